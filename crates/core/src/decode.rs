@@ -1,0 +1,252 @@
+//! The cursor that all structures are decoded from.
+
+use crate::{Error, ErrorKind, Place, Result, Within};
+use std::borrow::Cow;
+
+/// A bounds-checked cursor over bytes in hand that knows where in the file they lie.
+///
+/// Multi-byte values are little-endian. Nothing here panics, whatever the bytes.
+#[derive(Clone, Debug)]
+pub struct Decoder<'a> {
+    rest: &'a [u8],
+    offset: u64,
+    structure: &'static str,
+    within: Within,
+}
+
+impl<'a> Decoder<'a> {
+    /// A cursor over `bytes`, which lie at `offset` of the file and hold a `structure`.
+    pub fn new(structure: &'static str, offset: u64, bytes: &'a [u8]) -> Self {
+        Decoder { rest: bytes, offset, structure, within: Within::File }
+    }
+
+    /// A cursor over bytes that exist only decoded; offsets count from their beginning.
+    pub fn decoded(structure: &'static str, name: &'static str, stored_at: u64, bytes: &'a [u8]) -> Self {
+        Decoder { rest: bytes, offset: 0, structure, within: Within::Decoded { name, stored_at } }
+    }
+
+    /// The same bytes under another structure's name, for errors.
+    #[must_use]
+    pub fn named(mut self, structure: &'static str) -> Self {
+        self.structure = structure;
+        self
+    }
+
+    /// The next `len` bytes.
+    #[inline]
+    pub fn take(&mut self, len: usize) -> Result<&'a [u8]> {
+        let Some((head, rest)) = self.rest.split_at_checked(len) else {
+            return Err(self.short(len));
+        };
+        self.rest = rest;
+        self.offset = self.offset.saturating_add(len as u64);
+        Ok(head)
+    }
+
+    /// A cursor of its own over the next `len` bytes.
+    pub fn sub(&mut self, structure: &'static str, len: usize) -> Result<Decoder<'a>> {
+        let (offset, within) = (self.offset, self.within);
+        Ok(Decoder { rest: self.take(len)?, offset, structure, within })
+    }
+
+    /// The next `N` bytes.
+    #[inline]
+    pub fn array<const N: usize>(&mut self) -> Result<[u8; N]> {
+        match self.rest.split_first_chunk::<N>() {
+            Some((head, rest)) => {
+                self.rest = rest;
+                self.offset = self.offset.saturating_add(N as u64);
+                Ok(*head)
+            }
+            None => Err(self.short(N)),
+        }
+    }
+
+    /// One byte.
+    #[inline]
+    pub fn u8(&mut self) -> Result<u8> {
+        self.array().map(|[byte]| byte)
+    }
+
+    /// Two bytes.
+    #[inline]
+    pub fn u16(&mut self) -> Result<u16> {
+        self.array().map(u16::from_le_bytes)
+    }
+
+    /// Four bytes.
+    #[inline]
+    pub fn u32(&mut self) -> Result<u32> {
+        self.array().map(u32::from_le_bytes)
+    }
+
+    /// Eight bytes.
+    #[inline]
+    pub fn u64(&mut self) -> Result<u64> {
+        self.array().map(u64::from_le_bytes)
+    }
+
+    /// Eight bytes, signed.
+    #[inline]
+    pub fn i64(&mut self) -> Result<i64> {
+        self.array().map(i64::from_le_bytes)
+    }
+
+    /// An unsigned integer of `width` bytes, at most 8.
+    #[inline]
+    pub fn uint(&mut self, width: u8) -> Result<u64> {
+        if width == 8 {
+            return self.u64();
+        }
+        let bytes = self.take(usize::from(width))?;
+        let mut le = [0; 8];
+        match le.get_mut(..bytes.len()) {
+            Some(low) => low.copy_from_slice(bytes),
+            None => return Err(self.malformed(format!("an integer of {width} bytes, at most 8 allowed"))),
+        }
+        Ok(u64::from_le_bytes(le))
+    }
+
+    /// Skips bytes that the specification reserves. Their value is not checked: writers leave anything there.
+    pub fn reserved(&mut self, len: usize) -> Result<()> {
+        self.take(len).map(drop)
+    }
+
+    /// Checks that the next bytes are `signature`.
+    pub fn signature(&mut self, signature: &[u8]) -> Result<()> {
+        let found = self.clone().take(signature.len())?;
+        if found != signature {
+            return Err(self.malformed(format!(
+                "signature {:?}, expected {:?}",
+                String::from_utf8_lossy(found),
+                String::from_utf8_lossy(signature)
+            )));
+        }
+        self.reserved(signature.len())
+    }
+
+    /// Bytes up to the next NUL, which is consumed and left out.
+    pub fn until_nul(&mut self) -> Result<&'a [u8]> {
+        let Some(len) = self.rest.iter().position(|byte| *byte == 0) else {
+            return Err(self.malformed("text without its terminating NUL"));
+        };
+        let text = self.take(len)?;
+        self.reserved(1)?;
+        Ok(text)
+    }
+
+    /// Everything that is left.
+    pub fn rest(&mut self) -> &'a [u8] {
+        let rest = std::mem::take(&mut self.rest);
+        self.offset = self.offset.saturating_add(rest.len() as u64);
+        rest
+    }
+
+    /// `count` as a length to allocate for, provided that many items of at least `least_size` bytes can follow.
+    pub fn count(&self, count: u64, least_size: usize) -> Result<usize> {
+        match usize::try_from(count) {
+            Ok(n) if n.checked_mul(least_size).is_some_and(|len| len <= self.rest.len()) => Ok(n),
+            _ => Err(self.malformed(format!("{count} items do not fit in {} bytes", self.rest.len()))),
+        }
+    }
+
+    /// A length of bytes that must follow.
+    pub fn len_of(&self, len: u64) -> Result<usize> {
+        self.count(len, 1)
+    }
+
+    /// The offset of the next byte, in what it lies in.
+    pub fn offset(&self) -> u64 {
+        self.offset
+    }
+
+    /// The number of bytes left.
+    pub fn remaining(&self) -> usize {
+        self.rest.len()
+    }
+
+    /// Whether nothing is left.
+    pub fn is_empty(&self) -> bool {
+        self.rest.is_empty()
+    }
+
+    /// The structure and byte where the cursor stands.
+    pub fn place(&self) -> Place {
+        Place { structure: self.structure, offset: self.offset, within: self.within }
+    }
+
+    /// The bytes here break the specification.
+    #[cold]
+    pub fn malformed(&self, detail: impl Into<Cow<'static, str>>) -> Error {
+        self.error(ErrorKind::Malformed, detail)
+    }
+
+    /// The bytes here may be right, but are not implemented.
+    #[cold]
+    pub fn unsupported(&self, detail: impl Into<Cow<'static, str>>) -> Error {
+        self.error(ErrorKind::Unsupported, detail)
+    }
+
+    /// An error of any kind at this place.
+    #[cold]
+    pub fn error(&self, kind: ErrorKind, detail: impl Into<Cow<'static, str>>) -> Error {
+        Error::new(kind, detail).at_place(self.place())
+    }
+
+    /// Checks that nothing is left.
+    pub fn finish(self) -> Result<()> {
+        if self.rest.is_empty() {
+            return Ok(());
+        }
+        Err(self.malformed(format!("{} bytes after the end", self.rest.len())))
+    }
+
+    #[cold]
+    fn short(&self, len: usize) -> Error {
+        self.malformed(format!("needs {len} bytes, {} remain", self.rest.len()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_little_endian_of_every_width() {
+        for width in 0..=8_u8 {
+            let bytes: Vec<u8> = (1..=width).collect();
+            let want = bytes.iter().rev().fold(0, |value, byte| value << 8 | u64::from(*byte));
+            assert_eq!(Decoder::new("t", 0, &bytes).uint(width).unwrap(), want);
+        }
+        assert!(Decoder::new("t", 0, &[0; 9]).uint(9).is_err());
+    }
+
+    #[test]
+    fn errors_name_structure_and_byte() {
+        let mut d = Decoder::new("thing", 0x10, &[1, 2, 3]);
+        d.u8().unwrap();
+        let e = d.u32().unwrap_err();
+        assert_eq!(e.to_string(), "malformed thing at byte 0x11: needs 4 bytes, 2 remain");
+        let e = Decoder::decoded("thing", "heap object", 0x99, &[]).u8().unwrap_err();
+        assert!(e.to_string().contains("at byte 0x0 of the heap object stored at 0x99"), "{e}");
+    }
+
+    #[test]
+    fn counts_that_cannot_follow_are_refused() {
+        let d = Decoder::new("t", 0, &[0; 8]);
+        assert_eq!(d.count(2, 4).unwrap(), 2);
+        assert!(d.count(3, 4).is_err());
+        assert!(d.count(u64::MAX, 4).is_err());
+    }
+
+    #[test]
+    fn signatures_and_text() {
+        let mut d = Decoder::new("t", 0, b"TREEab\0c");
+        d.signature(b"TREE").unwrap();
+        assert_eq!(d.until_nul().unwrap(), b"ab");
+        assert!(d.clone().until_nul().is_err());
+        assert!(d.signature(b"X").is_err());
+        assert_eq!(d.rest(), b"c");
+        d.finish().unwrap();
+    }
+}

@@ -1,0 +1,30 @@
+//! What every format crate of hyperslab stands on, and nothing that knows a format.
+//!
+//! * [`Error`], [`ErrorKind`] and [`Place`]: what is wrong, whose fault it is, and at which byte.
+//! * [`Decoder`] and [`Encoder`]: bounds-checked bytes in, checked lengths out.
+//! * [`Limits`] and [`Budget`]: what a file may make us allocate.
+//! * [`storage`]: positional reading from files, memory, caches and faults.
+//! * [`nd`]: regions, selections, chunk grids, scatter and gather.
+//! * [`rows`]: how decoded elements lie in memory, whatever their type.
+//!
+//! ```
+//! use hyperslab_core::{Decoder, ErrorKind};
+//!
+//! let mut d = Decoder::new("example", 0, &[7, 0, 1]);
+//! assert_eq!(d.u16()?, 7);
+//! assert_eq!(d.u16().unwrap_err().kind(), ErrorKind::Malformed);
+//! # Ok::<(), hyperslab_core::Error>(())
+//! ```
+
+mod decode;
+mod encode;
+mod error;
+mod limits;
+pub mod nd;
+pub mod rows;
+pub mod storage;
+
+pub use decode::Decoder;
+pub use encode::Encoder;
+pub use error::{Error, ErrorKind, Place, Result, Within};
+pub use limits::{Budget, Charge, Limits};

@@ -1,0 +1,82 @@
+//! Positional reading: what the format crates need of a file, and nothing more.
+//!
+//! Behaviour is added by wrapping: [`Cached`] keeps blocks of metadata, [`Faulty`] fails where a test wants.
+
+mod cached;
+mod faulty;
+mod file;
+mod memory;
+
+pub use cached::Cached;
+pub use faulty::{Fault, Faulty};
+pub use file::FileStorage;
+
+use crate::Result;
+use bytes::Bytes;
+use std::ops::Range;
+
+/// Bytes that can be read at any position, from many threads at once.
+pub trait ReadAt: Send + Sync {
+    /// The number of bytes.
+    fn len(&self) -> Result<u64>;
+
+    /// Whether there are none.
+    fn is_empty(&self) -> Result<bool> {
+        Ok(self.len()? == 0)
+    }
+
+    /// The bytes in `range`.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Malformed`](crate::ErrorKind::Malformed) if the range passes the end: whoever pointed
+    /// there was wrong.
+    fn read_at(&self, range: Range<u64>) -> Result<Bytes>;
+
+    /// Fills `out` from `offset`.
+    ///
+    /// # Errors
+    /// As [`ReadAt::read_at`].
+    fn read_into(&self, offset: u64, out: &mut [u8]) -> Result<()>;
+
+    /// Several ranges in one request, where the backend gains from it.
+    fn read_ranges(&self, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
+        ranges.iter().map(|range| self.read_at(range.clone())).collect()
+    }
+}
+
+impl<T: ReadAt + ?Sized> ReadAt for std::sync::Arc<T> {
+    fn len(&self) -> Result<u64> {
+        (**self).len()
+    }
+    fn read_at(&self, range: Range<u64>) -> Result<Bytes> {
+        (**self).read_at(range)
+    }
+    fn read_into(&self, offset: u64, out: &mut [u8]) -> Result<()> {
+        (**self).read_into(offset, out)
+    }
+    fn read_ranges(&self, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
+        (**self).read_ranges(ranges)
+    }
+}
+
+impl<T: ReadAt + ?Sized> ReadAt for Box<T> {
+    fn len(&self) -> Result<u64> {
+        (**self).len()
+    }
+    fn read_at(&self, range: Range<u64>) -> Result<Bytes> {
+        (**self).read_at(range)
+    }
+    fn read_into(&self, offset: u64, out: &mut [u8]) -> Result<()> {
+        (**self).read_into(offset, out)
+    }
+    fn read_ranges(&self, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
+        (**self).read_ranges(ranges)
+    }
+}
+
+/// Says that a range passes the end, in one wording for all backends.
+fn past_end(offset: u64, len: u64, size: u64) -> crate::Error {
+    crate::Error::malformed(format!(
+        "{len} bytes at {offset:#x} are past the end, the file has {size} bytes"
+    ))
+}

@@ -1,0 +1,5 @@
+//! x
+/// x
+pub enum Fault { }
+/// x
+pub struct Faulty<R>(R);

@@ -1,0 +1,30 @@
+//! Bytes in memory.
+
+use super::{ReadAt, past_end};
+use crate::Result;
+use bytes::Bytes;
+use std::ops::Range;
+
+impl ReadAt for Bytes {
+    fn len(&self) -> Result<u64> {
+        Ok(<[u8]>::len(self) as u64)
+    }
+
+    fn read_at(&self, range: Range<u64>) -> Result<Bytes> {
+        let whole = <[u8]>::len(self);
+        match (usize::try_from(range.start), usize::try_from(range.end)) {
+            (Ok(start), Ok(end)) if start <= end && end <= whole => Ok(self.slice(start..end)),
+            _ => Err(past_end(range.start, range.end.saturating_sub(range.start), whole as u64)),
+        }
+    }
+
+    fn read_into(&self, offset: u64, out: &mut [u8]) -> Result<()> {
+        let len = out.len() as u64;
+        let bytes = self.read_at(offset..offset.checked_add(len).unwrap_or(u64::MAX))?;
+        match bytes.get(..out.len()) {
+            Some(bytes) => out.copy_from_slice(bytes),
+            None => return Err(past_end(offset, len, <[u8]>::len(self) as u64)),
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,1 @@
+//! Types of indexes for dataset chunks. Spec: HDF5 Appendix C

@@ -1,0 +1,1 @@
+//! Encodings of selections and references. Spec: HDF5 Appendix D

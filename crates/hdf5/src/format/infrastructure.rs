@@ -1,0 +1,1 @@
+//! Level 1: file infrastructure. Spec: HDF5 III

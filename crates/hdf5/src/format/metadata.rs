@@ -1,0 +1,1 @@
+//! Level 0: file metadata. Spec: HDF5 II

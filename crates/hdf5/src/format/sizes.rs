@@ -1,0 +1,127 @@
+//! Size of offsets, size of lengths, and the address type they give.
+//!
+//! Spec: HDF5 II.A Format Signature and Superblock, fields Size of Offsets and Size of Lengths
+
+use hyperslab_core::{Decoder, Encoder, Error, Result};
+use std::fmt;
+
+/// The widths of addresses and lengths, which the superblock fixes for the whole file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sizes {
+    /// Bytes of an address: 2, 4 or 8.
+    pub offsets: u8,
+    /// Bytes of a length: 2, 4 or 8.
+    pub lengths: u8,
+}
+
+impl Sizes {
+    /// What nearly every file has.
+    pub const DEFAULT: Sizes = Sizes { offsets: 8, lengths: 8 };
+
+    /// An address; all ones are [`Address::UNDEFINED`], whatever the width.
+    #[inline]
+    pub fn address(&self, d: &mut Decoder<'_>) -> Result<Address> {
+        let raw = d.uint(self.offsets)?;
+        Ok(if raw == ones(self.offsets) { Address::UNDEFINED } else { Address(raw) })
+    }
+
+    /// A length.
+    #[inline]
+    pub fn length(&self, d: &mut Decoder<'_>) -> Result<u64> {
+        d.uint(self.lengths)
+    }
+
+    /// A length of which all ones mean unlimited or undefined; these come out as `u64::MAX`.
+    #[inline]
+    pub fn length_or_max(&self, d: &mut Decoder<'_>) -> Result<u64> {
+        let raw = d.uint(self.lengths)?;
+        Ok(if raw == ones(self.lengths) { u64::MAX } else { raw })
+    }
+
+    /// Appends an address.
+    pub fn put_address(&self, e: &mut Encoder, address: Address) -> Result<()> {
+        match address.get() {
+            Some(raw) if raw == ones(self.offsets) => {
+                Err(Error::invalid(format!("address {raw:#x} would read as undefined")))
+            }
+            Some(raw) => e.uint(self.offsets, raw),
+            None => e.uint(self.offsets, ones(self.offsets)),
+        }
+    }
+
+    /// Appends a length.
+    pub fn put_length(&self, e: &mut Encoder, length: u64) -> Result<()> {
+        e.uint(self.lengths, length)
+    }
+
+    /// Appends a length of which `u64::MAX` becomes all ones.
+    pub fn put_length_or_max(&self, e: &mut Encoder, length: u64) -> Result<()> {
+        e.uint(self.lengths, if length == u64::MAX { ones(self.lengths) } else { length })
+    }
+}
+
+/// The greatest value of `width` bytes.
+const fn ones(width: u8) -> u64 {
+    match width {
+        0 => 0,
+        1..8 => (1 << (8 * width)) - 1,
+        _ => u64::MAX,
+    }
+}
+
+/// An address in the file, counted from the base address of the superblock.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Address(pub u64);
+
+impl Address {
+    /// The address of nothing: all bits set.
+    pub const UNDEFINED: Address = Address(u64::MAX);
+
+    /// The address, unless undefined.
+    pub const fn get(self) -> Option<u64> {
+        if self.is_undefined() { None } else { Some(self.0) }
+    }
+
+    /// Whether this points to nothing.
+    pub const fn is_undefined(self) -> bool {
+        self.0 == u64::MAX
+    }
+}
+
+impl fmt::Debug for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl fmt::Display for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.get() {
+            Some(raw) => write!(f, "{raw:#x}"),
+            None => f.write_str("undefined"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn undefined_is_all_ones_at_every_width() {
+        for width in [2, 4, 8] {
+            let sizes = Sizes { offsets: width, lengths: width };
+            let mut e = Encoder::new();
+            sizes.put_address(&mut e, Address::UNDEFINED).unwrap();
+            sizes.put_address(&mut e, Address(0x12)).unwrap();
+            sizes.put_length_or_max(&mut e, u64::MAX).unwrap();
+            let bytes = e.into_bytes();
+            let mut d = Decoder::new("t", 0, &bytes);
+            assert!(sizes.address(&mut d).unwrap().is_undefined());
+            assert_eq!(sizes.address(&mut d).unwrap(), Address(0x12));
+            assert_eq!(sizes.length_or_max(&mut d).unwrap(), u64::MAX);
+        }
+        let narrow = Sizes { offsets: 2, lengths: 2 };
+        assert!(narrow.put_address(&mut Encoder::new(), Address(0xffff)).is_err());
+    }
+}

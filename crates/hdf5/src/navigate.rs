@@ -1,0 +1,98 @@
+//! Walks structures over storage: the only place of this crate that reads.
+
+use crate::format::{Address, Sizes, Structure};
+use bytes::Bytes;
+use hyperslab_core::storage::{Cached, ReadAt};
+use hyperslab_core::{Budget, Decoder, Error, Limits, Result};
+
+/// The bytes of an opened file, by address.
+///
+/// Metadata is read through a bounded cache of blocks, raw data past it.
+pub struct Reader {
+    storage: Cached<Box<dyn ReadAt>>,
+    base: u64,
+    sizes: Sizes,
+    limits: Limits,
+    budget: Budget,
+}
+
+impl Reader {
+    /// A reader of `storage` in which addresses count from `base`.
+    pub fn new(storage: Box<dyn ReadAt>, base: u64, sizes: Sizes, limits: Limits) -> Self {
+        Reader { storage: Cached::new(storage), base, sizes, limits, budget: Budget::new(&limits) }
+    }
+
+    /// The widths of addresses and lengths.
+    pub fn sizes(&self) -> &Sizes {
+        &self.sizes
+    }
+
+    /// What the file may make us allocate.
+    pub fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
+    /// What is left of it.
+    pub fn budget(&self) -> &Budget {
+        &self.budget
+    }
+
+    /// The number of bytes behind the base address.
+    pub fn len(&self) -> Result<u64> {
+        Ok(self.storage.len()?.saturating_sub(self.base))
+    }
+
+    /// Where `address` lies in the file.
+    ///
+    /// # Errors
+    /// If it is undefined or overflows.
+    pub fn offset(&self, structure: &'static str, address: Address) -> Result<u64> {
+        address.get().and_then(|raw| raw.checked_add(self.base)).ok_or_else(|| {
+            Error::malformed(format!("its address is {address}")).at(structure, self.base)
+        })
+    }
+
+    /// Metadata of `structure`: `len` bytes at `address`.
+    ///
+    /// # Errors
+    /// Named after the structure if the bytes are not all there.
+    pub fn bytes(&self, structure: &'static str, address: Address, len: u64) -> Result<Bytes> {
+        let offset = self.offset(structure, address)?;
+        self.storage.read_at(offset..offset.saturating_add(len)).map_err(|e| e.at(structure, offset))
+    }
+
+    /// Up to `len` bytes of metadata: fewer where the file ends before, for structures whose length only
+    /// their beginning tells.
+    pub fn bytes_up_to(&self, structure: &'static str, address: Address, len: u64) -> Result<Bytes> {
+        let offset = self.offset(structure, address)?;
+        let end = offset.saturating_add(len).min(self.storage.len()?).max(offset);
+        self.storage.read_at(offset..end).map_err(|e| e.at(structure, offset))
+    }
+
+    /// Decodes the structure in the `len` bytes at `address`; it may end before they do.
+    pub fn structure<S: Structure>(&self, address: Address, len: u64, context: &S::Context) -> Result<S> {
+        let bytes = self.bytes(S::NAME, address, len)?;
+        S::decode(&mut Decoder::new(S::NAME, self.offset(S::NAME, address)?, &bytes), context)
+    }
+
+    /// Decodes a structure of unknown length, at most `most` bytes, from what the file has there.
+    pub fn structure_up_to<S: Structure>(&self, address: Address, most: u64, context: &S::Context) -> Result<S> {
+        let bytes = self.bytes_up_to(S::NAME, address, most)?;
+        S::decode(&mut Decoder::new(S::NAME, self.offset(S::NAME, address)?, &bytes), context)
+    }
+
+    /// Raw data, past the cache.
+    pub fn raw(&self, what: &'static str, address: Address, len: u64) -> Result<Bytes> {
+        let offset = self.offset(what, address)?;
+        self.storage
+            .uncached()
+            .read_at(offset..offset.saturating_add(len))
+            .map_err(|e| e.at(what, offset))
+    }
+
+    /// Raw data straight into the caller's memory.
+    pub fn raw_into(&self, what: &'static str, address: Address, out: &mut [u8]) -> Result<()> {
+        let offset = self.offset(what, address)?;
+        self.storage.uncached().read_into(offset, out).map_err(|e| e.at(what, offset))
+    }
+}
