@@ -1,34 +1,38 @@
 //! Geometry of arrays of any rank: regions, selections, chunk grids, scatter and gather.
 //!
-//! Elements are fixed-size rows (see [`rows`](crate::rows)); nothing here knows a datatype.
+//! Elements are fixed-size rows (see [`rows`](crate::rows)); nothing here knows a datatype. Lists of elements
+//! are row-major: the last dimension varies fastest.
+//!
+//! Reading a region from chunks:
+//!
+//! ```
+//! use hyperslab_core::nd::{ChunkGrid, Region, scatter};
+//!
+//! let region = Region { start: vec![1, 0], count: vec![2, 3], step: vec![1, 2] };
+//! let mut out = [0; 6];
+//! let grid = ChunkGrid::regular(&[2, 3])?;
+//! let mut chunks = grid.chunks_in(&region)?;
+//! while let Some(chunk) = chunks.next_chunk() {
+//!     // Each element is a row of one byte: ten times its first index plus its second.
+//!     let rows: Vec<u8> = (0..6).map(|i| ((chunk.start[0] + i / 3) * 10 + chunk.start[1] + i % 3) as u8).collect();
+//!     scatter(&rows, &chunk.start, &chunk.shape, &region, &mut out, 1)?;
+//! }
+//! assert_eq!(out, [10, 12, 14, 20, 22, 24]);
+//! # Ok::<(), hyperslab_core::Error>(())
+//! ```
 
-/// A box of elements, possibly with steps: `start[i] + k * step[i]` for `k` in `0..count[i]`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Region {
-    /// First index of each dimension.
-    pub start: Vec<u64>,
-    /// How many along each dimension.
-    pub count: Vec<u64>,
-    /// Distance between neighbours along each dimension; 1 for a box without gaps.
-    pub step: Vec<u64>,
-}
+mod bands;
+mod copy;
+mod grid;
+mod region;
+mod runs;
+mod selection;
+#[cfg(test)]
+mod strategies;
 
-/// Which elements of an array are meant.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Selection {
-    /// All of them.
-    All,
-    /// None.
-    None,
-    /// One box.
-    Region(Region),
-    /// Several boxes, in stored order; they may overlap.
-    Blocks(Vec<Region>),
-    /// Single elements, `rank` coordinates each, in stored order.
-    Points {
-        /// Dimensions of the array.
-        rank: u32,
-        /// Coordinates, element after element.
-        coordinates: Vec<u64>,
-    },
-}
+pub use bands::{Bands, bands};
+pub use copy::{fill, fill_rows, gather, scatter};
+pub use grid::{Axis, Chunk, ChunkGrid, Chunks};
+pub use region::{Region, element_count};
+pub use runs::{Runs, runs};
+pub use selection::{Elements, Selection};

@@ -1,0 +1,174 @@
+//! Cutting a region into pieces that fit in memory and follow each other in row-major order.
+
+use super::Region;
+use crate::{Error, Result};
+
+/// Cuts a region into sub-regions whose elements, one after another, are exactly the region's, row-major. Each
+/// takes at most `most_bytes` at `row` bytes an element, or is a single element.
+///
+/// A band holds as many whole rows of chunks as fit, so that no chunk is read twice; where not even one fits,
+/// it ends at the border of a row of chunks or within it.
+///
+/// # Errors
+/// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument) if the region is ill-formed or the chunk
+/// has another rank or no elements.
+///
+/// ```
+/// use hyperslab_core::nd::{Region, bands};
+///
+/// let region = Region::all(&[10, 100]);
+/// let bands: Vec<_> = bands(&region, &[4, 25], 1, 500)?.map(|band| (band.start, band.count)).collect();
+/// assert_eq!(bands[0], (vec![0, 0], vec![4, 100]));
+/// assert_eq!(bands[2], (vec![8, 0], vec![2, 100]));
+/// # Ok::<(), hyperslab_core::Error>(())
+/// ```
+pub fn bands(region: &Region, chunk: &[u64], row: usize, most_bytes: u64) -> Result<Bands> {
+    region.check_rank(chunk.len())?;
+    // For its errors alone: behind it, every index of the region fits.
+    drop(region.spans()?);
+    if let Some(dimension) = chunk.iter().position(|size| *size == 0) {
+        return Err(Error::invalid(format!("a chunk of size 0 along dimension {dimension}")));
+    }
+    // The outermost dimension of which one index fits; above it a band has one index of each.
+    let mut cut = region.rank().saturating_sub(1);
+    let (mut index_bytes, mut bytes) = (row as u64, row as u64);
+    for (dimension, count) in region.count.iter().enumerate().rev() {
+        if bytes > most_bytes {
+            break;
+        }
+        (cut, index_bytes) = (dimension, bytes);
+        bytes = bytes.saturating_mul(*count);
+    }
+    Ok(Bands {
+        most: most_bytes.checked_div(index_bytes).unwrap_or(u64::MAX).max(1),
+        chunk: chunk.get(cut).copied().unwrap_or(1),
+        next: (!region.is_empty()).then(|| vec![0; region.rank().min(cut + 1)]),
+        region: region.clone(),
+    })
+}
+
+/// What [`bands`] gives.
+#[derive(Clone, Debug)]
+pub struct Bands {
+    region: Region,
+    /// The steps at which the next band begins: one of each dimension down to the one that is cut.
+    next: Option<Vec<u64>>,
+    /// Size of a chunk along the dimension that is cut.
+    chunk: u64,
+    /// How many indexes of that dimension fit in a band.
+    most: u64,
+}
+
+impl Iterator for Bands {
+    type Item = Region;
+
+    fn next(&mut self) -> Option<Region> {
+        let mut at = self.next.take()?;
+        let mut band = self.region.clone();
+        let Some((cut, outer)) = at.split_last_mut() else { return Some(band) };
+        let depth = outer.len();
+        for (dimension, step) in outer.iter().enumerate() {
+            band.keep(dimension, *step, 1);
+        }
+        let until = self.end(depth, *cut);
+        band.keep(depth, *cut, until - *cut);
+
+        let counts = self.region.count.iter().take(depth + 1);
+        if counts.clone().next_back().is_some_and(|count| until < *count) {
+            *cut = until;
+            self.next = Some(at);
+            return Some(band);
+        }
+        *cut = 0;
+        for (step, count) in outer.iter_mut().zip(counts).rev() {
+            *step += 1;
+            if *step < *count {
+                self.next = Some(at);
+                break;
+            }
+            *step = 0;
+        }
+        Some(band)
+    }
+}
+
+impl Bands {
+    /// Where a band that begins at step `at` of the cut dimension ends.
+    fn end(&self, dimension: usize, at: u64) -> u64 {
+        let of = |list: &[u64]| list.get(dimension).copied().unwrap_or(1);
+        let (start, count, step) = (of(&self.region.start), of(&self.region.count), of(&self.region.step));
+        let most = at.saturating_add(self.most);
+        if most >= count {
+            return count;
+        }
+        let border = (start + most * step) / self.chunk * self.chunk;
+        match border.saturating_sub(start).div_ceil(step) {
+            aligned if aligned > at => aligned,
+            _ => most,
+        }
+    }
+}
+
+impl Region {
+    /// Leaves `count` of the steps along a dimension, from `first` on.
+    fn keep(&mut self, dimension: usize, first: u64, count: u64) {
+        let Region { start, count: counts, step } = self;
+        if let (Some(start), Some(kept), Some(step)) =
+            (start.get_mut(dimension), counts.get_mut(dimension), step.get(dimension))
+        {
+            *start += first * step;
+            *kept = count;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::strategies::{elements_of, shape_and_region};
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn chunk_rows_are_not_torn_where_they_fit() {
+        let region = Region::new(vec![3, 0], vec![20, 10]);
+        let starts: Vec<_> = bands(&region, &[8, 10], 4, 80 * 4).unwrap().map(|b| b.start[0]).collect();
+        assert_eq!(starts, [3, 8, 16]);
+        let starts: Vec<_> = bands(&region, &[8, 10], 4, 50 * 4).unwrap().map(|b| b.start[0]).collect();
+        assert_eq!(starts, [3, 8, 13, 16, 21]);
+    }
+
+    #[test]
+    fn deeper_dimensions_are_cut_where_the_outer_do_not_fit() {
+        let region = Region::all(&[2, 100]);
+        let found: Vec<_> = bands(&region, &[2, 30], 1, 70).unwrap().map(|b| (b.start, b.count)).collect();
+        let want = [([0, 0], [1, 60]), ([0, 60], [1, 40]), ([1, 0], [1, 60]), ([1, 60], [1, 40])];
+        assert_eq!(found, want.map(|(start, count)| (start.to_vec(), count.to_vec())));
+    }
+
+    #[test]
+    fn scalars_empty_regions_and_rows_of_no_bytes() {
+        assert_eq!(bands(&Region::all(&[]), &[], 8, 0).unwrap().collect::<Vec<_>>(), [Region::all(&[])]);
+        assert_eq!(bands(&Region::all(&[3, 0]), &[1, 1], 8, 0).unwrap().count(), 0);
+        let vast = Region::all(&[1 << 40, 1 << 40]);
+        assert!(bands(&vast, &[1, 1], 0, 0).unwrap().eq([vast.clone()]));
+        assert!(bands(&vast, &[1, 0], 1, 1).is_err());
+        assert_eq!(bands(&vast, &[1, 1 << 20], 8, 1 << 20).unwrap().next().unwrap().count, [1, 1 << 17]);
+    }
+
+    proptest! {
+        #[test]
+        fn bands_are_the_region_in_order(
+            (shape, region) in shape_and_region(),
+            chunk in prop::collection::vec(1..5_u64, 4),
+            row in 0..5_usize,
+            most in 0..200_u64,
+        ) {
+            let bands: Vec<Region> = bands(&region, &chunk[..shape.len()], row, most).unwrap().collect();
+            prop_assert_eq!(bands.iter().flat_map(elements_of).collect::<Vec<_>>(), elements_of(&region));
+            for band in bands {
+                let len = band.len().unwrap();
+                prop_assert!(len > 0 && (len == 1 || len * row as u64 <= most));
+            }
+        }
+    }
+}

@@ -1,0 +1,367 @@
+//! Moving rows between chunks and regions.
+
+use super::{Region, element_count};
+use crate::{Error, Result};
+
+/// Copies what a chunk and a region share from the chunk's rows into the region's, both row-major, `row` bytes
+/// an element. The chunk is the box of `chunk_shape` at `chunk_start` and may reach past the array.
+///
+/// # Errors
+/// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument) if the ranks differ or a buffer is not
+/// exactly as long as its elements.
+///
+/// ```
+/// use hyperslab_core::nd::{Region, scatter};
+///
+/// let mut out = *b"........";
+/// scatter(b"abcdef", &[0, 2], &[2, 3], &Region::new(vec![1, 1], vec![2, 4]), &mut out, 1)?;
+/// assert_eq!(&out, b".def....");
+/// # Ok::<(), hyperslab_core::Error>(())
+/// ```
+pub fn scatter(
+    chunk_rows: &[u8],
+    chunk_start: &[u64],
+    chunk_shape: &[u64],
+    region: &Region,
+    out: &mut [u8],
+    row: usize,
+) -> Result<()> {
+    check_len("chunk", chunk_rows.len(), chunk_shape, row)?;
+    check_len("region", out.len(), &region.count, row)?;
+    let plan = Shared::plan(chunk_start, chunk_shape, region, row)?;
+    plan.map_or(Ok(()), |mut shared| shared.walk(chunk_rows, out))
+}
+
+/// The inverse of [`scatter`]: copies what both share from the region's rows into the chunk's.
+///
+/// # Errors
+/// As [`scatter`].
+pub fn gather(
+    rows: &[u8],
+    region: &Region,
+    chunk_rows: &mut [u8],
+    chunk_start: &[u64],
+    chunk_shape: &[u64],
+    row: usize,
+) -> Result<()> {
+    check_len("chunk", chunk_rows.len(), chunk_shape, row)?;
+    check_len("region", rows.len(), &region.count, row)?;
+    let plan = Shared::plan(chunk_start, chunk_shape, region, row)?;
+    plan.map_or(Ok(()), |shared| shared.swapped().walk(rows, chunk_rows))
+}
+
+/// Sets every element of `out`, the rows of a region, that lies in the box of `shape` at `start` to the row
+/// `value`. This is [`scatter`] from a chunk that was never written.
+///
+/// # Errors
+/// As [`scatter`].
+pub fn fill(value: &[u8], start: &[u64], shape: &[u64], region: &Region, out: &mut [u8]) -> Result<()> {
+    check_len("region", out.len(), &region.count, value.len())?;
+    let plan = Shared::plan(start, shape, region, value.len())?;
+    plan.map_or(Ok(()), |mut shared| shared.walk_filling(value, out))
+}
+
+/// Sets every row of `out` to `value`.
+///
+/// # Errors
+/// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument) if `out` is not a whole number of rows.
+pub fn fill_rows(value: &[u8], out: &mut [u8]) -> Result<()> {
+    if value.is_empty() || !out.len().is_multiple_of(value.len()) {
+        return match out {
+            [] => Ok(()),
+            _ => {
+                Err(Error::invalid(format!("{} bytes to fill with rows of {} bytes", out.len(), value.len())))
+            }
+        };
+    }
+    repeat(value, out);
+    Ok(())
+}
+
+/// What a chunk and a region share: `unit` bytes that are contiguous in both, repeated along `dims`.
+struct Shared {
+    /// First byte in what is read and in what is written.
+    from: usize,
+    to: usize,
+    unit: usize,
+    /// Outermost first; none has a count below 2 or could be one with the next.
+    dims: Vec<Dim>,
+}
+
+struct Dim {
+    count: usize,
+    /// Bytes between neighbours in what is read and in what is written.
+    from: usize,
+    to: usize,
+    at: usize,
+}
+
+impl Shared {
+    /// The plan of a copy from chunk to region, unless they share no byte. Every byte it names lies within
+    /// buffers of `row` bytes an element.
+    fn plan(chunk_start: &[u64], chunk_shape: &[u64], region: &Region, row: usize) -> Result<Option<Shared>> {
+        let mut empty = row == 0;
+        for within in region.overlap(chunk_start, chunk_shape)? {
+            empty |= within.is_empty();
+        }
+        if empty {
+            return Ok(None);
+        }
+        // Neither side is empty, so no partial product exceeds the bytes in hand; the checks keep that local.
+        let mut shared = Shared { from: 0, to: 0, unit: row, dims: Vec::with_capacity(region.rank()) };
+        let (mut chunk_stride, mut region_stride) = (row, row);
+        let overlap: Vec<_> = region.overlap(chunk_start, chunk_shape)?.collect();
+        let of_chunk = chunk_start.iter().zip(chunk_shape);
+        let of_region = region.start.iter().zip(&region.count).zip(&region.step);
+        for ((within, (chunk_first, chunk_size)), ((first, count), step)) in
+            overlap.into_iter().zip(of_chunk).zip(of_region).rev()
+        {
+            let first_shared = first.saturating_add(within.start.saturating_mul(*step));
+            shared.from += bytes(first_shared.saturating_sub(*chunk_first), chunk_stride)?;
+            shared.to += bytes(within.start, region_stride)?;
+            let shared_count = bytes(within.end - within.start, 1)?;
+            if shared_count > 1 {
+                shared.add(shared_count, bytes(*step, chunk_stride)?, region_stride);
+            }
+            chunk_stride = bytes(*chunk_size, chunk_stride)?;
+            region_stride = bytes(*count, region_stride)?;
+        }
+        shared.dims.reverse();
+        Ok(Some(shared))
+    }
+
+    /// Adds the next outer dimension, at first in reverse order.
+    fn add(&mut self, count: usize, from: usize, to: usize) {
+        match self.dims.last_mut() {
+            None if from == self.unit && to == self.unit => self.unit *= count,
+            Some(inner) if from == inner.count * inner.from && to == inner.count * inner.to => {
+                inner.count *= count;
+            }
+            _ => self.dims.push(Dim { count, from, to, at: 0 }),
+        }
+    }
+
+    fn swapped(mut self) -> Self {
+        std::mem::swap(&mut self.from, &mut self.to);
+        for dim in &mut self.dims {
+            std::mem::swap(&mut dim.from, &mut dim.to);
+        }
+        self
+    }
+
+    /// Copies every unit from `from` to `to`.
+    fn walk(&mut self, from: &[u8], to: &mut [u8]) -> Result<()> {
+        // Calling memcpy for a few bytes costs several times the copy: short units are copied as arrays.
+        let copied = match self.unit {
+            1 => self.walk_units(from, to, copy_array::<1>),
+            2 => self.walk_units(from, to, copy_array::<2>),
+            4 => self.walk_units(from, to, copy_array::<4>),
+            8 => self.walk_units(from, to, copy_array::<8>),
+            16 => self.walk_units(from, to, copy_array::<16>),
+            unit => self.walk_units(from, to, |from, to| {
+                if let (Some(from), Some(to)) = (from.get(..unit), to.get_mut(..unit)) {
+                    to.copy_from_slice(from);
+                }
+            }),
+        };
+        copied.ok_or_else(outside)
+    }
+
+    #[inline(always)]
+    fn walk_units(&mut self, from: &[u8], to: &mut [u8], copy: impl Fn(&[u8], &mut [u8])) -> Option<()> {
+        let inner = self.dims.pop();
+        let (count, from_step, to_step) = match &inner {
+            Some(inner) => (inner.count, inner.from, inner.to),
+            None => (1, self.unit, self.unit),
+        };
+        loop {
+            let units =
+                from.get(self.from..)?.chunks(from_step).zip(to.get_mut(self.to..)?.chunks_mut(to_step));
+            for (from, to) in units.take(count) {
+                copy(from, to);
+            }
+            if !self.step() {
+                return Some(());
+            }
+        }
+    }
+
+    fn walk_filling(&mut self, value: &[u8], out: &mut [u8]) -> Result<()> {
+        loop {
+            let unit = self.to..self.to + self.unit;
+            repeat(value, out.get_mut(unit).ok_or_else(outside)?);
+            if !self.step() {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Moves to the next unit of the outer dimensions, if there is one.
+    fn step(&mut self) -> bool {
+        for dim in self.dims.iter_mut().rev() {
+            dim.at += 1;
+            if dim.at < dim.count {
+                self.from += dim.from;
+                self.to += dim.to;
+                return true;
+            }
+            dim.at = 0;
+            self.from -= (dim.count - 1) * dim.from;
+            self.to -= (dim.count - 1) * dim.to;
+        }
+        false
+    }
+}
+
+#[inline(always)]
+fn copy_array<const N: usize>(from: &[u8], to: &mut [u8]) {
+    if let (Some(from), Some(to)) = (from.first_chunk::<N>(), to.first_chunk_mut::<N>()) {
+        *to = *from;
+    }
+}
+
+/// Fills `out`, a whole number of values, with the value.
+fn repeat(value: &[u8], out: &mut [u8]) {
+    if let Some((first, rest)) = value.split_first()
+        && rest.iter().all(|byte| byte == first)
+    {
+        return out.fill(*first);
+    }
+    let Some(head) = out.get_mut(..value.len()) else { return };
+    head.copy_from_slice(value);
+    let mut done = value.len();
+    while done < out.len() {
+        let more = done.min(out.len() - done);
+        out.copy_within(..more, done);
+        done += more;
+    }
+}
+
+fn check_len(of: &str, found: usize, shape: &[u64], row: usize) -> Result<()> {
+    let elements = element_count(shape);
+    let expected = elements.and_then(|n| n.checked_mul(row as u64));
+    if expected == Some(found as u64) || (row == 0 && found == 0) {
+        return Ok(());
+    }
+    let expected = expected.map_or("more than 2^64".to_owned(), |n| n.to_string());
+    Err(Error::invalid(format!(
+        "{found} bytes for the rows of a {of}, expected {expected} ({row} for each of {shape:?})"
+    )))
+}
+
+fn bytes(count: u64, each: usize) -> Result<usize> {
+    usize::try_from(count).ok().and_then(|count| count.checked_mul(each)).ok_or_else(outside)
+}
+
+#[cold]
+fn outside() -> Error {
+    Error::invalid("rows outside their buffer")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::strategies::{elements_of, offset_of, shape_and_region};
+    use super::*;
+    use proptest::prelude::*;
+
+    fn pattern(elements: u64, row: usize) -> Vec<u8> {
+        (0..usize::try_from(elements).unwrap() * row).map(|i| u8::try_from(i % 251).unwrap()).collect()
+    }
+
+    /// Calls `each` with the byte ranges in chunk and region of every shared element.
+    fn for_shared(
+        start: &[u64],
+        shape: &[u64],
+        region: &Region,
+        row: usize,
+        mut each: impl FnMut(usize, usize),
+    ) {
+        for (i, element) in elements_of(region).iter().enumerate() {
+            let within: Option<Vec<u64>> = element
+                .iter()
+                .zip(start.iter().zip(shape))
+                .map(|(e, (s, n))| e.checked_sub(*s).filter(|e| e < n))
+                .collect();
+            if let Some(within) = within {
+                each(usize::try_from(offset_of(&within, shape)).unwrap() * row, i * row);
+            }
+        }
+    }
+
+    fn chunk() -> impl Strategy<Value = Vec<(u64, u64)>> {
+        prop::collection::vec((0..6_u64, 0..9_u64), 4)
+    }
+
+    proptest! {
+        #[test]
+        fn moves_exactly_the_shared_rows(
+            (shape, region) in shape_and_region(),
+            at in chunk(),
+            aligned in any::<bool>(),
+            row in prop::sample::select(vec![0, 1, 2, 3, 4, 8, 16, 17]),
+        ) {
+            let rank = shape.len();
+            let (start, size): (Vec<_>, Vec<_>) = if aligned {
+                shape.iter().map(|n| (0, *n)).unzip()
+            } else {
+                at.into_iter().take(rank).unzip()
+            };
+            let chunk = pattern(element_count(&size).unwrap(), row);
+            let rows = pattern(region.len().unwrap(), row);
+
+            let (mut want, mut got) = (rows.clone(), rows.clone());
+            for_shared(&start, &size, &region, row, |c, r| want[r..r + row].copy_from_slice(&chunk[c..c + row]));
+            scatter(&chunk, &start, &size, &region, &mut got, row).unwrap();
+            prop_assert_eq!(got, want);
+
+            let (mut want, mut got) = (chunk.clone(), chunk.clone());
+            for_shared(&start, &size, &region, row, |c, r| want[c..c + row].copy_from_slice(&rows[r..r + row]));
+            gather(&rows, &region, &mut got, &start, &size, row).unwrap();
+            prop_assert_eq!(got, want);
+
+            let value: Vec<u8> = (200..).take(row).collect();
+            let (mut want, mut got) = (rows.clone(), rows);
+            for_shared(&start, &size, &region, row, |_, r| want[r..r + row].copy_from_slice(&value));
+            fill(&value, &start, &size, &region, &mut got).unwrap();
+            prop_assert_eq!(got, want);
+        }
+    }
+
+    #[test]
+    fn buffers_of_another_length_are_refused() {
+        let region = Region::new(vec![0], vec![4]);
+        for (chunk, out) in [(3, 4), (5, 4), (4, 3), (4, 5)] {
+            let e = scatter(&vec![0; chunk], &[0], &[4], &region, &mut vec![0; out], 1).unwrap_err();
+            assert_eq!(e.kind(), crate::ErrorKind::InvalidArgument);
+        }
+        assert!(scatter(&[], &[0, 0], &[u64::MAX, 2], &region, &mut [0; 4], 1).is_err());
+        assert!(scatter(&[0; 4], &[0, 0], &[2, 2], &region, &mut [0; 4], 1).is_err());
+        assert!(fill(&[1], &[0, 0], &[2, 2], &region, &mut [0; 4]).is_err());
+        let stuck = Region { start: vec![0], count: vec![4], step: vec![0] };
+        assert!(scatter(&[0; 4], &[0], &[4], &stuck, &mut [0; 4], 1).is_err());
+    }
+
+    #[test]
+    fn rows_of_no_bytes_are_moved_however_many() {
+        let region = Region::all(&[u64::MAX, u64::MAX]);
+        scatter(&[], &[0, 0], &[u64::MAX, u64::MAX], &region, &mut [], 0).unwrap();
+    }
+
+    #[test]
+    fn chunks_at_the_end_of_indexes_do_not_wrap() {
+        let region = Region::new(vec![u64::MAX - 2], vec![2]);
+        let mut out = [0; 2];
+        scatter(b"abcd", &[u64::MAX - 3], &[4], &region, &mut out, 1).unwrap();
+        assert_eq!(&out, b"bc");
+    }
+
+    #[test]
+    fn rows_are_repeated_to_the_end() {
+        let mut out = [0; 9];
+        fill_rows(b"abc", &mut out).unwrap();
+        assert_eq!(&out, b"abcabcabc");
+        assert!(fill_rows(b"ab", &mut out).is_err());
+        assert!(fill_rows(b"", &mut out).is_err());
+        fill_rows(b"", &mut []).unwrap();
+    }
+}

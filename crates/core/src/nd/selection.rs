@@ -1,0 +1,232 @@
+//! Which elements of an array are meant, and in which order.
+
+use super::{Region, element_count};
+use crate::{Error, Result};
+use std::borrow::Cow;
+use std::slice::ChunksExact;
+
+/// Which elements of an array are meant.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Selection {
+    /// All of them.
+    All,
+    /// None.
+    None,
+    /// One box.
+    Region(Region),
+    /// Several boxes, in stored order; they may overlap.
+    Blocks(Vec<Region>),
+    /// Single elements, `rank` coordinates each, in stored order.
+    Points {
+        /// Dimensions of the array.
+        rank: u32,
+        /// Coordinates, element after element.
+        coordinates: Vec<u64>,
+    },
+}
+
+impl Selection {
+    /// How many elements of an array of `shape` are meant, an element of several blocks once for each; `None`
+    /// beyond `u64`.
+    pub fn count(&self, shape: &[u64]) -> Option<u64> {
+        match self {
+            Selection::All => element_count(shape),
+            Selection::None => Some(0),
+            Selection::Region(region) => region.len(),
+            Selection::Blocks(blocks) => {
+                blocks.iter().try_fold(0, |sum: u64, block| sum.checked_add(block.len()?))
+            }
+            Selection::Points { rank, coordinates } => {
+                (coordinates.len() as u64).checked_div(u64::from(*rank)).or(Some(0))
+            }
+        }
+    }
+
+    /// Checks that the selection has as many dimensions as the array and stays within it.
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument), naming the dimension.
+    pub fn check(&self, shape: &[u64]) -> Result<()> {
+        match self {
+            Selection::All | Selection::None => Ok(()),
+            Selection::Region(region) => region.check(shape),
+            Selection::Blocks(blocks) => blocks.iter().try_for_each(|block| block.check(shape)),
+            Selection::Points { rank, coordinates } => check_points(*rank, coordinates, shape),
+        }
+    }
+
+    /// The coordinates of the elements in stored order: of a region row-major, of blocks one block after
+    /// another.
+    ///
+    /// # Errors
+    /// As [`Selection::check`].
+    ///
+    /// ```
+    /// use hyperslab_core::nd::Selection;
+    ///
+    /// let selection = Selection::Points { rank: 2, coordinates: vec![1, 1, 0, 2] };
+    /// let elements: Vec<_> = selection.elements(&[2, 3])?.collect();
+    /// assert_eq!(elements, [[1, 1], [0, 2]]);
+    /// # Ok::<(), hyperslab_core::Error>(())
+    /// ```
+    pub fn elements(&self, shape: &[u64]) -> Result<Elements<'_>> {
+        self.check(shape)?;
+        let (blocks, points) = match self {
+            Selection::All => (Cow::Owned(vec![Region::all(shape)]), None),
+            Selection::None => (Cow::Owned(Vec::new()), None),
+            Selection::Region(region) => (Cow::Borrowed(std::slice::from_ref(region)), None),
+            Selection::Blocks(blocks) => (Cow::Borrowed(blocks.as_slice()), None),
+            Selection::Points { coordinates, .. } => {
+                (Cow::Owned(Vec::new()), Some(coordinates.chunks_exact(shape.len().max(1))))
+            }
+        };
+        let left = self.count(shape);
+        Ok(Elements { blocks, points, block: 0, inside: false, steps: Vec::new(), element: Vec::new(), left })
+    }
+}
+
+/// What [`Selection::elements`] gives. Iterating allocates each element; [`Elements::next_element`] does not.
+#[derive(Clone, Debug)]
+pub struct Elements<'a> {
+    blocks: Cow<'a, [Region]>,
+    points: Option<ChunksExact<'a, u64>>,
+    /// The block being walked, or the next one unless `inside`.
+    block: usize,
+    inside: bool,
+    /// How many steps the walk has taken along each dimension of the block.
+    steps: Vec<u64>,
+    element: Vec<u64>,
+    left: Option<u64>,
+}
+
+impl Elements<'_> {
+    /// The coordinates of the next element.
+    pub fn next_element(&mut self) -> Option<&[u64]> {
+        self.left = self.left.map(|left| left.saturating_sub(1));
+        if let Some(points) = &mut self.points {
+            return points.next();
+        }
+        if self.inside && self.step() {
+            return Some(&self.element);
+        }
+        self.block += usize::from(self.inside);
+        self.inside = false;
+        while let Some(block) = self.blocks.get(self.block) {
+            if !block.is_empty() {
+                self.inside = true;
+                self.element.clone_from(&block.start);
+                self.steps.clear();
+                self.steps.resize(block.rank(), 0);
+                return Some(&self.element);
+            }
+            self.block += 1;
+        }
+        None
+    }
+
+    /// Moves to the next element of the block, if it has one.
+    fn step(&mut self) -> bool {
+        let Some(block) = self.blocks.get(self.block) else { return false };
+        let walked = self.element.iter_mut().zip(&mut self.steps);
+        let of = block.start.iter().zip(&block.count).zip(&block.step);
+        for ((at, steps), ((start, count), step)) in walked.zip(of).rev() {
+            *steps += 1;
+            if *steps < *count {
+                *at += step;
+                return true;
+            }
+            *steps = 0;
+            *at = *start;
+        }
+        false
+    }
+}
+
+impl Iterator for Elements<'_> {
+    type Item = Vec<u64>;
+
+    fn next(&mut self) -> Option<Vec<u64>> {
+        self.next_element().map(<[u64]>::to_vec)
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        match self.left.map(usize::try_from) {
+            Some(Ok(left)) => (left, Some(left)),
+            _ => (usize::MAX, None),
+        }
+    }
+}
+
+fn check_points(rank: u32, coordinates: &[u64], shape: &[u64]) -> Result<()> {
+    if usize::try_from(rank).ok() != Some(shape.len()) {
+        return Err(Error::invalid(format!("points of {rank} dimensions, the array has {}", shape.len())));
+    }
+    if !coordinates.len().is_multiple_of(shape.len()) {
+        return Err(Error::invalid(format!(
+            "{} coordinates, expected a multiple of {rank}",
+            coordinates.len()
+        )));
+    }
+    // `max` only keeps an empty list of points of an array without dimensions from dividing by 0.
+    for point in coordinates.chunks_exact(shape.len().max(1)) {
+        for (dimension, (index, size)) in point.iter().zip(shape).enumerate() {
+            if index >= size {
+                return Err(Error::invalid(format!(
+                    "a point at index {index} of dimension {dimension}, which has size {size}"
+                )));
+            }
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::strategies::{elements_of, shape_and_region};
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn points_that_are_not_there_are_refused() {
+        let points =
+            |rank, coordinates: &[u64]| Selection::Points { rank, coordinates: coordinates.to_vec() };
+        points(2, &[1, 2, 0, 0]).check(&[2, 3]).unwrap();
+        for (bad, shape) in [
+            (points(2, &[1, 3]), &[2, 3][..]),
+            (points(2, &[1, 2, 0]), &[2, 3]),
+            (points(1, &[1, 2]), &[2, 3]),
+            (points(0, &[1]), &[]),
+        ] {
+            assert!(bad.check(shape).is_err(), "{bad:?}");
+        }
+        let none = points(0, &[]);
+        assert_eq!((none.count(&[]), none.elements(&[]).unwrap().count()), (Some(0), 0));
+    }
+
+    #[test]
+    fn scalars_have_one_element() {
+        assert_eq!(Selection::All.elements(&[]).unwrap().collect::<Vec<_>>(), [[]]);
+        assert_eq!(Selection::None.elements(&[3]).unwrap().next(), None);
+    }
+
+    #[test]
+    fn huge_selections_cost_nothing_until_walked() {
+        let shape = [u64::MAX, u64::MAX];
+        let mut elements = Selection::All.elements(&shape).unwrap();
+        assert_eq!(elements.next_element(), Some(&[0, 0][..]));
+        assert_eq!(elements.next_element(), Some(&[0, 1][..]));
+        assert_eq!(Selection::All.count(&shape), None);
+    }
+
+    proptest! {
+        #[test]
+        fn blocks_are_walked_one_after_another((shape, region) in shape_and_region(), times in 0..3_usize) {
+            let blocks = Selection::Blocks(vec![region.clone(); times]);
+            let elements = blocks.elements(&shape).unwrap();
+            prop_assert_eq!(Some(elements.size_hint().0 as u64), blocks.count(&shape));
+            prop_assert_eq!(elements.collect::<Vec<_>>(), vec![elements_of(&region); times].concat());
+            let one = Selection::Region(region.clone());
+            prop_assert_eq!(one.elements(&shape).unwrap().collect::<Vec<_>>(), elements_of(&region));
+        }
+    }
+}
