@@ -1,1 +1,37 @@
-//! x
+//! The content of a file, in the entities of the Ndarray Data Language.
+//!
+//! A file is a tree of [`Node`]s by [`NodePath`]: groups, dimension coordinates, ndarrays, named datatypes
+//! and links. Everything but array values is in memory; values are [`Values`], rows and a heap, whose
+//! elements [`Element`] shows one by one. What a format stores besides content is in [`Storage`].
+//!
+//! Nothing here reads or writes: format adapters make nodes, the NDL crate prints them.
+//!
+//! ```
+//! use hyperslab_model::{Datatype, NodePath};
+//!
+//! assert_eq!(Datatype::int(16, true).to_string(), "int16");
+//! assert!(NodePath::new("/z")? < NodePath::new("/a/b")?, "paths order by depth first");
+//! # Ok::<(), hyperslab_core::Error>(())
+//! ```
+
+mod attribute;
+mod compare;
+mod content;
+mod datatype;
+mod path;
+mod shape;
+mod storage;
+mod value;
+
+pub use attribute::Attribute;
+pub use compare::{Difference, compare};
+pub use content::{
+    Content, DimCoord, Group, Link, Members, NamedDatatype, Ndarray, Node, NodeKind, Unreadable,
+};
+pub use datatype::{Datatype, Float, FloatFormat, Member, Normalization, Text, TimeUnit};
+pub use path::NodePath;
+pub use shape::{Dimension, Extent, Shape};
+pub use storage::{
+    ByteOrder, CharacterSet, Directive, ElementStorage, Fill, FillTime, Filter, Layout, Length, Pad, Storage,
+};
+pub use value::{Element, ElementRef, Elements, Fields, Reference, Values};

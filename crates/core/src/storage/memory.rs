@@ -20,7 +20,7 @@ impl ReadAt for Bytes {
 
     fn read_into(&self, offset: u64, out: &mut [u8]) -> Result<()> {
         let len = out.len() as u64;
-        let bytes = self.read_at(offset..offset.checked_add(len).unwrap_or(u64::MAX))?;
+        let bytes = self.read_at(offset..offset.saturating_add(len))?;
         match bytes.get(..out.len()) {
             Some(bytes) => out.copy_from_slice(bytes),
             None => return Err(past_end(offset, len, <[u8]>::len(self) as u64)),

@@ -1,0 +1,167 @@
+//! The objects of a file.
+
+use crate::{Attribute, Datatype, Extent, NodePath, Shape, Storage, Values};
+use hyperslab_core::{Error, ErrorKind};
+use indexmap::IndexMap;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Named things in stored order.
+pub type Members<T> = IndexMap<String, T>;
+
+/// One object with everything but its array values.
+#[derive(Clone, Debug)]
+pub enum Node {
+    /// A group.
+    Group(Group),
+    /// A dimension, with or without coordinate values.
+    DimCoord(DimCoord),
+    /// An array.
+    Ndarray(Ndarray),
+    /// A datatype with a name of its own.
+    Datatype(NamedDatatype),
+    /// Another way to an object.
+    Link(Link),
+    /// An object that is there but cannot be read.
+    Unreadable(Unreadable),
+}
+
+/// What an object is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum NodeKind {
+    /// A group.
+    Group,
+    /// A dimension coordinate.
+    DimCoord,
+    /// An array.
+    Ndarray,
+    /// A named datatype.
+    Datatype,
+    /// A link.
+    Link,
+    /// Not readable.
+    Unreadable,
+}
+
+/// A group, apart from its members.
+#[derive(Clone, Debug, Default)]
+pub struct Group {
+    /// Its attributes.
+    pub attributes: Members<Attribute>,
+    /// What a format says of it.
+    pub storage: Storage,
+}
+
+/// An array.
+#[derive(Clone, Debug)]
+pub struct Ndarray {
+    /// Its dimensions.
+    pub shape: Shape,
+    /// Its type; `None` in a partial description.
+    pub datatype: Option<Arc<Datatype>>,
+    /// Its attributes.
+    pub attributes: Members<Attribute>,
+    /// How it is stored.
+    pub storage: Storage,
+    /// Its elements, where asked for.
+    pub value: Option<Values>,
+}
+
+/// A dimension that arrays share.
+#[derive(Clone, Debug)]
+pub struct DimCoord {
+    /// How long it is.
+    pub size: Extent,
+    /// The type of its coordinates; `None` for a dimension without.
+    pub datatype: Option<Arc<Datatype>>,
+    /// Its attributes.
+    pub attributes: Members<Attribute>,
+    /// How the coordinates are stored.
+    pub storage: Storage,
+    /// The coordinates, where asked for.
+    pub value: Option<Values>,
+}
+
+/// A datatype that is an object of its own.
+#[derive(Clone, Debug)]
+pub struct NamedDatatype {
+    /// The type.
+    pub datatype: Arc<Datatype>,
+    /// Its attributes.
+    pub attributes: Members<Attribute>,
+    /// How elements of it are stored.
+    pub storage: Storage,
+}
+
+/// Another way to an object.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Link {
+    /// To an object that has an earlier path.
+    Hard(NodePath),
+    /// To whatever a path leads to.
+    Soft(String),
+    /// To an object of another file.
+    External {
+        /// The file.
+        file: String,
+        /// The path in it.
+        path: String,
+    },
+    /// Of a class that a program defined.
+    User {
+        /// The class.
+        class: u8,
+        /// What it keeps.
+        data: Vec<u8>,
+    },
+}
+
+/// An object that is there but cannot be read.
+#[derive(Clone, Debug)]
+pub struct Unreadable {
+    /// What it was found to be, if that much could be told.
+    pub found: Option<NodeKind>,
+    /// Whose fault it is.
+    pub kind: ErrorKind,
+    /// Why, with structure and byte.
+    pub reason: String,
+}
+
+impl Unreadable {
+    /// What `error` leaves of an object.
+    pub fn new(found: Option<NodeKind>, error: &Error) -> Self {
+        Unreadable { found, kind: error.kind(), reason: error.reason().to_string() }
+    }
+}
+
+impl Node {
+    /// What it is.
+    pub fn kind(&self) -> NodeKind {
+        match self {
+            Node::Group(_) => NodeKind::Group,
+            Node::DimCoord(_) => NodeKind::DimCoord,
+            Node::Ndarray(_) => NodeKind::Ndarray,
+            Node::Datatype(_) => NodeKind::Datatype,
+            Node::Link(_) => NodeKind::Link,
+            Node::Unreadable(_) => NodeKind::Unreadable,
+        }
+    }
+
+    /// Its attributes; none for links and what cannot be read.
+    pub fn attributes(&self) -> Option<&Members<Attribute>> {
+        match self {
+            Node::Group(group) => Some(&group.attributes),
+            Node::DimCoord(dimcoord) => Some(&dimcoord.attributes),
+            Node::Ndarray(ndarray) => Some(&ndarray.attributes),
+            Node::Datatype(named) => Some(&named.attributes),
+            Node::Link(_) | Node::Unreadable(_) => None,
+        }
+    }
+}
+
+/// A whole file in memory: what a text describes, what tests compare.
+#[derive(Clone, Debug, Default)]
+pub struct Content {
+    /// Every object by its first path.
+    pub nodes: BTreeMap<NodePath, Node>,
+}
