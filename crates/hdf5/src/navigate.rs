@@ -1,5 +1,7 @@
 //! Walks structures over storage: the only place of this crate that reads.
 
+pub mod fractal_heap;
+
 use crate::format::{Address, Sizes, Structure};
 use bytes::Bytes;
 use hyperslab_core::storage::{Cached, ReadAt};
