@@ -1,8 +1,8 @@
 //! Structural equality that says why not.
 
 use crate::{
-    Attribute, Content, Datatype, DimCoord, Element, ElementRef, Elements, Members, Ndarray, Node, NodePath,
-    Shape, Values,
+    Attribute, Attributes, Content, Datatype, DimCoord, Element, ElementRef, Elements, Ndarray, Node,
+    NodePath, Shape, Unreadable, Values,
 };
 use std::fmt;
 use std::sync::Arc;
@@ -102,21 +102,26 @@ impl Comparison<'_> {
         }
     }
 
-    fn attributes(&mut self, a: &Members<Attribute>, b: &Members<Attribute>) {
+    fn attributes(&mut self, a: &Attributes, b: &Attributes) {
+        let shown = |entry: Option<&Result<Attribute, Unreadable>>| match entry {
+            Some(Ok(attribute)) => attribute.datatype.to_string(),
+            Some(Err(unreadable)) => unreadable.reason.clone(),
+            None => String::new(),
+        };
         for (name, x) in a {
-            match b.get(name) {
-                Some(y) => {
+            match (x, b.get(name)) {
+                (Ok(x), Some(Ok(y))) => {
                     self.differ(Some(name), "shape", format!("{:?}", x.shape), format!("{:?}", y.shape));
                     if self.types(Some(name), Some(&x.datatype), Some(&y.datatype)) {
                         self.values(Some(name), Some((&x.datatype, &x.value)), Some((&y.datatype, &y.value)));
                     }
                 }
-                None => self.differ(Some(name), "presence", x.datatype.to_string(), String::new()),
+                (x, y) => self.differ(Some(name), "presence", shown(Some(x)), shown(y)),
             }
         }
         for (name, y) in b {
             if !a.contains_key(name) {
-                self.differ(Some(name), "presence", String::new(), y.datatype.to_string());
+                self.differ(Some(name), "presence", String::new(), shown(Some(y)));
             }
         }
     }
@@ -200,7 +205,7 @@ fn same_float(a: f64, b: f64) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Float, Storage};
+    use crate::{Float, Members, Storage};
 
     fn array(numbers: &[f64]) -> Content {
         let mut content = Content::default();

@@ -9,6 +9,9 @@ use std::sync::Arc;
 /// Named things in stored order.
 pub type Members<T> = IndexMap<String, T>;
 
+/// The attributes of an object in stored order; one that cannot be read keeps its place.
+pub type Attributes = Members<Result<Attribute, Unreadable>>;
+
 /// One object with everything but its array values.
 #[derive(Clone, Debug)]
 pub enum Node {
@@ -47,7 +50,7 @@ pub enum NodeKind {
 #[derive(Clone, Debug, Default)]
 pub struct Group {
     /// Its attributes.
-    pub attributes: Members<Attribute>,
+    pub attributes: Attributes,
     /// What a format says of it.
     pub storage: Storage,
 }
@@ -60,7 +63,7 @@ pub struct Ndarray {
     /// Its type; `None` in a partial description.
     pub datatype: Option<Arc<Datatype>>,
     /// Its attributes.
-    pub attributes: Members<Attribute>,
+    pub attributes: Attributes,
     /// How it is stored.
     pub storage: Storage,
     /// Its elements, where asked for.
@@ -75,7 +78,7 @@ pub struct DimCoord {
     /// The type of its coordinates; `None` for a dimension without.
     pub datatype: Option<Arc<Datatype>>,
     /// Its attributes.
-    pub attributes: Members<Attribute>,
+    pub attributes: Attributes,
     /// How the coordinates are stored.
     pub storage: Storage,
     /// The coordinates, where asked for.
@@ -88,7 +91,7 @@ pub struct NamedDatatype {
     /// The type.
     pub datatype: Arc<Datatype>,
     /// Its attributes.
-    pub attributes: Members<Attribute>,
+    pub attributes: Attributes,
     /// How elements of it are stored.
     pub storage: Storage,
 }
@@ -148,7 +151,7 @@ impl Node {
     }
 
     /// Its attributes; none for links and what cannot be read.
-    pub fn attributes(&self) -> Option<&Members<Attribute>> {
+    pub fn attributes(&self) -> Option<&Attributes> {
         match self {
             Node::Group(group) => Some(&group.attributes),
             Node::DimCoord(dimcoord) => Some(&dimcoord.attributes),

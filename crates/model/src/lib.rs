@@ -26,7 +26,7 @@ mod value;
 pub use attribute::Attribute;
 pub use compare::{Difference, compare};
 pub use content::{
-    Content, DimCoord, Group, Link, Members, NamedDatatype, Ndarray, Node, NodeKind, Unreadable,
+    Attributes, Content, DimCoord, Group, Link, Members, NamedDatatype, Ndarray, Node, NodeKind, Unreadable,
 };
 pub use datatype::{Datatype, Float, FloatFormat, Member, Normalization, Text, TimeUnit};
 pub use path::NodePath;
