@@ -1,6 +1,7 @@
 //! Walks structures over storage: the only place of this crate that reads.
 
 pub mod fractal_heap;
+pub mod object_header;
 
 use crate::format::{Address, Sizes, Structure};
 use bytes::Bytes;

@@ -1,0 +1,353 @@
+//! Object headers: all messages of an object, wherever they are stored.
+
+use super::Reader;
+use crate::format::message::continuation::Continuation;
+use crate::format::message::reference_count::ReferenceCount;
+use crate::format::message::shared::{Location, MaybeShared, SharedMessage};
+use crate::format::message::{HeaderMessage, MessageType};
+use crate::format::object_header::prefix_v2::{AttributePhaseChange, Times};
+use crate::format::object_header::{Chunk0, ContinuationBlock, Envelopes, MessageFlags, MessageForm, Prefix};
+use crate::format::{Address, Structure};
+use bytes::Bytes;
+use hyperslab_core::{Charge, Decoder, Error, Result};
+use rustc_hash::FxHashSet;
+
+/// The header of an object: its messages in the order of the file, bodies undecoded.
+#[derive(Debug)]
+pub struct ObjectHeader {
+    address: Address,
+    prefix: Prefix,
+    reference_count: u32,
+    messages: Vec<StoredMessage>,
+    _charges: Vec<Charge>,
+}
+
+/// A message as it is stored.
+#[derive(Clone, Debug)]
+pub struct StoredMessage {
+    /// What the body says.
+    pub message_type: MessageType,
+    /// How it may be treated.
+    pub flags: MessageFlags,
+    /// The order of creation among messages of its type, where tracked.
+    pub creation_index: Option<u16>,
+    /// The undecoded body; bytes behind the message may follow.
+    pub body: Bytes,
+    /// Where the body lies in the file.
+    pub offset: u64,
+}
+
+/// What an object is, by the messages of its header.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ObjectKind {
+    /// Has a Symbol Table or Link Info message.
+    Group,
+    /// Has a Datatype and a Dataspace message.
+    Dataset,
+    /// Has a Datatype message alone.
+    NamedDatatype,
+    /// None of these.
+    Unknown,
+}
+
+impl ObjectHeader {
+    /// Reads prefix and messages, those of all continuation blocks too.
+    ///
+    /// Continuation blocks follow the messages of the blocks that name them, as libhdf5 orders them.
+    ///
+    /// # Errors
+    /// Also [`ErrorKind::Unsupported`](hyperslab_core::ErrorKind::Unsupported) if a message must be understood and is not.
+    pub fn read(reader: &Reader, address: Address) -> Result<ObjectHeader> {
+        let bytes = chunk_0(reader, address)?;
+        let mut charges = Vec::new();
+        charge(reader, bytes.len(), &mut charges)?;
+        let mut d = Decoder::new(Chunk0::NAME, reader.offset(Chunk0::NAME, address)?, &bytes);
+        let (prefix, envelopes) = Chunk0::envelopes(&mut d)?;
+        let mut loading = Loading::new(&prefix);
+        loading.add(&bytes, envelopes, reader)?;
+        if let Prefix::V1(prefix) = &prefix
+            && loading.messages.len() > usize::from(prefix.message_count)
+        {
+            // The count covers continuation blocks, but libhdf5 lets it be wrong there.
+            return Err(Error::malformed(format!(
+                "{} messages in chunk 0, the prefix counts {} in all",
+                loading.messages.len(),
+                prefix.message_count
+            ))
+            .at(Chunk0::NAME, reader.offset(Chunk0::NAME, address)?));
+        }
+        let mut next = 0;
+        while let Some(block) = loading.continuations.get(next).copied() {
+            next += 1;
+            let bytes = reader.bytes(ContinuationBlock::NAME, block.address, block.len)?;
+            charge(reader, bytes.len(), &mut charges)?;
+            let offset = reader.offset(ContinuationBlock::NAME, block.address)?;
+            let mut d = Decoder::new(ContinuationBlock::NAME, offset, &bytes);
+            let envelopes = ContinuationBlock::envelopes(&mut d, prefix.message_form())?;
+            loading.add(&bytes, envelopes, reader)?;
+        }
+        let reference_count = loading.reference_count;
+        Ok(ObjectHeader { address, prefix, reference_count, messages: loading.messages, _charges: charges })
+    }
+
+    /// Where the object is.
+    pub fn address(&self) -> Address {
+        self.address
+    }
+
+    /// How the header begins.
+    pub fn prefix(&self) -> &Prefix {
+        &self.prefix
+    }
+
+    /// Whether the header is of version 2: with checksum, times and creation order.
+    pub fn is_version_2(&self) -> bool {
+        matches!(self.prefix, Prefix::V2(_))
+    }
+
+    /// The number of hard links to the object.
+    pub fn reference_count(&self) -> u32 {
+        self.reference_count
+    }
+
+    /// When the object was used, where version 2 headers keep it. Version 1 headers may have a Modification
+    /// Time message.
+    pub fn times(&self) -> Option<Times> {
+        match &self.prefix {
+            Prefix::V1(_) => None,
+            Prefix::V2(prefix) => prefix.times,
+        }
+    }
+
+    /// When attributes move between header and heap; never in version 1 headers.
+    pub fn attribute_phase_change(&self) -> Option<AttributePhaseChange> {
+        match &self.prefix {
+            Prefix::V1(_) => None,
+            Prefix::V2(prefix) => Some(prefix.attribute_phase_change.unwrap_or_default()),
+        }
+    }
+
+    /// Whether messages carry the order in which attributes were created.
+    pub fn attribute_creation_order_tracked(&self) -> bool {
+        matches!(&self.prefix, Prefix::V2(prefix) if prefix.attribute_creation_order_tracked)
+    }
+
+    /// All messages, also NIL, Continuation and unknown ones.
+    pub fn messages(&self) -> &[StoredMessage] {
+        &self.messages
+    }
+
+    /// The first message of a type.
+    pub fn find(&self, message_type: MessageType) -> Option<&StoredMessage> {
+        self.messages.iter().find(|message| message.message_type == message_type)
+    }
+
+    /// All messages of a type, for those that may be repeated.
+    pub fn find_all(&self, message_type: MessageType) -> impl Iterator<Item = &StoredMessage> {
+        self.messages.iter().filter(move |message| message.message_type == message_type)
+    }
+
+    /// What the object is.
+    pub fn kind(&self) -> ObjectKind {
+        let has = |message_type| self.find(message_type).is_some();
+        if has(MessageType::SYMBOL_TABLE) || has(MessageType::LINK_INFO) {
+            ObjectKind::Group
+        } else if !has(MessageType::DATATYPE) {
+            ObjectKind::Unknown
+        } else if has(MessageType::DATASPACE) {
+            ObjectKind::Dataset
+        } else {
+            ObjectKind::NamedDatatype
+        }
+    }
+
+    /// The first message of the type of `S`, decoded, also if it is shared.
+    pub fn message<S: HeaderMessage>(&self, reader: &Reader) -> Result<Option<S>> {
+        self.find(S::TYPE).map(|message| self.decode(reader, message)).transpose()
+    }
+
+    /// As [`ObjectHeader::message`], for messages that the object cannot do without.
+    pub fn required<S: HeaderMessage>(&self, reader: &Reader) -> Result<S> {
+        self.message(reader)?.ok_or_else(|| {
+            let offset = reader.offset(Chunk0::NAME, self.address).unwrap_or_default();
+            Error::malformed(format!("no {}", S::NAME)).at(Chunk0::NAME, offset)
+        })
+    }
+
+    /// Decodes one of the messages, also if it is shared.
+    pub fn decode<S: HeaderMessage>(&self, reader: &Reader, message: &StoredMessage) -> Result<S> {
+        if message.flags.is_shared() {
+            return resolve(reader, &message.structure::<SharedMessage>(reader)?);
+        }
+        self.decode_here(reader, message)
+    }
+
+    /// Decodes a message that is stored in this header.
+    fn decode_here<S: HeaderMessage>(&self, reader: &Reader, message: &StoredMessage) -> Result<S> {
+        let value: S = message.structure(reader)?;
+        if !self.is_version_2() {
+            value.check_unchecksummed().map_err(|e| e.at(S::NAME, message.offset))?;
+        }
+        Ok(value)
+    }
+}
+
+impl StoredMessage {
+    fn structure<S: Structure<Context = crate::format::Sizes>>(&self, reader: &Reader) -> Result<S> {
+        S::decode(&mut Decoder::new(S::NAME, self.offset, &self.body), reader.sizes())
+    }
+}
+
+/// Reads a message from where it is shared.
+///
+/// # Errors
+/// Also [`ErrorKind::Malformed`](hyperslab_core::ErrorKind::Malformed) if it is not there but shared once more, which no writer does.
+pub fn resolve<S: HeaderMessage>(reader: &Reader, shared: &SharedMessage) -> Result<S> {
+    let address = match shared.location {
+        Location::Committed(address) => address,
+        Location::Heap(_) => return Err(Error::unsupported("shared object header message heap")),
+    };
+    let header = ObjectHeader::read(reader, address)?;
+    let place = |e: Error| e.at(S::NAME, reader.offset(S::NAME, address).unwrap_or_default());
+    let message = header.find(S::TYPE).ok_or_else(|| {
+        place(Error::malformed(format!("a message is shared from the object at {address}, which has none")))
+    })?;
+    if message.flags.is_shared() {
+        return Err(place(Error::malformed("a shared message is itself shared")));
+    }
+    header.decode_here(reader, message)
+}
+
+/// Takes a part of a message, or reads it from where it is shared.
+pub fn resolve_part<S: HeaderMessage>(reader: &Reader, part: MaybeShared<S>) -> Result<S> {
+    match part {
+        MaybeShared::Here(value) => Ok(value),
+        MaybeShared::Shared(shared) => resolve(reader, &shared),
+    }
+}
+
+/// The bytes of chunk 0, prefix and checksum included.
+fn chunk_0(reader: &Reader, address: Address) -> Result<Bytes> {
+    let first = reader.bytes_up_to(Chunk0::NAME, address, FIRST_READ)?;
+    let mut d = Decoder::new(Chunk0::NAME, reader.offset(Chunk0::NAME, address)?, &first);
+    let prefix = Prefix::decode(&mut d, &())?;
+    let prefix_len = (first.len() - d.remaining()) as u64;
+    let len =
+        prefix_len.saturating_add(prefix.chunk_0_size()).saturating_add(prefix.message_form().checksum_len());
+    match usize::try_from(len) {
+        Ok(len) if len <= first.len() => Ok(first.slice(..len)),
+        _ => reader.bytes(Chunk0::NAME, address, len),
+    }
+}
+
+/// Counts what the messages of a chunk may take. Most headers are too small to matter.
+fn charge(reader: &Reader, chunk_len: usize, charges: &mut Vec<Charge>) -> Result<()> {
+    let most = (chunk_len / LEAST_MESSAGE).saturating_mul(size_of::<StoredMessage>());
+    if most > UNCHARGED {
+        charges.push(reader.budget().charge(most as u64)?);
+    }
+    Ok(())
+}
+
+/// What has been gathered while blocks are read.
+struct Loading {
+    messages: Vec<StoredMessage>,
+    /// Blocks in the order of their messages.
+    continuations: Vec<Continuation>,
+    /// Where they begin.
+    addresses: FxHashSet<Address>,
+    /// What is left for continuation blocks, as blocks do not overlap and so cannot exceed the file.
+    room: Option<u64>,
+    form: MessageForm,
+    reference_count: u32,
+}
+
+impl Loading {
+    fn new(prefix: &Prefix) -> Self {
+        let (expected, reference_count) = match prefix {
+            Prefix::V1(prefix) => (usize::from(prefix.message_count), prefix.reference_count),
+            Prefix::V2(_) => (USUAL_MESSAGES, 1),
+        };
+        Loading {
+            messages: Vec::with_capacity(expected.min(USUAL_MESSAGES)),
+            continuations: Vec::new(),
+            addresses: FxHashSet::default(),
+            room: None,
+            form: prefix.message_form(),
+            reference_count,
+        }
+    }
+
+    fn add(&mut self, bytes: &Bytes, envelopes: Envelopes<'_>, reader: &Reader) -> Result<()> {
+        for envelope in envelopes {
+            let envelope = envelope?;
+            let message = StoredMessage {
+                message_type: envelope.prefix.message_type,
+                flags: envelope.prefix.flags,
+                creation_index: envelope.prefix.creation_index,
+                body: bytes.slice_ref(envelope.body),
+                offset: envelope.offset,
+            };
+            self.check_known(&message)?;
+            match message.message_type {
+                MessageType::CONTINUATION => self.add_continuation(&message, reader)?,
+                MessageType::REFERENCE_COUNT => self.add_reference_count(&message, reader)?,
+                _ => {}
+            }
+            self.messages.push(message);
+        }
+        Ok(())
+    }
+
+    fn check_known(&self, message: &StoredMessage) -> Result<()> {
+        if message.message_type.is_known() || !message.flags.any(MessageFlags::FAIL_IF_UNKNOWN) {
+            return Ok(());
+        }
+        Err(Error::unsupported(format!(
+            "type {} is unknown and flagged to fail if unknown",
+            message.message_type
+        ))
+        .at("Header Message", message.offset))
+    }
+
+    fn add_continuation(&mut self, message: &StoredMessage, reader: &Reader) -> Result<()> {
+        let block: Continuation = message.structure(reader)?;
+        let malformed = |detail: String| Error::malformed(detail).at(Continuation::NAME, message.offset);
+        if !self.addresses.insert(block.address) {
+            return Err(malformed(format!("the block at {} is continued twice", block.address)));
+        }
+        let room = match self.room {
+            Some(room) => room,
+            None => reader.len()?,
+        };
+        self.room = Some(room.checked_sub(block.len).ok_or_else(|| {
+            malformed(format!(
+                "continuation blocks are longer than the file, the last has {} bytes",
+                block.len
+            ))
+        })?);
+        self.continuations.push(block);
+        Ok(())
+    }
+
+    fn add_reference_count(&mut self, message: &StoredMessage, reader: &Reader) -> Result<()> {
+        if self.form == MessageForm::V1 {
+            return Err(Error::malformed("a version 1 header has its reference count in the prefix")
+                .at(ReferenceCount::NAME, message.offset));
+        }
+        self.reference_count = message.structure::<ReferenceCount>(reader)?.count;
+        Ok(())
+    }
+}
+
+/// Covers chunk 0 of most objects in one read.
+const FIRST_READ: u64 = 512;
+
+/// Of a usual dataset: with this room its messages are not moved.
+const USUAL_MESSAGES: usize = 16;
+
+/// The least bytes a message takes in a chunk.
+const LEAST_MESSAGE: usize = 4;
+
+/// Memory for messages that is not worth counting.
+const UNCHARGED: usize = 1 << 20;
