@@ -1,5 +1,17 @@
 //! Level 1: file infrastructure. Spec: HDF5 III
 
+pub mod btree_v1;
+pub mod btree_v2;
 pub mod fractal_heap;
+pub mod global_heap;
+pub mod local_heap;
+pub mod symbol_table_entry;
+pub mod symbol_table_node;
 
+pub use btree_v1::BtreeV1Node;
+pub use btree_v2::{BtreeV2Header, BtreeV2InternalNode, BtreeV2LeafNode};
 pub use fractal_heap::FractalHeapHeader;
+pub use global_heap::{GlobalHeapCollection, GlobalHeapId};
+pub use local_heap::LocalHeap;
+pub use symbol_table_entry::SymbolTableEntry;
+pub use symbol_table_node::SymbolTableNode;

@@ -1,0 +1,255 @@
+//! Global heap collection.
+//!
+//! Spec: HDF5 III.E Disk Format: Level 1E - Global Heap
+
+use crate::format::{Address, Sizes, Structure};
+use hyperslab_core::{Decoder, Encoder, Error, Result};
+use std::ops::Range;
+
+/// A collection with the bytes of all its objects.
+///
+/// Free space is what the objects leave of `size`; its bytes are not kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GlobalHeapCollection {
+    /// The number of bytes, header included.
+    pub size: u64,
+    /// The objects in stored order.
+    pub objects: Vec<GlobalHeapObject>,
+}
+
+/// An object of a collection.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GlobalHeapObject {
+    /// What identifies the object in its collection; not 0.
+    pub index: u16,
+    /// How many places of the file refer to it; libhdf5 writes 0 and never counts.
+    pub reference_count: u16,
+    /// Its bytes.
+    pub data: Vec<u8>,
+}
+
+/// Where an object is: what variable-length data and references store of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct GlobalHeapId {
+    /// The collection.
+    pub collection: Address,
+    /// The index of the object in the collection.
+    pub index: u32,
+}
+
+impl GlobalHeapCollection {
+    /// The bytes from which [`GlobalHeapCollection::stored_len`] can tell the length.
+    pub fn header_len(sizes: &Sizes) -> u64 {
+        (8 + u64::from(sizes.lengths)).next_multiple_of(ALIGNMENT as u64)
+    }
+
+    /// The number of bytes of the collection that begins at the cursor, which is left behind its header.
+    pub fn stored_len(d: &mut Decoder<'_>, sizes: &Sizes) -> Result<u64> {
+        let start = d.remaining();
+        d.signature(SIGNATURE)?;
+        let at = d.clone();
+        let version = d.u8()?;
+        if version != VERSION {
+            return Err(at.unsupported(format!("version {version}, expected {VERSION}")));
+        }
+        d.reserved(3)?;
+        let at = d.clone();
+        let size = sizes.length(d)?;
+        if size < Self::header_len(sizes) {
+            return Err(at.malformed(format!("{size} bytes, at least {} expected", Self::header_len(sizes))));
+        }
+        align(d, start)?;
+        Ok(size)
+    }
+
+    /// Calls `object` with index, reference count and place of the bytes of each object of the collection
+    /// that begins at the cursor. Places count from the beginning of the collection.
+    pub fn visit(
+        d: &mut Decoder<'_>,
+        sizes: &Sizes,
+        mut object: impl FnMut(u16, u16, Range<usize>) -> Result<()>,
+    ) -> Result<u64> {
+        let whole = d.clone();
+        let size = Self::stored_len(d, sizes)?;
+        let header = whole.remaining() - d.remaining();
+        let len = whole.len_of(size)?;
+        let mut objects = d.sub(Self::NAME, len.saturating_sub(header))?;
+        // Less than an object's header at the end is free space that has no room to say so.
+        while objects.remaining() >= object_header_len(sizes) {
+            let at = objects.clone();
+            let index = objects.u16()?;
+            if index == 0 {
+                break;
+            }
+            let reference_count = objects.u16()?;
+            objects.reserved(4)?;
+            let size = sizes.length(&mut objects)?;
+            align(&mut objects, at.remaining())?;
+            let size = objects.len_of(size)?;
+            let start = len - objects.remaining();
+            object(index, reference_count, start..start + size).map_err(|e| e.at_place(at.place()))?;
+            // The last object may end at the collection's end without its padding.
+            let padded = size.next_multiple_of(ALIGNMENT).min(objects.remaining());
+            objects.reserved(padded)?;
+        }
+        Ok(size)
+    }
+}
+
+impl Structure for GlobalHeapCollection {
+    type Context = Sizes;
+    const NAME: &'static str = "global heap collection";
+
+    fn decode(d: &mut Decoder<'_>, sizes: &Sizes) -> Result<Self> {
+        let whole = d.clone();
+        let mut objects = Vec::new();
+        let size = Self::visit(d, sizes, |index, reference_count, range| {
+            let mut data = whole.clone();
+            data.reserved(range.start)?;
+            let data = data.take(range.len())?.to_vec();
+            objects.push(GlobalHeapObject { index, reference_count, data });
+            Ok(())
+        })?;
+        Ok(GlobalHeapCollection { size, objects })
+    }
+
+    fn encode(&self, e: &mut Encoder, sizes: &Sizes) -> Result<()> {
+        let start = e.len();
+        e.bytes(SIGNATURE);
+        e.u8(VERSION);
+        e.reserved(3);
+        sizes.put_length(e, self.size)?;
+        e.pad_to(start, ALIGNMENT);
+        for object in &self.objects {
+            if object.index == 0 {
+                return Err(Error::invalid("object 0 of a global heap collection is its free space"));
+            }
+            encode_object_header(e, sizes, object.index, object.reference_count, object.data.len())?;
+            let data = e.len();
+            e.bytes(&object.data);
+            e.pad_to(data, ALIGNMENT);
+        }
+        let free = usize::try_from(self.size)
+            .ok()
+            .and_then(|size| size.checked_sub(e.len() - start))
+            .ok_or_else(|| Error::invalid(format!("objects do not fit in {} bytes", self.size)))?;
+        let filled = e.len();
+        if free >= object_header_len(sizes) {
+            encode_object_header(e, sizes, 0, 0, free)?;
+        }
+        e.reserved(free - (e.len() - filled));
+        Ok(())
+    }
+}
+
+impl Structure for GlobalHeapId {
+    type Context = Sizes;
+    const NAME: &'static str = "global heap ID";
+
+    fn decode(d: &mut Decoder<'_>, sizes: &Sizes) -> Result<Self> {
+        let collection = sizes.address(d)?;
+        let index = d.u32()?;
+        Ok(GlobalHeapId { collection, index })
+    }
+
+    fn encode(&self, e: &mut Encoder, sizes: &Sizes) -> Result<()> {
+        sizes.put_address(e, self.collection)?;
+        e.u32(self.index);
+        Ok(())
+    }
+}
+
+/// Headers of collections and objects are padded where lengths are narrower than 8 bytes, which the
+/// specification does not say.
+fn object_header_len(sizes: &Sizes) -> usize {
+    (8 + usize::from(sizes.lengths)).next_multiple_of(ALIGNMENT)
+}
+
+fn encode_object_header(
+    e: &mut Encoder,
+    sizes: &Sizes,
+    index: u16,
+    reference_count: u16,
+    size: usize,
+) -> Result<()> {
+    let start = e.len();
+    e.u16(index);
+    e.u16(reference_count);
+    e.reserved(4);
+    e.len_as(sizes.lengths, size)?;
+    e.pad_to(start, ALIGNMENT);
+    Ok(())
+}
+
+/// Skips to a multiple of 8 bytes behind where the cursor had `start` bytes left.
+fn align(d: &mut Decoder<'_>, start: usize) -> Result<()> {
+    let read = start - d.remaining();
+    d.reserved(read.next_multiple_of(ALIGNMENT) - read)
+}
+
+const SIGNATURE: &[u8] = b"GCOL";
+const VERSION: u8 = 1;
+const ALIGNMENT: usize = 8;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::format::structure_tests::{hex, structure_tests};
+    use hyperslab_core::ErrorKind;
+
+    fn object(index: u16, data: &[u8]) -> GlobalHeapObject {
+        GlobalHeapObject { index, reference_count: 1, data: data.to_vec() }
+    }
+
+    structure_tests!(GlobalHeapCollection, context: Sizes::DEFAULT,
+    golden: [include_str!("../../../tests/golden/global_heap_collection.hex")],
+    values: [
+        GlobalHeapCollection { size: 16, objects: vec![] },
+        GlobalHeapCollection { size: 72, objects: vec![object(2, b"abc"), object(1, b"")] },
+        GlobalHeapCollection { size: 48, objects: vec![object(7, b"exactly."), ] },
+        GlobalHeapCollection { size: 96, objects: vec![object(1, b"0123456789"), ] },
+    ]);
+
+    mod narrow {
+        use super::*;
+        structure_tests!(GlobalHeapCollection, context: Sizes { offsets: 4, lengths: 4 },
+            golden: [include_str!("../../../tests/golden/global_heap_collection_narrow.hex")],
+            values: [GlobalHeapCollection { size: 96, objects: vec![object(1, b"a"), object(2, b"bc")] }]);
+    }
+
+    mod id {
+        use super::*;
+        structure_tests!(GlobalHeapId, context: Sizes::DEFAULT,
+            golden: [include_str!("../../../tests/golden/global_heap_id.hex")],
+            values: [GlobalHeapId { collection: Address::UNDEFINED, index: 0 }]);
+    }
+
+    #[test]
+    fn objects_are_found_whatever_the_width_of_lengths() {
+        for (sizes, text) in [
+            (Sizes::DEFAULT, include_str!("../../../tests/golden/global_heap_collection.hex")),
+            (
+                Sizes { offsets: 4, lengths: 4 },
+                include_str!("../../../tests/golden/global_heap_collection_narrow.hex"),
+            ),
+        ] {
+            let bytes = hex(text);
+            let collection = GlobalHeapCollection::decode(&mut Decoder::new("t", 0, &bytes), &sizes).unwrap();
+            let found: Vec<_> = collection.objects.iter().map(|o| (o.index, o.data.as_slice())).collect();
+            assert_eq!(found, [(1, &b"variable"[..]), (2, &b"len"[..])]);
+        }
+    }
+
+    #[test]
+    fn rejects_objects_and_sizes_past_the_end() {
+        let value = GlobalHeapCollection { size: 64, objects: vec![object(1, b"abc")] };
+        let mut e = Encoder::new();
+        value.encode(&mut e, &Sizes::DEFAULT).unwrap();
+        for (at, byte) in [(24, 33), (31, 0xff), (8, 65), (15, 0xff), (8, 15)] {
+            let mut bytes = e.as_slice().to_vec();
+            bytes[at] = byte;
+            let e = GlobalHeapCollection::decode(&mut Decoder::new("t", 0, &bytes), &Sizes::DEFAULT);
+            assert_eq!(e.unwrap_err().kind(), ErrorKind::Malformed, "{at}");
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! Local heap.
+//!
+//! Spec: HDF5 III.D Disk Format: Level 1D - Local Heaps
+
+use crate::format::{Address, Sizes, Structure};
+use hyperslab_core::{Decoder, Encoder, Result};
+
+/// The header of a heap that holds the names of one group.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LocalHeap {
+    /// The number of bytes of the data segment.
+    pub data_segment_size: u64,
+    /// Where in the data segment the first free block begins. The specification says undefined if there is
+    /// none, libhdf5 writes [`LAST_FREE_BLOCK`].
+    pub free_list_head: u64,
+    /// The data segment.
+    pub data_segment: Address,
+}
+
+/// What stands at the beginning of each unused piece of a data segment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FreeBlock {
+    /// Where the next one begins, or [`LAST_FREE_BLOCK`].
+    pub next: u64,
+    /// The number of bytes of this one, these fields included.
+    pub size: u64,
+}
+
+/// The offset that ends the list of free blocks.
+pub const LAST_FREE_BLOCK: u64 = 1;
+
+impl LocalHeap {
+    /// The number of bytes of every header.
+    pub fn len(sizes: &Sizes) -> u64 {
+        8 + 2 * u64::from(sizes.lengths) + u64::from(sizes.offsets)
+    }
+}
+
+impl Structure for LocalHeap {
+    type Context = Sizes;
+    const NAME: &'static str = "local heap";
+
+    fn decode(d: &mut Decoder<'_>, sizes: &Sizes) -> Result<Self> {
+        d.signature(SIGNATURE)?;
+        let at = d.clone();
+        let version = d.u8()?;
+        if version != 0 {
+            return Err(at.unsupported(format!("version {version}, expected 0")));
+        }
+        d.reserved(3)?;
+        let data_segment_size = sizes.length(d)?;
+        let free_list_head = sizes.length_or_max(d)?;
+        let data_segment = sizes.address(d)?;
+        Ok(LocalHeap { data_segment_size, free_list_head, data_segment })
+    }
+
+    fn encode(&self, e: &mut Encoder, sizes: &Sizes) -> Result<()> {
+        e.bytes(SIGNATURE);
+        e.u8(0);
+        e.reserved(3);
+        sizes.put_length(e, self.data_segment_size)?;
+        sizes.put_length_or_max(e, self.free_list_head)?;
+        sizes.put_address(e, self.data_segment)
+    }
+}
+
+impl Structure for FreeBlock {
+    type Context = Sizes;
+    const NAME: &'static str = "free block of a local heap";
+
+    fn decode(d: &mut Decoder<'_>, sizes: &Sizes) -> Result<Self> {
+        let next = sizes.length(d)?;
+        let size = sizes.length(d)?;
+        Ok(FreeBlock { next, size })
+    }
+
+    fn encode(&self, e: &mut Encoder, sizes: &Sizes) -> Result<()> {
+        sizes.put_length(e, self.next)?;
+        sizes.put_length(e, self.size)
+    }
+}
+
+const SIGNATURE: &[u8] = b"HEAP";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::format::structure_tests::structure_tests;
+
+    structure_tests!(LocalHeap, context: Sizes::DEFAULT,
+    golden: [
+        include_str!("../../../tests/golden/local_heap.hex"),
+        include_str!("../../../tests/golden/local_heap_full.hex"),
+    ],
+    values: [LocalHeap {
+        data_segment_size: 88,
+        free_list_head: u64::MAX,
+        data_segment: Address(0x2c8),
+    }]);
+
+    mod narrow {
+        use super::*;
+        structure_tests!(LocalHeap, context: Sizes { offsets: 4, lengths: 4 },
+            golden: [include_str!("../../../tests/golden/local_heap_narrow.hex")],
+            values: []);
+    }
+
+    mod free_block {
+        use super::*;
+        structure_tests!(FreeBlock, context: Sizes::DEFAULT,
+            golden: [include_str!("../../../tests/golden/local_heap_free_block.hex")],
+            values: [FreeBlock { next: 40, size: 16 }]);
+    }
+}
