@@ -151,34 +151,43 @@ impl Shared {
 
     /// Copies every unit from `from` to `to`.
     fn walk(&mut self, from: &[u8], to: &mut [u8]) -> Result<()> {
-        // Calling memcpy for a few bytes costs several times the copy: short units are copied as arrays.
+        // Calling memcpy for a few bytes costs several times the copy: short units are copied as arrays, those
+        // between two lengths as two arrays that overlap.
         let copied = match self.unit {
-            1 => self.walk_units(from, to, copy_array::<1>),
-            2 => self.walk_units(from, to, copy_array::<2>),
-            4 => self.walk_units(from, to, copy_array::<4>),
-            8 => self.walk_units(from, to, copy_array::<8>),
-            16 => self.walk_units(from, to, copy_array::<16>),
-            unit => self.walk_units(from, to, |from, to| {
-                if let (Some(from), Some(to)) = (from.get(..unit), to.get_mut(..unit)) {
-                    to.copy_from_slice(from);
-                }
-            }),
+            1 => self.walk_units(1, from, to, copy_array::<1>),
+            2 => self.walk_units(2, from, to, copy_array::<2>),
+            4 => self.walk_units(4, from, to, copy_array::<4>),
+            8 => self.walk_units(8, from, to, copy_array::<8>),
+            16 => self.walk_units(16, from, to, copy_array::<16>),
+            3 => self.walk_units(3, from, to, copy_ends::<2>),
+            unit @ 5..8 => self.walk_units(unit, from, to, copy_ends::<4>),
+            unit @ 9..16 => self.walk_units(unit, from, to, copy_ends::<8>),
+            unit @ 17..=32 => self.walk_units(unit, from, to, copy_ends::<16>),
+            unit => self.walk_units(unit, from, to, |from, to| to.copy_from_slice(from)),
         };
         copied.ok_or_else(outside)
     }
 
+    /// Calls `copy` with each unit in both buffers; a constant `unit` compiles to a loop for it alone.
     #[inline(always)]
-    fn walk_units(&mut self, from: &[u8], to: &mut [u8], copy: impl Fn(&[u8], &mut [u8])) -> Option<()> {
+    fn walk_units(
+        &mut self,
+        unit: usize,
+        from: &[u8],
+        to: &mut [u8],
+        copy: impl Fn(&[u8], &mut [u8]),
+    ) -> Option<()> {
         let inner = self.dims.pop();
         let (count, from_step, to_step) = match &inner {
             Some(inner) => (inner.count, inner.from, inner.to),
-            None => (1, self.unit, self.unit),
+            None => (1, unit, unit),
         };
         loop {
-            let units =
-                from.get(self.from..)?.chunks(from_step).zip(to.get_mut(self.to..)?.chunks_mut(to_step));
-            for (from, to) in units.take(count) {
-                copy(from, to);
+            let (mut at, mut into) = (self.from, self.to);
+            for _ in 0..count {
+                copy(from.get(at..at + unit)?, to.get_mut(into..into + unit)?);
+                at += from_step;
+                into += to_step;
             }
             if !self.step() {
                 return Some(());
@@ -216,6 +225,15 @@ impl Shared {
 #[inline(always)]
 fn copy_array<const N: usize>(from: &[u8], to: &mut [u8]) {
     if let (Some(from), Some(to)) = (from.first_chunk::<N>(), to.first_chunk_mut::<N>()) {
+        *to = *from;
+    }
+}
+
+/// Copies N to 2 N bytes.
+#[inline(always)]
+fn copy_ends<const N: usize>(from: &[u8], to: &mut [u8]) {
+    copy_array::<N>(from, to);
+    if let (Some(from), Some(to)) = (from.last_chunk::<N>(), to.last_chunk_mut::<N>()) {
         *to = *from;
     }
 }

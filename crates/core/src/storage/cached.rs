@@ -5,7 +5,6 @@ use crate::Result;
 use bytes::Bytes;
 use rustc_hash::FxHashMap;
 use std::ops::Range;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Storage whose small reads come from blocks of 4 KiB kept in memory.
@@ -25,7 +24,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 pub struct Cached<R> {
     inner: R,
     shards: Vec<Mutex<Shard>>,
-    recent: Vec<Mutex<Recent>>,
+    sequences: Mutex<Sequences>,
 }
 
 impl<R: ReadAt> Cached<R> {
@@ -34,19 +33,13 @@ impl<R: ReadAt> Cached<R> {
         Cached::with_capacity(inner, CAPACITY)
     }
 
-    /// A cache that keeps at most `bytes`, and beyond that one block for each of 16 threads. With less than one
-    /// block nothing is kept.
+    /// A cache of at most `bytes`. With less than one block nothing is kept.
     pub fn with_capacity(inner: R, bytes: usize) -> Self {
         let blocks = bytes / BLOCK_LEN;
         // Each shard evicts for itself: shards of few blocks would evict though others have room.
         let shards = (blocks / LEAST_SHARD).clamp(1, MOST_SHARDS).min(blocks);
         let shard = |i| Mutex::new(Shard::new((blocks + i) / shards));
-        let recent = if shards == 0 { 0 } else { THREAD_SLOTS };
-        Cached {
-            inner,
-            shards: (0..shards).map(shard).collect(),
-            recent: (0..recent).map(|_| Mutex::default()).collect(),
-        }
+        Cached { inner, shards: (0..shards).map(shard).collect(), sequences: Mutex::default() }
     }
 
     /// The storage behind the cache.
@@ -57,41 +50,23 @@ impl<R: ReadAt> Cached<R> {
     /// The part of `range` that lies in its first block.
     fn within_block(&self, range: &Range<u64>) -> Result<Bytes> {
         let (block, from) = position(range.start);
-        let to = usize::try_from(range.end - range.start)
-            .unwrap_or(usize::MAX)
-            .saturating_add(from)
-            .min(BLOCK_LEN);
-        // Another thread may share the slot. Then this read does without it rather than wait.
-        let mut recent = self.recent.get(thread_slot()).and_then(|slot| slot.try_lock().ok());
-        if let Some(recent) = &recent
-            && recent.block == block
-            && recent.bytes.len() >= to
-        {
-            return Ok(recent.bytes.slice(from..to));
+        let len = usize::try_from(range.end - range.start).unwrap_or(usize::MAX);
+        let to = from.saturating_add(len).min(BLOCK_LEN);
+        if let Some(found) = self.shard(block).and_then(|mut shard| shard.get(block, from..to)) {
+            return Ok(found);
         }
-        let bytes = match self.shard(block).and_then(|mut shard| shard.get(block)) {
-            Some(bytes) if bytes.len() >= to => bytes,
-            _ => self.fetch(block, range, recent.as_deref_mut())?,
-        };
+        let bytes = self.fetch(block, range)?;
         if bytes.len() < to {
             return self.inner.read_at(range.start..range.start + (to - from) as u64);
-        }
-        if let Some(recent) = &mut recent {
-            recent.block = block;
-            recent.bytes = bytes.clone();
         }
         Ok(bytes.slice(from..to))
     }
 
-    /// Reads and keeps the blocks from `block` to the end of `range`, or more where reads are sequential, and
+    /// Reads and keeps the blocks from `block` to the end of `range`, or more where misses are sequential, and
     /// returns the first.
-    fn fetch(&self, block: u64, range: &Range<u64>, recent: Option<&mut Recent>) -> Result<Bytes> {
-        let mut blocks = range.end.div_ceil(BLOCK) - block;
-        if let Some(recent) = recent {
-            recent.ahead = if recent.expected == block { (recent.ahead * 2).min(MOST_AHEAD) } else { 1 };
-            blocks = blocks.max(recent.ahead);
-            recent.expected = block + blocks;
-        }
+    fn fetch(&self, block: u64, range: &Range<u64>) -> Result<Bytes> {
+        let needed = range.end.div_ceil(BLOCK) - block;
+        let blocks = unpoisoned(&self.sequences).blocks_at(block, needed);
         let start = block * BLOCK;
         let end = start.saturating_add(blocks * BLOCK).min(self.inner.len()?);
         let bytes = self.inner.read_at(start..end)?;
@@ -114,7 +89,7 @@ impl<R: ReadAt> Cached<R> {
         // The high bits of a product with an odd constant spread neighbours over the shards.
         let mixed = block.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56;
         let shard = self.shards.get(usize::try_from(mixed).ok()?.checked_rem(self.shards.len())?)?;
-        Some(shard.lock().unwrap_or_else(PoisonError::into_inner))
+        Some(unpoisoned(shard))
     }
 
     /// Whether a range is for the cache: small, not empty, and not past the end, which the inner storage words.
@@ -165,19 +140,34 @@ impl<R: ReadAt> ReadAt for Cached<R> {
     }
 }
 
-/// What one thread read last, so that a hit on the same block neither hashes nor waits.
-struct Recent {
-    block: u64,
-    bytes: Bytes,
-    /// The block at which the next miss continues the last one.
-    expected: u64,
-    /// Blocks that the last miss read.
-    ahead: u64,
+/// Where the last misses ended, a few at a time so that interleaved walks are each seen to be sequential.
+#[derive(Default)]
+struct Sequences {
+    streams: [Sequence; STREAMS],
+    oldest: usize,
 }
 
-impl Default for Recent {
-    fn default() -> Self {
-        Recent { block: u64::MAX, bytes: Bytes::new(), expected: u64::MAX, ahead: 1 }
+#[derive(Clone, Copy, Default)]
+struct Sequence {
+    /// The block at which a miss would continue this one; 0 for none.
+    next: u64,
+    /// Blocks that the last miss read.
+    blocks: u64,
+}
+
+impl Sequences {
+    /// How many blocks a miss at `block` should read, at least `needed`.
+    fn blocks_at(&mut self, block: u64, needed: u64) -> u64 {
+        let known = self.streams.iter().position(|stream| stream.next == block && block > 0);
+        let place = known.unwrap_or(self.oldest);
+        if known.is_none() {
+            self.oldest = (self.oldest + 1) % STREAMS;
+        }
+        let Some(stream) = self.streams.get_mut(place) else { return needed };
+        let ahead = if known.is_some() { (stream.blocks * 2).min(MOST_AHEAD) } else { 1 };
+        let blocks = needed.max(ahead);
+        *stream = Sequence { next: block + blocks, blocks };
+        blocks
     }
 }
 
@@ -188,6 +178,8 @@ struct Shard {
     slots: Vec<Slot>,
     most: usize,
     hand: usize,
+    /// The place of the last hit, where the next one most often is.
+    last: usize,
 }
 
 struct Slot {
@@ -198,13 +190,17 @@ struct Slot {
 
 impl Shard {
     fn new(most: usize) -> Self {
-        Shard { places: FxHashMap::default(), slots: Vec::new(), most, hand: 0 }
+        Shard { places: FxHashMap::default(), slots: Vec::new(), most, hand: 0, last: 0 }
     }
 
-    fn get(&mut self, block: u64) -> Option<Bytes> {
-        let slot = self.slots.get_mut(*self.places.get(&block)?)?;
+    /// A range of a block, if it is here and as long.
+    fn get(&mut self, block: u64, range: Range<usize>) -> Option<Bytes> {
+        if self.slots.get(self.last).is_none_or(|slot| slot.block != block) {
+            self.last = *self.places.get(&block)?;
+        }
+        let slot = self.slots.get_mut(self.last)?;
         slot.read = true;
-        Some(slot.bytes.clone())
+        (range.end <= slot.bytes.len()).then(|| slot.bytes.slice(range))
     }
 
     fn insert(&mut self, block: u64, bytes: Bytes) {
@@ -242,12 +238,8 @@ fn position(offset: u64) -> (u64, usize) {
     (offset / BLOCK, usize::from(u16::from_le_bytes([low, high])) % BLOCK_LEN)
 }
 
-fn thread_slot() -> usize {
-    static THREADS: AtomicUsize = AtomicUsize::new(0);
-    thread_local! {
-        static SLOT: usize = THREADS.fetch_add(1, Ordering::Relaxed) % THREAD_SLOTS;
-    }
-    SLOT.with(|slot| *slot)
+fn unpoisoned<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Measured on 200,000 interleaved object headers with 8 MiB: blocks of 4 KiB 0.08 s, of 16 KiB 0.63 s, of
@@ -261,7 +253,7 @@ const LONGEST: u64 = 64 << 10;
 const MOST_AHEAD: u64 = 16;
 const MOST_SHARDS: usize = 8;
 const LEAST_SHARD: usize = 32;
-const THREAD_SLOTS: usize = 16;
+const STREAMS: usize = 4;
 
 #[cfg(test)]
 mod tests {
@@ -269,7 +261,7 @@ mod tests {
     use crate::ErrorKind;
     use crate::storage::{Fault, Faulty};
     use proptest::prelude::*;
-    use std::sync::atomic::AtomicU64;
+    use std::sync::atomic::{AtomicU64, Ordering};
 
     /// Counts reads and the bytes read.
     struct Counted(Bytes, AtomicU64, AtomicU64);
