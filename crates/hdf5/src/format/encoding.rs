@@ -1,1 +1,5 @@
-//! Encodings of selections and references. Spec: HDF5 Appendix D
+//! Encodings of dataspaces and references. Spec: HDF5 VIII Appendix D
+
+pub mod selection;
+
+pub use selection::DataspaceSelection;

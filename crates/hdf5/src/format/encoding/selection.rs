@@ -1,0 +1,220 @@
+//! Dataspace Selection.
+//!
+//! Spec: HDF5 VIII.A Dataspace Encoding, "Layout: Dataspace Selection"
+
+pub mod hyperslab;
+pub mod points;
+
+pub use hyperslab::HyperslabSelection;
+pub use points::PointSelection;
+
+use crate::format::Structure;
+use hyperslab_core::nd::Selection;
+use hyperslab_core::{Decoder, Encoder, Result};
+
+/// Which elements of a dataspace are meant.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum DataspaceSelection {
+    /// None.
+    None,
+    /// Single elements.
+    Points(PointSelection),
+    /// Boxes.
+    Hyperslab(HyperslabSelection),
+    /// All.
+    All,
+}
+
+impl DataspaceSelection {
+    /// The number of dimensions, where the selection says it.
+    pub fn rank(&self) -> Option<u32> {
+        match self {
+            DataspaceSelection::None | DataspaceSelection::All => None,
+            DataspaceSelection::Points(points) => Some(points.rank),
+            DataspaceSelection::Hyperslab(hyperslab) => Some(hyperslab.rank()),
+        }
+    }
+
+    /// The selection as plain boxes or points.
+    ///
+    /// The library goes through the boxes of a hyperslab together, in row-major order of their elements.
+    ///
+    /// # Errors
+    /// As [`HyperslabSelection::to_selection`].
+    pub fn to_selection(&self) -> Result<Selection> {
+        match self {
+            DataspaceSelection::None => Ok(Selection::None),
+            DataspaceSelection::All => Ok(Selection::All),
+            DataspaceSelection::Points(PointSelection { rank, coordinates, .. }) => {
+                Ok(Selection::Points { rank: *rank, coordinates: coordinates.clone() })
+            }
+            DataspaceSelection::Hyperslab(hyperslab) => hyperslab.to_selection(),
+        }
+    }
+}
+
+impl Structure for DataspaceSelection {
+    type Context = ();
+    const NAME: &'static str = "Dataspace Selection";
+
+    fn decode(d: &mut Decoder<'_>, (): &()) -> Result<Self> {
+        let at = d.clone();
+        match d.u32()? {
+            NONE => decode_plain(d).map(|()| DataspaceSelection::None),
+            POINTS => PointSelection::decode(d).map(DataspaceSelection::Points),
+            HYPERSLABS => HyperslabSelection::decode(d).map(DataspaceSelection::Hyperslab),
+            ALL => decode_plain(d).map(|()| DataspaceSelection::All),
+            other => Err(at.unsupported(format!("selection type {other}, expected 0 to 3"))),
+        }
+    }
+
+    fn encode(&self, e: &mut Encoder, (): &()) -> Result<()> {
+        match self {
+            DataspaceSelection::None => {
+                e.u32(NONE);
+                encode_plain(e);
+            }
+            DataspaceSelection::Points(points) => {
+                e.u32(POINTS);
+                points.encode(e)?;
+            }
+            DataspaceSelection::Hyperslab(hyperslab) => {
+                e.u32(HYPERSLABS);
+                hyperslab.encode(e)?;
+            }
+            DataspaceSelection::All => {
+                e.u32(ALL);
+                encode_plain(e);
+            }
+        }
+        Ok(())
+    }
+}
+
+fn decode_plain(d: &mut Decoder<'_>) -> Result<()> {
+    let at = d.clone();
+    match d.u32()? {
+        1 => d.reserved(8),
+        other => Err(at.unsupported(format!("version {other}, expected 1"))),
+    }
+}
+
+fn encode_plain(e: &mut Encoder) {
+    e.u32(1);
+    e.reserved(8);
+}
+
+/// Reads the width of numbers, which writers choose by the greatest number.
+fn decode_width(d: &mut Decoder<'_>) -> Result<u8> {
+    let at = d.clone();
+    match d.u8()? {
+        width @ (2 | 4 | 8) => Ok(width),
+        other => Err(at.malformed(format!("numbers of {other} bytes, expected 2, 4 or 8"))),
+    }
+}
+
+/// Reads a number of dimensions.
+fn decode_rank(d: &mut Decoder<'_>) -> Result<u32> {
+    let at = d.clone();
+    match d.u32()? {
+        rank @ 1..=MAX_RANK => Ok(rank),
+        other => Err(at.malformed(format!("{other} dimensions, expected 1 to {MAX_RANK}"))),
+    }
+}
+
+const NONE: u32 = 0;
+const POINTS: u32 = 1;
+const HYPERSLABS: u32 = 2;
+const ALL: u32 = 3;
+/// What the library allows.
+const MAX_RANK: u32 = 32;
+
+#[cfg(test)]
+mod tests {
+    use super::hyperslab::{Blocks, Dimension, HyperslabVersion};
+    use super::points::PointVersion;
+    use super::*;
+    use crate::format::structure_tests::{hex, structure_tests};
+    use hyperslab_core::nd::Region;
+
+    macro_rules! golden {
+        ($name:literal) => {
+            include_str!(concat!("../../../tests/golden/selection_", $name, ".hex"))
+        };
+    }
+
+    fn hyperslab(version: HyperslabVersion, blocks: Blocks) -> DataspaceSelection {
+        DataspaceSelection::Hyperslab(HyperslabSelection { version, blocks })
+    }
+
+    structure_tests!(DataspaceSelection, context: (),
+    golden: [
+        golden!("none"), golden!("all"),
+        golden!("points_v1"), golden!("points_v2_2"), golden!("points_v2_4"), golden!("points_v2_8"),
+        golden!("regular_v1"), golden!("irregular_v1"), golden!("regular_v2"), golden!("unlimited_v2"),
+        golden!("regular_v3_2"), golden!("regular_v3_4"), golden!("regular_v3_8"), golden!("unlimited_v3"),
+        golden!("irregular_v3_2"), golden!("irregular_v3_4"), golden!("irregular_v3_8"),
+    ],
+    values: [
+        DataspaceSelection::Points(PointSelection { version: PointVersion::V1, rank: 1, coordinates: vec![] }),
+        hyperslab(HyperslabVersion::V2, Blocks::Irregular { rank: 1, bounds: vec![1, 2] }),
+        hyperslab(HyperslabVersion::V3 { width: 4 }, Blocks::Regular(vec![
+            Dimension { start: 1, stride: 2, count: u64::MAX, block: 1 },
+            Dimension { start: 1, stride: 2, count: 1, block: u64::MAX },
+        ])),
+    ]);
+
+    fn decode(text: &str) -> DataspaceSelection {
+        let bytes = hex(text);
+        DataspaceSelection::decode(&mut Decoder::new("t", 0, &bytes), &()).unwrap()
+    }
+
+    #[test]
+    fn golden_selections_are_those_that_were_made() {
+        assert_eq!(decode(golden!("none")).to_selection().unwrap(), Selection::None);
+        assert_eq!(decode(golden!("all")).to_selection().unwrap(), Selection::All);
+        let points = Selection::Points { rank: 2, coordinates: vec![0, 1, 7, 2, 3, 3] };
+        assert_eq!(decode(golden!("points_v1")).to_selection().unwrap(), points);
+        assert_eq!(decode(golden!("points_v2_2")).to_selection().unwrap(), points);
+        let far = Selection::Points { rank: 1, coordinates: vec![1 << 40, 3] };
+        assert_eq!(decode(golden!("points_v2_8")).to_selection().unwrap(), far);
+
+        let boxes = |starts: &[[u64; 2]], count: [u64; 2]| {
+            starts.iter().map(|start| Region::new(start.to_vec(), count.to_vec())).collect()
+        };
+        let regular = Selection::Blocks(boxes(&[[1, 2], [1, 7], [5, 2], [5, 7]], [2, 3]));
+        for text in [golden!("regular_v1"), golden!("regular_v2"), golden!("regular_v3_2")] {
+            assert_eq!(decode(text).to_selection().unwrap(), regular);
+        }
+        let irregular = Selection::Blocks([boxes(&[[0, 0]], [2, 2]), boxes(&[[4, 5]], [3, 1])].concat());
+        for text in [golden!("irregular_v1"), golden!("irregular_v3_2")] {
+            assert_eq!(decode(text).to_selection().unwrap(), irregular);
+        }
+    }
+
+    #[test]
+    fn regular_hyperslabs_of_single_elements_or_boxes_are_one_region() {
+        let dimension = |start, stride, count, block| Dimension { start, stride, count, block };
+        let blocks =
+            Blocks::Regular(vec![dimension(1, 9, 1, 4), dimension(2, 3, 5, 1), dimension(0, 2, 3, 2)]);
+        let region = Region { start: vec![1, 2, 0], count: vec![4, 5, 6], step: vec![1, 3, 1] };
+        let selection = hyperslab(HyperslabVersion::V2, blocks).to_selection().unwrap();
+        assert_eq!(selection, Selection::Region(region));
+    }
+
+    #[test]
+    fn unlimited_and_countless_hyperslabs_are_refused() {
+        use hyperslab_core::ErrorKind;
+        let refused = |count, block| {
+            let dimension = Dimension { start: 0, stride: 1 << 21, count, block };
+            hyperslab(HyperslabVersion::V2, Blocks::Regular(vec![dimension; 2]))
+                .to_selection()
+                .unwrap_err()
+                .kind()
+        };
+        assert_eq!(refused(u64::MAX, 1), ErrorKind::Unsupported);
+        assert_eq!(refused(1 << 16, 2), ErrorKind::LimitExceeded);
+        let e = decode(golden!("unlimited_v2")).to_selection().unwrap_err();
+        assert_eq!(e.kind(), ErrorKind::Unsupported);
+    }
+}

@@ -1,0 +1,309 @@
+//! Selection of boxes.
+//!
+//! Spec: HDF5 VIII.A Dataspace Encoding, "Layout: Selection Info for H5S_SEL_HYPERSLABS"
+
+use super::{decode_rank, decode_width};
+use hyperslab_core::nd::{Region, Selection};
+use hyperslab_core::{Decoder, Encoder, Error, ErrorKind, Result};
+
+/// Boxes that do not overlap.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HyperslabSelection {
+    /// How it is stored.
+    pub version: HyperslabVersion,
+    /// The boxes.
+    pub blocks: Blocks,
+}
+
+/// Versions of the encoding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HyperslabVersion {
+    /// Numbers of 4 bytes, and every block by itself.
+    V1,
+    /// Numbers of 8 bytes.
+    V2,
+    /// Numbers of any width.
+    V3 {
+        /// Bytes of a number: 2, 4 or 8.
+        width: u8,
+    },
+}
+
+/// The boxes of a hyperslab.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Blocks {
+    /// Equal boxes at equal distances.
+    Regular(Vec<Dimension>),
+    /// Each box by itself.
+    Irregular {
+        /// The number of dimensions.
+        rank: u32,
+        /// For each box, the `rank` coordinates of its first element and those of its last.
+        bounds: Vec<u64>,
+    },
+}
+
+/// What the boxes of a regular hyperslab are along one dimension. At most one of `count` and `block` of one
+/// dimension is `u64::MAX`: unlimited.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Dimension {
+    /// Where the first box begins.
+    pub start: u64,
+    /// From the beginning of a box to that of the next.
+    pub stride: u64,
+    /// The number of boxes.
+    pub count: u64,
+    /// The elements of a box.
+    pub block: u64,
+}
+
+impl HyperslabSelection {
+    /// The number of dimensions.
+    pub fn rank(&self) -> u32 {
+        match &self.blocks {
+            Blocks::Regular(dimensions) => u32::try_from(dimensions.len()).unwrap_or(u32::MAX),
+            Blocks::Irregular { rank, .. } => *rank,
+        }
+    }
+
+    /// Whether a dimension goes as far as the dataspace does.
+    pub fn is_unlimited(&self) -> bool {
+        match &self.blocks {
+            Blocks::Regular(dimensions) => dimensions.iter().any(Dimension::is_unlimited),
+            Blocks::Irregular { .. } => false,
+        }
+    }
+
+    /// The boxes, in row-major order: one region if they are all of single elements or without gaps.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Unsupported`] if unlimited, [`ErrorKind::LimitExceeded`] for more than a million boxes.
+    pub fn to_selection(&self) -> Result<Selection> {
+        let mut blocks = match &self.blocks {
+            Blocks::Regular(dimensions) => regular_blocks(dimensions)?,
+            Blocks::Irregular { rank, bounds } => irregular_blocks(*rank, bounds)?,
+        };
+        Ok(match blocks.len() {
+            0 => Selection::None,
+            1 => blocks.pop().map_or(Selection::None, Selection::Region),
+            _ => Selection::Blocks(blocks),
+        })
+    }
+
+    pub(super) fn decode(d: &mut Decoder<'_>) -> Result<Self> {
+        let at = d.clone();
+        let (version, flags) = match d.u32()? {
+            1 => {
+                // Reserved, and a length that follows from the rest.
+                d.reserved(8)?;
+                (HyperslabVersion::V1, 0)
+            }
+            2 => {
+                let flags = decode_flags(d)?;
+                d.reserved(4)?;
+                (HyperslabVersion::V2, flags)
+            }
+            3 => {
+                let flags = decode_flags(d)?;
+                (HyperslabVersion::V3 { width: decode_width(d)? }, flags)
+            }
+            other => return Err(at.unsupported(format!("version {other}, expected 1 to 3"))),
+        };
+        let width = version.width();
+        let rank = decode_rank(d)?;
+        let blocks = if flags & REGULAR != 0 {
+            let len = d.count(rank.into(), 4 * usize::from(width))?;
+            Blocks::Regular((0..len).map(|_| Dimension::decode(d, width)).collect::<Result<_>>()?)
+        } else {
+            let count = d.uint(width)?;
+            let numbers = count.saturating_mul(2 * u64::from(rank));
+            let bounds =
+                (0..d.count(numbers, width.into())?).map(|_| d.uint(width)).collect::<Result<_>>()?;
+            Blocks::Irregular { rank, bounds }
+        };
+        Ok(HyperslabSelection { version, blocks })
+    }
+
+    pub(super) fn encode(&self, e: &mut Encoder) -> Result<()> {
+        let width = self.version.width();
+        let (flags, numbers) = match &self.blocks {
+            Blocks::Regular(dimensions) => (REGULAR, 4 * dimensions.len()),
+            Blocks::Irregular { bounds, .. } => (0, bounds.len() + 1),
+        };
+        // From the rank to the end.
+        let len = numbers.saturating_mul(width.into()).saturating_add(4);
+        match self.version {
+            HyperslabVersion::V1 if flags != 0 => {
+                return Err(Error::invalid("version 1 has no regular hyperslabs"));
+            }
+            HyperslabVersion::V1 => {
+                e.u32(1);
+                e.reserved(4);
+                e.len_as(4, len)?;
+            }
+            HyperslabVersion::V2 => {
+                e.u32(2);
+                e.u8(flags);
+                e.len_as(4, len)?;
+            }
+            HyperslabVersion::V3 { width } => {
+                e.u32(3);
+                e.u8(flags);
+                e.u8(width);
+            }
+        }
+        e.u32(self.rank());
+        match &self.blocks {
+            Blocks::Regular(dimensions) => {
+                dimensions.iter().try_for_each(|dimension| dimension.encode(e, width))
+            }
+            Blocks::Irregular { rank, bounds } => {
+                let in_block = usize::try_from(*rank).unwrap_or(usize::MAX).saturating_mul(2);
+                if in_block == 0 || !bounds.len().is_multiple_of(in_block) {
+                    return Err(Error::invalid(format!("{} bounds of {rank} dimensions", bounds.len())));
+                }
+                e.len_as(width, bounds.len() / in_block)?;
+                bounds.iter().try_for_each(|bound| e.uint(width, *bound))
+            }
+        }
+    }
+}
+
+impl Dimension {
+    /// Whether the boxes go as far as the dataspace does.
+    pub fn is_unlimited(&self) -> bool {
+        self.count == u64::MAX || self.block == u64::MAX
+    }
+
+    fn decode(d: &mut Decoder<'_>, width: u8) -> Result<Self> {
+        let limited = |d: &mut Decoder<'_>| -> Result<u64> {
+            let number = d.uint(width)?;
+            Ok(if number == unlimited(width) { u64::MAX } else { number })
+        };
+        Ok(Dimension {
+            start: d.uint(width)?,
+            stride: d.uint(width)?,
+            count: limited(d)?,
+            block: limited(d)?,
+        })
+    }
+
+    fn encode(&self, e: &mut Encoder, width: u8) -> Result<()> {
+        e.uint(width, self.start)?;
+        e.uint(width, self.stride)?;
+        for number in [self.count, self.block] {
+            match number {
+                u64::MAX => e.uint(width, unlimited(width))?,
+                number if number == unlimited(width) => {
+                    return Err(Error::invalid(format!("{number} in {width} bytes would read as unlimited")));
+                }
+                number => e.uint(width, number)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// The only box along this dimension, or the elements if boxes are single: start, count and step.
+    fn one_region(&self) -> Option<(u64, u64, u64)> {
+        match *self {
+            Dimension { start, count: 1, block, .. } => Some((start, block, 1)),
+            Dimension { start, stride, count, block } if stride == block => {
+                Some((start, count.checked_mul(block)?, 1))
+            }
+            Dimension { start, stride, count, block: 1 } => Some((start, count, stride)),
+            _ => None,
+        }
+    }
+}
+
+impl HyperslabVersion {
+    fn width(self) -> u8 {
+        match self {
+            HyperslabVersion::V1 => 4,
+            HyperslabVersion::V2 => 8,
+            HyperslabVersion::V3 { width } => width,
+        }
+    }
+}
+
+fn decode_flags(d: &mut Decoder<'_>) -> Result<u8> {
+    let at = d.clone();
+    let flags = d.u8()?;
+    if flags & !REGULAR != 0 {
+        return Err(at.unsupported(format!("flags {flags:#04x}, expected 0 or 1")));
+    }
+    Ok(flags)
+}
+
+const fn unlimited(width: u8) -> u64 {
+    match width {
+        2 => 0xffff,
+        4 => 0xffff_ffff,
+        _ => u64::MAX,
+    }
+}
+
+fn regular_blocks(dimensions: &[Dimension]) -> Result<Vec<Region>> {
+    if dimensions.iter().any(Dimension::is_unlimited) {
+        return Err(Error::unsupported("an unlimited selection without the extent that ends it"));
+    }
+    if dimensions.iter().any(|dimension| dimension.count == 0 || dimension.block == 0) {
+        return Ok(Vec::new());
+    }
+    // Where the boxes begin along each dimension; one region covers a dimension if it can.
+    let columns = dimensions.iter().map(|dimension| match dimension.one_region() {
+        Some(region) => (region, 1),
+        None => ((dimension.start, dimension.block, 1), dimension.count),
+    });
+    let columns: Vec<_> = columns.collect();
+    let count = columns.iter().try_fold(1, |product: u64, (_, count)| product.checked_mul(*count));
+    let count = match count {
+        Some(count) if count <= MAX_BLOCKS => count,
+        _ => {
+            let detail = format!("a selection of more than {MAX_BLOCKS} blocks");
+            return Err(Error::new(ErrorKind::LimitExceeded, detail));
+        }
+    };
+    (0..count)
+        .map(|number| {
+            let mut region = Region::new(Vec::new(), Vec::new());
+            let mut rest = number;
+            // The last dimension varies fastest.
+            for (((start, count, step), blocks), dimension) in columns.iter().zip(dimensions).rev() {
+                let block = rest % blocks;
+                rest /= blocks;
+                let start = block.checked_mul(dimension.stride).and_then(|offset| offset.checked_add(*start));
+                region.start.push(start.ok_or_else(|| Error::malformed("a selection beyond 2^64 elements"))?);
+                region.count.push(*count);
+                region.step.push(*step);
+            }
+            region.start.reverse();
+            region.count.reverse();
+            region.step.reverse();
+            Ok(region)
+        })
+        .collect()
+}
+
+fn irregular_blocks(rank: u32, bounds: &[u64]) -> Result<Vec<Region>> {
+    let rank = usize::try_from(rank).unwrap_or(usize::MAX).max(1);
+    let blocks = bounds.chunks_exact(rank.saturating_mul(2));
+    if blocks.len() as u64 > MAX_BLOCKS {
+        let detail = format!("a selection of {} blocks, at most {MAX_BLOCKS} allowed", blocks.len());
+        return Err(Error::new(ErrorKind::LimitExceeded, detail));
+    }
+    blocks
+        .map(|block| {
+            let (start, end) = block.split_at(rank);
+            let count = start.iter().zip(end).map(|(start, end)| {
+                end.checked_sub(*start)
+                    .and_then(|count| count.checked_add(1))
+                    .ok_or_else(|| Error::malformed(format!("a selected block from {start} to {end}")))
+            });
+            Ok(Region::new(start.to_vec(), count.collect::<Result<_>>()?))
+        })
+        .collect()
+}
+
+const REGULAR: u8 = 1;
+const MAX_BLOCKS: u64 = 1 << 20;
