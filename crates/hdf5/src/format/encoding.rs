@@ -1,5 +1,7 @@
 //! Encodings of dataspaces and references. Spec: HDF5 VIII Appendix D
 
+pub mod reference;
 pub mod selection;
 
+pub use reference::{ReferenceBlock, ReferenceHeader, RegionReference, StoredReference};
 pub use selection::DataspaceSelection;
