@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the superblock_*, driver_info_*, symbol_table_*, local_heap_*, global_heap_*, btree_*, fixed_array_*
+"""Writes the superblock_*, driver_info_*, symbol_table_*, local_heap*, global_heap_*, btree_*, fixed_array_*
 and extensible_array_*.hex files: bytes that HDF5 wrote, through h5py.
 
 Each file is made in a scratch folder and the wanted structures are cut out of it. Run it in this folder with a
@@ -94,9 +94,17 @@ def metadata():
         "superblock, version 0, behind a user block of 1024 bytes",
         Bytes(written(empty, libver="earliest", userblock_size=1024)).superblock(1024),
     )
-    emit("superblock_v0_narrow", "superblock, version 0, sizes 4 and 4", Bytes(written(empty, sizes=(4, 4))).superblock())
-    emit("superblock_v2", "superblock, version 2", Bytes(written(empty, libver=("v108", "v108"))).superblock())
-    emit("superblock_v3", "superblock, version 3", Bytes(written(empty, libver=("v110", "v110"))).superblock())
+    emit(
+        "superblock_v0_narrow",
+        "superblock, version 0, sizes 4 and 4",
+        Bytes(written(empty, sizes=(4, 4))).superblock(),
+    )
+    emit(
+        "superblock_v2", "superblock, version 2", Bytes(written(empty, libver=("v108", "v108"))).superblock()
+    )
+    emit(
+        "superblock_v3", "superblock, version 3", Bytes(written(empty, libver=("v110", "v110"))).superblock()
+    )
     extended = written(empty, libver=("v110", "v110"), fs_strategy="page", fs_persist=True)
     emit("superblock_v3_extension", "superblock, version 3, with an extension", Bytes(extended).superblock())
     with tempfile.TemporaryDirectory() as folder:
@@ -105,19 +113,35 @@ def metadata():
             file.swmr_mode = True
             file.flush()
             data = Path(path).read_bytes()
-    emit("superblock_v3_open", "superblock, version 3, while a SWMR writer has the file open", Bytes(data).superblock())
+    emit(
+        "superblock_v3_open",
+        "superblock, version 3, while a SWMR writer has the file open",
+        Bytes(data).superblock(),
+    )
 
     def dataset(file):
         file["d"] = np.arange(10)
 
     split = Bytes(written(dataset, driver="split", libver=("earliest", "v108")))
-    emit("superblock_v0_driver_info", "superblock, version 0, with a driver information block", split.superblock())
+    emit(
+        "superblock_v0_driver_info",
+        "superblock, version 0, with a driver information block",
+        split.superblock(),
+    )
     for name, at, data in [
         ("split", split.address(48), split),
-        ("family", None, Bytes(written(dataset, suffix="%d.h5", driver="family", libver=("earliest", "v108")))),
+        (
+            "family",
+            None,
+            Bytes(written(dataset, suffix="%d.h5", driver="family", libver=("earliest", "v108"))),
+        ),
     ]:
         at = at or data.address(48)
-        emit(f"driver_info_{name}", f"driver information block of a {name} file", data.data[at : at + 16 + data.uint(at + 4, 4)])
+        emit(
+            f"driver_info_{name}",
+            f"driver information block of a {name} file",
+            data.data[at : at + 16 + data.uint(at + 4, 4)],
+        )
 
 
 def groups():
@@ -137,7 +161,9 @@ def groups():
         segment = f.address(heap + 8 + 2 * f.lengths)
         nodes = {f.uint(at + 6, 2): f.btree_v1(at, f.lengths) for at in f.all(b"TREE")}
         if suffix:
-            emit("symbol_table_entry_group_narrow", "symbol table entry of a group, sizes 4 and 4", entries[1])
+            emit(
+                "symbol_table_entry_group_narrow", "symbol table entry of a group, sizes 4 and 4", entries[1]
+            )
             emit("local_heap_narrow", "local heap, sizes 4 and 4", f.data[heap : heap + head])
             emit("btree_v1_group_narrow", "version 1 B-tree node of a group, sizes 4 and 4", nodes[1])
             continue
@@ -160,12 +186,20 @@ def groups():
 
 def global_heap():
     def make(file):
-        file.create_dataset("v", dtype=h5py.vlen_dtype("u1"), data=np.array([np.frombuffer(b"variable", "u1"), np.frombuffer(b"len", "u1")], dtype=object))
+        file.create_dataset(
+            "v",
+            dtype=h5py.vlen_dtype("u1"),
+            data=np.array([np.frombuffer(b"variable", "u1"), np.frombuffer(b"len", "u1")], dtype=object),
+        )
 
     for suffix, sizes in [("", (8, 8)), ("_narrow", (4, 4))]:
         f = Bytes(written(make, sizes=sizes), *sizes)
         at = f.only(b"GCOL")
-        emit(f"global_heap_collection{suffix}", f"global heap collection, sizes {sizes[0]} and {sizes[1]}", f.data[at : at + f.length(at + 8)])
+        emit(
+            f"global_heap_collection{suffix}",
+            f"global heap collection, sizes {sizes[0]} and {sizes[1]}",
+            f.data[at : at + f.length(at + 8)],
+        )
         if not suffix:
             identifier = struct.pack("<IQI", 3, at, 2)
             stored = f.only(identifier)
@@ -209,9 +243,17 @@ def btrees_v2():
     assert f.uint(many + 24, 2) == 1
     emit("btree_v2_internal", "version 2 B-tree root of one record", f.data[root : root + 10 + 24 + 2 * 9])
     emit("btree_v2_record_chunk", "version 2 B-tree record, type 10", record_of(f, 10, 24))
-    emit("btree_v2_record_filtered_chunk", "version 2 B-tree record, type 11, layout version 4", record_of(f, 11, 30))
+    emit(
+        "btree_v2_record_filtered_chunk",
+        "version 2 B-tree record, type 11, layout version 4",
+        record_of(f, 11, 30),
+    )
     f = Bytes(written(make, libver=("v200", "v200")))
-    emit("btree_v2_record_filtered_chunk_v5", "version 2 B-tree record, type 11, layout version 5", record_of(f, 11, 36))
+    emit(
+        "btree_v2_record_filtered_chunk_v5",
+        "version 2 B-tree record, type 11, layout version 5",
+        record_of(f, 11, 36),
+    )
 
     def dense(file):
         group = file.create_group("g", track_order=True)
@@ -222,11 +264,21 @@ def btrees_v2():
             group.attrs[f"attribute {i}"] = i
 
     f = Bytes(written(dense, libver="latest"))
-    for kind, size, name in [(1, 24, "huge_object"), (5, 11, "link_name"), (6, 15, "link_order"), (8, 17, "attribute_name"), (9, 13, "attribute_order")]:
+    for kind, size, name in [
+        (1, 24, "huge_object"),
+        (5, 11, "link_name"),
+        (6, 15, "link_order"),
+        (8, 17, "attribute_name"),
+        (9, 13, "attribute_order"),
+    ]:
         emit(f"btree_v2_record_{name}", f"version 2 B-tree record, type {kind}", record_of(f, kind, size))
 
     # h5py has no call for shared message indexes.
-    library = ctypes.CDLL(next(line.split()[-1] for line in open("/proc/self/maps") if "libhdf5-" in line or "libhdf5.so" in line))
+    library = ctypes.CDLL(
+        next(
+            line.split()[-1] for line in open("/proc/self/maps") if "libhdf5-" in line or "libhdf5.so" in line
+        )
+    )
     plist = h5p.create(h5p.FILE_CREATE)
     assert library.H5Pset_shared_mesg_nindexes(ctypes.c_int64(plist.id), 1) >= 0
     assert library.H5Pset_shared_mesg_index(ctypes.c_int64(plist.id), 0, 0x1F, 1) >= 0
@@ -244,7 +296,87 @@ def btrees_v2():
     for location, name in [(0, "in_heap"), (1, "in_header")]:
         record = next((record for record in records if record[0] == location), None)
         assert record, (name, records)
-        emit(f"btree_v2_record_shared_message_{name}", f"version 2 B-tree record, type 7, location {location}", record)
+        emit(
+            f"btree_v2_record_shared_message_{name}",
+            f"version 2 B-tree record, type 7, location {location}",
+            record,
+        )
+
+
+def arrays():
+    """Fixed and extensible arrays with and without filters, and of more elements than a page holds."""
+
+    def fixed(file):
+        file.create_dataset("plain", data=np.ones(3, "u1"), chunks=(1,))
+
+    def fixed_filtered(file):
+        file.create_dataset("filtered", data=np.ones(3, "u1"), chunks=(1,), fletcher32=True)
+
+    def fixed_paged(file):
+        file.create_dataset("paged", (2050,), "u1", chunks=(1,))[2049] = 1
+
+    for suffix, make, libver, size in [
+        ("", fixed, "v110", 8),
+        ("_filtered", fixed_filtered, "v110", 14),
+        ("_filtered_v5", fixed_filtered, "v200", 20),
+        ("_paged", fixed_paged, "v110", 8),
+    ]:
+        f = Bytes(written(make, libver=(libver, libver)))
+        at = f.only(b"FAHD")
+        what = f"fixed array{suffix.replace('_', ' ')}"
+        emit(f"fixed_array_header{suffix}", f"{what}, header", f.data[at : at + 28])
+        if suffix == "_filtered_v5":
+            continue
+        block = f.address(at + 16)
+        content = 1 if suffix == "_paged" else 3 * size
+        emit(f"fixed_array_data_block{suffix}", f"{what}, data block", f.data[block : block + 18 + content])
+        if suffix == "_paged":
+            page = block + 19 + 2 * (1024 * 8 + 4)
+            emit("fixed_array_page", "fixed array, last page", f.data[page : page + 2 * 8 + 4])
+
+    def extensible(filters, *positions):
+        def make(file):
+            d = file.create_dataset("d", (200000,), "u1", maxshape=(None,), chunks=(1,), fletcher32=filters)
+            for position in positions:
+                d[position] = 1
+
+        return make
+
+    for suffix, make, libver, size in [
+        ("", extensible(False, 0, 5, 250), "v110", 8),
+        ("_filtered", extensible(True, 0, 5), "v110", 14),
+        ("_filtered_v5", extensible(True, 0), "v200", 20),
+        ("_paged", extensible(False, 133000), "v110", 8),
+    ]:
+        f = Bytes(written(make, libver=(libver, libver)))
+        at = f.only(b"EAHD")
+        what = f"extensible array{suffix.replace('_', ' ')}"
+        if suffix != "_paged":
+            emit(f"extensible_array_header{suffix}", f"{what}, header", f.data[at : at + 72])
+        if suffix == "_filtered_v5":
+            continue
+        index = f.only(b"EAIB")
+        if suffix != "_paged":
+            emit(
+                f"extensible_array_index_block{suffix}",
+                f"{what}, index block",
+                f.data[index : index + 18 + 4 * size + 31 * 8],
+            )
+        block = next(f.all(b"EADB"))
+        content = 0 if suffix == "_paged" else 16 * size
+        emit(
+            f"extensible_array_data_block{suffix}",
+            f"{what}, data block",
+            f.data[block : block + 22 + content],
+        )
+        if suffix != "_filtered":
+            secondary = f.only(b"EASB")
+            content = 64 + 64 * 8 if suffix == "_paged" else 4 * 8
+            emit(
+                f"extensible_array_secondary_block{suffix}",
+                f"{what}, secondary block",
+                f.data[secondary : secondary + 22 + content],
+            )
 
 
 if __name__ == "__main__":
@@ -253,3 +385,4 @@ if __name__ == "__main__":
     global_heap()
     btrees_v1()
     btrees_v2()
+    arrays()

@@ -90,7 +90,7 @@ impl BtreeV1Context {
 
 impl Structure for BtreeV1Node {
     type Context = BtreeV1Context;
-    const NAME: &'static str = "version 1 B-tree node";
+    const NAME: &'static str = "Version 1 B-tree Node";
 
     fn decode(d: &mut Decoder<'_>, context: &BtreeV1Context) -> Result<Self> {
         let Prefix { level, entries_used, left_sibling, right_sibling } = Prefix::decode(d, context)?;

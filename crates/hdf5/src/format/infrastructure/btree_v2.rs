@@ -162,7 +162,7 @@ impl BtreeV2Context {
 
 impl Structure for BtreeV2Header {
     type Context = Sizes;
-    const NAME: &'static str = "version 2 B-tree header";
+    const NAME: &'static str = "Version 2 B-tree Header";
 
     fn decode(d: &mut Decoder<'_>, sizes: &Sizes) -> Result<Self> {
         let start = d.clone();
@@ -210,7 +210,7 @@ impl Structure for BtreeV2Header {
 
 impl Structure for BtreeV2InternalNode {
     type Context = BtreeV2Context;
-    const NAME: &'static str = "version 2 B-tree internal node";
+    const NAME: &'static str = "Version 2 B-tree Internal Node";
 
     fn decode(d: &mut Decoder<'_>, context: &BtreeV2Context) -> Result<Self> {
         let start = d.clone();
@@ -251,7 +251,7 @@ impl Structure for BtreeV2InternalNode {
 
 impl Structure for BtreeV2LeafNode {
     type Context = BtreeV2Context;
-    const NAME: &'static str = "version 2 B-tree leaf node";
+    const NAME: &'static str = "Version 2 B-tree Leaf Node";
 
     fn decode(d: &mut Decoder<'_>, context: &BtreeV2Context) -> Result<Self> {
         let start = d.clone();

@@ -98,7 +98,7 @@ impl GlobalHeapCollection {
 
 impl Structure for GlobalHeapCollection {
     type Context = Sizes;
-    const NAME: &'static str = "global heap collection";
+    const NAME: &'static str = "Global Heap Collection";
 
     fn decode(d: &mut Decoder<'_>, sizes: &Sizes) -> Result<Self> {
         let whole = d.clone();
@@ -144,7 +144,7 @@ impl Structure for GlobalHeapCollection {
 
 impl Structure for GlobalHeapId {
     type Context = Sizes;
-    const NAME: &'static str = "global heap ID";
+    const NAME: &'static str = "Global Heap ID";
 
     fn decode(d: &mut Decoder<'_>, sizes: &Sizes) -> Result<Self> {
         let collection = sizes.address(d)?;

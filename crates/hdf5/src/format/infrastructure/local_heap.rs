@@ -38,7 +38,7 @@ impl LocalHeap {
 
 impl Structure for LocalHeap {
     type Context = Sizes;
-    const NAME: &'static str = "local heap";
+    const NAME: &'static str = "Local Heap";
 
     fn decode(d: &mut Decoder<'_>, sizes: &Sizes) -> Result<Self> {
         d.signature(SIGNATURE)?;
@@ -66,7 +66,7 @@ impl Structure for LocalHeap {
 
 impl Structure for FreeBlock {
     type Context = Sizes;
-    const NAME: &'static str = "free block of a local heap";
+    const NAME: &'static str = "Local Heap Free Block";
 
     fn decode(d: &mut Decoder<'_>, sizes: &Sizes) -> Result<Self> {
         let next = sizes.length(d)?;

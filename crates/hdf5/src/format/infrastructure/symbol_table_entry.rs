@@ -44,7 +44,7 @@ impl SymbolTableEntry {
 
 impl Structure for SymbolTableEntry {
     type Context = Sizes;
-    const NAME: &'static str = "symbol table entry";
+    const NAME: &'static str = "Symbol Table Entry";
 
     fn decode(d: &mut Decoder<'_>, sizes: &Sizes) -> Result<Self> {
         let name_offset = d.uint(sizes.offsets)?;

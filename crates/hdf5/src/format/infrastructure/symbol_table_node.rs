@@ -27,7 +27,7 @@ impl SymbolTableNode {
 
 impl Structure for SymbolTableNode {
     type Context = Sizes;
-    const NAME: &'static str = "symbol table node";
+    const NAME: &'static str = "Symbol Table Node";
 
     fn decode(d: &mut Decoder<'_>, sizes: &Sizes) -> Result<Self> {
         let count = decode_prefix(d)?;

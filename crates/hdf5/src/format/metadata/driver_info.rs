@@ -54,7 +54,7 @@ pub struct Member {
 
 impl Structure for DriverInfoBlock {
     type Context = Sizes;
-    const NAME: &'static str = "driver information block";
+    const NAME: &'static str = "Driver Information Block";
 
     fn decode(d: &mut Decoder<'_>, _: &Sizes) -> Result<Self> {
         let at = d.clone();

@@ -122,7 +122,7 @@ impl Superblock {
 
 impl Structure for Superblock {
     type Context = ();
-    const NAME: &'static str = "superblock";
+    const NAME: &'static str = "Superblock";
 
     fn decode(d: &mut Decoder<'_>, (): &()) -> Result<Self> {
         let start = d.clone();

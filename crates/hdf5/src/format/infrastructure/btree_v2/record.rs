@@ -237,7 +237,7 @@ impl RecordType {
 
 impl Structure for Record {
     type Context = (Sizes, RecordLayout);
-    const NAME: &'static str = "version 2 B-tree record";
+    const NAME: &'static str = "Version 2 B-tree Record";
 
     fn decode(d: &mut Decoder<'_>, (sizes, layout): &Self::Context) -> Result<Self> {
         let mut d = d.sub(Self::NAME, layout.record_size.into())?;
@@ -385,7 +385,7 @@ impl Record {
 
 impl Structure for SharedMessage {
     type Context = Sizes;
-    const NAME: &'static str = "shared object header message record";
+    const NAME: &'static str = "Shared Object Header Message Record";
 
     fn decode(d: &mut Decoder<'_>, sizes: &Sizes) -> Result<Self> {
         let at = d.clone();

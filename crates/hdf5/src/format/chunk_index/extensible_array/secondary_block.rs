@@ -1,0 +1,117 @@
+//! Secondary block of an extensible array.
+//!
+//! Spec: HDF5 VII.D The Extensible Array Index, Extensible Array Secondary Block
+
+use super::decode_version;
+use super::index_block::{decode_addresses, encode_addresses};
+use crate::format::chunk_index::Client;
+use crate::format::chunk_index::page::check_count;
+use crate::format::{Address, Sizes, Structure, append_checksum, verify_checksum};
+use hyperslab_core::{Decoder, Encoder, Result};
+
+/// Where some data blocks are, and which of their pages were ever written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ExtensibleArraySecondaryBlock {
+    /// The header of the array.
+    pub header: Address,
+    /// The index of the first element, not counting those of the index block.
+    pub block_offset: u64,
+    /// Which pages were ever written; see [`is_initialized`](crate::format::chunk_index::page::is_initialized).
+    pub page_bitmap: Vec<u8>,
+    /// The data blocks.
+    pub data_blocks: Vec<Address>,
+}
+
+/// What the bytes of a secondary block depend on.
+#[derive(Clone, Copy, Debug)]
+pub struct SecondaryBlockContext {
+    /// The widths of addresses and lengths.
+    pub sizes: Sizes,
+    /// What the elements are.
+    pub client: Client,
+    /// The bytes of an index.
+    pub offset_width: u8,
+    /// The bytes of the page bitmap; 0 if data blocks have no pages.
+    pub page_bitmap_len: u64,
+    /// How many data blocks there are.
+    pub data_blocks: u64,
+}
+
+impl SecondaryBlockContext {
+    /// The number of bytes of a secondary block.
+    pub fn stored_len(&self) -> u64 {
+        let offsets = u64::from(self.sizes.offsets);
+        (10 + offsets + u64::from(self.offset_width))
+            .saturating_add(self.page_bitmap_len)
+            .saturating_add(self.data_blocks.saturating_mul(offsets))
+    }
+}
+
+impl Structure for ExtensibleArraySecondaryBlock {
+    type Context = SecondaryBlockContext;
+    const NAME: &'static str = "Extensible Array Secondary Block";
+
+    fn decode(d: &mut Decoder<'_>, context: &SecondaryBlockContext) -> Result<Self> {
+        let start = d.clone();
+        d.signature(SIGNATURE)?;
+        decode_version(d)?;
+        context.client.decode_repeated(d)?;
+        let header = context.sizes.address(d)?;
+        let block_offset = d.uint(context.offset_width)?;
+        let bitmap_len = d.len_of(context.page_bitmap_len)?;
+        let page_bitmap = d.take(bitmap_len)?.to_vec();
+        let data_blocks = decode_addresses(d, &context.sizes, context.data_blocks)?;
+        verify_checksum(&start, d)?;
+        Ok(ExtensibleArraySecondaryBlock { header, block_offset, page_bitmap, data_blocks })
+    }
+
+    fn encode(&self, e: &mut Encoder, context: &SecondaryBlockContext) -> Result<()> {
+        let start = e.len();
+        e.bytes(SIGNATURE);
+        e.u8(0);
+        e.u8(context.client.code());
+        context.sizes.put_address(e, self.header)?;
+        e.uint(context.offset_width, self.block_offset)?;
+        check_count(&self.page_bitmap, context.page_bitmap_len)?;
+        e.bytes(&self.page_bitmap);
+        encode_addresses(e, &context.sizes, &self.data_blocks, context.data_blocks)?;
+        append_checksum(e, start)
+    }
+}
+
+const SIGNATURE: &[u8] = b"EASB";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::format::structure_tests::{hex, structure_tests};
+
+    fn context(data_blocks: u64, page_bitmap_len: u64) -> SecondaryBlockContext {
+        SecondaryBlockContext {
+            sizes: Sizes::DEFAULT,
+            client: Client::Unfiltered,
+            offset_width: 4,
+            page_bitmap_len,
+            data_blocks,
+        }
+    }
+
+    structure_tests!(ExtensibleArraySecondaryBlock, context: context(4, 0),
+        golden: [include_str!("../../../../tests/golden/extensible_array_secondary_block.hex")],
+        values: []);
+
+    mod paged {
+        use super::*;
+        structure_tests!(ExtensibleArraySecondaryBlock, context: context(64, 64),
+            golden: [include_str!("../../../../tests/golden/extensible_array_secondary_block_paged.hex")],
+            values: []);
+    }
+
+    #[test]
+    fn length_is_that_of_the_bytes() {
+        let bytes = hex(include_str!("../../../../tests/golden/extensible_array_secondary_block.hex"));
+        assert_eq!(context(4, 0).stored_len(), bytes.len() as u64);
+        let bytes = hex(include_str!("../../../../tests/golden/extensible_array_secondary_block_paged.hex"));
+        assert_eq!(context(64, 64).stored_len(), bytes.len() as u64);
+    }
+}
