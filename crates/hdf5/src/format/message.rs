@@ -2,7 +2,9 @@
 //!
 //! Spec: HDF5 IV.A.2 Data Object Header Messages
 
+pub mod character_set;
 pub mod continuation;
+pub mod datatype;
 pub mod reference_count;
 pub mod shared;
 

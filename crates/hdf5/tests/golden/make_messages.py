@@ -6,7 +6,7 @@ cut out. Run it in this folder with a Python that has h5py 3.16 over HDF5 2.0; o
 versions of messages.
 """
 
-import io
+import ctypes
 import struct
 import sys
 from pathlib import Path
@@ -36,11 +36,8 @@ class File:
         create = fcpl or h5p.create(h5p.FILE_CREATE)
         create.set_sizes(*sizes)
         if options.get("sohm"):
-            # h5py has no call for shared message indexes.
-            import ctypes
-            hdf5 = ctypes.CDLL(hdf5_library())
-            assert hdf5.H5Pset_shared_mesg_nindexes(ctypes.c_int64(create.id), 1) >= 0
-            assert hdf5.H5Pset_shared_mesg_index(ctypes.c_int64(create.id), 0, 0x1F, 1) >= 0
+            call("H5Pset_shared_mesg_nindexes", create.id, 1)
+            call("H5Pset_shared_mesg_index", create.id, 0, 0x1F, 1)
         fid = h5f.create(b"golden", h5f.ACC_TRUNC, fcpl=create, fapl=access)
         self.offsets, self.lengths = sizes
         with h5py.File(fid) as f:
@@ -100,10 +97,21 @@ class File:
         return found[nth]
 
 
-def hdf5_library():
-    """The shared library inside the h5py wheel."""
-    libs = Path(h5py.__file__).parent.parent / "h5py.libs"
-    return str(next(libs.glob("libhdf5-*.so*")))
+# What h5py has no call for is called in the library inside its wheel.
+HDF5 = ctypes.CDLL(str(next((Path(h5py.__file__).parent.parent / "h5py.libs").glob("libhdf5-*.so*"))))
+
+
+def call(function, identifier, *arguments):
+    """Calls a function whose first argument is an identifier."""
+    called = getattr(HDF5, function)
+    called.restype = ctypes.c_int64 if function == "H5Tcopy" else ctypes.c_int
+    result = called(ctypes.c_int64(identifier), *arguments)
+    assert result >= 0, function
+    return result
+
+
+def predefined(name):
+    return ctypes.c_int64.in_dll(HDF5, name + "_g").value
 
 
 def all_names(f):
@@ -219,7 +227,126 @@ def links():
     write("message_reference_count", File(two, "latest").body("/again", 0x16), "two hard links")
 
 
+# Datatype -------------------------------------------------------------------------------------------------
+
+
+def commit(datatype):
+    """Commits a datatype of h5py, numpy, or the library as /type."""
+
+    def make(f):
+        if isinstance(datatype, h5t.TypeID):
+            datatype.copy().commit(f.id, b"type")
+        elif isinstance(datatype, str):
+            copy = call("H5Tcopy", predefined(datatype))
+            call("H5Tcommit2", f.id.id, b"type", ctypes.c_int64(copy), *[ctypes.c_int64(0)] * 3)
+        else:
+            f["type"] = datatype
+
+    return make
+
+
+def datatype(name, what, about, libver="earliest"):
+    body = File(commit(what), libver).body("/type", 3)
+    versions = {"v1": 1, "v2": 2, "v3": 3, "v4": 4, "v5": 5}
+    wanted = next(versions[part] for part in name.split("_") if part in versions)
+    assert body[0] >> 4 == wanted, (name, body[0] >> 4)
+    # Headers of version 1 pad bodies to 8 bytes; what the type itself takes, H5Tencode tells.
+    write(f"message_datatype_{name}", body[: length_of(body)], about)
+
+
+def length_of(body):
+    """The bytes of a datatype, walked."""
+    version, kind = body[0] >> 4, body[0] & 15
+    count = int.from_bytes(body[1:3], "little")
+    size = int.from_bytes(body[4:8], "little")
+    p = 8
+
+    def name(p):
+        n = body.index(b"\0", p) - p + 1
+        return p + (n if version >= 3 else -(-n // 8) * 8)
+
+    if kind in (0, 4):
+        return p + 4
+    if kind == 1:
+        return p + 12
+    if kind == 2:
+        return p + 2
+    if kind in (3, 7):
+        return p
+    if kind == 5:
+        return p + body[1]
+    if kind == 6:
+        for _ in range(count):
+            p = name(p)
+            p += 4 if version < 3 else 1 if size < 256 else 2 if size < 65536 else 3
+            p += 28 if version == 1 else 0
+            p += length_of(body[p:])
+        return p
+    if kind == 8:
+        base = p + length_of(body[p:])
+        p = base
+        for _ in range(count):
+            p = name(p)
+        return p + count * size
+    if kind == 10:
+        rank = body[p]
+        p += 4 + 8 * rank if version < 3 else 1 + 4 * rank
+    return p + length_of(body[p:])
+
+
+def datatypes():
+    datatype("fixed_point_v1", np.dtype("<i4"), "little-endian signed 4 bytes")
+    datatype("fixed_point_v1_big_endian", np.dtype(">u8"), "big-endian unsigned 8 bytes")
+    padded = h5t.STD_I32LE.copy()
+    padded.set_precision(12)
+    padded.set_offset(5)
+    padded.set_pad(h5t.PAD_ONE, h5t.PAD_ZERO)
+    datatype("fixed_point_v1_padded", padded, "12 bits at 5 of 4 bytes, ones below")
+    datatype("bit_field_v1", h5t.STD_B16LE, "2 bytes")
+    datatype("time_v1", "H5T_UNIX_D32LE", "4 bytes")
+    datatype("string_v1", np.dtype("S7"), "7 bytes, NUL-padded ASCII")
+    text = h5t.C_S1.copy()
+    text.set_size(9)
+    text.set_cset(h5t.CSET_UTF8)
+    datatype("string_v1_utf8", text, "9 bytes, NUL-terminated UTF-8")
+    opaque = h5t.create(h5t.OPAQUE, 6)
+    opaque.set_tag(b"some bytes")
+    datatype("opaque_v1", opaque, "6 bytes")
+    datatype("reference_v1_object", h5t.STD_REF_OBJ, "to objects")
+    datatype("reference_v1_region", h5t.STD_REF_DSETREG, "to regions")
+    datatype("reference_v4", "H5T_STD_REF", "revised", "v112")
+    datatype("variable_length_v1_string", h5py.string_dtype(), "UTF-8")
+    datatype("variable_length_v1_sequence", h5py.vlen_dtype(np.dtype("<f4")), "of floats")
+    datatype("array_v2", np.dtype(("<i2", (3, 4))), "3 by 4")
+    datatype("array_v3", np.dtype(("<i2", (3, 4))), "3 by 4", "v18")
+    colours = h5py.enum_dtype({"red": 0, "green": 1, "a colour of long name": 300}, basetype="<i2")
+    datatype("enumeration_v1", colours, "three values of 2 bytes")
+    datatype("enumeration_v3", colours, "three values of 2 bytes", "v18")
+    datatype("floating_point_v1", np.dtype("<f4"), "IEEE little-endian 4 bytes")
+    datatype("floating_point_v1_big_endian", np.dtype(">f8"), "IEEE big-endian 8 bytes")
+    datatype("floating_point_v1_half", np.dtype("<f2"), "IEEE little-endian 2 bytes")
+    datatype("floating_point_v1_x87", h5t.NATIVE_LDOUBLE, "80 bits of x87 in 16 bytes")
+    datatype("floating_point_v3_vax", "H5T_VAX_F64", "8 bytes in VAX order", "v18")
+    bfloat16 = h5t.IEEE_F32LE.copy()
+    bfloat16.set_fields(15, 7, 8, 0, 7)
+    bfloat16.set_precision(16)
+    bfloat16.set_size(2)
+    bfloat16.set_ebias(127)
+    datatype("floating_point_v1_bfloat16", bfloat16, "bfloat16")
+    datatype("complex_v5", h5t.COMPLEX_IEEE_F64LE, "two doubles", "latest")
+    plain = np.dtype([("a", "<i4"), ("eightbyt", "S5"), ("c", "<f8")], align=True)
+    datatype("compound_v1", plain, "three members, one with a name of 8 bytes")
+    datatype("compound_v2", np.dtype([("a", "<i4"), ("b", "<i2", (2, 3))]), "a member is an array")
+    datatype("compound_v3", plain, "three members, one with a name of 8 bytes", "v18")
+    inner = np.dtype([("x", "<u2"), ("y", h5py.string_dtype())])
+    nested = np.dtype([("p", inner), ("q", h5py.vlen_dtype(inner)), ("e", colours)])
+    datatype("nested_v1", nested, "compounds, sequence and enumeration in a compound")
+    for version, libver in [(3, "v18"), (4, "v112"), (5, "latest")]:
+        datatype(f"nested_v{version}", nested, "compounds, sequence and enumeration in a compound", libver)
+
+
 if __name__ == "__main__":
     headers()
     sharing()
     links()
+    datatypes()
