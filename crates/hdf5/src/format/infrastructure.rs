@@ -3,15 +3,19 @@
 pub mod btree_v1;
 pub mod btree_v2;
 pub mod fractal_heap;
+pub mod free_space_manager;
 pub mod global_heap;
 pub mod local_heap;
+pub mod shared_message_table;
 pub mod symbol_table_entry;
 pub mod symbol_table_node;
 
 pub use btree_v1::BtreeV1Node;
 pub use btree_v2::{BtreeV2Header, BtreeV2InternalNode, BtreeV2LeafNode};
 pub use fractal_heap::FractalHeapHeader;
+pub use free_space_manager::{FreeSpaceManagerHeader, FreeSpaceSectionList};
 pub use global_heap::{GlobalHeapCollection, GlobalHeapId};
 pub use local_heap::LocalHeap;
+pub use shared_message_table::{SharedMessageList, SharedMessageTable};
 pub use symbol_table_entry::SymbolTableEntry;
 pub use symbol_table_node::SymbolTableNode;
