@@ -1,2 +1,45 @@
-//! x
-fn main(){}
+//! The project's own tasks.
+
+mod bench;
+mod corpus;
+mod direction;
+mod fuzz;
+mod invariants;
+mod oracles;
+mod run;
+mod soak;
+mod tally;
+mod test;
+mod workspace;
+
+use std::process::ExitCode;
+
+const HELP: &str = "\
+cargo xtask test [--only STAGE]…   every check, as CI runs it
+cargo xtask soak [TRIAL]…          long trials of bad input
+cargo xtask bench [TABLE]…         speed and memory, side by side with other tools
+cargo xtask oracles                installs the other readers that tests compare with
+";
+
+fn main() -> ExitCode {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = args.iter().map(String::as_str).collect();
+    let done = match words.split_first() {
+        Some((&"test", rest)) => test::main(rest),
+        Some((&"soak", rest)) => soak::main(rest),
+        Some((&"bench", rest)) => bench::main(rest),
+        Some((&"oracles", [])) => oracles::main(),
+        Some((&("help" | "--help" | "-h"), _)) => {
+            print!("{HELP}");
+            Ok(())
+        }
+        _ => Err(format!("no such task\n{HELP}")),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => {
+            eprintln!("error: {message}");
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,0 +1,24 @@
+"""Counts checks and closes with the line that `cargo xtask test` sums up."""
+
+import sys
+
+
+class Tally:
+    def __init__(self):
+        self.passed = self.failed = self.skipped = 0
+
+    def check(self, success, what, reasons=()):
+        self.passed += bool(success)
+        self.failed += not success
+        if not success:
+            print(f"FAILED {what}")
+            reasons = list(reasons)
+            for reason in reasons[:8]:
+                print(f"       {reason}")
+            if len(reasons) > 8:
+                print(f"       and {len(reasons) - 8} more")
+            sys.stdout.flush()
+
+    def close(self):
+        print(f"{self.passed} passed, {self.failed} failed, {self.skipped} skipped")
+        sys.exit(self.failed > 0)

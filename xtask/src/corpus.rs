@@ -1,0 +1,141 @@
+//! The corpus: files of many writers, kept outside the project, with the digests they must have.
+
+use crate::oracles;
+use crate::run;
+use crate::tally::Tally;
+use crate::workspace;
+use std::fs;
+use std::path::PathBuf;
+
+/// Least share of objects, in hundredths, that must be read as the reference reads them; raise it when more
+/// of the format is read.
+const EQUAL_PERCENT: u64 = 85;
+
+/// Compares the digest of every object with the expected one.
+pub(crate) fn digests() -> Result<Tally, String> {
+    let Some(root) = unpacked()? else { return Ok(no_corpus()) };
+    let corpus = workspace::corpus();
+    let mut compare = run::command("python3");
+    compare
+        .env("PYTHONDONTWRITEBYTECODE", "1")
+        .arg(corpus.join("compare_hdf5.py"))
+        .arg(corpus.join("hdf5.expected.jsonl.gz"))
+        .arg(format!("'{}' digest --json {{file}}", workspace::binary().display()))
+        .arg("--root")
+        .arg(root)
+        .args(["--jobs", "2", "--list", "3", "--out"])
+        .arg(workspace::target().join("corpus").join("report.json"));
+    let done = run::quietly(&mut compare)?;
+    let log = workspace::target().join("corpus").join("report.txt");
+    fs::write(&log, &done.output).map_err(|error| format!("{}: {error}", log.display()))?;
+    println!("every difference: {}", log.display());
+    let summary: Vec<&str> = done.output.lines().rev().take(3).collect();
+    for line in summary.iter().rev() {
+        println!("{line}");
+    }
+    Ok(judge(&done.output))
+}
+
+/// Has every file described and the text read by two YAML parsers, which must agree.
+pub(crate) fn descriptions() -> Result<Tally, String> {
+    let Some(root) = unpacked()? else { return Ok(no_corpus()) };
+    let python = match oracles::python() {
+        Ok(python) => python,
+        Err(missing) => return Ok(missing.tally()),
+    };
+    let mut command = oracles::script(&python, "yaml_agrees.py");
+    let done = run::shown(command.arg(workspace::binary()).arg(root))?;
+    Ok(Tally::of_output(&done.output, done.success))
+}
+
+/// The folder with the files, unpacked when the archive is new; nothing where there is no archive.
+pub(crate) fn unpacked() -> Result<Option<PathBuf>, String> {
+    let archive = workspace::corpus().join("hdf5.tar.gz");
+    let Ok(about) = fs::metadata(&archive) else { return Ok(None) };
+    let dir = workspace::target().join("corpus");
+    let files = dir.join("hdf5");
+    let stamp = dir.join("hdf5.unpacked");
+    let state = format!("{} {:?}", about.len(), about.modified().ok());
+    if fs::read_to_string(&stamp).is_ok_and(|text| text == state) {
+        return Ok(Some(files));
+    }
+    let io = |error: std::io::Error| format!("{}: {error}", files.display());
+    if files.exists() {
+        fs::remove_dir_all(&files).map_err(io)?;
+    }
+    fs::create_dir_all(&files).map_err(io)?;
+    let done = run::quietly(run::command("tar").arg("-xzf").arg(&archive).arg("-C").arg(&files))?;
+    if !done.success {
+        return Err(format!("{} does not unpack: {}", archive.display(), done.last_line()));
+    }
+    fs::write(&stamp, state).map_err(io)?;
+    Ok(Some(files))
+}
+
+fn no_corpus() -> Tally {
+    Tally::skip("no corpus: HYPERSLAB_CORPUS names no folder that holds hdf5.tar.gz")
+}
+
+/// Reads the comparison's summary.
+fn judge(output: &str) -> Tally {
+    let number = |label: &str| -> Option<u64> {
+        let (_, after) = output.rsplit_once(label)?;
+        after.trim_start().split(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
+    };
+    let mut tally = Tally::default();
+    let mut none = |label: &str, what: &str| {
+        let found = number(label);
+        tally.check(
+            found == Some(0),
+            format_args!("{what}: {}", found.map_or("?".to_owned(), |n| n.to_string())),
+        );
+    };
+    none("panics:", "panics");
+    none("timeouts:", "timeouts");
+    none("not refused", "broken files not refused");
+    none("different", "objects that differ");
+    none("missing", "objects left out");
+    none("extra", "objects that are not there");
+    none("unsorted", "outputs out of order");
+    none("exitcode", "exit codes that hide an error");
+    let equal = number("objects: equal").unwrap_or(0) + number(", alt").unwrap_or(0);
+    let errors = number(", error").unwrap_or(u64::MAX / 200);
+    let enough = equal > 0 && equal * 100 >= (equal + errors) * EQUAL_PERCENT;
+    tally.check(
+        enough,
+        format_args!(
+            "{equal} objects equal, {errors} not yet read; at least {EQUAL_PERCENT} % must be equal"
+        ),
+    );
+    tally
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GOOD: &str = "files: 862  fully equal: 700  with differences: 150  panics: 0  timeouts: 0\n\
+        unopenable for libhdf5: refused cleanly 10, read more than libhdf5 2, not refused 0; not judged 0\n\
+        objects: equal 900, alt 5, different 0, missing 0, extra 0, error 95, sameerror 3, more 4, ignored 5, unsorted 0, exitcode 0\n";
+
+    #[test]
+    fn a_good_summary_passes_every_check() {
+        let tally = judge(GOOD);
+        assert_eq!((tally.passed, tally.failed), (9, 0));
+    }
+
+    #[test]
+    fn one_different_object_fails() {
+        assert_eq!(judge(&GOOD.replace("different 0", "different 1")).failed, 1);
+    }
+
+    #[test]
+    fn too_few_equal_objects_fail() {
+        assert_eq!(judge(&GOOD.replace("error 95", "error 195")).failed, 1);
+    }
+
+    #[test]
+    fn no_summary_fails() {
+        assert_eq!(judge("Traceback").passed, 0);
+    }
+}

@@ -1,0 +1,119 @@
+//! The invariants of ARCHITECTURE.md that a search of the sources can see.
+
+use crate::tally::Tally;
+use crate::workspace;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+struct Invariant {
+    promise: &'static str,
+    /// Where it holds, relative to the workspace.
+    within: &'static str,
+    /// The one file that may, if any.
+    except: Option<&'static str>,
+    /// What would break it.
+    forbidden: &'static [&'static str],
+}
+
+const INVARIANTS: &[Invariant] = &[
+    Invariant {
+        promise: "only the pool starts threads",
+        within: "crates",
+        except: Some("crates/hyperslab/src/pool.rs"),
+        forbidden: &["thread::spawn", "thread::scope", "thread::Builder"],
+    },
+    Invariant {
+        promise: "everything is synchronous",
+        within: "crates",
+        except: None,
+        forbidden: &["async fn", "async move", ".await"],
+    },
+    Invariant {
+        promise: "structures of HDF5 do no I/O",
+        within: "crates/hdf5/src/format",
+        except: None,
+        forbidden: &["std::fs", "std::io", "ReadAt"],
+    },
+    Invariant {
+        promise: "nothing is left to do",
+        within: "crates",
+        except: None,
+        forbidden: &["TODO", "FIXME", "XXX", "unimplemented!", "todo!"],
+    },
+];
+
+/// Checks each one over the sources, tests aside.
+pub(crate) fn check() -> Result<Tally, String> {
+    let root = workspace::root();
+    let mut tally = Tally::default();
+    for invariant in INVARIANTS {
+        let mut files = Vec::new();
+        rust_files(&root.join(invariant.within), &mut files)?;
+        let mut holds = true;
+        for file in files {
+            let name = file.strip_prefix(&root).unwrap_or(&file).to_path_buf();
+            if invariant.except.is_some_and(|except| name == Path::new(except))
+                || name.components().any(is_tests)
+            {
+                continue;
+            }
+            let text = fs::read_to_string(&file).map_err(|error| format!("{}: {error}", file.display()))?;
+            for (number, line) in breaches(&text, invariant.forbidden) {
+                println!("{}:{number}: {line}", name.display());
+                holds = false;
+            }
+        }
+        tally.check(holds, invariant.promise);
+    }
+    Ok(tally)
+}
+
+/// Lines of code in front of the tests that contain a forbidden text, counted from 1.
+fn breaches<'a>(text: &'a str, forbidden: &[&str]) -> Vec<(usize, &'a str)> {
+    text.lines()
+        .enumerate()
+        .take_while(|(_, line)| *line != "mod tests {")
+        .filter(|(_, line)| {
+            let code = line.split("//").next().unwrap_or(line);
+            forbidden
+                .iter()
+                .any(|word| code.contains(word) || (*word == word.to_uppercase() && line.contains(word)))
+        })
+        .map(|(index, line)| (index + 1, line.trim()))
+        .collect()
+}
+
+fn is_tests(part: std::path::Component<'_>) -> bool {
+    part.as_os_str() == "tests" || part.as_os_str() == "benches"
+}
+
+fn rust_files(dir: &Path, found: &mut Vec<PathBuf>) -> Result<(), String> {
+    let entries = fs::read_dir(dir).map_err(|error| format!("{}: {error}", dir.display()))?;
+    let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+    paths.sort();
+    for path in paths {
+        if path.is_dir() {
+            rust_files(&path, found)?;
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            found.push(path);
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn code_counts_but_prose_and_tests_do_not() {
+        let text = "// thread::spawn is not used\nthread::spawn(f);\nmod tests {\nthread::spawn(g);\n";
+        assert_eq!(breaches(text, &["thread::spawn"]), [(2, "thread::spawn(f);")]);
+    }
+
+    #[test]
+    fn a_promise_to_do_it_later_counts_in_a_comment_too() {
+        let text = format!("// {}: later\n", "TODO");
+        assert_eq!(breaches(&text, &["TODO"]).len(), 1);
+    }
+}

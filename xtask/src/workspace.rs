@@ -1,0 +1,36 @@
+//! Where things are.
+
+use std::env;
+use std::path::{Path, PathBuf};
+
+/// The folder that holds the workspace's `Cargo.toml`.
+pub(crate) fn root() -> PathBuf {
+    let xtask = Path::new(env!("CARGO_MANIFEST_DIR"));
+    xtask.parent().unwrap_or(xtask).to_path_buf()
+}
+
+/// Cargo's target folder, where everything that can be made again is kept.
+pub(crate) fn target() -> PathBuf {
+    env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), |dir| root().join(dir))
+}
+
+/// The optimised command; [`crate::test`] builds it before it is used.
+pub(crate) fn binary() -> PathBuf {
+    target().join("release").join(format!("hyperslab{}", env::consts::EXE_SUFFIX))
+}
+
+/// The folder with the archives of other people's files.
+pub(crate) fn corpus() -> PathBuf {
+    env::var_os("HYPERSLAB_CORPUS")
+        .map_or_else(|| root().join("..").join("shared").join("corpus"), |dir| root().join(dir))
+}
+
+/// Whether a program can be started by its name.
+pub(crate) fn on_path(program: &str) -> bool {
+    env::var_os("PATH").is_some_and(|path| env::split_paths(&path).any(|dir| dir.join(program).is_file()))
+}
+
+/// Whether this is the run that decides, where a check may not be left out for want of a tool.
+pub(crate) fn is_ci() -> bool {
+    env::var("CI").is_ok_and(|value| value == "true")
+}
