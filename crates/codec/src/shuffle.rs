@@ -1,0 +1,189 @@
+//! Shuffle: the first bytes of all elements, then all second bytes, and so on; id 2 in the HDF5 registry.
+//!
+//! Bytes behind the last whole element stay where they are.
+
+use multiversion::multiversion;
+
+/// Undoes the shuffle of elements of `element` bytes. Both slices have one length.
+pub(crate) fn decode(element: usize, stored: &[u8], out: &mut [u8]) {
+    let Some(whole) = whole_elements(element, stored, out) else {
+        return out.copy_from_slice(stored);
+    };
+    let (stored, stored_tail) = stored.split_at(whole);
+    let (out, out_tail) = out.split_at_mut(whole);
+    match element {
+        2 => unshuffle::<2>(stored, out),
+        4 => unshuffle::<4>(stored, out),
+        8 => unshuffle::<8>(stored, out),
+        _ => unshuffle_any(element, stored, out),
+    }
+    out_tail.copy_from_slice(stored_tail);
+}
+
+/// Shuffles elements of `element` bytes. Both slices have one length.
+pub(crate) fn encode(element: usize, raw: &[u8], out: &mut [u8]) {
+    let Some(whole) = whole_elements(element, raw, out) else {
+        return out.copy_from_slice(raw);
+    };
+    let (raw, raw_tail) = raw.split_at(whole);
+    let (out, out_tail) = out.split_at_mut(whole);
+    match element {
+        2 => shuffle::<2>(raw, out),
+        4 => shuffle::<4>(raw, out),
+        8 => shuffle::<8>(raw, out),
+        _ => shuffle_any(element, raw, out),
+    }
+    out_tail.copy_from_slice(raw_tail);
+}
+
+/// The bytes of whole elements, if there is more than one and they have more than one byte.
+fn whole_elements(element: usize, from: &[u8], to: &[u8]) -> Option<usize> {
+    assert_eq!(from.len(), to.len(), "both sides of a shuffle have one length");
+    let elements = from.len().checked_div(element)?;
+    (element > 1 && elements > 1).then_some(elements * element)
+}
+
+// Index loops with a constant element size are what the compiler turns into byte shuffles. Iterators and
+// closures are compiled on their own, without the processor's features.
+
+#[multiversion(targets(
+    "x86_64+avx512f+avx512bw+avx512vl+avx512dq+avx2+bmi2",
+    "x86_64+avx2+bmi1+bmi2",
+    "aarch64+neon"
+))]
+#[expect(clippy::indexing_slicing, reason = "i < n = len / E, so every index is below n * E")]
+fn unshuffle<const E: usize>(stored: &[u8], out: &mut [u8]) {
+    let n = out.len() / E;
+    let stored = &stored[..n * E];
+    for i in 0..n {
+        for b in 0..E {
+            out[i * E + b] = stored[b * n + i];
+        }
+    }
+}
+
+#[multiversion(targets(
+    "x86_64+avx512f+avx512bw+avx512vl+avx512dq+avx2+bmi2",
+    "x86_64+avx2+bmi1+bmi2",
+    "aarch64+neon"
+))]
+#[expect(clippy::indexing_slicing, reason = "i < n = len / E, so every index is below n * E")]
+fn shuffle<const E: usize>(raw: &[u8], out: &mut [u8]) {
+    let n = raw.len() / E;
+    for b in 0..E {
+        let plane = &mut out[b * n..(b + 1) * n];
+        for i in 0..n {
+            plane[i] = raw[i * E + b];
+        }
+    }
+}
+
+/// Any element size: the planes in groups of 8, 4, 2 and 1, which are elements of a size with a fast loop.
+fn unshuffle_any(element: usize, stored: &[u8], out: &mut [u8]) {
+    for_groups(element, |first, planes| match planes {
+        8 => unshuffle_planes::<8>(element, first, stored, out),
+        4 => unshuffle_planes::<4>(element, first, stored, out),
+        2 => unshuffle_planes::<2>(element, first, stored, out),
+        _ => unshuffle_planes::<1>(element, first, stored, out),
+    });
+}
+
+fn shuffle_any(element: usize, raw: &[u8], out: &mut [u8]) {
+    for_groups(element, |first, planes| match planes {
+        8 => shuffle_planes::<8>(element, first, raw, out),
+        4 => shuffle_planes::<4>(element, first, raw, out),
+        2 => shuffle_planes::<2>(element, first, raw, out),
+        _ => shuffle_planes::<1>(element, first, raw, out),
+    });
+}
+
+fn for_groups(element: usize, mut each: impl FnMut(usize, usize)) {
+    let mut first = 0;
+    while first < element {
+        let planes = match element - first {
+            8.. => 8,
+            4.. => 4,
+            2.. => 2,
+            _ => 1,
+        };
+        each(first, planes);
+        first += planes;
+    }
+}
+
+/// Puts planes `first` to `first + P` in their place in each element, a tile of elements at a time.
+fn unshuffle_planes<const P: usize>(element: usize, first: usize, stored: &[u8], out: &mut [u8]) {
+    let n = out.len() / element;
+    let planes = || stored.chunks_exact(n).skip(first);
+    let (mut shuffled, mut parts) = ([0; TILE], [0; TILE]);
+    for (tile, elements) in out.chunks_mut(element.saturating_mul(TILE / P)).enumerate() {
+        let from = tile * (TILE / P);
+        let len = elements.len() / element;
+        let (shuffled, _) = shuffled.split_at_mut(len * P);
+        let (parts, _) = parts.split_at_mut(len * P);
+        for (piece, plane) in shuffled.chunks_exact_mut(len).zip(planes()) {
+            piece.copy_from_slice(plane.get(from..from + len).unwrap_or_default());
+        }
+        unshuffle::<P>(shuffled, parts);
+        for (element, part) in elements.chunks_exact_mut(element).zip(parts.as_chunks::<P>().0) {
+            if let Some(to) = element.get_mut(first..).and_then(<[u8]>::first_chunk_mut) {
+                *to = *part;
+            }
+        }
+    }
+}
+
+fn shuffle_planes<const P: usize>(element: usize, first: usize, raw: &[u8], out: &mut [u8]) {
+    let n = raw.len() / element;
+    let (mut parts, mut shuffled) = ([0; TILE], [0; TILE]);
+    for (tile, elements) in raw.chunks(element.saturating_mul(TILE / P)).enumerate() {
+        let from = tile * (TILE / P);
+        let len = elements.len() / element;
+        let (parts, _) = parts.split_at_mut(len * P);
+        let (shuffled, _) = shuffled.split_at_mut(len * P);
+        for (element, part) in elements.chunks_exact(element).zip(parts.as_chunks_mut::<P>().0) {
+            if let Some(from) = element.get(first..).and_then(<[u8]>::first_chunk) {
+                *part = *from;
+            }
+        }
+        shuffle::<P>(parts, shuffled);
+        let planes = out.chunks_exact_mut(n).skip(first);
+        for (piece, plane) in shuffled.chunks_exact(len).zip(planes) {
+            plane.get_mut(from..from + len).unwrap_or_default().copy_from_slice(piece);
+        }
+    }
+}
+
+/// Bytes of a tile: two of them stay in the fastest cache.
+const TILE: usize = 2048;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Where the definition puts each byte.
+    fn defined(element: usize, raw: &[u8]) -> Vec<u8> {
+        let n = raw.len().checked_div(element).unwrap_or(0);
+        let mut out = raw.to_vec();
+        for (i, byte) in raw.iter().enumerate().take(n * element) {
+            out[i % element * n + i / element] = *byte;
+        }
+        out
+    }
+
+    proptest! {
+        #[test]
+        fn bytes_go_where_the_definition_puts_them(
+            element in prop_oneof![0..20_usize, Just(4000)],
+            raw in prop::collection::vec(any::<u8>(), 0..9000),
+        ) {
+            let mut stored = vec![0; raw.len()];
+            encode(element, &raw, &mut stored);
+            prop_assert_eq!(&stored, &defined(element, &raw));
+            let mut back = vec![0; raw.len()];
+            decode(element, &stored, &mut back);
+            prop_assert_eq!(back, raw);
+        }
+    }
+}
