@@ -9,6 +9,7 @@ pub mod local_heap;
 pub mod shared_message_table;
 pub mod symbol_table_entry;
 pub mod symbol_table_node;
+pub mod virtual_dataset_block;
 
 pub use btree_v1::BtreeV1Node;
 pub use btree_v2::{BtreeV2Header, BtreeV2InternalNode, BtreeV2LeafNode};
@@ -19,3 +20,4 @@ pub use local_heap::LocalHeap;
 pub use shared_message_table::{SharedMessageList, SharedMessageTable};
 pub use symbol_table_entry::SymbolTableEntry;
 pub use symbol_table_node::SymbolTableNode;
+pub use virtual_dataset_block::VirtualDatasetBlock;
