@@ -2,6 +2,7 @@
 
 import h5py
 import numpy as np
+from h5py import h5s, h5t
 
 SCALARS = ["i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f2", "f4", "f8"]
 
@@ -49,9 +50,13 @@ def dataset(group, name, random):
     d = group.create_dataset(name, shape, kind, **options)
     if 0 in shape or random.integers(6) == 0:
         return d
-    region = tuple(slice(0, int(random.integers(1, n + 1))) if random.integers(3) == 0 else slice(0, n) for n in shape)
-    extent = tuple(s.stop for s in region)
-    d[region if rank else ()] = values(kind, extent, random)
+    extent = tuple(int(random.integers(1, n + 1)) if random.integers(3) == 0 else n for n in shape)
+    space = d.id.get_space()
+    if rank:
+        space.select_hyperslab((0,) * rank, extent)
+    # h5py's own assignment takes rows of variable length for another dimension.
+    memory = h5s.create_simple(extent) if rank else space
+    d.id.write(memory, space, values(kind, extent, random), mtype=h5t.py_create(kind))
     return d
 
 
@@ -60,6 +65,8 @@ def attribute(thing, name, random):
         thing.attrs[name] = h5py.Empty("f8")
         return
     kind = datatype(random, 1)
+    # h5py does not write attributes of a bare array type.
+    kind = kind.subdtype[0] if kind.subdtype else kind
     shape = tuple(int(n) for n in random.integers(1, 4, int(random.integers(0, 3))))
     thing.attrs.create(name, values(kind, shape, random), shape, kind)
 
@@ -71,7 +78,8 @@ def datatype(random, depth):
     if case == 3:
         return np.dtype(f"S{int(random.integers(1, 9))}")
     if case == 4:
-        return h5py.string_dtype(random.choice(["utf-8", "ascii"]))
+        # h5py encodes members of compounds as ASCII whatever their character set.
+        return h5py.string_dtype(["ascii", "utf-8"][int(random.integers(2)) if depth else 0])
     if case == 5:
         return h5py.enum_dtype({f"m{i}": i * 3 - 2 for i in range(int(random.integers(1, 5)))}, "<i2")
     if case == 6:
@@ -101,7 +109,7 @@ def values(kind, shape, random):
     out = np.empty(count, kind)
     for index in range(count):
         out[index] = value(kind, random)
-    return out.reshape(shape) if shape else out[0]
+    return out.reshape(shape)
 
 
 def value(kind, random):
