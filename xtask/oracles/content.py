@@ -41,7 +41,9 @@ class Kind:
         self.file, self.t, self.size, self.cls = file, t, t.get_size(), t.get_class()
         self.variable = False
         self.big = False
-        if self.cls in (h5t.INTEGER, h5t.FLOAT, h5t.BITFIELD, h5t.TIME):
+        if self.cls == h5t.TIME:
+            self.big = t.equal(h5t.UNIX_D32BE) or t.equal(h5t.UNIX_D64BE)
+        elif self.cls in (h5t.INTEGER, h5t.FLOAT, h5t.BITFIELD):
             self.big = t.get_order() == h5t.ORDER_BE
         bits = 8 * self.size
         if self.cls == h5t.INTEGER:
