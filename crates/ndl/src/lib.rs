@@ -1,1 +1,31 @@
-//! x
+//! The Ndarray Data Language: the content of a file as YAML or JSON text.
+//!
+//! An [`Emitter`] takes the objects of a file one by one and keeps their text; its head, which names the
+//! extensions used, is written last and stands first. Within, an object becomes a tree of what NDL calls its
+//! keys (`lower`), the tree becomes text (`yaml`, `json`), and the next object follows: nothing grows with the
+//! file but the text.
+//!
+//! ```
+//! use hyperslab_model::{Group, Node, NodePath};
+//! use hyperslab_ndl::{Emitter, Format, Head, Options};
+//!
+//! let mut emitter = Emitter::new(Format::Yaml, Options::default());
+//! emitter.node(&NodePath::new("/waves")?, &Node::Group(Group::default()))?;
+//! let mut text = Vec::new();
+//! let head = Head { location: "buoys.h5", format: "hdf5", title: "HDF5", version: "0.1.0" };
+//! emitter.finish(&head, &mut text)?;
+//! assert_eq!(text, b"# NDL 0.6.1, described from buoys.h5 (HDF5)\n\n/waves: {}\n");
+//! # Ok::<(), hyperslab_core::Error>(())
+//! ```
+
+mod emit;
+mod extensions;
+mod json;
+mod lower;
+mod number;
+mod quote;
+mod time;
+mod tree;
+mod yaml;
+
+pub use emit::{Emitter, Format, Head, Options, StorageDetail};

@@ -1,0 +1,364 @@
+//! Documents, put together object by object.
+
+mod section;
+
+use crate::extensions::Extensions;
+use crate::lower::{self, Lower};
+use crate::tree::{Key, Tree};
+use crate::{json, yaml};
+use hyperslab_core::{Error, Result};
+use hyperslab_model::{Group, Node, NodeKind, NodePath};
+use section::{OpenGroup, Section};
+use std::collections::{HashMap, HashSet};
+use std::io::Write;
+
+/// The text that a document becomes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// YAML, read alike by versions 1.1 and 1.2.
+    Yaml,
+    /// JSON with nothing in short form.
+    Json,
+}
+
+/// What a document shows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Options {
+    /// Whether values were asked for, which the head says. Arrays show theirs whenever they have one.
+    pub values: bool,
+    /// How much of how things are stored.
+    pub storage: StorageDetail,
+    /// NDL 0.6.1 alone. What it lacks is written in another way, left out with a note, or refused.
+    pub pure: bool,
+}
+
+/// How much a document says of how things are stored.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum StorageDetail {
+    /// What creating the same file would not do unasked.
+    #[default]
+    Brief,
+    /// Everything.
+    Full,
+    /// Nothing.
+    None,
+}
+
+/// What a document says of itself.
+#[derive(Clone, Copy, Debug)]
+pub struct Head<'a> {
+    /// The file, as the reader knows it.
+    pub location: &'a str,
+    /// Its format in one word: `netcdf4`.
+    pub format: &'a str,
+    /// Its format in words: `NetCDF-4`.
+    pub title: &'a str,
+    /// The version of this program.
+    pub version: &'a str,
+}
+
+/// Writes the document of one file.
+///
+/// Groups come before their members and groups within them, and all members of a group before the next group.
+/// An object that fails leaves no trace: it can be given again as [`Node::Unreadable`].
+#[derive(Debug)]
+pub struct Emitter {
+    format: Format,
+    options: Options,
+    dimcoords: HashMap<NodePath, bool>,
+    extensions: Extensions,
+    changes: Vec<Change>,
+    open: Option<OpenGroup>,
+    /// Groups that are whole, in order.
+    body: Vec<Whole>,
+    /// Groups that were opened or lead to one that was.
+    seen: HashSet<NodePath>,
+    /// Groups with a group within.
+    parents: HashSet<NodePath>,
+}
+
+/// A group that is whole; no text if it has no content.
+#[derive(Debug)]
+struct Whole {
+    path: NodePath,
+    text: String,
+}
+
+#[derive(Debug)]
+struct Change {
+    what: &'static str,
+    first: NodePath,
+    count: u64,
+}
+
+impl Emitter {
+    /// An empty document.
+    pub fn new(format: Format, options: Options) -> Self {
+        Emitter {
+            format,
+            options,
+            dimcoords: HashMap::new(),
+            extensions: Extensions::default(),
+            changes: Vec::new(),
+            open: None,
+            body: Vec::new(),
+            seen: HashSet::new(),
+            parents: HashSet::new(),
+        }
+    }
+
+    /// Tells of a dimcoord before it comes, and whether it has `coordinates` or only a size. Shapes call a
+    /// dimcoord by its bare name only if no other one that is known hides it.
+    pub fn declare_dimcoord(&mut self, path: &NodePath, coordinates: bool) {
+        self.dimcoords.insert(path.clone(), coordinates);
+    }
+
+    /// Adds an object. The groups on the way to it need not be given.
+    ///
+    /// # Errors
+    /// If its group is over already, if values do not fit their type or shape, or if NDL alone is wanted and
+    /// cannot say this.
+    pub fn node(&mut self, path: &NodePath, node: &Node) -> Result<()> {
+        self.add(path, node).map_err(|e| e.in_object(path))
+    }
+
+    /// What had to change because NDL 0.6.1 lacks it, each with the first object it was found in.
+    pub fn notes(&self) -> Vec<String> {
+        let note = |change: &Change| match change.count {
+            1 => format!("{}: {}", change.first, change.what),
+            count => format!("{} and {} more: {}", change.first, count - 1, change.what),
+        };
+        self.changes.iter().map(note).collect()
+    }
+
+    /// Writes the document.
+    ///
+    /// # Errors
+    /// Those of `out`.
+    pub fn finish(mut self, head: &Head<'_>, out: &mut dyn Write) -> Result<()> {
+        let alone = self.body.is_empty() && self.open.as_ref().is_none_or(|group| group.path.is_root());
+        match (self.format, alone) {
+            (Format::Yaml, true) => {
+                self.write_head(head, out)?;
+                let root = self.open.take().map(OpenGroup::bare).filter(|text| !text.is_empty());
+                out.write_all(root.as_deref().unwrap_or("{}\n").as_bytes())?;
+            }
+            (Format::Yaml, false) => {
+                self.close();
+                self.write_head(head, out)?;
+                self.write_yaml(out)?;
+            }
+            (Format::Json, _) => {
+                self.close();
+                self.write_json(head, out)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn add(&mut self, path: &NodePath, node: &Node) -> Result<()> {
+        if path.is_root() && !matches!(node, Node::Group(_) | Node::Unreadable(_)) {
+            return Err(Error::invalid("the root is no group"));
+        }
+        match node {
+            Node::Group(group) => return self.group(path, group),
+            Node::Unreadable(what) if what.found == Some(NodeKind::Group) || path.is_root() => {
+                return self.unreadable_group(path, &lower::unreadable(what));
+            }
+            _ => {}
+        }
+        let parent = path.parent().unwrap_or_else(NodePath::root);
+        let known = &self.dimcoords;
+        let mut lower = Lower::new(known, self.options, self.format, self.extensions);
+        let (section, tree) = match node {
+            Node::Ndarray(ndarray) => (Section::Ndarrays, Some(lower.ndarray(&parent, ndarray)?)),
+            Node::DimCoord(dimcoord) => (Section::DimCoords, lower.dimcoord(dimcoord)?),
+            Node::Datatype(named) => (Section::Datatypes, lower.named(named)?),
+            Node::Link(link) => (Section::Links, lower.link(link)),
+            Node::Unreadable(what) => (section_of(what.found), Some(lower::unreadable(what))),
+            Node::Group(_) => return Ok(()),
+        };
+        let (extensions, changes) = (lower.extensions, lower.changes);
+        self.enter(&parent)?;
+        self.found(path, extensions, changes);
+        if let Node::DimCoord(dimcoord) = node {
+            self.declare_dimcoord(path, dimcoord.datatype.is_some());
+        }
+        if let (Some(tree), Some(open)) = (tree, &mut self.open) {
+            open.add(section, Key::Name(path.name()), &tree);
+        }
+        Ok(())
+    }
+
+    fn group(&mut self, path: &NodePath, group: &Group) -> Result<()> {
+        let mut lower = Lower::new(&self.dimcoords, self.options, self.format, self.extensions);
+        let attributes = lower.attributes(&group.attributes)?;
+        let storage = lower.storage(None, &group.storage, None)?;
+        let (extensions, changes) = (lower.extensions, lower.changes);
+        if self.seen.contains(path) && self.open.as_ref().is_none_or(|open| open.path != *path) {
+            return Err(Error::invalid("the group was given before"));
+        }
+        self.enter(path)?;
+        self.found(path, extensions, changes);
+        if let Some(open) = &mut self.open {
+            for (name, tree) in &attributes {
+                open.add(Section::Attributes, *name, tree);
+            }
+            for (name, tree) in &storage {
+                open.add(Section::Storage, *name, tree);
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes `path` the group that members are added to.
+    fn enter(&mut self, path: &NodePath) -> Result<()> {
+        if self.open.as_ref().is_some_and(|open| open.path == *path) {
+            return Ok(());
+        }
+        self.begin(path)?;
+        self.close();
+        let bare = path.is_root() && self.body.is_empty();
+        self.open = Some(OpenGroup::new(path.clone(), self.format, bare));
+        Ok(())
+    }
+
+    /// Notes that a group has its place now.
+    fn begin(&mut self, path: &NodePath) -> Result<()> {
+        if !self.seen.insert(path.clone()) {
+            return Err(Error::invalid("its group is over"));
+        }
+        let mut below = path.parent();
+        while let Some(parent) = below {
+            below = parent.parent();
+            if !self.parents.insert(parent) {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// A group that cannot be read may come among the members of the group it is in; it stands behind that.
+    fn unreadable_group(&mut self, path: &NodePath, reason: &Tree<'_>) -> Result<()> {
+        self.begin(path)?;
+        let text = self.group_entry(path, reason);
+        let whole = Whole { path: path.clone(), text };
+        match &mut self.open {
+            Some(open) => open.behind.push(whole),
+            None => self.body.push(whole),
+        }
+        Ok(())
+    }
+
+    /// Ends the open group.
+    fn close(&mut self) {
+        if let Some(mut open) = self.open.take() {
+            let (path, behind) = (open.path.clone(), std::mem::take(&mut open.behind));
+            self.body.push(Whole { text: open.text(), path });
+            self.body.extend(behind);
+        }
+    }
+
+    fn found(&mut self, path: &NodePath, extensions: Extensions, changes: Vec<&'static str>) {
+        self.extensions = extensions;
+        for what in changes {
+            match self.changes.iter_mut().find(|change| change.what == what) {
+                Some(change) => change.count += 1,
+                None => self.changes.push(Change { what, first: path.clone(), count: 1 }),
+            }
+        }
+    }
+
+    fn group_entry(&self, path: &NodePath, tree: &Tree<'_>) -> String {
+        let mut text = String::new();
+        match self.format {
+            Format::Yaml => drop(yaml::entry(&mut text, Key::Name(path.as_str()), tree, 0)),
+            Format::Json => json::entry(&mut text, Key::Name(path.as_str()), tree, 2),
+        }
+        text
+    }
+
+    fn write_head(&self, head: &Head<'_>, out: &mut dyn Write) -> Result<()> {
+        let one_line = |text: &str| {
+            text.replace(|c: char| c.is_control() || c == '\u{2028}' || c == '\u{2029}', "\u{fffd}")
+        };
+        let values = if self.options.values { " with --values" } else { "" };
+        writeln!(
+            out,
+            "# NDL 0.6.1, described from {} ({}){values}",
+            one_line(head.location),
+            one_line(head.title)
+        )?;
+        let extensions: Vec<_> = self.extensions.names().collect();
+        if !extensions.is_empty() {
+            writeln!(out, "# extensions: {}", extensions.join(", "))?;
+        }
+        writeln!(out)?;
+        Ok(())
+    }
+
+    /// The groups that a reader would not find otherwise: those with content, and the leaves.
+    fn groups(&self) -> impl Iterator<Item = &Whole> {
+        self.body.iter().filter(|whole| !whole.text.is_empty() || !self.parents.contains(&whole.path))
+    }
+
+    fn write_yaml(&self, out: &mut dyn Write) -> Result<()> {
+        let mut parted = true;
+        for Whole { path, text } in self.groups() {
+            if !parted {
+                out.write_all(b"\n")?;
+            }
+            if text.is_empty() {
+                out.write_all(self.group_entry(path, &Tree::map(Vec::new())).as_bytes())?;
+            }
+            out.write_all(text.as_bytes())?;
+            // A text that keeps its empty lines at the end has parted itself from what follows.
+            parted = text.ends_with("\n\n");
+        }
+        Ok(())
+    }
+
+    fn write_json(&self, head: &Head<'_>, out: &mut dyn Write) -> Result<()> {
+        let mut text = String::from("{\n");
+        let mut entries: Vec<_> =
+            [("version", head.version), ("location", head.location), ("format", head.format)]
+                .map(|(key, value)| (Key::Word(key), Tree::text(value)))
+                .into();
+        let mut extensions = self.extensions.names().peekable();
+        if extensions.peek().is_some() {
+            entries.push((Key::Word("extensions"), Tree::list(extensions.map(Tree::text))));
+        }
+        json::entry(&mut text, Key::Word("x-hyperslab"), &Tree::map(entries), 2);
+        out.write_all(text.as_bytes())?;
+        for Whole { path, text } in self.groups() {
+            out.write_all(b",\n")?;
+            if text.is_empty() {
+                out.write_all(self.group_entry(path, &Tree::map(Vec::new())).as_bytes())?;
+            }
+            out.write_all(text.as_bytes())?;
+        }
+        out.write_all(b"\n}\n")?;
+        Ok(())
+    }
+}
+
+impl<'e> Lower<'e> {
+    fn new(
+        dimcoords: &'e HashMap<NodePath, bool>,
+        options: Options,
+        format: Format,
+        extensions: Extensions,
+    ) -> Self {
+        let Options { storage: detail, pure, .. } = options;
+        Lower { dimcoords, detail, pure, long: format == Format::Json, extensions, changes: Vec::new() }
+    }
+}
+
+fn section_of(found: Option<NodeKind>) -> Section {
+    match found {
+        Some(NodeKind::Datatype) => Section::Datatypes,
+        Some(NodeKind::DimCoord) => Section::DimCoords,
+        Some(NodeKind::Link) => Section::Links,
+        _ => Section::Ndarrays,
+    }
+}

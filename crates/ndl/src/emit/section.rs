@@ -1,0 +1,173 @@
+//! The sections of the group that is being described.
+
+use super::{Format, Whole};
+use crate::tree::{Key, Tree};
+use crate::yaml::STEP;
+use crate::{json, yaml};
+use hyperslab_model::NodePath;
+use std::ops::Range;
+
+/// The sections of a group, in the order in which they are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Section {
+    Attributes,
+    Datatypes,
+    DimCoords,
+    Ndarrays,
+    Links,
+    Storage,
+}
+
+const NAMES: [&str; 6] = ["attributes", "datatypes", "dimcoords", "ndarrays", "links", "storage"];
+
+/// A group that members are still added to.
+#[derive(Debug)]
+pub(super) struct OpenGroup {
+    pub(super) path: NodePath,
+    format: Format,
+    /// Whether its sections stand at the left as long as no other group comes, as those of the root do.
+    bare: bool,
+    sections: [Entries; NAMES.len()],
+    /// What stands behind it.
+    pub(super) behind: Vec<Whole>,
+}
+
+/// The text of a section, without its name.
+#[derive(Debug, Default)]
+struct Entries {
+    text: String,
+    /// Where lines break otherwise one step to the right, and how.
+    elsewhere: Vec<(Range<usize>, String)>,
+}
+
+impl OpenGroup {
+    pub(super) fn new(path: NodePath, format: Format, bare: bool) -> Self {
+        OpenGroup { path, format, bare, sections: Default::default(), behind: Vec::new() }
+    }
+
+    pub(super) fn add(&mut self, section: Section, key: Key<'_>, tree: &Tree<'_>) {
+        let indent = if self.bare { STEP } else { 2 * STEP };
+        let Some(entries) = self.sections.get_mut(section as usize) else { return };
+        let text = &mut entries.text;
+        match (self.format, section) {
+            (Format::Yaml, section) => {
+                if matches!(section, Section::Datatypes | Section::DimCoords | Section::Ndarrays) {
+                    part(text);
+                }
+                let start = text.len();
+                let tight = yaml::entry(text, key, tree, indent);
+                if tight && self.bare {
+                    let mut moved = String::new();
+                    yaml::entry(&mut moved, key, tree, indent + STEP);
+                    entries.elsewhere.push((start..text.len(), moved));
+                }
+            }
+            (Format::Json, Section::Storage) => {
+                text.push_str(if text.is_empty() { "" } else { ", " });
+                json::key(text, key);
+                json::inline(text, tree);
+            }
+            (Format::Json, _) => {
+                text.push_str(if text.is_empty() { "" } else { ",\n" });
+                json::entry(text, key, tree, 6);
+            }
+        }
+    }
+
+    /// The text of the group with its path; empty if it has no content.
+    pub(super) fn text(self) -> String {
+        let mut out = String::new();
+        if self.sections.iter().all(|entries| entries.text.is_empty()) {
+            return out;
+        }
+        match self.format {
+            Format::Yaml => {
+                yaml::header(&mut out, Key::Name(self.path.as_str()), 0);
+                let bare = self.bare;
+                self.write_yaml(&mut out, STEP, |entries| if bare { entries.moved() } else { entries.text });
+            }
+            Format::Json => {
+                json::pad(&mut out, 2);
+                json::key(&mut out, Key::Name(self.path.as_str()));
+                self.write_json(&mut out);
+            }
+        }
+        out
+    }
+
+    /// The text of the root, if it is the only group.
+    pub(super) fn bare(self) -> String {
+        let mut out = String::new();
+        self.write_yaml(&mut out, 0, |entries| entries.text);
+        out
+    }
+
+    fn write_yaml(self, out: &mut String, indent: usize, text: impl Fn(Entries) -> String) {
+        let mut first = true;
+        for (name, entries) in NAMES.iter().zip(self.sections) {
+            if entries.text.is_empty() {
+                continue;
+            }
+            if !first {
+                part(out);
+            }
+            first = false;
+            yaml::header(out, Key::Word(name), indent);
+            out.push_str(&text(entries));
+        }
+    }
+
+    fn write_json(self, out: &mut String) {
+        let mut before = "{\n";
+        for (section, (name, entries)) in NAMES.iter().zip(self.sections).enumerate() {
+            if entries.text.is_empty() {
+                continue;
+            }
+            out.push_str(before);
+            json::pad(out, 4);
+            json::key(out, Key::Word(name));
+            if section == Section::Storage as usize {
+                out.extend(["{", &entries.text, "}"]);
+            } else {
+                out.extend(["{\n", &entries.text, "\n"]);
+                json::pad(out, 4);
+                out.push('}');
+            }
+            before = ",\n";
+        }
+        out.push('\n');
+        json::pad(out, 2);
+        out.push('}');
+    }
+}
+
+impl Entries {
+    /// The text one step to the right.
+    fn moved(self) -> String {
+        let mut out = String::with_capacity(self.text.len() + self.text.len() / 8);
+        let mut from = 0;
+        for (range, text) in &self.elsewhere {
+            shift(&mut out, self.text.get(from..range.start).unwrap_or_default());
+            out.push_str(text);
+            from = range.end;
+        }
+        shift(&mut out, self.text.get(from..).unwrap_or_default());
+        out
+    }
+}
+
+fn shift(out: &mut String, text: &str) {
+    for line in text.split_inclusive('\n') {
+        if line != "\n" {
+            out.extend(std::iter::repeat_n(' ', STEP));
+        }
+        out.push_str(line);
+    }
+}
+
+/// Writes an empty line, unless a text that keeps its own stands before.
+fn part(text: &mut String) {
+    if !text.is_empty() && !text.ends_with("\n\n") {
+        text.push('\n');
+    }
+}

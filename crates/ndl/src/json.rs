@@ -1,0 +1,125 @@
+//! Trees as JSON: the same document, never abbreviated.
+
+use crate::number;
+use crate::tree::{Key, Rows, Scalar, Style, Tree};
+use std::fmt::Write as _;
+
+/// Writes one entry of an object at `indent`, without what follows it.
+pub(crate) fn entry(out: &mut String, key: Key<'_>, tree: &Tree<'_>, indent: usize) {
+    pad(out, indent);
+    self::key(out, key);
+    value(out, tree, Some(indent));
+}
+
+/// Writes a text in quotes.
+pub(crate) fn text(out: &mut String, text: &str) {
+    out.push('"');
+    for c in text.chars() {
+        match c {
+            '"' | '\\' => out.extend(['\\', c]),
+            '\n' => out.push_str("\\n"),
+            '\t' => out.push_str("\\t"),
+            '\r' => out.push_str("\\r"),
+            // Writing to a string cannot fail.
+            _ if c.is_control() => drop(write!(out, "\\u{:04x}", u32::from(c))),
+            _ => out.push(c),
+        }
+    }
+    out.push('"');
+}
+
+/// Writes a list or object on one line.
+pub(crate) fn inline(out: &mut String, tree: &Tree<'_>) {
+    value(out, tree, None);
+}
+
+pub(crate) fn pad(out: &mut String, indent: usize) {
+    out.extend(std::iter::repeat_n(' ', indent));
+}
+
+/// Writes a key and its colon.
+pub(crate) fn key(out: &mut String, key: Key<'_>) {
+    let (Key::Word(name) | Key::Name(name)) = key;
+    text(out, name);
+    out.push_str(": ");
+}
+
+/// Writes a value, in lines if it stands in an object of lines at column `open`.
+fn value(out: &mut String, tree: &Tree<'_>, open: Option<usize>) {
+    match tree {
+        Tree::Scalar(one) => scalar(out, one),
+        Tree::List(style, items) => {
+            let inner = open.filter(|_| *style == Style::Open && !items.is_empty());
+            all(out, items.iter(), ['[', ']'], inner, |out, item| value(out, item, inner.map(|at| at + 2)));
+        }
+        Tree::Map(style, entries) => {
+            let inner = open.filter(|_| *style == Style::Open && !entries.is_empty());
+            all(out, entries.iter(), ['{', '}'], inner, |out, (name, tree)| {
+                key(out, *name);
+                value(out, tree, inner.map(|at| at + 2));
+            });
+        }
+        Tree::Rows(one) => rows(out, one, open),
+    }
+}
+
+fn rows(out: &mut String, rows: &Rows<'_>, open: Option<usize>) {
+    let inner = open.filter(|_| rows.is_block());
+    all(out, rows.items(), ['[', ']'], inner, |out, item| match &item {
+        Tree::Rows(row) => self::rows(out, row, inner.map(|at| at + 2)),
+        item => value(out, item, None),
+    });
+}
+
+/// Writes items in brackets: each on a line of its own, one step behind `open`, or all on one.
+fn all<T>(
+    out: &mut String,
+    items: impl Iterator<Item = T>,
+    brackets: [char; 2],
+    open: Option<usize>,
+    write: impl Fn(&mut String, T),
+) {
+    out.push(brackets[0]);
+    for (index, item) in items.enumerate() {
+        match open {
+            Some(at) => {
+                out.push_str(if index > 0 { ",\n" } else { "\n" });
+                pad(out, at + 2);
+            }
+            None if index > 0 => out.push_str(", "),
+            None => {}
+        }
+        write(out, item);
+    }
+    if let Some(at) = open {
+        out.push('\n');
+        pad(out, at);
+    }
+    out.push(brackets[1]);
+}
+
+fn scalar(out: &mut String, scalar: &Scalar<'_>) {
+    match scalar {
+        Scalar::Null => out.push_str("null"),
+        Scalar::Bool(value) => out.push_str(if *value { "true" } else { "false" }),
+        Scalar::Int(value) => number::int(out, *value),
+        Scalar::Number(value) => {
+            number::float(out, *value, ["\"NaN\"", "\"Infinity\"", "\"-Infinity\""]);
+        }
+        Scalar::Text(value) => text(out, value),
+        Scalar::Bits(bytes) => hex(out, bytes.iter().rev()),
+        Scalar::Hex(bytes) => hex(out, bytes.iter()),
+        // JSON has no tags: a key that NDL's readers leave alone says that this is no text.
+        Scalar::Bytes(bytes) => {
+            out.push_str("{\"x-bytes\": ");
+            hex(out, bytes.iter());
+            out.push('}');
+        }
+    }
+}
+
+fn hex<'a>(out: &mut String, bytes: impl Iterator<Item = &'a u8>) {
+    out.push_str("\"0x");
+    number::hex(out, bytes);
+    out.push('"');
+}

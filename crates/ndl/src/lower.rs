@@ -1,0 +1,105 @@
+//! From the model to trees: what an entity's keys are, in which order, and what is left out.
+
+mod array;
+mod attribute;
+mod datatype;
+mod reference;
+mod shape;
+mod storage;
+mod value;
+
+pub(crate) use value::{Form, element};
+
+use crate::StorageDetail;
+use crate::extensions::{Extension, Extensions};
+use crate::tree::{Entries, Key, Scalar, Style, Tree};
+use hyperslab_core::{Error, Result};
+use hyperslab_model::{Attributes, Link, NodePath, Unreadable};
+use std::collections::HashMap;
+
+/// What lowering one object knows and finds.
+pub(crate) struct Lower<'e> {
+    /// Dimcoords by path, and whether they have coordinates.
+    pub(crate) dimcoords: &'e HashMap<NodePath, bool>,
+    pub(crate) detail: StorageDetail,
+    /// NDL 0.6.1 alone.
+    pub(crate) pure: bool,
+    /// Nothing in its short form.
+    pub(crate) long: bool,
+    pub(crate) extensions: Extensions,
+    /// What had to change because NDL 0.6.1 lacks it.
+    pub(crate) changes: Vec<&'static str>,
+}
+
+impl Lower<'_> {
+    pub(crate) fn attributes<'a>(&mut self, attributes: &'a Attributes) -> Result<Entries<'a>> {
+        let mut entries = Vec::with_capacity(attributes.len());
+        for (name, attribute) in attributes {
+            let tree = match attribute {
+                Ok(attribute) => self.attribute(attribute).map_err(|e| {
+                    // The emitter names the object.
+                    Error::new(e.kind(), format!("attribute {name}: {}", e.detail()))
+                })?,
+                Err(reason) => unreadable(reason),
+            };
+            entries.push((Key::Name(name.as_str()), tree));
+        }
+        Ok(entries)
+    }
+
+    /// A link, by where it leads; `None` where NDL 0.6.1 has none.
+    pub(crate) fn link<'a>(&mut self, link: &'a Link) -> Option<Tree<'a>> {
+        if self.pure {
+            self.changed("links are left out");
+            return None;
+        }
+        self.use_extension(Extension::Links);
+        Some(target(link))
+    }
+
+    /// Notes the use of something that NDL 0.6.1 does not have.
+    fn use_extension(&mut self, extension: Extension) {
+        self.extensions.add(extension);
+    }
+
+    fn changed(&mut self, what: &'static str) {
+        self.changes.push(what);
+    }
+}
+
+/// Why an object is not described.
+pub(crate) fn unreadable(unreadable: &Unreadable) -> Tree<'_> {
+    Tree::one("x-error", Tree::text(unreadable.reason.as_str()))
+}
+
+/// Adds a map of names unless it is empty.
+fn push_map<'a>(entries: &mut Entries<'a>, key: &'static str, style: Style, map: Entries<'a>) {
+    if !map.is_empty() {
+        entries.push((Key::Word(key), Tree::Map(style, map)));
+    }
+}
+
+fn refused(what: &str) -> Error {
+    Error::unsupported(format!("{what}, which NDL 0.6.1 does not have"))
+}
+
+fn target(link: &Link) -> Tree<'_> {
+    match link {
+        Link::Hard(path) => Tree::one("hard", Tree::text(path.as_str())),
+        Link::Soft(path) => Tree::one("soft", Tree::text(path.as_str())),
+        Link::External { file, path } => Tree::one(
+            "external",
+            Tree::map(vec![
+                (Key::Word("file"), Tree::text(file.as_str())),
+                (Key::Word("path"), Tree::text(path.as_str())),
+            ]),
+        ),
+        Link::User { class, data } => Tree::one(
+            "user",
+            Tree::map(vec![
+                (Key::Word("class"), Tree::int(*class)),
+                (Key::Word("data"), Tree::Scalar(Scalar::Hex(data))),
+            ]),
+        ),
+    }
+}

@@ -1,0 +1,57 @@
+//! What references point to.
+
+use crate::tree::{Key, Scalar, Tree};
+use hyperslab_core::nd::{Region, Selection};
+use hyperslab_model::{NodePath, Reference};
+
+pub(super) fn reference(reference: &Reference) -> Tree<'_> {
+    match reference {
+        Reference::Null => Tree::Scalar(Scalar::Null),
+        Reference::Object(path) => Tree::text(path.as_str()),
+        Reference::Region(path, selection) => region(path, selection),
+        Reference::Attribute(path, name) => Tree::map(vec![
+            (Key::Word("target"), Tree::text(path.as_str())),
+            (Key::Word("attribute"), Tree::text(name.as_str())),
+        ]),
+        Reference::Dangling(address) => Tree::one("address", Tree::int(*address)),
+        Reference::External { file, address } => Tree::map(vec![
+            (Key::Word("file"), Tree::text(file.as_str())),
+            (Key::Word("address"), Tree::int(*address)),
+        ]),
+    }
+}
+
+fn region<'a>(path: &'a NodePath, selection: &Selection) -> Tree<'a> {
+    let mut entries = vec![(Key::Word("target"), Tree::text(path.as_str()))];
+    let flag = |name| (Key::Word(name), Tree::Scalar(Scalar::Bool(true)));
+    match selection {
+        Selection::All => entries.push(flag("all")),
+        Selection::None => entries.push(flag("none")),
+        Selection::Region(region) if region.is_empty() => entries.push(flag("none")),
+        Selection::Region(region) => entries.extend(block(region)),
+        Selection::Blocks(blocks) => {
+            let blocks = blocks.iter().filter(|block| !block.is_empty());
+            entries.push((Key::Word("blocks"), Tree::list(blocks.map(|one| Tree::map(block(one))))));
+        }
+        Selection::Points { rank, coordinates } => {
+            // Points of an array without dimensions have no coordinates to write.
+            let rank = usize::try_from(*rank).unwrap_or(usize::MAX).max(1);
+            let points = coordinates.chunks(rank).map(Tree::ints);
+            entries.push((Key::Word("elements"), Tree::list(points)));
+        }
+    }
+    Tree::map(entries)
+}
+
+/// The corners of a box, both within; `start`, `count` and `step` where it has gaps, for its boxes without gaps
+/// may be more than anyone can write down.
+fn block<'a>(region: &Region) -> Vec<(Key<'static>, Tree<'a>)> {
+    let start = (Key::Word("start"), Tree::ints(&region.start));
+    if !region.is_box() {
+        let count = (Key::Word("count"), Tree::ints(&region.count));
+        return vec![start, count, (Key::Word("step"), Tree::ints(&region.step))];
+    }
+    let last = region.start.iter().zip(&region.count);
+    let last = last.map(|(start, count)| Tree::int(i128::from(*start) + i128::from(*count) - 1));
+    vec![start, (Key::Word("opposite"), Tree::list(last))]
+}

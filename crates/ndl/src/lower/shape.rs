@@ -1,0 +1,43 @@
+//! Shapes: by the names of dimension coordinates where there are any.
+
+use super::Lower;
+use crate::tree::{Scalar, Tree};
+use hyperslab_model::{Dimension, Extent, NodePath};
+
+impl Lower<'_> {
+    /// The dimensions of an array of the group `group`.
+    pub(super) fn dimensions<'a>(&mut self, group: &NodePath, dims: &'a [Dimension]) -> Tree<'a> {
+        Tree::list(dims.iter().map(|dimension| match &dimension.coordinate {
+            Some(path) if !(self.pure && self.dimcoords.get(path) == Some(&false)) => {
+                Tree::text(if self.is_visible(group, path) { path.name() } else { path.as_str() })
+            }
+            _ => size(&dimension.extent),
+        }))
+    }
+
+    /// Whether the name alone leads from `group` to `path`: through the group itself, then its ancestors. A name
+    /// of digits is a size.
+    fn is_visible(&self, group: &NodePath, path: &NodePath) -> bool {
+        let name = path.name();
+        if name.bytes().all(|b| b.is_ascii_digit()) {
+            return false;
+        }
+        let Some(home) = path.parent() else { return false };
+        let mut scope = group.clone();
+        while scope != home {
+            if self.dimcoords.contains_key(&scope.child(name)) {
+                return false;
+            }
+            match scope.parent() {
+                Some(parent) => scope = parent,
+                None => return false,
+            }
+        }
+        true
+    }
+}
+
+/// How long a dimension may become.
+pub(super) fn size<'a>(extent: &Extent) -> Tree<'a> {
+    extent.max().map_or(Tree::Scalar(Scalar::Null), Tree::int)
+}

@@ -1,0 +1,151 @@
+//! When a text needs quotes: whenever YAML 1.1 or YAML 1.2 would read the plain text as anything else.
+
+/// Writes `text` plain, double-quoted or single-quoted; `flow` inside `[ ]` and `{ }`.
+pub(crate) fn write(out: &mut String, text: &str, flow: bool) {
+    if is_plain(text, flow) {
+        out.push_str(text);
+    } else if text.contains(['"', '\\']) && !text.contains('\'') && text.chars().all(is_printable) {
+        out.push('\'');
+        out.push_str(text);
+        out.push('\'');
+    } else {
+        double(out, text);
+    }
+}
+
+/// Whether a character stands for itself. What cannot be seen or told from a space is escaped.
+pub(crate) fn is_printable(c: char) -> bool {
+    match c {
+        ' '..='~' => true,
+        _ if c.is_control() || c.is_whitespace() => false,
+        // Format characters, among them the byte order mark, then private use and noncharacters.
+        '\u{ad}' | '\u{600}'..='\u{605}' | '\u{61c}' | '\u{6dd}' | '\u{70f}' | '\u{890}' | '\u{891}' => false,
+        '\u{8e2}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' => false,
+        '\u{2060}'..='\u{206f}' | '\u{e000}'..='\u{f8ff}' | '\u{feff}' | '\u{fff0}'..='\u{fffb}' => false,
+        '\u{fffe}' | '\u{ffff}' | '\u{110bd}' | '\u{110cd}' | '\u{13430}'..='\u{1343f}' => false,
+        '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}' => false,
+        _ => c < '\u{f0000}',
+    }
+}
+
+fn is_plain(text: &str, flow: bool) -> bool {
+    if is_word(text) {
+        return !is_reserved(text);
+    }
+    let mut chars = text.chars();
+    let Some(first) = chars.next() else { return false };
+    let letter_follows = chars.next().is_some_and(|c| c.is_alphabetic() || c == '_');
+    let begins_well = match first {
+        '0'..='9' | '!' | '&' | '*' | '|' | '>' | '@' | '`' | '%' | '"' | '\'' | '#' => false,
+        ',' | '[' | ']' | '{' | '}' => false,
+        '-' | '?' | ':' => letter_follows && !flow,
+        '.' | '+' | '=' | '<' | '~' => letter_follows,
+        _ => true,
+    };
+    begins_well
+        && !is_reserved(text)
+        && text.trim().len() == text.len()
+        && !text.contains(": ")
+        && !text.contains(" #")
+        && !text.ends_with(':')
+        // PyYAML ends a plain text at a question mark inside brackets.
+        && !(flow && text.contains([',', '[', ']', '{', '}', '?']))
+        && text.chars().all(is_printable)
+}
+
+/// Most names and texts, without asking further.
+fn is_word(text: &str) -> bool {
+    text.as_bytes().first().is_some_and(u8::is_ascii_alphabetic)
+        && text.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.' | b'/'))
+}
+
+/// Words that are null, a boolean, a merge key or a float to one of the two versions.
+fn is_reserved(text: &str) -> bool {
+    const WORDS: [&str; 13] =
+        ["~", "null", "true", "false", "yes", "no", "on", "off", "=", "<<", ".inf", "+.inf", ".nan"];
+    text.len() <= 5 && WORDS.iter().any(|word| word.eq_ignore_ascii_case(text))
+}
+
+fn double(out: &mut String, text: &str) {
+    out.push('"');
+    for c in text.chars() {
+        match c {
+            '"' | '\\' => out.extend(['\\', c]),
+            '\n' => out.push_str("\\n"),
+            '\t' => out.push_str("\\t"),
+            '\r' => out.push_str("\\r"),
+            '\0' => out.push_str("\\0"),
+            _ if is_printable(c) => out.push(c),
+            _ => escape(out, u32::from(c)),
+        }
+    }
+    out.push('"');
+}
+
+fn escape(out: &mut String, code: u32) {
+    let (letter, digits) = match code {
+        0..=0xff => ('x', 2),
+        0x100..=0xffff => ('u', 4),
+        _ => ('U', 8),
+    };
+    out.extend(['\\', letter]);
+    out.extend((0..digits).rev().filter_map(|digit| char::from_digit(code >> (4 * digit) & 15, 16)));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn quoted(text: &str, flow: bool) -> String {
+        let mut out = String::new();
+        write(&mut out, text, flow);
+        out
+    }
+
+    #[test]
+    fn what_either_version_resolves_is_quoted() {
+        let words =
+            ["", "no", "Yes", "oN", "OFF", "null", "~", "True", "=", "<<", ".inf", "-.INF", ".NaN", "+.inf"];
+        let numbers =
+            ["1", "-1", "+1", ".5", "0755", "0o17", "1:30", "1e3", "1_000", "2008-12-31", "10.5067/DOI"];
+        let syntax = [
+            "- a", "? a", ": a", "a: b", "a #b", "a:", "#a", "&a", "*a", "!a", "@a", "%a", "|", ">", " a",
+            "a ",
+        ];
+        for text in words.iter().chain(&numbers).chain(&syntax) {
+            for flow in [false, true] {
+                assert_eq!(quoted(text, flow), format!("\"{text}\""));
+            }
+        }
+    }
+
+    #[test]
+    fn what_neither_version_resolves_stays_plain() {
+        for text in [
+            "x", "y", "n", "Y", "-a", "?a", ":a", "~a", "=a", "<a", ".a", "+a", "a:b", "a#b", "NaT", "v1.8",
+            "a b", "Ω",
+        ] {
+            assert_eq!(quoted(text, false), text);
+        }
+        for text in ["a,b", "a]", "{a", "a?", "-a"] {
+            assert_eq!(quoted(text, true), format!("\"{text}\""));
+        }
+        assert_eq!(quoted("a, b?", false), "a, b?");
+    }
+
+    #[test]
+    fn quotes_are_single_where_that_saves_escapes() {
+        assert_eq!(quoted(r#"{"a": 1}"#, false), r#"'{"a": 1}'"#);
+        assert_eq!(quoted(r#""it's""#, false), r#""\"it's\"""#);
+        assert_eq!(quoted("\"a\"\n", false), r#""\"a\"\n""#);
+    }
+
+    #[test]
+    fn what_cannot_be_seen_is_escaped() {
+        assert_eq!(
+            quoted("a\0\u{7f}\u{a0}\u{200b}\u{feff}\u{e0001}", false),
+            r#""a\0\x7f\xa0\u200b\ufeff\U000e0001""#
+        );
+        assert_eq!(quoted("\r\n\t\u{85}\u{2028}", true), r#""\r\n\t\x85\u2028""#);
+    }
+}

@@ -1,0 +1,195 @@
+//! Lists and maps in brackets, filled to the last column.
+
+use super::{LONG_KEY, STEP, WIDTH, Writer};
+use crate::quote;
+use crate::tree::{Key, Rows, Style, Tree};
+use std::borrow::Cow;
+
+/// What stands between two commas.
+struct Item<'t, 'a> {
+    key: Option<Key<'a>>,
+    tree: Cow<'t, Tree<'a>>,
+    /// Columns to fill from the left.
+    width: u8,
+}
+
+impl<'t, 'a> Item<'t, 'a> {
+    fn new(tree: Cow<'t, Tree<'a>>) -> Self {
+        Item { key: None, tree, width: 0 }
+    }
+}
+
+/// A place to go back to.
+#[derive(Clone, Copy)]
+struct Mark {
+    len: usize,
+    column: usize,
+}
+
+impl Writer<'_> {
+    /// Writes a space and `tree` if that needs no other line.
+    pub(super) fn on_this_line(&mut self, tree: &Tree<'_>) -> bool {
+        let mark = self.mark();
+        self.push(" ");
+        let fits = self.flat(tree, WIDTH);
+        if !fits {
+            self.rewind(mark);
+        }
+        fits
+    }
+
+    /// Writes `tree` in as many lines as it takes, all but the first at `indent`. Behind it is to be room for
+    /// `tail` characters.
+    pub(super) fn filled(&mut self, tree: &Tree<'_>, indent: usize, tail: usize) {
+        match tree {
+            Tree::Scalar(scalar) => self.scalar(scalar, true),
+            Tree::List(_, items) => {
+                self.fill(items.iter().map(|item| Item::new(Cow::Borrowed(item))), ["[", "]"], indent, tail);
+            }
+            Tree::Map(_, entries) => {
+                let items = entries
+                    .iter()
+                    .map(|(key, tree)| Item { key: Some(*key), ..Item::new(Cow::Borrowed(tree)) });
+                self.fill(items, ["{", "}"], indent, tail);
+            }
+            Tree::Rows(rows) => {
+                self.fill(rows.items().map(|item| Item::new(Cow::Owned(item))), ["[", "]"], indent, tail);
+            }
+        }
+    }
+
+    /// Writes the innermost row of an array in columns of these widths.
+    pub(super) fn filled_row(&mut self, rows: &Rows<'_>, widths: &[u8], indent: usize) {
+        let mut widths = widths.iter();
+        let items = rows.items().map(|item| Item {
+            width: widths.next().copied().unwrap_or_default(),
+            ..Item::new(Cow::Owned(item))
+        });
+        self.fill(items, ["[", "]"], indent, 0);
+    }
+
+    fn fill<'t, 'a: 't>(
+        &mut self,
+        items: impl Iterator<Item = Item<'t, 'a>>,
+        [open, close]: [&str; 2],
+        indent: usize,
+        tail: usize,
+    ) {
+        self.push(open);
+        let mut items = items.peekable();
+        let mut first = true;
+        while let Some(item) = items.next() {
+            let last = items.peek().is_none();
+            let behind = if last { 1 + tail } else { 1 };
+            let mark = self.mark();
+            if !first {
+                self.push(" ");
+            }
+            if !self.flat_item(&item, WIDTH.saturating_sub(behind)) {
+                self.rewind(mark);
+                self.new_line();
+                self.pad(indent);
+                let line = self.mark();
+                if !self.flat_item(&item, WIDTH.saturating_sub(behind)) {
+                    self.rewind(if first { mark } else { line });
+                    self.item_key(&item);
+                    self.filled(&item.tree, indent, behind);
+                }
+            }
+            if !last {
+                self.push(",");
+            }
+            first = false;
+        }
+        self.push(close);
+    }
+
+    fn flat_item(&mut self, item: &Item<'_, '_>, room: usize) -> bool {
+        if !self.item_key(item) {
+            return false;
+        }
+        let mark = self.mark();
+        let fits = self.flat(&item.tree, room);
+        let pad = usize::from(item.width).saturating_sub(self.column - mark.column);
+        if fits && pad > 0 {
+            self.out.insert_str(mark.len, &" ".repeat(pad));
+            self.column += pad;
+            return self.fits(room);
+        }
+        fits
+    }
+
+    /// Writes the key of a map's item; false if it is too long for a flow map.
+    fn item_key(&mut self, item: &Item<'_, '_>) -> bool {
+        let start = self.out.len();
+        match item.key {
+            None => return true,
+            Some(Key::Word(word)) => self.push(word),
+            Some(Key::Name(name)) => self.write(|out| quote::write(out, name, true)),
+        }
+        self.push(": ");
+        self.out.len() - start <= LONG_KEY
+    }
+
+    /// Writes `tree` on this line; stops and says false as soon as it passes column `room`, or if it has to be
+    /// a block.
+    fn flat(&mut self, tree: &Tree<'_>, room: usize) -> bool {
+        match tree {
+            Tree::Scalar(scalar) => {
+                self.scalar(scalar, true);
+                self.fits(room)
+            }
+            Tree::List(style, items) => {
+                let items = items.iter().map(|item| Item::new(Cow::Borrowed(item)));
+                self.flat_items(*style, items, ["[", "]"], room)
+            }
+            Tree::Map(style, entries) => {
+                let items = entries
+                    .iter()
+                    .map(|(key, tree)| Item { key: Some(*key), ..Item::new(Cow::Borrowed(tree)) });
+                self.flat_items(*style, items, ["{", "}"], room)
+            }
+            Tree::Rows(rows) => {
+                let items = rows.items().map(|item| Item::new(Cow::Owned(item)));
+                self.flat_items(Style::Flow, items, ["[", "]"], room)
+            }
+        }
+    }
+
+    fn flat_items<'t, 'a: 't>(
+        &mut self,
+        style: Style,
+        items: impl Iterator<Item = Item<'t, 'a>>,
+        [open, close]: [&str; 2],
+        room: usize,
+    ) -> bool {
+        self.push(open);
+        for (index, item) in items.enumerate() {
+            if style != Style::Flow {
+                return false;
+            }
+            if index > 0 {
+                self.push(", ");
+            }
+            if !self.flat_item(&item, room) {
+                return false;
+            }
+        }
+        self.push(close);
+        self.fits(room)
+    }
+
+    fn fits(&mut self, room: usize) -> bool {
+        self.tight |= self.column + STEP > room;
+        self.column <= room
+    }
+
+    fn mark(&self) -> Mark {
+        Mark { len: self.out.len(), column: self.column }
+    }
+
+    fn rewind(&mut self, mark: Mark) {
+        self.out.truncate(mark.len);
+        self.column = mark.column;
+    }
+}

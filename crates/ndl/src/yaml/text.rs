@@ -1,0 +1,74 @@
+//! Texts that have lines to themselves.
+
+use super::{STEP, WIDTH, Writer};
+use crate::quote;
+
+impl Writer<'_> {
+    /// Writes a text behind a key or dash at column `indent`: literally if it has lines, folded if it is too
+    /// long for one, else plain or quoted.
+    pub(super) fn text(&mut self, text: &str, indent: usize) {
+        if is_literal(text) {
+            return self.literal(text, indent + STEP);
+        }
+        let (len, column) = (self.out.len(), self.column);
+        self.push(" ");
+        self.write(|out| quote::write(out, text, false));
+        self.tight |= self.column + STEP > WIDTH;
+        if self.column > WIDTH && is_foldable(text) {
+            self.out.truncate(len);
+            self.column = column;
+            return self.folded(text, indent + STEP);
+        }
+        self.new_line();
+    }
+
+    fn literal(&mut self, text: &str, indent: usize) {
+        let (body, header) = match text.strip_suffix('\n') {
+            None => (text, " |-"),
+            // The empty line that ends this text also parts it from what follows.
+            Some(body) if body.ends_with('\n') => (body, " |+"),
+            Some(body) => (body, " |"),
+        };
+        self.line(header);
+        for line in body.split('\n') {
+            if !line.is_empty() {
+                self.pad(indent);
+                self.out.push_str(line);
+            }
+            self.new_line();
+        }
+    }
+
+    fn folded(&mut self, text: &str, indent: usize) {
+        self.line(" >-");
+        for word in text.split(' ') {
+            if self.column > 0 && self.column + 1 + word.chars().count() > WIDTH {
+                self.new_line();
+            }
+            match self.column {
+                0 => self.pad(indent),
+                _ => self.push(" "),
+            }
+            self.push(word);
+        }
+        self.new_line();
+    }
+}
+
+/// Whether a text has several lines and nothing that a literal block would lose or hide: a first line that
+/// begins with white space needs an indicator, and editors strip white space at the ends of lines.
+fn is_literal(text: &str) -> bool {
+    let shown = |c| c == '\n' || c == '\t' || quote::is_printable(c);
+    let first = text.trim_start_matches('\n').chars().next();
+    text.contains('\n')
+        && first.is_some_and(|c| !c.is_whitespace())
+        && text.chars().all(shown)
+        && text.split('\n').all(|line| !line.ends_with([' ', '\t']))
+}
+
+/// Whether folding at single spaces brings the text back.
+fn is_foldable(text: &str) -> bool {
+    text.split(' ').all(|word| !word.is_empty())
+        && text.contains(' ')
+        && text.chars().all(quote::is_printable)
+}
