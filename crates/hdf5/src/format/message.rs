@@ -2,11 +2,18 @@
 //!
 //! Spec: HDF5 IV.A.2 Data Object Header Messages
 
+pub mod attribute;
+pub mod attribute_info;
 pub mod character_set;
 pub mod continuation;
+pub mod data_layout;
+pub mod dataspace;
 pub mod datatype;
+pub mod link;
+pub mod link_info;
 pub mod reference_count;
 pub mod shared;
+pub mod symbol_table;
 
 use super::{Sizes, Structure};
 use hyperslab_core::Result;

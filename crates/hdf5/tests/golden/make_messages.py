@@ -219,12 +219,159 @@ def sharing():
     )
 
 
-def links():
-    def two(f):
-        g = f.create_group("g")
+# Others ---------------------------------------------------------------------------------------------------
+
+
+def dataspaces():
+    def make(f):
+        f["scalar"] = np.int8(1)
+        f["simple"] = np.zeros((3, 4), "i1")
+        f.create_dataset("unlimited", (2, 3), "i1", maxshape=(None, 5), chunks=(2, 2))
+        f["null"] = h5py.Empty("i1")
+
+    old, new = File(make), File(make, "latest")
+    for name in ["scalar", "simple", "unlimited"]:
+        write(f"message_dataspace_v1_{name}", old.body(f"/{name}", 1), name)
+    for name in ["scalar", "unlimited", "null"]:
+        write(f"message_dataspace_v2_{name}", new.body(f"/{name}", 1), name)
+    narrow = File(make, sizes=(4, 4)).body("/unlimited", 1)
+    write("message_dataspace_v1_narrow", narrow, "2 of unlimited, 3 of 5, lengths of 4 bytes")
+
+
+def groups():
+    def make(f):
+        f.create_group("empty")
+        f.create_group("full").create_group("in").create_group("it")
+        g = f.create_group("dense")
+        for i in range(9):
+            g.create_group(f"g{i}")
+        g = f.create_group("indexed", track_order=True)
+        for i in range(9):
+            g.create_group(f"g{i}")
+        creation = h5p.create(h5p.GROUP_CREATE)
+        call("H5Pset_link_phase_change", creation.id, 5, 3)
+        call("H5Pset_est_link_info", creation.id, 11, 22)
+        h5g.create(f.id, b"estimated", gcpl=creation)
         f["again"] = g
 
-    write("message_reference_count", File(two, "latest").body("/again", 0x16), "two hard links")
+    old, new = File(make), File(make, "latest")
+    write("message_symbol_table", old.body("/full", 0x11), "a group")
+    write("message_symbol_table_narrow", File(make, sizes=(4, 4)).body("/full", 0x11), "offsets of 4 bytes")
+    write("message_link_info", new.body("/empty", 2), "no links")
+    write("message_link_info_dense", new.body("/dense", 2), "nine links")
+    write("message_link_info_indexed", new.body("/again", 2), "nine links, creation order indexed")
+    write("message_group_info", new.body("/empty", 10), "defaults")
+    write("message_group_info_estimated", new.body("/estimated", 10), "phase change and estimates")
+    write("message_reference_count", new.body("/again", 0x16), "two hard links")
+
+
+def links():
+    def make(f):
+        g = f.create_group("g")
+        f.create_group("héllo", track_order=True).create_group("ü")
+        f.create_group("x" * 300)
+        f["soft"] = h5py.SoftLink("/no/where")
+        f["external"] = h5py.ExternalLink("other.h5", "/in/it")
+
+    f = File(make, "latest")
+
+    def link(owner, name):
+        """A link by its name in UTF-8, and its bytes."""
+        for _, _, messages in f.header(owner)[1]:
+            for kind, _, _, body, size in messages:
+                if kind == 6 and name.encode() in f.bytes[body : body + size]:
+                    return f.bytes[body : body + size]
+
+    write("message_link_hard", link("/", "g"), "to a group")
+    write("message_link_hard_utf8_tracked", link("/héllo", "ü"), "to a group, creation order tracked")
+    write("message_link_soft", link("/", "soft"), "to /no/where")
+    write("message_link_external", link("/", "external"), "to /in/it of other.h5")
+    write("message_link_long_name", link("/", "x" * 300), "a name of 300 bytes")
+
+
+def attributes():
+    def make(f):
+        f.attrs["a"] = np.arange(3, dtype="<i2")
+        f["type"] = np.dtype("<i2")
+        f.create_group("committed").attrs.create("c", [1, 2], dtype=f["type"])
+        f.create_group("utf8").attrs["ä"] = "ö"
+        g = f.create_group("dense")
+        for i in range(9):
+            g.attrs[f"a{i}"] = i
+        g = f.create_group("indexed", track_order=True)
+        for i in range(9):
+            g.attrs[f"a{i}"] = i
+
+    old, new = File(make), File(make, "latest")
+    # The value is 6 bytes; headers of version 1 pad it to 8.
+    write("message_attribute_v1", old.body("/", 12)[:-2], "a of three <i2")
+    write("message_attribute_v3", new.body("/", 12), "a of three <i2")
+    write("message_attribute_v3_committed", new.body("/committed", 12), "c of two of a committed type")
+    write("message_attribute_v3_utf8", new.body("/utf8", 12), "ä of one string of variable length")
+    write("message_attribute_info", new.body("/utf8", 0x15), "in the header")
+    write("message_attribute_info_dense", new.body("/dense", 0x15), "nine attributes")
+    write("message_attribute_info_indexed", new.body("/indexed", 0x15), "nine, creation order indexed")
+
+
+def layouts():
+    def layout(name, version, about, body):
+        assert body[0] == version, (name, body[0])
+        write(f"message_data_layout_v{version}_{name}", body, about)
+
+    def create(f, name, shape, maximum=None, chunks=None, data=True, **properties):
+        creation = h5p.create(h5p.DATASET_CREATE)
+        if chunks:
+            creation.set_chunk(chunks)
+        for key, value in properties.items():
+            getattr(creation, key)(*value)
+        space = h5s.create_simple(shape, maximum or shape)
+        d = h5d.create(f.id, name.encode(), h5t.STD_I16LE, space, creation)
+        if data:
+            d.write(h5s.ALL, h5s.ALL, np.arange(np.prod(shape), dtype="<i2").reshape(shape))
+
+    unlimited = h5s.UNLIMITED
+
+    def make(f):
+        create(f, "compact", (3,), set_layout=(h5d.COMPACT,))
+        create(f, "contiguous", (3, 4))
+        create(f, "contiguous_unallocated", (3,), data=False)
+        create(f, "chunked", (6, 7), chunks=(2, 3))
+        create(f, "single_chunk", (6, 7), chunks=(6, 7))
+        create(f, "single_chunk_filtered", (6, 7), chunks=(6, 7), set_deflate=(6,))
+        early = dict(set_alloc_time=(h5d.ALLOC_TIME_EARLY,))
+        create(f, "implicit", (6, 7), chunks=(2, 3), **early)
+        create(f, "extensible_array", (6, 7), (unlimited, 7), (2, 3))
+        create(f, "extensible_array_filtered", (6, 7), (unlimited, 7), (2, 3), set_deflate=(6,))
+        create(f, "btree_v2", (6, 7), (unlimited, unlimited), (2, 300), data=False)
+        creation = h5p.create(h5p.DATASET_CREATE)
+        creation.set_chunk((4, 4))
+        creation.set_deflate(6)
+        call("H5Pset_chunk_opts", creation.id, 2)
+        h5d.create(f.id, b"unfiltered_edges", h5t.STD_I16LE, h5s.create_simple((6, 7)), creation)
+        virtual = h5py.VirtualLayout((3, 4), "<i2")
+        virtual[...] = h5py.VirtualSource(".", "contiguous", (3, 4))
+        f.create_virtual_dataset("virtual", virtual)
+
+    def old(f):
+        create(f, "compact", (3,), set_layout=(h5d.COMPACT,))
+        create(f, "contiguous", (3, 4))
+        create(f, "contiguous_unallocated", (3,), data=False)
+        create(f, "chunked", (6, 7), chunks=(2, 3))
+
+    f = File(old, "v18")
+    for name in ["compact", "contiguous", "contiguous_unallocated", "chunked"]:
+        layout(name, 3, name, f.body(f"/{name}", 8))
+    f = File(old, "v18", sizes=(4, 4))
+    for name in ["contiguous", "chunked"]:
+        layout(name + "_narrow", 3, "offsets and lengths of 4 bytes", f.body(f"/{name}", 8))
+    f = File(make, "v110")
+    for name in ["single_chunk", "single_chunk_filtered", "implicit", "extensible_array", "btree_v2",
+                 "unfiltered_edges", "virtual"]:
+        layout(name, 4, name, f.body(f"/{name}", 8))
+    layout("fixed_array", 4, "6 by 7 in chunks of 2 by 3", f.body("/chunked", 8))
+    f = File(make, "latest")
+    layout("single_chunk_filtered", 5, "filtered", f.body("/single_chunk_filtered", 8))
+    layout("extensible_array", 5, "filtered", f.body("/extensible_array_filtered", 8))
 
 
 # Datatype -------------------------------------------------------------------------------------------------
@@ -348,5 +495,9 @@ def datatypes():
 if __name__ == "__main__":
     headers()
     sharing()
-    links()
     datatypes()
+    dataspaces()
+    groups()
+    links()
+    attributes()
+    layouts()
