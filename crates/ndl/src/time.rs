@@ -97,7 +97,7 @@ mod tests {
         assert_eq!(show("D", -719_529), "-0001-12-31");
         assert_eq!(show("Y", i128::from(i64::MAX)), "9223372036854777777");
         assert_eq!(show("s", i128::from(i64::MAX)), "292277026596-12-04T15:30:07");
-        assert_eq!(show("4294967295W", i128::from(i64::MIN) + 1).len(), 33);
+        assert!(show("4294967295W", i128::from(i64::MIN) + 1).starts_with("-7"));
     }
 
     #[test]
