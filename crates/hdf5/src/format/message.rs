@@ -4,19 +4,34 @@
 
 pub mod attribute;
 pub mod attribute_info;
+pub mod bogus;
+pub mod btree_k_values;
 pub mod character_set;
+pub mod comment;
 pub mod continuation;
 pub mod data_layout;
 pub mod dataspace;
 pub mod datatype;
+pub mod driver_info;
+pub mod external_files;
+pub mod file_space_info;
+pub mod fill_value;
+pub mod fill_value_old;
+pub mod filter_pipeline;
+pub mod group_info;
 pub mod link;
 pub mod link_info;
+pub mod metadata_cache_image;
+pub mod modification_time;
+pub mod modification_time_old;
+pub mod nil;
 pub mod reference_count;
 pub mod shared;
+pub mod shared_message_table;
 pub mod symbol_table;
 
 use super::{Sizes, Structure};
-use hyperslab_core::Result;
+use hyperslab_core::{Decoder, Encoder, Result};
 use std::fmt;
 
 /// A structure that stands in object headers as a message.
@@ -108,6 +123,77 @@ impl MessageType {
     }
 }
 
+/// Declares [`Message`] with a variant for each structure that is a message.
+macro_rules! messages {
+    ($($name:ident($structure:ty)),* $(,)?) => {
+        /// A message of any type.
+        #[derive(Clone, Debug, PartialEq, Eq)]
+        #[expect(missing_docs, reason = "the structures say it")]
+        pub enum Message {
+            $($name($structure),)*
+            /// A message of a type that the specification does not have.
+            Unknown { message_type: MessageType, bytes: Vec<u8> },
+        }
+
+        impl Message {
+            /// Decodes a message that is not shared.
+            pub fn decode(message_type: MessageType, d: &mut Decoder<'_>, sizes: &Sizes) -> Result<Self> {
+                match message_type {
+                    $(<$structure>::TYPE => <$structure>::decode(d, sizes).map(Message::$name),)*
+                    _ => Ok(Message::Unknown { message_type, bytes: d.rest().to_vec() }),
+                }
+            }
+
+            /// Appends the bytes that [`Message::decode`] reads.
+            pub fn encode(&self, e: &mut Encoder, sizes: &Sizes) -> Result<()> {
+                match self {
+                    $(Message::$name(message) => message.encode(e, sizes),)*
+                    Message::Unknown { bytes, .. } => {
+                        e.bytes(bytes);
+                        Ok(())
+                    }
+                }
+            }
+
+            /// Its type code.
+            pub fn message_type(&self) -> MessageType {
+                match self {
+                    $(Message::$name(_) => <$structure>::TYPE,)*
+                    Message::Unknown { message_type, .. } => *message_type,
+                }
+            }
+        }
+    };
+}
+
+messages! {
+    Nil(nil::Nil),
+    Dataspace(dataspace::Dataspace),
+    LinkInfo(link_info::LinkInfo),
+    Datatype(datatype::Datatype),
+    FillValueOld(fill_value_old::FillValueOld),
+    FillValue(fill_value::FillValue),
+    Link(link::Link),
+    ExternalFiles(external_files::ExternalFiles),
+    DataLayout(data_layout::DataLayout),
+    Bogus(bogus::Bogus),
+    GroupInfo(group_info::GroupInfo),
+    FilterPipeline(filter_pipeline::FilterPipeline),
+    Attribute(attribute::Attribute),
+    Comment(comment::Comment),
+    ModificationTimeOld(modification_time_old::ModificationTimeOld),
+    SharedMessageTable(shared_message_table::SharedMessageTable),
+    Continuation(continuation::Continuation),
+    SymbolTable(symbol_table::SymbolTable),
+    ModificationTime(modification_time::ModificationTime),
+    BtreeKValues(btree_k_values::BtreeKValues),
+    DriverInfo(driver_info::DriverInfo),
+    AttributeInfo(attribute_info::AttributeInfo),
+    ReferenceCount(reference_count::ReferenceCount),
+    FileSpaceInfo(file_space_info::FileSpaceInfo),
+    MetadataCacheImage(metadata_cache_image::MetadataCacheImage),
+}
+
 impl fmt::Debug for MessageType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
@@ -117,5 +203,28 @@ impl fmt::Debug for MessageType {
 impl fmt::Display for MessageType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:#06x}", self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_type_up_to_the_last_has_a_structure() {
+        for code in 0..=MessageType::METADATA_CACHE_IMAGE.0 {
+            let decoded = Message::decode(MessageType(code), &mut Decoder::new("t", 0, &[]), &Sizes::DEFAULT);
+            assert!(!matches!(decoded, Ok(Message::Unknown { .. })), "{code}");
+        }
+    }
+
+    #[test]
+    fn unknown_messages_are_kept_as_they_are() {
+        let unknown = MessageType(0x19);
+        let message = Message::decode(unknown, &mut Decoder::new("t", 0, b"any"), &Sizes::DEFAULT).unwrap();
+        assert_eq!(message.message_type(), unknown);
+        let mut e = Encoder::new();
+        message.encode(&mut e, &Sizes::DEFAULT).unwrap();
+        assert_eq!(e.as_slice(), b"any");
     }
 }

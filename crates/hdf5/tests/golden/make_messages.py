@@ -8,15 +8,14 @@ versions of messages.
 
 import ctypes
 import struct
-import sys
+import tempfile
 from pathlib import Path
 
 import h5py
 import numpy as np
-from h5py import h5d, h5f, h5g, h5l, h5o, h5p, h5s, h5t
+from h5py import h5d, h5f, h5g, h5o, h5p, h5s, h5t, h5z
 
 HERE = Path(__file__).parent
-UNDEFINED = 0xFFFFFFFFFFFFFFFF
 
 
 class File:
@@ -47,6 +46,13 @@ class File:
             for name in ["/"] + [name for name in all_names(f)]:
                 self.addresses[name] = h5o.get_info(h5o.open(f.id, name.encode())).addr
             self.bytes = fid.get_file_image()
+
+    @classmethod
+    def of(cls, data):
+        """A file that was written otherwise."""
+        f = cls.__new__(cls)
+        f.bytes, f.offsets, f.lengths, f.addresses = data, 8, 8, {}
+        return f
 
     def uint(self, at, width):
         return int.from_bytes(self.bytes[at : at + width], "little")
@@ -492,6 +498,108 @@ def datatypes():
         datatype(f"nested_v{version}", nested, "compounds, sequence and enumeration in a compound", libver)
 
 
+def storage():
+    def make(f):
+        value = h5p.create(h5p.DATASET_CREATE)
+        value.set_fill_value(np.array(0x1234, "<i2"))
+        undefined = h5p.create(h5p.DATASET_CREATE)
+        call("H5Pset_fill_value", undefined.id, ctypes.c_int64(h5t.STD_I16LE.id), None)
+        undefined.set_fill_time(h5d.FILL_TIME_NEVER)
+        external = h5p.create(h5p.DATASET_CREATE)
+        external.set_external(b"first.raw", 10, 20)
+        external.set_external(b"second.raw", 0, h5f.UNLIMITED)
+        packed = h5p.create(h5p.DATASET_CREATE)
+        packed.set_chunk((4,))
+        packed.set_shuffle()
+        packed.set_deflate(6)
+        packed.set_fletcher32()
+        plugin = h5p.create(h5p.DATASET_CREATE)
+        plugin.set_chunk((4,))
+        plugin.set_filter(h5z.FILTER_LZF, h5z.FLAG_OPTIONAL)
+        space = h5s.create_simple((8,))
+        for name, creation in [("value", value), ("undefined", undefined), ("external", external),
+                               ("packed", packed), ("plugin", plugin), ("default", None)]:
+            h5d.create(f.id, name.encode(), h5t.STD_I16LE, space, creation)
+
+    old, new = File(make), File(make, "v18")
+    write("message_fill_value_old", old.body("/value", 4)[:6], "0x1234 of 2 bytes")
+    # Headers of version 1 pad bodies to 8 bytes.
+    write("message_fill_value_v2_value", old.body("/value", 5)[:10], "0x1234 of 2 bytes")
+    write("message_fill_value_v2_default", old.body("/default", 5)[:8], "default")
+    write("message_fill_value_v2_undefined", old.body("/undefined", 5)[:4], "undefined, never written")
+    for name in ["value", "default", "undefined"]:
+        write(f"message_fill_value_v3_{name}", new.body(f"/{name}", 5), name)
+    external = old.body("/external", 7)
+    write("message_external_files", external[: 16 + 24 * 2], "two, the second without end")
+    write("message_filter_pipeline_v1", old.body("/packed", 11), "shuffle, deflate, fletcher32")
+    write("message_filter_pipeline_v2", new.body("/packed", 11), "shuffle, deflate, fletcher32")
+    write("message_filter_pipeline_v1_plugin", old.body("/plugin", 11), "LZF, optional")
+    write("message_filter_pipeline_v2_plugin", new.body("/plugin", 11), "LZF, optional")
+
+
+def remarks():
+    def make(f):
+        f.create_group("g")
+        h5o.set_comment(f["g"].id, b"hello there")
+        creation = h5p.create(h5p.DATASET_CREATE)
+        creation.set_obj_track_times(True)
+        h5d.create(f.id, b"timed", h5t.STD_I16LE, h5s.create_simple((8,)), creation)
+        f["timed"].attrs["removed"] = np.arange(5, dtype="<i2")
+        del f["timed"].attrs["removed"]
+
+    f = File(make)
+    write("message_comment", f.body("/g", 13)[:12], "hello there")
+    write("message_modification_time", f.body("/timed", 0x12), "when this was run")
+    write("message_nil", f.body("/timed", 0), "of a removed attribute")
+
+
+def extensions():
+    def extension(fcpl=None, libver="v110", **options):
+        f = File(nothing, libver, fcpl=fcpl, **options)
+        assert f.bytes[8] in (2, 3)
+        return f, f.uint(12 + f.offsets, f.offsets)
+
+    def body(kind, *arguments, **options):
+        f, at = extension(*arguments, **options)
+        return f.body(at, kind)
+
+    write("message_shared_message_table", body(0x0F, sohm=True), "one index")
+    creation = h5p.create(h5p.FILE_CREATE)
+    call("H5Pset_istore_k", creation.id, 7)
+    call("H5Pset_sym_k", creation.id, 5, 3)
+    write("message_btree_k_values", body(0x13, creation), "7, 5 and 3")
+    for name, strategy, persist, sizes in [
+        ("page", h5f.FSPACE_STRATEGY_PAGE, False, (8, 8)),
+        ("none", h5f.FSPACE_STRATEGY_NONE, False, (8, 8)),
+        ("persist", h5f.FSPACE_STRATEGY_FSM_AGGR, True, (8, 8)),
+        ("narrow", h5f.FSPACE_STRATEGY_PAGE, True, (4, 4)),
+    ]:
+        creation = h5p.create(h5p.FILE_CREATE)
+        creation.set_file_space_strategy(strategy, persist, 1)
+        about = f"strategy {name}, offsets of {sizes[0]} bytes"
+        write(f"message_file_space_info_v1_{name}", body(0x17, creation, sizes=sizes), about)
+
+    with tempfile.TemporaryDirectory() as folder:
+        access = h5p.create(h5p.FILE_ACCESS)
+        access.set_libver_bounds(h5f.LIBVER_V110, h5f.LIBVER_V110)
+        call("H5Pset_fapl_family", access.id, ctypes.c_uint64(1 << 20), ctypes.c_int64(0))
+        h5f.create(f"{folder}/%d.h5".encode(), h5f.ACC_TRUNC, fapl=access).close()
+        f = File.of(Path(f"{folder}/0.h5").read_bytes())
+        write("message_driver_info", f.body(f.uint(20, 8), 0x14), "the family driver, 1 MiB a member")
+
+        class ImageConfig(ctypes.Structure):
+            _fields_ = [("version", ctypes.c_int), ("generate_image", ctypes.c_bool),
+                        ("save_resize_status", ctypes.c_bool), ("entry_ageout", ctypes.c_int)]
+
+        access = h5p.create(h5p.FILE_ACCESS)
+        access.set_libver_bounds(h5f.LIBVER_V110, h5f.LIBVER_V110)
+        call("H5Pset_mdc_image_config", access.id, ctypes.byref(ImageConfig(1, True, False, -1)))
+        path = f"{folder}/image.h5"
+        h5f.create(path.encode(), h5f.ACC_TRUNC, fapl=access).close()
+        f = File.of(Path(path).read_bytes())
+        write("message_metadata_cache_image", f.body(f.uint(20, 8), 0x18), "of a file that is closed")
+
+
 if __name__ == "__main__":
     headers()
     sharing()
@@ -501,3 +609,6 @@ if __name__ == "__main__":
     links()
     attributes()
     layouts()
+    storage()
+    remarks()
+    extensions()

@@ -1,0 +1,66 @@
+//! Driver Info message, type 0x0014.
+//!
+//! Spec: HDF5 IV.A.2.u
+
+use super::{HeaderMessage, MessageType};
+use crate::format::{Sizes, Structure};
+use hyperslab_core::{Decoder, Encoder, Error, Result};
+
+/// What the driver that wrote the file needs to open it; stands in the superblock extension.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DriverInfo {
+    /// The driver, as `NCSAmult` or `NCSAfami`.
+    pub identification: [u8; 8],
+    /// What only the driver understands.
+    pub information: Vec<u8>,
+}
+
+impl Structure for DriverInfo {
+    type Context = Sizes;
+    const NAME: &'static str = "Driver Info message";
+
+    fn decode(d: &mut Decoder<'_>, _: &Sizes) -> Result<Self> {
+        let at = d.clone();
+        let version = d.u8()?;
+        if version != 0 {
+            return Err(at.unsupported(format!("version {version}, expected 0")));
+        }
+        let identification = d.array()?;
+        let at = d.clone();
+        let len = d.u16()?;
+        if len == 0 {
+            return Err(at.malformed("driver information of 0 bytes"));
+        }
+        Ok(DriverInfo { identification, information: d.take(len.into())?.to_vec() })
+    }
+
+    fn encode(&self, e: &mut Encoder, _: &Sizes) -> Result<()> {
+        if self.information.is_empty() {
+            return Err(Error::invalid("driver information of 0 bytes"));
+        }
+        e.u8(0);
+        e.bytes(&self.identification);
+        e.len_as(2, self.information.len())?;
+        e.bytes(&self.information);
+        Ok(())
+    }
+}
+
+impl HeaderMessage for DriverInfo {
+    const TYPE: MessageType = MessageType::DRIVER_INFO;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::format::structure_tests::structure_tests;
+
+    structure_tests!(DriverInfo, context: Sizes::DEFAULT,
+        golden: [include_str!("../../../tests/golden/message_driver_info.hex")],
+        values: [DriverInfo { identification: *b"NCSAmult", information: vec![1, 2] }]);
+
+    #[test]
+    fn rejects_no_information() {
+        assert!(DriverInfo::decode(&mut Decoder::new("t", 0, &[0; 11]), &Sizes::DEFAULT).is_err());
+    }
+}
