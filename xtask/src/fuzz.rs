@@ -4,7 +4,7 @@ use crate::run;
 use crate::tally::Tally;
 use crate::workspace;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 const VERSION: &str = "0.13.2";
@@ -26,7 +26,7 @@ pub(crate) fn smoke() -> Result<Tally, String> {
     };
     let mut tally = Tally::default();
     for name in &names {
-        let done = run::quietly(&mut target(&cargo_fuzz, name, &format!("-max_total_time={each}")))?;
+        let done = run::quietly(&mut target(&cargo_fuzz, name, &format!("-max_total_time={each}"))?)?;
         let executed = done.output.lines().rev().find(|line| line.contains("stat::number_of_executed_units"));
         if !done.success {
             println!("{}", done.output);
@@ -47,37 +47,54 @@ pub(crate) fn targets() -> Result<Vec<String>, String> {
     Ok(names)
 }
 
-/// A run of one target over its own corpus, its regressions and the example files.
-pub(crate) fn target(cargo_fuzz: &PathBuf, name: &str, limit: &str) -> Command {
+/// A run of one target over its own corpus, its regressions, the golden structures and small files.
+pub(crate) fn target(cargo_fuzz: &Path, name: &str, limit: &str) -> Result<Command, String> {
     let root = workspace::root();
-    let own = workspace::target().join("fuzz").join("corpus").join(name);
-    // libFuzzer refuses a folder that is not there; the run itself says so if this fails.
-    let _ = fs::create_dir_all(&own);
-    let mut command = run::command(cargo_fuzz);
-    command
-        .args(["fuzz", "run", "-s", "none", "--target-dir"])
-        .arg(workspace::target().join("fuzz"))
-        .arg(name);
-    command.arg(own);
-    for seeds in [
+    let fuzz = workspace::target().join("fuzz");
+    let own = fuzz.join("corpus").join(name);
+    fs::create_dir_all(&own).map_err(|error| format!("{}: {error}", own.display()))?;
+    let seeds = [
+        own,
         root.join("fuzz").join("regressions").join(name),
-        root.join("fuzz").join("seeds").join(name),
-        root.join("examples"),
-    ] {
-        if seeds.is_dir() {
-            command.arg(seeds);
-        }
+        if name == "open_and_read_all" { root.join("fuzz").join("seeds") } else { golden(&fuzz)? },
+    ];
+    let mut command = run::command(cargo_fuzz);
+    command.args(["fuzz", "run", "-s", "none", "--target-dir"]).arg(&fuzz).arg(name);
+    command.args(seeds.iter().filter(|dir| dir.is_dir()));
+    command.args(["--", limit, "-seed=1", "-print_final_stats=1", "-rss_limit_mb=1024", "-timeout=10"]);
+    Ok(command)
+}
+
+/// The golden structures as bytes, from their hexadecimal texts.
+fn golden(fuzz: &Path) -> Result<PathBuf, String> {
+    let io = |path: &Path, error: std::io::Error| format!("{}: {error}", path.display());
+    let into = fuzz.join("golden");
+    fs::create_dir_all(&into).map_err(|error| io(&into, error))?;
+    let from = workspace::root().join("crates/hdf5/tests/golden");
+    for entry in fs::read_dir(&from).map_err(|error| io(&from, error))?.flatten() {
+        let path = entry.path();
+        let Some(name) = path.file_stem().filter(|_| path.extension().is_some_and(|e| e == "hex")) else {
+            continue;
+        };
+        let text = fs::read_to_string(&path).map_err(|error| io(&path, error))?;
+        let bytes = bytes(&text).ok_or_else(|| format!("{} is no hexadecimal text", path.display()))?;
+        fs::write(into.join(name), bytes).map_err(|error| io(&into, error))?;
     }
-    command.args([
-        "--",
-        limit,
-        "-seed=1",
-        "-print_final_stats=1",
-        "-rss_limit_mb=1024",
-        "-timeout=10",
-        "-max_len=65536",
-    ]);
-    command
+    Ok(into)
+}
+
+/// Reads pairs of digits; white space and what follows a `#` are skipped.
+fn bytes(text: &str) -> Option<Vec<u8>> {
+    let code = text.lines().flat_map(|line| line.split('#').next().unwrap_or_default().chars());
+    let digits: Vec<u8> = code
+        .filter(|c| !c.is_whitespace())
+        .map(|c| u8::try_from(c.to_digit(16)?).ok())
+        .collect::<Option<_>>()?;
+    let pairs = digits.chunks_exact(2);
+    pairs
+        .remainder()
+        .is_empty()
+        .then(|| pairs.map(|pair| pair.iter().fold(0, |byte, digit| byte << 4 | digit)).collect())
 }
 
 /// The program, built into the target folder when it is not there.
@@ -99,5 +116,17 @@ pub(crate) fn cargo_fuzz() -> Result<PathBuf, String> {
         Ok(program)
     } else {
         Err(format!("cargo-fuzz cannot be installed: {}", done.last_line()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn golden_texts_become_bytes() {
+        assert_eq!(bytes("01 fF # not 02\n7e\n"), Some(vec![1, 0xff, 0x7e]));
+        assert_eq!(bytes("012"), None);
+        assert_eq!(bytes("0x"), None);
     }
 }

@@ -45,7 +45,7 @@ fn long_fuzz() -> Result<bool, String> {
     for name in fuzz::targets()? {
         println!("{name}: {FUZZ_MINUTES} minutes");
         let limit = format!("-max_total_time={}", FUZZ_MINUTES * 60);
-        let done = run::quietly(&mut fuzz::target(&cargo_fuzz, &name, &limit))?;
+        let done = run::quietly(&mut fuzz::target(&cargo_fuzz, &name, &limit)?)?;
         println!("{}", if done.success { done.last_line() } else { &done.output });
         good &= done.success;
     }

@@ -1,0 +1,56 @@
+//! Decodes the messages of an object header, each by its type, checksum or not.
+#![no_main]
+
+use hyperslab_core::{Decoder, Encoder};
+use hyperslab_hdf5::format::message::{
+    HeaderMessage, attribute, attribute_info, continuation, data_layout, dataspace, datatype, link, link_info,
+    reference_count, shared, symbol_table,
+};
+use hyperslab_hdf5::format::object_header::{Envelope, Envelopes, MessageFlags, Prefix};
+use hyperslab_hdf5::format::{Sizes, Structure};
+use libfuzzer_sys::fuzz_target;
+use std::fmt::Debug;
+
+fuzz_target!(|bytes: &[u8]| {
+    let mut d = Decoder::new("Object Header", 0, bytes);
+    let Ok(prefix) = Prefix::decode(&mut d, &()) else { return };
+    for envelope in Envelopes::new(d, prefix.message_form()).flatten() {
+        if envelope.prefix.flags.any(MessageFlags::SHARED) {
+            let mut body = Decoder::new("Shared Message", envelope.offset, envelope.body);
+            let _ = shared::SharedMessage::decode(&mut body, &Sizes::DEFAULT);
+        } else {
+            every_message(&envelope);
+        }
+    }
+});
+
+fn every_message(envelope: &Envelope<'_>) {
+    returns::<attribute::Attribute>(envelope);
+    returns::<attribute_info::AttributeInfo>(envelope);
+    returns::<continuation::Continuation>(envelope);
+    returns::<data_layout::DataLayout>(envelope);
+    returns::<dataspace::Dataspace>(envelope);
+    returns::<datatype::Datatype>(envelope);
+    returns::<link::Link>(envelope);
+    returns::<link_info::LinkInfo>(envelope);
+    returns::<reference_count::ReferenceCount>(envelope);
+    returns::<symbol_table::SymbolTable>(envelope);
+}
+
+fn returns<M: HeaderMessage + PartialEq + Debug>(envelope: &Envelope<'_>) {
+    if envelope.prefix.message_type != M::TYPE {
+        return;
+    }
+    let sizes = Sizes::DEFAULT;
+    let Ok(value) = M::decode(&mut Decoder::new(M::NAME, envelope.offset, envelope.body), &sizes) else { return };
+    let _ = value.check_unchecksummed();
+    let mut e = Encoder::new();
+    if value.encode(&mut e, &sizes).is_err() {
+        return;
+    }
+    let written = e.into_bytes();
+    match M::decode(&mut Decoder::new(M::NAME, 0, &written), &sizes) {
+        Ok(again) => assert_eq!(value, again, "{} changed on its way", M::NAME),
+        Err(error) => panic!("{} cannot read what it wrote: {error}\n{value:?}", M::NAME),
+    }
+}

@@ -1,0 +1,152 @@
+//! Long trials of bad input: `trials truncation`, `trials mutation`.
+//!
+//! Every case must end in a description or an error: without a panic, within [`SECONDS`], and with the whole
+//! process below [`MEBIBYTES`]. Files are those of `examples/`, `fuzz/seeds/` and `fuzz/regressions/`.
+
+mod mutate;
+mod watch;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+use trials::Outcome;
+use watch::Watch;
+
+/// The longest that one case may take.
+const SECONDS: u64 = 5;
+
+/// The most memory that the process may ever have held.
+const MEBIBYTES: u64 = 256;
+
+/// Mutants of all files together.
+const MUTANTS: usize = 5_000;
+
+fn main() -> ExitCode {
+    let name = std::env::args().nth(1).unwrap_or_default();
+    let files = files();
+    let cases: Vec<Case> = match name.as_str() {
+        "truncation" => truncations(&files),
+        "mutation" => mutants(&files),
+        _ => {
+            eprintln!("error: name a trial, truncation or mutation");
+            return ExitCode::from(2);
+        }
+    };
+    println!("{} files, {} cases", files.len(), cases.len());
+    run(&files, &cases)
+}
+
+struct File {
+    name: String,
+    bytes: Vec<u8>,
+    checksums: Vec<mutate::Checksum>,
+}
+
+#[derive(Clone, Copy)]
+struct Case {
+    file: usize,
+    change: Change,
+}
+
+#[derive(Clone, Copy)]
+enum Change {
+    CutAt(usize),
+    Mutant { seed: u64, repaired: bool },
+}
+
+impl Case {
+    fn name(&self, files: &[File]) -> String {
+        let file = &files[self.file].name;
+        match self.change {
+            Change::CutAt(len) => format!("{file} cut at byte {len}"),
+            Change::Mutant { seed, repaired: false } => format!("{file} mutant {seed}"),
+            Change::Mutant { seed, repaired: true } => format!("{file} mutant {seed} with right checksums"),
+        }
+    }
+
+    fn bytes(&self, files: &[File]) -> Vec<u8> {
+        let file = &files[self.file];
+        match self.change {
+            Change::CutAt(len) => file.bytes[..len].to_vec(),
+            Change::Mutant { seed, repaired } => {
+                let mut bytes = mutate::mutant(&file.bytes, seed);
+                if repaired {
+                    mutate::repair(&mut bytes, &file.checksums);
+                }
+                bytes
+            }
+        }
+    }
+}
+
+fn files() -> Vec<File> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join("..");
+    let mut paths = Vec::new();
+    for dir in ["examples", "fuzz/seeds", "fuzz/regressions/open_and_read_all", "crates/hdf5/tests/data"] {
+        let entries = fs::read_dir(root.join(dir)).into_iter().flatten().flatten();
+        paths.extend(entries.map(|entry| entry.path()).filter(is_data));
+    }
+    paths.sort();
+    let read = |path: PathBuf| {
+        let bytes = fs::read(&path).ok()?;
+        let checksums = mutate::checksums(&bytes);
+        let name = path.strip_prefix(&root).unwrap_or(&path).display().to_string();
+        Some(File { name, bytes, checksums })
+    };
+    paths.into_iter().filter_map(read).collect()
+}
+
+fn is_data(path: &PathBuf) -> bool {
+    path.extension().is_some_and(|extension| extension == "h5" || extension == "nc")
+}
+
+fn truncations(files: &[File]) -> Vec<Case> {
+    let lengths = |(file, of): (usize, &File)| (0..of.bytes.len()).map(move |len| Case { file, change: Change::CutAt(len) });
+    files.iter().enumerate().flat_map(lengths).collect()
+}
+
+fn mutants(files: &[File]) -> Vec<Case> {
+    let mutant = |index: usize| Case {
+        file: index % files.len(),
+        change: Change::Mutant { seed: index as u64, repaired: index / files.len() % 2 == 1 },
+    };
+    (0..MUTANTS).map(mutant).collect()
+}
+
+fn run(files: &[File], cases: &[Case]) -> ExitCode {
+    let workers = thread::available_parallelism().map_or(1, usize::from);
+    let watch = Watch::new(workers, SECONDS, MEBIBYTES);
+    let next = AtomicUsize::new(0);
+    let [described, refused, failed] = [const { AtomicUsize::new(0) }; 3];
+    thread::scope(|scope| {
+        for worker in 0..workers {
+            let (watch, next, described, refused, failed) = (&watch, &next, &described, &refused, &failed);
+            scope.spawn(move || {
+                while let Some(case) = cases.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    let name = || case.name(files);
+                    let outcome = watch.guard(worker, name, || trials::everything(case.bytes(files)));
+                    let counter = match outcome {
+                        Ok(Outcome::Described) => described,
+                        Ok(Outcome::Refused) => refused,
+                        Err(reason) => {
+                            println!("FAILED {}: {reason}", name());
+                            failed
+                        }
+                    };
+                    counter.fetch_add(1, Ordering::Relaxed);
+                }
+            });
+        }
+    });
+    let [described, refused, failed] = [described, refused, failed].map(AtomicUsize::into_inner);
+    println!(
+        "{described} described, {refused} refused, {failed} failed; slowest {:.3} s: {}; peak memory {} MiB",
+        watch.slowest().0,
+        watch.slowest().1,
+        watch::peak_mebibytes().map_or("?".to_owned(), |peak| peak.to_string()),
+    );
+    println!("{} passed, {failed} failed, 0 skipped", described + refused);
+    if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}

@@ -1,0 +1,78 @@
+//! Watching over cases: panics, time and memory.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+use std::{fs, process, thread};
+
+/// What each worker does now, looked at by a thread that ends the process when one hangs.
+pub struct Watch {
+    running: Arc<Vec<Mutex<Option<(Instant, String)>>>>,
+    slowest: Mutex<(f64, String)>,
+    mebibytes: u64,
+}
+
+impl Watch {
+    pub fn new(workers: usize, seconds: u64, mebibytes: u64) -> Self {
+        // A panic is reported with its case, not when it happens.
+        std::panic::set_hook(Box::new(|_| {}));
+        let running: Arc<Vec<_>> = Arc::new((0..workers).map(|_| Mutex::new(None)).collect());
+        let looked_at = Arc::clone(&running);
+        thread::spawn(move || {
+            loop {
+                thread::sleep(Duration::from_millis(200));
+                for slot in looked_at.iter() {
+                    let slot = slot.lock().unwrap_or_else(PoisonError::into_inner);
+                    if let Some((start, name)) = &*slot
+                        && start.elapsed() > Duration::from_secs(seconds)
+                    {
+                        println!("FAILED {name}: still not done after {seconds} s");
+                        println!("0 passed, 1 failed, 0 skipped");
+                        process::exit(1);
+                    }
+                }
+            }
+        });
+        Watch { running, slowest: Mutex::new((0.0, String::new())), mebibytes }
+    }
+
+    /// Runs a case, and says why it failed if it did.
+    pub fn guard<T>(&self, worker: usize, name: impl Fn() -> String, case: impl FnOnce() -> T) -> Result<T, String> {
+        let start = Instant::now();
+        self.set(worker, Some((start, name())));
+        let outcome = catch_unwind(AssertUnwindSafe(case));
+        self.set(worker, None);
+        let took = start.elapsed().as_secs_f64();
+        let mut slowest = self.slowest.lock().unwrap_or_else(PoisonError::into_inner);
+        if took > slowest.0 {
+            *slowest = (took, name());
+        }
+        drop(slowest);
+        let value = outcome.map_err(|panic| {
+            let text = panic.downcast_ref::<String>().cloned();
+            let text = text.or_else(|| panic.downcast_ref::<&str>().map(ToString::to_string));
+            format!("panicked: {}", text.unwrap_or_default())
+        })?;
+        match peak_mebibytes() {
+            Some(peak) if peak > self.mebibytes => Err(format!("the process grew to {peak} MiB")),
+            _ => Ok(value),
+        }
+    }
+
+    /// Seconds and name of the case that took longest.
+    pub fn slowest(&self) -> (f64, String) {
+        self.slowest.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn set(&self, worker: usize, state: Option<(Instant, String)>) {
+        *self.running[worker].lock().unwrap_or_else(PoisonError::into_inner) = state;
+    }
+}
+
+/// The most memory that this process ever held, where the system tells.
+pub fn peak_mebibytes() -> Option<u64> {
+    let status = fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    let kibibytes: u64 = line.trim().trim_end_matches(" kB").trim().parse().ok()?;
+    Some(kibibytes / 1024)
+}
