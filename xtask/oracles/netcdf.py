@@ -1,0 +1,188 @@
+"""Compares `hyperslab describe` of NetCDF-4 files with what netCDF4 says of them.
+
+    netcdf.py HYPERSLAB DIRECTORY
+
+Compared are groups, dimensions and their scope, variables, their types, attributes, values and storage.
+"""
+
+import json
+import os
+import subprocess
+import sys
+
+import netCDF4
+import numpy as np
+
+from tally import Tally
+
+PRIMITIVE = {"i1": "int8", "i2": "int16", "i4": "int32", "i8": "int64", "u1": "uint8", "u2": "uint16", "u4": "uint32",
+             "u8": "uint64", "f4": "float32", "f8": "float64"}
+
+
+def paths(group):
+    yield group.path, group
+    for child in group.groups.values():
+        yield from paths(child)
+
+
+def join(path, name):
+    return path.rstrip("/") + "/" + name
+
+
+class Comparison:
+    def __init__(self, doc):
+        self.doc = doc
+        self.reasons = []
+
+    def same(self, where, want, have):
+        if want != have:
+            self.reasons.append(f"{where}: netCDF4 has {want!r}, hyperslab {have!r}")
+
+    def group(self, path, group):
+        node = self.doc.get(path)
+        if node is None:
+            # A group that only holds groups goes without saying.
+            if not group.groups or group.variables or group.dimensions or group.ncattrs():
+                self.same(path, "a group", None)
+            return
+        self.attributes(path, group, node)
+        dims = node.get("dimcoords", {})
+        self.same(f"{path} dimensions", sorted(group.dimensions), sorted(dims))
+        for name, dim in group.dimensions.items():
+            where, have = join(path, name), dims.get(name, {})
+            self.same(f"{where} size", None if dim.isunlimited() else dim.size, have.get("size", 0))
+            if dim.isunlimited():
+                self.same(f"{where} current size", dim.size, have.get("storage", {}).get("size"))
+            variable = group.variables.get(name)
+            if variable is not None and variable.dimensions[:1] == (name,):
+                self.variable(where, variable, have)
+            else:
+                self.same(f"{where} type", None, have.get("type"))
+        others = {name: v for name, v in group.variables.items()
+                  if not (name in group.dimensions and v.dimensions[:1] == (name,))}
+        arrays = node.get("ndarrays", {})
+        self.same(f"{path} variables", sorted(others), sorted(arrays))
+        for name, variable in others.items():
+            have = arrays.get(name, {})
+            self.same(f"{join(path, name)} shape", [join(d.group().path, d.name) for d in variable.get_dims()],
+                      [self.resolve(path, entry) for entry in have.get("shape") or []])
+            self.variable(join(path, name), variable, have)
+
+    def resolve(self, path, entry):
+        if not isinstance(entry, str) or entry.startswith("/"):
+            return entry
+        while True:
+            if entry in self.doc.get(path, {}).get("dimcoords", {}):
+                return join(path, entry)
+            if path == "/":
+                return f"unresolved {entry}"
+            path = path.rsplit("/", 1)[0] or "/"
+
+    def variable(self, where, variable, have):
+        self.attributes(where, variable, have)
+        self.same(f"{where} type", self.type_of(variable), have.get("type"))
+        storage = have.get("storage", {})
+        chunking = variable.chunking()
+        self.same(f"{where} chunk", None if chunking in ("contiguous", None) else list(chunking), storage.get("chunk"))
+        filters = variable.filters() or {}
+        if chunking != "contiguous":
+            want = [name for name in ("shuffle", "zlib", "fletcher32") if filters.get(name)]
+            names = [next(iter(f)) if isinstance(f, dict) else f for f in storage.get("filter", [])]
+            self.same(f"{where} filters", sorted(want), sorted("zlib" if name == "deflate" else name for name in names))
+        variable.set_auto_maskandscale(False)
+        variable.set_auto_chartostring(False)
+        if variable.size and "value" in have:
+            self.same(f"{where} values", self.plain(variable[...], variable), have["value"])
+        elif variable.size:
+            self.same(f"{where} values", "some", None)
+
+    def type_of(self, variable):
+        kind = variable.datatype
+        if isinstance(kind, (netCDF4.CompoundType, netCDF4.VLType, netCDF4.EnumType)):
+            group = variable.group()
+            of = {netCDF4.CompoundType: "cmptypes", netCDF4.VLType: "vltypes", netCDF4.EnumType: "enumtypes"}[type(kind)]
+            while kind.name not in getattr(group, of):
+                group = group.parent
+            return join(group.path, kind.name)
+        if kind is str or kind.kind in "SU":
+            return "string"
+        return PRIMITIVE[kind.str[1:]]
+
+    def attributes(self, where, thing, node):
+        have = node.get("attributes", {})
+        names = thing.ncattrs()
+        self.same(f"{where} attributes", names, list(have))
+        for name in names:
+            want, got = thing.getncattr(name), have.get(name, {})
+            if isinstance(want, str):
+                kind, value = "string", want
+            elif isinstance(want, list):
+                kind, value = "string", want
+            else:
+                want = np.asarray(want)
+                kind = PRIMITIVE.get(want.dtype.str[1:], "?")
+                value = [number(x, want.dtype) for x in want.reshape(-1)] if want.ndim else number(want[()], want.dtype)
+            self.same(f"{where}@{name} type", kind, got.get("type"))
+            self.same(f"{where}@{name}", value, got.get("value"))
+
+    def plain(self, values, variable):
+        kind = variable.datatype
+        if isinstance(kind, netCDF4.EnumType):
+            names = {code: name for name, code in kind.enum_dict.items()}
+            return nest(values, lambda x: names.get(int(x), int(x)))
+        if isinstance(kind, netCDF4.VLType):
+            return nest(values, lambda x: [number(y, np.asarray(x).dtype) for y in np.asarray(x).reshape(-1)])
+        if isinstance(kind, netCDF4.CompoundType):
+            return nest(values, lambda x: [number(x[n], kind.dtype[n]) for n in kind.dtype.names])
+        if kind is str:
+            return nest(values, lambda x: x)
+        if kind.kind in "SU":
+            return nest(values, lambda x: bytes(x).rstrip(b"\0").decode("latin-1"))
+        return nest(values, lambda x: number(x, kind))
+
+
+def nest(values, of):
+    if isinstance(values, np.ma.MaskedArray):
+        values = values.data
+    if isinstance(values, np.ndarray) and values.ndim:
+        return [nest(value, of) for value in values]
+    return of(values[()] if isinstance(values, np.ndarray) else values)
+
+
+def number(value, kind):
+    """A number as JSON shows it: floats by the shortest digits of their own type."""
+    if np.dtype(kind).kind != "f":
+        return int(value)
+    if np.isnan(value):
+        return "NaN"
+    if np.isinf(value):
+        return "Infinity" if value > 0 else "-Infinity"
+    return float(str(np.dtype(kind).type(value)))
+
+
+def compare(tally, hyperslab, path):
+    done = subprocess.run([hyperslab, "describe", "--json", "--values", path], capture_output=True, timeout=120)
+    name = os.path.basename(path)
+    if done.returncode != 0:
+        reason = done.stderr.decode(errors="replace").strip()[:400]
+        tally.check(False, f"{name} is described", [f"exit code {done.returncode}: {reason}"])
+        return
+    comparison = Comparison(json.loads(done.stdout))
+    with netCDF4.Dataset(path) as nc:
+        groups = list(paths(nc))
+        for where, group in groups:
+            comparison.group(where, group)
+    tally.check(not comparison.reasons, f"{name}: {len(groups)} groups as netCDF4 sees them", comparison.reasons)
+
+
+def main():
+    hyperslab, directory = sys.argv[1:]
+    tally = Tally()
+    for name in sorted(os.listdir(directory)):
+        if name.endswith(".nc"):
+            compare(tally, hyperslab, os.path.join(directory, name))
+    tally.close()
+
+
+if __name__ == "__main__":
+    main()
