@@ -213,7 +213,7 @@ mod tests {
                 .kind()
         };
         assert_eq!(refused(u64::MAX, 1), ErrorKind::Unsupported);
-        assert_eq!(refused(1 << 16, 2), ErrorKind::LimitExceeded);
+        assert_eq!(refused(257, 2), ErrorKind::LimitExceeded);
         let e = decode(golden!("unlimited_v2")).to_selection().unwrap_err();
         assert_eq!(e.kind(), ErrorKind::Unsupported);
     }

@@ -1,0 +1,232 @@
+//! Datatypes to plans.
+
+use super::float_kind::FloatKind;
+use super::number::{Bits, Integer};
+use super::plan::{Member, Op, Plan};
+use super::reference::ReferenceForm;
+use super::variable_length::Items;
+use crate::format::Sizes;
+use crate::format::message::datatype::{
+    BitField, ByteOrder, Compound, Datatype, DatatypeClass, FixedPoint, FloatByteOrder, FloatingPoint,
+    Reference, ReferenceType, VariableLength, VariableLengthKind,
+};
+use hyperslab_core::rows::{Slot, int_row};
+use hyperslab_core::{Error, ErrorKind, Result};
+
+impl Plan {
+    /// What is to be done with elements of `datatype`.
+    pub(super) fn compile(datatype: &Datatype, sizes: &Sizes) -> Result<Plan> {
+        compile(datatype, sizes, 1)
+    }
+}
+
+fn compile(datatype: &Datatype, sizes: &Sizes, nesting: u32) -> Result<Plan> {
+    if nesting > MOST_NESTING {
+        let detail = format!("datatypes nested more than {MOST_NESTING} deep");
+        return Err(Error::new(ErrorKind::LimitExceeded, detail));
+    }
+    let size = usize::try_from(datatype.size).unwrap_or(usize::MAX);
+    if size == 0 {
+        return Err(Error::malformed("elements of 0 bytes"));
+    }
+    let nested = |base: &Datatype| compile(base, sizes, nesting + 1);
+    match &datatype.class {
+        DatatypeClass::FixedPoint(class) => fixed_point(size, class),
+        DatatypeClass::Time(class) => {
+            let class = FixedPoint {
+                byte_order: class.byte_order,
+                low_padding: false,
+                high_padding: false,
+                signed: true,
+                bit_offset: 0,
+                bit_precision: class.bit_precision,
+            };
+            fixed_point(size, &class)
+        }
+        DatatypeClass::FloatingPoint(class) => {
+            floating_point(size, class, FloatKind::of(class, datatype.size))
+        }
+        DatatypeClass::String(_) | DatatypeClass::Opaque(_) => Ok(Plan::copy(size)),
+        DatatypeClass::BitField(class) => Ok(bit_field(size, class)),
+        DatatypeClass::Compound(class) => compound(size, class, nested),
+        DatatypeClass::Reference(class) => reference(size, class, sizes),
+        DatatypeClass::Enumeration(class) => nested(&class.base)?.repeated(size),
+        DatatypeClass::VariableLength(class) => variable_length(size, class, sizes, nested),
+        DatatypeClass::Array(class) => nested(&class.base)?.repeated(size),
+        DatatypeClass::Complex(class) => nested(&class.base)?.repeated(size),
+    }
+}
+
+impl Plan {
+    fn copy(size: usize) -> Plan {
+        Plan { stored: size, row: size, op: Op::Copy }
+    }
+
+    /// As many items as are in `size` bytes.
+    fn repeated(self, size: usize) -> Result<Plan> {
+        let count = size.checked_div(self.stored).unwrap_or(0);
+        if count == 0 || count.checked_mul(self.stored) != Some(size) {
+            return Err(Error::malformed(format!("{size} bytes of items of {}", self.stored)));
+        }
+        let row = count.checked_mul(self.row).ok_or_else(|| Error::malformed("a row of over 2^64 bytes"))?;
+        Ok(Plan { stored: size, row, op: self.op })
+    }
+}
+
+fn fixed_point(size: usize, class: &FixedPoint) -> Result<Plan> {
+    if size > 16 {
+        return Err(Error::unsupported(format!("integers of {size} bytes, at most 16 are")));
+    }
+    check_bits(size, class.bit_offset, class.bit_precision)?;
+    let row = int_row(size);
+    if row == size && usize::from(class.bit_precision) == 8 * size {
+        return Ok(native(size, class.byte_order));
+    }
+    let integer = Integer {
+        stored: size,
+        row,
+        byte_order: class.byte_order,
+        signed: class.signed,
+        offset: class.bit_offset.into(),
+        precision: class.bit_precision.into(),
+    };
+    Ok(Plan { stored: size, row, op: Op::Widen(integer) })
+}
+
+fn bit_field(size: usize, class: &BitField) -> Plan {
+    if usize::from(class.bit_precision) == 8 * size {
+        return little_endian(size, class.byte_order);
+    }
+    let bits = Bits {
+        size,
+        byte_order: class.byte_order,
+        offset: class.bit_offset.into(),
+        precision: class.bit_precision.into(),
+    };
+    Plan { stored: size, row: size, op: Op::ExtractBits(bits) }
+}
+
+fn floating_point(size: usize, class: &FloatingPoint, kind: FloatKind) -> Result<Plan> {
+    let (byte_order, vax) = match class.byte_order {
+        FloatByteOrder::LittleEndian => (ByteOrder::LittleEndian, false),
+        FloatByteOrder::BigEndian => (ByteOrder::BigEndian, false),
+        FloatByteOrder::Vax => (ByteOrder::LittleEndian, true),
+    };
+    let native_layout =
+        matches!(kind, FloatKind::Half | FloatKind::Single | FloatKind::Double | FloatKind::BFloat);
+    match vax {
+        false if native_layout => Ok(native(size, byte_order)),
+        false => Ok(little_endian(size, byte_order)),
+        true if !size.is_multiple_of(2) => {
+            Err(Error::malformed(format!("floats of {size} bytes in VAX order, expected whole words")))
+        }
+        // Words in the right order whose bytes are not.
+        true if native_layout && HOST == ByteOrder::BigEndian => {
+            Ok(Plan { stored: size, row: size, op: Op::Reverse(2) })
+        }
+        true => Ok(Plan { stored: size, row: size, op: Op::ReverseVaxWords(size) }),
+    }
+}
+
+fn compound(size: usize, class: &Compound, nested: impl Fn(&Datatype) -> Result<Plan>) -> Result<Plan> {
+    let mut members: Vec<Member> = Vec::with_capacity(class.members.len());
+    let mut row = 0_usize;
+    for member in &class.members {
+        let from = usize::try_from(member.byte_offset).unwrap_or(usize::MAX);
+        let plan = nested(&member.datatype)?;
+        if from.checked_add(plan.stored).is_none_or(|end| end > size) {
+            return Err(Error::malformed(format!(
+                "a member of {} bytes at {from} is outside of {size} bytes",
+                plan.stored
+            )));
+        }
+        let to = row;
+        row = row.checked_add(plan.row).ok_or_else(|| Error::malformed("a row of over 2^64 bytes"))?;
+        match plan.op {
+            // A compound in a compound adds its members.
+            Op::Compound { stored, members: inner, .. } if stored == plan.stored => {
+                let inner = inner.into_iter();
+                inner.for_each(|inner| push(&mut members, from + inner.from, to + inner.to, inner.plan));
+            }
+            op => push(&mut members, from, to, Plan { op, ..plan }),
+        }
+    }
+    match members.as_slice() {
+        [] => Err(Error::malformed("a compound without members")),
+        [only] if only.plan.stored == size => Ok(Plan { stored: size, row, op: only.plan.op.clone() }),
+        _ => Ok(Plan { stored: size, row, op: Op::Compound { stored: size, row, members } }),
+    }
+}
+
+/// Adds a member, as part of the one before if the same is done with both.
+fn push(members: &mut Vec<Member>, from: usize, to: usize, plan: Plan) {
+    if let Some(last) = members.last_mut()
+        && last.from + last.plan.stored == from
+        && last.to + last.plan.row == to
+        && last.plan.op == plan.op
+    {
+        last.plan.stored += plan.stored;
+        last.plan.row += plan.row;
+        return;
+    }
+    members.push(Member { from, to, plan });
+}
+
+fn variable_length(
+    size: usize,
+    class: &VariableLength,
+    sizes: &Sizes,
+    nested: impl Fn(&Datatype) -> Result<Plan>,
+) -> Result<Plan> {
+    let least = 8 + usize::from(sizes.offsets);
+    if size < least {
+        return Err(Error::malformed(format!("variable-length elements of {size} bytes, expected {least}")));
+    }
+    let items = match class.kind {
+        VariableLengthKind::Sequence => Items::Elements(Box::new(nested(&class.base)?)),
+        VariableLengthKind::String { .. } => Items::Characters(class.base.size),
+    };
+    Ok(Plan { stored: size, row: Slot::SIZE, op: Op::VariableLength(size, items) })
+}
+
+fn reference(size: usize, class: &Reference, sizes: &Sizes) -> Result<Plan> {
+    let offsets = usize::from(sizes.offsets);
+    let (form, least) = match class.reference_type {
+        ReferenceType::Object1 => (ReferenceForm::Object1, offsets),
+        ReferenceType::DatasetRegion1 => (ReferenceForm::Region1, offsets + 4),
+        ReferenceType::Object2 | ReferenceType::DatasetRegion2 | ReferenceType::Attribute => {
+            (ReferenceForm::Revised, offsets + 10)
+        }
+    };
+    if size < least {
+        return Err(Error::malformed(format!("references of {size} bytes, expected {least}")));
+    }
+    Ok(Plan { stored: size, row: Slot::SIZE, op: Op::Reference(size, form) })
+}
+
+fn check_bits(size: usize, offset: u16, precision: u16) -> Result<()> {
+    if precision == 0 || usize::from(offset) + usize::from(precision) > 8 * size {
+        return Err(Error::malformed(format!("{precision} bits at {offset} of {size} bytes")));
+    }
+    Ok(())
+}
+
+/// Numbers whose rows are in the order of this machine.
+fn native(size: usize, byte_order: ByteOrder) -> Plan {
+    let op = if byte_order == HOST || size == 1 { Op::Copy } else { Op::Reverse(size) };
+    Plan { stored: size, row: size, op }
+}
+
+/// Numbers whose rows are little-endian everywhere.
+fn little_endian(size: usize, byte_order: ByteOrder) -> Plan {
+    let op = match byte_order {
+        ByteOrder::BigEndian if size > 1 => Op::Reverse(size),
+        _ => Op::Copy,
+    };
+    Plan { stored: size, row: size, op }
+}
+
+const HOST: ByteOrder =
+    if cfg!(target_endian = "little") { ByteOrder::LittleEndian } else { ByteOrder::BigEndian };
+/// What datatypes of files are decoded with.
+const MOST_NESTING: u32 = 32;

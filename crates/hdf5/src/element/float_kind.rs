@@ -1,0 +1,47 @@
+//! The floating-point formats that have names.
+
+use crate::format::message::datatype::{FloatingPoint, Normalization};
+
+/// Which named format a floating-point datatype has, whatever its byte order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum FloatKind {
+    /// IEEE binary16.
+    Half,
+    /// IEEE binary32.
+    Single,
+    /// IEEE binary64.
+    Double,
+    /// IEEE binary128.
+    Quad,
+    /// The upper half of a binary32.
+    BFloat,
+    /// None of these; its bits keep their places in a row.
+    Other,
+}
+
+impl FloatKind {
+    /// The format of elements of `size` bytes.
+    pub fn of(class: &FloatingPoint, size: u32) -> FloatKind {
+        let bits = u64::from(size) * 8;
+        let full = class.bit_offset == 0
+            && u64::from(class.bit_precision) == bits
+            && u64::from(class.sign_location) + 1 == bits
+            && class.mantissa_location == 0
+            && class.exponent_location == class.mantissa_size
+            && class.normalization == Normalization::MostSignificantBitImplied;
+        let layout = (size, class.exponent_size, class.mantissa_size, class.exponent_bias);
+        let named = LAYOUTS.iter().find(|(known, _)| full && *known == layout);
+        named.map_or(FloatKind::Other, |(_, kind)| *kind)
+    }
+}
+
+/// Bytes, exponent bits, mantissa bits and bias; the sign is above, nothing between.
+type Layout = (u32, u8, u8, u32);
+
+const LAYOUTS: &[(Layout, FloatKind)] = &[
+    ((2, 5, 10, 15), FloatKind::Half),
+    ((2, 8, 7, 127), FloatKind::BFloat),
+    ((4, 8, 23, 127), FloatKind::Single),
+    ((8, 11, 52, 1023), FloatKind::Double),
+    ((16, 15, 112, 16383), FloatKind::Quad),
+];

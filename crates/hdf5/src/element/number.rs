@@ -1,0 +1,176 @@
+//! Loops over numbers.
+
+use crate::format::message::datatype::ByteOrder;
+
+/// Integers of which not all bits count.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Integer {
+    /// Bytes in the file, at most 16.
+    pub(super) stored: usize,
+    /// Bytes in rows: 1, 2, 4, 8 or 16.
+    pub(super) row: usize,
+    pub(super) byte_order: ByteOrder,
+    pub(super) signed: bool,
+    /// The lowest bit that counts.
+    pub(super) offset: u32,
+    /// The number of bits that count, at least 1.
+    pub(super) precision: u32,
+}
+
+/// Sets of bits of which not all count.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Bits {
+    /// Bytes in the file and in rows.
+    pub(super) size: usize,
+    pub(super) byte_order: ByteOrder,
+    /// The lowest bit that counts.
+    pub(super) offset: usize,
+    /// The number of bits that count.
+    pub(super) precision: usize,
+}
+
+/// Turns the bytes of each number of `size` around.
+pub(super) fn reverse(size: usize, from: &[u8], to: &mut [u8]) {
+    match size {
+        2 => reverse_array::<2>(from, to),
+        4 => reverse_array::<4>(from, to),
+        8 => reverse_array::<8>(from, to),
+        16 => reverse_array::<16>(from, to),
+        _ => {
+            for (from, to) in from.chunks_exact(size).zip(to.chunks_exact_mut(size)) {
+                from.iter().rev().zip(to).for_each(|(from, to)| *to = *from);
+            }
+        }
+    }
+}
+
+fn reverse_array<const N: usize>(from: &[u8], to: &mut [u8]) {
+    for (from, to) in from.as_chunks::<N>().0.iter().zip(to.as_chunks_mut::<N>().0) {
+        *to = *from;
+        to.reverse();
+    }
+}
+
+/// Makes numbers of `size` bytes in VAX order little-endian: their most significant word comes first, but
+/// in each word the least significant byte.
+pub(super) fn reverse_vax_words(size: usize, from: &[u8], to: &mut [u8]) {
+    for (from, to) in from.chunks_exact(size).zip(to.chunks_exact_mut(size)) {
+        let words = from.as_chunks::<2>().0.iter().rev();
+        words.zip(to.as_chunks_mut::<2>().0).for_each(|(from, to)| *to = *from);
+    }
+}
+
+/// Cuts the bits that count out of integers and extends them to rows.
+pub(super) fn widen(integer: &Integer, from: &[u8], to: &mut [u8]) {
+    let Integer { stored, row, byte_order, signed, offset, precision } = *integer;
+    // The bits move to the top and back down, which clears or copies the sign into all others.
+    let up = 128_u32.saturating_sub(offset.saturating_add(precision));
+    let down = 128_u32.saturating_sub(precision);
+    for (from, to) in from.chunks_exact(stored).zip(to.chunks_exact_mut(row)) {
+        let mut bytes = [0; 16];
+        match byte_order {
+            ByteOrder::LittleEndian => from.iter().zip(&mut bytes).for_each(|(from, to)| *to = *from),
+            ByteOrder::BigEndian => from.iter().rev().zip(&mut bytes).for_each(|(from, to)| *to = *from),
+        }
+        let top = u128::from_le_bytes(bytes).unbounded_shl(up);
+        let value = match signed {
+            true => top.cast_signed().unbounded_shr(down).cast_unsigned(),
+            false => top.unbounded_shr(down),
+        };
+        match cfg!(target_endian = "little") {
+            true => value.to_le_bytes().iter().zip(to).for_each(|(from, to)| *to = *from),
+            false => {
+                value.to_be_bytes().iter().rev().zip(to.iter_mut().rev()).for_each(|(from, to)| *to = *from)
+            }
+        }
+    }
+}
+
+/// Cuts the bits that count out of sets and moves them to the beginning of little-endian rows.
+pub(super) fn extract_bits(bits: &Bits, from: &[u8], to: &mut [u8]) {
+    let Bits { size, byte_order, offset, precision } = *bits;
+    let (bytes, shift) = (offset / 8, offset % 8);
+    for (from, to) in from.chunks_exact(size).zip(to.chunks_exact_mut(size)) {
+        let byte = |index: usize| {
+            let place = match byte_order {
+                ByteOrder::LittleEndian => Some(index),
+                ByteOrder::BigEndian => (size - 1).checked_sub(index),
+            };
+            u16::from(place.and_then(|place| from.get(place)).copied().unwrap_or(0))
+        };
+        for (index, to) in to.iter_mut().enumerate() {
+            let both = byte(index + bytes) | byte(index + bytes + 1) << 8;
+            let [low, _] = (both >> shift).to_le_bytes();
+            let counting = precision.saturating_sub(8 * index).min(8);
+            let [mask, _] = ((1_u16 << counting) - 1).to_le_bytes();
+            *to = low & mask;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn widened(integer: &Integer, from: &[u8]) -> Vec<u8> {
+        let mut to = vec![0xaa; from.len() / integer.stored * integer.row];
+        widen(integer, from, &mut to);
+        to
+    }
+
+    #[test]
+    fn integers_come_from_any_bits_of_any_size() {
+        let three = Integer {
+            stored: 3,
+            row: 4,
+            byte_order: ByteOrder::LittleEndian,
+            signed: true,
+            offset: 0,
+            precision: 24,
+        };
+        assert_eq!(
+            widened(&three, &[0xfe, 0xff, 0xff, 1, 2, 3]),
+            [(-2_i32).to_ne_bytes(), 0x03_0201_i32.to_ne_bytes()].concat()
+        );
+        let big = Integer { byte_order: ByteOrder::BigEndian, signed: false, ..three.clone() };
+        assert_eq!(widened(&big, &[0xff, 0xff, 0xfe]), 0xff_fffe_u32.to_ne_bytes());
+        // 0b1011 at bit 6.
+        let middle = Integer { stored: 2, row: 2, offset: 6, precision: 4, ..three.clone() };
+        assert_eq!(widened(&middle, &[0xff, 0xfe]), (-5_i16).to_ne_bytes());
+        let unsigned = Integer { signed: false, ..middle };
+        assert_eq!(widened(&unsigned, &[0xff, 0xfe]), 0b1011_u16.to_ne_bytes());
+        let wide = Integer { stored: 16, row: 16, precision: 127, ..three };
+        assert_eq!(widened(&wide, &[0xff; 16]), (-1_i128).to_ne_bytes());
+    }
+
+    #[test]
+    fn words_of_vax_numbers_turn_around() {
+        let mut to = [0; 8];
+        reverse_vax_words(4, &[3, 4, 1, 2, 7, 8, 5, 6], &mut to);
+        assert_eq!(to, [1, 2, 3, 4, 5, 6, 7, 8]);
+    }
+
+    #[test]
+    fn odd_sizes_turn_around() {
+        let mut to = [0; 6];
+        reverse(3, &[1, 2, 3, 4, 5, 6], &mut to);
+        assert_eq!(to, [3, 2, 1, 6, 5, 4]);
+    }
+
+    #[test]
+    fn sets_of_bits_begin_at_bit_0() {
+        let bits = Bits { size: 3, byte_order: ByteOrder::LittleEndian, offset: 5, precision: 12 };
+        let value: u32 = 0xabc << 5 | 0x1f | 0xe0_0000;
+        let mut to = [0xff; 6];
+        let le = value.to_le_bytes();
+        extract_bits(&bits, &[&le[..3], &le[..3]].concat(), &mut to);
+        assert_eq!(to, [0xbc, 0x0a, 0, 0xbc, 0x0a, 0]);
+        let be = value.to_be_bytes();
+        extract_bits(
+            &Bits { byte_order: ByteOrder::BigEndian, ..bits },
+            &[&be[1..], &be[1..]].concat(),
+            &mut to,
+        );
+        assert_eq!(to, [0xbc, 0x0a, 0, 0xbc, 0x0a, 0]);
+    }
+}

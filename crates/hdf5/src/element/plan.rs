@@ -1,0 +1,157 @@
+//! What is to be done for each element.
+
+use super::number::{Bits, Integer, extract_bits, reverse, reverse_vax_words, widen};
+use super::reference::{self, ReferenceForm};
+use super::variable_length::{self, Items};
+use crate::format::Sizes;
+use crate::navigate::Reader;
+use crate::navigate::global_heap::GlobalHeap;
+use crate::reference::Reference;
+use hyperslab_core::rows::{Heap, Slot};
+use hyperslab_core::{Charge, Error, Result};
+
+/// A compiled datatype.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Plan {
+    /// Bytes of an element in the file.
+    pub(super) stored: usize,
+    /// Bytes of its row.
+    pub(super) row: usize,
+    /// What becomes of it. An array of items has the operation of its item: items lie as close as elements.
+    pub(super) op: Op,
+}
+
+/// What becomes of items that lie one after another.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Op {
+    /// They stay.
+    Copy,
+    /// The bytes of each, of this many, turn around.
+    Reverse(usize),
+    /// The words of two bytes of each, of this many bytes, turn around.
+    ReverseVaxWords(usize),
+    /// Integers that leave bits unused, or of a size that rows do not have.
+    Widen(Integer),
+    /// Bits that are not those of whole bytes.
+    ExtractBits(Bits),
+    /// Texts and sequences of the global heap, in this many bytes each.
+    VariableLength(usize, Items),
+    /// References, in this many bytes each.
+    Reference(usize, ReferenceForm),
+    /// Members of items with this size in the file and in rows.
+    Compound {
+        /// In the file.
+        stored: usize,
+        /// In rows.
+        row: usize,
+        /// In the order of the row.
+        members: Vec<Member>,
+    },
+}
+
+/// A part of each item of a compound.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Member {
+    /// Where it is in the file's item.
+    pub(super) from: usize,
+    /// Where it is in the row.
+    pub(super) to: usize,
+    /// What becomes of it.
+    pub(super) plan: Plan,
+}
+
+impl Plan {
+    pub(super) fn is_identity(&self) -> bool {
+        self.op == Op::Copy
+    }
+
+    pub(super) fn has_slots(&self) -> bool {
+        match &self.op {
+            Op::VariableLength(..) | Op::Reference(..) => true,
+            Op::Compound { members, .. } => members.iter().any(|member| member.plan.has_slots()),
+            _ => false,
+        }
+    }
+
+    /// Converts whole elements; both sides hold the same number.
+    pub(super) fn run(&self, run: &mut Run<'_>, stored: &[u8], rows: &mut [u8]) -> Result<()> {
+        match &self.op {
+            Op::Copy => match rows.len() == stored.len() {
+                true => rows.copy_from_slice(stored),
+                false => return Err(mismatch()),
+            },
+            Op::Reverse(size) => reverse(*size, stored, rows),
+            Op::ReverseVaxWords(size) => reverse_vax_words(*size, stored, rows),
+            Op::Widen(integer) => widen(integer, stored, rows),
+            Op::ExtractBits(bits) => extract_bits(bits, stored, rows),
+            Op::VariableLength(size, items) => {
+                for (stored, row) in stored.chunks_exact(*size).zip(slots(rows)) {
+                    *row = variable_length::read(run, items, stored)?.to_bytes();
+                }
+            }
+            Op::Reference(size, form) => {
+                for (stored, row) in stored.chunks_exact(*size).zip(slots(rows)) {
+                    let reference = reference::read(run, *form, stored)?;
+                    *row = run.heap.push_reference(reference)?.to_bytes();
+                }
+            }
+            Op::Compound { stored: size, row, members } => {
+                for (stored, row) in stored.chunks_exact(*size).zip(rows.chunks_exact_mut(*row)) {
+                    for member in members {
+                        let from = stored.get(member.from..member.from + member.plan.stored);
+                        let to = row.get_mut(member.to..member.to + member.plan.row);
+                        match (from, to) {
+                            (Some(from), Some(to)) => member.plan.run(run, from, to)?,
+                            _ => return Err(mismatch()),
+                        }
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn slots(rows: &mut [u8]) -> impl Iterator<Item = &mut [u8; Slot::SIZE]> {
+    rows.as_chunks_mut().0.iter_mut()
+}
+
+fn mismatch() -> Error {
+    Error::invalid("elements and rows of different lengths")
+}
+
+/// One call of [`Converter::convert`](super::Converter::convert).
+pub(super) struct Run<'a> {
+    pub(super) reader: &'a Reader,
+    pub(super) sizes: &'a Sizes,
+    pub(super) global_heap: &'a GlobalHeap,
+    pub(super) heap: &'a mut Heap<Reference>,
+    charges: Vec<Charge>,
+    /// Bytes that are charged but not used.
+    charged: u64,
+}
+
+impl<'a> Run<'a> {
+    pub(super) fn new(
+        reader: &'a Reader,
+        sizes: &'a Sizes,
+        global_heap: &'a GlobalHeap,
+        heap: &'a mut Heap<Reference>,
+    ) -> Self {
+        Run { reader, sizes, global_heap, heap, charges: Vec::new(), charged: 0 }
+    }
+
+    /// Takes from the budget, until the run ends, what is about to be allocated.
+    pub(super) fn charge(&mut self, bytes: u64) -> Result<()> {
+        if bytes > self.charged {
+            let portion = bytes.max(PORTION);
+            self.charges.push(self.reader.budget().charge(portion)?);
+            self.charged = portion;
+        }
+        self.charged -= bytes;
+        Ok(())
+    }
+}
+
+/// Charging each short text by itself would cost more than reading it.
+const PORTION: u64 = 1 << 16;

@@ -1,0 +1,100 @@
+//! References in data.
+
+use super::plan::Run;
+use crate::format::encoding::DataspaceSelection;
+use crate::format::encoding::reference::{
+    ReferenceBlock, RegionReference, StoredReference, StoredReferenceContext, Target,
+};
+use crate::format::infrastructure::GlobalHeapId;
+use crate::format::{Address, Structure};
+use crate::reference::Reference;
+use hyperslab_core::nd::{Region, Selection};
+use hyperslab_core::{Decoder, Result};
+
+/// How references are stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ReferenceForm {
+    /// The address of an object.
+    Object1,
+    /// The global heap ID of a region reference.
+    Region1,
+    /// A revised reference.
+    Revised,
+}
+
+/// The reference in an element.
+pub(super) fn read(run: &mut Run<'_>, form: ReferenceForm, stored: &[u8]) -> Result<Reference> {
+    let mut d = Decoder::new("reference", 0, stored);
+    match form {
+        ReferenceForm::Object1 => Ok(object(run.sizes.address(&mut d)?)),
+        ReferenceForm::Region1 => {
+            let id = GlobalHeapId::decode(&mut d, run.sizes)?;
+            if is_null(id.collection) {
+                return Ok(Reference::Null);
+            }
+            let sizes = *run.sizes;
+            let RegionReference { object, selection } =
+                in_heap(run, id, |d| RegionReference::decode(d, &sizes))?;
+            Ok(Reference::Region(object, plain(run, &selection)?))
+        }
+        ReferenceForm::Revised => {
+            let context = StoredReferenceContext { sizes: *run.sizes, len: stored.len() };
+            let block = match StoredReference::decode(&mut d, &context)? {
+                StoredReference::Null => return Ok(Reference::Null),
+                StoredReference::Inline(block) => block,
+                StoredReference::Heap { id, .. } if is_null(id.collection) => return Ok(Reference::Null),
+                StoredReference::Heap { header, id, .. } => {
+                    in_heap(run, id, |d| ReferenceBlock::decode(d, &header))?
+                }
+            };
+            revised(run, block)
+        }
+    }
+}
+
+fn revised(run: &mut Run<'_>, block: ReferenceBlock) -> Result<Reference> {
+    let address = block.address(run.sizes)?;
+    let target = match block.target {
+        Target::Object => object(address),
+        Target::Region { selection, .. } => Reference::Region(address, plain(run, &selection)?),
+        Target::Attribute(name) => Reference::Attribute(address, name),
+    };
+    Ok(match block.file {
+        Some(file) => Reference::External { file, target: Box::new(target) },
+        None => target,
+    })
+}
+
+fn in_heap<T>(
+    run: &Run<'_>,
+    id: GlobalHeapId,
+    decode: impl FnOnce(&mut Decoder<'_>) -> Result<T>,
+) -> Result<T> {
+    let bytes = run.global_heap.object(run.reader, id.collection, id.index)?;
+    let stored_at = run.reader.offset("global heap collection", id.collection)?;
+    decode(&mut Decoder::decoded("reference", "global heap object", stored_at, &bytes))
+}
+
+/// The selection as boxes or points, of which a few bytes may give many.
+fn plain(run: &mut Run<'_>, selection: &DataspaceSelection) -> Result<Selection> {
+    let selection = selection.to_selection()?;
+    let bytes = match &selection {
+        Selection::Blocks(blocks) => {
+            let rank = blocks.first().map_or(0, Region::rank);
+            blocks.len() * (size_of::<Region>() + 3 * rank * size_of::<u64>())
+        }
+        Selection::Points { coordinates, .. } => coordinates.len() * size_of::<u64>(),
+        Selection::All | Selection::None | Selection::Region(_) => 0,
+    };
+    run.charge(bytes as u64)?;
+    Ok(selection)
+}
+
+fn object(address: Address) -> Reference {
+    if is_null(address) { Reference::Null } else { Reference::Object(address) }
+}
+
+/// The superblock is at address 0, so nothing else is.
+fn is_null(address: Address) -> bool {
+    address.0 == 0 || address.is_undefined()
+}
