@@ -351,3 +351,6 @@ const LEAST_MESSAGE: usize = 4;
 
 /// Memory for messages that is not worth counting.
 const UNCHARGED: usize = 1 << 20;
+
+#[cfg(test)]
+mod tests;
