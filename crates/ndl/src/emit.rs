@@ -136,7 +136,8 @@ impl Emitter {
     /// # Errors
     /// Those of `out`.
     pub fn finish(mut self, head: &Head<'_>, out: &mut dyn Write) -> Result<()> {
-        let alone = self.body.is_empty() && self.open.as_ref().is_none_or(|group| group.path.is_root());
+        let bare = |group: &OpenGroup| group.path.is_root() && group.behind.is_empty();
+        let alone = self.body.is_empty() && self.open.as_ref().is_none_or(bare);
         match (self.format, alone) {
             (Format::Yaml, true) => {
                 self.write_head(head, out)?;

@@ -3,8 +3,8 @@
 use bytes::Bytes;
 use hyperslab_core::rows::{Heap, Slot};
 use hyperslab_model::{
-    Attribute, Attributes, Datatype, Dimension, DimCoord, ElementStorage, Extent, Filter, Float, Group, Length,
-    Link, Member, Ndarray, Node, NodePath, Pad, Reference, Shape, Storage, Text, Values,
+    Attribute, Attributes, Datatype, DimCoord, Dimension, ElementStorage, Extent, Filter, Float, Group,
+    Length, Link, Member, Ndarray, Node, NodePath, Pad, Reference, Shape, Storage, Text, Values,
 };
 use hyperslab_ndl::{Emitter, Format, Head, Options};
 use std::sync::Arc;

@@ -40,12 +40,7 @@ fn data(dims: &[(Extent, &str)], chunk: &[u64], attributes: Attributes, value: V
         fill: Fill::Value(numbers(&[-999_f32])),
         ..Storage::default()
     };
-    Node::Ndarray(Ndarray {
-        shape: along(dims),
-        attributes,
-        storage,
-        ..ndarray(SINGLE, &[], Some(value))
-    })
+    Node::Ndarray(Ndarray { shape: along(dims), attributes, storage, ..ndarray(SINGLE, &[], Some(value)) })
 }
 
 #[test]
@@ -98,8 +93,12 @@ fn yaml_is_the_golden_document() {
             data(&[TIME, BUOY, frequency], &[1000, 2, 3], words(&[("units", "m2 s")]), numbers(&spectrum)),
         ),
     ];
-    let head =
-        Head { location: "buoys.tdb", format: "tiledb", title: "TileDB-CF dataspace 0.3.0", version: "0.1.0" };
+    let head = Head {
+        location: "buoys.tdb",
+        format: "tiledb",
+        title: "TileDB-CF dataspace 0.3.0",
+        version: "0.1.0",
+    };
     let options = Options { values: true, storage: StorageDetail::Brief, pure: false };
     assert_text(&emit(Format::Yaml, options, &head, &nodes), include_str!("golden/buoys.yaml"));
 }

@@ -4,8 +4,8 @@ use crate::build::*;
 use half::{bf16, f16};
 use hyperslab_core::nd::{Region, Selection};
 use hyperslab_model::{
-    Attribute, ByteOrder, CharacterSet, Datatype, Dimension, ElementStorage, Extent, Fill, Float, Layout, Length,
-    Link, NamedDatatype, Ndarray, Node, Pad, Reference, Shape, Storage, Values,
+    Attribute, ByteOrder, CharacterSet, Datatype, Dimension, ElementStorage, Extent, Fill, Float, Layout,
+    Length, Link, NamedDatatype, Ndarray, Node, Pad, Reference, Shape, Storage, Values,
 };
 use hyperslab_ndl::{Format, Head, Options, StorageDetail};
 use std::sync::Arc;
@@ -136,7 +136,8 @@ fn composed() -> Vec<(&'static str, Node)> {
         member("rgb", rgb),
         member("ok", enumeration(&[("no", 0), ("yes", 1)])),
     ]);
-    let points = [1.5_f32.row(), 2.row(), b"ab\0\0".to_vec(), (-1_f32).row(), 3.row(), b"cd\0\0".to_vec()].concat();
+    let points =
+        [1.5_f32.row(), 2.row(), b"ab\0\0".to_vec(), (-1_f32).row(), 3.row(), b"cd\0\0".to_vec()].concat();
     let sequence = |numbers: &[i32]| numbers.iter().flat_map(Row::row).collect::<Vec<u8>>();
     vec![
         ("/bool", array(enumeration(&[("FALSE", 0), ("TRUE", 1)]), &[2], bytes(&[1, 0]))),
@@ -149,10 +150,7 @@ fn composed() -> Vec<(&'static str, Node)> {
             ),
         ),
         ("/points", array(Datatype::Named(path("/point_t"), Arc::new(point())), &[2], bytes(&points))),
-        (
-            "/nested",
-            array(nested, &[], concat(&[&45.5_f64.row(), &(-150.25_f64).row(), &[1, 2, 3], &[1]])),
-        ),
+        ("/nested", array(nested, &[], concat(&[&45.5_f64.row(), &(-150.25_f64).row(), &[1, 2, 3], &[1]]))),
         (
             "/vlen",
             array(
@@ -221,8 +219,7 @@ fn referring() -> Vec<(&'static str, Node)> {
 fn grid() -> Vec<(&'static str, Node)> {
     let main = attribute(Datatype::ObjRef, &[], references(vec![Reference::Object(path("/grid/m"))]));
     let slash = attribute(INT16, &[2], numbers(&[1_i16, 2]));
-    let filters =
-        vec![filter("shuffle", &[]), filter("deflate", &[("level", 6)]), filter("fletcher32", &[])];
+    let filters = vec![filter("shuffle", &[]), filter("deflate", &[("level", 6)]), filter("fletcher32", &[])];
     let m = Ndarray {
         shape: Shape::Dims(vec![
             Dimension { extent: Extent::Unlimited { current: 3 }, coordinate: None },
@@ -234,7 +231,11 @@ fn grid() -> Vec<(&'static str, Node)> {
             fill: Fill::Value(numbers(&[65535_u16])),
             ..Storage::default()
         },
-        ..ndarray(Datatype::int(16, false), &[], Some(numbers(&std::array::from_fn::<u16, 12, _>(|i| i as u16))))
+        ..ndarray(
+            Datatype::int(16, false),
+            &[],
+            Some(numbers(&std::array::from_fn::<u16, 12, _>(|i| i as u16))),
+        )
     };
     vec![
         ("/grid", group(attributes([("main", main), ("name/with/slash", slash)]))),

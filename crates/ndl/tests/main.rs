@@ -1,6 +1,16 @@
 //! Whole documents, as a program that describes files sees them.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::cast_possible_truncation,
+    clippy::cast_possible_wrap,
+    reason = "tests may panic, and their numbers are small"
+)]
+
 mod build;
 mod buoys;
+mod documents;
 mod everything;
+mod hostile;
 mod ocean;
+mod pure;

@@ -48,11 +48,7 @@ fn chunked(chunk: &[u64]) -> Storage {
 }
 
 fn dimension(size: Extent, datatype: Option<Datatype>, of: &[(&str, &str)], storage: Storage) -> Node {
-    Node::DimCoord(hyperslab_model::DimCoord {
-        attributes: words(of),
-        storage,
-        ..dimcoord(size, datatype)
-    })
+    Node::DimCoord(hyperslab_model::DimCoord { attributes: words(of), storage, ..dimcoord(size, datatype) })
 }
 
 pub(crate) fn nodes() -> Vec<(&'static str, Node)> {
@@ -141,10 +137,7 @@ pub(crate) fn nodes() -> Vec<(&'static str, Node)> {
         ),
         ("/nv", dimension(Extent::Fixed(2), None, &[], Storage::default())),
         ("/strlen", dimension(Extent::Fixed(8), None, &[], Storage::default())),
-        (
-            "/time_bnds",
-            variable(DOUBLE, &[TIME, (Extent::Fixed(2), "/nv")], words(&[]), chunked(&[512, 2])),
-        ),
+        ("/time_bnds", variable(DOUBLE, &[TIME, (Extent::Fixed(2), "/nv")], words(&[]), chunked(&[512, 2]))),
         (
             "/temperature",
             variable(INT16, &[TIME, DEPTH, LAT, LON], temperature, deflated(&[1, 3, 4, 6], true)),
@@ -152,7 +145,12 @@ pub(crate) fn nodes() -> Vec<(&'static str, Node)> {
         ("/salinity", variable(SINGLE, &[TIME, DEPTH, LAT, LON], salinity, deflated(&[2, 3, 4, 6], false))),
         (
             "/quality",
-            variable(quality(), &[LAT, LON], words(&[("long_name", "quality of the profile")]), Storage::default()),
+            variable(
+                quality(),
+                &[LAT, LON],
+                words(&[("long_name", "quality of the profile")]),
+                Storage::default(),
+            ),
         ),
         ("/crs", variable(INT32, &[], crs, Storage::default())),
         (
