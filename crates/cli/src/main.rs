@@ -1,2 +1,78 @@
-//! x
-fn main(){}
+//! The `hyperslab` command: `args` parses, `command` works, `output` and `exit` say it.
+
+mod args;
+mod command;
+mod exit;
+mod output;
+
+use args::{Cli, Verb};
+use clap::{CommandFactory, Parser};
+use exit::Exit;
+use output::Messages;
+use std::ffi::OsString;
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let words: Vec<OsString> = std::env::args_os().collect();
+    if words.len() <= 1 {
+        // A bare call is a question, but no answer: the page goes where messages go.
+        eprint!("{}", Cli::command().render_help());
+        return Exit::Trouble.into();
+    }
+    let words = match args::with_verb(words) {
+        Ok(words) => words,
+        Err(error) => {
+            Messages::default().error(&error);
+            return Exit::Trouble.into();
+        }
+    };
+    let cli = match Cli::try_parse_from(words) {
+        Ok(cli) => cli,
+        Err(error) => {
+            // Help and version are answers, wrong usage is trouble; clap prints each where it belongs.
+            let _ = error.print();
+            return if error.use_stderr() { Exit::Trouble.into() } else { Exit::Yes.into() };
+        }
+    };
+    run(&cli).into()
+}
+
+fn run(cli: &Cli) -> Exit {
+    let messages = Messages::new(&cli.common);
+    let done = match &cli.verb {
+        Verb::Describe(args) => output::to(args.output.as_deref(), |out| {
+            command::describe::run(args, &cli.common, &messages, out)
+        }),
+        Verb::Ls(args) => {
+            output::to(args.output.as_deref(), |out| command::ls::run(args, &cli.common, &messages, out))
+        }
+        Verb::Show(args) => {
+            output::to(args.output.as_deref(), |out| command::show::run(args, &cli.common, &messages, out))
+        }
+        Verb::Digest(args) => {
+            output::to(args.output.as_deref(), |out| command::digest::run(args, &cli.common, &messages, out))
+        }
+        Verb::Completions { shell } => output::to(None, |out| {
+            clap_complete::generate(*shell, &mut Cli::command(), "hyperslab", out);
+            Ok(Exit::Yes)
+        }),
+        Verb::Man { verb } => output::to(None, |out| command::man::run(verb.as_deref(), out)),
+    };
+    match done {
+        Ok(exit) => exit,
+        // Whoever reads us has seen enough.
+        Err(error) if is_broken_pipe(&error) => Exit::Yes,
+        Err(error) => {
+            let _ = io::stdout().flush();
+            messages.error(&error);
+            Exit::Trouble
+        }
+    }
+}
+
+fn is_broken_pipe(error: &hyperslab::Error) -> bool {
+    std::error::Error::source(error)
+        .and_then(|source| source.downcast_ref::<io::Error>())
+        .is_some_and(|source| source.kind() == io::ErrorKind::BrokenPipe)
+}

@@ -1,11 +1,39 @@
 //! The HDF5 file format, specification 4.0.
 //!
-//! Layers, each using only those above it:
+//! Layers, each using only those before it:
 //!
 //! 1. [`format`]: bytes to structures and back; no I/O. Folders are chapters of the specification.
-//! 2. `navigate`: walks structures over storage: headers, groups, heaps, chunk indexes.
-//! 3. `element`: the file's representation of elements to rows in memory.
-//! 4. The native API.
+//! 2. [`navigate`]: walks structures over storage: headers, groups, heaps, chunk indexes.
+//! 3. [`element`]: the file's representation of elements to rows in memory.
+//! 4. The native API: [`File`], [`Object`], [`Link`], [`Attribute`], [`Dataset`], [`Array`].
+//!
+//! ```no_run
+//! use hyperslab_core::{Limits, nd::Region, rows::Heap, storage::FileStorage};
+//! use hyperslab_hdf5::File;
+//!
+//! let file = File::open(Box::new(FileStorage::open("ocean.nc")?), Limits::default())?;
+//! let link = file.root()?.link(&file, b"lat")?.expect("there is a latitude");
+//! let dataset = file.object(link.address().expect("the link is hard"))?.dataset(&file)?;
+//! let array = dataset.array(&file)?;
+//! let mut rows = vec![0; 4 * array.row_size()];
+//! array.read(&file, &Region::new(vec![0], vec![4]), &mut rows, &mut Heap::default())?;
+//! # Ok::<(), hyperslab_core::Error>(())
+//! ```
 
+mod attribute;
+mod dataset;
+pub mod element;
+mod file;
+pub mod filter;
 pub mod format;
+mod group;
 pub mod navigate;
+mod object;
+mod reference;
+
+pub use attribute::Attribute;
+pub use dataset::{Array, Dataset, Fill};
+pub use file::File;
+pub use group::Link;
+pub use object::{Object, ObjectKind};
+pub use reference::Reference;

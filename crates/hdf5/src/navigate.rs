@@ -1,7 +1,14 @@
 //! Walks structures over storage: the only place of this crate that reads.
 
+pub mod btree_v1;
+pub mod btree_v2;
+pub mod chunk_index;
 pub mod fractal_heap;
+pub mod global_heap;
+pub mod local_heap;
 pub mod object_header;
+pub mod superblock;
+mod visited;
 
 use crate::format::{Address, Sizes, Structure};
 use bytes::Bytes;

@@ -1,1 +1,33 @@
-//! x
+//! Reads, describes, lists and digests scientific array files.
+//!
+//! * [`open`] finds the format of a file by its content and gives a [`Source`].
+//! * One verb, one module: [`describe`], [`list`], [`show`], [`digest`].
+//! * [`location`] reads `STORE:/PATH@ATTRIBUTE` texts and patterns.
+//! * Format adapters stand in `format/`; they alone know both a format and the content model.
+//!
+//! ```no_run
+//! use hyperslab::{OpenOptions, open};
+//!
+//! let source = open("ocean.nc".as_ref(), &OpenOptions::default())?;
+//! for line in hyperslab::digest::lines(&*source, &hyperslab::NodePath::root())? {
+//!     println!("{}", line.to_json());
+//! }
+//! # Ok::<(), hyperslab::Error>(())
+//! ```
+
+pub mod describe;
+pub mod digest;
+mod format;
+pub mod list;
+pub mod location;
+pub mod select;
+pub mod show;
+mod source;
+mod walk;
+
+pub use format::{FORMATS, Format, OpenOptions, Probe, Recognition, open};
+pub use hyperslab_core::{Error, ErrorKind, Limits, Result};
+pub use hyperslab_model::{self as model, NodePath};
+pub use hyperslab_ndl as ndl;
+pub use source::{ArraySource, Entry, Handle, Item, Source, Stored};
+pub use walk::{Step, walk};

@@ -18,6 +18,7 @@
 //! # Ok::<(), hyperslab_core::Error>(())
 //! ```
 
+mod element;
 mod emit;
 mod extensions;
 mod json;
@@ -28,4 +29,5 @@ mod time;
 mod tree;
 mod yaml;
 
+pub use element::{json, plain};
 pub use emit::{Emitter, Format, Head, Options, StorageDetail};

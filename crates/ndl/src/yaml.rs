@@ -31,6 +31,11 @@ pub(crate) fn header(out: &mut String, key: Key<'_>, indent: usize) {
     writer.new_line();
 }
 
+/// Writes a tree on one line, as it stands within brackets.
+pub(crate) fn inline(out: &mut String, tree: &Tree<'_>) {
+    Writer { out, column: 0, tight: false }.flat(tree, usize::MAX);
+}
+
 struct Writer<'o> {
     out: &'o mut String,
     /// Characters on the line so far.

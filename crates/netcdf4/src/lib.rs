@@ -1,1 +1,23 @@
-//! x
+//! NetCDF-4 on top of HDF5: which datasets are dimensions, which attributes only hold that together.
+//!
+//! NetCDF-4 stores a dimension as an HDF5 dimension scale: a dataset with the attribute `CLASS` =
+//! `DIMENSION_SCALE`. Its values are the coordinate variable, or, where `NAME` begins with
+//! [`PURE_DIMENSION`], nothing. A variable names the scale of each of its dimensions in `DIMENSION_LIST`;
+//! the scale names the variables back in `REFERENCE_LIST`.
+//!
+//! * [`Scale`]: a dataset as a dimension.
+//! * [`dimensions`]: the scales of a variable's dimensions.
+//! * [`is_hidden`]: the attributes that are bookkeeping.
+//! * [`is_netcdf4`]: whether a file was written as NetCDF-4 or only uses the same conventions.
+//!
+//! Dimensions of HDF5 datasets without scales have no name; NetCDF calls them phony. They stay numbers here.
+
+mod dimension;
+mod file;
+mod hidden;
+mod variable;
+
+pub use dimension::{PURE_DIMENSION, Scale};
+pub use file::is_netcdf4;
+pub use hidden::{Owner, is_hidden};
+pub use variable::dimensions;

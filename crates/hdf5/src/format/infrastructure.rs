@@ -16,7 +16,7 @@ pub use btree_v2::{BtreeV2Header, BtreeV2InternalNode, BtreeV2LeafNode};
 pub use fractal_heap::FractalHeapHeader;
 pub use free_space_manager::{FreeSpaceManagerHeader, FreeSpaceSectionList};
 pub use global_heap::{GlobalHeapCollection, GlobalHeapId};
-pub use local_heap::LocalHeap;
+pub use local_heap::LocalHeapHeader;
 pub use shared_message_table::{SharedMessageList, SharedMessageTable};
 pub use symbol_table_entry::SymbolTableEntry;
 pub use symbol_table_node::SymbolTableNode;

@@ -1,4 +1,4 @@
-"""Writes fractal_heap_*.hex. Run with h5py 3.16 (HDF5 2.0.0)."""
+"""Writes fractal_heap_*.hex and fractal_heap_*.h5. Run with h5py 3.16 (HDF5 2.0.0)."""
 
 import ctypes
 import glob
@@ -8,7 +8,7 @@ import tempfile
 import h5py
 import numpy
 
-from hextext import offsets, uint, write
+from hextext import HERE, offsets, uint, write
 
 
 def written(fill):
@@ -62,6 +62,20 @@ def deflated_links(file):
     group = h5py.Group(h5py.h5g.create(file.id, b"links", gcpl=plist))
     for i in range(60):
         group[f"link {i:03}"] = h5py.SoftLink(f"/somewhere/{i}")
+    return group
+
+
+def deflated_huge_links(file):
+    group = deflated_links(file)
+    group["huge 0"] = h5py.SoftLink("x" * 5000)
+    group["huge 1"] = h5py.SoftLink("y" * 5000)
+
+
+def huge_attributes(file):
+    for i in range(10):
+        file.attrs[f"attribute {i}"] = i
+    for i in range(2):
+        file.attrs[f"huge {i}"] = numpy.zeros(5100 + 1000 * i, dtype="i1")
 
 
 data = written(links)
@@ -96,3 +110,7 @@ write("fractal_heap_header_filtered", "header of a deflated heap of 60 soft link
 (at,) = offsets(data, b"FHIB")
 assert rows(data) == 1
 write("fractal_heap_indirect_block_filtered", "its root block of 1 row", data[at : at + 21 + 4 * 20])
+
+for name, fill in [("filtered", deflated_huge_links), ("huge", huge_attributes)]:
+    with open(os.path.join(HERE, f"fractal_heap_{name}.h5"), "wb") as out:
+        out.write(written(fill))

@@ -133,7 +133,7 @@ impl Writer<'_> {
 
     /// Writes `tree` on this line; stops and says false as soon as it passes column `room`, or if it has to be
     /// a block.
-    fn flat(&mut self, tree: &Tree<'_>, room: usize) -> bool {
+    pub(super) fn flat(&mut self, tree: &Tree<'_>, room: usize) -> bool {
         match tree {
             Tree::Scalar(scalar) => {
                 self.scalar(scalar, true);

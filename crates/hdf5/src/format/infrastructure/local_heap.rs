@@ -7,7 +7,7 @@ use hyperslab_core::{Decoder, Encoder, Result};
 
 /// The header of a heap that holds the names of one group.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LocalHeap {
+pub struct LocalHeapHeader {
     /// The number of bytes of the data segment.
     pub data_segment_size: u64,
     /// Where in the data segment the first free block begins. The specification says undefined if there is
@@ -29,14 +29,14 @@ pub struct FreeBlock {
 /// The offset that ends the list of free blocks.
 pub const LAST_FREE_BLOCK: u64 = 1;
 
-impl LocalHeap {
+impl LocalHeapHeader {
     /// The number of bytes of every header.
     pub fn len(sizes: &Sizes) -> u64 {
         8 + 2 * u64::from(sizes.lengths) + u64::from(sizes.offsets)
     }
 }
 
-impl Structure for LocalHeap {
+impl Structure for LocalHeapHeader {
     type Context = Sizes;
     const NAME: &'static str = "Local Heap";
 
@@ -51,7 +51,7 @@ impl Structure for LocalHeap {
         let data_segment_size = sizes.length(d)?;
         let free_list_head = sizes.length_or_max(d)?;
         let data_segment = sizes.address(d)?;
-        Ok(LocalHeap { data_segment_size, free_list_head, data_segment })
+        Ok(LocalHeapHeader { data_segment_size, free_list_head, data_segment })
     }
 
     fn encode(&self, e: &mut Encoder, sizes: &Sizes) -> Result<()> {
@@ -87,12 +87,12 @@ mod tests {
     use super::*;
     use crate::format::structure_tests::structure_tests;
 
-    structure_tests!(LocalHeap, context: Sizes::DEFAULT,
+    structure_tests!(LocalHeapHeader, context: Sizes::DEFAULT,
     golden: [
         include_str!("../../../tests/golden/local_heap.hex"),
         include_str!("../../../tests/golden/local_heap_full.hex"),
     ],
-    values: [LocalHeap {
+    values: [LocalHeapHeader {
         data_segment_size: 88,
         free_list_head: u64::MAX,
         data_segment: Address(0x2c8),
@@ -100,7 +100,7 @@ mod tests {
 
     mod narrow {
         use super::*;
-        structure_tests!(LocalHeap, context: Sizes { offsets: 4, lengths: 4 },
+        structure_tests!(LocalHeapHeader, context: Sizes { offsets: 4, lengths: 4 },
             golden: [include_str!("../../../tests/golden/local_heap_narrow.hex")],
             values: []);
     }

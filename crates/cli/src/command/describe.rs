@@ -1,0 +1,74 @@
+//! `describe [LOCATION…]`: what is inside, as NDL.
+
+use crate::args::{Common, Describe, Detail};
+use crate::exit::Exit;
+use crate::output::{Messages, Painter, open, paints_stdout};
+use hyperslab::Result;
+use hyperslab::describe::{DescribeOptions, Description, describe};
+use hyperslab::location::Location;
+use hyperslab::ndl::StorageDetail;
+use std::io::Write;
+
+pub fn run(args: &Describe, common: &Common, messages: &Messages, out: &mut dyn Write) -> Result<Exit> {
+    let options = DescribeOptions {
+        values: args.values,
+        storage: match args.storage {
+            Detail::Brief => StorageDetail::Brief,
+            Detail::Full => StorageDetail::Full,
+            Detail::None => StorageDetail::None,
+        },
+        depth: args.depth,
+        pure: args.pure,
+        json: args.json,
+    };
+    let mut worst = Exit::Yes;
+    for (index, text) in args.locations.iter().enumerate() {
+        let location = Location::parse(text);
+        if index > 0 && !args.json {
+            // Several locations make a YAML stream, a document each.
+            writeln!(out, "---")?;
+        }
+        match one(&location, &options, args, common, out) {
+            Ok(done) => worst = worst.max(report(&done, &location, messages)),
+            Err(error) => {
+                messages.error(&error.in_file(&location.store));
+                worst = Exit::Trouble;
+            }
+        }
+    }
+    messages.finish();
+    Ok(worst)
+}
+
+fn one(
+    location: &Location,
+    options: &DescribeOptions,
+    args: &Describe,
+    common: &Common,
+    out: &mut dyn Write,
+) -> Result<Description> {
+    let source = open(location, common)?;
+    let targets = location.targets(&*source)?;
+    if let Some(name) = targets.iter().find_map(|target| target.attribute.as_ref()) {
+        let text = format!("@{name} is an attribute; `hyperslab show` shows it");
+        return Err(hyperslab::Error::invalid(text));
+    }
+    match paints_stdout(common, args.output.is_some()) && !args.json {
+        true => describe(&*source, &location.store, &targets, options, &mut Painter::new(out)),
+        false => describe(&*source, &location.store, &targets, options, out),
+    }
+}
+
+fn report(done: &Description, location: &Location, messages: &Messages) -> Exit {
+    for note in &done.notes {
+        messages.note(note);
+    }
+    let errors = done.errors.iter();
+    errors.for_each(|error| messages.error_in(error, &location.store));
+    if done.errors.is_empty() {
+        return Exit::Yes;
+    }
+    let whole = done.objects.saturating_sub(done.errors.len() as u64);
+    messages.note(&format!("{whole} of {} objects described", done.objects));
+    Exit::No
+}

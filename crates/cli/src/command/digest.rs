@@ -1,0 +1,84 @@
+//! `digest [LOCATION…]`: one hash per object, of what it contains.
+
+use crate::args::{Common, Digest};
+use crate::exit::Exit;
+use crate::output::{Messages, open};
+use hyperslab::digest::{Line, LineContent, lines};
+use hyperslab::location::Location;
+use hyperslab::{Error, ErrorKind, Result};
+use std::io::Write;
+
+pub fn run(args: &Digest, common: &Common, messages: &Messages, out: &mut dyn Write) -> Result<Exit> {
+    let mut worst = Exit::Yes;
+    for text in &args.locations {
+        let location = Location::parse(text);
+        let found = match digest(&location, common) {
+            Ok(found) => found,
+            Err(error) => {
+                messages.error(&error.in_file(&location.store));
+                worst = Exit::Trouble;
+                continue;
+            }
+        };
+        for line in &found {
+            if let LineContent::Error { reason, .. } = &line.content {
+                worst = worst.max(Exit::No);
+                let error = Error::new(ErrorKind::Malformed, reason.clone()).in_object(&line.path);
+                messages.error_in(&error, &location.store);
+            }
+        }
+        write(&found, args.json, out)?;
+    }
+    messages.finish();
+    Ok(worst)
+}
+
+fn digest(location: &Location, common: &Common) -> Result<Vec<Line>> {
+    let source = open(location, common)?;
+    let mut found = Vec::new();
+    for target in location.targets(&*source)? {
+        let path = &target.entry.handle.path;
+        let below = lines(&*source, path)?;
+        match target.attribute {
+            None => found.extend(below),
+            Some(name) => {
+                let wanted = format!("{path}@{name}");
+                let before = found.len();
+                found.extend(below.into_iter().filter(|line| line.path == wanted));
+                if found.len() == before {
+                    return Err(Error::not_found(format!("no attribute {wanted}")));
+                }
+            }
+        }
+    }
+    // Patterns can match a group and what is in it.
+    found.sort_by(|a, b| a.path.as_bytes().cmp(b.path.as_bytes()));
+    found.dedup_by(|a, b| a.path == b.path && a.to_json() == b.to_json());
+    Ok(found)
+}
+
+fn write(lines: &[Line], json: bool, out: &mut dyn Write) -> Result<()> {
+    if json {
+        for line in lines {
+            writeln!(out, "{}", line.to_json())?;
+        }
+        return Ok(());
+    }
+    // A type can be as long as it likes; aligning the others to it would help nobody.
+    const WIDEST: usize = 40;
+    let rows: Vec<_> = lines.iter().map(Line::columns).collect();
+    let mut widths = [0; 5];
+    for row in &rows {
+        for (width, cell) in widths.iter_mut().zip(row) {
+            *width = (*width).max(cell.chars().count().min(WIDEST));
+        }
+    }
+    for row in &rows {
+        let mut text = String::new();
+        for (cell, width) in row.iter().zip(widths) {
+            text.push_str(&format!("{cell:width$}  "));
+        }
+        writeln!(out, "{}", text.trim_end())?;
+    }
+    Ok(())
+}

@@ -1,0 +1,192 @@
+//! `ls [LOCATION…]`: names, types, shapes and bytes.
+
+use crate::args::{Common, Ls};
+use crate::exit::Exit;
+use crate::output::{Column, Messages, Table, open, paints_stdout};
+use hyperslab::list::{self, Counts, Row};
+use hyperslab::location::Location;
+use hyperslab::{Entry, Error, Item, Result, Source};
+use std::io::Write;
+
+pub fn run(args: &Ls, common: &Common, messages: &Messages, out: &mut dyn Write) -> Result<Exit> {
+    let mut worst = Exit::Yes;
+    for (index, text) in args.locations.iter().enumerate() {
+        let location = Location::parse(text);
+        if index > 0 && !args.one && !args.json {
+            writeln!(out)?;
+        }
+        let listed = open(&location, common).and_then(|source| {
+            for target in location.targets(&*source)? {
+                if let Some(name) = target.attribute {
+                    return Err(Error::invalid(format!("@{name} is an attribute; `hyperslab show` shows it")));
+                }
+                let list = List { source: &*source, location: &location, args, messages };
+                worst = worst.max(list.entry(target.entry, common, out)?);
+            }
+            Ok(())
+        });
+        if let Err(error) = listed {
+            messages.error(&error.in_file(&location.store));
+            worst = Exit::Trouble;
+        }
+    }
+    messages.finish();
+    Ok(worst)
+}
+
+struct List<'a> {
+    source: &'a dyn Source,
+    location: &'a Location,
+    args: &'a Ls,
+    messages: &'a Messages,
+}
+
+impl List<'_> {
+    fn entry(&self, entry: Entry, common: &Common, out: &mut dyn Write) -> Result<Exit> {
+        let mut worst = Exit::Yes;
+        let mut counts = Counts::default();
+        let mut table = self.table();
+        let mut visit = |row: Row<'_>| {
+            counts.add(&row.entry.item);
+            worst = worst.max(self.report(row.entry));
+            if self.args.one {
+                writeln!(out, "{}", row.entry.handle.path)?;
+            } else if self.args.json {
+                writeln!(out, "{}", self.json(row.entry)?)?;
+            } else {
+                self.cells(&row, &mut table);
+            }
+            Ok(())
+        };
+        if matches!(entry.item, Item::Group) {
+            list::rows(self.source, &entry.handle, self.args.recursive, &mut visit)?;
+        } else {
+            visit(Row { lineage: &[], entry: &entry })?;
+        }
+        if !self.args.one && !self.args.json {
+            let Location { store, .. } = self.location;
+            let path = &entry.handle.path;
+            let whole = path.is_root().then(|| self.source.len()).transpose()?;
+            let place = if path.is_root() { store.clone() } else { format!("{store}:{path}") };
+            write!(out, "{place}: {}, {}", self.source.format(), counts.label())?;
+            match whole {
+                Some(bytes) => writeln!(out, ", {}", list::human_bytes(bytes))?,
+                None => writeln!(out)?,
+            }
+            if counts != Counts::default() {
+                table.write(out, paints_stdout(common, self.args.output.is_some()))?;
+            }
+        }
+        Ok(worst)
+    }
+
+    fn report(&self, entry: &Entry) -> Exit {
+        let Item::Unreadable(unreadable) = &entry.item else { return Exit::Yes };
+        let error = Error::new(unreadable.kind, unreadable.reason.clone());
+        self.messages.error(&error.in_object(&entry.handle.path).in_file(&self.location.store));
+        Exit::No
+    }
+
+    fn table(&self) -> Table {
+        let text = |header: &str| Column { header: header.into(), numbers: false };
+        let mut columns = vec![text("NAME"), text("TYPE"), text("SHAPE")];
+        if self.args.long {
+            columns.extend([text("CHUNK"), text("FILTERS")]);
+        }
+        columns.push(Column { header: "STORED".into(), numbers: true });
+        Table::new(columns)
+    }
+
+    fn cells(&self, row: &Row<'_>, table: &mut Table) {
+        let Row { lineage, entry } = row;
+        table.cell(if self.args.recursive { branch(lineage, entry) } else { name(entry) });
+        table.cell(list::type_label(&entry.item));
+        match &entry.item {
+            Item::Array { shape, stored, .. } => {
+                table.cell(list::shape_label(shape));
+                if self.args.long {
+                    table.cell(list::chunk_label(stored));
+                    table.cell(list::filters_label(stored));
+                }
+                table.cell(match list::stored_bytes(self.source, entry) {
+                    Ok(Some(bytes)) => list::human_bytes(bytes),
+                    Ok(None) => String::new(),
+                    Err(error) => {
+                        self.messages.error(&error.in_object(&entry.handle.path).in_file(&self.location.store));
+                        "?".into()
+                    }
+                });
+            }
+            _ => (0..if self.args.long { 4 } else { 2 }).for_each(|_| table.cell("")),
+        }
+    }
+
+    fn json(&self, entry: &Entry) -> Result<String> {
+        let text = |text: &str| serde_json::Value::from(text);
+        let mut object = serde_json::Map::new();
+        object.insert("path".into(), text(entry.handle.path.as_str()));
+        let (kind, datatype) = match &entry.item {
+            Item::Group => ("group", None),
+            Item::Array { datatype: None, .. } => ("dimension", None),
+            Item::Array { datatype, .. } => ("array", datatype.as_ref()),
+            Item::Datatype(datatype) => ("datatype", Some(datatype)),
+            Item::Link(_) => ("link", None),
+            Item::Unreadable(_) => ("unreadable", None),
+        };
+        object.insert("kind".into(), text(kind));
+        if let Some(datatype) = datatype {
+            object.insert("type".into(), text(&datatype.to_string()));
+        }
+        match &entry.item {
+            Item::Array { shape, stored, .. } => {
+                object.insert("shape".into(), shape.current().into());
+                let dims = shape.dims();
+                if dims.iter().any(|d| !d.extent.is_fixed()) {
+                    let max = dims.iter().map(|d| d.extent.max().into()).collect::<Vec<serde_json::Value>>();
+                    object.insert("max".into(), max.into());
+                }
+                if dims.iter().any(|d| d.coordinate.is_some()) {
+                    let named = |d: &hyperslab::model::Dimension| match &d.coordinate {
+                        Some(path) => text(path.as_str()),
+                        None => serde_json::Value::Null,
+                    };
+                    object.insert("dimensions".into(), dims.iter().map(named).collect::<Vec<_>>().into());
+                }
+                if self.args.long && let hyperslab::Stored::Chunks(storage) = stored {
+                    object.insert("chunk".into(), storage.chunk.clone().into());
+                    object.insert("filters".into(), text(&list::filters_label(stored)));
+                }
+                if let Some(bytes) = list::stored_bytes(self.source, entry)? {
+                    object.insert("stored".into(), bytes.into());
+                }
+            }
+            Item::Link(_) => {
+                let target = list::type_label(&entry.item);
+                object.insert("target".into(), text(target.trim_start_matches("-> ")));
+            }
+            Item::Unreadable(unreadable) => {
+                object.insert("error".into(), text(&unreadable.reason));
+            }
+            _ => {}
+        }
+        Ok(serde_json::Value::Object(object).to_string())
+    }
+}
+
+fn name(entry: &Entry) -> String {
+    let path = &entry.handle.path;
+    if path.is_root() { "/".into() } else { path.name().into() }
+}
+
+/// The name behind the lines of a tree.
+fn branch(lineage: &[bool], entry: &Entry) -> String {
+    let mut text = String::with_capacity(lineage.len() * 12 + 16);
+    if let Some((last, above)) = lineage.split_last() {
+        for ended in above {
+            text.push_str(if *ended { "    " } else { "│   " });
+        }
+        text.push_str(if *last { "└── " } else { "├── " });
+    }
+    text.push_str(entry.handle.path.name());
+    text
+}

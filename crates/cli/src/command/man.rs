@@ -1,0 +1,24 @@
+//! `man [VERB]`: the manual as roff, made from the same definition as the help.
+
+use crate::args::Cli;
+use crate::exit::Exit;
+use clap::CommandFactory;
+use hyperslab::{Error, Result};
+use std::io::Write;
+
+pub fn run(verb: Option<&str>, out: &mut dyn Write) -> Result<Exit> {
+    let mut command = Cli::command();
+    command.build();
+    let (page, title) = match verb {
+        None => (command, "hyperslab".to_owned()),
+        Some(name) => {
+            let known: Vec<_> = command.get_subcommands().map(|verb| verb.get_name().to_owned()).collect();
+            let Some(verb) = command.find_subcommand(name) else {
+                return Err(Error::invalid(format!("no verb '{name}', there are {}", known.join(", "))));
+            };
+            (verb.clone(), format!("hyperslab-{name}"))
+        }
+    };
+    clap_mangen::Man::new(page).title(title).render(out)?;
+    Ok(Exit::Yes)
+}

@@ -1,0 +1,251 @@
+//! `show LOCATION`: values.
+
+use crate::args::{Common, Form, Show};
+use crate::exit::Exit;
+use crate::output::{Column, Messages, Table, open, paints_stdout};
+use hyperslab::location::Location;
+use hyperslab::model::{Datatype, Element, ElementRef};
+use hyperslab::show::{Shown, show};
+use hyperslab::{Error, Result, ndl};
+use std::io::Write;
+
+pub fn run(args: &Show, common: &Common, messages: &Messages, out: &mut dyn Write) -> Result<Exit> {
+    let location = Location::parse(&args.location);
+    let shown = open(&location, common).and_then(|source| {
+        let targets = location.targets(&*source)?;
+        match targets.as_slice() {
+            [target] => show(&*source, target, &args.select),
+            many => Err(Error::invalid(format!(
+                "matches {} objects, one can be shown; `hyperslab ls` lists them",
+                many.len()
+            ))),
+        }
+    });
+    let shown = match shown {
+        Ok(shown) => shown,
+        Err(error) => {
+            messages.error(&error.in_file(&location.store));
+            return Ok(Exit::Trouble);
+        }
+    };
+    match if args.json { Form::Json } else { args.form } {
+        Form::Table => table(&shown, paints_stdout(common, args.output.is_some()), out)?,
+        Form::Csv => separated(&shown, ',', out)?,
+        Form::Tsv => separated(&shown, '\t', out)?,
+        Form::Json => json(&shown, out)?,
+        Form::Npy => npy(&shown, out)?,
+        Form::Raw => out.write_all(&little_endian(&shown)?)?,
+    }
+    Ok(Exit::Yes)
+}
+
+/// Tables of at most two dimensions, one behind the other, under a line that says where they are.
+fn table(shown: &Shown, paint: bool, out: &mut dyn Write) -> Result<()> {
+    let (outer, inner) = shown.axes.split_at_checked(shown.axes.len().saturating_sub(2)).unwrap_or_default();
+    let label = shown.datatype.to_string();
+    let mut elements = shown.elements();
+    let size: usize = inner.iter().map(|axis| axis.labels.len()).product();
+    let mut at = vec![0_usize; outer.len()];
+    let tables: usize = outer.iter().map(|axis| axis.labels.len()).product();
+    for index in 0..tables {
+        if index > 0 {
+            writeln!(out)?;
+        }
+        let mut head = format!("# {} {label}", shown.name);
+        let fixed = shown.fixed.iter().map(|axis| (axis, 0));
+        for (axis, position) in fixed.chain(outer.iter().zip(at.iter().copied())) {
+            if let Some(label) = axis.labels.get(position) {
+                head.push_str(&format!(", {} {label}", axis.name));
+            }
+        }
+        match paint {
+            true => writeln!(out, "\x1b[2m{head}\x1b[0m")?,
+            false => writeln!(out, "{head}")?,
+        }
+        let texts: Vec<String> = elements.split(size).map(ndl::plain).collect();
+        match inner {
+            [] => writeln!(out, "{}", texts.concat())?,
+            [axis] => {
+                let mut rows = Table::new(vec![
+                    Column { header: axis.name.clone(), numbers: true },
+                    Column { header: String::new(), numbers: is_number(&shown.datatype) },
+                ]);
+                for (label, text) in axis.labels.iter().zip(texts) {
+                    rows.cell(label);
+                    rows.cell(text);
+                }
+                rows.write(out, paint)?;
+            }
+            [down, across, ..] => {
+                let corner = Column { header: format!("{} \\ {}", down.name, across.name), numbers: true };
+                let numbers = is_number(&shown.datatype);
+                let columns = across.labels.iter().map(|label| Column { header: label.clone(), numbers });
+                let mut rows = Table::new(std::iter::once(corner).chain(columns).collect());
+                let mut texts = texts.into_iter();
+                for label in &down.labels {
+                    rows.cell(label);
+                    texts.by_ref().take(across.labels.len()).for_each(|text| rows.cell(text));
+                }
+                rows.write(out, paint)?;
+            }
+        }
+        for (axis, position) in outer.iter().zip(at.iter_mut()).rev() {
+            *position += 1;
+            if *position < axis.labels.len() {
+                break;
+            }
+            *position = 0;
+        }
+    }
+    Ok(())
+}
+
+fn is_number(datatype: &Datatype) -> bool {
+    matches!(
+        datatype.resolved(),
+        Datatype::Int { .. } | Datatype::Float(_) | Datatype::Time { .. } | Datatype::Bitfield { .. }
+    )
+}
+
+/// A line for each row of the last dimension; members of compounds are columns.
+fn separated(shown: &Shown, separator: char, out: &mut dyn Write) -> Result<()> {
+    let columns = shown.axes.last().map_or(1, |axis| axis.labels.len());
+    let mut line = String::new();
+    if let Datatype::Compound(members) = shown.datatype.resolved() {
+        let names: Vec<_> = members.iter().map(|member| quoted(&member.name, separator)).collect();
+        writeln!(out, "{}", names.join(&separator.to_string()))?;
+        for element in shown.elements() {
+            line.clear();
+            if let Element::Compound(fields) = element.get() {
+                push(&mut line, fields.map(|(_, field)| field), separator);
+            }
+            writeln!(out, "{line}")?;
+        }
+        return Ok(());
+    }
+    let mut elements = shown.elements();
+    while elements.len() > 0 {
+        line.clear();
+        push(&mut line, elements.split(columns.max(1)), separator);
+        writeln!(out, "{line}")?;
+    }
+    Ok(())
+}
+
+fn push<'a>(line: &mut String, elements: impl Iterator<Item = ElementRef<'a>>, separator: char) {
+    for (index, element) in elements.enumerate() {
+        if index > 0 {
+            line.push(separator);
+        }
+        line.push_str(&quoted(&ndl::plain(element), separator));
+    }
+}
+
+/// A cell as RFC 4180 has it.
+fn quoted(text: &str, separator: char) -> String {
+    if text.contains([separator, '"', '\n', '\r']) {
+        format!("\"{}\"", text.replace('"', "\"\""))
+    } else {
+        text.to_owned()
+    }
+}
+
+/// Nested lists as deep as there are dimensions.
+fn json(shown: &Shown, out: &mut dyn Write) -> Result<()> {
+    let extents = shown.extents();
+    let mut elements = shown.elements();
+    nested(&extents, &mut elements, out)?;
+    writeln!(out)?;
+    Ok(())
+}
+
+fn nested(
+    extents: &[usize],
+    elements: &mut hyperslab::model::Elements<'_>,
+    out: &mut dyn Write,
+) -> Result<()> {
+    let Some((count, inner)) = extents.split_first() else {
+        if let Some(element) = elements.next() {
+            write!(out, "{}", ndl::json(element))?;
+        }
+        return Ok(());
+    };
+    write!(out, "[")?;
+    for index in 0..*count {
+        if index > 0 {
+            write!(out, ", ")?;
+        }
+        nested(inner, elements, out)?;
+    }
+    write!(out, "]")?;
+    Ok(())
+}
+
+/// A NumPy file, version 1.0.
+fn npy(shown: &Shown, out: &mut dyn Write) -> Result<()> {
+    let descr = descr(&shown.datatype)
+        .ok_or_else(|| Error::unsupported(format!("NumPy has no type for {}", shown.datatype)))?;
+    let extents: Vec<String> = shown.extents().iter().map(|extent| format!("{extent},")).collect();
+    let mut header =
+        format!("{{'descr': {descr}, 'fortran_order': False, 'shape': ({}), }}", extents.join(" "));
+    // Header and what stands before it fill whole blocks of 64 bytes.
+    let unpadded = 10 + header.len() + 1;
+    header.extend(std::iter::repeat_n(' ', unpadded.next_multiple_of(64) - unpadded));
+    header.push('\n');
+    let len = u16::try_from(header.len()).map_err(|_| Error::unsupported("a NumPy header of 64 KiB"))?;
+    out.write_all(b"\x93NUMPY\x01\x00")?;
+    out.write_all(&len.to_le_bytes())?;
+    out.write_all(header.as_bytes())?;
+    out.write_all(&little_endian(shown)?)?;
+    Ok(())
+}
+
+/// NumPy's description of a type whose rows are what NumPy stores.
+fn descr(datatype: &Datatype) -> Option<String> {
+    let plain = |code: &str, size: usize| Some(format!("'{}{code}{size}'", if size == 1 { '|' } else { '<' }));
+    match datatype.resolved() {
+        Datatype::Int { signed, .. } => plain(if *signed { "i" } else { "u" }, datatype.row_size()?),
+        Datatype::Time { .. } => plain("u", datatype.row_size()?),
+        Datatype::Float(hyperslab::model::Float::Half) => plain("f", 2),
+        Datatype::Float(hyperslab::model::Float::Single) => plain("f", 4),
+        Datatype::Float(hyperslab::model::Float::Double) => plain("f", 8),
+        Datatype::Complex(hyperslab::model::Float::Single) => plain("c", 8),
+        Datatype::Complex(hyperslab::model::Float::Double) => plain("c", 16),
+        Datatype::Bool => Some("'|b1'".into()),
+        Datatype::Enum { base, .. } => descr(base),
+        Datatype::Bitfield { size } if matches!(size, 1 | 2 | 4 | 8) => plain("u", usize::try_from(*size).ok()?),
+        Datatype::Opaque { size, .. } => Some(format!("'|V{size}'")),
+        Datatype::String(hyperslab::model::Text::Fixed { len, .. }) => Some(format!("'|S{len}'")),
+        Datatype::Compound(members) => {
+            let fields: Option<Vec<String>> = members
+                .iter()
+                .map(|member| {
+                    let name = member.name.replace('\\', "\\\\").replace('\'', "\\'");
+                    Some(match member.datatype.resolved() {
+                        Datatype::Array { base, shape } => {
+                            let extents: Vec<_> = shape.iter().map(|extent| format!("{extent},")).collect();
+                            format!("('{name}', {}, ({}))", descr(base)?, extents.join(" "))
+                        }
+                        other => format!("('{name}', {})", descr(other)?),
+                    })
+                })
+                .collect();
+            Some(format!("[{}]", fields?.join(", ")))
+        }
+        _ => None,
+    }
+}
+
+/// The rows as bytes that do not depend on this machine.
+fn little_endian(shown: &Shown) -> Result<Vec<u8>> {
+    if descr(&shown.datatype).is_none() {
+        return Err(Error::unsupported(format!(
+            "elements of {} have no bytes of their own; use --as json",
+            shown.datatype
+        )));
+    }
+    if cfg!(target_endian = "big") {
+        return Err(Error::unsupported("raw values on a big-endian machine; use --as json"));
+    }
+    Ok(shown.values.rows.to_vec())
+}

@@ -1,0 +1,245 @@
+//! Where answers and messages go, and how they look.
+
+use crate::args::{Common, When};
+use crate::exit::Exit;
+use hyperslab::{Error, Result};
+use std::cell::Cell;
+use std::fs::File;
+use std::io::{self, BufWriter, IsTerminal, Write};
+use std::path::Path;
+
+/// Runs `work` with a writer to standard output, or to a file that appears when it is whole.
+pub fn to(path: Option<&Path>, work: impl FnOnce(&mut dyn Write) -> Result<Exit>) -> Result<Exit> {
+    let Some(path) = path else {
+        let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
+        let exit = work(&mut out)?;
+        out.flush()?;
+        return Ok(exit);
+    };
+    let shown = path.display();
+    let mut beside = path.as_os_str().to_owned();
+    beside.push(format!(".{}.partial", std::process::id()));
+    let write = || -> Result<Exit> {
+        let file = File::create_new(&beside).map_err(|e| Error::from(e).in_file(shown.to_string()))?;
+        let mut out = BufWriter::new(file);
+        let exit = work(&mut out)?;
+        out.into_inner().map_err(|e| Error::from(e.into_error()))?.sync_all()?;
+        std::fs::rename(&beside, path)?;
+        Ok(exit)
+    };
+    write().inspect_err(|_| {
+        let _ = std::fs::remove_file(&beside);
+    })
+}
+
+/// What is said about the work, on standard error.
+#[derive(Debug, Default)]
+pub struct Messages {
+    quiet: bool,
+    color: bool,
+    errors: Cell<u32>,
+}
+
+impl Messages {
+    /// Messages as the options want them.
+    pub fn new(common: &Common) -> Self {
+        let color = paints(common.color, io::stderr().is_terminal());
+        Messages { quiet: common.quiet, color, errors: Cell::new(0) }
+    }
+
+    /// Says what went wrong. After twenty only the count goes on.
+    pub fn error(&self, error: &Error) {
+        self.errors.set(self.errors.get() + 1);
+        if self.errors.get() <= MOST {
+            self.say("error", "31", &error.to_string());
+        }
+    }
+
+    /// As [`Messages::error`], for an error that does not know its file.
+    pub fn error_in(&self, error: &Error, file: &str) {
+        let object = error.object().unwrap_or_default();
+        self.error(&Error::new(error.kind(), error.reason().to_string()).in_object(object).in_file(file));
+    }
+
+    /// Says what is worth knowing, unless told to be quiet.
+    pub fn note(&self, text: &str) {
+        if !self.quiet {
+            self.say("  note", "36", text);
+        }
+    }
+
+    /// Says how many errors were not shown.
+    pub fn finish(&self) {
+        if let Some(more) = self.errors.get().checked_sub(MOST).filter(|more| *more > 0) {
+            self.note(&format!("{more} more errors"));
+        }
+    }
+
+    fn say(&self, level: &str, color: &str, text: &str) {
+        for (index, line) in text.lines().enumerate() {
+            // Lines behind the first carry their own level, as `help:`.
+            let (level, line) = match line.split_once(": ") {
+                Some(("help", rest)) if index > 0 => ("  help", rest),
+                _ if index > 0 => ("", line),
+                _ => (level, line),
+            };
+            let level = if self.color { format!("\x1b[{color}m{level}\x1b[0m") } else { level.to_owned() };
+            // There is nowhere left to say that standard error is closed.
+            let _ = writeln!(io::stderr(), "{level}: {line}");
+        }
+    }
+}
+
+const MOST: u32 = 20;
+
+/// Whether standard output is painted.
+pub fn paints_stdout(common: &Common, to_file: bool) -> bool {
+    paints(common.color, !to_file && io::stdout().is_terminal())
+}
+
+fn paints(when: When, terminal: bool) -> bool {
+    let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    match when {
+        When::Always => true,
+        When::Never => false,
+        When::Auto if set("NO_COLOR") => false,
+        When::Auto if set("CLICOLOR_FORCE") => true,
+        When::Auto => terminal && std::env::var_os("TERM").is_none_or(|term| term != "dumb"),
+    }
+}
+
+/// Rows under a header, in columns as wide as their widest cell.
+pub struct Table {
+    headers: Vec<Column>,
+    cells: Vec<String>,
+}
+
+/// A column of a table.
+pub struct Column {
+    /// Its header, in upper case.
+    pub header: String,
+    /// Whether its cells are numbers, which stand right.
+    pub numbers: bool,
+}
+
+impl Table {
+    /// A table without rows.
+    pub fn new(headers: Vec<Column>) -> Self {
+        Table { headers, cells: Vec::new() }
+    }
+
+    /// Adds a cell; rows fill from left to right.
+    pub fn cell(&mut self, text: impl Into<String>) {
+        self.cells.push(text.into());
+    }
+
+    /// Writes header and rows, two spaces between columns, nothing at line ends.
+    pub fn write(&self, out: &mut dyn Write, paint: bool) -> io::Result<()> {
+        let mut widths: Vec<usize> = self.headers.iter().map(|column| columns(&column.header)).collect();
+        for row in self.cells.chunks(self.headers.len().max(1)) {
+            for (width, cell) in widths.iter_mut().zip(row) {
+                *width = (*width).max(columns(cell));
+            }
+        }
+        let header = self.headers.iter().map(|column| column.header.as_str());
+        let mut line = String::new();
+        self.line(&mut line, &widths, header);
+        match paint {
+            true => writeln!(out, "\x1b[2m{line}\x1b[0m")?,
+            false => writeln!(out, "{line}")?,
+        }
+        for row in self.cells.chunks(self.headers.len().max(1)) {
+            line.clear();
+            self.line(&mut line, &widths, row.iter().map(String::as_str));
+            line.push('\n');
+            out.write_all(line.as_bytes())?;
+        }
+        Ok(())
+    }
+
+    fn line<'a>(&self, line: &mut String, widths: &[usize], cells: impl Iterator<Item = &'a str>) {
+        for (index, ((cell, width), column)) in cells.zip(widths).zip(&self.headers).enumerate() {
+            if index > 0 {
+                line.push_str("  ");
+            }
+            let pad = width.saturating_sub(columns(cell));
+            if column.numbers {
+                line.extend(std::iter::repeat_n(' ', pad));
+                line.push_str(cell);
+            } else {
+                line.push_str(cell);
+                line.extend(std::iter::repeat_n(' ', pad));
+            }
+        }
+        line.truncate(line.trim_end().len());
+    }
+}
+
+/// Terminal columns of a text, near enough: one for each character.
+fn columns(text: &str) -> usize {
+    if text.is_ascii() { text.len() } else { text.chars().count() }
+}
+
+/// Opens the store of a location; a directory is no store of a format that is read so far.
+pub fn open(
+    location: &hyperslab::location::Location,
+    common: &Common,
+) -> Result<std::sync::Arc<dyn hyperslab::Source>> {
+    if location.store == "-" {
+        return Err(Error::invalid("reading NDL from standard input is not supported; name a file").in_file("-"));
+    }
+    hyperslab::open(Path::new(&location.store), &common.open_options())
+}
+
+/// Paints NDL on its way to a terminal: keys bold, types cyan, strings green, comments dim.
+pub struct Painter<'a> {
+    out: &'a mut dyn Write,
+    line: Vec<u8>,
+}
+
+impl<'a> Painter<'a> {
+    pub fn new(out: &'a mut dyn Write) -> Self {
+        Painter { out, line: Vec::new() }
+    }
+}
+
+impl Write for Painter<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        for piece in bytes.split_inclusive(|byte| *byte == b'\n') {
+            self.line.extend_from_slice(piece);
+            if piece.ends_with(b"\n") {
+                let painted = painted(&String::from_utf8_lossy(&self.line));
+                self.out.write_all(painted.as_bytes())?;
+                self.line.clear();
+            }
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}
+
+fn painted(line: &str) -> String {
+    if line.starts_with('#') {
+        return format!("\x1b[2m{}\x1b[0m\n", line.trim_end());
+    }
+    let indent = line.len() - line.trim_start_matches([' ', '-']).len();
+    let (lead, rest) = line.split_at_checked(indent).unwrap_or(("", line));
+    let Some((key, value)) = rest.split_once(": ").or_else(|| rest.trim_end().strip_suffix(':').map(|k| (k, "\n")))
+    else {
+        return line.to_owned();
+    };
+    let text = value.trim_end();
+    let value = match text.as_bytes().first() {
+        _ if key == "type" => format!("\x1b[36m{text}\x1b[0m"),
+        Some(b'"' | b'\'') => format!("\x1b[32m{text}\x1b[0m"),
+        Some(b'a'..=b'z' | b'A'..=b'Z') if !matches!(text, "null" | "true" | "false") => {
+            format!("\x1b[32m{text}\x1b[0m")
+        }
+        _ => text.to_owned(),
+    };
+    let gap = if text.is_empty() { "" } else { " " };
+    format!("{lead}\x1b[1m{key}\x1b[0m:{gap}{value}\n")
+}

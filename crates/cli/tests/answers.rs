@@ -1,0 +1,94 @@
+//! Exit codes and where the answer goes.
+
+use crate::command::{examples, hyperslab, prepared, ran};
+use std::fs;
+use std::process::Stdio;
+use tempfile::TempDir;
+
+#[test]
+fn a_location_alone_is_described() {
+    assert_eq!(hyperslab(["ocean.nc"]).answer, hyperslab(["describe", "ocean.nc"]).answer);
+}
+
+#[test]
+fn an_answer_in_a_file_is_the_same_as_on_standard_output() {
+    let dir = TempDir::new().unwrap();
+    let path = dir.path().join("ocean.yaml");
+    let ran = hyperslab(["describe", "ocean.nc", "-o", path.to_str().unwrap()]);
+    assert_eq!((ran.code, ran.answer.as_str()), (0, ""));
+    assert_eq!(fs::read_to_string(path).unwrap(), hyperslab(["describe", "ocean.nc"]).answer);
+}
+
+#[test]
+fn several_locations_make_a_stream_of_documents() {
+    let ran = hyperslab(["describe", "userblock.h5", "big_endian.h5"]);
+    assert_eq!(ran.code, 0);
+    assert_eq!(ran.answer.matches("\n---\n").count(), 1);
+}
+
+#[test]
+fn a_reader_who_leaves_early_is_no_error() {
+    let mut child = prepared(["describe", "--values", "groups_new.h5"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    let ran = ran(child.wait_with_output().unwrap());
+    assert_eq!((ran.code, ran.messages.as_str()), (0, ""));
+}
+
+#[test]
+fn a_pattern_matches_across_groups() {
+    let ran = hyperslab(["digest", "ocean.nc:/**/wmo"]);
+    assert_eq!(ran.code, 0, "{}", ran.messages);
+    assert!(ran.answer.contains("/waves/buoys/wmo "), "{}", ran.answer);
+}
+
+#[test]
+fn a_broken_chunk_gives_an_error_line_and_leaves_the_rest() {
+    let dir = TempDir::new().unwrap();
+    let mut bytes = fs::read(examples().join("userblock.h5")).unwrap();
+    // The first chunk of /c begins with zlib's header for level 1.
+    let chunk = bytes.windows(2).position(|pair| pair == [0x78, 0x01]).unwrap();
+    bytes[chunk + 2..chunk + 8].fill(0xff);
+    let path = dir.path().join("broken.h5");
+    fs::write(&path, bytes).unwrap();
+    let broken = hyperslab(["digest", "--json", path.to_str().unwrap()]);
+    assert_eq!(broken.code, 1, "{}", broken.messages);
+    assert!(broken.messages.contains("broken.h5:/c"), "{}", broken.messages);
+    let whole = hyperslab(["digest", "--json", "userblock.h5"]);
+    for (line, broken) in whole.answer.lines().zip(broken.answer.lines()) {
+        if line.contains("\"path\":\"/c\"") {
+            assert!(broken.contains("\"error\":"), "{broken}");
+        } else {
+            assert_eq!(line, broken);
+        }
+    }
+}
+
+#[test]
+fn a_broken_object_keeps_its_place_in_the_description() {
+    let dir = TempDir::new().unwrap();
+    let mut bytes = fs::read(examples().join("userblock.h5")).unwrap();
+    let headers: Vec<usize> =
+        bytes.windows(4).enumerate().filter(|(_, w)| w == b"OHDR").map(|(at, _)| at).collect();
+    let last = headers.last().unwrap() + 20;
+    bytes[last] ^= 0xff;
+    let path = dir.path().join("broken.h5");
+    fs::write(&path, bytes).unwrap();
+    let ran = hyperslab(["describe", path.to_str().unwrap()]);
+    assert_eq!(ran.code, 1, "{}", ran.messages);
+    assert!(ran.answer.contains("x-error:"), "{}", ran.answer);
+    assert!(ran.answer.contains("addresses count from byte 1024"), "{}", ran.answer);
+    assert!(ran.messages.starts_with("error: "), "{}", ran.messages);
+    assert!(ran.messages.contains("at byte 0x"), "{}", ran.messages);
+}
+
+#[test]
+fn quiet_keeps_errors_and_drops_notes() {
+    let ran = hyperslab(["-q", "describe", "no_such_file.nc"]);
+    assert_eq!(ran.code, 2);
+    assert!(ran.messages.starts_with("error: "), "{}", ran.messages);
+    assert_eq!(ran.messages.lines().count(), 1, "{}", ran.messages);
+}

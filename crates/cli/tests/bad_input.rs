@@ -1,0 +1,166 @@
+//! What is wrong is said in one sentence, with exit code 2 and no answer.
+
+use crate::command::{Ran, examples, hyperslab, prepared, ran};
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+use tempfile::TempDir;
+
+const READING: &[&str] = &["describe", "ls", "show", "digest"];
+
+fn is_one_sentence(ran: &Ran, about: &str) {
+    assert_eq!((ran.code, ran.answer.as_str()), (2, ""), "{ran:?}");
+    let errors: Vec<&str> = ran.messages.lines().filter(|line| line.starts_with("error: ")).collect();
+    assert_eq!(errors.len(), 1, "{}", ran.messages);
+    assert!(ran.messages.lines().count() <= 3, "{}", ran.messages);
+    let sentence = errors[0];
+    assert!(sentence.contains(about), "{sentence} does not name {about}");
+    assert!(!sentence.ends_with('.'), "{sentence}");
+    for debris in ["Error {", "Os {", "panicked", "unwrap", "RUST_BACKTRACE"] {
+        assert!(!ran.messages.contains(debris), "{}", ran.messages);
+    }
+}
+
+fn file(dir: &TempDir, name: &str, bytes: &[u8]) -> String {
+    let path = dir.path().join(name);
+    fs::write(&path, bytes).unwrap();
+    path.to_str().unwrap().to_owned()
+}
+
+#[test]
+fn an_empty_file_is_called_empty() {
+    let dir = TempDir::new().unwrap();
+    let path = file(&dir, "nothing.h5", b"");
+    for verb in READING {
+        let ran = hyperslab([verb, path.as_str()]);
+        is_one_sentence(&ran, "nothing.h5");
+        assert!(ran.messages.contains("empty"), "{}", ran.messages);
+    }
+}
+
+#[test]
+fn a_directory_is_called_a_directory() {
+    let dir = TempDir::new().unwrap();
+    for verb in ["describe", "show", "digest"] {
+        let ran = hyperslab([verb, dir.path().to_str().unwrap()]);
+        is_one_sentence(&ran, dir.path().to_str().unwrap());
+        assert!(ran.messages.contains("directory"), "{}", ran.messages);
+    }
+}
+
+#[test]
+fn standard_input_is_refused_by_name() {
+    for verb in READING {
+        is_one_sentence(&hyperslab([verb, "-"]), "-");
+    }
+}
+
+#[test]
+fn a_missing_file_is_named() {
+    for verb in READING {
+        let ran = hyperslab([verb, "no_such_file.nc"]);
+        is_one_sentence(&ran, "no_such_file.nc");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_file_without_permission_is_named() {
+    use std::os::unix::fs::PermissionsExt;
+    let dir = TempDir::new().unwrap();
+    let path = file(&dir, "secret.h5", &fs::read(examples().join("userblock.h5")).unwrap());
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o000)).unwrap();
+    fs::set_permissions(dir.path(), fs::Permissions::from_mode(0o755)).unwrap();
+    let output = if fs::read(&path).is_err() {
+        prepared(["describe", path.as_str()]).output()
+    } else {
+        // Root may read anything, so somebody else has to try.
+        let program = dir.path().join("hyperslab");
+        fs::copy(env!("CARGO_BIN_EXE_hyperslab"), &program).unwrap();
+        Command::new("setpriv")
+            .args(["--reuid=65534", "--regid=65534", "--clear-groups"])
+            .arg(program)
+            .args(["describe", path.as_str()])
+            .current_dir("/")
+            .output()
+    };
+    match output {
+        Ok(output) if !String::from_utf8_lossy(&output.stderr).starts_with("setpriv:") => {
+            let ran = ran(output);
+            is_one_sentence(&ran, "secret.h5");
+            assert!(ran.messages.to_lowercase().contains("permission"), "{}", ran.messages);
+        }
+        _ => eprintln!("not tried: nobody here may not read it"),
+    }
+}
+
+#[test]
+fn content_decides_and_not_the_suffix() {
+    let dir = TempDir::new().unwrap();
+    let path = file(&dir, "really.txt", &fs::read(examples().join("userblock.h5")).unwrap());
+    assert_eq!(hyperslab(["describe", path.as_str()]).code, 0);
+}
+
+#[test]
+fn what_a_file_is_instead_is_said() {
+    let dir = TempDir::new().unwrap();
+    for (name, bytes, what) in [
+        ("old.nc", &b"CDF\x01\0\0\0\0"[..], "NetCDF-3"),
+        ("packed.h5", b"\x1f\x8b\x08\0rest", "gzip"),
+        ("list.h5", b"PK\x03\x04rest", "zip"),
+        ("notes.h5", b"some notes, not data", "no HDF5"),
+        ("short.h5", b"\x89HDF\r\n", "short.h5"),
+    ] {
+        let path = file(&dir, name, bytes);
+        let ran = hyperslab(["describe", path.as_str()]);
+        is_one_sentence(&ran, name);
+        assert!(ran.messages.contains(what), "{}", ran.messages);
+    }
+}
+
+#[test]
+fn a_file_cut_short_is_refused() {
+    let dir = TempDir::new().unwrap();
+    let whole = fs::read(examples().join("ocean.nc")).unwrap();
+    let path = file(&dir, "cut.nc", &whole[..60]);
+    is_one_sentence(&hyperslab(["describe", path.as_str()]), "cut.nc");
+}
+
+#[test]
+fn a_missing_object_comes_with_the_nearest_name() {
+    for verb in READING {
+        let ran = hyperslab([verb, "ocean.nc:/temprature"]);
+        is_one_sentence(&ran, "/temprature");
+        assert!(ran.messages.contains("did you mean /temperature?"), "{}", ran.messages);
+    }
+}
+
+#[test]
+fn a_mistyped_verb_comes_with_the_nearest_one() {
+    let ran = hyperslab(["descirbe", "ocean.nc"]);
+    is_one_sentence(&ran, "descirbe");
+    assert!(ran.messages.contains("did you mean 'describe'?"), "{}", ran.messages);
+}
+
+#[test]
+fn an_unknown_format_comes_with_those_known() {
+    let ran = hyperslab(["describe", "--input-format", "hdf6", "ocean.nc"]);
+    assert_eq!(ran.code, 2);
+    assert!(ran.messages.contains("hdf5"), "{}", ran.messages);
+}
+
+#[test]
+fn one_bad_location_does_not_stop_the_others() {
+    let ran = hyperslab(["digest", "no_such_file.nc", "userblock.h5"]);
+    assert_eq!(ran.code, 2);
+    assert!(ran.answer.contains("/x"), "{}", ran.answer);
+}
+
+#[test]
+fn a_location_that_is_a_verb_can_be_reached() {
+    let dir = TempDir::new().unwrap();
+    fs::copy(examples().join("userblock.h5"), dir.path().join("ls")).unwrap();
+    let output = prepared(["./ls"]).current_dir(dir.path()).output().unwrap();
+    assert_eq!(ran(output).code, 0);
+    assert!(Path::new(&dir.path().join("ls")).exists());
+}

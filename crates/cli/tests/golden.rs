@@ -1,0 +1,83 @@
+//! Answers about the example files, compared to the byte with `tests/golden/`.
+//!
+//! `UPDATE_GOLDEN=1` writes them anew.
+
+use crate::command::hyperslab;
+use std::fs;
+use std::path::Path;
+
+/// Compares an answer with the golden file of that name.
+pub(crate) fn holds(name: &str, answer: &str) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name);
+    if std::env::var_os("UPDATE_GOLDEN").is_some() {
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, answer).unwrap();
+        return;
+    }
+    let golden = fs::read_to_string(&path).unwrap_or_default();
+    let line = golden.lines().zip(answer.lines()).take_while(|(wanted, found)| wanted == found).count();
+    assert!(
+        golden == answer,
+        "{name} differs from line {}:\n  golden {:?}\n  found  {:?}\nif that is right: UPDATE_GOLDEN=1",
+        line + 1,
+        golden.lines().nth(line),
+        answer.lines().nth(line),
+    );
+}
+
+fn answers(name: &str, args: &[&str]) {
+    let ran = hyperslab(args);
+    assert_eq!((ran.code, ran.messages.as_str()), (0, ""), "{args:?}");
+    holds(name, &ran.answer);
+}
+
+#[test]
+fn descriptions_stay_the_same() {
+    answers("ocean.yaml", &["describe", "ocean.nc"]);
+    for file in [
+        "nested_groups.nc",
+        "strings.nc",
+        "unlimited.nc",
+        "classic_model.nc",
+        "datatypes.h5",
+        "groups_old.h5",
+        "groups_new.h5",
+        "chunk_indexes.h5",
+        "h5netcdf_style.h5",
+        "userblock.h5",
+        "big_endian.h5",
+    ] {
+        let (stem, _) = file.split_once('.').unwrap();
+        answers(&format!("{stem}.yaml"), &["describe", "--values=40", file]);
+    }
+}
+
+#[test]
+fn descriptions_with_other_options_stay_the_same() {
+    answers("ocean_full.yaml", &["describe", "--storage=full", "ocean.nc"]);
+    answers("ocean_raw.yaml", &["describe", "--raw", "ocean.nc"]);
+    answers("ocean_waves.yaml", &["describe", "--values", "ocean.nc:/waves"]);
+    answers("nested_groups.json", &["describe", "--json", "--values", "nested_groups.nc"]);
+}
+
+#[test]
+fn lists_stay_the_same() {
+    answers("ls_ocean.txt", &["ls", "-rl", "ocean.nc"]);
+    answers("ls_datatypes.txt", &["ls", "-r", "datatypes.h5"]);
+    answers("ls_paths.txt", &["ls", "-r1", "nested_groups.nc"]);
+}
+
+#[test]
+fn shown_values_stay_the_same() {
+    answers("show_table.txt", &["show", "ocean.nc:/salinity", "-s", "time=0,depth=2"]);
+    answers("show_strings.txt", &["show", "ocean.nc:/remark"]);
+    answers("show_compound.txt", &["show", "datatypes.h5:/made_of_others/compound"]);
+    answers("show_attribute.txt", &["show", "ocean.nc:/temperature@units"]);
+    answers("show_csv.txt", &["show", "ocean.nc:/waves/energy", "-s", "time=0", "--as", "csv"]);
+}
+
+#[test]
+fn digests_stay_the_same() {
+    answers("digest_ocean.txt", &["digest", "ocean.nc"]);
+    answers("digest_datatypes.jsonl", &["digest", "--json", "datatypes.h5"]);
+}

@@ -1,0 +1,224 @@
+//! The attributes of an object, however it stores them.
+
+use crate::file::File;
+use crate::format::infrastructure::btree_v2::Record;
+use crate::format::message::HeaderMessage;
+use crate::format::message::attribute::Attribute as AttributeMessage;
+use crate::format::message::attribute_info::AttributeInfo;
+use crate::format::message::datatype::{Datatype, DatatypeClass, VariableLengthKind};
+use crate::format::message::dataspace::{Dataspace, Extent};
+use crate::format::message::shared::{Location, MaybeShared};
+use crate::format::{Address, Structure, checksum};
+use crate::navigate::btree_v2::BtreeV2;
+use crate::navigate::fractal_heap::FractalHeap;
+use crate::navigate::object_header::{ObjectHeader, StoredMessage, resolve_part};
+use crate::navigate::Reader;
+use crate::reference::Reference;
+use bytes::Bytes;
+use hyperslab_core::rows::{Heap, Rows, Slot};
+use hyperslab_core::{Decoder, Error, Result};
+use std::cmp::Ordering;
+use std::ops::ControlFlow;
+
+/// A small named array of an object.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Attribute {
+    message: AttributeMessage,
+    datatype: Datatype,
+    committed: Option<Address>,
+    dataspace: Dataspace,
+}
+
+impl Attribute {
+    fn resolve(reader: &Reader, message: AttributeMessage) -> Result<Attribute> {
+        let committed = match &message.datatype {
+            MaybeShared::Shared(shared) => match shared.location {
+                Location::Committed(address) => Some(address),
+                Location::Heap(_) => None,
+            },
+            MaybeShared::Here(_) => None,
+        };
+        let datatype = resolve_part(reader, message.datatype.clone())?;
+        let dataspace = resolve_part(reader, message.dataspace.clone())?;
+        Ok(Attribute { message, datatype, committed, dataspace })
+    }
+
+    /// Its name, in whatever encoding the writer used; nearly always UTF-8.
+    pub fn name(&self) -> &[u8] {
+        &self.message.name
+    }
+
+    /// The type of its elements.
+    pub fn datatype(&self) -> &Datatype {
+        &self.datatype
+    }
+
+    /// The committed datatype that it shares, if it does.
+    pub fn committed(&self) -> Option<Address> {
+        self.committed
+    }
+
+    /// Its dimensions; `None` if it is null.
+    pub fn extents(&self) -> Option<&[u64]> {
+        match self.dataspace.extent {
+            Extent::Null => None,
+            _ => Some(self.dataspace.dimensions()),
+        }
+    }
+
+    /// The bytes of one element in memory.
+    ///
+    /// # Errors
+    /// If the type cannot be converted.
+    pub fn row_size(&self, file: &File) -> Result<usize> {
+        Ok(file.converter(&self.datatype)?.row_size())
+    }
+
+    /// Its elements.
+    ///
+    /// # Errors
+    /// If they are not all there, or what they refer to is not.
+    pub fn read(&self, file: &File) -> Result<Rows<Reference>> {
+        let mut heap = Heap::default();
+        let rows = self.read_into(file, &mut heap)?;
+        Ok(Rows { rows, heap })
+    }
+
+    /// Its elements, with what they point to added to `heap`.
+    ///
+    /// # Errors
+    /// As [`Attribute::read`].
+    pub fn read_into(&self, file: &File, heap: &mut Heap<Reference>) -> Result<Bytes> {
+        let reader = file.reader();
+        if self.extents().is_none() {
+            return Ok(Bytes::new());
+        }
+        let stored = self.message.value(&self.datatype, &self.dataspace)?;
+        let converter = file.converter(&self.datatype)?;
+        let count = stored.len().checked_div(converter.stored_size()).unwrap_or(0);
+        let len = count.checked_mul(converter.row_size());
+        let len = len.ok_or_else(|| Error::malformed(format!("{count} elements do not fit in memory")))?;
+        let _charge = reader.budget().charge(len as u64)?;
+        let mut rows = vec![0; len];
+        converter.convert(reader, stored, &mut rows, heap)?;
+        Ok(rows.into())
+    }
+
+    /// The text of an attribute that is one string, without padding; `None` if it is anything else.
+    ///
+    /// # Errors
+    /// As [`Attribute::read`].
+    pub fn text(&self, file: &File) -> Result<Option<Vec<u8>>> {
+        if self.extents().and_then(|dims| dims.iter().try_fold(1_u64, |n, d| n.checked_mul(*d))) != Some(1) {
+            return Ok(None);
+        }
+        let text = match &self.datatype.class {
+            DatatypeClass::String(_) => self.read(file)?.rows.to_vec(),
+            DatatypeClass::VariableLength(class) if class.kind != VariableLengthKind::Sequence => {
+                let rows = self.read(file)?;
+                let slot = Slot::get(&rows.rows).unwrap_or_default();
+                let len = usize::try_from(slot.count).unwrap_or(0);
+                rows.heap.bytes(slot, len).unwrap_or_default().to_vec()
+            }
+            _ => return Ok(None),
+        };
+        // Every padding of a class or dimension name is cut here: none contains NULs or ends in spaces.
+        let text = text.split(|byte| *byte == 0).next().unwrap_or_default();
+        Ok(Some(text.trim_ascii_end().to_vec()))
+    }
+}
+
+/// All attributes: in order of creation where the object tracks it, else by name.
+pub(crate) fn attributes(reader: &Reader, header: &ObjectHeader) -> Result<Vec<(Vec<u8>, Result<Attribute>)>> {
+    let mut found = Vec::new();
+    for message in header.find_all(AttributeMessage::TYPE) {
+        let order = message.creation_index.map(u32::from);
+        found.push((order, named(reader, compact(reader, header, message))));
+    }
+    if let Some(info) = header.message::<AttributeInfo>(reader)?.filter(|info| !info.heap.is_undefined()) {
+        let heap = FractalHeap::open(reader, info.heap)?;
+        BtreeV2::open(reader, info.name_index)?.records(&mut |record| {
+            let order = match &record {
+                Record::AttributeName { creation_order, .. } => Some(*creation_order),
+                _ => None,
+            };
+            found.push((order, named(reader, dense(reader, &heap, &record))));
+            Ok(ControlFlow::Continue(()))
+        })?;
+    }
+    match header.attribute_creation_order_tracked() && found.iter().all(|(order, _)| order.is_some()) {
+        true => found.sort_by_key(|(order, _)| *order),
+        false => found.sort_by(|(_, (a, _)), (_, (b, _))| a.cmp(b)),
+    }
+    Ok(found.into_iter().map(|(_, named)| named).collect())
+}
+
+/// The attribute of one name; decodes no other than it must.
+pub(crate) fn find(reader: &Reader, header: &ObjectHeader, name: &[u8]) -> Result<Option<Attribute>> {
+    for message in header.find_all(AttributeMessage::TYPE) {
+        // The name stands in the message as it is, unless the whole message is shared.
+        let here = message.body.windows(name.len().max(1)).any(|window| window == name);
+        if !here && !message.flags.is_shared() {
+            continue;
+        }
+        match compact(reader, header, message) {
+            Ok(attribute) if attribute.name == name => return Attribute::resolve(reader, attribute).map(Some),
+            _ => {}
+        }
+    }
+    let Some(info) = header.message::<AttributeInfo>(reader)?.filter(|info| !info.heap.is_undefined()) else {
+        return Ok(None);
+    };
+    let heap = FractalHeap::open(reader, info.heap)?;
+    let wanted = checksum::lookup3(name);
+    let mut found = None;
+    let compare = |record: &Record| match record {
+        Record::AttributeName { hash, .. } => hash.cmp(&wanted),
+        _ => Ordering::Equal,
+    };
+    BtreeV2::open(reader, info.name_index)?.find(&compare, &mut |record| {
+        let message = dense(reader, &heap, &record)?;
+        if message.name != name {
+            return Ok(ControlFlow::Continue(()));
+        }
+        found = Some(Attribute::resolve(reader, message)?);
+        Ok(ControlFlow::Break(()))
+    })?;
+    Ok(found)
+}
+
+/// Whether the object has any attributes; answered without decoding one.
+pub(crate) fn has_any(reader: &Reader, header: &ObjectHeader) -> Result<bool> {
+    Ok(header.find(AttributeMessage::TYPE).is_some()
+        || header.message::<AttributeInfo>(reader)?.is_some_and(|info| !info.heap.is_undefined()))
+}
+
+fn compact(reader: &Reader, header: &ObjectHeader, message: &StoredMessage) -> Result<AttributeMessage> {
+    header.decode(reader, message)
+}
+
+fn dense(reader: &Reader, heap: &FractalHeap, record: &Record) -> Result<AttributeMessage> {
+    let (Record::AttributeName { heap_id, message_flags, .. }
+    | Record::AttributeCreationOrder { heap_id, message_flags, .. }) = record
+    else {
+        return Err(Error::malformed("records that are not of attributes in the index of an object"));
+    };
+    if message_flags & SHARED != 0 {
+        return Err(Error::unsupported("an attribute in the shared object header message heap"));
+    }
+    let message = heap.object(reader, heap_id)?;
+    let mut d =
+        Decoder::decoded(AttributeMessage::NAME, "fractal heap object", heap.address().0, &message);
+    AttributeMessage::decode(&mut d, reader.sizes())
+}
+
+/// Bit 1 of message flags.
+const SHARED: u8 = 2;
+
+/// An attribute by its name; where not even that can be read, by `?`.
+fn named(reader: &Reader, message: Result<AttributeMessage>) -> (Vec<u8>, Result<Attribute>) {
+    match message {
+        Ok(message) => (message.name.clone(), Attribute::resolve(reader, message)),
+        Err(error) => (b"?".to_vec(), Err(error)),
+    }
+}

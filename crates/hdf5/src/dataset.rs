@@ -1,0 +1,379 @@
+//! Datasets: what they hold, where it is, and reading it.
+
+mod chunked;
+
+use crate::element::Converter;
+use crate::file::File;
+use crate::format::Address;
+use crate::format::message::HeaderMessage;
+use crate::format::message::data_layout::{DataLayout, LayoutClass};
+use crate::format::message::dataspace::{Dataspace, Extent};
+use crate::format::message::datatype::Datatype;
+use crate::format::message::external_files::ExternalFiles;
+use crate::format::message::fill_value::{Fill as FillMessage, FillValue};
+use crate::format::message::fill_value_old::FillValueOld;
+use crate::format::message::filter_pipeline::{Filter, FilterPipeline};
+use crate::format::message::shared::{Location, SharedMessage};
+use crate::format::Structure;
+use crate::navigate::Reader;
+use crate::navigate::object_header::ObjectHeader;
+use crate::reference::Reference;
+use chunked::Chunks;
+use hyperslab_core::nd::{Region, fill_rows, runs, scatter};
+use hyperslab_core::rows::Heap;
+use hyperslab_core::{Decoder, Error, ErrorKind, Result};
+
+/// A dataset, apart from its elements.
+#[derive(Debug)]
+pub struct Dataset {
+    datatype: Datatype,
+    committed: Option<Address>,
+    dataspace: Dataspace,
+    layout: DataLayout,
+    filters: Vec<Filter>,
+    fill: Fill,
+    external: bool,
+}
+
+/// What elements never written hold.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Fill {
+    /// One element as it is stored; `None` for zeros.
+    pub value: Option<Vec<u8>>,
+    /// Whether the writer left it explicitly undefined.
+    pub undefined: bool,
+    /// The message itself, of the newer kind.
+    pub message: Option<FillValue>,
+}
+
+impl Dataset {
+    pub(crate) fn open(reader: &Reader, header: &ObjectHeader) -> Result<Dataset> {
+        let datatype: Datatype = header.required(reader)?;
+        let dataspace: Dataspace = header.required(reader)?;
+        let filters = header.message::<FilterPipeline>(reader)?.map(|pipeline| pipeline.filters);
+        Ok(Dataset {
+            committed: committed(reader, header)?,
+            layout: layout(header.required(reader)?, &datatype, &dataspace)?,
+            filters: filters.unwrap_or_default(),
+            fill: Fill::of(reader, header, &datatype)?,
+            external: header.find(ExternalFiles::TYPE).is_some(),
+            datatype,
+            dataspace,
+        })
+    }
+
+    /// The type of its elements.
+    pub fn datatype(&self) -> &Datatype {
+        &self.datatype
+    }
+
+    /// The committed datatype that it shares, if it does.
+    pub fn committed(&self) -> Option<Address> {
+        self.committed
+    }
+
+    /// Its dimensions; `None` if it is null.
+    pub fn extents(&self) -> Option<&[u64]> {
+        match self.dataspace.extent {
+            Extent::Null => None,
+            _ => Some(self.dataspace.dimensions()),
+        }
+    }
+
+    /// What its dimensions may become, `u64::MAX` without end; `None` if it is null.
+    pub fn max_extents(&self) -> Option<&[u64]> {
+        self.extents().map(|_| self.dataspace.maximum())
+    }
+
+    /// Where its elements are.
+    pub fn layout(&self) -> &LayoutClass {
+        &self.layout.class
+    }
+
+    /// The shape of a chunk, if there are chunks.
+    pub fn chunk(&self) -> Option<&[u64]> {
+        match &self.layout.class {
+            LayoutClass::Chunked(chunked) => Some(&chunked.dimensions),
+            _ => None,
+        }
+    }
+
+    /// The filters that chunks pass when written.
+    pub fn filters(&self) -> &[Filter] {
+        &self.filters
+    }
+
+    /// What elements never written hold.
+    pub fn fill(&self) -> &Fill {
+        &self.fill
+    }
+
+    /// Whether its elements are in files of raw bytes.
+    pub fn has_external_files(&self) -> bool {
+        self.external
+    }
+
+    /// Bytes that its elements take in the file.
+    ///
+    /// # Errors
+    /// If its chunks cannot be listed.
+    pub fn stored_bytes(&self, file: &File) -> Result<u64> {
+        match &self.layout.class {
+            LayoutClass::Compact { data, .. } => Ok(data.len() as u64),
+            LayoutClass::Contiguous { address, .. } if address.is_undefined() || self.external => Ok(0),
+            LayoutClass::Contiguous { size, .. } => Ok(size.unwrap_or_else(|| self.logical_bytes().unwrap_or(0))),
+            LayoutClass::Chunked(chunked) => {
+                let table = chunked::table(file.reader(), chunked, &self.dataspace, !self.filters.is_empty())?;
+                Ok(table.iter().fold(0, |sum, chunk| sum.saturating_add(chunk.entry.size)))
+            }
+            LayoutClass::Virtual { .. } => Ok(0),
+        }
+    }
+
+    /// Bytes of all elements as they are stored without filters; `None` beyond `u64`.
+    pub fn logical_bytes(&self) -> Option<u64> {
+        self.dataspace.element_count()?.checked_mul(u64::from(self.datatype.size))
+    }
+
+    /// One element that was never written, in memory; zeros where the file says nothing.
+    ///
+    /// # Errors
+    /// If the fill value cannot be converted.
+    pub fn fill_row(&self, file: &File, heap: &mut Heap<Reference>) -> Result<Vec<u8>> {
+        let converter = file.converter(&self.datatype)?;
+        let mut row = vec![0; converter.row_size()];
+        converter.convert(file.reader(), &self.fill_element()?, &mut row, heap)?;
+        Ok(row)
+    }
+
+    /// Its elements, ready to be read.
+    ///
+    /// # Errors
+    /// If they cannot be located, or pass filters that are not known.
+    pub fn array(&self, file: &File) -> Result<Array> {
+        let reader = file.reader();
+        if self.external {
+            return Err(Error::unsupported("its elements are in external data files"));
+        }
+        let place = match &self.layout.class {
+            LayoutClass::Compact { data, .. } => Place::Compact(data.clone()),
+            LayoutClass::Contiguous { address, size, .. } => {
+                let logical = || Error::malformed("more than 2^64 bytes of elements");
+                Place::Contiguous {
+                    address: *address,
+                    size: size.map_or_else(|| self.logical_bytes().ok_or_else(logical), Ok)?,
+                }
+            }
+            LayoutClass::Chunked(chunked) => {
+                Place::Chunked(Chunks::open(reader, chunked, &self.dataspace, &self.filters)?)
+            }
+            LayoutClass::Virtual { .. } => {
+                return Err(Error::unsupported("a virtual dataset: its elements are in other datasets"));
+            }
+        };
+        Ok(Array {
+            dims: self.extents().map(<[u64]>::to_vec),
+            converter: file.converter(&self.datatype)?,
+            fill: self.fill_element()?,
+            place,
+        })
+    }
+
+    /// One element that was never written, as it is stored.
+    fn fill_element(&self) -> Result<Vec<u8>> {
+        let size = usize::try_from(self.datatype.size).map_err(|_| Error::malformed("an element too large"))?;
+        Ok(self.fill.value.clone().unwrap_or_else(|| vec![0; size]))
+    }
+}
+
+/// Checks the layout against the type and the dimensions.
+fn layout(layout: DataLayout, datatype: &Datatype, dataspace: &Dataspace) -> Result<DataLayout> {
+    let LayoutClass::Chunked(chunked) = &layout.class else { return Ok(layout) };
+    if chunked.element_size != u64::from(datatype.size) {
+        return Err(Error::malformed(format!(
+            "chunks of elements of {} bytes, the datatype has {}",
+            chunked.element_size, datatype.size
+        )));
+    }
+    let (rank, own) = (dataspace.dimensions().len(), chunked.dimensions.len());
+    if rank != own {
+        return Err(Error::malformed(format!("chunks of {own} dimensions, the dataspace has {rank}")));
+    }
+    Ok(layout)
+}
+
+/// The committed datatype that a header's own datatype message is shared from.
+fn committed(reader: &Reader, header: &ObjectHeader) -> Result<Option<Address>> {
+    let Some(message) = header.find(Datatype::TYPE).filter(|message| message.flags.is_shared()) else {
+        return Ok(None);
+    };
+    let mut d = Decoder::new(SharedMessage::NAME, message.offset, &message.body);
+    match SharedMessage::decode(&mut d, reader.sizes())?.location {
+        Location::Committed(address) => Ok(Some(address)),
+        Location::Heap(_) => Ok(None),
+    }
+}
+
+impl Fill {
+    fn of(reader: &Reader, header: &ObjectHeader, datatype: &Datatype) -> Result<Fill> {
+        // Writers of the newer message keep the older one beside it; the newer one says more.
+        let message = header.message::<FillValue>(reader)?;
+        let old = match &message {
+            Some(_) => None,
+            None => header.message::<FillValueOld>(reader)?,
+        };
+        let value = match &message {
+            Some(FillValue { value: FillMessage::Value(value), .. }) => Some(value.clone()),
+            Some(_) => None,
+            None => old.map(|old| old.value).filter(|value| !value.is_empty()),
+        };
+        if let Some(value) = &value
+            && u64::try_from(value.len()) != Ok(u64::from(datatype.size))
+        {
+            return Err(Error::malformed(format!(
+                "a fill value of {} bytes for elements of {}",
+                value.len(),
+                datatype.size
+            )));
+        }
+        let undefined = matches!(&message, Some(FillValue { value: FillMessage::Undefined, .. }));
+        Ok(Fill { value, undefined, message })
+    }
+}
+
+/// The elements of a dataset. Many threads may read at once.
+#[derive(Debug)]
+pub struct Array {
+    dims: Option<Vec<u64>>,
+    converter: Converter,
+    /// One element that was never written, as it is stored.
+    fill: Vec<u8>,
+    place: Place,
+}
+
+#[derive(Debug)]
+enum Place {
+    Compact(Vec<u8>),
+    Contiguous { address: Address, size: u64 },
+    Chunked(Chunks),
+}
+
+impl Array {
+    /// The bytes of one element in memory.
+    pub fn row_size(&self) -> usize {
+        self.converter.row_size()
+    }
+
+    /// Fills `rows` with the elements of `region`, row-major; what they point to is added to `heap`.
+    ///
+    /// # Errors
+    /// If `rows` is not exactly as long as the region, or elements cannot be read.
+    pub fn read(&self, file: &File, region: &Region, rows: &mut [u8], heap: &mut Heap<Reference>) -> Result<()> {
+        let dims = self.dims.as_deref().ok_or_else(|| Error::invalid("a null dataspace has no elements"))?;
+        region.check(dims)?;
+        let count = region.len().and_then(|n| usize::try_from(n).ok());
+        let len = |size: usize| count.and_then(|n| n.checked_mul(size));
+        if len(self.row_size()) != Some(rows.len()) {
+            return Err(Error::invalid(format!("{} bytes for a region of {:?} elements", rows.len(), region.count)));
+        }
+        if self.converter.is_identity() {
+            return self.read_stored(file, dims, region, rows);
+        }
+        let too_large = || Error::new(ErrorKind::LimitExceeded, "more elements than memory holds");
+        let len = len(self.converter.stored_size()).ok_or_else(too_large)?;
+        let _charge = file.reader().budget().charge(len as u64)?;
+        let mut stored = vec![0; len];
+        self.read_stored(file, dims, region, &mut stored)?;
+        self.converter.convert(file.reader(), &stored, rows, heap)
+    }
+
+    /// Fills `out` with the elements of `region` as they are stored.
+    fn read_stored(&self, file: &File, dims: &[u64], region: &Region, out: &mut [u8]) -> Result<()> {
+        let size = self.converter.stored_size();
+        match &self.place {
+            Place::Chunked(chunks) => chunks.read(file.reader(), region, size, &self.fill, out),
+            Place::Compact(bytes) => {
+                let whole = Region::all(dims);
+                let wanted = whole.len().and_then(|n| n.checked_mul(size as u64));
+                let bytes = wanted
+                    .and_then(|len| bytes.get(..usize::try_from(len).ok()?))
+                    .ok_or_else(|| short(dims, size, bytes.len() as u64))?;
+                scatter(bytes, &whole.start, dims, region, out, size)
+            }
+            Place::Contiguous { address, .. } if address.is_undefined() => fill_rows(&self.fill, out),
+            Place::Contiguous { address, size: stored } => {
+                let wanted = Region::all(dims).len().and_then(|n| n.checked_mul(size as u64));
+                if wanted.is_none_or(|wanted| wanted > *stored) {
+                    return Err(short(dims, size, *stored));
+                }
+                contiguous(file.reader(), *address, dims, region, size, out)
+            }
+        }
+    }
+}
+
+fn short(dims: &[u64], size: usize, stored: u64) -> Error {
+    Error::malformed(format!("{stored} bytes are stored for {dims:?} elements of {size} bytes"))
+}
+
+/// Reads the runs of a region straight into place. Runs that lie close together are read as one piece, as
+/// each read costs more than the bytes between.
+fn contiguous(
+    reader: &Reader,
+    address: Address,
+    dims: &[u64],
+    region: &Region,
+    size: usize,
+    out: &mut [u8],
+) -> Result<()> {
+    let mut rest = out;
+    let mut pending: Vec<(u64, usize)> = Vec::new();
+    let mut scratch = Vec::new();
+    let (mut begin, mut end) = (0_u64, 0_u64);
+    let at = |offset: u64| Address(address.0.saturating_add(offset));
+    let mut flush = |pending: &mut Vec<(u64, usize)>, begin: u64, end: u64, rest: &mut &mut [u8]| -> Result<()> {
+        let total: usize = pending.iter().map(|(_, len)| len).sum();
+        let (now, later) = std::mem::take(rest).split_at_mut_checked(total).ok_or_else(|| Error::invalid("too few bytes for a region"))?;
+        *rest = later;
+        if pending.len() == 1 {
+            pending.clear();
+            return reader.raw_into("raw data", at(begin), now);
+        }
+        scratch.resize(usize::try_from(end - begin).unwrap_or(0), 0);
+        reader.raw_into("raw data", at(begin), &mut scratch)?;
+        let mut now = now;
+        for (offset, len) in pending.drain(..) {
+            let from = usize::try_from(offset - begin).unwrap_or(usize::MAX);
+            let piece = from.checked_add(len).and_then(|to| scratch.get(from..to));
+            let (to, later) = now.split_at_mut_checked(len).unwrap_or_default();
+            if let Some(piece) = piece {
+                to.copy_from_slice(piece);
+            }
+            now = later;
+        }
+        Ok(())
+    };
+    for run in runs(region, dims)? {
+        let from = run.start.saturating_mul(size as u64);
+        let to = run.end.saturating_mul(size as u64);
+        let len = usize::try_from(to - from).map_err(|_| Error::invalid("a region too large"))?;
+        let near = from.saturating_sub(end) <= NEAR && to.saturating_sub(begin) <= PIECE && from >= end;
+        if !pending.is_empty() && !near {
+            flush(&mut pending, begin, end, &mut rest)?;
+        }
+        if pending.is_empty() {
+            begin = from;
+        }
+        pending.push((from, len));
+        end = to;
+    }
+    if pending.is_empty() {
+        return Ok(());
+    }
+    flush(&mut pending, begin, end, &mut rest)
+}
+
+/// Bytes between two runs that are cheaper read than skipped.
+const NEAR: u64 = 4096;
+/// The longest piece in which runs are read together.
+const PIECE: u64 = 1 << 20;

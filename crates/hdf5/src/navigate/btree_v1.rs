@@ -1,0 +1,143 @@
+//! Walks over version 1 B-trees.
+//!
+//! Spec: HDF5 III.A.1 Disk Format: Level 1A1 - Version 1 B-trees
+
+use crate::format::infrastructure::btree_v1::{BtreeV1Context, ChunkKeys, Keys, NodeType};
+use crate::format::infrastructure::{BtreeV1Node, SymbolTableEntry, SymbolTableNode};
+use crate::format::{Address, Structure};
+use crate::navigate::Reader;
+use crate::navigate::local_heap::LocalHeap;
+use crate::navigate::visited::Visited;
+use hyperslab_core::{Decoder, Error, Result};
+use std::ops::ControlFlow;
+
+/// Calls `visit` with the name and entry of each link of a group, in order of names, until it breaks.
+///
+/// # Errors
+/// If the tree, its symbol table nodes or the heap are broken, and whatever `visit` fails with.
+pub fn group_entries(
+    reader: &Reader,
+    btree: Address,
+    heap: &LocalHeap,
+    visit: &mut dyn FnMut(&[u8], &SymbolTableEntry) -> Result<ControlFlow<()>>,
+) -> Result<()> {
+    let mut walk = Walk::new(reader, NodeType::Group, btree)?;
+    while let Some(node) = walk.next_leaf()? {
+        for child in node.children {
+            for entry in walk.symbol_table_node(child)?.entries {
+                if visit(heap.name(entry.name_offset)?, &entry)?.is_break() {
+                    return Ok(());
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The entry of one link of a group: reads one node a level.
+pub fn find_group_entry(
+    reader: &Reader,
+    btree: Address,
+    heap: &LocalHeap,
+    name: &[u8],
+) -> Result<Option<SymbolTableEntry>> {
+    let mut walk = Walk::new(reader, NodeType::Group, btree)?;
+    while let Some((address, level)) = walk.stack.pop() {
+        let node = walk.node(address, level)?;
+        let Keys::Group(keys) = &node.keys else { return Ok(None) };
+        // The key behind a child is its greatest name.
+        let mut candidate = None;
+        for (child, key) in node.children.iter().zip(keys.iter().skip(1)) {
+            if name <= heap.name(*key)? {
+                candidate = Some(*child);
+                break;
+            }
+        }
+        match candidate {
+            Some(child) if node.level == 0 => {
+                for entry in walk.symbol_table_node(child)?.entries {
+                    if heap.name(entry.name_offset)? == name {
+                        return Ok(Some(entry));
+                    }
+                }
+            }
+            Some(child) => walk.stack.push((child, Some(node.level - 1))),
+            None => {}
+        }
+    }
+    Ok(None)
+}
+
+/// Calls `visit` with keys, children and place of each leaf of a tree that indexes chunks of `rank` dimensions.
+pub(super) fn chunk_leaves(
+    reader: &Reader,
+    btree: Address,
+    rank: u8,
+    visit: &mut dyn FnMut(&ChunkKeys, &[Address], u64) -> Result<()>,
+) -> Result<()> {
+    let mut walk = Walk::new(reader, NodeType::Chunks { rank }, btree)?;
+    while let Some(node) = walk.next_leaf()? {
+        if let Keys::Chunks(keys) = &node.keys {
+            visit(keys, &node.children, walk.last_offset)?;
+        }
+    }
+    Ok(())
+}
+
+struct Walk<'a> {
+    reader: &'a Reader,
+    context: BtreeV1Context,
+    visited: Visited,
+    /// What is left to read, the next node last, with the level that its parent promises.
+    stack: Vec<(Address, Option<u8>)>,
+    /// Where the last node begins in the file.
+    last_offset: u64,
+}
+
+impl<'a> Walk<'a> {
+    fn new(reader: &'a Reader, node_type: NodeType, root: Address) -> Result<Self> {
+        Ok(Walk {
+            reader,
+            context: BtreeV1Context { sizes: *reader.sizes(), node_type },
+            visited: Visited::new(reader)?,
+            stack: vec![(root, None)],
+            last_offset: 0,
+        })
+    }
+
+    fn next_leaf(&mut self) -> Result<Option<BtreeV1Node>> {
+        while let Some((address, level)) = self.stack.pop() {
+            let node = self.node(address, level)?;
+            let Some(below) = node.level.checked_sub(1) else { return Ok(Some(node)) };
+            self.stack.extend(node.children.iter().rev().map(|child| (*child, Some(below))));
+        }
+        Ok(None)
+    }
+
+    fn node(&mut self, address: Address, level: Option<u8>) -> Result<BtreeV1Node> {
+        const NAME: &str = BtreeV1Node::NAME;
+        let offset = self.reader.offset(NAME, address)?;
+        let prefix = self.reader.bytes(NAME, address, BtreeV1Node::prefix_len(&self.context.sizes))?;
+        let len = BtreeV1Node::stored_len(&mut Decoder::new(NAME, offset, &prefix), &self.context)?;
+        self.visited.enter(self.reader, NAME, address, len)?;
+        let node: BtreeV1Node = self.reader.structure(address, len, &self.context)?;
+        if level.is_some_and(|level| level != node.level) {
+            let expected = level.unwrap_or(0);
+            return Err(
+                Error::malformed(format!("level {}, expected {expected}", node.level)).at(NAME, offset)
+            );
+        }
+        self.last_offset = offset;
+        Ok(node)
+    }
+
+    fn symbol_table_node(&mut self, address: Address) -> Result<SymbolTableNode> {
+        const NAME: &str = SymbolTableNode::NAME;
+        let sizes = &self.context.sizes;
+        let prefix = self.reader.bytes(NAME, address, SymbolTableNode::PREFIX_LEN)?;
+        let offset = self.reader.offset(NAME, address)?;
+        let len = SymbolTableNode::stored_len(&mut Decoder::new(NAME, offset, &prefix), sizes)?;
+        self.visited.enter(self.reader, NAME, address, len)?;
+        self.reader.structure(address, len, sizes)
+    }
+}

@@ -1,0 +1,105 @@
+//! Indexes of dataset chunks: which chunks exist, and where.
+//!
+//! Spec: HDF5 VII Appendix C, and III.A.1 for the version 1 B-tree
+
+mod arrays;
+mod btrees;
+mod grid;
+mod table;
+
+pub use table::{ChunkEntry, ChunkRecord, ChunkTable};
+
+use crate::format::Address;
+use crate::navigate::Reader;
+use grid::Grid;
+use hyperslab_core::{Error, Result};
+use table::Collector;
+
+/// How the chunks of a dataset are found, as data layout, dataspace and filter pipeline say.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ChunkIndex {
+    /// The type of index.
+    pub kind: ChunkIndexKind,
+    /// The index, or the chunks themselves if it needs no structures; undefined if nothing was ever written.
+    pub address: Address,
+    /// The current dimensions.
+    pub dims: Vec<u64>,
+    /// The maximum dimensions; `u64::MAX` where there is none.
+    pub max_dims: Vec<u64>,
+    /// The dimensions of a chunk, without that of the datatype.
+    pub chunk_dims: Vec<u64>,
+    /// The number of bytes of a chunk before filters.
+    pub chunk_bytes: u64,
+    /// Whether there are filters.
+    pub filtered: bool,
+}
+
+/// The types of indexes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ChunkIndexKind {
+    /// Data layouts 1 to 3: a version 1 B-tree.
+    BtreeV1,
+    /// Type 1: the dataset is one chunk.
+    SingleChunk {
+        /// Stored bytes and filter mask, if there are filters.
+        filtered: Option<(u64, u32)>,
+    },
+    /// Type 2: all chunks follow each other.
+    Implicit,
+    /// Type 3: an array for all chunks that the maximum dimensions allow.
+    FixedArray,
+    /// Type 4: an array that grows along the only unlimited dimension.
+    ExtensibleArray,
+    /// Type 5: a version 2 B-tree.
+    BtreeV2,
+}
+
+/// Reads the index of a dataset whole.
+///
+/// Chunks beyond the current dimensions, which stay when a dataset shrinks, are left out, and so are those that
+/// have no address yet. The table is charged to the reader's budget while it lives.
+///
+/// # Errors
+/// If the index is broken or contradicts the dimensions, or if there is no room for the table.
+pub fn load(reader: &Reader, index: &ChunkIndex) -> Result<ChunkTable> {
+    let grid = Grid::new(index)?;
+    if index.address.is_undefined() || grid.is_empty() {
+        return Ok(ChunkTable::empty(grid.rank()));
+    }
+    let mut chunks = Collector::new(reader.budget(), &grid);
+    match index.kind {
+        ChunkIndexKind::BtreeV1 => btrees::version_1(reader, index, &mut chunks)?,
+        ChunkIndexKind::SingleChunk { filtered } => {
+            let (size, filter_mask) = filtered.unwrap_or((index.chunk_bytes, 0));
+            let entry = ChunkEntry { address: index.address, size, filter_mask };
+            chunks.push(&vec![0; grid.rank()], entry)?;
+        }
+        ChunkIndexKind::Implicit => return implicit(reader, index, &grid),
+        ChunkIndexKind::FixedArray => arrays::fixed(reader, index, &grid, &mut chunks)?,
+        ChunkIndexKind::ExtensibleArray => arrays::extensible(reader, index, &grid, &mut chunks)?,
+        ChunkIndexKind::BtreeV2 => btrees::version_2(reader, index, &mut chunks)?,
+    }
+    let offset = reader.offset(INDEX, index.address)?;
+    chunks.finish().map_err(|e| e.at(INDEX, offset))
+}
+
+/// All chunks that the maximum dimensions allow are allocated, one behind the other.
+fn implicit(reader: &Reader, index: &ChunkIndex, grid: &Grid) -> Result<ChunkTable> {
+    let offset = reader.offset(INDEX, index.address)?;
+    let order = grid.fixed().map_err(|e| e.at(INDEX, offset))?;
+    let end = order
+        .count()
+        .and_then(|count| count.checked_mul(index.chunk_bytes))
+        .and_then(|len| len.checked_add(index.address.0));
+    let len = reader.len()?;
+    if end.is_none_or(|end| end > len) {
+        let detail = format!("the chunks that the dimensions allow end past the {len} bytes of the file");
+        return Err(Error::malformed(detail).at(INDEX, offset));
+    }
+    Ok(ChunkTable::by_rule(index.address, index.chunk_bytes, grid, order))
+}
+
+const INDEX: &str = "Chunk Index";
+
+#[cfg(test)]
+mod tests;

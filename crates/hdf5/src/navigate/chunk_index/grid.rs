@@ -1,0 +1,169 @@
+//! The grid of chunks, and the order in which arrays number them.
+
+use super::ChunkIndex;
+use hyperslab_core::{Error, Result};
+
+/// How many chunks there are and may be along each dimension.
+pub(super) struct Grid {
+    current: Vec<u64>,
+    /// None where the dimension is unlimited.
+    most: Vec<Option<u64>>,
+}
+
+/// The order in which chunks are numbered: all that the maximum dimensions allow, not only current ones.
+#[derive(Debug)]
+pub(super) struct Order {
+    /// Dimensions and numbers of chunks, slowest dimension first.
+    dims: Vec<(usize, u64)>,
+}
+
+impl Grid {
+    pub(super) fn new(index: &ChunkIndex) -> Result<Self> {
+        let rank = index.dims.len();
+        if rank == 0 || index.max_dims.len() != rank || index.chunk_dims.len() != rank {
+            return Err(Error::malformed(format!(
+                "chunks of {} dimensions in a dataset of {rank}",
+                index.chunk_dims.len()
+            )));
+        }
+        if index.chunk_bytes == 0 {
+            return Err(Error::malformed("chunks of 0 bytes"));
+        }
+        let mut grid = Grid { current: Vec::with_capacity(rank), most: Vec::with_capacity(rank) };
+        for ((dim, most), chunk) in index.dims.iter().zip(&index.max_dims).zip(&index.chunk_dims) {
+            if *chunk == 0 || dim > most {
+                return Err(Error::malformed(format!(
+                    "dimension of {dim}, at most {most}, in chunks of {chunk}"
+                )));
+            }
+            grid.current.push(dim.div_ceil(*chunk));
+            grid.most.push((*most != u64::MAX).then(|| most.div_ceil(*chunk)));
+        }
+        Ok(grid)
+    }
+
+    pub(super) fn rank(&self) -> usize {
+        self.current.len()
+    }
+
+    /// How many chunks the current dimensions have along each dimension.
+    pub(super) fn current(&self) -> &[u64] {
+        &self.current
+    }
+
+    /// Whether the current dimensions have no chunks.
+    pub(super) fn is_empty(&self) -> bool {
+        self.current.contains(&0)
+    }
+
+    /// The order where no dimension is unlimited.
+    pub(super) fn fixed(&self) -> Result<Order> {
+        let dims = self.most.iter().enumerate().map(|(dim, most)| Some((dim, (*most)?)));
+        dims.collect::<Option<_>>()
+            .map(|dims| Order { dims })
+            .ok_or_else(|| Error::malformed("an unlimited dimension in an index for limited ones"))
+    }
+
+    /// The order where one dimension is unlimited: it is taken as the slowest, wherever it is.
+    pub(super) fn extensible(&self) -> Result<Order> {
+        let mut unlimited = Vec::new();
+        let mut limited = Vec::new();
+        for (dim, most) in self.most.iter().enumerate() {
+            match most {
+                Some(most) => limited.push((dim, *most)),
+                None => unlimited.push((dim, u64::MAX)),
+            }
+        }
+        if unlimited.len() != 1 {
+            return Err(Error::malformed(format!(
+                "{} unlimited dimensions, expected 1 in an extensible array",
+                unlimited.len()
+            )));
+        }
+        unlimited.extend(limited);
+        Ok(Order { dims: unlimited })
+    }
+}
+
+impl Order {
+    /// How many chunks are numbered, if that many can be.
+    pub(super) fn count(&self) -> Option<u64> {
+        self.dims.iter().try_fold(1_u64, |product, (_, count)| product.checked_mul(*count))
+    }
+
+    /// The position of the chunk with a number.
+    pub(super) fn position(&self, number: u64, scaled: &mut [u64]) {
+        let mut rest = number;
+        for (place, (dim, count)) in self.dims.iter().enumerate().rev() {
+            let Some(scaled) = scaled.get_mut(*dim) else { continue };
+            *scaled = if place == 0 { rest } else { rest.checked_rem(*count).unwrap_or(0) };
+            rest = rest.checked_div(*count).unwrap_or(0);
+        }
+    }
+
+    /// The number of the chunk at a position.
+    pub(super) fn number(&self, scaled: &[u64]) -> Option<u64> {
+        self.dims.iter().try_fold(0_u64, |number, (dim, count)| {
+            number.checked_mul(*count)?.checked_add(*scaled.get(*dim)?)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::ChunkIndexKind;
+    use super::*;
+    use crate::format::Address;
+
+    fn grid(dims: &[u64], max_dims: &[u64], chunk_dims: &[u64]) -> Result<Grid> {
+        Grid::new(&ChunkIndex {
+            kind: ChunkIndexKind::FixedArray,
+            address: Address(0),
+            dims: dims.to_vec(),
+            max_dims: max_dims.to_vec(),
+            chunk_dims: chunk_dims.to_vec(),
+            chunk_bytes: 1,
+            filtered: false,
+        })
+    }
+
+    fn positions(order: &Order, count: u64) -> Vec<[u64; 2]> {
+        (0..count)
+            .map(|number| {
+                let mut scaled = [0; 2];
+                order.position(number, &mut scaled);
+                assert_eq!(order.number(&scaled), Some(number));
+                scaled
+            })
+            .collect()
+    }
+
+    #[test]
+    fn limited_chunks_are_numbered_by_maximum_dimensions() {
+        let grid = grid(&[2, 3], &[2, 5], &[1, 2]).unwrap();
+        assert_eq!(grid.current(), [2, 2]);
+        let order = grid.fixed().unwrap();
+        assert_eq!(order.count(), Some(6));
+        assert_eq!(positions(&order, 6), [[0, 0], [0, 1], [0, 2], [1, 0], [1, 1], [1, 2]]);
+        assert!(grid.extensible().is_err());
+    }
+
+    #[test]
+    fn the_unlimited_dimension_is_the_slowest() {
+        let grid = grid(&[2, 3], &[4, u64::MAX], &[2, 1]).unwrap();
+        let order = grid.extensible().unwrap();
+        assert_eq!(positions(&order, 4), [[0, 0], [1, 0], [0, 1], [1, 1]]);
+        assert!(grid.fixed().is_err());
+    }
+
+    #[test]
+    fn contradictory_dimensions_are_refused() {
+        assert!(grid(&[], &[], &[]).is_err());
+        assert!(grid(&[1], &[1, 1], &[1]).is_err());
+        assert!(grid(&[1], &[1], &[0]).is_err());
+        assert!(grid(&[2], &[1], &[1]).is_err());
+        assert!(grid(&[1, 1], &[u64::MAX, u64::MAX], &[1, 1]).unwrap().extensible().is_err());
+        let huge = grid(&[1, 1], &[u64::MAX - 1, 9], &[1, 1]).unwrap();
+        assert_eq!(huge.fixed().unwrap().count(), None);
+    }
+}

@@ -1,0 +1,249 @@
+//! What is inside, as NDL.
+
+use crate::location::Target;
+use crate::source::{Entry, Handle, Item, Source};
+use crate::walk::{Step, walk};
+use hyperslab_core::nd::{Region, element_count};
+use hyperslab_core::rows::Heap;
+use hyperslab_core::{Error, ErrorKind, Result};
+use hyperslab_model::{Datatype, Node, NodeKind, NodePath, Shape, Unreadable, Values};
+use hyperslab_ndl::{Emitter, Format, Head, Options, StorageDetail};
+use std::collections::BTreeSet;
+use std::io::Write;
+
+/// What a description shows.
+#[derive(Clone, Debug, Default)]
+pub struct DescribeOptions {
+    /// Values of arrays of at most so many elements.
+    pub values: Option<u64>,
+    /// How much of `storage`.
+    pub storage: StorageDetail,
+    /// Levels of groups below the one that is described.
+    pub depth: Option<usize>,
+    /// NDL 0.6.1 alone.
+    pub pure: bool,
+    /// JSON instead of YAML.
+    pub json: bool,
+}
+
+/// What became of a description.
+#[derive(Debug, Default)]
+pub struct Description {
+    /// Objects described, whole or not.
+    pub objects: u64,
+    /// What could not be read, object by object.
+    pub errors: Vec<Error>,
+    /// What pure NDL cannot say and became otherwise.
+    pub notes: Vec<String>,
+}
+
+/// Writes the NDL document of what `targets` lead to in `source`, which people know as `location`.
+///
+/// # Errors
+/// If writing fails, or pure NDL is wanted and cannot say something. Objects that cannot be read stand in the
+/// document as such and are among the errors of the [`Description`].
+pub fn describe(
+    source: &dyn Source,
+    location: &str,
+    targets: &[Target],
+    options: &DescribeOptions,
+    out: &mut dyn Write,
+) -> Result<Description> {
+    let format = if options.json { Format::Json } else { Format::Yaml };
+    let shown = Options { values: options.values.is_some(), storage: options.storage, pure: options.pure };
+    let mut document = Document {
+        source,
+        options,
+        emitter: Emitter::new(format, shown),
+        done: Description::default(),
+    };
+    document.outside(targets)?;
+    for target in targets {
+        document.target(&target.entry)?;
+    }
+    let Document { emitter, mut done, .. } = document;
+    done.notes = emitter.notes();
+    let format = source.format();
+    let name = location.rsplit('/').next().unwrap_or(location);
+    emitter.finish(
+        &Head { location: name, format: &format.to_lowercase().replace('-', ""), title: format, version: VERSION },
+        out,
+    )?;
+    Ok(done)
+}
+
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+struct Document<'a> {
+    source: &'a dyn Source,
+    options: &'a DescribeOptions,
+    emitter: Emitter,
+    done: Description,
+}
+
+impl Document<'_> {
+    /// What the targets use but do not contain: dimensions and named types of other groups.
+    fn outside(&mut self, targets: &[Target]) -> Result<()> {
+        let within = |path: &NodePath| targets.iter().any(|target| path.is_within(&target.entry.handle.path));
+        if within(&NodePath::root()) {
+            return Ok(());
+        }
+        let mut used = BTreeSet::new();
+        for target in targets {
+            self.visit(&target.entry, &mut |document, entry| {
+                if let Ok(node) = document.source.load(&entry.handle) {
+                    uses(&node, &mut used);
+                }
+                Ok(())
+            })?;
+        }
+        // A dimension can itself be of a named type.
+        let found: Vec<Entry> = used.iter().filter_map(|path| self.source.find(path).ok()).collect();
+        for entry in &found {
+            if let Ok(node) = self.source.load(&entry.handle) {
+                uses(&node, &mut used);
+            }
+        }
+        for path in used.iter().filter(|path| !within(path)) {
+            if let Ok(entry) = self.source.find(path) {
+                self.object(&entry)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn target(&mut self, entry: &Entry) -> Result<()> {
+        self.visit(entry, &mut |document, entry| document.object(entry))
+    }
+
+    /// Visits an object, and what is below it as far as the depth allows.
+    fn visit(&mut self, entry: &Entry, visit: &mut dyn FnMut(&mut Self, &Entry) -> Result<()>) -> Result<()> {
+        if !matches!(entry.item, Item::Group) {
+            return visit(self, entry);
+        }
+        let base = entry.handle.path.depth();
+        let source = self.source;
+        let depth = self.options.depth.unwrap_or(usize::MAX);
+        walk(source, &entry.handle, &mut |step| {
+            let level = |path: &NodePath| path.depth() - base;
+            match step {
+                Step::Enter(group) if level(&group.path) <= depth => {
+                    visit(self, &Entry { handle: group.clone(), item: Item::Group })
+                }
+                Step::Member(entry) if level(&entry.handle.path) <= depth.saturating_add(1) => visit(self, entry),
+                _ => Ok(()),
+            }
+        })
+    }
+
+    fn object(&mut self, entry: &Entry) -> Result<()> {
+        self.done.objects += 1;
+        let path = &entry.handle.path;
+        let node = match &entry.item {
+            Item::Link(link) => Node::Link(link.clone()),
+            Item::Unreadable(unreadable) => Node::Unreadable(unreadable.clone()),
+            item => match self.load(&entry.handle) {
+                Ok(node) => node,
+                Err(error) => Node::Unreadable(Unreadable::new(Some(kind_of(item)), &error)),
+            },
+        };
+        self.report(path, &node);
+        match self.emitter.node(path, &node) {
+            Ok(()) => Ok(()),
+            Err(error) if self.options.pure => Err(error),
+            Err(error) => {
+                // Values that do not fit their type stand in the document as what they are.
+                let unreadable = Node::Unreadable(Unreadable::new(Some(node.kind()), &error));
+                self.report(path, &unreadable);
+                self.emitter.node(path, &unreadable)
+            }
+        }
+    }
+
+    fn report(&mut self, path: &NodePath, node: &Node) {
+        let error = |unreadable: &Unreadable| Error::new(unreadable.kind, unreadable.reason.clone());
+        if let Node::Unreadable(unreadable) = node {
+            self.done.errors.push(error(unreadable).in_object(path));
+        }
+        for (name, attribute) in node.attributes().into_iter().flatten() {
+            if let Err(unreadable) = attribute {
+                self.done.errors.push(error(unreadable).in_object(format!("{path}@{name}")));
+            }
+        }
+    }
+
+    fn load(&self, handle: &Handle) -> Result<Node> {
+        let mut node = self.source.load(handle)?;
+        let Some(most) = self.options.values else { return Ok(node) };
+        let value = match &mut node {
+            Node::Ndarray(ndarray) if ndarray.shape != Shape::Null => &mut ndarray.value,
+            Node::DimCoord(dimcoord) if dimcoord.datatype.is_some() => &mut dimcoord.value,
+            _ => return Ok(node),
+        };
+        let array = self.source.array(handle)?;
+        let Some(extents) = array.extents() else { return Ok(node) };
+        if element_count(extents).is_some_and(|count| count <= most) {
+            *value = Some(values(&*array)?);
+        }
+        Ok(node)
+    }
+}
+
+/// All elements of an array.
+///
+/// # Errors
+/// If they cannot be read, or are more than memory holds.
+pub fn values(array: &dyn crate::source::ArraySource) -> Result<Values> {
+    let extents = array.extents().unwrap_or_default();
+    let len = element_count(extents)
+        .and_then(|count| usize::try_from(count).ok())
+        .and_then(|count| count.checked_mul(array.datatype().row_size()?))
+        .filter(|len| *len <= isize::MAX.cast_unsigned())
+        .ok_or_else(|| Error::new(ErrorKind::LimitExceeded, "more elements than memory holds"))?;
+    let mut rows = Vec::new();
+    rows.try_reserve_exact(len)
+        .map_err(|_| Error::new(ErrorKind::LimitExceeded, format!("no memory for {len} bytes of elements")))?;
+    rows.resize(len, 0);
+    let mut heap = Heap::default();
+    array.read(&Region::all(extents), &mut rows, &mut heap)?;
+    Ok(Values { rows: rows.into(), heap })
+}
+
+fn kind_of(item: &Item) -> NodeKind {
+    match item {
+        Item::Group => NodeKind::Group,
+        Item::Array { kind, .. } => *kind,
+        Item::Datatype(_) => NodeKind::Datatype,
+        Item::Link(_) => NodeKind::Link,
+        Item::Unreadable(_) => NodeKind::Unreadable,
+    }
+}
+
+/// Paths of the dimensions and named types that an object uses.
+fn uses(node: &Node, used: &mut BTreeSet<NodePath>) {
+    let datatype = match node {
+        Node::Ndarray(ndarray) => {
+            used.extend(ndarray.shape.dims().iter().filter_map(|d| d.coordinate.clone()));
+            ndarray.datatype.as_deref()
+        }
+        Node::DimCoord(dimcoord) => dimcoord.datatype.as_deref(),
+        Node::Datatype(named) => Some(&*named.datatype),
+        _ => None,
+    };
+    let attributes = node.attributes().into_iter().flat_map(|attributes| attributes.values());
+    let of_attributes = attributes.filter_map(|a| a.as_ref().ok()).map(|a| &*a.datatype);
+    datatype.into_iter().chain(of_attributes).for_each(|datatype| names(datatype, used));
+}
+
+fn names(datatype: &Datatype, used: &mut BTreeSet<NodePath>) {
+    match datatype {
+        Datatype::Named(path, of) => {
+            used.insert(path.clone());
+            names(of, used);
+        }
+        Datatype::Compound(members) => members.iter().for_each(|member| names(&member.datatype, used)),
+        Datatype::Vlen(base) | Datatype::Array { base, .. } | Datatype::Enum { base, .. } => names(base, used),
+        Datatype::Nullable(of) => names(of, used),
+        _ => {}
+    }
+}

@@ -1,0 +1,150 @@
+//! The formats, and how one is recognised.
+
+mod hdf5;
+
+use crate::source::Source;
+use hyperslab_core::storage::{FileStorage, ReadAt};
+use hyperslab_core::{Error, Limits, Result};
+use std::path::Path;
+use std::sync::Arc;
+
+/// Every format, in the order in which they are tried.
+pub static FORMATS: &[&dyn Format] = &[&hdf5::Hdf5];
+
+/// A format that files can be opened in.
+pub trait Format: Sync {
+    /// The name on the command line.
+    fn name(&self) -> &'static str;
+
+    /// Whether the bytes look like this format.
+    fn recognizes(&self, probe: &Probe) -> Recognition;
+
+    /// Opens a file of this format.
+    ///
+    /// # Errors
+    /// If it is not, or breaks the specification where every object depends on it.
+    fn open(&self, storage: Box<dyn ReadAt>, options: &OpenOptions) -> Result<Arc<dyn Source>>;
+}
+
+/// Whether bytes look like a format.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Recognition {
+    /// They do not.
+    No,
+    /// They might.
+    Possible,
+    /// They do, and no other format looks like this.
+    Certain,
+}
+
+/// How files are opened.
+#[derive(Clone, Debug, Default)]
+pub struct OpenOptions {
+    /// What a file may make us allocate.
+    pub limits: Limits,
+    /// Show the store as stored: bookkeeping attributes, no NetCDF view.
+    pub raw: bool,
+    /// The format, by name; found by content if `None`.
+    pub format: Option<String>,
+}
+
+/// The beginning of a file, and of the places where a signature may also stand: read once, shown to every
+/// format.
+#[derive(Debug)]
+pub struct Probe {
+    /// Bytes of the file.
+    pub len: u64,
+    /// The first bytes, at most 512.
+    pub head: Vec<u8>,
+    /// Eight bytes at 512, 1024, 2048, … as far as the file goes.
+    pub doubling: Vec<[u8; 8]>,
+}
+
+impl Probe {
+    /// Reads what formats want to see.
+    ///
+    /// # Errors
+    /// If reading fails.
+    pub fn read(storage: &dyn ReadAt) -> Result<Probe> {
+        let len = storage.len()?;
+        let head = storage.read_at(0..len.min(512))?.to_vec();
+        let mut doubling = Vec::new();
+        let mut at = 512_u64;
+        while let Some(end) = at.checked_add(8).filter(|end| *end <= len) {
+            let mut eight = [0; 8];
+            storage.read_into(at, &mut eight)?;
+            doubling.push(eight);
+            at = match at.checked_mul(2) {
+                Some(next) if end < len => next,
+                _ => break,
+            };
+        }
+        Ok(Probe { len, head, doubling })
+    }
+}
+
+/// Opens a file in the format that its content shows.
+///
+/// # Errors
+/// If there is no such file, no format recognises it, or its format cannot open it.
+pub fn open(path: &Path, options: &OpenOptions) -> Result<Arc<dyn Source>> {
+    let file = path.display();
+    let storage = FileStorage::open(path).map_err(|e| e.in_file(file.to_string()))?;
+    open_storage(Box::new(storage), options).map_err(|e| e.in_file(file))
+}
+
+fn open_storage(storage: Box<dyn ReadAt>, options: &OpenOptions) -> Result<Arc<dyn Source>> {
+    if let Some(name) = &options.format {
+        let format = FORMATS.iter().find(|format| format.name() == name).ok_or_else(|| {
+            let known: Vec<_> = FORMATS.iter().map(|format| format.name()).collect();
+            Error::invalid(format!("no format {name:?}, known are {}", known.join(", ")))
+        })?;
+        return format.open(storage, options);
+    }
+    let probe = Probe::read(&storage)?;
+    let best = FORMATS.iter().map(|format| (format.recognizes(&probe), format)).max_by_key(|(sure, _)| *sure);
+    match best {
+        Some((Recognition::Certain | Recognition::Possible, format)) => format.open(storage, options),
+        _ => Err(unknown(&probe)),
+    }
+}
+
+/// Says what the file is instead, as far as its first bytes tell.
+fn unknown(probe: &Probe) -> Error {
+    if probe.len == 0 {
+        return Error::invalid("is empty, not an HDF5 or NetCDF-4 file");
+    }
+    let known = SIGNATURES.iter().find(|(signature, _)| probe.head.starts_with(signature));
+    match known {
+        Some((_, what)) => Error::invalid(format!("is {what}, not an HDF5 or NetCDF-4 file")),
+        None => Error::invalid(format!(
+            "is no HDF5 or NetCDF-4 file: no signature \\x89HDF at byte 0, 512, 1024, … (begins with {:?})",
+            String::from_utf8_lossy(probe.head.get(..probe.head.len().min(8)).unwrap_or_default())
+        )),
+    }
+}
+
+/// What files that people confuse with ours begin with.
+const SIGNATURES: &[(&[u8], &str)] = &[
+    (b"CDF\x01", "a NetCDF-3 file"),
+    (b"CDF\x02", "a NetCDF-3 file (64-bit offset)"),
+    (b"CDF\x05", "a NetCDF-3 file (64-bit data)"),
+    (b"\x0e\x03\x13\x01", "an HDF4 file"),
+    (b"PK\x03\x04", "a zip archive"),
+    (b"\x1f\x8b", "a gzip file; unpack it first"),
+    (b"BZh", "a bzip2 file; unpack it first"),
+    (b"\x28\xb5\x2f\xfd", "a zstd file; unpack it first"),
+    (b"\xfd7zXZ\0", "an xz file; unpack it first"),
+    (b"GRIB", "a GRIB file"),
+    (b"\x89PNG", "a PNG image"),
+    (b"II*\0", "a TIFF image"),
+    (b"MM\0*", "a TIFF image"),
+    (b"\x93NUMPY", "a NumPy array"),
+    (b"SIMPLE  =", "a FITS file"),
+    (b"PAR1", "a Parquet file"),
+    (b"MATLAB 5.0", "a MATLAB file older than 7.3"),
+    (b"%PDF", "a PDF document"),
+    (b"version https://git-lfs", "a Git LFS pointer; fetch the file itself first"),
+    (b"<!DOCTYPE", "an HTML page"),
+    (b"<html", "an HTML page"),
+];

@@ -1,0 +1,401 @@
+//! HDF5 and NetCDF-4 files as a [`Source`].
+//!
+//! A file is shown as NetCDF-4 if it was written as such, and dimension scales become dimension coordinates
+//! in every file, unless it is opened raw.
+
+mod array;
+mod attribute;
+mod datatype;
+mod paths;
+mod storage;
+
+use super::{Format, OpenOptions, Probe, Recognition};
+use crate::source::{ArraySource, Entry, Handle, Item, Source, Stored};
+use array::Hdf5Array;
+use hyperslab_core::storage::ReadAt;
+use hyperslab_core::{Error, Result};
+use hyperslab_hdf5::format::Address;
+use hyperslab_hdf5::format::message::datatype::Datatype as Hdf5Datatype;
+use hyperslab_hdf5::format::message::link::{ExternalLink, LinkTarget as Target};
+use hyperslab_hdf5::{Dataset, File, Link as Hdf5Link, Object, ObjectKind};
+use hyperslab_model::{
+    Attributes, Datatype, DimCoord, Dimension, ElementStorage, Extent, Group, Link, NamedDatatype, Ndarray, Node,
+    NodeKind, NodePath, Reference, Shape, Storage, Unreadable,
+};
+use hyperslab_netcdf4::{Owner, Scale, dimensions, is_hidden, is_netcdf4};
+use paths::Paths;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
+
+/// The HDF5 file format, NetCDF-4 included.
+pub(super) struct Hdf5;
+
+impl Format for Hdf5 {
+    fn name(&self) -> &'static str {
+        "hdf5"
+    }
+
+    fn recognizes(&self, probe: &Probe) -> Recognition {
+        let signature = hyperslab_hdf5::format::metadata::superblock::SIGNATURE;
+        if probe.head.starts_with(&signature) {
+            Recognition::Certain
+        } else if probe.doubling.contains(&signature) {
+            // What stands before it may be a file of another format with ours inside.
+            Recognition::Possible
+        } else {
+            Recognition::No
+        }
+    }
+
+    fn open(&self, storage: Box<dyn ReadAt>, options: &OpenOptions) -> Result<Arc<dyn Source>> {
+        let len = storage.len()?;
+        let file = File::open(storage, options.limits)?;
+        let netcdf = !options.raw && is_netcdf4(&file).unwrap_or(false);
+        Ok(Arc::new(Hdf5Source {
+            file,
+            len,
+            raw: options.raw,
+            netcdf,
+            paths: OnceLock::new(),
+            linked: AtomicBool::new(false),
+        }))
+    }
+}
+
+struct Hdf5Source {
+    file: File,
+    len: u64,
+    raw: bool,
+    netcdf: bool,
+    paths: OnceLock<Paths>,
+    /// Whether a walk met an object at several paths although its header counts one link.
+    linked: AtomicBool,
+}
+
+impl Source for Hdf5Source {
+    fn format(&self) -> &'static str {
+        if self.netcdf { "NetCDF-4" } else { "HDF5" }
+    }
+
+    fn len(&self) -> Result<u64> {
+        Ok(self.len)
+    }
+
+    fn find(&self, path: &NodePath) -> Result<Entry> {
+        let root = Handle { path: NodePath::root(), id: self.file.root_address().0 };
+        let mut entry = Entry { handle: root, item: Item::Group };
+        for name in path.as_str().split('/').filter(|name| !name.is_empty()) {
+            let group = self.followed(entry)?;
+            let parent = self.file.object(Address(group.handle.id))?;
+            let link = match parent.kind() {
+                ObjectKind::Group => parent.links(&self.file)?.into_iter().find(|link| text(&link.name) == name),
+                _ => None,
+            };
+            let Some(link) = link else { return Err(Error::not_found(format!("no object {path}"))) };
+            // Here the object is wanted at this very path, also if it has an earlier one.
+            entry = match link.target {
+                Target::Hard(address) => {
+                    self.entry(group.handle.path.child(name), address, self.file.object(address))
+                }
+                target => Entry {
+                    handle: Handle { path: group.handle.path.child(name), id: u64::MAX },
+                    item: Item::Link(link_of(target)),
+                },
+            };
+        }
+        Ok(entry)
+    }
+
+    fn members(&self, group: &Handle) -> Result<Vec<Entry>> {
+        let object = self.file.object(Address(group.id))?;
+        let links = object.links(&self.file)?;
+        Ok(links.into_iter().map(|link| self.member(&group.path, link)).collect())
+    }
+
+    fn load(&self, object: &Handle) -> Result<Node> {
+        let found = self.file.object(Address(object.id)).map_err(|e| e.in_object(&object.path))?;
+        self.node(&found).map_err(|e| e.in_object(&object.path))
+    }
+
+    fn array(&self, object: &Handle) -> Result<Box<dyn ArraySource + '_>> {
+        let found = self.file.object(Address(object.id))?;
+        let dataset = found.dataset(&self.file)?;
+        let (datatype, _) = self.datatype(dataset.datatype(), dataset.committed())?;
+        Ok(Box::new(Hdf5Array::open(self, dataset, datatype)?))
+    }
+
+    fn met_twice(&self, _object: &Handle) {
+        self.linked.store(true, Ordering::Relaxed);
+    }
+}
+
+impl Hdf5Source {
+    fn paths(&self) -> &Paths {
+        self.paths.get_or_init(|| Paths::of(&self.file))
+    }
+
+    /// The group that an entry is or, as a soft link, leads to.
+    fn followed(&self, entry: Entry) -> Result<Entry> {
+        let mut entry = entry;
+        for _ in 0..MOST_SOFT_LINKS {
+            let Item::Link(Link::Soft(target)) = &entry.item else { return Ok(entry) };
+            let parent = entry.handle.path.parent().unwrap_or_else(NodePath::root);
+            let path = if target.starts_with('/') { target.clone() } else { format!("{parent}/{target}") };
+            let path = normalised(&path);
+            if entry.handle.path == path {
+                break;
+            }
+            let mut found = self.find(&path)?;
+            // It is known by the path that was asked for.
+            found.handle.path = entry.handle.path;
+            entry = found;
+        }
+        Err(Error::not_found(format!("{} leads round in circles", entry.handle.path)))
+    }
+
+    fn member(&self, group: &NodePath, link: Hdf5Link) -> Entry {
+        let path = group.child(&text(&link.name));
+        let address = match link.target {
+            Target::Hard(address) => address,
+            target => return Entry { handle: Handle { path, id: u64::MAX }, item: Item::Link(link_of(target)) },
+        };
+        let object = self.file.object(address);
+        let several = |object: &Object| object.reference_count() > 1 || self.linked.load(Ordering::Relaxed);
+        let first = match &object {
+            Ok(object) if several(object) => self.paths().get(address).filter(|first| **first != path),
+            _ => None,
+        };
+        match first {
+            Some(first) => {
+                let item = Item::Link(Link::Hard(first.clone()));
+                Entry { handle: Handle { path, id: address.0 }, item }
+            }
+            None => self.entry(path, address, object),
+        }
+    }
+
+    fn entry(&self, path: NodePath, address: Address, object: Result<Object>) -> Entry {
+        let item = match object {
+            Ok(object) => self.item(&object).unwrap_or_else(|error| {
+                Item::Unreadable(Unreadable::new(Some(kind_of(object.kind())), &error))
+            }),
+            Err(error) => Item::Unreadable(Unreadable::new(None, &error)),
+        };
+        Entry { handle: Handle { path, id: address.0 }, item }
+    }
+
+    fn item(&self, object: &Object) -> Result<Item> {
+        Ok(match object.kind() {
+            ObjectKind::Group => Item::Group,
+            ObjectKind::NamedDatatype => {
+                Item::Datatype(self.datatype(&object.named_datatype(&self.file)?, None)?.0)
+            }
+            ObjectKind::Unknown => return Err(Error::unsupported("an object that is no group, dataset or datatype")),
+            ObjectKind::Dataset => {
+                let dataset = object.dataset(&self.file)?;
+                let scale = self.scale(object, &dataset)?;
+                let (datatype, _) = self.datatype(dataset.datatype(), dataset.committed())?;
+                let pure = scale.as_ref().is_some_and(|scale| scale.pure);
+                let stored = match dataset.chunk().is_some() {
+                    _ if pure => Stored::Nothing,
+                    true => Stored::Chunks(Arc::new(self.storage(&dataset, ElementStorage::default())?)),
+                    false => Stored::Bytes(dataset.stored_bytes(&self.file)?),
+                };
+                let shape = match &scale {
+                    Some(scale) => {
+                        let size = self.dimension_size(object, &dataset, scale)?;
+                        Shape::Dims(vec![Dimension { extent: size, coordinate: None }])
+                    }
+                    None => self.shape(object, &dataset)?,
+                };
+                let kind = if scale.is_some() { NodeKind::DimCoord } else { NodeKind::Ndarray };
+                Item::Array { kind, datatype: (!pure).then_some(datatype), shape, stored }
+            }
+        })
+    }
+
+    fn node(&self, object: &Object) -> Result<Node> {
+        Ok(match object.kind() {
+            ObjectKind::Group => {
+                let attributes = self.attributes(object, false)?;
+                Node::Group(Group { attributes, storage: Storage::default() })
+            }
+            ObjectKind::NamedDatatype => {
+                let (datatype, element) = self.datatype(&object.named_datatype(&self.file)?, None)?;
+                let attributes = self.attributes(object, false)?;
+                let storage = Storage { element, ..Storage::default() };
+                Node::Datatype(NamedDatatype { datatype, attributes, storage })
+            }
+            ObjectKind::Unknown => return Err(Error::unsupported("an object that is no group, dataset or datatype")),
+            ObjectKind::Dataset => {
+                let dataset = object.dataset(&self.file)?;
+                let (datatype, element) = self.datatype(dataset.datatype(), dataset.committed())?;
+                let scale = self.scale(object, &dataset)?;
+                let attributes = self.attributes(object, scale.is_some())?;
+                match scale {
+                    Some(scale) => {
+                        let size = self.dimension_size(object, &dataset, &scale)?;
+                        let (datatype, storage) = match scale.pure {
+                            true => (None, Storage::default()),
+                            false => (Some(datatype), self.storage(&dataset, element)?),
+                        };
+                        Node::DimCoord(DimCoord { size, datatype, attributes, storage, value: None })
+                    }
+                    None => {
+                        let shape = self.shape(object, &dataset)?;
+                        let storage = self.storage(&dataset, element)?;
+                        Node::Ndarray(Ndarray { shape, datatype: Some(datatype), attributes, storage, value: None })
+                    }
+                }
+            }
+        })
+    }
+
+    /// The dimension that a dataset names: a scale of one dimension.
+    fn scale(&self, object: &Object, dataset: &Dataset) -> Result<Option<Scale>> {
+        if self.raw || dataset.extents().is_none_or(|dims| dims.len() != 1) {
+            return Ok(None);
+        }
+        Scale::of(&self.file, object)
+    }
+
+    fn dimension_size(&self, object: &Object, dataset: &Dataset, scale: &Scale) -> Result<Extent> {
+        let extent = extents(dataset).into_iter().next().unwrap_or(Extent::Fixed(0));
+        match extent {
+            Extent::Unlimited { current } if scale.pure => {
+                let longest = Scale::longest_variable(&self.file, object)?;
+                Ok(Extent::Unlimited { current: longest.max(current) })
+            }
+            other => Ok(other),
+        }
+    }
+
+    fn shape(&self, object: &Object, dataset: &Dataset) -> Result<Shape> {
+        if dataset.extents().is_none() {
+            return Ok(Shape::Null);
+        }
+        let extents = extents(dataset);
+        let scales = match self.raw || extents.is_empty() {
+            true => Vec::new(),
+            false => dimensions(&self.file, object)?,
+        };
+        let dims = extents.into_iter().enumerate().map(|(index, extent)| {
+            let scale = scales.get(index).copied().flatten();
+            Dimension { extent, coordinate: scale.and_then(|scale| self.dimcoord(scale)) }
+        });
+        Ok(Shape::Dims(dims.collect()))
+    }
+
+    /// The path of the scale at `address`, if it names a dimension.
+    fn dimcoord(&self, address: Address) -> Option<NodePath> {
+        let object = self.file.object(address).ok()?;
+        let dataset = object.dataset(&self.file).ok()?;
+        self.scale(&object, &dataset).ok()??;
+        self.paths().get(address).cloned()
+    }
+
+    fn datatype(&self, from: &Hdf5Datatype, committed: Option<Address>) -> Result<(Arc<Datatype>, ElementStorage)> {
+        let (datatype, element) = datatype::datatype(from)?;
+        match committed.and_then(|address| self.paths().get(address)) {
+            // The named type itself says how its elements are stored.
+            Some(path) => {
+                Ok((Arc::new(Datatype::Named(path.clone(), Arc::new(datatype))), ElementStorage::default()))
+            }
+            None => Ok((Arc::new(datatype), element)),
+        }
+    }
+
+    fn attributes(&self, object: &Object, scale: bool) -> Result<Attributes> {
+        let owner = Owner {
+            scale,
+            dataset: object.kind() == ObjectKind::Dataset,
+            root: object.address() == self.file.root_address(),
+        };
+        let mut attributes = Attributes::new();
+        for (name, found) in object.attributes(&self.file)? {
+            let name = text(&name);
+            if !self.raw && is_hidden(&name, owner) {
+                continue;
+            }
+            let attribute = found.and_then(|found| self.attribute(&found));
+            attributes.insert(name, attribute.map_err(|error| Unreadable::new(None, &error)));
+        }
+        Ok(attributes)
+    }
+
+    /// What a reference of the file means.
+    fn reference(&self, reference: hyperslab_hdf5::Reference) -> Reference {
+        use hyperslab_hdf5::Reference as Stored;
+        let named = |address: Address, then: &dyn Fn(NodePath) -> Reference| match self.paths().get(address) {
+            Some(path) => then(path.clone()),
+            None => Reference::Dangling(address.0),
+        };
+        match reference {
+            Stored::Null => Reference::Null,
+            Stored::Object(address) => named(address, &Reference::Object),
+            Stored::Region(address, selection) => {
+                let selection = Arc::new(selection);
+                named(address, &|path| Reference::Region(path, Arc::clone(&selection)))
+            }
+            Stored::Attribute(address, name) => {
+                named(address, &|path| Reference::Attribute(path, text(&name)))
+            }
+            Stored::External { file, target } => Reference::External { file: text(&file), address: address_of(&target) },
+        }
+    }
+}
+
+/// Soft links followed one after another before we take them for a circle.
+const MOST_SOFT_LINKS: usize = 32;
+
+fn kind_of(kind: ObjectKind) -> NodeKind {
+    match kind {
+        ObjectKind::Group => NodeKind::Group,
+        ObjectKind::Dataset => NodeKind::Ndarray,
+        ObjectKind::NamedDatatype => NodeKind::Datatype,
+        ObjectKind::Unknown => NodeKind::Unreadable,
+    }
+}
+
+fn link_of(target: Target) -> Link {
+    match target {
+        Target::Hard(address) => Link::Soft(address.to_string()),
+        Target::Soft(path) => Link::Soft(text(&path)),
+        Target::External(ExternalLink { file, path }) => Link::External { file: text(&file), path: text(&path) },
+        Target::UserDefined { code, data } => Link::User { class: code, data },
+    }
+}
+
+fn extents(dataset: &Dataset) -> Vec<Extent> {
+    let current = dataset.extents().unwrap_or_default();
+    let max = dataset.max_extents().unwrap_or(current);
+    current
+        .iter()
+        .zip(max)
+        .map(|(current, max)| match *max {
+            u64::MAX => Extent::Unlimited { current: *current },
+            max if max == *current => Extent::Fixed(max),
+            max => Extent::Limited { current: *current, max },
+        })
+        .collect()
+}
+
+/// Names are UTF-8 in nearly every file; what is not is shown with replacement characters.
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// The address that a reference holds.
+fn address_of(reference: &hyperslab_hdf5::Reference) -> u64 {
+    use hyperslab_hdf5::Reference as Stored;
+    match reference {
+        Stored::Object(address) | Stored::Region(address, _) | Stored::Attribute(address, _) => address.0,
+        Stored::Null | Stored::External { .. } => u64::MAX,
+    }
+}
+
+/// A path without empty and `.` components.
+fn normalised(path: &str) -> NodePath {
+    let names = path.split('/').filter(|name| !matches!(*name, "" | "."));
+    names.fold(NodePath::root(), |path, name| path.child(name))
+}

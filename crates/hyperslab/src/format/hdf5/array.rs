@@ -1,0 +1,78 @@
+//! Elements of HDF5 datasets.
+
+use super::Hdf5Source;
+use crate::source::ArraySource;
+use hyperslab_core::nd::Region;
+use hyperslab_core::rows::Heap;
+use hyperslab_core::{Error, Result};
+use hyperslab_hdf5::{Array, Dataset};
+use hyperslab_model::{Datatype, Reference};
+use std::sync::Arc;
+
+pub(super) struct Hdf5Array<'a> {
+    source: &'a Hdf5Source,
+    dataset: Dataset,
+    array: Array,
+    datatype: Arc<Datatype>,
+    chunk: Vec<u64>,
+}
+
+impl<'a> Hdf5Array<'a> {
+    pub(super) fn open(source: &'a Hdf5Source, dataset: Dataset, datatype: Arc<Datatype>) -> Result<Self> {
+        let array = dataset.array(&source.file)?;
+        check_rows(&datatype, array.row_size())?;
+        let chunk = match dataset.chunk() {
+            Some(chunk) => chunk.to_vec(),
+            None => vec![1; dataset.extents().map_or(0, <[u64]>::len)],
+        };
+        Ok(Hdf5Array { source, dataset, array, datatype, chunk })
+    }
+}
+
+impl ArraySource for Hdf5Array<'_> {
+    fn extents(&self) -> Option<&[u64]> {
+        self.dataset.extents()
+    }
+
+    fn datatype(&self) -> &Arc<Datatype> {
+        &self.datatype
+    }
+
+    fn chunk(&self) -> &[u64] {
+        &self.chunk
+    }
+
+    fn read(&self, region: &Region, rows: &mut [u8], heap: &mut Heap<Reference>) -> Result<()> {
+        read_with(self.source, heap, |heap| self.array.read(&self.source.file, region, rows, heap))
+    }
+
+    fn stored(&self) -> Result<u64> {
+        self.dataset.stored_bytes(&self.source.file)
+    }
+}
+
+/// Lets the file's references be read into a heap of the model's.
+pub(super) fn read_with<T>(
+    source: &Hdf5Source,
+    heap: &mut Heap<Reference>,
+    read: impl FnOnce(&mut Heap<hyperslab_hdf5::Reference>) -> Result<T>,
+) -> Result<T> {
+    // Slots count from the beginning of the heap, so what it already has must stay in place.
+    let known = heap.references.len();
+    let mut own = Heap {
+        buffers: std::mem::take(&mut heap.buffers),
+        references: vec![hyperslab_hdf5::Reference::Null; known],
+    };
+    let done = read(&mut own);
+    heap.buffers = own.buffers;
+    heap.references.extend(own.references.into_iter().skip(known).map(|reference| source.reference(reference)));
+    done
+}
+
+/// The two crates each derive the size of a row from the type; they must agree.
+pub(super) fn check_rows(datatype: &Datatype, row: usize) -> Result<()> {
+    if datatype.row_size() == Some(row) {
+        return Ok(());
+    }
+    Err(Error::unsupported(format!("elements of {datatype} in rows of {row} bytes")))
+}

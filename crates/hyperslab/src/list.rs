@@ -1,0 +1,282 @@
+//! Names, types, shapes and bytes of the objects in a group or below it.
+
+use crate::source::{Entry, Handle, Item, Source, Stored};
+use crate::walk::{MetGroups, unlisted};
+use hyperslab_core::Result;
+use hyperslab_model::{
+    Datatype, Dimension, Directive, Extent, Filter, Link, NodeKind, NodePath, Shape, Storage,
+};
+use std::borrow::Cow;
+use std::sync::Arc;
+
+/// One object of a list.
+#[derive(Debug)]
+pub struct Row<'a> {
+    /// For each level above, outermost first, whether the member on it is the last of its group; then the
+    /// same for the object itself.
+    pub lineage: &'a [bool],
+    /// The object.
+    pub entry: &'a Entry,
+}
+
+/// Visits the members of `group` in stored order, and if `recursive` those of its groups right behind each.
+///
+/// # Errors
+/// If the members of `group` itself cannot be listed, and the first that `visit` returns.
+pub fn rows(
+    source: &dyn Source,
+    group: &Handle,
+    recursive: bool,
+    visit: &mut dyn FnMut(Row<'_>) -> Result<()>,
+) -> Result<()> {
+    let mut met = MetGroups::beginning_with(group);
+    let mut levels = vec![source.members(group)?.into_iter()];
+    let mut lineage = vec![false];
+    while let Some(level) = levels.last_mut() {
+        let Some(mut entry) = level.next() else {
+            levels.pop();
+            lineage.pop();
+            continue;
+        };
+        if let Some(last) = lineage.last_mut() {
+            *last = level.len() == 0;
+        }
+        met.note(source, &mut entry);
+        let members = match entry.item {
+            Item::Group if recursive => match source.members(&entry.handle) {
+                Ok(members) => Some(members),
+                Err(error) => {
+                    entry = unlisted(entry.handle, &error);
+                    None
+                }
+            },
+            _ => None,
+        };
+        visit(Row { lineage: &lineage, entry: &entry })?;
+        if let Some(members) = members {
+            levels.push(members.into_iter());
+            lineage.push(false);
+        }
+    }
+    Ok(())
+}
+
+/// The type of an object in a word or a few.
+pub fn type_label(item: &Item) -> Cow<'static, str> {
+    match item {
+        Item::Group => "group".into(),
+        Item::Array { datatype: Some(datatype), .. } => label(datatype),
+        Item::Array { datatype: None, .. } => "".into(),
+        Item::Datatype(datatype) => format!("datatype {}", label(datatype)).into(),
+        Item::Link(Link::Hard(path)) => format!("-> {path}").into(),
+        Item::Link(Link::Soft(target)) => format!("-> {target}").into(),
+        Item::Link(Link::External { file, path }) => format!("-> {file}:{path}").into(),
+        Item::Link(Link::User { class, .. }) => format!("user link {class}").into(),
+        Item::Unreadable(_) => "unreadable".into(),
+    }
+}
+
+fn label(datatype: &Datatype) -> Cow<'static, str> {
+    match datatype {
+        Datatype::Int { bits: 8, signed: true } => "int8".into(),
+        Datatype::Int { bits: 16, signed: true } => "int16".into(),
+        Datatype::Int { bits: 32, signed: true } => "int32".into(),
+        Datatype::Int { bits: 64, signed: true } => "int64".into(),
+        Datatype::Int { bits: 8, signed: false } => "uint8".into(),
+        Datatype::Int { bits: 16, signed: false } => "uint16".into(),
+        Datatype::Int { bits: 32, signed: false } => "uint32".into(),
+        Datatype::Int { bits: 64, signed: false } => "uint64".into(),
+        Datatype::Float(float) => match float.keyword() {
+            Some(keyword) => keyword.into(),
+            None => "float".into(),
+        },
+        Datatype::String(_) => "string".into(),
+        Datatype::Enum { base, .. } => format!("enum {}", label(base)).into(),
+        Datatype::Compound(members) => format!("compound of {}", members.len()).into(),
+        Datatype::Vlen(base) => format!("vlen {}", label(base)).into(),
+        Datatype::Array { base, shape } => {
+            let extents: Vec<_> = shape.iter().map(u64::to_string).collect();
+            format!("{}[{}]", label(base), extents.join(", ")).into()
+        }
+        Datatype::Nullable(of) => format!("nullable {}", label(of)).into(),
+        Datatype::Named(path, _) => path.to_string().into(),
+        other => other.to_string().into(),
+    }
+}
+
+/// Extents with the names of their dimensions: `[time=3/10000, 2]`, `current/max` where they differ.
+pub fn shape_label(shape: &Shape) -> String {
+    match shape {
+        Shape::Null => "null".into(),
+        Shape::Dims(dims) => {
+            let mut text = String::with_capacity(8 * dims.len() + 2);
+            text.push('[');
+            for (index, dimension) in dims.iter().enumerate() {
+                if index > 0 {
+                    text.push_str(", ");
+                }
+                dimension_label(dimension, &mut text);
+            }
+            text.push(']');
+            text
+        }
+    }
+}
+
+fn dimension_label(dimension: &Dimension, text: &mut String) {
+    if let Some(path) = &dimension.coordinate {
+        text.push_str(path.name());
+        text.push('=');
+    }
+    text.push_str(&dimension.extent.current().to_string());
+    match dimension.extent {
+        Extent::Fixed(_) => {}
+        Extent::Limited { max, .. } => {
+            text.push('/');
+            text.push_str(&max.to_string());
+        }
+        Extent::Unlimited { .. } => text.push_str("/inf"),
+    }
+}
+
+/// The shape of chunks: `[1000, 2]`, or nothing.
+pub fn chunk_label(stored: &Stored) -> String {
+    match chunked(stored).and_then(|storage| storage.chunk.as_ref()) {
+        Some(chunk) => {
+            let extents: Vec<_> = chunk.iter().map(u64::to_string).collect();
+            format!("[{}]", extents.join(", "))
+        }
+        None => String::new(),
+    }
+}
+
+/// The filters by name: `shuffle deflate`.
+pub fn filters_label(stored: &Stored) -> String {
+    let filters = chunked(stored).map(|storage| storage.filters.as_slice()).unwrap_or_default();
+    filters.iter().map(filter_label).collect::<Vec<_>>().join(" ")
+}
+
+fn chunked(stored: &Stored) -> Option<&Arc<Storage>> {
+    match stored {
+        Stored::Chunks(storage) => Some(storage),
+        Stored::Bytes(_) | Stored::Nothing => None,
+    }
+}
+
+/// NDL's name of a filter, or the number that a format has for it.
+fn filter_label(filter: &Filter) -> String {
+    let id = filter.parameters.iter().find(|(name, _)| name == "id").map(|(_, value)| value);
+    match id {
+        Some(Directive::Int(id)) => format!("{}:{id}", filter.name),
+        _ => filter.name.clone(),
+    }
+}
+
+/// Bytes that an object's elements take in the file; `None` where it has none.
+///
+/// # Errors
+/// If its chunks cannot be listed.
+pub fn stored_bytes(source: &dyn Source, entry: &Entry) -> Result<Option<u64>> {
+    match &entry.item {
+        Item::Array { stored: Stored::Bytes(bytes), .. } => Ok(Some(*bytes)),
+        Item::Array { stored: Stored::Chunks(_), .. } => source.array(&entry.handle)?.stored().map(Some),
+        _ => Ok(None),
+    }
+}
+
+/// How many objects of each kind were listed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Groups.
+    pub groups: u64,
+    /// Arrays and dimension coordinates with values.
+    pub arrays: u64,
+    /// Dimensions without values.
+    pub dimensions: u64,
+    /// Named datatypes.
+    pub datatypes: u64,
+    /// Links.
+    pub links: u64,
+    /// What could not be read.
+    pub unreadable: u64,
+}
+
+impl Counts {
+    /// Counts one more object.
+    pub fn add(&mut self, item: &Item) {
+        let count = match item {
+            Item::Group => &mut self.groups,
+            Item::Array { kind: NodeKind::DimCoord, datatype: None, .. } => &mut self.dimensions,
+            Item::Array { .. } => &mut self.arrays,
+            Item::Datatype(_) => &mut self.datatypes,
+            Item::Link(_) => &mut self.links,
+            Item::Unreadable(_) => &mut self.unreadable,
+        };
+        *count += 1;
+    }
+
+    /// `1 group, 5 arrays`; what there is none of is left out.
+    pub fn label(&self) -> String {
+        let of = [
+            (self.groups, "group", "groups"),
+            (self.arrays, "array", "arrays"),
+            (self.dimensions, "dimension", "dimensions"),
+            (self.datatypes, "datatype", "datatypes"),
+            (self.links, "link", "links"),
+            (self.unreadable, "unreadable", "unreadable"),
+        ];
+        let parts: Vec<_> = of
+            .iter()
+            .filter(|(count, ..)| *count > 0)
+            .map(|(count, one, many)| format!("{count} {}", if *count == 1 { one } else { many }))
+            .collect();
+        if parts.is_empty() { "nothing".into() } else { parts.join(", ") }
+    }
+}
+
+/// A number of bytes for people: `477 B`, `1.1 KiB`.
+pub fn human_bytes(bytes: u64) -> String {
+    const UNITS: [&str; 6] = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
+    if bytes < 1024 {
+        return format!("{bytes} B");
+    }
+    // Tenths, kept in integers so that the same size always reads the same.
+    let mut tenths = u128::from(bytes) * 10 / 1024;
+    let mut units = UNITS.iter();
+    let mut unit = units.next();
+    while tenths >= 10240 {
+        tenths /= 1024;
+        unit = units.next();
+    }
+    let unit = unit.copied().unwrap_or("EiB");
+    if tenths < 1000 { format!("{}.{} {unit}", tenths / 10, tenths % 10) } else { format!("{} {unit}", tenths / 10) }
+}
+
+/// The path of `entry` below `group`, for lists that are not trees.
+pub fn relative<'a>(entry: &'a Entry, group: &NodePath) -> &'a str {
+    let path = entry.handle.path.as_str();
+    let prefix = if group.is_root() { "" } else { group.as_str() };
+    path.strip_prefix(prefix).and_then(|rest| rest.strip_prefix('/')).unwrap_or(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_read_well_at_every_size() {
+        let shown = [0, 477, 1023, 1024, 1126, 102_400, 1 << 20, u64::MAX].map(human_bytes);
+        assert_eq!(shown, ["0 B", "477 B", "1023 B", "1.0 KiB", "1.0 KiB", "100 KiB", "1.0 MiB", "15.9 EiB"]);
+    }
+
+    #[test]
+    fn shapes_show_names_and_maxima() {
+        let time = Dimension {
+            extent: Extent::Unlimited { current: 4 },
+            coordinate: Some(NodePath::root().child("time")),
+        };
+        let lat = Dimension { extent: Extent::Fixed(3), coordinate: None };
+        assert_eq!(shape_label(&Shape::Dims(vec![time, lat])), "[time=4/inf, 3]");
+        assert_eq!(shape_label(&Shape::SCALAR), "[]");
+    }
+}

@@ -1,0 +1,296 @@
+//! `STORE[:/PATH][@ATTRIBUTE]`: what people type to name a file, an object or an attribute.
+
+use crate::source::{Entry, Item, Source};
+use crate::walk::{Step, walk};
+use hyperslab_core::{Error, ErrorKind, Result};
+use hyperslab_model::NodePath;
+
+/// A store and what in it is meant.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Location {
+    /// The file or directory, as typed.
+    pub store: String,
+    /// The text behind the colon, which may be a pattern and name an attribute; `None` for the whole.
+    pub path: Option<String>,
+}
+
+/// What a location leads to.
+#[derive(Clone, Debug)]
+pub struct Target {
+    /// The object.
+    pub entry: Entry,
+    /// The attribute of it, if one is meant.
+    pub attribute: Option<String>,
+}
+
+impl Location {
+    /// Splits at the first `:/` that is neither `://` nor behind a single letter, which is a Windows drive.
+    ///
+    /// ```
+    /// use hyperslab::location::Location;
+    /// let at = |text| { let l = Location::parse(text); (l.store, l.path) };
+    /// assert_eq!(at("a.nc:/x@units"), ("a.nc".into(), Some("/x@units".into())));
+    /// assert_eq!(at("s3://b/a.nc:/x"), ("s3://b/a.nc".into(), Some("/x".into())));
+    /// assert_eq!(at("C:/data/a.nc"), ("C:/data/a.nc".into(), None));
+    /// ```
+    pub fn parse(text: &str) -> Location {
+        let colon = text.match_indices(":/").map(|(at, _)| at).find(|at| {
+            let (store, path) = text.split_at(*at);
+            let drive = store.len() == 1 && store.chars().all(|c| c.is_ascii_alphabetic());
+            !path.starts_with("://") && !drive && !store.is_empty()
+        });
+        match colon.and_then(|at| text.split_at_checked(at)) {
+            Some((store, path)) => Location {
+                store: store.into(),
+                path: Some(path.trim_start_matches(':').into()).filter(|path| path != "/"),
+            },
+            None => Location { store: text.into(), path: None },
+        }
+    }
+
+    /// The objects that this leads to in an opened store: one, or as many as a pattern matches.
+    ///
+    /// # Errors
+    /// [`NotFound`](ErrorKind::NotFound) if there is none; its text suggests a near name.
+    pub fn targets(&self, source: &dyn Source) -> Result<Vec<Target>> {
+        let text = self.path.as_deref().unwrap_or("/");
+        // An object with that very name wins over the attribute of another.
+        match find(source, text) {
+            Ok(entry) => return Ok(vec![Target { entry, attribute: None }]),
+            Err(e) if e.kind() != ErrorKind::NotFound => return Err(e),
+            Err(missing) => {
+                let (path, attribute) = match text.rsplit_once('@') {
+                    Some((path, attribute)) => (if path.is_empty() { "/" } else { path }, Some(attribute)),
+                    None => (text, None),
+                };
+                let entries = if is_pattern(path) {
+                    matching(source, path)?
+                } else if attribute.is_some() {
+                    vec![find(source, path)?]
+                } else {
+                    return Err(missing);
+                };
+                let attribute = attribute.map(str::to_owned);
+                Ok(entries.into_iter().map(|entry| Target { entry, attribute: attribute.clone() }).collect())
+            }
+        }
+    }
+}
+
+fn find(source: &dyn Source, text: &str) -> Result<Entry> {
+    let path = NodePath::new(text).map_err(|e| Error::not_found(e.detail().to_owned()))?;
+    source.find(&path).map_err(|e| match e.kind() {
+        ErrorKind::NotFound => missing(source, &path),
+        _ => e,
+    })
+}
+
+/// Says that there is no such object, and which name is nearest among its would-be siblings.
+fn missing(source: &dyn Source, path: &NodePath) -> Error {
+    let plain = || Error::not_found(format!("no object {path}"));
+    let Some(parent) = path.parent() else { return plain() };
+    let Ok(group) = source.find(&parent) else { return plain() };
+    let Ok(members) = source.members(&group.handle) else { return plain() };
+    let names = members.iter().map(|member| member.handle.path.name());
+    match nearest(path.name(), names) {
+        Some(name) => Error::not_found(format!("no object {path}\nhelp: did you mean {}?", parent.child(name))),
+        None => plain(),
+    }
+}
+
+/// The candidate that takes the fewest edits to become `word`, if that are few for its length.
+pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    candidates
+        .into_iter()
+        .map(|candidate| (edits(word, candidate), candidate))
+        .filter(|(edits, candidate)| *edits <= word.len().max(candidate.len()) / 3 + 1 && *edits < word.len().max(2))
+        .min()
+        .map(|(_, candidate)| candidate)
+}
+
+/// Levenshtein distance, with the swap of two neighbours as one edit.
+fn edits(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let (mut before, mut above): (Vec<usize>, Vec<usize>) = (Vec::new(), (0..=b.len()).collect());
+    let mut last = None;
+    for (i, x) in a.chars().enumerate() {
+        let mut row = vec![i + 1];
+        for (j, y) in b.iter().enumerate() {
+            let at = |row: &[usize], k: usize| row.get(k).copied().unwrap_or(usize::MAX / 2);
+            let mut least = (at(&above, j) + usize::from(x != *y)).min(at(&above, j + 1) + 1).min(at(&row, j) + 1);
+            if j > 0 && last == Some(*y) && b.get(j - 1) == Some(&x) {
+                least = least.min(at(&before, j - 1) + 1);
+            }
+            row.push(least);
+        }
+        before = std::mem::replace(&mut above, row);
+        last = Some(x);
+    }
+    above.last().copied().unwrap_or(0)
+}
+
+/// Whether a path has wildcards.
+pub fn is_pattern(path: &str) -> bool {
+    path.contains(['*', '?', '['])
+}
+
+fn matching(source: &dyn Source, pattern: &str) -> Result<Vec<Entry>> {
+    let root = source.find(&NodePath::root())?;
+    let mut found = Vec::new();
+    walk(source, &root.handle, &mut |step| {
+        let entry = match step {
+            Step::Enter(handle) => Entry { handle: handle.clone(), item: Item::Group },
+            Step::Member(entry) => entry.clone(),
+            Step::Leave(_) => return Ok(()),
+        };
+        if matches(pattern, entry.handle.path.as_str()) {
+            found.push(entry);
+        }
+        Ok(())
+    })?;
+    if found.is_empty() {
+        return Err(Error::not_found(format!("no object matches {pattern}")));
+    }
+    Ok(found)
+}
+
+/// Whether `path` matches `pattern`: `*`, `?` and `[…]` within a name, `**` across groups.
+///
+/// ```
+/// use hyperslab::location::matches;
+/// assert!(matches("/**/sst*", "/a/b/sst_mean"));
+/// assert!(matches("/**/sst*", "/sst"));
+/// assert!(!matches("/*/x", "/a/b/x"));
+/// assert!(matches("/t[0-9]", "/t5") && !matches("/t[!0-9]", "/t5"));
+/// ```
+pub fn matches(pattern: &str, path: &str) -> bool {
+    let parts = |text: &'_ str| text.split('/').filter(|part| !part.is_empty()).map(str::to_owned).collect::<Vec<_>>();
+    let (pattern, path) = (parts(pattern), parts(path));
+    // reach[i]: whether the pattern parts so far match the first i parts of the path.
+    let mut reach: Vec<bool> = std::iter::once(true).chain(path.iter().map(|_| false)).collect();
+    for part in &pattern {
+        let mut next = Vec::with_capacity(reach.len());
+        if part == "**" {
+            let mut any = false;
+            for matched in &reach {
+                any |= matched;
+                next.push(any);
+            }
+        } else {
+            next.push(false);
+            next.extend(reach.iter().zip(&path).map(|(matched, name)| *matched && name_matches(part, name)));
+        }
+        reach = next;
+    }
+    reach.last().copied().unwrap_or(false)
+}
+
+fn name_matches(pattern: &str, name: &str) -> bool {
+    let tokens = tokens(pattern);
+    let mut reach: Vec<bool> = vec![true];
+    reach.extend(name.chars().map(|_| false));
+    for token in &tokens {
+        let mut next = Vec::with_capacity(reach.len());
+        if matches!(token, Token::Any) {
+            let mut any = false;
+            for matched in &reach {
+                any |= matched;
+                next.push(any);
+            }
+        } else {
+            next.push(false);
+            next.extend(reach.iter().zip(name.chars()).map(|(matched, c)| *matched && token.takes(c)));
+        }
+        reach = next;
+    }
+    reach.last().copied().unwrap_or(false)
+}
+
+enum Token {
+    Any,
+    One,
+    Char(char),
+    Class { negated: bool, ranges: Vec<(char, char)> },
+}
+
+impl Token {
+    fn takes(&self, c: char) -> bool {
+        match self {
+            Token::Any | Token::One => true,
+            Token::Char(own) => *own == c,
+            Token::Class { negated, ranges } => ranges.iter().any(|(a, b)| (*a..=*b).contains(&c)) != *negated,
+        }
+    }
+}
+
+fn tokens(pattern: &str) -> Vec<Token> {
+    let mut tokens = Vec::new();
+    let mut rest = pattern.chars();
+    while let Some(c) = rest.next() {
+        tokens.push(match c {
+            '*' => Token::Any,
+            '?' => Token::One,
+            '[' => match class(rest.as_str()) {
+                Some((class, behind)) => {
+                    rest = behind.chars();
+                    class
+                }
+                None => Token::Char('['),
+            },
+            other => Token::Char(other),
+        });
+    }
+    tokens
+}
+
+/// The class behind a `[`, and what follows its `]`.
+fn class(text: &str) -> Option<(Token, &str)> {
+    let (body, negated) = match text.strip_prefix(['!', '^']) {
+        Some(body) => (body, true),
+        None => (text, false),
+    };
+    // A `]` that comes first is meant as itself.
+    let end = body.char_indices().skip(1).find(|(_, c)| *c == ']')?.0;
+    let (inside, behind) = body.split_at_checked(end)?;
+    let chars: Vec<char> = inside.chars().collect();
+    let mut ranges = Vec::new();
+    let mut rest = chars.as_slice();
+    while let Some((first, tail)) = rest.split_first() {
+        match tail {
+            ['-', last, tail @ ..] => {
+                ranges.push((*first, *last));
+                rest = tail;
+            }
+            _ => {
+                ranges.push((*first, *first));
+                rest = tail;
+            }
+        }
+    }
+    Some((Token::Class { negated, ranges }, behind.strip_prefix(']')?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn near_names_are_suggested_and_far_ones_are_not() {
+        let names = ["temperature", "salinity", "crs"];
+        assert_eq!(nearest("temprature", names), Some("temperature"));
+        assert_eq!(nearest("salintiy", names), Some("salinity"));
+        assert_eq!(nearest("wind", names), None);
+        assert_eq!(nearest("x", names), None);
+        assert_eq!(edits("ab", "ba"), 1);
+    }
+
+    #[test]
+    fn patterns_match_within_names_and_across_groups() {
+        assert!(matches("/**", "/a/b/c"));
+        assert!(matches("/a/**/c", "/a/c"));
+        assert!(!matches("/a/*", "/a/b/c"));
+        assert!(matches("/a?c", "/abc") && !matches("/a?c", "/ac"));
+        assert!(matches("/[]x]", "/]") && matches("/[", "/["));
+        assert!(matches("/", "/") && !matches("/", "/a"));
+    }
+}

@@ -1,0 +1,121 @@
+//! An opened file, whatever its format.
+
+use hyperslab_core::Result;
+use hyperslab_core::nd::Region;
+use hyperslab_core::rows::Heap;
+use hyperslab_model::{Datatype, Link, Node, NodeKind, NodePath, Reference, Shape, Storage, Unreadable};
+use std::sync::Arc;
+
+/// An opened file: an immutable tree of objects that many threads may read at once.
+pub trait Source: Send + Sync {
+    /// The format in words, for heads and reports: `HDF5`, `NetCDF-4`.
+    fn format(&self) -> &'static str;
+
+    /// Bytes of the file.
+    fn len(&self) -> Result<u64>;
+
+    /// The object at `path`; links on the way are followed, one at its end is not.
+    ///
+    /// # Errors
+    /// [`NotFound`](hyperslab_core::ErrorKind::NotFound) if there is none.
+    fn find(&self, path: &NodePath) -> Result<Entry>;
+
+    /// The members of a group in stored order. A member that cannot be read is listed as unreadable.
+    ///
+    /// # Errors
+    /// If the list of members itself cannot be read.
+    fn members(&self, group: &Handle) -> Result<Vec<Entry>>;
+
+    /// One object with everything but its array values.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    fn load(&self, object: &Handle) -> Result<Node>;
+
+    /// The elements of an array or dimension coordinate.
+    ///
+    /// # Errors
+    /// If it is no array, or its elements cannot be located.
+    fn array(&self, object: &Handle) -> Result<Box<dyn ArraySource + '_>>;
+
+    /// Whether [`Source::members`] may list this object under several paths without saying so; asked by
+    /// walks that met a group twice. A source answers by naming later paths as links from then on.
+    fn met_twice(&self, _object: &Handle) {}
+}
+
+/// The elements of one array.
+pub trait ArraySource: Send + Sync {
+    /// Current extents; `None` for a null dataspace.
+    fn extents(&self) -> Option<&[u64]>;
+
+    /// The type of an element.
+    fn datatype(&self) -> &Arc<Datatype>;
+
+    /// The shape of a chunk, for readers that want to go along with it; empty where there are none.
+    fn chunk(&self) -> &[u64];
+
+    /// Fills `rows` with the elements of `region`, row-major.
+    ///
+    /// # Errors
+    /// If a chunk cannot be read; `rows` is then unspecified.
+    fn read(&self, region: &Region, rows: &mut [u8], heap: &mut Heap<Reference>) -> Result<()>;
+
+    /// Bytes that the elements take in the file.
+    ///
+    /// # Errors
+    /// If the chunks cannot be listed.
+    fn stored(&self) -> Result<u64>;
+}
+
+/// Names an object of an opened file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Handle {
+    /// Its path.
+    pub path: NodePath,
+    /// The format's own shortcut to it, an address for HDF5.
+    pub id: u64,
+}
+
+/// An object as a list shows it.
+#[derive(Clone, Debug)]
+pub struct Entry {
+    /// Which one.
+    pub handle: Handle,
+    /// What it is.
+    pub item: Item,
+}
+
+/// What a list says of an object.
+#[derive(Clone, Debug)]
+pub enum Item {
+    /// A group.
+    Group,
+    /// An array or a dimension coordinate.
+    Array {
+        /// Which of the two.
+        kind: NodeKind,
+        /// Its type; `None` for a dimension without coordinates.
+        datatype: Option<Arc<Datatype>>,
+        /// Its dimensions.
+        shape: Shape,
+        /// Where and how it is stored, boxed as lists of many objects rarely look.
+        stored: Stored,
+    },
+    /// A named datatype.
+    Datatype(Arc<Datatype>),
+    /// A link.
+    Link(Link),
+    /// Something that cannot be read.
+    Unreadable(Unreadable),
+}
+
+/// How an array of a list is stored.
+#[derive(Clone, Debug)]
+pub enum Stored {
+    /// In so many bytes, in one piece.
+    Bytes(u64),
+    /// In chunks; the array's own [`ArraySource::stored`] knows in how many bytes.
+    Chunks(Arc<Storage>),
+    /// Nowhere: a dimension without coordinates.
+    Nothing,
+}

@@ -1,0 +1,86 @@
+//! Visits every object below a group.
+
+use crate::source::{Entry, Handle, Item, Source};
+use hyperslab_core::{Error, Result};
+use hyperslab_model::{Link, NodeKind, NodePath, Unreadable};
+use rustc_hash::FxHashMap;
+
+/// One step of a walk.
+#[derive(Debug)]
+pub enum Step<'a> {
+    /// A group is entered; its members follow.
+    Enter(&'a Handle),
+    /// A member that is no group, or a group that could not be listed.
+    Member(&'a Entry),
+    /// The group is done.
+    Leave(&'a Handle),
+}
+
+/// Visits `root` and everything below it in document order: a group, its other members in stored order,
+/// then its groups, each in the same way.
+///
+/// Groups that are reached twice are visited once. The walk keeps one list of members per level, so it is
+/// bounded by the widest groups on one path, and it does not recurse.
+///
+/// # Errors
+/// The first that `visit` returns. Objects that cannot be read are visited as unreadable.
+pub fn walk(source: &dyn Source, root: &Handle, visit: &mut dyn FnMut(Step<'_>) -> Result<()>) -> Result<()> {
+    let mut met = MetGroups::beginning_with(root);
+    let mut open: Vec<(Handle, std::vec::IntoIter<Handle>)> = Vec::new();
+    let mut next = Some(root.clone());
+    loop {
+        if let Some(group) = next.take() {
+            match source.members(&group) {
+                Ok(members) => {
+                    visit(Step::Enter(&group))?;
+                    let mut groups = Vec::new();
+                    for mut entry in members {
+                        met.note(source, &mut entry);
+                        match entry.item {
+                            Item::Group => groups.push(entry.handle),
+                            _ => visit(Step::Member(&entry))?,
+                        }
+                    }
+                    open.push((group, groups.into_iter()));
+                }
+                Err(error) => visit(Step::Member(&unlisted(group, &error)))?,
+            }
+        }
+        let Some((group, pending)) = open.last_mut() else { return Ok(()) };
+        next = pending.next();
+        if next.is_none() {
+            visit(Step::Leave(group))?;
+            open.pop();
+        }
+    }
+}
+
+/// A group whose members cannot be listed.
+pub(crate) fn unlisted(handle: Handle, error: &Error) -> Entry {
+    Entry { handle, item: Item::Unreadable(Unreadable::new(Some(NodeKind::Group), error)) }
+}
+
+/// The groups that a walk has met, so that cycles end and no group is visited twice.
+pub(crate) struct MetGroups(FxHashMap<u64, NodePath>);
+
+impl MetGroups {
+    pub(crate) fn beginning_with(root: &Handle) -> Self {
+        MetGroups(FxHashMap::from_iter([(root.id, root.path.clone())]))
+    }
+
+    /// Makes a link of a group that was met before.
+    pub(crate) fn note(&mut self, source: &dyn Source, entry: &mut Entry) {
+        if !matches!(entry.item, Item::Group) {
+            return;
+        }
+        match self.0.get(&entry.handle.id) {
+            None => {
+                self.0.insert(entry.handle.id, entry.handle.path.clone());
+            }
+            Some(first) => {
+                source.met_twice(&entry.handle);
+                entry.item = Item::Link(Link::Hard(first.clone()));
+            }
+        }
+    }
+}

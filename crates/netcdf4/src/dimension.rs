@@ -1,0 +1,77 @@
+//! Datasets as dimensions.
+
+use hyperslab_core::rows::Slot;
+use hyperslab_core::{Error, Result};
+use hyperslab_hdf5::Object;
+use hyperslab_hdf5::{Attribute, File, Reference};
+
+/// What the `NAME` of a dimension without coordinate variable begins with.
+pub const PURE_DIMENSION: &[u8] = b"This is a netCDF dimension but not a netCDF variable";
+
+/// A dataset that is a dimension scale.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Scale {
+    /// Whether it is a dimension without coordinate values.
+    pub pure: bool,
+    /// The label it gives itself, where that is not its own name.
+    pub name: Vec<u8>,
+}
+
+impl Scale {
+    /// The scale that a dataset is, if it is one.
+    ///
+    /// # Errors
+    /// If its attributes cannot be read.
+    pub fn of(file: &File, dataset: &Object) -> Result<Option<Scale>> {
+        if !dataset.has_attributes(file)? {
+            return Ok(None);
+        }
+        let text = |name: &[u8]| match dataset.attribute(file, name)? {
+            Some(attribute) => attribute.text(file),
+            None => Ok(None),
+        };
+        let class = text(b"CLASS")?;
+        if class.as_deref() != Some(b"DIMENSION_SCALE") {
+            return Ok(None);
+        }
+        let name = text(b"NAME")?.unwrap_or_default();
+        Ok(Some(Scale { pure: name.starts_with(PURE_DIMENSION), name }))
+    }
+
+    /// The length of an unlimited dimension without coordinate values: that of the longest variable along
+    /// it, as no dataset of its own grows with them.
+    ///
+    /// # Errors
+    /// If the list of variables cannot be read.
+    pub fn longest_variable(file: &File, scale: &Object) -> Result<u64> {
+        let Some(list) = scale.attribute(file, b"REFERENCE_LIST")? else { return Ok(0) };
+        let mut longest = 0;
+        for (reference, dimension) in references(file, &list)? {
+            let Reference::Object(address) = reference else { continue };
+            // A variable that was deleted leaves its reference behind.
+            let Ok(variable) = file.object(address) else { continue };
+            let Ok(dataset) = variable.dataset(file) else { continue };
+            let extent = dataset.extents().and_then(|dims| dims.get(usize::try_from(dimension).ok()?)).copied();
+            longest = longest.max(extent.unwrap_or(0));
+        }
+        Ok(longest)
+    }
+}
+
+/// The elements of `REFERENCE_LIST`: an object reference and a dimension's index each.
+fn references(file: &File, list: &Attribute) -> Result<Vec<(Reference, u64)>> {
+    let rows = list.read(file)?;
+    let pair = Slot::SIZE + size_of::<u32>();
+    if list.row_size(file)? != pair {
+        return Err(Error::malformed("REFERENCE_LIST is not made of references and 32-bit integers"));
+    }
+    let mut found = Vec::new();
+    for row in rows.rows.chunks_exact(pair) {
+        let slot = Slot::get(row).and_then(|slot| rows.heap.reference(slot));
+        let index = row.last_chunk::<4>().map(|index| u32::from_ne_bytes(*index));
+        if let (Some(reference), Some(index)) = (slot, index) {
+            found.push((reference.clone(), u64::from(index)));
+        }
+    }
+    Ok(found)
+}

@@ -1,0 +1,41 @@
+//! Files as NetCDF-4.
+
+use crate::Scale;
+use hyperslab_core::Result;
+use hyperslab_hdf5::File;
+use hyperslab_hdf5::ObjectKind;
+
+/// Whether a file was written as NetCDF-4.
+///
+/// Since 4.4.1 the library signs the root group with `_NCProperties`; `_nc3_strict` marks the classic model.
+/// Older files show it by what only the library writes on a dataset of the root group.
+///
+/// # Errors
+/// If the root group cannot be read.
+pub fn is_netcdf4(file: &File) -> Result<bool> {
+    let root = file.root()?;
+    // Every version of the library asks for it, hardly any other program does.
+    if !root.tracks_creation_order(file)? {
+        return Ok(false);
+    }
+    for name in [&b"_NCProperties"[..], b"_nc3_strict"] {
+        if root.attribute(file, name)?.is_some() {
+            return Ok(true);
+        }
+    }
+    for address in root.links(file)?.iter().filter_map(hyperslab_hdf5::Link::address) {
+        let Ok(object) = file.object(address) else { continue };
+        if object.kind() != ObjectKind::Dataset || !object.has_attributes(file).unwrap_or(false) {
+            continue;
+        }
+        for name in [&b"_Netcdf4Dimid"[..], b"_Netcdf4Coordinates"] {
+            if object.attribute(file, name).is_ok_and(|found| found.is_some()) {
+                return Ok(true);
+            }
+        }
+        if Scale::of(file, &object).ok().flatten().is_some_and(|scale| scale.pure) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}

@@ -1,0 +1,25 @@
+//! Attributes that only encode structure.
+
+/// What an attribute's owner is, as far as hiding goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Owner {
+    /// Whether it is a dimension scale.
+    pub scale: bool,
+    /// Whether it is a dataset.
+    pub dataset: bool,
+    /// Whether it is the root group.
+    pub root: bool,
+}
+
+/// Whether an attribute of such an owner is bookkeeping that the dimensions already say.
+///
+/// `CLASS` and `NAME` are ordinary words, so they count only on dimension scales.
+pub fn is_hidden(name: &str, owner: Owner) -> bool {
+    match name {
+        "CLASS" | "NAME" | "REFERENCE_LIST" => owner.scale,
+        "DIMENSION_LIST" | "DIMENSION_LABELS" => owner.dataset,
+        "_Netcdf4Dimid" | "_Netcdf4Coordinates" => owner.dataset,
+        "_nc3_strict" | "_NCProperties" => owner.root,
+        _ => false,
+    }
+}

@@ -1,0 +1,25 @@
+//! The dimensions of variables.
+
+use hyperslab_core::rows::Slot;
+use hyperslab_core::Result;
+use hyperslab_hdf5::format::Address;
+use hyperslab_hdf5::Object;
+use hyperslab_hdf5::{File, Reference};
+
+/// For each dimension of a dataset the scale attached to it first; empty where none are attached at all.
+///
+/// # Errors
+/// If its `DIMENSION_LIST` cannot be read.
+pub fn dimensions(file: &File, dataset: &Object) -> Result<Vec<Option<Address>>> {
+    let Some(list) = dataset.attribute(file, b"DIMENSION_LIST")? else { return Ok(Vec::new()) };
+    let rows = list.read(file)?;
+    let first = |row: &[u8]| {
+        let sequence = Slot::get(row).filter(|slot| slot.count > 0)?;
+        let slot = Slot::get(rows.heap.bytes(sequence, Slot::SIZE)?)?;
+        match rows.heap.reference(slot)? {
+            Reference::Object(address) => Some(*address),
+            _ => None,
+        }
+    };
+    Ok(rows.rows.chunks_exact(Slot::SIZE).map(first).collect())
+}
