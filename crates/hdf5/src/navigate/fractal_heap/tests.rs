@@ -4,7 +4,7 @@ use super::*;
 use crate::format::Sizes;
 use crate::format::infrastructure::btree_v2::Record;
 use crate::format::infrastructure::fractal_heap::DoublingTable;
-use crate::format::message::link::{LinkMessage, LinkTarget};
+use crate::format::message::link::{Link, LinkTarget};
 use hyperslab_core::{Encoder, ErrorKind, Limits};
 
 const HEADER: usize = 0x20;
@@ -242,7 +242,7 @@ fn filtered_blocks_and_huge_objects_are_decoded() {
         names = ids
             .iter()
             .map(|id| heap.object(&reader, id).unwrap())
-            .map(|link| decode_prefix::<LinkMessage>(0, &link, &Sizes::DEFAULT).unwrap())
+            .map(|link| decode_prefix::<Link>(0, &link, &Sizes::DEFAULT).unwrap())
             .map(|link| (link.name, link.target))
             .collect();
     }
