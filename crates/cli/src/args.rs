@@ -288,7 +288,8 @@ pub fn with_verb(mut words: Vec<OsString>) -> Result<Vec<OsString>, Error> {
         word == "-" || !word.starts_with('-')
     });
     // Options with a value of their own come before no location without a verb.
-    let Some((at, word)) = first.and_then(|at| Some((at + 1, words.get(at + 1)?.to_string_lossy().into_owned())))
+    let Some((at, word)) =
+        first.and_then(|at| Some((at + 1, words.get(at + 1)?.to_string_lossy().into_owned())))
     else {
         return Ok(words);
     };
@@ -319,8 +320,19 @@ mod tests {
 
     #[test]
     fn sizes_are_read_as_people_write_them() {
-        let read = ["512", "64KiB", "1.5GiB", "100MB", "2K", "x", "", "1.5X", "99999999999999999999"].map(size);
-        let want = [Some(512), Some(65_536), Some(1_610_612_736), Some(100_000_000), Some(2048), None, None, None, None];
+        let read =
+            ["512", "64KiB", "1.5GiB", "100MB", "2K", "x", "", "1.5X", "99999999999999999999"].map(size);
+        let want = [
+            Some(512),
+            Some(65_536),
+            Some(1_610_612_736),
+            Some(100_000_000),
+            Some(2048),
+            None,
+            None,
+            None,
+            None,
+        ];
         assert_eq!(read, want);
     }
 }

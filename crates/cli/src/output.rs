@@ -186,7 +186,9 @@ pub fn open(
     common: &Common,
 ) -> Result<std::sync::Arc<dyn hyperslab::Source>> {
     if location.store == "-" {
-        return Err(Error::invalid("reading NDL from standard input is not supported; name a file").in_file("-"));
+        return Err(
+            Error::invalid("reading NDL from standard input is not supported; name a file").in_file("-")
+        );
     }
     hyperslab::open(Path::new(&location.store), &common.open_options())
 }
@@ -227,7 +229,8 @@ fn painted(line: &str) -> String {
     }
     let indent = line.len() - line.trim_start_matches([' ', '-']).len();
     let (lead, rest) = line.split_at_checked(indent).unwrap_or(("", line));
-    let Some((key, value)) = rest.split_once(": ").or_else(|| rest.trim_end().strip_suffix(':').map(|k| (k, "\n")))
+    let Some((key, value)) =
+        rest.split_once(": ").or_else(|| rest.trim_end().strip_suffix(':').map(|k| (k, "\n")))
     else {
         return line.to_owned();
     };

@@ -5,14 +5,14 @@ use crate::format::infrastructure::btree_v2::Record;
 use crate::format::message::HeaderMessage;
 use crate::format::message::attribute::Attribute as AttributeMessage;
 use crate::format::message::attribute_info::AttributeInfo;
-use crate::format::message::datatype::{Datatype, DatatypeClass, VariableLengthKind};
 use crate::format::message::dataspace::{Dataspace, Extent};
+use crate::format::message::datatype::{Datatype, DatatypeClass, VariableLengthKind};
 use crate::format::message::shared::{Location, MaybeShared};
 use crate::format::{Address, Structure, checksum};
+use crate::navigate::Reader;
 use crate::navigate::btree_v2::BtreeV2;
 use crate::navigate::fractal_heap::FractalHeap;
 use crate::navigate::object_header::{ObjectHeader, StoredMessage, resolve_part};
-use crate::navigate::Reader;
 use crate::reference::Reference;
 use bytes::Bytes;
 use hyperslab_core::rows::{Heap, Rows, Slot};
@@ -129,7 +129,10 @@ impl Attribute {
 }
 
 /// All attributes: in order of creation where the object tracks it, else by name.
-pub(crate) fn attributes(reader: &Reader, header: &ObjectHeader) -> Result<Vec<(Vec<u8>, Result<Attribute>)>> {
+pub(crate) fn attributes(
+    reader: &Reader,
+    header: &ObjectHeader,
+) -> Result<Vec<(Vec<u8>, Result<Attribute>)>> {
     let mut found = Vec::new();
     for message in header.find_all(AttributeMessage::TYPE) {
         let order = message.creation_index.map(u32::from);
@@ -162,7 +165,9 @@ pub(crate) fn find(reader: &Reader, header: &ObjectHeader, name: &[u8]) -> Resul
             continue;
         }
         match compact(reader, header, message) {
-            Ok(attribute) if attribute.name == name => return Attribute::resolve(reader, attribute).map(Some),
+            Ok(attribute) if attribute.name == name => {
+                return Attribute::resolve(reader, attribute).map(Some);
+            }
             _ => {}
         }
     }
@@ -207,8 +212,7 @@ fn dense(reader: &Reader, heap: &FractalHeap, record: &Record) -> Result<Attribu
         return Err(Error::unsupported("an attribute in the shared object header message heap"));
     }
     let message = heap.object(reader, heap_id)?;
-    let mut d =
-        Decoder::decoded(AttributeMessage::NAME, "fractal heap object", heap.address().0, &message);
+    let mut d = Decoder::decoded(AttributeMessage::NAME, "fractal heap object", heap.address().0, &message);
     AttributeMessage::decode(&mut d, reader.sizes())
 }
 

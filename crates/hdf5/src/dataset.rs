@@ -5,6 +5,7 @@ mod chunked;
 use crate::element::Converter;
 use crate::file::File;
 use crate::format::Address;
+use crate::format::Structure;
 use crate::format::message::HeaderMessage;
 use crate::format::message::data_layout::{DataLayout, LayoutClass};
 use crate::format::message::dataspace::{Dataspace, Extent};
@@ -14,7 +15,6 @@ use crate::format::message::fill_value::{Fill as FillMessage, FillValue};
 use crate::format::message::fill_value_old::FillValueOld;
 use crate::format::message::filter_pipeline::{Filter, FilterPipeline};
 use crate::format::message::shared::{Location, SharedMessage};
-use crate::format::Structure;
 use crate::navigate::Reader;
 use crate::navigate::object_header::ObjectHeader;
 use crate::reference::Reference;
@@ -121,9 +121,12 @@ impl Dataset {
         match &self.layout.class {
             LayoutClass::Compact { data, .. } => Ok(data.len() as u64),
             LayoutClass::Contiguous { address, .. } if address.is_undefined() || self.external => Ok(0),
-            LayoutClass::Contiguous { size, .. } => Ok(size.unwrap_or_else(|| self.logical_bytes().unwrap_or(0))),
+            LayoutClass::Contiguous { size, .. } => {
+                Ok(size.unwrap_or_else(|| self.logical_bytes().unwrap_or(0)))
+            }
             LayoutClass::Chunked(chunked) => {
-                let table = chunked::table(file.reader(), chunked, &self.dataspace, !self.filters.is_empty())?;
+                let table =
+                    chunked::table(file.reader(), chunked, &self.dataspace, !self.filters.is_empty())?;
                 Ok(table.iter().fold(0, |sum, chunk| sum.saturating_add(chunk.entry.size)))
             }
             LayoutClass::Virtual { .. } => Ok(0),
@@ -181,7 +184,8 @@ impl Dataset {
 
     /// One element that was never written, as it is stored.
     fn fill_element(&self) -> Result<Vec<u8>> {
-        let size = usize::try_from(self.datatype.size).map_err(|_| Error::malformed("an element too large"))?;
+        let size =
+            usize::try_from(self.datatype.size).map_err(|_| Error::malformed("an element too large"))?;
         Ok(self.fill.value.clone().unwrap_or_else(|| vec![0; size]))
     }
 }
@@ -268,13 +272,23 @@ impl Array {
     ///
     /// # Errors
     /// If `rows` is not exactly as long as the region, or elements cannot be read.
-    pub fn read(&self, file: &File, region: &Region, rows: &mut [u8], heap: &mut Heap<Reference>) -> Result<()> {
+    pub fn read(
+        &self,
+        file: &File,
+        region: &Region,
+        rows: &mut [u8],
+        heap: &mut Heap<Reference>,
+    ) -> Result<()> {
         let dims = self.dims.as_deref().ok_or_else(|| Error::invalid("a null dataspace has no elements"))?;
         region.check(dims)?;
         let count = region.len().and_then(|n| usize::try_from(n).ok());
         let len = |size: usize| count.and_then(|n| n.checked_mul(size));
         if len(self.row_size()) != Some(rows.len()) {
-            return Err(Error::invalid(format!("{} bytes for a region of {:?} elements", rows.len(), region.count)));
+            return Err(Error::invalid(format!(
+                "{} bytes for a region of {:?} elements",
+                rows.len(),
+                region.count
+            )));
         }
         if self.converter.is_identity() {
             return self.read_stored(file, dims, region, rows);
@@ -331,28 +345,31 @@ fn contiguous(
     let mut scratch = Vec::new();
     let (mut begin, mut end) = (0_u64, 0_u64);
     let at = |offset: u64| Address(address.0.saturating_add(offset));
-    let mut flush = |pending: &mut Vec<(u64, usize)>, begin: u64, end: u64, rest: &mut &mut [u8]| -> Result<()> {
-        let total: usize = pending.iter().map(|(_, len)| len).sum();
-        let (now, later) = std::mem::take(rest).split_at_mut_checked(total).ok_or_else(|| Error::invalid("too few bytes for a region"))?;
-        *rest = later;
-        if pending.len() == 1 {
-            pending.clear();
-            return reader.raw_into("raw data", at(begin), now);
-        }
-        scratch.resize(usize::try_from(end - begin).unwrap_or(0), 0);
-        reader.raw_into("raw data", at(begin), &mut scratch)?;
-        let mut now = now;
-        for (offset, len) in pending.drain(..) {
-            let from = usize::try_from(offset - begin).unwrap_or(usize::MAX);
-            let piece = from.checked_add(len).and_then(|to| scratch.get(from..to));
-            let (to, later) = now.split_at_mut_checked(len).unwrap_or_default();
-            if let Some(piece) = piece {
-                to.copy_from_slice(piece);
+    let mut flush =
+        |pending: &mut Vec<(u64, usize)>, begin: u64, end: u64, rest: &mut &mut [u8]| -> Result<()> {
+            let total: usize = pending.iter().map(|(_, len)| len).sum();
+            let (now, later) = std::mem::take(rest)
+                .split_at_mut_checked(total)
+                .ok_or_else(|| Error::invalid("too few bytes for a region"))?;
+            *rest = later;
+            if pending.len() == 1 {
+                pending.clear();
+                return reader.raw_into("raw data", at(begin), now);
             }
-            now = later;
-        }
-        Ok(())
-    };
+            scratch.resize(usize::try_from(end - begin).unwrap_or(0), 0);
+            reader.raw_into("raw data", at(begin), &mut scratch)?;
+            let mut now = now;
+            for (offset, len) in pending.drain(..) {
+                let from = usize::try_from(offset - begin).unwrap_or(usize::MAX);
+                let piece = from.checked_add(len).and_then(|to| scratch.get(from..to));
+                let (to, later) = now.split_at_mut_checked(len).unwrap_or_default();
+                if let Some(piece) = piece {
+                    to.copy_from_slice(piece);
+                }
+                now = later;
+            }
+            Ok(())
+        };
     for run in runs(region, dims)? {
         let from = run.start.saturating_mul(size as u64);
         let to = run.end.saturating_mul(size as u64);

@@ -1,14 +1,14 @@
 //! An opened HDF5 file.
 
-use crate::format::Address;
 use crate::element::Converter;
+use crate::format::Address;
 use crate::format::Structure;
 use crate::format::message::datatype::Datatype;
 use crate::format::metadata::Superblock;
 use crate::format::metadata::driver_info::{DriverInfo, DriverInfoBlock};
 use crate::format::metadata::superblock::Version;
-use crate::navigate::{Reader, superblock};
 use crate::navigate::global_heap::GlobalHeap;
+use crate::navigate::{Reader, superblock};
 use crate::object::Object;
 use hyperslab_core::storage::ReadAt;
 use hyperslab_core::{Error, Limits, Result};

@@ -106,7 +106,14 @@ impl Pipeline {
     ///
     /// # Errors
     /// If a filter is not known, or the bytes are not what it makes.
-    pub(crate) fn decode(&self, mask: u32, stored: &[u8], out: &mut Vec<u8>, len: usize, scratch: &mut Scratch) -> Result<()> {
+    pub(crate) fn decode(
+        &self,
+        mask: u32,
+        stored: &[u8],
+        out: &mut Vec<u8>,
+        len: usize,
+        scratch: &mut Scratch,
+    ) -> Result<()> {
         let mut codecs = Vec::with_capacity(self.0.len());
         for (index, step) in self.0.iter().enumerate() {
             if u32::try_from(index).is_ok_and(|index| mask.checked_shr(index).unwrap_or(0) & 1 == 1) {
@@ -128,7 +135,8 @@ impl Pipeline {
 
 /// What people know a filter by.
 fn name(id: u16, filter: &Filter) -> String {
-    let own = String::from_utf8_lossy(filter.name.split(|byte| *byte == 0).next().unwrap_or_default()).into_owned();
+    let own =
+        String::from_utf8_lossy(filter.name.split(|byte| *byte == 0).next().unwrap_or_default()).into_owned();
     match (registered_name(id), own.is_empty()) {
         (Some(name), _) => format!("{id} ({name})"),
         (None, false) => format!("{id} ({own})"),

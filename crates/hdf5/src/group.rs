@@ -1,8 +1,8 @@
 //! The links of a group, however it stores them.
 
+use crate::format::infrastructure::SymbolTableEntry;
 use crate::format::infrastructure::btree_v2::Record;
 use crate::format::infrastructure::symbol_table_entry::Cache;
-use crate::format::infrastructure::SymbolTableEntry;
 use crate::format::message::HeaderMessage;
 use crate::format::message::link::{Link as LinkMessage, LinkTarget};
 use crate::format::message::link_info::LinkInfo;

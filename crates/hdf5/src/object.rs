@@ -119,7 +119,11 @@ impl Object {
         if self.kind() == kind {
             return Ok(());
         }
-        Err(Error::invalid(format!("the object at {} is a {}, not a {what}", self.address(), self.kind().name())))
+        Err(Error::invalid(format!(
+            "the object at {} is a {}, not a {what}",
+            self.address(),
+            self.kind().name()
+        )))
     }
 }
 

@@ -51,12 +51,8 @@ pub fn describe(
 ) -> Result<Description> {
     let format = if options.json { Format::Json } else { Format::Yaml };
     let shown = Options { values: options.values.is_some(), storage: options.storage, pure: options.pure };
-    let mut document = Document {
-        source,
-        options,
-        emitter: Emitter::new(format, shown),
-        done: Description::default(),
-    };
+    let mut document =
+        Document { source, options, emitter: Emitter::new(format, shown), done: Description::default() };
     document.outside(targets)?;
     for target in targets {
         document.target(&target.entry)?;
@@ -66,7 +62,12 @@ pub fn describe(
     let format = source.format();
     let name = location.rsplit('/').next().unwrap_or(location);
     emitter.finish(
-        &Head { location: name, format: &format.to_lowercase().replace('-', ""), title: format, version: VERSION },
+        &Head {
+            location: name,
+            format: &format.to_lowercase().replace('-', ""),
+            title: format,
+            version: VERSION,
+        },
         out,
     )?;
     Ok(done)
@@ -130,7 +131,9 @@ impl Document<'_> {
                 Step::Enter(group) if level(&group.path) <= depth => {
                     visit(self, &Entry { handle: group.clone(), item: Item::Group })
                 }
-                Step::Member(entry) if level(&entry.handle.path) <= depth.saturating_add(1) => visit(self, entry),
+                Step::Member(entry) if level(&entry.handle.path) <= depth.saturating_add(1) => {
+                    visit(self, entry)
+                }
                 _ => Ok(()),
             }
         })
@@ -201,8 +204,9 @@ pub fn values(array: &dyn crate::source::ArraySource) -> Result<Values> {
         .filter(|len| *len <= isize::MAX.cast_unsigned())
         .ok_or_else(|| Error::new(ErrorKind::LimitExceeded, "more elements than memory holds"))?;
     let mut rows = Vec::new();
-    rows.try_reserve_exact(len)
-        .map_err(|_| Error::new(ErrorKind::LimitExceeded, format!("no memory for {len} bytes of elements")))?;
+    rows.try_reserve_exact(len).map_err(|_| {
+        Error::new(ErrorKind::LimitExceeded, format!("no memory for {len} bytes of elements"))
+    })?;
     rows.resize(len, 0);
     let mut heap = Heap::default();
     array.read(&Region::all(extents), &mut rows, &mut heap)?;
@@ -242,7 +246,9 @@ fn names(datatype: &Datatype, used: &mut BTreeSet<NodePath>) {
             names(of, used);
         }
         Datatype::Compound(members) => members.iter().for_each(|member| names(&member.datatype, used)),
-        Datatype::Vlen(base) | Datatype::Array { base, .. } | Datatype::Enum { base, .. } => names(base, used),
+        Datatype::Vlen(base) | Datatype::Array { base, .. } | Datatype::Enum { base, .. } => {
+            names(base, used)
+        }
         Datatype::Nullable(of) => names(of, used),
         _ => {}
     }

@@ -1,7 +1,7 @@
 //! One hash per object: what an array contains, whatever format, chunking, compression, byte order or
 //! string padding stores it. Content digest, version 1.
 
-use crate::source::{Entry, Handle, Item, Source};
+use crate::source::{ArraySource, Entry, Handle, Item, Source};
 use crate::walk::{Step, walk};
 use blake3::Hasher;
 use hyperslab_core::nd::{Region, Selection, bands, element_count};
@@ -95,7 +95,9 @@ impl Line {
                 let shape = shape.as_ref().map_or("null".into(), |shape| shape_text(shape));
                 columns(kind, datatype, shape, format!("blake3:{digest}"))
             }
-            LineContent::Error { kind, reason } => columns(kind, "", String::new(), format!("error: {reason}")),
+            LineContent::Error { kind, reason } => {
+                columns(kind, "", String::new(), format!("error: {reason}"))
+            }
         }
     }
 
@@ -126,7 +128,9 @@ pub fn lines(source: &dyn Source, root: &NodePath) -> Result<Vec<Line>> {
     if matches!(entry.item, Item::Group) {
         walk(source, &entry.handle, &mut |step| {
             match step {
-                Step::Enter(group) => object(source, &Entry { handle: group.clone(), item: Item::Group }, &mut lines),
+                Step::Enter(group) => {
+                    object(source, &Entry { handle: group.clone(), item: Item::Group }, &mut lines)
+                }
                 Step::Member(entry) => object(source, entry, &mut lines),
                 Step::Leave(_) => {}
             }
@@ -174,7 +178,7 @@ fn object(source: &dyn Source, entry: &Entry, lines: &mut Vec<Line>) {
         Ok(node) => {
             for (name, attribute) in node.attributes().into_iter().flatten() {
                 lines.push(match attribute {
-                    Ok(attribute) => attribute_line(path, name, attribute),
+                    Ok(attribute) => attribute_line(source, path, name, attribute),
                     Err(unreadable) => {
                         let content =
                             LineContent::Error { kind: "attribute", reason: unreadable.reason.clone() };
@@ -200,7 +204,7 @@ fn target(link: &Link) -> Option<String> {
     }
 }
 
-fn attribute_line(path: &str, name: &str, attribute: &Attribute) -> Line {
+fn attribute_line(source: &dyn Source, path: &str, name: &str, attribute: &Attribute) -> Line {
     // Formats differ in which of [1] and [] they can state.
     let shape = attribute.shape.clone().map(|shape| if shape == [1] { vec![] } else { shape });
     let datatype = attribute.datatype.to_string();
@@ -209,7 +213,7 @@ fn attribute_line(path: &str, name: &str, attribute: &Attribute) -> Line {
         Some(shape) => {
             let count = element_count(shape);
             let plan = Plan::new(&attribute.datatype);
-            plan.hash(&attribute.datatype, &attribute.value, count, &mut hasher)
+            plan.hash(source, &attribute.value, count, &mut hasher)
         }
         None => Ok(()),
     };
@@ -226,19 +230,24 @@ fn array(source: &dyn Source, handle: &Handle) -> Result<LineContent> {
     let shape = array.extents().map(<[u64]>::to_vec);
     let mut hasher = head(&datatype, shape.as_deref());
     if let Some(shape) = &shape {
-        let row = array.datatype().row_size().ok_or_else(|| Error::invalid("an element of more than 2^64 bytes"))?;
+        guard(source, &*array, shape)?;
+        let row = array
+            .datatype()
+            .row_size()
+            .ok_or_else(|| Error::invalid("an element of more than 2^64 bytes"))?;
         let plan = Plan::new(array.datatype());
         let mut rows = Vec::new();
         let mut bands = bands(&Region::all(shape), array.chunk(), row, BAND)?;
         while let Some(band) = bands.next() {
             let count = band.len();
             let len = count.and_then(|n| usize::try_from(n).ok()).and_then(|n| n.checked_mul(row));
-            let len = len.ok_or_else(|| Error::new(ErrorKind::LimitExceeded, "a row of more than 2^64 bytes"))?;
+            let len =
+                len.ok_or_else(|| Error::new(ErrorKind::LimitExceeded, "a row of more than 2^64 bytes"))?;
             rows.resize(len, 0);
             let mut heap = Heap::default();
             array.read(&band, &mut rows, &mut heap)?;
             let values = Values { rows: std::mem::take(&mut rows).into(), heap };
-            plan.hash(array.datatype(), &values, count, &mut hasher)?;
+            plan.hash(source, &values, count, &mut hasher)?;
             // The buffer is ours alone again once the values are gone.
             rows = values.rows.try_into_mut().map(Vec::from).unwrap_or_default();
         }
@@ -246,8 +255,30 @@ fn array(source: &dyn Source, handle: &Handle) -> Result<LineContent> {
     Ok(LineContent::Hashed { kind: "array", datatype, shape, digest: hasher.finalize() })
 }
 
+/// Refuses arrays whose size has nothing to do with that of their file: hashing the fill value of exabytes
+/// that were never written would not end.
+fn guard(source: &dyn Source, array: &dyn ArraySource, shape: &[u64]) -> Result<()> {
+    let row = array.datatype().row_size().unwrap_or(usize::MAX) as u64;
+    let bytes = element_count(shape).and_then(|count| count.checked_mul(row));
+    let most = source.len()?.saturating_mul(MOST_RATIO).max(source.limits().allocation.saturating_mul(4));
+    match bytes {
+        Some(bytes) if bytes <= most => Ok(()),
+        _ => Err(Error::new(
+            ErrorKind::LimitExceeded,
+            format!(
+                "elements of {} bytes, more than a file of {} can hold (raise with --limit allocation=N)",
+                bytes.map_or("more than 2^64".into(), |bytes| bytes.to_string()),
+                source.len()?
+            ),
+        )),
+    }
+}
+
+/// More than any byte of a file becomes when decompressed by deflate.
+const MOST_RATIO: u64 = 1100;
+
 /// Bytes of rows that are held at once.
-const BAND: u64 = 8 << 20;
+const BAND: u64 = 32 << 20;
 
 fn head(datatype: &str, shape: Option<&[u64]>) -> Hasher {
     let mut hasher = Hasher::new();
@@ -265,28 +296,35 @@ fn head(datatype: &str, shape: Option<&[u64]>) -> Hasher {
 }
 
 /// How the elements of a type are hashed.
-struct Plan {
+struct Plan<'a> {
+    datatype: &'a Datatype,
     /// Whether rows are already the bytes that are hashed.
     verbatim: bool,
 }
 
-impl Plan {
-    fn new(datatype: &Datatype) -> Plan {
-        Plan { verbatim: cfg!(target_endian = "little") && is_verbatim(datatype) }
+impl<'a> Plan<'a> {
+    fn new(datatype: &'a Datatype) -> Self {
+        Plan { datatype, verbatim: cfg!(target_endian = "little") && is_verbatim(datatype) }
     }
 
-    fn hash(&self, datatype: &Datatype, values: &Values, count: Option<u64>, hasher: &mut Hasher) -> Result<()> {
+    fn hash(
+        &self,
+        source: &dyn Source,
+        values: &Values,
+        count: Option<u64>,
+        hasher: &mut Hasher,
+    ) -> Result<()> {
         if self.verbatim {
             hasher.update(&values.rows);
             return Ok(());
         }
         let mut bytes = Vec::with_capacity(1 << 16);
-        let elements = Elements::new(datatype, values);
+        let elements = Elements::new(self.datatype, values);
         if count.is_some_and(|count| count != elements.len() as u64) {
             return Err(Error::malformed("elements of no bytes cannot be counted"));
         }
         for element in elements {
-            canonical(element, &mut bytes)?;
+            canonical(source, element, &mut bytes)?;
             if bytes.len() >= 1 << 16 {
                 hasher.update(&bytes);
                 bytes.clear();
@@ -320,31 +358,33 @@ fn is_verbatim(datatype: &Datatype) -> bool {
 }
 
 /// Appends the bytes that are hashed for one element.
-fn canonical(element: ElementRef<'_>, out: &mut Vec<u8>) -> Result<()> {
+fn canonical(source: &dyn Source, element: ElementRef<'_>, out: &mut Vec<u8>) -> Result<()> {
     match element.get() {
         Element::Int(value) | Element::Enum(value, _) => {
             let bytes = value.to_le_bytes();
             out.extend_from_slice(bytes.get(..int_bytes(element.datatype())).unwrap_or(&bytes));
         }
         Element::Float(_) | Element::Complex(_) => native_floats(element.datatype(), element.row(), out),
-        Element::RawFloat(bytes) | Element::Opaque(bytes) | Element::Bits(bytes) => out.extend_from_slice(bytes),
+        Element::RawFloat(bytes) | Element::Opaque(bytes) | Element::Bits(bytes) => {
+            out.extend_from_slice(bytes)
+        }
         Element::Bool(value) => out.push(u8::from(value)),
         Element::Text(text) => string(text, out),
-        Element::Reference(reference) => reference_bytes(element.datatype(), reference, out),
+        Element::Reference(reference) => reference_bytes(source, element.datatype(), reference, out)?,
         Element::Compound(fields) => {
             for (_, field) in fields {
-                canonical(field, out)?;
+                canonical(source, field, out)?;
             }
         }
         Element::Vlen(elements) => {
             out.extend_from_slice(&(elements.len() as u64).to_le_bytes());
             for element in elements {
-                canonical(element, out)?;
+                canonical(source, element, out)?;
             }
         }
         Element::Array(elements, _) => {
             for element in elements {
-                canonical(element, out)?;
+                canonical(source, element, out)?;
             }
         }
         Element::Null => out.push(0),
@@ -384,7 +424,12 @@ fn string(text: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(text);
 }
 
-fn reference_bytes(datatype: &Datatype, reference: &Reference, out: &mut Vec<u8>) {
+fn reference_bytes(
+    source: &dyn Source,
+    datatype: &Datatype,
+    reference: &Reference,
+    out: &mut Vec<u8>,
+) -> Result<()> {
     let revised = matches!(datatype.resolved(), Datatype::Reference);
     let region = matches!(datatype.resolved(), Datatype::RegRef);
     match reference {
@@ -392,7 +437,7 @@ fn reference_bytes(datatype: &Datatype, reference: &Reference, out: &mut Vec<u8>
         Reference::Null => {
             out.extend_from_slice(&u64::MAX.to_le_bytes());
             if region {
-                selection(&Selection::None, out);
+                selection(&Selection::None, 0, out)?;
             }
         }
         Reference::Object(path) => {
@@ -406,7 +451,7 @@ fn reference_bytes(datatype: &Datatype, reference: &Reference, out: &mut Vec<u8>
                 out.push(2);
             }
             string(path.as_str().as_bytes(), out);
-            selection(selected, out);
+            selection(selected, rank_of(source, path), out)?;
         }
         Reference::Attribute(path, name) => {
             if revised {
@@ -419,38 +464,54 @@ fn reference_bytes(datatype: &Datatype, reference: &Reference, out: &mut Vec<u8>
         Reference::Dangling(address) => string(format!("address {address}").as_bytes(), out),
         Reference::External { file, address } => string(format!("{file}:address {address}").as_bytes(), out),
     }
+    Ok(())
 }
 
-/// Kind, rank, count and coordinates of a selection.
-fn selection(selection: &Selection, out: &mut Vec<u8>) {
+/// The rank of an array that a selection of all or nothing leaves unsaid.
+fn rank_of(source: &dyn Source, path: &NodePath) -> usize {
+    match source.find(path).map(|entry| entry.item) {
+        Ok(Item::Array { shape, .. }) => shape.dims().len(),
+        _ => 0,
+    }
+}
+
+/// Kind, rank, count and coordinates of a selection in an array of `rank` dimensions.
+fn selection(selection: &Selection, rank: usize, out: &mut Vec<u8>) -> Result<()> {
     let mut put = |kind: u8, rank: usize, count: u64, coordinates: &mut dyn Iterator<Item = u64>| {
         out.push(kind);
         out.extend_from_slice(&(rank as u64).to_le_bytes());
         out.extend_from_slice(&count.to_le_bytes());
         coordinates.for_each(|c| out.extend_from_slice(&c.to_le_bytes()));
     };
-    let corners = |region: &Region| {
-        let last = region.start.iter().zip(&region.count).zip(&region.step);
-        let last = last.map(|((start, count), step)| {
-            start.saturating_add(count.saturating_sub(1).saturating_mul(*step))
-        });
-        region.start.iter().copied().chain(last).collect::<Vec<_>>()
+    let corners = |block: &Region| {
+        let last = block.start.iter().zip(&block.count);
+        let last = last.map(|(start, count)| start.saturating_add(count.saturating_sub(1)));
+        block.start.iter().copied().chain(last).collect::<Vec<_>>()
     };
     match selection {
-        Selection::None => put(0, 0, 0, &mut std::iter::empty()),
-        Selection::All => put(3, 0, 0, &mut std::iter::empty()),
+        Selection::None => put(0, rank, 0, &mut std::iter::empty()),
+        Selection::All => put(3, rank, 0, &mut std::iter::empty()),
         Selection::Points { rank, coordinates } => {
             let rank = usize::try_from(*rank).unwrap_or(usize::MAX);
             let count = coordinates.len().checked_div(rank).unwrap_or(0) as u64;
             put(1, rank, count, &mut coordinates.iter().copied());
         }
-        Selection::Region(region) => put(2, region.rank(), 1, &mut corners(region).into_iter()),
+        Selection::Region(region) => {
+            let count = region.block_count().filter(|count| *count <= MOST_BLOCKS);
+            let count = count
+                .ok_or_else(|| Error::unsupported(format!("a region of more than {MOST_BLOCKS} blocks")))?;
+            put(2, region.rank(), count, &mut region.blocks().flat_map(|block| corners(&block)));
+        }
         Selection::Blocks(blocks) => {
-            let rank = blocks.first().map_or(0, Region::rank);
+            let rank = blocks.first().map_or(rank, Region::rank);
             put(2, rank, blocks.len() as u64, &mut blocks.iter().flat_map(corners));
         }
     }
+    Ok(())
 }
+
+/// Blocks of one region that are written down; a few bytes of a file can ask for any number.
+const MOST_BLOCKS: u64 = 1 << 20;
 
 #[cfg(test)]
 mod tests {
@@ -459,12 +520,36 @@ mod tests {
     use hyperslab_core::rows::Slot;
     use hyperslab_model::Text;
 
+    /// A source of no objects: nothing here is looked up.
+    struct Nothing;
+
+    impl Source for Nothing {
+        fn format(&self) -> &'static str {
+            "nothing"
+        }
+        fn len(&self) -> Result<u64> {
+            Ok(0)
+        }
+        fn find(&self, path: &NodePath) -> Result<Entry> {
+            Err(Error::not_found(path.to_string()))
+        }
+        fn members(&self, _: &Handle) -> Result<Vec<Entry>> {
+            Ok(Vec::new())
+        }
+        fn load(&self, object: &Handle) -> Result<hyperslab_model::Node> {
+            Err(Error::not_found(object.path.to_string()))
+        }
+        fn array(&self, object: &Handle) -> Result<Box<dyn ArraySource + '_>> {
+            Err(Error::not_found(object.path.to_string()))
+        }
+    }
+
     #[test]
     fn worked_example_scalar() {
         let t = Datatype::int(32, true);
         let values = Values { rows: Bytes::copy_from_slice(&42_i32.to_ne_bytes()), ..Values::default() };
         let mut hasher = head(&t.to_string(), Some(&[]));
-        Plan::new(&t).hash(&t, &values, Some(1), &mut hasher).unwrap();
+        Plan::new(&t).hash(&Nothing, &values, Some(1), &mut hasher).unwrap();
         assert_eq!(
             hasher.finalize().to_string(),
             "6bb45e5f179b49e5b80e08d5155fcc9b100d0bc916776c3726b7a3bde0ca801a"
@@ -479,7 +564,7 @@ mod tests {
         let slots = [Slot { buffer: 0, count: 1, offset: 0 }, Slot { buffer: 0, count: 2, offset: 1 }];
         values.rows = slots.iter().flat_map(|slot| slot.to_bytes()).collect::<Vec<_>>().into();
         let mut hasher = head(&t.to_string(), Some(&[2]));
-        Plan::new(&t).hash(&t, &values, Some(2), &mut hasher).unwrap();
+        Plan::new(&t).hash(&Nothing, &values, Some(2), &mut hasher).unwrap();
         assert_eq!(
             hasher.finalize().to_string(),
             "cd30cd073d2f88b1b0e43b98015ed2bb971d979463d59b13d4e4179cc235370b"
@@ -494,9 +579,9 @@ mod tests {
         ]);
         let values = Values { rows: (0..=99).collect::<Vec<u8>>().into(), ..Values::default() };
         let mut fast = head("t", Some(&[10]));
-        Plan { verbatim: true }.hash(&t, &values, Some(10), &mut fast).unwrap();
+        Plan { datatype: &t, verbatim: true }.hash(&Nothing, &values, Some(10), &mut fast).unwrap();
         let mut slow = head("t", Some(&[10]));
-        Plan { verbatim: false }.hash(&t, &values, Some(10), &mut slow).unwrap();
+        Plan { datatype: &t, verbatim: false }.hash(&Nothing, &values, Some(10), &mut slow).unwrap();
         assert_eq!(fast.finalize(), slow.finalize());
     }
 }

@@ -249,7 +249,11 @@ pub fn human_bytes(bytes: u64) -> String {
         unit = units.next();
     }
     let unit = unit.copied().unwrap_or("EiB");
-    if tenths < 1000 { format!("{}.{} {unit}", tenths / 10, tenths % 10) } else { format!("{} {unit}", tenths / 10) }
+    if tenths < 1000 {
+        format!("{}.{} {unit}", tenths / 10, tenths % 10)
+    } else {
+        format!("{} {unit}", tenths / 10)
+    }
 }
 
 /// The path of `entry` below `group`, for lists that are not trees.

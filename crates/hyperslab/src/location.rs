@@ -93,7 +93,9 @@ fn missing(source: &dyn Source, path: &NodePath) -> Error {
     let Ok(members) = source.members(&group.handle) else { return plain() };
     let names = members.iter().map(|member| member.handle.path.name());
     match nearest(path.name(), names) {
-        Some(name) => Error::not_found(format!("no object {path}\nhelp: did you mean {}?", parent.child(name))),
+        Some(name) => {
+            Error::not_found(format!("no object {path}\nhelp: did you mean {}?", parent.child(name)))
+        }
         None => plain(),
     }
 }
@@ -103,7 +105,9 @@ pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) ->
     candidates
         .into_iter()
         .map(|candidate| (edits(word, candidate), candidate))
-        .filter(|(edits, candidate)| *edits <= word.len().max(candidate.len()) / 3 + 1 && *edits < word.len().max(2))
+        .filter(|(edits, candidate)| {
+            *edits <= word.len().max(candidate.len()) / 3 + 1 && *edits < word.len().max(2)
+        })
         .min()
         .map(|(_, candidate)| candidate)
 }
@@ -117,7 +121,8 @@ fn edits(a: &str, b: &str) -> usize {
         let mut row = vec![i + 1];
         for (j, y) in b.iter().enumerate() {
             let at = |row: &[usize], k: usize| row.get(k).copied().unwrap_or(usize::MAX / 2);
-            let mut least = (at(&above, j) + usize::from(x != *y)).min(at(&above, j + 1) + 1).min(at(&row, j) + 1);
+            let mut least =
+                (at(&above, j) + usize::from(x != *y)).min(at(&above, j + 1) + 1).min(at(&row, j) + 1);
             if j > 0 && last == Some(*y) && b.get(j - 1) == Some(&x) {
                 least = least.min(at(&before, j - 1) + 1);
             }
@@ -164,7 +169,9 @@ fn matching(source: &dyn Source, pattern: &str) -> Result<Vec<Entry>> {
 /// assert!(matches("/t[0-9]", "/t5") && !matches("/t[!0-9]", "/t5"));
 /// ```
 pub fn matches(pattern: &str, path: &str) -> bool {
-    let parts = |text: &'_ str| text.split('/').filter(|part| !part.is_empty()).map(str::to_owned).collect::<Vec<_>>();
+    let parts = |text: &'_ str| {
+        text.split('/').filter(|part| !part.is_empty()).map(str::to_owned).collect::<Vec<_>>()
+    };
     let (pattern, path) = (parts(pattern), parts(path));
     // reach[i]: whether the pattern parts so far match the first i parts of the path.
     let mut reach: Vec<bool> = std::iter::once(true).chain(path.iter().map(|_| false)).collect();
@@ -218,7 +225,9 @@ impl Token {
         match self {
             Token::Any | Token::One => true,
             Token::Char(own) => *own == c,
-            Token::Class { negated, ranges } => ranges.iter().any(|(a, b)| (*a..=*b).contains(&c)) != *negated,
+            Token::Class { negated, ranges } => {
+                ranges.iter().any(|(a, b)| (*a..=*b).contains(&c)) != *negated
+            }
         }
     }
 }

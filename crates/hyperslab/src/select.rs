@@ -64,7 +64,8 @@ impl Selected {
                             format!("{part:?} selects by coordinate value, only positions can be selected"),
                         ));
                     }
-                    let at = names.iter().position(|own| *own == name).ok_or_else(|| unknown(name, &names))?;
+                    let at =
+                        names.iter().position(|own| *own == name).ok_or_else(|| unknown(name, &names))?;
                     set(&mut axes, &extents, at, pick)?;
                 } else if *part == "..." {
                     next += axes.len() - (positional - ellipses);
@@ -124,9 +125,16 @@ impl Selected {
                 let k = at.get(dimension).copied().unwrap_or(0);
                 let (start, count, step, to) = match &axis.picks {
                     Picks::Range { start, count, step } => (*start, *count, *step, 0),
-                    Picks::List(list) => (list.get(usize::try_from(k).unwrap_or(0)).copied().unwrap_or(0), 1, 1, k),
+                    Picks::List(list) => {
+                        (list.get(usize::try_from(k).unwrap_or(0)).copied().unwrap_or(0), 1, 1, k)
+                    }
                 };
-                for (of, value) in [(&mut region.start, start), (&mut region.count, count), (&mut region.step, step), (&mut place, to)] {
+                for (of, value) in [
+                    (&mut region.start, start),
+                    (&mut region.count, count),
+                    (&mut region.step, step),
+                    (&mut place, to),
+                ] {
                     if let Some(of) = of.get_mut(dimension) {
                         *of = value;
                     }
@@ -213,7 +221,9 @@ fn unknown(name: &str, names: &[&str]) -> Error {
     let known: Vec<_> = names.iter().filter(|name| !name.is_empty()).copied().collect();
     match crate::location::nearest(name, known.iter().copied()) {
         Some(near) => Error::invalid(format!("no dimension {name}\nhelp: did you mean {near}?")),
-        None if known.is_empty() => Error::invalid(format!("no dimension {name}, this array's have no names")),
+        None if known.is_empty() => {
+            Error::invalid(format!("no dimension {name}, this array's have no names"))
+        }
         None => Error::invalid(format!("no dimension {name}, there are {}", known.join(", "))),
     }
 }
@@ -258,9 +268,10 @@ fn axis_of(pick: &str, extent: u64) -> Result<Axis> {
 fn position(text: &str, extent: u64) -> Result<u64> {
     let value = whole_number(text)?;
     let found = if value < 0 { i128::from(extent) + value } else { value };
-    u64::try_from(found).ok().filter(|found| *found < extent).ok_or_else(|| {
-        Error::invalid(format!("position {text} is outside a dimension of {extent}"))
-    })
+    u64::try_from(found)
+        .ok()
+        .filter(|found| *found < extent)
+        .ok_or_else(|| Error::invalid(format!("position {text} is outside a dimension of {extent}")))
 }
 
 /// A bound of a range, cut to the extent as NumPy does.

@@ -51,7 +51,9 @@ impl Shown {
 pub fn show(source: &dyn Source, target: &Target, selections: &[String]) -> Result<Shown> {
     let path = &target.entry.handle.path;
     match &target.attribute {
-        Some(name) => attribute(source, target, name, selections).map_err(|e| e.in_object(format!("{path}@{name}"))),
+        Some(name) => {
+            attribute(source, target, name, selections).map_err(|e| e.in_object(format!("{path}@{name}")))
+        }
         None => array(source, target, selections).map_err(|e| e.in_object(path)),
     }
 }
@@ -60,11 +62,19 @@ fn array(source: &dyn Source, target: &Target, selections: &[String]) -> Result<
     let entry = &target.entry;
     let shape = match &entry.item {
         Item::Array { datatype: None, .. } => return Err(Error::invalid("a dimension without values")),
-        Item::Array { shape: Shape::Null, .. } => return Err(Error::invalid("a null dataspace has no values")),
+        Item::Array { shape: Shape::Null, .. } => {
+            return Err(Error::invalid("a null dataspace has no values"));
+        }
         Item::Array { shape, .. } => shape,
-        Item::Group => return Err(Error::invalid("a group has no values; `hyperslab ls` lists what is in it")),
-        Item::Datatype(_) => return Err(Error::invalid("a datatype has no values; `hyperslab describe` shows it")),
-        Item::Link(_) => return Err(Error::invalid("a link has no values of its own; name what it leads to")),
+        Item::Group => {
+            return Err(Error::invalid("a group has no values; `hyperslab ls` lists what is in it"));
+        }
+        Item::Datatype(_) => {
+            return Err(Error::invalid("a datatype has no values; `hyperslab describe` shows it"));
+        }
+        Item::Link(_) => {
+            return Err(Error::invalid("a link has no values of its own; name what it leads to"));
+        }
         Item::Unreadable(unreadable) => return Err(Error::new(unreadable.kind, unreadable.reason.clone())),
     };
     let selected = Selected::parse(selections, shape)?;
@@ -101,7 +111,8 @@ fn attribute(source: &dyn Source, target: &Target, name: &str, selections: &[Str
         let help = near.map(|near| format!("\nhelp: did you mean @{near}?")).unwrap_or_default();
         Error::not_found(format!("no such attribute{help}"))
     })?;
-    let found = found.as_ref().map_err(|unreadable| Error::new(unreadable.kind, unreadable.reason.clone()))?;
+    let found =
+        found.as_ref().map_err(|unreadable| Error::new(unreadable.kind, unreadable.reason.clone()))?;
     let Some(shape) = &found.shape else { return Err(Error::invalid("a null dataspace has no values")) };
     let axis = |(index, extent): (usize, &u64)| ShownAxis {
         name: format!("[{index}]"),

@@ -1,8 +1,8 @@
 //! An opened file, whatever its format.
 
-use hyperslab_core::Result;
 use hyperslab_core::nd::Region;
 use hyperslab_core::rows::Heap;
+use hyperslab_core::{Limits, Result};
 use hyperslab_model::{Datatype, Link, Node, NodeKind, NodePath, Reference, Shape, Storage, Unreadable};
 use std::sync::Arc;
 
@@ -13,6 +13,11 @@ pub trait Source: Send + Sync {
 
     /// Bytes of the file.
     fn len(&self) -> Result<u64>;
+
+    /// What the file may make us allocate.
+    fn limits(&self) -> Limits {
+        Limits::default()
+    }
 
     /// The object at `path`; links on the way are followed, one at its end is not.
     ///

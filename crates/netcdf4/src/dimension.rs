@@ -51,7 +51,8 @@ impl Scale {
             // A variable that was deleted leaves its reference behind.
             let Ok(variable) = file.object(address) else { continue };
             let Ok(dataset) = variable.dataset(file) else { continue };
-            let extent = dataset.extents().and_then(|dims| dims.get(usize::try_from(dimension).ok()?)).copied();
+            let extent =
+                dataset.extents().and_then(|dims| dims.get(usize::try_from(dimension).ok()?)).copied();
             longest = longest.max(extent.unwrap_or(0));
         }
         Ok(longest)

@@ -20,4 +20,4 @@ mod variable;
 pub use dimension::{PURE_DIMENSION, Scale};
 pub use file::is_netcdf4;
 pub use hidden::{Owner, is_hidden};
-pub use variable::dimensions;
+pub use variable::{dimension_labels, dimensions};

@@ -1,9 +1,9 @@
 //! The dimensions of variables.
 
-use hyperslab_core::rows::Slot;
 use hyperslab_core::Result;
-use hyperslab_hdf5::format::Address;
+use hyperslab_core::rows::Slot;
 use hyperslab_hdf5::Object;
+use hyperslab_hdf5::format::Address;
 use hyperslab_hdf5::{File, Reference};
 
 /// For each dimension of a dataset the scale attached to it first; empty where none are attached at all.
@@ -22,4 +22,18 @@ pub fn dimensions(file: &File, dataset: &Object) -> Result<Vec<Option<Address>>>
         }
     };
     Ok(rows.rows.chunks_exact(Slot::SIZE).map(first).collect())
+}
+
+/// The labels of a dataset's dimensions, which HDF5 keeps apart from scales; empty where there are none.
+///
+/// # Errors
+/// If its `DIMENSION_LABELS` cannot be read.
+pub fn dimension_labels(file: &File, dataset: &Object) -> Result<Vec<Vec<u8>>> {
+    let Some(labels) = dataset.attribute(file, b"DIMENSION_LABELS")? else { return Ok(Vec::new()) };
+    let rows = labels.read(file)?;
+    let text = |row: &[u8]| {
+        let slot = Slot::get(row)?;
+        Some(rows.heap.bytes(slot, usize::try_from(slot.count).ok()?)?.to_vec())
+    };
+    Ok(rows.rows.chunks_exact(Slot::SIZE).map(|row| text(row).unwrap_or_default()).collect())
 }

@@ -18,7 +18,9 @@ pub fn run(args: &Ls, common: &Common, messages: &Messages, out: &mut dyn Write)
         let listed = open(&location, common).and_then(|source| {
             for target in location.targets(&*source)? {
                 if let Some(name) = target.attribute {
-                    return Err(Error::invalid(format!("@{name} is an attribute; `hyperslab show` shows it")));
+                    return Err(Error::invalid(format!(
+                        "@{name} is an attribute; `hyperslab show` shows it"
+                    )));
                 }
                 let list = List { source: &*source, location: &location, args, messages };
                 worst = worst.max(list.entry(target.entry, common, out)?);
@@ -112,7 +114,8 @@ impl List<'_> {
                     Ok(Some(bytes)) => list::human_bytes(bytes),
                     Ok(None) => String::new(),
                     Err(error) => {
-                        self.messages.error(&error.in_object(&entry.handle.path).in_file(&self.location.store));
+                        self.messages
+                            .error(&error.in_object(&entry.handle.path).in_file(&self.location.store));
                         "?".into()
                     }
                 });
@@ -152,7 +155,9 @@ impl List<'_> {
                     };
                     object.insert("dimensions".into(), dims.iter().map(named).collect::<Vec<_>>().into());
                 }
-                if self.args.long && let hyperslab::Stored::Chunks(storage) = stored {
+                if self.args.long
+                    && let hyperslab::Stored::Chunks(storage) = stored
+                {
                     object.insert("chunk".into(), storage.chunk.clone().into());
                     object.insert("filters".into(), text(&list::filters_label(stored)));
                 }

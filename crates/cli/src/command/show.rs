@@ -202,7 +202,8 @@ fn npy(shown: &Shown, out: &mut dyn Write) -> Result<()> {
 
 /// NumPy's description of a type whose rows are what NumPy stores.
 fn descr(datatype: &Datatype) -> Option<String> {
-    let plain = |code: &str, size: usize| Some(format!("'{}{code}{size}'", if size == 1 { '|' } else { '<' }));
+    let plain =
+        |code: &str, size: usize| Some(format!("'{}{code}{size}'", if size == 1 { '|' } else { '<' }));
     match datatype.resolved() {
         Datatype::Int { signed, .. } => plain(if *signed { "i" } else { "u" }, datatype.row_size()?),
         Datatype::Time { .. } => plain("u", datatype.row_size()?),
@@ -213,7 +214,9 @@ fn descr(datatype: &Datatype) -> Option<String> {
         Datatype::Complex(hyperslab::model::Float::Double) => plain("c", 16),
         Datatype::Bool => Some("'|b1'".into()),
         Datatype::Enum { base, .. } => descr(base),
-        Datatype::Bitfield { size } if matches!(size, 1 | 2 | 4 | 8) => plain("u", usize::try_from(*size).ok()?),
+        Datatype::Bitfield { size } if matches!(size, 1 | 2 | 4 | 8) => {
+            plain("u", usize::try_from(*size).ok()?)
+        }
         Datatype::Opaque { size, .. } => Some(format!("'|V{size}'")),
         Datatype::String(hyperslab::model::Text::Fixed { len, .. }) => Some(format!("'|S{len}'")),
         Datatype::Compound(members) => {

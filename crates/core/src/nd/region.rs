@@ -120,6 +120,56 @@ impl Region {
         self
     }
 
+    /// The boxes without gaps that make up a region, row-major: runs of neighbours along dimensions with a
+    /// step of 1, single indexes along the others.
+    ///
+    /// ```
+    /// use hyperslab_core::nd::Region;
+    ///
+    /// let region = Region { start: vec![2, 1], count: vec![3, 2], step: vec![1, 3] };
+    /// let blocks: Vec<_> = region.blocks().map(|block| (block.start, block.count)).collect();
+    /// assert_eq!(blocks, [(vec![2, 1], vec![3, 1]), (vec![2, 4], vec![3, 1])]);
+    /// assert_eq!(region.block_count(), Some(2));
+    /// ```
+    pub fn blocks(&self) -> impl Iterator<Item = Region> + '_ {
+        let mut next = (!self.is_empty()).then(|| vec![0_u64; self.rank()]);
+        std::iter::from_fn(move || {
+            let at = next.as_mut()?;
+            let dims = self.start.iter().zip(&self.count).zip(&self.step).zip(at.iter());
+            let (start, count) = dims
+                .map(|(((start, count), step), at)| match *step {
+                    1 => (*start, *count),
+                    step => (start.saturating_add(at.saturating_mul(step)), 1),
+                })
+                .unzip();
+            let mut done = true;
+            for ((at, count), step) in at.iter_mut().zip(&self.count).zip(&self.step).rev() {
+                if *step == 1 {
+                    continue;
+                }
+                *at += 1;
+                if *at < *count {
+                    done = false;
+                    break;
+                }
+                *at = 0;
+            }
+            if done {
+                next = None;
+            }
+            Some(Region::new(start, count))
+        })
+    }
+
+    /// How many [`Region::blocks`] there are, or `None` beyond `u64`.
+    pub fn block_count(&self) -> Option<u64> {
+        if self.is_empty() {
+            return Some(0);
+        }
+        let gaps = self.count.iter().zip(&self.step).filter(|(_, step)| **step != 1);
+        gaps.map(|(count, _)| *count).try_fold(1_u64, |product, count| product.checked_mul(count))
+    }
+
     /// From the first to behind the last index of each dimension. Fails on parts of different rank, steps of 0
     /// and ends beyond `u64`, so that whoever asks may add and multiply up to these ends.
     pub(super) fn spans(&self) -> Result<impl Iterator<Item = Range<u64>>> {

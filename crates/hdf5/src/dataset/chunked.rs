@@ -26,7 +26,12 @@ pub(super) struct Chunks {
 ///
 /// # Errors
 /// If the index is broken or contradicts the dimensions.
-pub(super) fn table(reader: &Reader, chunked: &Chunked, dataspace: &Dataspace, filtered: bool) -> Result<ChunkTable> {
+pub(super) fn table(
+    reader: &Reader,
+    chunked: &Chunked,
+    dataspace: &Dataspace,
+    filtered: bool,
+) -> Result<ChunkTable> {
     let kind = match &chunked.index {
         Indexing::BtreeV1 => ChunkIndexKind::BtreeV1,
         Indexing::SingleChunk { filtered } => {
@@ -100,7 +105,10 @@ impl Chunks {
             let bytes = match raw {
                 true => stored.get(..self.chunk_bytes).ok_or_else(|| {
                     let found = stored.len();
-                    placed(Error::malformed(format!("{found} bytes are stored of the {} of a chunk", self.chunk_bytes)))
+                    placed(Error::malformed(format!(
+                        "{found} bytes are stored of the {} of a chunk",
+                        self.chunk_bytes
+                    )))
                 })?,
                 false => {
                     if charge.is_none() {

@@ -13,16 +13,16 @@ use super::{Format, OpenOptions, Probe, Recognition};
 use crate::source::{ArraySource, Entry, Handle, Item, Source, Stored};
 use array::Hdf5Array;
 use hyperslab_core::storage::ReadAt;
-use hyperslab_core::{Error, Result};
+use hyperslab_core::{Error, Limits, Result};
 use hyperslab_hdf5::format::Address;
 use hyperslab_hdf5::format::message::datatype::Datatype as Hdf5Datatype;
 use hyperslab_hdf5::format::message::link::{ExternalLink, LinkTarget as Target};
 use hyperslab_hdf5::{Dataset, File, Link as Hdf5Link, Object, ObjectKind};
 use hyperslab_model::{
-    Attributes, Datatype, DimCoord, Dimension, ElementStorage, Extent, Group, Link, NamedDatatype, Ndarray, Node,
-    NodeKind, NodePath, Reference, Shape, Storage, Unreadable,
+    Attributes, Datatype, DimCoord, Dimension, Directive, ElementStorage, Extent, Fill, Float, Group, Link,
+    NamedDatatype, Ndarray, Node, NodeKind, NodePath, Reference, Shape, Storage, Unreadable,
 };
-use hyperslab_netcdf4::{Owner, Scale, dimensions, is_hidden, is_netcdf4};
+use hyperslab_netcdf4::{Owner, Scale, dimension_labels, dimensions, is_hidden, is_netcdf4};
 use paths::Paths;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -81,6 +81,10 @@ impl Source for Hdf5Source {
         Ok(self.len)
     }
 
+    fn limits(&self) -> Limits {
+        *self.file.reader().limits()
+    }
+
     fn find(&self, path: &NodePath) -> Result<Entry> {
         let root = Handle { path: NodePath::root(), id: self.file.root_address().0 };
         let mut entry = Entry { handle: root, item: Item::Group };
@@ -88,7 +92,9 @@ impl Source for Hdf5Source {
             let group = self.followed(entry)?;
             let parent = self.file.object(Address(group.handle.id))?;
             let link = match parent.kind() {
-                ObjectKind::Group => parent.links(&self.file)?.into_iter().find(|link| text(&link.name) == name),
+                ObjectKind::Group => {
+                    parent.links(&self.file)?.into_iter().find(|link| text(&link.name) == name)
+                }
                 _ => None,
             };
             let Some(link) = link else { return Err(Error::not_found(format!("no object {path}"))) };
@@ -157,7 +163,9 @@ impl Hdf5Source {
         let path = group.child(&text(&link.name));
         let address = match link.target {
             Target::Hard(address) => address,
-            target => return Entry { handle: Handle { path, id: u64::MAX }, item: Item::Link(link_of(target)) },
+            target => {
+                return Entry { handle: Handle { path, id: u64::MAX }, item: Item::Link(link_of(target)) };
+            }
         };
         let object = self.file.object(address);
         let several = |object: &Object| object.reference_count() > 1 || self.linked.load(Ordering::Relaxed);
@@ -190,11 +198,14 @@ impl Hdf5Source {
             ObjectKind::NamedDatatype => {
                 Item::Datatype(self.datatype(&object.named_datatype(&self.file)?, None)?.0)
             }
-            ObjectKind::Unknown => return Err(Error::unsupported("an object that is no group, dataset or datatype")),
+            ObjectKind::Unknown => {
+                return Err(Error::unsupported("an object that is no group, dataset or datatype"));
+            }
             ObjectKind::Dataset => {
                 let dataset = object.dataset(&self.file)?;
-                let scale = self.scale(object, &dataset)?;
+                let scale = self.scale(object)?;
                 let (datatype, _) = self.datatype(dataset.datatype(), dataset.committed())?;
+                let scale = scale.filter(|_| names_dimension(&dataset));
                 let pure = scale.as_ref().is_some_and(|scale| scale.pure);
                 let stored = match dataset.chunk().is_some() {
                     _ if pure => Stored::Nothing,
@@ -226,37 +237,96 @@ impl Hdf5Source {
                 let storage = Storage { element, ..Storage::default() };
                 Node::Datatype(NamedDatatype { datatype, attributes, storage })
             }
-            ObjectKind::Unknown => return Err(Error::unsupported("an object that is no group, dataset or datatype")),
+            ObjectKind::Unknown => {
+                return Err(Error::unsupported("an object that is no group, dataset or datatype"));
+            }
             ObjectKind::Dataset => {
                 let dataset = object.dataset(&self.file)?;
                 let (datatype, element) = self.datatype(dataset.datatype(), dataset.committed())?;
-                let scale = self.scale(object, &dataset)?;
+                let scale = self.scale(object)?;
                 let attributes = self.attributes(object, scale.is_some())?;
-                match scale {
+                let mut storage = self.storage(&dataset, element)?;
+                self.reconcile_fill(&dataset, &datatype, &attributes, &mut storage);
+                self.note_bookkeeping(object, scale.as_ref(), &dataset, &mut storage)?;
+                match scale.filter(|_| names_dimension(&dataset)) {
                     Some(scale) => {
                         let size = self.dimension_size(object, &dataset, &scale)?;
                         let (datatype, storage) = match scale.pure {
                             true => (None, Storage::default()),
-                            false => (Some(datatype), self.storage(&dataset, element)?),
+                            false => (Some(datatype), storage),
                         };
                         Node::DimCoord(DimCoord { size, datatype, attributes, storage, value: None })
                     }
                     None => {
                         let shape = self.shape(object, &dataset)?;
-                        let storage = self.storage(&dataset, element)?;
-                        Node::Ndarray(Ndarray { shape, datatype: Some(datatype), attributes, storage, value: None })
+                        Node::Ndarray(Ndarray {
+                            shape,
+                            datatype: Some(datatype),
+                            attributes,
+                            storage,
+                            value: None,
+                        })
                     }
                 }
             }
         })
     }
 
-    /// The dimension that a dataset names: a scale of one dimension.
-    fn scale(&self, object: &Object, dataset: &Dataset) -> Result<Option<Scale>> {
-        if self.raw || dataset.extents().is_none_or(|dims| dims.len() != 1) {
-            return Ok(None);
+    /// The dimension scale that a dataset is.
+    fn scale(&self, object: &Object) -> Result<Option<Scale>> {
+        if self.raw { Ok(None) } else { Scale::of(&self.file, object) }
+    }
+
+    /// Keeps what folded attributes said and the dimensions do not: labels, names of scales that differ
+    /// from their own, and that an array is a scale although it names no dimension.
+    fn note_bookkeeping(
+        &self,
+        object: &Object,
+        scale: Option<&Scale>,
+        dataset: &Dataset,
+        storage: &mut Storage,
+    ) -> Result<()> {
+        if self.raw || !object.has_attributes(&self.file)? {
+            return Ok(());
         }
-        Scale::of(&self.file, object)
+        let mut notes = Vec::new();
+        if let Some(scale) = scale.filter(|scale| !scale.pure) {
+            let own = self.paths().get(object.address()).map(|path| path.name().to_owned());
+            let name = text(&scale.name);
+            if !names_dimension(dataset) || !name.is_empty() && Some(&name) != own.as_ref() {
+                notes.push(("scale".to_owned(), Directive::Text(name)));
+            }
+        }
+        let labels = dimension_labels(&self.file, object)?;
+        if labels.iter().any(|label| !label.is_empty()) {
+            let labels = labels.iter().map(|label| Directive::Text(text(label))).collect();
+            notes.push(("labels".to_owned(), Directive::List(labels)));
+        }
+        if !notes.is_empty() {
+            storage.native_mut("hdf5")?.extend(notes);
+        }
+        Ok(())
+    }
+
+    /// In NetCDF the attribute `_FillValue` says the fill value, and where there is none the library's own
+    /// holds; either way HDF5's copy of it says nothing new.
+    fn reconcile_fill(
+        &self,
+        dataset: &Dataset,
+        datatype: &Datatype,
+        attributes: &Attributes,
+        storage: &mut Storage,
+    ) {
+        let Fill::Value(fill) = &storage.fill else { return };
+        let same = match attributes.get("_FillValue") {
+            Some(Ok(attribute)) => attribute.value.rows == fill.rows,
+            _ => default_fill(datatype).is_some_and(|default| default == fill.rows),
+        };
+        // A fill value of zeros for what NetCDF fills with nothing: text and user types.
+        let zeros = dataset.fill().value.as_ref().is_some_and(|value| value.iter().all(|byte| *byte == 0));
+        if self.netcdf && (same || zeros && default_fill(datatype).is_none()) {
+            storage.fill = Fill::Default;
+        }
     }
 
     fn dimension_size(&self, object: &Object, dataset: &Dataset, scale: &Scale) -> Result<Extent> {
@@ -290,11 +360,15 @@ impl Hdf5Source {
     fn dimcoord(&self, address: Address) -> Option<NodePath> {
         let object = self.file.object(address).ok()?;
         let dataset = object.dataset(&self.file).ok()?;
-        self.scale(&object, &dataset).ok()??;
+        self.scale(&object).ok()?.filter(|_| names_dimension(&dataset))?;
         self.paths().get(address).cloned()
     }
 
-    fn datatype(&self, from: &Hdf5Datatype, committed: Option<Address>) -> Result<(Arc<Datatype>, ElementStorage)> {
+    fn datatype(
+        &self,
+        from: &Hdf5Datatype,
+        committed: Option<Address>,
+    ) -> Result<(Arc<Datatype>, ElementStorage)> {
         let (datatype, element) = datatype::datatype(from)?;
         match committed.and_then(|address| self.paths().get(address)) {
             // The named type itself says how its elements are stored.
@@ -340,9 +414,33 @@ impl Hdf5Source {
             Stored::Attribute(address, name) => {
                 named(address, &|path| Reference::Attribute(path, text(&name)))
             }
-            Stored::External { file, target } => Reference::External { file: text(&file), address: address_of(&target) },
+            Stored::External { file, target } => {
+                Reference::External { file: text(&file), address: address_of(&target) }
+            }
         }
     }
+}
+
+/// Whether a scale can be the coordinates of a dimension: only one of one dimension can.
+fn names_dimension(dataset: &Dataset) -> bool {
+    dataset.extents().is_some_and(|dims| dims.len() == 1)
+}
+
+/// What NetCDF fills a type with unasked, as a row.
+fn default_fill(datatype: &Datatype) -> Option<Vec<u8>> {
+    Some(match datatype {
+        Datatype::Int { bits: 8, signed: true } => (-127_i8).to_ne_bytes().to_vec(),
+        Datatype::Int { bits: 8, signed: false } => vec![255],
+        Datatype::Int { bits: 16, signed: true } => (-32767_i16).to_ne_bytes().to_vec(),
+        Datatype::Int { bits: 16, signed: false } => 65535_u16.to_ne_bytes().to_vec(),
+        Datatype::Int { bits: 32, signed: true } => (-2_147_483_647_i32).to_ne_bytes().to_vec(),
+        Datatype::Int { bits: 32, signed: false } => u32::MAX.to_ne_bytes().to_vec(),
+        Datatype::Int { bits: 64, signed: true } => (-9_223_372_036_854_775_806_i64).to_ne_bytes().to_vec(),
+        Datatype::Int { bits: 64, signed: false } => (u64::MAX - 1).to_ne_bytes().to_vec(),
+        Datatype::Float(Float::Single) => 9.969_21e36_f32.to_ne_bytes().to_vec(),
+        Datatype::Float(Float::Double) => 9.969_209_968_386_869e36_f64.to_ne_bytes().to_vec(),
+        _ => return None,
+    })
 }
 
 /// Soft links followed one after another before we take them for a circle.
@@ -361,7 +459,9 @@ fn link_of(target: Target) -> Link {
     match target {
         Target::Hard(address) => Link::Soft(address.to_string()),
         Target::Soft(path) => Link::Soft(text(&path)),
-        Target::External(ExternalLink { file, path }) => Link::External { file: text(&file), path: text(&path) },
+        Target::External(ExternalLink { file, path }) => {
+            Link::External { file: text(&file), path: text(&path) }
+        }
         Target::UserDefined { code, data } => Link::User { class: code, data },
     }
 }

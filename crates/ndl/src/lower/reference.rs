@@ -28,10 +28,22 @@ fn region<'a>(path: &'a NodePath, selection: &Selection) -> Tree<'a> {
         Selection::All => entries.push(flag("all")),
         Selection::None => entries.push(flag("none")),
         Selection::Region(region) if region.is_empty() => entries.push(flag("none")),
-        Selection::Region(region) => entries.extend(block(region)),
+        Selection::Region(region) if region.is_box() => entries.extend(block(region)),
+        Selection::Region(region) if region.block_count().is_some_and(|count| count <= MOST_BLOCKS) => {
+            entries
+                .push((Key::Word("blocks"), Tree::list(region.blocks().map(|one| Tree::map(block(&one))))));
+        }
+        // Its boxes without gaps may be more than anyone can write down.
+        Selection::Region(region) => {
+            entries.extend([
+                (Key::Word("start"), Tree::ints(&region.start)),
+                (Key::Word("count"), Tree::ints(&region.count)),
+                (Key::Word("step"), Tree::ints(&region.step)),
+            ]);
+        }
         Selection::Blocks(blocks) => {
-            let blocks = blocks.iter().filter(|block| !block.is_empty());
-            entries.push((Key::Word("blocks"), Tree::list(blocks.map(|one| Tree::map(block(one))))));
+            let blocks = blocks.iter().flat_map(Region::blocks);
+            entries.push((Key::Word("blocks"), Tree::list(blocks.map(|one| Tree::map(block(&one))))));
         }
         Selection::Points { rank, coordinates } => {
             // Points of an array without dimensions have no coordinates to write.
@@ -43,15 +55,12 @@ fn region<'a>(path: &'a NodePath, selection: &Selection) -> Tree<'a> {
     Tree::map(entries)
 }
 
-/// The corners of a box, both within; `start`, `count` and `step` where it has gaps, for its boxes without gaps
-/// may be more than anyone can write down.
+/// The corners of a box, both within.
 fn block<'a>(region: &Region) -> Vec<(Key<'static>, Tree<'a>)> {
-    let start = (Key::Word("start"), Tree::ints(&region.start));
-    if !region.is_box() {
-        let count = (Key::Word("count"), Tree::ints(&region.count));
-        return vec![start, count, (Key::Word("step"), Tree::ints(&region.step))];
-    }
     let last = region.start.iter().zip(&region.count);
     let last = last.map(|(start, count)| Tree::int(i128::from(*start) + i128::from(*count) - 1));
-    vec![start, (Key::Word("opposite"), Tree::list(last))]
+    vec![(Key::Word("start"), Tree::ints(&region.start)), (Key::Word("opposite"), Tree::list(last))]
 }
+
+/// Boxes of one region that are written down.
+const MOST_BLOCKS: u64 = 1 << 16;

@@ -1,6 +1,7 @@
 //! Symbol table entry.
 //!
-//! Spec: HDF5 III.C Disk Format: Level 1C - Symbol Table Entry
+//! Spec: HDF5 III.C Disk Format: Level 1C - Symbol Table Entry. It draws the link name offset as wide as
+//! offsets; libhdf5 writes it as wide as lengths, and files in which the two differ are read so.
 
 use crate::format::{Address, Sizes, Structure};
 use hyperslab_core::{Decoder, Encoder, Error, Result};
@@ -38,7 +39,7 @@ pub enum Cache {
 impl SymbolTableEntry {
     /// The number of bytes of every entry.
     pub fn len(sizes: &Sizes) -> u64 {
-        2 * u64::from(sizes.offsets) + 8 + SCRATCH_PAD as u64
+        u64::from(sizes.lengths) + u64::from(sizes.offsets) + 8 + SCRATCH_PAD as u64
     }
 }
 
@@ -47,7 +48,7 @@ impl Structure for SymbolTableEntry {
     const NAME: &'static str = "Symbol Table Entry";
 
     fn decode(d: &mut Decoder<'_>, sizes: &Sizes) -> Result<Self> {
-        let name_offset = d.uint(sizes.offsets)?;
+        let name_offset = sizes.length(d)?;
         let object_header = sizes.address(d)?;
         let at = d.clone();
         let cache_type = d.u32()?;
@@ -63,7 +64,7 @@ impl Structure for SymbolTableEntry {
     }
 
     fn encode(&self, e: &mut Encoder, sizes: &Sizes) -> Result<()> {
-        e.uint(sizes.offsets, self.name_offset)?;
+        sizes.put_length(e, self.name_offset)?;
         sizes.put_address(e, self.object_header)?;
         e.u32(match self.cache {
             Cache::Nothing => 0,

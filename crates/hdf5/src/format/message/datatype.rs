@@ -135,6 +135,10 @@ impl Datatype {
             COMPLEX => DatatypeClass::Complex(Complex::decode(d, &head)?),
             other => return Err(head.at.unsupported(format!("class {other}, expected 0 to 11"))),
         };
+        let version = match &class {
+            DatatypeClass::Array(_) => version.max(Version::V2),
+            _ => version,
+        };
         Ok(Datatype { version, size, class })
     }
 

@@ -65,7 +65,8 @@ pub(super) fn read_with<T>(
     };
     let done = read(&mut own);
     heap.buffers = own.buffers;
-    heap.references.extend(own.references.into_iter().skip(known).map(|reference| source.reference(reference)));
+    heap.references
+        .extend(own.references.into_iter().skip(known).map(|reference| source.reference(reference)));
     done
 }
 

@@ -4,12 +4,13 @@ use hyperslab_core::{Error, Result};
 use hyperslab_hdf5::element::FloatKind;
 use hyperslab_hdf5::format::message::character_set::CharacterSet as Hdf5CharacterSet;
 use hyperslab_hdf5::format::message::datatype::{
-    ByteOrder as Hdf5ByteOrder, Compound, Datatype as Hdf5Datatype, DatatypeClass, Enumeration, FloatByteOrder,
-    FloatingPoint, Normalization as Hdf5Normalization, ReferenceType, StringPadding, VariableLengthKind,
+    ByteOrder as Hdf5ByteOrder, Compound, Datatype as Hdf5Datatype, DatatypeClass, Enumeration,
+    FloatByteOrder, FloatingPoint, Normalization as Hdf5Normalization, ReferenceType, StringPadding,
+    VariableLengthKind,
 };
 use hyperslab_model::{
-    ByteOrder, CharacterSet, Datatype, ElementStorage, Float, FloatFormat, Length, Member, Normalization, Pad,
-    Text,
+    ByteOrder, CharacterSet, Datatype, ElementStorage, Float, FloatFormat, Length, Member, Normalization,
+    Pad, Text,
 };
 
 /// The type of an element and how it is stored.
@@ -186,7 +187,8 @@ fn enumeration(class: &Enumeration, base: Datatype) -> Result<Datatype> {
         let big = integer.byte_order == Hdf5ByteOrder::BigEndian;
         let fold = |value: i128, byte: &u8| value << 8 | i128::from(*byte);
         let raw = if big { stored.iter().fold(0, fold) } else { stored.iter().rev().fold(0, fold) };
-        let (precision, offset) = (u32::from(integer.bit_precision.clamp(1, 127)), u32::from(integer.bit_offset.min(127)));
+        let (precision, offset) =
+            (u32::from(integer.bit_precision.clamp(1, 127)), u32::from(integer.bit_offset.min(127)));
         let value = (raw >> offset) & ((1 << precision) - 1);
         let negative = integer.signed && value >> (precision - 1) & 1 == 1;
         if negative { value - (1 << precision) } else { value }

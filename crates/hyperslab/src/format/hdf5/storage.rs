@@ -72,7 +72,11 @@ fn filter(from: &Hdf5Filter) -> Filter {
                 _ => "nn",
             };
             let coding = ("coding".to_owned(), Directive::Text(coding.into()));
-            named(name, value(1).map_or(vec![coding.clone()], |pixels| vec![coding, int("pixels", pixels)]), true)
+            named(
+                name,
+                value(1).map_or(vec![coding.clone()], |pixels| vec![coding, int("pixels", pixels)]),
+                true,
+            )
         }
         (filter::NBIT, Some(name)) => named(name, Vec::new(), false),
         (filter::SCALEOFFSET, Some(name)) => match (value(0), value(1)) {
@@ -80,13 +84,17 @@ fn filter(from: &Hdf5Filter) -> Filter {
             (Some(_), Some(digits)) => named(name, vec![int("digits", digits)], true),
             _ => named(name, Vec::new(), false),
         },
-        (307, Some(name)) => named(name, value(0).map(|level| int("level", level)).into_iter().collect(), true),
+        (307, Some(name)) => {
+            named(name, value(0).map(|level| int("level", level)).into_iter().collect(), true)
+        }
         (32000, Some(name)) => named(name, Vec::new(), false),
         (32001, Some(name)) => blosc(name, &from.client_data),
         (32004, Some(name)) => {
             named(name, value(0).filter(|n| *n != 0).map(|n| int("block", n)).into_iter().collect(), false)
         }
-        (32015, Some(name)) => named(name, value(0).map(|level| int("level", level)).into_iter().collect(), true),
+        (32015, Some(name)) => {
+            named(name, value(0).map(|level| int("level", level)).into_iter().collect(), true)
+        }
         _ => raw(from),
     };
     // Said only where it is not what the library sets itself: everything but fletcher32 is optional there.

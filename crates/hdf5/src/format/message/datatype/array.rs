@@ -8,7 +8,8 @@ use hyperslab_core::{Decoder, Encoder, Error, Result};
 /// Arrays of fixed dimensions.
 ///
 /// In version 1 there is no such class, but members of compounds have dimensions; these come out as an
-/// array of [`Version::V1`], which can stand only there.
+/// array of [`Version::V1`], which can stand only there. Files that have the class in version 1 all the same
+/// mean version 2 by it, and that is what it is read as.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Array {
     /// The dimensions, the slowest first.
@@ -19,19 +20,16 @@ pub struct Array {
 
 impl Array {
     pub(super) fn decode(d: &mut Decoder<'_>, head: &Head<'_>) -> Result<Self> {
-        if head.version == Version::V1 {
-            return Err(head.at.malformed("version 1, expected 2 or later"));
-        }
         let at = d.clone();
         let rank = d.u8()?;
         if rank > MOST_DIMENSIONS {
             return Err(at.malformed(format!("{rank} dimensions, at most {MOST_DIMENSIONS} allowed")));
         }
-        if head.version == Version::V2 {
+        if head.version <= Version::V2 {
             d.reserved(3)?;
         }
         let dimensions = (0..rank).map(|_| d.u32()).collect::<Result<_>>()?;
-        if head.version == Version::V2 {
+        if head.version <= Version::V2 {
             // Permutations, which were never implemented.
             d.reserved(4 * usize::from(rank))?;
         }
@@ -117,10 +115,11 @@ mod tests {
     }
 
     #[test]
-    fn arrays_of_version_1_stand_only_in_compounds() {
+    fn arrays_of_version_1_are_read_as_version_2_and_written_only_in_compounds() {
         let bytes =
             [0x1a, 0, 0, 0, 3, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0x13, 0, 0, 0, 3, 0, 0, 0];
-        assert!(Datatype::decode(&mut Decoder::new("t", 0, &bytes), &Sizes::DEFAULT).is_err());
+        let read = Datatype::decode(&mut Decoder::new("t", 0, &bytes), &Sizes::DEFAULT).unwrap();
+        assert_eq!(read.version, Version::V2);
         let mut array = array(12, 2, 2).unwrap();
         array.version = Version::V1;
         assert!(matches!(array.class, DatatypeClass::Array(_)));
