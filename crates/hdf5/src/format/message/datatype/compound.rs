@@ -150,7 +150,10 @@ fn encode_dimensions(e: &mut Encoder, dimensions: &[u32]) -> Result<()> {
     }
     e.len_as(1, dimensions.len())?;
     e.reserved(3);
-    e.reserved(4);
+    // The permutation that changes nothing.
+    for index in 0..4 {
+        e.u8(if usize::from(index) < dimensions.len() { index } else { 0 });
+    }
     e.reserved(4);
     for dimension in four {
         e.u32(dimension);
@@ -251,6 +254,14 @@ mod tests {
         assert!(Datatype::decode(&mut Decoder::new("t", 0, &bytes), &Sizes::DEFAULT).is_err());
         bytes[20] = 5;
         assert!(Datatype::decode(&mut Decoder::new("t", 0, &bytes), &Sizes::DEFAULT).is_err());
+    }
+
+    #[test]
+    fn dimensions_are_written_with_the_order_they_have() {
+        let mut e = Encoder::new();
+        encode_dimensions(&mut e, &[5, 6]).unwrap();
+        let bytes = [2, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 5, 0, 0, 0, 6, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+        assert_eq!(e.as_slice(), bytes);
     }
 
     #[test]
