@@ -11,6 +11,9 @@ use crate::navigate::visited::Visited;
 use hyperslab_core::{Decoder, Error, Result};
 use std::ops::ControlFlow;
 
+/// What is called with the name and entry of a link.
+pub type EntryVisitor<'a> = dyn FnMut(&[u8], &SymbolTableEntry) -> Result<ControlFlow<()>> + 'a;
+
 /// Calls `visit` with the name and entry of each link of a group, in order of names, until it breaks.
 ///
 /// # Errors
@@ -19,7 +22,7 @@ pub fn group_entries(
     reader: &Reader,
     btree: Address,
     heap: &LocalHeap,
-    visit: &mut dyn FnMut(&[u8], &SymbolTableEntry) -> Result<ControlFlow<()>>,
+    visit: &mut EntryVisitor<'_>,
 ) -> Result<()> {
     let mut walk = Walk::new(reader, NodeType::Group, btree)?;
     while let Some(node) = walk.next_leaf()? {
@@ -73,7 +76,7 @@ pub(super) fn chunk_leaves(
     reader: &Reader,
     btree: Address,
     rank: u8,
-    visit: &mut dyn FnMut(&ChunkKeys, &[Address], u64) -> Result<()>,
+    mut visit: impl FnMut(&ChunkKeys, &[Address], u64) -> Result<()>,
 ) -> Result<()> {
     let mut walk = Walk::new(reader, NodeType::Chunks { rank }, btree)?;
     while let Some(node) = walk.next_leaf()? {
@@ -141,3 +144,6 @@ impl<'a> Walk<'a> {
         self.reader.structure(address, len, sizes)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -192,3 +192,6 @@ struct Branch {
     /// The record behind the child that was entered last.
     behind_child: Option<Record>,
 }
+
+#[cfg(test)]
+mod tests;

@@ -92,14 +92,10 @@ impl Collection {
             bytes = reader.raw(NAME, address, size)?;
         }
         let mut objects = Vec::new();
-        GlobalHeapCollection::visit(
-            &mut Decoder::new(NAME, offset, &bytes),
-            sizes,
-            |index, _, range| {
-                objects.push((index, range));
-                Ok(())
-            },
-        )?;
+        GlobalHeapCollection::visit(&mut Decoder::new(NAME, offset, &bytes), sizes, |index, _, range| {
+            objects.push((index, range));
+            Ok(())
+        })?;
         objects.shrink_to_fit();
         let table = reader.budget().charge((objects.len() * size_of::<(u16, Range<usize>)>()) as u64)?;
         if !objects.is_sorted_by_key(|(index, _)| *index) {
@@ -109,12 +105,10 @@ impl Collection {
     }
 
     fn object(&self, index: u32) -> Result<Bytes> {
-        let missing = || {
-            Error::malformed(format!("has no object {index}")).at(GlobalHeapCollection::NAME, self.offset)
-        };
+        let missing =
+            || Error::malformed(format!("has no object {index}")).at(GlobalHeapCollection::NAME, self.offset);
         let index = u16::try_from(index).map_err(|_| missing())?;
-        let place =
-            self.objects.binary_search_by_key(&index, |(index, _)| *index).map_err(|_| missing())?;
+        let place = self.objects.binary_search_by_key(&index, |(index, _)| *index).map_err(|_| missing())?;
         let (_, range) = self.objects.get(place).ok_or_else(missing)?;
         if range.end > self.bytes.len() {
             return Err(missing());

@@ -2,8 +2,8 @@
 //!
 //! Spec: HDF5 III.D Disk Format: Level 1D - Local Heaps
 
-use crate::format::infrastructure::LocalHeapHeader;
 use crate::format::Address;
+use crate::format::infrastructure::LocalHeapHeader;
 use crate::navigate::Reader;
 use bytes::Bytes;
 use hyperslab_core::{Charge, Error, Result};
@@ -43,7 +43,8 @@ impl LocalHeap {
     /// If it begins or ends past the data segment.
     pub fn name(&self, offset: u64) -> Result<&[u8]> {
         let rest = usize::try_from(offset).ok().and_then(|offset| self.data.get(offset..));
-        let name = rest.and_then(|rest| rest.split(|byte| *byte == 0).next().filter(|n| n.len() < rest.len()));
+        let name =
+            rest.and_then(|rest| rest.split(|byte| *byte == 0).next().filter(|n| n.len() < rest.len()));
         name.ok_or_else(|| {
             Error::malformed(format!(
                 "no text at offset {offset} ends within the {} bytes of the segment",

@@ -83,8 +83,7 @@ pub(super) fn extensible(
     }
     let mut array = Array::new(reader, index, order, chunks)?;
     let context = geometry.index_block(sizes);
-    let block: ExtensibleArrayIndexBlock =
-        array.block(header.index_block, context.stored_len(), &context)?;
+    let block: ExtensibleArrayIndexBlock = array.block(header.index_block, context.stored_len(), &context)?;
     array.check_header::<ExtensibleArrayIndexBlock>(header.index_block, block.header)?;
     array.elements(0, &block.elements)?;
     let mut data_blocks = block.data_blocks.iter();

@@ -3,11 +3,11 @@
 use super::table::{ChunkEntry, Collector};
 use super::{ChunkIndex, INDEX};
 use crate::format::Structure;
-use crate::format::infrastructure::{BtreeV1Node, BtreeV2Header};
 use crate::format::infrastructure::btree_v2::{Record, RecordType};
+use crate::format::infrastructure::{BtreeV1Node, BtreeV2Header};
+use crate::navigate::Reader;
 use crate::navigate::btree_v1::chunk_leaves;
 use crate::navigate::btree_v2::BtreeV2;
-use crate::navigate::Reader;
 use hyperslab_core::{Error, Result};
 use std::ops::ControlFlow;
 
@@ -17,7 +17,7 @@ pub(super) fn version_1(reader: &Reader, index: &ChunkIndex, chunks: &mut Collec
         .filter(|rank| *rank < u8::MAX)
         .ok_or_else(|| Error::malformed(format!("{} dimensions", index.chunk_dims.len())))?;
     let mut scaled = vec![0; index.chunk_dims.len()];
-    chunk_leaves(reader, index.address, rank, &mut |keys, children, node| {
+    chunk_leaves(reader, index.address, rank, |keys, children, node| {
         for (at, (address, (size, filter_mask))) in children.iter().zip(&keys.stored).enumerate() {
             let offsets = keys.offset(at).unwrap_or_default();
             for ((scaled, offset), chunk) in scaled.iter_mut().zip(offsets).zip(&index.chunk_dims) {

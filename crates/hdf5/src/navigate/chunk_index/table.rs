@@ -186,7 +186,7 @@ impl<'a> Collector<'a> {
     }
 
     fn bytes(&self, entries: usize) -> u64 {
-        (entries * (size_of::<ChunkEntry>() + self.current.len() * size_of::<u64>())) as u64
+        (entries * (size_of::<ChunkEntry>() + size_of_val(self.current))) as u64
     }
 }
 

@@ -127,12 +127,12 @@ fn an_index_that_was_never_written_has_no_chunks() {
 fn damage_anywhere_never_panics() {
     for name in names() {
         let example = example(&name);
-        // A byte in the first structure, and some in what it leads to.
+        // Bytes of the first structure, and some of what it leads to.
         let start = usize::try_from(example.index.address.get().unwrap_or(0) + example.base).unwrap();
-        let step = (example.file.len() / 300).max(1);
-        let places = (start..example.file.len()).take(100).chain((0..example.file.len()).step_by(step));
+        let step = (example.file.len() / 50).max(1);
+        let places = (start..example.file.len()).take(50).chain((0..example.file.len()).step_by(step));
         for at in places {
-            for value in [0, 1, 0x7f, 0xff] {
+            for value in [0, 1, 0xff] {
                 let mut damaged = example.file.to_vec();
                 damaged[at] = value;
                 let _ = load(&reader(damaged.into(), &example), &example.index);
