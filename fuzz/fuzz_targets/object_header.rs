@@ -3,8 +3,8 @@
 
 use hyperslab_core::{Decoder, Encoder};
 use hyperslab_hdf5::format::message::{
-    HeaderMessage, attribute, attribute_info, continuation, data_layout, dataspace, datatype, link, link_info,
-    reference_count, shared, symbol_table,
+    HeaderMessage, attribute, attribute_info, continuation, data_layout, dataspace, datatype, link,
+    link_info, reference_count, shared, symbol_table,
 };
 use hyperslab_hdf5::format::object_header::{Envelope, Envelopes, MessageFlags, Prefix};
 use hyperslab_hdf5::format::{Sizes, Structure};
@@ -42,7 +42,9 @@ fn returns<M: HeaderMessage + PartialEq + Debug>(envelope: &Envelope<'_>) {
         return;
     }
     let sizes = Sizes::DEFAULT;
-    let Ok(value) = M::decode(&mut Decoder::new(M::NAME, envelope.offset, envelope.body), &sizes) else { return };
+    let Ok(value) = M::decode(&mut Decoder::new(M::NAME, envelope.offset, envelope.body), &sizes) else {
+        return;
+    };
     let _ = value.check_unchecksummed();
     let mut e = Encoder::new();
     if value.encode(&mut e, &sizes).is_err() {

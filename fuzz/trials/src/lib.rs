@@ -4,7 +4,9 @@ use bytes::Bytes;
 use hyperslab::describe::{DescribeOptions, describe};
 use hyperslab::location::Target;
 use hyperslab::ndl::StorageDetail;
-use hyperslab::{FORMATS, Item, NodePath, OpenOptions, Probe, Recognition, Result, Source, Step, digest, walk};
+use hyperslab::{
+    FORMATS, Item, NodePath, OpenOptions, Probe, Recognition, Result, Source, Step, digest, walk,
+};
 use std::sync::Arc;
 
 /// What became of the bytes.
@@ -39,7 +41,8 @@ fn read(bytes: &Bytes, raw: bool) -> Result<()> {
     let source = open(bytes, raw)?;
     let root = source.find(&NodePath::root())?;
     let handle = root.handle.clone();
-    let options = DescribeOptions { values: Some(ELEMENTS), storage: StorageDetail::Full, ..Default::default() };
+    let options =
+        DescribeOptions { values: Some(ELEMENTS), storage: StorageDetail::Full, ..Default::default() };
     let target = Target { entry: root, attribute: None };
     describe(&*source, "case.h5", &[target], &options, &mut std::io::sink())?;
     let mut elements = 0_u64;
@@ -48,7 +51,8 @@ fn read(bytes: &Bytes, raw: bool) -> Result<()> {
             && matches!(entry.item, Item::Array { .. })
             && let Ok(array) = source.array(&entry.handle)
         {
-            let count = array.extents().into_iter().flatten().fold(1_u64, |product, n| product.saturating_mul(*n));
+            let count =
+                array.extents().into_iter().flatten().fold(1_u64, |product, n| product.saturating_mul(*n));
             elements = elements.saturating_add(count);
             // A wrong sum is no sum; asking for it must only end.
             let _ = array.stored();

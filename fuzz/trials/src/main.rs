@@ -103,7 +103,9 @@ fn is_data(path: &PathBuf) -> bool {
 }
 
 fn truncations(files: &[File]) -> Vec<Case> {
-    let lengths = |(file, of): (usize, &File)| (0..of.bytes.len()).map(move |len| Case { file, change: Change::CutAt(len) });
+    let lengths = |(file, of): (usize, &File)| {
+        (0..of.bytes.len()).map(move |len| Case { file, change: Change::CutAt(len) })
+    };
     files.iter().enumerate().flat_map(lengths).collect()
 }
 

@@ -31,7 +31,8 @@ fn damage(bytes: &mut Vec<u8>, random: &mut Random) {
         1 => bytes[at] = [0, 1, 2, 0x7f, 0x80, 0xfe, 0xff][random.below(7)],
         2 => bytes[at] = bytes[at].wrapping_add([1, 0xff][random.below(2)]),
         3 => {
-            let number = [0, 1, u64::MAX, u64::MAX - 1, 1 << 31, 1 << 32, 1 << 62, bytes.len() as u64][random.below(8)];
+            let number = [0, 1, u64::MAX, u64::MAX - 1, 1 << 31, 1 << 32, 1 << 62, bytes.len() as u64]
+                [random.below(8)];
             let width = [2, 4, 8][random.below(3)];
             bytes[at..at + width].copy_from_slice(&number.to_le_bytes()[..width]);
         }
@@ -53,8 +54,8 @@ fn damage(bytes: &mut Vec<u8>, random: &mut Random) {
 /// The checksums of structures that begin with a signature and end with the checksum, found by trying.
 pub fn checksums(bytes: &[u8]) -> Vec<Checksum> {
     const SIGNATURES: &[&[u8; 4]] = &[
-        b"OHDR", b"OCHK", b"BTHD", b"BTIN", b"BTLF", b"FRHP", b"FHIB", b"FAHD", b"FADB", b"EAHD", b"EAIB", b"EASB",
-        b"EADB", b"FSHD", b"FSSE", b"SMTB", b"SMLI", b"\x89HDF",
+        b"OHDR", b"OCHK", b"BTHD", b"BTIN", b"BTLF", b"FRHP", b"FHIB", b"FAHD", b"FADB", b"EAHD", b"EAIB",
+        b"EASB", b"EADB", b"FSHD", b"FSSE", b"SMTB", b"SMLI", b"\x89HDF",
     ];
     const LONGEST: usize = 6000;
     let begins = |start: &usize| SIGNATURES.iter().any(|signature| bytes[*start..].starts_with(*signature));

@@ -7,16 +7,19 @@ use std::{fs, process, thread};
 
 /// What each worker does now, looked at by a thread that ends the process when one hangs.
 pub struct Watch {
-    running: Arc<Vec<Mutex<Option<(Instant, String)>>>>,
+    running: Arc<Vec<Mutex<Running>>>,
     slowest: Mutex<(f64, String)>,
     mebibytes: u64,
 }
+
+/// The case of a worker and when it began.
+type Running = Option<(Instant, String)>;
 
 impl Watch {
     pub fn new(workers: usize, seconds: u64, mebibytes: u64) -> Self {
         // A panic is reported with its case, not when it happens.
         std::panic::set_hook(Box::new(|_| {}));
-        let running: Arc<Vec<_>> = Arc::new((0..workers).map(|_| Mutex::new(None)).collect());
+        let running: Arc<Vec<Mutex<Running>>> = Arc::new((0..workers).map(|_| Mutex::new(None)).collect());
         let looked_at = Arc::clone(&running);
         thread::spawn(move || {
             loop {
@@ -37,7 +40,12 @@ impl Watch {
     }
 
     /// Runs a case, and says why it failed if it did.
-    pub fn guard<T>(&self, worker: usize, name: impl Fn() -> String, case: impl FnOnce() -> T) -> Result<T, String> {
+    pub fn guard<T>(
+        &self,
+        worker: usize,
+        name: impl Fn() -> String,
+        case: impl FnOnce() -> T,
+    ) -> Result<T, String> {
         let start = Instant::now();
         self.set(worker, Some((start, name())));
         let outcome = catch_unwind(AssertUnwindSafe(case));
@@ -64,7 +72,7 @@ impl Watch {
         self.slowest.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    fn set(&self, worker: usize, state: Option<(Instant, String)>) {
+    fn set(&self, worker: usize, state: Running) {
         *self.running[worker].lock().unwrap_or_else(PoisonError::into_inner) = state;
     }
 }
