@@ -4,7 +4,7 @@ use super::float_kind::FloatKind;
 use super::number::{Bits, Integer};
 use super::plan::{Member, Op, Plan};
 use super::reference::ReferenceForm;
-use super::variable_length::Items;
+use super::variable_length::Variable;
 use crate::format::Sizes;
 use crate::format::message::datatype::{
     BitField, ByteOrder, Compound, Datatype, DatatypeClass, FixedPoint, FloatByteOrder, FloatingPoint,
@@ -183,8 +183,8 @@ fn variable_length(
         return Err(Error::malformed(format!("variable-length elements of {size} bytes, expected {least}")));
     }
     let items = match class.kind {
-        VariableLengthKind::Sequence => Items::Elements(Box::new(nested(&class.base)?)),
-        VariableLengthKind::String { .. } => Items::Characters(class.base.size),
+        VariableLengthKind::Sequence => Variable::Elements(Box::new(nested(&class.base)?)),
+        VariableLengthKind::String { .. } => Variable::Characters(class.base.size),
     };
     Ok(Plan { stored: size, row: Slot::SIZE, op: Op::VariableLength(size, items) })
 }

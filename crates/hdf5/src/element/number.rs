@@ -32,10 +32,10 @@ pub(super) struct Bits {
 /// Turns the bytes of each number of `size` around.
 pub(super) fn reverse(size: usize, from: &[u8], to: &mut [u8]) {
     match size {
-        2 => reverse_array::<2>(from, to),
-        4 => reverse_array::<4>(from, to),
-        8 => reverse_array::<8>(from, to),
-        16 => reverse_array::<16>(from, to),
+        2 => reverse_arrays::<2>(from, to),
+        4 => reverse_arrays::<4>(from, to),
+        8 => reverse_arrays::<8>(from, to),
+        16 => reverse_arrays::<16>(from, to),
         _ => {
             for (from, to) in from.chunks_exact(size).zip(to.chunks_exact_mut(size)) {
                 from.iter().rev().zip(to).for_each(|(from, to)| *to = *from);
@@ -44,11 +44,17 @@ pub(super) fn reverse(size: usize, from: &[u8], to: &mut [u8]) {
     }
 }
 
-fn reverse_array<const N: usize>(from: &[u8], to: &mut [u8]) {
-    for (from, to) in from.as_chunks::<N>().0.iter().zip(to.as_chunks_mut::<N>().0) {
-        *to = *from;
-        to.reverse();
+fn reverse_arrays<const N: usize>(from: &[u8], to: &mut [u8]) {
+    for (from, to) in from.as_chunks().0.iter().zip(to.as_chunks_mut().0) {
+        reverse_array::<N>(from, to);
     }
+}
+
+/// Turns the bytes of a number around.
+#[inline]
+pub(super) fn reverse_array<const N: usize>(from: &[u8; N], to: &mut [u8; N]) {
+    *to = *from;
+    to.reverse();
 }
 
 /// Makes numbers of `size` bytes in VAX order little-endian: their most significant word comes first, but

@@ -1,8 +1,8 @@
 //! What is to be done for each element.
 
-use super::number::{Bits, Integer, extract_bits, reverse, reverse_vax_words, widen};
+use super::number::{Bits, Integer, extract_bits, reverse, reverse_array, reverse_vax_words, widen};
 use super::reference::{self, ReferenceForm};
-use super::variable_length::{self, Items};
+use super::variable_length::{self, Variable};
 use crate::format::Sizes;
 use crate::navigate::Reader;
 use crate::navigate::global_heap::GlobalHeap;
@@ -35,7 +35,7 @@ pub(super) enum Op {
     /// Bits that are not those of whole bytes.
     ExtractBits(Bits),
     /// Texts and sequences of the global heap, in this many bytes each.
-    VariableLength(usize, Items),
+    VariableLength(usize, Variable),
     /// References, in this many bytes each.
     Reference(usize, ReferenceForm),
     /// Members of items with this size in the file and in rows.
@@ -96,16 +96,66 @@ impl Plan {
                 }
             }
             Op::Compound { stored: size, row, members } => {
-                for (stored, row) in stored.chunks_exact(*size).zip(rows.chunks_exact_mut(*row)) {
-                    for member in members {
-                        let from = stored.get(member.from..member.from + member.plan.stored);
-                        let to = row.get_mut(member.to..member.to + member.plan.row);
-                        match (from, to) {
-                            (Some(from), Some(to)) => member.plan.run(run, from, to)?,
-                            _ => return Err(mismatch()),
-                        }
+                let blocks =
+                    stored.chunks(size.saturating_mul(BLOCK)).zip(rows.chunks_mut(row.saturating_mul(BLOCK)));
+                for (stored, rows) in blocks {
+                    let mut items = Items { stored, size: *size, rows, row: *row };
+                    members.iter().try_for_each(|member| member.run(run, &mut items))?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Items of a compound, of which one member after another is converted: what is to be done is then decided
+/// once for many.
+struct Items<'a> {
+    stored: &'a [u8],
+    size: usize,
+    rows: &'a mut [u8],
+    row: usize,
+}
+
+impl Member {
+    fn run(&self, run: &mut Run<'_>, items: &mut Items<'_>) -> Result<()> {
+        match (&self.plan.op, self.plan.stored) {
+            (Op::Copy, 1) => self.each(items, |from: &[u8; 1], to| *to = *from),
+            (Op::Copy, 2) => self.each(items, |from: &[u8; 2], to| *to = *from),
+            (Op::Copy, 4) => self.each(items, |from: &[u8; 4], to| *to = *from),
+            (Op::Copy, 8) => self.each(items, |from: &[u8; 8], to| *to = *from),
+            (Op::Copy, 16) => self.each(items, |from: &[u8; 16], to| *to = *from),
+            (Op::Reverse(2), 2) => self.each(items, reverse_array::<2>),
+            (Op::Reverse(4), 4) => self.each(items, reverse_array::<4>),
+            (Op::Reverse(8), 8) => self.each(items, reverse_array::<8>),
+            _ => {
+                let rows = items.rows.chunks_exact_mut(items.row);
+                for (stored, row) in items.stored.chunks_exact(items.size).zip(rows) {
+                    let from = stored.get(self.from..self.from + self.plan.stored);
+                    let to = row.get_mut(self.to..self.to + self.plan.row);
+                    match (from, to) {
+                        (Some(from), Some(to)) => self.plan.run(run, from, to)?,
+                        _ => return Err(mismatch()),
                     }
                 }
+                Ok(())
+            }
+        }
+    }
+
+    /// Does `convert` with the `N` bytes of this member in each item.
+    fn each<const N: usize>(
+        &self,
+        items: &mut Items<'_>,
+        convert: impl Fn(&[u8; N], &mut [u8; N]),
+    ) -> Result<()> {
+        let rows = items.rows.chunks_exact_mut(items.row);
+        for (stored, row) in items.stored.chunks_exact(items.size).zip(rows) {
+            let from = stored.get(self.from..).and_then(|from| from.first_chunk());
+            let to = row.get_mut(self.to..).and_then(|to| to.first_chunk_mut());
+            match (from, to) {
+                (Some(from), Some(to)) => convert(from, to),
+                _ => return Err(mismatch()),
             }
         }
         Ok(())
@@ -155,3 +205,5 @@ impl<'a> Run<'a> {
 
 /// Charging each short text by itself would cost more than reading it.
 const PORTION: u64 = 1 << 16;
+/// Items of a compound that are converted together; they should stay in the nearest cache.
+const BLOCK: usize = 128;

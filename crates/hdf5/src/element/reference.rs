@@ -5,7 +5,7 @@ use crate::format::encoding::DataspaceSelection;
 use crate::format::encoding::reference::{
     ReferenceBlock, RegionReference, StoredReference, StoredReferenceContext, Target,
 };
-use crate::format::infrastructure::GlobalHeapId;
+use crate::format::infrastructure::{GlobalHeapCollection, GlobalHeapId};
 use crate::format::{Address, Structure};
 use crate::reference::Reference;
 use hyperslab_core::nd::{Region, Selection};
@@ -71,7 +71,7 @@ fn in_heap<T>(
     decode: impl FnOnce(&mut Decoder<'_>) -> Result<T>,
 ) -> Result<T> {
     let bytes = run.global_heap.object(run.reader, id.collection, id.index)?;
-    let stored_at = run.reader.offset("global heap collection", id.collection)?;
+    let stored_at = run.reader.offset(GlobalHeapCollection::NAME, id.collection)?;
     decode(&mut Decoder::decoded("reference", "global heap object", stored_at, &bytes))
 }
 

@@ -2,13 +2,13 @@
 
 use super::plan::{Plan, Run};
 use crate::format::Structure;
-use crate::format::infrastructure::GlobalHeapId;
+use crate::format::infrastructure::{GlobalHeapCollection, GlobalHeapId};
 use hyperslab_core::rows::Slot;
 use hyperslab_core::{Decoder, Error, Result};
 
 /// What a heap object consists of.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Items {
+pub(super) enum Variable {
     /// Characters of this many bytes.
     Characters(u32),
     /// Elements.
@@ -16,7 +16,7 @@ pub(super) enum Items {
 }
 
 /// The slot of an element: a length and a heap ID.
-pub(super) fn read(run: &mut Run<'_>, items: &Items, stored: &[u8]) -> Result<Slot> {
+pub(super) fn read(run: &mut Run<'_>, items: &Variable, stored: &[u8]) -> Result<Slot> {
     let mut d = Decoder::new("variable-length element", 0, stored);
     let count = d.u32()?;
     let id = GlobalHeapId::decode(&mut d, run.sizes)?;
@@ -26,21 +26,21 @@ pub(super) fn read(run: &mut Run<'_>, items: &Items, stored: &[u8]) -> Result<Sl
     }
     let object = run.global_heap.object(run.reader, id.collection, id.index)?;
     let size = match items {
-        Items::Characters(size) => u64::from(*size),
-        Items::Elements(plan) => plan.stored as u64,
+        Variable::Characters(size) => u64::from(*size),
+        Variable::Elements(plan) => plan.stored as u64,
     };
     let len = match usize::try_from(u64::from(count).saturating_mul(size)) {
         Ok(len) if len <= object.len() => len,
         _ => {
             let detail =
                 format!("object {} has {} bytes, expected {count} items of {size}", id.index, object.len());
-            let collection = run.reader.offset("global heap collection", id.collection)?;
-            return Err(Error::malformed(detail).at("global heap collection", collection));
+            let collection = run.reader.offset(GlobalHeapCollection::NAME, id.collection)?;
+            return Err(Error::malformed(detail).at(GlobalHeapCollection::NAME, collection));
         }
     };
     let stored = object.slice(..len);
     match items {
-        Items::Elements(plan) if !plan.is_identity() => {
+        Variable::Elements(plan) if !plan.is_identity() => {
             let row = count as u64 * plan.row as u64;
             run.charge(row)?;
             let mut rows =
@@ -48,8 +48,8 @@ pub(super) fn read(run: &mut Run<'_>, items: &Items, stored: &[u8]) -> Result<Sl
             plan.run(run, &stored, &mut rows)?;
             Ok(Slot { buffer: run.heap.push(rows.into())?, count, offset: 0 })
         }
-        Items::Elements(_) => Ok(Slot { buffer: run.heap.push(stored)?, count, offset: 0 }),
-        Items::Characters(_) => {
+        Variable::Elements(_) => Ok(Slot { buffer: run.heap.push(stored)?, count, offset: 0 }),
+        Variable::Characters(_) => {
             let count = u32::try_from(len).map_err(|_| Error::unsupported("a text of over 2^32 bytes"))?;
             Ok(Slot { buffer: run.heap.push(stored)?, count, offset: 0 })
         }
