@@ -168,7 +168,10 @@ impl Emitter {
             }
             _ => {}
         }
-        let parent = path.parent().unwrap_or_else(NodePath::root);
+        let parent = match &self.open {
+            Some(open) if lower::is_member(path, &open.path) => open.path.clone(),
+            _ => path.parent().unwrap_or_else(NodePath::root),
+        };
         let known = &self.dimcoords;
         let mut lower = Lower::new(known, self.options, self.format, self.extensions);
         let (section, tree) = match node {

@@ -2,6 +2,7 @@
 
 use crate::number;
 use crate::tree::{Key, Rows, Scalar, Style, Tree};
+use crate::yaml::spaces;
 use std::fmt::Write as _;
 
 /// Writes one entry of an object at `indent`, without what follows it.
@@ -14,6 +15,10 @@ pub(crate) fn entry(out: &mut String, key: Key<'_>, tree: &Tree<'_>, indent: usi
 /// Writes a text in quotes.
 pub(crate) fn text(out: &mut String, text: &str) {
     out.push('"');
+    if text.bytes().fold(true, |all, b| all & !matches!(b, b'"' | b'\\' | 0..b' ' | 0x7f..)) {
+        out.push_str(text);
+        return out.push('"');
+    }
     for c in text.chars() {
         match c {
             '"' | '\\' => out.extend(['\\', c]),
@@ -33,8 +38,9 @@ pub(crate) fn inline(out: &mut String, tree: &Tree<'_>) {
     value(out, tree, None);
 }
 
+/// Begins a line.
 pub(crate) fn pad(out: &mut String, indent: usize) {
-    out.extend(std::iter::repeat_n(' ', indent));
+    spaces(out, indent);
 }
 
 /// Writes a key and its colon.

@@ -8,6 +8,7 @@ mod shape;
 mod storage;
 mod value;
 
+pub(crate) use shape::is_member;
 pub(crate) use value::{Form, element};
 
 use crate::StorageDetail;

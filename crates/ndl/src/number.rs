@@ -5,11 +5,11 @@ use std::fmt::{Debug, Write as _};
 
 /// Writes an integer in decimal.
 pub(crate) fn int(out: &mut String, value: i128) {
-    // Writing to a string cannot fail.
-    let _ = match i64::try_from(value) {
-        Ok(value) => write!(out, "{value}"),
-        Err(_) => write!(out, "{value}"),
-    };
+    let mut buffer = itoa::Buffer::new();
+    out.push_str(match i64::try_from(value) {
+        Ok(value) => buffer.format(value),
+        Err(_) => buffer.format(value),
+    });
 }
 
 /// A float in its own type, whose digits depend on it.
@@ -46,6 +46,7 @@ pub(crate) fn float(out: &mut String, value: Number, special: [&str; 3]) {
 /// Those are the limits at which `Debug` changes to an exponent.
 fn finite(out: &mut String, value: impl Debug) {
     let start = out.len();
+    // Writing to a string cannot fail.
     let _ = write!(out, "{value:?}");
     let Some(at) = out.get(start..).and_then(|text| text.find('e')) else { return };
     let exponent = out.split_off(start + at);

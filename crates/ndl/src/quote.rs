@@ -28,35 +28,60 @@ pub(crate) fn is_printable(c: char) -> bool {
     }
 }
 
-fn is_plain(text: &str, flow: bool) -> bool {
-    if is_word(text) {
+/// Whether `text` can stand without quotes.
+pub(crate) fn is_plain(text: &str, flow: bool) -> bool {
+    if is_harmless(text) {
         return !is_reserved(text);
     }
-    let mut chars = text.chars();
-    let Some(first) = chars.next() else { return false };
-    let letter_follows = chars.next().is_some_and(|c| c.is_alphabetic() || c == '_');
+    let Some(first) = text.chars().next() else { return false };
+    let letter_follows = || text.chars().nth(1).is_some_and(|c| c.is_alphabetic() || c == '_');
     let begins_well = match first {
+        'a'..='z' | 'A'..='Z' => true,
         '0'..='9' | '!' | '&' | '*' | '|' | '>' | '@' | '`' | '%' | '"' | '\'' | '#' => false,
         ',' | '[' | ']' | '{' | '}' => false,
-        '-' | '?' | ':' => letter_follows && !flow,
-        '.' | '+' | '=' | '<' | '~' => letter_follows,
+        '-' | '?' | ':' => !flow && letter_follows(),
+        '.' | '+' | '=' | '<' | '~' => letter_follows(),
         _ => true,
     };
-    begins_well
-        && !is_reserved(text)
-        && text.trim().len() == text.len()
-        && !text.contains(": ")
-        && !text.contains(" #")
-        && !text.ends_with(':')
-        // PyYAML ends a plain text at a question mark inside brackets.
-        && !(flow && text.contains([',', '[', ']', '{', '}', '?']))
-        && text.chars().all(is_printable)
+    begins_well && !is_reserved(text) && text.trim().len() == text.len() && continues_well(text, flow)
 }
 
-/// Most names and texts, without asking further.
-fn is_word(text: &str) -> bool {
-    text.as_bytes().first().is_some_and(u8::is_ascii_alphabetic)
-        && text.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.' | b'/'))
+/// Whether `text` is one of most names and texts, which need no further questions.
+fn is_harmless(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    bytes.first().is_some_and(u8::is_ascii_alphabetic)
+        && bytes.last() != Some(&b' ')
+        && bytes.iter().all(|b| *b < 128 && HARMLESS >> b & 1 == 1)
+}
+
+/// What never means anything behind a letter, a bit for each byte.
+const HARMLESS: u128 = {
+    let mut bits = 0;
+    let mut bytes: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789 _-./()+*=;";
+    while let [byte, rest @ ..] = bytes {
+        bits |= 1 << *byte;
+        bytes = rest;
+    }
+    bits
+};
+
+/// Whether nothing within `text` ends a plain text or has to be escaped.
+fn continues_well(text: &str, flow: bool) -> bool {
+    let (mut before, mut ascii) = (b' ', true);
+    for byte in text.bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' => {}
+            b' ' if before == b':' => return false,
+            b'#' if before == b' ' => return false,
+            // PyYAML ends a plain text at a question mark inside brackets.
+            b',' | b'[' | b']' | b'{' | b'}' | b'?' if flow => return false,
+            0..b' ' | 0x7f => return false,
+            0x80.. => ascii = false,
+            _ => {}
+        }
+        before = byte;
+    }
+    before != b':' && (ascii || text.chars().all(is_printable))
 }
 
 /// Words that are null, a boolean, a merge key or a float to one of the two versions.

@@ -191,20 +191,33 @@ impl Writer<'_> {
     }
 
     fn pad(&mut self, indent: usize) {
-        self.out.extend(std::iter::repeat_n(' ', indent));
+        spaces(self.out, indent);
         self.column += indent;
     }
 
     fn push(&mut self, text: &str) {
         self.out.push_str(text);
-        self.column += text.chars().count();
+        self.column += columns(text);
     }
 
     fn write(&mut self, write: impl FnOnce(&mut String)) {
         let start = self.out.len();
         write(self.out);
-        self.column += self.out.get(start..).map_or(0, |text| text.chars().count());
+        self.column += self.out.get(start..).map_or(0, columns);
     }
+}
+
+/// Writes `count` spaces.
+pub(crate) fn spaces(out: &mut String, count: usize) {
+    const SPACES: &str = "                                ";
+    match SPACES.get(..count) {
+        Some(spaces) => out.push_str(spaces),
+        None => out.extend(std::iter::repeat_n(' ', count)),
+    }
+}
+
+fn columns(text: &str) -> usize {
+    if text.is_ascii() { text.len() } else { text.chars().count() }
 }
 
 fn scalar_text(out: &mut String, scalar: &Scalar<'_>, flow: bool) {

@@ -264,6 +264,7 @@ fn references_say_what_they_point_to() {
     let x = || path("/x");
     let region = |selection| Reference::Region(x(), Arc::new(selection));
     let stepped = Region { start: vec![0, 1], count: vec![2, 2], step: vec![1, 3] };
+    let endless = Region { start: vec![0], count: vec![1 << 40], step: vec![2] };
     let all = vec![
         Reference::Null,
         Reference::Object(path("/a, b")),
@@ -275,11 +276,12 @@ fn references_say_what_they_point_to() {
         region(Selection::Region(Region::new(vec![], vec![]))),
         region(Selection::Region(Region::new(vec![u64::MAX], vec![1]))),
         region(Selection::Region(stepped)),
+        region(Selection::Region(endless)),
         region(Selection::Blocks(vec![Region::new(vec![1], vec![2]), Region::new(vec![5], vec![1])])),
         region(Selection::Points { rank: 1, coordinates: vec![4, 2] }),
     ];
     let expected = "\
-shape: [12]
+shape: [13]
 type: reference
 value:
   - null
@@ -291,11 +293,12 @@ value:
   - {target: /x, none: true}
   - {target: /x, start: [], opposite: []}
   - {target: /x, start: [18446744073709551615], opposite: [18446744073709551615]}
-  - {target: /x, start: [0, 1], count: [2, 2], step: [1, 3]}
+  - {target: /x, blocks: [{start: [0, 1], opposite: [1, 1]}, {start: [0, 4], opposite: [1, 4]}]}
+  - {target: /x, start: [0], count: [1099511627776], step: [2]}
   - {target: /x, blocks: [{start: [1], opposite: [2]}, {start: [5], opposite: [5]}]}
   - {target: /x, elements: [[4], [2]]}
 ";
-    assert_text(&one_array(array(Datatype::Reference, &[12], references(all))), expected);
+    assert_text(&one_array(array(Datatype::Reference, &[13], references(all))), expected);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use super::{Format, Whole};
 use crate::tree::{Key, Tree};
-use crate::yaml::STEP;
+use crate::yaml::{STEP, spaces};
 use crate::{json, yaml};
 use hyperslab_model::NodePath;
 use std::ops::Range;
@@ -159,7 +159,7 @@ impl Entries {
 fn shift(out: &mut String, text: &str) {
     for line in text.split_inclusive('\n') {
         if line != "\n" {
-            out.extend(std::iter::repeat_n(' ', STEP));
+            spaces(out, STEP);
         }
         out.push_str(line);
     }

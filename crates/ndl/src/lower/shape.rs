@@ -22,9 +22,8 @@ impl Lower<'_> {
         if name.bytes().all(|b| b.is_ascii_digit()) {
             return false;
         }
-        let Some(home) = path.parent() else { return false };
         let mut scope = group.clone();
-        while scope != home {
+        while !is_member(path, &scope) {
             if self.dimcoords.contains_key(&scope.child(name)) {
                 return false;
             }
@@ -40,4 +39,13 @@ impl Lower<'_> {
 /// How long a dimension may become.
 pub(super) fn size<'a>(extent: &Extent) -> Tree<'a> {
     extent.max().map_or(Tree::Scalar(Scalar::Null), Tree::int)
+}
+
+/// Whether `path` is that of a member of `group`.
+pub(crate) fn is_member(path: &NodePath, group: &NodePath) -> bool {
+    match path.as_str().rsplit_once('/') {
+        Some(("", name)) => group.is_root() && !name.is_empty(),
+        Some((parent, _)) => parent == group.as_str(),
+        None => false,
+    }
 }

@@ -1,8 +1,8 @@
 //! Lists and maps in brackets, filled to the last column.
 
-use super::{LONG_KEY, STEP, WIDTH, Writer};
+use super::{LONG_KEY, STEP, WIDTH, Writer, columns, scalar_text};
 use crate::quote;
-use crate::tree::{Key, Rows, Style, Tree};
+use crate::tree::{Key, Rows, Scalar, Style, Tree};
 use std::borrow::Cow;
 
 /// What stands between two commas.
@@ -81,20 +81,11 @@ impl Writer<'_> {
         while let Some(item) = items.next() {
             let last = items.peek().is_none();
             let behind = if last { 1 + tail } else { 1 };
-            let mark = self.mark();
-            if !first {
-                self.push(" ");
-            }
-            if !self.flat_item(&item, WIDTH.saturating_sub(behind)) {
-                self.rewind(mark);
-                self.new_line();
-                self.pad(indent);
-                let line = self.mark();
-                if !self.flat_item(&item, WIDTH.saturating_sub(behind)) {
-                    self.rewind(if first { mark } else { line });
-                    self.item_key(&item);
-                    self.filled(&item.tree, indent, behind);
+            match (&item.key, &*item.tree) {
+                (None, Tree::Scalar(scalar)) => {
+                    self.fill_scalar(scalar, item.width.into(), first, indent, behind);
                 }
+                _ => self.fill_item(&item, first, indent, behind),
             }
             if !last {
                 self.push(",");
@@ -102,6 +93,48 @@ impl Writer<'_> {
             first = false;
         }
         self.push(close);
+    }
+
+    fn fill_item(&mut self, item: &Item<'_, '_>, first: bool, indent: usize, behind: usize) {
+        let room = WIDTH.saturating_sub(behind);
+        let mark = self.mark();
+        if !first {
+            self.push(" ");
+        }
+        if self.flat_item(item, room) {
+            return;
+        }
+        self.rewind(mark);
+        self.new_line();
+        self.pad(indent);
+        let line = self.mark();
+        if !self.flat_item(item, room) {
+            self.rewind(if first { mark } else { line });
+            self.item_key(item);
+            self.filled(&item.tree, indent, behind);
+        }
+    }
+
+    /// The same for what cannot be broken: numbers come by the million.
+    fn fill_scalar(&mut self, scalar: &Scalar<'_>, width: usize, first: bool, indent: usize, behind: usize) {
+        let mark = self.mark();
+        self.out.push_str(if first { "" } else { " " });
+        let start = self.out.len();
+        scalar_text(self.out, scalar, true);
+        let text = self.out.get(start..).map_or(0, columns);
+        let pad = width.saturating_sub(text);
+        if pad > 0 {
+            self.out.insert_str(start, &" ".repeat(pad));
+        }
+        self.column += start - mark.len + pad + text;
+        let moves = !first || indent + pad + text + behind <= WIDTH;
+        if !self.fits(WIDTH.saturating_sub(behind)) && moves {
+            let text = self.out.split_off(start);
+            self.rewind(mark);
+            self.new_line();
+            self.pad(indent);
+            self.push(&text);
+        }
     }
 
     fn flat_item(&mut self, item: &Item<'_, '_>, room: usize) -> bool {

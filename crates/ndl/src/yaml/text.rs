@@ -7,12 +7,16 @@ impl Writer<'_> {
     /// Writes a text behind a key or dash at column `indent`: literally if it has lines, folded if it is too
     /// long for one, else plain or quoted.
     pub(super) fn text(&mut self, text: &str, indent: usize) {
-        if is_literal(text) {
+        let plain = quote::is_plain(text, false);
+        if !plain && is_literal(text) {
             return self.literal(text, indent + STEP);
         }
         let (len, column) = (self.out.len(), self.column);
         self.push(" ");
-        self.write(|out| quote::write(out, text, false));
+        match plain {
+            true => self.push(text),
+            false => self.write(|out| quote::write(out, text, false)),
+        }
         self.tight |= self.column + STEP > WIDTH;
         if self.column > WIDTH && is_foldable(text) {
             self.out.truncate(len);
@@ -58,10 +62,12 @@ impl Writer<'_> {
 /// Whether a text has several lines and nothing that a literal block would lose or hide: a first line that
 /// begins with white space needs an indicator, and editors strip white space at the ends of lines.
 fn is_literal(text: &str) -> bool {
+    if !text.contains('\n') {
+        return false;
+    }
     let shown = |c| c == '\n' || c == '\t' || quote::is_printable(c);
     let first = text.trim_start_matches('\n').chars().next();
-    text.contains('\n')
-        && first.is_some_and(|c| !c.is_whitespace())
+    first.is_some_and(|c| !c.is_whitespace())
         && text.chars().all(shown)
         && text.split('\n').all(|line| !line.ends_with([' ', '\t']))
 }
