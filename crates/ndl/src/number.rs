@@ -69,8 +69,16 @@ fn shortest_bfloat(value: bf16) -> f64 {
 }
 
 fn shortest(value: f64, returns: impl Fn(f64) -> bool) -> f64 {
-    let decimal = |digits| format!("{value:.digits$e}").parse().unwrap_or(value);
-    (0..17).map(decimal).find(|decimal| returns(*decimal)).unwrap_or(value)
+    let candidates = (0..17_u8).flat_map(|digits| {
+        let text = format!("{:.*e}", usize::from(digits), value.abs());
+        let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
+        let mantissa: u64 = mantissa.replace('.', "").parse().unwrap_or_default();
+        let exponent = exponent.parse().unwrap_or(0_i32) - i32::from(digits);
+        // Above a power of two, the next higher decimal may return where the nearest does not.
+        [mantissa, mantissa + 1].map(|mantissa| format!("{mantissa}e{exponent}"))
+    });
+    let mut decimals = candidates.filter_map(|text| Some(text.parse::<f64>().ok()?.copysign(value)));
+    decimals.find(|decimal| returns(*decimal)).unwrap_or(value)
 }
 
 /// Writes bytes in hexadecimal.
@@ -130,6 +138,7 @@ mod tests {
             }
         }
         assert_eq!(text(shortest_half(f16::MAX)), "65500.0");
+        assert_eq!(text(shortest_half(f16::from_f64(0.015625))), "0.01563");
         assert_eq!(text(shortest_bfloat(bf16::from_f64(0.1))), "0.1");
     }
 
