@@ -6,7 +6,9 @@ use crate::format::encoding::reference::{
     ReferenceBlock, RegionReference, StoredReference, StoredReferenceContext, Target,
 };
 use crate::format::infrastructure::{GlobalHeapCollection, GlobalHeapId};
+use crate::format::message::dataspace::Dataspace;
 use crate::format::{Address, Structure};
+use crate::navigate::object_header::ObjectHeader;
 use crate::reference::Reference;
 use hyperslab_core::nd::{Region, Selection};
 use hyperslab_core::{Decoder, Result};
@@ -35,7 +37,7 @@ pub(super) fn read(run: &mut Run<'_>, form: ReferenceForm, stored: &[u8]) -> Res
             let sizes = *run.sizes;
             let RegionReference { object, selection } =
                 in_heap(run, id, |d| RegionReference::decode(d, &sizes))?;
-            Ok(Reference::Region(object, plain(run, &selection)?))
+            Ok(Reference::Region(object, plain(run, Some(object), &selection)?))
         }
         ReferenceForm::Revised => {
             let context = StoredReferenceContext { sizes: *run.sizes, len: stored.len() };
@@ -56,7 +58,10 @@ fn revised(run: &mut Run<'_>, block: ReferenceBlock) -> Result<Reference> {
     let address = block.address(run.sizes)?;
     let target = match block.target {
         Target::Object => object(address),
-        Target::Region { selection, .. } => Reference::Region(address, plain(run, &selection)?),
+        Target::Region { selection, .. } => {
+            let here = if block.file.is_none() { Some(address) } else { None };
+            Reference::Region(address, plain(run, here, &selection)?)
+        }
         Target::Attribute(name) => Reference::Attribute(address, name),
     };
     Ok(match block.file {
@@ -75,9 +80,17 @@ fn in_heap<T>(
     decode(&mut Decoder::decoded("reference", "global heap object", stored_at, &bytes))
 }
 
-/// The selection as boxes or points, of which a few bytes may give many.
-fn plain(run: &mut Run<'_>, selection: &DataspaceSelection) -> Result<Selection> {
-    let selection = selection.to_selection()?;
+/// The selection as boxes or points, of which a few bytes may give many. An unlimited one ends with the
+/// dataset, if that is in the same file.
+fn plain(run: &mut Run<'_>, dataset: Option<Address>, selection: &DataspaceSelection) -> Result<Selection> {
+    let selection = match dataset {
+        Some(dataset) if selection.is_unlimited() => {
+            let header = ObjectHeader::read(run.reader, dataset)?;
+            let dataspace: Dataspace = header.required(run.reader)?;
+            selection.to_selection_in(dataspace.dimensions())?
+        }
+        _ => selection.to_selection()?,
+    };
     let bytes = match &selection {
         Selection::Blocks(blocks) => {
             let rank = blocks.first().map_or(0, Region::rank);

@@ -8,7 +8,6 @@ use hyperslab_core::rows::Slot;
 use hyperslab_core::{Decoder, ErrorKind, Limits};
 
 const CASES: &str = include_str!("../../tests/golden/element_cases.txt");
-const TARGET: Address = Address(0x3da8);
 
 struct Case {
     datatype: Datatype,
@@ -33,12 +32,21 @@ fn hex(digits: &str) -> Vec<u8> {
         .collect()
 }
 
-/// The global heap collections of the file, and nothing else of it.
+/// Addresses and bytes of the target of references and of the global heap.
+fn pieces() -> Vec<(u64, Vec<u8>)> {
+    let lines = CASES.lines().filter_map(|line| line.strip_prefix("at 0x")?.split_once(' '));
+    lines.map(|(address, bytes)| (u64::from_str_radix(address, 16).unwrap(), hex(bytes))).collect()
+}
+
+fn target() -> Address {
+    Address(pieces()[0].0)
+}
+
+/// A file of these pieces and nothing else.
 fn reader(limits: Limits) -> Reader {
-    let mut image = vec![0; 0x4000];
-    for line in CASES.lines().filter_map(|line| line.strip_prefix("heap 0x")) {
-        let (address, bytes) = line.split_once(' ').unwrap();
-        let (address, bytes) = (usize::from_str_radix(address, 16).unwrap(), hex(bytes));
+    let mut image = vec![0; 0x8000];
+    for (address, bytes) in pieces() {
+        let address = usize::try_from(address).unwrap();
         image[address..address + bytes.len()].copy_from_slice(&bytes);
     }
     Reader::new(Box::new(Bytes::from(image)), 0, Sizes::DEFAULT, limits)
@@ -159,19 +167,21 @@ fn references(name: &str) -> Vec<Reference> {
 
 #[test]
 fn references_of_all_forms_are_told() {
-    assert_eq!(references("objects"), [Reference::Object(TARGET), Reference::Null]);
+    assert_eq!(references("objects"), [Reference::Object(target()), Reference::Null]);
     let region = Selection::Region(Region::new(vec![0, 1], vec![2, 2]));
-    assert_eq!(references("regions"), [Reference::Region(TARGET, region), Reference::Null]);
+    assert_eq!(references("regions"), [Reference::Region(target(), region), Reference::Null]);
     let points = Selection::Points { rank: 2, coordinates: vec![1, 2, 0, 0] };
     let there = Reference::Object(Address(0x320));
     assert_eq!(
         references("revised"),
         [
-            Reference::Object(TARGET),
-            Reference::Region(TARGET, points),
-            Reference::Attribute(TARGET, b"units".to_vec()),
+            Reference::Object(target()),
+            Reference::Region(target(), points),
+            Reference::Attribute(target(), b"units".to_vec()),
             Reference::Null,
             Reference::External { file: b"other.h5".to_vec(), target: Box::new(there) },
+            // The rows from 1 on of two.
+            Reference::Region(target(), Selection::Region(Region::new(vec![1, 0], vec![1, 2]))),
         ]
     );
 }
@@ -182,7 +192,7 @@ fn lengths_beyond_the_heap_object_are_errors_not_allocations() {
         let mut case = case(name);
         case.data[..4].fill(0xff);
         let e = converted_with(&case, Limits::default()).unwrap_err();
-        assert_eq!((e.kind(), e.place().unwrap().offset), (ErrorKind::Malformed, 0x2930), "{e}");
+        assert_eq!((e.kind(), e.place().unwrap().offset), (ErrorKind::Malformed, pieces()[1].0), "{e}");
     }
 }
 
@@ -221,7 +231,7 @@ fn refuses_elements_and_rows_that_do_not_go_together() {
 #[test]
 fn random_elements_never_panic() {
     let mut random = 0x9e37_79b9_7f4a_7c15_u64;
-    for line in CASES.lines().filter(|line| !line.starts_with("heap")) {
+    for line in CASES.lines().filter(|line| !line.starts_with("at ")) {
         let mut case = case(line.split(' ').next().unwrap());
         for at in 0..case.data.len() {
             for _ in 0..4 {

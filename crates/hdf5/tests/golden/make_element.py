@@ -1,7 +1,8 @@
 """Writes element_cases.txt. Run with h5py 3.16 (HDF5 2.0.0).
 
-A line is `NAME TYPE DATA`: the datatype message and the raw data of a dataset, or `heap ADDRESS BYTES`: a
-global heap collection without the zeros at its end.
+A line is `NAME TYPE DATA`: the datatype message and the raw data of a dataset; or `at ADDRESS BYTES`: the
+object header of the dataset that references refer to, then global heap collections without the zeros at their
+end.
 """
 
 import ctypes
@@ -133,16 +134,17 @@ def fill(file):
     regions[0] = file["target"].regionref[0:2, 1:3]
     region = h5py.h5s.create_simple((2, 3))
     region.select_elements(numpy.array([[1, 2], [0, 0]], "u8"))
+    endless = h5py.h5s.create_simple((2, 3), (h5py.h5s.UNLIMITED, 3))
+    endless.select_hyperslab((1, 0), (h5py.h5s.UNLIMITED, 1), (2, 1), (1, 2))
     made = [
         reference(LIBRARY.H5Rcreate_object, file.id.id, b"target", 0),
         reference(LIBRARY.H5Rcreate_region, file.id.id, b"target", region.id, 0),
         reference(LIBRARY.H5Rcreate_attr, file.id.id, b"target", b"units", 0),
         bytes(64),
         reference(LIBRARY.H5Rcreate_object, OTHER.id.id, b"there", 0),
+        reference(LIBRARY.H5Rcreate_region, file.id.id, b"target", endless.id, 0),
     ]
     write_raw(file, "revised", predefined("STD_REF"), predefined("STD_REF"), len(made), b"".join(made))
-    print("target", hex(h5py.h5o.get_info(file["target"].id).addr))
-    print("there", hex(h5py.h5o.get_info(OTHER["there"].id).addr))
 
 
 def nested(file):
@@ -219,8 +221,10 @@ with tempfile.TemporaryDirectory() as folder:
 
 for name, (header, start, size) in found.items():
     lines.append(f"{name} {datatype_message(data, header).hex()} {data[start:start + size].hex()}")
+target = found["target"][0]
+lines.append(f"at {target:#x} {data[target : target + 16 + uint(data, target + 8, 4)].hex()}")
 for at in offsets(data, b"GCOL"):
     collection = data[at : at + uint(data, at + 8, 8)]
-    lines.append(f"heap {at:#x} {collection.rstrip(bytes(1)).hex()}")
+    lines.append(f"at {at:#x} {collection.rstrip(bytes(1)).hex()}")
 with open(os.path.join(HERE, "element_cases.txt"), "w") as out:
     out.write("\n".join(lines) + "\n")

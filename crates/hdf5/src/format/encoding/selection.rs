@@ -35,6 +35,11 @@ impl DataspaceSelection {
         }
     }
 
+    /// Whether the selection goes as far as its dataspace does.
+    pub fn is_unlimited(&self) -> bool {
+        matches!(self, DataspaceSelection::Hyperslab(hyperslab) if hyperslab.is_unlimited())
+    }
+
     /// The selection as plain boxes or points.
     ///
     /// The library goes through the boxes of a hyperslab together, in row-major order of their elements.
@@ -49,6 +54,17 @@ impl DataspaceSelection {
                 Ok(Selection::Points { rank: *rank, coordinates: coordinates.clone() })
             }
             DataspaceSelection::Hyperslab(hyperslab) => hyperslab.to_selection(),
+        }
+    }
+
+    /// The same in a dataspace of this extent, which ends what is unlimited.
+    ///
+    /// # Errors
+    /// As [`HyperslabSelection::to_selection_in`].
+    pub fn to_selection_in(&self, extent: &[u64]) -> Result<Selection> {
+        match self {
+            DataspaceSelection::Hyperslab(hyperslab) => hyperslab.to_selection_in(extent),
+            _ => self.to_selection(),
         }
     }
 }
@@ -200,6 +216,28 @@ mod tests {
         let region = Region { start: vec![1, 2, 0], count: vec![4, 5, 6], step: vec![1, 3, 1] };
         let selection = hyperslab(HyperslabVersion::V2, blocks).to_selection().unwrap();
         assert_eq!(selection, Selection::Region(region));
+    }
+
+    #[test]
+    fn the_extent_ends_what_is_unlimited() {
+        // Boxes of 2 rows at 1, 5, 9, …, and 3 columns at 2 and 7.
+        let endless = decode(golden!("unlimited_v2"));
+        let boxes = |rows: &[(u64, u64)]| {
+            let starts = rows.iter().flat_map(|(start, count)| [2, 7].map(|column| (*start, column, *count)));
+            let boxes = starts.map(|(row, column, count)| Region::new(vec![row, column], vec![count, 3]));
+            Selection::Blocks(boxes.collect())
+        };
+        assert_eq!(endless.to_selection_in(&[7, 20]).unwrap(), boxes(&[(1, 2), (5, 2)]));
+        assert_eq!(endless.to_selection_in(&[6, 20]).unwrap(), boxes(&[(1, 2), (5, 1)]));
+        assert_eq!(endless.to_selection_in(&[1, 20]).unwrap(), Selection::None);
+        assert!(endless.to_selection_in(&[7]).is_err());
+
+        let rest = Blocks::Regular(vec![Dimension { start: 3, stride: 1, count: 1, block: u64::MAX }]);
+        let rest = hyperslab(HyperslabVersion::V2, rest);
+        assert_eq!(rest.to_selection_in(&[5]).unwrap(), Selection::Region(Region::new(vec![3], vec![2])));
+        let close = Blocks::Regular(vec![Dimension { start: 1, stride: 4, count: u64::MAX, block: 4 }]);
+        let close = hyperslab(HyperslabVersion::V2, close);
+        assert_eq!(close.to_selection_in(&[7]).unwrap(), Selection::Region(Region::new(vec![1], vec![6])));
     }
 
     #[test]

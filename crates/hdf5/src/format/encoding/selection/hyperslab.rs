@@ -79,15 +79,43 @@ impl HyperslabSelection {
     /// # Errors
     /// [`ErrorKind::Unsupported`] if unlimited, [`ErrorKind::LimitExceeded`] if regular and of more than 65,536 boxes.
     pub fn to_selection(&self) -> Result<Selection> {
-        let mut blocks = match &self.blocks {
-            Blocks::Regular(dimensions) => regular_blocks(dimensions)?,
-            Blocks::Irregular { rank, bounds } => irregular_blocks(*rank, bounds)?,
-        };
-        Ok(match blocks.len() {
-            0 => Selection::None,
-            1 => blocks.pop().map_or(Selection::None, Selection::Region),
-            _ => Selection::Blocks(blocks),
-        })
+        if self.is_unlimited() {
+            return Err(Error::unsupported("an unlimited selection without the extent that ends it"));
+        }
+        match &self.blocks {
+            Blocks::Regular(dimensions) => regular_blocks(dimensions),
+            Blocks::Irregular { rank, bounds } => irregular_blocks(*rank, bounds),
+        }
+        .map(selection_of)
+    }
+
+    /// The boxes in a dataspace of this extent, which ends those that are unlimited.
+    ///
+    /// # Errors
+    /// As [`HyperslabSelection::to_selection`], but for being unlimited; also if the extent has another rank.
+    pub fn to_selection_in(&self, extent: &[u64]) -> Result<Selection> {
+        let Blocks::Regular(dimensions) = &self.blocks else { return self.to_selection() };
+        if dimensions.len() != extent.len() {
+            return Err(Error::malformed(format!(
+                "a selection of {} dimensions in a dataspace of {}",
+                dimensions.len(),
+                extent.len()
+            )));
+        }
+        let ends = dimensions.iter().zip(extent).map(|(dimension, size)| dimension.ended(*size));
+        let mut blocks = regular_blocks(&ends.collect::<Vec<_>>())?;
+        for (index, (_, size)) in
+            dimensions.iter().zip(extent).enumerate().filter(|(_, (d, _))| d.is_unlimited())
+        {
+            for Region { start, count, step } in &mut blocks {
+                if let (Some(start), Some(count), Some(1)) =
+                    (start.get(index), count.get_mut(index), step.get(index))
+                {
+                    *count = (*count).min(size.saturating_sub(*start));
+                }
+            }
+        }
+        Ok(selection_of(blocks))
     }
 
     pub(super) fn decode(d: &mut Decoder<'_>) -> Result<Self> {
@@ -175,6 +203,18 @@ impl Dimension {
         self.count == u64::MAX || self.block == u64::MAX
     }
 
+    /// As many boxes as begin before `size`, or one up to there.
+    fn ended(&self, size: u64) -> Dimension {
+        let left = size.saturating_sub(self.start);
+        match *self {
+            Dimension { count: u64::MAX, .. } => {
+                Dimension { count: left.div_ceil(self.stride.max(1)), ..*self }
+            }
+            Dimension { block: u64::MAX, .. } => Dimension { block: left, ..*self },
+            limited => limited,
+        }
+    }
+
     fn decode(d: &mut Decoder<'_>, width: u8) -> Result<Self> {
         let limited = |d: &mut Decoder<'_>| -> Result<u64> {
             let number = d.uint(width)?;
@@ -243,10 +283,15 @@ const fn unlimited(width: u8) -> u64 {
     }
 }
 
-fn regular_blocks(dimensions: &[Dimension]) -> Result<Vec<Region>> {
-    if dimensions.iter().any(Dimension::is_unlimited) {
-        return Err(Error::unsupported("an unlimited selection without the extent that ends it"));
+fn selection_of(mut blocks: Vec<Region>) -> Selection {
+    match blocks.len() {
+        0 => Selection::None,
+        1 => blocks.pop().map_or(Selection::None, Selection::Region),
+        _ => Selection::Blocks(blocks),
     }
+}
+
+fn regular_blocks(dimensions: &[Dimension]) -> Result<Vec<Region>> {
     if dimensions.iter().any(|dimension| dimension.count == 0 || dimension.block == 0) {
         return Ok(Vec::new());
     }
