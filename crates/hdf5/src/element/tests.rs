@@ -1,6 +1,7 @@
 //! Elements that the reference library wrote.
 
 use super::*;
+use crate::format::message::datatype::{Array, DatatypeClass};
 use crate::format::{Address, Structure};
 use bytes::Bytes;
 use hyperslab_core::nd::{Region, Selection};
@@ -226,6 +227,50 @@ fn refuses_elements_and_rows_that_do_not_go_together() {
         assert_eq!(e.kind(), ErrorKind::InvalidArgument);
     }
     converter.convert(&reader, &[], &mut [], &mut heap).unwrap();
+}
+
+#[test]
+fn types_without_rows_are_refused() {
+    let refused = |name: &str, change: &dyn Fn(&mut Datatype)| {
+        let mut datatype = case(name).datatype;
+        change(&mut datatype);
+        Converter::new(&datatype, &Sizes::DEFAULT).err().unwrap().kind()
+    };
+    assert_eq!(refused("i4be", &|datatype| datatype.size = 17), ErrorKind::Unsupported);
+    assert_eq!(refused("vax", &|datatype| datatype.size = 7), ErrorKind::Malformed);
+    for name in ["strings", "sequences", "objects", "regions", "revised"] {
+        assert_eq!(refused(name, &|datatype| datatype.size = 7), ErrorKind::Malformed, "{name}");
+    }
+    for name in ["array", "complex", "compound"] {
+        assert_eq!(refused(name, &|datatype| datatype.size -= 1), ErrorKind::Malformed, "{name}");
+    }
+    let deep = |datatype: &mut Datatype| {
+        for _ in 0..40 {
+            let base = Box::new(datatype.clone());
+            datatype.class = DatatypeClass::Array(Array { dimensions: vec![1], base });
+        }
+    };
+    assert_eq!(refused("i4be", &deep), ErrorKind::LimitExceeded);
+}
+
+#[test]
+fn addresses_of_4_bytes_make_shorter_elements() {
+    let sizes = Sizes { offsets: 4, lengths: 4 };
+    let mut datatype = case("strings").datatype;
+    datatype.size = 12;
+    let converter = Converter::new(&datatype, &sizes).unwrap();
+    // A collection of 64 bytes at 16 with the object 1.
+    let image = [
+        &[0; 16][..],
+        b"GCOL\x01\0\0\0\x40\0\0\0\0\0\0\0",
+        &[1, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0],
+        b"ab",
+        &[0; 64],
+    ];
+    let reader = Reader::new(Box::new(Bytes::from(image.concat())), 0, sizes, Limits::default());
+    let (mut rows, mut heap) = ([0; Slot::SIZE], Heap::default());
+    converter.convert(&reader, &[2, 0, 0, 0, 16, 0, 0, 0, 1, 0, 0, 0], &mut rows, &mut heap).unwrap();
+    assert_eq!(heap.bytes(Slot::get(&rows).unwrap(), 2).unwrap(), b"ab");
 }
 
 #[test]
