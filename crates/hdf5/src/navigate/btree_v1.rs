@@ -8,6 +8,7 @@ use crate::format::{Address, Structure};
 use crate::navigate::Reader;
 use crate::navigate::local_heap::LocalHeap;
 use crate::navigate::visited::Visited;
+use bytes::Bytes;
 use hyperslab_core::{Decoder, Error, Result};
 use std::ops::ControlFlow;
 
@@ -95,6 +96,8 @@ struct Walk<'a> {
     stack: Vec<(Address, Option<u8>)>,
     /// Where the last node begins in the file.
     last_offset: u64,
+    /// The most bytes that a node took, to read nodes at once.
+    usual_len: u64,
 }
 
 impl<'a> Walk<'a> {
@@ -105,6 +108,7 @@ impl<'a> Walk<'a> {
             visited: Visited::new(reader)?,
             stack: vec![(root, None)],
             last_offset: 0,
+            usual_len: USUAL_LEN,
         })
     }
 
@@ -120,10 +124,15 @@ impl<'a> Walk<'a> {
     fn node(&mut self, address: Address, level: Option<u8>) -> Result<BtreeV1Node> {
         const NAME: &str = BtreeV1Node::NAME;
         let offset = self.reader.offset(NAME, address)?;
-        let prefix = self.reader.bytes(NAME, address, BtreeV1Node::prefix_len(&self.context.sizes))?;
-        let len = BtreeV1Node::stored_len(&mut Decoder::new(NAME, offset, &prefix), &self.context)?;
+        let left = self.reader.len()?.saturating_sub(address.0);
+        let mut bytes = self.read(address, left.min(self.usual_len))?;
+        let len = BtreeV1Node::stored_len(&mut Decoder::new(NAME, offset, &bytes), &self.context)?;
         self.visited.enter(self.reader, NAME, address, len)?;
-        let node: BtreeV1Node = self.reader.structure(address, len, &self.context)?;
+        if len > bytes.len() as u64 {
+            bytes = self.read(address, len)?;
+            self.usual_len = len;
+        }
+        let node = BtreeV1Node::decode(&mut Decoder::new(NAME, offset, &bytes), &self.context)?;
         if level.is_some_and(|level| level != node.level) {
             let expected = level.unwrap_or(0);
             return Err(
@@ -132,6 +141,14 @@ impl<'a> Walk<'a> {
         }
         self.last_offset = offset;
         Ok(node)
+    }
+
+    fn read(&self, address: Address, len: u64) -> Result<Bytes> {
+        match self.context.node_type {
+            NodeType::Group => self.reader.bytes(BtreeV1Node::NAME, address, len),
+            // Nodes that index chunks are read once, and would only push other metadata out of the cache.
+            NodeType::Chunks { .. } => self.reader.raw(BtreeV1Node::NAME, address, len),
+        }
     }
 
     fn symbol_table_node(&mut self, address: Address) -> Result<SymbolTableNode> {
@@ -144,6 +161,9 @@ impl<'a> Walk<'a> {
         self.reader.structure(address, len, sizes)
     }
 }
+
+/// What a node takes that indexes links, or chunks of two dimensions, with the default K.
+const USUAL_LEN: u64 = 2616;
 
 #[cfg(test)]
 mod tests;

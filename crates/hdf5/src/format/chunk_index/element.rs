@@ -86,16 +86,16 @@ impl Client {
         count: u64,
     ) -> Result<Vec<Element>> {
         let count = d.count(count, self.element_size(sizes).into())?;
-        (0..count)
-            .map(|_| {
-                let address = sizes.address(d)?;
-                let (size, filter_mask) = match self {
-                    Client::Unfiltered => (0, 0),
-                    Client::Filtered { size_width } => (d.uint(size_width)?, d.u32()?),
-                };
-                Ok(Element { address, size, filter_mask })
-            })
-            .collect()
+        let mut elements = Vec::with_capacity(count);
+        for _ in 0..count {
+            let address = sizes.address(d)?;
+            let (size, filter_mask) = match self {
+                Client::Unfiltered => (0, 0),
+                Client::Filtered { size_width } => (d.uint(size_width)?, d.u32()?),
+            };
+            elements.push(Element { address, size, filter_mask });
+        }
+        Ok(elements)
     }
 
     pub(super) fn encode_elements(self, e: &mut Encoder, sizes: &Sizes, elements: &[Element]) -> Result<()> {

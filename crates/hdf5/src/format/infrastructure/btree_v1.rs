@@ -94,8 +94,10 @@ impl Structure for BtreeV1Node {
 
     fn decode(d: &mut Decoder<'_>, context: &BtreeV1Context) -> Result<Self> {
         let Prefix { level, entries_used, left_sibling, right_sibling } = Prefix::decode(d, context)?;
-        let count = d.count(entries_used.into(), usize::from(context.sizes.offsets))?;
-        let mut keys = Keys::none(context.node_type);
+        let least =
+            usize::from(context.sizes.offsets) + usize::try_from(context.key_len()).unwrap_or(usize::MAX);
+        let count = d.count(entries_used.into(), least)?;
+        let mut keys = Keys::with_capacity(context.node_type, count + 1);
         let mut children = Vec::with_capacity(count);
         for _ in 0..count {
             keys.decode_one(d, &context.sizes)?;
@@ -159,12 +161,14 @@ impl NodeType {
 }
 
 impl Keys {
-    fn none(node_type: NodeType) -> Self {
+    fn with_capacity(node_type: NodeType, keys: usize) -> Self {
         match node_type {
-            NodeType::Group => Keys::Group(Vec::new()),
-            NodeType::Chunks { rank } => {
-                Keys::Chunks(ChunkKeys { rank, stored: Vec::new(), offsets: Vec::new() })
-            }
+            NodeType::Group => Keys::Group(Vec::with_capacity(keys)),
+            NodeType::Chunks { rank } => Keys::Chunks(ChunkKeys {
+                rank,
+                stored: Vec::with_capacity(keys),
+                offsets: Vec::with_capacity(keys * (usize::from(rank) + 1)),
+            }),
         }
     }
 

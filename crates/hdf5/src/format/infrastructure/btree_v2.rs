@@ -146,7 +146,11 @@ impl BtreeV2Context {
             return Err(at.malformed(format!("record type {found}, expected {expected}")));
         }
         let count = d.count(self.records.into(), usize::from(self.layout.record_size()))?;
-        (0..count).map(|_| Record::decode(d, &(self.sizes, self.layout))).collect()
+        let mut records = Vec::with_capacity(count);
+        for _ in 0..count {
+            records.push(Record::decode(d, &(self.sizes, self.layout))?);
+        }
+        Ok(records)
     }
 
     fn encode_prefix(&self, e: &mut Encoder, signature: &[u8], records: &[Record]) -> Result<()> {

@@ -428,7 +428,11 @@ impl Structure for SharedMessage {
 }
 
 fn decode_scaled(d: &mut Decoder<'_>, layout: &RecordLayout) -> Result<Vec<u64>> {
-    (0..d.count(layout.rank.into(), 8)?).map(|_| d.u64()).collect()
+    let mut scaled = Vec::with_capacity(d.count(layout.rank.into(), 8)?);
+    for _ in 0..layout.rank {
+        scaled.push(d.u64()?);
+    }
+    Ok(scaled)
 }
 
 /// In order of their codes, which begin at 1.
