@@ -3,6 +3,7 @@
 use crate::build::*;
 use half::f16;
 use hyperslab_core::nd::{Region, Selection};
+use hyperslab_core::rows::{Heap, Slot};
 use hyperslab_core::{Error, Result};
 use hyperslab_model::{
     Attribute, Attributes, Datatype, Directive, Extent, Fill, Filter, Float, FloatFormat, Layout,
@@ -539,6 +540,41 @@ proptest! {
         }
         let (late, early) = (finished(late, Format::Yaml).unwrap(), finished(early, Format::Yaml).unwrap());
         prop_assert_eq!(late.strip_suffix("\n/zz: {}\n"), early.strip_prefix("/zz: {}\n\n"));
+    }
+
+    #[test]
+    fn lines_end_at_column_100(
+        short in prop::collection::vec("[a-z,é]{1,20}", 1..60),
+        wide in prop::collection::vec(any::<f64>(), 24),
+        nested in any::<bool>(),
+    ) {
+        let bytes: Vec<&[u8]> = short.iter().map(|text| text.as_bytes()).collect();
+        let count = short.len() as u64;
+        let members = short.iter().map(|name| member(name, STRING)).collect();
+        let sequence = sequences(16, &[texts(&bytes).rows.to_vec()]);
+        let heap = texts(&bytes).heap;
+        let sequence = hyperslab_model::Values {
+            heap: Heap { buffers: [heap.buffers, sequence.heap.buffers].concat(), references: vec![] },
+            rows: Slot { buffer: 1, count: short.len() as u32, offset: 0 }.to_bytes().to_vec().into(),
+        };
+        let words: Vec<&str> = short.iter().map(String::as_str).collect();
+        let mut nodes = vec![
+            ("/", group(attributes([
+                ("list", attribute(STRING, &[count], texts(&bytes))),
+                ("words", text(&words.join(" "))),
+            ]))),
+            ("/list", array(STRING, &[count], texts(&bytes))),
+            ("/table", array(DOUBLE, &[2, 12], numbers(&wide))),
+            ("/compound", array(Datatype::Compound(members), &[1], texts(&bytes))),
+            ("/vlen", array(Datatype::Vlen(Box::new(STRING)), &[1], sequence)),
+        ];
+        if nested {
+            nodes.push(("/group", group(Attributes::default())));
+        }
+        for line in default(&nodes).lines().filter(|line| !line.starts_with('#')) {
+            prop_assert!(line.chars().count() <= 100 || !line.trim().contains(' '), "{}", line);
+            prop_assert!(!line.ends_with(' '), "{}", line);
+        }
     }
 
     #[test]
