@@ -7,7 +7,7 @@ use crate::lower::{self, Lower};
 use crate::tree::{Key, Tree};
 use crate::{json, yaml};
 use hyperslab_core::{Error, Result};
-use hyperslab_model::{Group, Node, NodeKind, NodePath};
+use hyperslab_model::{Group, Node, NodeKind, NodePath, Unreadable};
 use section::{OpenGroup, Section};
 use std::collections::{HashMap, HashSet};
 use std::io::Write;
@@ -82,6 +82,8 @@ pub struct Emitter {
 struct Whole {
     path: NodePath,
     text: String,
+    /// Why it could not be read. Members of it may come nevertheless.
+    reason: Option<String>,
 }
 
 #[derive(Debug)]
@@ -164,7 +166,7 @@ impl Emitter {
         match node {
             Node::Group(group) => return self.group(path, group),
             Node::Unreadable(what) if what.found == Some(NodeKind::Group) || path.is_root() => {
-                return self.unreadable_group(path, &lower::unreadable(what));
+                return self.unreadable_group(path, what);
             }
             _ => {}
         }
@@ -220,11 +222,25 @@ impl Emitter {
         if self.open.as_ref().is_some_and(|open| open.path == *path) {
             return Ok(());
         }
-        self.begin(path)?;
+        let reason = match self.seen.contains(path) {
+            true => Some(self.take_reason(path).ok_or_else(|| Error::invalid("its group is over"))?),
+            false => {
+                self.begin(path)?;
+                None
+            }
+        };
         self.close();
         let bare = path.is_root() && self.body.is_empty();
-        self.open = Some(OpenGroup::new(path.clone(), self.format, bare));
+        self.open = Some(OpenGroup::new(path.clone(), self.format, bare, reason));
         Ok(())
+    }
+
+    /// Takes back a group that could not be read, and why.
+    fn take_reason(&mut self, path: &NodePath) -> Option<String> {
+        let is_it = |whole: &Whole| whole.path == *path && whole.reason.is_some();
+        let among = |groups: &mut Vec<Whole>| groups.iter().rposition(is_it).map(|at| groups.remove(at));
+        let behind = self.open.as_mut().and_then(|open| among(&mut open.behind));
+        behind.or_else(|| among(&mut self.body))?.reason
     }
 
     /// Notes that a group has its place now.
@@ -243,10 +259,10 @@ impl Emitter {
     }
 
     /// A group that cannot be read may come among the members of the group it is in; it stands behind that.
-    fn unreadable_group(&mut self, path: &NodePath, reason: &Tree<'_>) -> Result<()> {
+    fn unreadable_group(&mut self, path: &NodePath, what: &Unreadable) -> Result<()> {
         self.begin(path)?;
-        let text = self.group_entry(path, reason);
-        let whole = Whole { path: path.clone(), text };
+        let text = self.group_entry(path, &lower::unreadable(what));
+        let whole = Whole { path: path.clone(), text, reason: Some(what.reason.clone()) };
         match &mut self.open {
             Some(open) => open.behind.push(whole),
             None => self.body.push(whole),
@@ -258,7 +274,7 @@ impl Emitter {
     fn close(&mut self) {
         if let Some(mut open) = self.open.take() {
             let (path, behind) = (open.path.clone(), std::mem::take(&mut open.behind));
-            self.body.push(Whole { text: open.text(), path });
+            self.body.push(Whole { text: open.text(), path, reason: None });
             self.body.extend(behind);
         }
     }
@@ -308,7 +324,7 @@ impl Emitter {
 
     fn write_yaml(&self, out: &mut dyn Write) -> Result<()> {
         let mut parted = true;
-        for Whole { path, text } in self.groups() {
+        for Whole { path, text, .. } in self.groups() {
             if !parted {
                 out.write_all(b"\n")?;
             }
@@ -334,7 +350,7 @@ impl Emitter {
         }
         json::entry(&mut text, Key::Word("x-hyperslab"), &Tree::map(entries), 2);
         out.write_all(text.as_bytes())?;
-        for Whole { path, text } in self.groups() {
+        for Whole { path, text, .. } in self.groups() {
             out.write_all(b",\n")?;
             if text.is_empty() {
                 out.write_all(self.group_entry(path, &Tree::map(Vec::new())).as_bytes())?;

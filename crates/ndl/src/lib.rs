@@ -5,6 +5,11 @@
 //! keys (`lower`), the tree becomes text (`yaml`, `json`), and the next object follows: nothing grows with the
 //! file but the text.
 //!
+//! NDL 0.6.1 lacks much that files hold; what it lacks is an extension, which the head names. Of those, four
+//! forms are seldom seen: a float of a format without a keyword is its stored bytes, least significant first, as
+//! quoted hex; text that is not UTF-8 is `!!binary`, in JSON `{"x-bytes": "0x…"}`; an integer of another size is
+//! `int24` and the like; a region too finely divided for a list of blocks is its `start`, `count` and `step`.
+//!
 //! ```
 //! use hyperslab_model::{Group, Node, NodePath};
 //! use hyperslab_ndl::{Emitter, Format, Head, Options};

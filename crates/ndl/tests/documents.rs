@@ -145,6 +145,29 @@ fn an_unreadable_group_among_members_stands_behind_its_parent() {
 }
 
 #[test]
+fn an_unreadable_group_still_holds_what_could_be_read() {
+    let nodes = |place| {
+        [
+            ("/", group(words(&[]))),
+            (place, unreadable(Some(NodeKind::Group), "bad attribute")),
+            (if place == "/g" { "/g/x" } else { "/x" }, Node::Ndarray(ndarray(INT8, &[], None))),
+        ]
+    };
+    let text = default(&nodes("/g"));
+    let group = "  ndarrays:\n    x:\n      shape: []\n      type: int8\n";
+    assert_text(&text, &format!("\n/g:\n  x-error: bad attribute\n\n{group}"));
+    let root = "ndarrays:\n  x:\n    shape: []\n    type: int8\n";
+    assert_text(&default(&nodes("/")[1..]), &format!("\nx-error: bad attribute\n\n{root}"));
+    let head = Head { location: "a", format: "hdf5", title: "HDF5", version: "0" };
+    let json = emit(Format::Json, Options::default(), &head, &nodes("/g"));
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(
+        (&json["/g"]["x-error"], &json["/g"]["ndarrays"]["x"]["type"]),
+        (&"bad attribute".into(), &"int8".into())
+    );
+}
+
+#[test]
 fn unreadable_objects_keep_their_place() {
     let text = default(&[
         (

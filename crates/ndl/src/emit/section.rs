@@ -27,6 +27,8 @@ pub(super) struct OpenGroup {
     format: Format,
     /// Whether its sections stand at the left as long as no other group comes, as those of the root do.
     bare: bool,
+    /// Why not all of it could be read.
+    reason: Option<String>,
     sections: [Entries; NAMES.len()],
     /// What stands behind it.
     pub(super) behind: Vec<Whole>,
@@ -41,8 +43,8 @@ struct Entries {
 }
 
 impl OpenGroup {
-    pub(super) fn new(path: NodePath, format: Format, bare: bool) -> Self {
-        OpenGroup { path, format, bare, sections: Default::default(), behind: Vec::new() }
+    pub(super) fn new(path: NodePath, format: Format, bare: bool, reason: Option<String>) -> Self {
+        OpenGroup { path, format, bare, reason, sections: Default::default(), behind: Vec::new() }
     }
 
     pub(super) fn add(&mut self, section: Section, key: Key<'_>, tree: &Tree<'_>) {
@@ -77,7 +79,7 @@ impl OpenGroup {
     /// The text of the group with its path; empty if it has no content.
     pub(super) fn text(self) -> String {
         let mut out = String::new();
-        if self.sections.iter().all(|entries| entries.text.is_empty()) {
+        if self.reason.is_none() && self.sections.iter().all(|entries| entries.text.is_empty()) {
             return out;
         }
         match self.format {
@@ -103,7 +105,10 @@ impl OpenGroup {
     }
 
     fn write_yaml(self, out: &mut String, indent: usize, text: impl Fn(Entries) -> String) {
-        let mut first = true;
+        let mut first = self.reason.is_none();
+        if let Some(reason) = self.reason {
+            yaml::entry(out, Key::Word("x-error"), &Tree::text(reason), indent);
+        }
         for (name, entries) in NAMES.iter().zip(self.sections) {
             if entries.text.is_empty() {
                 continue;
@@ -119,6 +124,11 @@ impl OpenGroup {
 
     fn write_json(self, out: &mut String) {
         let mut before = "{\n";
+        if let Some(reason) = self.reason {
+            out.push_str(before);
+            json::entry(out, Key::Word("x-error"), &Tree::text(reason), 4);
+            before = ",\n";
+        }
         for (section, (name, entries)) in NAMES.iter().zip(self.sections).enumerate() {
             if entries.text.is_empty() {
                 continue;

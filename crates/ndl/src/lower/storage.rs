@@ -1,4 +1,4 @@
-//! Storage directives, in the order of NDL's appendix of ours.
+//! Storage directives: NDL's own and extensions, in the order in which they are written.
 
 use super::{Lower, push_map};
 use crate::StorageDetail;
