@@ -62,8 +62,12 @@ pub enum ChunkIndexKind {
 /// # Errors
 /// If the index is broken or contradicts the dimensions, or if there is no room for the table.
 pub fn load(reader: &Reader, index: &ChunkIndex) -> Result<ChunkTable> {
-    let grid = Grid::new(index)?;
-    if index.address.is_undefined() || grid.is_empty() {
+    if index.address.is_undefined() {
+        return Ok(ChunkTable::empty(index.dims.len()));
+    }
+    let offset = reader.offset(INDEX, index.address)?;
+    let grid = Grid::new(index).map_err(|e| e.at(INDEX, offset))?;
+    if grid.is_empty() {
         return Ok(ChunkTable::empty(grid.rank()));
     }
     let mut chunks = Collector::new(reader.budget(), &grid);
@@ -79,7 +83,6 @@ pub fn load(reader: &Reader, index: &ChunkIndex) -> Result<ChunkTable> {
         ChunkIndexKind::ExtensibleArray => arrays::extensible(reader, index, &grid, &mut chunks)?,
         ChunkIndexKind::BtreeV2 => btrees::version_2(reader, index, &mut chunks)?,
     }
-    let offset = reader.offset(INDEX, index.address)?;
     chunks.finish().map_err(|e| e.at(INDEX, offset))
 }
 
