@@ -110,8 +110,11 @@ fn paints(when: When, terminal: bool) -> bool {
 
 /// Rows under a header, in columns as wide as their widest cell.
 pub struct Table {
-    headers: Vec<Column>,
-    cells: Vec<String>,
+    columns: Vec<Column>,
+    widths: Vec<usize>,
+    /// All cells one behind the other, row by row, and where each ends.
+    text: String,
+    ends: Vec<usize>,
 }
 
 /// A column of a table.
@@ -124,56 +127,82 @@ pub struct Column {
 
 impl Table {
     /// A table without rows.
-    pub fn new(headers: Vec<Column>) -> Self {
-        Table { headers, cells: Vec::new() }
+    pub fn new(columns: Vec<Column>) -> Self {
+        let widths = columns.iter().map(|column| self::columns(&column.header)).collect();
+        Table { columns, widths, text: String::new(), ends: Vec::new() }
     }
 
     /// Adds a cell; rows fill from left to right.
-    pub fn cell(&mut self, text: impl Into<String>) {
-        self.cells.push(text.into());
+    pub fn cell(&mut self, text: impl AsRef<str>) {
+        self.cell_with(|out| out.push_str(text.as_ref()));
+    }
+
+    /// Adds a cell that `write` appends to what is there.
+    pub fn cell_with(&mut self, write: impl FnOnce(&mut String)) {
+        let begin = self.text.len();
+        write(&mut self.text);
+        let width = columns(self.text.get(begin..).unwrap_or_default());
+        let column = self.ends.len().checked_rem(self.columns.len()).unwrap_or(0);
+        if let Some(widest) = self.widths.get_mut(column) {
+            *widest = width.max(*widest);
+        }
+        self.ends.push(self.text.len());
     }
 
     /// Writes header and rows, two spaces between columns, nothing at line ends.
     pub fn write(&self, out: &mut dyn Write, paint: bool) -> io::Result<()> {
-        let mut widths: Vec<usize> = self.headers.iter().map(|column| columns(&column.header)).collect();
-        for row in self.cells.chunks(self.headers.len().max(1)) {
-            for (width, cell) in widths.iter_mut().zip(row) {
-                *width = (*width).max(columns(cell));
+        let mut lines = String::with_capacity(1 << 16);
+        self.line(&mut lines, self.columns.iter().map(|column| column.header.as_str()));
+        if paint {
+            lines = format!("\x1b[2m{}\x1b[0m\n", lines.trim_end());
+        }
+        let mut begin = 0;
+        for row in self.ends.chunks(self.columns.len().max(1)) {
+            let cells = row.iter().map(|end| {
+                let cell = self.text.get(begin..*end).unwrap_or_default();
+                begin = *end;
+                cell
+            });
+            self.line(&mut lines, cells);
+            if lines.len() > 1 << 15 {
+                out.write_all(lines.as_bytes())?;
+                lines.clear();
             }
         }
-        let header = self.headers.iter().map(|column| column.header.as_str());
-        let mut line = String::new();
-        self.line(&mut line, &widths, header);
-        match paint {
-            true => writeln!(out, "\x1b[2m{line}\x1b[0m")?,
-            false => writeln!(out, "{line}")?,
-        }
-        for row in self.cells.chunks(self.headers.len().max(1)) {
-            line.clear();
-            self.line(&mut line, &widths, row.iter().map(String::as_str));
-            line.push('\n');
-            out.write_all(line.as_bytes())?;
-        }
-        Ok(())
+        out.write_all(lines.as_bytes())
     }
 
-    fn line<'a>(&self, line: &mut String, widths: &[usize], cells: impl Iterator<Item = &'a str>) {
-        for (index, ((cell, width), column)) in cells.zip(widths).zip(&self.headers).enumerate() {
+    fn line<'a>(&self, line: &mut String, cells: impl Iterator<Item = &'a str>) {
+        let mut pending = 0;
+        let mut spaces = |line: &mut String, mut count: usize| {
+            while count > 0 {
+                let now = count.min(SPACES.len());
+                line.push_str(SPACES.get(..now).unwrap_or(SPACES));
+                count -= now;
+            }
+        };
+        for (index, ((cell, width), column)) in cells.zip(&self.widths).zip(&self.columns).enumerate() {
             if index > 0 {
-                line.push_str("  ");
+                pending += 2;
             }
             let pad = width.saturating_sub(columns(cell));
             if column.numbers {
-                line.extend(std::iter::repeat_n(' ', pad));
+                pending += pad;
+            }
+            // What would end the line is never written.
+            if !cell.is_empty() {
+                spaces(line, std::mem::take(&mut pending));
                 line.push_str(cell);
-            } else {
-                line.push_str(cell);
-                line.extend(std::iter::repeat_n(' ', pad));
+            }
+            if !column.numbers {
+                pending += pad;
             }
         }
-        line.truncate(line.trim_end().len());
+        line.push('\n');
     }
 }
+
+const SPACES: &str = "                                                                ";
 
 /// Terminal columns of a text, near enough: one for each character.
 fn columns(text: &str) -> usize {

@@ -112,6 +112,12 @@ impl<'a> Decoder<'a> {
         self.take(len).map(drop)
     }
 
+    /// Whether the next bytes are `signature`; for structures that come with and without one.
+    #[inline]
+    pub fn starts_with(&self, signature: &[u8]) -> bool {
+        self.rest.starts_with(signature)
+    }
+
     /// Checks that the next bytes are `signature`.
     pub fn signature(&mut self, signature: &[u8]) -> Result<()> {
         let found = self.clone().take(signature.len())?;

@@ -159,9 +159,7 @@ pub(crate) fn attributes(
 /// The attribute of one name; decodes no other than it must.
 pub(crate) fn find(reader: &Reader, header: &ObjectHeader, name: &[u8]) -> Result<Option<Attribute>> {
     for message in header.find_all(AttributeMessage::TYPE) {
-        // The name stands in the message as it is, unless the whole message is shared.
-        let here = message.body.windows(name.len().max(1)).any(|window| window == name);
-        if !here && !message.flags.is_shared() {
+        if !AttributeMessage::may_be_named(&message.body, name) && !message.flags.is_shared() {
             continue;
         }
         match compact(reader, header, message) {

@@ -16,7 +16,7 @@ use crate::format::message::fill_value_old::FillValueOld;
 use crate::format::message::filter_pipeline::{Filter, FilterPipeline};
 use crate::format::message::shared::{Location, SharedMessage};
 use crate::navigate::Reader;
-use crate::navigate::object_header::ObjectHeader;
+use crate::navigate::object_header::{ObjectHeader, StoredMessage};
 use crate::reference::Reference;
 use chunked::Chunks;
 use hyperslab_core::nd::{Region, fill_rows, runs, scatter};
@@ -31,8 +31,16 @@ pub struct Dataset {
     dataspace: Dataspace,
     layout: DataLayout,
     filters: Vec<Filter>,
-    fill: Fill,
+    /// Decoded when asked for, as lists of many datasets do not ask.
+    fill: StoredFill,
     external: bool,
+}
+
+#[derive(Debug)]
+enum StoredFill {
+    None,
+    Old(StoredMessage),
+    New(StoredMessage),
 }
 
 /// What elements never written hold.
@@ -55,7 +63,7 @@ impl Dataset {
             committed: committed(reader, header)?,
             layout: layout(header.required(reader)?, &datatype, &dataspace)?,
             filters: filters.unwrap_or_default(),
-            fill: Fill::of(reader, header, &datatype)?,
+            fill: StoredFill::of(header),
             external: header.find(ExternalFiles::TYPE).is_some(),
             datatype,
             dataspace,
@@ -104,8 +112,11 @@ impl Dataset {
     }
 
     /// What elements never written hold.
-    pub fn fill(&self) -> &Fill {
-        &self.fill
+    ///
+    /// # Errors
+    /// If the message that says it cannot be understood, or is not of one element.
+    pub fn fill(&self, file: &File) -> Result<Fill> {
+        Fill::decode(file.reader(), &self.fill, &self.datatype)
     }
 
     /// Whether its elements are in files of raw bytes.
@@ -145,7 +156,7 @@ impl Dataset {
     pub fn fill_row(&self, file: &File, heap: &mut Heap<Reference>) -> Result<Vec<u8>> {
         let converter = file.converter(&self.datatype)?;
         let mut row = vec![0; converter.row_size()];
-        converter.convert(file.reader(), &self.fill_element()?, &mut row, heap)?;
+        converter.convert(file.reader(), &self.fill_element(file)?, &mut row, heap)?;
         Ok(row)
     }
 
@@ -177,16 +188,16 @@ impl Dataset {
         Ok(Array {
             dims: self.extents().map(<[u64]>::to_vec),
             converter: file.converter(&self.datatype)?,
-            fill: self.fill_element()?,
+            fill: self.fill_element(file)?,
             place,
         })
     }
 
     /// One element that was never written, as it is stored.
-    fn fill_element(&self) -> Result<Vec<u8>> {
+    fn fill_element(&self, file: &File) -> Result<Vec<u8>> {
         let size =
             usize::try_from(self.datatype.size).map_err(|_| Error::malformed("an element too large"))?;
-        Ok(self.fill.value.clone().unwrap_or_else(|| vec![0; size]))
+        Ok(self.fill(file)?.value.unwrap_or_else(|| vec![0; size]))
     }
 }
 
@@ -218,18 +229,33 @@ fn committed(reader: &Reader, header: &ObjectHeader) -> Result<Option<Address>> 
     }
 }
 
+impl StoredFill {
+    /// Writers of the newer message keep the older one beside it; the newer one says more.
+    fn of(header: &ObjectHeader) -> StoredFill {
+        match (header.find(FillValue::TYPE), header.find(FillValueOld::TYPE)) {
+            (Some(message), _) => StoredFill::New(message.clone()),
+            (None, Some(message)) => StoredFill::Old(message.clone()),
+            (None, None) => StoredFill::None,
+        }
+    }
+}
+
 impl Fill {
-    fn of(reader: &Reader, header: &ObjectHeader, datatype: &Datatype) -> Result<Fill> {
-        // Writers of the newer message keep the older one beside it; the newer one says more.
-        let message = header.message::<FillValue>(reader)?;
-        let old = match &message {
-            Some(_) => None,
-            None => header.message::<FillValueOld>(reader)?,
-        };
-        let value = match &message {
-            Some(FillValue { value: FillMessage::Value(value), .. }) => Some(value.clone()),
-            Some(_) => None,
-            None => old.map(|old| old.value).filter(|value| !value.is_empty()),
+    fn decode(reader: &Reader, stored: &StoredFill, datatype: &Datatype) -> Result<Fill> {
+        let (message, value): (Option<FillValue>, _) = match stored {
+            StoredFill::None => return Ok(Fill::default()),
+            StoredFill::Old(message) => {
+                let old: FillValueOld = message.decode(reader)?;
+                (None, Some(old.value).filter(|value| !value.is_empty()))
+            }
+            StoredFill::New(message) => {
+                let message: FillValue = message.decode(reader)?;
+                let value = match &message.value {
+                    FillMessage::Value(value) => Some(value.clone()),
+                    FillMessage::Undefined | FillMessage::Default => None,
+                };
+                (Some(message), value)
+            }
         };
         if let Some(value) = &value
             && u64::try_from(value.len()) != Ok(u64::from(datatype.size))

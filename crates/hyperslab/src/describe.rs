@@ -185,10 +185,25 @@ impl Document<'_> {
         };
         let array = self.source.array(handle)?;
         let Some(extents) = array.extents() else { return Ok(node) };
-        if element_count(extents).is_some_and(|count| count <= most) {
+        let count = element_count(extents).and_then(|count| count.checked_mul(leaves(array.datatype())));
+        if count.is_some_and(|count| count <= most) {
             *value = Some(values(&*array)?);
         }
         Ok(node)
+    }
+}
+
+/// How many values one element writes down at least: those of arrays within it.
+fn leaves(datatype: &Datatype) -> u64 {
+    match datatype {
+        Datatype::Array { base, shape } => {
+            shape.iter().fold(leaves(base), |product, extent| product.saturating_mul(*extent))
+        }
+        Datatype::Compound(members) => {
+            members.iter().fold(0, |sum, member| leaves(&member.datatype).saturating_add(sum))
+        }
+        Datatype::Named(_, of) => leaves(of),
+        _ => 1,
     }
 }
 

@@ -105,20 +105,18 @@ fn label(datatype: &Datatype) -> Cow<'static, str> {
 }
 
 /// Extents with the names of their dimensions: `[time=3/10000, 2]`, `current/max` where they differ.
-pub fn shape_label(shape: &Shape) -> String {
+pub fn shape_label(shape: &Shape, text: &mut String) {
     match shape {
-        Shape::Null => "null".into(),
+        Shape::Null => text.push_str("null"),
         Shape::Dims(dims) => {
-            let mut text = String::with_capacity(8 * dims.len() + 2);
             text.push('[');
             for (index, dimension) in dims.iter().enumerate() {
                 if index > 0 {
                     text.push_str(", ");
                 }
-                dimension_label(dimension, &mut text);
+                dimension_label(dimension, text);
             }
             text.push(']');
-            text
         }
     }
 }
@@ -280,7 +278,9 @@ mod tests {
             coordinate: Some(NodePath::root().child("time")),
         };
         let lat = Dimension { extent: Extent::Fixed(3), coordinate: None };
-        assert_eq!(shape_label(&Shape::Dims(vec![time, lat])), "[time=4/inf, 3]");
-        assert_eq!(shape_label(&Shape::SCALAR), "[]");
+        let mut text = String::new();
+        shape_label(&Shape::Dims(vec![time, lat]), &mut text);
+        shape_label(&Shape::SCALAR, &mut text);
+        assert_eq!(text, "[time=4/inf, 3][]");
     }
 }

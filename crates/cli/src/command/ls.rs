@@ -101,11 +101,14 @@ impl List<'_> {
 
     fn cells(&self, row: &Row<'_>, table: &mut Table) {
         let Row { lineage, entry } = row;
-        table.cell(if self.args.recursive { branch(lineage, entry) } else { name(entry) });
+        table.cell_with(|out| match self.args.recursive {
+            true => branch(lineage, entry, out),
+            false => out.push_str(name(entry)),
+        });
         table.cell(list::type_label(&entry.item));
         match &entry.item {
             Item::Array { shape, stored, .. } => {
-                table.cell(list::shape_label(shape));
+                table.cell_with(|out| list::shape_label(shape, out));
                 if self.args.long {
                     table.cell(list::chunk_label(stored));
                     table.cell(list::filters_label(stored));
@@ -178,14 +181,13 @@ impl List<'_> {
     }
 }
 
-fn name(entry: &Entry) -> String {
+fn name(entry: &Entry) -> &str {
     let path = &entry.handle.path;
-    if path.is_root() { "/".into() } else { path.name().into() }
+    if path.is_root() { "/" } else { path.name() }
 }
 
 /// The name behind the lines of a tree.
-fn branch(lineage: &[bool], entry: &Entry) -> String {
-    let mut text = String::with_capacity(lineage.len() * 12 + 16);
+fn branch(lineage: &[bool], entry: &Entry, text: &mut String) {
     if let Some((last, above)) = lineage.split_last() {
         for ended in above {
             text.push_str(if *ended { "    " } else { "│   " });
@@ -193,5 +195,4 @@ fn branch(lineage: &[bool], entry: &Entry) -> String {
         text.push_str(if *last { "└── " } else { "├── " });
     }
     text.push_str(entry.handle.path.name());
-    text
 }

@@ -54,7 +54,7 @@ impl Structure for Prefix {
     const NAME: &'static str = "Object Header";
 
     fn decode(d: &mut Decoder<'_>, context: &()) -> Result<Self> {
-        if d.clone().signature(PrefixV2::SIGNATURE).is_ok() {
+        if d.starts_with(PrefixV2::SIGNATURE) {
             PrefixV2::decode(d, context).map(Prefix::V2)
         } else {
             PrefixV1::decode(d, context).map(Prefix::V1)

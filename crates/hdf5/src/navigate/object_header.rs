@@ -177,7 +177,7 @@ impl ObjectHeader {
     /// Decodes one of the messages, also if it is shared.
     pub fn decode<S: HeaderMessage>(&self, reader: &Reader, message: &StoredMessage) -> Result<S> {
         if message.flags.is_shared() {
-            return resolve(reader, &message.structure::<SharedMessage>(reader)?);
+            return message.decode(reader);
         }
         self.decode_here(reader, message)
     }
@@ -193,6 +193,15 @@ impl ObjectHeader {
 }
 
 impl StoredMessage {
+    /// Decodes the message, also if it is shared, without the checks that [`ObjectHeader::decode`] makes for
+    /// headers that have no checksum.
+    pub fn decode<S: HeaderMessage>(&self, reader: &Reader) -> Result<S> {
+        match self.flags.is_shared() {
+            true => resolve(reader, &self.structure::<SharedMessage>(reader)?),
+            false => self.structure(reader),
+        }
+    }
+
     fn structure<S: Structure<Context = crate::format::Sizes>>(&self, reader: &Reader) -> Result<S> {
         S::decode(&mut Decoder::new(S::NAME, self.offset, &self.body), reader.sizes())
     }

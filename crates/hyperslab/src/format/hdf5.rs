@@ -24,8 +24,9 @@ use hyperslab_model::{
 };
 use hyperslab_netcdf4::{Owner, Scale, dimension_labels, dimensions, is_hidden, is_netcdf4};
 use paths::Paths;
+use rustc_hash::FxHashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// The HDF5 file format, NetCDF-4 included.
 pub(super) struct Hdf5;
@@ -57,6 +58,7 @@ impl Format for Hdf5 {
             raw: options.raw,
             netcdf,
             paths: OnceLock::new(),
+            dimcoords: Mutex::default(),
             linked: AtomicBool::new(false),
         }))
     }
@@ -68,6 +70,8 @@ struct Hdf5Source {
     raw: bool,
     netcdf: bool,
     paths: OnceLock<Paths>,
+    /// Which scales name dimensions, by address: a file has few, and each variable asks.
+    dimcoords: Mutex<FxHashMap<u64, Option<NodePath>>>,
     /// Whether a walk met an object at several paths although its header counts one link.
     linked: AtomicBool,
 }
@@ -160,7 +164,7 @@ impl Hdf5Source {
     }
 
     fn member(&self, group: &NodePath, link: Hdf5Link) -> Entry {
-        let path = group.child(&text(&link.name));
+        let path = group.child(&into_text(link.name));
         let address = match link.target {
             Target::Hard(address) => address,
             target => {
@@ -323,7 +327,9 @@ impl Hdf5Source {
             _ => default_fill(datatype).is_some_and(|default| default == fill.rows),
         };
         // A fill value of zeros for what NetCDF fills with nothing: text and user types.
-        let zeros = dataset.fill().value.as_ref().is_some_and(|value| value.iter().all(|byte| *byte == 0));
+        let zeros = dataset
+            .fill(&self.file)
+            .is_ok_and(|fill| fill.value.is_some_and(|value| value.iter().all(|byte| *byte == 0)));
         if self.netcdf && (same || zeros && default_fill(datatype).is_none()) {
             storage.fill = Fill::Default;
         }
@@ -358,6 +364,17 @@ impl Hdf5Source {
 
     /// The path of the scale at `address`, if it names a dimension.
     fn dimcoord(&self, address: Address) -> Option<NodePath> {
+        let known = |map: &FxHashMap<u64, Option<NodePath>>| map.get(&address.0).cloned();
+        let map = || self.dimcoords.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(found) = known(&map()) {
+            return found;
+        }
+        let found = self.find_dimcoord(address);
+        map().insert(address.0, found.clone());
+        found
+    }
+
+    fn find_dimcoord(&self, address: Address) -> Option<NodePath> {
         let object = self.file.object(address).ok()?;
         let dataset = object.dataset(&self.file).ok()?;
         self.scale(&object).ok()?.filter(|_| names_dimension(&dataset))?;
@@ -483,6 +500,11 @@ fn extents(dataset: &Dataset) -> Vec<Extent> {
 /// Names are UTF-8 in nearly every file; what is not is shown with replacement characters.
 fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// As [`text`], without a copy of what is UTF-8.
+fn into_text(bytes: Vec<u8>) -> String {
+    String::from_utf8(bytes).unwrap_or_else(|e| text(e.as_bytes()))
 }
 
 /// The address that a reference holds.

@@ -64,6 +64,15 @@ impl Attribute {
     }
 }
 
+impl Attribute {
+    /// Whether the message in `body` may have this name; if not, it need not be decoded to know. The name
+    /// stands behind the three lengths, in version 3 also behind the character set.
+    pub fn may_be_named(body: &[u8], name: &[u8]) -> bool {
+        let at = |offset: usize| body.get(offset..).and_then(|rest| rest.strip_prefix(name));
+        [at(8), at(9)].into_iter().flatten().any(|behind| behind.first() == Some(&0))
+    }
+}
+
 impl Structure for Attribute {
     type Context = Sizes;
     const NAME: &'static str = "Attribute message";

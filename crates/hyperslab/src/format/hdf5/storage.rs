@@ -20,14 +20,15 @@ impl Hdf5Source {
             LayoutClass::Chunked(_) => Layout::Chunked,
             LayoutClass::Virtual { .. } => Layout::Virtual,
         };
+        let fill = dataset.fill(&self.file)?;
         Ok(Storage {
             chunk: dataset.chunk().map(<[u64]>::to_vec),
             shard: None,
             filters: dataset.filters().iter().map(filter).collect(),
             element,
-            fill: self.fill(dataset)?,
+            fill: self.fill(dataset, &fill)?,
             // What the library does unasked is no directive.
-            fill_time: dataset.fill().message.as_ref().and_then(|message| match message.write_time {
+            fill_time: fill.message.as_ref().and_then(|message| match message.write_time {
                 WriteTime::IfSet => None,
                 WriteTime::OnAllocation => Some(FillTime::Alloc),
                 WriteTime::Never => Some(FillTime::Never),
@@ -37,11 +38,11 @@ impl Hdf5Source {
         })
     }
 
-    fn fill(&self, dataset: &Dataset) -> Result<Fill> {
-        if dataset.fill().undefined {
+    fn fill(&self, dataset: &Dataset, stored: &hyperslab_hdf5::Fill) -> Result<Fill> {
+        if stored.undefined {
             return Ok(Fill::Undefined);
         }
-        if dataset.fill().value.is_none() {
+        if stored.value.is_none() {
             return Ok(Fill::Default);
         }
         let mut heap = Heap::default();
