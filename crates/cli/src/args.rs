@@ -10,11 +10,11 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, Parser)]
 #[command(name = "hyperslab", version, propagate_version = true, max_term_width = 100)]
 #[command(after_help = AFTER_HELP, disable_help_subcommand = true)]
-pub struct Cli {
+pub(crate) struct Cli {
     #[command(subcommand)]
-    pub verb: Verb,
+    pub(crate) verb: Verb,
     #[command(flatten)]
-    pub common: Common,
+    pub(crate) common: Common,
 }
 
 const AFTER_HELP: &str = "\
@@ -23,7 +23,7 @@ Locations are STORE[:/PATH][@ATTRIBUTE]: ocean.nc, ocean.nc:/waves, 'ocean.nc:/*
 Exit codes: 0 yes, 1 something could not be read, 2 trouble.";
 
 #[derive(Debug, Subcommand)]
-pub enum Verb {
+pub(crate) enum Verb {
     /// What is inside, as NDL
     Describe(Describe),
     /// Names, types, shapes, bytes
@@ -47,36 +47,36 @@ pub enum Verb {
 
 /// What every verb takes.
 #[derive(Args, Debug)]
-pub struct Common {
+pub(crate) struct Common {
     /// Show the store as stored: bookkeeping attributes, no NetCDF view
     #[arg(long, global = true)]
-    pub raw: bool,
+    pub(crate) raw: bool,
     /// Take the file for this format, whatever it looks like
     #[arg(long, global = true, value_name = "FORMAT")]
-    pub input_format: Option<String>,
+    pub(crate) input_format: Option<String>,
     /// Raise one guard: allocation, nesting, rank or filters
     #[arg(long, global = true, value_name = "NAME=N", value_parser = limit)]
-    pub limit: Vec<(String, u64)>,
+    pub(crate) limit: Vec<(String, u64)>,
     /// No notes and warnings
     #[arg(short, long, global = true)]
-    pub quiet: bool,
+    pub(crate) quiet: bool,
     /// Colour
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
-    pub color: When,
+    pub(crate) color: When,
     /// Progress on standard error, for work of more than half a second
     #[arg(long, global = true, value_name = "HOW", default_value = "auto")]
-    pub progress: Progress,
+    pub(crate) progress: Progress,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum When {
+pub(crate) enum When {
     Auto,
     Always,
     Never,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Progress {
+pub(crate) enum Progress {
     /// On a terminal
     Auto,
     /// A line every ten seconds
@@ -88,7 +88,7 @@ pub enum Progress {
 }
 
 impl Common {
-    pub fn open_options(&self) -> OpenOptions {
+    pub(crate) fn open_options(&self) -> OpenOptions {
         let mut limits = Limits::default();
         for (name, value) in &self.limit {
             let narrow = u32::try_from(*value).unwrap_or(u32::MAX);
@@ -104,31 +104,31 @@ impl Common {
 }
 
 #[derive(Args, Debug)]
-pub struct Describe {
+pub(crate) struct Describe {
     /// Files, or objects in them
     #[arg(value_name = "LOCATION", default_value = ".")]
-    pub locations: Vec<String>,
+    pub(crate) locations: Vec<String>,
     /// Write values: of every array, or of those of at most N elements
     #[arg(long, value_name = "N", num_args = 0..=1, require_equals = true, default_missing_value = "18446744073709551615")]
-    pub values: Option<u64>,
+    pub(crate) values: Option<u64>,
     /// How much of `storage` is written
     #[arg(long, value_name = "HOW", default_value = "brief")]
-    pub storage: Detail,
+    pub(crate) storage: Detail,
     /// Only so many levels of groups
     #[arg(long, value_name = "N")]
-    pub depth: Option<usize>,
+    pub(crate) depth: Option<usize>,
     /// NDL 0.6.1 alone, without extensions
     #[arg(long)]
-    pub pure: bool,
+    pub(crate) pure: bool,
     /// The same document as JSON
     #[arg(long)]
-    pub json: bool,
+    pub(crate) json: bool,
     #[command(flatten)]
-    pub to: Output,
+    pub(crate) to: Output,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
-pub enum Detail {
+pub(crate) enum Detail {
     /// What creating it anew would not do unasked
     Brief,
     /// Everything
@@ -138,46 +138,46 @@ pub enum Detail {
 }
 
 #[derive(Args, Debug)]
-pub struct Ls {
+pub(crate) struct Ls {
     /// Files, or groups and arrays in them
     #[arg(value_name = "LOCATION", default_value = ".")]
-    pub locations: Vec<String>,
+    pub(crate) locations: Vec<String>,
     /// Groups within groups, as a tree
     #[arg(short, long)]
-    pub recursive: bool,
+    pub(crate) recursive: bool,
     /// Chunks and filters too
     #[arg(short, long)]
-    pub long: bool,
+    pub(crate) long: bool,
     /// Paths alone, one a line
     #[arg(short = '1', conflicts_with_all = ["long", "json"])]
-    pub one: bool,
+    pub(crate) one: bool,
     /// JSON Lines, an object each
     #[arg(long)]
-    pub json: bool,
+    pub(crate) json: bool,
     #[command(flatten)]
-    pub to: Output,
+    pub(crate) to: Output,
 }
 
 #[derive(Args, Debug)]
-pub struct Show {
+pub(crate) struct Show {
     /// An array or an attribute
     #[arg(value_name = "LOCATION")]
-    pub location: String,
+    pub(crate) location: String,
     /// Part of the array, per dimension by order or by name: '0:10:2,:,5' or 'time=3,lat=0:90:2'
     #[arg(short, long, value_name = "SEL", allow_hyphen_values = true)]
-    pub select: Vec<String>,
+    pub(crate) select: Vec<String>,
     /// In this form
     #[arg(long = "as", value_name = "FORM", default_value = "table")]
-    pub form: Form,
+    pub(crate) form: Form,
     /// The same as --as json
     #[arg(long)]
-    pub json: bool,
+    pub(crate) json: bool,
     #[command(flatten)]
-    pub to: Output,
+    pub(crate) to: Output,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Form {
+pub(crate) enum Form {
     /// Columns for people
     Table,
     /// Comma-separated
@@ -193,22 +193,22 @@ pub enum Form {
 }
 
 #[derive(Args, Debug)]
-pub struct Digest {
+pub(crate) struct Digest {
     /// Files, or objects in them
     #[arg(value_name = "LOCATION", default_value = ".")]
-    pub locations: Vec<String>,
+    pub(crate) locations: Vec<String>,
     /// JSON Lines, an object each
     #[arg(long)]
-    pub json: bool,
+    pub(crate) json: bool,
     #[command(flatten)]
-    pub to: Output,
+    pub(crate) to: Output,
 }
 
 #[derive(Args, Debug)]
-pub struct Output {
+pub(crate) struct Output {
     /// Write to this file instead of standard output; it appears when it is whole
     #[arg(short, long, value_name = "FILE")]
-    pub output: Option<PathBuf>,
+    pub(crate) output: Option<PathBuf>,
 }
 
 impl std::ops::Deref for Describe {
@@ -281,7 +281,7 @@ fn size(text: &str) -> Option<u64> {
 ///
 /// # Errors
 /// If the word is neither a verb nor a file.
-pub fn with_verb(mut words: Vec<OsString>) -> Result<Vec<OsString>, Error> {
+pub(crate) fn with_verb(mut words: Vec<OsString>) -> Result<Vec<OsString>, Error> {
     let verbs = ["describe", "ls", "show", "digest", "completions", "man"];
     let first = words.iter().skip(1).position(|word| {
         let word = word.to_string_lossy();

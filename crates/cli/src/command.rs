@@ -1,7 +1,7 @@
 //! The verbs: each takes its arguments, writes its answer and says how it ended.
 
-pub mod describe;
-pub mod digest;
-pub mod ls;
-pub mod man;
-pub mod show;
+pub(crate) mod describe;
+pub(crate) mod digest;
+pub(crate) mod ls;
+pub(crate) mod man;
+pub(crate) mod show;

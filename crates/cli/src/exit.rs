@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 /// How a command ended; with several locations the worst counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Exit {
+pub(crate) enum Exit {
     /// Yes, done, same, clean.
     Yes,
     /// The answer is no: something could not be read.

@@ -9,7 +9,7 @@ use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::Path;
 
 /// Runs `work` with a writer to standard output, or to a file that appears when it is whole.
-pub fn to(path: Option<&Path>, work: impl FnOnce(&mut dyn Write) -> Result<Exit>) -> Result<Exit> {
+pub(crate) fn to(path: Option<&Path>, work: impl FnOnce(&mut dyn Write) -> Result<Exit>) -> Result<Exit> {
     let Some(path) = path else {
         let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
         let exit = work(&mut out)?;
@@ -34,7 +34,7 @@ pub fn to(path: Option<&Path>, work: impl FnOnce(&mut dyn Write) -> Result<Exit>
 
 /// What is said about the work, on standard error.
 #[derive(Debug, Default)]
-pub struct Messages {
+pub(crate) struct Messages {
     quiet: bool,
     color: bool,
     errors: Cell<u32>,
@@ -42,13 +42,13 @@ pub struct Messages {
 
 impl Messages {
     /// Messages as the options want them.
-    pub fn new(common: &Common) -> Self {
+    pub(crate) fn new(common: &Common) -> Self {
         let color = paints(common.color, io::stderr().is_terminal());
         Messages { quiet: common.quiet, color, errors: Cell::new(0) }
     }
 
     /// Says what went wrong. After twenty only the count goes on.
-    pub fn error(&self, error: &Error) {
+    pub(crate) fn error(&self, error: &Error) {
         self.errors.set(self.errors.get() + 1);
         if self.errors.get() <= MOST {
             self.say("error", "31", &error.to_string());
@@ -56,20 +56,20 @@ impl Messages {
     }
 
     /// As [`Messages::error`], for an error that does not know its file.
-    pub fn error_in(&self, error: &Error, file: &str) {
+    pub(crate) fn error_in(&self, error: &Error, file: &str) {
         let object = error.object().unwrap_or_default();
         self.error(&Error::new(error.kind(), error.reason().to_string()).in_object(object).in_file(file));
     }
 
     /// Says what is worth knowing, unless told to be quiet.
-    pub fn note(&self, text: &str) {
+    pub(crate) fn note(&self, text: &str) {
         if !self.quiet {
             self.say("  note", "36", text);
         }
     }
 
     /// Says how many errors were not shown.
-    pub fn finish(&self) {
+    pub(crate) fn finish(&self) {
         if let Some(more) = self.errors.get().checked_sub(MOST).filter(|more| *more > 0) {
             self.note(&format!("{more} more errors"));
         }
@@ -93,7 +93,7 @@ impl Messages {
 const MOST: u32 = 20;
 
 /// Whether standard output is painted.
-pub fn paints_stdout(common: &Common, to_file: bool) -> bool {
+pub(crate) fn paints_stdout(common: &Common, to_file: bool) -> bool {
     paints(common.color, !to_file && io::stdout().is_terminal())
 }
 
@@ -109,7 +109,7 @@ fn paints(when: When, terminal: bool) -> bool {
 }
 
 /// Rows under a header, in columns as wide as their widest cell.
-pub struct Table {
+pub(crate) struct Table {
     columns: Vec<Column>,
     widths: Vec<usize>,
     /// All cells one behind the other, row by row, and where each ends.
@@ -118,27 +118,27 @@ pub struct Table {
 }
 
 /// A column of a table.
-pub struct Column {
+pub(crate) struct Column {
     /// Its header, in upper case.
-    pub header: String,
+    pub(crate) header: String,
     /// Whether its cells are numbers, which stand right.
-    pub numbers: bool,
+    pub(crate) numbers: bool,
 }
 
 impl Table {
     /// A table without rows.
-    pub fn new(columns: Vec<Column>) -> Self {
+    pub(crate) fn new(columns: Vec<Column>) -> Self {
         let widths = columns.iter().map(|column| self::columns(&column.header)).collect();
         Table { columns, widths, text: String::new(), ends: Vec::new() }
     }
 
     /// Adds a cell; rows fill from left to right.
-    pub fn cell(&mut self, text: impl AsRef<str>) {
+    pub(crate) fn cell(&mut self, text: impl AsRef<str>) {
         self.cell_with(|out| out.push_str(text.as_ref()));
     }
 
     /// Adds a cell that `write` appends to what is there.
-    pub fn cell_with(&mut self, write: impl FnOnce(&mut String)) {
+    pub(crate) fn cell_with(&mut self, write: impl FnOnce(&mut String)) {
         let begin = self.text.len();
         write(&mut self.text);
         let width = columns(self.text.get(begin..).unwrap_or_default());
@@ -150,7 +150,7 @@ impl Table {
     }
 
     /// Writes header and rows, two spaces between columns, nothing at line ends.
-    pub fn write(&self, out: &mut dyn Write, paint: bool) -> io::Result<()> {
+    pub(crate) fn write(&self, out: &mut dyn Write, paint: bool) -> io::Result<()> {
         let mut lines = String::with_capacity(1 << 16);
         self.line(&mut lines, self.columns.iter().map(|column| column.header.as_str()));
         if paint {
@@ -174,7 +174,7 @@ impl Table {
 
     fn line<'a>(&self, line: &mut String, cells: impl Iterator<Item = &'a str>) {
         let mut pending = 0;
-        let mut spaces = |line: &mut String, mut count: usize| {
+        let spaces = |line: &mut String, mut count: usize| {
             while count > 0 {
                 let now = count.min(SPACES.len());
                 line.push_str(SPACES.get(..now).unwrap_or(SPACES));
@@ -210,7 +210,7 @@ fn columns(text: &str) -> usize {
 }
 
 /// Opens the store of a location; a directory is no store of a format that is read so far.
-pub fn open(
+pub(crate) fn open(
     location: &hyperslab::location::Location,
     common: &Common,
 ) -> Result<std::sync::Arc<dyn hyperslab::Source>> {
@@ -223,13 +223,13 @@ pub fn open(
 }
 
 /// Paints NDL on its way to a terminal: keys bold, types cyan, strings green, comments dim.
-pub struct Painter<'a> {
+pub(crate) struct Painter<'a> {
     out: &'a mut dyn Write,
     line: Vec<u8>,
 }
 
 impl<'a> Painter<'a> {
-    pub fn new(out: &'a mut dyn Write) -> Self {
+    pub(crate) fn new(out: &'a mut dyn Write) -> Self {
         Painter { out, line: Vec::new() }
     }
 }

@@ -1,5 +1,7 @@
 //! The command as its users meet it.
 
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests may panic")]
+
 mod answers;
 mod bad_input;
 mod command;

@@ -55,10 +55,9 @@ impl Encoder {
                 self.bytes(low);
                 Ok(())
             }
-            _ => Err(Error::new(
-                ErrorKind::InvalidArgument,
-                format!("{value} does not fit in {width} bytes"),
-            )),
+            _ => {
+                Err(Error::new(ErrorKind::InvalidArgument, format!("{value} does not fit in {width} bytes")))
+            }
         }
     }
 

@@ -76,7 +76,5 @@ impl<T: ReadAt + ?Sized> ReadAt for Box<T> {
 
 /// Says that a range passes the end, in one wording for all backends.
 fn past_end(offset: u64, len: u64, size: u64) -> crate::Error {
-    crate::Error::malformed(format!(
-        "{len} bytes at {offset:#x} are past the end, the file has {size} bytes"
-    ))
+    crate::Error::malformed(format!("{len} bytes at {offset:#x} are past the end, the file has {size} bytes"))
 }

@@ -179,7 +179,7 @@ impl Dataset {
                 }
             }
             LayoutClass::Chunked(chunked) => {
-                Place::Chunked(Chunks::open(reader, chunked, &self.dataspace, &self.filters)?)
+                Place::Chunked(Box::new(Chunks::open(reader, chunked, &self.dataspace, &self.filters)?))
             }
             LayoutClass::Virtual { .. } => {
                 return Err(Error::unsupported("a virtual dataset: its elements are in other datasets"));
@@ -285,7 +285,7 @@ pub struct Array {
 enum Place {
     Compact(Vec<u8>),
     Contiguous { address: Address, size: u64 },
-    Chunked(Chunks),
+    Chunked(Box<Chunks>),
 }
 
 impl Array {

@@ -120,7 +120,7 @@ impl Pipeline {
                 continue;
             }
             match step {
-                Step::Codec(codec) => codecs.push(codec.clone()),
+                Step::Codec(codec) => codecs.push(*codec),
                 Step::Other(name) => return Err(Error::unsupported(format!("filter {name}"))),
             }
         }

@@ -2,7 +2,7 @@
 //!
 //! Layers, each using only those before it:
 //!
-//! 1. [`format`]: bytes to structures and back; no I/O. Folders are chapters of the specification.
+//! 1. [`mod@format`]: bytes to structures and back; no I/O. Folders are chapters of the specification.
 //! 2. [`navigate`]: walks structures over storage: headers, groups, heaps, chunk indexes.
 //! 3. [`element`]: the file's representation of elements to rows in memory.
 //! 4. The native API: [`File`], [`Object`], [`Link`], [`Attribute`], [`Dataset`], [`Array`].

@@ -52,14 +52,20 @@ impl Reader {
         Ok(self.storage.len()?.saturating_sub(self.base))
     }
 
+    /// Whether the file ends at the base address.
+    pub fn is_empty(&self) -> Result<bool> {
+        Ok(self.len()? == 0)
+    }
+
     /// Where `address` lies in the file.
     ///
     /// # Errors
     /// If it is undefined or overflows.
     pub fn offset(&self, structure: &'static str, address: Address) -> Result<u64> {
-        address.get().and_then(|raw| raw.checked_add(self.base)).ok_or_else(|| {
-            Error::malformed(format!("its address is {address}")).at(structure, self.base)
-        })
+        address
+            .get()
+            .and_then(|raw| raw.checked_add(self.base))
+            .ok_or_else(|| Error::malformed(format!("its address is {address}")).at(structure, self.base))
     }
 
     /// Metadata of `structure`: `len` bytes at `address`.
@@ -86,7 +92,12 @@ impl Reader {
     }
 
     /// Decodes a structure of unknown length, at most `most` bytes, from what the file has there.
-    pub fn structure_up_to<S: Structure>(&self, address: Address, most: u64, context: &S::Context) -> Result<S> {
+    pub fn structure_up_to<S: Structure>(
+        &self,
+        address: Address,
+        most: u64,
+        context: &S::Context,
+    ) -> Result<S> {
         let bytes = self.bytes_up_to(S::NAME, address, most)?;
         S::decode(&mut Decoder::new(S::NAME, self.offset(S::NAME, address)?, &bytes), context)
     }
@@ -94,10 +105,7 @@ impl Reader {
     /// Raw data, past the cache.
     pub fn raw(&self, what: &'static str, address: Address, len: u64) -> Result<Bytes> {
         let offset = self.offset(what, address)?;
-        self.storage
-            .uncached()
-            .read_at(offset..offset.saturating_add(len))
-            .map_err(|e| e.at(what, offset))
+        self.storage.uncached().read_at(offset..offset.saturating_add(len)).map_err(|e| e.at(what, offset))
     }
 
     /// Raw data straight into the caller's memory.

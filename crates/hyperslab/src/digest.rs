@@ -237,8 +237,7 @@ fn array(source: &dyn Source, handle: &Handle) -> Result<LineContent> {
             .ok_or_else(|| Error::invalid("an element of more than 2^64 bytes"))?;
         let plan = Plan::new(array.datatype());
         let mut rows = Vec::new();
-        let mut bands = bands(&Region::all(shape), array.chunk(), row, BAND)?;
-        while let Some(band) = bands.next() {
+        for band in bands(&Region::all(shape), array.chunk(), row, BAND)? {
             let count = band.len();
             let len = count.and_then(|n| usize::try_from(n).ok()).and_then(|n| n.checked_mul(row));
             let len =
@@ -260,7 +259,7 @@ fn array(source: &dyn Source, handle: &Handle) -> Result<LineContent> {
 fn guard(source: &dyn Source, array: &dyn ArraySource, shape: &[u64]) -> Result<()> {
     let row = array.datatype().row_size().unwrap_or(usize::MAX) as u64;
     let bytes = element_count(shape).and_then(|count| count.checked_mul(row));
-    let most = source.len()?.saturating_mul(MOST_RATIO).max(source.limits().allocation.saturating_mul(4));
+    let most = source.size()?.saturating_mul(MOST_RATIO).max(source.limits().allocation.saturating_mul(4));
     match bytes {
         Some(bytes) if bytes <= most => Ok(()),
         _ => Err(Error::new(
@@ -268,7 +267,7 @@ fn guard(source: &dyn Source, array: &dyn ArraySource, shape: &[u64]) -> Result<
             format!(
                 "elements of {} bytes, more than a file of {} can hold (raise with --limit allocation=N)",
                 bytes.map_or("more than 2^64".into(), |bytes| bytes.to_string()),
-                source.len()?
+                source.size()?
             ),
         )),
     }
@@ -527,7 +526,7 @@ mod tests {
         fn format(&self) -> &'static str {
             "nothing"
         }
-        fn len(&self) -> Result<u64> {
+        fn size(&self) -> Result<u64> {
             Ok(0)
         }
         fn find(&self, path: &NodePath) -> Result<Entry> {

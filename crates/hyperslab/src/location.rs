@@ -56,8 +56,8 @@ impl Location {
         let text = self.path.as_deref().unwrap_or("/");
         // An object with that very name wins over the attribute of another.
         match find(source, text) {
-            Ok(entry) => return Ok(vec![Target { entry, attribute: None }]),
-            Err(e) if e.kind() != ErrorKind::NotFound => return Err(e),
+            Ok(entry) => Ok(vec![Target { entry, attribute: None }]),
+            Err(e) if e.kind() != ErrorKind::NotFound => Err(e),
             Err(missing) => {
                 let (path, attribute) = match text.rsplit_once('@') {
                     Some((path, attribute)) => (if path.is_empty() { "/" } else { path }, Some(attribute)),

@@ -12,7 +12,7 @@ pub trait Source: Send + Sync {
     fn format(&self) -> &'static str;
 
     /// Bytes of the file.
-    fn len(&self) -> Result<u64>;
+    fn size(&self) -> Result<u64>;
 
     /// What the file may make us allocate.
     fn limits(&self) -> Limits {

@@ -9,7 +9,12 @@ use hyperslab::location::Location;
 use hyperslab::ndl::StorageDetail;
 use std::io::Write;
 
-pub fn run(args: &Describe, common: &Common, messages: &Messages, out: &mut dyn Write) -> Result<Exit> {
+pub(crate) fn run(
+    args: &Describe,
+    common: &Common,
+    messages: &Messages,
+    out: &mut dyn Write,
+) -> Result<Exit> {
     let options = DescribeOptions {
         values: args.values,
         storage: match args.storage {

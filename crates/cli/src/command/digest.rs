@@ -8,7 +8,7 @@ use hyperslab::location::Location;
 use hyperslab::{Error, ErrorKind, Result};
 use std::io::Write;
 
-pub fn run(args: &Digest, common: &Common, messages: &Messages, out: &mut dyn Write) -> Result<Exit> {
+pub(crate) fn run(args: &Digest, common: &Common, messages: &Messages, out: &mut dyn Write) -> Result<Exit> {
     let mut worst = Exit::Yes;
     for text in &args.locations {
         let location = Location::parse(text);

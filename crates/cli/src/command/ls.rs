@@ -8,7 +8,7 @@ use hyperslab::location::Location;
 use hyperslab::{Entry, Error, Item, Result, Source};
 use std::io::Write;
 
-pub fn run(args: &Ls, common: &Common, messages: &Messages, out: &mut dyn Write) -> Result<Exit> {
+pub(crate) fn run(args: &Ls, common: &Common, messages: &Messages, out: &mut dyn Write) -> Result<Exit> {
     let mut worst = Exit::Yes;
     for (index, text) in args.locations.iter().enumerate() {
         let location = Location::parse(text);
@@ -68,7 +68,7 @@ impl List<'_> {
         if !self.args.one && !self.args.json {
             let Location { store, .. } = self.location;
             let path = &entry.handle.path;
-            let whole = path.is_root().then(|| self.source.len()).transpose()?;
+            let whole = path.is_root().then(|| self.source.size()).transpose()?;
             let place = if path.is_root() { store.clone() } else { format!("{store}:{path}") };
             write!(out, "{place}: {}, {}", self.source.format(), counts.label())?;
             match whole {

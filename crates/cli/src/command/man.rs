@@ -6,7 +6,7 @@ use clap::CommandFactory;
 use hyperslab::{Error, Result};
 use std::io::Write;
 
-pub fn run(verb: Option<&str>, out: &mut dyn Write) -> Result<Exit> {
+pub(crate) fn run(verb: Option<&str>, out: &mut dyn Write) -> Result<Exit> {
     let mut command = Cli::command();
     command.build();
     let (page, title) = match verb {

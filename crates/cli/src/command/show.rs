@@ -9,7 +9,7 @@ use hyperslab::show::{Shown, show};
 use hyperslab::{Error, Result, ndl};
 use std::io::Write;
 
-pub fn run(args: &Show, common: &Common, messages: &Messages, out: &mut dyn Write) -> Result<Exit> {
+pub(crate) fn run(args: &Show, common: &Common, messages: &Messages, out: &mut dyn Write) -> Result<Exit> {
     let location = Location::parse(&args.location);
     let shown = open(&location, common).and_then(|source| {
         let targets = location.targets(&*source)?;

@@ -81,7 +81,7 @@ impl Source for Hdf5Source {
         if self.netcdf { "NetCDF-4" } else { "HDF5" }
     }
 
-    fn len(&self) -> Result<u64> {
+    fn size(&self) -> Result<u64> {
         Ok(self.len)
     }
 
