@@ -20,7 +20,7 @@ from tally import Tally
 
 SMALL = 100_000
 # libyaml's reader is 20 times as fast; PyYAML's own, which is stricter here and there, reads what is short.
-SHORT = 60_000
+SHORT = 20_000
 
 
 def describe(hyperslab, path, *options):
