@@ -1,6 +1,6 @@
 //! Fuzzing: `cargo fuzz` over the targets in `fuzz/`, on the stable compiler.
 
-use crate::run;
+use crate::run::{self, Finished};
 use crate::tally::Tally;
 use crate::workspace;
 use std::fs;
@@ -24,6 +24,11 @@ pub(crate) fn smoke() -> Result<Tally, String> {
         Err(reason) if workspace::is_ci() => return Err(reason),
         Err(reason) => return Ok(Tally::skip(reason)),
     };
+    let built = build(&cargo_fuzz)?;
+    if !built.success {
+        println!("{}", built.output);
+        return Err("the fuzz targets do not build".to_owned());
+    }
     let mut tally = Tally::default();
     for name in &names {
         let done = run::quietly(&mut target(&cargo_fuzz, name, &format!("-max_total_time={each}"))?)?;
@@ -45,6 +50,14 @@ pub(crate) fn targets() -> Result<Vec<String>, String> {
         entries.flatten().filter_map(|entry| entry.path().file_stem()?.to_str().map(str::to_owned)).collect();
     names.sort();
     Ok(names)
+}
+
+/// Builds all targets at once.
+pub(crate) fn build(cargo_fuzz: &Path) -> Result<Finished, String> {
+    let mut command = run::command(cargo_fuzz);
+    run::quietly(
+        command.args(["fuzz", "build", "-s", "none", "--target-dir"]).arg(workspace::target().join("fuzz")),
+    )
 }
 
 /// A run of one target over its own corpus, its regressions, the golden structures and small files.

@@ -7,3 +7,4 @@ mod bad_input;
 mod command;
 mod golden;
 mod help;
+mod readme;

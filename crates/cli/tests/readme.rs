@@ -1,0 +1,59 @@
+//! What README.md shows is what the command prints.
+
+use crate::command::{examples, hyperslab};
+use std::fs;
+
+#[test]
+fn examples_in_the_readme_are_true() {
+    let readme = fs::read_to_string(examples().join("../README.md")).unwrap();
+    let mut shown = 0;
+    for block in readme.split("```console\n").skip(1) {
+        let (block, _) = block.split_once("```").unwrap();
+        for example in block.split("$ hyperslab ").skip(1) {
+            let (command, wanted) = example.split_once('\n').unwrap();
+            let ran = hyperslab(words(command));
+            let found = ran.answer + &ran.messages;
+            assert!(agrees(wanted.trim_end(), found.trim_end()), "hyperslab {command} prints:\n{found}");
+            shown += 1;
+        }
+    }
+    assert!(shown >= 5, "{shown} examples");
+}
+
+/// Splits at spaces outside single quotes.
+fn words(command: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    for (index, part) in command.split('\'').enumerate() {
+        if index % 2 == 1 {
+            words.push(part.to_owned());
+        } else {
+            words.extend(part.split_whitespace().map(str::to_owned));
+        }
+    }
+    words
+}
+
+/// Whether the text is what was printed, where a line `…` stands for any lines.
+fn agrees(wanted: &str, found: &str) -> bool {
+    let wanted: Vec<&str> = wanted.lines().collect();
+    let found: Vec<&str> = found.lines().collect();
+    let mut pieces = wanted.split(|line| *line == "…");
+    let mut at = pieces.next().map_or(0, <[&str]>::len);
+    if !found.starts_with(&wanted[..at]) {
+        return false;
+    }
+    for piece in pieces {
+        let place = (at..=found.len()).find(|&from| found[from..].starts_with(piece));
+        let Some(place) = place else { return false };
+        at = place + piece.len();
+    }
+    at == found.len() || wanted.last() == Some(&"…")
+}
+
+#[test]
+fn an_ellipsis_stands_for_lines_left_out() {
+    assert!(agrees("a\n…\nd", "a\nb\nc\nd"));
+    assert!(agrees("a\n…", "a\nb"));
+    assert!(!agrees("a", "a\nb"));
+    assert!(!agrees("a\n…\nd", "a\nb"));
+}
