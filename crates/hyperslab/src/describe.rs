@@ -50,7 +50,12 @@ pub fn describe(
     out: &mut dyn Write,
 ) -> Result<Description> {
     let format = if options.json { Format::Json } else { Format::Yaml };
-    let shown = Options { values: options.values.is_some(), storage: options.storage, pure: options.pure };
+    let shown = Options {
+        values: options.values.is_some(),
+        storage: options.storage,
+        pure: options.pure,
+        netcdf: source.format() == "NetCDF-4",
+    };
     let mut document =
         Document { source, options, emitter: Emitter::new(format, shown), done: Description::default() };
     document.outside(targets)?;
@@ -186,7 +191,9 @@ impl Document<'_> {
         let array = self.source.array(handle)?;
         let Some(extents) = array.extents() else { return Ok(node) };
         let count = element_count(extents).and_then(|count| count.checked_mul(leaves(array.datatype())));
-        if count.is_some_and(|count| count <= most) {
+        // What was never written is said by having no value; the fill value stands in `storage`.
+        if count.is_some_and(|count| count <= most && (count == 0 || !array.is_unwritten().unwrap_or(false)))
+        {
             *value = Some(values(&*array)?);
         }
         Ok(node)

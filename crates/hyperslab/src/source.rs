@@ -70,6 +70,14 @@ pub trait ArraySource: Send + Sync {
     /// # Errors
     /// If the chunks cannot be listed.
     fn stored(&self) -> Result<u64>;
+
+    /// Whether no element was ever written, so that all are fill.
+    ///
+    /// # Errors
+    /// As [`ArraySource::stored`].
+    fn is_unwritten(&self) -> Result<bool> {
+        Ok(self.stored()? == 0)
+    }
 }
 
 /// Names an object of an opened file.

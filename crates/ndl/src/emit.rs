@@ -30,6 +30,8 @@ pub struct Options {
     pub storage: StorageDetail,
     /// NDL 0.6.1 alone. What it lacks is written in another way, left out with a note, or refused.
     pub pure: bool,
+    /// Whether a text of an attribute is characters unless it says otherwise, as in NetCDF.
+    pub netcdf: bool,
 }
 
 /// How much a document says of how things are stored.
@@ -369,8 +371,16 @@ impl<'e> Lower<'e> {
         format: Format,
         extensions: Extensions,
     ) -> Self {
-        let Options { storage: detail, pure, .. } = options;
-        Lower { dimcoords, detail, pure, long: format == Format::Json, extensions, changes: Vec::new() }
+        let Options { storage: detail, pure, netcdf, .. } = options;
+        Lower {
+            dimcoords,
+            detail,
+            pure,
+            netcdf,
+            long: format == Format::Json,
+            extensions,
+            changes: Vec::new(),
+        }
     }
 }
 

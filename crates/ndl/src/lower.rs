@@ -25,6 +25,8 @@ pub(crate) struct Lower<'e> {
     pub(crate) detail: StorageDetail,
     /// NDL 0.6.1 alone.
     pub(crate) pure: bool,
+    /// Texts of attributes are characters unless they say otherwise.
+    pub(crate) netcdf: bool,
     /// Nothing in its short form.
     pub(crate) long: bool,
     pub(crate) extensions: Extensions,

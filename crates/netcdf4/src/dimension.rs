@@ -38,6 +38,16 @@ impl Scale {
         Ok(Some(Scale { pure: name.starts_with(PURE_DIMENSION), name }))
     }
 
+    /// The identifier of a dimension, which counts definitions; only NetCDF files have it.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    pub fn dimension_id(file: &File, scale: &Object) -> Result<Option<i64>> {
+        let Some(attribute) = scale.attribute(file, b"_Netcdf4Dimid")? else { return Ok(None) };
+        let rows = attribute.read(file)?.rows;
+        Ok(rows.first_chunk().map(|id| i64::from(i32::from_ne_bytes(*id))))
+    }
+
     /// The length of an unlimited dimension without coordinate values: that of the longest variable along
     /// it, as no dataset of its own grows with them.
     ///

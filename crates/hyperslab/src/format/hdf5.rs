@@ -59,6 +59,7 @@ impl Format for Hdf5 {
             netcdf,
             paths: OnceLock::new(),
             dimcoords: Mutex::default(),
+            user_types: OnceLock::new(),
             linked: AtomicBool::new(false),
         }))
     }
@@ -72,6 +73,7 @@ struct Hdf5Source {
     paths: OnceLock<Paths>,
     /// Which scales name dimensions, by address: a file has few, and each variable asks.
     dimcoords: Mutex<FxHashMap<u64, Option<NodePath>>>,
+    user_types: OnceLock<Vec<UserType>>,
     /// Whether a walk met an object at several paths although its header counts one link.
     linked: AtomicBool,
 }
@@ -119,7 +121,11 @@ impl Source for Hdf5Source {
     fn members(&self, group: &Handle) -> Result<Vec<Entry>> {
         let object = self.file.object(Address(group.id))?;
         let links = object.links(&self.file)?;
-        Ok(links.into_iter().map(|link| self.member(&group.path, link)).collect())
+        let mut members: Vec<Entry> = links.into_iter().map(|link| self.member(&group.path, link)).collect();
+        if self.netcdf {
+            self.order_dimensions(&mut members);
+        }
+        Ok(members)
     }
 
     fn load(&self, object: &Handle) -> Result<Node> {
@@ -186,6 +192,24 @@ impl Hdf5Source {
         }
     }
 
+    /// Puts dimensions in the order of their identifiers, which is that of their definition: the library
+    /// creates the datasets of coordinate variables later than those of other dimensions.
+    fn order_dimensions(&self, members: &mut [Entry]) {
+        let is_dimension = |entry: &Entry| matches!(entry.item, Item::Array { kind: NodeKind::DimCoord, .. });
+        let id = |entry: &Entry| {
+            let object = self.file.object(Address(entry.handle.id)).ok()?;
+            Scale::dimension_id(&self.file, &object).ok()?
+        };
+        let mut ordered: Vec<(Option<i64>, Entry)> =
+            members.iter().filter(|e| is_dimension(e)).map(|e| (id(e), e.clone())).collect();
+        if ordered.iter().any(|(id, _)| id.is_none()) {
+            return;
+        }
+        ordered.sort_by_key(|(id, _)| *id);
+        let places = members.iter_mut().filter(|entry| is_dimension(entry));
+        places.zip(ordered).for_each(|(place, (_, entry))| *place = entry);
+    }
+
     fn entry(&self, path: NodePath, address: Address, object: Result<Object>) -> Entry {
         let item = match object {
             Ok(object) => self.item(&object).unwrap_or_else(|error| {
@@ -200,7 +224,7 @@ impl Hdf5Source {
         Ok(match object.kind() {
             ObjectKind::Group => Item::Group,
             ObjectKind::NamedDatatype => {
-                Item::Datatype(self.datatype(&object.named_datatype(&self.file)?, None)?.0)
+                Item::Datatype(Arc::new(datatype::datatype(&object.named_datatype(&self.file)?)?.0))
             }
             ObjectKind::Unknown => {
                 return Err(Error::unsupported("an object that is no group, dataset or datatype"));
@@ -236,10 +260,10 @@ impl Hdf5Source {
                 Node::Group(Group { attributes, storage: Storage::default() })
             }
             ObjectKind::NamedDatatype => {
-                let (datatype, element) = self.datatype(&object.named_datatype(&self.file)?, None)?;
+                let (datatype, element) = datatype::datatype(&object.named_datatype(&self.file)?)?;
                 let attributes = self.attributes(object, false)?;
                 let storage = Storage { element, ..Storage::default() };
-                Node::Datatype(NamedDatatype { datatype, attributes, storage })
+                Node::Datatype(NamedDatatype { datatype: Arc::new(datatype), attributes, storage })
             }
             ObjectKind::Unknown => {
                 return Err(Error::unsupported("an object that is no group, dataset or datatype"));
@@ -324,13 +348,16 @@ impl Hdf5Source {
         let Fill::Value(fill) = &storage.fill else { return };
         let same = match attributes.get("_FillValue") {
             Some(Ok(attribute)) => attribute.value.rows == fill.rows,
-            _ => default_fill(datatype).is_some_and(|default| default == fill.rows),
+            _ => default_fill(datatype.resolved()).is_some_and(|default| default == fill.rows),
         };
         // A fill value of zeros for what NetCDF fills with nothing: text and user types.
-        let zeros = dataset
-            .fill(&self.file)
-            .is_ok_and(|fill| fill.value.is_some_and(|value| value.iter().all(|byte| *byte == 0)));
-        if self.netcdf && (same || zeros && default_fill(datatype).is_none()) {
+        let empty =
+            fill.heap.buffers.iter().all(|text| text.is_empty()) && matches!(datatype, Datatype::String(_));
+        let zeros = empty
+            || dataset
+                .fill(&self.file)
+                .is_ok_and(|fill| fill.value.is_some_and(|value| value.iter().all(|byte| *byte == 0)));
+        if self.netcdf && (same || zeros && default_fill(datatype.resolved()).is_none()) {
             storage.fill = Fill::Default;
         }
     }
@@ -387,13 +414,35 @@ impl Hdf5Source {
         committed: Option<Address>,
     ) -> Result<(Arc<Datatype>, ElementStorage)> {
         let (datatype, element) = datatype::datatype(from)?;
-        match committed.and_then(|address| self.paths().get(address)) {
+        let path = match committed {
+            Some(address) => self.paths().get(address),
+            None if self.netcdf && is_user_defined(&datatype) => {
+                self.user_types().iter().find(|known| known.is(&datatype, &element)).map(|known| &known.path)
+            }
+            None => None,
+        };
+        match path {
             // The named type itself says how its elements are stored.
             Some(path) => {
                 Ok((Arc::new(Datatype::Named(path.clone(), Arc::new(datatype))), ElementStorage::default()))
             }
             None => Ok((Arc::new(datatype), element)),
         }
+    }
+
+    /// The user-defined types of a NetCDF file. Its variables have them by name even where the library
+    /// stored a copy of the type.
+    fn user_types(&self) -> &[UserType] {
+        self.user_types.get_or_init(|| {
+            let mut types = Vec::new();
+            for (path, address) in self.paths().named_datatypes() {
+                let read = self.file.object(*address).and_then(|object| object.named_datatype(&self.file));
+                if let Ok((datatype, element)) = read.and_then(|read| datatype::datatype(&read)) {
+                    types.push(UserType { path: path.clone(), datatype, element });
+                }
+            }
+            types
+        })
     }
 
     fn attributes(&self, object: &Object, scale: bool) -> Result<Attributes> {
@@ -456,8 +505,30 @@ fn default_fill(datatype: &Datatype) -> Option<Vec<u8>> {
         Datatype::Int { bits: 64, signed: false } => (u64::MAX - 1).to_ne_bytes().to_vec(),
         Datatype::Float(Float::Single) => 9.969_21e36_f32.to_ne_bytes().to_vec(),
         Datatype::Float(Float::Double) => 9.969_209_968_386_869e36_f64.to_ne_bytes().to_vec(),
+        Datatype::Enum { base, .. } => return default_fill(base),
         _ => return None,
     })
+}
+
+/// A named datatype of a NetCDF file.
+struct UserType {
+    path: NodePath,
+    datatype: Datatype,
+    element: ElementStorage,
+}
+
+impl UserType {
+    fn is(&self, datatype: &Datatype, element: &ElementStorage) -> bool {
+        self.datatype == *datatype && self.element == *element
+    }
+}
+
+/// Whether NetCDF has such a type only by definition.
+fn is_user_defined(datatype: &Datatype) -> bool {
+    matches!(
+        datatype,
+        Datatype::Enum { .. } | Datatype::Compound(_) | Datatype::Vlen(_) | Datatype::Opaque { .. }
+    )
 }
 
 /// Soft links followed one after another before we take them for a circle.

@@ -51,7 +51,9 @@ impl Lower<'_> {
             }
             _ => {}
         }
-        if let Some(time) = storage.fill_time {
+        // Writing the fill value at allocation is what happens anyway wherever there is one.
+        let always = storage.fill_time == Some(FillTime::Alloc);
+        if let Some(time) = storage.fill_time.filter(|_| self.detail == StorageDetail::Full || !always) {
             self.extend_with(Extension::FillTime, &mut entries, "fill_time", || Tree::text(fill_time(time)));
         }
         let layout = storage.layout.as_ref();
@@ -73,7 +75,7 @@ impl Lower<'_> {
         match self.detail {
             StorageDetail::None => {}
             StorageDetail::Full => self.push_element(&mut entries, storage, StorageDetail::Full, true),
-            StorageDetail::Brief if storage.length == Some(Length::Variable) => {
+            StorageDetail::Brief if self.netcdf && storage.length == Some(Length::Variable) => {
                 self.extend_with(Extension::Length, &mut entries, "length", || Tree::text("variable"));
             }
             StorageDetail::Brief => {}

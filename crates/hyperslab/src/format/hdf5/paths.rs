@@ -2,23 +2,31 @@
 
 use hyperslab_core::Result;
 use hyperslab_hdf5::format::Address;
-use hyperslab_hdf5::{File, ObjectKind};
+use hyperslab_hdf5::{File, Object, ObjectKind};
 use hyperslab_model::NodePath;
 use rustc_hash::FxHashMap;
 
 /// First paths by address: of several paths to one object the least in (depth, bytes).
-pub(super) struct Paths(FxHashMap<u64, NodePath>);
+pub(super) struct Paths {
+    first: FxHashMap<u64, NodePath>,
+    named_datatypes: Vec<(NodePath, Address)>,
+}
 
 impl Paths {
     /// Follows every hard link of the file, level by level. What cannot be read is passed over: whoever asks
     /// for it will be told why.
     pub(super) fn of(file: &File) -> Paths {
         let mut first = FxHashMap::from_iter([(file.root_address().0, NodePath::root())]);
+        let mut named_datatypes = Vec::new();
         let mut level = vec![(NodePath::root(), file.root_address())];
         while !level.is_empty() {
             let mut found = Vec::new();
             for (path, address) in &level {
-                for (name, target) in hard_links(file, *address).unwrap_or_default() {
+                let Ok(object) = file.object(*address) else { continue };
+                if object.kind() == ObjectKind::NamedDatatype {
+                    named_datatypes.push((path.clone(), *address));
+                }
+                for (name, target) in hard_links(file, &object).unwrap_or_default() {
                     if !first.contains_key(&target.0) {
                         found.push((path.child(&String::from_utf8_lossy(&name)), target));
                     }
@@ -33,17 +41,21 @@ impl Paths {
                 }
             }
         }
-        Paths(first)
+        Paths { first, named_datatypes }
+    }
+
+    /// The committed datatypes, in the order of their paths.
+    pub(super) fn named_datatypes(&self) -> &[(NodePath, Address)] {
+        &self.named_datatypes
     }
 
     /// The first path of the object at `address`.
     pub(super) fn get(&self, address: Address) -> Option<&NodePath> {
-        self.0.get(&address.0)
+        self.first.get(&address.0)
     }
 }
 
-fn hard_links(file: &File, address: Address) -> Result<Vec<(Vec<u8>, Address)>> {
-    let object = file.object(address)?;
+fn hard_links(file: &File, object: &Object) -> Result<Vec<(Vec<u8>, Address)>> {
     if object.kind() != ObjectKind::Group {
         return Ok(Vec::new());
     }
