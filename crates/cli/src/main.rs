@@ -4,6 +4,7 @@ mod args;
 mod command;
 mod exit;
 mod output;
+mod progress;
 
 use args::{Cli, Verb};
 use clap::{CommandFactory, Parser};

@@ -1,7 +1,7 @@
 //! What is inside, as NDL.
 
 use crate::location::Target;
-use crate::source::{Entry, Handle, Item, Source};
+use crate::source::{ArraySource, Entry, Handle, Item, Source, check_size};
 use crate::walk::{Step, walk};
 use hyperslab_core::nd::{Region, element_count};
 use hyperslab_core::rows::Heap;
@@ -58,9 +58,8 @@ pub fn describe(
     };
     let mut document =
         Document { source, options, emitter: Emitter::new(format, shown), done: Description::default() };
-    document.outside(targets)?;
-    for target in targets {
-        document.target(&target.entry)?;
+    for entry in document.plan(targets)? {
+        document.target(&entry)?;
     }
     let Document { emitter, mut done, .. } = document;
     done.notes = emitter.notes();
@@ -88,15 +87,35 @@ struct Document<'a> {
 }
 
 impl Document<'_> {
-    /// What the targets use but do not contain: dimensions and named types of other groups.
-    fn outside(&mut self, targets: &[Target]) -> Result<()> {
-        let within = |path: &NodePath| targets.iter().any(|target| path.is_within(&target.entry.handle.path));
-        if within(&NodePath::root()) {
-            return Ok(());
+    /// What is described, group by group: the targets, and what they use but do not contain, dimensions and
+    /// named types of other groups.
+    fn plan(&mut self, targets: &[Target]) -> Result<Vec<Entry>> {
+        let paths: Vec<&NodePath> = targets.iter().map(|target| &target.entry.handle.path).collect();
+        // A pattern can match a group and what is in it.
+        let inner = |path: &NodePath| paths.iter().any(|other| path != *other && path.is_within(other));
+        let mut entries: Vec<Entry> = Vec::new();
+        for target in targets.iter().filter(|target| !inner(&target.entry.handle.path)) {
+            entries.push(target.entry.clone());
         }
+        for path in self.used_outside(&entries)? {
+            entries.extend(self.source.find(&path));
+        }
+        let group = |entry: &Entry| match (&entry.item, entry.handle.path.parent()) {
+            (Item::Group, _) | (_, None) => entry.handle.path.to_string(),
+            (_, Some(parent)) => parent.to_string(),
+        };
+        entries.sort_by_cached_key(group);
+        Ok(entries)
+    }
+
+    fn used_outside(&mut self, entries: &[Entry]) -> Result<BTreeSet<NodePath>> {
         let mut used = BTreeSet::new();
-        for target in targets {
-            self.visit(&target.entry, &mut |document, entry| {
+        let within = |path: &NodePath| entries.iter().any(|entry| path.is_within(&entry.handle.path));
+        if within(&NodePath::root()) {
+            return Ok(used);
+        }
+        for entry in entries {
+            self.visit(entry, &mut |document, entry| {
                 if let Ok(node) = document.source.load(&entry.handle) {
                     uses(&node, &mut used);
                 }
@@ -110,12 +129,8 @@ impl Document<'_> {
                 uses(&node, &mut used);
             }
         }
-        for path in used.iter().filter(|path| !within(path)) {
-            if let Ok(entry) = self.source.find(path) {
-                self.object(&entry)?;
-            }
-        }
-        Ok(())
+        used.retain(|path| !within(path));
+        Ok(used)
     }
 
     fn target(&mut self, entry: &Entry) -> Result<()> {
@@ -133,7 +148,8 @@ impl Document<'_> {
         walk(source, &entry.handle, &mut |step| {
             let level = |path: &NodePath| path.depth() - base;
             match step {
-                Step::Enter(group) if level(&group.path) <= depth => {
+                Step::Enter(group, members) if level(&group.path) <= depth => {
+                    self.declare(members);
                     visit(self, &Entry { handle: group.clone(), item: Item::Group })
                 }
                 Step::Member(entry) if level(&entry.handle.path) <= depth.saturating_add(1) => {
@@ -142,6 +158,15 @@ impl Document<'_> {
                 _ => Ok(()),
             }
         })
+    }
+
+    /// Tells the names of dimensions before the first shape that may use one.
+    fn declare(&mut self, members: &[Entry]) {
+        for entry in members {
+            if let Item::Array { kind: NodeKind::DimCoord, datatype, .. } = &entry.item {
+                self.emitter.declare_dimcoord(&entry.handle.path, datatype.is_some());
+            }
+        }
     }
 
     fn object(&mut self, entry: &Entry) -> Result<()> {
@@ -194,6 +219,7 @@ impl Document<'_> {
         // What was never written is said by having no value; the fill value stands in `storage`.
         if count.is_some_and(|count| count <= most && (count == 0 || !array.is_unwritten().unwrap_or(false)))
         {
+            check_size(self.source, &*array)?;
             *value = Some(values(&*array)?);
         }
         Ok(node)
@@ -218,21 +244,25 @@ fn leaves(datatype: &Datatype) -> u64 {
 ///
 /// # Errors
 /// If they cannot be read, or are more than memory holds.
-pub fn values(array: &dyn crate::source::ArraySource) -> Result<Values> {
+pub fn values(array: &dyn ArraySource) -> Result<Values> {
     let extents = array.extents().unwrap_or_default();
-    let len = element_count(extents)
-        .and_then(|count| usize::try_from(count).ok())
-        .and_then(|count| count.checked_mul(array.datatype().row_size()?))
-        .filter(|len| *len <= isize::MAX.cast_unsigned())
-        .ok_or_else(|| Error::new(ErrorKind::LimitExceeded, "more elements than memory holds"))?;
-    let mut rows = Vec::new();
-    rows.try_reserve_exact(len).map_err(|_| {
-        Error::new(ErrorKind::LimitExceeded, format!("no memory for {len} bytes of elements"))
-    })?;
-    rows.resize(len, 0);
+    let mut rows = zeroed_rows(array, extents)?;
     let mut heap = Heap::default();
     array.read(&Region::all(extents), &mut rows, &mut heap)?;
     Ok(Values { rows: rows.into(), heap })
+}
+
+/// Memory for the rows of as many elements as a region of these counts has.
+pub(crate) fn zeroed_rows(array: &dyn ArraySource, counts: &[u64]) -> Result<Vec<u8>> {
+    let too_many = |what: String| Error::new(ErrorKind::LimitExceeded, what);
+    let len = element_count(counts)
+        .and_then(|count| usize::try_from(count).ok())
+        .and_then(|count| count.checked_mul(array.datatype().row_size()?))
+        .ok_or_else(|| too_many("more elements than memory holds".into()))?;
+    let mut rows = Vec::new();
+    rows.try_reserve_exact(len).map_err(|_| too_many(format!("no memory for {len} bytes of elements")))?;
+    rows.resize(len, 0);
+    Ok(rows)
 }
 
 fn kind_of(item: &Item) -> NodeKind {

@@ -1,7 +1,7 @@
 //! One hash per object: what an array contains, whatever format, chunking, compression, byte order or
 //! string padding stores it. Content digest, version 1.
 
-use crate::source::{ArraySource, Entry, Handle, Item, Source};
+use crate::source::{Entry, Handle, Item, Source, check_size};
 use crate::walk::{Step, walk};
 use blake3::Hasher;
 use hyperslab_core::nd::{Region, Selection, bands, element_count};
@@ -123,27 +123,47 @@ fn shape_text(shape: &[u64]) -> String {
 /// # Errors
 /// If there is no such object.
 pub fn lines(source: &dyn Source, root: &NodePath) -> Result<Vec<Line>> {
+    lines_with(source, root, &mut |_, _| {})
+}
+
+/// As [`lines`], telling `progress` the array at hand and how many bytes of elements have been hashed in all.
+///
+/// # Errors
+/// As [`lines`].
+pub fn lines_with(
+    source: &dyn Source,
+    root: &NodePath,
+    progress: &mut dyn FnMut(&NodePath, u64),
+) -> Result<Vec<Line>> {
+    let mut done = 0;
+    let mut hashed = |path: &NodePath, bytes: u64| {
+        done += bytes;
+        progress(path, done);
+    };
     let entry = source.find(root)?;
     let mut lines = Vec::new();
     if matches!(entry.item, Item::Group) {
         walk(source, &entry.handle, &mut |step| {
             match step {
-                Step::Enter(group) => {
-                    object(source, &Entry { handle: group.clone(), item: Item::Group }, &mut lines)
-                }
-                Step::Member(entry) => object(source, entry, &mut lines),
+                Step::Enter(group, _) => object(
+                    source,
+                    &Entry { handle: group.clone(), item: Item::Group },
+                    &mut hashed,
+                    &mut lines,
+                ),
+                Step::Member(entry) => object(source, entry, &mut hashed, &mut lines),
                 Step::Leave(_) => {}
             }
             Ok(())
         })?;
     } else {
-        object(source, &entry, &mut lines);
+        object(source, &entry, &mut hashed, &mut lines);
     }
     lines.sort_by(|a, b| a.path.as_bytes().cmp(b.path.as_bytes()));
     Ok(lines)
 }
 
-fn object(source: &dyn Source, entry: &Entry, lines: &mut Vec<Line>) {
+fn object(source: &dyn Source, entry: &Entry, hashed: &mut dyn FnMut(&NodePath, u64), lines: &mut Vec<Line>) {
     let path = entry.handle.path.as_str();
     let mut push = |content| lines.push(Line { path: path.to_owned(), content });
     match &entry.item {
@@ -157,7 +177,7 @@ fn object(source: &dyn Source, entry: &Entry, lines: &mut Vec<Line>) {
         }
         // A dimension without values has no content of its own.
         Item::Array { datatype: None, .. } => return,
-        Item::Array { .. } => match array(source, &entry.handle) {
+        Item::Array { .. } => match array(source, &entry.handle, hashed) {
             Ok(content) => push(content),
             Err(error) => {
                 push(LineContent::Error { kind: "array", reason: error.reason().to_string() });
@@ -224,13 +244,17 @@ fn attribute_line(source: &dyn Source, path: &str, name: &str, attribute: &Attri
     Line { path: format!("{path}@{name}"), content }
 }
 
-fn array(source: &dyn Source, handle: &Handle) -> Result<LineContent> {
+fn array(
+    source: &dyn Source,
+    handle: &Handle,
+    hashed: &mut dyn FnMut(&NodePath, u64),
+) -> Result<LineContent> {
     let array = source.array(handle)?;
     let datatype = array.datatype().to_string();
     let shape = array.extents().map(<[u64]>::to_vec);
     let mut hasher = head(&datatype, shape.as_deref());
     if let Some(shape) = &shape {
-        guard(source, &*array, shape)?;
+        check_size(source, &*array)?;
         let row = array
             .datatype()
             .row_size()
@@ -247,34 +271,13 @@ fn array(source: &dyn Source, handle: &Handle) -> Result<LineContent> {
             array.read(&band, &mut rows, &mut heap)?;
             let values = Values { rows: std::mem::take(&mut rows).into(), heap };
             plan.hash(source, &values, count, &mut hasher)?;
+            hashed(&handle.path, len as u64);
             // The buffer is ours alone again once the values are gone.
             rows = values.rows.try_into_mut().map(Vec::from).unwrap_or_default();
         }
     }
     Ok(LineContent::Hashed { kind: "array", datatype, shape, digest: hasher.finalize() })
 }
-
-/// Refuses arrays whose size has nothing to do with that of their file: hashing the fill value of exabytes
-/// that were never written would not end.
-fn guard(source: &dyn Source, array: &dyn ArraySource, shape: &[u64]) -> Result<()> {
-    let row = array.datatype().row_size().unwrap_or(usize::MAX) as u64;
-    let bytes = element_count(shape).and_then(|count| count.checked_mul(row));
-    let most = source.size()?.saturating_mul(MOST_RATIO).max(source.limits().allocation.saturating_mul(4));
-    match bytes {
-        Some(bytes) if bytes <= most => Ok(()),
-        _ => Err(Error::new(
-            ErrorKind::LimitExceeded,
-            format!(
-                "elements of {} bytes, more than a file of {} can hold (raise with --limit allocation=N)",
-                bytes.map_or("more than 2^64".into(), |bytes| bytes.to_string()),
-                source.size()?
-            ),
-        )),
-    }
-}
-
-/// More than any byte of a file becomes when decompressed by deflate.
-const MOST_RATIO: u64 = 1100;
 
 /// Bytes of rows that are held at once.
 const BAND: u64 = 32 << 20;
@@ -515,6 +518,7 @@ const MOST_BLOCKS: u64 = 1 << 20;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::source::ArraySource;
     use bytes::Bytes;
     use hyperslab_core::rows::Slot;
     use hyperslab_model::Text;

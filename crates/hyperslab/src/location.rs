@@ -144,7 +144,7 @@ fn matching(source: &dyn Source, pattern: &str) -> Result<Vec<Entry>> {
     let mut found = Vec::new();
     walk(source, &root.handle, &mut |step| {
         let entry = match step {
-            Step::Enter(handle) => Entry { handle: handle.clone(), item: Item::Group },
+            Step::Enter(handle, _) => Entry { handle: handle.clone(), item: Item::Group },
             Step::Member(entry) => entry.clone(),
             Step::Leave(_) => return Ok(()),
         };

@@ -3,11 +3,12 @@
 //! Dimensions by order, `0:10:2,:,5`, or by name, `time=3,lat=0:90:2,lat=[0,5,9]`. Positions count from 0,
 //! negative ones from the end; the stop of a range is excluded.
 
-use hyperslab_core::nd::{Region, element_count, scatter};
+use hyperslab_core::nd::{Region, scatter};
 use hyperslab_core::rows::Heap;
 use hyperslab_core::{Error, ErrorKind, Result};
 use hyperslab_model::{Reference, Shape, Values};
 
+use crate::describe::zeroed_rows;
 use crate::source::ArraySource;
 
 /// What is taken of each dimension.
@@ -106,11 +107,7 @@ impl Selected {
     pub fn read(&self, array: &dyn ArraySource) -> Result<Values> {
         let counts = self.counts();
         let row = array.datatype().row_size().unwrap_or(0);
-        let len = element_count(&counts)
-            .and_then(|n| usize::try_from(n).ok())
-            .and_then(|n| n.checked_mul(row))
-            .ok_or_else(|| Error::new(ErrorKind::LimitExceeded, "more elements than memory can hold"))?;
-        let mut rows = vec![0; len];
+        let mut rows = zeroed_rows(array, &counts)?;
         let mut heap: Heap<Reference> = Heap::default();
         if let Some(region) = self.region() {
             array.read(&region, &mut rows, &mut heap)?;
@@ -140,8 +137,7 @@ impl Selected {
                     }
                 }
             }
-            let len = region.len().and_then(|n| usize::try_from(n).ok()).unwrap_or(0) * row;
-            let mut part = vec![0; len];
+            let mut part = zeroed_rows(array, &region.count)?;
             array.read(&region, &mut part, &mut heap)?;
             scatter(&part, &place, &region.count, &out, &mut rows, row)?;
             if !self.advance(&mut at) {

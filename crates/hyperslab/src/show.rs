@@ -3,7 +3,7 @@
 use crate::describe::values;
 use crate::location::Target;
 use crate::select::Selected;
-use crate::source::{Item, Source};
+use crate::source::{Item, Source, check_size};
 use hyperslab_core::{Error, Result};
 use hyperslab_model::{Datatype, Elements, NodePath, Shape, Values};
 use std::sync::Arc;
@@ -133,6 +133,7 @@ fn labels(source: &dyn Source, coordinate: Option<&NodePath>, positions: &[u64])
     let read = |path: &NodePath| -> Result<Vec<String>> {
         let entry = source.find(path)?;
         let array = source.array(&entry.handle)?;
+        check_size(source, &*array)?;
         let all = values(&*array)?;
         Ok(Elements::new(array.datatype(), &all).map(hyperslab_ndl::plain).collect())
     };

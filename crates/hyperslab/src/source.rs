@@ -1,8 +1,8 @@
 //! An opened file, whatever its format.
 
-use hyperslab_core::nd::Region;
+use hyperslab_core::nd::{Region, element_count};
 use hyperslab_core::rows::Heap;
-use hyperslab_core::{Limits, Result};
+use hyperslab_core::{Error, ErrorKind, Limits, Result};
 use hyperslab_model::{Datatype, Link, Node, NodeKind, NodePath, Reference, Shape, Storage, Unreadable};
 use std::sync::Arc;
 
@@ -132,3 +132,26 @@ pub enum Stored {
     /// Nowhere: a dimension without coordinates.
     Nothing,
 }
+
+/// Refuses arrays whose size has nothing to do with that of their file: reading the fill value of exabytes
+/// that were never written would not end.
+///
+/// # Errors
+/// [`LimitExceeded`](hyperslab_core::ErrorKind::LimitExceeded), naming the option that raises the limit.
+pub(crate) fn check_size(source: &dyn Source, array: &dyn ArraySource) -> Result<()> {
+    let row = array.datatype().row_size().unwrap_or(usize::MAX) as u64;
+    let bytes = element_count(array.extents().unwrap_or_default()).and_then(|count| count.checked_mul(row));
+    let size = source.size()?;
+    let most = size.saturating_mul(MOST_RATIO).max(source.limits().allocation.saturating_mul(4));
+    if bytes.is_some_and(|bytes| bytes <= most) {
+        return Ok(());
+    }
+    let bytes = bytes.map_or("more than 2^64".into(), |bytes| bytes.to_string());
+    Err(Error::new(
+        ErrorKind::LimitExceeded,
+        format!("elements of {bytes} bytes in a file of {size} (raise with --limit allocation=N)"),
+    ))
+}
+
+/// More than any byte of a file becomes when decompressed by deflate.
+const MOST_RATIO: u64 = 1100;

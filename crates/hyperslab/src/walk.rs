@@ -8,8 +8,8 @@ use rustc_hash::FxHashMap;
 /// One step of a walk.
 #[derive(Debug)]
 pub enum Step<'a> {
-    /// A group is entered; its members follow.
-    Enter(&'a Handle),
+    /// A group is entered; these are its members, which follow one by one.
+    Enter(&'a Handle, &'a [Entry]),
     /// A member that is no group, or a group that could not be listed.
     Member(&'a Entry),
     /// The group is done.
@@ -31,11 +31,11 @@ pub fn walk(source: &dyn Source, root: &Handle, visit: &mut dyn FnMut(Step<'_>) 
     loop {
         if let Some(group) = next.take() {
             match source.members(&group) {
-                Ok(members) => {
-                    visit(Step::Enter(&group))?;
+                Ok(mut members) => {
+                    members.iter_mut().for_each(|entry| met.note(source, entry));
+                    visit(Step::Enter(&group, &members))?;
                     let mut groups = Vec::new();
-                    for mut entry in members {
-                        met.note(source, &mut entry);
+                    for entry in members {
                         match entry.item {
                             Item::Group => groups.push(entry.handle),
                             _ => visit(Step::Member(&entry))?,

@@ -3,7 +3,8 @@
 use crate::args::{Common, Digest};
 use crate::exit::Exit;
 use crate::output::{Messages, open};
-use hyperslab::digest::{Line, LineContent, lines};
+use crate::progress::Progress;
+use hyperslab::digest::{Line, LineContent, lines_with};
 use hyperslab::location::Location;
 use hyperslab::{Error, ErrorKind, Result};
 use std::io::Write;
@@ -35,10 +36,11 @@ pub(crate) fn run(args: &Digest, common: &Common, messages: &Messages, out: &mut
 
 fn digest(location: &Location, common: &Common) -> Result<Vec<Line>> {
     let source = open(location, common)?;
+    let mut progress = Progress::new("digest", common);
     let mut found = Vec::new();
     for target in location.targets(&*source)? {
         let path = &target.entry.handle.path;
-        let below = lines(&*source, path)?;
+        let below = lines_with(&*source, path, &mut |path, bytes| progress.update(path, bytes))?;
         match target.attribute {
             None => found.extend(below),
             Some(name) => {
