@@ -91,12 +91,21 @@ fn counted(command: &mut Command) -> Result<Tally, String> {
 
 fn format() -> Result<Tally, String> {
     let mut tally = one(run::cargo().args(["fmt", "--all", "--check"]))?;
-    tally += one(run::cargo().args(["fmt", "--all", "--check", "--manifest-path", "fuzz/Cargo.toml"]))?;
+    let fuzz =
+        ["fmt", "--check", "--manifest-path", "fuzz/Cargo.toml", "-p", "hyperslab-fuzz", "-p", "trials"];
+    tally += one(run::cargo().args(fuzz))?;
     Ok(tally)
 }
 
 fn clippy() -> Result<Tally, String> {
-    one(run::cargo().args(["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]))
+    let mut tally =
+        one(run::cargo().args(["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]))?;
+    // The targets themselves need a C++ compiler; the fuzz stage builds them where there is one.
+    let fuzz = ["clippy", "--manifest-path", "fuzz/Cargo.toml", "--package", "trials", "--target-dir"];
+    let mut command = run::cargo();
+    command.args(fuzz).arg(workspace::target().join("fuzz")).args(["--", "-D", "warnings"]);
+    tally += one(&mut command)?;
+    Ok(tally)
 }
 
 fn docs() -> Result<Tally, String> {

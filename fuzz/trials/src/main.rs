@@ -86,7 +86,7 @@ fn files() -> Vec<File> {
     let mut paths = Vec::new();
     for dir in ["examples", "fuzz/seeds", "fuzz/regressions/open_and_read_all", "crates/hdf5/tests/data"] {
         let entries = fs::read_dir(root.join(dir)).into_iter().flatten().flatten();
-        paths.extend(entries.map(|entry| entry.path()).filter(is_data));
+        paths.extend(entries.map(|entry| entry.path()).filter(|path| is_data(path)));
     }
     paths.sort();
     let read = |path: PathBuf| {
@@ -98,7 +98,7 @@ fn files() -> Vec<File> {
     paths.into_iter().filter_map(read).collect()
 }
 
-fn is_data(path: &PathBuf) -> bool {
+fn is_data(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension == "h5" || extension == "nc")
 }
 
