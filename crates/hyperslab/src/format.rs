@@ -102,11 +102,24 @@ fn open_storage(storage: Box<dyn ReadAt>, options: &OpenOptions) -> Result<Arc<d
         return format.open(storage, options);
     }
     let probe = Probe::read(&storage)?;
-    let best = FORMATS.iter().map(|format| (format.recognizes(&probe), format)).max_by_key(|(sure, _)| *sure);
-    match best {
-        Some((Recognition::Certain | Recognition::Possible, format)) => format.open(storage, options),
-        _ => Err(unknown(&probe)),
+    match recognized(&probe) {
+        Some(format) => format.open(storage, options),
+        None => Err(unknown(&probe)),
     }
+}
+
+/// The format that a file's content shows, without opening it.
+///
+/// # Errors
+/// If it is no regular file, or reading its first bytes fails.
+pub fn recognize(path: &Path) -> Result<Option<&'static dyn Format>> {
+    let read = FileStorage::open(path).and_then(|storage| Probe::read(&storage));
+    Ok(recognized(&read.map_err(|e| e.in_file(path.display()))?))
+}
+
+fn recognized(probe: &Probe) -> Option<&'static dyn Format> {
+    let sure = FORMATS.iter().map(|format| (format.recognizes(probe), *format));
+    sure.filter(|(sure, _)| *sure > Recognition::No).max_by_key(|(sure, _)| *sure).map(|(_, format)| format)
 }
 
 /// Says what the file is instead, as far as its first bytes tell.

@@ -25,7 +25,7 @@ pub mod show;
 mod source;
 mod walk;
 
-pub use format::{FORMATS, Format, OpenOptions, Probe, Recognition, open};
+pub use format::{FORMATS, Format, OpenOptions, Probe, Recognition, open, recognize};
 pub use hyperslab_core::{Error, ErrorKind, Limits, Result};
 pub use hyperslab_model::{self as model, NodePath};
 pub use hyperslab_ndl as ndl;

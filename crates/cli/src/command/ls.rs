@@ -7,6 +7,7 @@ use hyperslab::list::{self, Counts, Row};
 use hyperslab::location::Location;
 use hyperslab::{Entry, Error, Item, Result, Source};
 use std::io::Write;
+use std::path::Path;
 
 pub(crate) fn run(args: &Ls, common: &Common, messages: &Messages, out: &mut dyn Write) -> Result<Exit> {
     let mut worst = Exit::Yes;
@@ -14,6 +15,10 @@ pub(crate) fn run(args: &Ls, common: &Common, messages: &Messages, out: &mut dyn
         let location = Location::parse(text);
         if index > 0 && !args.one && !args.json {
             writeln!(out)?;
+        }
+        if location.path.is_none() && Path::new(&location.store).is_dir() {
+            worst = worst.max(directory(&location.store, args, common, messages, out)?);
+            continue;
         }
         let listed = open(&location, common).and_then(|source| {
             for target in location.targets(&*source)? {
@@ -34,6 +39,58 @@ pub(crate) fn run(args: &Ls, common: &Common, messages: &Messages, out: &mut dyn
     }
     messages.finish();
     Ok(worst)
+}
+
+/// The stores in a directory, by name.
+fn directory(
+    path: &str,
+    args: &Ls,
+    common: &Common,
+    messages: &Messages,
+    out: &mut dyn Write,
+) -> Result<Exit> {
+    let entries = match std::fs::read_dir(path) {
+        Ok(entries) => entries,
+        Err(error) => {
+            messages.error(&Error::from(error).in_file(path));
+            return Ok(Exit::Trouble);
+        }
+    };
+    let mut paths: Vec<_> =
+        entries.flatten().map(|entry| entry.path()).filter(|path| path.is_file()).collect();
+    paths.sort();
+    let mut table = Table::new(vec![
+        Column { header: "NAME".into(), numbers: false },
+        Column { header: "FORMAT".into(), numbers: false },
+        Column { header: "SIZE".into(), numbers: true },
+    ]);
+    let mut count = 0_u64;
+    for path in &paths {
+        // What cannot be read is no store that could be listed.
+        let Ok(Some(_)) = hyperslab::recognize(path) else { continue };
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let opened = hyperslab::open(path, &common.open_options());
+        let format = opened.as_ref().map_or("unreadable", |source| source.format());
+        let size = std::fs::metadata(path).map_or(0, |found| found.len());
+        count += 1;
+        if args.one {
+            writeln!(out, "{}", path.display())?;
+        } else if args.json {
+            let object = serde_json::json!({"path": path.to_string_lossy(), "format": format, "bytes": size});
+            writeln!(out, "{object}")?;
+        } else {
+            table.cell(name);
+            table.cell(format);
+            table.cell(list::human_bytes(size));
+        }
+    }
+    if !args.one && !args.json {
+        writeln!(out, "{path}: directory, {count} {}", if count == 1 { "store" } else { "stores" })?;
+        if count > 0 {
+            table.write(out, paints_stdout(common, args.output.is_some()))?;
+        }
+    }
+    Ok(Exit::Yes)
 }
 
 struct List<'a> {

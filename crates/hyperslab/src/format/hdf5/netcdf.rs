@@ -1,0 +1,201 @@
+//! The NetCDF view: dimensions of scales, user types by name, fill values and bookkeeping folded.
+
+use super::{Hdf5Source, datatype, extents, text};
+use crate::source::{Entry, Item};
+use hyperslab_core::Result;
+use hyperslab_hdf5::format::Address;
+use hyperslab_hdf5::{Dataset, Object};
+use hyperslab_model::{
+    Attributes, Datatype, Dimension, Directive, ElementStorage, Extent, Fill, Float, NodeKind, NodePath,
+    Shape, Storage,
+};
+use hyperslab_netcdf4::{Scale, dimension_labels, dimensions};
+use rustc_hash::FxHashMap;
+use std::sync::PoisonError;
+
+impl Hdf5Source {
+    /// Puts dimensions in the order of their identifiers, which is that of their definition: the library
+    /// creates the datasets of coordinate variables later than those of other dimensions.
+    pub(super) fn order_dimensions(&self, members: &mut [Entry]) {
+        let is_dimension = |entry: &Entry| matches!(entry.item, Item::Array { kind: NodeKind::DimCoord, .. });
+        let id = |entry: &Entry| {
+            let object = self.file.object(Address(entry.handle.id)).ok()?;
+            Scale::dimension_id(&self.file, &object).ok()?
+        };
+        let mut ordered: Vec<(Option<i64>, Entry)> =
+            members.iter().filter(|e| is_dimension(e)).map(|e| (id(e), e.clone())).collect();
+        if ordered.iter().any(|(id, _)| id.is_none()) {
+            return;
+        }
+        ordered.sort_by_key(|(id, _)| *id);
+        let places = members.iter_mut().filter(|entry| is_dimension(entry));
+        places.zip(ordered).for_each(|(place, (_, entry))| *place = entry);
+    }
+
+    /// The dimension scale that a dataset is.
+    pub(super) fn scale(&self, object: &Object) -> Result<Option<Scale>> {
+        if self.raw { Ok(None) } else { Scale::of(&self.file, object) }
+    }
+
+    /// Keeps what folded attributes said and the dimensions do not: labels, names of scales that differ
+    /// from their own, and that an array is a scale although it names no dimension.
+    pub(super) fn note_bookkeeping(
+        &self,
+        object: &Object,
+        scale: Option<&Scale>,
+        dataset: &Dataset,
+        storage: &mut Storage,
+    ) -> Result<()> {
+        if self.raw || !object.has_attributes(&self.file)? {
+            return Ok(());
+        }
+        let mut notes = Vec::new();
+        if let Some(scale) = scale.filter(|scale| !scale.pure) {
+            let own = self.paths().get(object.address()).map(|path| path.name().to_owned());
+            let name = text(&scale.name);
+            if !names_dimension(dataset) || !name.is_empty() && Some(&name) != own.as_ref() {
+                notes.push(("scale".to_owned(), Directive::Text(name)));
+            }
+        }
+        let labels = dimension_labels(&self.file, object)?;
+        if labels.iter().any(|label| !label.is_empty()) {
+            let labels = labels.iter().map(|label| Directive::Text(text(label))).collect();
+            notes.push(("labels".to_owned(), Directive::List(labels)));
+        }
+        if !notes.is_empty() {
+            storage.native_mut("hdf5")?.extend(notes);
+        }
+        Ok(())
+    }
+
+    /// In NetCDF the attribute `_FillValue` says the fill value, and where there is none the library's own
+    /// holds; either way HDF5's copy of it says nothing new.
+    pub(super) fn reconcile_fill(
+        &self,
+        dataset: &Dataset,
+        datatype: &Datatype,
+        attributes: &Attributes,
+        storage: &mut Storage,
+    ) {
+        let Fill::Value(fill) = &storage.fill else { return };
+        let same = match attributes.get("_FillValue") {
+            Some(Ok(attribute)) => attribute.value.rows == fill.rows,
+            _ => default_fill(datatype.resolved()).is_some_and(|default| default == fill.rows),
+        };
+        // A fill value of zeros for what NetCDF fills with nothing: text and user types.
+        let empty =
+            fill.heap.buffers.iter().all(|text| text.is_empty()) && matches!(datatype, Datatype::String(_));
+        let zeros = empty
+            || dataset
+                .fill(&self.file)
+                .is_ok_and(|fill| fill.value.is_some_and(|value| value.iter().all(|byte| *byte == 0)));
+        if self.netcdf && (same || zeros && default_fill(datatype.resolved()).is_none()) {
+            storage.fill = Fill::Default;
+        }
+    }
+
+    pub(super) fn dimension_size(&self, object: &Object, dataset: &Dataset, scale: &Scale) -> Result<Extent> {
+        let extent = extents(dataset).into_iter().next().unwrap_or(Extent::Fixed(0));
+        match extent {
+            Extent::Unlimited { current } if scale.pure => {
+                let longest = Scale::longest_variable(&self.file, object)?;
+                Ok(Extent::Unlimited { current: longest.max(current) })
+            }
+            other => Ok(other),
+        }
+    }
+
+    pub(super) fn shape(&self, object: &Object, dataset: &Dataset) -> Result<Shape> {
+        if dataset.extents().is_none() {
+            return Ok(Shape::Null);
+        }
+        let extents = extents(dataset);
+        let scales = match self.raw || extents.is_empty() {
+            true => Vec::new(),
+            false => dimensions(&self.file, object)?,
+        };
+        let dims = extents.into_iter().enumerate().map(|(index, extent)| {
+            let scale = scales.get(index).copied().flatten();
+            Dimension { extent, coordinate: scale.and_then(|scale| self.dimcoord(scale)) }
+        });
+        Ok(Shape::Dims(dims.collect()))
+    }
+
+    /// The path of the scale at `address`, if it names a dimension.
+    pub(super) fn dimcoord(&self, address: Address) -> Option<NodePath> {
+        let known = |map: &FxHashMap<u64, Option<NodePath>>| map.get(&address.0).cloned();
+        let map = || self.dimcoords.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(found) = known(&map()) {
+            return found;
+        }
+        let found = self.find_dimcoord(address);
+        map().insert(address.0, found.clone());
+        found
+    }
+
+    pub(super) fn find_dimcoord(&self, address: Address) -> Option<NodePath> {
+        let object = self.file.object(address).ok()?;
+        let dataset = object.dataset(&self.file).ok()?;
+        self.scale(&object).ok()?.filter(|_| names_dimension(&dataset))?;
+        self.paths().get(address).cloned()
+    }
+
+    /// The user-defined types of a NetCDF file. Its variables have them by name even where the library
+    /// stored a copy of the type.
+    pub(super) fn user_types(&self) -> &[UserType] {
+        self.user_types.get_or_init(|| {
+            let mut types = Vec::new();
+            for (path, address) in self.paths().named_datatypes() {
+                let read = self.file.object(*address).and_then(|object| object.named_datatype(&self.file));
+                if let Ok((datatype, element)) = read.and_then(|read| datatype::datatype(&read)) {
+                    types.push(UserType { path: path.clone(), datatype, element });
+                }
+            }
+            types
+        })
+    }
+}
+
+/// Whether a scale can be the coordinates of a dimension: only one of one dimension can.
+pub(super) fn names_dimension(dataset: &Dataset) -> bool {
+    dataset.extents().is_some_and(|dims| dims.len() == 1)
+}
+
+/// What NetCDF fills a type with unasked, as a row.
+fn default_fill(datatype: &Datatype) -> Option<Vec<u8>> {
+    Some(match datatype {
+        Datatype::Int { bits: 8, signed: true } => (-127_i8).to_ne_bytes().to_vec(),
+        Datatype::Int { bits: 8, signed: false } => vec![255],
+        Datatype::Int { bits: 16, signed: true } => (-32767_i16).to_ne_bytes().to_vec(),
+        Datatype::Int { bits: 16, signed: false } => 65535_u16.to_ne_bytes().to_vec(),
+        Datatype::Int { bits: 32, signed: true } => (-2_147_483_647_i32).to_ne_bytes().to_vec(),
+        Datatype::Int { bits: 32, signed: false } => u32::MAX.to_ne_bytes().to_vec(),
+        Datatype::Int { bits: 64, signed: true } => (-9_223_372_036_854_775_806_i64).to_ne_bytes().to_vec(),
+        Datatype::Int { bits: 64, signed: false } => (u64::MAX - 1).to_ne_bytes().to_vec(),
+        Datatype::Float(Float::Single) => 9.969_21e36_f32.to_ne_bytes().to_vec(),
+        Datatype::Float(Float::Double) => 9.969_209_968_386_869e36_f64.to_ne_bytes().to_vec(),
+        Datatype::Enum { base, .. } => return default_fill(base),
+        _ => return None,
+    })
+}
+
+/// A named datatype of a NetCDF file.
+pub(super) struct UserType {
+    pub(super) path: NodePath,
+    datatype: Datatype,
+    element: ElementStorage,
+}
+
+impl UserType {
+    pub(super) fn is(&self, datatype: &Datatype, element: &ElementStorage) -> bool {
+        self.datatype == *datatype && self.element == *element
+    }
+}
+
+/// Whether NetCDF has such a type only by definition.
+pub(super) fn is_user_defined(datatype: &Datatype) -> bool {
+    matches!(
+        datatype,
+        Datatype::Enum { .. } | Datatype::Compound(_) | Datatype::Vlen(_) | Datatype::Opaque { .. }
+    )
+}
