@@ -599,6 +599,13 @@ def extensions():
         f = File.of(Path(path).read_bytes())
         write("message_metadata_cache_image", f.body(f.uint(20, 8), 0x18), "of a file that is closed")
 
+        path = f"{folder}/groups.h5"
+        made = h5f.create(path.encode(), h5f.ACC_TRUNC, fapl=access)
+        h5g.create(made, b"group")
+        made.close()
+        data = Path(path).read_bytes()
+        write("metadata_cache_image", data[data.index(b"MDCI") :], "of a root group with one group")
+
 
 if __name__ == "__main__":
     headers()

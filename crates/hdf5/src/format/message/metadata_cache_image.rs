@@ -6,7 +6,7 @@ use super::{HeaderMessage, MessageType};
 use crate::format::{Address, Sizes, Structure};
 use hyperslab_core::{Decoder, Encoder, Result};
 
-/// Where libhdf5 kept its cache when it closed the file. Everything in it is also at its place.
+/// Where libhdf5 kept its cache when it closed the file. What is in it need not be at its addresses too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MetadataCacheImage {
     /// The image; undefined if there is none.
