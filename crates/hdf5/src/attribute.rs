@@ -207,7 +207,7 @@ fn dense(reader: &Reader, heap: &FractalHeap, record: &Record) -> Result<Attribu
         return Err(Error::malformed("records that are not of attributes in the index of an object"));
     };
     if message_flags & SHARED != 0 {
-        return Err(Error::unsupported("an attribute in the shared object header message heap"));
+        return reader.shared_messages()?.message(reader, heap_id);
     }
     let message = heap.object(reader, heap_id)?;
     let mut d = Decoder::decoded(AttributeMessage::NAME, "fractal heap object", heap.address().0, &message);

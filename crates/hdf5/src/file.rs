@@ -1,17 +1,21 @@
 //! An opened HDF5 file.
 
 use crate::element::Converter;
-use crate::format::Address;
-use crate::format::Structure;
+use crate::format::message::MessageType;
 use crate::format::message::datatype::Datatype;
+use crate::format::message::driver_info::DriverInfo as DriverInfoMessage;
+use crate::format::message::metadata_cache_image::MetadataCacheImage;
 use crate::format::metadata::Superblock;
 use crate::format::metadata::driver_info::{DriverInfo, DriverInfoBlock};
-use crate::format::metadata::superblock::Version;
+use crate::format::{Address, Structure};
+use crate::navigate::cache_image::Imaged;
 use crate::navigate::global_heap::GlobalHeap;
+use crate::navigate::object_header::ObjectHeader;
+use crate::navigate::shared_message::SharedMessages;
 use crate::navigate::{Reader, superblock};
 use crate::object::Object;
 use hyperslab_core::storage::ReadAt;
-use hyperslab_core::{Error, Limits, Result};
+use hyperslab_core::{Decoder, Error, Limits, Result};
 use std::sync::Arc;
 
 /// An opened HDF5 file. Everything is read through `&self`, from as many threads as there are.
@@ -40,10 +44,14 @@ impl File {
     /// If there is none, or it cannot be understood; also for members of a file that is split over several.
     pub fn open(storage: Box<dyn ReadAt>, limits: Limits) -> Result<File> {
         let (superblock, base) = superblock::read(&*storage)?;
-        let reader = Reader::new(storage, base, superblock.sizes, limits);
-        let file = File { reader, superblock, global_heap: Arc::default() };
-        file.refuse_split()?;
-        Ok(file)
+        let storage: Arc<dyn ReadAt> = storage.into();
+        let reader = Reader::new(Box::new(Arc::clone(&storage)), base, superblock.sizes, limits);
+        refuse_split(&reader, &superblock)?;
+        let reader = match superblock.extension().is_undefined() {
+            true => reader,
+            false => extended(reader, superblock.extension(), storage)?,
+        };
+        Ok(File { reader, superblock, global_heap: Arc::default() })
     }
 
     /// The superblock.
@@ -89,24 +97,53 @@ impl File {
     pub fn converter(&self, datatype: &Datatype) -> Result<Converter> {
         Converter::with_global_heap(datatype, self.reader.sizes(), Arc::clone(&self.global_heap))
     }
+}
 
-    /// A file that drivers spread over several holds only a part of itself here.
-    fn refuse_split(&self) -> Result<()> {
-        let (Version::V0(root) | Version::V1 { root, .. }) = &self.superblock.version else { return Ok(()) };
-        if root.driver_info.is_undefined() {
-            return Ok(());
-        }
-        let block: DriverInfoBlock =
-            self.reader.structure_up_to(root.driver_info, MOST_DRIVER_INFO, self.reader.sizes())?;
-        let driver = match &block.info {
-            DriverInfo::Multi(_) => "multi",
-            DriverInfo::Family { .. } => "family",
-            DriverInfo::Unknown { .. } => return Ok(()),
-        };
-        Err(Error::unsupported(format!("one member of a file that the {driver} driver split over several"))
-            .at(DriverInfoBlock::NAME, self.reader.offset(DriverInfoBlock::NAME, root.driver_info)?))
+/// Reads what the superblock extension says of how the rest is read.
+fn extended(reader: Reader, extension: Address, storage: Arc<dyn ReadAt>) -> Result<Reader> {
+    let header = ObjectHeader::read(&reader, extension)?;
+    if let Some(message) = header.find(MessageType::DRIVER_INFO) {
+        let DriverInfoMessage { identification, information } = message.decode(&reader)?;
+        let d = Decoder::new(DriverInfoMessage::NAME, message.offset, &information);
+        refuse_driver(&DriverInfo::decode(identification, d))
+            .map_err(|e| e.at(DriverInfoMessage::NAME, message.offset))?;
     }
+    let mut reader = reader;
+    if let Some(image) = header.message::<MetadataCacheImage>(&reader)?
+        && !image.address.is_undefined()
+    {
+        let imaged = Imaged::read(&reader, storage, &image)?;
+        reader = reader.with_storage(Box::new(imaged));
+    }
+    if let Some(table) = header.message(&reader)? {
+        reader = reader.with_shared_messages(SharedMessages::new(table));
+    }
+    Ok(reader)
+}
+
+/// Refuses files that the driver information block of superblocks 0 and 1 says are split.
+fn refuse_split(reader: &Reader, superblock: &Superblock) -> Result<()> {
+    let address = superblock.driver_info();
+    if address.is_undefined() {
+        return Ok(());
+    }
+    let block: DriverInfoBlock = reader.structure_up_to(address, MOST_DRIVER_INFO, reader.sizes())?;
+    let offset = reader.offset(DriverInfoBlock::NAME, address)?;
+    refuse_driver(&block.info).map_err(|e| e.at(DriverInfoBlock::NAME, offset))
+}
+
+/// A file that drivers spread over several holds only a part of itself here.
+fn refuse_driver(info: &DriverInfo) -> Result<()> {
+    let driver = match info {
+        DriverInfo::Multi(_) => "multi",
+        DriverInfo::Family { .. } => "family",
+        DriverInfo::Unknown { .. } => return Ok(()),
+    };
+    Err(Error::unsupported(format!("one member of a file that the {driver} driver split over several")))
 }
 
 /// More than any driver writes.
 const MOST_DRIVER_INFO: u64 = 4096;
+
+#[cfg(test)]
+mod tests;

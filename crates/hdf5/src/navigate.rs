@@ -2,11 +2,13 @@
 
 pub mod btree_v1;
 pub mod btree_v2;
+pub mod cache_image;
 pub mod chunk_index;
 pub mod fractal_heap;
 pub mod global_heap;
 pub mod local_heap;
 pub mod object_header;
+pub mod shared_message;
 pub mod superblock;
 mod visited;
 
@@ -14,6 +16,7 @@ use crate::format::{Address, Sizes, Structure};
 use bytes::Bytes;
 use hyperslab_core::storage::{Cached, ReadAt};
 use hyperslab_core::{Budget, Decoder, Error, Limits, Result};
+use shared_message::SharedMessages;
 
 /// The bytes of an opened file, by address.
 ///
@@ -24,12 +27,42 @@ pub struct Reader {
     sizes: Sizes,
     limits: Limits,
     budget: Budget,
+    shared_messages: Option<SharedMessages>,
 }
 
 impl Reader {
     /// A reader of `storage` in which addresses count from `base`.
     pub fn new(storage: Box<dyn ReadAt>, base: u64, sizes: Sizes, limits: Limits) -> Self {
-        Reader { storage: Cached::new(storage), base, sizes, limits, budget: Budget::new(&limits) }
+        Reader {
+            storage: Cached::new(storage),
+            base,
+            sizes,
+            limits,
+            budget: Budget::new(&limits),
+            shared_messages: None,
+        }
+    }
+
+    /// The same reader of the same file, whose bytes `storage` now has.
+    #[must_use]
+    pub fn with_storage(self, storage: Box<dyn ReadAt>) -> Self {
+        Reader { storage: Cached::new(storage), ..self }
+    }
+
+    /// The same reader, which finds messages in the file's shared object header message heaps.
+    #[must_use]
+    pub fn with_shared_messages(self, messages: SharedMessages) -> Self {
+        Reader { shared_messages: Some(messages), ..self }
+    }
+
+    /// The messages in the file's shared object header message heaps.
+    ///
+    /// # Errors
+    /// If there are no such heaps: who asks for a message of theirs was pointed to them.
+    pub fn shared_messages(&self) -> Result<&SharedMessages> {
+        self.shared_messages
+            .as_ref()
+            .ok_or_else(|| Error::malformed("a message is shared in a heap, and the file has none for it"))
     }
 
     /// The widths of addresses and lengths.

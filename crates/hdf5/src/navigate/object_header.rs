@@ -214,7 +214,7 @@ impl StoredMessage {
 pub fn resolve<S: HeaderMessage>(reader: &Reader, shared: &SharedMessage) -> Result<S> {
     let address = match shared.location {
         Location::Committed(address) => address,
-        Location::Heap(_) => return Err(Error::unsupported("shared object header message heap")),
+        Location::Heap(id) => return reader.shared_messages()?.message(reader, &id),
     };
     let header = ObjectHeader::read(reader, address)?;
     let place = |e: Error| e.at(S::NAME, reader.offset(S::NAME, address).unwrap_or_default());

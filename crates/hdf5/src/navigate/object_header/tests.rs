@@ -178,13 +178,14 @@ fn messages_shared_from_objects_that_have_none_are_refused() {
 }
 
 #[test]
-fn messages_in_the_shared_heap_are_refused_by_name() {
+fn messages_in_heaps_that_the_file_does_not_have_are_malformed() {
     let shared = SharedMessage {
         version: crate::format::message::shared::Version::V3,
         location: Location::Heap([0; 8]),
     };
     let e = resolve::<Datatype>(&reader(V1.0), &shared).unwrap_err();
-    assert_eq!((e.kind(), e.detail()), (ErrorKind::Unsupported, "shared object header message heap"));
+    let expected = "a message is shared in a heap, and the file has none for it";
+    assert_eq!((e.kind(), e.detail()), (ErrorKind::Malformed, expected));
 }
 
 #[test]
