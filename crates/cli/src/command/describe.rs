@@ -27,14 +27,14 @@ pub(crate) fn run(
         json: args.json,
     };
     let mut worst = Exit::Yes;
-    for (index, text) in args.locations.iter().enumerate() {
+    let mut documents = 0_u64;
+    for text in &args.locations {
         let location = Location::parse(text);
-        if index > 0 && !args.json {
-            // Several locations make a YAML stream, a document each.
-            writeln!(out, "---")?;
-        }
-        match one(&location, &options, args, common, out) {
-            Ok(done) => worst = worst.max(report(&done, &location, messages)),
+        match one(&location, &options, documents > 0, args, common, out) {
+            Ok(done) => {
+                documents += 1;
+                worst = worst.max(report(&done, &location, messages));
+            }
             Err(error) => {
                 messages.error(&error.in_file(&location.store));
                 worst = Exit::Trouble;
@@ -48,6 +48,7 @@ pub(crate) fn run(
 fn one(
     location: &Location,
     options: &DescribeOptions,
+    further: bool,
     args: &Describe,
     common: &Common,
     out: &mut dyn Write,
@@ -57,6 +58,10 @@ fn one(
     if let Some(name) = targets.iter().find_map(|target| target.attribute.as_ref()) {
         let text = format!("@{name} is an attribute; `hyperslab show` shows it");
         return Err(hyperslab::Error::invalid(text));
+    }
+    if further && !args.json {
+        // Several locations make a YAML stream, a document each.
+        writeln!(out, "---")?;
     }
     match paints_stdout(common, args.output.is_some()) && !args.json {
         true => describe(&*source, &location.store, &targets, options, &mut Painter::new(out)),
