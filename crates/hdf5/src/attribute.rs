@@ -166,6 +166,8 @@ pub(crate) fn find(reader: &Reader, header: &ObjectHeader, name: &[u8]) -> Resul
             Ok(attribute) if attribute.name == name => {
                 return Attribute::resolve(reader, attribute).map(Some);
             }
+            // Of a shared message the body does not tell whether it is the wanted one that is broken.
+            Err(error) if !message.flags.is_shared() => return Err(error),
             _ => {}
         }
     }

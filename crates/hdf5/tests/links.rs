@@ -1,0 +1,109 @@
+//! Links of groups, however they are stored.
+
+use crate::{object, open};
+use hyperslab_hdf5::format::message::link::LinkTarget;
+use hyperslab_hdf5::{File, ObjectKind};
+
+fn names(file: &File, path: &str) -> Vec<String> {
+    let links = object(file, path).unwrap().links(file).unwrap();
+    links.into_iter().map(|link| String::from_utf8(link.name).unwrap()).collect()
+}
+
+fn numbered(prefix: &str, numbers: impl Iterator<Item = usize>) -> Vec<String> {
+    numbers.map(|n| format!("{prefix}{n:02}")).collect()
+}
+
+#[test]
+fn symbol_tables_over_two_levels_list_by_name() {
+    let file = open("groups_old.h5");
+    let expected: Vec<_> = (0..60).map(|n| format!("member_{n:03}")).collect();
+    assert_eq!(names(&file, "/many"), expected);
+    for name in expected {
+        let link = object(&file, "/many").unwrap().link(&file, name.as_bytes()).unwrap().unwrap();
+        assert_eq!(link.name, name.as_bytes());
+        assert_eq!(link.creation_order, None);
+    }
+    assert_eq!(names(&file, "/empty"), [""; 0]);
+    assert!(!object(&file, "/many").unwrap().tracks_creation_order(&file).unwrap());
+}
+
+#[test]
+fn soft_links_of_symbol_tables_keep_their_text() {
+    let file = open("groups_old.h5");
+    let link = object(&file, "/a/b/c/d").unwrap().link(&file, b"soft").unwrap().unwrap();
+    assert_eq!(link.target, LinkTarget::Soft(b"../../x".to_vec()));
+    assert_eq!(link.address(), None);
+}
+
+#[test]
+fn compact_and_dense_links_are_in_order_of_creation_where_that_is_tracked() {
+    let file = open("groups_new.h5");
+    for size in [3, 40] {
+        assert_eq!(names(&file, &format!("/by_name_{size}")), numbered("n", 0..size));
+        let tracked = format!("/tracked_{size}");
+        assert_eq!(names(&file, &tracked), numbered("n", (0..size).rev()));
+        let group = object(&file, &tracked).unwrap();
+        assert!(group.tracks_creation_order(&file).unwrap());
+        let orders: Vec<_> = group.links(&file).unwrap().iter().map(|link| link.creation_order).collect();
+        assert_eq!(orders, (0..).take(size).map(Some).collect::<Vec<_>>());
+    }
+}
+
+#[test]
+fn every_listed_link_is_found_by_its_name_and_no_other_is() {
+    let file = open("groups_new.h5");
+    for path in ["/by_name_3", "/by_name_40", "/tracked_3", "/tracked_40", "/dense_objects", "/names"] {
+        let group = object(&file, path).unwrap();
+        for link in group.links(&file).unwrap() {
+            assert_eq!(group.link(&file, &link.name).unwrap(), Some(link));
+        }
+        assert_eq!(group.link(&file, b"absent").unwrap(), None);
+        assert_eq!(group.link(&file, b"").unwrap(), None);
+    }
+}
+
+#[test]
+fn names_are_the_bytes_of_the_file() {
+    let file = open("groups_new.h5");
+    let found = names(&file, "/names");
+    for name in ["Ærøskøbing", "quote\"d", "tab\tbed", "dot.dot"] {
+        assert!(found.iter().any(|own| own == name), "{name}");
+    }
+    assert!(found.contains(&"a".repeat(70)));
+}
+
+#[test]
+fn external_and_user_links_say_where_they_lead() {
+    let file = open("datatypes.h5");
+    let group = object(&file, "/links").unwrap();
+    let target = |name: &str| group.link(&file, name.as_bytes()).unwrap().unwrap().target;
+    assert!(matches!(target("external"), LinkTarget::External(link)
+        if link.file == b"elsewhere.h5" && link.path == b"/data"));
+    assert_eq!(target("user"), LinkTarget::UserDefined { code: 187, data: vec![1, 2] });
+    assert_eq!(target("dangling"), LinkTarget::Soft(b"/nowhere".to_vec()));
+    assert_eq!(target("up"), LinkTarget::Hard(file.root_address()));
+    let order = ["hard", "soft", "relative", "dangling", "external", "user", "up"];
+    assert_eq!(names(&file, "/links"), order);
+}
+
+#[test]
+fn hard_links_are_counted() {
+    let file = open("data/links.h5");
+    assert_eq!(object(&file, "/z/name").unwrap().reference_count(), 2);
+    let (one, other) = (object(&file, "/z/name").unwrap(), object(&file, "/z/group/data").unwrap());
+    assert_eq!(one.address(), other.address());
+}
+
+#[test]
+fn objects_refuse_to_be_what_they_are_not() {
+    let file = open("datatypes.h5");
+    let group = object(&file, "/links").unwrap();
+    assert_eq!(group.kind(), ObjectKind::Group);
+    assert!(group.dataset(&file).unwrap_err().to_string().contains("is a group, not a dataset"));
+    assert!(group.named_datatype(&file).is_err());
+    let dataset = object(&file, "/links/hard").unwrap();
+    assert!(dataset.links(&file).unwrap_err().to_string().contains("is a dataset, not a group"));
+    let datatype = object(&file, "/cell_t").unwrap();
+    assert_eq!(datatype.kind(), ObjectKind::NamedDatatype);
+    assert_eq!(datatype.named_datatype(&file).unwrap().size, 24);
+}
