@@ -80,23 +80,23 @@ impl Location {
 fn find(source: &dyn Source, text: &str) -> Result<Entry> {
     let path = NodePath::new(text).map_err(|e| Error::not_found(e.detail().to_owned()))?;
     source.find(&path).map_err(|e| match e.kind() {
-        ErrorKind::NotFound => missing(source, &path),
+        ErrorKind::NotFound => missing(source, &path, e),
         _ => e,
     })
 }
 
-/// Says that there is no such object, and which name is nearest among its would-be siblings.
-fn missing(source: &dyn Source, path: &NodePath) -> Error {
-    let plain = || Error::not_found(format!("no object {path}"));
-    let Some(parent) = path.parent() else { return plain() };
-    let Ok(group) = source.find(&parent) else { return plain() };
-    let Ok(members) = source.members(&group.handle) else { return plain() };
+/// Adds to `error`, which says that there is no such object, which name is nearest among its would-be
+/// siblings.
+fn missing(source: &dyn Source, path: &NodePath, error: Error) -> Error {
+    let Some(parent) = path.parent() else { return error };
+    let Ok(group) = source.find(&parent) else { return error };
+    let Ok(members) = source.members(&group.handle) else { return error };
     let names = members.iter().map(|member| member.handle.path.name());
     match nearest(path.name(), names) {
         Some(name) => {
             Error::not_found(format!("no object {path}\nhelp: did you mean {}?", parent.child(name)))
         }
-        None => plain(),
+        None => error,
     }
 }
 

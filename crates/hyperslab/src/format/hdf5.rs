@@ -94,30 +94,40 @@ impl Source for Hdf5Source {
     }
 
     fn find(&self, path: &NodePath) -> Result<Entry> {
-        let root = Handle { path: NodePath::root(), id: self.file.root_address().0 };
-        let mut entry = Entry { handle: root, item: Item::Group };
-        for name in path.as_str().split('/').filter(|name| !name.is_empty()) {
-            let group = self.followed(entry)?;
-            let parent = self.file.object(Address(group.handle.id))?;
-            let link = match parent.kind() {
-                ObjectKind::Group => {
-                    parent.links(&self.file)?.into_iter().find(|link| text(&link.name) == name)
-                }
-                _ => None,
+        // Names yet to be looked up, the next one last. Soft links on the way put theirs in front.
+        let mut pending: Vec<String> = names(path.as_str()).rev().map(str::to_owned).collect();
+        let mut group = self.file.root_address();
+        let mut followed = 0;
+        while let Some(name) = pending.pop() {
+            let Some(link) = self.link(group, &name)? else {
+                return Err(Error::not_found(format!("no object {path}")));
             };
-            let Some(link) = link else { return Err(Error::not_found(format!("no object {path}"))) };
-            // Here the object is wanted at this very path, also if it has an earlier one.
-            entry = match link.target {
-                Target::Hard(address) => {
-                    self.entry(group.handle.path.child(name), address, self.file.object(address))
+            match link.target {
+                // Here the object is wanted at this very path, also if it has an earlier one.
+                Target::Hard(address) if pending.is_empty() => {
+                    return Ok(self.entry(path.clone(), address, self.file.object(address)));
                 }
-                target => Entry {
-                    handle: Handle { path: group.handle.path.child(name), id: u64::MAX },
-                    item: Item::Link(link_of(target)),
-                },
-            };
+                Target::Hard(address) => group = address,
+                target if pending.is_empty() => {
+                    let handle = Handle { path: path.clone(), id: u64::MAX };
+                    return Ok(Entry { handle, item: Item::Link(link_of(target)) });
+                }
+                Target::Soft(_) if followed == MOST_SOFT_LINKS => {
+                    return Err(Error::not_found(format!("no object {path}: {name} leads round in circles")));
+                }
+                Target::Soft(target) => {
+                    followed += 1;
+                    if target.starts_with(b"/") {
+                        group = self.file.root_address();
+                    }
+                    pending.extend(names(&text(&target)).rev().map(str::to_owned));
+                }
+                Target::External(_) | Target::UserDefined { .. } => {
+                    return Err(Error::not_found(format!("no object {path}: {name} leads out of the file")));
+                }
+            }
         }
-        Ok(entry)
+        Ok(Entry { handle: Handle { path: NodePath::root(), id: group.0 }, item: Item::Group })
     }
 
     fn members(&self, group: &Handle) -> Result<Vec<Entry>> {
@@ -152,23 +162,20 @@ impl Hdf5Source {
         self.paths.get_or_init(|| Paths::of(&self.file))
     }
 
-    /// The group that an entry is or, as a soft link, leads to.
-    fn followed(&self, entry: Entry) -> Result<Entry> {
-        let mut entry = entry;
-        for _ in 0..MOST_SOFT_LINKS {
-            let Item::Link(Link::Soft(target)) = &entry.item else { return Ok(entry) };
-            let parent = entry.handle.path.parent().unwrap_or_else(NodePath::root);
-            let path = if target.starts_with('/') { target.clone() } else { format!("{parent}/{target}") };
-            let path = normalised(&path);
-            if entry.handle.path == path {
-                break;
-            }
-            let mut found = self.find(&path)?;
-            // It is known by the path that was asked for.
-            found.handle.path = entry.handle.path;
-            entry = found;
+    /// The link of a group by the name that people see; none if there is no such link or group.
+    fn link(&self, group: Address, name: &str) -> Result<Option<Hdf5Link>> {
+        let object = self.file.object(group)?;
+        if object.kind() != ObjectKind::Group {
+            return Ok(None);
         }
-        Err(Error::not_found(format!("{} leads round in circles", entry.handle.path)))
+        if let Some(link) = object.link(&self.file, name.as_bytes())? {
+            return Ok(Some(link));
+        }
+        // What is not UTF-8 is seen otherwise than it is stored.
+        match name.contains(char::REPLACEMENT_CHARACTER) {
+            true => Ok(object.links(&self.file)?.into_iter().find(|link| text(&link.name) == name)),
+            false => Ok(None),
+        }
     }
 
     fn member(&self, group: &NodePath, link: Hdf5Link) -> Entry {
@@ -241,7 +248,7 @@ impl Hdf5Source {
         Ok(match object.kind() {
             ObjectKind::Group => {
                 let attributes = self.attributes(object, false)?;
-                Node::Group(Group { attributes, storage: Storage::default() })
+                Node::Group(Group { attributes, ..Group::default() })
             }
             ObjectKind::NamedDatatype => {
                 let (datatype, element) = datatype::datatype(&object.named_datatype(&self.file)?)?;
@@ -404,8 +411,7 @@ fn address_of(reference: &hyperslab_hdf5::Reference) -> u64 {
     }
 }
 
-/// A path without empty and `.` components.
-fn normalised(path: &str) -> NodePath {
-    let names = path.split('/').filter(|name| !matches!(*name, "" | "."));
-    names.fold(NodePath::root(), |path, name| path.child(name))
+/// The components of a path, without empty ones and `.`.
+fn names(path: &str) -> impl DoubleEndedIterator<Item = &str> {
+    path.split('/').filter(|name| !matches!(*name, "" | "."))
 }

@@ -1,0 +1,85 @@
+//! What people type to name an object.
+
+use crate::{find, located, node_path, open, targets};
+use hyperslab::{ErrorKind, Item, Source};
+
+fn missing(source: &dyn Source, path: &str) -> String {
+    let error = targets(source, path).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::NotFound, "{path}: {error}");
+    error.to_string()
+}
+
+#[test]
+fn names_lead_to_objects_and_attributes() {
+    let source = open("ocean.nc");
+    assert_eq!(located(&*source, "/"), ["/"]);
+    assert_eq!(located(&*source, "/waves/"), ["/waves"]);
+    let found = targets(&*source, "/temperature@units").unwrap();
+    assert_eq!(found[0].attribute.as_deref(), Some("units"));
+    assert_eq!(found[0].entry.handle.path, node_path("/temperature"));
+    let found = targets(&*source, "/@title").unwrap();
+    assert_eq!((found[0].attribute.as_deref(), found[0].entry.handle.path.is_root()), (Some("title"), true));
+}
+
+#[test]
+fn patterns_lead_to_all_that_match_in_document_order() {
+    let source = open("ocean.nc");
+    assert_eq!(located(&*source, "/l*"), ["/lat", "/lon"]);
+    assert_eq!(located(&*source, "/**/h*"), ["/waves/height"]);
+    assert_eq!(located(&*source, "/waves/[a-e]*"), ["/waves/direction", "/waves/energy", "/waves/buoys"]);
+    assert_eq!(located(&*source, "/**/wm?"), ["/waves/buoys/wmo"]);
+    assert!(missing(&*source, "/**/absent*").contains("no object matches"));
+}
+
+#[test]
+fn near_names_are_suggested() {
+    let source = open("ocean.nc");
+    assert!(missing(&*source, "/temprature").contains("did you mean /temperature?"));
+    assert!(missing(&*source, "/waves/energi").contains("did you mean /waves/energy?"));
+    assert!(!missing(&*source, "/waves/quite_else").contains("did you mean"));
+    assert!(!missing(&*source, "/absent/x").contains("did you mean"));
+    assert!(missing(&*source, "/temperature/x").contains("no object /temperature/x"));
+    assert!(missing(&*source, "/a//b").contains("has the component"));
+}
+
+#[test]
+fn an_object_with_an_at_in_its_name_wins_over_an_attribute() {
+    let source = open("datatypes.h5");
+    let found = targets(&*source, "/attributes@name/with/slash");
+    assert_eq!(found.unwrap()[0].attribute.as_deref(), Some("name/with/slash"));
+}
+
+#[test]
+fn soft_links_on_the_way_are_followed_and_the_last_is_not() {
+    let source = open("hdf5/links.h5");
+    for path in
+        ["/z/group/data", "/one/group/data", "/two/data", "/two/up/group/data", "/two_up/data", "/far/data"]
+    {
+        let entry = find(&*source, path);
+        assert!(matches!(entry.item, Item::Array { .. }), "{path}: {:?}", entry.item);
+        assert_eq!(entry.handle.path.as_str(), path);
+        assert_eq!(entry.handle.id, find(&*source, "/z/name").handle.id);
+    }
+    assert!(matches!(find(&*source, "/one").item, Item::Link(_)));
+    let source = open("datatypes.h5");
+    assert!(matches!(find(&*source, "/links/relative").item, Item::Link(_)));
+    assert!(matches!(find(&*source, "/links/up/links/up/layouts").item, Item::Group));
+}
+
+#[test]
+fn soft_links_in_circles_end() {
+    let source = open("hdf5/links.h5");
+    for path in ["/a/q", "/b/q", "/self/q", "/itself/q"] {
+        assert!(missing(&*source, path).contains("leads round in circles"), "{path}");
+    }
+    assert!(missing(&*source, "/z/group/back/q").contains("no object"));
+}
+
+#[test]
+fn what_lies_behind_a_link_to_elsewhere_is_not_found() {
+    let source = open("datatypes.h5");
+    for path in ["/links/external/x", "/links/user/x"] {
+        assert!(missing(&*source, path).contains("leads out of the file"), "{path}");
+    }
+    assert!(missing(&*source, "/links/dangling/x").contains("no object /links/dangling/x"));
+}

@@ -1,0 +1,47 @@
+//! The library over the examples, as programs that use it see them.
+
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests may panic")]
+
+mod located;
+mod walked;
+
+use hyperslab::location::{Location, Target};
+use hyperslab::{Entry, NodePath, OpenOptions, Result, Source};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// The path of an example or, behind `hdf5/`, of a file of the HDF5 tests.
+fn path(name: &str) -> PathBuf {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    match name.strip_prefix("hdf5/") {
+        Some(name) => here.join("../hdf5/tests/data").join(name),
+        None => here.join("../../examples").join(name),
+    }
+}
+
+fn open(name: &str) -> Arc<dyn Source> {
+    hyperslab::open(&path(name), &OpenOptions::default()).unwrap()
+}
+
+fn open_raw(name: &str) -> Arc<dyn Source> {
+    hyperslab::open(&path(name), &OpenOptions { raw: true, ..OpenOptions::default() }).unwrap()
+}
+
+fn node_path(path: &str) -> NodePath {
+    NodePath::new(path).unwrap()
+}
+
+fn find(source: &dyn Source, path: &str) -> Entry {
+    source.find(&node_path(path)).unwrap()
+}
+
+/// What `FILE:path` leads to.
+fn targets(source: &dyn Source, path: &str) -> Result<Vec<Target>> {
+    Location::parse(&format!("FILE:{path}")).targets(source)
+}
+
+/// What `FILE:path` leads to, as paths.
+fn located(source: &dyn Source, path: &str) -> Vec<String> {
+    let found = targets(source, path).unwrap();
+    found.iter().map(|target| target.entry.handle.path.to_string()).collect()
+}
