@@ -136,7 +136,12 @@ pub(crate) fn attributes(
     let mut found = Vec::new();
     for message in header.find_all(AttributeMessage::TYPE) {
         let order = message.creation_index.map(u32::from);
-        found.push((order, named(reader, compact(reader, header, message))));
+        let mut d = Decoder::new(AttributeMessage::NAME, message.offset, &message.body);
+        let name = || match message.flags.is_shared() {
+            true => None,
+            false => AttributeMessage::decode_name(&mut d).ok(),
+        };
+        found.push((order, named(reader, compact(reader, header, message), name)));
     }
     if let Some(info) = header.message::<AttributeInfo>(reader)?.filter(|info| !info.heap.is_undefined()) {
         let heap = FractalHeap::open(reader, info.heap)?;
@@ -145,7 +150,12 @@ pub(crate) fn attributes(
                 Record::AttributeName { creation_order, .. } => Some(*creation_order),
                 _ => None,
             };
-            found.push((order, named(reader, dense(reader, &heap, &record))));
+            let name = || {
+                let message = heap.object(reader, heap_id(&record)?).ok()?;
+                let mut d = Decoder::new(AttributeMessage::NAME, 0, &message);
+                AttributeMessage::decode_name(&mut d).ok()
+            };
+            found.push((order, named(reader, dense(reader, &heap, &record), name)));
             Ok(ControlFlow::Continue(()))
         })?;
     }
@@ -153,7 +163,17 @@ pub(crate) fn attributes(
         true => found.sort_by_key(|(order, _)| *order),
         false => found.sort_by(|(_, (a, _)), (_, (b, _))| a.cmp(b)),
     }
-    Ok(found.into_iter().map(|(_, named)| named).collect())
+    // What has no name that could be read is told apart by a number.
+    let mut unnamed = 0_u32;
+    let numbered = |(name, attribute): (Option<Vec<u8>>, Result<Attribute>)| match name {
+        Some(name) => (name, attribute),
+        None => {
+            unnamed += 1;
+            let name = if unnamed == 1 { "?".to_owned() } else { format!("?{unnamed}") };
+            (name.into_bytes(), attribute)
+        }
+    };
+    Ok(found.into_iter().map(|(_, named)| named).map(numbered).collect())
 }
 
 /// The attribute of one name; decodes no other than it must.
@@ -219,10 +239,27 @@ fn dense(reader: &Reader, heap: &FractalHeap, record: &Record) -> Result<Attribu
 /// Bit 1 of message flags.
 const SHARED: u8 = 2;
 
-/// An attribute by its name; where not even that can be read, by `?`.
-fn named(reader: &Reader, message: Result<AttributeMessage>) -> (Vec<u8>, Result<Attribute>) {
+/// An attribute by its name; of one that cannot be decoded `name` may still tell it.
+fn named(
+    reader: &Reader,
+    message: Result<AttributeMessage>,
+    name: impl FnOnce() -> Option<Vec<u8>>,
+) -> (Option<Vec<u8>>, Result<Attribute>) {
     match message {
-        Ok(message) => (message.name.clone(), Attribute::resolve(reader, message)),
-        Err(error) => (b"?".to_vec(), Err(error)),
+        Ok(message) => (Some(message.name.clone()), Attribute::resolve(reader, message)),
+        Err(error) => (name(), Err(error)),
+    }
+}
+
+/// Where an attribute is in the heap of its object, unless the message is shared.
+fn heap_id(record: &Record) -> Option<&[u8]> {
+    match record {
+        Record::AttributeName { heap_id, message_flags, .. }
+        | Record::AttributeCreationOrder { heap_id, message_flags, .. }
+            if message_flags & SHARED == 0 =>
+        {
+            Some(heap_id)
+        }
+        _ => None,
     }
 }

@@ -64,20 +64,17 @@ impl Attribute {
     }
 }
 
-impl Attribute {
-    /// Whether the message in `body` may have this name; if not, it need not be decoded to know. The name
-    /// stands behind the three lengths, in version 3 also behind the character set.
-    pub fn may_be_named(body: &[u8], name: &[u8]) -> bool {
-        let at = |offset: usize| body.get(offset..).and_then(|rest| rest.strip_prefix(name));
-        [at(8), at(9)].into_iter().flatten().any(|behind| behind.first() == Some(&0))
-    }
+/// What stands before datatype and dataspace.
+struct Head {
+    version: Version,
+    flags: u8,
+    name: Vec<u8>,
+    datatype_len: u16,
+    dataspace_len: u16,
 }
 
-impl Structure for Attribute {
-    type Context = Sizes;
-    const NAME: &'static str = "Attribute message";
-
-    fn decode(d: &mut Decoder<'_>, sizes: &Sizes) -> Result<Self> {
+impl Head {
+    fn decode(d: &mut Decoder<'_>) -> Result<Self> {
         let at = d.clone();
         let version = d.u8()?;
         if !(1..=3).contains(&version) {
@@ -99,16 +96,42 @@ impl Structure for Attribute {
             2 => Version::V2,
             _ => Version::V3 { character_set: CharacterSet::from_code(d.u8()?, &character_code_at)? },
         };
-        let mut part = |len: u16| -> Result<Decoder<'_>> {
-            let part = d.sub(Attribute::NAME, len.into())?;
-            if version == Version::V1 {
-                d.reserved(usize::from(len).next_multiple_of(8) - usize::from(len))?;
-            }
-            Ok(part)
-        };
-        let name = decode_name(part(name_len)?)?;
-        let datatype = decode_part(part(datatype_len)?, flags & SHARED_DATATYPE != 0, sizes)?;
-        let dataspace = decode_part(part(dataspace_len)?, flags & SHARED_DATASPACE != 0, sizes)?;
+        let name = decode_name(part(d, version, name_len)?)?;
+        Ok(Head { version, flags, name, datatype_len, dataspace_len })
+    }
+}
+
+/// The next part, and what pads it in version 1.
+fn part<'a>(d: &mut Decoder<'a>, version: Version, len: u16) -> Result<Decoder<'a>> {
+    let part = d.sub(Attribute::NAME, len.into())?;
+    if version == Version::V1 {
+        d.reserved(usize::from(len).next_multiple_of(8) - usize::from(len))?;
+    }
+    Ok(part)
+}
+
+impl Attribute {
+    /// The name alone, which can be told where the rest of the message is broken.
+    pub fn decode_name(d: &mut Decoder<'_>) -> Result<Vec<u8>> {
+        Head::decode(d).map(|head| head.name)
+    }
+
+    /// Whether the message in `body` may have this name; if not, it need not be decoded to know. The name
+    /// stands behind the three lengths, in version 3 also behind the character set.
+    pub fn may_be_named(body: &[u8], name: &[u8]) -> bool {
+        let at = |offset: usize| body.get(offset..).and_then(|rest| rest.strip_prefix(name));
+        [at(8), at(9)].into_iter().flatten().any(|behind| behind.first() == Some(&0))
+    }
+}
+
+impl Structure for Attribute {
+    type Context = Sizes;
+    const NAME: &'static str = "Attribute message";
+
+    fn decode(d: &mut Decoder<'_>, sizes: &Sizes) -> Result<Self> {
+        let Head { version, flags, name, datatype_len, dataspace_len } = Head::decode(d)?;
+        let datatype = decode_part(part(d, version, datatype_len)?, flags & SHARED_DATATYPE != 0, sizes)?;
+        let dataspace = decode_part(part(d, version, dataspace_len)?, flags & SHARED_DATASPACE != 0, sizes)?;
         let data = match (datatype.here(), dataspace.here()) {
             (Some(datatype), Some(dataspace)) => {
                 let at = d.clone();
