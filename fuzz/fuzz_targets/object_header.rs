@@ -3,8 +3,10 @@
 
 use hyperslab_core::{Decoder, Encoder};
 use hyperslab_hdf5::format::message::{
-    HeaderMessage, attribute, attribute_info, continuation, data_layout, dataspace, datatype, link,
-    link_info, reference_count, shared, symbol_table,
+    HeaderMessage, attribute, attribute_info, btree_k_values, comment, continuation, data_layout, dataspace,
+    datatype, driver_info, external_files, file_space_info, fill_value, fill_value_old, filter_pipeline,
+    group_info, link, link_info, metadata_cache_image, modification_time, modification_time_old,
+    reference_count, shared, shared_message_table, symbol_table,
 };
 use hyperslab_hdf5::format::object_header::{Envelope, Envelopes, MessageFlags, Prefix};
 use hyperslab_hdf5::format::{Sizes, Structure};
@@ -27,13 +29,26 @@ fuzz_target!(|bytes: &[u8]| {
 fn every_message(envelope: &Envelope<'_>) {
     returns::<attribute::Attribute>(envelope);
     returns::<attribute_info::AttributeInfo>(envelope);
+    returns::<btree_k_values::BtreeKValues>(envelope);
+    returns::<comment::Comment>(envelope);
     returns::<continuation::Continuation>(envelope);
     returns::<data_layout::DataLayout>(envelope);
     returns::<dataspace::Dataspace>(envelope);
     returns::<datatype::Datatype>(envelope);
+    returns::<driver_info::DriverInfo>(envelope);
+    returns::<external_files::ExternalFiles>(envelope);
+    returns::<file_space_info::FileSpaceInfo>(envelope);
+    returns::<fill_value::FillValue>(envelope);
+    returns::<fill_value_old::FillValueOld>(envelope);
+    returns::<filter_pipeline::FilterPipeline>(envelope);
+    returns::<group_info::GroupInfo>(envelope);
     returns::<link::Link>(envelope);
     returns::<link_info::LinkInfo>(envelope);
+    returns::<metadata_cache_image::MetadataCacheImage>(envelope);
+    returns::<modification_time::ModificationTime>(envelope);
+    returns::<modification_time_old::ModificationTimeOld>(envelope);
     returns::<reference_count::ReferenceCount>(envelope);
+    returns::<shared_message_table::SharedMessageTable>(envelope);
     returns::<symbol_table::SymbolTable>(envelope);
 }
 
