@@ -25,8 +25,9 @@ struct Axis {
     dropped: bool,
 }
 
+/// Positions along a dimension, in order.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Picks {
+pub(crate) enum Picks {
     Range { start: u64, count: u64, step: u64 },
     List(Vec<u64>),
 }
@@ -89,15 +90,14 @@ impl Selected {
         self.axes.iter().enumerate().filter(|(_, axis)| !axis.dropped).map(|(at, _)| at).collect()
     }
 
-    /// The positions selected along a dimension, in order.
-    pub fn positions(&self, dimension: usize) -> Vec<u64> {
-        match self.axes.get(dimension).map(|axis| &axis.picks) {
-            Some(Picks::Range { start, count, step }) => {
-                (0..*count).map(|k| start.saturating_add(k.saturating_mul(*step))).collect()
-            }
-            Some(Picks::List(list)) => list.clone(),
-            None => Vec::new(),
-        }
+    /// What is selected along each dimension.
+    pub(crate) fn picks(&self) -> impl Iterator<Item = &Picks> {
+        self.axes.iter().map(|axis| &axis.picks)
+    }
+
+    /// The same positions of an array of one dimension.
+    pub(crate) fn along(picks: &Picks) -> Selected {
+        Selected { axes: vec![Axis { picks: picks.clone(), dropped: false }] }
     }
 
     /// Reads the selected elements, row-major.
@@ -177,9 +177,26 @@ impl Selected {
 
 impl Axis {
     fn count(&self) -> u64 {
-        match &self.picks {
+        self.picks.count()
+    }
+}
+
+impl Picks {
+    /// How many there are.
+    pub(crate) fn count(&self) -> u64 {
+        match self {
             Picks::Range { count, .. } => *count,
             Picks::List(list) => list.len() as u64,
+        }
+    }
+
+    /// The position number `at`.
+    pub(crate) fn get(&self, at: u64) -> Option<u64> {
+        match self {
+            Picks::Range { start, count, step } => {
+                (at < *count).then(|| start.saturating_add(at.saturating_mul(*step)))
+            }
+            Picks::List(list) => list.get(usize::try_from(at).ok()?).copied(),
         }
     }
 }
@@ -298,14 +315,21 @@ mod tests {
         Selected::parse(&[text.to_owned()], &shape())
     }
 
+    fn positions(text: &str, dimension: usize) -> Vec<u64> {
+        let selected = parse(text).unwrap();
+        let picks = selected.picks().nth(dimension).unwrap();
+        assert_eq!(picks.get(picks.count()), None);
+        (0..picks.count()).map(|at| picks.get(at).unwrap()).collect()
+    }
+
     #[test]
     fn positions_count_as_in_numpy() {
         assert_eq!(parse("1").unwrap().counts(), [1, 10, 6]);
         assert_eq!(parse("1").unwrap().kept(), [1, 2]);
-        assert_eq!(parse(":,2:9:3").unwrap().positions(1), [2, 5, 8]);
-        assert_eq!(parse("...,-2:").unwrap().positions(2), [4, 5]);
+        assert_eq!(positions(":,2:9:3", 1), [2, 5, 8]);
+        assert_eq!(positions("...,-2:", 2), [4, 5]);
         assert_eq!(parse("-1,...,0").unwrap().kept(), [1]);
-        assert_eq!(parse("lon=[0,-1],time=3").unwrap().positions(2), [0, 5]);
+        assert_eq!(positions("lon=[0,-1],time=3", 2), [0, 5]);
         assert_eq!(parse(":99").unwrap().counts(), [4, 10, 6]);
         assert_eq!(parse("3:1").unwrap().counts(), [0, 10, 6]);
     }

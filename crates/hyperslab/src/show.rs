@@ -1,10 +1,9 @@
 //! The values of an array or attribute.
 
-use crate::describe::values;
 use crate::location::Target;
-use crate::select::Selected;
-use crate::source::{Item, Source, check_size};
-use hyperslab_core::{Error, Result};
+use crate::select::{Picks, Selected};
+use crate::source::{Item, Source, check_counts};
+use hyperslab_core::{Error, ErrorKind, Result};
 use hyperslab_model::{Datatype, Elements, NodePath, Shape, Values};
 use std::sync::Arc;
 
@@ -28,8 +27,37 @@ pub struct Shown {
 pub struct ShownAxis {
     /// Its name; that of its number where it has none.
     pub name: String,
-    /// A label for each position: its coordinate where it has one, else its index.
-    pub labels: Vec<String>,
+    positions: Picks,
+    /// What stands at the positions along it, where it has coordinates.
+    coordinates: Option<(Arc<Datatype>, Values)>,
+}
+
+impl ShownAxis {
+    /// How many positions are shown.
+    pub fn len(&self) -> usize {
+        usize::try_from(self.positions.count()).unwrap_or(usize::MAX)
+    }
+
+    /// Whether none are.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// What position number `at` is called: its coordinate where it has one, else its index.
+    pub fn label(&self, at: usize) -> Option<String> {
+        let position = self.positions.get(u64::try_from(at).ok()?)?;
+        let coordinate = self.coordinates.as_ref().and_then(|(datatype, values)| {
+            let mut elements = Elements::new(datatype, values);
+            elements.split(at);
+            elements.next().map(hyperslab_ndl::plain)
+        });
+        Some(coordinate.unwrap_or_else(|| position.to_string()))
+    }
+
+    /// The labels of all positions.
+    pub fn labels(&self) -> impl Iterator<Item = String> + '_ {
+        (0..self.len()).map_while(|at| self.label(at))
+    }
 }
 
 impl Shown {
@@ -40,7 +68,7 @@ impl Shown {
 
     /// Extents of what is shown.
     pub fn extents(&self) -> Vec<usize> {
-        self.axes.iter().map(|axis| axis.labels.len()).collect()
+        self.axes.iter().map(ShownAxis::len).collect()
     }
 }
 
@@ -79,15 +107,17 @@ fn array(source: &dyn Source, target: &Target, selections: &[String]) -> Result<
     };
     let selected = Selected::parse(selections, shape)?;
     let array = source.array(&entry.handle)?;
+    check_counts(source, &*array, &selected.counts())?;
+    check_empty(&selected.counts())?;
     let values = selected.read(&*array)?;
     let kept = selected.kept();
     let (mut axes, mut fixed) = (Vec::new(), Vec::new());
-    for (index, dimension) in shape.dims().iter().enumerate() {
+    for (index, (dimension, picks)) in shape.dims().iter().zip(selected.picks()).enumerate() {
         let coordinate = dimension.coordinate.as_ref().filter(|coordinate| *coordinate != &entry.handle.path);
-        let positions = selected.positions(index);
         let axis = ShownAxis {
             name: coordinate.map_or_else(|| format!("[{index}]"), |path| path.name().to_owned()),
-            labels: labels(source, coordinate, &positions),
+            positions: picks.clone(),
+            coordinates: coordinate.and_then(|path| coordinates(source, path, picks).ok()),
         };
         if kept.contains(&index) { axes.push(axis) } else { fixed.push(axis) }
     }
@@ -114,9 +144,11 @@ fn attribute(source: &dyn Source, target: &Target, name: &str, selections: &[Str
     let found =
         found.as_ref().map_err(|unreadable| Error::new(unreadable.kind, unreadable.reason.clone()))?;
     let Some(shape) = &found.shape else { return Err(Error::invalid("a null dataspace has no values")) };
+    check_empty(shape)?;
     let axis = |(index, extent): (usize, &u64)| ShownAxis {
         name: format!("[{index}]"),
-        labels: (0..*extent).map(|position| position.to_string()).collect(),
+        positions: Picks::Range { start: 0, count: *extent, step: 1 },
+        coordinates: None,
     };
     Ok(Shown {
         name: format!("{}@{name}", target.entry.handle.path),
@@ -127,17 +159,24 @@ fn attribute(source: &dyn Source, target: &Target, name: &str, selections: &[Str
     })
 }
 
-/// Coordinates at `positions`, or the positions where there are none.
-fn labels(source: &dyn Source, coordinate: Option<&NodePath>, positions: &[u64]) -> Vec<String> {
-    let plain = || positions.iter().map(u64::to_string).collect();
-    let read = |path: &NodePath| -> Result<Vec<String>> {
-        let entry = source.find(path)?;
-        let array = source.array(&entry.handle)?;
-        check_size(source, &*array)?;
-        let all = values(&*array)?;
-        Ok(Elements::new(array.datatype(), &all).map(hyperslab_ndl::plain).collect())
-    };
-    let Some(texts) = coordinate.and_then(|path| read(path).ok()) else { return plain() };
-    let of = |position: &u64| usize::try_from(*position).ok().and_then(|at| texts.get(at)).cloned();
-    positions.iter().map(of).collect::<Option<_>>().unwrap_or_else(plain)
+/// The coordinates at some positions of a dimension.
+fn coordinates(source: &dyn Source, path: &NodePath, positions: &Picks) -> Result<(Arc<Datatype>, Values)> {
+    let entry = source.find(path)?;
+    let array = source.array(&entry.handle)?;
+    check_counts(source, &*array, &[positions.count()])?;
+    let values = Selected::along(positions).read(&*array)?;
+    Ok((Arc::clone(array.datatype()), values))
 }
+
+/// Refuses what is empty in one dimension and vast in others: it takes no byte of a file, and to write its
+/// empty rows would not end.
+fn check_empty(counts: &[u64]) -> Result<()> {
+    let rows =
+        counts.iter().filter(|count| **count > 0).try_fold(1_u64, |rows, count| rows.checked_mul(*count));
+    if !counts.contains(&0) || rows.is_some_and(|rows| rows <= MOST_EMPTY_ROWS) {
+        return Ok(());
+    }
+    Err(Error::new(ErrorKind::LimitExceeded, format!("more than {MOST_EMPTY_ROWS} rows without elements")))
+}
+
+const MOST_EMPTY_ROWS: u64 = 1 << 20;

@@ -139,8 +139,16 @@ pub enum Stored {
 /// # Errors
 /// [`LimitExceeded`](hyperslab_core::ErrorKind::LimitExceeded), naming the option that raises the limit.
 pub(crate) fn check_size(source: &dyn Source, array: &dyn ArraySource) -> Result<()> {
+    check_counts(source, array, array.extents().unwrap_or_default())
+}
+
+/// As [`check_size`], for so many elements along each dimension.
+///
+/// # Errors
+/// As [`check_size`].
+pub(crate) fn check_counts(source: &dyn Source, array: &dyn ArraySource, counts: &[u64]) -> Result<()> {
     let row = array.datatype().row_size().unwrap_or(usize::MAX) as u64;
-    let bytes = element_count(array.extents().unwrap_or_default()).and_then(|count| count.checked_mul(row));
+    let bytes = element_count(counts).and_then(|count| count.checked_mul(row));
     let size = source.size()?;
     let most = size.saturating_mul(MOST_RATIO).max(source.limits().allocation.saturating_mul(4));
     if bytes.is_some_and(|bytes| bytes <= most) {

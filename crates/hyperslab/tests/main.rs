@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests may panic")]
 
 mod located;
+mod shown;
 mod walked;
 
 use hyperslab::location::{Location, Target};
@@ -10,12 +11,13 @@ use hyperslab::{Entry, NodePath, OpenOptions, Result, Source};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// The path of an example or, behind `hdf5/`, of a file of the HDF5 tests.
+/// The path of an example or, behind `own/` or `hdf5/`, of a file of these tests or those of HDF5.
 fn path(name: &str) -> PathBuf {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
-    match name.strip_prefix("hdf5/") {
-        Some(name) => here.join("../hdf5/tests/data").join(name),
-        None => here.join("../../examples").join(name),
+    match name.split_once('/') {
+        Some(("own", name)) => here.join("tests/data").join(name),
+        Some(("hdf5", name)) => here.join("../hdf5/tests/data").join(name),
+        _ => here.join("../../examples").join(name),
     }
 }
 

@@ -44,9 +44,9 @@ fn table(shown: &Shown, paint: bool, out: &mut dyn Write) -> Result<()> {
     let (outer, inner) = shown.axes.split_at_checked(shown.axes.len().saturating_sub(2)).unwrap_or_default();
     let label = shown.datatype.to_string();
     let mut elements = shown.elements();
-    let size: usize = inner.iter().map(|axis| axis.labels.len()).product();
+    let size: usize = inner.iter().map(|axis| axis.len()).product();
     let mut at = vec![0_usize; outer.len()];
-    let tables: usize = outer.iter().map(|axis| axis.labels.len()).product();
+    let tables: usize = outer.iter().map(|axis| axis.len()).product();
     for index in 0..tables {
         if index > 0 {
             writeln!(out)?;
@@ -54,7 +54,7 @@ fn table(shown: &Shown, paint: bool, out: &mut dyn Write) -> Result<()> {
         let mut head = format!("# {} {label}", shown.name);
         let fixed = shown.fixed.iter().map(|axis| (axis, 0));
         for (axis, position) in fixed.chain(outer.iter().zip(at.iter().copied())) {
-            if let Some(label) = axis.labels.get(position) {
+            if let Some(label) = axis.label(position) {
                 head.push_str(&format!(", {} {label}", axis.name));
             }
         }
@@ -70,7 +70,7 @@ fn table(shown: &Shown, paint: bool, out: &mut dyn Write) -> Result<()> {
                     Column { header: axis.name.clone(), numbers: true },
                     Column { header: String::new(), numbers: is_number(&shown.datatype) },
                 ]);
-                for (label, text) in axis.labels.iter().zip(texts) {
+                for (label, text) in axis.labels().zip(texts) {
                     rows.cell(label);
                     rows.cell(text);
                 }
@@ -79,19 +79,19 @@ fn table(shown: &Shown, paint: bool, out: &mut dyn Write) -> Result<()> {
             [down, across, ..] => {
                 let corner = Column { header: format!("{} \\ {}", down.name, across.name), numbers: true };
                 let numbers = is_number(&shown.datatype);
-                let columns = across.labels.iter().map(|label| Column { header: label.clone(), numbers });
+                let columns = across.labels().map(|label| Column { header: label, numbers });
                 let mut rows = Table::new(std::iter::once(corner).chain(columns).collect());
                 let mut texts = texts.into_iter();
-                for label in &down.labels {
+                for label in down.labels() {
                     rows.cell(label);
-                    texts.by_ref().take(across.labels.len()).for_each(|text| rows.cell(text));
+                    texts.by_ref().take(across.len()).for_each(|text| rows.cell(text));
                 }
                 rows.write(out, paint)?;
             }
         }
         for (axis, position) in outer.iter().zip(at.iter_mut()).rev() {
             *position += 1;
-            if *position < axis.labels.len() {
+            if *position < axis.len() {
                 break;
             }
             *position = 0;
@@ -109,7 +109,7 @@ fn is_number(datatype: &Datatype) -> bool {
 
 /// A line for each row of the last dimension; members of compounds are columns.
 fn separated(shown: &Shown, separator: char, out: &mut dyn Write) -> Result<()> {
-    let columns = shown.axes.last().map_or(1, |axis| axis.labels.len());
+    let columns = shown.axes.last().map_or(1, |axis| axis.len());
     let mut line = String::new();
     if let Datatype::Compound(members) = shown.datatype.resolved() {
         let names: Vec<_> = members.iter().map(|member| quoted(&member.name, separator)).collect();
