@@ -104,7 +104,8 @@ fn label(datatype: &Datatype) -> Cow<'static, str> {
     }
 }
 
-/// Extents with the names of their dimensions: `[time=3/10000, 2]`, `current/max` where they differ.
+/// Extents with the names of their dimensions: `[time=3/10000, 2]`, `current/max` where they differ, `*` where
+/// nothing is counted.
 pub fn shape_label(shape: &Shape, text: &mut String) {
     match shape {
         Shape::Null => text.push_str("null"),
@@ -126,9 +127,12 @@ fn dimension_label(dimension: &Dimension, text: &mut String) {
         text.push_str(path.name());
         text.push('=');
     }
+    if dimension.extent == Extent::Uncounted {
+        return text.push('*');
+    }
     text.push_str(&dimension.extent.current().to_string());
     match dimension.extent {
-        Extent::Fixed(_) => {}
+        Extent::Fixed(_) | Extent::Uncounted => {}
         Extent::Limited { max, .. } => {
             text.push('/');
             text.push_str(&max.to_string());
@@ -278,9 +282,12 @@ mod tests {
             coordinate: Some(NodePath::root().child("time")),
         };
         let lat = Dimension { extent: Extent::Fixed(3), coordinate: None };
+        let station =
+            Dimension { extent: Extent::Uncounted, coordinate: Some(NodePath::root().child("station")) };
         let mut text = String::new();
         shape_label(&Shape::Dims(vec![time, lat]), &mut text);
+        shape_label(&Shape::Dims(vec![station]), &mut text);
         shape_label(&Shape::SCALAR, &mut text);
-        assert_eq!(text, "[time=4/inf, 3][]");
+        assert_eq!(text, "[time=4/inf, 3][station=*][]");
     }
 }

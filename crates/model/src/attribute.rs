@@ -1,6 +1,6 @@
 //! Attributes.
 
-use crate::{Datatype, ElementStorage, Values};
+use crate::{Datatype, Directive, ElementStorage, Values};
 use std::sync::Arc;
 
 /// A small named value of an object.
@@ -14,4 +14,6 @@ pub struct Attribute {
     pub value: Values,
     /// How the elements are stored.
     pub storage: ElementStorage,
+    /// What one format alone has, under that format's name: `zarr: json` marks a text that is JSON there.
+    pub native: Vec<(&'static str, Directive)>,
 }

@@ -1,8 +1,8 @@
 //! Structural equality that says why not.
 
 use crate::{
-    Attribute, Attributes, Content, Datatype, DimCoord, Element, ElementRef, Elements, Ndarray, Node,
-    NodePath, Shape, Unreadable, Values,
+    Attribute, Attributes, Cells, Column, Content, Datatype, DimCoord, Element, ElementRef, Elements,
+    Ndarray, Node, NodePath, Shape, Unreadable, Values,
 };
 use std::fmt;
 use std::sync::Arc;
@@ -63,7 +63,7 @@ struct Comparison<'a> {
 impl Comparison<'_> {
     fn nodes(&mut self, a: &Node, b: &Node) {
         match (a, b) {
-            (Node::Group(_), Node::Group(_)) => {}
+            (Node::Group(a), Node::Group(b)) => self.cells(a.cells.as_ref(), b.cells.as_ref()),
             (Node::DimCoord(a), Node::DimCoord(b)) => self.dimcoords(a, b),
             (Node::Ndarray(a), Node::Ndarray(b)) => self.ndarrays(a, b),
             (Node::Datatype(a), Node::Datatype(b)) => {
@@ -77,6 +77,27 @@ impl Comparison<'_> {
         }
         if let (Some(a), Some(b)) = (a.attributes(), b.attributes()) {
             self.attributes(a, b);
+        }
+    }
+
+    /// Columns count as what their dimcoords and ndarrays hold.
+    fn cells(&mut self, a: Option<&Cells>, b: Option<&Cells>) {
+        let (Some(a), Some(b)) = (a, b) else { return };
+        let names = |of: &Cells| {
+            let names: Vec<_> = of.columns.iter().map(|column| column.name.as_str()).collect();
+            names.join(", ")
+        };
+        self.differ(None, "cells", names(a), names(b));
+        for x in &a.columns {
+            let Some(y) = b.columns.iter().find(|y| y.name == x.name) else { continue };
+            let mut column = Comparison { path: &self.path.child(&x.name), found: &mut *self.found };
+            column.columns(x, y);
+        }
+    }
+
+    fn columns(&mut self, a: &Column, b: &Column) {
+        if self.types(None, Some(&a.datatype), Some(&b.datatype)) {
+            self.values(None, Some((&a.datatype, &a.values)), Some((&b.datatype, &b.values)));
         }
     }
 
@@ -207,15 +228,19 @@ mod tests {
     use super::*;
     use crate::{Float, Members, Storage};
 
+    fn values(numbers: &[f64]) -> Values {
+        let rows: Vec<u8> = numbers.iter().flat_map(|n| n.to_ne_bytes()).collect();
+        Values { rows: rows.into(), ..Values::default() }
+    }
+
     fn array(numbers: &[f64]) -> Content {
         let mut content = Content::default();
-        let rows: Vec<u8> = numbers.iter().flat_map(|n| n.to_ne_bytes()).collect();
         let ndarray = Ndarray {
             shape: Shape::fixed(&[numbers.len() as u64]),
             datatype: Some(Arc::new(Datatype::Float(Float::Double))),
             attributes: Members::new(),
             storage: Storage::default(),
-            value: Some(Values { rows: rows.into(), ..Values::default() }),
+            value: Some(values(numbers)),
         };
         content.nodes.insert(NodePath::root().child("x"), Node::Ndarray(ndarray));
         content
@@ -227,6 +252,37 @@ mod tests {
         let found = compare(&array(&[0.0]), &array(&[-0.0]));
         assert_eq!(found.len(), 1);
         assert_eq!(found[0].what, "value");
+    }
+
+    fn sparse(columns: &[(&str, &[f64])]) -> Content {
+        let column = |(name, numbers): &(&str, &[f64])| Column {
+            name: (*name).into(),
+            datatype: Arc::new(Datatype::Float(Float::Double)),
+            values: values(numbers),
+        };
+        let cells = Some(Cells { columns: columns.iter().map(column).collect() });
+        let mut content = Content::default();
+        content.nodes.insert(NodePath::root(), Node::Group(crate::Group { cells, ..Default::default() }));
+        content
+    }
+
+    #[test]
+    fn cells_are_content() {
+        let one = sparse(&[("x", &[1.0, 2.0]), ("v", &[f64::NAN, 4.0])]);
+        assert_eq!(compare(&one, &one.clone()), []);
+        let shown =
+            |other: &Content| compare(&one, other).iter().map(ToString::to_string).collect::<Vec<_>>();
+        assert_eq!(
+            shown(&sparse(&[("x", &[1.0, 2.0]), ("v", &[f64::NAN, 5.0])])),
+            ["/v: value \"element 1: Float(4.0)\" against \"element 1: Float(5.0)\""]
+        );
+        assert_eq!(
+            shown(&sparse(&[("x", &[1.0]), ("w", &[0.0])])),
+            ["/: cells \"x, v\" against \"x, w\"", "/x: elements \"2\" against \"1\""]
+        );
+        let unread = sparse(&[]).nodes.into_values().map(|_| Node::Group(crate::Group::default()));
+        let unread = Content { nodes: unread.map(|group| (NodePath::root(), group)).collect() };
+        assert_eq!(shown(&unread), Vec::<String>::new());
     }
 
     #[test]

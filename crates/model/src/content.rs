@@ -51,8 +51,29 @@ pub enum NodeKind {
 pub struct Group {
     /// Its attributes.
     pub attributes: Attributes,
+    /// Values of a sparse array, where asked for.
+    pub cells: Option<Cells>,
     /// What a format says of it.
     pub storage: Storage,
+}
+
+/// The values of a sparse array: those cells that are there, sorted by their coordinates, those of the first
+/// column first.
+#[derive(Clone, Debug, Default)]
+pub struct Cells {
+    /// Columns of equal length: the coordinates in the order of the dimensions, then the other values.
+    pub columns: Vec<Column>,
+}
+
+/// One value of each cell.
+#[derive(Clone, Debug)]
+pub struct Column {
+    /// The dimcoord or ndarray of the group whose values these are.
+    pub name: String,
+    /// The type.
+    pub datatype: Arc<Datatype>,
+    /// The values, one a cell.
+    pub values: Values,
 }
 
 /// An array.

@@ -26,12 +26,14 @@ mod value;
 pub use attribute::Attribute;
 pub use compare::{Difference, compare};
 pub use content::{
-    Attributes, Content, DimCoord, Group, Link, Members, NamedDatatype, Ndarray, Node, NodeKind, Unreadable,
+    Attributes, Cells, Column, Content, DimCoord, Group, Link, Members, NamedDatatype, Ndarray, Node,
+    NodeKind, Unreadable,
 };
 pub use datatype::{Datatype, Float, FloatFormat, Member, Normalization, Text, TimeUnit};
 pub use path::NodePath;
 pub use shape::{Dimension, Extent, Shape};
 pub use storage::{
-    ByteOrder, CharacterSet, Directive, ElementStorage, Fill, FillTime, Filter, Layout, Length, Pad, Storage,
+    ByteOrder, CharacterSet, Directive, ElementStorage, Fill, FillTime, Filter, Layout, Length, Order, Pad,
+    Storage,
 };
 pub use value::{Element, ElementRef, Elements, Fields, Reference, Values};

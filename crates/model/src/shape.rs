@@ -37,15 +37,18 @@ pub enum Extent {
         /// How long it is.
         current: u64,
     },
+    /// Has no length: its coordinates, in a sparse array, are texts or fractions.
+    Uncounted,
 }
 
 impl Extent {
-    /// How long it is.
+    /// How long it is; 0 for one that is not counted.
     pub fn current(&self) -> u64 {
         match *self {
             Extent::Fixed(current) | Extent::Limited { current, .. } | Extent::Unlimited { current } => {
                 current
             }
+            Extent::Uncounted => 0,
         }
     }
 
@@ -53,7 +56,7 @@ impl Extent {
     pub fn max(&self) -> Option<u64> {
         match *self {
             Extent::Fixed(max) | Extent::Limited { max, .. } => Some(max),
-            Extent::Unlimited { .. } => None,
+            Extent::Unlimited { .. } | Extent::Uncounted => None,
         }
     }
 

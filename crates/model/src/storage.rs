@@ -20,6 +20,13 @@ pub struct Storage {
     pub fill_time: Option<FillTime>,
     /// Where the elements are; `None` where `chunk` or the format's habit says it.
     pub layout: Option<Layout>,
+    /// In which order elements follow each other; `None` for the format's habit.
+    pub order: Option<Order>,
+    /// Of a dimcoord: the lowest and the highest coordinate that it can have, of its type.
+    pub domain: Option<Values>,
+    /// Of a dimcoord: how many of its steps a tile of a sparse array spans, of its type. Of a datetime, a count
+    /// of its unit.
+    pub tile: Option<Values>,
     /// What one format alone has, under that format's name.
     pub native: Vec<(&'static str, Vec<(String, Directive)>)>,
 }
@@ -148,8 +155,17 @@ pub enum Layout {
     External,
 }
 
+/// In which order the elements of an array follow each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// The last index varies fastest.
+    RowMajor,
+    /// The first index varies fastest.
+    ColumnMajor,
+}
+
 /// One step of the pipeline that data pass when written.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Filter {
     /// NDL's name of it; or that of a format, with the parameters as that format states them.
     pub name: String,
@@ -160,12 +176,16 @@ pub struct Filter {
 }
 
 /// A value in a storage directive.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Directive {
+    /// Explicitly nothing.
+    Null,
     /// True or false.
     Bool(bool),
     /// A whole number.
     Int(i128),
+    /// Any other number.
+    Float(f64),
     /// Text.
     Text(String),
     /// Several.

@@ -40,7 +40,7 @@ fn document(texts: &[String], out: &mut dyn Write) -> Result<()> {
     let mut attributes: Attributes =
         unique.iter().map(|text| (text.clone(), Ok(attribute(&[], std::slice::from_ref(text))))).collect();
     attributes.insert("zz rows".into(), Ok(attribute(&[texts.len() as u64], texts)));
-    emitter.node(&root, &Node::Group(Group { attributes, storage: Storage::default() }))?;
+    emitter.node(&root, &Node::Group(Group { attributes, ..Group::default() }))?;
 
     let array = |datatype: Datatype, shape: &[u64], values: Values| {
         Node::Ndarray(Ndarray {
@@ -84,6 +84,7 @@ fn attribute(shape: &[u64], texts: &[String]) -> Attribute {
         datatype: Arc::new(STRING),
         value: rows(texts),
         storage: ElementStorage::default(),
+        native: Vec::new(),
     }
 }
 

@@ -201,6 +201,7 @@ impl Emitter {
     fn group(&mut self, path: &NodePath, group: &Group) -> Result<()> {
         let mut lower = Lower::new(&self.dimcoords, self.options, self.format, self.extensions);
         let attributes = lower.attributes(&group.attributes)?;
+        let cells = group.cells.as_ref().map(|cells| lower.cells(cells)).transpose()?.unwrap_or_default();
         let storage = lower.storage(None, &group.storage, None)?;
         let (extensions, changes) = (lower.extensions, lower.changes);
         if self.seen.contains(path) && self.open.as_ref().is_none_or(|open| open.path != *path) {
@@ -211,6 +212,9 @@ impl Emitter {
         if let Some(open) = &mut self.open {
             for (name, tree) in &attributes {
                 open.add(Section::Attributes, *name, tree);
+            }
+            for (name, tree) in &cells {
+                open.add(Section::Cells, *name, tree);
             }
             for (name, tree) in &storage {
                 open.add(Section::Storage, *name, tree);

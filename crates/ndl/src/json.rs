@@ -66,6 +66,10 @@ fn value(out: &mut String, tree: &Tree<'_>, open: Option<usize>) {
             });
         }
         Tree::Rows(one) => rows(out, one, open),
+        Tree::Table(table) => {
+            let inner = open.filter(|_| !table.is_empty());
+            all(out, table.rows(), ['[', ']'], inner, |out, row| value(out, &row, None));
+        }
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod array;
 mod attribute;
+mod cells;
 mod datatype;
 mod reference;
 mod shape;

@@ -15,6 +15,7 @@ pub(crate) enum Tree<'a> {
     List(Style, Vec<Tree<'a>>),
     Map(Style, Entries<'a>),
     Rows(Box<Rows<'a>>),
+    Table(Table<'a>),
 }
 
 /// What a map holds, in order.
@@ -66,6 +67,13 @@ pub(crate) struct Rows<'a> {
     pub(crate) form: Form,
 }
 
+/// Columns of equal length, each row of which is a list on a line.
+#[derive(Clone, Debug)]
+pub(crate) struct Table<'a> {
+    pub(crate) columns: Vec<Elements<'a>>,
+    pub(crate) form: Form,
+}
+
 /// How elements stand beside and below each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Arrangement {
@@ -103,6 +111,20 @@ impl<'a> Tree<'a> {
     /// `{key: tree}`.
     pub(crate) fn one(key: &'static str, tree: Tree<'a>) -> Self {
         Tree::map(vec![(Key::Word(key), tree)])
+    }
+}
+
+impl<'a> Table<'a> {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.columns.first().is_none_or(|column| column.len() == 0)
+    }
+
+    pub(crate) fn rows(&self) -> impl Iterator<Item = Tree<'a>> + use<'a> {
+        let Table { mut columns, form } = self.clone();
+        std::iter::from_fn(move || {
+            let row: Vec<_> = columns.iter_mut().map_while(Iterator::next).collect();
+            (!row.is_empty()).then(|| Tree::list(row.into_iter().map(|one| element(one, form))))
+        })
     }
 }
 

@@ -100,6 +100,10 @@ impl Writer<'_> {
                 }
                 self.entries(entries, indent, after);
             }
+            Tree::Table(table) if table.is_empty() => self.line(" []"),
+            Tree::Table(table) => {
+                self.block(table.rows(), indent, after, |writer, row, indent| writer.item(&row, indent));
+            }
             Tree::Rows(rows) => {
                 let widths = self.widths(rows);
                 self.rows(rows, &widths, indent, after);

@@ -3,8 +3,9 @@
 use bytes::Bytes;
 use hyperslab_core::rows::{Heap, Slot};
 use hyperslab_model::{
-    Attribute, Attributes, Datatype, DimCoord, Dimension, ElementStorage, Extent, Filter, Float, Group,
-    Length, Link, Member, Ndarray, Node, NodePath, Pad, Reference, Shape, Storage, Text, Values,
+    Attribute, Attributes, Datatype, DimCoord, Dimension, Directive, ElementStorage, Extent, Filter, Float,
+    Group, Length, Link, Member, Ndarray, Node, NodePath, Pad, Reference, Shape, Storage, Text, TimeUnit,
+    Values,
 };
 use hyperslab_ndl::{Emitter, Format, Head, Options};
 use std::sync::Arc;
@@ -96,6 +97,7 @@ pub(crate) fn attribute(datatype: Datatype, shape: &[u64], value: Values) -> Att
         datatype: Arc::new(datatype),
         value,
         storage: ElementStorage::default(),
+        native: Vec::new(),
     }
 }
 
@@ -118,7 +120,7 @@ pub(crate) fn words(of: &[(&str, &str)]) -> Attributes {
 }
 
 pub(crate) fn group(attributes: Attributes) -> Node {
-    Node::Group(Group { attributes, storage: Storage::default() })
+    Node::Group(Group { attributes, ..Group::default() })
 }
 
 pub(crate) fn soft(target: &str) -> Node {
@@ -155,11 +157,25 @@ pub(crate) fn along(dims: &[(Extent, &str)]) -> Shape {
 }
 
 pub(crate) fn filter(name: &str, parameters: &[(&str, i128)]) -> Filter {
-    let parameters = parameters
-        .iter()
-        .map(|(name, value)| (name.to_string(), hyperslab_model::Directive::Int(*value)))
-        .collect::<Vec<_>>();
+    let parameters =
+        parameters.iter().map(|(name, value)| (name.to_string(), Directive::Int(*value))).collect::<Vec<_>>();
     Filter { name: name.into(), main: !parameters.is_empty(), parameters }
+}
+
+/// What one format alone has.
+pub(crate) fn native(
+    format: &'static str,
+    directives: &[(&str, Directive)],
+) -> Vec<(&'static str, Vec<(String, Directive)>)> {
+    vec![(format, directives.iter().map(|(name, value)| (name.to_string(), value.clone())).collect())]
+}
+
+pub(crate) fn word(text: &str) -> Directive {
+    Directive::Text(text.into())
+}
+
+pub(crate) fn time(unit: &str) -> Datatype {
+    Datatype::Datetime(TimeUnit { unit: unit.into(), duration: false })
 }
 
 pub(crate) fn emit(format: Format, options: Options, head: &Head<'_>, nodes: &[(&str, Node)]) -> String {

@@ -49,6 +49,7 @@ fn yaml_is_the_golden_document() {
     let root = Group {
         attributes: words(&[("title", "two moored buoys"), ("Conventions", "CF-1.11")]),
         storage: Storage { native: tiledb("dataspace", "0.3.0"), ..Storage::default() },
+        ..Group::default()
     };
     let frequency = (Extent::Fixed(3), "/waves/frequency");
     let spectrum: [f32; 18] = std::array::from_fn(|i| i as f32);

@@ -14,11 +14,12 @@ pub(super) enum Section {
     Datatypes,
     DimCoords,
     Ndarrays,
+    Cells,
     Links,
     Storage,
 }
 
-const NAMES: [&str; 6] = ["attributes", "datatypes", "dimcoords", "ndarrays", "links", "storage"];
+const NAMES: [&str; 7] = ["attributes", "datatypes", "dimcoords", "ndarrays", "cells", "links", "storage"];
 
 /// A group that members are still added to.
 #[derive(Debug)]

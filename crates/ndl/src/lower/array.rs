@@ -14,7 +14,9 @@ impl Lower<'_> {
         entries.push((Key::Word("shape"), self.shape(group, shape)?));
         self.push_type(&mut entries, datatype.as_deref(), value.as_ref())?;
         push_map(&mut entries, "attributes", Style::Open, self.attributes(attributes)?);
-        let extent = match shape.dims().iter().all(|d| d.extent.is_fixed()) {
+        let dims = || shape.dims().iter().map(|d| d.extent);
+        // What is not counted has no current extent; the dimcoords tell that of the others.
+        let extent = match dims().all(|e| e.is_fixed()) || dims().any(|e| e == Extent::Uncounted) {
             true => None,
             false => shape
                 .current()
@@ -42,11 +44,7 @@ impl Lower<'_> {
         entries.push((Key::Word("size"), super::shape::size(size)));
         self.push_type(&mut entries, datatype.as_deref(), value.as_ref())?;
         push_map(&mut entries, "attributes", Style::Open, self.attributes(attributes)?);
-        let extent = match size {
-            Extent::Fixed(_) => None,
-            size => Some((Key::Word("size"), Tree::int(size.current()))),
-        };
-        let storage = self.storage(extent, storage, datatype.as_deref())?;
+        let storage = self.dimcoord_storage(size, storage, datatype.as_deref())?;
         push_map(&mut entries, "storage", Style::Block, storage);
         if let (Some(datatype), Some(value)) = (datatype, value) {
             self.push_value(&mut entries, datatype, value, &[size.current()])?;

@@ -8,8 +8,8 @@ use hyperslab_model::{Attribute, Datatype, Float};
 
 impl Lower<'_> {
     pub(super) fn attribute<'a>(&mut self, attribute: &'a Attribute) -> Result<Tree<'a>> {
-        let Attribute { shape, datatype, value, storage } = attribute;
-        let storage = self.attribute_storage(storage);
+        let Attribute { shape, datatype, value, storage, native } = attribute;
+        let storage = self.attribute_storage(storage, native);
         if let Some([]) = shape.as_deref()
             && !self.long
             && storage.is_empty()

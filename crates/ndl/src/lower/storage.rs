@@ -3,11 +3,12 @@
 use super::{Lower, push_map};
 use crate::StorageDetail;
 use crate::extensions::Extension;
+use crate::number::Number;
 use crate::tree::{Entries, Key, Scalar, Style, Tree};
 use hyperslab_core::Result;
 use hyperslab_model::{
-    ByteOrder, CharacterSet, Datatype, Directive, ElementStorage, Fill, FillTime, Filter, Layout, Length,
-    Pad, Storage,
+    ByteOrder, CharacterSet, Datatype, Directive, Element, ElementStorage, Elements, Extent, Fill, FillTime,
+    Filter, Layout, Length, Order, Pad, Storage, Values,
 };
 
 /// What one format alone has stands last, in this order.
@@ -27,21 +28,53 @@ impl Lower<'_> {
         datatype: Option<&'a Datatype>,
     ) -> Result<Entries<'a>> {
         let mut entries = Entries::new();
+        if self.detail != StorageDetail::None {
+            entries.extend(extent);
+            self.push_common(&mut entries, storage, datatype)?;
+            self.push_native(&mut entries, &storage.native);
+        }
+        Ok(entries)
+    }
+
+    /// What `storage` of a dimcoord of this size holds.
+    pub(crate) fn dimcoord_storage<'a>(
+        &mut self,
+        size: &Extent,
+        storage: &'a Storage,
+        datatype: Option<&'a Datatype>,
+    ) -> Result<Entries<'a>> {
+        let mut entries = Entries::new();
         if self.detail == StorageDetail::None {
             return Ok(entries);
         }
-        entries.extend(extent);
+        if let Extent::Limited { current, .. } | Extent::Unlimited { current } = size {
+            entries.push((Key::Word("size"), Tree::int(*current)));
+        }
+        self.push_common(&mut entries, storage, datatype)?;
+        if let Some(datatype) = datatype {
+            self.push_domain(&mut entries, size, storage, datatype)?;
+        }
+        self.push_native(&mut entries, &storage.native);
+        Ok(entries)
+    }
+
+    fn push_common<'a>(
+        &mut self,
+        entries: &mut Entries<'a>,
+        storage: &'a Storage,
+        datatype: Option<&'a Datatype>,
+    ) -> Result<()> {
         if let Some(chunk) = &storage.chunk {
             entries.push((Key::Word("chunk"), Tree::ints(chunk)));
         }
         if let Some(shard) = &storage.shard {
-            self.extend_with(Extension::Shard, &mut entries, "shard", || Tree::ints(shard));
+            self.extend_with(Extension::Shard, entries, "shard", || Tree::ints(shard));
         }
         if !storage.filters.is_empty() {
             let filters = storage.filters.iter().map(|filter| self.filter(filter));
             entries.push((Key::Word("filter"), Tree::list(filters)));
         }
-        self.push_element(&mut entries, &storage.element, self.detail, true);
+        self.push_element(entries, &storage.element, self.detail, true);
         match (&storage.fill, datatype) {
             (Fill::Undefined, _) if !self.pure => {
                 entries.push((Key::Word("fillvalue"), Tree::Scalar(Scalar::Null)));
@@ -53,24 +86,77 @@ impl Lower<'_> {
         }
         // Writing the fill value at allocation is what happens anyway wherever there is one.
         let always = storage.fill_time == Some(FillTime::Alloc);
-        if let Some(time) = storage.fill_time.filter(|_| self.detail == StorageDetail::Full || !always) {
-            self.extend_with(Extension::FillTime, &mut entries, "fill_time", || Tree::text(fill_time(time)));
+        let full = self.detail == StorageDetail::Full;
+        if let Some(time) = storage.fill_time.filter(|_| full || !always) {
+            self.extend_with(Extension::FillTime, entries, "fill_time", || Tree::text(fill_time(time)));
         }
         let layout = storage.layout.as_ref();
         let unasked = matches!(layout, Some(Layout::Contiguous | Layout::Chunked));
-        if let Some(kind) = layout.filter(|_| self.detail == StorageDetail::Full || !unasked) {
-            self.extend_with(Extension::Layout, &mut entries, "layout", || Tree::text(layout_name(kind)));
+        if let Some(kind) = layout.filter(|_| full || !unasked) {
+            self.extend_with(Extension::Layout, entries, "layout", || Tree::text(layout_name(kind)));
         }
-        for (format, extension) in FORMATS {
-            for (_, directives) in storage.native.iter().filter(|(name, _)| *name == format) {
-                self.extend_with(extension, &mut entries, format, || map(directives));
-            }
+        if let Some(order) = storage.order.filter(|order| full || *order != Order::RowMajor) {
+            self.extend_with(Extension::Order, entries, "order", || Tree::text(order_name(order)));
         }
-        Ok(entries)
+        Ok(())
     }
 
-    /// Of an attribute only that a NetCDF text is a string and not characters, unless everything is asked for.
-    pub(super) fn attribute_storage<'a>(&mut self, storage: &'a ElementStorage) -> Entries<'a> {
+    fn push_native<'a>(
+        &mut self,
+        entries: &mut Entries<'a>,
+        native: &'a [(&'static str, Vec<(String, Directive)>)],
+    ) {
+        for (format, extension) in FORMATS {
+            for (_, directives) in native.iter().filter(|(name, _)| *name == format) {
+                self.extend_with(extension, entries, format, || map(directives));
+            }
+        }
+    }
+
+    /// What coordinates there can be, and how many of them a tile spans. Counting from 0 is what happens anyway.
+    fn push_domain<'a>(
+        &mut self,
+        entries: &mut Entries<'a>,
+        size: &Extent,
+        storage: &'a Storage,
+        datatype: &'a Datatype,
+    ) -> Result<()> {
+        let unasked = |domain: &Values| {
+            let mut ends =
+                Elements::new(datatype, domain).map(|end| match (datatype.resolved(), end.get()) {
+                    (Datatype::Int { .. }, Element::Int(end)) => Some(end),
+                    _ => None,
+                });
+            let [low, high] = [ends.next().flatten(), ends.next().flatten()];
+            low == Some(0) && size.max().is_some_and(|max| high == i128::from(max).checked_sub(1))
+        };
+        if let Some(domain) =
+            storage.domain.as_ref().filter(|one| self.detail == StorageDetail::Full || !unasked(one))
+            && let Some(tree) = self.value(datatype, domain, &[2])?
+        {
+            self.extend_with(Extension::Domain, entries, "domain", || tree);
+        }
+        if let Some(tile) = &storage.tile
+            && let Some(tree) = self.value(datatype, tile, &[])?
+        {
+            let tree = match (datatype.resolved(), Elements::new(datatype, tile).next().map(|one| one.get()))
+            {
+                // A span, not a point in time.
+                (Datatype::Datetime(_), Some(Element::Int(count))) => Tree::int(count),
+                _ => tree,
+            };
+            self.extend_with(Extension::Domain, entries, "tile", || tree);
+        }
+        Ok(())
+    }
+
+    /// Of an attribute only what a format makes a type of: that a NetCDF text is a string and not characters,
+    /// that a Zarr text is JSON. All else if everything is asked for.
+    pub(super) fn attribute_storage<'a>(
+        &mut self,
+        storage: &'a ElementStorage,
+        native: &'a [(&'static str, Directive)],
+    ) -> Entries<'a> {
         let mut entries = Entries::new();
         match self.detail {
             StorageDetail::None => {}
@@ -79,6 +165,13 @@ impl Lower<'_> {
                 self.extend_with(Extension::Length, &mut entries, "length", || Tree::text("variable"));
             }
             StorageDetail::Brief => {}
+        }
+        if self.detail != StorageDetail::None {
+            for (format, extension) in FORMATS {
+                for (_, value) in native.iter().filter(|(name, _)| *name == format) {
+                    self.extend_with(extension, &mut entries, format, || directive(value));
+                }
+            }
         }
         entries
     }
@@ -177,8 +270,10 @@ fn map(directives: &[(String, Directive)]) -> Tree<'_> {
 
 fn directive(value: &Directive) -> Tree<'_> {
     match value {
+        Directive::Null => Tree::Scalar(Scalar::Null),
         Directive::Bool(value) => Tree::Scalar(Scalar::Bool(*value)),
         Directive::Int(value) => Tree::int(*value),
+        Directive::Float(value) => Tree::Scalar(Scalar::Number(Number::Double(*value))),
         Directive::Text(text) => Tree::text(text.as_str()),
         Directive::List(items) => Tree::list(items.iter().map(directive)),
         Directive::Map(entries) => map(entries),
@@ -213,6 +308,13 @@ fn fill_time(time: FillTime) -> &'static str {
         FillTime::Alloc => "alloc",
         FillTime::IfSet => "ifset",
         FillTime::Never => "never",
+    }
+}
+
+fn order_name(order: Order) -> &'static str {
+    match order {
+        Order::RowMajor => "C",
+        Order::ColumnMajor => "F",
     }
 }
 

@@ -192,7 +192,7 @@ fn arrangement(datatype: &Datatype, pure: bool) -> Arrangement {
 }
 
 /// Finds elements that do not fit their type, and what NDL 0.6.1 cannot say.
-fn check(mut elements: Elements<'_>, pure: bool) -> Result<()> {
+pub(super) fn check(mut elements: Elements<'_>, pure: bool) -> Result<()> {
     match fits(elements.datatype()) {
         true => Ok(()),
         false => elements.try_for_each(|element| check_one(element, pure)),

@@ -52,6 +52,9 @@ impl Writer<'_> {
                     .map(|(key, tree)| Item { key: Some(*key), ..Item::new(Cow::Borrowed(tree)) });
                 self.fill(items, ["{", "}"], indent, tail);
             }
+            Tree::Table(table) => {
+                self.fill(table.rows().map(|row| Item::new(Cow::Owned(row))), ["[", "]"], indent, tail);
+            }
             Tree::Rows(rows) => {
                 self.fill(rows.items().map(|item| Item::new(Cow::Owned(item))), ["[", "]"], indent, tail);
             }
@@ -182,6 +185,7 @@ impl Writer<'_> {
                     .map(|(key, tree)| Item { key: Some(*key), ..Item::new(Cow::Borrowed(tree)) });
                 self.flat_items(*style, items, ["{", "}"], room)
             }
+            Tree::Table(_) => false,
             Tree::Rows(rows) => {
                 let items = rows.items().map(|item| Item::new(Cow::Owned(item)));
                 self.flat_items(Style::Flow, items, ["[", "]"], room)

@@ -17,6 +17,6 @@ impl Hdf5Source {
             // NetCDF has no scalar attributes apart from those of one element.
             shape = Some(Vec::new());
         }
-        Ok(Attribute { shape, datatype, value: Values { rows, heap }, storage })
+        Ok(Attribute { shape, datatype, value: Values { rows, heap }, storage, native: Vec::new() })
     }
 }

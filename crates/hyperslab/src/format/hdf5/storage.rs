@@ -23,7 +23,6 @@ impl Hdf5Source {
         let fill = dataset.fill(&self.file)?;
         Ok(Storage {
             chunk: dataset.chunk().map(<[u64]>::to_vec),
-            shard: None,
             filters: dataset.filters().iter().map(filter).collect(),
             element,
             fill: self.fill(dataset, &fill)?,
@@ -34,7 +33,7 @@ impl Hdf5Source {
                 WriteTime::Never => Some(FillTime::Never),
             }),
             layout: Some(layout),
-            native: Vec::new(),
+            ..Storage::default()
         })
     }
 
