@@ -37,7 +37,7 @@ pub enum Extent {
         /// How long it is.
         current: u64,
     },
-    /// Has no length: its coordinates, in a sparse array, are texts or fractions.
+    /// Has no length: its coordinates are texts, fractions or more than 64 bits can count.
     Uncounted,
 }
 
@@ -60,7 +60,7 @@ impl Extent {
         }
     }
 
-    /// Whether it can become longer than it is.
+    /// Whether it cannot become longer than it is.
     pub fn is_fixed(&self) -> bool {
         matches!(self, Extent::Fixed(_))
     }

@@ -119,3 +119,27 @@ fn a_domain_has_two_ends() {
     let e = Emitter::new(Format::Yaml, VALUES).node(&path("/x"), &node).unwrap_err();
     assert_eq!(e.to_string(), "/x: 1 elements for shape [2]");
 }
+
+#[test]
+fn what_may_be_null_keeps_its_own_type() {
+    let cover = Datatype::Named(path("/cover"), Arc::new(enumeration(&[("water", 0), ("ice", 1)])));
+    let of = |datatype, rows: &[u8]| {
+        Node::Ndarray(ndarray(Datatype::Nullable(Box::new(datatype)), &[2], Some(bytes(rows))))
+    };
+    let hour = [vec![1], 491_646_i64.row(), vec![0; 9]].concat();
+    let text = yaml(VALUES, &[("/class", of(cover, &[1, 1, 0, 0])), ("/at", of(time("h"), &hour))]);
+    let expected = "# extensions: datetime, nullable
+
+ndarrays:
+  class:
+    shape: [2]
+    type: {nullable: {base: /cover}}
+    value: [ice, null]
+
+  at:
+    shape: [2]
+    type: {nullable: {base: {datetime: {unit: h}}}}
+    value: [\"2026-02-01T06\", null]
+";
+    assert_text(&text, expected);
+}
