@@ -3,11 +3,14 @@
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests may panic")]
 
 mod located;
+mod netcdf;
 mod shown;
 mod walked;
 
+use hyperslab::describe::{DescribeOptions, describe};
 use hyperslab::location::{Location, Target};
-use hyperslab::{Entry, NodePath, OpenOptions, Result, Source};
+use hyperslab::{Entry, Error, FORMATS, NodePath, OpenOptions, Result, Source};
+use hyperslab_core::storage::ReadAt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -29,6 +32,10 @@ fn open_raw(name: &str) -> Arc<dyn Source> {
     hyperslab::open(&path(name), &OpenOptions { raw: true, ..OpenOptions::default() }).unwrap()
 }
 
+fn open_storage(storage: impl ReadAt + 'static) -> Result<Arc<dyn Source>> {
+    FORMATS[0].open(Box::new(storage), &OpenOptions::default())
+}
+
 fn node_path(path: &str) -> NodePath {
     NodePath::new(path).unwrap()
 }
@@ -46,4 +53,11 @@ fn targets(source: &dyn Source, path: &str) -> Result<Vec<Target>> {
 fn located(source: &dyn Source, path: &str) -> Vec<String> {
     let found = targets(source, path).unwrap();
     found.iter().map(|target| target.entry.handle.path.to_string()).collect()
+}
+
+/// The description of what `path` leads to, and the errors that it met.
+fn description(source: &dyn Source, path: &str, options: &DescribeOptions) -> (String, Vec<Error>) {
+    let mut out = Vec::new();
+    let done = describe(source, "FILE", &targets(source, path).unwrap(), options, &mut out).unwrap();
+    (String::from_utf8(out).unwrap(), done.errors)
 }

@@ -1,5 +1,8 @@
 //! Attributes that only encode structure.
 
+use crate::variable::is_variable_length;
+use hyperslab_hdf5::{Attribute, File};
+
 /// What an attribute's owner is, as far as hiding goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Owner {
@@ -21,5 +24,16 @@ pub fn is_hidden(name: &str, owner: Owner) -> bool {
         "_Netcdf4Dimid" | "_Netcdf4Coordinates" => owner.dataset,
         "_nc3_strict" | "_NCProperties" => owner.root,
         _ => false,
+    }
+}
+
+/// Whether a hidden attribute says what its name promises: one that cannot be read, or is of another type, is
+/// to be seen.
+pub fn is_sound(file: &File, attribute: &Attribute) -> bool {
+    match attribute.name() {
+        b"DIMENSION_LIST" | b"DIMENSION_LABELS" => {
+            is_variable_length(attribute) && attribute.read(file).is_ok()
+        }
+        _ => true,
     }
 }

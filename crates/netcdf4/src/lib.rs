@@ -7,7 +7,7 @@
 //!
 //! * [`Scale`]: a dataset as a dimension.
 //! * [`dimensions`]: the scales of a variable's dimensions.
-//! * [`is_hidden`]: the attributes that are bookkeeping.
+//! * [`is_hidden`], [`is_sound`]: the attributes that are bookkeeping.
 //! * [`is_netcdf4`]: whether a file was written as NetCDF-4 or only uses the same conventions.
 //!
 //! Dimensions of HDF5 datasets without scales have no name; NetCDF calls them phony. They stay numbers here.
@@ -19,5 +19,5 @@ mod variable;
 
 pub use dimension::{PURE_DIMENSION, Scale};
 pub use file::is_netcdf4;
-pub use hidden::{Owner, is_hidden};
+pub use hidden::{Owner, is_hidden, is_sound};
 pub use variable::{dimension_labels, dimensions};

@@ -2,16 +2,18 @@
 
 use hyperslab_core::Result;
 use hyperslab_core::rows::Slot;
-use hyperslab_hdf5::Object;
 use hyperslab_hdf5::format::Address;
-use hyperslab_hdf5::{File, Reference};
+use hyperslab_hdf5::format::message::datatype::DatatypeClass;
+use hyperslab_hdf5::{Attribute, File, Object, Reference};
 
-/// For each dimension of a dataset the scale attached to it first; empty where none are attached at all.
+/// For each dimension of a dataset the scale attached to it first; empty where none are attached at all, or
+/// an attribute of that name is something else.
 ///
 /// # Errors
 /// If its `DIMENSION_LIST` cannot be read.
 pub fn dimensions(file: &File, dataset: &Object) -> Result<Vec<Option<Address>>> {
-    let Some(list) = dataset.attribute(file, b"DIMENSION_LIST")? else { return Ok(Vec::new()) };
+    let list = dataset.attribute(file, b"DIMENSION_LIST")?.filter(is_variable_length);
+    let Some(list) = list else { return Ok(Vec::new()) };
     let rows = list.read(file)?;
     let first = |row: &[u8]| {
         let sequence = Slot::get(row).filter(|slot| slot.count > 0)?;
@@ -24,16 +26,23 @@ pub fn dimensions(file: &File, dataset: &Object) -> Result<Vec<Option<Address>>>
     Ok(rows.rows.chunks_exact(Slot::SIZE).map(first).collect())
 }
 
-/// The labels of a dataset's dimensions, which HDF5 keeps apart from scales; empty where there are none.
+/// The labels of a dataset's dimensions, which HDF5 keeps apart from scales; empty where there are none,
+/// or an attribute of that name is something else.
 ///
 /// # Errors
 /// If its `DIMENSION_LABELS` cannot be read.
 pub fn dimension_labels(file: &File, dataset: &Object) -> Result<Vec<Vec<u8>>> {
-    let Some(labels) = dataset.attribute(file, b"DIMENSION_LABELS")? else { return Ok(Vec::new()) };
+    let labels = dataset.attribute(file, b"DIMENSION_LABELS")?.filter(is_variable_length);
+    let Some(labels) = labels else { return Ok(Vec::new()) };
     let rows = labels.read(file)?;
     let text = |row: &[u8]| {
         let slot = Slot::get(row)?;
         Some(rows.heap.bytes(slot, usize::try_from(slot.count).ok()?)?.to_vec())
     };
     Ok(rows.rows.chunks_exact(Slot::SIZE).map(|row| text(row).unwrap_or_default()).collect())
+}
+
+/// Whether an attribute can be a list of scales or labels.
+pub(crate) fn is_variable_length(attribute: &Attribute) -> bool {
+    matches!(attribute.datatype().class, DatatypeClass::VariableLength(_))
 }

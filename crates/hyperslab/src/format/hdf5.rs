@@ -23,7 +23,7 @@ use hyperslab_model::{
     Attributes, Datatype, DimCoord, Dimension, ElementStorage, Extent, Group, Link, NamedDatatype, Ndarray,
     Node, NodeKind, NodePath, Reference, Shape, Storage, Unreadable,
 };
-use hyperslab_netcdf4::{Owner, is_hidden, is_netcdf4};
+use hyperslab_netcdf4::{Owner, is_hidden, is_netcdf4, is_sound};
 use netcdf::{UserType, is_user_defined, names_dimension};
 use paths::Paths;
 use rustc_hash::FxHashMap;
@@ -322,7 +322,8 @@ impl Hdf5Source {
         let mut attributes = Attributes::new();
         for (name, found) in object.attributes(&self.file)? {
             let name = text(&name);
-            if !self.raw && is_hidden(&name, owner) {
+            let sound = || found.as_ref().is_ok_and(|found| is_sound(&self.file, found));
+            if !self.raw && is_hidden(&name, owner) && sound() {
                 continue;
             }
             let attribute = found.and_then(|found| self.attribute(&found));

@@ -2,7 +2,7 @@
 
 use super::{Hdf5Source, datatype, extents, text};
 use crate::source::{Entry, Item};
-use hyperslab_core::Result;
+use hyperslab_core::{ErrorKind, Result};
 use hyperslab_hdf5::format::Address;
 use hyperslab_hdf5::{Dataset, Object};
 use hyperslab_model::{
@@ -34,7 +34,7 @@ impl Hdf5Source {
 
     /// The dimension scale that a dataset is.
     pub(super) fn scale(&self, object: &Object) -> Result<Option<Scale>> {
-        if self.raw { Ok(None) } else { Scale::of(&self.file, object) }
+        if self.raw { Ok(None) } else { unless_broken(Scale::of(&self.file, object)) }
     }
 
     /// Keeps what folded attributes said and the dimensions do not: labels, names of scales that differ
@@ -57,7 +57,7 @@ impl Hdf5Source {
                 notes.push(("scale".to_owned(), Directive::Text(name)));
             }
         }
-        let labels = dimension_labels(&self.file, object)?;
+        let labels = unless_broken(dimension_labels(&self.file, object))?;
         if labels.iter().any(|label| !label.is_empty()) {
             let labels = labels.iter().map(|label| Directive::Text(text(label))).collect();
             notes.push(("labels".to_owned(), Directive::List(labels)));
@@ -112,7 +112,7 @@ impl Hdf5Source {
         let extents = extents(dataset);
         let scales = match self.raw || extents.is_empty() {
             true => Vec::new(),
-            false => dimensions(&self.file, object)?,
+            false => unless_broken(dimensions(&self.file, object))?,
         };
         let dims = extents.into_iter().enumerate().map(|(index, extent)| {
             let scale = scales.get(index).copied().flatten();
@@ -153,6 +153,15 @@ impl Hdf5Source {
             }
             types
         })
+    }
+}
+
+/// What an attribute says, or nothing if it is broken: the array can be read without it, and whoever lists
+/// the attributes is told.
+fn unless_broken<T: Default>(read: Result<T>) -> Result<T> {
+    match read {
+        Err(error) if error.kind() != ErrorKind::Io => Ok(T::default()),
+        read => read,
     }
 }
 

@@ -1,0 +1,176 @@
+//! The NetCDF view of HDF5: dimensions, types, fill values and what is folded.
+
+use crate::{description, find, open, open_raw, open_storage};
+use hyperslab::describe::DescribeOptions;
+use hyperslab::list::{shape_label, type_label};
+use hyperslab::model::{Attributes, DimCoord, Extent, Fill, Ndarray, Node, NodeKind};
+use hyperslab::{Item, Source};
+
+fn ndarray(source: &dyn Source, path: &str) -> Ndarray {
+    match source.load(&find(source, path).handle).unwrap() {
+        Node::Ndarray(ndarray) => ndarray,
+        other => panic!("{path} is a {:?}", other.kind()),
+    }
+}
+
+fn dimcoord(source: &dyn Source, path: &str) -> DimCoord {
+    match source.load(&find(source, path).handle).unwrap() {
+        Node::DimCoord(dimcoord) => dimcoord,
+        other => panic!("{path} is a {:?}", other.kind()),
+    }
+}
+
+/// The shape of an array with the paths of its dimensions.
+fn shape(source: &dyn Source, path: &str) -> Vec<String> {
+    let shape = ndarray(source, path).shape;
+    let of = |path: Option<&hyperslab::NodePath>| path.map_or("-".to_owned(), ToString::to_string);
+    shape.dims().iter().map(|dimension| of(dimension.coordinate.as_ref())).collect()
+}
+
+fn label(source: &dyn Source, path: &str) -> (String, String) {
+    let Item::Array { shape, .. } = find(source, path).item else { panic!("{path} is no array") };
+    let mut text = String::new();
+    shape_label(&shape, &mut text);
+    (type_label(&find(source, path).item).into_owned(), text)
+}
+
+fn names(attributes: &Attributes) -> Vec<&str> {
+    attributes.keys().map(String::as_str).collect()
+}
+
+#[test]
+fn scales_are_dimension_coordinates() {
+    let source = open("ocean.nc");
+    assert_eq!(source.format(), "NetCDF-4");
+    let lat = dimcoord(&*source, "/lat");
+    assert_eq!((lat.size, lat.datatype.is_some()), (Extent::Fixed(3), true));
+    let bound = dimcoord(&*source, "/bound");
+    assert_eq!((bound.size, bound.datatype.is_none()), (Extent::Fixed(2), true));
+    assert!(bound.attributes.is_empty() && bound.storage.layout.is_none());
+    assert_eq!(shape(&*source, "/temperature"), ["/time", "/depth", "/lat", "/lon"]);
+    assert_eq!(shape(&*source, "/waves/buoys/position"), ["/waves/buoys/buoy", "/bound"]);
+}
+
+#[test]
+fn dimensions_are_those_in_scope_where_the_variable_was_made() {
+    let source = open("nested_groups.nc");
+    assert_eq!(shape(&*source, "/inner/own_x"), ["/inner/x"]);
+    assert_eq!(shape(&*source, "/beside/root_x"), ["/x", "/y"]);
+    assert_eq!(shape(&*source, "/inner/deep/both"), ["/inner/deep/z", "/inner/x"]);
+    // Named as a dimension of the parent, but a variable along another one.
+    assert_eq!(shape(&*source, "/inner/deep/x"), ["/inner/deep/z"]);
+}
+
+#[test]
+fn unlimited_dimensions_are_as_long_as_their_longest_variable() {
+    let source = open("unlimited.nc");
+    for (path, current) in [("/time", 5), ("/profile", 4), ("/level", 3), ("/never", 0)] {
+        assert_eq!(dimcoord(&*source, path).size, Extent::Unlimited { current }, "{path}");
+    }
+    assert_eq!(label(&*source, "/profile").1, "[4/inf]");
+    assert_eq!(label(&*source, "/cube").1, "[time=3/inf, fixed=2, level=3/inf]");
+    assert_eq!(label(&*source, "/short"), ("float32".into(), "[time=2/inf]".into()));
+}
+
+#[test]
+fn scales_of_other_software_name_dimensions_too() {
+    let source = open("h5netcdf_style.h5");
+    assert_eq!(source.format(), "HDF5");
+    assert_eq!(shape(&*source, "/both"), ["/lat", "/lon"]);
+    assert_eq!(shape(&*source, "/only_first"), ["/lat", "-"]);
+    assert_eq!(shape(&*source, "/group/above"), ["/lon"]);
+    // Of two dimensions a scale is no coordinate of one.
+    assert_eq!(find(&*source, "/surface").handle.path.name(), "surface");
+    assert_eq!(ndarray(&*source, "/surface").shape.dims().len(), 2);
+}
+
+#[test]
+fn user_types_are_named_where_they_are_used() {
+    let source = open("nested_groups.nc");
+    for (path, datatype) in [
+        ("/home", "/place_t"),
+        ("/tracks", "/track_t"),
+        ("/paint", "/colour_t"),
+        ("/inner/deep/zone", "/inner/deep/depth_t"),
+    ] {
+        assert_eq!(label(&*source, path).0, datatype);
+    }
+    assert_eq!(label(&*open("ocean.nc"), "/temperature_flag").0, "/flag_t");
+}
+
+#[test]
+fn bookkeeping_is_folded_and_shown_raw() {
+    let source = open("ocean.nc");
+    let folded = ndarray(&*source, "/waves/energy");
+    assert_eq!(names(&folded.attributes), ["units"]);
+    assert!(
+        !names(source.load(&find(&*source, "/").handle).unwrap().attributes().unwrap())
+            .contains(&"_NCProperties")
+    );
+    let raw = open_raw("ocean.nc");
+    assert_eq!(raw.format(), "HDF5");
+    let root = raw.load(&find(&*raw, "/").handle).unwrap();
+    assert!(root.attributes().unwrap().contains_key("_NCProperties"));
+    let energy = ndarray(&*raw, "/waves/energy");
+    assert!(energy.attributes.contains_key("DIMENSION_LIST") && energy.attributes.contains_key("units"));
+    let lat = ndarray(&*raw, "/lat");
+    for name in ["CLASS", "NAME", "REFERENCE_LIST", "_Netcdf4Dimid"] {
+        assert!(lat.attributes.contains_key(name), "{name}");
+    }
+    assert_eq!(shape(&*raw, "/temperature"), ["-", "-", "-", "-"]);
+}
+
+#[test]
+fn fill_values_are_said_once() {
+    let source = open("ocean.nc");
+    for path in ["/temperature", "/salinity", "/crs", "/remark", "/waves/height"] {
+        assert!(matches!(ndarray(&*source, path).storage.fill, Fill::Default), "{path}");
+    }
+    let temperature = ndarray(&*source, "/temperature");
+    assert!(temperature.attributes.contains_key("_FillValue"));
+    assert!(matches!(ndarray(&*open_raw("ocean.nc"), "/temperature").storage.fill, Fill::Value(_)));
+    let source = open("datatypes.h5");
+    assert!(matches!(ndarray(&*source, "/layouts/unwritten").storage.fill, Fill::Value(_)));
+}
+
+#[test]
+fn texts_are_strings_or_characters_as_they_were_written() {
+    let (text, errors) = description(&*open("strings.nc"), "/", &DescribeOptions::default());
+    assert!(errors.is_empty());
+    assert!(text.contains("one_string"), "{text}");
+    let source = open("strings.nc");
+    assert_eq!(shape(&*source, "/chars"), ["/row", "/width"]);
+    let root = source.load(&find(&*source, "/").handle).unwrap();
+    let attribute = |name: &str| root.attributes().unwrap()[name].as_ref().unwrap().clone();
+    assert_eq!(attribute("plain").shape, Some(vec![]));
+    assert_eq!(attribute("one_string").shape, Some(vec![]));
+    assert_eq!(attribute("many_strings").shape, Some(vec![4]));
+}
+
+#[test]
+fn attributes_that_only_have_the_names_of_bookkeeping_are_shown() {
+    let source = open("own/odd.h5");
+    assert_eq!(names(&ndarray(&*source, "/lists_numbers").attributes), ["DIMENSION_LIST"]);
+    assert_eq!(names(&ndarray(&*source, "/labels").attributes), ["DIMENSION_LABELS"]);
+    let mut half = ndarray(&*source, "/half_a_scale").attributes;
+    half.sort_keys();
+    assert_eq!(names(&half), ["CLASS", "NAME"]);
+    assert_eq!(shape(&*source, "/grid/grid"), ["/grid/lat"]);
+    assert!(ndarray(&*source, "/grid/grid").attributes.is_empty());
+}
+
+#[test]
+fn an_array_outlives_its_list_of_dimensions() {
+    let mut bytes = std::fs::read(crate::path("own/odd.h5")).unwrap();
+    let at = bytes.windows(4).position(|window| window == b"GCOL").unwrap();
+    bytes[at] = b'X';
+    let source = open_storage(bytes::Bytes::from(bytes)).unwrap();
+    let found = find(&*source, "/grid/grid");
+    assert!(matches!(found.item, Item::Array { kind: NodeKind::Ndarray, .. }), "{:?}", found.item);
+    let grid = ndarray(&*source, "/grid/grid");
+    assert_eq!(shape(&*source, "/grid/grid"), ["-"]);
+    assert!(grid.attributes["DIMENSION_LIST"].is_err());
+    let (_, errors) = description(&*source, "/grid", &DescribeOptions::default());
+    assert_eq!(errors.len(), 1, "{errors:?}");
+    assert_eq!(errors[0].object(), Some("/grid/grid@DIMENSION_LIST"));
+}
