@@ -2,6 +2,9 @@
 
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests may panic")]
 
+mod damage;
+mod described;
+mod digested;
 mod located;
 mod netcdf;
 mod shown;

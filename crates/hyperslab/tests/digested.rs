@@ -1,0 +1,90 @@
+//! Digests: one line for each object, whatever stores it.
+
+use crate::{node_path, open, open_storage, path};
+use hyperslab::digest::{Line, LineContent, lines};
+use hyperslab::{NodePath, Source};
+
+fn of(source: &dyn Source, path: &str) -> Vec<Line> {
+    lines(source, &node_path(path)).unwrap()
+}
+
+fn json(lines: &[Line]) -> Vec<String> {
+    lines.iter().map(Line::to_json).collect()
+}
+
+#[test]
+fn lines_are_sorted_by_path_and_none_is_said_twice() {
+    for name in ["ocean.nc", "nested_groups.nc", "datatypes.h5", "groups_old.h5", "groups_new.h5"] {
+        let paths: Vec<String> = of(&*open(name), "/").into_iter().map(|line| line.path).collect();
+        assert!(paths.windows(2).all(|pair| pair[0].as_bytes() < pair[1].as_bytes()), "{name}: {paths:?}");
+    }
+}
+
+#[test]
+fn a_part_has_the_lines_that_it_has_in_the_whole() {
+    let source = open("ocean.nc");
+    let whole = json(&of(&*source, "/"));
+    for part in ["/waves", "/waves/buoys/wmo", "/flag_t"] {
+        let lines = json(&of(&*source, part));
+        assert!(!lines.is_empty() && lines.iter().all(|line| whole.contains(line)), "{part}");
+    }
+}
+
+#[test]
+fn what_cannot_be_read_has_a_line_and_leaves_the_others_right() {
+    let mut bytes = std::fs::read(path("hdf5/reading.h5")).unwrap();
+    let whole = of(&*open("hdf5/reading.h5"), "/");
+    let stored: Vec<u8> = [10_i16, 20, 30, 40].iter().flat_map(|n| n.to_le_bytes()).collect();
+    let at = bytes.windows(8).position(|window| window == stored).unwrap();
+    bytes[at] = 11;
+    let damaged = of(&*open_storage(bytes::Bytes::from(bytes)).unwrap(), "/");
+    assert_eq!(damaged.len(), whole.len());
+    for (damaged, whole) in damaged.iter().zip(&whole) {
+        match damaged.path.as_str() {
+            "/checked" => {
+                let LineContent::Error { kind, reason } = &damaged.content else { panic!("{damaged:?}") };
+                assert_eq!(*kind, "array");
+                assert!(reason.contains("chunk"), "{reason}");
+            }
+            _ => assert_eq!(damaged.to_json(), whole.to_json()),
+        }
+    }
+    let refused: Vec<_> =
+        whole.iter().filter(|line| line.is_error()).map(|line| line.path.as_str()).collect();
+    assert_eq!(refused, ["/external", "/unknown_filter", "/virtual"]);
+}
+
+#[test]
+fn layouts_and_filters_do_not_show() {
+    let source = open("chunk_indexes.h5");
+    let digest = |path: &str| match &of(&*source, path)[0].content {
+        LineContent::Hashed { digest, .. } => *digest,
+        other => panic!("{other:?}"),
+    };
+    for name in ["btree_v1", "single_chunk", "fixed_array", "extensible_array", "btree_v2"] {
+        assert_eq!(digest(&format!("/{name}")), digest(&format!("/{name}_filtered")), "{name}");
+    }
+    assert_eq!(digest("/btree_v1"), digest("/fixed_array"));
+    assert_ne!(digest("/btree_v1"), digest("/single_chunk"));
+}
+
+#[test]
+fn byte_order_does_not_show() {
+    let source = open("big_endian.h5");
+    let line = &of(&*source, "/i2")[0];
+    let LineContent::Hashed { datatype, shape, digest, .. } = &line.content else { panic!("{line:?}") };
+    let mut expected = format!("ndl-digest-1\n{datatype}\n3\n").into_bytes();
+    assert_eq!(shape.as_deref(), Some(&[3][..]));
+    expected.extend([1_i16, 100, 3].iter().flat_map(|n| n.to_le_bytes()));
+    assert_eq!(*digest, blake3::hash(&expected));
+}
+
+#[test]
+fn links_that_are_not_followed_are_lines_and_later_paths_are_none() {
+    let source = open("datatypes.h5");
+    let found = of(&*source, "/links");
+    let paths: Vec<_> = found.iter().map(|line| line.path.as_str()).collect();
+    let links = ["dangling", "external", "relative", "soft", "user"].map(|name| format!("/links/{name}"));
+    assert_eq!(paths, std::iter::once("/links").chain(links.iter().map(String::as_str)).collect::<Vec<_>>());
+    assert!(lines(&*source, &NodePath::root().child("absent")).is_err());
+}
