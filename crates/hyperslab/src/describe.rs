@@ -174,7 +174,10 @@ impl Document<'_> {
         let path = &entry.handle.path;
         let node = match &entry.item {
             Item::Link(link) => Node::Link(link.clone()),
-            Item::Unreadable(unreadable) => Node::Unreadable(unreadable.clone()),
+            Item::Unreadable(unreadable) => match self.source.load(&entry.handle) {
+                Ok(node @ Node::Unreadable(_)) => node,
+                _ => Node::Unreadable(unreadable.clone()),
+            },
             item => match self.load(&entry.handle) {
                 Ok(node) => node,
                 Err(error) => Node::Unreadable(Unreadable::new(Some(kind_of(item)), &error)),

@@ -191,7 +191,6 @@ fn object(source: &dyn Source, entry: &Entry, hashed: &mut dyn FnMut(&NodePath, 
                 _ => "array",
             };
             push(LineContent::Error { kind, reason: unreadable.reason.clone() });
-            return;
         }
     }
     match source.load(&entry.handle) {
@@ -207,6 +206,8 @@ fn object(source: &dyn Source, entry: &Entry, hashed: &mut dyn FnMut(&NodePath, 
                 });
             }
         }
+        // The line of the object says it already.
+        Err(_) if matches!(entry.item, Item::Unreadable(_)) => {}
         Err(error) => {
             let content = LineContent::Error { kind: "attribute", reason: error.reason().to_string() };
             lines.push(Line { path: format!("{path}@?"), content });

@@ -149,12 +149,15 @@ pub struct Unreadable {
     pub kind: ErrorKind,
     /// Why, with structure and byte.
     pub reason: String,
+    /// Its attributes, which often can be read where the object cannot.
+    pub attributes: Attributes,
 }
 
 impl Unreadable {
     /// What `error` leaves of an object.
     pub fn new(found: Option<NodeKind>, error: &Error) -> Self {
-        Unreadable { found, kind: error.kind(), reason: error.reason().to_string() }
+        let reason = error.reason().to_string();
+        Unreadable { found, kind: error.kind(), reason, attributes: Attributes::new() }
     }
 }
 
@@ -171,14 +174,15 @@ impl Node {
         }
     }
 
-    /// Its attributes; none for links and what cannot be read.
+    /// Its attributes; none for links.
     pub fn attributes(&self) -> Option<&Attributes> {
         match self {
             Node::Group(group) => Some(&group.attributes),
             Node::DimCoord(dimcoord) => Some(&dimcoord.attributes),
             Node::Ndarray(ndarray) => Some(&ndarray.attributes),
             Node::Datatype(named) => Some(&named.attributes),
-            Node::Link(_) | Node::Unreadable(_) => None,
+            Node::Unreadable(unreadable) => Some(&unreadable.attributes),
+            Node::Link(_) => None,
         }
     }
 }

@@ -183,7 +183,7 @@ impl Emitter {
             Node::DimCoord(dimcoord) => (Section::DimCoords, lower.dimcoord(dimcoord)?),
             Node::Datatype(named) => (Section::Datatypes, lower.named(named)?),
             Node::Link(link) => (Section::Links, lower.link(link)),
-            Node::Unreadable(what) => (section_of(what.found), Some(lower::unreadable(what))),
+            Node::Unreadable(what) => (section_of(what.found), Some(lower.unreadable(what)?)),
             Node::Group(_) => return Ok(()),
         };
         let (extensions, changes) = (lower.extensions, lower.changes);

@@ -51,6 +51,16 @@ impl Lower<'_> {
         Ok(entries)
     }
 
+    /// Why an object is not described, and what can be said of it nevertheless.
+    pub(crate) fn unreadable<'a>(&mut self, what: &'a Unreadable) -> Result<Tree<'a>> {
+        if what.attributes.is_empty() {
+            return Ok(unreadable(what));
+        }
+        let mut entries = vec![(Key::Word("x-error"), Tree::text(what.reason.as_str()))];
+        push_map(&mut entries, "attributes", Style::Open, self.attributes(&what.attributes)?);
+        Ok(Tree::Map(Style::Open, entries))
+    }
+
     /// A link, by where it leads; `None` where NDL 0.6.1 has none.
     pub(crate) fn link<'a>(&mut self, link: &'a Link) -> Option<Tree<'a>> {
         if self.pure {

@@ -168,6 +168,20 @@ fn an_unreadable_group_still_holds_what_could_be_read() {
 }
 
 #[test]
+fn attributes_of_unreadable_objects_are_shown() {
+    let Node::Unreadable(what) = unreadable(Some(NodeKind::Ndarray), "no layout") else { panic!() };
+    let what = Unreadable { attributes: words(&[("units", "m")]), ..what };
+    let expected = "
+ndarrays:
+  bad:
+    x-error: no layout
+    attributes:
+      units: m
+";
+    assert_text(&default(&[("/bad", Node::Unreadable(what))]), expected);
+}
+
+#[test]
 fn unreadable_objects_keep_their_place() {
     let text = default(&[
         (

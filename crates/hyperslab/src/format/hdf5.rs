@@ -142,7 +142,15 @@ impl Source for Hdf5Source {
 
     fn load(&self, object: &Handle) -> Result<Node> {
         let found = self.file.object(Address(object.id)).map_err(|e| e.in_object(&object.path))?;
-        self.node(&found).map_err(|e| e.in_object(&object.path))
+        let scale = || self.scale(&found).ok().flatten().is_some();
+        self.node(&found).or_else(|error| match self.attributes(&found, scale()) {
+            // What is wrong with a dataset seldom touches its attributes.
+            Ok(attributes) if !attributes.is_empty() => {
+                let unreadable = Unreadable::new(Some(kind_of(found.kind())), &error);
+                Ok(Node::Unreadable(Unreadable { attributes, ..unreadable }))
+            }
+            _ => Err(error.in_object(&object.path)),
+        })
     }
 
     fn array(&self, object: &Handle) -> Result<Box<dyn ArraySource + '_>> {
