@@ -7,16 +7,16 @@
 //! 3. [`element`]: the file's representation of elements to rows in memory.
 //! 4. The native API: [`File`], [`Object`], [`Link`], [`Attribute`], [`Dataset`], [`Array`].
 //!
-//! ```no_run
+//! ```
 //! use hyperslab_core::{Limits, nd::Region, rows::Heap, storage::FileStorage};
 //! use hyperslab_hdf5::File;
 //!
-//! let file = File::open(Box::new(FileStorage::open("ocean.nc")?), Limits::default())?;
+//! let file = File::open(Box::new(FileStorage::open("../../examples/ocean.nc")?), Limits::default())?;
 //! let link = file.root()?.link(&file, b"lat")?.expect("there is a latitude");
 //! let dataset = file.object(link.address().expect("the link is hard"))?.dataset(&file)?;
 //! let array = dataset.array(&file)?;
-//! let mut rows = vec![0; 4 * array.row_size()];
-//! array.read(&file, &Region::new(vec![0], vec![4]), &mut rows, &mut Heap::default())?;
+//! let mut rows = vec![0; 3 * array.row_size()];
+//! array.read(&file, &Region::new(vec![0], vec![3]), &mut rows, &mut Heap::default())?;
 //! # Ok::<(), hyperslab_core::Error>(())
 //! ```
 

@@ -5,10 +5,10 @@
 //! * [`location`] reads `STORE:/PATH@ATTRIBUTE` texts and patterns.
 //! * Format adapters stand in `format/`; they alone know both a format and the content model.
 //!
-//! ```no_run
+//! ```
 //! use hyperslab::{OpenOptions, open};
 //!
-//! let source = open("ocean.nc".as_ref(), &OpenOptions::default())?;
+//! let source = open("../../examples/ocean.nc".as_ref(), &OpenOptions::default())?;
 //! for line in hyperslab::digest::lines(&*source, &hyperslab::NodePath::root())? {
 //!     println!("{}", line.to_json());
 //! }

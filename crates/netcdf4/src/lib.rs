@@ -10,6 +10,19 @@
 //! * [`is_hidden`], [`is_sound`]: the attributes that are bookkeeping.
 //! * [`is_netcdf4`]: whether a file was written as NetCDF-4 or only uses the same conventions.
 //!
+//! ```
+//! use hyperslab_core::{Limits, storage::FileStorage};
+//! use hyperslab_hdf5::File;
+//! use hyperslab_netcdf4::{Scale, is_netcdf4};
+//!
+//! let file = File::open(Box::new(FileStorage::open("../../examples/ocean.nc")?), Limits::default())?;
+//! assert!(is_netcdf4(&file)?);
+//! let link = file.root()?.link(&file, b"lat")?.expect("there is a latitude");
+//! let latitude = file.object(link.address().expect("the link is hard"))?;
+//! assert!(Scale::of(&file, &latitude)?.is_some_and(|scale| !scale.pure));
+//! # Ok::<(), hyperslab_core::Error>(())
+//! ```
+//!
 //! Dimensions of HDF5 datasets without scales have no name; NetCDF calls them phony. They stay numbers here.
 
 mod dimension;
