@@ -23,16 +23,20 @@
 //! # Ok::<(), hyperslab_core::Error>(())
 //! ```
 
+mod diagnostic;
 mod element;
 mod emit;
 mod extensions;
 mod json;
 mod lower;
 mod number;
+mod parse;
 mod quote;
 mod time;
 mod tree;
 mod yaml;
 
+pub use diagnostic::{Diagnostic, Severity};
 pub use element::{json, plain};
 pub use emit::{Emitter, Format, Head, Options, StorageDetail};
+pub use parse::{ParseOptions, Parsed, parse};

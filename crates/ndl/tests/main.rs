@@ -15,5 +15,6 @@ mod grid;
 mod hostile;
 mod observations;
 mod ocean;
+mod parse;
 mod pure;
 mod sharded;

@@ -1,0 +1,107 @@
+//! From text to content: every diagnostic of a text at once, and as much of its content as is sound.
+
+mod attribute;
+mod context;
+mod datatype;
+mod document;
+mod events;
+mod filter;
+mod findings;
+mod object;
+mod scalar;
+mod shape;
+mod storage;
+mod time;
+mod value;
+
+use crate::{Diagnostic, Severity};
+use context::Context;
+use events::{Document, Span};
+use findings::Findings;
+use hyperslab_model::{Content, NodePath};
+
+/// How strictly a text is read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ParseOptions {
+    /// Warnings are errors.
+    pub strict: bool,
+    /// Common slips are read as they are meant, with a warning: a scalar for an array of one element, a list
+    /// for an attribute in short form, compound members as a map.
+    pub lenient: bool,
+    /// NDL 0.6.1 alone: extensions are errors.
+    pub pure: bool,
+}
+
+/// What a text says.
+#[derive(Clone, Debug, Default)]
+pub struct Parsed {
+    /// The objects. After an error, those parts that are wrong are not in it.
+    pub content: Content,
+    /// The paths of all objects in the order of the document, groups before their members.
+    pub order: Vec<NodePath>,
+    /// What is wrong, by place.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+impl Parsed {
+    /// Whether the text has errors.
+    pub fn has_errors(&self) -> bool {
+        self.diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error)
+    }
+}
+
+/// Reads a document. Time and memory are bounded by the length of the text, whatever it says.
+///
+/// ```
+/// use hyperslab_ndl::{ParseOptions, parse};
+///
+/// let text = b"ndarrays:\n  z:\n    shape: [2]\n    type: int8\n    value: [1, 300]\n";
+/// let parsed = parse(text, &ParseOptions::default());
+/// let shown: Vec<String> = parsed.diagnostics.iter().map(ToString::to_string).collect();
+/// assert_eq!(shown, ["5:16: error: \"300\" for int8: out of range [ndl/value-range]"]);
+/// ```
+pub fn parse(text: &[u8], options: &ParseOptions) -> Parsed {
+    let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
+    let source = match std::str::from_utf8(text) {
+        Ok(source) => source,
+        Err(error) => return not_text(text, error.valid_up_to()),
+    };
+    let mut findings = Findings::new(source, options.strict);
+    if !is_printable(source, &mut findings) {
+        return Parsed { diagnostics: findings.finish(), ..Parsed::default() };
+    }
+    let document = Document::read(source, &mut findings);
+    let context = Context::new(findings, *options);
+    document::read(&document, context)
+}
+
+fn not_text(text: &[u8], valid: usize) -> Parsed {
+    let before = text.get(..valid).unwrap_or_default();
+    let source = String::from_utf8_lossy(before);
+    let mut findings = Findings::new(&source, false);
+    let finding = findings.error("ndl/encoding", end_of(&source), "bytes that are not UTF-8");
+    finding.hint("write bytes of a value as !!binary in base 64");
+    Parsed { diagnostics: findings.finish(), ..Parsed::default() }
+}
+
+/// Whether there are no characters that YAML does not allow, at which its parser would end.
+fn is_printable(source: &str, findings: &mut Findings<'_>) -> bool {
+    let forbidden = |b: u8| b < b' ' && !matches!(b, b'\t' | b'\n' | b'\r') || b == 0x7f;
+    let Some(at) = source.bytes().position(forbidden) else { return true };
+    let (before, rest) = source.split_at_checked(at).unwrap_or((source, ""));
+    let code = rest.bytes().next().unwrap_or(0);
+    let message = format!("the control character U+{code:04X}");
+    findings
+        .error("ndl/encoding", end_of(before), message)
+        .hint(format!("write \"\\x{code:02x}\" in double quotes"));
+    false
+}
+
+/// The place behind a text.
+fn end_of(text: &str) -> Span {
+    let number = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
+    let line = number(text.bytes().filter(|b| *b == b'\n').count()).saturating_add(1);
+    let last = text.rsplit('\n').next().unwrap_or_default();
+    let column = number(last.chars().count()).saturating_add(1);
+    Span { line, column, end_line: line, end_column: column.saturating_add(1) }
+}

@@ -1,0 +1,391 @@
+//! Datatypes: keywords, categories with parameters, and paths of named ones.
+
+mod parts;
+
+use super::context::{Context, NamedType, suggest};
+use super::events::{Key, Mapping, Node, Span, View, shown};
+use hyperslab_model::{Datatype, ElementStorage, Float, Length, Member, NodePath, Pad, Text, TimeUnit};
+use std::sync::Arc;
+
+impl<'t> Context<'t, '_> {
+    /// The type that a node declares, its texts as long as `storage` says.
+    pub(super) fn datatype(&mut self, node: Node<'t>, storage: &ElementStorage) -> Option<Datatype> {
+        let before = self.type_parts;
+        let datatype = self.declared(node);
+        let parts = self.type_parts - before;
+        self.type_parts = before;
+        if parts > MOST_PARTS {
+            self.findings.error("ndl/limit", node.span(), format!("a type of more than {MOST_PARTS} parts"));
+            return None;
+        }
+        Some(stored(datatype?, storage))
+    }
+
+    fn declared(&mut self, node: Node<'t>) -> Option<Datatype> {
+        self.type_parts += 1;
+        if self.type_parts > MOST_PARTS {
+            return None;
+        }
+        let datatype = match node.view() {
+            View::Scalar(scalar) if scalar.is_null() => None,
+            View::Scalar(scalar) => return self.keyword(&scalar.text, node.span()),
+            View::Mapping(mapping) => return self.categories(mapping, node.span(), false),
+            View::Sequence(_) => None,
+        };
+        if datatype.is_none() {
+            let message = format!("{} for a type, expected a keyword or a map", node.describe());
+            self.findings.error("ndl/type", node.span(), message);
+        }
+        datatype
+    }
+
+    fn keyword(&mut self, text: &str, span: Span) -> Option<Datatype> {
+        if text.starts_with('/') {
+            self.extension(span, "a named datatype");
+            let path = self.path(text, span)?;
+            return self.named(path, span);
+        }
+        let plain = match text {
+            "string" => Some(Datatype::String(Text::Variable)),
+            "objref" => Some(Datatype::ObjRef),
+            "float32" => Some(Datatype::Float(Float::Single)),
+            "float64" => Some(Datatype::Float(Float::Double)),
+            _ => None,
+        };
+        if plain.is_some() {
+            return plain;
+        }
+        let extended = match text {
+            "float16" => Some(Datatype::Float(Float::Half)),
+            "bfloat16" => Some(Datatype::Float(Float::BFloat)),
+            "float128" => Some(Datatype::Float(Float::Quad)),
+            "complex64" => Some(Datatype::Complex(Float::Single)),
+            "complex128" => Some(Datatype::Complex(Float::Double)),
+            "bool" => Some(Datatype::Bool),
+            "regref" => Some(Datatype::RegRef),
+            "reference" => Some(Datatype::Reference),
+            _ => None,
+        };
+        if extended.is_some() {
+            self.extension(span, &format!("the type {text}"));
+            return extended;
+        }
+        if let Some((bits, signed)) = integer_keyword(text) {
+            if !matches!(bits, 8 | 16 | 32 | 64) {
+                self.extension(span, &format!("the type {text}"));
+            }
+            return Some(Datatype::int(bits, signed));
+        }
+        let hint = match text {
+            "float" | "f4" | "<f4" | ">f4" | "single" => "did you mean float32?".into(),
+            "double" | "f8" | "<f8" | ">f8" => "did you mean float64?".into(),
+            "int" | "i4" | "<i4" | ">i4" => "did you mean int32?".into(),
+            "char" | "str" | "text" => "did you mean string?".into(),
+            "compound" => "write compound: with a list of members, [{x: float32}, …]".into(),
+            "enum" => "write enum: with a base and members, {base: int8, members: {UP: 0}}".into(),
+            "opaque" => "write opaque: with a size, {size: 16}".into(),
+            "vlen" => "write vlen: with a base, {base: int32}".into(),
+            "array" => "write array: with a base and a shape, {base: int32, shape: [3]}".into(),
+            _ => suggest(text, KEYWORDS),
+        };
+        self.findings.error("ndl/type", span, format!("no type {}", shown(text))).hint(hint);
+        None
+    }
+
+    /// The type that a path names.
+    pub(super) fn named(&mut self, path: NodePath, span: Span) -> Option<Datatype> {
+        let datatype = match self.types.get(&path).cloned() {
+            Some(NamedType::Read(read, parts)) => {
+                self.type_parts = self.type_parts.saturating_add(parts);
+                read
+            }
+            Some(NamedType::Unread(_)) if self.type_levels >= MOST_NAMED_LEVELS => {
+                let message = format!("named types in each other more than {MOST_NAMED_LEVELS} levels deep");
+                self.findings.error("ndl/depth", span, message);
+                None
+            }
+            Some(NamedType::Unread(node)) => {
+                self.types.insert(path.clone(), NamedType::Reading);
+                let before = self.type_parts;
+                self.type_levels += 1;
+                let read = self.named_type(node).map(Arc::new);
+                self.type_levels -= 1;
+                self.types.insert(path.clone(), NamedType::Read(read.clone(), self.type_parts - before));
+                read
+            }
+            Some(NamedType::Reading) => {
+                self.findings.error("ndl/type", span, format!("the type {path} within itself"));
+                None
+            }
+            None => {
+                let message = format!("no named datatype {path}");
+                let finding = self.findings.error("ndl/type", span, message);
+                finding.hint("name it under the key datatypes of its group");
+                None
+            }
+        };
+        Some(Datatype::Named(path, datatype?))
+    }
+
+    /// The type of an entry of `datatypes`, where attributes and storage stand beside the category.
+    fn named_type(&mut self, node: Node<'t>) -> Option<Datatype> {
+        let Some(mapping) = node.mapping() else { return self.declared(node) };
+        let storage = match mapping.get("storage").and_then(|storage| self.map(storage, "storage")) {
+            Some(storage) => self.quietly(|context| context.element_storage(storage)),
+            None => ElementStorage::default(),
+        };
+        match mapping.get("type") {
+            Some(node) => self.datatype(node, &storage),
+            None => Some(stored(self.categories(mapping, node.span(), true)?, &storage)),
+        }
+    }
+
+    /// `named` where attributes and storage may stand beside the category.
+    fn categories(&mut self, mapping: Mapping<'t>, span: Span, named: bool) -> Option<Datatype> {
+        let of_type = |key: &Key<'_>| {
+            !(named && matches!(key.name, "attributes" | "storage") || key.name.starts_with("x-"))
+        };
+        let mut entries = mapping.iter().filter(|(key, _)| of_type(key));
+        let (Some((key, node)), None) = (entries.next(), entries.next()) else {
+            let message = "a type with no category or several, expected one";
+            self.findings
+                .error("ndl/type", span, message)
+                .hint(format!("known are {}", CATEGORIES.join(", ")));
+            return None;
+        };
+        if !matches!(key.name, "opaque" | "enum" | "regref" | "compound" | "vlen" | "array")
+            && CATEGORIES.contains(&key.name)
+        {
+            self.extension(key.span, &format!("the type {}", key.name));
+        }
+        match key.name {
+            "compound" => self.compound(node),
+            "opaque" => {
+                let [size, tag] = self.parameters(node, "opaque", ["size", "tag"])?;
+                let size = self.byte_count(size, node, "opaque")?;
+                let tag = tag.and_then(|tag| self.text(tag, "the tag")).unwrap_or_default().to_string();
+                Some(Datatype::Opaque { size, tag })
+            }
+            "bitfield" => {
+                let [size] = self.parameters(node, "bitfield", ["size"])?;
+                Some(Datatype::Bitfield { size: self.byte_count(size, node, "bitfield")? })
+            }
+            "time" => {
+                let [size] = self.parameters(node, "time", ["size"])?;
+                let size = self.byte_count(size, node, "time")?;
+                match u16::try_from(size).ok().filter(|size| *size <= 16) {
+                    Some(size) => Some(Datatype::Time { bits: 8 * size }),
+                    None => {
+                        self.findings.error(
+                            "ndl/type",
+                            node.span(),
+                            format!("a time of {size} bytes, expected 1 to 16"),
+                        );
+                        None
+                    }
+                }
+            }
+            "datetime" | "timedelta" => {
+                let [unit] = self.parameters(node, key.name, ["unit"])?;
+                let unit = self.required(unit, node, key.name, "unit")?;
+                let unit = self.text(unit, "the unit")?.to_string();
+                Some(Datatype::Datetime(TimeUnit { unit, duration: key.name == "timedelta" }))
+            }
+            "enum" => self.enumeration(node),
+            "regref" => {
+                let [selection] = self.parameters(node, "regref", ["selection"])?;
+                let selection = self.required(selection, node, "regref", "selection")?;
+                self.word(selection, "the selection", &[("block", ()), ("element", ()), ("any", ())])?;
+                Some(Datatype::RegRef)
+            }
+            "vlen" => {
+                let base = self.base(node, "vlen")?;
+                Some(Datatype::Vlen(Box::new(base)))
+            }
+            "nullable" => Some(Datatype::Nullable(Box::new(self.base(node, "nullable")?))),
+            "complex" => match self.base(node, "complex")? {
+                Datatype::Float(float) => Some(Datatype::Complex(float)),
+                other => {
+                    self.findings.error(
+                        "ndl/type",
+                        node.span(),
+                        format!("complex numbers of {other}, expected floats"),
+                    );
+                    None
+                }
+            },
+            "array" => {
+                let [base, shape] = self.parameters(node, "array", ["base", "shape"])?;
+                let base = self.required(base, node, "array", "base")?;
+                let base = self.declared(base)?;
+                let shape_node = self.required(shape, node, "array", "shape")?;
+                let shape = self.sizes(shape_node, "the shape of an array type")?;
+                if shape.is_empty() {
+                    self.findings.error("ndl/type", shape_node.span(), "an array type without dimensions");
+                    return None;
+                }
+                self.sized(Datatype::Array { base: Box::new(base), shape }, node.span())
+            }
+            "float" => self.float_format(node),
+            name => {
+                let message = format!("no type {}", shown(name));
+                self.findings.error("ndl/type", key.span, message).hint(suggest(name, CATEGORIES));
+                None
+            }
+        }
+    }
+
+    fn base(&mut self, node: Node<'t>, name: &str) -> Option<Datatype> {
+        let [base] = self.parameters(node, name, ["base"])?;
+        let base = self.required(base, node, name, "base")?;
+        self.declared(base)
+    }
+
+    fn byte_count(&mut self, size: Option<Node<'t>>, node: Node<'t>, name: &str) -> Option<u32> {
+        let size = self.required(size, node, name, "size")?;
+        let bytes = self.count(size, "the size in bytes")?;
+        if bytes == 0 {
+            self.findings.error("ndl/type", size.span(), "a size of 0 bytes, expected at least 1");
+            return None;
+        }
+        Some(bytes)
+    }
+
+    /// What a category's map holds, by name.
+    fn parameters<const N: usize>(
+        &mut self,
+        node: Node<'t>,
+        name: &str,
+        known: [&str; N],
+    ) -> Option<[Option<Node<'t>>; N]> {
+        let Some(mapping) = node.mapping() else {
+            let message = format!("{} for {name}, expected a map with {}", node.describe(), known.join(", "));
+            self.findings.error("ndl/type", node.span(), message);
+            return None;
+        };
+        for (key, _) in mapping.iter().filter(|(key, _)| !known.contains(&key.name)) {
+            self.unknown_key(key, name, &known);
+        }
+        Some(known.map(|name| mapping.get(name)))
+    }
+
+    fn required(
+        &mut self,
+        found: Option<Node<'t>>,
+        node: Node<'t>,
+        name: &str,
+        key: &str,
+    ) -> Option<Node<'t>> {
+        if found.is_none() {
+            self.findings.error("ndl/type", node.span(), format!("{name} without the key {key}"));
+        }
+        found
+    }
+
+    /// A type whose elements are not larger than memory can be.
+    fn sized(&mut self, datatype: Datatype, span: Span) -> Option<Datatype> {
+        if datatype.row_size().is_none_or(|size| size > MOST_BYTES) {
+            self.findings.error("ndl/limit", span, format!("elements of more than {MOST_BYTES} bytes"));
+            return None;
+        }
+        Some(datatype)
+    }
+}
+
+/// Whether an integer type holds a number.
+pub(super) fn in_range(number: i128, bits: u16, signed: bool) -> bool {
+    let bits = u32::from(bits);
+    match (signed, bits) {
+        (_, 0) => false,
+        (true, 128..) => true,
+        (false, 127..) => number >= 0,
+        (true, bits) => (-(1_i128 << (bits - 1))..1_i128 << (bits - 1)).contains(&number),
+        (false, bits) => (0..1_i128 << bits).contains(&number),
+    }
+}
+
+/// The type with texts as long as they are stored.
+fn stored(datatype: Datatype, storage: &ElementStorage) -> Datatype {
+    match datatype {
+        Datatype::String(Text::Variable) => match storage.length {
+            Some(Length::Fixed(len)) => {
+                Datatype::String(Text::Fixed { len, pad: storage.pad.unwrap_or(Pad::NulTerminated) })
+            }
+            _ => Datatype::String(Text::Variable),
+        },
+        Datatype::Compound(members) => {
+            let members = members.into_iter().map(|Member { name, datatype }| {
+                let storage = storage.members.iter().find(|(of, _)| *of == name).map(|(_, storage)| storage);
+                let datatype = match storage {
+                    Some(storage) => stored(datatype, storage),
+                    None => datatype,
+                };
+                Member { name, datatype }
+            });
+            Datatype::Compound(members.collect())
+        }
+        Datatype::Array { base, shape } => Datatype::Array { base: Box::new(stored(*base, storage)), shape },
+        Datatype::Vlen(base) => Datatype::Vlen(Box::new(stored(*base, storage))),
+        Datatype::Nullable(base) => Datatype::Nullable(Box::new(stored(*base, storage))),
+        other => other,
+    }
+}
+
+/// `int8`, `uint24` and the like.
+fn integer_keyword(text: &str) -> Option<(u16, bool)> {
+    let (signed, bits) = match text.strip_prefix("uint") {
+        Some(bits) => (false, bits),
+        None => (true, text.strip_prefix("int")?),
+    };
+    let valid = bits.bytes().all(|b| b.is_ascii_digit()) && !bits.starts_with('0');
+    let bits: u16 = bits.parse().ok().filter(|_| valid)?;
+    (bits.is_multiple_of(8) && (8..=128).contains(&bits)).then_some((bits, signed))
+}
+
+const KEYWORDS: &[&str] = &[
+    "string",
+    "int8",
+    "uint8",
+    "int16",
+    "uint16",
+    "int32",
+    "uint32",
+    "int64",
+    "uint64",
+    "float32",
+    "float64",
+    "objref",
+    "regref",
+    "float16",
+    "bfloat16",
+    "float128",
+    "complex64",
+    "complex128",
+    "bool",
+    "reference",
+];
+
+const CATEGORIES: &[&str] = &[
+    "opaque",
+    "enum",
+    "regref",
+    "compound",
+    "vlen",
+    "array",
+    "bitfield",
+    "time",
+    "datetime",
+    "timedelta",
+    "nullable",
+    "complex",
+    "float",
+];
+
+/// Members and bases of one type, those of named types too wherever one is used.
+const MOST_PARTS: u64 = 1 << 20;
+
+/// Named types in each other.
+const MOST_NAMED_LEVELS: usize = 32;
+
+/// Bytes of one element.
+const MOST_BYTES: usize = 1 << 40;

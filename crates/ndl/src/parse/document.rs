@@ -1,0 +1,252 @@
+//! Groups and their members.
+
+use super::Parsed;
+use super::attribute::unreadable;
+use super::context::{Context, NamedType};
+use super::events::{Document, Key, Mapping, Node, Span, shown};
+use super::storage::{Directives, Owner};
+use hyperslab_model::{Content, Extent, Group, Node as Object, NodeKind, NodePath};
+use std::collections::HashMap;
+
+/// The content that a document describes.
+pub(super) fn read<'t>(document: &'t Document<'t>, mut context: Context<'t, '_>) -> Parsed {
+    let groups = document.root().map(|root| context.groups(root)).unwrap_or_default();
+    let mut reader =
+        Reader { context, declared: HashMap::new(), content: Content::default(), order: Vec::new() };
+    for group in &groups {
+        reader.declare(group);
+    }
+    reader.declare_dimcoords(&groups);
+    reader.add_group(&NodePath::root());
+    for group in &groups {
+        reader.group(group);
+    }
+    let Reader { context, content, order, .. } = reader;
+    Parsed { content, order, diagnostics: context.findings.finish() }
+}
+
+/// A group as it is written.
+struct Declared<'t> {
+    path: NodePath,
+    span: Span,
+    entries: Vec<(Key<'t>, Node<'t>)>,
+}
+
+struct Reader<'t, 's> {
+    context: Context<'t, 's>,
+    /// What every path is, and on which line.
+    declared: HashMap<NodePath, (NodeKind, u32)>,
+    content: Content,
+    order: Vec<NodePath>,
+}
+
+impl<'t> Context<'t, '_> {
+    fn groups(&mut self, root: Node<'t>) -> Vec<Declared<'t>> {
+        let Some(mapping) = self.map(root, "a file") else { return Vec::new() };
+        let (mut bare, mut groups) = (Vec::new(), Vec::new());
+        let mut rooted = None;
+        for (key, node) in mapping.iter() {
+            if SECTIONS.contains(&key.name) || key.name == "x-error" {
+                bare.push((key, node));
+            } else if key.name.starts_with('/') {
+                let Some(path) = self.path(key.name, key.span) else { continue };
+                if path.is_root() {
+                    rooted = Some(key.span);
+                }
+                let mapping = self.map(node, "a group");
+                let entries = mapping.map(|mapping| mapping.iter().collect()).unwrap_or_default();
+                groups.push(Declared { path, span: key.span, entries });
+            } else if key.name.contains('/')
+                || node.mapping().is_some_and(|map| map.iter().any(|(key, _)| SECTIONS.contains(&key.name)))
+            {
+                let message = format!("the group {}, whose path does not begin with /", shown(key.name));
+                self.findings
+                    .error("ndl/path", key.span, message)
+                    .hint(format!("write {}", shown(&format!("/{}", key.name))));
+            } else {
+                self.unknown_key(key, "a file", SECTIONS);
+            }
+        }
+        if let (Some(rooted), Some((key, _))) = (rooted, bare.first()) {
+            let message = format!(
+                "the root group as / here and by the bare key {} on line {}",
+                key.name, key.span.line
+            );
+            let finding = self.findings.error("ndl/root", rooted, message);
+            finding.hint("move the bare keys below /");
+        }
+        if let Some((key, _)) = bare.first() {
+            groups.insert(0, Declared { path: NodePath::root(), span: key.span, entries: bare });
+        }
+        groups
+    }
+}
+
+impl<'t> Reader<'t, '_> {
+    /// Notes what each path is. Of several objects with one path, the first counts.
+    fn declare(&mut self, group: &Declared<'t>) {
+        self.claim(&group.path, NodeKind::Group, group.span);
+        for (key, node) in &group.entries {
+            let Some(kind) = section_kind(key.name) else { continue };
+            for (key, node) in node.mapping().map(Mapping::iter).into_iter().flatten() {
+                if key.name.is_empty() || key.name.contains('/') || matches!(key.name, "." | "..") {
+                    let message = format!("the name {}, which cannot be part of a path", shown(key.name));
+                    self.context.findings.error("ndl/path", key.span, message);
+                    continue;
+                }
+                let path = group.path.child(key.name);
+                if self.claim(&path, kind, key.span) && kind == NodeKind::Datatype {
+                    self.context.types.insert(path, NamedType::Unread(node));
+                }
+            }
+        }
+    }
+
+    /// How long every dimcoord is, before shapes name them.
+    fn declare_dimcoords(&mut self, groups: &[Declared<'t>]) {
+        for group in groups {
+            let sections = group.entries.iter().filter(|(key, _)| key.name == "dimcoords");
+            for (key, node) in sections.flat_map(|(_, node)| node.mapping()).flat_map(Mapping::iter) {
+                let path = group.path.child(key.name);
+                let Some(mapping) = node.mapping().filter(|_| !self.context.dimcoords.contains_key(&path))
+                else {
+                    continue;
+                };
+                let extent = self.context.quietly(|context| {
+                    let directives = context.storage(mapping.get("storage"), Owner::DimCoord);
+                    context.extent(mapping, &directives)
+                });
+                // An error in the dimcoord itself is told there, not wherever it is named.
+                self.context.dimcoords.insert(path, extent.unwrap_or(Extent::Unlimited { current: 0 }));
+            }
+        }
+    }
+
+    fn claim(&mut self, path: &NodePath, kind: NodeKind, span: Span) -> bool {
+        match self.declared.get(path) {
+            Some((NodeKind::Group, _)) if kind == NodeKind::Group && path.is_root() => true,
+            Some((other, line)) => {
+                let message = format!("{path} is {} on line {line} and {} here", noun(*other), noun(kind));
+                self.context.findings.error("ndl/duplicate-path", span, message);
+                false
+            }
+            None => {
+                self.declared.insert(path.clone(), (kind, span.line));
+                true
+            }
+        }
+    }
+
+    /// Adds a group and those on the way to it.
+    fn add_group(&mut self, path: &NodePath) {
+        let mut missing = Vec::new();
+        let mut at = Some(path.clone());
+        while let Some(path) = at.take_if(|path| !self.content.nodes.contains_key(path)) {
+            at = path.parent();
+            missing.push(path);
+        }
+        for path in missing.into_iter().rev() {
+            self.add(path, Object::Group(Group::default()));
+        }
+    }
+
+    fn add(&mut self, path: NodePath, object: Object) {
+        if self.content.nodes.insert(path.clone(), object).is_none() {
+            self.order.push(path);
+        }
+    }
+
+    fn group(&mut self, group: &Declared<'t>) {
+        let mut above = group.path.parent();
+        while let Some(path) = above {
+            if let Some((kind, line)) = self.declared.get(&path).filter(|(kind, _)| *kind != NodeKind::Group)
+            {
+                let message = format!("{path} is {} on line {line} and cannot hold groups", noun(*kind));
+                self.context.findings.error("ndl/path", group.span, message);
+                return;
+            }
+            above = path.parent();
+        }
+        let own = self.declared.get(&group.path);
+        if own.is_none_or(|(kind, line)| {
+            *kind != NodeKind::Group || !group.path.is_root() && *line != group.span.line
+        }) {
+            return;
+        }
+        self.add_group(&group.path);
+        let of = |name: &str| group.entries.iter().find(|(key, _)| key.name == name).map(|(_, node)| *node);
+        if let Some(reason) = of("x-error") {
+            self.add(group.path.clone(), Object::Unreadable(unreadable(reason, Some(NodeKind::Group))));
+        } else {
+            let attributes = self.context.attributes(of("attributes"));
+            let Directives { storage, .. } = self.context.storage(of("storage"), Owner::Group);
+            // A root group by bare keys and by path is told already; its parts come together.
+            match self.content.nodes.get_mut(&group.path) {
+                Some(Object::Group(known)) => {
+                    known.attributes.extend(attributes);
+                    known.storage.native.extend(storage.native);
+                }
+                _ => self.add(
+                    group.path.clone(),
+                    Object::Group(Group { attributes, storage, ..Group::default() }),
+                ),
+            }
+        }
+        for (key, node) in &group.entries {
+            match (key.name, section_kind(key.name)) {
+                (_, Some(kind)) => self.section(group, *key, *node, kind),
+                ("attributes" | "storage" | "x-error", _) => {}
+                ("cells", _) => self.context.unsupported(key.span, "cells of sparse arrays"),
+                _ => self.context.unknown_key(*key, "a group", SECTIONS),
+            }
+        }
+    }
+
+    fn section(&mut self, group: &Declared<'t>, key: Key<'t>, node: Node<'t>, kind: NodeKind) {
+        if matches!(kind, NodeKind::Datatype | NodeKind::Link) {
+            self.context.extension(key.span, &format!("the key {}", key.name));
+        }
+        let Some(mapping) = self.context.map(node, key.name) else { return };
+        for (key, node) in mapping.iter() {
+            let path = group.path.child(key.name);
+            if self.declared.get(&path) != Some(&(kind, key.span.line)) {
+                continue;
+            }
+            let reason = node.mapping().and_then(|mapping| mapping.get("x-error"));
+            let object = match (reason, kind) {
+                (Some(reason), kind) => Some(Object::Unreadable(unreadable(reason, Some(kind)))),
+                (_, NodeKind::DimCoord) => self.context.dimcoord(node).map(Object::DimCoord),
+                (_, NodeKind::Ndarray) => self.context.ndarray(node, &group.path).map(Object::Ndarray),
+                (_, NodeKind::Datatype) => self.context.named_datatype(node, &path).map(Object::Datatype),
+                (_, NodeKind::Link) => self.context.link(node).map(Object::Link),
+                _ => None,
+            };
+            if let Some(object) = object {
+                self.add(path, object);
+            }
+        }
+    }
+}
+
+fn section_kind(name: &str) -> Option<NodeKind> {
+    match name {
+        "datatypes" => Some(NodeKind::Datatype),
+        "dimcoords" => Some(NodeKind::DimCoord),
+        "ndarrays" => Some(NodeKind::Ndarray),
+        "links" => Some(NodeKind::Link),
+        _ => None,
+    }
+}
+
+fn noun(kind: NodeKind) -> &'static str {
+    match kind {
+        NodeKind::Group => "a group",
+        NodeKind::DimCoord => "a dimcoord",
+        NodeKind::Ndarray => "an ndarray",
+        NodeKind::Datatype => "a datatype",
+        NodeKind::Link => "a link",
+        NodeKind::Unreadable => "unreadable",
+    }
+}
+
+const SECTIONS: &[&str] = &["attributes", "datatypes", "dimcoords", "ndarrays", "cells", "links", "storage"];

@@ -1,0 +1,119 @@
+//! Diagnostics while a text is read.
+
+use super::events::Span;
+use crate::{Diagnostic, Severity};
+
+/// What was found so far.
+#[derive(Debug)]
+pub(crate) struct Findings<'s> {
+    source: &'s str,
+    strict: bool,
+    silent: bool,
+    found: Vec<(Diagnostic, Span)>,
+    left_out: u64,
+    sink: Diagnostic,
+}
+
+/// A finding that was just made.
+#[derive(Debug)]
+pub(crate) struct Finding<'f>(&'f mut Diagnostic);
+
+impl Finding<'_> {
+    pub(crate) fn hint(self, hint: impl Into<String>) {
+        self.0.hint = Some(hint.into());
+    }
+
+    /// A hint if there is one.
+    pub(crate) fn maybe_hint(self, hint: Option<String>) {
+        self.0.hint = hint;
+    }
+}
+
+impl<'s> Findings<'s> {
+    pub(crate) fn new(source: &'s str, strict: bool) -> Self {
+        let sink = diagnostic(Severity::Note, "", Span::default());
+        Findings { source, strict, silent: false, found: Vec::new(), left_out: 0, sink }
+    }
+
+    pub(crate) fn error(
+        &mut self,
+        rule: &'static str,
+        span: Span,
+        message: impl Into<String>,
+    ) -> Finding<'_> {
+        self.add(Severity::Error, rule, span, message.into())
+    }
+
+    /// An error where warnings are not allowed.
+    pub(crate) fn warning(
+        &mut self,
+        rule: &'static str,
+        span: Span,
+        message: impl Into<String>,
+    ) -> Finding<'_> {
+        let severity = if self.strict { Severity::Error } else { Severity::Warning };
+        self.add(severity, rule, span, message.into())
+    }
+
+    pub(crate) fn note(&mut self, rule: &'static str, span: Span, message: impl Into<String>) -> Finding<'_> {
+        self.add(Severity::Note, rule, span, message.into())
+    }
+
+    /// Whether findings are dropped from here on; returns whether they were before.
+    pub(crate) fn silence(&mut self, silent: bool) -> bool {
+        std::mem::replace(&mut self.silent, silent)
+    }
+
+    /// All of them, by place.
+    pub(crate) fn finish(self) -> Vec<Diagnostic> {
+        let Findings { source, mut found, left_out, .. } = self;
+        found.sort_by_key(|(diagnostic, _)| (diagnostic.line, diagnostic.column));
+        let mut lines = source.split('\n');
+        let (mut number, mut width) = (0_usize, 0_usize);
+        let mut all = Vec::with_capacity(found.len());
+        for (mut diagnostic, span) in found {
+            while number < diagnostic.line {
+                number += 1;
+                width = lines.next().map_or(0, |line| line.trim_end_matches('\r').chars().count());
+            }
+            // What goes on over lines is marked to the end of its first.
+            if span.end_line != span.line {
+                diagnostic.end_column = width + 1;
+            }
+            diagnostic.end_column = diagnostic.end_column.max(diagnostic.column + 1);
+            all.push(diagnostic);
+        }
+        if left_out > 0 {
+            let last = all.last().map_or((1, 1, 2), |last| (last.line, last.column, last.end_column));
+            let mut more = diagnostic(Severity::Note, "ndl/limit", Span::default());
+            more.message = format!("{left_out} more findings are not shown");
+            (more.line, more.column, more.end_column) = last;
+            all.push(more);
+        }
+        all
+    }
+
+    fn add(&mut self, severity: Severity, rule: &'static str, span: Span, message: String) -> Finding<'_> {
+        if self.silent {
+            return Finding(&mut self.sink);
+        }
+        if self.found.len() >= MOST_FINDINGS {
+            self.left_out += 1;
+            return Finding(&mut self.sink);
+        }
+        self.found.push((Diagnostic { message, ..diagnostic(severity, rule, span) }, span));
+        match self.found.last_mut() {
+            Some((diagnostic, _)) => Finding(diagnostic),
+            None => Finding(&mut self.sink),
+        }
+    }
+}
+
+fn diagnostic(severity: Severity, rule: &'static str, span: Span) -> Diagnostic {
+    let number = |n: u32| usize::try_from(n).unwrap_or(usize::MAX);
+    let (line, column, end_column) = (number(span.line), number(span.column), number(span.end_column));
+    Diagnostic { severity, rule, message: String::new(), line, column, end_column, hint: None }
+}
+
+/// Findings that are kept.
+const MOST_FINDINGS: usize = 1000;

@@ -1,0 +1,365 @@
+//! Storage directives.
+
+use super::context::Context;
+use super::events::{Key, Mapping, Node, Scalar, View, shown};
+use super::filter;
+use super::scalar::{Resolved, resolve};
+use hyperslab_model::{
+    ByteOrder, CharacterSet, Directive, ElementStorage, FillTime, Layout, Length, Pad, Storage,
+};
+
+/// What the `storage` of an object holds.
+#[derive(Default)]
+pub(super) struct Directives<'t> {
+    pub(super) storage: Storage,
+    /// The current shape, or size as the only one.
+    pub(super) extent: Option<(Vec<u64>, Node<'t>)>,
+    /// Where the fill value is, which is read once the type is known.
+    pub(super) fill: Option<Node<'t>>,
+}
+
+/// Whose storage it is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Owner {
+    Group,
+    DimCoord,
+    Ndarray,
+    Datatype,
+}
+
+impl<'t> Context<'t, '_> {
+    pub(super) fn storage(&mut self, node: Option<Node<'t>>, owner: Owner) -> Directives<'t> {
+        let mut directives = Directives::default();
+        let Some(mapping) = node.and_then(|node| self.map(node, "storage")) else { return directives };
+        for (key, value) in mapping.iter() {
+            if self.native(&mut directives.storage, key, value) {
+                continue;
+            }
+            let array = matches!(owner, Owner::DimCoord | Owner::Ndarray);
+            if array && self.array_directive(&mut directives, owner, key, value) {
+                continue;
+            }
+            let element = owner != Owner::Group;
+            if element && self.element_directive(&mut directives.storage.element, key, value) {
+                continue;
+            }
+            let known = match owner {
+                Owner::Group => FORMATS,
+                Owner::Datatype => ELEMENT,
+                Owner::DimCoord | Owner::Ndarray => ALL,
+            };
+            let place = match owner {
+                Owner::Group => "the storage of a group",
+                Owner::Datatype => "the storage of a datatype",
+                Owner::DimCoord => "the storage of a dimcoord",
+                Owner::Ndarray => "the storage of an ndarray",
+            };
+            match ALL.contains(&key.name) {
+                true => {
+                    let message = format!("{} in {place}, which does not have it", key.name);
+                    self.findings.error("ndl/storage", key.span, message);
+                }
+                false => self.unknown_key(key, place, known),
+            }
+        }
+        directives
+    }
+
+    /// Of an attribute or a member: how elements are stored, and nothing else.
+    pub(super) fn element_storage(&mut self, mapping: Mapping<'t>) -> ElementStorage {
+        let mut storage = ElementStorage::default();
+        for (key, value) in mapping.iter() {
+            if self.element_directive(&mut storage, key, value) {
+                continue;
+            }
+            match ALL.contains(&key.name) {
+                true if FORMATS.contains(&key.name) => {
+                    self.unsupported(
+                        key.span,
+                        &format!("{} in the storage of an attribute or member", key.name),
+                    );
+                }
+                true => {
+                    let message =
+                        format!("{} for an attribute or a member, which does not have it", key.name);
+                    self.findings
+                        .error("ndl/storage", key.span, message)
+                        .hint(format!("known are {}", ELEMENT.join(", ")));
+                }
+                false => self.unknown_key(key, "the storage of an attribute or member", ELEMENT),
+            }
+        }
+        storage
+    }
+
+    fn array_directive(
+        &mut self,
+        directives: &mut Directives<'t>,
+        owner: Owner,
+        key: Key<'t>,
+        value: Node<'t>,
+    ) -> bool {
+        let storage = &mut directives.storage;
+        match key.name {
+            "shape" if owner == Owner::Ndarray => {
+                directives.extent = self.counts(value, "storage.shape").map(|shape| (shape, value));
+            }
+            "size" if owner == Owner::DimCoord => {
+                directives.extent = self.count(value, "storage.size").map(|size| (vec![size], value));
+            }
+            "shape" | "size" => {
+                let (key_name, right) = (key.name, if owner == Owner::Ndarray { "shape" } else { "size" });
+                let message = format!("storage.{key_name}, expected storage.{right} here");
+                self.findings.error("ndl/storage", key.span, message).hint(format!("write {right}:"));
+            }
+            "chunk" => storage.chunk = self.sizes(value, "the chunk"),
+            "shard" => {
+                self.extension(key.span, "shards");
+                storage.shard = self.sizes(value, "the shard");
+            }
+            "filter" => {
+                let Some(items) = self.list(value, "filters") else { return true };
+                for item in items.iter() {
+                    storage.filters.extend(self.filter(item));
+                }
+            }
+            "fillvalue" => directives.fill = Some(value),
+            "fill_time" => {
+                self.extension(key.span, "fill_time");
+                let words =
+                    [("alloc", FillTime::Alloc), ("ifset", FillTime::IfSet), ("never", FillTime::Never)];
+                storage.fill_time = self.word(value, "fill_time", &words);
+            }
+            "layout" => {
+                self.extension(key.span, "layout");
+                storage.layout = match self.text(value, "the layout") {
+                    Some("compact") => Some(Layout::Compact),
+                    Some("contiguous") => Some(Layout::Contiguous),
+                    Some("chunked") => Some(Layout::Chunked),
+                    Some("virtual") => Some(Layout::Virtual),
+                    Some("external") => Some(Layout::External),
+                    Some(other) => {
+                        let finding = self.findings.error(
+                            "ndl/storage",
+                            value.span(),
+                            format!("{} for the layout", shown(other)),
+                        );
+                        finding.hint("known are compact, contiguous, chunked, virtual, external");
+                        None
+                    }
+                    None => None,
+                };
+            }
+            "order" | "domain" | "tile" => self.unsupported(key.span, &format!("storage.{}", key.name)),
+            _ => return false,
+        }
+        true
+    }
+
+    fn element_directive(&mut self, storage: &mut ElementStorage, key: Key<'t>, value: Node<'t>) -> bool {
+        match key.name {
+            "endian" => {
+                let words = [("little", ByteOrder::Little), ("big", ByteOrder::Big), ("vax", ByteOrder::Vax)];
+                storage.endian = self.word(value, "endian", &words);
+                if storage.endian == Some(ByteOrder::Vax) {
+                    self.extension(value.span(), "the byte order vax");
+                }
+                return true;
+            }
+            "charset" => {
+                let words = [
+                    ("utf-8", CharacterSet::Utf8),
+                    ("utf8", CharacterSet::Utf8),
+                    ("UTF-8", CharacterSet::Utf8),
+                    ("ascii", CharacterSet::Ascii),
+                    ("ASCII", CharacterSet::Ascii),
+                ];
+                storage.charset = self.word(value, "charset", &words);
+                return true;
+            }
+            "precision" => storage.precision = self.count(value, "the precision"),
+            "offset" => storage.offset = self.count(value, "the offset"),
+            "offsets" => storage.offsets = self.counts(value, "offsets"),
+            "itemsize" => storage.itemsize = self.count(value, "the itemsize"),
+            "members" => {
+                let Some(members) = self.map(value, "members") else { return true };
+                for (key, member) in members.iter() {
+                    if let Some(mapping) = self.map(member, "the storage of a member") {
+                        let of_member = self.element_storage(mapping);
+                        storage.members.push((key.name.to_string(), of_member));
+                    }
+                }
+            }
+            "length" => {
+                storage.length = match value.scalar().map(|scalar| &*scalar.text) {
+                    Some("variable") => Some(Length::Variable),
+                    _ => match self.count(value, "the length in bytes, or variable,") {
+                        Some(0) => {
+                            self.findings.error(
+                                "ndl/storage",
+                                value.span(),
+                                "a length of 0 bytes, expected at least 1",
+                            );
+                            None
+                        }
+                        length => length.map(Length::Fixed),
+                    },
+                };
+            }
+            "pad" => {
+                let words =
+                    [("nullterm", Pad::NulTerminated), ("nullpad", Pad::Nul), ("spacepad", Pad::Space)];
+                storage.pad = self.word(value, "pad", &words);
+            }
+            _ => return false,
+        }
+        self.extension(key.span, &format!("storage.{}", key.name));
+        true
+    }
+
+    /// What one format alone has.
+    fn native(&mut self, storage: &mut Storage, key: Key<'t>, value: Node<'t>) -> bool {
+        let Some(format) = FORMATS.iter().find(|format| **format == key.name) else { return false };
+        self.extension(key.span, &format!("storage.{format}"));
+        let Some(mapping) = value.mapping() else {
+            self.unsupported(value.span(), &format!("storage.{format} that is no map"));
+            return true;
+        };
+        let directives = self.directives(mapping);
+        storage.native.push((format, directives));
+        true
+    }
+
+    pub(super) fn directives(&mut self, mapping: Mapping<'t>) -> Vec<(String, Directive)> {
+        let mut directives = Vec::with_capacity(mapping.len());
+        for (key, value) in mapping.iter() {
+            directives.extend(self.directive(value).map(|value| (key.name.to_string(), value)));
+        }
+        directives
+    }
+
+    pub(super) fn directive(&mut self, node: Node<'t>) -> Option<Directive> {
+        match node.view() {
+            View::Scalar(scalar) => self.scalar_directive(scalar, node),
+            View::Sequence(items) => {
+                let items: Vec<_> = items.iter().map(|item| self.directive(item)).collect();
+                items.into_iter().collect::<Option<_>>().map(Directive::List)
+            }
+            View::Mapping(mapping) => Some(Directive::Map(self.directives(mapping))),
+        }
+    }
+
+    fn scalar_directive(&mut self, scalar: &Scalar<'_>, node: Node<'t>) -> Option<Directive> {
+        Some(match resolve(scalar) {
+            Resolved::Bool(value) => Directive::Bool(value),
+            Resolved::Int(value) => Directive::Int(value),
+            Resolved::Null => {
+                self.unsupported(node.span(), "null as a directive of one format");
+                return None;
+            }
+            Resolved::Bytes => {
+                self.unsupported(node.span(), "!!binary as a directive of one format");
+                return None;
+            }
+            Resolved::HugeInt | Resolved::Float | Resolved::Text => Directive::Text(scalar.text.to_string()),
+        })
+    }
+
+    fn filter(&mut self, node: Node<'t>) -> Option<hyperslab_model::Filter> {
+        let (name, parameters, span) = match node.view() {
+            View::Scalar(scalar) if !scalar.is_null() => (&*scalar.text, None, node.span()),
+            View::Mapping(mapping) if mapping.len() == 1 => {
+                let (key, value) = mapping.iter().next()?;
+                (key.name, Some(value), key.span)
+            }
+            _ => {
+                let message = format!(
+                    "{} for a filter, expected a name or a map with one key, its name",
+                    node.describe()
+                );
+                self.findings
+                    .error("ndl/filter", node.span(), message)
+                    .hint("filter: [shuffle, {deflate: 4}]");
+                return None;
+            }
+        };
+        if FORMATS.contains(&name) {
+            self.extension(span, "a filter of one format");
+            let Some(mapping) = parameters.and_then(Node::mapping) else {
+                self.findings.error(
+                    "ndl/filter",
+                    span,
+                    format!("{name} without a map, expected what that format says"),
+                );
+                return None;
+            };
+            return Some(hyperslab_model::Filter {
+                name: name.into(),
+                parameters: self.directives(mapping),
+                main: false,
+            });
+        }
+        let Some(known) = filter::known(name) else {
+            let message = format!("no filter {}", shown(name));
+            self.findings
+                .error("ndl/filter", span, message)
+                .hint(super::context::suggest(name, &filter::names()));
+            return None;
+        };
+        let main = known.main();
+        let parameters = match parameters.map(|node| (node, node.view())) {
+            None => Vec::new(),
+            Some((_, View::Mapping(mapping))) => {
+                for (key, _) in mapping.iter().filter(|(key, _)| !known.has(key.name)) {
+                    self.unknown_key(key, name, known.parameters);
+                }
+                let mut parameters = self.directives(mapping);
+                // The main one is first.
+                parameters.sort_by_key(|(name, _)| Some(name.as_str()) != main);
+                parameters
+            }
+            Some((node, _)) => match main {
+                Some(main) => vec![(main.to_string(), self.directive(node)?)],
+                None => {
+                    self.findings.error("ndl/filter", node.span(), format!("{name} has no main parameter"));
+                    return None;
+                }
+            },
+        };
+        let main =
+            parameters.first().is_some_and(|(name, _)| Some(name.as_str()) == main || known.is_bits(name));
+        Some(hyperslab_model::Filter { name: known.name.into(), parameters, main })
+    }
+}
+
+const FORMATS: &[&str] = &["hdf5", "netcdf", "zarr", "tiledb"];
+
+const ELEMENT: &[&str] =
+    &["endian", "charset", "precision", "offset", "offsets", "itemsize", "members", "length", "pad"];
+
+const ALL: &[&str] = &[
+    "shape",
+    "size",
+    "chunk",
+    "shard",
+    "filter",
+    "endian",
+    "precision",
+    "offset",
+    "offsets",
+    "itemsize",
+    "members",
+    "charset",
+    "length",
+    "pad",
+    "fillvalue",
+    "fill_time",
+    "layout",
+    "order",
+    "domain",
+    "tile",
+    "hdf5",
+    "netcdf",
+    "zarr",
+    "tiledb",
+];

@@ -1,0 +1,121 @@
+//! Texts, bytes, bits and times.
+
+use super::super::events::{Node, Tag};
+use super::super::scalar::{base64, hex, integer};
+use super::super::{datatype::in_range, time};
+use super::{Reader, Wrong, push_int};
+use hyperslab_model::{CharacterSet, Datatype, Pad, Text, TimeUnit};
+
+impl<'t> Reader<'_, 't, '_> {
+    pub(super) fn datetime(
+        &mut self,
+        node: Node<'t>,
+        datatype: &Datatype,
+        unit: &TimeUnit,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Wrong> {
+        let scalar = self.scalar(node, "a time")?;
+        let count = match integer(&scalar.text).filter(|_| scalar.is_plain()) {
+            Some(count) => Some(count),
+            None => time::count(unit, &scalar.text).or_else(|| integer(&scalar.text)),
+        };
+        let Some(count) = count else {
+            let expected = if unit.duration { "an integer" } else { "ISO 8601 text or an integer" };
+            return self.wrong_kind(node, &format!("{expected} in units of {}", unit.unit));
+        };
+        if !in_range(count, 64, true) {
+            return self.wrong_element(node, datatype, "out of range");
+        }
+        push_int(out, count, 64);
+        Ok(())
+    }
+
+    pub(super) fn bits(&mut self, node: Node<'t>, size: u32, out: &mut Vec<u8>) -> Result<(), Wrong> {
+        let scalar = self.scalar(node, "bits")?;
+        let size = usize::try_from(size).map_err(|_| Wrong)?;
+        let mut bytes = match scalar.text.strip_prefix("0x") {
+            Some(digits) => {
+                let even =
+                    if digits.len() % 2 == 1 { format!("0x0{digits}") } else { scalar.text.to_string() };
+                hex(&even).filter(|bytes| !bytes.is_empty())
+            }
+            None => {
+                integer(&scalar.text).filter(|value| *value >= 0).map(|value| value.to_be_bytes().to_vec())
+            }
+        };
+        let Some(bytes) = &mut bytes else { return self.wrong_kind(node, "bits such as 0xa5") };
+        bytes.reverse();
+        while bytes.len() > size && bytes.last() == Some(&0) {
+            bytes.pop();
+        }
+        let Some(missing) = size.checked_sub(bytes.len()) else {
+            return self.too_long(node, bytes.len(), size);
+        };
+        out.extend_from_slice(bytes);
+        self.pad(out, missing, 0, node)
+    }
+
+    pub(super) fn text(&mut self, node: Node<'t>, text: Text, out: &mut Vec<u8>) -> Result<(), Wrong> {
+        if node.is_null() {
+            let message = "null for a text, kept as an empty one";
+            self.context.findings.note("ndl/null", node.span(), message);
+        }
+        let scalar = self.scalar(node, "text")?;
+        let decoded = match scalar.tag {
+            Tag::Binary => Some(base64(&scalar.text)),
+            _ => None,
+        };
+        let bytes: &[u8] = match &decoded {
+            Some(Some(bytes)) => bytes,
+            Some(None) => return self.wrong_kind(node, "base 64"),
+            None if node.is_null() => &[],
+            None => scalar.text.as_bytes(),
+        };
+        if self.expected.charset == Some(CharacterSet::Ascii) && decoded.is_none() && !bytes.is_ascii() {
+            self.context.findings.warning(
+                "ndl/charset",
+                node.span(),
+                "text that is not ASCII, for charset ascii",
+            );
+        }
+        match text {
+            Text::Variable => {
+                let Ok(count) = u32::try_from(bytes.len()) else { return Err(Wrong) };
+                let slot = self.allocate(count);
+                self.heap.extend_from_slice(bytes);
+                out.extend(slot.to_bytes());
+                Ok(())
+            }
+            Text::Fixed { len, pad } => {
+                let len = usize::try_from(len).map_err(|_| Wrong)?;
+                let Some(missing) = len.checked_sub(bytes.len()) else {
+                    return self.too_long(node, bytes.len(), len);
+                };
+                out.extend_from_slice(bytes);
+                let byte = if pad == Pad::Space { b' ' } else { 0 };
+                self.pad(out, missing, byte, node)
+            }
+        }
+    }
+
+    pub(super) fn opaque(&mut self, node: Node<'t>, size: u32, out: &mut Vec<u8>) -> Result<(), Wrong> {
+        let scalar = self.scalar(node, "bytes")?;
+        let size = usize::try_from(size).map_err(|_| Wrong)?;
+        let bytes = match scalar.tag {
+            Tag::Binary => base64(&scalar.text),
+            _ => hex(&scalar.text),
+        };
+        let Some(bytes) = bytes else {
+            return self.wrong_kind(node, "hex text such as \"0x89504e47\", or !!binary");
+        };
+        let Some(missing) = size.checked_sub(bytes.len()) else {
+            return self.too_long(node, bytes.len(), size);
+        };
+        if missing > 0 {
+            let message = format!("{} bytes for an opaque of {size}, filled up with zeros", bytes.len());
+            self.context.findings.warning("ndl/value-length", node.span(), message);
+        }
+        out.extend(bytes);
+        self.pad(out, missing, 0, node)
+    }
+}

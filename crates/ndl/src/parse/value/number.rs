@@ -1,0 +1,101 @@
+//! Floating-point numbers, rounded once, directly to their type.
+
+use super::super::events::{Node, Tag};
+use super::super::scalar::{base64, hex, is_decimal, small_float, special};
+use super::{Reader, Wrong};
+use hyperslab_model::{Datatype, Float};
+
+impl<'t> Reader<'_, 't, '_> {
+    pub(super) fn float(&mut self, node: Node<'t>, float: &Float, out: &mut Vec<u8>) -> Result<(), Wrong> {
+        let scalar = self.scalar(node, "a number")?;
+        let text = &*scalar.text;
+        let bytes = match scalar.tag {
+            Tag::Binary => Some(base64(text)),
+            _ if matches!(float, Float::Quad | Float::Other(_)) => Some(hex(text)),
+            _ => None,
+        };
+        if let Some(bytes) = bytes {
+            return self.stored(node, float, bytes, out);
+        }
+        let infinite = match float {
+            Float::Single => match single(text) {
+                Some(value) => {
+                    out.extend(value.to_ne_bytes());
+                    value.is_infinite()
+                }
+                None => return self.no_number(node, float),
+            },
+            Float::Double => match double(text) {
+                Some(value) => {
+                    out.extend(value.to_ne_bytes());
+                    value.is_infinite()
+                }
+                None => return self.no_number(node, float),
+            },
+            Float::Half => match small_float(text, 11) {
+                Some(bits) => {
+                    out.extend(bits.to_ne_bytes());
+                    bits & 0x7fff == 0x7c00
+                }
+                None => return self.no_number(node, float),
+            },
+            Float::BFloat => match small_float(text, 8) {
+                Some(bits) => {
+                    out.extend(bits.to_ne_bytes());
+                    bits & 0x7fff == 0x7f80
+                }
+                None => return self.no_number(node, float),
+            },
+            Float::Quad | Float::Other(_) => return self.no_number(node, float),
+        };
+        if infinite && special(text).is_none() {
+            return self.wrong_element(node, &Datatype::Float(float.clone()), "out of range");
+        }
+        Ok(())
+    }
+
+    /// The stored bytes of a number, least significant first.
+    fn stored(
+        &mut self,
+        node: Node<'t>,
+        float: &Float,
+        bytes: Option<Vec<u8>>,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Wrong> {
+        let size = float.row_size();
+        let Some(mut bytes) = bytes.filter(|bytes| bytes.len() == size) else {
+            let decimal = node
+                .scalar()
+                .is_some_and(|scalar| is_decimal(&scalar.text) || special(&scalar.text).is_some());
+            if decimal {
+                self.context.unsupported(node.span(), &format!("decimal numbers of {float}"));
+                return Err(Wrong);
+            }
+            return self.wrong_kind(
+                node,
+                &format!("the {size} stored bytes of {float} as hex text, the least significant first"),
+            );
+        };
+        if cfg!(target_endian = "big") && !matches!(float, Float::Quad | Float::Other(_)) {
+            bytes.reverse();
+        }
+        out.extend(bytes);
+        Ok(())
+    }
+
+    fn no_number(&mut self, node: Node<'t>, float: &Float) -> Result<(), Wrong> {
+        self.wrong_kind(node, &format!("a number ({float})"))
+    }
+}
+
+fn single(text: &str) -> Option<f32> {
+    match special(text) {
+        Some(value) if value.is_nan() => Some(f32::NAN),
+        Some(value) => Some(if value > 0.0 { f32::INFINITY } else { f32::NEG_INFINITY }),
+        None => is_decimal(text).then(|| text.parse().ok())?,
+    }
+}
+
+fn double(text: &str) -> Option<f64> {
+    special(text).or_else(|| is_decimal(text).then(|| text.parse().ok())?)
+}

@@ -1,0 +1,154 @@
+//! References to objects, regions and attributes.
+
+use super::super::context::Context;
+use super::super::events::{Mapping, Node, View};
+use hyperslab_core::nd::{Region, Selection};
+use hyperslab_model::{Datatype, NodePath, Reference};
+use std::sync::Arc;
+
+impl<'t> Context<'t, '_> {
+    pub(super) fn reference(&mut self, node: Node<'t>, datatype: &Datatype) -> Option<Reference> {
+        let regions = !matches!(datatype, Datatype::ObjRef);
+        let objects = !matches!(datatype, Datatype::RegRef);
+        match node.view() {
+            View::Scalar(scalar) if scalar.is_null() => Some(Reference::Null),
+            View::Scalar(scalar) if objects => Some(Reference::Object(self.path(&scalar.text, node.span())?)),
+            View::Mapping(mapping) => self.told(node, mapping, regions),
+            _ => {
+                let expected =
+                    if objects { "the path of an object" } else { "a map with target and a selection" };
+                let message = format!("{}, expected {expected}", node.describe());
+                self.findings.error("ndl/reference", node.span(), message);
+                None
+            }
+        }
+    }
+
+    fn told(&mut self, node: Node<'t>, mapping: Mapping<'t>, regions: bool) -> Option<Reference> {
+        for (key, _) in mapping.iter().filter(|(key, _)| !KEYS.contains(&key.name)) {
+            self.unknown_key(key, "a reference", KEYS);
+        }
+        if let Some(address) = mapping.get("address") {
+            self.extension(node.span(), "a reference by address");
+            let address = self.count(address, "the address")?;
+            return Some(match mapping.get("file") {
+                Some(file) => Reference::External { file: self.text(file, "the file")?.to_string(), address },
+                None => Reference::Dangling(address),
+            });
+        }
+        let Some(target) = mapping.get("target") else {
+            self.findings.error("ndl/reference", node.span(), "a reference without the key target");
+            return None;
+        };
+        let path = self.text(target, "the target")?;
+        let path = self.path(path, target.span())?;
+        if let Some(attribute) = mapping.get("attribute") {
+            self.extension(node.span(), "a reference to an attribute");
+            return Some(Reference::Attribute(path, self.text(attribute, "the attribute")?.to_string()));
+        }
+        if !regions {
+            let finding =
+                self.findings.error("ndl/reference", node.span(), "a region for an object reference");
+            finding.hint("declare type: {regref: {selection: block}}");
+            return None;
+        }
+        let selection = self.selection(node, mapping, &path)?;
+        Some(Reference::Region(path, Arc::new(selection)))
+    }
+
+    fn selection(&mut self, node: Node<'t>, mapping: Mapping<'t>, target: &NodePath) -> Option<Selection> {
+        if let Some(all) = mapping.get("all").or_else(|| mapping.get("none")) {
+            self.extension(all.span(), "a selection of all or none");
+            return Some(if mapping.get("all").is_some() { Selection::All } else { Selection::None });
+        }
+        if let Some(elements) = mapping.get("elements") {
+            return self.points(elements);
+        }
+        if let Some(blocks) = mapping.get("blocks") {
+            self.extension(blocks.span(), "a selection of several blocks");
+            let mut regions = Vec::new();
+            for block in self.list(blocks, "blocks")?.iter() {
+                let corners = self.map(block, "a block")?;
+                regions.push(self.block(block, corners)?);
+            }
+            return Some(Selection::Blocks(regions));
+        }
+        if let (Some(count), Some(step)) = (mapping.get("count"), mapping.get("step")) {
+            self.extension(step.span(), "a selection with steps");
+            let start = self.start(node, mapping)?;
+            let (count, step) = (self.counts(count, "the count")?, self.sizes(step, "the step")?);
+            if start.len() != count.len() || count.len() != step.len() {
+                self.ranks_differ(node);
+                return None;
+            }
+            return Some(Selection::Region(Region { start, count, step }));
+        }
+        if mapping.get("start").is_some() {
+            return self.block(node, mapping).map(Selection::Region);
+        }
+        let message = format!("a region of {target} without a selection");
+        let finding = self.findings.error("ndl/reference", node.span(), message);
+        finding.hint("add start and opposite, elements, or blocks");
+        None
+    }
+
+    fn start(&mut self, node: Node<'t>, mapping: Mapping<'t>) -> Option<Vec<u64>> {
+        self.corner(node, mapping, "start")
+    }
+
+    fn corner(&mut self, node: Node<'t>, mapping: Mapping<'t>, key: &str) -> Option<Vec<u64>> {
+        match mapping.get(key) {
+            Some(corner) => self.counts(corner, key),
+            None => {
+                self.findings.error("ndl/reference", node.span(), format!("a block without the key {key}"));
+                None
+            }
+        }
+    }
+
+    /// A block between two corners, both within.
+    fn block(&mut self, node: Node<'t>, mapping: Mapping<'t>) -> Option<Region> {
+        let start = self.corner(node, mapping, "start")?;
+        let opposite = self.corner(node, mapping, "opposite")?;
+        if start.len() != opposite.len() {
+            self.ranks_differ(node);
+            return None;
+        }
+        let corners = || start.iter().zip(&opposite);
+        let count = corners().map(|(a, b)| a.abs_diff(*b).checked_add(1)).collect::<Option<Vec<u64>>>()?;
+        Some(Region::new(corners().map(|(a, b)| *a.min(b)).collect(), count))
+    }
+
+    fn points(&mut self, node: Node<'t>) -> Option<Selection> {
+        let mut coordinates = Vec::new();
+        let mut rank = None;
+        for point in self.list(node, "elements")?.iter() {
+            let point_coordinates = self.counts(point, "an element's indices")?;
+            if *rank.get_or_insert(point_coordinates.len()) != point_coordinates.len() {
+                self.ranks_differ(point);
+                return None;
+            }
+            coordinates.extend(point_coordinates);
+        }
+        Some(Selection::Points { rank: u32::try_from(rank.unwrap_or(0)).ok()?, coordinates })
+    }
+
+    fn ranks_differ(&mut self, node: Node<'_>) {
+        self.findings.error("ndl/reference", node.span(), "indices of different rank");
+    }
+}
+
+const KEYS: &[&str] = &[
+    "target",
+    "start",
+    "opposite",
+    "elements",
+    "blocks",
+    "all",
+    "none",
+    "attribute",
+    "address",
+    "file",
+    "count",
+    "step",
+];

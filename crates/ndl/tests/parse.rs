@@ -1,0 +1,92 @@
+//! Documents that come back as the content and the text that they were.
+
+use crate::build::*;
+use hyperslab_model::{Content, Node, compare};
+use hyperslab_ndl::{Format, Head, Options, ParseOptions, Parsed, Severity, StorageDetail, parse};
+
+/// Reads a text that must have no errors.
+fn clean(text: &str) -> Parsed {
+    let parsed = parse(text.as_bytes(), &ParseOptions::default());
+    let shown: Vec<String> =
+        parsed.diagnostics.iter().map(|one| one.render("text", text.as_bytes())).collect();
+    assert!(shown.is_empty(), "{}", shown.concat());
+    parsed
+}
+
+/// What was read, in its order.
+fn nodes(parsed: &Parsed) -> Vec<(&str, Node)> {
+    parsed.order.iter().map(|path| (path.as_str(), parsed.content.nodes.get(path).unwrap().clone())).collect()
+}
+
+/// Reads a golden document and writes it again under the head it has.
+fn returns(text: &str, head: &Head<'_>, values: bool, netcdf: bool) {
+    let parsed = clean(text);
+    assert_eq!(parsed.order.len(), parsed.content.nodes.len());
+    let options = Options { values, storage: StorageDetail::Brief, pure: false, netcdf };
+    assert_text(&emit(Format::Yaml, options, head, &nodes(&parsed)), text);
+}
+
+fn head<'a>(location: &'a str, format: &'a str, title: &'a str) -> Head<'a> {
+    Head { location, format, title, version: "0.1.0" }
+}
+
+#[test]
+fn everything_is_read_as_it_was_built() {
+    let parsed = clean(include_str!("golden/everything.yaml"));
+    let built = crate::everything::nodes().into_iter().map(|(at, node)| (path(at), node)).collect();
+    let shown: Vec<String> =
+        compare(&Content { nodes: built }, &parsed.content).iter().map(ToString::to_string).collect();
+    assert_eq!(shown, Vec::<String>::new());
+}
+
+#[test]
+fn everything_returns() {
+    returns(include_str!("golden/everything.yaml"), &head("everything.h5", "hdf5", "HDF5"), true, false);
+}
+
+#[test]
+fn ocean_returns() {
+    returns(include_str!("golden/ocean.yaml"), &head("ocean.nc", "netcdf4", "NetCDF-4"), false, true);
+}
+
+#[test]
+fn buoys_return() {
+    returns(
+        include_str!("golden/buoys.yaml"),
+        &head("buoys.tdb", "tiledb", "TileDB-CF dataspace 0.3.0"),
+        true,
+        false,
+    );
+}
+
+#[test]
+fn json_is_the_same_document() {
+    for (yaml, json) in [
+        (include_str!("golden/everything.yaml"), include_str!("golden/everything.json")),
+        (include_str!("golden/ocean.yaml"), include_str!("golden/ocean.json")),
+    ] {
+        let (yaml, json) = (clean(yaml), clean(json));
+        let shown: Vec<String> =
+            compare(&yaml.content, &json.content).iter().map(ToString::to_string).collect();
+        assert_eq!(shown, Vec::<String>::new());
+        assert_eq!(yaml.order, json.order);
+    }
+}
+
+/// The documents of the language's author are not part of this repository; where a folder of them is told, they
+/// are read.
+#[test]
+fn the_authors_documents_are_read() {
+    let Ok(folder) = std::env::var("HYPERSLAB_NDL_EXAMPLES") else { return };
+    let read = |name: &str| std::fs::read_to_string(std::path::Path::new(&folder).join(name)).unwrap();
+    clean(&read("cf.yaml"));
+    clean(&read("hdf-eos5.yaml"));
+    let jpss = read("jpss.yaml");
+    let parsed = parse(jpss.as_bytes(), &ParseOptions::default());
+    let errors = parsed.diagnostics.iter().filter(|one| one.severity == Severity::Error);
+    let found: Vec<_> = errors.map(|one| (one.line, one.rule)).collect();
+    let shown: Vec<String> =
+        parsed.diagnostics.iter().map(|one| one.render("jpss.yaml", jpss.as_bytes())).collect();
+    assert_eq!(found, [(222, "ndl/value-shape"), (504, "ndl/value-shape")], "{}", shown.concat());
+    assert_eq!(found.len(), parsed.diagnostics.len(), "{}", shown.concat());
+}
