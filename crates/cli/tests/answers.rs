@@ -92,3 +92,16 @@ fn quiet_keeps_errors_and_drops_notes() {
     assert!(ran.messages.starts_with("error: "), "{}", ran.messages);
     assert_eq!(ran.messages.lines().count(), 1, "{}", ran.messages);
 }
+
+#[test]
+fn patterns_digest_objects_once_and_attributes_alone() {
+    let whole = hyperslab(&["digest", "--json", "ocean.nc"]);
+    let matched = hyperslab(&["digest", "--json", "ocean.nc:/**"]);
+    assert_eq!((whole.code, whole.answer), (matched.code, matched.answer));
+    let units = hyperslab(&["digest", "--json", "ocean.nc:/l??@units"]);
+    let paths: Vec<_> = units.answer.lines().filter_map(|line| line.split('"').nth(3)).collect();
+    assert_eq!((units.code, paths), (0, vec!["/lat@units", "/lon@units"]));
+    let absent = hyperslab(&["digest", "ocean.nc:/crs@units"]);
+    assert_eq!(absent.code, 2);
+    assert!(absent.messages.contains("no attribute /crs@units"), "{}", absent.messages);
+}

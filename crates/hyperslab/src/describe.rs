@@ -1,6 +1,6 @@
 //! What is inside, as NDL.
 
-use crate::location::Target;
+use crate::location::{Target, outermost};
 use crate::source::{ArraySource, Entry, Handle, Item, Source, check_size};
 use crate::walk::{Step, walk};
 use hyperslab_core::nd::{Region, element_count};
@@ -8,6 +8,7 @@ use hyperslab_core::rows::Heap;
 use hyperslab_core::{Error, ErrorKind, Result};
 use hyperslab_model::{Datatype, Node, NodeKind, NodePath, Shape, Unreadable, Values};
 use hyperslab_ndl::{Emitter, Format, Head, Options, StorageDetail};
+use rustc_hash::FxHashSet;
 use std::collections::BTreeSet;
 use std::io::Write;
 
@@ -90,13 +91,7 @@ impl Document<'_> {
     /// What is described, group by group: the targets, and what they use but do not contain, dimensions and
     /// named types of other groups.
     fn plan(&mut self, targets: &[Target]) -> Result<Vec<Entry>> {
-        let paths: Vec<&NodePath> = targets.iter().map(|target| &target.entry.handle.path).collect();
-        // A pattern can match a group and what is in it.
-        let inner = |path: &NodePath| paths.iter().any(|other| path != *other && path.is_within(other));
-        let mut entries: Vec<Entry> = Vec::new();
-        for target in targets.iter().filter(|target| !inner(&target.entry.handle.path)) {
-            entries.push(target.entry.clone());
-        }
+        let mut entries: Vec<Entry> = outermost(targets).map(|target| target.entry.clone()).collect();
         for path in self.used_outside(&entries)? {
             entries.extend(self.source.find(&path));
         }
@@ -110,10 +105,13 @@ impl Document<'_> {
 
     fn used_outside(&mut self, entries: &[Entry]) -> Result<BTreeSet<NodePath>> {
         let mut used = BTreeSet::new();
-        let within = |path: &NodePath| entries.iter().any(|entry| path.is_within(&entry.handle.path));
-        if within(&NodePath::root()) {
+        let paths: FxHashSet<&NodePath> = entries.iter().map(|entry| &entry.handle.path).collect();
+        if paths.contains(&NodePath::root()) {
             return Ok(used);
         }
+        let within = |path: &NodePath| {
+            std::iter::successors(Some(path.clone()), NodePath::parent).any(|path| paths.contains(&path))
+        };
         for entry in entries {
             self.visit(entry, &mut |document, entry| {
                 if let Ok(node) = document.source.load(&entry.handle) {

@@ -8,7 +8,7 @@ use hyperslab_core::nd::{Region, Selection, bands, element_count};
 use hyperslab_core::rows::Heap;
 use hyperslab_core::{Error, ErrorKind, Result};
 use hyperslab_model::{
-    Attribute, Datatype, Element, ElementRef, Elements, Float, Link, NodePath, Reference, Values,
+    Attribute, Datatype, Element, ElementRef, Elements, Float, Link, NodePath, Reference, Unreadable, Values,
 };
 use std::fmt::Write as _;
 
@@ -163,6 +163,18 @@ pub fn lines_with(
     Ok(lines)
 }
 
+/// The line of one attribute.
+///
+/// # Errors
+/// If the object has none of that name, or its attributes cannot be read.
+pub fn attribute(source: &dyn Source, owner: &Handle, name: &str) -> Result<Line> {
+    let node = source.load(owner)?;
+    match node.attributes().and_then(|attributes| attributes.get(name)) {
+        Some(found) => Ok(line_of(source, owner.path.as_str(), name, found)),
+        None => Err(Error::not_found(format!("no attribute {}@{name}", owner.path))),
+    }
+}
+
 fn object(source: &dyn Source, entry: &Entry, hashed: &mut dyn FnMut(&NodePath, u64), lines: &mut Vec<Line>) {
     let path = entry.handle.path.as_str();
     let mut push = |content| lines.push(Line { path: path.to_owned(), content });
@@ -196,14 +208,7 @@ fn object(source: &dyn Source, entry: &Entry, hashed: &mut dyn FnMut(&NodePath, 
     match source.load(&entry.handle) {
         Ok(node) => {
             for (name, attribute) in node.attributes().into_iter().flatten() {
-                lines.push(match attribute {
-                    Ok(attribute) => attribute_line(source, path, name, attribute),
-                    Err(unreadable) => {
-                        let content =
-                            LineContent::Error { kind: "attribute", reason: unreadable.reason.clone() };
-                        Line { path: format!("{path}@{name}"), content }
-                    }
-                });
+                lines.push(line_of(source, path, name, attribute));
             }
         }
         // The line of the object says it already.
@@ -222,6 +227,21 @@ fn target(link: &Link) -> Option<String> {
         Link::Soft(target) => Some(target.clone()),
         Link::External { file, path } => Some(format!("{file}:{path}")),
         Link::User { class, .. } => Some(format!("user({class})")),
+    }
+}
+
+fn line_of(
+    source: &dyn Source,
+    path: &str,
+    name: &str,
+    attribute: &std::result::Result<Attribute, Unreadable>,
+) -> Line {
+    match attribute {
+        Ok(attribute) => attribute_line(source, path, name, attribute),
+        Err(unreadable) => {
+            let content = LineContent::Error { kind: "attribute", reason: unreadable.reason.clone() };
+            Line { path: format!("{path}@{name}"), content }
+        }
     }
 }
 

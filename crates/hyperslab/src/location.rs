@@ -4,6 +4,7 @@ use crate::source::{Entry, Item, Source};
 use crate::walk::{Step, walk};
 use hyperslab_core::{Error, ErrorKind, Result};
 use hyperslab_model::NodePath;
+use rustc_hash::FxHashSet;
 
 /// A store and what in it is meant.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -75,6 +76,15 @@ impl Location {
             }
         }
     }
+}
+
+/// Of `targets` those that lie in no other: a pattern can match a group and what is in it.
+pub fn outermost(targets: &[Target]) -> impl Iterator<Item = &Target> {
+    let paths: FxHashSet<&NodePath> = targets.iter().map(|target| &target.entry.handle.path).collect();
+    targets.iter().filter(move |target| {
+        let ancestors = std::iter::successors(target.entry.handle.path.parent(), NodePath::parent);
+        !ancestors.into_iter().any(|ancestor| paths.contains(&ancestor))
+    })
 }
 
 fn find(source: &dyn Source, text: &str) -> Result<Entry> {

@@ -4,8 +4,8 @@ use crate::args::{Common, Digest};
 use crate::exit::Exit;
 use crate::output::{Messages, open};
 use crate::progress::Progress;
-use hyperslab::digest::{Line, LineContent, lines_with};
-use hyperslab::location::Location;
+use hyperslab::digest::{Line, LineContent, attribute, lines_with};
+use hyperslab::location::{Location, Target, outermost};
 use hyperslab::{Error, ErrorKind, Result};
 use std::io::Write;
 
@@ -38,24 +38,19 @@ fn digest(location: &Location, common: &Common) -> Result<Vec<Line>> {
     let source = open(location, common)?;
     let mut progress = Progress::new("digest", common);
     let mut found = Vec::new();
-    for target in location.targets(&*source)? {
-        let path = &target.entry.handle.path;
-        let below = lines_with(&*source, path, &mut |path, bytes| progress.update(path, bytes))?;
-        match target.attribute {
-            None => found.extend(below),
-            Some(name) => {
-                let wanted = format!("{path}@{name}");
-                let before = found.len();
-                found.extend(below.into_iter().filter(|line| line.path == wanted));
-                if found.len() == before {
-                    return Err(Error::not_found(format!("no attribute {wanted}")));
-                }
-            }
+    let targets = location.targets(&*source)?;
+    // Either all of them mean an attribute or none does.
+    if targets.iter().any(|target| target.attribute.is_some()) {
+        for Target { entry, attribute: name } in &targets {
+            found.push(attribute(&*source, &entry.handle, name.as_deref().unwrap_or_default())?);
+        }
+    } else {
+        for target in outermost(&targets) {
+            let path = &target.entry.handle.path;
+            found.extend(lines_with(&*source, path, &mut |path, bytes| progress.update(path, bytes))?);
         }
     }
-    // Patterns can match a group and what is in it.
     found.sort_by(|a, b| a.path.as_bytes().cmp(b.path.as_bytes()));
-    found.dedup_by(|a, b| a.path == b.path && a.to_json() == b.to_json());
     Ok(found)
 }
 
