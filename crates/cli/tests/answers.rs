@@ -95,13 +95,13 @@ fn quiet_keeps_errors_and_drops_notes() {
 
 #[test]
 fn patterns_digest_objects_once_and_attributes_alone() {
-    let whole = hyperslab(&["digest", "--json", "ocean.nc"]);
-    let matched = hyperslab(&["digest", "--json", "ocean.nc:/**"]);
+    let whole = hyperslab(["digest", "--json", "ocean.nc"]);
+    let matched = hyperslab(["digest", "--json", "ocean.nc:/**"]);
     assert_eq!((whole.code, whole.answer), (matched.code, matched.answer));
-    let units = hyperslab(&["digest", "--json", "ocean.nc:/l??@units"]);
+    let units = hyperslab(["digest", "--json", "ocean.nc:/l??@units"]);
     let paths: Vec<_> = units.answer.lines().filter_map(|line| line.split('"').nth(3)).collect();
     assert_eq!((units.code, paths), (0, vec!["/lat@units", "/lon@units"]));
-    let absent = hyperslab(&["digest", "ocean.nc:/crs@units"]);
+    let absent = hyperslab(["digest", "ocean.nc:/crs@units"]);
     assert_eq!(absent.code, 2);
     assert!(absent.messages.contains("no attribute /crs@units"), "{}", absent.messages);
 }
