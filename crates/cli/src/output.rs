@@ -77,6 +77,8 @@ impl Messages {
 
     fn say(&self, level: &str, color: &str, text: &str) {
         for (index, line) in text.lines().enumerate() {
+            let harmless = without_controls(line);
+            let line = harmless.as_deref().unwrap_or(line);
             // Lines behind the first carry their own level, as `help:`.
             let (level, line) = match line.split_once(": ") {
                 Some(("help", rest)) if index > 0 => ("  help", rest),
@@ -141,6 +143,10 @@ impl Table {
     pub(crate) fn cell_with(&mut self, write: impl FnOnce(&mut String)) {
         let begin = self.text.len();
         write(&mut self.text);
+        if let Some(harmless) = self.text.get(begin..).and_then(without_controls) {
+            self.text.truncate(begin);
+            self.text.push_str(&harmless);
+        }
         let width = columns(self.text.get(begin..).unwrap_or_default());
         let column = self.ends.len().checked_rem(self.columns.len()).unwrap_or(0);
         if let Some(widest) = self.widths.get_mut(column) {
@@ -203,6 +209,19 @@ impl Table {
 }
 
 const SPACES: &str = "                                                                ";
+
+/// The text with its control characters written out, if it has any: names from a file must not steer a
+/// terminal, nor break the lines of a table.
+pub(crate) fn without_controls(text: &str) -> Option<String> {
+    if !text.contains(char::is_control) {
+        return None;
+    }
+    let escaped = |c: char| match c.is_control() {
+        true => c.escape_default().to_string(),
+        false => c.to_string(),
+    };
+    Some(text.chars().map(escaped).collect())
+}
 
 /// Terminal columns of a text, near enough: one for each character.
 fn columns(text: &str) -> usize {
@@ -274,4 +293,24 @@ fn painted(line: &str) -> String {
     };
     let gap = if text.is_empty() { "" } else { " " };
     format!("{lead}\x1b[1m{key}\x1b[0m:{gap}{value}\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_cannot_steer_a_terminal_or_break_a_table() {
+        let mut table = Table::new(vec![
+            Column { header: "NAME".into(), numbers: false },
+            Column { header: "N".into(), numbers: true },
+        ]);
+        for cell in ["a\x1b[31m\nb", "1", "å", "22"] {
+            table.cell(cell);
+        }
+        let mut out = Vec::new();
+        table.write(&mut out, false).unwrap();
+        let text = String::from_utf8(out).unwrap();
+        assert_eq!(text, "NAME             N\na\\u{1b}[31m\\nb   1\nå               22\n");
+    }
 }

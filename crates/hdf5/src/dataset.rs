@@ -197,7 +197,12 @@ impl Dataset {
     fn fill_element(&self, file: &File) -> Result<Vec<u8>> {
         let size =
             usize::try_from(self.datatype.size).map_err(|_| Error::malformed("an element too large"))?;
-        Ok(self.fill(file)?.value.unwrap_or_else(|| vec![0; size]))
+        if let Some(value) = self.fill(file)?.value {
+            return Ok(value);
+        }
+        // Only while it is made: a type of gigabytes whose elements were never written is refused here.
+        let _charge = file.reader().budget().charge(u64::from(self.datatype.size))?;
+        Ok(vec![0; size])
     }
 }
 

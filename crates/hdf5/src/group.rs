@@ -13,7 +13,7 @@ use crate::navigate::fractal_heap::FractalHeap;
 use crate::navigate::local_heap::LocalHeap;
 use crate::navigate::object_header::ObjectHeader;
 use crate::navigate::{Reader, btree_v1};
-use hyperslab_core::{Decoder, Error, Result};
+use hyperslab_core::{Decoder, Error, ErrorKind, Result};
 use std::cmp::Ordering;
 use std::ops::ControlFlow;
 
@@ -33,7 +33,14 @@ pub(crate) fn links(reader: &Reader, header: &ObjectHeader) -> Result<Vec<Link>>
     let mut links = Vec::new();
     if let Some(table) = header.message::<SymbolTable>(reader)? {
         let heap = LocalHeap::open(reader, table.heap)?;
+        // Entries may share one name of the heap, however long it is.
+        let mut room = reader.limits().allocation / 4;
         btree_v1::group_entries(reader, table.btree, &heap, &mut |name, entry| {
+            let left = room.checked_sub(name.len() as u64);
+            room = left.ok_or_else(|| {
+                let detail = "names of many megabytes in one group (raise with --limit allocation=N)";
+                Error::new(ErrorKind::LimitExceeded, detail)
+            })?;
             links.push(of_entry(name, entry, &heap)?);
             Ok(ControlFlow::Continue(()))
         })?;

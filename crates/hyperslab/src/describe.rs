@@ -2,7 +2,7 @@
 
 use crate::location::{Target, outermost};
 use crate::source::{ArraySource, Entry, Handle, Item, Source, check_size};
-use crate::walk::{Step, walk};
+use crate::walk::{Step, walk_to};
 use hyperslab_core::nd::{Region, element_count};
 use hyperslab_core::rows::Heap;
 use hyperslab_core::{Error, ErrorKind, Result};
@@ -65,10 +65,11 @@ pub fn describe(
     let Document { emitter, mut done, .. } = document;
     done.notes = emitter.notes();
     let format = source.format();
-    let name = location.rsplit('/').next().unwrap_or(location);
+    // It stands in a comment, which a line end would end.
+    let name = location.rsplit('/').next().unwrap_or(location).replace(char::is_control, "\u{fffd}");
     emitter.finish(
         &Head {
-            location: name,
+            location: &name,
             format: &format.to_lowercase().replace('-', ""),
             title: format,
             version: VERSION,
@@ -140,21 +141,15 @@ impl Document<'_> {
         if !matches!(entry.item, Item::Group) {
             return visit(self, entry);
         }
-        let base = entry.handle.path.depth();
         let source = self.source;
         let depth = self.options.depth.unwrap_or(usize::MAX);
-        walk(source, &entry.handle, &mut |step| {
-            let level = |path: &NodePath| path.depth() - base;
-            match step {
-                Step::Enter(group, members) if level(&group.path) <= depth => {
-                    self.declare(members);
-                    visit(self, &Entry { handle: group.clone(), item: Item::Group })
-                }
-                Step::Member(entry) if level(&entry.handle.path) <= depth.saturating_add(1) => {
-                    visit(self, entry)
-                }
-                _ => Ok(()),
+        walk_to(source, &entry.handle, depth, &mut |step| match step {
+            Step::Enter(group, members) => {
+                self.declare(members);
+                visit(self, &Entry { handle: group.clone(), item: Item::Group })
             }
+            Step::Member(entry) => visit(self, entry),
+            Step::Leave(_) => Ok(()),
         })
     }
 

@@ -30,4 +30,4 @@ pub use hyperslab_core::{Error, ErrorKind, Limits, Result};
 pub use hyperslab_model::{self as model, NodePath};
 pub use hyperslab_ndl as ndl;
 pub use source::{ArraySource, Entry, Handle, Item, Source, Stored};
-pub use walk::{Step, walk};
+pub use walk::{Step, walk, walk_to};

@@ -25,6 +25,19 @@ pub enum Step<'a> {
 /// # Errors
 /// The first that `visit` returns. Objects that cannot be read are visited as unreadable.
 pub fn walk(source: &dyn Source, root: &Handle, visit: &mut dyn FnMut(Step<'_>) -> Result<()>) -> Result<()> {
+    walk_to(source, root, usize::MAX, visit)
+}
+
+/// As [`walk`], entering groups at most `depth` levels below `root`.
+///
+/// # Errors
+/// As [`walk`].
+pub fn walk_to(
+    source: &dyn Source,
+    root: &Handle,
+    depth: usize,
+    visit: &mut dyn FnMut(Step<'_>) -> Result<()>,
+) -> Result<()> {
     let mut met = MetGroups::beginning_with(root);
     let mut open: Vec<(Handle, std::vec::IntoIter<Handle>)> = Vec::new();
     let mut next = Some(root.clone());
@@ -37,6 +50,7 @@ pub fn walk(source: &dyn Source, root: &Handle, visit: &mut dyn FnMut(Step<'_>) 
                     let mut groups = Vec::new();
                     for entry in members {
                         match entry.item {
+                            Item::Group if open.len() >= depth => {}
                             Item::Group => groups.push(entry.handle),
                             _ => visit(Step::Member(&entry))?,
                         }

@@ -2,7 +2,7 @@
 
 use crate::args::{Common, Digest};
 use crate::exit::Exit;
-use crate::output::{Messages, open};
+use crate::output::{Messages, open, without_controls};
 use crate::progress::Progress;
 use hyperslab::digest::{Line, LineContent, attribute, lines_with};
 use hyperslab::location::{Location, Target, outermost};
@@ -73,6 +73,8 @@ fn write(lines: &[Line], json: bool, out: &mut dyn Write) -> Result<()> {
     for row in &rows {
         let mut text = String::new();
         for (cell, width) in row.iter().zip(widths) {
+            let harmless = without_controls(cell);
+            let cell = harmless.as_deref().unwrap_or(cell);
             text.push_str(&format!("{cell:width$}  "));
         }
         writeln!(out, "{}", text.trim_end())?;

@@ -14,7 +14,7 @@ use super::{Format, OpenOptions, Probe, Recognition};
 use crate::source::{ArraySource, Entry, Handle, Item, Source, Stored};
 use array::Hdf5Array;
 use hyperslab_core::storage::ReadAt;
-use hyperslab_core::{Error, Limits, Result};
+use hyperslab_core::{Error, ErrorKind, Limits, Result};
 use hyperslab_hdf5::format::Address;
 use hyperslab_hdf5::format::message::datatype::Datatype as Hdf5Datatype;
 use hyperslab_hdf5::format::message::link::{ExternalLink, LinkTarget as Target};
@@ -133,6 +133,7 @@ impl Source for Hdf5Source {
     fn members(&self, group: &Handle) -> Result<Vec<Entry>> {
         let object = self.file.object(Address(group.id))?;
         let links = object.links(&self.file)?;
+        check_paths(&self.file, &group.path, links.len())?;
         let mut members: Vec<Entry> = links.into_iter().map(|link| self.member(&group.path, link)).collect();
         if self.netcdf {
             self.order_dimensions(&mut members);
@@ -363,6 +364,27 @@ impl Hdf5Source {
         }
     }
 }
+
+/// Refuses groups whose members' paths would take far more memory than the file has bytes: names nest, and
+/// every member repeats those above it.
+fn check_paths(file: &File, group: &NodePath, members: usize) -> Result<()> {
+    let len = group.as_str().len();
+    if len > MOST_PATH {
+        let detail = format!("its path has {len} bytes, groups are followed to {MOST_PATH}");
+        return Err(Error::new(ErrorKind::LimitExceeded, detail));
+    }
+    let bytes = (len as u64).saturating_mul(members as u64);
+    match bytes <= file.reader().limits().allocation / 4 {
+        true => Ok(()),
+        false => Err(Error::new(
+            ErrorKind::LimitExceeded,
+            format!("paths of its {members} members take {bytes} bytes (raise with --limit allocation=N)"),
+        )),
+    }
+}
+
+/// Bytes of a path, well beyond what any tool that asks the system for files could name.
+const MOST_PATH: usize = 16 << 10;
 
 /// Soft links followed one after another before we take them for a circle.
 const MOST_SOFT_LINKS: usize = 32;

@@ -1,5 +1,6 @@
 //! The first path of every object of a file.
 
+use super::check_paths;
 use hyperslab_core::Result;
 use hyperslab_hdf5::format::Address;
 use hyperslab_hdf5::{File, Object, ObjectKind};
@@ -26,7 +27,11 @@ impl Paths {
                 if object.kind() == ObjectKind::NamedDatatype {
                     named_datatypes.push((path.clone(), *address));
                 }
-                for (name, target) in hard_links(file, &object).unwrap_or_default() {
+                let links = hard_links(file, &object).unwrap_or_default();
+                if check_paths(file, path, links.len()).is_err() {
+                    continue;
+                }
+                for (name, target) in links {
                     if !first.contains_key(&target.0) {
                         found.push((path.child(&String::from_utf8_lossy(&name)), target));
                     }
