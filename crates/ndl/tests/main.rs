@@ -16,5 +16,7 @@ mod hostile;
 mod observations;
 mod ocean;
 mod parse;
+mod parse_hostile;
+mod parse_readings;
 mod pure;
 mod sharded;

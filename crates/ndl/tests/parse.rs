@@ -60,6 +60,27 @@ fn buoys_return() {
 }
 
 #[test]
+fn grid_returns() {
+    returns(
+        include_str!("golden/grid.yaml"),
+        &head("grid.tdb", "tiledb", "TileDB, dense array"),
+        true,
+        false,
+    );
+}
+
+#[test]
+fn observations_return() {
+    let head = head("observations.tdb", "tiledb", "TileDB, sparse array");
+    returns(include_str!("golden/observations.yaml"), &head, true, false);
+}
+
+#[test]
+fn sharded_returns() {
+    returns(include_str!("golden/sharded.yaml"), &head("sharded.zarr", "zarr3", "Zarr v3"), true, false);
+}
+
+#[test]
 fn json_is_the_same_document() {
     for (yaml, json) in [
         (include_str!("golden/everything.yaml"), include_str!("golden/everything.json")),

@@ -16,12 +16,27 @@ impl<'t> Context<'t, '_> {
         let Some(mapping) = node.and_then(|node| self.map(node, "attributes")) else { return attributes };
         for (key, value) in mapping.iter() {
             if let Some(reason) = value.mapping().and_then(|mapping| mapping.get("x-error")) {
-                attributes.insert(key.name.into(), Err(unreadable(reason, None)));
+                attributes.insert(key.name.into(), Err(self.unreadable(reason, None, None)));
             } else if let Some(attribute) = self.attribute(value) {
                 attributes.insert(key.name.into(), Ok(attribute));
             }
         }
         attributes
+    }
+
+    /// An object that could not be read, and its attributes.
+    pub(super) fn unreadable(
+        &mut self,
+        reason: Node<'t>,
+        attributes: Option<Node<'t>>,
+        found: Option<NodeKind>,
+    ) -> Unreadable {
+        let reason = reason.scalar().map_or("", |scalar| &*scalar.text);
+        let kind = match reason.starts_with("unsupported") {
+            true => ErrorKind::Unsupported,
+            false => ErrorKind::Malformed,
+        };
+        Unreadable { found, kind, reason: reason.into(), attributes: self.attributes(attributes) }
     }
 
     fn attribute(&mut self, node: Node<'t>) -> Option<Attribute> {
@@ -65,8 +80,9 @@ impl<'t> Context<'t, '_> {
                 _ => self.unknown_key(key, "an attribute", KEYS),
             }
         }
+        let mut native = Vec::new();
         let storage = match mapping.get("storage").and_then(|storage| self.map(storage, "storage")) {
-            Some(storage) => self.element_storage(storage),
+            Some(storage) => self.attribute_storage(storage, Some(&mut native)),
             None => ElementStorage::default(),
         };
         let value = mapping.get("value");
@@ -104,7 +120,7 @@ impl<'t> Context<'t, '_> {
                 return None;
             }
         };
-        Some(attribute(shape, datatype, value, storage))
+        Some(Attribute { native, ..attribute(shape, datatype, value, storage) })
     }
 
     /// The extents; within, `None` is a null dataspace.
@@ -193,15 +209,6 @@ enum Best {
     UInt64,
     Double,
     Text,
-}
-
-pub(super) fn unreadable(reason: Node<'_>, found: Option<NodeKind>) -> Unreadable {
-    let reason = reason.scalar().map_or("", |scalar| &*scalar.text);
-    let kind = match reason.starts_with("unsupported") {
-        true => ErrorKind::Unsupported,
-        false => ErrorKind::Malformed,
-    };
-    Unreadable { found, kind, reason: reason.into(), attributes: Attributes::new() }
 }
 
 fn attribute(

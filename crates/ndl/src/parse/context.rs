@@ -16,6 +16,8 @@ pub(super) struct Context<'t, 's> {
     pub(super) types: HashMap<NodePath, NamedType<'t>>,
     /// How long dimcoords are.
     pub(super) dimcoords: HashMap<NodePath, Extent>,
+    /// Dimcoords by the group in which a name stands.
+    pub(super) resolved: HashMap<(NodePath, &'t str), Option<NodePath>>,
     /// Parts of the type that is read.
     pub(super) type_parts: u64,
     /// Named types that are read in each other.
@@ -36,7 +38,17 @@ pub(super) enum NamedType<'t> {
 impl<'t, 's> Context<'t, 's> {
     pub(super) fn new(findings: Findings<'s>, options: ParseOptions) -> Self {
         let (types, dimcoords) = (HashMap::new(), HashMap::new());
-        Context { findings, options, types, dimcoords, type_parts: 0, type_levels: 0, padding: MOST_PADDING }
+        let resolved = HashMap::new();
+        Context {
+            findings,
+            options,
+            types,
+            dimcoords,
+            resolved,
+            type_parts: 0,
+            type_levels: 0,
+            padding: MOST_PADDING,
+        }
     }
 
     /// Notes the use of what NDL 0.6.1 lacks, where nothing else is allowed.

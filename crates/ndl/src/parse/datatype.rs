@@ -12,20 +12,13 @@ impl<'t> Context<'t, '_> {
     pub(super) fn datatype(&mut self, node: Node<'t>, storage: &ElementStorage) -> Option<Datatype> {
         let before = self.type_parts;
         let datatype = self.declared(node);
-        let parts = self.type_parts - before;
         self.type_parts = before;
-        if parts > MOST_PARTS {
-            self.findings.error("ndl/limit", node.span(), format!("a type of more than {MOST_PARTS} parts"));
-            return None;
-        }
         Some(stored(datatype?, storage))
     }
 
     fn declared(&mut self, node: Node<'t>) -> Option<Datatype> {
-        self.type_parts += 1;
-        if self.type_parts > MOST_PARTS {
-            return None;
-        }
+        self.type_parts = self.type_parts.saturating_add(1);
+        self.few_parts(node.span())?;
         let datatype = match node.view() {
             View::Scalar(scalar) if scalar.is_null() => None,
             View::Scalar(scalar) => return self.keyword(&scalar.text, node.span()),
@@ -97,6 +90,7 @@ impl<'t> Context<'t, '_> {
         let datatype = match self.types.get(&path).cloned() {
             Some(NamedType::Read(read, parts)) => {
                 self.type_parts = self.type_parts.saturating_add(parts);
+                self.few_parts(span)?;
                 read
             }
             Some(NamedType::Unread(_)) if self.type_levels >= MOST_NAMED_LEVELS => {
@@ -125,6 +119,15 @@ impl<'t> Context<'t, '_> {
             }
         };
         Some(Datatype::Named(path, datatype?))
+    }
+
+    /// An error where a type has grown too large.
+    fn few_parts(&mut self, span: Span) -> Option<()> {
+        if self.type_parts > MOST_PARTS {
+            self.findings.error("ndl/limit", span, format!("a type of more than {MOST_PARTS} parts"));
+            return None;
+        }
+        Some(())
     }
 
     /// The type of an entry of `datatypes`, where attributes and storage stand beside the category.

@@ -1,7 +1,6 @@
 //! Groups and their members.
 
 use super::Parsed;
-use super::attribute::unreadable;
 use super::context::{Context, NamedType};
 use super::events::{Document, Key, Mapping, Node, Span, shown};
 use super::storage::{Directives, Owner};
@@ -17,7 +16,7 @@ pub(super) fn read<'t>(document: &'t Document<'t>, mut context: Context<'t, '_>)
         reader.declare(group);
     }
     reader.declare_dimcoords(&groups);
-    reader.add_group(&NodePath::root());
+    reader.add_group(&NodePath::root(), Span::default());
     for group in &groups {
         reader.group(group);
     }
@@ -105,6 +104,7 @@ impl<'t> Reader<'t, '_> {
     /// How long every dimcoord is, before shapes name them.
     fn declare_dimcoords(&mut self, groups: &[Declared<'t>]) {
         for group in groups {
+            let sparse = is_sparse(group);
             let sections = group.entries.iter().filter(|(key, _)| key.name == "dimcoords");
             for (key, node) in sections.flat_map(|(_, node)| node.mapping()).flat_map(Mapping::iter) {
                 let path = group.path.child(key.name);
@@ -114,7 +114,7 @@ impl<'t> Reader<'t, '_> {
                 };
                 let extent = self.context.quietly(|context| {
                     let directives = context.storage(mapping.get("storage"), Owner::DimCoord);
-                    context.extent(mapping, &directives)
+                    context.extent(mapping, &directives, sparse)
                 });
                 // An error in the dimcoord itself is told there, not wherever it is named.
                 self.context.dimcoords.insert(path, extent.unwrap_or(Extent::Unlimited { current: 0 }));
@@ -138,7 +138,17 @@ impl<'t> Reader<'t, '_> {
     }
 
     /// Adds a group and those on the way to it.
-    fn add_group(&mut self, path: &NodePath) {
+    fn add_group(&mut self, path: &NodePath, span: Span) -> bool {
+        // The group itself is spelt out in the text, those around it are not.
+        let implied = path.depth().saturating_mul(path.as_str().len());
+        if path.depth() > MOST_GROUPS || self.context.padding < implied {
+            let message = format!("groups in each other more than {MOST_GROUPS} levels deep");
+            self.context.findings.error("ndl/depth", span, message);
+            return false;
+        }
+        if !path.parent().is_none_or(|parent| self.content.nodes.contains_key(&parent)) {
+            self.context.padding -= implied;
+        }
         let mut missing = Vec::new();
         let mut at = Some(path.clone());
         while let Some(path) = at.take_if(|path| !self.content.nodes.contains_key(path)) {
@@ -148,6 +158,7 @@ impl<'t> Reader<'t, '_> {
         for path in missing.into_iter().rev() {
             self.add(path, Object::Group(Group::default()));
         }
+        true
     }
 
     fn add(&mut self, path: NodePath, object: Object) {
@@ -156,16 +167,24 @@ impl<'t> Reader<'t, '_> {
         }
     }
 
-    fn group(&mut self, group: &Declared<'t>) {
+    /// Whether everything around a group is a group.
+    fn may_hold_groups(&mut self, group: &Declared<'t>) -> bool {
         let mut above = group.path.parent();
         while let Some(path) = above {
             if let Some((kind, line)) = self.declared.get(&path).filter(|(kind, _)| *kind != NodeKind::Group)
             {
                 let message = format!("{path} is {} on line {line} and cannot hold groups", noun(*kind));
                 self.context.findings.error("ndl/path", group.span, message);
-                return;
+                return false;
             }
             above = path.parent();
+        }
+        true
+    }
+
+    fn group(&mut self, group: &Declared<'t>) {
+        if group.path.depth() <= MOST_GROUPS && !self.may_hold_groups(group) {
+            return;
         }
         let own = self.declared.get(&group.path);
         if own.is_none_or(|(kind, line)| {
@@ -173,10 +192,13 @@ impl<'t> Reader<'t, '_> {
         }) {
             return;
         }
-        self.add_group(&group.path);
+        if !self.add_group(&group.path, group.span) {
+            return;
+        }
         let of = |name: &str| group.entries.iter().find(|(key, _)| key.name == name).map(|(_, node)| *node);
         if let Some(reason) = of("x-error") {
-            self.add(group.path.clone(), Object::Unreadable(unreadable(reason, Some(NodeKind::Group))));
+            let unreadable = self.context.unreadable(reason, of("attributes"), Some(NodeKind::Group));
+            self.add(group.path.clone(), Object::Unreadable(unreadable));
         } else {
             let attributes = self.context.attributes(of("attributes"));
             let Directives { storage, .. } = self.context.storage(of("storage"), Owner::Group);
@@ -195,10 +217,25 @@ impl<'t> Reader<'t, '_> {
         for (key, node) in &group.entries {
             match (key.name, section_kind(key.name)) {
                 (_, Some(kind)) => self.section(group, *key, *node, kind),
-                ("attributes" | "storage" | "x-error", _) => {}
-                ("cells", _) => self.context.unsupported(key.span, "cells of sparse arrays"),
+                ("attributes" | "storage" | "cells" | "x-error", _) => {}
                 _ => self.context.unknown_key(*key, "a group", SECTIONS),
             }
+        }
+        if let Some(cells) = of("cells") {
+            self.cells(group, cells);
+        }
+    }
+
+    /// The values of a sparse array, whose columns are members of the group.
+    fn cells(&mut self, group: &Declared<'t>, node: Node<'t>) {
+        let content = &self.content;
+        let cells = self.context.cells(node, |name| match content.nodes.get(&group.path.child(name)) {
+            Some(Object::DimCoord(dimcoord)) => dimcoord.datatype.clone(),
+            Some(Object::Ndarray(ndarray)) => ndarray.datatype.clone(),
+            _ => None,
+        });
+        if let Some(Object::Group(known)) = self.content.nodes.get_mut(&group.path) {
+            known.cells = cells;
         }
     }
 
@@ -214,8 +251,13 @@ impl<'t> Reader<'t, '_> {
             }
             let reason = node.mapping().and_then(|mapping| mapping.get("x-error"));
             let object = match (reason, kind) {
-                (Some(reason), kind) => Some(Object::Unreadable(unreadable(reason, Some(kind)))),
-                (_, NodeKind::DimCoord) => self.context.dimcoord(node).map(Object::DimCoord),
+                (Some(reason), kind) => {
+                    let attributes = node.mapping().and_then(|mapping| mapping.get("attributes"));
+                    Some(Object::Unreadable(self.context.unreadable(reason, attributes, Some(kind))))
+                }
+                (_, NodeKind::DimCoord) => {
+                    self.context.dimcoord(node, is_sparse(group)).map(Object::DimCoord)
+                }
                 (_, NodeKind::Ndarray) => self.context.ndarray(node, &group.path).map(Object::Ndarray),
                 (_, NodeKind::Datatype) => self.context.named_datatype(node, &path).map(Object::Datatype),
                 (_, NodeKind::Link) => self.context.link(node).map(Object::Link),
@@ -226,6 +268,14 @@ impl<'t> Reader<'t, '_> {
             }
         }
     }
+}
+
+/// Whether a group is a sparse array, whose unlimited dimensions have no length.
+fn is_sparse(group: &Declared<'_>) -> bool {
+    let storage = group.entries.iter().find(|(key, _)| key.name == "storage").map(|(_, node)| *node);
+    let tiledb = storage.and_then(Node::mapping).and_then(|storage| storage.get("tiledb"));
+    let array = tiledb.and_then(Node::mapping).and_then(|tiledb| tiledb.get("array"));
+    array.and_then(Node::scalar).is_some_and(|scalar| scalar.text == "sparse")
 }
 
 fn section_kind(name: &str) -> Option<NodeKind> {
@@ -248,5 +298,8 @@ fn noun(kind: NodeKind) -> &'static str {
         NodeKind::Unreadable => "unreadable",
     }
 }
+
+/// Groups in each other.
+const MOST_GROUPS: usize = 256;
 
 const SECTIONS: &[&str] = &["attributes", "datatypes", "dimcoords", "ndarrays", "cells", "links", "storage"];

@@ -429,6 +429,10 @@ impl<'a> Reader<'_, '_, 'a> {
 
     fn syntax(&mut self, error: &ScanError) -> Stop {
         let span = place(YamlSpan::empty(*error.marker()));
+        // Brackets are counted before any of them is an event.
+        if error.info().starts_with("recursion limit") {
+            return self.too_deep(span);
+        }
         self.findings.error("ndl/yaml", span, error.info().trim_end_matches('.'));
         Stop
     }

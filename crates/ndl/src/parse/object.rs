@@ -5,7 +5,8 @@ use super::events::{Mapping, Node, Span, shown};
 use super::storage::{Directives, Owner};
 use super::value::Expected;
 use hyperslab_model::{
-    Datatype, DimCoord, Directive, Extent, Fill, Link, NamedDatatype, Ndarray, NodePath, Shape, Storage,
+    Cells, Column, Datatype, DimCoord, Directive, Extent, Fill, Link, NamedDatatype, Ndarray, NodePath,
+    Shape, Storage,
 };
 use std::sync::Arc;
 
@@ -54,11 +55,11 @@ impl<'t> Context<'t, '_> {
         Some(Ndarray { shape, datatype, attributes, storage, value })
     }
 
-    pub(super) fn dimcoord(&mut self, node: Node<'t>) -> Option<DimCoord> {
+    pub(super) fn dimcoord(&mut self, node: Node<'t>, sparse: bool) -> Option<DimCoord> {
         let mapping = self.entity(node, "a dimcoord", &["size", "type", "attributes", "storage", "value"])?;
         let directives = self.storage(mapping.get("storage"), Owner::DimCoord);
         let value = mapping.get("value");
-        let size = self.extent(mapping, &directives);
+        let size = self.extent(mapping, &directives, sparse);
         if mapping.get("size").is_none() {
             match value {
                 Some(_) => self.findings.warning("ndl/shape", node.span(), "a dimcoord without size"),
@@ -86,15 +87,71 @@ impl<'t> Context<'t, '_> {
         Some(DimCoord { size, datatype, attributes, storage, value })
     }
 
-    pub(super) fn extent(&mut self, mapping: Mapping<'t>, directives: &Directives<'t>) -> Option<Extent> {
+    pub(super) fn extent(
+        &mut self,
+        mapping: Mapping<'t>,
+        directives: &Directives<'t>,
+        sparse: bool,
+    ) -> Option<Extent> {
         let value = mapping.get("value");
+        let domain = directives.domain.is_some() || directives.tile.is_some();
+        if (sparse || domain)
+            && value.is_none()
+            && directives.extent.is_none()
+            && mapping.get("size").is_some_and(Node::is_null)
+        {
+            return Some(Extent::Uncounted);
+        }
         match mapping.get("size") {
             Some(size) => self.size(size, directives.extent.as_ref(), value),
             None => Self::nesting(value?, 1).first().map(|size| Extent::Fixed(*size)),
         }
     }
 
+    /// The values of a sparse array; `datatype` finds the type of a column.
+    pub(super) fn cells(
+        &mut self,
+        node: Node<'t>,
+        datatype: impl Fn(&str) -> Option<Arc<Datatype>>,
+    ) -> Option<Cells> {
+        self.extension(node.span(), "cells");
+        let mapping = self.entity(node, "cells", &["columns", "rows"])?;
+        let (Some(names), Some(rows)) = (mapping.get("columns"), mapping.get("rows")) else {
+            self.findings.error("ndl/cells", node.span(), "cells without the key columns or rows");
+            return None;
+        };
+        let mut columns = Vec::new();
+        for name in self.list(names, "columns")?.iter() {
+            let text = self.text(name, "a column")?;
+            let Some(datatype) = datatype(text) else {
+                let message =
+                    format!("the column {}, which no dimcoord or ndarray with a type has", shown(text));
+                self.findings.error("ndl/cells", name.span(), message);
+                return None;
+            };
+            columns.push((text, datatype, Vec::new()));
+        }
+        for row in self.list(rows, "rows")?.iter() {
+            let items = self.list(row, "a row")?;
+            if items.len() != columns.len() {
+                let message = format!("a row of {} for {} columns", items.len(), columns.len());
+                self.findings.error("ndl/cells", row.span(), message);
+                return None;
+            }
+            for ((_, _, column), item) in columns.iter_mut().zip(items.iter()) {
+                column.push(item);
+            }
+        }
+        let expected = Expected { fill: None, charset: None, name: "the value" };
+        let columns = columns.into_iter().map(|(name, datatype, nodes)| {
+            let values = self.column(&nodes, &datatype, expected)?;
+            Some(Column { name: name.into(), datatype, values })
+        });
+        Some(Cells { columns: columns.collect::<Option<_>>()? })
+    }
+
     pub(super) fn named_datatype(&mut self, node: Node<'t>, path: &NodePath) -> Option<NamedDatatype> {
+        self.type_parts = 0;
         let Some(Datatype::Named(_, datatype)) = self.named(path.clone(), node.span()) else { return None };
         let mapping = node.mapping();
         let attributes = self.attributes(mapping.and_then(|mapping| mapping.get("attributes")));
@@ -213,6 +270,11 @@ impl<'t> Context<'t, '_> {
             _ => {}
         }
         if let Some(datatype) = datatype {
+            let expected = Expected { fill: None, charset: None, name: "the domain" };
+            let domain = directives.domain;
+            directives.storage.domain = domain.and_then(|node| self.value(node, datatype, &[2], expected));
+            let tile = directives.tile;
+            directives.storage.tile = tile.and_then(|node| self.value(node, datatype, &[], expected));
             if !has_order(datatype) {
                 directives.storage.element.endian = None;
             }

@@ -104,6 +104,11 @@ pub(crate) fn special(text: &str) -> Option<f64> {
     }
 }
 
+/// A number in double precision, infinity if it is too large.
+pub(crate) fn double(text: &str) -> Option<f64> {
+    special(text).or_else(|| is_decimal(text).then(|| text.parse().ok())?)
+}
+
 /// A number in a binary format of `precision` significant bits (with the implied one), in 16 bits, rounded once,
 /// to nearest, ties to even; `None` if it is none, infinity if it is too large.
 pub(crate) fn small_float(text: &str, precision: u32) -> Option<u16> {

@@ -119,7 +119,12 @@ impl<'t> Context<'t, '_> {
     }
 
     /// The dimcoord that a name means: of the group itself, or of the nearest group around it.
-    fn dimcoord_path(&mut self, scalar: &Scalar<'_>, node: Node<'t>, group: &NodePath) -> Option<NodePath> {
+    fn dimcoord_path(
+        &mut self,
+        scalar: &'t Scalar<'t>,
+        node: Node<'t>,
+        group: &NodePath,
+    ) -> Option<NodePath> {
         let text = &*scalar.text;
         if text.starts_with('/') {
             let path = self.path(text, node.span())?;
@@ -133,29 +138,47 @@ impl<'t> Context<'t, '_> {
                 .hint(format!("write {}", shown(&format!("/{text}"))));
             return None;
         } else {
-            let mut scope = Some(group.clone());
-            while let Some(group) = scope {
-                let path = group.child(text);
-                if self.dimcoords.contains_key(&path) {
-                    return Some(path);
+            let place = (group.clone(), text);
+            let found = match self.resolved.get(&place) {
+                Some(found) => found.clone(),
+                None => {
+                    let found = self.nearest(text, group);
+                    self.resolved.insert(place, found.clone());
+                    found
                 }
-                scope = group.parent();
+            };
+            if found.is_some() {
+                return found;
             }
         }
-        let mut known: Vec<&str> = self
-            .dimcoords
-            .keys()
-            .filter(|path| {
-                text.starts_with('/') || path.parent().is_some_and(|parent| group.is_within(&parent))
-            })
-            .map(|path| if text.starts_with('/') { path.as_str() } else { path.name() })
-            .collect();
+        let mut known: Vec<&str> = Vec::new();
+        if self.dimcoords.len() <= MOST_SUGGESTED {
+            let visible = |path: &NodePath| path.parent().is_some_and(|parent| group.is_within(&parent));
+            known = match text.starts_with('/') {
+                true => self.dimcoords.keys().map(NodePath::as_str).collect(),
+                false => self.dimcoords.keys().filter(|path| visible(path)).map(NodePath::name).collect(),
+            };
+        }
         known.sort_unstable();
-        known.truncate(1000);
         let hint = (!known.is_empty()).then(|| suggest(text, &known));
         self.findings
             .error("ndl/dimension", node.span(), format!("no dimcoord {}", shown(text)))
             .maybe_hint(hint);
         None
     }
+
+    fn nearest(&self, name: &str, group: &NodePath) -> Option<NodePath> {
+        let mut scope = Some(group.clone());
+        while let Some(group) = scope {
+            let path = group.child(name);
+            if self.dimcoords.contains_key(&path) {
+                return Some(path);
+            }
+            scope = group.parent();
+        }
+        None
+    }
 }
+
+/// Dimcoords that are looked through for one of a similar name.
+const MOST_SUGGESTED: usize = 1000;

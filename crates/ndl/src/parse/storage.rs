@@ -3,9 +3,9 @@
 use super::context::Context;
 use super::events::{Key, Mapping, Node, Scalar, View, shown};
 use super::filter;
-use super::scalar::{Resolved, resolve};
+use super::scalar::{Resolved, double, resolve};
 use hyperslab_model::{
-    ByteOrder, CharacterSet, Directive, ElementStorage, FillTime, Layout, Length, Pad, Storage,
+    ByteOrder, CharacterSet, Directive, ElementStorage, FillTime, Layout, Length, Order, Pad, Storage,
 };
 
 /// What the `storage` of an object holds.
@@ -14,6 +14,10 @@ pub(super) struct Directives<'t> {
     pub(super) storage: Storage,
     /// The current shape, or size as the only one.
     pub(super) extent: Option<(Vec<u64>, Node<'t>)>,
+    /// The lowest and the highest coordinate.
+    pub(super) domain: Option<Node<'t>>,
+    /// How many of its steps a tile spans.
+    pub(super) tile: Option<Node<'t>>,
     /// Where the fill value is, which is read once the type is known.
     pub(super) fill: Option<Node<'t>>,
 }
@@ -67,17 +71,29 @@ impl<'t> Context<'t, '_> {
 
     /// Of an attribute or a member: how elements are stored, and nothing else.
     pub(super) fn element_storage(&mut self, mapping: Mapping<'t>) -> ElementStorage {
+        self.attribute_storage(mapping, None)
+    }
+
+    /// The same; `native` takes what one format alone has.
+    pub(super) fn attribute_storage(
+        &mut self,
+        mapping: Mapping<'t>,
+        mut native: Option<&mut Vec<(&'static str, Directive)>>,
+    ) -> ElementStorage {
         let mut storage = ElementStorage::default();
         for (key, value) in mapping.iter() {
+            let format = FORMATS.iter().find(|format| **format == key.name);
+            if let (Some(format), Some(native)) = (format, native.as_deref_mut()) {
+                self.extension(key.span, &format!("storage.{format}"));
+                native.extend(self.directive(value).map(|value| (*format, value)));
+                continue;
+            }
             if self.element_directive(&mut storage, key, value) {
                 continue;
             }
             match ALL.contains(&key.name) {
                 true if FORMATS.contains(&key.name) => {
-                    self.unsupported(
-                        key.span,
-                        &format!("{} in the storage of an attribute or member", key.name),
-                    );
+                    self.unsupported(key.span, &format!("{} in the storage of a member", key.name));
                 }
                 true => {
                     let message =
@@ -150,7 +166,18 @@ impl<'t> Context<'t, '_> {
                     None => None,
                 };
             }
-            "order" | "domain" | "tile" => self.unsupported(key.span, &format!("storage.{}", key.name)),
+            "order" => {
+                self.extension(key.span, "order");
+                storage.order =
+                    self.word(value, "order", &[("C", Order::RowMajor), ("F", Order::ColumnMajor)]);
+            }
+            "domain" | "tile" if owner == Owner::DimCoord => {
+                self.extension(key.span, key.name);
+                match key.name {
+                    "domain" => directives.domain = Some(value),
+                    _ => directives.tile = Some(value),
+                }
+            }
             _ => return false,
         }
         true
@@ -253,15 +280,16 @@ impl<'t> Context<'t, '_> {
         Some(match resolve(scalar) {
             Resolved::Bool(value) => Directive::Bool(value),
             Resolved::Int(value) => Directive::Int(value),
-            Resolved::Null => {
-                self.unsupported(node.span(), "null as a directive of one format");
-                return None;
-            }
+            Resolved::Null => Directive::Null,
             Resolved::Bytes => {
                 self.unsupported(node.span(), "!!binary as a directive of one format");
                 return None;
             }
-            Resolved::HugeInt | Resolved::Float | Resolved::Text => Directive::Text(scalar.text.to_string()),
+            Resolved::Float => match double(&scalar.text) {
+                Some(value) => Directive::Float(value),
+                None => Directive::Text(scalar.text.to_string()),
+            },
+            Resolved::HugeInt | Resolved::Text => Directive::Text(scalar.text.to_string()),
         })
     }
 

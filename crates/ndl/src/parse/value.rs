@@ -10,6 +10,7 @@ use super::events::{Node, Scalar, Sequence, Span, View, shown};
 use super::scalar::{boolean, integer, is_integer};
 use hyperslab_core::rows::{Heap, Slot, int_row};
 use hyperslab_model::{CharacterSet, Datatype, Reference, Values};
+use std::collections::{HashMap, HashSet};
 
 /// What is known of values before they are read.
 #[derive(Clone, Copy)]
@@ -28,6 +29,8 @@ struct Reader<'c, 't, 's> {
     /// Texts and rows of sequences.
     heap: Vec<u8>,
     references: Heap<Reference>,
+    /// Members of large enumerations, by where those are.
+    members: HashMap<usize, HashMap<String, i128>>,
     /// Elements that are wrong so far.
     wrong: usize,
 }
@@ -44,22 +47,39 @@ impl<'t> Context<'t, '_> {
         shape: &[u64],
         expected: Expected<'t>,
     ) -> Option<Values> {
-        datatype.row_size()?;
+        self.rows(expected, |reader, rows| reader.outer(node, datatype, shape, &mut Vec::new(), rows))
+    }
+
+    /// Elements that stand apart.
+    pub(super) fn column(
+        &mut self,
+        nodes: &[Node<'t>],
+        datatype: &Datatype,
+        expected: Expected<'t>,
+    ) -> Option<Values> {
+        self.rows(expected, |reader, rows| {
+            nodes.iter().try_for_each(|node| reader.element_or_zero(*node, datatype, rows))
+        })
+    }
+
+    fn rows(
+        &mut self,
+        expected: Expected<'t>,
+        read: impl FnOnce(&mut Reader<'_, 't, '_>, &mut Vec<u8>) -> Result<(), Wrong>,
+    ) -> Option<Values> {
         let mut rows = Vec::new();
-        let mut reader =
-            Reader { context: self, expected, heap: Vec::new(), references: Heap::default(), wrong: 0 };
-        let mut place = Vec::new();
-        let read = reader.outer(node, datatype, shape, &mut place, &mut rows);
-        let Reader { heap, references, wrong, .. } = reader;
+        let (heap, references, members) = (Vec::new(), Heap::default(), HashMap::new());
+        let mut reader = Reader { context: self, expected, heap, references, members, wrong: 0 };
+        let read = read(&mut reader, &mut rows);
+        let Reader { heap, mut references, wrong, .. } = reader;
         if read.is_err() || wrong > 0 {
             return None;
         }
-        let mut all = references;
         if !heap.is_empty() {
-            // Slots mean the first buffer, and references have buffers of their own.
-            all.push(heap.into()).ok()?;
+            // Slots mean the first buffer; references need none.
+            references.push(heap.into()).ok()?;
         }
-        Some(Values { rows: rows.into(), heap: all })
+        Some(Values { rows: rows.into(), heap: references })
     }
 
     /// The lengths of nested lists, along first elements.
@@ -247,8 +267,7 @@ impl<'t> Reader<'_, 't, '_> {
         let Datatype::Int { bits, signed } = *base.resolved() else { return Err(Wrong) };
         let scalar = self.scalar(node, "a member's name")?;
         let number = integer(&scalar.text).filter(|_| scalar.is_plain());
-        let value = number
-            .or_else(|| members.iter().find(|(name, _)| *name == *scalar.text).map(|(_, value)| *value));
+        let value = number.or_else(|| self.member_value(members, &scalar.text));
         let Some(value) = value else {
             let names: Vec<&str> = members.iter().map(|(name, _)| name.as_str()).collect();
             let message = format!("no member {} of the enum", shown(&scalar.text));
@@ -263,6 +282,14 @@ impl<'t> Reader<'_, 't, '_> {
         }
         push_int(out, value, bits);
         Ok(())
+    }
+
+    fn member_value(&mut self, members: &[(String, i128)], name: &str) -> Option<i128> {
+        if members.len() <= FEW_MEMBERS {
+            return members.iter().find(|(known, _)| known == name).map(|(_, value)| *value);
+        }
+        let known = self.members.entry(members.as_ptr().addr());
+        known.or_insert_with(|| members.iter().cloned().collect()).get(name).copied()
     }
 
     fn compound(
@@ -286,15 +313,14 @@ impl<'t> Reader<'_, 't, '_> {
                     .try_for_each(|(item, member)| self.element(item, &member.datatype, out))
             }
             View::Mapping(mapping) => {
-                let found: std::collections::HashMap<&str, Node<'t>> =
+                let found: HashMap<&str, Node<'t>> =
                     mapping.iter().map(|(key, value)| (key.name, value)).collect();
-                let names: Vec<&str> = members.iter().map(|member| member.name.as_str()).collect();
-                if let Some((key, _)) = mapping.iter().find(|(key, _)| !names.contains(&key.name)) {
+                let names: HashSet<&str> = members.iter().map(|member| member.name.as_str()).collect();
+                if let Some((key, _)) = mapping.iter().find(|(key, _)| !names.contains(key.name)) {
                     let message = format!("no member {} of the compound", shown(key.name));
-                    self.context
-                        .findings
-                        .error("ndl/value", key.span, message)
-                        .hint(suggest(key.name, &names));
+                    let names: Vec<&str> = members.iter().map(|member| member.name.as_str()).collect();
+                    let finding = self.context.findings.error("ndl/value", key.span, message);
+                    finding.hint(suggest(key.name, &names));
                     return Err(Wrong);
                 }
                 for member in members {
@@ -449,6 +475,9 @@ fn source(node: Node<'_>) -> String {
         None => "…".into(),
     }
 }
+
+/// Members of an enumeration that are looked through.
+const FEW_MEMBERS: usize = 16;
 
 /// Wrong elements of one array that are told.
 const MOST_WRONG: usize = 10;

@@ -148,10 +148,11 @@ impl<'t> Context<'t, '_> {
 
     fn bit_range(&mut self, node: Node<'t>) -> Option<(u8, u8)> {
         let counts = self.counts(node, "position and number of bits")?;
+        let counts: Vec<u8> = counts.into_iter().map_while(|count| u8::try_from(count).ok()).collect();
         match counts.as_slice() {
-            [position, count] => Some((u8::try_from(*position).ok()?, u8::try_from(*count).ok()?)),
+            [position, count] => Some((*position, *count)),
             _ => {
-                let message = "bits without position or number, expected two integers";
+                let message = "expected the position and the number of bits, each to 255";
                 self.findings.error("ndl/type", node.span(), message);
                 None
             }

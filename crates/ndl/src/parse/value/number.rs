@@ -1,7 +1,7 @@
 //! Floating-point numbers, rounded once, directly to their type.
 
 use super::super::events::{Node, Tag};
-use super::super::scalar::{base64, hex, is_decimal, small_float, special};
+use super::super::scalar::{base64, double, hex, is_decimal, small_float, special};
 use super::{Reader, Wrong};
 use hyperslab_model::{Datatype, Float};
 
@@ -94,8 +94,4 @@ fn single(text: &str) -> Option<f32> {
         Some(value) => Some(if value > 0.0 { f32::INFINITY } else { f32::NEG_INFINITY }),
         None => is_decimal(text).then(|| text.parse().ok())?,
     }
-}
-
-fn double(text: &str) -> Option<f64> {
-    special(text).or_else(|| is_decimal(text).then(|| text.parse().ok())?)
 }

@@ -115,7 +115,12 @@ impl<'t> Context<'t, '_> {
             return None;
         }
         let corners = || start.iter().zip(&opposite);
-        let count = corners().map(|(a, b)| a.abs_diff(*b).checked_add(1)).collect::<Option<Vec<u64>>>()?;
+        let count = corners().map(|(a, b)| a.abs_diff(*b).checked_add(1));
+        let Some(count) = count.collect::<Option<Vec<u64>>>() else {
+            let message = "a block of more than 2^64 - 1 elements along a dimension";
+            self.findings.error("ndl/reference", node.span(), message);
+            return None;
+        };
         Some(Region::new(corners().map(|(a, b)| *a.min(b)).collect(), count))
     }
 

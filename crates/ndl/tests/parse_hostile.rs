@@ -1,0 +1,182 @@
+//! Texts that were made to take time, memory or the whole process.
+
+use hyperslab_ndl::{ParseOptions, Parsed, parse};
+use proptest::prelude::*;
+use std::time::{Duration, Instant};
+
+fn read(text: impl AsRef<[u8]>) -> Parsed {
+    parse(text.as_ref(), &ParseOptions::default())
+}
+
+/// The first finding of a text, which must be read in bounded time even by a slow build.
+fn first(text: &str) -> String {
+    let begin = Instant::now();
+    let parsed = read(text);
+    assert!(begin.elapsed() < Duration::from_secs(30), "{:?}", begin.elapsed());
+    parsed.diagnostics.first().map(ToString::to_string).unwrap_or_default()
+}
+
+#[test]
+fn aliases_that_multiply_are_refused() {
+    let mut text = String::from("a: &a0 [x, x, x, x, x, x, x, x, x]\n");
+    for level in 1..40 {
+        let before = format!("*a{}", level - 1);
+        text.push_str(&format!("b{level}: &a{level} [{}]\n", [before.as_str(); 9].join(", ")));
+    }
+    let found = first(&text);
+    assert!(found.contains("aliases stand for more than 1048576 nodes [ndl/alias]"), "{found}");
+}
+
+#[test]
+fn an_alias_within_itself_is_refused() {
+    let found = first("a: &a [1, *a]\n");
+    assert_eq!(found, "1:11: error: an alias within what it stands for [ndl/alias]");
+}
+
+#[test]
+fn a_hundred_thousand_levels_are_refused() {
+    for text in ["[", "- ", "{a: ", "a: [", "? "] {
+        let found = first(&text.repeat(100_000));
+        assert!(found.ends_with("error: more than 128 levels [ndl/depth]"), "{text} {found}");
+    }
+    let indented: String = (0..3000).map(|level| format!("{}a:\n", " ".repeat(level))).collect();
+    assert!(first(&indented).contains("more than 128 levels"));
+}
+
+#[test]
+fn levels_behind_aliases_count() {
+    let deep = format!("{}x{}", "[".repeat(60), "]".repeat(60));
+    let text = format!(
+        "a: &a {deep}\nb: &b {}*a{}\nc: {}*b{}\n",
+        "[".repeat(60),
+        "]".repeat(60),
+        "[".repeat(60),
+        "]".repeat(60)
+    );
+    let found = first(&text);
+    assert_eq!(found, "3:64: error: more than 128 levels [ndl/depth]");
+}
+
+#[test]
+fn a_line_of_ten_million_characters_is_read() {
+    let text = format!("attributes:\n  a: {}\n", "x".repeat(10_000_000));
+    assert_eq!(first(&text), "");
+    let mut list = String::from("ndarrays: {a: {shape: [2000000], type: int8, value: [1");
+    list.push_str(&", 1".repeat(1_999_999));
+    list.push_str("]}}");
+    assert_eq!(first(&list), "");
+}
+
+#[test]
+fn a_million_duplicate_keys_are_told_within_bounds() {
+    let mut text = String::from("attributes:\n");
+    text.push_str(&"  a: 1\n".repeat(1_000_000));
+    let begin = Instant::now();
+    let parsed = read(&text);
+    assert!(begin.elapsed() < Duration::from_secs(30), "{:?}", begin.elapsed());
+    let shown: Vec<String> = parsed.diagnostics.iter().map(ToString::to_string).collect();
+    assert_eq!(
+        shown[0],
+        "3:3: error: the key \"a\" twice in one map, on line 2 and line 3 [ndl/duplicate-key]"
+    );
+    assert_eq!(shown.len(), 1001);
+    assert!(shown[1000].contains("998999 more findings are not shown"), "{}", shown[1000]);
+}
+
+#[test]
+fn bytes_that_are_not_utf_8_are_told_with_their_place() {
+    let parsed = read(b"attributes:\n  \xc3\xa9: \xff\n");
+    assert_eq!(
+        parsed.diagnostics[0].to_string().split(" [").next(),
+        Some("2:6: error: bytes that are not UTF-8")
+    );
+    let parsed = read(b"\xff\xfea\0");
+    assert!(parsed.has_errors());
+}
+
+#[test]
+fn a_nul_does_not_end_the_text_unseen() {
+    let found = first("attributes:\n  a: x\0\n  b: &\n");
+    assert!(found.starts_with("2:7: error: the control character U+0000 [ndl/encoding]"), "{found}");
+}
+
+#[test]
+fn sizes_are_not_allocated_before_their_elements_are_there() {
+    for text in [
+        "ndarrays: {a: {shape: [18446744073709551615], type: int8, value: [1]}}",
+        "ndarrays: {a: {shape: [], type: {opaque: {size: 4294967295}}, value: \"0x00\"}}",
+        "ndarrays: {a: {shape: [], type: string, storage: {length: 4294967295}, value: x}}",
+        "ndarrays: {a: {shape: [], type: {array: {base: int8, shape: [1099511627776, 1099511627776]}}}}",
+        "ndarrays: {a: {shape: [], type: {nullable: {base: {array: {base: int8, shape: [1099511627775]}}}}, value: null}}",
+        "ndarrays: {a: {shape: [], type: {vlen: {base: {opaque: {size: 4000000000}}}}, value: [\"0x\", \"0x\"]}}",
+        "ndarrays: {a: {shape: [], type: regref, value: {target: /a, start: [0], opposite: [18446744073709551615]}}}",
+    ] {
+        assert!(read(text).has_errors(), "{text}");
+    }
+}
+
+#[test]
+fn types_that_multiply_or_contain_themselves_are_refused() {
+    let mut text = String::from("datatypes:\n  t0: {compound: [a: int8]}\n");
+    for level in 1..64 {
+        text.push_str(&format!("  t{level}: {{compound: [a: /t{0}, b: /t{0}]}}\n", level - 1));
+    }
+    assert!(first(&text).contains("[ndl/limit]"), "{}", first(&text));
+    let mut chain = String::from("datatypes:\n");
+    for level in 0..20_000 {
+        chain.push_str(&format!("  t{level}: {{vlen: {{base: /t{}}}}}\n", level + 1));
+    }
+    assert!(first(&chain).contains("[ndl/depth]"), "{}", first(&chain));
+    let found = first("datatypes: {a: {vlen: {base: /b}}, b: {vlen: {base: /a}}}");
+    assert!(found.contains("the type /a within itself [ndl/type]"), "{found}");
+}
+
+#[test]
+fn names_without_suggestions_cost_little() {
+    let long = "x".repeat(1_000_000);
+    assert!(read(format!("ndarrays: {{a: {{shape: [{long}], type: {long}, {long}: 1}}}}")).has_errors());
+}
+
+const DOCUMENTS: [&str; 3] = [
+    include_str!("golden/everything.yaml"),
+    include_str!("golden/ocean.yaml"),
+    include_str!("golden/observations.yaml"),
+];
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    #[test]
+    fn edits_of_good_documents_never_panic(
+        which in 0..DOCUMENTS.len(),
+        edits in prop::collection::vec((any::<prop::sample::Index>(), 0..4_u8, any::<prop::sample::Index>(), "[-\\[\\]{}:,&*!|>'\"#%@`~0-9a-z. \n\t]{1,3}"), 1..6),
+    ) {
+        let mut text: Vec<char> = DOCUMENTS[which].chars().collect();
+        for (at, kind, other, new) in edits {
+            let at = at.index(text.len());
+            match kind {
+                0 => { text.remove(at); }
+                1 => { text.splice(at..at, new.chars()); }
+                2 => { text.splice(at..=at, new.chars()); }
+                _ => { let c = text[other.index(text.len())]; text.insert(at, c); }
+            }
+        }
+        let text: String = text.into_iter().collect();
+        let lines = text.split('\n').count();
+        for options in [ParseOptions::default(), ParseOptions { strict: true, lenient: true, pure: true }] {
+            let parsed = parse(text.as_bytes(), &options);
+            for one in &parsed.diagnostics {
+                prop_assert!(one.line >= 1 && one.line <= lines + 1, "{}", one);
+                prop_assert!(one.column >= 1 && one.end_column > one.column, "{}", one);
+                prop_assert!(one.render("f", text.as_bytes()).contains(&one.message));
+            }
+            let sorted = parsed.diagnostics.is_sorted_by_key(|one| (one.line, one.column));
+            prop_assert!(sorted);
+        }
+    }
+
+    #[test]
+    fn bytes_never_panic(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+        read(&bytes);
+    }
+}
