@@ -12,7 +12,8 @@ use std::collections::HashMap;
 /// A document. Its nodes are in the order in which they end.
 #[derive(Debug, Default)]
 pub(crate) struct Document<'a> {
-    nodes: Vec<NodeData<'a>>,
+    /// In blocks, so that growing moves none.
+    blocks: Vec<Vec<NodeData<'a>>>,
     root: Option<u32>,
 }
 
@@ -114,8 +115,21 @@ impl<'a> Document<'a> {
         self.node(self.root?)
     }
 
+    /// Adds a node; `None` beyond 2^32.
+    fn push(&mut self, data: NodeData<'a>) -> Option<u32> {
+        let last = self.blocks.last().map_or(BLOCK, Vec::len);
+        if last == BLOCK {
+            self.blocks.push(Vec::new());
+        }
+        let block = self.blocks.last_mut()?;
+        block.push(data);
+        let len = block.len();
+        u32::try_from((self.blocks.len() - 1) * BLOCK + len - 1).ok()
+    }
+
     fn node(&self, index: u32) -> Option<Node<'_>> {
-        let data = self.nodes.get(usize::try_from(index).ok()?)?;
+        let index = usize::try_from(index).ok()?;
+        let data = self.blocks.get(index / BLOCK)?.get(index % BLOCK)?;
         Some(Node { document: self, data })
     }
 }
@@ -251,6 +265,8 @@ struct Stop;
 impl<'a> Reader<'_, '_, 'a> {
     fn read(&mut self, text: &'a str) -> Result<(), Stop> {
         let mut parser = Parser::new_from_str(text);
+        // Places are told in characters: only here they are bytes, too.
+        let ascii = Some(text).filter(|text| text.is_ascii());
         let mut documents = 0;
         while let Some(event) = parser.next_event() {
             let (event, span) = event.map_err(|error| self.syntax(&error))?;
@@ -268,9 +284,14 @@ impl<'a> Reader<'_, '_, 'a> {
                     }
                 }
                 Event::Scalar(text, style, anchor, tag) => {
+                    let from = span.start.index();
                     let span = place(span);
                     let tag = self.tag(tag.as_deref(), span);
                     let plain = style == ScalarStyle::Plain;
+                    let text = match ascii.and_then(|source| source.get(from..from + text.len())) {
+                        Some(same) if *same == *text => Cow::Borrowed(same),
+                        _ => text,
+                    };
                     if matches!(tag, Tag::Seq | Tag::Map) {
                         self.findings.error("ndl/tag", span, "a scalar with the tag of a collection");
                     }
@@ -328,11 +349,10 @@ impl<'a> Reader<'_, '_, 'a> {
         weight: u64,
         height: usize,
     ) -> Result<(), Stop> {
-        let Ok(node) = u32::try_from(self.document.nodes.len()) else {
+        let Some(node) = self.document.push(NodeData { kind, span }) else {
             self.findings.error("ndl/limit", span, "more than 2^32 nodes");
             return Err(Stop);
         };
-        self.document.nodes.push(NodeData { kind, span });
         let added = Anchored { node, weight, height };
         if anchor > 0 {
             self.anchors.insert(anchor, added);
@@ -447,6 +467,9 @@ fn place(span: YamlSpan) -> Span {
         end_column: number(span.end.col()).saturating_add(1),
     }
 }
+
+/// Nodes of a block.
+const BLOCK: usize = 1 << 12;
 
 /// Collections in each other.
 const MOST_LEVELS: usize = 128;
