@@ -89,6 +89,10 @@ impl<'t, 's> Context<'t, 's> {
         if key.name.starts_with("x-") {
             return;
         }
+        if self.findings.is_full() {
+            self.findings.warning("ndl/unknown-key", key.span, "");
+            return;
+        }
         let message = format!("the key {} in {place}, which has none of that name", shown(key.name));
         self.findings
             .warning("ndl/unknown-key", key.span, message)

@@ -59,6 +59,11 @@ impl<'s> Findings<'s> {
         self.add(Severity::Note, rule, span, message.into())
     }
 
+    /// Whether further findings are only counted.
+    pub(crate) fn is_full(&self) -> bool {
+        self.found.len() >= MOST_FINDINGS
+    }
+
     /// Whether findings are dropped from here on; returns whether they were before.
     pub(crate) fn silence(&mut self, silent: bool) -> bool {
         std::mem::replace(&mut self.silent, silent)
@@ -97,7 +102,7 @@ impl<'s> Findings<'s> {
         if self.silent {
             return Finding(&mut self.sink);
         }
-        if self.found.len() >= MOST_FINDINGS {
+        if self.is_full() {
             self.left_out += 1;
             return Finding(&mut self.sink);
         }
