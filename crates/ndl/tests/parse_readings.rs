@@ -484,7 +484,7 @@ fn reading_44_a_comma_parts_a_plain_text() {
     let found = finding(&attributes(&["a: {shape: [1, 1], type: string, value: [[one, two]]}"]));
     assert_eq!(
         found,
-        "2:44: error: the value[0] has 2 elements, shape [1, 1] wants 1 [ndl/value-shape]; plain scalars in [ ] cannot contain \", \": quote the text, [\"one, two\"]"
+        "2:44: error: value[0] has 2 elements, shape [1, 1] wants 1 [ndl/value-shape]; plain scalars in [ ] cannot contain \", \": quote the text, [\"one, two\"]"
     );
 }
 
@@ -737,7 +737,7 @@ fn reading_68_a_null_element_is_the_fill_value() {
 #[test]
 fn reading_69_values_are_complete() {
     assert!(
-        wrong("int8", "[2, 2]", "[[1, 2], [3]]").contains("the value[1] has 1 element, shape [2, 2] wants 2")
+        wrong("int8", "[2, 2]", "[[1, 2], [3]]").contains("value[1] has 1 element, shape [2, 2] wants 2")
     );
     assert!(ndarray(&clean("ndarrays: {a: {shape: [2], type: int8}}"), "/a").value.is_none());
 }

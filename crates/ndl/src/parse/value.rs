@@ -141,6 +141,9 @@ impl<'t> Reader<'_, 't, '_> {
 
     fn name(&self, place: &[usize]) -> String {
         let mut name = self.expected.name.to_string();
+        if let (Some(bare), false) = (name.strip_prefix("the "), place.is_empty()) {
+            name = bare.to_string();
+        }
         for index in place {
             name.push_str(&format!("[{index}]"));
         }
