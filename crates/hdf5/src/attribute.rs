@@ -5,7 +5,7 @@ use crate::format::infrastructure::btree_v2::Record;
 use crate::format::message::HeaderMessage;
 use crate::format::message::attribute::Attribute as AttributeMessage;
 use crate::format::message::attribute_info::AttributeInfo;
-use crate::format::message::dataspace::{Dataspace, Extent};
+use crate::format::message::dataspace::Dataspace;
 use crate::format::message::datatype::{Datatype, DatatypeClass, VariableLengthKind};
 use crate::format::message::shared::{Location, MaybeShared};
 use crate::format::{Address, Structure, checksum};
@@ -60,10 +60,7 @@ impl Attribute {
 
     /// Its dimensions; `None` if it is null.
     pub fn extents(&self) -> Option<&[u64]> {
-        match self.dataspace.extent {
-            Extent::Null => None,
-            _ => Some(self.dataspace.dimensions()),
-        }
+        self.dataspace.extents()
     }
 
     /// The bytes of one element in memory.

@@ -8,7 +8,7 @@ use crate::format::Address;
 use crate::format::Structure;
 use crate::format::message::HeaderMessage;
 use crate::format::message::data_layout::{DataLayout, LayoutClass};
-use crate::format::message::dataspace::{Dataspace, Extent};
+use crate::format::message::dataspace::Dataspace;
 use crate::format::message::datatype::Datatype;
 use crate::format::message::external_files::ExternalFiles;
 use crate::format::message::fill_value::{Fill as FillMessage, FillValue};
@@ -82,10 +82,7 @@ impl Dataset {
 
     /// Its dimensions; `None` if it is null.
     pub fn extents(&self) -> Option<&[u64]> {
-        match self.dataspace.extent {
-            Extent::Null => None,
-            _ => Some(self.dataspace.dimensions()),
-        }
+        self.dataspace.extents()
     }
 
     /// What its dimensions may become, `u64::MAX` without end; `None` if it is null.

@@ -46,6 +46,14 @@ pub enum Extent {
 pub const UNLIMITED: u64 = u64::MAX;
 
 impl Dataspace {
+    /// The current dimensions, none for a scalar; `None` for a null dataspace.
+    pub fn extents(&self) -> Option<&[u64]> {
+        match self.extent {
+            Extent::Null => None,
+            Extent::Scalar | Extent::Simple { .. } => Some(self.dimensions()),
+        }
+    }
+
     /// Sizes of the dimensions; of scalars and nulls, none.
     pub fn dimensions(&self) -> &[u64] {
         match &self.extent {
