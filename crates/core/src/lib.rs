@@ -22,9 +22,11 @@ mod error;
 mod limits;
 pub mod nd;
 pub mod rows;
+mod severity;
 pub mod storage;
 
 pub use decode::Decoder;
 pub use encode::Encoder;
 pub use error::{Error, ErrorKind, Place, Result, Within};
 pub use limits::{Budget, Charge, Limits};
+pub use severity::Severity;

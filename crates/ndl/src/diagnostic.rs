@@ -1,17 +1,7 @@
 //! What is wrong with a text, and where.
 
+use hyperslab_core::Severity;
 use std::fmt;
-
-/// How bad it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Severity {
-    /// The text does not say what its author meant, or nothing at all.
-    Error,
-    /// It says something, but perhaps not what was meant.
-    Warning,
-    /// It is worth knowing.
-    Note,
-}
 
 /// One finding in a text.
 ///
@@ -95,16 +85,6 @@ impl fmt::Display for Diagnostic {
             Some(hint) => write!(f, "; {hint}"),
             None => Ok(()),
         }
-    }
-}
-
-impl fmt::Display for Severity {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Severity::Error => "error",
-            Severity::Warning => "warning",
-            Severity::Note => "note",
-        })
     }
 }
 

@@ -36,7 +36,8 @@ mod time;
 mod tree;
 mod yaml;
 
-pub use diagnostic::{Diagnostic, Severity};
+pub use diagnostic::Diagnostic;
 pub use element::{json, plain};
 pub use emit::{Emitter, Format, Head, Options, StorageDetail};
+pub use hyperslab_core::Severity;
 pub use parse::{ParseOptions, Parsed, parse};
