@@ -51,31 +51,29 @@ pub fn describe(
     out: &mut dyn Write,
 ) -> Result<Description> {
     let format = if options.json { Format::Json } else { Format::Yaml };
-    let shown = Options {
-        values: options.values.is_some(),
-        storage: options.storage,
-        pure: options.pure,
-        netcdf: source.format() == "NetCDF-4",
+    // A text about a file stays one about that file, however often it is written anew.
+    let origin = source.origin();
+    let title = origin.map_or(source.format(), |origin| &origin.format);
+    // A text keeps the values it has.
+    let values = match source.is_text() {
+        true => origin
+            .map_or(Some(u64::MAX), |origin| origin.values)
+            .map(|has| has.min(options.values.unwrap_or(has))),
+        false => options.values,
     };
-    let mut document =
-        Document { source, options, emitter: Emitter::new(format, shown), done: Description::default() };
+    let shown = Options { values, storage: options.storage, pure: options.pure, netcdf: title == "NetCDF-4" };
+    let emitter = Emitter::new(format, shown);
+    let mut document = Document { source, options, values, emitter, done: Description::default() };
     for entry in document.plan(targets)? {
         document.target(&entry)?;
     }
     let Document { emitter, mut done, .. } = document;
     done.notes = emitter.notes();
-    let format = source.format();
+    let location = origin.map_or(location, |origin| &origin.location);
     // It stands in a comment, which a line end would end.
     let name = location.rsplit('/').next().unwrap_or(location).replace(char::is_control, "\u{fffd}");
-    emitter.finish(
-        &Head {
-            location: &name,
-            format: &format.to_lowercase().replace('-', ""),
-            title: format,
-            version: VERSION,
-        },
-        out,
-    )?;
+    let format = title.to_lowercase().replace('-', "");
+    emitter.finish(&Head { location: &name, format: &format, title, version: VERSION }, out)?;
     Ok(done)
 }
 
@@ -84,6 +82,8 @@ const VERSION: &str = env!("CARGO_PKG_VERSION");
 struct Document<'a> {
     source: &'a dyn Source,
     options: &'a DescribeOptions,
+    /// Values of arrays of at most so many elements.
+    values: Option<u64>,
     emitter: Emitter,
     done: Description,
 }
@@ -203,9 +203,9 @@ impl Document<'_> {
 
     fn load(&self, handle: &Handle) -> Result<Node> {
         let mut node = self.source.load(handle)?;
-        let Some(most) = self.options.values else { return Ok(node) };
+        let Some(most) = self.values else { return Ok(node) };
         let value = match &mut node {
-            Node::Ndarray(ndarray) if ndarray.shape != Shape::Null => &mut ndarray.value,
+            Node::Ndarray(ndarray) if ndarray.shape != Shape::Null && ndarray.datatype.is_some() => &mut ndarray.value,
             Node::DimCoord(dimcoord) if dimcoord.datatype.is_some() => &mut dimcoord.value,
             _ => return Ok(node),
         };
@@ -213,8 +213,9 @@ impl Document<'_> {
         let Some(extents) = array.extents() else { return Ok(node) };
         let count = element_count(extents).and_then(|count| count.checked_mul(leaves(array.datatype())));
         // What was never written is said by having no value; the fill value stands in `storage`.
-        if count.is_some_and(|count| count <= most && (count == 0 || !array.is_unwritten().unwrap_or(false)))
-        {
+        // A text that has no value of an array without elements had no need of one.
+        let written = || count == Some(0) && !self.source.is_text() || !array.is_unwritten().unwrap_or(false);
+        if count.is_some_and(|count| count <= most) && written() {
             check_size(self.source, &*array)?;
             *value = Some(values(&*array)?);
         }

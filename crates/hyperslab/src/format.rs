@@ -1,6 +1,7 @@
 //! The formats, and how one is recognised.
 
 mod hdf5;
+mod ndl;
 
 use crate::source::Source;
 use hyperslab_core::storage::{FileStorage, ReadAt};
@@ -9,7 +10,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 /// Every format, in the order in which they are tried.
-pub static FORMATS: &[&dyn Format] = &[&hdf5::Hdf5];
+pub static FORMATS: &[&dyn Format] = &[&hdf5::Hdf5, &ndl::Ndl];
 
 /// A format that files can be opened in.
 pub trait Format: Sync {

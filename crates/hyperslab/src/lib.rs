@@ -29,5 +29,5 @@ pub use format::{FORMATS, Format, OpenOptions, Probe, Recognition, open, recogni
 pub use hyperslab_core::{Error, ErrorKind, Limits, Result};
 pub use hyperslab_model::{self as model, NodePath};
 pub use hyperslab_ndl as ndl;
-pub use source::{ArraySource, Entry, Handle, Item, Source, Stored};
+pub use source::{ArraySource, Entry, Handle, Item, Origin, Source, Stored};
 pub use walk::{Step, walk, walk_to};

@@ -14,6 +14,21 @@ pub trait Source: Send + Sync {
     /// Bytes of the file.
     fn size(&self) -> Result<u64>;
 
+    /// What is worth a warning about the file as a whole: it was not closed, a text has slips.
+    fn warnings(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// What a text says of the file that it describes.
+    fn origin(&self) -> Option<&Origin> {
+        None
+    }
+
+    /// Whether this is a text, which holds values only as far as it was asked for them.
+    fn is_text(&self) -> bool {
+        false
+    }
+
     /// What the file may make us allocate.
     fn limits(&self) -> Limits {
         Limits::default()
@@ -48,6 +63,17 @@ pub trait Source: Send + Sync {
     fn met_twice(&self, _object: &Handle) {}
 }
 
+/// Where the content of a text came from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Origin {
+    /// The file's name.
+    pub location: String,
+    /// Its format in words: `NetCDF-4`.
+    pub format: String,
+    /// The text has values of arrays of at most so many elements; none if `None`.
+    pub values: Option<u64>,
+}
+
 /// The elements of one array.
 pub trait ArraySource: Send + Sync {
     /// Current extents; `None` for a null dataspace.
@@ -59,7 +85,8 @@ pub trait ArraySource: Send + Sync {
     /// The shape of a chunk, for readers that want to go along with it; empty where there are none.
     fn chunk(&self) -> &[u64];
 
-    /// Fills `rows` with the elements of `region`, row-major.
+    /// Fills `rows` with the elements of `region`, row-major. `heap` is empty, or was filled by reading from
+    /// this array.
     ///
     /// # Errors
     /// If a chunk cannot be read; `rows` is then unspecified.

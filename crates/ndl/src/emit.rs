@@ -24,8 +24,9 @@ pub enum Format {
 /// What a document shows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Options {
-    /// Whether values were asked for, which the head says. Arrays show theirs whenever they have one.
-    pub values: bool,
+    /// Values of arrays of how many elements at most were asked for, which the head says. Arrays show theirs
+    /// whenever they have one.
+    pub values: Option<u64>,
     /// How much of how things are stored.
     pub storage: StorageDetail,
     /// NDL 0.6.1 alone. What it lacks is written in another way, left out with a note, or refused.
@@ -308,7 +309,11 @@ impl Emitter {
         let one_line = |text: &str| {
             text.replace(|c: char| c.is_control() || c == '\u{2028}' || c == '\u{2029}', "\u{fffd}")
         };
-        let values = if self.options.values { " with --values" } else { "" };
+        let values = match self.options.values {
+            None => String::new(),
+            Some(u64::MAX) => " with --values".into(),
+            Some(most) => format!(" with --values={most}"),
+        };
         writeln!(
             out,
             "# NDL 0.6.1, described from {} ({}){values}",
@@ -350,6 +355,9 @@ impl Emitter {
             [("version", head.version), ("location", head.location), ("format", head.format)]
                 .map(|(key, value)| (Key::Word(key), Tree::text(value)))
                 .into();
+        if let Some(most) = self.options.values.filter(|most| *most < u64::MAX) {
+            entries.push((Key::Word("values"), Tree::int(most)));
+        }
         let mut extensions = self.extensions.names().peekable();
         if extensions.peek().is_some() {
             entries.push((Key::Word("extensions"), Tree::list(extensions.map(Tree::text))));

@@ -36,8 +36,8 @@ mod time;
 mod tree;
 mod yaml;
 
-pub use diagnostic::Diagnostic;
+pub use diagnostic::{Diagnostic, Source};
 pub use element::{json, plain};
 pub use emit::{Emitter, Format, Head, Options, StorageDetail};
 pub use hyperslab_core::Severity;
-pub use parse::{ParseOptions, Parsed, parse};
+pub use parse::{GROUP_KEYS, ParseOptions, Parsed, parse};

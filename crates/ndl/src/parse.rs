@@ -16,6 +16,7 @@ mod value;
 
 use crate::{Diagnostic, Severity};
 use context::Context;
+pub use document::GROUP_KEYS;
 use events::{Document, Span};
 use findings::Findings;
 use hyperslab_model::{Content, NodePath};

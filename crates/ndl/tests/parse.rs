@@ -8,7 +8,7 @@ use hyperslab_ndl::{Format, Head, Options, ParseOptions, Parsed, Severity, Stora
 fn clean(text: &str) -> Parsed {
     let parsed = parse(text.as_bytes(), &ParseOptions::default());
     let shown: Vec<String> =
-        parsed.diagnostics.iter().map(|one| one.render("text", text.as_bytes())).collect();
+        parsed.diagnostics.iter().map(|one| one.render("text", text.as_bytes(), false)).collect();
     assert!(shown.is_empty(), "{}", shown.concat());
     parsed
 }
@@ -107,7 +107,7 @@ fn the_authors_documents_are_read() {
     let errors = parsed.diagnostics.iter().filter(|one| one.severity == Severity::Error);
     let found: Vec<_> = errors.map(|one| (one.line, one.rule)).collect();
     let shown: Vec<String> =
-        parsed.diagnostics.iter().map(|one| one.render("jpss.yaml", jpss.as_bytes())).collect();
+        parsed.diagnostics.iter().map(|one| one.render("jpss.yaml", jpss.as_bytes(), false)).collect();
     assert_eq!(found, [(222, "ndl/value-shape"), (504, "ndl/value-shape")], "{}", shown.concat());
     assert_eq!(found.len(), parsed.diagnostics.len(), "{}", shown.concat());
 }

@@ -852,7 +852,7 @@ fn reading_84_pure_is_the_language_alone() {
 fn what_is_read_is_written_again() {
     let text = "/g:\n  ndarrays:\n    a:\n      shape: [2]\n      type: int8\n      value: [1, 2]\n";
     let parsed = clean(text);
-    let options = Options { values: true, ..Options::default() };
+    let options = Options { values: Some(u64::MAX), ..Options::default() };
     let nodes: Vec<_> =
         parsed.order.iter().map(|at| (at.as_str(), parsed.content.nodes.get(at).unwrap().clone())).collect();
     let head = Head { location: "a", format: "hdf5", title: "HDF5", version: "0" };

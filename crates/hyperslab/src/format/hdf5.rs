@@ -6,7 +6,7 @@
 mod array;
 mod attribute;
 mod datatype;
-mod netcdf;
+pub(super) mod netcdf;
 mod paths;
 mod storage;
 

@@ -45,7 +45,7 @@ impl<'t> Context<'t, '_> {
         let (mut bare, mut groups) = (Vec::new(), Vec::new());
         let mut rooted = None;
         for (key, node) in mapping.iter() {
-            if SECTIONS.contains(&key.name) || key.name == "x-error" {
+            if GROUP_KEYS.contains(&key.name) || key.name == "x-error" {
                 bare.push((key, node));
             } else if key.name.starts_with('/') {
                 let Some(path) = self.path(key.name, key.span) else { continue };
@@ -56,14 +56,14 @@ impl<'t> Context<'t, '_> {
                 let entries = mapping.map(|mapping| mapping.iter().collect()).unwrap_or_default();
                 groups.push(Declared { path, span: key.span, entries });
             } else if key.name.contains('/')
-                || node.mapping().is_some_and(|map| map.iter().any(|(key, _)| SECTIONS.contains(&key.name)))
+                || node.mapping().is_some_and(|map| map.iter().any(|(key, _)| GROUP_KEYS.contains(&key.name)))
             {
                 let message = format!("the group {}, whose path does not begin with /", shown(key.name));
                 self.findings
                     .error("ndl/path", key.span, message)
                     .hint(format!("write {}", shown(&format!("/{}", key.name))));
             } else {
-                self.unknown_key(key, "a file", SECTIONS);
+                self.unknown_key(key, "a file", GROUP_KEYS);
             }
         }
         if let (Some(rooted), Some((key, _))) = (rooted, bare.first()) {
@@ -218,7 +218,7 @@ impl<'t> Reader<'t, '_> {
             match (key.name, section_kind(key.name)) {
                 (_, Some(kind)) => self.section(group, *key, *node, kind),
                 ("attributes" | "storage" | "cells" | "x-error", _) => {}
-                _ => self.context.unknown_key(*key, "a group", SECTIONS),
+                _ => self.context.unknown_key(*key, "a group", GROUP_KEYS),
             }
         }
         if let Some(cells) = of("cells") {
@@ -302,4 +302,5 @@ fn noun(kind: NodeKind) -> &'static str {
 /// Groups in each other.
 const MOST_GROUPS: usize = 256;
 
-const SECTIONS: &[&str] = &["attributes", "datatypes", "dimcoords", "ndarrays", "cells", "links", "storage"];
+/// The keys of a group, apart from `x-` ones and the paths of groups.
+pub const GROUP_KEYS: &[&str] = &["attributes", "datatypes", "dimcoords", "ndarrays", "cells", "links", "storage"];

@@ -1,0 +1,318 @@
+//! NDL documents as a [`Source`]: what a text describes can be listed, shown, digested and described anew.
+
+mod array;
+
+use super::{Format, OpenOptions, Probe, Recognition};
+use crate::source::{ArraySource, Entry, Handle, Item, Origin, Source, Stored};
+use array::NdlArray;
+use hyperslab_core::storage::ReadAt;
+use hyperslab_core::{Error, ErrorKind, Limits, Result, Severity};
+use hyperslab_model::{Content, Link, Node, NodeKind, NodePath, Values};
+use hyperslab_ndl::{Diagnostic, ParseOptions, parse};
+use rustc_hash::FxHashMap;
+use std::sync::Arc;
+
+/// The Ndarray Data Language, as YAML or JSON.
+pub(super) struct Ndl;
+
+impl Format for Ndl {
+    fn name(&self) -> &'static str {
+        "ndl"
+    }
+
+    fn recognizes(&self, probe: &Probe) -> Recognition {
+        recognition(&probe.head)
+    }
+
+    fn open(&self, storage: Box<dyn ReadAt>, options: &OpenOptions) -> Result<Arc<dyn Source>> {
+        let text = text(&*storage, &options.limits)?;
+        let parsed = parse(&text, &ParseOptions::default());
+        if let Some(error) = refusal(&parsed.diagnostics) {
+            return Err(error);
+        }
+        let len = text.len() as u64;
+        let warnings = parsed.diagnostics.iter().filter(|found| found.severity == Severity::Warning);
+        let warnings = warnings.map(|found| format!("line {}: {}", found.line, found.message)).collect();
+        let origin = origin(&text, &parsed.content);
+        Ok(Arc::new(NdlSource::new(parsed.content, parsed.order, len, origin, warnings, options.limits)))
+    }
+}
+
+/// The whole of a document.
+///
+/// # Errors
+/// If it is larger than `limits` allow, or reading fails.
+pub(crate) fn text(storage: &dyn ReadAt, limits: &Limits) -> Result<Vec<u8>> {
+    let len = storage.len()?;
+    if len > limits.allocation {
+        return Err(Error::new(
+            ErrorKind::LimitExceeded,
+            format!(
+                "a text of {len} bytes, {} are allowed (raise with --limit allocation=N)",
+                limits.allocation
+            ),
+        ));
+    }
+    Ok(storage.read_at(0..len)?.into())
+}
+
+/// NDL is recognised by its first key, which no other text in YAML or JSON has.
+fn recognition(head: &[u8]) -> Recognition {
+    // The head may end within a character.
+    let head = match std::str::from_utf8(head) {
+        Ok(head) => head,
+        Err(error) if error.error_len().is_none() => {
+            let valid = head.get(..error.valid_up_to()).unwrap_or_default();
+            std::str::from_utf8(valid).unwrap_or_default()
+        }
+        Err(_) => return Recognition::No,
+    };
+    let head = head.strip_prefix('\u{feff}').unwrap_or(head);
+    if head.starts_with("# NDL ") {
+        return Recognition::Certain;
+    }
+    let mut lines = head.lines().map(str::trim).filter(|line| {
+        let skipped = ["#", "%", "---"].iter().any(|skipped| line.starts_with(skipped));
+        !line.is_empty() && !skipped && !matches!(*line, "{" | "[")
+    });
+    let Some(line) = lines.next() else {
+        return if head.trim_start().starts_with(['#', '{']) {
+            Recognition::Possible
+        } else {
+            Recognition::No
+        };
+    };
+    let line = line.trim_start_matches(['{', ' ', '"', '\'']);
+    let Some((key, _)) = line.split_once(':') else {
+        return if line.starts_with('}') { Recognition::Possible } else { Recognition::No };
+    };
+    let key = key.trim_end_matches([' ', '"', '\'']);
+    match key.starts_with('/') || key.starts_with("x-") || hyperslab_ndl::GROUP_KEYS.contains(&key) {
+        true => Recognition::Possible,
+        false => Recognition::No,
+    }
+}
+
+/// Why a document cannot be used: its first error, and how to see all.
+fn refusal(diagnostics: &[Diagnostic]) -> Option<Error> {
+    let mut errors = diagnostics.iter().filter(|found| found.severity == Severity::Error);
+    let first = errors.next()?;
+    let hint = first.hint.as_ref().map(|hint| format!("\nhelp: {hint}")).unwrap_or_default();
+    let more = match errors.count() {
+        0 => String::new(),
+        more => format!(" (and {more} more)"),
+    };
+    let Diagnostic { line, column, message, rule, .. } = first;
+    Some(Error::malformed(format!(
+        "line {line}, column {column}: {message} [{rule}]{more}{hint}\nhelp: `hyperslab check` shows all it finds in the text"
+    )))
+}
+
+/// What a document that we wrote says of where its content came from.
+fn origin(text: &[u8], content: &Content) -> Option<Origin> {
+    let mut lines = text.split(|byte| *byte == b'\n').map(|line| String::from_utf8_lossy(line));
+    let first = lines.next()?;
+    if let Some((_, rest)) =
+        first.split_once("described from ").filter(|(lead, _)| lead.starts_with("# NDL "))
+    {
+        // The location may have the words of what follows it.
+        let (rest, values) = match rest.rsplit_once(") with --values") {
+            Some((rest, "")) => (rest, Some(u64::MAX)),
+            Some((rest, most)) => (rest, Some(most.strip_prefix('=')?.parse().ok()?)),
+            None => (rest.strip_suffix(')')?, None),
+        };
+        let (location, format) = rest.rsplit_once(" (")?;
+        return Some(Origin { location: location.into(), format: format.into(), values });
+    }
+    let second = lines.next()?;
+    let object = second.trim().strip_prefix("\"x-hyperslab\":")?.trim_end_matches(',');
+    let object: serde_json::Value = serde_json::from_str(object).ok()?;
+    let word = |key: &str| object.get(key)?.as_str();
+    let format = word("format")?;
+    let format = TITLES.iter().find(|(name, _)| *name == format).map_or(format, |(_, title)| title);
+    let values = object.get("values").and_then(serde_json::Value::as_u64);
+    let values =
+        values.or_else(|| content.nodes.values().any(|node| value(node).is_some()).then_some(u64::MAX));
+    Some(Origin { location: word("location")?.into(), format: format.into(), values })
+}
+
+/// Formats by the word that JSON heads have for them.
+const TITLES: &[(&str, &str)] = &[("hdf5", "HDF5"), ("netcdf4", "NetCDF-4"), ("ndl", "NDL")];
+
+fn value(node: &Node) -> Option<&Values> {
+    match node {
+        Node::Ndarray(ndarray) => ndarray.value.as_ref(),
+        Node::DimCoord(dimcoord) => dimcoord.value.as_ref(),
+        _ => None,
+    }
+}
+
+struct NdlSource {
+    content: Content,
+    /// Every object in the order of the document; a handle's id is the index here.
+    order: Vec<NodePath>,
+    index: FxHashMap<NodePath, usize>,
+    /// Members of each group in the order of the document, as indexes.
+    members: FxHashMap<NodePath, Vec<usize>>,
+    len: u64,
+    origin: Option<Origin>,
+    warnings: Vec<String>,
+    limits: Limits,
+}
+
+impl Source for NdlSource {
+    fn format(&self) -> &'static str {
+        "NDL"
+    }
+
+    fn size(&self) -> Result<u64> {
+        Ok(self.len)
+    }
+
+    fn limits(&self) -> Limits {
+        self.limits
+    }
+
+    fn warnings(&self) -> Vec<String> {
+        self.warnings.clone()
+    }
+
+    fn origin(&self) -> Option<&Origin> {
+        self.origin.as_ref()
+    }
+
+    fn is_text(&self) -> bool {
+        true
+    }
+
+    fn find(&self, path: &NodePath) -> Result<Entry> {
+        let missing = |why: &str| Error::not_found(format!("no object {path}{why}"));
+        let mut at = path.clone();
+        for _ in 0..MOST_SOFT_LINKS {
+            if self.content.nodes.contains_key(&at) || at.is_root() {
+                return Ok(self.entry_at(path.clone(), &at));
+            }
+            // A link on the way: what is above the object must be one.
+            let mut above = at.parent();
+            let (link, group) = loop {
+                let Some(group) = above else { return Err(missing("")) };
+                match self.content.nodes.get(&group) {
+                    Some(Node::Link(link)) => break (link, group),
+                    Some(_) => return Err(missing("")),
+                    None => above = group.parent(),
+                }
+            };
+            let rest = at.as_str().strip_prefix(group.as_str()).unwrap_or_default();
+            let target = match link {
+                Link::Hard(target) => target.to_string(),
+                Link::Soft(target) if target.starts_with('/') => target.clone(),
+                Link::Soft(target) => {
+                    let parent = group.parent().unwrap_or_else(NodePath::root);
+                    parent.child(target).to_string()
+                }
+                Link::External { .. } | Link::User { .. } => {
+                    return Err(missing(&format!(": {group} leads out of the file")));
+                }
+            };
+            at =
+                NodePath::new(&format!("{}{rest}", target.trim_end_matches('/'))).map_err(|_| missing(""))?;
+        }
+        Err(missing(": links lead round in circles"))
+    }
+
+    fn members(&self, group: &Handle) -> Result<Vec<Entry>> {
+        let members = self.members.get(self.path(group)?).map(Vec::as_slice).unwrap_or_default();
+        let named = members.iter().filter_map(|index| self.order.get(*index));
+        Ok(named.map(|path| self.entry_at(path.clone(), path)).collect())
+    }
+
+    fn load(&self, object: &Handle) -> Result<Node> {
+        let path = self.path(object)?;
+        let mut node =
+            self.content.nodes.get(path).cloned().unwrap_or_else(|| Node::Group(Default::default()));
+        match &mut node {
+            Node::Ndarray(ndarray) => ndarray.value = None,
+            Node::DimCoord(dimcoord) => dimcoord.value = None,
+            _ => {}
+        }
+        Ok(node)
+    }
+
+    fn array(&self, object: &Handle) -> Result<Box<dyn ArraySource + '_>> {
+        let path = self.path(object)?;
+        let node = self.content.nodes.get(path).ok_or_else(|| Error::invalid("no array"))?;
+        let array = NdlArray::open(node, self.origin.as_ref(), &self.limits)
+            .map_err(|error| error.in_object(path))?;
+        Ok(Box::new(array))
+    }
+}
+
+/// Links that a path may lead through.
+const MOST_SOFT_LINKS: usize = 64;
+
+impl NdlSource {
+    fn new(
+        content: Content,
+        mut order: Vec<NodePath>,
+        len: u64,
+        origin: Option<Origin>,
+        warnings: Vec<String>,
+        limits: Limits,
+    ) -> Self {
+        // A document that says nothing of the root has one nevertheless.
+        if order.first().is_none_or(|first| !first.is_root()) {
+            order.retain(|path| !path.is_root());
+            order.insert(0, NodePath::root());
+        }
+        let index = order.iter().enumerate().map(|(index, path)| (path.clone(), index)).collect();
+        let mut members = FxHashMap::<NodePath, Vec<usize>>::default();
+        for (index, path) in order.iter().enumerate() {
+            if let Some(parent) = path.parent() {
+                members.entry(parent).or_default().push(index);
+            }
+        }
+        NdlSource { content, order, index, members, len, origin, warnings, limits }
+    }
+
+    fn path(&self, handle: &Handle) -> Result<&NodePath> {
+        let index = usize::try_from(handle.id).unwrap_or(usize::MAX);
+        self.order.get(index).ok_or_else(|| Error::invalid("a handle of another file"))
+    }
+
+    /// The object that stands at `at`, as one at `path`.
+    fn entry_at(&self, path: NodePath, at: &NodePath) -> Entry {
+        let id = self.index.get(at).map_or(u64::MAX, |index| *index as u64);
+        let handle = Handle { path, id };
+        let item = match self.content.nodes.get(at) {
+            None | Some(Node::Group(_)) => Item::Group,
+            Some(node) => item(node),
+        };
+        Entry { handle, item }
+    }
+}
+
+fn item(node: &Node) -> Item {
+    let stored = |storage: &hyperslab_model::Storage| match (&storage.chunk, value(node)) {
+        (Some(_), _) => Stored::Chunks(Arc::new(storage.clone())),
+        (None, Some(value)) => Stored::Bytes(array::bytes(value)),
+        (None, None) => Stored::Nothing,
+    };
+    match node {
+        Node::Group(_) => Item::Group,
+        Node::Ndarray(ndarray) => Item::Array {
+            kind: NodeKind::Ndarray,
+            datatype: ndarray.datatype.clone(),
+            shape: ndarray.shape.clone(),
+            stored: stored(&ndarray.storage),
+        },
+        Node::DimCoord(dimcoord) => Item::Array {
+            kind: NodeKind::DimCoord,
+            datatype: dimcoord.datatype.clone(),
+            shape: array::shape_of(dimcoord),
+            stored: stored(&dimcoord.storage),
+        },
+        Node::Datatype(named) => Item::Datatype(Arc::clone(&named.datatype)),
+        Node::Link(link) => Item::Link(link.clone()),
+        Node::Unreadable(unreadable) => Item::Unreadable(unreadable.clone()),
+    }
+}

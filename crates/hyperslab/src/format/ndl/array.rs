@@ -1,0 +1,177 @@
+//! Elements that stand in a text.
+
+use super::super::hdf5::netcdf::default_fill;
+use crate::source::{ArraySource, Origin};
+use hyperslab_core::nd::{Region, element_count, fill_rows, scatter};
+use hyperslab_core::rows::{Heap, Slot};
+use hyperslab_core::{Error, ErrorKind, Limits, Result};
+use hyperslab_model::{
+    Attributes, Datatype, DimCoord, Dimension, Fill, Node, Reference, Shape, Storage, Text, Values,
+};
+use std::sync::Arc;
+
+pub(super) struct NdlArray<'a> {
+    datatype: &'a Arc<Datatype>,
+    extents: Option<Vec<u64>>,
+    chunk: Vec<u64>,
+    /// Its elements, or the one that all are.
+    values: Elements<'a>,
+}
+
+enum Elements<'a> {
+    Written(&'a Values),
+    Fill(Values),
+    /// The text was made without them.
+    Unknown,
+}
+
+impl<'a> NdlArray<'a> {
+    pub(super) fn open(node: &'a Node, origin: Option<&Origin>, limits: &Limits) -> Result<Self> {
+        let (datatype, shape, storage, attributes, value) = match node {
+            Node::Ndarray(ndarray) => {
+                let parts = (&ndarray.datatype, ndarray.shape.clone(), &ndarray.storage, &ndarray.attributes);
+                (parts.0, parts.1, parts.2, parts.3, &ndarray.value)
+            }
+            Node::DimCoord(dimcoord) => {
+                let parts = (&dimcoord.datatype, shape_of(dimcoord), &dimcoord.storage, &dimcoord.attributes);
+                (parts.0, parts.1, parts.2, parts.3, &dimcoord.value)
+            }
+            _ => return Err(Error::invalid("no array")),
+        };
+        let datatype = datatype.as_ref().ok_or_else(|| Error::invalid("the text says no type"))?;
+        let extents = shape.current();
+        let count = element_count(extents.as_deref().unwrap_or(&[0]));
+        // Texts about files have the values that were asked for; what has none there may have some in the file.
+        let asked =
+            |origin: &Origin| origin.values.is_some_and(|most| count.is_some_and(|count| count <= most));
+        let values = match value {
+            Some(values) => Elements::Written(values),
+            None if count != Some(0) && !origin.is_none_or(asked) => Elements::Unknown,
+            None => Elements::Fill(fill(datatype, storage, attributes, origin, limits)?),
+        };
+        let rank = extents.as_ref().map_or(0, Vec::len);
+        let chunk =
+            storage.chunk.clone().filter(|chunk| chunk.len() == rank).unwrap_or_else(|| vec![1; rank]);
+        Ok(NdlArray { datatype, extents, chunk, values })
+    }
+}
+
+impl ArraySource for NdlArray<'_> {
+    fn extents(&self) -> Option<&[u64]> {
+        self.extents.as_deref()
+    }
+
+    fn datatype(&self) -> &Arc<Datatype> {
+        self.datatype
+    }
+
+    fn chunk(&self) -> &[u64] {
+        &self.chunk
+    }
+
+    fn read(&self, region: &Region, rows: &mut [u8], heap: &mut Heap<Reference>) -> Result<()> {
+        let extents = self.extents.as_deref().unwrap_or_default();
+        region.check(extents)?;
+        let values = match &self.values {
+            Elements::Written(values) => *values,
+            Elements::Fill(values) => values,
+            Elements::Unknown => {
+                return Err(Error::invalid(
+                    "the text has no values of it\nhelp: `hyperslab describe --values` writes them",
+                ));
+            }
+        };
+        // Slots stay right only in a heap that begins as ours does.
+        if heap.buffers.is_empty() && heap.references.is_empty() {
+            heap.clone_from(&values.heap);
+        }
+        match &self.values {
+            Elements::Fill(one) => fill_rows(&one.rows, rows),
+            _ => {
+                let row = self.datatype.row_size().unwrap_or(0);
+                scatter(&values.rows, &vec![0; extents.len()], extents, region, rows, row)
+            }
+        }
+    }
+
+    fn stored(&self) -> Result<u64> {
+        Ok(match &self.values {
+            Elements::Written(values) => bytes(values),
+            Elements::Fill(_) | Elements::Unknown => 0,
+        })
+    }
+
+    fn is_unwritten(&self) -> Result<bool> {
+        Ok(!matches!(self.values, Elements::Written(_)))
+    }
+}
+
+/// The shape of a dimension's coordinates.
+pub(super) fn shape_of(dimcoord: &DimCoord) -> Shape {
+    Shape::Dims(vec![Dimension { extent: dimcoord.size, coordinate: None }])
+}
+
+/// Bytes that values take in memory.
+pub(super) fn bytes(values: &Values) -> u64 {
+    values.heap.buffers.iter().map(|buffer| buffer.len() as u64).sum::<u64>() + values.rows.len() as u64
+}
+
+/// The element that all are where none is written.
+fn fill(
+    datatype: &Datatype,
+    storage: &Storage,
+    attributes: &Attributes,
+    origin: Option<&Origin>,
+    limits: &Limits,
+) -> Result<Values> {
+    if let Fill::Value(value) = &storage.fill {
+        return Ok(value.clone());
+    }
+    if origin.is_some_and(|origin| origin.format == "NetCDF-4") {
+        // The NetCDF view says the fill value once, as this attribute.
+        if let Some(Ok(attribute)) = attributes.get("_FillValue")
+            && attribute.datatype.resolved() == datatype.resolved()
+        {
+            return Ok(attribute.value.clone());
+        }
+        if let Some(rows) = default_fill(datatype.resolved()) {
+            return Ok(Values { rows: rows.into(), heap: Heap::default() });
+        }
+    }
+    let mut heap = Heap::default();
+    let size = datatype.row_size().unwrap_or(usize::MAX);
+    if size as u64 > limits.allocation {
+        let text = format!("elements of {size} bytes (raise with --limit allocation=N)");
+        return Err(Error::new(ErrorKind::LimitExceeded, text));
+    }
+    let mut rows = Vec::with_capacity(size);
+    zero(datatype, &mut rows, &mut heap)?;
+    Ok(Values { rows: rows.into(), heap })
+}
+
+/// Appends the row of zeros, of empty texts and sequences, and of references to nothing.
+fn zero(datatype: &Datatype, rows: &mut Vec<u8>, heap: &mut Heap<Reference>) -> Result<()> {
+    match datatype {
+        Datatype::ObjRef | Datatype::RegRef | Datatype::Reference => {
+            let slot = match heap.references.is_empty() {
+                true => heap.push_reference(Reference::Null)?,
+                false => Slot::reference(0),
+            };
+            rows.extend(slot.to_bytes());
+        }
+        Datatype::Compound(members) => {
+            members.iter().try_for_each(|member| zero(&member.datatype, rows, heap))?;
+        }
+        Datatype::Array { base, shape } => {
+            for _ in 0..element_count(shape).unwrap_or(0) {
+                zero(base, rows, heap)?;
+            }
+        }
+        Datatype::Named(_, of) => zero(of, rows, heap)?,
+        Datatype::String(Text::Fixed { pad: hyperslab_model::Pad::Space, .. }) => {
+            rows.extend(std::iter::repeat_n(b' ', datatype.row_size().unwrap_or(0)));
+        }
+        _ => rows.extend(std::iter::repeat_n(0, datatype.row_size().unwrap_or(0))),
+    }
+    Ok(())
+}
