@@ -1,5 +1,9 @@
 //! What is wrong with a text, and where.
 
+mod source;
+
+pub use source::Source;
+
 use hyperslab_core::Severity;
 use std::fmt;
 
@@ -26,7 +30,8 @@ pub struct Diagnostic {
 
 impl Diagnostic {
     /// Several lines: rule and message, the place in `file`, the line of `source` with what is meant marked
-    /// under it, and the hint.
+    /// under it, and the hint; with colours for a terminal where `color` is set. Where several findings of one
+    /// text are shown, a [`Source`] looks through the text once.
     ///
     /// ```
     /// use hyperslab_ndl::{Diagnostic, Severity};
@@ -40,42 +45,16 @@ impl Diagnostic {
     ///     end_column: 12,
     ///     hint: Some("did you mean float32?".into()),
     /// };
-    /// let shown = diagnostic.render("a.yaml", b"type: float\n");
-    /// assert_eq!(shown, "error[ndl/type]: no type \"float\"\n --> a.yaml:1:7\n1 | type: float\n  |       ^^^^^\n  = help: did you mean float32?\n");
+    /// let shown = diagnostic.render("a.yaml", b"type: float\n", false);
+    /// assert_eq!(
+    ///     shown,
+    ///     "error[ndl/type]: no type \"float\"\n --> a.yaml:1:7\n  |\n1 | type: float\n  |       ^^^^^\n  |\n  = help: did you mean float32?\n"
+    /// );
     /// ```
-    pub fn render(&self, file: &str, source: &[u8]) -> String {
-        let Diagnostic { severity, rule, message, line, column, end_column, hint } = self;
-        let gutter = " ".repeat(line.to_string().len());
-        let mut out = format!("{severity}[{rule}]: {message}\n{gutter}--> {file}:{line}:{column}\n");
-        if let Some(text) = source.split(|byte| *byte == b'\n').nth(line.saturating_sub(1)) {
-            let text = String::from_utf8_lossy(text);
-            let (excerpt, first) = excerpt(text.trim_end_matches('\r'), *column);
-            let before = column.saturating_sub(first);
-            let shown = excerpt.chars().count();
-            let marked = end_column.saturating_sub(*column).min(shown.saturating_sub(before)).max(1);
-            out.push_str(&format!("{line} | {excerpt}\n{gutter} | "));
-            // A tab keeps its width only under a tab.
-            let pad = excerpt.chars().chain(std::iter::repeat(' ')).take(before);
-            out.extend(pad.map(|c| if c == '\t' { '\t' } else { ' ' }));
-            out.push_str(&"^".repeat(marked));
-            out.push('\n');
-        }
-        if let Some(hint) = hint {
-            out.push_str(&format!("{gutter} = help: {hint}\n"));
-        }
-        out
+    pub fn render(&self, file: &str, source: &[u8], color: bool) -> String {
+        Source::new(file, source).render(self, color)
     }
 }
-
-/// The part of a line that is shown, without control characters, and the column of its first character.
-fn excerpt(line: &str, column: usize) -> (String, usize) {
-    let first = if column > MOST_COLUMNS { column - MOST_COLUMNS / 2 } else { 1 };
-    let shown = line.chars().skip(first - 1).take(MOST_COLUMNS);
-    (shown.map(|c| if c.is_control() && c != '\t' { '\u{fffd}' } else { c }).collect(), first)
-}
-
-/// Characters of a line that are shown.
-const MOST_COLUMNS: usize = 120;
 
 impl fmt::Display for Diagnostic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -85,37 +64,5 @@ impl fmt::Display for Diagnostic {
             Some(hint) => write!(f, "; {hint}"),
             None => Ok(()),
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn at(column: usize, end_column: usize) -> Diagnostic {
-        let (rule, message) = ("ndl/value", "wrong".to_string());
-        Diagnostic { severity: Severity::Error, rule, message, line: 2, column, end_column, hint: None }
-    }
-
-    #[test]
-    fn the_mark_stands_under_what_is_meant() {
-        let shown = at(3, 5).render("f", b"x\n\tabc\r\n");
-        assert_eq!(shown, "error[ndl/value]: wrong\n --> f:2:3\n2 | \tabc\n  | \t ^^\n");
-    }
-
-    #[test]
-    fn a_line_of_a_million_characters_is_cut_around_the_place() {
-        let source = format!("\n{}X{}", "a".repeat(500_000), "b".repeat(500_000));
-        let shown = at(500_001, 900_000).render("f", source.as_bytes());
-        assert!(shown.len() < 600, "{}", shown.len());
-        let lines: Vec<_> = shown.lines().collect();
-        let mark = lines[3].find('^').unwrap();
-        assert_eq!(&lines[2][mark..=mark], "X");
-    }
-
-    #[test]
-    fn places_outside_the_source_do_no_harm() {
-        assert!(at(90, 3).render("f", b"a\n\xff\xfe").contains("2:90"));
-        assert!(at(1, 1).render("f", b"a").ends_with("f:2:1\n"));
     }
 }
