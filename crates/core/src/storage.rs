@@ -1,15 +1,20 @@
 //! Positional reading: what the format crates need of a file, and nothing more.
 //!
-//! Behaviour is added by wrapping: [`Cached`] keeps blocks of metadata, [`Faulty`] fails where a test wants.
+//! Behaviour is added by wrapping: [`Cached`] keeps blocks of metadata, [`Joined`] makes one of several,
+//! [`Faulty`] fails where a test wants. [`Siblings`] opens other files that an opened one names.
 
 mod cached;
 mod faulty;
 mod file;
+mod joined;
 mod memory;
+mod siblings;
 
 pub use cached::Cached;
 pub use faulty::{Fault, Faulty};
 pub use file::FileStorage;
+pub use joined::{Joined, Part};
+pub use siblings::{Directory, Lonely, Sibling, Siblings};
 
 use crate::Result;
 use bytes::Bytes;

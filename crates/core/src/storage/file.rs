@@ -3,7 +3,7 @@
 use super::{ReadAt, past_end};
 use crate::{Error, ErrorKind, Result};
 use bytes::Bytes;
-use std::fs::File;
+use std::fs::{File, OpenOptions};
 use std::io;
 use std::ops::Range;
 use std::path::Path;
@@ -23,17 +23,13 @@ impl FileStorage {
     /// [`ErrorKind::NotFound`], [`ErrorKind::Io`], or [`ErrorKind::InvalidArgument`] for a directory or a device.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
-        // Asked before opening: opening a FIFO would wait for a writer.
-        let found = std::fs::metadata(path)?;
-        if found.is_dir() {
-            return Err(Error::new(ErrorKind::InvalidArgument, "is a directory, not a file"));
-        }
-        if !found.is_file() {
-            return Err(Error::new(ErrorKind::InvalidArgument, "is not a regular file"));
-        }
-        let file = File::open(path)?;
-        let len = file.metadata()?.len();
-        Ok(FileStorage { file, len })
+        // Asked before opening: opening a device can have effects.
+        check_regular(&std::fs::metadata(path)?)?;
+        let file = without_waiting(OpenOptions::new().read(true)).open(path)?;
+        // Another file may have taken its place.
+        let found = file.metadata()?;
+        check_regular(&found)?;
+        Ok(FileStorage { file, len: found.len() })
     }
 }
 
@@ -68,6 +64,29 @@ impl ReadAt for FileStorage {
         }
         Ok(())
     }
+}
+
+fn check_regular(found: &std::fs::Metadata) -> Result<()> {
+    if found.is_dir() {
+        return Err(Error::new(ErrorKind::InvalidArgument, "is a directory, not a file"));
+    }
+    match found.is_file() {
+        true => Ok(()),
+        false => Err(Error::new(ErrorKind::InvalidArgument, "is not a regular file")),
+    }
+}
+
+/// Opening a FIFO waits for a writer unless told not to.
+#[cfg(any(target_os = "linux", target_os = "macos"))]
+fn without_waiting(options: &mut OpenOptions) -> &mut OpenOptions {
+    use std::os::unix::fs::OpenOptionsExt;
+    let on_linux = if cfg!(any(target_arch = "mips", target_arch = "mips64")) { 0x80 } else { 0x800 };
+    options.custom_flags(if cfg!(target_os = "linux") { on_linux } else { 4 })
+}
+
+#[cfg(not(any(target_os = "linux", target_os = "macos")))]
+fn without_waiting(options: &mut OpenOptions) -> &mut OpenOptions {
+    options
 }
 
 #[cfg(unix)]

@@ -1,0 +1,168 @@
+//! Several storages that together are one file.
+
+use super::{ReadAt, past_end};
+use crate::{Error, Result};
+use bytes::Bytes;
+use std::ops::Range;
+
+/// A file that lies in several parts, each at its own addresses. What a part is too short for reads as zeros,
+/// as it does where a file of the system has a hole.
+pub struct Joined {
+    /// By start, without overlap.
+    parts: Vec<Part>,
+    end: u64,
+}
+
+/// A part of a [`Joined`] file.
+pub struct Part {
+    /// The first address.
+    pub start: u64,
+    /// The address behind the last.
+    pub end: u64,
+    /// The bytes; `None` reads as an error that names what is missing.
+    pub storage: Result<Box<dyn ReadAt>, String>,
+}
+
+impl Joined {
+    /// The file that consists of these parts. It ends where the last part does.
+    ///
+    /// # Errors
+    /// If parts overlap.
+    pub fn new(mut parts: Vec<Part>) -> Result<Joined> {
+        parts.sort_by_key(|part| part.start);
+        let overlap = parts.iter().zip(parts.iter().skip(1)).any(|(part, next)| part.end > next.start);
+        if overlap || parts.iter().any(|part| part.end < part.start) {
+            return Err(Error::malformed("parts of a file overlap"));
+        }
+        let end = parts.last().map_or(0, |part| part.end);
+        Ok(Joined { parts, end })
+    }
+}
+
+impl ReadAt for Joined {
+    fn len(&self) -> Result<u64> {
+        Ok(self.end)
+    }
+
+    fn read_at(&self, range: Range<u64>) -> Result<Bytes> {
+        let len = range.end.saturating_sub(range.start);
+        if range.end > self.end || range.start > range.end {
+            return Err(past_end(range.start, len, self.end));
+        }
+        // Where parts begin may be what a file says: memory is only given for bytes that are there.
+        let there =
+            self.parts.iter().try_fold(0, |sum: u64, part| Ok(sum.saturating_add(part.there(&range)?)));
+        if len.saturating_sub(there?) > MOST_ZEROS {
+            return Err(Error::malformed(format!(
+                "{len} bytes at {:#x} are in no part of the file",
+                range.start
+            )));
+        }
+        let mut bytes = vec![0; usize::try_from(len).map_err(|_| past_end(range.start, len, self.end))?];
+        self.read_into(range.start, &mut bytes)?;
+        Ok(bytes.into())
+    }
+
+    fn read_into(&self, offset: u64, out: &mut [u8]) -> Result<()> {
+        let len = out.len() as u64;
+        if offset.checked_add(len).is_none_or(|end| end > self.end) {
+            return Err(past_end(offset, len, self.end));
+        }
+        let (mut at, mut rest) = (offset, out);
+        let first = self.parts.partition_point(|part| part.end <= offset);
+        for part in self.parts.iter().skip(first) {
+            if rest.is_empty() {
+                break;
+            }
+            // Between parts there is nothing.
+            let gap = usize::try_from(part.start.saturating_sub(at)).unwrap_or(usize::MAX).min(rest.len());
+            let (hole, behind) = rest.split_at_mut_checked(gap).unwrap_or_default();
+            hole.fill(0);
+            at = at.max(part.start);
+            let here = usize::try_from(part.end - at).unwrap_or(usize::MAX).min(behind.len());
+            let (now, later) = behind.split_at_mut_checked(here).unwrap_or_default();
+            part.read(at - part.start, now)?;
+            at = at.saturating_add(here as u64);
+            rest = later;
+        }
+        Ok(())
+    }
+}
+
+impl Part {
+    /// How many bytes of a range this part really has.
+    fn there(&self, range: &Range<u64>) -> Result<u64> {
+        let len = match &self.storage {
+            Ok(storage) => storage.len()?,
+            Err(_) => 0,
+        };
+        let end = self.start.saturating_add(len).min(self.end).min(range.end);
+        Ok(end.saturating_sub(self.start.max(range.start)))
+    }
+
+    fn read(&self, offset: u64, out: &mut [u8]) -> Result<()> {
+        if out.is_empty() {
+            return Ok(());
+        }
+        let storage = self.storage.as_ref().map_err(|missing| Error::not_found(missing.clone()))?;
+        let left = usize::try_from(storage.len()?.saturating_sub(offset)).unwrap_or(usize::MAX);
+        let (there, missing) = out.split_at_mut_checked(left.min(out.len())).unwrap_or_default();
+        missing.fill(0);
+        match there.is_empty() {
+            true => Ok(()),
+            false => storage.read_into(offset, there),
+        }
+    }
+}
+
+/// The longest piece of metadata that may be missing at the end of a part.
+const MOST_ZEROS: u64 = 1 << 20;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn part(start: u64, end: u64, bytes: &'static [u8]) -> Part {
+        Part { start, end, storage: Ok(Box::new(Bytes::from_static(bytes))) }
+    }
+
+    #[test]
+    fn parts_read_as_one_with_zeros_where_they_are_short() {
+        let parts = vec![part(6, 8, b"gh"), part(0, 4, b"abc"), part(10, 14, b"klmn_")];
+        let joined = Joined::new(parts).unwrap();
+        assert_eq!(joined.len().unwrap(), 14);
+        assert_eq!(&joined.read_at(0..14).unwrap()[..], b"abc\0\0\0gh\0\0klmn");
+        for start in 0..14 {
+            for end in start..=14 {
+                let whole = joined.read_at(0..14).unwrap();
+                let range = usize::try_from(start).unwrap()..usize::try_from(end).unwrap();
+                assert_eq!(joined.read_at(start..end).unwrap(), whole[range]);
+            }
+        }
+        for range in [0..15, 14..15, u64::MAX..u64::MAX] {
+            assert!(joined.read_at(range).is_err());
+        }
+        assert!(joined.read_into(u64::MAX, &mut [0; 2]).is_err());
+    }
+
+    #[test]
+    fn a_missing_part_fails_only_where_it_is_read() {
+        let missing = Part { start: 4, end: 8, storage: Err("no file b".into()) };
+        let joined = Joined::new(vec![part(0, 4, b"abcd"), missing]).unwrap();
+        assert_eq!(&joined.read_at(0..4).unwrap()[..], b"abcd");
+        assert_eq!(joined.read_at(0..5).unwrap_err().to_string(), "no file b");
+    }
+
+    #[test]
+    fn no_memory_is_given_for_what_is_not_there() {
+        let joined = Joined::new(vec![part(0, u64::MAX, b"abc")]).unwrap();
+        assert!(joined.read_at(0..u64::MAX).is_err());
+        assert_eq!(joined.read_at(0..MOST_ZEROS).unwrap().len() as u64, MOST_ZEROS);
+    }
+
+    #[test]
+    fn parts_that_overlap_are_refused() {
+        assert!(Joined::new(vec![part(0, 4, b""), part(3, 8, b"")]).is_err());
+        assert!(Joined::new(vec![part(4, 3, b"")]).is_err());
+    }
+}

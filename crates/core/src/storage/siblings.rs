@@ -1,0 +1,265 @@
+//! Other files that an opened file names, and which of them may be followed.
+
+use super::{FileStorage, ReadAt};
+use crate::{Error, ErrorKind, Result};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Opens files that an opened one names. Where it looks and what it allows is decided here alone.
+pub trait Siblings: Send + Sync {
+    /// What tells the opened file itself from any other; `None` if it has no name.
+    fn identity(&self) -> Option<&Path>;
+
+    /// The name of the opened file, without folders.
+    fn own_name(&self) -> Option<&str>;
+
+    /// Opens the file that `name` means to the opened one; `None` if there is no such file.
+    ///
+    /// # Errors
+    /// If it must not be followed, or is there and cannot be read.
+    fn open(&self, name: &str) -> Result<Option<Sibling>>;
+}
+
+/// A file that another one named.
+pub struct Sibling {
+    /// What tells it from any other file.
+    pub identity: PathBuf,
+    /// Its bytes.
+    pub storage: Box<dyn ReadAt>,
+    /// The files that it names itself.
+    pub siblings: Arc<dyn Siblings>,
+}
+
+/// For bytes that come from no file: nothing can be followed.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Lonely;
+
+impl Siblings for Lonely {
+    fn identity(&self) -> Option<&Path> {
+        None
+    }
+
+    fn own_name(&self) -> Option<&str> {
+        None
+    }
+
+    fn open(&self, name: &str) -> Result<Option<Sibling>> {
+        Err(Error::unsupported(format!("needs the file {name}, and was not itself opened by a path")))
+    }
+}
+
+/// Follows files in the folder of the opened one and below, and in folders that the caller allows: regular
+/// files alone, wherever symbolic links lead.
+///
+/// A name is looked for in the order of the HDF5 library: an absolute one as it is and then by its last
+/// component; a relative one in the folder that the opened file was named in, in the working folder, and in
+/// the folder that the opened file really lies in. The first that exists is meant, allowed or not.
+#[derive(Clone, Debug)]
+pub struct Directory {
+    /// The folder that the file was named in.
+    named: PathBuf,
+    /// The file itself, without symbolic links.
+    real: PathBuf,
+    own_name: Option<String>,
+    /// Where files may lie, without symbolic links.
+    roots: Arc<[PathBuf]>,
+}
+
+impl Directory {
+    /// The surroundings of the file at `path`, and the folders `allowed` beside its own.
+    ///
+    /// # Errors
+    /// If there is no such file or folder.
+    pub fn of(path: &Path, allowed: &[PathBuf]) -> Result<Directory> {
+        let real = path.canonicalize()?;
+        // The folder it is named in: a symbolic link to one file does not open the folder that it leads to.
+        let mut roots = vec![folder_of(path).canonicalize()?];
+        for folder in allowed {
+            roots.push(folder.canonicalize().map_err(|e| Error::from(e).in_file(folder.display()))?);
+        }
+        Ok(Directory::at(path, real, roots.into()))
+    }
+
+    fn at(path: &Path, real: PathBuf, roots: Arc<[PathBuf]>) -> Directory {
+        let own_name = path.file_name().and_then(|name| name.to_str()).map(str::to_owned);
+        Directory { named: folder_of(path), real, own_name, roots }
+    }
+
+    fn candidates(&self, name: &Path) -> Vec<PathBuf> {
+        let mut candidates = Vec::new();
+        let mut relative = name;
+        if name.is_absolute() {
+            candidates.push(name.to_owned());
+            relative = name.file_name().map_or(name, Path::new);
+        }
+        candidates.push(self.named.join(relative));
+        candidates.push(relative.to_owned());
+        candidates.push(folder_of(&self.real).join(relative));
+        candidates
+    }
+
+    fn check(&self, found: &Path) -> Result<()> {
+        if self.roots.iter().any(|root| found.starts_with(root)) {
+            return Ok(());
+        }
+        let folder = folder_of(found);
+        Err(Error::new(
+            ErrorKind::LimitExceeded,
+            format!(
+                "{} lies outside of the folder of the opened file (follow it with --allow-external {})",
+                found.display(),
+                folder.display()
+            ),
+        ))
+    }
+}
+
+impl Siblings for Directory {
+    fn identity(&self) -> Option<&Path> {
+        Some(&self.real)
+    }
+
+    fn own_name(&self) -> Option<&str> {
+        self.own_name.as_deref()
+    }
+
+    fn open(&self, name: &str) -> Result<Option<Sibling>> {
+        if name.is_empty() || name.len() > LONGEST {
+            return Ok(None);
+        }
+        for candidate in self.candidates(Path::new(name)) {
+            let named = |e: io::Error| Error::from(e).in_file(candidate.display());
+            let real = match candidate.canonicalize() {
+                Ok(real) => real,
+                Err(e) if is_missing(&e) => continue,
+                Err(e) => return Err(named(e)),
+            };
+            self.check(&real)?;
+            let storage = FileStorage::open(&real).map_err(|e| e.in_file(candidate.display()))?;
+            let siblings = Directory::at(&candidate, real.clone(), Arc::clone(&self.roots));
+            let (storage, siblings) = (Box::new(storage), Arc::new(siblings));
+            return Ok(Some(Sibling { identity: real, storage, siblings }));
+        }
+        Ok(None)
+    }
+}
+
+/// Whether an error says that there is no file of this name, rather than that it cannot be had.
+fn is_missing(e: &io::Error) -> bool {
+    matches!(
+        e.kind(),
+        io::ErrorKind::NotFound
+            | io::ErrorKind::NotADirectory
+            | io::ErrorKind::InvalidInput
+            | io::ErrorKind::InvalidFilename
+    )
+}
+
+fn folder_of(path: &Path) -> PathBuf {
+    match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder.to_owned(),
+        _ => PathBuf::from("."),
+    }
+}
+
+/// Longer than any system allows.
+const LONGEST: usize = 1 << 16;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn contents(found: Result<Option<Sibling>>) -> Option<Vec<u8>> {
+        let found = found.unwrap()?;
+        let len = found.storage.len().unwrap();
+        Some(found.storage.read_at(0..len).unwrap().to_vec())
+    }
+
+    /// A folder with `in/own.h5`, `in/below/b`, `in/s` and `out/s`, `out/o`.
+    fn folder() -> tempfile::TempDir {
+        let dir = tempfile::tempdir().unwrap();
+        for folder in ["in/below", "out"] {
+            std::fs::create_dir_all(dir.path().join(folder)).unwrap();
+        }
+        for file in ["in/own.h5", "in/below/b", "in/s", "out/s", "out/o"] {
+            std::fs::write(dir.path().join(file), file).unwrap();
+        }
+        dir
+    }
+
+    #[test]
+    fn files_beside_and_below_are_followed() {
+        let dir = folder();
+        let siblings = Directory::of(&dir.path().join("in/own.h5"), &[]).unwrap();
+        assert_eq!(siblings.own_name(), Some("own.h5"));
+        assert_eq!(contents(siblings.open("s")).unwrap(), b"in/s");
+        assert_eq!(contents(siblings.open("below/b")).unwrap(), b"in/below/b");
+        assert_eq!(contents(siblings.open("below/../s")).unwrap(), b"in/s");
+        assert_eq!(contents(siblings.open("no")), None);
+        assert_eq!(contents(siblings.open("s/no")), None);
+        assert_eq!(contents(siblings.open("")), None);
+        assert_eq!(contents(siblings.open("a\0b")), None);
+        assert_eq!(contents(siblings.open(&"x".repeat(5000))), None);
+        let absolute = dir.path().join("in/s").to_str().unwrap().to_owned();
+        assert_eq!(contents(siblings.open(&absolute)).unwrap(), b"in/s");
+        // An absolute name of what is no longer there is looked for beside.
+        assert_eq!(contents(siblings.open("/no/such/folder/s")).unwrap(), b"in/s");
+        let below = siblings.open("below/b").unwrap().unwrap();
+        assert_eq!(contents(below.siblings.open("../s")).unwrap(), b"in/s");
+    }
+
+    #[test]
+    fn files_elsewhere_are_refused_by_name_unless_allowed() {
+        let dir = folder();
+        let own = dir.path().join("in/own.h5");
+        let siblings = Directory::of(&own, &[]).unwrap();
+        let outside = dir.path().join("out/o").canonicalize().unwrap();
+        for name in ["../out/o", outside.to_str().unwrap()] {
+            let e = siblings.open(name).err().unwrap();
+            assert_eq!(e.kind(), ErrorKind::LimitExceeded);
+            let allow = format!("--allow-external {}", outside.parent().unwrap().display());
+            assert!(e.detail().contains(&allow) && e.detail().contains(outside.to_str().unwrap()), "{e}");
+        }
+        let siblings = Directory::of(&own, &[dir.path().join("out")]).unwrap();
+        assert_eq!(contents(siblings.open("../out/o")).unwrap(), b"out/o");
+        assert!(Directory::of(&own, &[dir.path().join("no")]).is_err());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn symbolic_links_are_followed_to_where_they_lead() {
+        let dir = folder();
+        std::os::unix::fs::symlink("below/b", dir.path().join("in/inside")).unwrap();
+        std::os::unix::fs::symlink("../out/o", dir.path().join("in/outside")).unwrap();
+        std::os::unix::fs::symlink("../in/own.h5", dir.path().join("out/linked.h5")).unwrap();
+        let siblings = Directory::of(&dir.path().join("in/own.h5"), &[]).unwrap();
+        assert_eq!(contents(siblings.open("inside")).unwrap(), b"in/below/b");
+        assert_eq!(siblings.open("outside").err().unwrap().kind(), ErrorKind::LimitExceeded);
+        // Beside the link, as it is named, there is a file of that name; where it leads, another.
+        let siblings = Directory::of(&dir.path().join("out/linked.h5"), &[]).unwrap();
+        assert_eq!(contents(siblings.open("s")).unwrap(), b"out/s");
+        assert_eq!(siblings.open("below/b").err().unwrap().kind(), ErrorKind::LimitExceeded);
+        assert_eq!(siblings.identity(), Some(&*dir.path().join("in/own.h5").canonicalize().unwrap()));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn what_is_no_regular_file_is_refused_without_waiting() {
+        let dir = folder();
+        let fifo = dir.path().join("in/fifo");
+        let made = std::process::Command::new("mkfifo").arg(&fifo).status().unwrap();
+        assert!(made.success());
+        let socket = std::os::unix::net::UnixListener::bind(dir.path().join("in/socket")).unwrap();
+        let siblings = Directory::of(&dir.path().join("in/own.h5"), &[PathBuf::from("/dev")]).unwrap();
+        for name in ["fifo", "socket", "/dev/zero", "below"] {
+            assert_eq!(siblings.open(name).err().unwrap().kind(), ErrorKind::InvalidArgument, "{name}");
+        }
+        drop(socket);
+    }
+
+    #[test]
+    fn bytes_without_a_name_have_no_siblings() {
+        assert_eq!(Lonely.open("x").err().unwrap().kind(), ErrorKind::Unsupported);
+    }
+}
