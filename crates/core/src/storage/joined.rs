@@ -50,7 +50,7 @@ impl ReadAt for Joined {
             return Err(past_end(range.start, len, self.end));
         }
         // Where parts begin may be what a file says: memory is only given for bytes that are there.
-        let there =
+        let there: Result<u64> =
             self.parts.iter().try_fold(0, |sum: u64, part| Ok(sum.saturating_add(part.there(&range)?)));
         if len.saturating_sub(there?) > MOST_ZEROS {
             return Err(Error::malformed(format!(
