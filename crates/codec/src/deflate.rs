@@ -2,14 +2,41 @@
 //!
 //! Spec: RFC 1950, RFC 1951
 
-use crate::pipeline::Buffer;
+use crate::codec::Transform;
+use crate::coders::Coders;
 use hyperslab_core::{Error, Result};
 use libdeflater::{CompressionLvl, Compressor, DecompressionError, Decompressor};
+
+/// A zlib stream. Bytes behind it are ignored, as zlib does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Deflate {
+    /// 0 to 12, only for encoding; zlib's own levels end at 9.
+    pub level: u8,
+}
+
+impl Transform for Deflate {
+    fn decoded_sizes(&self, _: usize, most: usize) -> Option<(usize, usize)> {
+        Some((0, most.saturating_mul(MOST_RATIO)))
+    }
+
+    /// Fixed Huffman codes take up to 9 bits a byte, and a flush after each block adds a few bytes.
+    fn most_encoded(&self, raw: usize) -> usize {
+        raw.saturating_add(raw / 8).saturating_add(1024)
+    }
+
+    fn decode(&self, stored: &[u8], out: &mut [u8], coders: &mut Coders) -> Result<usize> {
+        coders.deflate.decode(stored, out)
+    }
+
+    fn encode(&self, raw: &[u8], out: &mut Vec<u8>, coders: &mut Coders) -> Result<()> {
+        coders.deflate.encode(self.level, raw, out)
+    }
+}
 
 /// The most bytes that one byte of a stream can stand for: a match of 258 bytes takes at least two bits.
 pub(crate) const MOST_RATIO: usize = 1032;
 
-/// Coders, which cost more to make than a small chunk to code.
+/// The coders of one thread.
 #[derive(Default)]
 pub(crate) struct State {
     decompressor: Option<Decompressor>,
@@ -17,33 +44,21 @@ pub(crate) struct State {
 }
 
 impl State {
-    /// Inflates a stream that holds exactly as many bytes as `out`. Bytes behind the stream are ignored, as
-    /// zlib does.
-    pub(crate) fn decode(&mut self, stored: &[u8], out: &mut [u8]) -> Result<()> {
-        match self.inflate(stored, out)? {
-            Some(len) if len == out.len() => Ok(()),
-            Some(len) => Err(Error::malformed(format!("inflates to {len} bytes, expected {}", out.len()))),
-            None => Err(too_long(out.len())),
-        }
+    /// Inflates a stream to the beginning of `out` and tells how many bytes it was.
+    pub(crate) fn decode(&mut self, stored: &[u8], out: &mut [u8]) -> Result<usize> {
+        let decompressor = self.decompressor.get_or_insert_with(Decompressor::new);
+        decompressor.zlib_decompress(stored, out).map_err(|e| match e {
+            DecompressionError::InsufficientSpace => {
+                Error::malformed(format!("inflates to more than {} bytes", out.len()))
+            }
+            DecompressionError::BadData => {
+                Error::malformed(format!("{} bytes are no whole deflate stream", stored.len()))
+            }
+        })
     }
 
-    /// Inflates a stream of unknown size, at most `most` bytes, to the beginning of `out`.
-    pub(crate) fn decode_most(&mut self, stored: &[u8], out: &mut Buffer, most: usize) -> Result<usize> {
-        let most = most.min(stored.len().saturating_mul(MOST_RATIO));
-        let mut len = stored.len().saturating_mul(4).min(most);
-        loop {
-            if let Some(found) = self.inflate(stored, out.first(len))? {
-                return Ok(found);
-            }
-            if len >= most {
-                return Err(too_long(most));
-            }
-            len = len.saturating_mul(4).min(most);
-        }
-    }
-
-    /// Deflates to the beginning of `out`.
-    pub(crate) fn encode(&mut self, level: u8, raw: &[u8], out: &mut Buffer) -> Result<usize> {
+    /// Replaces what `out` holds by `raw` deflated.
+    pub(crate) fn encode(&mut self, level: u8, raw: &[u8], out: &mut Vec<u8>) -> Result<()> {
         let compressor = match &mut self.compressor {
             Some((kept, compressor)) if *kept == level => compressor,
             other => {
@@ -54,32 +69,13 @@ impl State {
             }
         };
         let bound = compressor.zlib_compress_bound(raw.len());
-        compressor
-            .zlib_compress(raw, out.first(bound))
-            .map_err(|_| Error::invalid(format!("{} bytes do not deflate to {bound}", raw.len())))
+        out.resize(bound, 0);
+        let len = compressor
+            .zlib_compress(raw, out)
+            .map_err(|_| Error::invalid(format!("{} bytes do not deflate to {bound}", raw.len())))?;
+        out.truncate(len);
+        Ok(())
     }
-
-    /// Inflates to `out` and tells how much it was, or `None` if it did not fit.
-    fn inflate(&mut self, stored: &[u8], out: &mut [u8]) -> Result<Option<usize>> {
-        let decompressor = self.decompressor.get_or_insert_with(Decompressor::new);
-        match decompressor.zlib_decompress(stored, out) {
-            Ok(len) => Ok(Some(len)),
-            Err(DecompressionError::InsufficientSpace) => Ok(None),
-            Err(DecompressionError::BadData) => {
-                Err(Error::malformed(format!("{} bytes are no whole deflate stream", stored.len())))
-            }
-        }
-    }
-}
-
-/// More than any encoder makes of `raw` bytes: fixed Huffman codes take up to 9 bits a byte, and a flush after
-/// each block adds a few bytes.
-pub(crate) fn most_encoded(raw: usize) -> usize {
-    raw.saturating_add(raw / 8).saturating_add(1024)
-}
-
-fn too_long(expected: usize) -> Error {
-    Error::malformed(format!("inflates to more than {expected} bytes"))
 }
 
 #[cfg(test)]
@@ -88,9 +84,9 @@ mod tests {
     use hyperslab_core::ErrorKind;
 
     fn stored(raw: &[u8]) -> Vec<u8> {
-        let mut buffer = Buffer::default();
-        let len = State::default().encode(4, raw, &mut buffer).unwrap();
-        buffer.first(len).to_vec()
+        let mut stored = Vec::new();
+        State::default().encode(4, raw, &mut stored).unwrap();
+        stored
     }
 
     fn failure(stored: &[u8], len: usize) -> Error {
@@ -98,10 +94,10 @@ mod tests {
     }
 
     #[test]
-    fn rejects_other_lengths_than_expected() {
+    fn rejects_more_than_there_is_room_for() {
         let stored = stored(&[7; 100]);
-        assert_eq!(failure(&stored, 101).to_string(), "inflates to 100 bytes, expected 101");
         assert_eq!(failure(&stored, 99).to_string(), "inflates to more than 99 bytes");
+        assert_eq!(State::default().decode(&stored, &mut [0; 101]).unwrap(), 100);
     }
 
     #[test]
@@ -131,20 +127,10 @@ mod tests {
     fn levels_end_at_12() {
         let mut state = State::default();
         for level in 0..=12 {
-            state.encode(level, b"abc", &mut Buffer::default()).unwrap();
+            state.encode(level, b"abc", &mut Vec::new()).unwrap();
         }
-        let e = state.encode(13, b"abc", &mut Buffer::default()).unwrap_err();
+        let e = state.encode(13, b"abc", &mut Vec::new()).unwrap_err();
         assert_eq!(e.kind(), ErrorKind::InvalidArgument);
-    }
-
-    #[test]
-    fn streams_of_unknown_size_are_found_within_the_bound() {
-        let raw = vec![7; 100_000];
-        let stored = stored(&raw);
-        let mut out = Buffer::default();
-        assert_eq!(State::default().decode_most(&stored, &mut out, 100_000).unwrap(), 100_000);
-        assert_eq!(out.first(100_000), raw);
-        assert!(State::default().decode_most(&stored, &mut out, 99_999).is_err());
     }
 
     #[test]

@@ -2,7 +2,44 @@
 //!
 //! Words are 16 bits, first byte high; a last odd byte is the high half of a word. The sums begin at 0.
 
+use crate::codec::{Transform, room};
+use crate::coders::Coders;
 use hyperslab_core::{Error, ErrorKind, Result};
+
+/// A checksum of four bytes behind the data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Fletcher32;
+
+impl Transform for Fletcher32 {
+    fn decoded_sizes(&self, least: usize, most: usize) -> Option<(usize, usize)> {
+        Some((least.saturating_sub(4), most.checked_sub(4)?))
+    }
+
+    fn encoded_size(&self, raw: usize) -> Option<usize> {
+        raw.checked_add(4)
+    }
+
+    fn most_encoded(&self, raw: usize) -> usize {
+        raw.saturating_add(4)
+    }
+
+    fn cut<'a>(&self, stored: &'a [u8]) -> Result<Option<&'a [u8]>> {
+        decode(stored).map(Some)
+    }
+
+    fn decode(&self, stored: &[u8], out: &mut [u8], _: &mut Coders) -> Result<usize> {
+        let data = decode(stored)?;
+        room(out, data.len())?.copy_from_slice(data);
+        Ok(data.len())
+    }
+
+    fn encode(&self, raw: &[u8], out: &mut Vec<u8>, _: &mut Coders) -> Result<()> {
+        out.clear();
+        out.extend_from_slice(raw);
+        out.extend_from_slice(&fletcher32(raw).to_le_bytes());
+        Ok(())
+    }
+}
 
 /// The checksum of `data`.
 ///
@@ -30,7 +67,7 @@ pub fn fletcher32(data: &[u8]) -> u32 {
 }
 
 /// Checks the checksum and returns the data before it.
-pub(crate) fn decode(stored: &[u8]) -> Result<&[u8]> {
+fn decode(stored: &[u8]) -> Result<&[u8]> {
     let Some((data, checksum)) = stored.split_last_chunk() else {
         return Err(Error::malformed(format!(
             "{} bytes are too few for a Fletcher-32 checksum of 4",
@@ -45,14 +82,6 @@ pub(crate) fn decode(stored: &[u8]) -> Result<&[u8]> {
         ));
     }
     Ok(data)
-}
-
-/// Writes `raw` and its checksum to `out`, which is 4 bytes longer.
-pub(crate) fn encode(raw: &[u8], out: &mut [u8]) {
-    if let Some((data, checksum)) = out.split_last_chunk_mut() {
-        data.copy_from_slice(raw);
-        *checksum = fletcher32(raw).to_le_bytes();
-    }
 }
 
 /// What libhdf5 before 1.6.3 stored on little-endian machines: the bytes of each sum exchanged.
@@ -75,6 +104,12 @@ const BLOCK: usize = 256;
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    fn encode(raw: &[u8]) -> Vec<u8> {
+        let mut out = Vec::new();
+        Fletcher32.encode(raw, &mut out, &mut Coders::default()).unwrap();
+        out
+    }
 
     fn folded(data: &[u8]) -> u32 {
         let (mut sum, mut sum_of_sums) = (0_u32, 0_u32);
@@ -110,8 +145,7 @@ mod tests {
             // 0 and 0xff are equal in these sums; no other change of one byte is.
             change in 1..255_u8,
         ) {
-            let mut stored = vec![0; raw.len() + 4];
-            encode(&raw, &mut stored);
+            let mut stored = encode(&raw);
             let at = at.index(raw.len());
             stored[at] = stored[at].wrapping_add(change);
             let missed = matches!((raw[at], stored[at]), (0, 0xff) | (0xff, 0));
@@ -122,8 +156,7 @@ mod tests {
     #[test]
     fn accepts_the_checksum_of_old_little_endian_writers() {
         let raw = b"abcdef";
-        let mut stored = [0; 10];
-        encode(raw, &mut stored);
+        let mut stored = encode(raw);
         assert_eq!(decode(&stored).unwrap(), raw);
         stored.swap(6, 7);
         assert!(decode(&stored).is_err());

@@ -1,13 +1,12 @@
-//! Transforms of stored bytes, named as their registries name them: [`deflate`](Codec::Deflate),
-//! [`shuffle`](Codec::Shuffle), [`fletcher32`](Codec::Fletcher32).
+//! Transforms of stored bytes, one file each, named as their registries name them; [`Codec`] lists them.
 //!
 //! A chunk is written through a list of codecs, first to last, and read back through the same list. Nothing
 //! here knows a file format or an offset: callers add the place to errors.
 //!
 //! ```
-//! use hyperslab_codec::{Codec, Scratch, decode, encode};
+//! use hyperslab_codec::{Deflate, Fletcher32, Scratch, Shuffle, decode, encode};
 //!
-//! let codecs = [Codec::Shuffle { element: 4 }, Codec::Deflate { level: 4 }, Codec::Fletcher32];
+//! let codecs = [Shuffle { element: 4 }.into(), Deflate { level: 4 }.into(), Fletcher32.into()];
 //! let raw: Vec<u8> = (0..1000_u32).flat_map(u32::to_le_bytes).collect();
 //! let mut scratch = Scratch::new();
 //! let stored = encode(&codecs, &raw, &mut scratch)?;
@@ -18,10 +17,15 @@
 //! # Ok::<(), hyperslab_core::Error>(())
 //! ```
 
+mod codec;
+mod coders;
 mod deflate;
 mod fletcher32;
 mod pipeline;
 mod shuffle;
 
-pub use fletcher32::fletcher32;
-pub use pipeline::{Codec, Scratch, decode, encode, plausible};
+pub use codec::Codec;
+pub use deflate::Deflate;
+pub use fletcher32::{Fletcher32, fletcher32};
+pub use pipeline::{Scratch, check_size, decode, encode};
+pub use shuffle::Shuffle;

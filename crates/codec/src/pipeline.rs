@@ -1,31 +1,15 @@
 //! Codecs one after another, within bounded memory.
 
-use crate::{deflate, fletcher32, shuffle};
+use crate::codec::Codec;
+use crate::coders::Coders;
 use hyperslab_core::{Error, Result};
-
-/// One step of a pipeline with its parameters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Codec {
-    /// A zlib stream.
-    Deflate {
-        /// 0 to 12, only for encoding; zlib's own levels end at 9.
-        level: u8,
-    },
-    /// Bytes of equal significance side by side.
-    Shuffle {
-        /// Bytes of an element; 0 and 1 change nothing.
-        element: usize,
-    },
-    /// A checksum of four bytes behind the data.
-    Fletcher32,
-}
 
 /// Buffers and coder state that are reused from chunk to chunk; one for each thread.
 #[derive(Default)]
 pub struct Scratch {
-    deflate: deflate::State,
-    held: Buffer,
-    spare: Buffer,
+    coders: Coders,
+    held: Vec<u8>,
+    spare: Vec<u8>,
 }
 
 impl Scratch {
@@ -35,27 +19,40 @@ impl Scratch {
     }
 }
 
-/// Whether `stored_len` bytes can decode to exactly `out_len`. Ask before allocating the output: a few bytes
-/// of file may claim any size.
+/// Whether `stored` can decode to exactly `len` bytes, by its length and by what frames say of themselves. Ask
+/// before allocating the output: a few bytes of file may claim any size.
 ///
 /// ```
-/// use hyperslab_codec::{Codec, plausible};
+/// use hyperslab_codec::{Deflate, Fletcher32, check_size};
 ///
-/// assert!(plausible(&[Codec::Deflate { level: 6 }], 1_000, 1_000_000));
-/// assert!(!plausible(&[Codec::Deflate { level: 6 }], 1_000, 1 << 30));
-/// assert!(!plausible(&[Codec::Fletcher32], 1_000, 1_000));
+/// let stored = [0; 1_000];
+/// assert!(check_size(&[Deflate { level: 6 }.into()], &stored, 1_000_000).is_ok());
+/// assert!(check_size(&[Deflate { level: 6 }.into()], &stored, 1 << 30).is_err());
+/// assert!(check_size(&[Fletcher32.into()], &stored, 1_000).is_err());
 /// ```
-pub fn plausible(codecs: &[Codec], stored_len: usize, out_len: usize) -> bool {
+///
+/// # Errors
+/// [`ErrorKind::Malformed`](hyperslab_core::ErrorKind::Malformed) if it cannot.
+pub fn check_size(codecs: &[Codec], stored: &[u8], len: usize) -> Result<()> {
     // From the least to the most bytes that what is decoded so far may have.
-    let mut sizes = Some((stored_len, stored_len));
+    let mut sizes = Some((stored.len(), stored.len()));
+    let mut first = Some(stored);
     for codec in codecs.iter().rev() {
-        sizes = sizes.and_then(|(least, most)| match codec {
-            Codec::Deflate { .. } => Some((0, most.saturating_mul(deflate::MOST_RATIO))),
-            Codec::Shuffle { .. } => Some((least, most)),
-            Codec::Fletcher32 => Some((least.saturating_sub(4), most.checked_sub(4)?)),
+        let codec = codec.transform();
+        let declared = match first {
+            Some(stored) => codec.declared_size(stored)?,
+            None => None,
+        };
+        first = None;
+        sizes = sizes.and_then(|(least, most)| codec.decoded_sizes(least, most)).and_then(|(least, most)| {
+            let Some(size) = declared else { return Some((least, most)) };
+            (least..=most).contains(&size).then_some((size, size))
         });
     }
-    sizes.is_some_and(|(least, most)| (least..=most).contains(&out_len))
+    if sizes.is_some_and(|(least, most)| (least..=most).contains(&len)) {
+        return Ok(());
+    }
+    Err(Error::malformed(format!("{} stored bytes cannot decode to {len}", stored.len())))
 }
 
 /// Decodes a chunk that was written through `codecs`, in that order, into `out`, which is exactly as long as
@@ -65,51 +62,45 @@ pub fn plausible(codecs: &[Codec], stored_len: usize, out_len: usize) -> bool {
 ///
 /// # Errors
 /// [`ErrorKind::Malformed`](hyperslab_core::ErrorKind::Malformed) if the bytes decode to another length or not
-/// at all, [`ErrorKind::Checksum`](hyperslab_core::ErrorKind::Checksum) if they are not those that were written.
+/// at all, [`ErrorKind::Checksum`](hyperslab_core::ErrorKind::Checksum) if they are not those that were
+/// written, [`ErrorKind::Unsupported`](hyperslab_core::ErrorKind::Unsupported) if they use what is not
+/// implemented.
 pub fn decode(codecs: &[Codec], stored: &[u8], out: &mut [u8], scratch: &mut Scratch) -> Result<()> {
-    if !plausible(codecs, stored.len(), out.len()) {
-        return Err(Error::malformed(format!(
-            "{} stored bytes cannot decode to {}",
-            stored.len(),
-            out.len()
-        )));
-    }
-    let Scratch { deflate, held, spare } = scratch;
-    // Undone so far: the first `len` bytes of `held`, before the first step that moves bytes those of `stored`.
-    let (mut in_held, mut len) = (false, stored.len());
+    check_size(codecs, stored, out.len())?;
+    let Scratch { coders, held, spare } = scratch;
+    // Undone so far: `len` bytes from `start` of `held`, before the first step that moves bytes those of `stored`.
+    let (mut in_held, mut start, mut len) = (false, 0, stored.len());
     let mut left = codecs;
     while let Some((codec, before)) = left.split_last() {
         left = before;
-        let input = held.or(in_held, stored).get(..len).unwrap_or_default();
-        if let Codec::Fletcher32 = codec {
-            len = fletcher32::decode(input)?.len();
+        let source = if in_held { held.as_slice() } else { stored };
+        let input = part(source, start, len);
+        let codec = codec.transform();
+        if let Some(cut) = codec.cut(input)? {
+            start = start.saturating_add(offset_within(input, cut));
+            len = cut.len();
             continue;
         }
-        if codec.keeps_bytes() {
-            continue;
+        if before.iter().all(Codec::changes_nothing) {
+            let found = codec.decode(input, out, coders)?;
+            return check_len(found, out.len());
         }
-        let last = before.iter().all(Codec::keeps_bytes);
-        let size = if last { Some(out.len()) } else { size_after(before, out.len()) };
-        len = match (codec, size) {
-            (Codec::Shuffle { element }, _) => {
-                let output = if last { &mut *out } else { spare.first(len) };
-                check_len(len, output.len())?;
-                shuffle::decode(*element, input, output);
-                len
-            }
-            (_, Some(size)) => {
-                deflate.decode(input, if last { &mut *out } else { spare.first(size) })?;
-                size
-            }
-            (_, None) => deflate.decode_most(input, spare, most_after(before, out.len()))?,
-        };
-        if last {
-            return Ok(());
+        let size = size_after(before, out.len());
+        let most = size.unwrap_or_else(|| most_after(before, out.len()));
+        let most = codec.decoded_sizes(len, len).map_or(0, |(_, possible)| possible.min(most));
+        if spare.len() < most {
+            // Fresh zeros come from the system page by page as they are written.
+            *spare = vec![0; most];
+        }
+        len = codec.decode(input, spare.get_mut(..most).unwrap_or_default(), coders)?;
+        if let Some(size) = size {
+            check_len(len, size)?;
         }
         std::mem::swap(held, spare);
-        in_held = true;
+        (in_held, start) = (true, 0);
     }
-    let raw = held.or(in_held, stored).get(..len).unwrap_or_default();
+    let source = if in_held { held.as_slice() } else { stored };
+    let raw = part(source, start, len);
     check_len(raw.len(), out.len())?;
     out.copy_from_slice(raw);
     Ok(())
@@ -118,72 +109,44 @@ pub fn decode(codecs: &[Codec], stored: &[u8], out: &mut [u8], scratch: &mut Scr
 /// Encodes a chunk through `codecs`, first to last.
 ///
 /// # Errors
-/// [`ErrorKind::InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) for a level that does not exist.
+/// [`ErrorKind::InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) for parameters that the codec does
+/// not have.
 pub fn encode(codecs: &[Codec], raw: &[u8], scratch: &mut Scratch) -> Result<Vec<u8>> {
-    let Scratch { deflate, held, spare } = scratch;
-    let (mut in_held, mut len) = (false, raw.len());
-    for codec in codecs.iter().filter(|codec| !codec.keeps_bytes()) {
-        let input = held.or(in_held, raw).get(..len).unwrap_or_default();
-        len = match codec {
-            Codec::Deflate { level } => deflate.encode(*level, input, spare)?,
-            Codec::Shuffle { element } => {
-                shuffle::encode(*element, input, spare.first(len));
-                len
-            }
-            Codec::Fletcher32 => {
-                fletcher32::encode(input, spare.first(len + 4));
-                len + 4
-            }
-        };
+    let Scratch { coders, held, spare } = scratch;
+    let mut in_held = false;
+    for codec in codecs.iter().filter(|codec| !codec.changes_nothing()) {
+        let input = if in_held { held.as_slice() } else { raw };
+        codec.transform().encode(input, spare, coders)?;
         std::mem::swap(held, spare);
         in_held = true;
     }
-    Ok(held.or(in_held, raw).get(..len).unwrap_or_default().to_vec())
+    Ok(if in_held { held.clone() } else { raw.to_vec() })
 }
 
 impl Codec {
     /// Whether the stored bytes are the raw bytes.
-    fn keeps_bytes(&self) -> bool {
-        matches!(self, Codec::Shuffle { element: 0 | 1 })
+    fn changes_nothing(&self) -> bool {
+        matches!(self, Codec::Shuffle(shuffle) if shuffle.element <= 1)
     }
 }
 
-/// A buffer that grows but never shrinks, so that its bytes are zeroed once.
-#[derive(Default)]
-pub(crate) struct Buffer(Vec<u8>);
+fn part(source: &[u8], start: usize, len: usize) -> &[u8] {
+    source.get(start..).and_then(|rest| rest.get(..len)).unwrap_or_default()
+}
 
-impl Buffer {
-    /// The first `len` bytes, whatever they hold.
-    pub(crate) fn first(&mut self, len: usize) -> &mut [u8] {
-        if self.0.len() < len {
-            // The old bytes are not wanted: freeing them first keeps the peak at the larger of both.
-            self.0 = Vec::new();
-            self.0 = vec![0; len];
-        }
-        self.0.get_mut(..len).unwrap_or_default()
-    }
-
-    fn or<'a>(&'a self, this: bool, other: &'a [u8]) -> &'a [u8] {
-        if this { &self.0 } else { other }
-    }
+/// Where `cut`, which is a part of `input`, begins in it.
+fn offset_within(input: &[u8], cut: &[u8]) -> usize {
+    cut.as_ptr().addr().saturating_sub(input.as_ptr().addr())
 }
 
 /// The size of `raw` bytes encoded through `codecs`, if it does not depend on the bytes.
 fn size_after(codecs: &[Codec], raw: usize) -> Option<usize> {
-    codecs.iter().try_fold(raw, |size, codec| match codec {
-        Codec::Deflate { .. } => None,
-        Codec::Shuffle { .. } => Some(size),
-        Codec::Fletcher32 => size.checked_add(4),
-    })
+    codecs.iter().try_fold(raw, |size, codec| codec.transform().encoded_size(size))
 }
 
 /// The most bytes that an encoder makes of `raw` bytes.
 fn most_after(codecs: &[Codec], raw: usize) -> usize {
-    codecs.iter().fold(raw, |size, codec| match codec {
-        Codec::Deflate { .. } => deflate::most_encoded(size),
-        Codec::Shuffle { .. } => size,
-        Codec::Fletcher32 => size.saturating_add(4),
-    })
+    codecs.iter().fold(raw, |size, codec| codec.transform().most_encoded(size))
 }
 
 fn check_len(found: usize, expected: usize) -> Result<()> {
@@ -196,14 +159,15 @@ fn check_len(found: usize, expected: usize) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{Deflate, Fletcher32, Shuffle};
     use hyperslab_core::ErrorKind;
     use proptest::prelude::*;
 
     fn codec() -> impl Strategy<Value = Codec> {
         prop_oneof![
-            (0..=12_u8).prop_map(|level| Codec::Deflate { level }),
-            (0..20_usize).prop_map(|element| Codec::Shuffle { element }),
-            Just(Codec::Fletcher32),
+            (0..=12_u8).prop_map(|level| Deflate { level }.into()),
+            (0..20_usize).prop_map(|element| Shuffle { element }.into()),
+            Just(Fletcher32.into()),
         ]
     }
 
@@ -220,7 +184,7 @@ mod tests {
             let mut scratch = Scratch::new();
             for raw in raws {
                 let stored = encode(&codecs, &raw, &mut scratch).unwrap();
-                prop_assert!(plausible(&codecs, stored.len(), raw.len()));
+                check_size(&codecs, &stored, raw.len()).unwrap();
                 prop_assert_eq!(size_after(&codecs, raw.len()).unwrap_or(stored.len()), stored.len());
                 prop_assert!(stored.len() <= most_after(&codecs, raw.len()));
                 let mut out = vec![0xee; raw.len()];
@@ -256,7 +220,7 @@ mod tests {
             *at.get_mut(&mut stored) ^= flip;
             let mut out = vec![0; raw.len()];
             if decode(&codecs, &stored, &mut out, &mut scratch).is_ok() && out != raw {
-                let checked = |codec: &Codec| !matches!(codec, Codec::Shuffle { .. });
+                let checked = |codec: &Codec| !matches!(codec, Codec::Shuffle(_));
                 prop_assert!(!codecs.iter().any(checked));
             }
         }
@@ -264,14 +228,16 @@ mod tests {
 
     #[test]
     fn small_chunks_that_claim_much_are_refused_before_allocating() {
-        let twice = [Codec::Deflate { level: 1 }, Codec::Deflate { level: 1 }];
-        assert!(!plausible(&twice[..1], 10, 10_321));
-        assert!(plausible(&twice[..1], 10, 10_320));
-        assert!(plausible(&twice, 10, 10_650_240));
-        assert!(!plausible(&[Codec::Shuffle { element: 2 }], 10, 11));
-        assert!(!plausible(&[Codec::Fletcher32], 3, 0));
-        assert!(plausible(&[Codec::Fletcher32], 4, 0));
-        assert!(!plausible(&[Codec::Fletcher32, Codec::Deflate { level: 1 }], 0, 0));
+        let deflate = Codec::from(Deflate { level: 1 });
+        let twice = [deflate.clone(), deflate.clone()];
+        let possible = |codecs: &[Codec], stored, len| check_size(codecs, &vec![0x78; stored], len).is_ok();
+        assert!(!possible(&twice[..1], 10, 10_321));
+        assert!(possible(&twice[..1], 10, 10_320));
+        assert!(possible(&twice, 10, 10_650_240));
+        assert!(!possible(&[Shuffle { element: 2 }.into()], 10, 11));
+        assert!(!possible(&[Fletcher32.into()], 3, 0));
+        assert!(possible(&[Fletcher32.into()], 4, 0));
+        assert!(!possible(&[Fletcher32.into(), deflate], 0, 0));
         let mut scratch = Scratch::new();
         let e = decode(&twice[..1], &[0x78; 10], &mut vec![0; 20_000], &mut scratch).unwrap_err();
         assert_eq!(e.to_string(), "10 stored bytes cannot decode to 20000");
@@ -279,14 +245,14 @@ mod tests {
 
     #[test]
     fn streams_within_streams_grow_no_further_than_an_encoder_would() {
-        let bomb = Codec::Deflate { level: 9 };
+        let bomb = Codec::from(Deflate { level: 9 });
         let mut scratch = Scratch::new();
         // The inner stream should have been of 10 raw bytes; it is of 50 million.
-        let stored = encode(&[bomb], &vec![0; 50_000_000], &mut scratch).unwrap();
+        let stored = encode(std::slice::from_ref(&bomb), &vec![0; 50_000_000], &mut scratch).unwrap();
         let mut scratch = Scratch::new();
-        let e = decode(&[bomb, bomb], &stored, &mut [0; 10], &mut scratch).unwrap_err();
+        let e = decode(&[bomb.clone(), bomb], &stored, &mut [0; 10], &mut scratch).unwrap_err();
         assert_eq!(e.kind(), ErrorKind::Malformed);
-        assert!(scratch.held.0.len() + scratch.spare.0.len() < 100_000);
+        assert!(scratch.held.len() + scratch.spare.len() < 100_000);
     }
 
     #[test]

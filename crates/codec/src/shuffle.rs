@@ -2,10 +2,49 @@
 //!
 //! Bytes behind the last whole element stay where they are.
 
+use crate::codec::{Transform, room};
+use crate::coders::Coders;
+use hyperslab_core::Result;
 use multiversion::multiversion;
 
+/// Bytes of equal significance side by side.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Shuffle {
+    /// Bytes of an element; 0 and 1 change nothing.
+    pub element: usize,
+}
+
+impl Transform for Shuffle {
+    fn decoded_sizes(&self, least: usize, most: usize) -> Option<(usize, usize)> {
+        Some((least, most))
+    }
+
+    fn encoded_size(&self, raw: usize) -> Option<usize> {
+        Some(raw)
+    }
+
+    fn most_encoded(&self, raw: usize) -> usize {
+        raw
+    }
+
+    fn cut<'a>(&self, stored: &'a [u8]) -> Result<Option<&'a [u8]>> {
+        Ok((self.element <= 1).then_some(stored))
+    }
+
+    fn decode(&self, stored: &[u8], out: &mut [u8], _: &mut Coders) -> Result<usize> {
+        unshuffle_to(self.element, stored, room(out, stored.len())?);
+        Ok(stored.len())
+    }
+
+    fn encode(&self, raw: &[u8], out: &mut Vec<u8>, _: &mut Coders) -> Result<()> {
+        out.resize(raw.len(), 0);
+        shuffle_to(self.element, raw, out);
+        Ok(())
+    }
+}
+
 /// Undoes the shuffle of elements of `element` bytes. Both slices have one length.
-pub(crate) fn decode(element: usize, stored: &[u8], out: &mut [u8]) {
+pub(crate) fn unshuffle_to(element: usize, stored: &[u8], out: &mut [u8]) {
     let Some(whole) = whole_elements(element, stored, out) else {
         return out.copy_from_slice(stored);
     };
@@ -21,7 +60,7 @@ pub(crate) fn decode(element: usize, stored: &[u8], out: &mut [u8]) {
 }
 
 /// Shuffles elements of `element` bytes. Both slices have one length.
-pub(crate) fn encode(element: usize, raw: &[u8], out: &mut [u8]) {
+pub(crate) fn shuffle_to(element: usize, raw: &[u8], out: &mut [u8]) {
     let Some(whole) = whole_elements(element, raw, out) else {
         return out.copy_from_slice(raw);
     };
@@ -179,10 +218,10 @@ mod tests {
             raw in prop::collection::vec(any::<u8>(), 0..9000),
         ) {
             let mut stored = vec![0; raw.len()];
-            encode(element, &raw, &mut stored);
+            shuffle_to(element, &raw, &mut stored);
             prop_assert_eq!(&stored, &defined(element, &raw));
             let mut back = vec![0; raw.len()];
-            decode(element, &stored, &mut back);
+            unshuffle_to(element, &stored, &mut back);
             prop_assert_eq!(back, raw);
         }
     }

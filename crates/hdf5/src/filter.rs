@@ -1,7 +1,7 @@
 //! Filters: which there are, and how chunks pass back through them.
 
 use crate::format::message::filter_pipeline::Filter;
-use hyperslab_codec::{Codec, Scratch, decode, plausible};
+use hyperslab_codec::{Codec, Deflate, Fletcher32, Scratch, Shuffle, check_size, decode};
 use hyperslab_core::{Error, Result};
 
 /// Deflate, a zlib stream.
@@ -84,13 +84,13 @@ impl Pipeline {
             match filter.id {
                 DEFLATE => {
                     let level = first.and_then(|level| u8::try_from(level).ok()).unwrap_or(6);
-                    Step::Codec(Codec::Deflate { level })
+                    Step::Codec(Deflate { level }.into())
                 }
                 SHUFFLE => {
                     let element = first.and_then(|size| usize::try_from(size).ok());
-                    Step::Codec(Codec::Shuffle { element: element.unwrap_or(element_size) })
+                    Step::Codec(Shuffle { element: element.unwrap_or(element_size) }.into())
                 }
-                FLETCHER32 => Step::Codec(Codec::Fletcher32),
+                FLETCHER32 => Step::Codec(Fletcher32.into()),
                 id => Step::Other(name(id, filter)),
             }
         };
@@ -120,13 +120,11 @@ impl Pipeline {
                 continue;
             }
             match step {
-                Step::Codec(codec) => codecs.push(*codec),
+                Step::Codec(codec) => codecs.push(codec.clone()),
                 Step::Other(name) => return Err(Error::unsupported(format!("filter {name}"))),
             }
         }
-        if !plausible(&codecs, stored.len(), len) {
-            return Err(Error::malformed(format!("{} bytes cannot hold the {len} of a chunk", stored.len())));
-        }
+        check_size(&codecs, stored, len)?;
         out.clear();
         out.resize(len, 0);
         decode(&codecs, stored, out, scratch)

@@ -1,0 +1,75 @@
+//! The codecs there are, and what the pipeline asks of each.
+
+use crate::coders::Coders;
+use hyperslab_core::{Error, Result};
+
+/// What one codec does; each is a type of its own with its parameters as fields.
+pub(crate) trait Transform {
+    /// The sizes that `least` to `most` stored bytes can decode to; `None` if they are too few for any.
+    fn decoded_sizes(&self, least: usize, most: usize) -> Option<(usize, usize)>;
+
+    /// The size that `stored` says it decodes to, where codecs of this kind say so.
+    fn declared_size(&self, _stored: &[u8]) -> Result<Option<usize>> {
+        Ok(None)
+    }
+
+    /// The size of `raw` bytes encoded, if it does not depend on what they are.
+    fn encoded_size(&self, _raw: usize) -> Option<usize> {
+        None
+    }
+
+    /// The most bytes that an encoder makes of `raw`.
+    fn most_encoded(&self, raw: usize) -> usize;
+
+    /// What `stored` decodes to, where decoding cuts and does not change it.
+    fn cut<'a>(&self, _stored: &'a [u8]) -> Result<Option<&'a [u8]>> {
+        Ok(None)
+    }
+
+    /// Decodes to the beginning of `out` and tells how many bytes; more than fit are an error.
+    fn decode(&self, stored: &[u8], out: &mut [u8], coders: &mut Coders) -> Result<usize>;
+
+    /// Replaces what `out` holds by `raw` encoded.
+    fn encode(&self, raw: &[u8], out: &mut Vec<u8>, coders: &mut Coders) -> Result<()>;
+}
+
+macro_rules! codecs {
+    ($($module:ident::$name:ident: $what:literal,)*) => {
+        /// One step of a pipeline with its parameters.
+        #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+        pub enum Codec {
+            $(#[doc = $what] $name(crate::$module::$name),)*
+        }
+
+        $(impl From<crate::$module::$name> for Codec {
+            fn from(codec: crate::$module::$name) -> Codec {
+                Codec::$name(codec)
+            }
+        })*
+
+        impl Codec {
+            pub(crate) fn transform(&self) -> &dyn Transform {
+                match self {
+                    $(Codec::$name(codec) => codec,)*
+                }
+            }
+        }
+    };
+}
+
+codecs! {
+    deflate::Deflate: "A zlib stream.",
+    fletcher32::Fletcher32: "A checksum of four bytes behind the data.",
+    shuffle::Shuffle: "Bytes of equal significance side by side.",
+}
+
+/// The beginning of `out` that `len` decoded bytes go to.
+pub(crate) fn room(out: &mut [u8], len: usize) -> Result<&mut [u8]> {
+    let most = out.len();
+    out.get_mut(..len).ok_or_else(|| too_long(len, most))
+}
+
+/// An error for `found` decoded bytes where there should be at most `most`.
+pub(crate) fn too_long(found: usize, most: usize) -> Error {
+    Error::malformed(format!("decodes to {found} bytes, expected {most}"))
+}
