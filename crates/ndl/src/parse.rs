@@ -72,6 +72,9 @@ pub fn parse(text: &[u8], options: &ParseOptions) -> Parsed {
         return Parsed { diagnostics: findings.finish(), ..Parsed::default() };
     }
     let document = Document::read(source, &mut findings);
+    if findings.is_hopeless() {
+        return Parsed { diagnostics: findings.finish(), ..Parsed::default() };
+    }
     let context = Context::new(findings, *options);
     document::read(&document, context)
 }
@@ -104,5 +107,5 @@ fn end_of(text: &str) -> Span {
     let line = number(text.bytes().filter(|b| *b == b'\n').count()).saturating_add(1);
     let last = text.rsplit('\n').next().unwrap_or_default();
     let column = number(last.chars().count()).saturating_add(1);
-    Span { line, column, end_line: line, end_column: column.saturating_add(1) }
+    Span { line, column, end_column: column.saturating_add(1) }
 }

@@ -31,7 +31,7 @@ impl<'t> Context<'t, '_> {
         attributes: Option<Node<'t>>,
         found: Option<NodeKind>,
     ) -> Unreadable {
-        let reason = reason.scalar().map_or("", |scalar| &*scalar.text);
+        let reason = reason.scalar().map_or("", |scalar| scalar.text);
         let kind = match reason.starts_with("unsupported") {
             true => ErrorKind::Unsupported,
             false => ErrorKind::Malformed,
@@ -176,7 +176,7 @@ impl<'t> Context<'t, '_> {
         })
     }
 
-    fn best(&mut self, scalar: &Scalar<'_>, node: Node<'_>) -> Option<Best> {
+    fn best(&mut self, scalar: Scalar<'_>, node: Node<'_>) -> Option<Best> {
         match resolve(scalar) {
             Resolved::Null => {
                 let finding = self.findings.error(
@@ -191,7 +191,7 @@ impl<'t> Context<'t, '_> {
             Resolved::Int(value) if i64::try_from(value).is_ok() => Some(Best::Int64),
             Resolved::Int(value) if u64::try_from(value).is_ok() => Some(Best::UInt64),
             Resolved::Int(_) | Resolved::HugeInt => {
-                let message = format!("{}, which no integer type holds", shown(&scalar.text));
+                let message = format!("{}, which no integer type holds", shown(scalar.text));
                 self.findings.error("ndl/value-range", node.span(), message).hint("quote a text");
                 None
             }

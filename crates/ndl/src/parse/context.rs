@@ -101,7 +101,7 @@ impl<'t, 's> Context<'t, 's> {
 
     /// An integer from 0.
     pub(super) fn count<T: TryFrom<i128>>(&mut self, node: Node<'_>, what: &str) -> Option<T> {
-        let value = node.scalar().filter(|scalar| scalar.is_plain()).and_then(|scalar| integer(&scalar.text));
+        let value = node.scalar().filter(|scalar| scalar.is_plain()).and_then(|scalar| integer(scalar.text));
         if let Some(value) = value.filter(|value| *value >= 0)
             && let Ok(value) = T::try_from(value)
         {
@@ -144,7 +144,7 @@ impl<'t, 's> Context<'t, 's> {
 
     pub(super) fn text(&mut self, node: Node<'t>, what: &str) -> Option<&'t str> {
         if let Some(scalar) = node.scalar().filter(|scalar| !scalar.is_null()) {
-            return Some(&scalar.text);
+            return Some(scalar.text);
         }
         let message = format!("{} for {what}, expected text", node.describe());
         self.findings.error("ndl/structure", node.span(), message);

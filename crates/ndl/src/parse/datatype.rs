@@ -21,7 +21,7 @@ impl<'t> Context<'t, '_> {
         self.few_parts(node.span())?;
         let datatype = match node.view() {
             View::Scalar(scalar) if scalar.is_null() => None,
-            View::Scalar(scalar) => return self.keyword(&scalar.text, node.span()),
+            View::Scalar(scalar) => return self.keyword(scalar.text, node.span()),
             View::Mapping(mapping) => return self.categories(mapping, node.span(), false),
             View::Sequence(_) => None,
         };

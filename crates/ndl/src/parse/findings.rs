@@ -64,6 +64,18 @@ impl<'s> Findings<'s> {
         self.found.len() >= MOST_FINDINGS
     }
 
+    /// Counts a finding that is not kept any more.
+    pub(crate) fn leave_out(&mut self) {
+        if !self.silent {
+            self.left_out += 1;
+        }
+    }
+
+    /// Whether nothing more that is found can be kept, and what was found forbids the use of the text.
+    pub(crate) fn is_hopeless(&self) -> bool {
+        self.is_full() && self.found.iter().any(|(found, _)| found.severity == Severity::Error)
+    }
+
     /// Whether findings are dropped from here on; returns whether they were before.
     pub(crate) fn silence(&mut self, silent: bool) -> bool {
         std::mem::replace(&mut self.silent, silent)
@@ -82,7 +94,7 @@ impl<'s> Findings<'s> {
                 width = lines.next().map_or(0, |line| line.trim_end_matches('\r').chars().count());
             }
             // What goes on over lines is marked to the end of its first.
-            if span.end_line != span.line {
+            if span.end_column == Span::ON {
                 diagnostic.end_column = width + 1;
             }
             diagnostic.end_column = diagnostic.end_column.max(diagnostic.column + 1);

@@ -18,8 +18,8 @@ pub(crate) enum Resolved {
     Bytes,
 }
 
-pub(crate) fn resolve(scalar: &Scalar<'_>) -> Resolved {
-    let text = &*scalar.text;
+pub(crate) fn resolve(scalar: Scalar<'_>) -> Resolved {
+    let text = scalar.text;
     match scalar.tag {
         Tag::Binary => return Resolved::Bytes,
         Tag::Float => return Resolved::Float,

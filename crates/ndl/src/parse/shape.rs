@@ -102,8 +102,8 @@ impl<'t> Context<'t, '_> {
         if scalar.is_null() {
             return plain(Extent::Unlimited { current: 0 });
         }
-        if scalar.is_plain() && is_integer(&scalar.text) {
-            if let Some(size) = integer(&scalar.text).and_then(|size| u64::try_from(size).ok()) {
+        if scalar.is_plain() && is_integer(scalar.text) {
+            if let Some(size) = integer(scalar.text).and_then(|size| u64::try_from(size).ok()) {
                 return plain(Extent::Fixed(size));
             }
             self.findings.error(
@@ -119,13 +119,8 @@ impl<'t> Context<'t, '_> {
     }
 
     /// The dimcoord that a name means: of the group itself, or of the nearest group around it.
-    fn dimcoord_path(
-        &mut self,
-        scalar: &'t Scalar<'t>,
-        node: Node<'t>,
-        group: &NodePath,
-    ) -> Option<NodePath> {
-        let text = &*scalar.text;
+    fn dimcoord_path(&mut self, scalar: Scalar<'t>, node: Node<'t>, group: &NodePath) -> Option<NodePath> {
+        let text = scalar.text;
         if text.starts_with('/') {
             let path = self.path(text, node.span())?;
             if self.dimcoords.contains_key(&path) {

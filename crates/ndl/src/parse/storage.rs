@@ -218,7 +218,7 @@ impl<'t> Context<'t, '_> {
                 }
             }
             "length" => {
-                storage.length = match value.scalar().map(|scalar| &*scalar.text) {
+                storage.length = match value.scalar().map(|scalar| scalar.text) {
                     Some("variable") => Some(Length::Variable),
                     _ => match self.count(value, "the length in bytes, or variable,") {
                         Some(0) => {
@@ -276,7 +276,7 @@ impl<'t> Context<'t, '_> {
         }
     }
 
-    fn scalar_directive(&mut self, scalar: &Scalar<'_>, node: Node<'t>) -> Option<Directive> {
+    fn scalar_directive(&mut self, scalar: Scalar<'_>, node: Node<'t>) -> Option<Directive> {
         Some(match resolve(scalar) {
             Resolved::Bool(value) => Directive::Bool(value),
             Resolved::Int(value) => Directive::Int(value),
@@ -285,7 +285,7 @@ impl<'t> Context<'t, '_> {
                 self.unsupported(node.span(), "!!binary as a directive of one format");
                 return None;
             }
-            Resolved::Float => match double(&scalar.text) {
+            Resolved::Float => match double(scalar.text) {
                 Some(value) => Directive::Float(value),
                 None => Directive::Text(scalar.text.to_string()),
             },
@@ -295,7 +295,7 @@ impl<'t> Context<'t, '_> {
 
     fn filter(&mut self, node: Node<'t>) -> Option<hyperslab_model::Filter> {
         let (name, parameters, span) = match node.view() {
-            View::Scalar(scalar) if !scalar.is_null() => (&*scalar.text, None, node.span()),
+            View::Scalar(scalar) if !scalar.is_null() => (scalar.text, None, node.span()),
             View::Mapping(mapping) if mapping.len() == 1 => {
                 let (key, value) = mapping.iter().next()?;
                 (key.name, Some(value), key.span)

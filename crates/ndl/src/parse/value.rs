@@ -192,7 +192,7 @@ impl<'t> Reader<'_, 't, '_> {
             },
             Datatype::Bool => {
                 let scalar = self.scalar(node, "true or false")?;
-                match boolean(&scalar.text) {
+                match boolean(scalar.text) {
                     Some(value) => out.push(u8::from(value)),
                     None => return self.wrong_kind(node, "true or false"),
                 }
@@ -247,8 +247,8 @@ impl<'t> Reader<'_, 't, '_> {
         out: &mut Vec<u8>,
     ) -> Result<(), Wrong> {
         let scalar = self.scalar(node, "an integer")?;
-        let Some(value) = integer(&scalar.text) else {
-            if is_integer(&scalar.text) {
+        let Some(value) = integer(scalar.text) else {
+            if is_integer(scalar.text) {
                 return self.wrong_element(node, datatype, "out of range");
             }
             return self.wrong_kind(node, &format!("an integer ({datatype})"));
@@ -269,15 +269,12 @@ impl<'t> Reader<'_, 't, '_> {
     ) -> Result<(), Wrong> {
         let Datatype::Int { bits, signed } = *base.resolved() else { return Err(Wrong) };
         let scalar = self.scalar(node, "a member's name")?;
-        let number = integer(&scalar.text).filter(|_| scalar.is_plain());
-        let value = number.or_else(|| self.member_value(members, &scalar.text));
+        let number = integer(scalar.text).filter(|_| scalar.is_plain());
+        let value = number.or_else(|| self.member_value(members, scalar.text));
         let Some(value) = value else {
             let names: Vec<&str> = members.iter().map(|(name, _)| name.as_str()).collect();
-            let message = format!("no member {} of the enum", shown(&scalar.text));
-            self.context
-                .findings
-                .error("ndl/value", node.span(), message)
-                .hint(suggest(&scalar.text, &names));
+            let message = format!("no member {} of the enum", shown(scalar.text));
+            self.context.findings.error("ndl/value", node.span(), message).hint(suggest(scalar.text, &names));
             return Err(Wrong);
         };
         if !in_range(value, bits, signed) {
@@ -390,7 +387,7 @@ impl<'t> Reader<'_, 't, '_> {
         }
     }
 
-    fn scalar(&mut self, node: Node<'t>, expected: &str) -> Result<&'t Scalar<'t>, Wrong> {
+    fn scalar(&mut self, node: Node<'t>, expected: &str) -> Result<Scalar<'t>, Wrong> {
         match node.scalar() {
             Some(scalar) => Ok(scalar),
             None => {
@@ -474,7 +471,7 @@ fn kind(node: Node<'_>) -> &'static str {
 fn source(node: Node<'_>) -> String {
     match node.scalar() {
         Some(scalar) if scalar.is_plain() && scalar.text.len() < 60 => scalar.text.to_string(),
-        Some(scalar) => shown(&scalar.text),
+        Some(scalar) => shown(scalar.text),
         None => "…".into(),
     }
 }

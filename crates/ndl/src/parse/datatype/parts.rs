@@ -68,7 +68,7 @@ impl<'t> Context<'t, '_> {
         let mut values = Vec::new();
         for (key, value) in self.map(members, "members")?.iter() {
             let number =
-                value.scalar().filter(|scalar| scalar.is_plain()).and_then(|scalar| integer(&scalar.text));
+                value.scalar().filter(|scalar| scalar.is_plain()).and_then(|scalar| integer(scalar.text));
             let Some(number) = number else {
                 let message =
                     format!("{} for the member {}, expected an integer", value.describe(), shown(key.name));

@@ -15,9 +15,9 @@ impl<'t> Reader<'_, 't, '_> {
         out: &mut Vec<u8>,
     ) -> Result<(), Wrong> {
         let scalar = self.scalar(node, "a time")?;
-        let count = match integer(&scalar.text).filter(|_| scalar.is_plain()) {
+        let count = match integer(scalar.text).filter(|_| scalar.is_plain()) {
             Some(count) => Some(count),
-            None => time::count(unit, &scalar.text).or_else(|| integer(&scalar.text)),
+            None => time::count(unit, scalar.text).or_else(|| integer(scalar.text)),
         };
         let Some(count) = count else {
             let expected = if unit.duration { "an integer" } else { "ISO 8601 text or an integer" };
@@ -40,7 +40,7 @@ impl<'t> Reader<'_, 't, '_> {
                 hex(&even).filter(|bytes| !bytes.is_empty())
             }
             None => {
-                integer(&scalar.text).filter(|value| *value >= 0).map(|value| value.to_be_bytes().to_vec())
+                integer(scalar.text).filter(|value| *value >= 0).map(|value| value.to_be_bytes().to_vec())
             }
         };
         let Some(bytes) = &mut bytes else { return self.wrong_kind(node, "bits such as 0xa5") };
@@ -62,7 +62,7 @@ impl<'t> Reader<'_, 't, '_> {
         }
         let scalar = self.scalar(node, "text")?;
         let decoded = match scalar.tag {
-            Tag::Binary => Some(base64(&scalar.text)),
+            Tag::Binary => Some(base64(scalar.text)),
             _ => None,
         };
         let bytes: &[u8] = match &decoded {
@@ -102,8 +102,8 @@ impl<'t> Reader<'_, 't, '_> {
         let scalar = self.scalar(node, "bytes")?;
         let size = usize::try_from(size).map_err(|_| Wrong)?;
         let bytes = match scalar.tag {
-            Tag::Binary => base64(&scalar.text),
-            _ => hex(&scalar.text),
+            Tag::Binary => base64(scalar.text),
+            _ => hex(scalar.text),
         };
         let Some(bytes) = bytes else {
             return self.wrong_kind(node, "hex text such as \"0x89504e47\", or !!binary");

@@ -8,7 +8,7 @@ use hyperslab_model::{Datatype, Float};
 impl<'t> Reader<'_, 't, '_> {
     pub(super) fn float(&mut self, node: Node<'t>, float: &Float, out: &mut Vec<u8>) -> Result<(), Wrong> {
         let scalar = self.scalar(node, "a number")?;
-        let text = &*scalar.text;
+        let text = scalar.text;
         let bytes = match scalar.tag {
             Tag::Binary => Some(base64(text)),
             _ if matches!(float, Float::Quad | Float::Other(_)) => Some(hex(text)),
@@ -64,9 +64,8 @@ impl<'t> Reader<'_, 't, '_> {
     ) -> Result<(), Wrong> {
         let size = float.row_size();
         let Some(mut bytes) = bytes.filter(|bytes| bytes.len() == size) else {
-            let decimal = node
-                .scalar()
-                .is_some_and(|scalar| is_decimal(&scalar.text) || special(&scalar.text).is_some());
+            let decimal =
+                node.scalar().is_some_and(|scalar| is_decimal(scalar.text) || special(scalar.text).is_some());
             if decimal {
                 self.context.unsupported(node.span(), &format!("decimal numbers of {float}"));
                 return Err(Wrong);

@@ -12,7 +12,7 @@ impl<'t> Context<'t, '_> {
         let objects = !matches!(datatype, Datatype::RegRef);
         match node.view() {
             View::Scalar(scalar) if scalar.is_null() => Some(Reference::Null),
-            View::Scalar(scalar) if objects => Some(Reference::Object(self.path(&scalar.text, node.span())?)),
+            View::Scalar(scalar) if objects => Some(Reference::Object(self.path(scalar.text, node.span())?)),
             View::Mapping(mapping) => self.told(node, mapping, regions),
             _ => {
                 let expected =

@@ -1,0 +1,277 @@
+//! From the events of a parser to a tree.
+
+use super::{Data, Document, Span, Tag, shown};
+use crate::parse::findings::Findings;
+use saphyr_parser::{Event, Parser, ScalarStyle, ScanError, Span as YamlSpan, Tag as YamlTag};
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+
+pub(super) struct Reader<'f, 's, 'a> {
+    findings: &'f mut Findings<'s>,
+    document: Document<'a>,
+    open: Vec<Open>,
+    /// What the open collections hold so far, one's behind that of the one around it.
+    children: Vec<u32>,
+    anchors: HashMap<usize, Anchored>,
+    /// Nodes that aliases stand for.
+    expanded: u64,
+}
+
+/// A sequence or mapping that has not ended.
+struct Open {
+    mapping: bool,
+    tag: Tag,
+    anchor: usize,
+    start: Span,
+    /// Where its children begin.
+    first: usize,
+    weight: u64,
+    height: usize,
+}
+
+/// What an alias may stand for: nodes with all in them written out, and levels.
+#[derive(Clone, Copy)]
+struct Anchored {
+    node: u32,
+    weight: u64,
+    height: usize,
+}
+
+/// An error after which nothing can be read.
+pub(super) struct Stop;
+
+impl<'f, 's, 'a> Reader<'f, 's, 'a> {
+    pub(super) fn new(findings: &'f mut Findings<'s>) -> Self {
+        Reader {
+            findings,
+            document: Document::default(),
+            open: Vec::new(),
+            children: Vec::new(),
+            anchors: HashMap::new(),
+            expanded: 0,
+        }
+    }
+
+    pub(super) fn read(mut self, text: &'a str) -> Result<Document<'a>, Stop> {
+        let mut parser = Parser::new_from_str(text);
+        // Places are told in characters: only here they are bytes, too.
+        let ascii = Some(text).filter(|text| text.is_ascii());
+        let mut documents = 0;
+        while let Some(event) = parser.next_event() {
+            let (event, span) = event.map_err(|error| self.syntax(&error))?;
+            match event {
+                Event::DocumentStart(_) => {
+                    documents += 1;
+                    if documents > 1 {
+                        let finding = self.findings.error(
+                            "ndl/document",
+                            place(span),
+                            "a second document, expected one a file",
+                        );
+                        finding.hint("split the file at ---");
+                        return Ok(self.document);
+                    }
+                }
+                Event::Scalar(text, style, anchor, tag) => {
+                    let from = span.start.index();
+                    let span = place(span);
+                    let tag = self.tag(tag.as_deref(), span);
+                    let plain = style == ScalarStyle::Plain;
+                    let data = match ascii.and_then(|source| source.get(from..from + text.len())) {
+                        Some(same) if *same == *text => Data::Borrowed { span, plain, tag, text: same },
+                        _ => match text {
+                            Cow::Borrowed(text) => Data::Borrowed { span, plain, tag, text },
+                            Cow::Owned(text) => Data::Owned { span, plain, tag, text: text.into() },
+                        },
+                    };
+                    if matches!(tag, Tag::Seq | Tag::Map) {
+                        self.findings.error("ndl/tag", span, "a scalar with the tag of a collection");
+                    }
+                    self.add(data, span, anchor, 1, 0)?;
+                }
+                Event::SequenceStart(anchor, tag) => self.begin(false, anchor, tag.as_deref(), span)?,
+                Event::MappingStart(anchor, tag) => self.begin(true, anchor, tag.as_deref(), span)?,
+                Event::SequenceEnd | Event::MappingEnd => self.end(span)?,
+                Event::Alias(anchor) => self.alias(anchor, place(span))?,
+                Event::StreamEnd => break,
+                Event::Nothing | Event::StreamStart | Event::DocumentEnd => {}
+            }
+        }
+        Ok(self.document)
+    }
+
+    fn begin(
+        &mut self,
+        mapping: bool,
+        anchor: usize,
+        tag: Option<&YamlTag>,
+        span: YamlSpan,
+    ) -> Result<(), Stop> {
+        let start = place(span);
+        if self.open.len() >= MOST_LEVELS {
+            return Err(self.too_deep(start));
+        }
+        let tag = self.tag(tag, start);
+        let first = self.children.len();
+        self.open.push(Open { mapping, tag, anchor, start, first, weight: 1, height: 0 });
+        Ok(())
+    }
+
+    fn end(&mut self, span: YamlSpan) -> Result<(), Stop> {
+        let Some(open) = self.open.pop() else { return Ok(()) };
+        let end = place(span);
+        let end_column = if end.line == open.start.line { end.column } else { Span::ON };
+        let span = Span { end_column, ..open.start };
+        let expected = if open.mapping { Tag::Map } else { Tag::Seq };
+        if open.tag != Tag::None && open.tag != expected {
+            self.findings.error("ndl/tag", span, "a collection with the tag of something else");
+        }
+        let data = match open.mapping {
+            true => Data::Mapping { span, entries: self.entries(open.first) },
+            false => {
+                let items = self.children.get(open.first..).unwrap_or_default().into();
+                Data::Sequence { span, items }
+            }
+        };
+        self.children.truncate(open.first);
+        self.add(data, span, open.anchor, open.weight, open.height + 1)
+    }
+
+    /// Puts a node into the collection that is open.
+    fn add(
+        &mut self,
+        data: Data<'a>,
+        span: Span,
+        anchor: usize,
+        weight: u64,
+        height: usize,
+    ) -> Result<(), Stop> {
+        let Some(node) = self.document.push(data) else {
+            self.findings.error("ndl/limit", span, "more than 2^32 nodes");
+            return Err(Stop);
+        };
+        let added = Anchored { node, weight, height };
+        if anchor > 0 {
+            self.anchors.insert(anchor, added);
+        }
+        self.attach(added);
+        Ok(())
+    }
+
+    fn attach(&mut self, Anchored { node, weight, height }: Anchored) {
+        match self.open.last_mut() {
+            Some(open) => {
+                self.children.push(node);
+                open.weight = open.weight.saturating_add(weight);
+                open.height = open.height.max(height);
+            }
+            None => self.document.root = Some(node),
+        }
+    }
+
+    fn alias(&mut self, anchor: usize, span: Span) -> Result<(), Stop> {
+        let Some(target) = self.anchors.get(&anchor).copied() else {
+            self.findings.error("ndl/alias", span, "an alias within what it stands for");
+            return Err(Stop);
+        };
+        self.expanded = self.expanded.saturating_add(target.weight);
+        if self.expanded > MOST_EXPANDED {
+            let message = format!("aliases stand for more than {MOST_EXPANDED} nodes");
+            self.findings.error("ndl/alias", span, message);
+            return Err(Stop);
+        }
+        if self.open.len() + target.height > MOST_LEVELS {
+            return Err(self.too_deep(span));
+        }
+        self.attach(target);
+        Ok(())
+    }
+
+    /// Keys and values from a child on, without keys that cannot be names or come twice.
+    fn entries(&mut self, first: usize) -> Box<[(u32, u32)]> {
+        let children = self.children.get(first..).unwrap_or_default();
+        let mut entries = Vec::with_capacity(children.len() / 2);
+        let mut lines: HashMap<&str, u32> = HashMap::with_capacity(children.len() / 2);
+        for pair in children.chunks_exact(2) {
+            let [key, value] = *pair else { continue };
+            let Some(node) = self.document.node(key) else { continue };
+            let span = node.span();
+            let Some(scalar) = node.scalar() else {
+                self.findings.error("ndl/key", span, "a key that is a list or a map, expected a name");
+                continue;
+            };
+            if scalar.plain && scalar.text == "<<" {
+                let finding =
+                    self.findings.error("ndl/merge-key", span, "a merge key, which YAML 1.2 does not have");
+                finding.hint("write the entries out, or quote a name: \"<<\"");
+                continue;
+            }
+            match lines.entry(scalar.text) {
+                Entry::Occupied(_) if self.findings.is_full() => self.findings.leave_out(),
+                Entry::Occupied(first) => {
+                    let (name, first) = (shown(scalar.text), first.get());
+                    let message =
+                        format!("the key {name} twice in one map, on line {first} and line {}", span.line);
+                    self.findings.error("ndl/duplicate-key", span, message);
+                }
+                Entry::Vacant(place) => {
+                    place.insert(span.line);
+                    entries.push((key, value));
+                }
+            }
+        }
+        entries.into()
+    }
+
+    fn tag(&mut self, tag: Option<&YamlTag>, span: Span) -> Tag {
+        let Some(tag) = tag else { return Tag::None };
+        match (tag.is_yaml_core_schema(), tag.suffix.as_str()) {
+            (true, "str") => Tag::Str,
+            (true, "int") => Tag::Int,
+            (true, "float") => Tag::Float,
+            (true, "null") => Tag::Null,
+            (true, "bool") => Tag::Bool,
+            (true, "binary") => Tag::Binary,
+            (true, "seq") => Tag::Seq,
+            (true, "map") => Tag::Map,
+            _ => {
+                let message = format!("the tag {}", shown(&tag.to_string()));
+                let finding = self.findings.error("ndl/tag", span, message);
+                finding.hint("known are !!str !!int !!float !!null !!bool !!binary !!seq !!map");
+                Tag::None
+            }
+        }
+    }
+
+    fn too_deep(&mut self, span: Span) -> Stop {
+        self.findings.error("ndl/depth", span, format!("more than {MOST_LEVELS} levels"));
+        Stop
+    }
+
+    fn syntax(&mut self, error: &ScanError) -> Stop {
+        let span = place(YamlSpan::empty(*error.marker()));
+        // Brackets are counted before any of them is an event.
+        if error.info().starts_with("recursion limit") {
+            return self.too_deep(span);
+        }
+        self.findings.error("ndl/yaml", span, error.info().trim_end_matches('.'));
+        Stop
+    }
+}
+
+fn place(span: YamlSpan) -> Span {
+    let number = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
+    let line = number(span.start.line()).max(1);
+    let end_column = match number(span.end.line()) == line {
+        true => number(span.end.col()).saturating_add(1),
+        false => Span::ON,
+    };
+    Span { line, column: number(span.start.col()).saturating_add(1), end_column }
+}
+
+/// Collections in each other.
+const MOST_LEVELS: usize = 128;
+
+/// Nodes that all aliases together may stand for.
+const MOST_EXPANDED: u64 = 1 << 20;
