@@ -19,4 +19,5 @@ mod parse;
 mod parse_hostile;
 mod parse_readings;
 mod pure;
+mod schema;
 mod sharded;

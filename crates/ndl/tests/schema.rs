@@ -1,0 +1,277 @@
+//! The schema, the page on the language and the parser agree.
+
+use hyperslab_ndl::{ParseOptions, SCHEMA, Severity, parse};
+use serde_json::{Map, Value};
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+const STRICT: ParseOptions = ParseOptions { strict: true, lenient: false, pure: false };
+
+fn schema() -> Value {
+    serde_json::from_str(SCHEMA).unwrap()
+}
+
+fn crate_path(relative: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(relative)
+}
+
+fn read(relative: &str) -> String {
+    let path = crate_path(relative);
+    fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+fn files(relative: &str) -> Vec<PathBuf> {
+    let mut found: Vec<PathBuf> =
+        fs::read_dir(crate_path(relative)).unwrap().map(|entry| entry.unwrap().path()).collect();
+    found.sort();
+    found
+}
+
+/// Every map within a value, with the way to it.
+fn maps<'v>(value: &'v Value, at: &str, found: &mut Vec<(String, &'v Map<String, Value>)>) {
+    match value {
+        Value::Object(map) => {
+            found.push((at.to_owned(), map));
+            for (key, value) in map {
+                maps(value, &format!("{at}/{key}"), found);
+            }
+        }
+        Value::Array(items) => {
+            for (index, item) in items.iter().enumerate() {
+                maps(item, &format!("{at}/{index}"), found);
+            }
+        }
+        _ => {}
+    }
+}
+
+fn all_maps(schema: &Value) -> Vec<(String, &Map<String, Value>)> {
+    let mut found = Vec::new();
+    maps(schema, "#", &mut found);
+    // Examples are documents, not schemas.
+    found.retain(|(at, _)| !at.contains("/examples/"));
+    found
+}
+
+/// The schema behind a reference, if it is one.
+fn target<'s>(schema: &'s Value, of: &'s Value) -> Option<&'s Value> {
+    schema.pointer(of["$ref"].as_str()?.strip_prefix('#')?)
+}
+
+/// The definition of an entity.
+fn definition<'s>(schema: &'s Value, name: &str) -> &'s Value {
+    schema["$defs"].get(name).unwrap_or_else(|| panic!("no definition {name}"))
+}
+
+fn properties(of: &Value) -> BTreeSet<String> {
+    of["properties"].as_object().unwrap().keys().cloned().collect()
+}
+
+fn words(of: &Value) -> BTreeSet<String> {
+    of["enum"].as_array().unwrap().iter().map(|word| word.as_str().unwrap().to_owned()).collect()
+}
+
+fn set<S: AsRef<str>>(of: impl IntoIterator<Item = S>) -> BTreeSet<String> {
+    of.into_iter().map(|word| word.as_ref().to_owned()).collect()
+}
+
+/// The text of a table in the parser's source, which is where its words are.
+fn table(file: &str, name: &str) -> String {
+    let source = read(&format!("src/{file}"));
+    let (_, rest) =
+        source.split_once(&format!("const {name}:")).unwrap_or_else(|| panic!("{file}: no {name}"));
+    rest.split_once(';').unwrap().0.to_owned()
+}
+
+fn literals(text: &str) -> Vec<&str> {
+    text.split('"').skip(1).step_by(2).collect()
+}
+
+fn table_words(file: &str, name: &str) -> BTreeSet<String> {
+    set(literals(&table(file, name)))
+}
+
+/// Filters and their parameters.
+fn filters() -> Vec<(String, BTreeSet<String>)> {
+    let table = table("parse/filter.rs", "FILTERS");
+    let entries = table.split("(\"").skip(1).filter_map(|entry| entry.split_once('"'));
+    entries.map(|(name, parameters)| (name.to_owned(), set(literals(parameters)))).collect()
+}
+
+fn shown(text: &str, options: &ParseOptions) -> Vec<String> {
+    parse(text.as_bytes(), options).diagnostics.iter().map(ToString::to_string).collect()
+}
+
+#[test]
+fn every_reference_leads_somewhere_and_every_definition_is_used() {
+    let schema = schema();
+    let mut used = BTreeSet::new();
+    for (at, map) in all_maps(&schema) {
+        let Some(Value::String(reference)) = map.get("$ref") else { continue };
+        let name = reference.strip_prefix("#/$defs/").unwrap_or_else(|| panic!("{at}: {reference}"));
+        assert!(schema["$defs"].get(name).is_some(), "{at}: no {reference}");
+        used.insert(name.to_owned());
+    }
+    let defined = set(schema["$defs"].as_object().unwrap().keys());
+    assert_eq!(defined, used);
+}
+
+#[test]
+fn every_definition_and_property_is_described() {
+    let schema = schema();
+    for (name, of) in schema["$defs"].as_object().unwrap() {
+        assert!(of["title"].is_string() && of["description"].is_string(), "{name}");
+    }
+    for (at, map) in all_maps(&schema) {
+        // Conditions hold what is checked, not what there is.
+        if !at.ends_with("/properties") || ["/if/", "/then/", "/else/"].iter().any(|part| at.contains(part)) {
+            continue;
+        }
+        for (key, of) in map {
+            let told = of["description"].is_string()
+                || target(&schema, of).is_some_and(|target| target["description"].is_string());
+            assert!(told, "{at}/{key} has no description");
+        }
+    }
+    for (at, map) in all_maps(&schema) {
+        if let Some(Value::Array(told)) = map.get("enumDescriptions") {
+            assert_eq!(told.len(), map["enum"].as_array().unwrap().len(), "{at}");
+        }
+    }
+}
+
+#[test]
+fn types_are_those_that_the_parser_knows() {
+    let schema = schema();
+    assert_eq!(words(definition(&schema, "datatype-keyword")), table_words("parse/datatype.rs", "KEYWORDS"));
+    let categories = table_words("parse/datatype.rs", "CATEGORIES");
+    assert_eq!(properties(definition(&schema, "datatype-category")), categories);
+    let mut named = categories;
+    named.extend(set(["type", "attributes", "storage", "x-error"]));
+    assert_eq!(properties(definition(&schema, "named-datatype-map")), named);
+    for bits in (8..=128).step_by(8) {
+        for keyword in [format!("int{bits}"), format!("uint{bits}")] {
+            let text = format!("ndarrays: {{a: {{shape: [], type: {keyword}}}}}");
+            assert_eq!(shown(&text, &STRICT), Vec::<String>::new());
+            let plain = words(definition(&schema, "datatype-keyword")).contains(&keyword);
+            let pattern = definition(&schema, "datatype-integer")["pattern"].as_str().unwrap();
+            let odd = pattern.split(['(', '|', ')']).any(|part| part == bits.to_string());
+            assert!(plain != odd, "{keyword}");
+        }
+    }
+}
+
+#[test]
+fn filters_are_those_that_the_parser_knows() {
+    let schema = schema();
+    let described = table_words("parse/filter.rs", "DESCRIBED");
+    let formats = table_words("parse/storage.rs", "FORMATS");
+    let aliases = set(["zlib", "byteshuffle"]);
+    let mut names = set(filters().iter().map(|(name, _)| name));
+    names.extend(described);
+    names.extend(aliases);
+    assert_eq!(words(definition(&schema, "filter-name")), names);
+    names.extend(formats);
+    let map = definition(&schema, "filter-map");
+    assert_eq!(properties(map), names);
+    for (name, mut parameters) in filters() {
+        let of = target(&schema, &map["properties"][&name]).unwrap();
+        let alone = of["anyOf"].as_array().map_or(&[][..], Vec::as_slice);
+        let body = alone.iter().find(|one| one["properties"].is_object()).unwrap_or(of);
+        parameters.insert("optional".into());
+        assert_eq!(properties(body), parameters, "{name}");
+        // What may stand alone in the schema may do so in a document, and the other way round.
+        let text =
+            format!("ndarrays: {{a: {{shape: [4], type: int32, storage: {{filter: [{{{name}: 1}}]}}}}}}");
+        assert_eq!(shown(&text, &STRICT).is_empty(), !alone.is_empty(), "{name}");
+    }
+}
+
+#[test]
+fn directives_are_those_that_the_parser_knows() {
+    let schema = schema();
+    let of = |name| properties(definition(&schema, name));
+    let without = |mut all: BTreeSet<String>, names: &[&str]| {
+        all.retain(|name| !names.contains(&name.as_str()));
+        all
+    };
+    let all = table_words("parse/storage.rs", "ALL");
+    let formats = table_words("parse/storage.rs", "FORMATS");
+    let element = table_words("parse/storage.rs", "ELEMENT");
+    assert_eq!(of("ndarray-storage"), without(all.clone(), &["size", "domain", "tile"]));
+    assert_eq!(of("dimcoord-storage"), without(all, &["shape"]));
+    assert_eq!(of("member-storage"), element);
+    assert_eq!(of("attribute-storage"), &element | &formats);
+    assert_eq!(of("datatype-storage"), &element | &formats);
+    assert_eq!(of("group-storage"), formats);
+}
+
+#[test]
+fn entities_have_the_keys_that_the_parser_knows() {
+    let schema = schema();
+    let of = |name| properties(definition(&schema, name));
+    let mut group = set(hyperslab_ndl::GROUP_KEYS);
+    group.insert("x-error".into());
+    assert_eq!(of("group"), group);
+    group.insert("/".into());
+    assert_eq!(properties(&schema), group);
+    let mut attribute = table_words("parse/attribute.rs", "KEYS");
+    attribute.insert("x-error".into());
+    assert_eq!(of("attribute-long"), attribute);
+    attribute.insert("attributes".into());
+    assert_eq!(of("ndarray"), attribute);
+    attribute.remove("shape");
+    attribute.insert("size".into());
+    assert_eq!(of("dimcoord"), attribute);
+    assert_eq!(of("reference-map"), table_words("parse/value/reference.rs", "KEYS"));
+}
+
+#[test]
+fn words_are_those_that_the_parser_knows() {
+    let schema = schema();
+    for key in ["endian", "charset", "pad", "fill_time", "layout", "order"] {
+        let known = words(definition(&schema, &format!("directive-{key}")));
+        for word in &known {
+            let text = format!("ndarrays: {{a: {{shape: [], type: string, storage: {{{key}: {word}}}}}}}");
+            assert_eq!(shown(&text, &STRICT), Vec::<String>::new());
+        }
+        let text = format!("ndarrays: {{a: {{shape: [], type: string, storage: {{{key}: ?????}}}}}}");
+        let found = shown(&text, &STRICT).concat();
+        let hint = found.split_once("known are ").unwrap_or_else(|| panic!("{found}")).1;
+        assert_eq!(set(hint.split(", ")), known);
+    }
+}
+
+#[test]
+fn good_documents_have_no_findings() {
+    for path in files("schema/good") {
+        let text = fs::read_to_string(&path).unwrap();
+        let parsed = parse(text.as_bytes(), &STRICT);
+        let found: Vec<String> = parsed
+            .diagnostics
+            .iter()
+            .filter(|one| one.severity != Severity::Note)
+            .map(ToString::to_string)
+            .collect();
+        assert_eq!(found, Vec::<String>::new(), "{}", path.display());
+    }
+}
+
+#[test]
+fn bad_documents_break_the_rule_they_name() {
+    let all = read("schema/bad.yaml");
+    let mut wrong = Vec::new();
+    let documents: Vec<&str> = all.split("---\n").collect();
+    assert!(documents.len() > 160);
+    for text in documents {
+        let heading = text.strip_prefix("# ").unwrap().lines().next().unwrap();
+        let (rule, _) = heading.split_once(": ").unwrap();
+        let parsed = parse(text.as_bytes(), &STRICT);
+        let mut errors = parsed.diagnostics.iter().filter(|one| one.severity == Severity::Error);
+        if !errors.any(|one| one.rule == rule) {
+            wrong.push(format!("{heading}: {:?}", shown(text, &STRICT)));
+        }
+    }
+    assert_eq!(wrong, Vec::<String>::new());
+}
