@@ -6,7 +6,7 @@ use hyperslab::{Error, Limits, OpenOptions};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-/// Reads HDF5 and NetCDF-4 files without their libraries: describes, lists, shows and digests them
+/// Reads HDF5, NetCDF-4 and NDL files without their libraries: describes, lists, shows, digests and checks them
 #[derive(Debug, Parser)]
 #[command(name = "hyperslab", version, propagate_version = true, max_term_width = 100)]
 #[command(after_help = AFTER_HELP, disable_help_subcommand = true)]
@@ -20,7 +20,7 @@ pub(crate) struct Cli {
 const AFTER_HELP: &str = "\
 Locations are STORE[:/PATH][@ATTRIBUTE]: ocean.nc, ocean.nc:/waves, 'ocean.nc:/**/sst*', ocean.nc:/sst@units.
 `hyperslab LOCATION` is `hyperslab describe LOCATION`.
-Exit codes: 0 yes, 1 something could not be read, 2 trouble.";
+Exit codes: 0 yes, 1 the answer is no or something could not be read, 2 trouble.";
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
@@ -32,6 +32,15 @@ pub(crate) enum Verb {
     Show(Show),
     /// One hash per object, of what it contains
     Digest(Digest),
+    /// Is it sound: what breaks the rules of its format, and where
+    Check(Check),
+    /// What a store made from an NDL document would hold
+    Create(Create),
+    /// The JSON Schema of NDL, for editors
+    Schema {
+        #[command(flatten)]
+        to: Output,
+    },
     /// Completions for a shell, on standard output
     Completions {
         /// Which shell
@@ -205,6 +214,68 @@ pub(crate) struct Digest {
 }
 
 #[derive(Args, Debug)]
+pub(crate) struct Check {
+    /// Files, or - for NDL on standard input
+    #[arg(value_name = "LOCATION", required = true)]
+    pub(crate) locations: Vec<String>,
+    /// Warnings are errors
+    #[arg(long)]
+    pub(crate) strict: bool,
+    /// NDL: read common slips as they are meant, with a warning
+    #[arg(long)]
+    pub(crate) lenient: bool,
+    /// NDL: version 0.6.1 alone, extensions are errors
+    #[arg(long)]
+    pub(crate) pure: bool,
+    /// In this form
+    #[arg(long = "as", value_name = "FORM", default_value = "text")]
+    pub(crate) form: Findings,
+    /// The same as --as json
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) to: Output,
+}
+
+/// How findings are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Findings {
+    /// For people, with the line that is meant
+    Text,
+    /// JSON Lines, a finding each
+    Json,
+    /// A SARIF 2.1.0 log
+    Sarif,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Create {
+    /// An NDL document, or - for standard input
+    #[arg(value_name = "DOCUMENT")]
+    pub(crate) document: String,
+    /// The store that is meant
+    #[arg(value_name = "TARGET")]
+    pub(crate) target: Option<String>,
+    /// Say what would be created and what stands against it; write nothing
+    #[arg(short = 'n', long)]
+    pub(crate) dry_run: bool,
+    /// Warnings are errors
+    #[arg(long)]
+    pub(crate) strict: bool,
+    /// Read common slips as they are meant, with a warning
+    #[arg(long)]
+    pub(crate) lenient: bool,
+    /// NDL 0.6.1 alone, extensions are errors
+    #[arg(long)]
+    pub(crate) pure: bool,
+    /// One JSON value
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) to: Output,
+}
+
+#[derive(Args, Debug)]
 pub(crate) struct Output {
     /// Write to this file instead of standard output; it appears when it is whole
     #[arg(short, long, value_name = "FILE")]
@@ -233,6 +304,20 @@ impl std::ops::Deref for Show {
 }
 
 impl std::ops::Deref for Digest {
+    type Target = Output;
+    fn deref(&self) -> &Output {
+        &self.to
+    }
+}
+
+impl std::ops::Deref for Check {
+    type Target = Output;
+    fn deref(&self) -> &Output {
+        &self.to
+    }
+}
+
+impl std::ops::Deref for Create {
     type Target = Output;
     fn deref(&self) -> &Output {
         &self.to
@@ -282,7 +367,7 @@ fn size(text: &str) -> Option<u64> {
 /// # Errors
 /// If the word is neither a verb nor a file.
 pub(crate) fn with_verb(mut words: Vec<OsString>) -> Result<Vec<OsString>, Error> {
-    let verbs = ["describe", "ls", "show", "digest", "completions", "man"];
+    let verbs = ["describe", "ls", "show", "digest", "check", "create", "schema", "completions", "man"];
     let first = words.iter().skip(1).position(|word| {
         let word = word.to_string_lossy();
         word == "-" || !word.starts_with('-')

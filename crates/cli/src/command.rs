@@ -1,5 +1,7 @@
 //! The verbs: each takes its arguments, writes its answer and says how it ended.
 
+pub(crate) mod check;
+pub(crate) mod create;
 pub(crate) mod describe;
 pub(crate) mod digest;
 pub(crate) mod ls;

@@ -54,6 +54,16 @@ fn run(cli: &Cli) -> Exit {
         Verb::Digest(args) => {
             output::to(args.output.as_deref(), |out| command::digest::run(args, &cli.common, &messages, out))
         }
+        Verb::Check(args) => {
+            output::to(args.output.as_deref(), |out| command::check::run(args, &cli.common, &messages, out))
+        }
+        Verb::Create(args) => {
+            output::to(args.output.as_deref(), |out| command::create::run(args, &cli.common, &messages, out))
+        }
+        Verb::Schema { to } => output::to(to.output.as_deref(), |out| {
+            out.write_all(b"")?;
+            Ok(Exit::Yes)
+        }),
         Verb::Completions { shell } => output::to(None, |out| {
             clap_complete::generate(*shell, &mut Cli::command(), "hyperslab", out);
             Ok(Exit::Yes)

@@ -2,10 +2,12 @@
 
 use crate::args::{Common, When};
 use crate::exit::Exit;
+use bytes::Bytes;
+use hyperslab::location::Location;
 use hyperslab::{Error, Result};
 use std::cell::Cell;
 use std::fs::File;
-use std::io::{self, BufWriter, IsTerminal, Write};
+use std::io::{self, BufWriter, IsTerminal, Read, Write};
 use std::path::Path;
 
 /// Runs `work` with a writer to standard output, or to a file that appears when it is whole.
@@ -47,6 +49,11 @@ impl Messages {
         Messages { quiet: common.quiet, color, errors: Cell::new(0) }
     }
 
+    /// Whether messages are painted.
+    pub(crate) fn color(&self) -> bool {
+        self.color
+    }
+
     /// Says what went wrong. After twenty only the count goes on.
     pub(crate) fn error(&self, error: &Error) {
         self.errors.set(self.errors.get() + 1);
@@ -59,6 +66,13 @@ impl Messages {
     pub(crate) fn error_in(&self, error: &Error, file: &str) {
         let object = error.object().unwrap_or_default();
         self.error(&Error::new(error.kind(), error.reason().to_string()).in_object(object).in_file(file));
+    }
+
+    /// Says what is probably wrong, unless told to be quiet.
+    pub(crate) fn warning(&self, text: &str) {
+        if !self.quiet {
+            self.say("warning", "33", text);
+        }
     }
 
     /// Says what is worth knowing, unless told to be quiet.
@@ -228,17 +242,32 @@ fn columns(text: &str) -> usize {
     if text.is_ascii() { text.len() } else { text.chars().count() }
 }
 
-/// Opens the store of a location; a directory is no store of a format that is read so far.
+/// Opens the store of a location; `-` is an NDL document on standard input. Warnings about the whole are said.
 pub(crate) fn open(
-    location: &hyperslab::location::Location,
+    location: &Location,
     common: &Common,
+    messages: &Messages,
 ) -> Result<std::sync::Arc<dyn hyperslab::Source>> {
-    if location.store == "-" {
-        return Err(
-            Error::invalid("reading NDL from standard input is not supported; name a file").in_file("-")
-        );
+    let mut options = common.open_options();
+    let source = match location.store.as_str() {
+        "-" => {
+            options.format.get_or_insert("ndl".into());
+            hyperslab::open_storage(standard_input(&options.limits)?, &options)
+                .map_err(|error| error.in_file("-"))?
+        }
+        store => hyperslab::open(Path::new(store), &options)?,
+    };
+    for warning in source.warnings() {
+        messages.warning(&format!("{}: {warning}", location.store));
     }
-    hyperslab::open(Path::new(&location.store), &common.open_options())
+    Ok(source)
+}
+
+/// All of standard input.
+pub(crate) fn standard_input(limits: &hyperslab::Limits) -> Result<Box<dyn hyperslab::ReadAt>> {
+    let mut text = Vec::new();
+    io::stdin().lock().take(limits.allocation.saturating_add(1)).read_to_end(&mut text)?;
+    Ok(Box::new(Bytes::from(text)))
 }
 
 /// Paints NDL on its way to a terminal: keys bold, types cyan, strings green, comments dim.

@@ -49,13 +49,6 @@ fn a_directory_is_called_a_directory() {
 }
 
 #[test]
-fn standard_input_is_refused_by_name() {
-    for verb in READING {
-        is_one_sentence(&hyperslab([verb, "-"]), "-");
-    }
-}
-
-#[test]
 fn a_missing_file_is_named() {
     for verb in READING {
         let ran = hyperslab([verb, "no_such_file.nc"]);

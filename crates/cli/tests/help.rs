@@ -3,7 +3,8 @@
 use crate::command::hyperslab;
 use crate::golden::holds;
 
-const VERBS: &[&str] = &["describe", "ls", "show", "digest", "completions", "man"];
+const VERBS: &[&str] =
+    &["describe", "ls", "show", "digest", "check", "create", "schema", "completions", "man"];
 
 #[test]
 fn help_stays_the_same() {

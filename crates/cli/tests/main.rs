@@ -8,3 +8,4 @@ mod command;
 mod golden;
 mod help;
 mod readme;
+mod texts;

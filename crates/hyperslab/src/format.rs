@@ -3,11 +3,14 @@
 mod hdf5;
 mod ndl;
 
+use crate::check::{CheckOptions, Report};
 use crate::source::Source;
 use hyperslab_core::storage::{FileStorage, ReadAt};
 use hyperslab_core::{Error, Limits, Result};
 use std::path::Path;
 use std::sync::Arc;
+
+pub(crate) use ndl::read as read_document;
 
 /// Every format, in the order in which they are tried.
 pub static FORMATS: &[&dyn Format] = &[&hdf5::Hdf5, &ndl::Ndl];
@@ -25,6 +28,12 @@ pub trait Format: Sync {
     /// # Errors
     /// If it is not, or breaks the specification where every object depends on it.
     fn open(&self, storage: Box<dyn ReadAt>, options: &OpenOptions) -> Result<Arc<dyn Source>>;
+
+    /// Finds what breaks the rules of this format.
+    ///
+    /// # Errors
+    /// If the file cannot be read at all.
+    fn check(&self, storage: Box<dyn ReadAt>, open: &OpenOptions, options: &CheckOptions) -> Result<Report>;
 }
 
 /// Whether bytes look like a format.
@@ -89,22 +98,45 @@ impl Probe {
 /// # Errors
 /// If there is no such file, no format recognises it, or its format cannot open it.
 pub fn open(path: &Path, options: &OpenOptions) -> Result<Arc<dyn Source>> {
-    let file = path.display();
-    let storage = FileStorage::open(path).map_err(|e| e.in_file(file.to_string()))?;
-    open_storage(Box::new(storage), options).map_err(|e| e.in_file(file))
+    let opened = FileStorage::open(path).and_then(|storage| {
+        let format = format_of(&storage, Some(path), options)?;
+        format.open(Box::new(storage), options)
+    });
+    opened.map_err(|error| error.in_file(path.display()))
 }
 
-fn open_storage(storage: Box<dyn ReadAt>, options: &OpenOptions) -> Result<Arc<dyn Source>> {
+/// Opens what is in memory, as [`open`] does a file.
+///
+/// # Errors
+/// As [`open`].
+pub fn open_storage(storage: Box<dyn ReadAt>, options: &OpenOptions) -> Result<Arc<dyn Source>> {
+    format_of(&*storage, None, options)?.open(storage, options)
+}
+
+/// The format that is asked for, else the one that the content shows. A text that shows none is NDL if its
+/// name says so: its faults are then told as such.
+///
+/// # Errors
+/// If there is none.
+pub(crate) fn format_of(
+    storage: &dyn ReadAt,
+    path: Option<&Path>,
+    options: &OpenOptions,
+) -> Result<&'static dyn Format> {
     if let Some(name) = &options.format {
-        let format = FORMATS.iter().find(|format| format.name() == name).ok_or_else(|| {
+        return FORMATS.iter().find(|format| format.name() == name).copied().ok_or_else(|| {
             let known: Vec<_> = FORMATS.iter().map(|format| format.name()).collect();
             Error::invalid(format!("no format {name:?}, known are {}", known.join(", ")))
-        })?;
-        return format.open(storage, options);
+        });
     }
-    let probe = Probe::read(&storage)?;
+    let probe = Probe::read(storage)?;
+    let suffix = path.and_then(Path::extension).and_then(|suffix| suffix.to_str());
+    let is_text = suffix.is_some_and(|suffix| ["yaml", "yml", "json"].contains(&suffix));
     match recognized(&probe) {
-        Some(format) => format.open(storage, options),
+        Some(format) => Ok(format),
+        None if is_text && !SIGNATURES.iter().any(|(signature, _)| probe.head.starts_with(signature)) => {
+            Ok(&ndl::Ndl)
+        }
         None => Err(unknown(&probe)),
     }
 }
@@ -126,13 +158,13 @@ fn recognized(probe: &Probe) -> Option<&'static dyn Format> {
 /// Says what the file is instead, as far as its first bytes tell.
 fn unknown(probe: &Probe) -> Error {
     if probe.len == 0 {
-        return Error::invalid("is empty, not an HDF5 or NetCDF-4 file");
+        return Error::invalid("is empty, not an HDF5, NetCDF-4 or NDL file");
     }
     let known = SIGNATURES.iter().find(|(signature, _)| probe.head.starts_with(signature));
     match known {
-        Some((_, what)) => Error::invalid(format!("is {what}, not an HDF5 or NetCDF-4 file")),
+        Some((_, what)) => Error::invalid(format!("is {what}, not an HDF5, NetCDF-4 or NDL file")),
         None => Error::invalid(format!(
-            "is no HDF5 or NetCDF-4 file: no signature \\x89HDF at byte 0, 512, 1024, … (begins with {:?})",
+            "is no HDF5, NetCDF-4 or NDL file: no signature \\x89HDF at byte 0, 512, 1024, … (begins with {:?})",
             String::from_utf8_lossy(probe.head.get(..probe.head.len().min(8)).unwrap_or_default())
         )),
     }

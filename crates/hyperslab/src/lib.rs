@@ -1,7 +1,7 @@
 //! Reads, describes, lists and digests scientific array files.
 //!
 //! * [`open`] finds the format of a file by its content and gives a [`Source`].
-//! * One verb, one module: [`describe`], [`list`], [`show`], [`digest`].
+//! * One verb, one module: [`describe`], [`list`], [`show`], [`digest`], [`check`].
 //! * [`location`] reads `STORE:/PATH@ATTRIBUTE` texts and patterns.
 //! * Format adapters stand in `format/`; they alone know both a format and the content model.
 //!
@@ -15,6 +15,8 @@
 //! # Ok::<(), hyperslab::Error>(())
 //! ```
 
+pub mod check;
+pub mod create;
 pub mod describe;
 pub mod digest;
 mod format;
@@ -25,8 +27,9 @@ pub mod show;
 mod source;
 mod walk;
 
-pub use format::{FORMATS, Format, OpenOptions, Probe, Recognition, open, recognize};
-pub use hyperslab_core::{Error, ErrorKind, Limits, Result};
+pub use format::{FORMATS, Format, OpenOptions, Probe, Recognition, open, open_storage, recognize};
+pub use hyperslab_core::storage::{FileStorage, ReadAt};
+pub use hyperslab_core::{Error, ErrorKind, Limits, Result, Severity};
 pub use hyperslab_model::{self as model, NodePath};
 pub use hyperslab_ndl as ndl;
 pub use source::{ArraySource, Entry, Handle, Item, Origin, Source, Stored};

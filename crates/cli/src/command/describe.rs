@@ -30,7 +30,7 @@ pub(crate) fn run(
     let mut documents = 0_u64;
     for text in &args.locations {
         let location = Location::parse(text);
-        match one(&location, &options, documents > 0, args, common, out) {
+        match one(&location, &options, documents > 0, args, common, messages, out) {
             Ok(done) => {
                 documents += 1;
                 worst = worst.max(report(&done, &location, messages));
@@ -51,9 +51,10 @@ fn one(
     further: bool,
     args: &Describe,
     common: &Common,
+    messages: &Messages,
     out: &mut dyn Write,
 ) -> Result<Description> {
-    let source = open(location, common)?;
+    let source = open(location, common, messages)?;
     let targets = location.targets(&*source)?;
     if let Some(name) = targets.iter().find_map(|target| target.attribute.as_ref()) {
         let text = format!("@{name} is an attribute; `hyperslab show` shows it");
@@ -63,9 +64,10 @@ fn one(
         // Several locations make a YAML stream, a document each.
         writeln!(out, "---")?;
     }
+    let name = if location.store == "-" { "standard input" } else { &location.store };
     match paints_stdout(common, args.output.is_some()) && !args.json {
-        true => describe(&*source, &location.store, &targets, options, &mut Painter::new(out)),
-        false => describe(&*source, &location.store, &targets, options, out),
+        true => describe(&*source, name, &targets, options, &mut Painter::new(out)),
+        false => describe(&*source, name, &targets, options, out),
     }
 }
 

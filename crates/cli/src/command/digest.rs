@@ -13,7 +13,7 @@ pub(crate) fn run(args: &Digest, common: &Common, messages: &Messages, out: &mut
     let mut worst = Exit::Yes;
     for text in &args.locations {
         let location = Location::parse(text);
-        let found = match digest(&location, common) {
+        let found = match digest(&location, common, messages) {
             Ok(found) => found,
             Err(error) => {
                 messages.error(&error.in_file(&location.store));
@@ -34,8 +34,8 @@ pub(crate) fn run(args: &Digest, common: &Common, messages: &Messages, out: &mut
     Ok(worst)
 }
 
-fn digest(location: &Location, common: &Common) -> Result<Vec<Line>> {
-    let source = open(location, common)?;
+fn digest(location: &Location, common: &Common, messages: &Messages) -> Result<Vec<Line>> {
+    let source = open(location, common, messages)?;
     let mut progress = Progress::new("digest", common);
     let mut found = Vec::new();
     let targets = location.targets(&*source)?;

@@ -20,7 +20,7 @@ pub(crate) fn run(args: &Ls, common: &Common, messages: &Messages, out: &mut dyn
             worst = worst.max(directory(&location.store, args, common, messages, out)?);
             continue;
         }
-        let listed = open(&location, common).and_then(|source| {
+        let listed = open(&location, common, messages).and_then(|source| {
             for target in location.targets(&*source)? {
                 if let Some(name) = target.attribute {
                     return Err(Error::invalid(format!(
@@ -147,11 +147,7 @@ impl List<'_> {
     }
 
     fn table(&self) -> Table {
-        let text = |header: &str| Column { header: header.into(), numbers: false };
-        let mut columns = vec![text("NAME"), text("TYPE"), text("SHAPE")];
-        if self.args.long {
-            columns.extend([text("CHUNK"), text("FILTERS")]);
-        }
+        let mut columns = columns(self.args.long);
         columns.push(Column { header: "STORED".into(), numbers: true });
         Table::new(columns)
     }
@@ -162,26 +158,15 @@ impl List<'_> {
             true => branch(lineage, entry, out),
             false => out.push_str(name(entry)),
         });
-        table.cell(list::type_label(&entry.item));
-        match &entry.item {
-            Item::Array { shape, stored, .. } => {
-                table.cell_with(|out| list::shape_label(shape, out));
-                if self.args.long {
-                    table.cell(list::chunk_label(stored));
-                    table.cell(list::filters_label(stored));
-                }
-                table.cell(match list::stored_bytes(self.source, entry) {
-                    Ok(Some(bytes)) => list::human_bytes(bytes),
-                    Ok(None) => String::new(),
-                    Err(error) => {
-                        self.messages
-                            .error(&error.in_object(&entry.handle.path).in_file(&self.location.store));
-                        "?".into()
-                    }
-                });
+        described(&entry.item, self.args.long, table);
+        table.cell(match list::stored_bytes(self.source, entry) {
+            Ok(Some(bytes)) => list::human_bytes(bytes),
+            Ok(None) => String::new(),
+            Err(error) => {
+                self.messages.error(&error.in_object(&entry.handle.path).in_file(&self.location.store));
+                "?".into()
             }
-            _ => (0..if self.args.long { 4 } else { 2 }).for_each(|_| table.cell("")),
-        }
+        });
     }
 
     fn json(&self, entry: &Entry) -> Result<String> {
@@ -235,6 +220,44 @@ impl List<'_> {
             _ => {}
         }
         Ok(serde_json::Value::Object(object).to_string())
+    }
+}
+
+/// Everything in a store as a tree, with chunks and filters.
+pub(super) fn tree(source: &dyn Source, paint: bool, out: &mut dyn Write) -> Result<()> {
+    let root = source.find(&hyperslab::NodePath::root())?;
+    let mut table = Table::new(columns(true));
+    let mut count = 0_u64;
+    list::rows(source, &root.handle, true, &mut |row| {
+        count += 1;
+        table.cell_with(|out| branch(row.lineage, row.entry, out));
+        described(&row.entry.item, true, &mut table);
+        Ok(())
+    })?;
+    if count > 0 {
+        table.write(out, paint)?;
+    }
+    Ok(())
+}
+
+fn columns(long: bool) -> Vec<Column> {
+    let headers: &[&str] = match long {
+        true => &["NAME", "TYPE", "SHAPE", "CHUNK", "FILTERS"],
+        false => &["NAME", "TYPE", "SHAPE"],
+    };
+    headers.iter().map(|header| Column { header: (*header).into(), numbers: false }).collect()
+}
+
+/// The cells behind the name.
+fn described(item: &Item, long: bool, table: &mut Table) {
+    table.cell(list::type_label(item));
+    let Item::Array { shape, stored, .. } = item else {
+        return (0..if long { 3 } else { 1 }).for_each(|_| table.cell(""));
+    };
+    table.cell_with(|out| list::shape_label(shape, out));
+    if long {
+        table.cell(list::chunk_label(stored));
+        table.cell(list::filters_label(stored));
     }
 }
 

@@ -11,7 +11,7 @@ use std::io::Write;
 
 pub(crate) fn run(args: &Show, common: &Common, messages: &Messages, out: &mut dyn Write) -> Result<Exit> {
     let location = Location::parse(&args.location);
-    let shown = open(&location, common).and_then(|source| {
+    let shown = open(&location, common, messages).and_then(|source| {
         let targets = location.targets(&*source)?;
         match targets.as_slice() {
             [target] => show(&*source, target, &args.select),

@@ -11,6 +11,7 @@ mod paths;
 mod storage;
 
 use super::{Format, OpenOptions, Probe, Recognition};
+use crate::check::{CheckOptions, Report};
 use crate::source::{ArraySource, Entry, Handle, Item, Source, Stored};
 use array::Hdf5Array;
 use hyperslab_core::storage::ReadAt;
@@ -64,6 +65,10 @@ impl Format for Hdf5 {
             user_types: OnceLock::new(),
             linked: AtomicBool::new(false),
         }))
+    }
+
+    fn check(&self, _: Box<dyn ReadAt>, _: &OpenOptions, _: &CheckOptions) -> Result<Report> {
+        Err(Error::unsupported("only NDL documents can be checked so far"))
     }
 }
 

@@ -3,6 +3,7 @@
 mod array;
 
 use super::{Format, OpenOptions, Probe, Recognition};
+use crate::check::{CheckOptions, Finding, Place, Report};
 use crate::source::{ArraySource, Entry, Handle, Item, Origin, Source, Stored};
 use array::NdlArray;
 use hyperslab_core::storage::ReadAt;
@@ -25,24 +26,54 @@ impl Format for Ndl {
     }
 
     fn open(&self, storage: Box<dyn ReadAt>, options: &OpenOptions) -> Result<Arc<dyn Source>> {
-        let text = text(&*storage, &options.limits)?;
-        let parsed = parse(&text, &ParseOptions::default());
-        if let Some(error) = refusal(&parsed.diagnostics) {
-            return Err(error);
+        let (report, source) = read(&*storage, &options.limits, &CheckOptions::default())?;
+        match source {
+            Some(source) => Ok(source),
+            None => Err(refusal(&report.findings)),
         }
-        let len = text.len() as u64;
-        let warnings = parsed.diagnostics.iter().filter(|found| found.severity == Severity::Warning);
-        let warnings = warnings.map(|found| format!("line {}: {}", found.line, found.message)).collect();
-        let origin = origin(&text, &parsed.content);
-        Ok(Arc::new(NdlSource::new(parsed.content, parsed.order, len, origin, warnings, options.limits)))
     }
+
+    fn check(&self, storage: Box<dyn ReadAt>, open: &OpenOptions, options: &CheckOptions) -> Result<Report> {
+        read(&*storage, &open.limits, options).map(|(report, _)| report)
+    }
+}
+
+/// Reads a document: what is wrong with it, and if nothing is an error, what it describes.
+///
+/// # Errors
+/// If it is larger than `limits` allow, or reading fails.
+pub(crate) fn read(
+    storage: &dyn ReadAt,
+    limits: &Limits,
+    options: &CheckOptions,
+) -> Result<(Report, Option<Arc<dyn Source>>)> {
+    let text = text(storage, limits)?;
+    let CheckOptions { strict, lenient, pure } = *options;
+    let parsed = parse(&text, &ParseOptions { strict, lenient, pure });
+    let sound = !parsed.has_errors();
+    let findings: Vec<_> = parsed.diagnostics.into_iter().map(finding).collect();
+    let source = sound.then(|| {
+        let origin = origin(&text, &parsed.content);
+        let warnings = findings.iter().filter(|finding| finding.severity == Severity::Warning);
+        let warnings = warnings.map(|finding| said(finding, "")).collect();
+        let len = text.len() as u64;
+        let source: Arc<dyn Source> =
+            Arc::new(NdlSource::new(parsed.content, parsed.order, len, origin, warnings, *limits));
+        source
+    });
+    Ok((Report { findings, text: Some(text) }, source))
+}
+
+fn finding(diagnostic: Diagnostic) -> Finding {
+    let Diagnostic { severity, rule, message, line, column, end_column, hint } = diagnostic;
+    Finding { severity, rule, message, hint, place: Place::Text { line, column, end_column } }
 }
 
 /// The whole of a document.
 ///
 /// # Errors
 /// If it is larger than `limits` allow, or reading fails.
-pub(crate) fn text(storage: &dyn ReadAt, limits: &Limits) -> Result<Vec<u8>> {
+fn text(storage: &dyn ReadAt, limits: &Limits) -> Result<Vec<u8>> {
     let len = storage.len()?;
     if len > limits.allocation {
         return Err(Error::new(
@@ -94,18 +125,24 @@ fn recognition(head: &[u8]) -> Recognition {
 }
 
 /// Why a document cannot be used: its first error, and how to see all.
-fn refusal(diagnostics: &[Diagnostic]) -> Option<Error> {
-    let mut errors = diagnostics.iter().filter(|found| found.severity == Severity::Error);
-    let first = errors.next()?;
-    let hint = first.hint.as_ref().map(|hint| format!("\nhelp: {hint}")).unwrap_or_default();
-    let more = match errors.count() {
-        0 => String::new(),
-        more => format!(" (and {more} more)"),
+fn refusal(findings: &[Finding]) -> Error {
+    let errors: Vec<_> = findings.iter().filter(|finding| finding.severity == Severity::Error).collect();
+    let more = match errors.len() {
+        0 | 1 => String::new(),
+        count => format!(" (and {} more)", count - 1),
     };
-    let Diagnostic { line, column, message, rule, .. } = first;
-    Some(Error::malformed(format!(
-        "line {line}, column {column}: {message} [{rule}]{more}{hint}\nhelp: `hyperslab check` shows all it finds in the text"
-    )))
+    let first = errors.first().map(|first| said(first, &more)).unwrap_or_default();
+    Error::malformed(format!("{first}\nhelp: `hyperslab check` shows all that is wrong with the text"))
+}
+
+fn said(finding: &Finding, more: &str) -> String {
+    let Finding { message, rule, hint, place, .. } = finding;
+    let place = match place {
+        Place::Text { line, column, .. } => format!("line {line}, column {column}: "),
+        Place::Stored { .. } => String::new(),
+    };
+    let hint = hint.as_ref().map(|hint| format!("\nhelp: {hint}")).unwrap_or_default();
+    format!("{place}{message} [{rule}]{more}{hint}")
 }
 
 /// What a document that we wrote says of where its content came from.

@@ -1,0 +1,197 @@
+//! `check LOCATION…`: is it sound.
+
+mod sarif;
+
+use crate::args::{Check, Common, Findings};
+use crate::exit::Exit;
+use crate::output::{Messages, paints_stdout, standard_input, without_controls};
+use hyperslab::check::{CheckOptions, Finding, Place, Report, check, check_storage};
+use hyperslab::location::Location;
+use hyperslab::ndl::{Diagnostic, Source};
+use hyperslab::{Error, Result, Severity};
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::path::Path;
+
+pub(crate) fn run(args: &Check, common: &Common, messages: &Messages, out: &mut dyn Write) -> Result<Exit> {
+    let form = if args.json { Findings::Json } else { args.form };
+    let color = form == Findings::Text && paints_stdout(common, args.output.is_some());
+    let mut worst = Exit::Yes;
+    let mut total = Total::default();
+    let mut log = sarif::Log::default();
+    for text in &args.locations {
+        let location = Location::parse(text);
+        let report = match checked(&location, args, common) {
+            Ok(report) => report,
+            Err(error) => {
+                messages.error(&error.in_file(&location.store));
+                worst = Exit::Trouble;
+                continue;
+            }
+        };
+        total.add(&report);
+        let fails = |finding: &Finding| match finding.severity {
+            Severity::Error => true,
+            Severity::Warning => args.strict,
+            Severity::Note => false,
+        };
+        if report.findings.iter().any(fails) {
+            worst = worst.max(Exit::No);
+        }
+        match form {
+            Findings::Text => write_findings(&location.store, &report, color, common.quiet, out)?,
+            Findings::Json => {
+                for finding in &report.findings {
+                    writeln!(out, "{}", json(&location.store, finding))?;
+                }
+            }
+            Findings::Sarif => log.add(&location.store, &report),
+        }
+    }
+    match form {
+        Findings::Text if total.locations > 0 => writeln!(out, "{}", total.sentence())?,
+        Findings::Text | Findings::Json => {}
+        Findings::Sarif => log.write(out)?,
+    }
+    messages.finish();
+    Ok(worst)
+}
+
+fn checked(location: &Location, args: &Check, common: &Common) -> Result<Report> {
+    if location.path.is_some() {
+        return Err(Error::invalid("`check` takes whole files, not objects in them"));
+    }
+    let options = CheckOptions { strict: args.strict, lenient: args.lenient, pure: args.pure };
+    let mut open = common.open_options();
+    match location.store.as_str() {
+        "-" => {
+            open.format.get_or_insert("ndl".into());
+            check_storage(standard_input(&open.limits)?, &open, &options)
+        }
+        store => check(Path::new(store), &open, &options),
+    }
+}
+
+/// How much was found in all.
+#[derive(Default)]
+struct Total {
+    locations: usize,
+    errors: usize,
+    warnings: usize,
+    notes: usize,
+}
+
+impl Total {
+    fn add(&mut self, report: &Report) {
+        self.locations += 1;
+        self.errors += report.count(Severity::Error);
+        self.warnings += report.count(Severity::Warning);
+        self.notes += report.count(Severity::Note);
+    }
+
+    /// `3 errors, 1 warning in 2 locations`.
+    fn sentence(&self) -> String {
+        let counted = |count: usize, one: &str| match count {
+            1 => format!("1 {one}"),
+            many => format!("{many} {one}s"),
+        };
+        let kinds = [(self.errors, "error"), (self.warnings, "warning"), (self.notes, "note")];
+        let found: Vec<_> =
+            kinds.iter().filter(|(count, _)| *count > 0).map(|(count, one)| counted(*count, one)).collect();
+        let found = if found.is_empty() { "no findings".to_owned() } else { found.join(", ") };
+        format!("{found} in {}", counted(self.locations, "location"))
+    }
+}
+
+/// Findings for people: at most twenty of a rule, then their count.
+pub(super) fn write_findings(
+    file: &str,
+    report: &Report,
+    color: bool,
+    quiet: bool,
+    out: &mut dyn Write,
+) -> Result<()> {
+    let source = report.text.as_deref().map(|text| Source::new(file, text));
+    let mut shown = BTreeMap::<&str, usize>::new();
+    for finding in &report.findings {
+        if quiet && finding.severity != Severity::Error {
+            continue;
+        }
+        let count = shown.entry(finding.rule).or_default();
+        *count += 1;
+        if *count > MOST {
+            continue;
+        }
+        match (&source, diagnostic(finding)) {
+            (Some(source), Some(diagnostic)) => write!(out, "{}", source.render(&diagnostic, color))?,
+            _ => writeln!(out, "{}", line(file, finding, color))?,
+        }
+    }
+    for (rule, count) in shown {
+        if let Some(more) = count.checked_sub(MOST).filter(|more| *more > 0) {
+            writeln!(out, "{more} more of {rule}; --json lists all")?;
+        }
+    }
+    Ok(())
+}
+
+/// Findings of one rule that are shown to people.
+const MOST: usize = 20;
+
+fn diagnostic(finding: &Finding) -> Option<Diagnostic> {
+    let Finding { severity, rule, message, hint, place } = finding.clone();
+    match place {
+        Place::Text { line, column, end_column } => {
+            Some(Diagnostic { severity, rule, message, line, column, end_column, hint })
+        }
+        Place::Stored { .. } => None,
+    }
+}
+
+/// `damaged.h5:/sst byte 0x1a3f0  error  hdf5/chunk-checksum  …`.
+fn line(file: &str, finding: &Finding, color: bool) -> String {
+    let Finding { severity, rule, message, hint, place } = finding;
+    let place = match place {
+        Place::Text { line, column, .. } => format!("{file}:{line}:{column}"),
+        Place::Stored { object, structure, byte, .. } => {
+            let object = object.as_ref().map(|object| format!(":{object}")).unwrap_or_default();
+            let structure = structure.map(|structure| format!(" {structure}")).unwrap_or_default();
+            let byte = byte.map(|byte| format!(" byte {byte:#x}")).unwrap_or_default();
+            format!("{file}{object}{structure}{byte}")
+        }
+    };
+    let code = match severity {
+        Severity::Error => "31",
+        Severity::Warning => "33",
+        Severity::Note => "36",
+    };
+    let level = if color { format!("\x1b[{code}m{severity}\x1b[0m") } else { severity.to_string() };
+    let hint = hint.as_ref().map(|hint| format!("\n  help: {hint}")).unwrap_or_default();
+    let harmless = |text: String| without_controls(&text).unwrap_or(text);
+    format!("{}  {level}  {rule}  {}{hint}", harmless(place), harmless(message.clone()))
+}
+
+fn json(file: &str, finding: &Finding) -> serde_json::Value {
+    let Finding { severity, rule, message, hint, place } = finding;
+    let mut object = serde_json::Map::new();
+    let mut put = |key: &str, value: serde_json::Value| object.insert(key.into(), value);
+    put("severity", severity.to_string().into());
+    put("rule", (*rule).into());
+    put("message", message.as_str().into());
+    put("file", file.into());
+    match place {
+        Place::Text { line, column, end_column } => {
+            put("line", (*line).into());
+            put("column", (*column).into());
+            put("end_column", (*end_column).into());
+        }
+        Place::Stored { object, structure, byte, len } => {
+            put("object", object.as_deref().into());
+            put("structure", (*structure).into());
+            put("byte", (*byte).into());
+            put("length", (*len).into());
+        }
+    }
+    put("hint", hint.as_deref().into());
+    object.into()
+}

@@ -1,0 +1,91 @@
+//! Findings as a SARIF 2.1.0 log, which code hosts and editors show.
+
+use hyperslab::check::{Finding, Place, Report};
+use hyperslab::{Error, Result, Severity};
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+use std::io::Write;
+
+/// A log with one run.
+#[derive(Default)]
+pub(super) struct Log {
+    rules: BTreeSet<&'static str>,
+    results: Vec<Value>,
+}
+
+impl Log {
+    pub(super) fn add(&mut self, file: &str, report: &Report) {
+        self.rules.extend(report.findings.iter().map(|finding| finding.rule));
+        self.results.extend(report.findings.iter().map(|finding| result(file, finding)));
+    }
+
+    pub(super) fn write(&self, out: &mut dyn Write) -> Result<()> {
+        let rules: Vec<_> = self.rules.iter().map(|rule| json!({"id": rule})).collect();
+        let log = json!({
+            "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
+            "version": "2.1.0",
+            "runs": [{
+                "tool": {"driver": {
+                    "name": "hyperslab",
+                    "version": env!("CARGO_PKG_VERSION"),
+                    "informationUri": env!("CARGO_PKG_REPOSITORY"),
+                    "rules": rules,
+                }},
+                "columnKind": "unicodeCodePoints",
+                "results": self.results,
+            }],
+        });
+        serde_json::to_writer_pretty(&mut *out, &log)
+            .map_err(|error| Error::from(std::io::Error::from(error)))?;
+        writeln!(out)?;
+        Ok(())
+    }
+}
+
+fn result(file: &str, finding: &Finding) -> Value {
+    let level = match finding.severity {
+        Severity::Error => "error",
+        Severity::Warning => "warning",
+        Severity::Note => "note",
+    };
+    let text = match &finding.hint {
+        Some(hint) => format!("{}\n{hint}", finding.message),
+        None => finding.message.clone(),
+    };
+    let mut physical = json!({"artifactLocation": {"uri": uri(file)}});
+    let mut logical = None;
+    match &finding.place {
+        Place::Text { line, column, end_column } => {
+            physical["region"] = json!({"startLine": line, "startColumn": column, "endColumn": end_column});
+        }
+        Place::Stored { object, byte, len, .. } => {
+            if let Some(byte) = byte {
+                let mut region = json!({"byteOffset": byte});
+                if let Some(len) = len {
+                    region["byteLength"] = json!(len);
+                }
+                physical["region"] = region;
+            }
+            logical = object.as_ref().map(|object| json!([{"fullyQualifiedName": object}]));
+        }
+    }
+    let mut location = json!({"physicalLocation": physical});
+    if let Some(logical) = logical {
+        location["logicalLocations"] = logical;
+    }
+    json!({"ruleId": finding.rule, "level": level, "message": {"text": text}, "locations": [location]})
+}
+
+/// A path as a URI reference: what a URI cannot hold is percent-encoded.
+fn uri(path: &str) -> String {
+    let mut uri = String::with_capacity(path.len());
+    for byte in path.replace('\\', "/").bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'-' | b'.' | b'_' | b'~' => {
+                uri.push(char::from(byte));
+            }
+            other => uri.push_str(&format!("%{other:02X}")),
+        }
+    }
+    uri
+}

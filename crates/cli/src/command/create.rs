@@ -1,0 +1,92 @@
+//! `create -n DOCUMENT [TARGET]`: what a store made from an NDL document would hold.
+
+use super::check::write_findings;
+use super::ls;
+use crate::args::{Common, Create};
+use crate::exit::Exit;
+use crate::output::{Messages, paints_stdout, standard_input};
+use hyperslab::check::CheckOptions;
+use hyperslab::create::{Plan, document, plan};
+use hyperslab::list::human_bytes;
+use hyperslab::{Error, FileStorage, ReadAt, Result, Severity, Source};
+use serde_json::json;
+use std::io::{self, Write};
+
+pub(crate) fn run(args: &Create, common: &Common, messages: &Messages, out: &mut dyn Write) -> Result<Exit> {
+    if !args.dry_run {
+        return Err(Error::unsupported(
+            "no format can be written yet\nhelp: -n says what would be created, and what stands against it",
+        ));
+    }
+    let file = args.document.as_str();
+    let open = common.open_options();
+    let options = CheckOptions { strict: args.strict, lenient: args.lenient, pure: args.pure };
+    let read = || {
+        let text: Box<dyn ReadAt> = match file {
+            "-" => standard_input(&open.limits)?,
+            file => Box::new(FileStorage::open(file)?),
+        };
+        document(&*text, &open, &options)
+    };
+    let (report, source) = read().map_err(|error| error.in_file(file))?;
+    // The answer is what would be created; what is wrong with the text is said about the work.
+    write_findings(file, &report, messages.color(), common.quiet, &mut io::stderr().lock())?;
+    let Some(source) = source else {
+        let errors = report.count(Severity::Error);
+        let errors = if errors == 1 { "1 error".to_owned() } else { format!("{errors} errors") };
+        messages.error(&Error::invalid(format!("{errors}; nothing would be created")).in_file(file));
+        return Ok(Exit::No);
+    };
+    let plan = plan(&*source)?;
+    for refusal in &plan.refusals {
+        messages.error_in(refusal, file);
+    }
+    messages.finish();
+    let target = args.target.as_deref();
+    match args.json {
+        true => writeln!(out, "{}", summary(&plan, target))?,
+        false => write(&plan, &*source, target, paints_stdout(common, args.output.is_some()), out)?,
+    }
+    Ok(if plan.refusals.is_empty() { Exit::Yes } else { Exit::No })
+}
+
+fn write(
+    plan: &Plan,
+    source: &dyn Source,
+    target: Option<&str>,
+    paint: bool,
+    out: &mut dyn Write,
+) -> Result<()> {
+    let Plan { counts, attributes, bytes, written, refusals } = plan;
+    let would = if refusals.is_empty() { "would create" } else { "cannot create" };
+    let target = target.map(|target| format!(" {target}")).unwrap_or_default();
+    let attributes = if *attributes == 1 { "1 attribute".into() } else { format!("{attributes} attributes") };
+    writeln!(
+        out,
+        "{would}{target}: {}, {attributes}; {} of elements, {} of them from the document",
+        counts.label(),
+        human_bytes(*bytes),
+        human_bytes(*written)
+    )?;
+    ls::tree(source, paint, out)
+}
+
+fn summary(plan: &Plan, target: Option<&str>) -> serde_json::Value {
+    let Plan { counts, attributes, bytes, written, refusals } = plan;
+    let refusals: Vec<_> = refusals
+        .iter()
+        .map(|error| json!({"object": error.object(), "reason": error.reason().to_string()}))
+        .collect();
+    json!({
+        "target": target,
+        "groups": counts.groups,
+        "arrays": counts.arrays,
+        "dimensions": counts.dimensions,
+        "datatypes": counts.datatypes,
+        "links": counts.links,
+        "attributes": attributes,
+        "bytes": bytes,
+        "written": written,
+        "refusals": refusals,
+    })
+}

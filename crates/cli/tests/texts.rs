@@ -1,0 +1,238 @@
+//! NDL documents as input.
+
+use crate::command::{Ran, examples, hyperslab, prepared, ran};
+use crate::golden::holds;
+use std::fs;
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::Stdio;
+use tempfile::TempDir;
+
+/// Runs the command with a text on standard input.
+fn with_input(args: &[&str], text: &str) -> Ran {
+    let mut child = prepared(args)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the command starts");
+    child.stdin.take().unwrap().write_all(text.as_bytes()).unwrap();
+    ran(child.wait_with_output().unwrap())
+}
+
+/// Runs the command among documents of its own.
+fn among(documents: &[(&str, &str)], args: &[&str]) -> Ran {
+    let dir = TempDir::new().unwrap();
+    for (name, text) in documents {
+        fs::write(dir.path().join(name), text).unwrap();
+    }
+    ran(prepared(args).current_dir(dir.path()).output().unwrap())
+}
+
+fn golden_documents() -> Vec<PathBuf> {
+    let crates = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
+    let of = |folder: PathBuf| fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let all = of(crates.join("tests/golden")).chain(of(crates.join("../ndl/tests/golden")));
+    all.filter(|path| path.extension().is_some_and(|suffix| suffix == "yaml" || suffix == "json")).collect()
+}
+
+#[test]
+fn describing_what_describe_wrote_changes_nothing() {
+    let documents = golden_documents();
+    assert!(documents.len() > 15);
+    for path in documents {
+        let name = path.display();
+        let text = fs::read_to_string(&path).unwrap();
+        // What was written with more of `storage` than usual shows as much again only when asked.
+        let detail = if path.ends_with("ocean_full.yaml") { "--storage=full" } else { "--storage=brief" };
+        let mut args = vec!["describe", detail, path.to_str().unwrap()];
+        if path.extension().is_some_and(|suffix| suffix == "json") {
+            args.push("--json");
+        }
+        let again = hyperslab(args);
+        assert_eq!((again.code, again.messages.as_str()), (0, ""), "{name}");
+        assert!(again.answer == text, "{name} changes when described");
+    }
+}
+
+#[test]
+fn a_description_with_values_has_the_digest_of_its_file() {
+    let files = fs::read_dir(examples()).unwrap().map(|entry| entry.unwrap().path());
+    let files: Vec<_> = files
+        .filter(|path| path.extension().is_some_and(|suffix| suffix == "h5" || suffix == "nc"))
+        .collect();
+    assert!(files.len() >= 10);
+    for path in files {
+        let path = path.to_str().unwrap();
+        for form in [&["describe", "--values", path][..], &["describe", "--values", "--json", path]] {
+            let text = hyperslab(form).answer;
+            let digest = with_input(&["digest", "--json", "-"], &text);
+            assert_eq!((digest.code, digest.messages.as_str()), (0, ""), "{path}");
+            assert_eq!(digest.answer, hyperslab(["digest", "--json", path]).answer, "{path}");
+        }
+    }
+}
+
+#[test]
+fn a_text_without_values_has_no_digest() {
+    let text = hyperslab(["describe", "ocean.nc"]).answer;
+    let digest = with_input(&["digest", "-"], &text);
+    assert_eq!(digest.code, 1);
+    assert!(digest.messages.contains("/salinity: the text has no values of it"), "{}", digest.messages);
+    // One that a person wrote means fill values.
+    let digest = with_input(&["digest", "-"], "ndarrays:\n  a: {shape: [2], type: int8}\n");
+    assert_eq!((digest.code, digest.messages.as_str()), (0, ""));
+}
+
+#[test]
+fn a_hand_written_document_is_listed_shown_and_described() {
+    holds("buoys_ls.txt", &hyperslab(["ls", "-rl", "buoys.yaml"]).answer);
+    holds("buoys_described.yaml", &hyperslab(["describe", "buoys.yaml"]).answer);
+    let shown = hyperslab(["show", "buoys.yaml:/height", "-s", "time=1"]);
+    assert_eq!(shown.answer, "# /height float32, time 0.5\n buoy\nnorth   1.3\nsouth  .nan\n", "{}", shown.messages);
+}
+
+const WRONG: &str = "\
+dimcoords:
+  x: {size: 2}
+ndarrays:
+  a:
+    shape: [x]
+    type: float
+    value: [1, 2]
+  b:
+    shape: [y]
+    type: int8
+    value: [1, 300]
+";
+
+#[test]
+fn findings_are_shown_with_their_lines() {
+    let ran = among(&[("wrong.yaml", WRONG)], &["check", "wrong.yaml"]);
+    assert_eq!((ran.code, ran.messages.as_str()), (1, ""));
+    holds("check_text.txt", &ran.answer);
+}
+
+#[test]
+fn findings_in_json_are_one_a_line() {
+    let ran = among(&[("wrong.yaml", WRONG)], &["check", "--json", "wrong.yaml"]);
+    assert_eq!(ran.code, 1);
+    holds("check_json.jsonl", &ran.answer);
+    let lines = ran.answer.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
+    let lines: Vec<_> = lines.collect();
+    assert!(lines.len() >= 2);
+    for line in &lines {
+        for key in ["severity", "rule", "message", "file", "line", "column", "hint"] {
+            assert!(line.get(key).is_some(), "{line} lacks {key}");
+        }
+    }
+}
+
+#[test]
+fn findings_in_sarif_are_one_log() {
+    let ran = among(&[("a b.yaml", WRONG)], &["check", "--as", "sarif", "a b.yaml"]);
+    assert_eq!(ran.code, 1);
+    let log: serde_json::Value = serde_json::from_str(&ran.answer).unwrap();
+    assert_eq!(log["version"], "2.1.0");
+    let run = &log["runs"][0];
+    assert_eq!(run["tool"]["driver"]["name"], "hyperslab");
+    let result = &run["results"][0];
+    assert_eq!(result["level"], "error");
+    let rules = run["tool"]["driver"]["rules"].as_array().unwrap();
+    assert!(rules.iter().any(|rule| rule["id"] == result["ruleId"]));
+    let place = &result["locations"][0]["physicalLocation"];
+    assert_eq!(place["artifactLocation"]["uri"], "a%20b.yaml");
+    assert_eq!(place["region"]["startLine"], 6);
+}
+
+#[test]
+fn several_documents_are_all_checked_and_the_worst_counts() {
+    let documents = [("wrong.yaml", WRONG), ("good.yaml", "attributes: {a: 1}\n")];
+    let ran = among(&documents, &["check", "good.yaml", "wrong.yaml", "absent.yaml"]);
+    assert_eq!(ran.code, 2);
+    assert!(ran.answer.ends_with("in 2 locations\n"), "{}", ran.answer);
+    assert!(ran.messages.contains("error: absent.yaml: "), "{}", ran.messages);
+    assert_eq!(among(&documents, &["check", "good.yaml"]).code, 0);
+}
+
+#[test]
+fn options_decide_how_strictly_a_text_is_read() {
+    let warned = "ndarrays:\n  a: {shape: [], type: int8, value: 1, colour: red}\n";
+    assert_eq!(with_input(&["check", "-"], warned).code, 0);
+    assert_eq!(with_input(&["check", "--strict", "-"], warned).code, 1);
+    let lone = "attributes:\n  a: {shape: [1, 1], type: int8, value: 3}\n";
+    assert_eq!(with_input(&["check", "-"], lone).code, 1);
+    assert_eq!(with_input(&["check", "--lenient", "-"], lone).code, 0);
+    let extended = "dimcoords:\n  x: {size: 3}\n";
+    assert_eq!(with_input(&["check", "-"], extended).code, 0);
+    assert_eq!(with_input(&["check", "--pure", "-"], extended).code, 1);
+}
+
+#[test]
+fn of_one_rule_twenty_findings_are_shown_and_all_counted() {
+    let mut text = String::from("attributes:\n");
+    for index in 0..30 {
+        text.push_str(&format!("  a{index}: {{shape: [], type: int8, value: 300}}\n"));
+    }
+    let ran = with_input(&["check", "-"], &text);
+    assert_eq!(ran.answer.matches("error[ndl/value-range]").count(), 20);
+    assert!(ran.answer.contains("10 more of ndl/value-range"), "{}", ran.answer);
+    assert!(ran.answer.ends_with("30 errors in 1 location\n"));
+    assert_eq!(with_input(&["check", "--json", "-"], &text).answer.lines().count(), 30);
+}
+
+#[test]
+fn a_text_that_shows_no_format_is_checked_by_its_name() {
+    let ran = among(&[("a.yaml", "atributes:\n  a: 1\n")], &["check", "a.yaml"]);
+    assert!(ran.answer.contains("attributes"), "{}{}", ran.answer, ran.messages);
+    let ran = among(&[("a.txt", "atributes:\n  a: 1\n")], &["check", "a.txt"]);
+    assert_eq!(ran.code, 2);
+    assert!(ran.messages.contains("is no HDF5, NetCDF-4 or NDL file"), "{}", ran.messages);
+    let ran = among(&[("a.yml", "attributes: [\n")], &["check", "a.yml"]);
+    assert_eq!(ran.code, 1);
+}
+
+#[test]
+fn a_wrong_text_is_refused_with_its_first_error() {
+    let ran = among(&[("wrong.yaml", WRONG)], &["describe", "wrong.yaml"]);
+    assert_eq!((ran.code, ran.answer.as_str()), (2, ""));
+    assert!(ran.messages.starts_with("error: wrong.yaml: line 6, column "), "{}", ran.messages);
+    assert!(ran.messages.contains("hyperslab check"), "{}", ran.messages);
+}
+
+#[test]
+fn a_dry_run_says_what_would_be_created() {
+    let ran = hyperslab(["create", "-n", "buoys.yaml", "buoys.zarr"]);
+    assert_eq!((ran.code, ran.messages.as_str()), (0, ""));
+    holds("create_buoys.txt", &ran.answer);
+    let ran = hyperslab(["create", "-n", "--json", "buoys.yaml"]);
+    let summary: serde_json::Value = serde_json::from_str(&ran.answer).unwrap();
+    assert_eq!(summary["arrays"], 5);
+    assert_eq!(summary["refusals"], serde_json::json!([]));
+}
+
+#[test]
+fn a_dry_run_says_what_stands_against_creating() {
+    let text = "ndarrays:\n  a: {shape: [2]}\n  b: {x-error: its header is broken}\n";
+    let ran = with_input(&["create", "-n", "-"], text);
+    assert_eq!(ran.code, 1);
+    assert!(ran.messages.contains("error: -:/a: has no type"), "{}", ran.messages);
+    assert!(
+        ran.messages.contains("error: -:/b: could not be read when it was described"),
+        "{}",
+        ran.messages
+    );
+    let ran = with_input(&["create", "-n", "-"], WRONG);
+    assert_eq!((ran.code, ran.answer.as_str()), (1, ""));
+    assert!(ran.messages.contains("nothing would be created"), "{}", ran.messages);
+}
+
+#[test]
+fn standard_input_is_a_text() {
+    let ran = with_input(&["describe", "-"], "attributes: {a: 1}\n");
+    assert_eq!(ran.code, 0);
+    assert!(ran.answer.starts_with("# NDL 0.6.1, described from standard input (NDL)"), "{}", ran.answer);
+    let ran = with_input(&["ls", "-"], "\0\u{1}no text");
+    assert_eq!((ran.code, ran.answer.as_str()), (2, ""));
+    assert!(ran.messages.contains("control character"), "{}", ran.messages);
+}

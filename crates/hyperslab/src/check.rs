@@ -1,0 +1,102 @@
+//! Whether a file is sound: everything that breaks the rules of its format, with the place.
+
+use crate::format::{OpenOptions, format_of};
+use hyperslab_core::storage::{FileStorage, ReadAt};
+use hyperslab_core::{Result, Severity};
+use std::path::Path;
+
+/// How strictly a file is checked.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct CheckOptions {
+    /// Warnings are errors.
+    pub strict: bool,
+    /// The lenient readings of NDL.
+    pub lenient: bool,
+    /// NDL 0.6.1 alone: extensions are errors.
+    pub pure: bool,
+}
+
+/// What a check found.
+#[derive(Debug, Default)]
+pub struct Report {
+    /// What is wrong, in the order of the file.
+    pub findings: Vec<Finding>,
+    /// The text that was checked, for those who show parts of it; `None` for what is no text.
+    pub text: Option<Vec<u8>>,
+}
+
+/// One thing that is wrong, or worth knowing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// How bad it is.
+    pub severity: Severity,
+    /// The name of the rule: `ndl/value-shape`, `hdf5/chunk-checksum`.
+    pub rule: &'static str,
+    /// What was found and what was expected.
+    pub message: String,
+    /// How to mend it.
+    pub hint: Option<String>,
+    /// Where.
+    pub place: Place,
+}
+
+/// Where a finding is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// In a text, counted from 1 in lines and characters; the last is the character behind.
+    Text {
+        /// The line.
+        line: usize,
+        /// Its first character that is meant.
+        column: usize,
+        /// The character behind the last one.
+        end_column: usize,
+    },
+    /// In stored structures.
+    Stored {
+        /// The object, if it belongs to one.
+        object: Option<String>,
+        /// The structure by the specification's name.
+        structure: Option<&'static str>,
+        /// Its first byte that is meant, from the beginning of the file.
+        byte: Option<u64>,
+        /// How many bytes are.
+        len: Option<u64>,
+    },
+}
+
+impl Report {
+    /// How many findings are of this severity.
+    pub fn count(&self, severity: Severity) -> usize {
+        self.findings.iter().filter(|finding| finding.severity == severity).count()
+    }
+}
+
+/// Checks the file at `path`, in the format that its content shows.
+///
+/// ```
+/// use hyperslab::check::{CheckOptions, check};
+/// use hyperslab::{OpenOptions, Severity};
+///
+/// let report = check("../../examples/buoys.yaml".as_ref(), &OpenOptions::default(), &CheckOptions::default())?;
+/// assert_eq!(report.count(Severity::Error), 0);
+/// # Ok::<(), hyperslab::Error>(())
+/// ```
+///
+/// # Errors
+/// If it cannot be read at all. What is wrong with its content is in the report.
+pub fn check(path: &Path, open: &OpenOptions, options: &CheckOptions) -> Result<Report> {
+    let checked = FileStorage::open(path).and_then(|storage| {
+        let format = format_of(&storage, Some(path), open)?;
+        format.check(Box::new(storage), open, options)
+    });
+    checked.map_err(|error| error.in_file(path.display()))
+}
+
+/// Checks what is in memory, as [`check`] does a file.
+///
+/// # Errors
+/// As [`check`].
+pub fn check_storage(storage: Box<dyn ReadAt>, open: &OpenOptions, options: &CheckOptions) -> Result<Report> {
+    format_of(&*storage, None, open)?.check(storage, open, options)
+}
