@@ -7,7 +7,7 @@
 mod reader;
 
 use super::findings::Findings;
-use reader::{Reader, Stop};
+use reader::Reader;
 
 /// A document. Its nodes are in the order in which they end.
 #[derive(Debug, Default)]
@@ -94,10 +94,7 @@ pub(crate) struct Key<'t> {
 impl<'a> Document<'a> {
     /// Reads the one document of a text. After an error there is none, unless the tree is whole nevertheless.
     pub(crate) fn read(text: &'a str, findings: &mut Findings<'_>) -> Document<'a> {
-        match Reader::new(findings).read(text) {
-            Ok(document) => document,
-            Err(Stop) => Document::default(),
-        }
+        Reader::new(findings).read(text).unwrap_or_default()
     }
 
     pub(crate) fn root(&self) -> Option<Node<'_>> {
