@@ -190,8 +190,13 @@ impl Emitter {
         let (extensions, changes) = (lower.extensions, lower.changes);
         self.enter(&parent)?;
         self.found(path, extensions, changes);
-        if let Node::DimCoord(dimcoord) = node {
-            self.declare_dimcoord(path, dimcoord.datatype.is_some());
+        match node {
+            Node::DimCoord(dimcoord) => self.declare_dimcoord(path, dimcoord.datatype.is_some()),
+            // Its name hides others nevertheless.
+            Node::Unreadable(Unreadable { found: Some(NodeKind::DimCoord), .. }) => {
+                self.declare_dimcoord(path, false);
+            }
+            _ => {}
         }
         if let (Some(tree), Some(open)) = (tree, &mut self.open) {
             open.add(section, Key::Name(path.name()), &tree);

@@ -51,6 +51,7 @@ fn is_harmless(text: &str) -> bool {
     let bytes = text.as_bytes();
     bytes.first().is_some_and(u8::is_ascii_alphabetic)
         && bytes.last() != Some(&b' ')
+        && !bytes.ends_with(b" -")
         && bytes.iter().all(|b| *b < 128 && HARMLESS >> b & 1 == 1)
 }
 
@@ -81,7 +82,8 @@ fn continues_well(text: &str, flow: bool) -> bool {
         }
         before = byte;
     }
-    before != b':' && (ascii || text.chars().all(is_printable))
+    // saphyr-parser refuses a lone dash at the end inside brackets.
+    before != b':' && !(flow && text.ends_with(" -")) && (ascii || text.chars().all(is_printable))
 }
 
 /// Words that are null, a boolean, a merge key or a float to one of the two versions.

@@ -18,6 +18,7 @@ mod ocean;
 mod parse;
 mod parse_hostile;
 mod parse_readings;
+mod properties;
 mod pure;
 mod schema;
 mod sharded;

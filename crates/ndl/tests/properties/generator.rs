@@ -4,7 +4,9 @@
 //! values that texts find hard. What a text cannot keep does not come: region references without elements, an
 //! extent that may grow to what it is.
 
+#[path = "generator/storage.rs"]
 mod storage;
+#[path = "generator/values.rs"]
 mod values;
 
 use bytes::Bytes;
@@ -12,8 +14,8 @@ use hyperslab_core::nd::element_count;
 use hyperslab_core::{Error, ErrorKind};
 use hyperslab_model::{
     Attribute, Attributes, Cells, Column, Content, Datatype, DimCoord, Dimension, Directive, ElementStorage,
-    Extent, Float, FloatFormat, Group, Length, Link, Member, NamedDatatype, Ndarray, Node, NodeKind, NodePath,
-    Normalization, Pad, Shape, Storage, Text, TimeUnit, Unreadable, Values,
+    Extent, Float, FloatFormat, Group, Length, Link, Member, NamedDatatype, Ndarray, Node, NodeKind,
+    NodePath, Normalization, Pad, Shape, Storage, Text, TimeUnit, Unreadable, Values,
 };
 use hyperslab_ndl::{Emitter, Format, Head, Options, StorageDetail};
 use std::collections::HashSet;
@@ -30,10 +32,9 @@ impl Document {
     pub(crate) fn new(seed: u64) -> Self {
         let mut random = Random::new(seed);
         let options = Options {
-            values: random.one_in(2),
             storage: if random.one_in(3) { StorageDetail::Full } else { StorageDetail::Brief },
-            pure: false,
             netcdf: random.one_in(4),
+            ..Options::default()
         };
         let mut file = File { random, nodes: Vec::new(), dimcoords: Vec::new(), types: Vec::new() };
         file.groups();
@@ -136,7 +137,7 @@ impl Random {
             false => (*self.pick(NAMES)).to_string(),
         };
         while name.is_empty() || name == "." || name == ".." || taken.contains(&name) {
-            name.push_str(self.pick(&["a", "1", "é", " ", "-", "x_"]));
+            name.push_str(self.pick::<&str>(&["a", "1", "é", " ", "-", "x_"]));
         }
         taken.insert(name.clone());
         name
@@ -148,7 +149,7 @@ impl Random {
         for _ in 0..count {
             let mut name = if self.one_in(2) { self.text() } else { (*self.pick(NAMES)).to_string() };
             while names.contains(&name) {
-                name.push_str(self.pick(&["a", "1", "é", " ", "/", "x_"]));
+                name.push_str(self.pick::<&str>(&["a", "1", "é", " ", "/", "x_"]));
             }
             names.push(name);
         }
@@ -426,8 +427,10 @@ impl File {
             10 => Datatype::Bool,
             11 => Datatype::Time { bits: *self.random.pick(&[32, 64]) },
             12 => Datatype::Datetime(TimeUnit {
-                unit: (*self.random.pick(&["Y", "M", "W", "D", "h", "s", "ms", "ns", "as", "15m", "generic"]))
-                    .into(),
+                unit: (*self
+                    .random
+                    .pick(&["Y", "M", "W", "D", "h", "s", "ms", "ns", "as", "15m", "generic"]))
+                .into(),
                 duration: self.random.one_in(3),
             }),
             13 => Datatype::Bitfield { size: *self.random.pick(&[1, 2, 4, 8, 9]) },
@@ -515,30 +518,232 @@ fn has_domain(datatype: &Datatype) -> bool {
 }
 
 const NAMES: &[&str] = &[
-    "lat", "lon", "time", "x", "y", "n", "temperature", "_FillValue", "StructMetadata.0", "HDFEOS INFORMATION",
-    "shape", "type", "value", "attributes", "storage", "ndarrays", "dimcoords", "10", "a",
+    "lat",
+    "lon",
+    "time",
+    "x",
+    "y",
+    "n",
+    "temperature",
+    "_FillValue",
+    "StructMetadata.0",
+    "HDFEOS INFORMATION",
+    "shape",
+    "type",
+    "value",
+    "attributes",
+    "storage",
+    "ndarrays",
+    "dimcoords",
+    "10",
+    "a",
 ];
 
-const PLAIN: &[&str] = &["word", "two words", "degrees_north", "Ηελλο", "m s-1", "K", "see https://a.b/c", "a"];
+const PLAIN: &[&str] =
+    &["word", "two words", "degrees_north", "Ηελλο", "m s-1", "K", "see https://a.b/c", "a"];
 
 /// Texts that mean something else to one YAML or another, or nothing at all.
 const STRANGE: &[&str] = &[
-    "", " ", "~", "null", "Null", "NULL", "true", "False", "yes", "No", "on", "OFF", "y", "N", "=", "<<", "-", "--",
-    "---", "...", "?", "? x", ":", "a: b", "a:", ":a", "#", "a #b", "a#b", "&a", "*a", "!a", "!!str a", "%YAML", "@a",
-    "`a", "|", ">", ">-", "'", "\"", "''", "\"\"", "'a'", "\"a\"", "it's", "a\\b", "\\", "[", "]", "{", "}", "[a]",
-    "{a: b}", ",", "a, b", "0", "-0", "+1", "007", "0x1F", "0o17", "0b1", "1_000", "1:30", "190:20:30.15", "1e3",
-    "1.5e3", "1e+3", ".5", "5.", "-.5", "+.5", ".", ".inf", "-.inf", ".nan", "NaN", "Infinity", "inf", "1.0", "1e400",
-    "2008-12-31", "2001-12-14t21:59:43.10-05:00", "10.5067/DOI", " lead", "trail ", "\tlead", "trail\t", "a\tb",
-    "two\nlines", "\nlead", "trail\n", "trail\n\n", "\n", "\n\n", "a\n b\n", " a\nb", "a\n\nb", "a \nb", "a\r\nb", "\r",
-    "a\u{0}b", "\u{0}", "\u{1}", "\u{1b}[0m", "\u{7f}", "\u{80}", "\u{85}", "\u{a0}", "\u{2028}", "\u{2029}",
-    "\u{feff}", "\u{feff}a", "\u{fffd}", "\u{fffe}", "\u{ffff}", "\u{e000}", "\u{1f30a}", "\u{10ffff}", "e\u{301}",
-    "\u{202e}abc", "日本語", "a ? b", "a?", "?a", "-a", "- a", ":: x", "x-error", "x-bytes", "/", "/a/b", ".", "..",
-    "a/b", "NaT", "0x", "0xzz", "!", "&", "*", "\u{3000}", "a\u{2028}b", "a\u{85}b", "# x", "{", "nan", "1,000", "-1",
+    "",
+    " ",
+    "~",
+    "null",
+    "Null",
+    "NULL",
+    "true",
+    "False",
+    "yes",
+    "No",
+    "on",
+    "OFF",
+    "y",
+    "N",
+    "=",
+    "<<",
+    "-",
+    "--",
+    "---",
+    "...",
+    "?",
+    "? x",
+    ":",
+    "a: b",
+    "a:",
+    ":a",
+    "#",
+    "a #b",
+    "a#b",
+    "&a",
+    "*a",
+    "!a",
+    "!!str a",
+    "%YAML",
+    "@a",
+    "`a",
+    "|",
+    ">",
+    ">-",
+    "'",
+    "\"",
+    "''",
+    "\"\"",
+    "'a'",
+    "\"a\"",
+    "it's",
+    "a\\b",
+    "\\",
+    "[",
+    "]",
+    "{",
+    "}",
+    "[a]",
+    "{a: b}",
+    ",",
+    "a, b",
+    "0",
+    "-0",
+    "+1",
+    "007",
+    "0x1F",
+    "0o17",
+    "0b1",
+    "1_000",
+    "1:30",
+    "190:20:30.15",
+    "1e3",
+    "1.5e3",
+    "1e+3",
+    ".5",
+    "5.",
+    "-.5",
+    "+.5",
+    ".",
+    ".inf",
+    "-.inf",
+    ".nan",
+    "NaN",
+    "Infinity",
+    "inf",
+    "1.0",
+    "1e400",
+    "2008-12-31",
+    "2001-12-14t21:59:43.10-05:00",
+    "10.5067/DOI",
+    " lead",
+    "trail ",
+    "\tlead",
+    "trail\t",
+    "a\tb",
+    "two\nlines",
+    "\nlead",
+    "trail\n",
+    "trail\n\n",
+    "\n",
+    "\n\n",
+    "a\n b\n",
+    " a\nb",
+    "a\n\nb",
+    "a \nb",
+    "a\r\nb",
+    "\r",
+    "a\u{0}b",
+    "\u{0}",
+    "\u{1}",
+    "\u{1b}[0m",
+    "\u{7f}",
+    "\u{80}",
+    "\u{85}",
+    "\u{a0}",
+    "\u{2028}",
+    "\u{2029}",
+    "\u{feff}",
+    "\u{feff}a",
+    "\u{fffd}",
+    "\u{fffe}",
+    "\u{ffff}",
+    "\u{e000}",
+    "\u{1f30a}",
+    "\u{10ffff}",
+    "e\u{301}",
+    "\u{202e}abc",
+    "日本語",
+    "a ? b",
+    "a?",
+    "?a",
+    "-a",
+    "- a",
+    ":: x",
+    "x-error",
+    "x-bytes",
+    "/",
+    "/a/b",
+    ".",
+    "..",
+    "a/b",
+    "NaT",
+    "0x",
+    "0xzz",
+    "!",
+    "&",
+    "*",
+    "\u{3000}",
+    "a\u{2028}b",
+    "a\u{85}b",
+    "# x",
+    "{",
+    "nan",
+    "1,000",
+    "-1",
 ];
 
 /// What random texts are put together from.
 const PARTS: &[&str] = &[
-    "a", "B", "0", "1", " ", "  ", "\n", "\t", ":", ": ", "#", " #", "-", "- ", "?", ",", ", ", "[", "]", "{", "}", "'",
-    "\"", "\\", "&", "*", "!", "|", ">", "%", "@", "`", "é", "中", "\u{1f600}", "\u{0}", "\r", "e", ".", "_", "+", "=",
-    "~", "x", "/", "\u{a0}", "\u{feff}", "\u{85}",
+    "a",
+    "B",
+    "0",
+    "1",
+    " ",
+    "  ",
+    "\n",
+    "\t",
+    ":",
+    ": ",
+    "#",
+    " #",
+    "-",
+    "- ",
+    "?",
+    ",",
+    ", ",
+    "[",
+    "]",
+    "{",
+    "}",
+    "'",
+    "\"",
+    "\\",
+    "&",
+    "*",
+    "!",
+    "|",
+    ">",
+    "%",
+    "@",
+    "`",
+    "é",
+    "中",
+    "\u{1f600}",
+    "\u{0}",
+    "\r",
+    "e",
+    ".",
+    "_",
+    "+",
+    "=",
+    "~",
+    "x",
+    "/",
+    "\u{a0}",
+    "\u{feff}",
+    "\u{85}",
 ];

@@ -60,14 +60,17 @@ impl<'t> Reader<'_, 't, '_> {
             let message = "null for a text, kept as an empty one";
             self.context.findings.note("ndl/null", node.span(), message);
         }
-        let scalar = self.scalar(node, "text")?;
-        let decoded = match scalar.tag {
-            Tag::Binary => Some(base64(scalar.text)),
+        // JSON has no tags.
+        let told = node.mapping().filter(|map| map.len() == 1).and_then(|map| map.get("x-bytes"));
+        let scalar = self.scalar(told.unwrap_or(node), "text")?;
+        let decoded = match (scalar.tag, told) {
+            (Tag::Binary, _) => Some(base64(scalar.text).ok_or("base 64")),
+            (_, Some(_)) => Some(hex(scalar.text).ok_or("hex text such as \"0x89504e47\"")),
             _ => None,
         };
         let bytes: &[u8] = match &decoded {
-            Some(Some(bytes)) => bytes,
-            Some(None) => return self.wrong_kind(node, "base 64"),
+            Some(Ok(bytes)) => bytes,
+            Some(Err(expected)) => return self.wrong_kind(told.unwrap_or(node), expected),
             None if node.is_null() => &[],
             None => scalar.text.as_bytes(),
         };

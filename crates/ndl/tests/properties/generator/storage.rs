@@ -38,7 +38,9 @@ impl Random {
         let number = |random: &mut Self| Directive::Int(i128::from(random.below(20)));
         if self.one_in(8) {
             let name = (*self.pick(&["hdf5", "zarr", "tiledb"])).into();
-            return Filter { name, parameters: self.directives(1), main: false };
+            let mut parameters = vec![("id".into(), number(self))];
+            parameters.extend(self.directives(1).into_iter().filter(|(name, _)| name != "id"));
+            return Filter { name, parameters, main: false };
         }
         let (name, parameters) = *self.pick(FILTERS);
         let mut told = Vec::new();
@@ -91,13 +93,8 @@ impl File {
         storage.fill_time =
             random.some(6, |random| *random.pick(&[FillTime::Alloc, FillTime::IfSet, FillTime::Never]));
         storage.layout = random.some(6, |random| {
-            let layouts = [
-                Layout::Compact,
-                Layout::Contiguous,
-                Layout::Chunked,
-                Layout::Virtual,
-                Layout::External,
-            ];
+            let layouts =
+                [Layout::Compact, Layout::Contiguous, Layout::Chunked, Layout::Virtual, Layout::External];
             random.pick(&layouts).clone()
         });
         storage.order = random.some(8, |random| *random.pick(&[Order::RowMajor, Order::ColumnMajor]));
@@ -123,9 +120,8 @@ impl File {
         let random = &mut self.random;
         match datatype {
             Datatype::Int { bits: 16.., .. } | Datatype::Float(_) | Datatype::Complex(_) => {
-                storage.endian = random.some(3, |random| {
-                    *random.pick(&[ByteOrder::Little, ByteOrder::Big, ByteOrder::Vax])
-                });
+                storage.endian = random
+                    .some(3, |random| *random.pick(&[ByteOrder::Little, ByteOrder::Big, ByteOrder::Vax]));
                 storage.precision = random.some(8, |_| 12);
                 storage.offset = random.some(8, |_| 2);
             }
