@@ -34,7 +34,8 @@ pub(crate) fn is_plain(text: &str, flow: bool) -> bool {
         return !is_reserved(text);
     }
     let Some(first) = text.chars().next() else { return false };
-    let letter_follows = || text.chars().nth(1).is_some_and(|c| c.is_alphabetic() || c == '_');
+    // An underscore is a digit to ruamel.yaml: it takes `+_` for an integer, `._` for a float.
+    let letter_follows = || text.chars().nth(1).is_some_and(char::is_alphabetic);
     let begins_well = match first {
         'a'..='z' | 'A'..='Z' => true,
         '0'..='9' | '!' | '&' | '*' | '|' | '>' | '@' | '`' | '%' | '"' | '\'' | '#' => false,
@@ -133,8 +134,21 @@ mod tests {
     fn what_either_version_resolves_is_quoted() {
         let words =
             ["", "no", "Yes", "oN", "OFF", "null", "~", "True", "=", "<<", ".inf", "-.INF", ".NaN", "+.inf"];
-        let numbers =
-            ["1", "-1", "+1", ".5", "0755", "0o17", "1:30", "1e3", "1_000", "2008-12-31", "10.5067/DOI"];
+        let numbers = [
+            "1",
+            "-1",
+            "+1",
+            "+_",
+            "._",
+            ".5",
+            "0755",
+            "0o17",
+            "1:30",
+            "1e3",
+            "1_000",
+            "2008-12-31",
+            "10.5067/DOI",
+        ];
         let syntax = [
             "- a", "? a", ": a", "a: b", "a #b", "a:", "#a", "&a", "*a", "!a", "@a", "%a", "|", ">", " a",
             "a ",

@@ -176,7 +176,7 @@ impl File {
     fn groups(&mut self) {
         let mut paths = vec![NodePath::root()];
         let mut taken: Vec<HashSet<String>> = vec![HashSet::new()];
-        for _ in 0..self.random.pick(&[0, 0, 1, 2, 4]).to_owned() {
+        for _ in 0..self.random.pick(&[0, 0, 0, 1, 3]).to_owned() {
             let parent = self.random.index(paths.len());
             let name = self.random.name(&mut taken[parent]);
             paths.push(paths[parent].child(&name));
@@ -197,10 +197,10 @@ impl File {
         let place = self.nodes.len();
         let sparse = self.random.one_in(8);
         self.datatypes(path, taken);
-        for _ in 0..self.random.below(4) {
+        for _ in 0..self.random.below(3) {
             self.dimcoord(path, taken, sparse);
         }
-        for _ in 0..self.random.below(5) {
+        for _ in 0..self.random.below(4) {
             self.ndarray(path, taken, sparse);
         }
         for _ in 0..self.random.pick(&[0, 0, 0, 1, 3]).to_owned() {
@@ -208,7 +208,7 @@ impl File {
             let link = self.link();
             self.nodes.push((path.child(&name), Node::Link(link)));
         }
-        let attributes = self.attributes(5);
+        let attributes = self.attributes(4);
         let mut storage = Storage { native: self.random.natives(6), ..Storage::default() };
         let cells = if sparse {
             storage.native = vec![("tiledb", vec![("array".into(), Directive::Text("sparse".into()))])];
@@ -261,7 +261,7 @@ impl File {
         self.dimcoords.push((path.clone(), size, datatype.clone()));
         let value = datatype.as_deref().filter(|_| size != Extent::Uncounted && self.random.one_in(2));
         let value = value.map(|datatype| self.values(datatype, size.current()));
-        let attributes = self.attributes(3);
+        let attributes = self.attributes(2);
         let dimcoord = DimCoord { size, datatype, attributes, storage, value };
         self.nodes.push((path, Node::DimCoord(dimcoord)));
     }
@@ -282,12 +282,12 @@ impl File {
         let datatype = datatype.map(Arc::new);
         let count = shape.current().and_then(|shape| element_count(&shape)).filter(|_| counted && !sparse);
         let value = match (&datatype, count) {
-            (Some(datatype), Some(count @ 0..=200)) if !self.random.one_in(4) => {
+            (Some(datatype), Some(count @ 0..=60)) if !self.random.one_in(4) => {
                 Some(self.values(datatype, count))
             }
             _ => None,
         };
-        let attributes = self.attributes(3);
+        let attributes = self.attributes(2);
         self.nodes.push((path, Node::Ndarray(Ndarray { shape, datatype, attributes, storage, value })));
     }
 
@@ -303,7 +303,7 @@ impl File {
     fn shape(&mut self) -> Shape {
         if self.random.one_in(40) {
             // A row beyond the end of a line.
-            return Shape::fixed(&[self.random.below(150)]);
+            return Shape::fixed(&[self.random.below(60)]);
         }
         let rank = *self.random.pick(&[0, 0, 1, 1, 1, 2, 2, 3]);
         let uncounted = |extent: &Extent| *extent == Extent::Uncounted;
@@ -544,6 +544,7 @@ const PLAIN: &[&str] =
 
 /// Texts that mean something else to one YAML or another, or nothing at all.
 const STRANGE: &[&str] = &[
+    "._", "+_", "-_", "a -", "- -",
     "",
     " ",
     "~",
