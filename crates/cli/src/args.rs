@@ -66,6 +66,9 @@ pub(crate) struct Common {
     /// Raise one guard: allocation, nesting, rank or filters
     #[arg(long, global = true, value_name = "NAME=N", value_parser = limit)]
     pub(crate) limit: Vec<(String, u64)>,
+    /// Let files outside of the opened one's folder be followed in this one, for virtual datasets and the like
+    #[arg(long, global = true, value_name = "DIR")]
+    pub(crate) allow_external: Vec<PathBuf>,
     /// No notes and warnings
     #[arg(short, long, global = true)]
     pub(crate) quiet: bool,
@@ -108,7 +111,12 @@ impl Common {
                 _ => limits.allocation = *value,
             }
         }
-        OpenOptions { limits, raw: self.raw, format: self.input_format.clone() }
+        OpenOptions {
+            limits,
+            raw: self.raw,
+            format: self.input_format.clone(),
+            allow_external: self.allow_external.clone(),
+        }
     }
 }
 

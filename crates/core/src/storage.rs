@@ -14,11 +14,12 @@ pub use cached::Cached;
 pub use faulty::{Fault, Faulty};
 pub use file::FileStorage;
 pub use joined::{Joined, Part};
-pub use siblings::{Directory, Lonely, Sibling, Siblings};
+pub use siblings::{Directory, Lonely, Siblings};
 
 use crate::Result;
 use bytes::Bytes;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// Bytes that can be read at any position, from many threads at once.
 pub trait ReadAt: Send + Sync {
@@ -47,9 +48,14 @@ pub trait ReadAt: Send + Sync {
     fn read_ranges(&self, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
         ranges.iter().map(|range| self.read_at(range.clone())).collect()
     }
+
+    /// The files around this one, if it is a file that was opened by its path.
+    fn siblings(&self) -> Option<Arc<dyn Siblings>> {
+        None
+    }
 }
 
-impl<T: ReadAt + ?Sized> ReadAt for std::sync::Arc<T> {
+impl<T: ReadAt + ?Sized> ReadAt for Arc<T> {
     fn len(&self) -> Result<u64> {
         (**self).len()
     }
@@ -61,6 +67,9 @@ impl<T: ReadAt + ?Sized> ReadAt for std::sync::Arc<T> {
     }
     fn read_ranges(&self, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
         (**self).read_ranges(ranges)
+    }
+    fn siblings(&self) -> Option<Arc<dyn Siblings>> {
+        (**self).siblings()
     }
 }
 
@@ -76,6 +85,9 @@ impl<T: ReadAt + ?Sized> ReadAt for Box<T> {
     }
     fn read_ranges(&self, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
         (**self).read_ranges(ranges)
+    }
+    fn siblings(&self) -> Option<Arc<dyn Siblings>> {
+        (**self).siblings()
     }
 }
 

@@ -1,5 +1,8 @@
 //! An opened HDF5 file.
 
+mod others;
+mod set;
+
 use crate::element::Converter;
 use crate::format::message::MessageType;
 use crate::format::message::datatype::Datatype;
@@ -14,9 +17,12 @@ use crate::navigate::object_header::ObjectHeader;
 use crate::navigate::shared_message::SharedMessages;
 use crate::navigate::{Reader, superblock};
 use crate::object::Object;
-use hyperslab_core::storage::ReadAt;
-use hyperslab_core::{Decoder, Error, Limits, Result};
-use std::sync::Arc;
+use hyperslab_core::storage::{Lonely, ReadAt, Siblings};
+use hyperslab_core::{Budget, Decoder, Limits, Result};
+use others::Others;
+use rustc_hash::FxHashMap;
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// An opened HDF5 file. Everything is read through `&self`, from as many threads as there are.
 ///
@@ -35,23 +41,150 @@ pub struct File {
     superblock: Superblock,
     /// Shared by all converters, as variables next to each other keep their text in the same collections.
     global_heap: Arc<GlobalHeap>,
+    siblings: Arc<dyn Siblings>,
+    others: Others,
+    /// Dimensions of virtual datasets that their sources decide, as finding out opens many files.
+    derived: Mutex<FxHashMap<Address, Vec<u64>>>,
 }
 
 impl File {
-    /// Finds and reads the superblock.
+    /// Finds and reads the superblock. Of a file that is split over several, any member may be given, if it
+    /// was opened by its path.
     ///
     /// # Errors
-    /// If there is none, or it cannot be understood; also for members of a file that is split over several.
+    /// If there is no superblock, or it cannot be understood; for a member of a split file, if others are
+    /// missing.
     pub fn open(storage: Box<dyn ReadAt>, limits: Limits) -> Result<File> {
+        File::open_among(storage, limits, Budget::new(&limits), Others::default())
+    }
+
+    /// Whether bytes without a superblock belong to a file that has one, or to none that can be read: a
+    /// member of a set, a file of revisions, a subfile.
+    ///
+    /// # Errors
+    /// If looking for the others fails.
+    pub fn is_part(storage: &dyn ReadAt) -> Result<bool> {
+        set::is_part(storage)
+    }
+
+    /// The name of the first member of a family, whose names follow a pattern with `%d`; `None` for a name
+    /// that is no pattern.
+    pub fn first_member(name: &str) -> Option<String> {
+        set::first_of_pattern(name)
+    }
+
+    fn open_among(storage: Box<dyn ReadAt>, limits: Limits, budget: Budget, others: Others) -> Result<File> {
+        let storage = match set::leading(&*storage)? {
+            Some(leading) => leading,
+            None => storage,
+        };
+        let siblings = storage.siblings().unwrap_or_else(|| Arc::new(Lonely));
         let (superblock, base) = superblock::read(&*storage)?;
         let storage: Arc<dyn ReadAt> = storage.into();
-        let reader = Reader::new(Box::new(Arc::clone(&storage)), base, superblock.sizes, limits);
-        refuse_split(&reader, &superblock)?;
-        let reader = match superblock.extension().is_undefined() {
-            true => reader,
-            false => extended(reader, superblock.extension(), storage)?,
+        let reader = |storage: &Arc<dyn ReadAt>| {
+            Reader::new(Box::new(Arc::clone(storage)), base, superblock.sizes, limits)
+                .with_budget(budget.clone())
         };
-        Ok(File { reader, superblock, global_heap: Arc::default() })
+        let driver = driver(&reader(&storage), &superblock);
+        let storage: Arc<dyn ReadAt> =
+            match set::assemble(&storage, &*siblings, driver, base, superblock.end_of_file)? {
+                Some(whole) => Arc::new(whole),
+                None => storage,
+            };
+        let reader = match superblock.extension().is_undefined() {
+            true => reader(&storage),
+            false => extended(reader(&storage), superblock.extension(), storage)?,
+        };
+        Ok(File {
+            reader,
+            superblock,
+            global_heap: Arc::default(),
+            siblings,
+            others,
+            derived: Mutex::default(),
+        })
+    }
+
+    /// Another file that this one names, opened in the same way and out of the same budget; `None` if there is
+    /// none of that name.
+    ///
+    /// # Errors
+    /// If it must not be followed or is no HDF5 file.
+    pub(crate) fn other(&self, name: &str) -> Result<Option<Arc<File>>> {
+        let Some(storage) = self.siblings.open(name)? else { return Ok(None) };
+        let identity = storage.siblings().and_then(|siblings| Some(siblings.identity()?.to_owned()));
+        let open = || {
+            let (limits, budget) = (*self.reader.limits(), self.reader.budget().clone());
+            File::open_among(storage, limits, budget, self.others.of_another()).map_err(|e| e.in_file(name))
+        };
+        self.others.get(identity, open).map(Some)
+    }
+
+    /// The files around this one.
+    pub(crate) fn siblings(&self) -> &dyn Siblings {
+        &*self.siblings
+    }
+
+    /// What tells the file from any other, if it was opened by a path.
+    pub(crate) fn identity(&self) -> Option<&Path> {
+        self.siblings.identity()
+    }
+
+    /// The global heap.
+    pub(crate) fn global_heap(&self) -> &GlobalHeap {
+        &self.global_heap
+    }
+
+    /// The dimensions of the virtual dataset at `address`, as `derive` finds them out at the first time.
+    pub(crate) fn derived(
+        &self,
+        address: Address,
+        derive: impl FnOnce() -> Result<Vec<u64>>,
+    ) -> Result<Vec<u64>> {
+        let known = || self.derived.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(extents) = known().get(&address) {
+            return Ok(extents.clone());
+        }
+        // Not under the lock: sources may be virtual datasets of this same file.
+        let extents = derive()?;
+        known().insert(address, extents.clone());
+        Ok(extents)
+    }
+
+    /// Bytes of the file, of all members where it is split over several.
+    ///
+    /// # Errors
+    /// If asking the storage fails.
+    pub fn stored_len(&self) -> Result<u64> {
+        Ok(self.reader.len()?.saturating_add(self.user_block()))
+    }
+
+    /// What is to be known of the file as a whole, in sentences.
+    pub fn warnings(&self) -> Vec<String> {
+        let mut warnings = Vec::new();
+        if self.superblock.is_open_for_swmr_writing() {
+            warnings.push("a writer has it open for others to read meanwhile (SWMR), or left it so".into());
+        } else if self.superblock.is_open_for_writing() {
+            warnings.push("a writer has it open, or left it without closing it: parts may be missing".into());
+        }
+        let len = self.reader.len().unwrap_or(u64::MAX);
+        let base = self.superblock.base_address.get().unwrap_or(0);
+        if let Some(end) = self.superblock.end_of_file.get()
+            && end.saturating_sub(base) > len
+        {
+            warnings.push(format!(
+                "it is cut short: {} of {} bytes are there",
+                len.saturating_add(base),
+                end
+            ));
+        }
+        if let Some(name) = self.siblings.own_name() {
+            let revisions = format!("{name}.onion");
+            if matches!(self.siblings.open(&revisions), Ok(Some(_))) {
+                warnings.push(format!("later revisions are in {revisions}, which is not read"));
+            }
+        }
+        warnings
     }
 
     /// The superblock.
@@ -102,12 +235,6 @@ impl File {
 /// Reads what the superblock extension says of how the rest is read.
 fn extended(reader: Reader, extension: Address, storage: Arc<dyn ReadAt>) -> Result<Reader> {
     let header = ObjectHeader::read(&reader, extension)?;
-    if let Some(message) = header.find(MessageType::DRIVER_INFO) {
-        let DriverInfoMessage { identification, information } = message.decode(&reader)?;
-        let d = Decoder::new(DriverInfoMessage::NAME, message.offset, &information);
-        refuse_driver(&DriverInfo::decode(identification, d))
-            .map_err(|e| e.at(DriverInfoMessage::NAME, message.offset))?;
-    }
     let mut reader = reader;
     if let Some(image) = header.message::<MetadataCacheImage>(&reader)?
         && !image.address.is_undefined()
@@ -121,25 +248,21 @@ fn extended(reader: Reader, extension: Address, storage: Arc<dyn ReadAt>) -> Res
     Ok(reader)
 }
 
-/// Refuses files that the driver information block of superblocks 0 and 1 says are split.
-fn refuse_split(reader: &Reader, superblock: &Superblock) -> Result<()> {
+/// What the file says of the driver that wrote it; an error if where it should be is not in this member.
+fn driver(reader: &Reader, superblock: &Superblock) -> Result<Option<DriverInfo>> {
     let address = superblock.driver_info();
-    if address.is_undefined() {
-        return Ok(());
+    if !address.is_undefined() {
+        let block: DriverInfoBlock = reader.structure_up_to(address, MOST_DRIVER_INFO, reader.sizes())?;
+        return Ok(Some(block.info));
     }
-    let block: DriverInfoBlock = reader.structure_up_to(address, MOST_DRIVER_INFO, reader.sizes())?;
-    let offset = reader.offset(DriverInfoBlock::NAME, address)?;
-    refuse_driver(&block.info).map_err(|e| e.at(DriverInfoBlock::NAME, offset))
-}
-
-/// A file that drivers spread over several holds only a part of itself here.
-fn refuse_driver(info: &DriverInfo) -> Result<()> {
-    let driver = match info {
-        DriverInfo::Multi(_) => "multi",
-        DriverInfo::Family { .. } => "family",
-        DriverInfo::Unknown { .. } => return Ok(()),
-    };
-    Err(Error::unsupported(format!("one member of a file that the {driver} driver split over several")))
+    if superblock.extension().is_undefined() {
+        return Ok(None);
+    }
+    let header = ObjectHeader::read(reader, superblock.extension())?;
+    let Some(message) = header.find(MessageType::DRIVER_INFO) else { return Ok(None) };
+    let DriverInfoMessage { identification, information } = message.decode(reader)?;
+    let d = Decoder::new(DriverInfoMessage::NAME, message.offset, &information);
+    Ok(Some(DriverInfo::decode(identification, d)))
 }
 
 /// More than any driver writes.

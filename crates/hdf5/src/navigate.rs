@@ -43,6 +43,12 @@ impl Reader {
         }
     }
 
+    /// The same reader, which takes what it allocates from the budget of another.
+    #[must_use]
+    pub fn with_budget(self, budget: Budget) -> Self {
+        Reader { budget, ..self }
+    }
+
     /// The same reader of the same file, whose bytes `storage` now has.
     #[must_use]
     pub fn with_storage(self, storage: Box<dyn ReadAt>) -> Self {

@@ -1,7 +1,7 @@
 //! Whether a file is sound: everything that breaks the rules of its format, with the place.
 
-use crate::format::{OpenOptions, format_of};
-use hyperslab_core::storage::{FileStorage, ReadAt};
+use crate::format::{OpenOptions, format_of, open_file};
+use hyperslab_core::storage::ReadAt;
 use hyperslab_core::{Result, Severity};
 use std::path::Path;
 
@@ -86,7 +86,7 @@ impl Report {
 /// # Errors
 /// If it cannot be read at all. What is wrong with its content is in the report.
 pub fn check(path: &Path, open: &OpenOptions, options: &CheckOptions) -> Result<Report> {
-    let checked = FileStorage::open(path).and_then(|storage| {
+    let checked = open_file(path, open).and_then(|storage| {
         let format = format_of(&storage, Some(path), open)?;
         format.check(Box::new(storage), open, options)
     });

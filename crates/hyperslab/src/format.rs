@@ -6,8 +6,8 @@ mod ndl;
 use crate::check::{CheckOptions, Report};
 use crate::source::Source;
 use hyperslab_core::storage::{FileStorage, ReadAt};
-use hyperslab_core::{Error, Limits, Result};
-use std::path::Path;
+use hyperslab_core::{Error, ErrorKind, Limits, Result};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 pub(crate) use ndl::read as read_document;
@@ -22,6 +22,19 @@ pub trait Format: Sync {
 
     /// Whether the bytes look like this format.
     fn recognizes(&self, probe: &Probe) -> Recognition;
+
+    /// Whether bytes that no format recognizes are a part of a store of this one, as a member of a family is.
+    ///
+    /// # Errors
+    /// If reading fails.
+    fn recognizes_part(&self, _storage: &dyn ReadAt) -> Result<bool> {
+        Ok(false)
+    }
+
+    /// The path of the file that stands for a pattern which names a set of files.
+    fn first_of_set(&self, _path: &Path) -> Option<PathBuf> {
+        None
+    }
 
     /// Opens a file of this format.
     ///
@@ -56,6 +69,8 @@ pub struct OpenOptions {
     pub raw: bool,
     /// The format, by name; found by content if `None`.
     pub format: Option<String>,
+    /// Folders, beside that of the opened file, in which files that it names may be followed.
+    pub allow_external: Vec<PathBuf>,
 }
 
 /// The beginning of a file, and of the places where a signature may also stand: read once, shown to every
@@ -98,11 +113,20 @@ impl Probe {
 /// # Errors
 /// If there is no such file, no format recognises it, or its format cannot open it.
 pub fn open(path: &Path, options: &OpenOptions) -> Result<Arc<dyn Source>> {
-    let opened = FileStorage::open(path).and_then(|storage| {
+    let opened = open_file(path, options).and_then(|storage| {
         let format = format_of(&storage, Some(path), options)?;
         format.open(Box::new(storage), options)
     });
     opened.map_err(|error| error.in_file(path.display()))
+}
+
+/// The bytes of a file, or of the first of a set that `path` is a pattern for.
+pub(crate) fn open_file(path: &Path, options: &OpenOptions) -> Result<FileStorage> {
+    let open = |path: &Path| FileStorage::open_allowing(path, &options.allow_external);
+    open(path).or_else(|e| match FORMATS.iter().find_map(|format| format.first_of_set(path)) {
+        Some(first) if e.kind() == ErrorKind::NotFound => open(&first),
+        _ => Err(e),
+    })
 }
 
 /// Opens what is in memory, as [`open`] does a file.
@@ -137,7 +161,14 @@ pub(crate) fn format_of(
         None if is_text && !SIGNATURES.iter().any(|(signature, _)| probe.head.starts_with(signature)) => {
             Ok(&ndl::Ndl)
         }
-        None => Err(unknown(&probe)),
+        None => {
+            for format in FORMATS {
+                if format.recognizes_part(storage)? {
+                    return Ok(*format);
+                }
+            }
+            Err(unknown(&probe))
+        }
     }
 }
 

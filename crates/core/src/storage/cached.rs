@@ -116,6 +116,10 @@ impl<R: ReadAt> ReadAt for Cached<R> {
         self.inner.len()
     }
 
+    fn siblings(&self) -> Option<std::sync::Arc<dyn super::Siblings>> {
+        self.inner.siblings()
+    }
+
     fn read_at(&self, range: Range<u64>) -> Result<Bytes> {
         if !self.takes(&range) {
             return self.inner.read_at(range);

@@ -1,12 +1,13 @@
 //! A local file, read by position.
 
-use super::{ReadAt, past_end};
+use super::{Directory, ReadAt, Siblings, past_end};
 use crate::{Error, ErrorKind, Result};
 use bytes::Bytes;
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::ops::Range;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// A regular file opened for reading. It is not mapped: a mapping of a file that another process cuts
 /// short is a signal that no check can stop.
@@ -14,22 +15,37 @@ use std::path::Path;
 pub struct FileStorage {
     file: File,
     len: u64,
+    siblings: Arc<Directory>,
 }
 
 impl FileStorage {
-    /// Opens a regular file.
+    /// Opens a regular file. What it names in its own folder and below may be followed.
     ///
     /// # Errors
     /// [`ErrorKind::NotFound`], [`ErrorKind::Io`], or [`ErrorKind::InvalidArgument`] for a directory or a device.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
+        FileStorage::open_allowing(path, &[])
+    }
+
+    /// The same with further folders in which files that it names may be followed.
+    ///
+    /// # Errors
+    /// As [`FileStorage::open`], also if one of the folders is not there.
+    pub fn open_allowing(path: impl AsRef<Path>, folders: &[PathBuf]) -> Result<Self> {
         let path = path.as_ref();
+        // Of what is no file, that is to be said first.
+        check_regular(&std::fs::metadata(path)?)?;
+        FileStorage::open_beside(path, Arc::new(Directory::of(path, folders)?))
+    }
+
+    pub(super) fn open_beside(path: &Path, siblings: Arc<Directory>) -> Result<Self> {
         // Asked before opening: opening a device can have effects.
         check_regular(&std::fs::metadata(path)?)?;
         let file = without_waiting(OpenOptions::new().read(true)).open(path)?;
         // Another file may have taken its place.
         let found = file.metadata()?;
         check_regular(&found)?;
-        Ok(FileStorage { file, len: found.len() })
+        Ok(FileStorage { file, len: found.len(), siblings })
     }
 }
 
@@ -63,6 +79,10 @@ impl ReadAt for FileStorage {
             }
         }
         Ok(())
+    }
+
+    fn siblings(&self) -> Option<Arc<dyn Siblings>> {
+        Some(Arc::clone(&self.siblings) as Arc<dyn Siblings>)
     }
 }
 

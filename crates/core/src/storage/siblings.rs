@@ -18,17 +18,10 @@ pub trait Siblings: Send + Sync {
     ///
     /// # Errors
     /// If it must not be followed, or is there and cannot be read.
-    fn open(&self, name: &str) -> Result<Option<Sibling>>;
-}
+    fn open(&self, name: &str) -> Result<Option<Box<dyn ReadAt>>>;
 
-/// A file that another one named.
-pub struct Sibling {
-    /// What tells it from any other file.
-    pub identity: PathBuf,
-    /// Its bytes.
-    pub storage: Box<dyn ReadAt>,
-    /// The files that it names itself.
-    pub siblings: Arc<dyn Siblings>,
+    /// Names of files beside the opened one that begin with `prefix`, sorted; as many as a folder usually has.
+    fn beginning_with(&self, prefix: &str) -> Vec<String>;
 }
 
 /// For bytes that come from no file: nothing can be followed.
@@ -44,8 +37,12 @@ impl Siblings for Lonely {
         None
     }
 
-    fn open(&self, name: &str) -> Result<Option<Sibling>> {
+    fn open(&self, name: &str) -> Result<Option<Box<dyn ReadAt>>> {
         Err(Error::unsupported(format!("needs the file {name}, and was not itself opened by a path")))
+    }
+
+    fn beginning_with(&self, _: &str) -> Vec<String> {
+        Vec::new()
     }
 }
 
@@ -124,7 +121,7 @@ impl Siblings for Directory {
         self.own_name.as_deref()
     }
 
-    fn open(&self, name: &str) -> Result<Option<Sibling>> {
+    fn open(&self, name: &str) -> Result<Option<Box<dyn ReadAt>>> {
         if name.is_empty() || name.len() > LONGEST {
             return Ok(None);
         }
@@ -136,12 +133,19 @@ impl Siblings for Directory {
                 Err(e) => return Err(named(e)),
             };
             self.check(&real)?;
-            let storage = FileStorage::open(&real).map_err(|e| e.in_file(candidate.display()))?;
             let siblings = Directory::at(&candidate, real.clone(), Arc::clone(&self.roots));
-            let (storage, siblings) = (Box::new(storage), Arc::new(siblings));
-            return Ok(Some(Sibling { identity: real, storage, siblings }));
+            let storage = FileStorage::open_beside(&real, Arc::new(siblings));
+            return Ok(Some(Box::new(storage.map_err(|e| e.in_file(candidate.display()))?)));
         }
         Ok(None)
+    }
+
+    fn beginning_with(&self, prefix: &str) -> Vec<String> {
+        let entries = std::fs::read_dir(&self.named).into_iter().flatten().flatten();
+        let names = entries.take(MOST_ENTRIES).filter_map(|entry| entry.file_name().into_string().ok());
+        let mut names: Vec<String> = names.filter(|name| name.starts_with(prefix)).collect();
+        names.sort();
+        names
     }
 }
 
@@ -165,15 +169,17 @@ fn folder_of(path: &Path) -> PathBuf {
 
 /// Longer than any system allows.
 const LONGEST: usize = 1 << 16;
+/// Entries of a folder that are looked at.
+const MOST_ENTRIES: usize = 100_000;
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn contents(found: Result<Option<Sibling>>) -> Option<Vec<u8>> {
+    fn contents(found: Result<Option<Box<dyn ReadAt>>>) -> Option<Vec<u8>> {
         let found = found.unwrap()?;
-        let len = found.storage.len().unwrap();
-        Some(found.storage.read_at(0..len).unwrap().to_vec())
+        let len = found.len().unwrap();
+        Some(found.read_at(0..len).unwrap().to_vec())
     }
 
     /// A folder with `in/own.h5`, `in/below/b`, `in/s` and `out/s`, `out/o`.
@@ -195,6 +201,7 @@ mod tests {
         assert_eq!(siblings.own_name(), Some("own.h5"));
         assert_eq!(contents(siblings.open("s")).unwrap(), b"in/s");
         assert_eq!(contents(siblings.open("below/b")).unwrap(), b"in/below/b");
+        assert_eq!(siblings.beginning_with("o"), ["own.h5"]);
         assert_eq!(contents(siblings.open("below/../s")).unwrap(), b"in/s");
         assert_eq!(contents(siblings.open("no")), None);
         assert_eq!(contents(siblings.open("s/no")), None);
@@ -206,7 +213,7 @@ mod tests {
         // An absolute name of what is no longer there is looked for beside.
         assert_eq!(contents(siblings.open("/no/such/folder/s")).unwrap(), b"in/s");
         let below = siblings.open("below/b").unwrap().unwrap();
-        assert_eq!(contents(below.siblings.open("../s")).unwrap(), b"in/s");
+        assert_eq!(contents(below.siblings().unwrap().open("../s")).unwrap(), b"in/s");
     }
 
     #[test]

@@ -6,9 +6,9 @@ use crate::format::message::shared::Location;
 use crate::format::message::shared::SharedMessage;
 use crate::object::ObjectKind;
 use bytes::Bytes;
-use hyperslab_core::ErrorKind;
 use hyperslab_core::nd::Region;
 use hyperslab_core::rows::{Heap, Slot};
+use hyperslab_core::{Error, ErrorKind};
 use std::fmt::Write;
 
 const SHARED_MESSAGES: &[u8] = include_bytes!("../../tests/data/shared_messages.h5");
@@ -186,12 +186,11 @@ fn a_file_with_a_damaged_cache_image_does_not_open() {
 }
 
 #[test]
-fn members_of_split_files_are_refused_by_name() {
+fn lone_members_of_sets_are_refused_by_name() {
     for (bytes, driver) in [(FAMILY, "family"), (SPLIT, "multi")] {
         let e = open(bytes).err().unwrap();
         assert_eq!(e.kind(), ErrorKind::Unsupported);
-        assert_eq!(e.detail(), format!("one member of a file that the {driver} driver split over several"));
-        assert_eq!(e.place().unwrap().structure, DriverInfoMessage::NAME);
+        assert!(e.detail().contains(driver) && e.detail().ends_with("the others are missing"), "{e}");
     }
 }
 

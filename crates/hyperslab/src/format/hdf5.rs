@@ -28,6 +28,7 @@ use hyperslab_netcdf4::{Owner, is_hidden, is_netcdf4, is_sound};
 use netcdf::{UserType, is_user_defined, names_dimension};
 use paths::Paths;
 use rustc_hash::FxHashMap;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
@@ -51,9 +52,18 @@ impl Format for Hdf5 {
         }
     }
 
+    fn recognizes_part(&self, storage: &dyn ReadAt) -> Result<bool> {
+        File::is_part(storage)
+    }
+
+    fn first_of_set(&self, path: &Path) -> Option<PathBuf> {
+        let name = File::first_member(path.file_name()?.to_str()?)?;
+        Some(path.with_file_name(name))
+    }
+
     fn open(&self, storage: Box<dyn ReadAt>, options: &OpenOptions) -> Result<Arc<dyn Source>> {
-        let len = storage.len()?;
         let file = File::open(storage, options.limits)?;
+        let len = file.stored_len()?;
         let netcdf = !options.raw && is_netcdf4(&file).unwrap_or(false);
         Ok(Arc::new(Hdf5Source {
             file,
@@ -92,6 +102,10 @@ impl Source for Hdf5Source {
 
     fn size(&self) -> Result<u64> {
         Ok(self.len)
+    }
+
+    fn warnings(&self) -> Vec<String> {
+        self.file.warnings()
     }
 
     fn limits(&self) -> Limits {
