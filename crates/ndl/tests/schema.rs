@@ -99,6 +99,23 @@ fn filters() -> Vec<(String, BTreeSet<String>)> {
     entries.map(|(name, parameters)| (name.to_owned(), set(literals(parameters)))).collect()
 }
 
+/// Names of rules in the source.
+fn rules() -> BTreeSet<String> {
+    let mut open = vec![crate_path("src")];
+    let mut found = BTreeSet::new();
+    while let Some(path) = open.pop() {
+        if path.is_dir() {
+            open.extend(fs::read_dir(path).unwrap().map(|entry| entry.unwrap().path()));
+        } else {
+            let source = fs::read_to_string(path).unwrap();
+            found.extend(
+                source.split("\"ndl/").skip(1).filter_map(|rest| rest.split('"').next()).map(str::to_owned),
+            );
+        }
+    }
+    found
+}
+
 fn shown(text: &str, options: &ParseOptions) -> Vec<String> {
     parse(text.as_bytes(), options).diagnostics.iter().map(ToString::to_string).collect()
 }
@@ -148,7 +165,7 @@ fn types_are_those_that_the_parser_knows() {
     let categories = table_words("parse/datatype.rs", "CATEGORIES");
     assert_eq!(properties(definition(&schema, "datatype-category")), categories);
     let mut named = categories;
-    named.extend(set(["type", "attributes", "storage", "x-error"]));
+    named.extend(set(["type", "attributes", "storage"]));
     assert_eq!(properties(definition(&schema, "named-datatype-map")), named);
     for bits in (8..=128).step_by(8) {
         for keyword in [format!("int{bits}"), format!("uint{bits}")] {
@@ -212,12 +229,10 @@ fn entities_have_the_keys_that_the_parser_knows() {
     let schema = schema();
     let of = |name| properties(definition(&schema, name));
     let mut group = set(hyperslab_ndl::GROUP_KEYS);
-    group.insert("x-error".into());
     assert_eq!(of("group"), group);
     group.insert("/".into());
     assert_eq!(properties(&schema), group);
     let mut attribute = table_words("parse/attribute.rs", "KEYS");
-    attribute.insert("x-error".into());
     assert_eq!(of("attribute-long"), attribute);
     attribute.insert("attributes".into());
     assert_eq!(of("ndarray"), attribute);
@@ -274,4 +289,113 @@ fn bad_documents_break_the_rule_they_name() {
         }
     }
     assert_eq!(wrong, Vec::<String>::new());
+}
+
+/// A block of the page: the line on which it begins, what its fence says, its text.
+fn blocks(page: &str) -> Vec<(usize, &str, String)> {
+    let mut found = Vec::new();
+    let mut lines = page.lines().enumerate();
+    while let Some((number, line)) = lines.next() {
+        let Some(fence) = line.strip_prefix("```") else { continue };
+        let text = lines.by_ref().map(|(_, line)| line).take_while(|line| *line != "```");
+        found.push((number + 1, fence, text.fold(String::new(), |text, line| text + line + "\n")));
+    }
+    found
+}
+
+/// What the rows of the table with this heading have in a column, where it is code.
+fn column(page: &str, heading: &str, column: usize) -> BTreeSet<String> {
+    let mut lines = page.lines().skip_while(|line| *line != heading).skip(2).peekable();
+    assert!(lines.peek().is_some(), "no table {heading}");
+    let rows = lines.take_while(|line| line.starts_with('|'));
+    let cells = rows.map(|row| row.split('|').nth(column).unwrap());
+    cells.flat_map(|cell| cell.split('`').skip(1).step_by(2)).map(str::to_owned).collect()
+}
+
+fn page() -> String {
+    read("../../docs/ndl.md")
+}
+
+#[test]
+fn every_block_of_the_page_is_what_it_says() {
+    let page = page();
+    let blocks = blocks(&page);
+    assert!(blocks.len() > 20);
+    for (line, fence, text) in blocks {
+        let mut expected = Vec::new();
+        let mut options = ParseOptions::default();
+        let mut words = fence.split(',');
+        assert_eq!(words.next(), Some("yaml"), "line {line}");
+        for word in words {
+            match word.split_once('=') {
+                Some((severity, rule)) => expected.push(format!("{severity}[{rule}]")),
+                None if word == "lenient" => options.lenient = true,
+                None if word == "pure" => options.pure = true,
+                None => panic!("line {line}: {word}"),
+            }
+        }
+        let parsed = parse(text.as_bytes(), &options);
+        let found: Vec<String> =
+            parsed.diagnostics.iter().map(|one| format!("{}[{}]", one.severity, one.rule)).collect();
+        assert_eq!(found, expected, "line {line}: {:?}", shown(&text, &options));
+    }
+}
+
+#[test]
+fn the_page_has_a_row_for_every_rule() {
+    let named = column(&page(), "| rule | broken by |", 1);
+    assert_eq!(named, rules().iter().map(|rule| format!("ndl/{rule}")).collect());
+}
+
+#[test]
+fn the_page_has_a_row_for_every_directive() {
+    let named = column(&page(), "| directive | of | holds |", 1);
+    assert_eq!(named, table_words("parse/storage.rs", "ALL"));
+}
+
+#[test]
+fn the_page_has_a_row_for_every_filter_with_its_parameters() {
+    let page = page();
+    let mut known = table_words("parse/storage.rs", "FORMATS");
+    known.extend(filters().into_iter().map(|(name, _)| name));
+    assert_eq!(column(&page, "| filter | parameters | what it does |", 1), known);
+    for (name, parameters) in filters() {
+        let row = page.lines().find(|line| {
+            line.split('|').nth(1).is_some_and(|cell| cell.contains(&format!("`{name}`")))
+                && line.split('|').count() == 5
+        });
+        let cell = row.unwrap().split('|').nth(2).unwrap();
+        let words: BTreeSet<&str> = cell.split(|c: char| !c.is_alphanumeric()).collect();
+        for parameter in parameters {
+            assert!(words.contains(parameter.as_str()), "{name} has {parameter}");
+        }
+    }
+    for name in table_words("parse/filter.rs", "DESCRIBED") {
+        assert!(page.contains(&format!("`{name}`")), "{name}");
+    }
+}
+
+#[test]
+fn the_page_names_every_type_and_extension() {
+    let page = page();
+    let named = column(&page, "| name | what it adds |", 1);
+    let extensions = read("src/extensions.rs");
+    let list = extensions.split_once("extensions! {").unwrap().1.split_once('}').unwrap().0;
+    assert_eq!(named, set(literals(list)));
+    for word in table_words("parse/datatype.rs", "KEYWORDS") {
+        assert!(page.contains(&format!("`{word}`")), "{word}");
+    }
+    for word in table_words("parse/datatype.rs", "CATEGORIES") {
+        assert!(page.contains(&format!("`{{{word}: ")), "{word}");
+    }
+}
+
+#[test]
+fn the_page_tells_all_84_readings_in_order() {
+    let page = page();
+    let table = page.lines().skip_while(|line| *line != "| | question | reading |").skip(2);
+    let numbers = table
+        .take_while(|line| line.starts_with('|'))
+        .map(|row| row.split('|').nth(1).unwrap().trim().parse::<usize>().unwrap());
+    assert_eq!(numbers.collect::<Vec<_>>(), (1..=84).collect::<Vec<_>>());
 }
