@@ -5,6 +5,7 @@
 //! Spec: YAML 1.2.2, core schema
 
 mod reader;
+mod syntax;
 
 use super::findings::Findings;
 use reader::Reader;

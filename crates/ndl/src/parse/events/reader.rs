@@ -1,5 +1,6 @@
 //! From the events of a parser to a tree.
 
+use super::syntax::{Broken, broken};
 use super::{Data, Document, Span, Tag, shown};
 use crate::parse::findings::Findings;
 use saphyr_parser::{Event, Parser, ScalarStyle, ScanError, Span as YamlSpan, Tag as YamlTag};
@@ -59,7 +60,7 @@ impl<'f, 's, 'a> Reader<'f, 's, 'a> {
         let ascii = Some(text).filter(|text| text.is_ascii());
         let mut documents = 0;
         while let Some(event) = parser.next_event() {
-            let (event, span) = event.map_err(|error| self.syntax(&error))?;
+            let (event, span) = event.map_err(|error| self.syntax(text, &error))?;
             match event {
                 Event::DocumentStart(_) => {
                     documents += 1;
@@ -249,13 +250,16 @@ impl<'f, 's, 'a> Reader<'f, 's, 'a> {
         Stop
     }
 
-    fn syntax(&mut self, error: &ScanError) -> Stop {
+    fn syntax(&mut self, text: &str, error: &ScanError) -> Stop {
         let span = place(YamlSpan::empty(*error.marker()));
         // Brackets are counted before any of them is an event.
         if error.info().starts_with("recursion limit") {
             return self.too_deep(span);
         }
-        self.findings.error("ndl/yaml", span, error.info().trim_end_matches('.'));
+        let open: Vec<Span> = self.open.iter().map(|open| open.start).collect();
+        let Broken { line, column, message, hint } = broken(text, span, error.info(), &open);
+        let span = Span { line, column, end_column: column.saturating_add(1) };
+        self.findings.error("ndl/yaml", span, message).maybe_hint(hint);
         Stop
     }
 }

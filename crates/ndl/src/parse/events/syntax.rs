@@ -1,0 +1,142 @@
+//! What a text that is no YAML lacks, in words of people who do not know how YAML is parsed.
+
+use super::Span;
+
+/// Where a text is broken, and how.
+pub(super) struct Broken {
+    pub(super) line: u32,
+    pub(super) column: u32,
+    pub(super) message: String,
+    pub(super) hint: Option<String>,
+}
+
+/// What is wrong with `source`, in which a parser stopped at a place because of `info`; `open` are the collections
+/// that had begun there.
+pub(super) fn broken(source: &str, span: Span, info: &str, open: &[Span]) -> Broken {
+    let lines = Lines(source);
+    let at = |line, column, message: &str| Broken { line, column, message: message.into(), hint: None };
+    let here = |message: &str| at(span.line, span.column, message);
+    let line = lines.get(span.line);
+    let before = line.get(..indent(line)).unwrap_or_default();
+    if before.contains('\t') {
+        let column = before.chars().position(|c| c == '\t').unwrap_or(0);
+        let column = u32::try_from(column).unwrap_or(0).saturating_add(1);
+        return at(span.line, column, "a tab before the text of a line").hint("indent with spaces");
+    }
+    // The bracket or brace that is open, and whether what follows cannot be within.
+    let bracket = open.iter().rev().find_map(|open| {
+        let found = lines.get(open.line).chars().nth(index(open.column))?;
+        matches!(found, '[' | '{').then_some((*open, found))
+    });
+    if let Some((open, found)) = bracket {
+        let close = if found == '[' { ']' } else { '}' };
+        if open.line < span.line && indent(line) <= indent(lines.get(open.line)) {
+            let message = format!("a {found} without its {close}");
+            return at(open.line, open.column, &message).hint(format!("line {} is no part of it", span.line));
+        }
+        if info.contains("did not find expected ','") || info.contains("expected ',' or") {
+            return here(&format!("expected a comma or {close} here")).hint(format!(
+                "the {found} on line {} is open; quote a text that holds one of , [ ] {{ }}",
+                open.line
+            ));
+        }
+    }
+    let told = match info {
+        "simple key expect ':'" | "simple key expected" => {
+            // What was to be a key stands on an earlier line, or on this one.
+            let (number, text) = lines.before(span.line.saturating_add(u32::from(!line.trim().is_empty())));
+            let (number, text) = match text.contains(": ") || text.ends_with(':') {
+                true => lines.before(number),
+                false => (number, text),
+            };
+            let column = u32::try_from(indent(text)).unwrap_or(0).saturating_add(1);
+            let broken = at(number, column, "a line without a colon, expected a key and its value");
+            let words = text.trim();
+            match words.split_once(':').or_else(|| words.split_once('=')) {
+                _ if words.starts_with('-') => broken.hint("put a space behind the dash of a list's item"),
+                Some((key, _)) if words.contains(':') => {
+                    broken.hint(format!("put a space behind the colon: {}: …", key.trim()))
+                }
+                Some((key, _)) => broken.hint(format!("write {}: …", key.trim())),
+                None => broken.hint("write key: value; indent the text of a block further than its key"),
+            }
+        }
+        "mapping values are not allowed in this context" => {
+            here("a second colon on a line").hint("quote a text that holds \": \", or end the line before")
+        }
+        "while parsing a block mapping, did not find expected key" => {
+            match indent(line).saturating_add(1) == usize::try_from(span.column).unwrap_or(0) {
+                true => here("a line that is indented unlike those around it")
+                    .hint("let all keys of a map begin in the same column"),
+                false => here("text behind the end of a value")
+                    .hint("quote a text that begins with [ { or a quote"),
+            }
+        }
+        "while parsing a block collection, did not find expected '-' indicator" => {
+            here("a line without a dash among the items of a list").hint("begin each item with \"- \"")
+        }
+        "invalid indentation" | "invalid indentation in flow construct" => {
+            here("a line that is indented too little")
+        }
+        "invalid indentation in quoted scalar"
+        | "while scanning a quoted scalar, found unexpected end of stream"
+        | "while scanning a quoted scalar, found unexpected document indicator" => {
+            here("a quote that is not closed on its line, nor on lines that are indented further")
+                .hint("close it, or quote the quote: \"it's\"")
+        }
+        "invalid trailing content after double-quoted scalar" => {
+            here("text behind the quote that ends a text")
+                .hint("in '…' write '' for an apostrophe, in \"…\" write \\\" for a quote")
+        }
+        "while parsing a quoted scalar, found unknown escape character" => {
+            here("a backslash before what it does not stand with, in double quotes")
+                .hint("write \\\\ for a backslash, or single quotes")
+        }
+        "while parsing node, found unknown anchor" => {
+            here("an alias (*) without its anchor (&)").hint("quote a text that begins with *")
+        }
+        "misplaced bracket" => here("a bracket that closes nothing"),
+        "missing explicit document end marker before directive" => {
+            here("a line that begins with %, which is a directive of YAML")
+                .hint("quote a text that begins with %")
+        }
+        _ => match info.strip_prefix("unexpected character: `").and_then(|rest| rest.strip_suffix('\'')) {
+            Some(found) => here(&format!("a text that begins with {found}")).hint("quote it"),
+            None => here(info.trim_end_matches('.')),
+        },
+    };
+    told
+}
+
+impl Broken {
+    fn hint(self, hint: impl Into<String>) -> Self {
+        Broken { hint: Some(hint.into()), ..self }
+    }
+}
+
+struct Lines<'s>(&'s str);
+
+impl<'s> Lines<'s> {
+    /// A line by its number, from 1.
+    fn get(&self, number: u32) -> &'s str {
+        self.0.lines().nth(index(number)).unwrap_or_default()
+    }
+
+    /// The last line before one that has more than a comment.
+    fn before(&self, number: u32) -> (u32, &'s str) {
+        let before = self.0.lines().take(index(number)).zip(1..).filter(|(line, _)| {
+            let line = line.trim();
+            !line.is_empty() && !line.starts_with('#')
+        });
+        before.last().map_or((1, ""), |(line, number)| (number, line))
+    }
+}
+
+/// Bytes before the text of a line.
+fn indent(line: &str) -> usize {
+    line.len() - line.trim_start_matches([' ', '\t']).len()
+}
+
+fn index(number: u32) -> usize {
+    usize::try_from(number.saturating_sub(1)).unwrap_or(usize::MAX)
+}
