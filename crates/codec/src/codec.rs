@@ -60,7 +60,10 @@ macro_rules! codecs {
 codecs! {
     deflate::Deflate: "A zlib stream.",
     fletcher32::Fletcher32: "A checksum of four bytes behind the data.",
+    nbit::Nbit: "Significant bits without padding.",
+    scale_offset::ScaleOffset: "Differences from the least number.",
     shuffle::Shuffle: "Bytes of equal significance side by side.",
+    szip::Szip: "The extended Rice algorithm.",
 }
 
 /// The beginning of `out` that `len` decoded bytes go to.

@@ -17,15 +17,22 @@
 //! # Ok::<(), hyperslab_core::Error>(())
 //! ```
 
+mod bits;
 mod codec;
 mod coders;
 mod deflate;
 mod fletcher32;
+mod nbit;
 mod pipeline;
+mod scale_offset;
 mod shuffle;
+mod szip;
 
 pub use codec::Codec;
 pub use deflate::Deflate;
 pub use fletcher32::{Fletcher32, fletcher32};
+pub use nbit::{Nbit, NbitAtomic, NbitType};
 pub use pipeline::{Scratch, check_size, decode, encode};
+pub use scale_offset::{ScaleOffset, ScaleOffsetNumber};
 pub use shuffle::Shuffle;
+pub use szip::Szip;

@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot read its own file may panic")]
 
+mod packed;
+
 use hyperslab_codec::{Codec, Deflate, Fletcher32, Scratch, Shuffle, check_size, decode, encode};
 use hyperslab_core::ErrorKind;
 

@@ -1,0 +1,205 @@
+//! Bits within bytes, the most significant first.
+
+/// Takes bits from the front of bytes.
+pub(crate) struct BitReader<'a> {
+    rest: &'a [u8],
+    /// The next bits, the first in the highest place. Below the `have` counted ones lie zeros or bits that
+    /// follow, so that reading a byte twice changes nothing.
+    next: u64,
+    have: u32,
+}
+
+impl<'a> BitReader<'a> {
+    pub(crate) fn new(bytes: &'a [u8]) -> Self {
+        BitReader { rest: bytes, next: 0, have: 0 }
+    }
+
+    /// The next `count` bits, at most 56, as a number; nothing if they are not there.
+    #[inline(always)]
+    pub(crate) fn read(&mut self, count: u32) -> Option<u64> {
+        if self.have < count {
+            self.refill();
+            if self.have < count {
+                return None;
+            }
+        }
+        // In two steps, since a shift by all 64 places is none.
+        let value = self.next >> 1 >> (63 - count);
+        self.next <<= count;
+        self.have -= count;
+        Some(value)
+    }
+
+    /// The next `count` bits, at most 64.
+    #[inline(always)]
+    pub(crate) fn read_long(&mut self, count: u32) -> Option<u64> {
+        if count <= 56 {
+            return self.read(count);
+        }
+        let high = self.read(count - 32)?;
+        Some(high << 32 | self.read(32)?)
+    }
+
+    /// The number of zeros before the next one, which is consumed too; nothing if there is no one.
+    #[inline(always)]
+    pub(crate) fn zeros(&mut self) -> Option<u32> {
+        let zeros = self.next.leading_zeros();
+        if zeros < self.have {
+            self.next = self.next << zeros << 1;
+            self.have -= zeros + 1;
+            return Some(zeros);
+        }
+        self.many_zeros()
+    }
+
+    #[cold]
+    fn many_zeros(&mut self) -> Option<u32> {
+        let mut passed = 0_u32;
+        loop {
+            let zeros = self.next.leading_zeros();
+            if zeros < self.have {
+                self.next = self.next << zeros << 1;
+                self.have -= zeros + 1;
+                return passed.checked_add(zeros);
+            }
+            passed = passed.checked_add(self.have)?;
+            self.next <<= self.have;
+            self.have = 0;
+            self.refill();
+            if self.have == 0 {
+                return None;
+            }
+        }
+    }
+
+    /// Counts at least 56 bits, if that many follow.
+    #[inline(always)]
+    fn refill(&mut self) {
+        if let Some(bytes) = self.rest.first_chunk() {
+            self.next |= u64::from_be_bytes(*bytes) >> self.have;
+            let taken = (63 - self.have) / 8;
+            self.rest = self.rest.get(taken as usize..).unwrap_or_default();
+            self.have += taken * 8;
+        } else {
+            self.refill_slowly();
+        }
+    }
+
+    #[cold]
+    fn refill_slowly(&mut self) {
+        while self.have < 56
+            && let Some((byte, rest)) = self.rest.split_first()
+        {
+            self.next |= u64::from(*byte) << (56 - self.have);
+            self.have += 8;
+            self.rest = rest;
+        }
+    }
+}
+
+/// Appends bits to bytes.
+pub(crate) struct BitWriter {
+    bytes: Vec<u8>,
+    /// The bits that do not fill a byte yet, the last in the lowest place.
+    held: u64,
+    have: u32,
+}
+
+impl BitWriter {
+    /// Goes on behind `bytes`.
+    pub(crate) fn after(bytes: Vec<u8>) -> Self {
+        BitWriter { bytes, held: 0, have: 0 }
+    }
+
+    /// Appends the lowest `count` bits of a number that has no others; at most 56.
+    #[inline(always)]
+    pub(crate) fn write(&mut self, count: u32, value: u64) {
+        self.held = self.held << count | value;
+        self.have += count;
+        if self.have >= 8 {
+            let whole = self.have / 8;
+            // The bits that count, moved to the highest place, without those behind the last whole byte.
+            let bytes = (self.held << (64 - self.have)).to_be_bytes();
+            self.bytes.extend_from_slice(bytes.get(..whole as usize).unwrap_or_default());
+            self.have %= 8;
+        }
+    }
+
+    /// Appends the lowest `count` bits of a number that has no others; at most 64.
+    pub(crate) fn write_long(&mut self, count: u32, value: u64) {
+        if count <= 56 {
+            return self.write(count, value);
+        }
+        self.write(count - 32, value >> 32);
+        self.write(32, value & u64::from(u32::MAX));
+    }
+
+    /// Appends `count` zeros and a one.
+    pub(crate) fn write_zeros(&mut self, mut count: u32) {
+        while count > 55 {
+            self.write(55, 0);
+            count -= 55;
+        }
+        self.write(count + 1, 1);
+    }
+
+    /// The bytes, the last filled up with zeros.
+    pub(crate) fn finish(mut self) -> Vec<u8> {
+        if self.have > 0 {
+            self.write(8 - self.have, 0);
+        }
+        self.bytes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[derive(Clone, Debug)]
+    enum Piece {
+        Number(u32, u64),
+        Zeros(u32),
+    }
+
+    fn piece() -> impl Strategy<Value = Piece> {
+        prop_oneof![
+            (1..=64_u32, any::<u64>()).prop_map(|(count, value)| Piece::Number(count, value >> (64 - count))),
+            (0..200_u32).prop_map(Piece::Zeros),
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn reads_what_was_written_and_no_more(pieces in prop::collection::vec(piece(), 0..100)) {
+            let mut writer = BitWriter::after(vec![]);
+            for piece in &pieces {
+                match *piece {
+                    Piece::Number(count, value) => writer.write_long(count, value),
+                    Piece::Zeros(count) => writer.write_zeros(count),
+                }
+            }
+            let bytes = writer.finish();
+            let mut reader = BitReader::new(&bytes);
+            for piece in &pieces {
+                match *piece {
+                    Piece::Number(count, value) => prop_assert_eq!(reader.read_long(count), Some(value)),
+                    Piece::Zeros(count) => prop_assert_eq!(reader.zeros(), Some(count)),
+                }
+            }
+            prop_assert_eq!(reader.zeros(), None);
+            prop_assert_eq!(reader.read(8), None);
+        }
+    }
+
+    #[test]
+    fn bits_are_taken_from_the_most_significant_on() {
+        let mut reader = BitReader::new(&[0b1010_0001, 0x80]);
+        assert_eq!(reader.read(3), Some(0b101));
+        assert_eq!(reader.zeros(), Some(4));
+        assert_eq!(reader.read(0), Some(0));
+        assert_eq!(reader.read(8), Some(0x80));
+        assert_eq!(reader.read(1), None);
+    }
+}

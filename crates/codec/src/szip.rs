@@ -1,0 +1,190 @@
+//! Szip: the extended Rice algorithm, id 4 in the HDF5 registry.
+//!
+//! Spec: CCSDS 121.0-B-3
+//!
+//! A chunk is its length in four bytes and a stream. Its pixels lie in scanlines, each of which is a reference
+//! sample interval of its own: it is filled up to whole blocks and begins with a pixel as it is. Pixels of 32
+//! and 64 bits are coded as their bytes, all first bytes before all second ones.
+
+mod decode;
+mod encode;
+
+use crate::codec::{Transform, room};
+use crate::coders::Coders;
+use crate::shuffle::Shuffle;
+use hyperslab_core::{Error, Result};
+
+/// How pixels are coded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Szip {
+    bits_per_pixel: u8,
+    pixels_per_block: u8,
+    pixels_per_scanline: u32,
+    nearest_neighbour: bool,
+    most_significant_first: bool,
+}
+
+impl Szip {
+    /// A coder of pixels of 1 to 24, 32 or 64 bits in blocks of an even number up to 64.
+    ///
+    /// With `nearest_neighbour`, differences of neighbours are coded, else the pixels themselves.
+    /// `most_significant_first` is the byte order of pixels, which matters for those of 9 to 24 bits.
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) for other numbers.
+    pub fn new(
+        bits_per_pixel: u32,
+        pixels_per_block: u32,
+        pixels_per_scanline: u32,
+        nearest_neighbour: bool,
+        most_significant_first: bool,
+    ) -> Result<Szip> {
+        let bits = u8::try_from(bits_per_pixel).ok().filter(|bits| matches!(bits, 1..=24 | 32 | 64));
+        let Some(bits_per_pixel) = bits else {
+            let expected = "expected 1 to 24, 32 or 64";
+            return Err(Error::invalid(format!("{bits_per_pixel} bits per pixel, {expected}")));
+        };
+        let block = u8::try_from(pixels_per_block).ok();
+        let Some(pixels_per_block) =
+            block.filter(|block| (2..=MOST_PIXELS).contains(block) && block % 2 == 0)
+        else {
+            let expected = "expected an even number from 2 to 64";
+            return Err(Error::invalid(format!("{pixels_per_block} pixels per block, {expected}")));
+        };
+        let blocks = pixels_per_scanline.div_ceil(pixels_per_block.into());
+        if !(1..=MOST_BLOCKS).contains(&blocks) {
+            let expected = format!("expected 1 to {MOST_BLOCKS} blocks of {pixels_per_block}");
+            return Err(Error::invalid(format!("{pixels_per_scanline} pixels per scanline, {expected}")));
+        }
+        Ok(Szip {
+            bits_per_pixel,
+            pixels_per_block,
+            pixels_per_scanline,
+            nearest_neighbour,
+            most_significant_first,
+        })
+    }
+
+    /// The bytes whose equal parts are coded side by side.
+    fn interleaved(&self) -> Option<usize> {
+        matches!(self.bits_per_pixel, 32 | 64).then_some(usize::from(self.bits_per_pixel / 8))
+    }
+
+    /// Bits of what is coded.
+    fn sample_bits(&self) -> u32 {
+        if self.interleaved().is_some() { 8 } else { self.bits_per_pixel.into() }
+    }
+
+    /// Bytes of what is coded.
+    fn sample_size(&self) -> usize {
+        match self.sample_bits() {
+            0..=8 => 1,
+            9..=16 => 2,
+            _ => 4,
+        }
+    }
+
+    /// Bits of the identifier of a block's option.
+    fn identifier_bits(&self) -> u32 {
+        match self.sample_size() {
+            1 => 3,
+            2 => 4,
+            _ => 5,
+        }
+    }
+
+    fn blocks_per_scanline(&self) -> u32 {
+        self.pixels_per_scanline.div_ceil(self.pixels_per_block.into())
+    }
+
+    fn check_len(&self, len: usize) -> Result<()> {
+        let size = self.interleaved().unwrap_or(self.sample_size());
+        if len.is_multiple_of(size) {
+            return Ok(());
+        }
+        Err(Error::malformed(format!("{len} bytes are no whole pixels of {size} for szip")))
+    }
+}
+
+impl Transform for Szip {
+    fn decoded_sizes(&self, least: usize, most: usize) -> Option<(usize, usize)> {
+        let stream = most.checked_sub(4)?;
+        let sizes = (0, stream.saturating_mul(MOST_RATIO));
+        if least > 4 { Some((1, sizes.1)) } else { Some(sizes) }
+    }
+
+    fn declared_size(&self, stored: &[u8]) -> Result<Option<usize>> {
+        let Some((len, _)) = stored.split_first_chunk() else {
+            return Err(Error::malformed(format!("szip data of {} bytes, without its length", stored.len())));
+        };
+        Ok(Some(usize::try_from(u32::from_le_bytes(*len)).unwrap_or(usize::MAX)))
+    }
+
+    fn most_encoded(&self, raw: usize) -> usize {
+        // Every block as it is behind its identifier, which has at most five bits and stands for two pixels.
+        let scanline = u64::from(self.blocks_per_scanline()) * u64::from(self.pixels_per_block);
+        let pixels = (raw / self.sample_size()) as u64;
+        let scanlines = pixels.div_ceil(self.pixels_per_scanline.into());
+        let bits = scanlines.saturating_mul(scanline).saturating_mul(u64::from(self.sample_bits()) + 3);
+        usize::try_from(bits / 8).unwrap_or(usize::MAX).saturating_add(5)
+    }
+
+    /// Bytes behind the stream are ignored.
+    fn decode(&self, stored: &[u8], out: &mut [u8], coders: &mut Coders) -> Result<usize> {
+        let len = self.declared_size(stored)?.unwrap_or(0);
+        let out = room(out, len)?;
+        self.check_len(len)?;
+        let stream = stored.get(4..).unwrap_or_default();
+        match self.interleaved() {
+            Some(element) => {
+                let mut bytes = vec![0; len];
+                decode::decode(self, stream, &mut bytes)?;
+                Shuffle { element }.decode(&bytes, out, coders)?;
+            }
+            None => decode::decode(self, stream, out)?,
+        }
+        Ok(len)
+    }
+
+    fn encode(&self, raw: &[u8], out: &mut Vec<u8>, coders: &mut Coders) -> Result<()> {
+        let Ok(len) = u32::try_from(raw.len()) else {
+            return Err(Error::invalid(format!("{} bytes for szip, which takes less than 4 GiB", raw.len())));
+        };
+        self.check_len(raw.len()).map_err(|e| Error::invalid(e.detail().to_owned()))?;
+        let mut stored = std::mem::take(out);
+        stored.clear();
+        stored.extend_from_slice(&len.to_le_bytes());
+        *out = match self.interleaved() {
+            Some(element) => {
+                let mut bytes = Vec::new();
+                Shuffle { element }.encode(raw, &mut bytes, coders)?;
+                encode::encode(self, &bytes, stored)
+            }
+            None => encode::encode(self, raw, stored),
+        };
+        Ok(())
+    }
+}
+
+/// The greatest value of a sample.
+fn greatest(bits: u32) -> u32 {
+    u32::MAX >> (32 - bits)
+}
+
+/// How many blocks of zeros are coded together at most.
+const SEGMENT: u32 = 64;
+
+/// How a run of zeros to the end of the segment or scanline is coded, which other runs leave out.
+const REMAINDER_OF_SEGMENT: u32 = 4;
+
+/// The most pixels of a block.
+const MOST_PIXELS: u8 = 64;
+
+/// The most blocks of a scanline.
+const MOST_BLOCKS: u32 = 4096;
+
+/// More bytes than a byte of stream can stand for: 64 blocks of 64 zeros of four bytes take eleven bits.
+const MOST_RATIO: usize = 16384;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,217 @@
+//! Streams back to samples.
+
+use super::{MOST_PIXELS, REMAINDER_OF_SEGMENT, SEGMENT, Szip, greatest};
+use crate::bits::BitReader;
+use hyperslab_core::{Error, Result};
+
+/// Fills `out` with samples.
+pub(super) fn decode(szip: &Szip, stream: &[u8], out: &mut [u8]) -> Result<()> {
+    let decoded = match (szip.sample_size(), szip.most_significant_first) {
+        (1, _) => decode_scanlines(szip, stream, out, |value| [low(value)]),
+        (2, false) => decode_scanlines(szip, stream, out, |value| {
+            let [a, b, ..] = value.to_le_bytes();
+            [a, b]
+        }),
+        (2, true) => decode_scanlines(szip, stream, out, |value| {
+            let [.., a, b] = value.to_be_bytes();
+            [a, b]
+        }),
+        (_, false) => decode_scanlines(szip, stream, out, u32::to_le_bytes),
+        (_, true) => decode_scanlines(szip, stream, out, u32::to_be_bytes),
+    };
+    decoded.map_err(|broken| {
+        Error::malformed(match broken {
+            Broken::Ends => format!("szip stream of {} bytes ends too early", stream.len()),
+            Broken::Run(blocks) => {
+                format!("szip stream with {blocks} blocks of zeros, more than a scanline has")
+            }
+            Broken::Pair(code) => {
+                format!("szip stream with second extension code {code}, at most 90 allowed")
+            }
+        })
+    })
+}
+
+/// What is wrong with a stream; errors with text are made outside of the loops.
+enum Broken {
+    Ends,
+    Run(u32),
+    Pair(u32),
+}
+
+fn decode_scanlines<const SIZE: usize>(
+    szip: &Szip,
+    stream: &[u8],
+    out: &mut [u8],
+    bytes: impl Fn(u32) -> [u8; SIZE],
+) -> Result<(), Broken> {
+    let mut bits = BitReader::new(stream);
+    let scanline = usize::try_from(szip.pixels_per_scanline).unwrap_or(usize::MAX);
+    let (samples, _) = out.as_chunks_mut();
+    for samples in samples.chunks_mut(scanline) {
+        decode_scanline(szip, &mut bits, samples, &bytes)?;
+    }
+    Ok(())
+}
+
+fn decode_scanline<const SIZE: usize>(
+    szip: &Szip,
+    bits: &mut BitReader<'_>,
+    mut left: &mut [[u8; SIZE]],
+    bytes: &impl Fn(u32) -> [u8; SIZE],
+) -> Result<(), Broken> {
+    let identifier_bits = szip.identifier_bits();
+    let as_is = (1 << identifier_bits) - 1;
+    let sample_bits = szip.sample_bits();
+    let greatest = greatest(sample_bits);
+    let blocks = szip.blocks_per_scanline();
+    let len = usize::from(szip.pixels_per_block);
+    let mut block = [0; MOST_PIXELS as usize];
+    let (block, _) = block.split_at_mut(len);
+    let mut done = 0;
+    let mut sample = 0;
+    while !left.is_empty() {
+        let identifier = bits.read(identifier_bits).ok_or(Broken::Ends)?;
+        // The first sample of the first block is kept as it is.
+        let first = usize::from(szip.nearest_neighbour && done == 0);
+        let (reference, rest) = block.split_at_mut(first);
+        let mut run = 1;
+        if identifier == as_is {
+            read_samples(bits, sample_bits, reference)?;
+            read_samples(bits, sample_bits, rest)?;
+        } else if identifier > 0 {
+            read_samples(bits, sample_bits, reference)?;
+            read_split(bits, identifier - 1, rest)?;
+        } else {
+            let second_extension = bits.read(1).ok_or(Broken::Ends)? == 1;
+            read_samples(bits, sample_bits, reference)?;
+            if second_extension {
+                read_pairs(bits, first, block)?;
+            } else {
+                rest.fill(0);
+                run = read_run(bits, done, blocks)?;
+            }
+        }
+        done += run;
+        let (now, later) = left.split_at_mut(len.min(left.len()));
+        if szip.nearest_neighbour {
+            let (reference, rest) = block.split_at(first);
+            let (now_first, now) = now.split_at_mut(first);
+            for (to, value) in now_first.iter_mut().zip(reference) {
+                sample = *value;
+                *to = bytes(sample);
+            }
+            for (to, difference) in now.iter_mut().zip(rest) {
+                sample = neighbour(sample, *difference, greatest);
+                *to = bytes(sample);
+            }
+        } else {
+            for (to, value) in now.iter_mut().zip(&*block) {
+                *to = bytes(*value);
+            }
+        }
+        // The other blocks of a run repeat the last sample, or are zeros themselves.
+        let more = len.saturating_mul(usize::try_from(run - 1).unwrap_or(usize::MAX));
+        let (now, later) = later.split_at_mut(more.min(later.len()));
+        now.fill(bytes(sample));
+        left = later;
+    }
+    Ok(())
+}
+
+/// Samples as they are.
+fn read_samples(bits: &mut BitReader<'_>, sample_bits: u32, samples: &mut [u32]) -> Result<(), Broken> {
+    for sample in samples {
+        *sample = word(bits.read(sample_bits).ok_or(Broken::Ends)?);
+    }
+    Ok(())
+}
+
+/// First the high parts of all, each as zeros before a one, then the low parts.
+#[inline(always)]
+fn read_split(bits: &mut BitReader<'_>, low_bits: u64, values: &mut [u32]) -> Result<(), Broken> {
+    // At most 29: identifiers have five bits, and the greatest is another option.
+    let low_bits = word(low_bits) & 31;
+    for value in &mut *values {
+        *value = bits.zeros().ok_or(Broken::Ends)? << low_bits;
+    }
+    if low_bits > 0 {
+        for value in values {
+            *value |= word(bits.read(low_bits).ok_or(Broken::Ends)?);
+        }
+    }
+    Ok(())
+}
+
+/// Two values in one code: those of equal sum follow each other.
+fn read_pairs(bits: &mut BitReader<'_>, first: usize, block: &mut [u32]) -> Result<(), Broken> {
+    let mut skip = first;
+    for pair in block.chunks_exact_mut(2) {
+        let code = bits.zeros().ok_or(Broken::Ends)?;
+        let Some(values) = usize::try_from(code).ok().and_then(|code| PAIRS.get(code)) else {
+            return Err(Broken::Pair(code));
+        };
+        // The reference sample stands for the first of its pair.
+        for (to, value) in pair.iter_mut().zip(values).skip(skip) {
+            *to = *value;
+        }
+        skip = 0;
+    }
+    Ok(())
+}
+
+/// What each code of a pair stands for.
+#[expect(clippy::indexing_slicing, reason = "code counts up to 91, and evaluation stops the build otherwise")]
+const PAIRS: [[u32; 2]; 91] = {
+    let mut pairs = [[0; 2]; 91];
+    let (mut code, mut sum) = (0, 0);
+    while sum <= 12 {
+        let mut second = 0;
+        while second <= sum {
+            pairs[code] = [sum - second, second];
+            code += 1;
+            second += 1;
+        }
+        sum += 1;
+    }
+    pairs
+};
+
+/// The number of blocks of zeros that follow the `done` blocks of a scanline.
+fn read_run(bits: &mut BitReader<'_>, done: u32, blocks: u32) -> Result<u32, Broken> {
+    let left = blocks.saturating_sub(done);
+    let run = match bits.zeros().ok_or(Broken::Ends)? {
+        REMAINDER_OF_SEGMENT => left.min(SEGMENT - done % SEGMENT),
+        code if code < REMAINDER_OF_SEGMENT => code + 1,
+        code => code,
+    };
+    if run > left { Err(Broken::Run(run)) } else { Ok(run) }
+}
+
+/// The neighbour of `sample` that a mapped difference leads to: small ones alternate in sign, those beyond
+/// what one direction has room for go on in the other.
+#[inline(always)]
+fn neighbour(sample: u32, difference: u32, greatest: u32) -> u32 {
+    let room = sample.min(greatest.wrapping_sub(sample));
+    let half = difference / 2 + difference % 2;
+    if half <= room {
+        // An odd difference goes down by its half: that is all bits inverted.
+        sample.wrapping_add((difference / 2) ^ (difference % 2).wrapping_neg())
+    } else if room == sample {
+        difference
+    } else {
+        greatest.wrapping_sub(difference)
+    }
+}
+
+#[inline(always)]
+fn word(bits: u64) -> u32 {
+    let [a, b, c, d, ..] = bits.to_le_bytes();
+    u32::from_le_bytes([a, b, c, d])
+}
+
+#[inline(always)]
+fn low(value: u32) -> u8 {
+    let [low, ..] = value.to_le_bytes();
+    low
+}
