@@ -21,6 +21,18 @@ pub(crate) enum Number {
     Double(f64),
 }
 
+impl Number {
+    /// Whether it is not a number, with other bits than those that stand for `.nan`.
+    pub(crate) fn is_unusual_nan(self) -> bool {
+        match self {
+            Number::Half(value) => value.is_nan() && value.to_bits() != f16::NAN.to_bits(),
+            Number::BFloat(value) => value.is_nan() && value.to_bits() != bf16::NAN.to_bits(),
+            Number::Single(value) => value.is_nan() && value.to_bits() != f32::NAN.to_bits(),
+            Number::Double(value) => value.is_nan() && value.to_bits() != f64::NAN.to_bits(),
+        }
+    }
+}
+
 /// Writes a float; `special` is how NaN and the infinities, positive first, are called.
 pub(crate) fn float(out: &mut String, value: Number, special: [&str; 3]) {
     let wide = match value {
@@ -65,7 +77,15 @@ fn shortest_half(value: f16) -> f64 {
 
 /// The decimal with the fewest digits that returns as `value`.
 fn shortest_bfloat(value: bf16) -> f64 {
-    shortest(value.to_f64(), |decimal| bf16::from_f64(decimal) == value)
+    // bf16::from_f64 does not look at the lower half of a double.
+    let near = |bits: u16| bf16::from_bits(bits).to_f64();
+    let (bits, middle) = (value.to_bits() & 0x7fff, value.to_f64().abs());
+    let below = bits.checked_sub(1).map_or(f64::NEG_INFINITY, |bits| middle.midpoint(near(bits)));
+    let above = match near(bits + 1) {
+        next if next.is_finite() => middle.midpoint(next),
+        _ => middle + (middle - below),
+    };
+    shortest(value.to_f64(), |decimal| below < decimal.abs() && decimal.abs() < above)
 }
 
 fn shortest(value: f64, returns: impl Fn(f64) -> bool) -> f64 {

@@ -5,7 +5,7 @@
 pub(crate) mod generator;
 
 use generator::{Document, Random, text};
-use hyperslab_model::{Content, compare};
+use hyperslab_model::{Content, Datatype, Elements, Float, Ndarray, Node, Values, compare};
 use hyperslab_ndl::{Format, ParseOptions, Parsed, Severity, parse};
 use std::time::{Duration, Instant};
 
@@ -82,6 +82,27 @@ fn content_returns_from_yaml_and_its_text_does_not_change() {
 #[test]
 fn content_returns_from_json_and_its_text_does_not_change() {
     try_all(|seed| returns(seed, Format::Json));
+}
+
+#[test]
+fn every_number_of_16_bits_returns() {
+    for float in [Float::Half, Float::BFloat] {
+        let datatype = Datatype::Float(float);
+        let rows: Vec<u8> = (0..=u16::MAX).flat_map(u16::to_ne_bytes).collect();
+        let values = Values { rows: rows.into(), ..Values::default() };
+        let elements = || Elements::new(&datatype, &values);
+        let shown: Vec<String> = elements().map(hyperslab_ndl::plain).collect();
+        let text =
+            format!("ndarrays: {{a: {{shape: [65536], type: {datatype}, value: [{}]}}}}", shown.join(", "));
+        let parsed = read(&text).unwrap();
+        let Some(Node::Ndarray(Ndarray { value: Some(read), .. })) = parsed.content.nodes.values().nth(1)
+        else {
+            panic!("an array of {datatype}");
+        };
+        for ((before, text), after) in elements().zip(shown).zip(Elements::new(&datatype, read)) {
+            assert!(before.row() == after.row() || text == ".nan", "{datatype} {text}");
+        }
+    }
 }
 
 #[test]

@@ -4,6 +4,8 @@
 //! values that texts find hard. What a text cannot keep does not come: region references without elements, an
 //! extent that may grow to what it is.
 
+#[path = "generator/references.rs"]
+mod references;
 #[path = "generator/storage.rs"]
 mod storage;
 #[path = "generator/values.rs"]
@@ -38,6 +40,7 @@ impl Document {
         };
         let mut file = File { random, nodes: Vec::new(), dimcoords: Vec::new(), types: Vec::new() };
         file.groups();
+        references::settle(&mut file.random, &mut file.nodes);
         Document { nodes: file.nodes, options }
     }
 
@@ -544,7 +547,11 @@ const PLAIN: &[&str] =
 
 /// Texts that mean something else to one YAML or another, or nothing at all.
 const STRANGE: &[&str] = &[
-    "._", "+_", "-_", "a -", "- -",
+    "._",
+    "+_",
+    "-_",
+    "a -",
+    "- -",
     "",
     " ",
     "~",

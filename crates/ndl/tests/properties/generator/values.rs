@@ -1,7 +1,7 @@
 //! Values of every type, the extremes more often than chance would have it.
 
 use super::*;
-use hyperslab_core::nd::{Region, Selection};
+use hyperslab_core::nd::Selection;
 use hyperslab_core::rows::{Heap, Slot};
 use hyperslab_model::Reference;
 
@@ -51,6 +51,7 @@ impl Random {
         }
     }
 
+    /// A reference to what need not be there.
     fn reference(&mut self, objects: bool, regions: bool) -> Reference {
         match self.below(10) {
             0 => Reference::Null,
@@ -58,32 +59,7 @@ impl Random {
             2 => Reference::External { file: self.text(), address: self.next() >> self.below(64) },
             3 if objects && regions => Reference::Attribute(self.path(), self.text()),
             _ if objects && (!regions || self.one_in(2)) => Reference::Object(self.path()),
-            _ => Reference::Region(self.path(), Arc::new(self.selection())),
-        }
-    }
-
-    fn selection(&mut self) -> Selection {
-        let rank = self.index(4);
-        let block = |random: &mut Self| {
-            let start = (0..rank).map(|_| random.below(100)).collect();
-            let count = (0..rank).map(|_| 1 + random.below(9)).collect();
-            Region::new(start, count)
-        };
-        match self.below(6) {
-            0 => Selection::All,
-            1 => Selection::None,
-            2 => Selection::Region(block(self)),
-            3 => Selection::Blocks((0..self.below(3)).map(|_| block(self)).collect()),
-            4 => {
-                // Too many to be written as blocks.
-                let region = Region { start: vec![self.below(9)], count: vec![1 << 17], step: vec![3] };
-                Selection::Region(region)
-            }
-            _ => {
-                let count = (rank + 1) * (1 + self.index(3));
-                let coordinates = (0..count).map(|_| self.below(50)).collect();
-                Selection::Points { rank: rank as u32 + 1, coordinates }
-            }
+            _ => Reference::Region(self.path(), Arc::new(Selection::All)),
         }
     }
 }
