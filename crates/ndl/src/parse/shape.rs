@@ -2,7 +2,7 @@
 
 use super::context::{Context, suggest};
 use super::events::{Node, Scalar, View, shown};
-use super::scalar::{integer, is_integer};
+use super::scalar::{integer, is_decimal, is_integer};
 use hyperslab_model::{Dimension, Extent, NodePath, Shape};
 
 impl<'t> Context<'t, '_> {
@@ -155,7 +155,10 @@ impl<'t> Context<'t, '_> {
             };
         }
         known.sort_unstable();
-        let hint = (!known.is_empty()).then(|| suggest(text, &known));
+        let hint = match (is_decimal(text), known.is_empty()) {
+            (true, _) => Some("a size is an integer without quotes".into()),
+            (false, empty) => (!empty).then(|| suggest(text, &known)),
+        };
         self.findings
             .error("ndl/dimension", node.span(), format!("no dimcoord {}", shown(text)))
             .maybe_hint(hint);

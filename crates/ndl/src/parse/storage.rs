@@ -134,7 +134,12 @@ impl<'t> Context<'t, '_> {
                 storage.shard = self.sizes(value, "the shard");
             }
             "filter" => {
-                let Some(items) = self.list(value, "filters") else { return true };
+                let View::Sequence(items) = value.view() else {
+                    let message = format!("{} for filters, expected a list", value.describe());
+                    let finding = self.findings.error("ndl/filter", value.span(), message);
+                    finding.hint("filter: [shuffle, {deflate: 4}]");
+                    return true;
+                };
                 for item in items.iter() {
                     storage.filters.extend(self.filter(item));
                 }
@@ -220,7 +225,7 @@ impl<'t> Context<'t, '_> {
             "length" => {
                 storage.length = match value.scalar().map(|scalar| scalar.text) {
                     Some("variable") => Some(Length::Variable),
-                    _ => match self.count(value, "the length in bytes, or variable,") {
+                    _ => match self.count(value, "the length in bytes (or variable)") {
                         Some(0) => {
                             self.findings.error(
                                 "ndl/storage",
@@ -349,7 +354,12 @@ impl<'t> Context<'t, '_> {
             Some((node, _)) => match main {
                 Some(main) => vec![(main.to_string(), self.directive(node)?)],
                 None => {
-                    self.findings.error("ndl/filter", node.span(), format!("{name} has no main parameter"));
+                    self.findings
+                        .error("ndl/filter", node.span(), format!("{name} has no main parameter"))
+                        .hint(match known.parameters {
+                            [] => format!("write {name} alone"),
+                            named => format!("write {{{name}: {{{}: …}}}}", named.join(": …, ")),
+                        });
                     return None;
                 }
             },

@@ -66,7 +66,12 @@ impl<'t> Context<'t, '_> {
         let [base, members] = self.parameters(node, "enum", ["base", "members"])?;
         let members = self.required(members, node, "enum", "members")?;
         let mut values = Vec::new();
-        for (key, value) in self.map(members, "members")?.iter() {
+        let Some(mapping) = members.mapping() else {
+            let message = format!("{} for members, expected a map of names and integers", members.describe());
+            self.findings.error("ndl/type", members.span(), message).hint("members: {UP: 0, DOWN: 1}");
+            return None;
+        };
+        for (key, value) in mapping.iter() {
             let number =
                 value.scalar().filter(|scalar| scalar.is_plain()).and_then(|scalar| integer(scalar.text));
             let Some(number) = number else {

@@ -41,28 +41,27 @@ pub(super) fn broken(source: &str, span: Span, info: &str, open: &[Span]) -> Bro
             ));
         }
     }
-    let told = match info {
+    match info {
         "simple key expect ':'" | "simple key expected" => {
             // What was to be a key stands on an earlier line, or on this one.
             let (number, text) = lines.before(span.line.saturating_add(u32::from(!line.trim().is_empty())));
-            let (number, text) = match text.contains(": ") || text.ends_with(':') {
+            let (number, text) = match has_colon(text) {
                 true => lines.before(number),
                 false => (number, text),
             };
-            let column = u32::try_from(indent(text)).unwrap_or(0).saturating_add(1);
-            let broken = at(number, column, "a line without a colon, expected a key and its value");
-            let words = text.trim();
-            match words.split_once(':').or_else(|| words.split_once('=')) {
-                _ if words.starts_with('-') => broken.hint("put a space behind the dash of a list's item"),
-                Some((key, _)) if words.contains(':') => {
-                    broken.hint(format!("put a space behind the colon: {}: …", key.trim()))
-                }
-                Some((key, _)) => broken.hint(format!("write {}: …", key.trim())),
-                None => broken.hint("write key: value; indent the text of a block further than its key"),
-            }
+            without_colon(number, text)
+        }
+        "mapping values are not allowed in this context"
+            if lines.is_first_colon(span) && !has_colon(lines.before(span.line).1) =>
+        {
+            let (number, text) = lines.before(span.line);
+            without_colon(number, text)
         }
         "mapping values are not allowed in this context" => {
             here("a second colon on a line").hint("quote a text that holds \": \", or end the line before")
+        }
+        "while parsing a block mapping, did not find expected key" if line.trim().starts_with("- ") => {
+            here("a dash where a key of a map is expected").hint("remove it, or indent the line further")
         }
         "while parsing a block mapping, did not find expected key" => {
             match indent(line).saturating_add(1) == usize::try_from(span.column).unwrap_or(0) {
@@ -95,6 +94,9 @@ pub(super) fn broken(source: &str, span: Span, info: &str, open: &[Span]) -> Bro
         "while parsing node, found unknown anchor" => {
             here("an alias (*) without its anchor (&)").hint("quote a text that begins with *")
         }
+        "while parsing a node, did not find expected node content" => {
+            here("nothing where a value is expected").hint("write null, or remove the comma")
+        }
         "misplaced bracket" => here("a bracket that closes nothing"),
         "missing explicit document end marker before directive" => {
             here("a line that begins with %, which is a directive of YAML")
@@ -104,8 +106,28 @@ pub(super) fn broken(source: &str, span: Span, info: &str, open: &[Span]) -> Bro
             Some(found) => here(&format!("a text that begins with {found}")).hint("quote it"),
             None => here(info.trim_end_matches('.')),
         },
-    };
-    told
+    }
+}
+
+/// A line in which a key ends nowhere.
+fn without_colon(line: u32, text: &str) -> Broken {
+    let column = u32::try_from(indent(text)).unwrap_or(0).saturating_add(1);
+    let message = "a line without a colon, expected a key and its value".into();
+    let broken = Broken { line, column, message, hint: None };
+    let words = text.trim();
+    match words.split_once(':').or_else(|| words.split_once('=')) {
+        _ if words.starts_with('-') => broken.hint("put a space behind the dash of a list's item"),
+        _ if words.starts_with("//") => broken.hint("comments begin with #"),
+        Some((key, _)) if words.contains(':') => {
+            broken.hint(format!("put a space behind the colon: {}: …", key.trim()))
+        }
+        Some((key, _)) => broken.hint(format!("write {}: …", key.trim())),
+        None => broken.hint("write key: value; indent the text of a block further than its key"),
+    }
+}
+
+fn has_colon(line: &str) -> bool {
+    line.contains(": ") || line.trim_end().ends_with(':')
 }
 
 impl Broken {
@@ -120,6 +142,12 @@ impl<'s> Lines<'s> {
     /// A line by its number, from 1.
     fn get(&self, number: u32) -> &'s str {
         self.0.lines().nth(index(number)).unwrap_or_default()
+    }
+
+    /// Whether no colon that ends a key stands before a place on its line.
+    fn is_first_colon(&self, place: Span) -> bool {
+        let before: String = self.get(place.line).chars().take(index(place.column)).collect();
+        !before.contains(": ")
     }
 
     /// The last line before one that has more than a comment.

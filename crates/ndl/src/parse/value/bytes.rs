@@ -109,7 +109,10 @@ impl<'t> Reader<'_, 't, '_> {
             _ => hex(scalar.text),
         };
         let Some(bytes) = bytes else {
-            return self.wrong_kind(node, "hex text such as \"0x89504e47\", or !!binary");
+            return match scalar.tag {
+                Tag::Binary => self.wrong_kind(node, "base 64"),
+                _ => self.wrong_kind(node, "hex text such as \"0x89504e47\", or !!binary"),
+            };
         };
         let Some(missing) = size.checked_sub(bytes.len()) else {
             return self.too_long(node, bytes.len(), size);
