@@ -167,13 +167,13 @@ impl Document<'_> {
         let path = &entry.handle.path;
         let node = match &entry.item {
             Item::Link(link) => Node::Link(link.clone()),
-            Item::Unreadable(unreadable) => match self.source.load(&entry.handle) {
-                Ok(node @ Node::Unreadable(_)) => node,
-                _ => Node::Unreadable(unreadable.clone()),
-            },
+            Item::Unreadable(unreadable) => Node::Unreadable(self.with_attributes(unreadable.clone(), entry)),
             item => match self.load(&entry.handle) {
                 Ok(node) => node,
-                Err(error) => Node::Unreadable(Unreadable::new(Some(kind_of(item)), &error)),
+                Err(error) => {
+                    let unreadable = Unreadable::new(Some(kind_of(item)), &error);
+                    Node::Unreadable(self.with_attributes(unreadable, entry))
+                }
             },
         };
         self.report(path, &node);
@@ -187,6 +187,14 @@ impl Document<'_> {
                 self.emitter.node(path, &unreadable)
             }
         }
+    }
+
+    /// What is wrong with an object, its members or its values seldom touches its attributes.
+    fn with_attributes(&self, mut unreadable: Unreadable, entry: &Entry) -> Unreadable {
+        if let Some(attributes) = self.source.load(&entry.handle).ok().as_ref().and_then(Node::attributes) {
+            unreadable.attributes.clone_from(attributes);
+        }
+        unreadable
     }
 
     fn report(&mut self, path: &NodePath, node: &Node) {
@@ -205,7 +213,9 @@ impl Document<'_> {
         let mut node = self.source.load(handle)?;
         let Some(most) = self.values else { return Ok(node) };
         let value = match &mut node {
-            Node::Ndarray(ndarray) if ndarray.shape != Shape::Null && ndarray.datatype.is_some() => &mut ndarray.value,
+            Node::Ndarray(ndarray) if ndarray.shape != Shape::Null && ndarray.datatype.is_some() => {
+                &mut ndarray.value
+            }
             Node::DimCoord(dimcoord) if dimcoord.datatype.is_some() => &mut dimcoord.value,
             _ => return Ok(node),
         };
@@ -224,7 +234,7 @@ impl Document<'_> {
 }
 
 /// How many values one element writes down at least: those of arrays within it.
-fn leaves(datatype: &Datatype) -> u64 {
+pub(crate) fn leaves(datatype: &Datatype) -> u64 {
     match datatype {
         Datatype::Array { base, shape } => {
             shape.iter().fold(leaves(base), |product, extent| product.saturating_mul(*extent))

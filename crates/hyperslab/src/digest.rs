@@ -511,6 +511,16 @@ fn selection(selection: &Selection, rank: usize, out: &mut Vec<u8>) -> Result<()
         let last = last.map(|(start, count)| start.saturating_add(count.saturating_sub(1)));
         block.start.iter().copied().chain(last).collect::<Vec<_>>()
     };
+    let mut put_blocks = |regions: &[Region]| {
+        let rank = regions.first().map_or(rank, Region::rank);
+        let counts = regions.iter().map(|region| region.block_count().unwrap_or(u64::MAX));
+        let count = counts.fold(0_u64, u64::saturating_add);
+        if count > MOST_BLOCKS {
+            return Err(Error::unsupported(format!("a region of more than {MOST_BLOCKS} blocks")));
+        }
+        put(2, rank, count, &mut regions.iter().flat_map(Region::blocks).flat_map(|block| corners(&block)));
+        Ok(())
+    };
     match selection {
         Selection::None => put(0, rank, 0, &mut std::iter::empty()),
         Selection::All => put(3, rank, 0, &mut std::iter::empty()),
@@ -519,16 +529,8 @@ fn selection(selection: &Selection, rank: usize, out: &mut Vec<u8>) -> Result<()
             let count = coordinates.len().checked_div(rank).unwrap_or(0) as u64;
             put(1, rank, count, &mut coordinates.iter().copied());
         }
-        Selection::Region(region) => {
-            let count = region.block_count().filter(|count| *count <= MOST_BLOCKS);
-            let count = count
-                .ok_or_else(|| Error::unsupported(format!("a region of more than {MOST_BLOCKS} blocks")))?;
-            put(2, region.rank(), count, &mut region.blocks().flat_map(|block| corners(&block)));
-        }
-        Selection::Blocks(blocks) => {
-            let rank = blocks.first().map_or(rank, Region::rank);
-            put(2, rank, blocks.len() as u64, &mut blocks.iter().flat_map(corners));
-        }
+        Selection::Region(region) => put_blocks(std::slice::from_ref(region))?,
+        Selection::Blocks(regions) => put_blocks(regions)?,
     }
     Ok(())
 }

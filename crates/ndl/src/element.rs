@@ -33,4 +33,4 @@ pub fn json(of: ElementRef<'_>) -> String {
     out
 }
 
-const FORM: Form = Form { named: false, pure: false };
+const FORM: Form = Form { named: false, pure: false, exact: false };

@@ -272,9 +272,16 @@ impl Emitter {
 
     /// A group that cannot be read may come among the members of the group it is in; it stands behind that.
     fn unreadable_group(&mut self, path: &NodePath, what: &Unreadable) -> Result<()> {
+        let mut lower = Lower::new(&self.dimcoords, self.options, self.format, self.extensions);
+        let attributes = lower.attributes(&what.attributes)?;
+        let (extensions, changes) = (lower.extensions, lower.changes);
+        let mut group = OpenGroup::new(path.clone(), self.format, false, Some(what.reason.clone()));
+        for (name, tree) in &attributes {
+            group.add(Section::Attributes, *name, tree);
+        }
         self.begin(path)?;
-        let text = self.group_entry(path, &lower::unreadable(what));
-        let whole = Whole { path: path.clone(), text, reason: Some(what.reason.clone()) };
+        self.found(path, extensions, changes);
+        let whole = Whole { path: path.clone(), text: group.text(), reason: Some(what.reason.clone()) };
         match &mut self.open {
             Some(open) => open.behind.push(whole),
             None => self.body.push(whole),

@@ -51,8 +51,8 @@ pub(crate) enum Scalar<'a> {
     /// A bit field, least significant byte first.
     Bits(&'a [u8]),
     Text(Cow<'a, str>),
-    /// A text that is not UTF-8.
-    Bytes(&'a [u8]),
+    /// A text that is not UTF-8, or the bits of what is not a number, least significant byte first.
+    Bytes(Cow<'a, [u8]>),
     /// Bytes shown in hexadecimal, first byte first.
     Hex(&'a [u8]),
 }

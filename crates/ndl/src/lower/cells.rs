@@ -30,7 +30,7 @@ impl Lower<'_> {
         }
         self.use_extension(Extension::Cells);
         let names = cells.columns.iter().map(|column| Tree::text(column.name.as_str()));
-        let form = Form { named: false, pure: false };
+        let form = Form { named: false, pure: false, exact: true };
         Ok(vec![
             (Key::Word("columns"), Tree::list(names)),
             (Key::Word("rows"), Tree::Table(Table { columns, form })),

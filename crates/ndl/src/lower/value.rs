@@ -8,6 +8,7 @@ use crate::tree::{Arrangement, Key, Rows, Scalar, Tree};
 use half::{bf16, f16};
 use hyperslab_core::{Error, Result};
 use hyperslab_model::{Datatype, Element, ElementRef, Elements, Float, Reference, Text, Values};
+use std::borrow::Cow;
 
 /// Empty rows that are written one by one for an array without elements; beyond, it has no value.
 const EMPTY_ROWS: u64 = 1 << 16;
@@ -19,6 +20,8 @@ pub(crate) struct Form {
     pub(crate) named: bool,
     /// In types that NDL 0.6.1 has.
     pub(crate) pure: bool,
+    /// What is not a number with its bits, unless they are the usual ones.
+    pub(crate) exact: bool,
 }
 
 impl Lower<'_> {
@@ -42,7 +45,7 @@ impl Lower<'_> {
             return Ok(None);
         }
         check(elements.clone(), self.pure)?;
-        let form = Form { named: shape.is_empty(), pure: self.pure };
+        let form = Form { named: shape.is_empty(), pure: self.pure, exact: true };
         if shape.is_empty() {
             return Ok(elements.next().map(|one| element(one, form)));
         }
@@ -55,7 +58,7 @@ impl Lower<'_> {
 pub(crate) fn element(element: ElementRef<'_>, form: Form) -> Tree<'_> {
     let Some((datatype, row)) = present(&element) else { return Tree::Scalar(Scalar::Null) };
     Tree::Scalar(match (datatype, element.get()) {
-        (Datatype::Float(float), _) => float_scalar(float, row),
+        (Datatype::Float(float), _) => float_scalar(float, row, form),
         (Datatype::Complex(float), _) => return complex(float, row, form),
         (Datatype::Datetime(unit), Element::Int(count)) if !form.pure => match time::iso8601(unit, count) {
             _ if count == time::NOT_A_TIME => Scalar::Text("NaT".into()),
@@ -74,7 +77,7 @@ pub(crate) fn element(element: ElementRef<'_>, form: Form) -> Tree<'_> {
         (_, Element::Bits(bytes)) => Scalar::Bits(bytes),
         (_, Element::Text(bytes)) => match std::str::from_utf8(bytes) {
             Ok(text) => Scalar::Text(text.into()),
-            Err(_) => Scalar::Bytes(bytes),
+            Err(_) => Scalar::Bytes(bytes.into()),
         },
         (_, Element::Opaque(bytes)) => Scalar::Hex(bytes),
         (_, Element::Enum(_, Some(name))) => Scalar::Text(name.into()),
@@ -127,7 +130,7 @@ fn present<'a>(element: &ElementRef<'a>) -> Option<(&'a Datatype, &'a [u8])> {
 }
 
 /// A number, or the stored bytes, least significant first, of a format that no number type of ours has.
-fn float_scalar<'a>(float: &Float, row: &'a [u8]) -> Scalar<'a> {
+fn float_scalar<'a>(float: &Float, row: &'a [u8], form: Form) -> Scalar<'a> {
     let number = match (float, row) {
         (Float::Half, [a, b, ..]) => Number::Half(f16::from_ne_bytes([*a, *b])),
         (Float::BFloat, [a, b, ..]) => Number::BFloat(bf16::from_ne_bytes([*a, *b])),
@@ -141,14 +144,24 @@ fn float_scalar<'a>(float: &Float, row: &'a [u8]) -> Scalar<'a> {
         },
         _ => return Scalar::Hex(row),
     };
-    Scalar::Number(number)
+    match number.is_unusual_nan() && form.exact {
+        true => Scalar::Bytes(little_endian(row)),
+        false => Scalar::Number(number),
+    }
+}
+
+fn little_endian(row: &[u8]) -> Cow<'_, [u8]> {
+    match cfg!(target_endian = "big") {
+        true => row.iter().rev().copied().collect(),
+        false => row.into(),
+    }
 }
 
 fn complex<'a>(float: &Float, row: &'a [u8], form: Form) -> Tree<'a> {
     let (re, im) = row.split_at_checked(float.row_size()).unwrap_or((row, &[]));
-    let [re, im] = [re, im].map(|part| Tree::Scalar(float_scalar(float, part)));
+    let [re, im] = [re, im].map(|part| Tree::Scalar(float_scalar(float, part, form)));
     match form {
-        Form { named: true, pure: true } => Tree::map(vec![(Key::Word("r"), re), (Key::Word("i"), im)]),
+        Form { named: true, pure: true, .. } => Tree::map(vec![(Key::Word("r"), re), (Key::Word("i"), im)]),
         _ => Tree::list([re, im]),
     }
 }

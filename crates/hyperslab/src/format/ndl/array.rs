@@ -1,12 +1,13 @@
 //! Elements that stand in a text.
 
 use super::super::hdf5::netcdf::default_fill;
+use crate::describe::leaves;
 use crate::source::{ArraySource, Origin};
 use hyperslab_core::nd::{Region, element_count, fill_rows, scatter};
 use hyperslab_core::rows::{Heap, Slot};
 use hyperslab_core::{Error, ErrorKind, Limits, Result};
 use hyperslab_model::{
-    Attributes, Datatype, DimCoord, Dimension, Fill, Node, Reference, Shape, Storage, Text, Values,
+    Attributes, Datatype, DimCoord, Dimension, Fill, FillTime, Node, Reference, Shape, Storage, Text, Values,
 };
 use std::sync::Arc;
 
@@ -127,7 +128,9 @@ fn fill(
     if let Fill::Value(value) = &storage.fill {
         return Ok(value.clone());
     }
-    if origin.is_some_and(|origin| origin.format == "NetCDF-4") {
+    // In its no-fill mode the library sets no fill value.
+    let fills = storage.fill_time != Some(FillTime::Never);
+    if fills && origin.is_some_and(|origin| origin.format == "NetCDF-4") {
         // The NetCDF view says the fill value once, as this attribute.
         if let Some(Ok(attribute)) = attributes.get("_FillValue")
             && attribute.datatype.resolved() == datatype.resolved()

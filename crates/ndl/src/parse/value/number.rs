@@ -2,16 +2,25 @@
 
 use super::super::events::{Node, Tag};
 use super::super::scalar::{base64, double, hex, is_decimal, small_float, special};
+use super::decimal::Encoded;
 use super::{Reader, Wrong};
 use hyperslab_model::{Datatype, Float};
 
 impl<'t> Reader<'_, 't, '_> {
     pub(super) fn float(&mut self, node: Node<'t>, float: &Float, out: &mut Vec<u8>) -> Result<(), Wrong> {
-        let scalar = self.scalar(node, "a number")?;
+        // JSON has no tags.
+        let told = node.mapping().filter(|map| map.len() == 1).and_then(|map| map.get("x-bytes"));
+        let scalar = self.scalar(told.unwrap_or(node), "a number")?;
         let text = scalar.text;
         let bytes = match scalar.tag {
             Tag::Binary => Some(base64(text)),
-            _ if matches!(float, Float::Quad | Float::Other(_)) => Some(hex(text)),
+            _ if told.is_some() => Some(hex(text)),
+            _ if matches!(float, Float::Quad | Float::Other(_)) => {
+                if is_decimal(text) || special(text).is_some() {
+                    return self.decimal(node, text, float, out);
+                }
+                Some(hex(text))
+            }
             _ => None,
         };
         if let Some(bytes) = bytes {
@@ -54,6 +63,25 @@ impl<'t> Reader<'_, 't, '_> {
         Ok(())
     }
 
+    /// A number of a format that no processor has.
+    fn decimal(&mut self, node: Node<'t>, text: &str, float: &Float, out: &mut Vec<u8>) -> Result<(), Wrong> {
+        let rule = match self.powers.encode(text, float) {
+            Encoded::Bytes(bytes) => {
+                out.extend(bytes);
+                return Ok(());
+            }
+            Encoded::TooLarge => {
+                return self.wrong_element(node, &Datatype::Float(float.clone()), "out of range");
+            }
+            Encoded::Unwieldy => "ndl/value",
+            Encoded::TooCostly => "ndl/limit",
+        };
+        let message = format!("{} for {float}, expected its stored bytes", node.describe());
+        let finding = self.context.findings.error(rule, node.span(), message);
+        finding.hint(format!("write {} bytes as hex text, the least significant first", float.row_size()));
+        Err(Wrong)
+    }
+
     /// The stored bytes of a number, least significant first.
     fn stored(
         &mut self,
@@ -64,15 +92,9 @@ impl<'t> Reader<'_, 't, '_> {
     ) -> Result<(), Wrong> {
         let size = float.row_size();
         let Some(mut bytes) = bytes.filter(|bytes| bytes.len() == size) else {
-            let decimal =
-                node.scalar().is_some_and(|scalar| is_decimal(scalar.text) || special(scalar.text).is_some());
-            if decimal {
-                self.context.unsupported(node.span(), &format!("decimal numbers of {float}"));
-                return Err(Wrong);
-            }
             return self.wrong_kind(
                 node,
-                &format!("the {size} stored bytes of {float} as hex text, the least significant first"),
+                &format!("a number ({float}), or its {size} bytes as hex text, the least significant first"),
             );
         };
         if cfg!(target_endian = "big") && !matches!(float, Float::Quad | Float::Other(_)) {

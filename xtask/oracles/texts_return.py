@@ -1,0 +1,92 @@
+"""Has files described and reads the text again: it must be sound, mean the same content, and come back as it was.
+
+    texts_return.py HYPERSLAB DIRECTORY
+
+Every file below DIRECTORY that opens is described with all storage and the values of arrays of up to a million
+elements. The text must pass `check`, have the digests of the file, and be described as itself; the same in JSON.
+"""
+
+import json
+import multiprocessing
+import os
+import subprocess
+import sys
+
+from tally import Tally
+
+VALUES = "--values=1000000"
+# What a text says of an array whose values were not asked for.
+WITHOUT = "the text has no values of it"
+
+
+def run(*command, text=None):
+    done = subprocess.run(command, input=text, capture_output=True, timeout=300)
+    return done.returncode, done.stdout, done.stderr.decode(errors="replace")
+
+
+def digests(output):
+    return {line["path"]: line for line in map(json.loads, output.splitlines())}
+
+
+def different(stored, told):
+    """The first object whose digest the text does not give."""
+    for path, line in stored.items():
+        again = told.get(path)
+        if again == line or (again and WITHOUT in again.get("error", "")):
+            continue
+        # What cannot be read is told as such; of a group that cannot be listed attributes may be left.
+        if "error" in line and (again is None or "error" in again):
+            continue
+        return f"{path}: {line} became {again}"
+    extra = sorted(told.keys() - stored.keys())
+    return f"{extra[0]} is not in the file" if extra else None
+
+
+def returns(hyperslab, path, form):
+    code, text, messages = run(hyperslab, "describe", "--storage=full", VALUES, *form, path)
+    if code == 2:
+        return None
+    code, _, said = run(hyperslab, "check", "--json", "-", text=text)
+    if code != 0:
+        _, findings, _ = run(hyperslab, "check", "--json", "-", text=text)
+        return f"does not check: {said}{findings[:300].decode(errors='replace')}"
+    _, again, said = run(hyperslab, "describe", "--storage=full", *form, "-", text=text)
+    if again != text:
+        lines = zip(text.decode().splitlines(), again.decode().splitlines())
+        changed = next(((a, b) for a, b in lines if a != b), ("", "its length"))
+        return f"changes: {changed[0][:150]!r} became {changed[1][:150]!r} {said[:200]}"
+    if form:
+        return ""
+    _, stored, _ = run(hyperslab, "digest", "--json", path)
+    _, told, _ = run(hyperslab, "digest", "--json", "-", text=text)
+    return different(digests(stored), digests(told)) or ""
+
+
+def one(job):
+    hyperslab, path = job
+    found = []
+    for form in ((), ("--json",)):
+        try:
+            result = returns(hyperslab, path, form)
+        except subprocess.TimeoutExpired:
+            result = "takes more than 300 seconds"
+        except MemoryError:
+            result = "is more text than there is memory"
+        if result is not None:
+            found.append((path, " ".join(form) or "yaml", result))
+    return found
+
+
+def main():
+    hyperslab, directory = sys.argv[1:]
+    files = sorted(os.path.join(at, name) for at, _, names in os.walk(directory) for name in names)
+    tally = Tally()
+    with multiprocessing.Pool(2) as pool:
+        for found in pool.imap(one, [(hyperslab, path) for path in files], chunksize=4):
+            for path, form, result in found:
+                tally.check(not result, f"{os.path.relpath(path, directory)} ({form})", [result])
+    tally.close()
+
+
+if __name__ == "__main__":
+    main()
