@@ -21,6 +21,7 @@
 //! ```
 
 mod attribute;
+pub mod check;
 mod dataset;
 pub mod element;
 mod file;

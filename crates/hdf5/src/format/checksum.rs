@@ -4,7 +4,13 @@
 
 /// `hashlittle` of lookup3 with an initial value of 0.
 pub fn lookup3(bytes: &[u8]) -> u32 {
-    let start = 0xdead_beef_u32.wrapping_add(u32::try_from(bytes.len() & 0xffff_ffff).unwrap_or(0));
+    lookup3_from(bytes, 0)
+}
+
+/// `hashlittle` of lookup3: the hash of a shared message begins with its type.
+pub fn lookup3_from(bytes: &[u8], initial: u32) -> u32 {
+    let len = u32::try_from(bytes.len() & 0xffff_ffff).unwrap_or(0);
+    let start = 0xdead_beef_u32.wrapping_add(len).wrapping_add(initial);
     let mut s = State { a: start, b: start, c: start };
     let (mut blocks, mut tail) = bytes.as_chunks::<12>();
     // The last block is mixed differently, even when it is whole.

@@ -1,0 +1,57 @@
+//! Checks files, and those below directories: `check [--values] [--all] PATH…`.
+//!
+//! Prints errors, with `--all` warnings and notes too, and a line for each file.
+
+use hyperslab_core::storage::FileStorage;
+use hyperslab_core::{Limits, Severity};
+use hyperslab_hdf5::check::{Options, check};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Instant;
+
+fn main() {
+    let (flags, paths): (Vec<String>, Vec<String>) =
+        std::env::args().skip(1).partition(|argument| argument.starts_with("--"));
+    let has = |name: &str| flags.iter().any(|flag| flag == name);
+    let options = Options { values: has("--values"), ..Options::default() };
+    let least = if has("--all") { Severity::Note } else { Severity::Error };
+    for path in paths {
+        visit(Path::new(&path), &mut |file| one(file, &options, least));
+    }
+}
+
+fn visit(path: &Path, file: &mut dyn FnMut(&Path)) {
+    let Ok(entries) = std::fs::read_dir(path) else { return file(path) };
+    let mut entries: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+    entries.sort();
+    entries.iter().for_each(|entry| visit(entry, file));
+}
+
+fn one(path: &Path, options: &Options, least: Severity) {
+    let started = Instant::now();
+    let summary = FileStorage::open(path).and_then(|storage| {
+        check(Arc::new(storage), Limits::default(), options, &mut |finding| {
+            if finding.severity <= least {
+                let object = finding.object.as_deref().unwrap_or("");
+                let byte = finding.byte.map_or(String::new(), |byte| format!(" byte {byte:#x}"));
+                let (severity, rule) = (finding.severity, finding.rule);
+                println!("  {severity} {rule}{byte} {object} [{}] {}", finding.structure, finding.message);
+            }
+        })
+    });
+    let took = started.elapsed().as_millis();
+    match summary {
+        Ok(summary) => {
+            let count = |severity| summary.count(severity);
+            let (errors, warnings) = (count(Severity::Error), count(Severity::Warning));
+            let unaccounted = summary.unaccounted.map_or("?".to_owned(), |bytes| bytes.to_string());
+            println!(
+                "{}: {errors} errors, {warnings} warnings, {} notes, {} objects, {unaccounted} bytes unaccounted, {took} ms",
+                path.display(),
+                count(Severity::Note),
+                summary.objects,
+            );
+        }
+        Err(error) => println!("{}: refused: {error}", path.display()),
+    }
+}

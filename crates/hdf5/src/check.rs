@@ -1,0 +1,200 @@
+//! Whether a file is sound: every structure that can be reached, against the specification and each other.
+//!
+//! [`check`] walks the file once, from the superblock to the last heap, and gives each fault as a [`Finding`] of
+//! a [`Rule`]. A structure that is broken does not hide the others: where only its checksum is wrong it is used
+//! as it is, else the walk goes on beside it. Everything found claims its bytes, so that in the end the whole
+//! file is accounted for.
+//!
+//! ```
+//! use hyperslab_core::{Limits, Severity, storage::FileStorage};
+//! use hyperslab_hdf5::check::{Options, check};
+//!
+//! let storage = std::sync::Arc::new(FileStorage::open("../../examples/ocean.nc")?);
+//! let summary = check(storage, Limits::default(), &Options::default(), &mut |finding| {
+//!     println!("{} {}", finding.rule, finding.message);
+//! })?;
+//! assert_eq!(summary.count(Severity::Error), 0);
+//! # Ok::<(), hyperslab_core::Error>(())
+//! ```
+
+mod attributes;
+mod btree_v1;
+mod btree_v2;
+mod chunk_arrays;
+mod chunks;
+mod dataset;
+mod dimension_scales;
+mod elements;
+mod extents;
+mod file_space;
+mod findings;
+mod fractal_heap;
+mod free_space;
+mod global_heap;
+mod links;
+mod local_heap;
+mod message;
+mod object;
+mod object_header;
+mod objects;
+mod reading;
+mod rule;
+mod semantics;
+mod shared_messages;
+mod superblock;
+mod virtual_dataset;
+
+pub use findings::{Extent, Finding, Options, Summary};
+pub use rule::{RULES, Rule};
+
+use crate::format::message::btree_k_values::BtreeKValues;
+use crate::format::message::datatype::Datatype;
+use crate::navigate::Reader;
+use dimension_scales::DimensionScales;
+use extents::Extents;
+use findings::Findings;
+use global_heap::Collections;
+use hyperslab_core::storage::ReadAt;
+use hyperslab_core::{Limits, Result};
+use objects::Objects;
+use rustc_hash::{FxHashMap, FxHashSet};
+use shared_messages::SharedMessages;
+use std::rc::Rc;
+use std::sync::Arc;
+
+/// Checks the file in `storage`, and calls `found` with each finding.
+///
+/// Memory stays within 64 MiB and four times the file, and a chunk at a time where [`Options::values`] is set.
+///
+/// # Errors
+/// If reading fails, and [`Unsupported`](hyperslab_core::ErrorKind::Unsupported) for a lone member of a file that
+/// is split over several. Whatever is wrong with the bytes is a finding.
+pub fn check(
+    storage: Arc<dyn ReadAt>,
+    limits: Limits,
+    options: &Options,
+    found: &mut dyn FnMut(Finding),
+) -> Result<Summary> {
+    check_and_map(storage, limits, options, found, &mut |_| {})
+}
+
+/// As [`check`], and calls `extent` with each piece of the file as it is reached, and with the parts of it that
+/// have names of their own, as messages of object headers have.
+///
+/// # Errors
+/// As [`check`].
+pub fn check_and_map(
+    storage: Arc<dyn ReadAt>,
+    limits: Limits,
+    options: &Options,
+    found: &mut dyn FnMut(Finding),
+    extent: &mut dyn FnMut(Extent),
+) -> Result<Summary> {
+    let mut findings = Findings::new(options.most_per_rule, found);
+    let Some(start) = superblock::start(&storage, limits, &mut findings)? else {
+        return Ok(findings.summary(0, None));
+    };
+    let len = storage.len()?;
+    let mut checker = Checker {
+        base: start.base,
+        end: start.end,
+        len,
+        reader: start.reader,
+        storage,
+        options,
+        findings,
+        trace: extent,
+        extents: Extents::new(most(len, EXTENT_SIZE)),
+        objects: Objects::new(most(len, OBJECT_SIZE)),
+        visited: FxHashSet::default(),
+        bytes_left: len.saturating_mul(METADATA_READS).saturating_add(LEAST_ALLOWANCE),
+        raw_left: len.saturating_mul(RAW_READS).saturating_add(LEAST_ALLOWANCE),
+        tired: false,
+        complete: true,
+        current: objects::FILE,
+        k: start.k,
+        shared: SharedMessages::default(),
+        collections: Collections::default(),
+        types: FxHashMap::default(),
+        scales: DimensionScales::default(),
+        sources: Vec::new(),
+        file_space: None,
+    };
+    checker.superblock(&start.superblock)?;
+    checker.root(&start.superblock)?;
+    let mut next = objects::FILE + 1;
+    while checker.objects.exists(next) {
+        checker.object(next)?;
+        next += 1;
+    }
+    checker.finish()
+}
+
+/// The state of a check.
+struct Checker<'a> {
+    reader: Reader,
+    storage: Arc<dyn ReadAt>,
+    /// Where addresses count from.
+    base: u64,
+    /// The end-of-file address, counted from the beginning of the file.
+    end: u64,
+    /// Bytes of the file.
+    len: u64,
+    options: &'a Options,
+    findings: Findings<'a>,
+    trace: &'a mut dyn FnMut(Extent),
+    extents: Extents,
+    objects: Objects,
+    /// Where structures begin that have one owner.
+    visited: FxHashSet<u64>,
+    /// What may still be read of metadata: structures do not share bytes, so that a sound file needs less.
+    bytes_left: u64,
+    /// What may still be read of raw data, likewise.
+    raw_left: u64,
+    /// Whether it was said that these are used up.
+    tired: bool,
+    /// Whether all links could be read, so that what is not reached is not linked.
+    complete: bool,
+    /// The object that findings are about.
+    current: u32,
+    /// How large nodes of version 1 B-trees are.
+    k: BtreeKValues,
+    shared: SharedMessages,
+    collections: Collections,
+    /// Committed datatypes by address, as long as they are few.
+    types: FxHashMap<u64, Option<Rc<Datatype>>>,
+    scales: DimensionScales,
+    /// Sources of virtual datasets in this file, with the dataset and where its mappings are.
+    sources: Vec<(u32, Vec<u8>, u64)>,
+    file_space: Option<file_space::Known>,
+}
+
+impl Checker<'_> {
+    /// What can only be told when everything was reached.
+    fn finish(mut self) -> Result<Summary> {
+        self.current = objects::FILE;
+        self.check_shared_messages()?;
+        self.check_collections();
+        self.check_reference_counts();
+        self.check_references();
+        self.check_soft_links();
+        self.check_virtual_sources();
+        self.check_dimension_scales();
+        self.check_file_space()?;
+        let unaccounted = self.account()?;
+        Ok(self.findings.summary(self.objects.len(), unaccounted))
+    }
+}
+
+/// How many things of `size` bytes may be kept for a file of `len` bytes.
+fn most(len: u64, size: u64) -> usize {
+    usize::try_from(len.saturating_add(LEAST_ALLOWANCE) / size).unwrap_or(usize::MAX)
+}
+
+const LEAST_ALLOWANCE: u64 = 16 << 20;
+/// Of a piece of the map while it is merged.
+const EXTENT_SIZE: u64 = 48;
+/// Of an object in all tables.
+const OBJECT_SIZE: u64 = 192;
+const METADATA_READS: u64 = 4;
+const RAW_READS: u64 = 3;

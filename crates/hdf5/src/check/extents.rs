@@ -1,0 +1,250 @@
+//! The map of the file: which bytes belong to what.
+
+use std::collections::HashMap;
+
+/// A piece of the file and what claims it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Claim {
+    pub(super) start: u64,
+    pub(super) end: u64,
+    pub(super) owner: Owner,
+}
+
+/// What claims a piece of the file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Owner {
+    /// The number of an object; see `Objects`.
+    pub(super) object: u32,
+    /// The number of a structure's name; see [`Extents::name`].
+    structure: u16,
+    pub(super) hold: Hold,
+}
+
+/// How a piece is claimed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Hold {
+    /// Something is stored there.
+    Used,
+    /// A free-space manager has it.
+    Free,
+    /// It was allocated with something that needs less.
+    Spare,
+}
+
+/// Bytes that two claim.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Overlap {
+    pub(super) start: u64,
+    pub(super) end: u64,
+    /// Who claimed the piece that begins first.
+    pub(super) first: Owner,
+    pub(super) second: Owner,
+}
+
+/// All pieces that were claimed, in order and apart.
+///
+/// Claims gather in a list that is merged into the map when it is a quarter of its size, so that merging costs
+/// little and the map takes 24 bytes for each piece that cannot be joined with its neighbour.
+#[derive(Default)]
+pub(super) struct Extents {
+    map: Vec<Claim>,
+    pending: Vec<Claim>,
+    names: Vec<&'static str>,
+    numbers: HashMap<&'static str, u16>,
+    overlaps: Vec<Overlap>,
+    more_overlaps: u64,
+    most: usize,
+    full: bool,
+}
+
+impl Extents {
+    /// An empty map of at most `most` pieces.
+    pub(super) fn new(most: usize) -> Self {
+        Extents { most, ..Extents::default() }
+    }
+
+    /// Claims a piece; `false` once there is no room for more, and the map is not to be trusted.
+    pub(super) fn claim(
+        &mut self,
+        structure: &'static str,
+        object: u32,
+        hold: Hold,
+        start: u64,
+        end: u64,
+    ) -> bool {
+        if start >= end || self.full {
+            return !self.full;
+        }
+        let next = u16::try_from(self.names.len()).unwrap_or(u16::MAX);
+        let structure = *self.numbers.entry(structure).or_insert_with(|| {
+            self.names.push(structure);
+            next
+        });
+        let claim = Claim { start, end, owner: Owner { object, structure, hold } };
+        // Most of what is found one after another lies one behind another.
+        if let Some(last) = self.pending.last_mut()
+            && last.end == start
+            && last.owner == claim.owner
+        {
+            last.end = end;
+            return true;
+        }
+        self.pending.push(claim);
+        if self.pending.len() >= LEAST_PENDING.max(self.map.len() / 4) {
+            self.merge();
+            if self.map.len() > self.most {
+                self.full = true;
+                self.map = Vec::new();
+            }
+        }
+        !self.full
+    }
+
+    /// What claims, by its name.
+    pub(super) fn name(&self, owner: Owner) -> &'static str {
+        self.names.get(usize::from(owner.structure)).copied().unwrap_or("structure")
+    }
+
+    /// The overlaps found so far, and how many more there are than are kept.
+    pub(super) fn take_overlaps(&mut self) -> (Vec<Overlap>, u64) {
+        self.merge();
+        (std::mem::take(&mut self.overlaps), std::mem::take(&mut self.more_overlaps))
+    }
+
+    /// The pieces between `start` and `end` that nobody claims; `None` if the map was given up.
+    pub(super) fn gaps(&mut self, start: u64, end: u64) -> Option<Vec<(u64, u64)>> {
+        self.merge();
+        if self.full {
+            return None;
+        }
+        let mut gaps = Vec::new();
+        let mut at = start;
+        for claim in &self.map {
+            let from = claim.start.min(end);
+            if from > at {
+                gaps.push((at, from));
+            }
+            at = at.max(claim.end);
+        }
+        if at < end {
+            gaps.push((at, end));
+        }
+        Some(gaps)
+    }
+
+    /// Sorts what is pending into the map, and finds overlaps on the way.
+    fn merge(&mut self) {
+        if self.pending.is_empty() {
+            return;
+        }
+        // At the same place the one that is used comes first, so that what is spare gives way.
+        self.pending.sort_unstable_by_key(|claim| (claim.start, claim.owner.hold, claim.end));
+        let old = std::mem::take(&mut self.map);
+        let new = std::mem::take(&mut self.pending);
+        let mut merged: Vec<Claim> = Vec::with_capacity(old.len() + new.len());
+        let (mut old, mut new) = (old.into_iter().peekable(), new.into_iter().peekable());
+        loop {
+            let take_old = match (old.peek(), new.peek()) {
+                (Some(a), Some(b)) => (a.start, a.owner.hold) <= (b.start, b.owner.hold),
+                (Some(_), None) => true,
+                (None, Some(_)) => false,
+                (None, None) => break,
+            };
+            let Some(claim) = (if take_old { old.next() } else { new.next() }) else { break };
+            self.append(&mut merged, claim);
+        }
+        merged.shrink_to(merged.len() + merged.len() / 8);
+        self.map = merged;
+        self.pending = Vec::new();
+    }
+
+    /// Appends a claim that begins where the last one begins, or behind.
+    fn append(&mut self, merged: &mut Vec<Claim>, claim: Claim) {
+        let Some(last) = merged.last_mut() else {
+            merged.push(claim);
+            return;
+        };
+        if claim.start < last.end {
+            let end = claim.end.min(last.end);
+            if self.overlaps.len() < MOST_OVERLAPS {
+                let (first, second) = (last.owner, claim.owner);
+                self.overlaps.push(Overlap { start: claim.start, end, first, second });
+            } else {
+                self.more_overlaps += 1;
+            }
+            if claim.end <= last.end {
+                return;
+            }
+            // What is left of the second counts from where the first ends.
+            let rest = Claim { start: last.end, ..claim };
+            merged.push(rest);
+            return;
+        }
+        match last.end == claim.start && last.owner == claim.owner {
+            true => last.end = claim.end,
+            false => merged.push(claim),
+        }
+    }
+}
+
+const LEAST_PENDING: usize = 1 << 14;
+const MOST_OVERLAPS: usize = 4096;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn extents(claims: &[(&'static str, u64, u64)]) -> Extents {
+        let mut extents = Extents::new(1 << 20);
+        for (name, start, end) in claims {
+            assert!(extents.claim(name, 0, Hold::Used, *start, *end));
+        }
+        extents
+    }
+
+    #[test]
+    fn what_is_claimed_leaves_the_rest_as_gaps() {
+        let mut map = extents(&[("b", 10, 20), ("a", 0, 5), ("a", 30, 40), ("b", 20, 22)]);
+        assert_eq!(map.gaps(0, 50), Some(vec![(5, 10), (22, 30), (40, 50)]));
+        assert_eq!(map.gaps(0, 35), Some(vec![(5, 10), (22, 30)]));
+        assert_eq!(map.take_overlaps(), (vec![], 0));
+    }
+
+    #[test]
+    fn overlaps_name_both_and_their_bytes() {
+        let mut map = extents(&[("a", 0, 10), ("b", 6, 12), ("c", 11, 12)]);
+        let (overlaps, more) = map.take_overlaps();
+        let seen: Vec<_> =
+            overlaps.iter().map(|o| (o.start, o.end, map.name(o.first), map.name(o.second))).collect();
+        assert_eq!((seen, more), (vec![(6, 10, "a", "b"), (11, 12, "b", "c")], 0));
+        assert_eq!(map.gaps(0, 12), Some(vec![]));
+    }
+
+    #[test]
+    fn neighbours_of_one_owner_take_one_piece() {
+        let mut map = extents(&[("a", 20, 30), ("a", 0, 10), ("a", 10, 20)]);
+        map.merge();
+        assert_eq!(map.map.len(), 1);
+    }
+
+    #[test]
+    fn claims_made_late_are_compared_with_those_made_early() {
+        let mut map = Extents::new(1 << 20);
+        for at in 0..(3 * LEAST_PENDING as u64) {
+            assert!(map.claim("a", 0, Hold::Used, at * 4, at * 4 + 2));
+        }
+        assert!(map.claim("b", 0, Hold::Used, 40_001, 40_003));
+        let (overlaps, _) = map.take_overlaps();
+        assert_eq!(overlaps.len(), 1);
+        assert_eq!((overlaps[0].start, overlaps[0].end), (40_001, 40_002));
+    }
+
+    #[test]
+    fn a_map_without_room_says_so() {
+        let mut map = Extents::new(10);
+        let claimed =
+            (0..(2 * LEAST_PENDING as u64)).all(|at| map.claim("a", 0, Hold::Used, at * 4, at * 4 + 2));
+        assert!(!claimed);
+        assert_eq!(map.gaps(0, 100), None);
+    }
+}

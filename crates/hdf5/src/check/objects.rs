@@ -1,0 +1,428 @@
+//! The objects of the file: how they are reached, counted and named.
+
+use super::reading::Pointer;
+use super::rule;
+use super::{Checker, most};
+use crate::format::Address;
+use rustc_hash::{FxHashMap, FxHasher};
+use std::hash::{Hash, Hasher};
+
+/// The number that stands for the file itself.
+pub(super) const FILE: u32 = 0;
+
+/// All objects in the order in which they were reached: parents before children.
+pub(super) struct Objects {
+    entries: Vec<Entry>,
+    by_address: FxHashMap<u64, u32>,
+    /// Names, one behind another.
+    names: Vec<u8>,
+    /// What each link leads to, by [`key`].
+    links: FxHashMap<u64, Leads>,
+    soft: Vec<SoftLink>,
+    references: FxHashMap<u64, Pointer>,
+    most: usize,
+}
+
+/// An object.
+struct Entry {
+    address: u64,
+    parent: u32,
+    name: Name,
+    /// Hard links, and messages that share the object.
+    links: u32,
+    counted: Option<Counted>,
+    /// What led to it first.
+    from: Pointer,
+    cached: Option<Cached>,
+    is_sound: bool,
+    /// Whether it was reached by a link, or only by messages that share it.
+    is_linked: bool,
+}
+
+/// The addresses that a symbol table entry repeats.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Cached {
+    pub(super) btree: Address,
+    pub(super) heap: Address,
+    pub(super) byte: u64,
+}
+
+/// What the header of an object counts.
+#[derive(Clone, Copy)]
+struct Counted {
+    count: u32,
+    structure: &'static str,
+    byte: u64,
+}
+
+/// A piece of `names`.
+#[derive(Clone, Copy)]
+struct Name {
+    start: u32,
+    len: u32,
+}
+
+#[derive(Clone, Copy)]
+enum Leads {
+    Object(u32),
+    Soft(u32),
+    Elsewhere,
+}
+
+struct SoftLink {
+    parent: u32,
+    path: Name,
+    from: Pointer,
+}
+
+impl Objects {
+    /// Room for `most` objects.
+    pub(super) fn new(most: usize) -> Self {
+        let file = Entry {
+            address: u64::MAX,
+            parent: FILE,
+            name: Name { start: 0, len: 0 },
+            links: 0,
+            counted: None,
+            from: Pointer { structure: "file", byte: 0 },
+            cached: None,
+            is_sound: false,
+            is_linked: false,
+        };
+        Objects {
+            entries: vec![file],
+            by_address: FxHashMap::default(),
+            names: Vec::new(),
+            links: FxHashMap::default(),
+            soft: Vec::new(),
+            references: FxHashMap::default(),
+            most,
+        }
+    }
+
+    pub(super) fn exists(&self, object: u32) -> bool {
+        usize::try_from(object).is_ok_and(|object| object < self.entries.len())
+    }
+
+    /// How many there are.
+    pub(super) fn len(&self) -> u64 {
+        self.entries.len() as u64 - 1
+    }
+
+    pub(super) fn address(&self, object: u32) -> Address {
+        self.entry(object).map_or(Address::UNDEFINED, |entry| Address(entry.address))
+    }
+
+    pub(super) fn number(&self, address: Address) -> Option<u32> {
+        self.by_address.get(&address.0).copied()
+    }
+
+    /// What led to the object first.
+    pub(super) fn from(&self, object: u32) -> Pointer {
+        self.entry(object).map_or(Pointer { structure: "file", byte: 0 }, |entry| entry.from)
+    }
+
+    pub(super) fn cached(&self, object: u32) -> Option<Cached> {
+        self.entry(object).and_then(|entry| entry.cached)
+    }
+
+    /// Keeps what the header of an object counts.
+    pub(super) fn count(&mut self, object: u32, count: u32, structure: &'static str, byte: u64) {
+        if let Some(entry) = self.entry_mut(object) {
+            entry.counted = Some(Counted { count, structure, byte });
+        }
+    }
+
+    /// Notes that the header of an object could be read.
+    pub(super) fn set_sound(&mut self, object: u32) {
+        if let Some(entry) = self.entry_mut(object) {
+            entry.is_sound = true;
+        }
+    }
+
+    /// The path by which an object was reached first; `None` for the file.
+    pub(super) fn path(&self, object: u32) -> Option<String> {
+        if object == FILE || !self.exists(object) {
+            return None;
+        }
+        let mut names = Vec::new();
+        let (mut at, mut len) = (object, 0_usize);
+        while let Some(entry) = self.entry(at).filter(|entry| entry.parent != FILE) {
+            let name = self.text(entry.name);
+            len = len.saturating_add(name.len() + 1);
+            if len > MOST_PATH {
+                names.push("…".into());
+                break;
+            }
+            names.push(String::from_utf8_lossy(name));
+            at = entry.parent;
+        }
+        if names.is_empty() {
+            return Some("/".to_owned());
+        }
+        Some(names.iter().rev().fold(String::new(), |path, name| path + "/" + name))
+    }
+
+    fn entry(&self, object: u32) -> Option<&Entry> {
+        self.entries.get(usize::try_from(object).ok()?)
+    }
+
+    fn entry_mut(&mut self, object: u32) -> Option<&mut Entry> {
+        self.entries.get_mut(usize::try_from(object).ok()?)
+    }
+
+    fn text(&self, name: Name) -> &[u8] {
+        let start = usize::try_from(name.start).unwrap_or(usize::MAX);
+        let end = start.saturating_add(usize::try_from(name.len).unwrap_or(usize::MAX));
+        self.names.get(start..end).unwrap_or_default()
+    }
+
+    /// Keeps a name, or as much of it as there is room for.
+    fn keep(&mut self, name: &[u8]) -> Name {
+        let room =
+            self.most.saturating_mul(NAME_SIZE).min(u32::MAX as usize).saturating_sub(self.names.len());
+        let kept = name.get(..room.min(name.len())).unwrap_or_default();
+        let start = u32::try_from(self.names.len()).unwrap_or(u32::MAX);
+        self.names.extend_from_slice(kept);
+        Name { start, len: u32::try_from(kept.len()).unwrap_or(0) }
+    }
+
+    /// The object at an address, which is added if it is new; `None` if there is no room.
+    fn reach(&mut self, address: u64, parent: u32, name: &[u8], from: Pointer) -> Option<u32> {
+        if let Some(number) = self.by_address.get(&address) {
+            return Some(*number);
+        }
+        let number = u32::try_from(self.entries.len()).ok().filter(|_| self.entries.len() < self.most)?;
+        let name = self.keep(name);
+        self.entries.push(Entry {
+            address,
+            parent,
+            name,
+            links: 0,
+            counted: None,
+            from,
+            cached: None,
+            is_sound: false,
+            is_linked: false,
+        });
+        self.by_address.insert(address, number);
+        Some(number)
+    }
+
+    fn add_link(&mut self, parent: u32, name: &[u8], leads: Leads) {
+        if self.links.len() < self.most.saturating_mul(2) {
+            self.links.insert(key(parent, name), leads);
+        }
+    }
+
+    /// Follows a path; `None` if it leads nowhere, or where nobody can tell.
+    fn follow(&self, start: u32, path: &[u8], depth: u32, steps: &mut u64) -> Followed {
+        let mut at = if path.first() == Some(&b'/') { ROOT } else { start };
+        for name in path.split(|byte| *byte == b'/').filter(|name| !name.is_empty() && *name != b".") {
+            let Some(left) = steps.checked_sub(1) else { return Followed::Unknown };
+            *steps = left;
+            match self.links.get(&key(at, name)) {
+                Some(Leads::Object(object)) => at = *object,
+                Some(Leads::Elsewhere) => return Followed::Unknown,
+                Some(Leads::Soft(soft)) => {
+                    let link = usize::try_from(*soft).ok().and_then(|soft| self.soft.get(soft));
+                    let Some(link) = link.filter(|_| depth < MOST_SOFT_LINKS) else {
+                        return Followed::Nowhere;
+                    };
+                    match self.follow(link.parent, self.text(link.path), depth + 1, steps) {
+                        Followed::Object(object) => at = object,
+                        other => return other,
+                    }
+                }
+                None => return Followed::Nowhere,
+            }
+        }
+        Followed::Object(at)
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Followed {
+    Object(u32),
+    Nowhere,
+    Unknown,
+}
+
+impl Checker<'_> {
+    /// Adds the root group, which the superblock counts as a link.
+    pub(super) fn reach_root(&mut self, address: Address, cached: Option<Cached>, from: Pointer) {
+        if self.objects.reach(address.0, FILE, b"", from).is_some()
+            && let Some(entry) = self.objects.entry_mut(ROOT)
+        {
+            entry.links = 1;
+            entry.is_linked = true;
+            entry.cached = cached;
+        }
+    }
+
+    /// Follows a hard link of the current object.
+    pub(super) fn reach_by_link(
+        &mut self,
+        name: &[u8],
+        address: Address,
+        cached: Option<Cached>,
+        from: Pointer,
+    ) {
+        if address.is_undefined() {
+            let message = format!("the link {} leads to an undefined address", shown(name));
+            self.report(&rule::LINK_TARGET, from.structure, from.byte, message);
+            return;
+        }
+        let parent = self.current;
+        let Some(number) = self.objects.reach(address.0, parent, name, from) else {
+            return self.no_room(from);
+        };
+        self.objects.add_link(parent, name, Leads::Object(number));
+        let is_first = self.objects.entry(number).is_some_and(|entry| !entry.is_linked);
+        let renamed = is_first.then(|| self.objects.keep(name));
+        if let Some(entry) = self.objects.entry_mut(number) {
+            entry.links = entry.links.saturating_add(1);
+            entry.is_linked = true;
+            entry.cached = entry.cached.or(cached);
+            // Only messages had led there, so far.
+            if let Some(name) = renamed.filter(|_| parent < number) {
+                (entry.parent, entry.name) = (parent, name);
+            }
+        }
+    }
+
+    /// Counts a message of the current object that shares a message of the object at `address`.
+    pub(super) fn reach_by_message(&mut self, address: Address, from: Pointer) {
+        let parent = self.current;
+        match self.objects.reach(address.0, parent, b"(shared datatype)", from) {
+            Some(number) => {
+                if let Some(entry) = self.objects.entry_mut(number) {
+                    entry.links = entry.links.saturating_add(1);
+                }
+            }
+            None => self.no_room(from),
+        }
+    }
+
+    /// Adds a soft link of the current object.
+    pub(super) fn add_soft_link(&mut self, name: &[u8], path: &[u8], from: Pointer) {
+        let number = u32::try_from(self.objects.soft.len()).unwrap_or(u32::MAX);
+        if self.objects.soft.len() >= self.objects.most {
+            return self.no_room(from);
+        }
+        let parent = self.current;
+        self.objects.add_link(parent, name, Leads::Soft(number));
+        let path = self.objects.keep(path);
+        self.objects.soft.push(SoftLink { parent, path, from });
+    }
+
+    /// Adds a link of the current object that leads out of the file, or where only an application knows.
+    pub(super) fn add_foreign_link(&mut self, name: &[u8]) {
+        let parent = self.current;
+        self.objects.add_link(parent, name, Leads::Elsewhere);
+    }
+
+    /// Keeps a reference to an object for when all are known.
+    pub(super) fn add_reference(&mut self, address: Address, from: Pointer) {
+        let known = self.objects.by_address.contains_key(&address.0);
+        if !known && self.objects.references.len() < most(self.len, REFERENCE_SIZE) {
+            self.objects.references.entry(address.0).or_insert(from);
+        }
+    }
+
+    /// Whether a path from the root leads to an object; `None` if that cannot be told.
+    pub(super) fn path_exists(&self, path: &[u8]) -> Option<bool> {
+        let mut steps = MOST_STEPS;
+        match self.objects.follow(ROOT, path, 0, &mut steps) {
+            Followed::Object(_) => Some(true),
+            Followed::Nowhere => Some(false),
+            Followed::Unknown => None,
+        }
+    }
+
+    fn no_room(&mut self, from: Pointer) {
+        self.complete = false;
+        if !self.tired {
+            self.tired = true;
+            let message = "more objects than there is room for; the rest of them is not followed";
+            self.report(&rule::LIMIT, from.structure, from.byte, message);
+        }
+    }
+
+    /// Compares what headers count with the links that were found.
+    pub(super) fn check_reference_counts(&mut self) {
+        for number in 1..u32::try_from(self.objects.entries.len()).unwrap_or(u32::MAX) {
+            let Some(entry) = self.objects.entry(number) else { break };
+            let Some(Counted { count, structure, byte }) = entry.counted else { continue };
+            let links = entry.links;
+            // Links that could not be read may be the ones that are missing.
+            if count < links || count > links && self.complete {
+                let message = format!("a reference count of {count}, {links} links and messages lead here");
+                self.about(number, |checker| {
+                    checker.report_bytes(&rule::REFERENCE_COUNT, structure, byte, Some(4), message);
+                });
+            }
+        }
+    }
+
+    /// Reports references to objects that nothing else leads to.
+    pub(super) fn check_references(&mut self) {
+        let mut references: Vec<(u64, Pointer)> = self.objects.references.drain().collect();
+        references.retain(|(address, _)| {
+            let number = self.objects.by_address.get(address);
+            number.is_none_or(|number| !self.objects.entry(*number).is_some_and(|entry| entry.is_sound))
+        });
+        references.sort_unstable_by_key(|(address, from)| (from.byte, *address));
+        for (address, from) in references {
+            if !self.complete {
+                break;
+            }
+            let message = format!("refers to {}, where no object is", Address(address));
+            self.report(&rule::DANGLING_REFERENCE, from.structure, from.byte, message);
+        }
+    }
+
+    /// Reports soft links to paths that do not exist.
+    pub(super) fn check_soft_links(&mut self) {
+        let mut steps = MOST_STEPS;
+        for at in 0..self.objects.soft.len() {
+            let Some(link) = self.objects.soft.get(at) else { break };
+            let path = self.objects.text(link.path);
+            if self.objects.follow(link.parent, path, 0, &mut steps) != Followed::Nowhere || !self.complete {
+                continue;
+            }
+            let message = format!("leads to {}, which does not exist", shown(path));
+            let (parent, from) = (link.parent, link.from);
+            self.about(parent, |checker| {
+                checker.report(&rule::DANGLING_SOFT_LINK, from.structure, from.byte, message);
+            });
+        }
+    }
+}
+
+/// A name as it is shown, cut if it is long.
+pub(super) fn shown(name: &[u8]) -> String {
+    let text = String::from_utf8_lossy(name.get(..name.len().min(MOST_SHOWN)).unwrap_or_default());
+    let more = if name.len() > MOST_SHOWN { "…" } else { "" };
+    format!("{text:?}{more}")
+}
+
+/// What tells a link of an object from all others.
+fn key(parent: u32, name: &[u8]) -> u64 {
+    let mut hasher = FxHasher::default();
+    parent.hash(&mut hasher);
+    name.hash(&mut hasher);
+    hasher.finish()
+}
+
+/// The number of the root group, which is reached first.
+pub(super) const ROOT: u32 = 1;
+
+const MOST_PATH: usize = 4096;
+const MOST_SHOWN: usize = 200;
+/// Bytes of names for each object.
+const NAME_SIZE: usize = 64;
+const REFERENCE_SIZE: u64 = 64;
+/// As libhdf5 allows.
+const MOST_SOFT_LINKS: u32 = 16;
+const MOST_STEPS: u64 = 1 << 22;
