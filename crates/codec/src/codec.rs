@@ -64,6 +64,7 @@ codecs! {
     scale_offset::ScaleOffset: "Differences from the least number.",
     shuffle::Shuffle: "Bytes of equal significance side by side.",
     szip::Szip: "The extended Rice algorithm.",
+    zfp::Zfp: "Blocks of numbers, cut to the bits that matter.",
 }
 
 /// The beginning of `out` that `len` decoded bytes go to.

@@ -27,6 +27,7 @@ mod pipeline;
 mod scale_offset;
 mod shuffle;
 mod szip;
+mod zfp;
 
 pub use codec::Codec;
 pub use deflate::Deflate;
@@ -36,3 +37,4 @@ pub use pipeline::{Scratch, check_size, decode, encode};
 pub use scale_offset::{ScaleOffset, ScaleOffsetNumber};
 pub use shuffle::Shuffle;
 pub use szip::Szip;
+pub use zfp::{Zfp, ZfpMode, ZfpNumber};

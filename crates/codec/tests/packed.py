@@ -264,7 +264,7 @@ def zfp(lines, rng):
                 client, back, stored, filtered = chunk(h5t.py_create(dtype), dims, values.tobytes(), setup)
                 assert filtered
                 words = " ".join(f"{word:08x}" for word in client)
-                emit(lines, f"zfp {words}", back, stored)
+                emit(lines, f"zfp {'same' if values.tobytes() == back else 'near'} {words}", back, stored)
 
 
 def main():
