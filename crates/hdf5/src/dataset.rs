@@ -1,6 +1,8 @@
 //! Datasets: what they hold, where it is, and reading it.
 
 mod chunked;
+mod external;
+mod mapped;
 
 use crate::element::Converter;
 use crate::file::File;
@@ -8,7 +10,7 @@ use crate::format::Address;
 use crate::format::Structure;
 use crate::format::message::HeaderMessage;
 use crate::format::message::data_layout::{DataLayout, LayoutClass};
-use crate::format::message::dataspace::Dataspace;
+use crate::format::message::dataspace::{Dataspace, Extent};
 use crate::format::message::datatype::Datatype;
 use crate::format::message::external_files::ExternalFiles;
 use crate::format::message::fill_value::{Fill as FillMessage, FillValue};
@@ -19,9 +21,14 @@ use crate::navigate::Reader;
 use crate::navigate::object_header::{ObjectHeader, StoredMessage};
 use crate::reference::Reference;
 use chunked::Chunks;
+use external::External;
 use hyperslab_core::nd::{Region, fill_rows, runs, scatter};
 use hyperslab_core::rows::Heap;
 use hyperslab_core::{Decoder, Error, ErrorKind, Result};
+use mapped::Mapped;
+use std::sync::Arc;
+
+pub(crate) use mapped::Chain;
 
 /// A dataset, apart from its elements.
 #[derive(Debug)]
@@ -33,7 +40,8 @@ pub struct Dataset {
     filters: Vec<Filter>,
     /// Decoded when asked for, as lists of many datasets do not ask.
     fill: StoredFill,
-    external: bool,
+    external: Option<StoredMessage>,
+    mapped: Option<Arc<Mapped>>,
 }
 
 #[derive(Debug)]
@@ -55,16 +63,31 @@ pub struct Fill {
 }
 
 impl Dataset {
-    pub(crate) fn open(reader: &Reader, header: &ObjectHeader) -> Result<Dataset> {
+    /// The dataset with this header; `chain` are the virtual datasets that it is a source of.
+    pub(crate) fn open(file: &File, header: &ObjectHeader, chain: Option<&Chain<'_>>) -> Result<Dataset> {
+        let reader = file.reader();
         let datatype: Datatype = header.required(reader)?;
-        let dataspace: Dataspace = header.required(reader)?;
+        let mut dataspace: Dataspace = header.required(reader)?;
+        let layout = layout(header.required(reader)?, &datatype, &dataspace)?;
+        let mut mapped = None;
+        if let LayoutClass::Virtual { heap, index } = layout.class {
+            let own = header.address();
+            let found = Mapped::open(file, own, heap, index, dataspace.dimensions().len())?;
+            if let Extent::Simple { dimensions, .. } = &mut dataspace.extent
+                && found.is_derived()
+            {
+                *dimensions = file.derived(own, || found.derive(file, dimensions, chain))?;
+            }
+            mapped = Some(Arc::new(found));
+        }
         let filters = header.message::<FilterPipeline>(reader)?.map(|pipeline| pipeline.filters);
         Ok(Dataset {
             committed: committed(reader, header)?,
-            layout: layout(header.required(reader)?, &datatype, &dataspace)?,
+            layout,
             filters: filters.unwrap_or_default(),
             fill: StoredFill::of(header),
-            external: header.find(ExternalFiles::TYPE).is_some(),
+            external: header.find(ExternalFiles::TYPE).cloned(),
+            mapped,
             datatype,
             dataspace,
         })
@@ -118,7 +141,7 @@ impl Dataset {
 
     /// Whether its elements are in files of raw bytes.
     pub fn has_external_files(&self) -> bool {
-        self.external
+        self.external.is_some()
     }
 
     /// Bytes that its elements take in the file.
@@ -128,7 +151,9 @@ impl Dataset {
     pub fn stored_bytes(&self, file: &File) -> Result<u64> {
         match &self.layout.class {
             LayoutClass::Compact { data, .. } => Ok(data.len() as u64),
-            LayoutClass::Contiguous { address, .. } if address.is_undefined() || self.external => Ok(0),
+            LayoutClass::Contiguous { address, .. } if address.is_undefined() || self.external.is_some() => {
+                Ok(0)
+            }
             LayoutClass::Contiguous { size, .. } => {
                 Ok(size.unwrap_or_else(|| self.logical_bytes().unwrap_or(0)))
             }
@@ -163,24 +188,23 @@ impl Dataset {
     /// If they cannot be located, or pass filters that are not known.
     pub fn array(&self, file: &File) -> Result<Array> {
         let reader = file.reader();
-        if self.external {
-            return Err(Error::unsupported("its elements are in external data files"));
-        }
+        let logical =
+            || self.logical_bytes().ok_or_else(|| Error::malformed("more than 2^64 bytes of elements"));
         let place = match &self.layout.class {
+            LayoutClass::Contiguous { .. } if let Some(message) = &self.external => {
+                Place::External(External::open(file, &message.decode(reader)?)?)
+            }
             LayoutClass::Compact { data, .. } => Place::Compact(data.clone()),
             LayoutClass::Contiguous { address, size, .. } => {
-                let logical = || Error::malformed("more than 2^64 bytes of elements");
-                Place::Contiguous {
-                    address: *address,
-                    size: size.map_or_else(|| self.logical_bytes().ok_or_else(logical), Ok)?,
-                }
+                Place::Contiguous { address: *address, size: size.map_or_else(logical, Ok)? }
             }
             LayoutClass::Chunked(chunked) => {
                 Place::Chunked(Box::new(Chunks::open(reader, chunked, &self.dataspace, &self.filters)?))
             }
-            LayoutClass::Virtual { .. } => {
-                return Err(Error::unsupported("a virtual dataset: its elements are in other datasets"));
-            }
+            LayoutClass::Virtual { .. } => match &self.mapped {
+                Some(mapped) => Place::Mapped(Arc::clone(mapped), Box::new(self.datatype.clone())),
+                None => return Err(Error::invalid("a virtual dataset without its mappings")),
+            },
         };
         Ok(Array {
             dims: self.extents().map(<[u64]>::to_vec),
@@ -288,6 +312,8 @@ enum Place {
     Compact(Vec<u8>),
     Contiguous { address: Address, size: u64 },
     Chunked(Box<Chunks>),
+    External(External),
+    Mapped(Arc<Mapped>, Box<Datatype>),
 }
 
 impl Array {
@@ -307,6 +333,18 @@ impl Array {
         rows: &mut [u8],
         heap: &mut Heap<Reference>,
     ) -> Result<()> {
+        self.read_after(file, region, rows, heap, None)
+    }
+
+    /// The same for the virtual datasets in `chain`.
+    pub(crate) fn read_after(
+        &self,
+        file: &File,
+        region: &Region,
+        rows: &mut [u8],
+        heap: &mut Heap<Reference>,
+        chain: Option<&Chain<'_>>,
+    ) -> Result<()> {
         let dims = self.dims.as_deref().ok_or_else(|| Error::invalid("a null dataspace has no elements"))?;
         region.check(dims)?;
         let count = region.len().and_then(|n| usize::try_from(n).ok());
@@ -317,6 +355,12 @@ impl Array {
                 rows.len(),
                 region.count
             )));
+        }
+        if let Place::Mapped(mapped, datatype) = &self.place {
+            let mut fill = vec![0; self.row_size()];
+            self.converter.convert(file.reader(), &self.fill, &mut fill, heap)?;
+            fill_rows(&fill, rows)?;
+            return mapped.read(file, datatype, dims, region, self.row_size(), rows, heap, chain);
         }
         if self.converter.is_identity() {
             return self.read_stored(file, dims, region, rows);
@@ -348,8 +392,15 @@ impl Array {
                 if wanted.is_none_or(|wanted| wanted > *stored) {
                     return Err(short(dims, size, *stored));
                 }
-                contiguous(file.reader(), *address, dims, region, size, out)
+                let read = |offset: u64, out: &mut [u8]| {
+                    file.reader().raw_into("raw data", Address(address.0.saturating_add(offset)), out)
+                };
+                contiguous(&read, dims, region, size, out)
             }
+            Place::External(external) => {
+                contiguous(&|offset, out| external.read(file, offset, out), dims, region, size, out)
+            }
+            Place::Mapped(..) => Err(Error::invalid("elements of other datasets are not stored")),
         }
     }
 }
@@ -361,8 +412,7 @@ fn short(dims: &[u64], size: usize, stored: u64) -> Error {
 /// Reads the runs of a region straight into place. Runs that lie close together are read as one piece, as
 /// each read costs more than the bytes between.
 fn contiguous(
-    reader: &Reader,
-    address: Address,
+    read: &dyn Fn(u64, &mut [u8]) -> Result<()>,
     dims: &[u64],
     region: &Region,
     size: usize,
@@ -372,7 +422,6 @@ fn contiguous(
     let mut pending: Vec<(u64, usize)> = Vec::new();
     let mut scratch = Vec::new();
     let (mut begin, mut end) = (0_u64, 0_u64);
-    let at = |offset: u64| Address(address.0.saturating_add(offset));
     let mut flush =
         |pending: &mut Vec<(u64, usize)>, begin: u64, end: u64, rest: &mut &mut [u8]| -> Result<()> {
             let total: usize = pending.iter().map(|(_, len)| len).sum();
@@ -382,10 +431,10 @@ fn contiguous(
             *rest = later;
             if pending.len() == 1 {
                 pending.clear();
-                return reader.raw_into("raw data", at(begin), now);
+                return read(begin, now);
             }
             scratch.resize(usize::try_from(end - begin).unwrap_or(0), 0);
-            reader.raw_into("raw data", at(begin), &mut scratch)?;
+            read(begin, &mut scratch)?;
             let mut now = now;
             for (offset, len) in pending.drain(..) {
                 let from = usize::try_from(offset - begin).unwrap_or(usize::MAX);

@@ -4,6 +4,7 @@
 //! stored form is the row, converting is a copy.
 
 mod compile;
+pub(crate) mod conversion;
 mod float_kind;
 mod number;
 mod plan;
@@ -106,6 +107,11 @@ impl Converter {
         let mut run = Run::new(reader, &self.sizes, &self.global_heap, heap);
         self.plan.run(&mut run, stored, rows)
     }
+}
+
+/// Bytes of an element of `datatype` in memory.
+pub(crate) fn plan_row_size(datatype: &Datatype, sizes: &Sizes) -> Result<usize> {
+    Ok(Plan::compile(datatype, sizes)?.row)
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ use crate::element::Converter;
 use crate::format::message::MessageType;
 use crate::format::message::datatype::Datatype;
 use crate::format::message::driver_info::DriverInfo as DriverInfoMessage;
+use crate::format::message::link::LinkTarget;
 use crate::format::message::metadata_cache_image::MetadataCacheImage;
 use crate::format::metadata::Superblock;
 use crate::format::metadata::driver_info::{DriverInfo, DriverInfoBlock};
@@ -16,9 +17,9 @@ use crate::navigate::global_heap::GlobalHeap;
 use crate::navigate::object_header::ObjectHeader;
 use crate::navigate::shared_message::SharedMessages;
 use crate::navigate::{Reader, superblock};
-use crate::object::Object;
+use crate::object::{Object, ObjectKind};
 use hyperslab_core::storage::{Lonely, ReadAt, Siblings};
-use hyperslab_core::{Budget, Decoder, Limits, Result};
+use hyperslab_core::{Budget, Decoder, Error, Limits, Result};
 use others::Others;
 use rustc_hash::FxHashMap;
 use std::path::Path;
@@ -103,6 +104,44 @@ impl File {
             others,
             derived: Mutex::default(),
         })
+    }
+
+    /// The object that a path from the root group leads to, over soft links too; `None` if there is none.
+    ///
+    /// # Errors
+    /// If a group on the way cannot be read, or a link leads out of the file.
+    pub fn find(&self, path: &[u8]) -> Result<Option<Address>> {
+        // Names yet to be looked up, the next one last. Soft links put theirs on top.
+        let names = |path: &[u8]| -> Vec<Vec<u8>> {
+            let names = path.rsplit(|byte| *byte == b'/');
+            names.filter(|name| !matches!(*name, b"" | b".")).map(<[u8]>::to_vec).collect()
+        };
+        let mut pending = names(path);
+        let mut at = self.root_address();
+        let mut followed = 0;
+        while let Some(name) = pending.pop() {
+            let group = self.object(at)?;
+            if group.kind() != ObjectKind::Group {
+                return Ok(None);
+            }
+            match group.link(self, &name)?.map(|link| link.target) {
+                None => return Ok(None),
+                Some(LinkTarget::Hard(address)) => at = address,
+                Some(LinkTarget::Soft(_)) if followed == MOST_SOFT_LINKS => return Ok(None),
+                Some(LinkTarget::Soft(target)) => {
+                    followed += 1;
+                    if target.starts_with(b"/") {
+                        at = self.root_address();
+                    }
+                    pending.extend(names(&target));
+                }
+                Some(LinkTarget::External(_) | LinkTarget::UserDefined { .. }) => {
+                    let path = String::from_utf8_lossy(path);
+                    return Err(Error::unsupported(format!("the path {path} leads out of the file")));
+                }
+            }
+        }
+        Ok(Some(at))
     }
 
     /// Another file that this one names, opened in the same way and out of the same budget; `None` if there is
@@ -265,6 +304,8 @@ fn driver(reader: &Reader, superblock: &Superblock) -> Result<Option<DriverInfo>
     Ok(Some(DriverInfo::decode(identification, d)))
 }
 
+/// Soft links followed one after another before they are taken for a circle.
+const MOST_SOFT_LINKS: u32 = 32;
 /// More than any driver writes.
 const MOST_DRIVER_INFO: u64 = 4096;
 

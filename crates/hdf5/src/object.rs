@@ -103,7 +103,7 @@ impl Object {
     /// If it is none, or its messages cannot be understood.
     pub fn dataset(&self, file: &File) -> Result<Dataset> {
         self.expect(ObjectKind::Dataset, "dataset")?;
-        Dataset::open(file.reader(), &self.header)
+        Dataset::open(file, &self.header, None)
     }
 
     /// The type that a committed datatype is.

@@ -73,6 +73,15 @@ impl Plan {
         }
     }
 
+    /// Converts integers, which need nothing of the file.
+    pub(super) fn run_numbers(&self, stored: &[u8], rows: &mut [u8]) {
+        match &self.op {
+            Op::Reverse(size) => reverse(*size, stored, rows),
+            Op::Widen(integer) => widen(integer, stored, rows),
+            _ => rows.iter_mut().zip(stored).for_each(|(to, from)| *to = *from),
+        }
+    }
+
     /// Converts whole elements; both sides hold the same number.
     pub(super) fn run(&self, run: &mut Run<'_>, stored: &[u8], rows: &mut [u8]) -> Result<()> {
         match &self.op {

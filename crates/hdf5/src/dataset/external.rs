@@ -1,0 +1,95 @@
+//! Elements in files of raw bytes.
+
+use crate::file::File;
+use crate::format::message::external_files::ExternalFiles;
+use crate::navigate::local_heap::LocalHeap;
+use hyperslab_core::storage::ReadAt;
+use hyperslab_core::{Error, Result};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Pieces of files that together are a contiguous dataset.
+pub(super) struct External {
+    slots: Vec<Slot>,
+    /// The one read last, as reads mostly go on where the one before ended.
+    open: Mutex<Option<(usize, Arc<dyn ReadAt>)>>,
+}
+
+#[derive(Debug)]
+struct Slot {
+    name: String,
+    /// Where the piece begins in its file.
+    offset: u64,
+    /// The part of the dataset that it holds.
+    start: u64,
+    end: u64,
+}
+
+impl std::fmt::Debug for External {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_list().entries(&self.slots).finish()
+    }
+}
+
+impl External {
+    /// Reads the names of the files.
+    pub(super) fn open(file: &File, message: &ExternalFiles) -> Result<External> {
+        let heap = LocalHeap::open(file.reader(), message.heap)?;
+        let mut slots = Vec::with_capacity(message.slots.len());
+        let mut start = 0_u64;
+        for slot in &message.slots {
+            let name = str::from_utf8(heap.name(slot.name_offset)?)
+                .map_err(|_| Error::unsupported("an external data file whose name is not UTF-8"))?;
+            let end = start.saturating_add(slot.len);
+            slots.push(Slot { name: name.to_owned(), offset: slot.offset, start, end });
+            start = end;
+        }
+        Ok(External { slots, open: Mutex::default() })
+    }
+
+    /// Fills `out` from byte `offset` of the dataset. What a file is too short for is zeros.
+    pub(super) fn read(&self, file: &File, offset: u64, out: &mut [u8]) -> Result<()> {
+        let (mut at, mut rest) = (offset, out);
+        let first = self.slots.partition_point(|slot| slot.end <= offset);
+        for (index, slot) in self.slots.iter().enumerate().skip(first) {
+            if rest.is_empty() {
+                return Ok(());
+            }
+            let len = usize::try_from(slot.end.saturating_sub(at)).unwrap_or(usize::MAX).min(rest.len());
+            let (now, later) = rest.split_at_mut_checked(len).unwrap_or_default();
+            self.read_slot(file, index, slot, at.saturating_sub(slot.start), now)?;
+            at = at.saturating_add(len as u64);
+            rest = later;
+        }
+        match rest.is_empty() {
+            true => Ok(()),
+            false => Err(Error::malformed(format!(
+                "its external data files hold {at} bytes, and more are to be read"
+            ))),
+        }
+    }
+
+    fn read_slot(&self, file: &File, index: usize, slot: &Slot, within: u64, out: &mut [u8]) -> Result<()> {
+        let storage = self.storage(file, index, slot)?;
+        let begin = slot.offset.checked_add(within);
+        let begin = begin.ok_or_else(|| Error::malformed("a byte beyond 2^64 of an external data file"))?;
+        let there = usize::try_from(storage.len()?.saturating_sub(begin)).unwrap_or(usize::MAX);
+        let (there, missing) = out.split_at_mut_checked(there.min(out.len())).unwrap_or_default();
+        missing.fill(0);
+        match there.is_empty() {
+            true => Ok(()),
+            false => storage.read_into(begin, there).map_err(|e| e.in_file(&slot.name)),
+        }
+    }
+
+    fn storage(&self, file: &File, index: usize, slot: &Slot) -> Result<Arc<dyn ReadAt>> {
+        let kept = || self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, storage)) = kept().as_ref().filter(|(own, _)| *own == index) {
+            return Ok(Arc::clone(storage));
+        }
+        let found = file.siblings().open(&slot.name)?;
+        let missing = || Error::not_found(format!("its external data file {} is missing", slot.name));
+        let storage: Arc<dyn ReadAt> = found.ok_or_else(missing)?.into();
+        *kept() = Some((index, Arc::clone(&storage)));
+        Ok(storage)
+    }
+}

@@ -1,0 +1,481 @@
+//! Virtual datasets: elements that are in other datasets.
+//!
+//! Where the library lets a reader choose, this reads as it does by default: what sources have grown to counts
+//! (`H5D_VDS_LAST_AVAILABLE`), and numbered sources end before the first that is missing.
+
+mod indexes;
+mod pairing;
+
+use super::Dataset;
+use crate::element::conversion::Conversion;
+use crate::file::File;
+use crate::format::encoding::DataspaceSelection;
+use crate::format::encoding::selection::hyperslab::{Blocks, Dimension, HyperslabSelection};
+use crate::format::infrastructure::VirtualDatasetBlock;
+use crate::format::message::datatype::{Datatype, DatatypeClass};
+use crate::format::{Address, Structure};
+use crate::object::ObjectKind;
+use crate::reference::Reference;
+use hyperslab_core::nd::{Region, bands};
+use hyperslab_core::rows::Heap;
+use hyperslab_core::{Decoder, Error, ErrorKind, Result};
+use indexes::{Elements, Indexes};
+use pairing::Pairing;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// What a virtual dataset consists of.
+#[derive(Debug)]
+pub(super) struct Mapped {
+    mappings: Vec<Mapping>,
+    /// The object header of the dataset itself.
+    own: Address,
+}
+
+#[derive(Debug)]
+struct Mapping {
+    file: Name,
+    dataset: Name,
+    here: DataspaceSelection,
+    there: DataspaceSelection,
+    kind: Kind,
+}
+
+/// How far a mapping goes.
+#[derive(Clone, Copy, Debug)]
+enum Kind {
+    Limited,
+    /// As far as the source does, along these dimensions.
+    Unlimited {
+        here: usize,
+        there: usize,
+    },
+    /// As many blocks along this dimension as there are sources, of which each has a number in its name.
+    Numbered {
+        here: usize,
+    },
+}
+
+/// A name in pieces, between which the number of a block stands.
+#[derive(Debug)]
+struct Name(Vec<String>);
+
+/// The virtual datasets that are being read, each for the one before.
+#[derive(Clone, Copy)]
+pub(crate) struct Chain<'a> {
+    identity: Option<&'a Path>,
+    address: Address,
+    before: Option<&'a Chain<'a>>,
+    depth: u32,
+    /// Sources that were looked for, for the first of them.
+    sources: &'a AtomicU32,
+}
+
+/// A source that was found.
+struct Source<'a> {
+    file: SourceFile<'a>,
+    dataset: Dataset,
+}
+
+enum SourceFile<'a> {
+    Same(&'a File),
+    Other(Arc<File>),
+}
+
+impl SourceFile<'_> {
+    fn get(&self) -> &File {
+        match self {
+            SourceFile::Same(file) => file,
+            SourceFile::Other(file) => file,
+        }
+    }
+}
+
+impl Mapped {
+    /// Reads the mappings, of a dataset with the header at `own` and of so many dimensions.
+    pub(super) fn open(file: &File, own: Address, heap: Address, index: u32, rank: usize) -> Result<Mapped> {
+        if heap.is_undefined() {
+            return Ok(Mapped { mappings: Vec::new(), own });
+        }
+        let bytes = file.global_heap().object(file.reader(), heap, index)?;
+        let _charge = file.reader().budget().charge((bytes.len() as u64).saturating_mul(4))?;
+        let mut d = Decoder::decoded(VirtualDatasetBlock::NAME, "global heap object", heap.0, &bytes);
+        let block = VirtualDatasetBlock::decode(&mut d, file.reader().sizes())?;
+        let names = block.sources()?;
+        let mut mappings = Vec::with_capacity(block.mappings.len());
+        for (mapping, source) in block.mappings.iter().zip(names) {
+            let (file, dataset) = (Name::parse(source.file)?, Name::parse(source.dataset)?);
+            let (here, there) = (mapping.virtual_selection.clone(), mapping.source_selection.clone());
+            if here.rank().is_some_and(|own| usize::try_from(own).ok() != Some(rank)) {
+                return Err(Error::malformed(
+                    "a mapping selects in another number of dimensions than there are",
+                ));
+            }
+            let numbered = file.is_numbered() || dataset.is_numbered();
+            let kind = match (unlimited(&here)?, unlimited(&there)?) {
+                (None, None) if !numbered => Kind::Limited,
+                (Some((here, _)), Some((there, _))) if !numbered => Kind::Unlimited { here, there },
+                (Some((here, Dimension { count: u64::MAX, .. })), None) if numbered => {
+                    Kind::Numbered { here }
+                }
+                (None, None) => return Err(Error::malformed("a limited mapping to numbered sources")),
+                (Some(_), None) => return Err(Error::malformed("an unlimited mapping to a limited source")),
+                (None, Some(_)) => return Err(Error::malformed("a limited mapping to an unlimited source")),
+                (Some(_), Some(_)) => {
+                    return Err(Error::malformed("an unlimited mapping to numbered sources"));
+                }
+            };
+            mappings.push(Mapping { file, dataset, here, there, kind });
+        }
+        Ok(Mapped { mappings, own })
+    }
+
+    /// Whether the sources decide how large the dataset is.
+    pub(super) fn is_derived(&self) -> bool {
+        self.mappings.iter().any(|mapping| !matches!(mapping.kind, Kind::Limited))
+    }
+
+    /// The dimensions that the sources give the dataset, which is stored with `stored` ones.
+    pub(super) fn derive(&self, file: &File, stored: &[u64], before: Option<&Chain<'_>>) -> Result<Vec<u64>> {
+        let sources = AtomicU32::new(0);
+        let chain = Chain::after(before, file, self.own, &sources)?;
+        let mut least = vec![0; stored.len()];
+        let mut derived: Vec<Option<u64>> = vec![None; stored.len()];
+        for mapping in &self.mappings {
+            let unlimited = match mapping.kind {
+                Kind::Limited => None,
+                Kind::Unlimited { here, .. } | Kind::Numbered { here } => Some(here),
+            };
+            if !matches!(mapping.here, DataspaceSelection::All) {
+                let ends = Elements::of(&mapping.here, stored).map(|here| here.ends(stored.len()));
+                for (dimension, (least, end)) in least.iter_mut().zip(ends.unwrap_or_default()).enumerate() {
+                    if unlimited != Some(dimension) {
+                        *least = (*least).max(end);
+                    }
+                }
+            }
+            let Some(dimension) = unlimited else { continue };
+            let end = mapping.end(file, &chain, stored)?;
+            if let Some(derived) = derived.get_mut(dimension) {
+                *derived = Some(derived.unwrap_or(0).max(end));
+            }
+        }
+        let all = stored.iter().zip(derived).zip(least);
+        Ok(all
+            .map(|((stored, derived), least)| derived.map_or(*stored, |derived| derived.max(least)))
+            .collect())
+    }
+
+    /// Fills the rows of `region` as far as there are sources; all of them hold the fill value before.
+    #[expect(clippy::too_many_arguments, reason = "what is read, where to, and for whom")]
+    pub(super) fn read(
+        &self,
+        file: &File,
+        datatype: &Datatype,
+        extents: &[u64],
+        region: &Region,
+        row: usize,
+        rows: &mut [u8],
+        heap: &mut Heap<Reference>,
+        before: Option<&Chain<'_>>,
+    ) -> Result<()> {
+        let sources = AtomicU32::new(0);
+        let chain = Chain::after(before, file, self.own, &sources)?;
+        let mut rest = rows;
+        for band in bands(region, &vec![1; region.rank()], row, MOST_BAND)? {
+            let count =
+                band.len().and_then(|len| usize::try_from(len).ok()).and_then(|len| len.checked_mul(row));
+            let (now, later) = count
+                .and_then(|count| std::mem::take(&mut rest).split_at_mut_checked(count))
+                .ok_or_else(|| Error::invalid("too few bytes for a region"))?;
+            rest = later;
+            for mapping in &self.mappings {
+                let mut target =
+                    Target { file, datatype, extents, region: &band, row, rows: &mut *now, heap: &mut *heap };
+                mapping.read(&mut target, &chain)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What is read, and where it goes.
+struct Target<'a> {
+    file: &'a File,
+    datatype: &'a Datatype,
+    extents: &'a [u64],
+    region: &'a Region,
+    row: usize,
+    rows: &'a mut [u8],
+    heap: &'a mut Heap<Reference>,
+}
+
+impl Mapping {
+    /// How far this mapping reaches along its unlimited dimension.
+    fn end(&self, file: &File, chain: &Chain<'_>, stored: &[u64]) -> Result<u64> {
+        match self.kind {
+            Kind::Limited => Ok(0),
+            Kind::Unlimited { here, there } => {
+                let Some(source) = self.source(file, 0, chain)? else { return Ok(0) };
+                let extents = source.dataset.extents().unwrap_or_default();
+                let slices = slices(&Elements::of(&self.there, extents)?, there, extents);
+                let Elements::Product(own) = Elements::of(&self.here, stored)? else { return Ok(0) };
+                let last = slices.checked_sub(1);
+                Ok(last.and_then(|last| own.get(here)?.at(last)?.checked_add(1)).unwrap_or(0))
+            }
+            Kind::Numbered { here } => {
+                let mut number = 0;
+                while self.source(file, number, chain)?.is_some() {
+                    number += 1;
+                }
+                let last = number.checked_sub(1);
+                let block = last.and_then(|last| self.block(here, last));
+                Ok(block.map_or(0, |block| block.start.saturating_add(block.block)))
+            }
+        }
+    }
+
+    /// A block of a numbered mapping.
+    fn block(&self, here: usize, number: u64) -> Option<Dimension> {
+        let dimension = unlimited_dimensions(&self.here)?.get(here)?;
+        let start = dimension.stride.checked_mul(number)?.checked_add(dimension.start)?;
+        Some(Dimension { start, stride: 1, count: 1, block: dimension.block })
+    }
+
+    fn read(&self, target: &mut Target<'_>, chain: &Chain<'_>) -> Result<()> {
+        match self.kind {
+            Kind::Limited | Kind::Unlimited { .. } => {
+                let here = Elements::of(&self.here, target.extents)?;
+                if here.may_meet(target.region) {
+                    self.read_source(target, 0, here, chain)?;
+                }
+                Ok(())
+            }
+            Kind::Numbered { here: unlimited } => {
+                let Some(dimensions) = unlimited_dimensions(&self.here) else { return Ok(()) };
+                let Some(blocks) = dimensions.get(unlimited) else { return Ok(()) };
+                let Some((first, end)) = indexes::bounds(target.region).nth(unlimited) else { return Ok(()) };
+                let stride = blocks.stride.max(1);
+                let number = |index: u64| index.saturating_sub(blocks.start) / stride;
+                for number in number(first)..=number(end.saturating_sub(1)) {
+                    let Some(block) = self.block(unlimited, number) else { break };
+                    let mut dimensions = dimensions.to_vec();
+                    if let Some(dimension) = dimensions.get_mut(unlimited) {
+                        *dimension = block;
+                    }
+                    let here = Elements::of(&selection(dimensions), target.extents)?;
+                    if here.may_meet(target.region) {
+                        self.read_source(target, number, here, chain)?;
+                    }
+                }
+                Ok(())
+            }
+        }
+    }
+
+    fn read_source(
+        &self,
+        target: &mut Target<'_>,
+        number: u64,
+        here: Elements,
+        chain: &Chain<'_>,
+    ) -> Result<()> {
+        let Some(source) = self.source(target.file, number, chain)? else { return Ok(()) };
+        let from = source.file.get();
+        let extents = source.dataset.extents().unwrap_or_default();
+        let there = Elements::of(&self.there, extents)?;
+        let (here, there) = match self.kind {
+            Kind::Unlimited { here: unlimited, there: source_unlimited } => {
+                let most =
+                    slices(&there, source_unlimited, extents).min(slices(&here, unlimited, target.extents));
+                (cut(here, unlimited, most), cut(there, source_unlimited, most))
+            }
+            Kind::Limited | Kind::Numbered { .. } => (here, there),
+        };
+        if here.count() != there.count() {
+            let count =
+                |elements: &Elements| elements.count().map_or("many".to_owned(), |count| count.to_string());
+            return Err(Error::malformed(format!(
+                "{} elements are mapped to {} of {}",
+                count(&here),
+                count(&there),
+                self.dataset.text(number)
+            )));
+        }
+        let other = matches!(source.file, SourceFile::Other(_)) && from.identity() != target.file.identity();
+        if other && has_references(source.dataset.datatype()) {
+            return Err(Error::unsupported("references in another file, where they mean its own objects"));
+        }
+        let array = source.dataset.array(from)?;
+        let conversion = Conversion::between(
+            (source.dataset.datatype(), from.reader().sizes()),
+            (target.datatype, target.file.reader().sizes()),
+        )?;
+        let fill =
+            (!conversion.is_identity()).then(|| target.rows.get(..target.row).unwrap_or_default().to_vec());
+        let Target { region, row, rows, heap, file, .. } = target;
+        let mut read = |part: &Region| {
+            let count = part.len().and_then(|count| usize::try_from(count).ok()).ok_or_else(too_large)?;
+            let len = count.checked_mul(conversion.row_size()).ok_or_else(too_large)?;
+            let _charge = file.reader().budget().charge(len as u64)?;
+            let mut own = vec![0; len];
+            array.read_after(from, part, &mut own, heap, Some(chain))?;
+            let Some(fill) = &fill else { return Ok(own) };
+            let len = count.checked_mul(*row).ok_or_else(too_large)?;
+            let _charge = file.reader().budget().charge(len as u64)?;
+            let mut converted = fill.repeat(count);
+            converted.resize(len, 0);
+            conversion.convert(&own, &mut converted, heap)?;
+            Ok(converted)
+        };
+        Pairing { here: &here, there: &there, extents }.read(region, *row, rows, &mut read)
+    }
+
+    /// The source, or the one of this number; `None` if there is no such file or object.
+    fn source<'a>(&self, file: &'a File, number: u64, chain: &Chain<'_>) -> Result<Option<Source<'a>>> {
+        if chain.sources.fetch_add(1, Ordering::Relaxed) >= MOST_SOURCES {
+            let detail = format!("more than {MOST_SOURCES} sources are read for one region");
+            return Err(Error::new(ErrorKind::LimitExceeded, detail));
+        }
+        let name = self.file.text(number);
+        let found = match name.as_str() {
+            "." => SourceFile::Same(file),
+            name => match file.other(name)? {
+                Some(other) => SourceFile::Other(other),
+                None => return Ok(None),
+            },
+        };
+        let path = self.dataset.text(number);
+        let Some(address) = found.get().find(path.as_bytes())? else { return Ok(None) };
+        let object = found.get().object(address)?;
+        if object.kind() != ObjectKind::Dataset {
+            return Err(Error::malformed(format!("its source {path} is a {}", object.kind().name())));
+        }
+        let dataset = Dataset::open(found.get(), object.header(), Some(chain))?;
+        Ok(Some(Source { file: found, dataset }))
+    }
+}
+
+impl<'a> Chain<'a> {
+    /// Adds the dataset at `address` of `file`.
+    fn after(
+        before: Option<&'a Chain<'a>>,
+        file: &'a File,
+        address: Address,
+        sources: &'a AtomicU32,
+    ) -> Result<Chain<'a>> {
+        let identity = file.identity();
+        let mut at = before;
+        while let Some(chain) = at {
+            if chain.address == address && chain.identity == identity {
+                return Err(Error::malformed("a virtual dataset whose elements are, over others, its own"));
+            }
+            at = chain.before;
+        }
+        let depth = before.map_or(0, |before| before.depth + 1);
+        if depth > MOST_DEPTH {
+            let detail = format!("virtual datasets of virtual datasets more than {MOST_DEPTH} deep");
+            return Err(Error::new(ErrorKind::LimitExceeded, detail));
+        }
+        let sources = before.map_or(sources, |before| before.sources);
+        Ok(Chain { identity, address, before, depth, sources })
+    }
+}
+
+impl Name {
+    /// Splits at `%b`; `%%` is a percent sign.
+    fn parse(name: &[u8]) -> Result<Name> {
+        let text =
+            str::from_utf8(name).map_err(|_| Error::unsupported("a source whose name is not UTF-8"))?;
+        let mut pieces = vec![String::new()];
+        let mut chars = text.chars();
+        while let Some(c) = chars.next() {
+            let last = pieces.last_mut();
+            match (c, last) {
+                ('%', Some(last)) => match chars.next() {
+                    Some('b') => pieces.push(String::new()),
+                    Some('%') => last.push('%'),
+                    _ => return Err(Error::malformed(format!("the name {text:?} of a source has a bare %"))),
+                },
+                (c, Some(last)) => last.push(c),
+                (_, None) => {}
+            }
+        }
+        Ok(Name(pieces))
+    }
+
+    fn is_numbered(&self) -> bool {
+        self.0.len() > 1
+    }
+
+    fn text(&self, number: u64) -> String {
+        self.0.join(&number.to_string())
+    }
+}
+
+/// How many indexes of a selection without end lie in an array.
+fn slices(elements: &Elements, dimension: usize, extents: &[u64]) -> u64 {
+    match elements {
+        Elements::Product(dimensions) => {
+            let size = extents.get(dimension).copied().unwrap_or(0);
+            dimensions.get(dimension).map_or(0, |own| own.before(size))
+        }
+        Elements::Runs(_) => 0,
+    }
+}
+
+/// The same with only `most` indexes along a dimension.
+fn cut(elements: Elements, dimension: usize, most: u64) -> Elements {
+    match elements {
+        Elements::Product(mut dimensions) => {
+            if let Some(own) = dimensions.get_mut(dimension) {
+                *own = Indexes::first(own, most);
+            }
+            Elements::Product(dimensions)
+        }
+        runs => runs,
+    }
+}
+
+/// The dimension along which a selection has no end.
+fn unlimited(selection: &DataspaceSelection) -> Result<Option<(usize, Dimension)>> {
+    let Some(dimensions) = unlimited_dimensions(selection) else { return Ok(None) };
+    let mut found = dimensions.iter().copied().enumerate().filter(|(_, dimension)| dimension.is_unlimited());
+    let first = found.next();
+    match found.next() {
+        None => Ok(first),
+        Some(_) => Err(Error::malformed("a selection without end along two dimensions")),
+    }
+}
+
+fn unlimited_dimensions(selection: &DataspaceSelection) -> Option<&[Dimension]> {
+    match selection {
+        DataspaceSelection::Hyperslab(HyperslabSelection { blocks: Blocks::Regular(dimensions), .. }) => {
+            Some(dimensions)
+        }
+        _ => None,
+    }
+}
+
+fn selection(dimensions: Vec<Dimension>) -> DataspaceSelection {
+    use crate::format::encoding::selection::hyperslab::HyperslabVersion;
+    let (version, blocks) = (HyperslabVersion::V2, Blocks::Regular(dimensions));
+    DataspaceSelection::Hyperslab(HyperslabSelection { version, blocks })
+}
+
+fn has_references(datatype: &Datatype) -> bool {
+    matches!(datatype.class, DatatypeClass::Reference(_)) || datatype.parts().any(has_references)
+}
+
+#[cold]
+fn too_large() -> Error {
+    Error::new(ErrorKind::LimitExceeded, "more elements than memory holds")
+}
+
+/// Virtual datasets that are each the source of another.
+const MOST_DEPTH: u32 = 32;
+/// Each may be a file that is opened.
+const MOST_SOURCES: u32 = 1 << 20;
+/// Bytes of elements that are read at once, beside the rows themselves.
+const MOST_BAND: u64 = 64 << 20;

@@ -1,0 +1,451 @@
+//! Which elements a selection means, in the order in which two selections pair them.
+
+use crate::format::encoding::DataspaceSelection;
+use crate::format::encoding::selection::hyperslab::{Blocks, Dimension};
+use hyperslab_core::nd::{Region, element_count};
+use hyperslab_core::{Error, ErrorKind, Result};
+
+/// Indexes along one dimension, ascending.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Indexes {
+    /// Blocks at equal distances, the last possibly cut.
+    Blocks {
+        start: u64,
+        /// At least `block`.
+        stride: u64,
+        /// At least 1.
+        block: u64,
+        /// How many indexes.
+        len: u64,
+    },
+    /// Pieces of any length, which do not touch.
+    Pieces(Vec<Piece>),
+}
+
+/// Neighbouring indexes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Piece {
+    start: u64,
+    /// How many indexes there are before.
+    before: u64,
+    len: u64,
+}
+
+/// Elements of an array.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Elements {
+    /// Every combination of indexes, the last dimension fastest.
+    Product(Vec<Indexes>),
+    /// One run of neighbours after another.
+    Runs(Vec<Run>),
+}
+
+/// Elements that are neighbours along the last dimension.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Run {
+    /// The coordinates of the first.
+    pub(super) at: Vec<u64>,
+    /// How many elements of the selection there are before.
+    pub(super) before: u64,
+    pub(super) len: u64,
+}
+
+impl Indexes {
+    pub(super) fn all(size: u64) -> Indexes {
+        Indexes::Blocks { start: 0, stride: size.max(1), block: size.max(1), len: size }
+    }
+
+    /// The indexes of a dimension of a hyperslab; without end, `u64::MAX` of them.
+    fn of(dimension: &Dimension) -> Result<Indexes> {
+        let Dimension { start, stride, count, block } = *dimension;
+        if count == 0 || block == 0 {
+            return Ok(Indexes::Blocks { start, stride: 1, block: 1, len: 0 });
+        }
+        let len = match (count, block) {
+            (u64::MAX, _) | (_, u64::MAX) => u64::MAX,
+            _ => count.checked_mul(block).ok_or_else(beyond)?,
+        };
+        if count == 1 || block == u64::MAX || stride == block {
+            return Ok(Indexes::Blocks { start, stride: len, block: len, len });
+        }
+        if stride < block {
+            return Err(Error::malformed(format!("selected blocks of {block} every {stride} elements")));
+        }
+        Ok(Indexes::Blocks { start, stride, block, len })
+    }
+
+    pub(super) fn len(&self) -> u64 {
+        match self {
+            Indexes::Blocks { len, .. } => *len,
+            Indexes::Pieces(pieces) => pieces.last().map_or(0, |last| last.before.saturating_add(last.len)),
+        }
+    }
+
+    /// The index at a place.
+    pub(super) fn at(&self, place: u64) -> Option<u64> {
+        match self {
+            Indexes::Blocks { start, stride, block, len } if place < *len => {
+                start.checked_add((place / block).checked_mul(*stride)?)?.checked_add(place % block)
+            }
+            Indexes::Blocks { .. } => None,
+            Indexes::Pieces(pieces) => {
+                let piece = pieces.get(pieces.partition_point(|p| p.before <= place).checked_sub(1)?)?;
+                let within = place.checked_sub(piece.before).filter(|within| *within < piece.len)?;
+                piece.start.checked_add(within)
+            }
+        }
+    }
+
+    /// How many indexes are less than `index`.
+    pub(super) fn before(&self, index: u64) -> u64 {
+        match self {
+            Indexes::Blocks { start, stride, block, len } => {
+                let Some(left) = index.checked_sub(*start) else { return 0 };
+                let whole = (left / stride).saturating_mul(*block);
+                whole.saturating_add((left % stride).min(*block)).min(*len)
+            }
+            Indexes::Pieces(pieces) => {
+                let piece = pieces.partition_point(|piece| piece.start < index).checked_sub(1);
+                piece.and_then(|piece| pieces.get(piece)).map_or(0, |piece| {
+                    piece.before.saturating_add(index.saturating_sub(piece.start).min(piece.len))
+                })
+            }
+        }
+    }
+
+    /// How many indexes from a place on are neighbours.
+    fn neighbours(&self, place: u64) -> u64 {
+        match self {
+            Indexes::Blocks { block, len, .. } => (block - place % block).min(len.saturating_sub(place)),
+            Indexes::Pieces(pieces) => {
+                let piece = pieces.partition_point(|p| p.before <= place).checked_sub(1);
+                piece
+                    .and_then(|piece| pieces.get(piece))
+                    .map_or(0, |piece| piece.before.saturating_add(piece.len).saturating_sub(place))
+            }
+        }
+    }
+
+    /// The first `len` of them.
+    pub(super) fn first(&self, most: u64) -> Indexes {
+        match self {
+            Indexes::Blocks { start, stride, block, len } => {
+                Indexes::Blocks { start: *start, stride: *stride, block: *block, len: most.min(*len) }
+            }
+            Indexes::Pieces(_) => self.clone(),
+        }
+    }
+}
+
+impl Elements {
+    /// The elements that `selection` means in an array of `extents`. What has no end has `u64::MAX` indexes.
+    ///
+    /// # Errors
+    /// If it is of another rank; if a list of blocks or points is, or lies outside.
+    pub(super) fn of(selection: &DataspaceSelection, extents: &[u64]) -> Result<Elements> {
+        let rank = selection.rank().map_or(extents.len(), |rank| usize::try_from(rank).unwrap_or(usize::MAX));
+        if rank != extents.len() {
+            return Err(Error::malformed(format!(
+                "a selection of {rank} dimensions in a dataspace of {}",
+                extents.len()
+            )));
+        }
+        match selection {
+            DataspaceSelection::None => Ok(Elements::Runs(Vec::new())),
+            DataspaceSelection::All => {
+                Ok(Elements::Product(extents.iter().map(|size| Indexes::all(*size)).collect()))
+            }
+            DataspaceSelection::Points(points) => {
+                let coordinates = points.coordinates.chunks_exact(rank.max(1));
+                let inside = |at: &[u64]| at.iter().zip(extents).all(|(at, size)| at < size);
+                if let Some(at) = coordinates.clone().find(|at| !inside(at)) {
+                    return Err(Error::malformed(format!(
+                        "point {at:?} is selected of {extents:?} elements"
+                    )));
+                }
+                let runs = coordinates.zip(0..).map(|(at, before)| Run { at: at.to_vec(), before, len: 1 });
+                Ok(Elements::Runs(runs.collect()))
+            }
+            DataspaceSelection::Hyperslab(hyperslab) => match &hyperslab.blocks {
+                Blocks::Regular(dimensions) => {
+                    Ok(Elements::Product(dimensions.iter().map(Indexes::of).collect::<Result<_>>()?))
+                }
+                Blocks::Irregular { bounds, .. } => listed(bounds, extents),
+            },
+        }
+    }
+
+    /// How many elements there are; `None` beyond `u64`.
+    pub(super) fn count(&self) -> Option<u64> {
+        match self {
+            Elements::Product(dimensions) => {
+                element_count(&dimensions.iter().map(Indexes::len).collect::<Vec<_>>())
+            }
+            Elements::Runs(runs) => Some(runs.last().map_or(0, |last| last.before.saturating_add(last.len))),
+        }
+    }
+
+    /// Whether any of them may be in `region`. Only what surely is not is told so.
+    pub(super) fn may_meet(&self, region: &Region) -> bool {
+        match self {
+            Elements::Product(dimensions) => dimensions
+                .iter()
+                .zip(bounds(region))
+                .all(|(own, (first, end))| own.before(end) > own.before(first)),
+            Elements::Runs(runs) => runs.iter().any(|run| {
+                let mut inside = run.at.iter().zip(bounds(region)).rev();
+                let last = inside
+                    .next()
+                    .is_none_or(|(at, (first, end))| *at < end && at.saturating_add(run.len) > first);
+                last && inside.all(|(at, (first, end))| (first..end).contains(at))
+            }),
+        }
+    }
+
+    /// The index behind the last one along each dimension, where there is a last one.
+    pub(super) fn ends(&self, rank: usize) -> Vec<u64> {
+        match self {
+            Elements::Product(dimensions) => {
+                let end = |own: &Indexes| own.at(own.len().checked_sub(1)?)?.checked_add(1);
+                dimensions.iter().map(|own| end(own).unwrap_or(0)).collect()
+            }
+            Elements::Runs(runs) => {
+                let mut ends = vec![0; rank];
+                for run in runs {
+                    for (dimension, (end, at)) in ends.iter_mut().zip(&run.at).enumerate() {
+                        let len = if dimension + 1 == rank { run.len } else { 1 };
+                        *end = (*end).max(at.saturating_add(len));
+                    }
+                }
+                ends
+            }
+        }
+    }
+
+    /// The coordinates of the element at a place, and how many of those from it on are its neighbours.
+    pub(super) fn run_at(&self, place: u64, at: &mut Vec<u64>) -> Option<u64> {
+        at.clear();
+        match self {
+            Elements::Product(dimensions) => {
+                let mut rest = place;
+                let mut neighbours = 1;
+                for (inner, own) in dimensions.iter().rev().enumerate() {
+                    let within = rest.checked_rem(own.len())?;
+                    rest /= own.len();
+                    at.push(own.at(within)?);
+                    if inner == 0 {
+                        neighbours = own.neighbours(within);
+                    }
+                }
+                at.reverse();
+                (rest == 0).then_some(neighbours)
+            }
+            Elements::Runs(runs) => {
+                let run = runs.get(runs.partition_point(|run| run.before <= place).checked_sub(1)?)?;
+                let within = place.checked_sub(run.before).filter(|within| *within < run.len)?;
+                at.extend(&run.at);
+                if let Some(last) = at.last_mut() {
+                    *last = last.checked_add(within)?;
+                }
+                Some(run.len - within)
+            }
+        }
+    }
+}
+
+/// The first index of a region along each dimension and the one behind the last.
+pub(super) fn bounds(region: &Region) -> impl DoubleEndedIterator<Item = (u64, u64)> + ExactSizeIterator {
+    region.start.iter().zip(&region.count).zip(&region.step).map(|((start, count), step)| {
+        let last = count.saturating_sub(1).saturating_mul(*step);
+        (*start, if *count == 0 { *start } else { start.saturating_add(last).saturating_add(1) })
+    })
+}
+
+/// Boxes by their first and last corners. The library goes through all of them together, row by row.
+fn listed(corners: &[u64], extents: &[u64]) -> Result<Elements> {
+    let rank = extents.len().max(1);
+    let mut boxes: Vec<(&[u64], &[u64])> = Vec::new();
+    for pair in corners.chunks_exact(rank.saturating_mul(2)) {
+        let (first, last) = pair.split_at(rank);
+        let inside =
+            first.iter().zip(last).zip(extents).all(|((first, last), size)| first <= last && last < size);
+        if !inside {
+            return Err(Error::malformed(format!(
+                "a block from {first:?} to {last:?} is selected of {extents:?} elements"
+            )));
+        }
+        boxes.push((first, last));
+    }
+    boxes.sort_unstable();
+    if let Some(product) = product(&boxes, rank) {
+        return Ok(Elements::Product(product));
+    }
+    let rows = |(first, last): &(&[u64], &[u64])| {
+        let outer = first.iter().zip(*last).take(rank - 1);
+        outer.fold(1_u64, |rows, (first, last)| {
+            rows.saturating_mul(last.saturating_sub(*first).saturating_add(1))
+        })
+    };
+    if boxes.iter().fold(0_u64, |sum, one| sum.saturating_add(rows(one))) > MOST_RUNS {
+        let detail = format!("a selection of more than {MOST_RUNS} rows");
+        return Err(Error::new(ErrorKind::LimitExceeded, detail));
+    }
+    let mut runs: Vec<Run> = Vec::new();
+    for (first, last) in boxes {
+        let len = last.last().zip(first.last()).map_or(1, |(last, first)| last - first + 1);
+        let mut at = first.to_vec();
+        loop {
+            runs.push(Run { at: at.clone(), before: 0, len });
+            let outer = at.iter_mut().zip(first.iter().zip(last)).take(rank - 1).rev();
+            let mut moved = false;
+            for (at, (first, last)) in outer {
+                if *at < *last {
+                    *at += 1;
+                    moved = true;
+                    break;
+                }
+                *at = *first;
+            }
+            if !moved {
+                break;
+            }
+        }
+    }
+    runs.sort_unstable_by(|a, b| a.at.cmp(&b.at));
+    let mut before = 0_u64;
+    let mut joined: Vec<Run> = Vec::new();
+    for mut run in runs {
+        if let Some(last) = joined.last_mut()
+            && let (Some((at, outer)), Some((own, own_outer))) = (last.at.split_last(), run.at.split_last())
+            && outer == own_outer
+            && *own < at.saturating_add(last.len)
+        {
+            // Blocks that overlap mean their elements once.
+            let more = own.saturating_add(run.len).saturating_sub(at.saturating_add(last.len));
+            last.len = last.len.saturating_add(more);
+            before = before.saturating_add(more);
+            continue;
+        }
+        run.before = before;
+        before = before.saturating_add(run.len);
+        joined.push(run);
+    }
+    Ok(Elements::Runs(joined))
+}
+
+/// The indexes whose combinations are exactly these boxes, which are sorted.
+fn product(boxes: &[(&[u64], &[u64])], rank: usize) -> Option<Vec<Indexes>> {
+    let mut dimensions = Vec::with_capacity(rank);
+    for dimension in 0..rank {
+        let of = |(first, last): &(&[u64], &[u64])| Some((*first.get(dimension)?, *last.get(dimension)?));
+        let mut spans: Vec<(u64, u64)> = boxes.iter().filter_map(of).collect();
+        spans.sort_unstable();
+        spans.dedup();
+        if spans.iter().zip(spans.iter().skip(1)).any(|((_, last), (first, _))| first <= last) {
+            return None;
+        }
+        let mut before = 0;
+        let pieces = spans.iter().map(|(first, last)| {
+            let piece = Piece { start: *first, before, len: last - first + 1 };
+            before += piece.len;
+            piece
+        });
+        dimensions.push(Indexes::Pieces(pieces.collect()));
+    }
+    let spans = dimensions.iter().map(|own| match own {
+        Indexes::Pieces(pieces) => pieces.len() as u64,
+        Indexes::Blocks { .. } => 1,
+    });
+    let all = spans.fold(1_u64, u64::saturating_mul);
+    let distinct = boxes.iter().zip(boxes.iter().skip(1)).all(|(a, b)| a != b);
+    (distinct && all == boxes.len() as u64 && !boxes.is_empty()).then_some(dimensions)
+}
+
+fn beyond() -> Error {
+    Error::malformed("a selection beyond 2^64 elements")
+}
+
+/// Rows of irregular selections that are kept.
+const MOST_RUNS: u64 = 1 << 20;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::format::encoding::selection::hyperslab::{HyperslabSelection, HyperslabVersion};
+
+    fn selection(blocks: Blocks) -> DataspaceSelection {
+        DataspaceSelection::Hyperslab(HyperslabSelection { version: HyperslabVersion::V2, blocks })
+    }
+
+    fn walked(elements: &Elements) -> Vec<Vec<u64>> {
+        let mut at = Vec::new();
+        (0..elements.count().unwrap())
+            .map(|place| {
+                elements.run_at(place, &mut at).unwrap();
+                at.clone()
+            })
+            .collect()
+    }
+
+    #[test]
+    fn indexes_know_their_places() {
+        let spaced = Dimension { start: 2, stride: 5, count: 3, block: 2 };
+        let pieces = Indexes::Pieces(vec![
+            Piece { start: 2, before: 0, len: 2 },
+            Piece { start: 7, before: 2, len: 2 },
+            Piece { start: 12, before: 4, len: 2 },
+        ]);
+        for indexes in [Indexes::of(&spaced).unwrap(), pieces] {
+            let all: Vec<u64> = (0..indexes.len()).map(|place| indexes.at(place).unwrap()).collect();
+            assert_eq!(all, [2, 3, 7, 8, 12, 13]);
+            assert_eq!(indexes.at(6), None);
+            for index in 0..20 {
+                assert_eq!(indexes.before(index), all.iter().filter(|own| **own < index).count() as u64);
+            }
+            let neighbours: Vec<u64> = (0..6).map(|place| indexes.neighbours(place)).collect();
+            assert_eq!(neighbours, [2, 1, 2, 1, 2, 1]);
+        }
+        let endless = Indexes::of(&Dimension { start: 1, stride: 3, count: u64::MAX, block: 2 }).unwrap();
+        assert_eq!((endless.len(), endless.before(8), endless.at(4)), (u64::MAX, 5, Some(7)));
+        assert_eq!(endless.first(3).len(), 3);
+        let open = Indexes::of(&Dimension { start: 4, stride: 1, count: 1, block: u64::MAX }).unwrap();
+        assert_eq!((open.before(10), open.at(7)), (6, Some(11)));
+        assert!(Indexes::of(&Dimension { start: 0, stride: 1, count: 2, block: 2 }).is_err());
+        assert!(
+            Indexes::of(&Dimension { start: 0, stride: 1 << 40, count: 1 << 40, block: 1 << 40 }).is_err()
+        );
+    }
+
+    #[test]
+    fn lists_of_boxes_are_walked_row_by_row() {
+        // Two boxes beside each other, the second one row lower.
+        let bounds = vec![0, 2, 1, 3, 1, 0, 2, 0];
+        let elements = Elements::of(&selection(Blocks::Irregular { rank: 2, bounds }), &[4, 4]).unwrap();
+        assert_eq!(walked(&elements), [[0, 2], [0, 3], [1, 0], [1, 2], [1, 3], [2, 0]]);
+        assert_eq!(elements.ends(2), [3, 4]);
+        assert!(elements.may_meet(&Region::new(vec![2, 0], vec![1, 1])));
+        assert!(!elements.may_meet(&Region::new(vec![2, 1], vec![2, 3])));
+        // The four corners are a product.
+        let bounds = vec![0, 0, 0, 0, 0, 3, 0, 3, 3, 0, 3, 0, 3, 3, 3, 3];
+        let elements = Elements::of(&selection(Blocks::Irregular { rank: 2, bounds }), &[4, 4]).unwrap();
+        assert!(matches!(elements, Elements::Product(_)));
+        assert_eq!(walked(&elements), [[0, 0], [0, 3], [3, 0], [3, 3]]);
+        // Overlapping ones mean their elements once.
+        let bounds = vec![0, 0, 1, 1, 0, 1, 0, 2];
+        let elements = Elements::of(&selection(Blocks::Irregular { rank: 2, bounds }), &[4, 4]).unwrap();
+        assert_eq!(walked(&elements), [[0, 0], [0, 1], [0, 2], [1, 0], [1, 1]]);
+    }
+
+    #[test]
+    fn what_lies_outside_is_refused() {
+        for bounds in [vec![0, 0, 0, 4], vec![1, 0, 0, 0]] {
+            assert!(Elements::of(&selection(Blocks::Irregular { rank: 2, bounds }), &[4, 4]).is_err());
+        }
+        assert!(
+            Elements::of(&selection(Blocks::Irregular { rank: 1, bounds: vec![0, 0] }), &[4, 4]).is_err()
+        );
+        let many = vec![0, 0, 0, u64::MAX - 2, u64::MAX - 2, 0, 1, 1, 1, 1, 1, 1];
+        let e = Elements::of(&selection(Blocks::Irregular { rank: 3, bounds: many }), &[u64::MAX; 3]);
+        assert_eq!(e.unwrap_err().kind(), ErrorKind::LimitExceeded);
+    }
+}
