@@ -6,7 +6,6 @@ use hyperslab_core::storage::FileStorage;
 use hyperslab_core::{Limits, Severity};
 use hyperslab_hdf5::check::{Options, check};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::Instant;
 
 fn main() {
@@ -30,7 +29,7 @@ fn visit(path: &Path, file: &mut dyn FnMut(&Path)) {
 fn one(path: &Path, options: &Options, least: Severity) {
     let started = Instant::now();
     let summary = FileStorage::open(path).and_then(|storage| {
-        check(Arc::new(storage), Limits::default(), options, &mut |finding| {
+        check(Box::new(storage), Limits::default(), options, &mut |finding| {
             if finding.severity <= least {
                 let object = finding.object.as_deref().unwrap_or("");
                 let byte = finding.byte.map_or(String::new(), |byte| format!(" byte {byte:#x}"));

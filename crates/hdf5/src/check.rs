@@ -9,7 +9,7 @@
 //! use hyperslab_core::{Limits, Severity, storage::FileStorage};
 //! use hyperslab_hdf5::check::{Options, check};
 //!
-//! let storage = std::sync::Arc::new(FileStorage::open("../../examples/ocean.nc")?);
+//! let storage = Box::new(FileStorage::open("../../examples/ocean.nc")?);
 //! let summary = check(storage, Limits::default(), &Options::default(), &mut |finding| {
 //!     println!("{} {}", finding.rule, finding.message);
 //! })?;
@@ -62,15 +62,15 @@ use shared_messages::SharedMessages;
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// Checks the file in `storage`, and calls `found` with each finding.
+/// Checks the file in `storage`, and calls `found` with each finding. Of a file that is split over several, any
+/// member may be given, if it was opened by its path; places then count from the beginning of the whole.
 ///
 /// Memory stays within 64 MiB and four times the file, and a chunk at a time where [`Options::values`] is set.
 ///
 /// # Errors
-/// If reading fails, and [`Unsupported`](hyperslab_core::ErrorKind::Unsupported) for a lone member of a file that
-/// is split over several. Whatever is wrong with the bytes is a finding.
+/// If reading fails, or other members of a split file are missing. Whatever is wrong with the bytes is a finding.
 pub fn check(
-    storage: Arc<dyn ReadAt>,
+    storage: Box<dyn ReadAt>,
     limits: Limits,
     options: &Options,
     found: &mut dyn FnMut(Finding),
@@ -84,12 +84,13 @@ pub fn check(
 /// # Errors
 /// As [`check`].
 pub fn check_and_map(
-    storage: Arc<dyn ReadAt>,
+    storage: Box<dyn ReadAt>,
     limits: Limits,
     options: &Options,
     found: &mut dyn FnMut(Finding),
     extent: &mut dyn FnMut(Extent),
 ) -> Result<Summary> {
+    let storage = crate::file::whole(storage, limits)?;
     let mut findings = Findings::new(options.most_per_rule, found);
     let Some(start) = superblock::start(&storage, limits, &mut findings)? else {
         return Ok(findings.summary(0, None));

@@ -287,6 +287,25 @@ fn extended(reader: Reader, extension: Address, storage: Arc<dyn ReadAt>) -> Res
     Ok(reader)
 }
 
+/// The file that a member belongs to, put together of all its members; the storage as it is where it stands
+/// alone, or has no superblock that can be read.
+///
+/// # Errors
+/// If other members are missing, or reading fails.
+pub(crate) fn whole(storage: Box<dyn ReadAt>, limits: Limits) -> Result<Arc<dyn ReadAt>> {
+    let storage = match set::leading(&*storage)? {
+        Some(leading) => leading,
+        None => storage,
+    };
+    let siblings = storage.siblings().unwrap_or_else(|| Arc::new(Lonely));
+    let storage: Arc<dyn ReadAt> = storage.into();
+    let Ok((superblock, base)) = superblock::read(&*storage) else { return Ok(storage) };
+    let reader = Reader::new(Box::new(Arc::clone(&storage)), base, superblock.sizes, limits);
+    let Ok(driver) = driver(&reader, &superblock) else { return Ok(storage) };
+    let whole = set::assemble(&storage, &*siblings, Ok(driver), base, superblock.end_of_file)?;
+    Ok(whole.map_or(storage, |whole| Arc::new(whole)))
+}
+
 /// What the file says of the driver that wrote it; an error if where it should be is not in this member.
 fn driver(reader: &Reader, superblock: &Superblock) -> Result<Option<DriverInfo>> {
     let address = superblock.driver_info();

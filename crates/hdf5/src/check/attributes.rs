@@ -121,6 +121,9 @@ impl Checker<'_> {
                         if object.is_plain {
                             c.part(Attribute::NAME, object.byte, object.bytes.len() as u64);
                         }
+                        if MessageFlags(*message_flags).any(MessageFlags::SHAREABLE) {
+                            c.keep_shareable(MessageType::ATTRIBUTE, &object.bytes);
+                        }
                         match Attribute::decode(&mut object.decoder(Attribute::NAME), &c.sizes()) {
                             Ok(attribute) => {
                                 let body = object.is_plain.then(|| object.bytes.clone());
@@ -165,7 +168,7 @@ impl Checker<'_> {
         for [one, other] in orders.array_windows() {
             if one.0 == other.0 {
                 let message = format!("two attributes have creation order {}", one.0);
-                self.report(&rule::CREATION_ORDER, Attribute::NAME, other.1, message);
+                self.report(&rule::ATTRIBUTE_ORDER, Attribute::NAME, other.1, message);
             }
         }
         if let Some((order, at)) = orders.last().filter(|(order, _)| *order > most) {

@@ -4,10 +4,12 @@ use super::Checker;
 use super::reading::{Placed, Pointer, pointer};
 use super::rule;
 use crate::format::infrastructure::free_space_manager::Client;
-use crate::format::infrastructure::free_space_manager::section_list::SectionKind;
+use crate::format::infrastructure::free_space_manager::section_list::{
+    SectionKind, SectionListContext, SectionSet,
+};
 use crate::format::infrastructure::{FreeSpaceManagerHeader, FreeSpaceSectionList};
 use crate::format::{Address, Structure};
-use hyperslab_core::Result;
+use hyperslab_core::{Decoder, Result};
 
 /// The sections of a manager.
 pub(super) struct FreeSpace {
@@ -73,8 +75,8 @@ impl Checker<'_> {
             self.report(&rule::FREE_SPACE_COUNT, NAME, list_at + u64::from(sizes.offsets), message);
         }
         let list = self.section_list(&header, address, pointer(NAME, list_at))?;
-        let Some(Placed { value: list, byte: list_byte }) = list else { return Ok(None) };
-        let mut free = self.sections(&header, &list, list_byte);
+        let Some((Placed { value: list, byte: list_byte }, context)) = list else { return Ok(None) };
+        let mut free = self.sections(&context, &list, list_byte);
         let bytes = free.sections.iter().fold(0_u64, |sum, section| sum.saturating_add(section.size));
         let all_listed = header.unserialized_section_count == 0
             && free.sections.iter().all(|s| matches!(s.kind, SectionKind::Single | SectionKind::File(_)));
@@ -91,31 +93,55 @@ impl Checker<'_> {
         header: &FreeSpaceManagerHeader,
         owner: Address,
         from: Pointer,
-    ) -> Result<Option<Placed<FreeSpaceSectionList>>> {
+    ) -> Result<Option<(Placed<FreeSpaceSectionList>, SectionListContext)>> {
         const NAME: &str = FreeSpaceSectionList::NAME;
-        let sizes = self.sizes();
-        let context = header.section_list_context(&sizes);
         let used = header.section_list_used;
-        let list = self.structure::<FreeSpaceSectionList>(header.section_list, used, &context, from)?;
-        let Some(list) = list else { return Ok(None) };
+        let Some((byte, bytes)) = self.owned_bytes(NAME, header.section_list, used, from)? else {
+            return Ok(None);
+        };
+        let context = self.section_list_context(header, byte, &bytes);
+        let Some(value) = self.decode::<FreeSpaceSectionList>(byte, &bytes, &context)? else {
+            return Ok(None);
+        };
+        let list = Placed { value, byte };
         let spare = header.section_list_allocated.saturating_sub(used);
         self.claim_spare(NAME, list.byte.saturating_add(used), spare);
         if list.value.header != owner {
             let message = format!("belongs to a manager at {}, expected {owner}", list.value.header);
             self.report(&rule::OWNER, NAME, list.byte + 5, message);
         }
-        Ok(Some(list))
+        Ok(Some((list, context)))
+    }
+
+    /// libhdf5 before 1.10 stored the sizes of sections in a byte less where the greatest is a power of 256.
+    fn section_list_context(
+        &self,
+        header: &FreeSpaceManagerHeader,
+        byte: u64,
+        bytes: &[u8],
+    ) -> SectionListContext {
+        let context = header.section_list_context(&self.sizes());
+        let older =
+            u8::try_from(header.max_section_size.saturating_sub(1).checked_ilog2().unwrap_or(0) / 8 + 1);
+        let older = SectionListContext { size_width: older.unwrap_or(8), ..context };
+        let fits = |context: &SectionListContext| {
+            let mut d = Decoder::new(FreeSpaceSectionList::NAME, byte, bytes);
+            FreeSpaceSectionList::decode(&mut d, context).is_ok_and(|list| {
+                let bytes = |set: &SectionSet| set.size.saturating_mul(set.sections.len() as u64);
+                list.sets.iter().map(bytes).fold(0, u64::saturating_add) <= header.total_space
+            })
+        };
+        if !fits(&context) && fits(&older) { older } else { context }
     }
 
     /// The sections one by one, which must come in order of their sizes and lie apart.
     fn sections(
         &mut self,
-        header: &FreeSpaceManagerHeader,
+        context: &SectionListContext,
         list: &FreeSpaceSectionList,
         list_byte: u64,
     ) -> FreeSpace {
         let sizes = self.sizes();
-        let context = header.section_list_context(&sizes);
         let offset_width = u64::from(context.offset_width);
         let mut sections: Vec<FreeSection> = Vec::new();
         let mut byte = list_byte + 5 + u64::from(sizes.offsets);

@@ -55,7 +55,7 @@ impl Checker<'_> {
             if let Err(error) = value.check_unchecksummed()
                 && !header.is_version_2()
             {
-                self.error_as(error, &rule::DATATYPE, Some(pointer(S::NAME, message.offset)))?;
+                self.error_as(error, &rule::UNUSUAL_DATATYPE, Some(pointer(S::NAME, message.offset)))?;
             }
         }
         Ok(value)

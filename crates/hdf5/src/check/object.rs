@@ -43,14 +43,11 @@ impl Checker<'_> {
             let message = "the object is no group, dataset or datatype by its messages";
             self.report(&rule::MISSING_MESSAGE, header.name(), header.byte, message);
         }
-        if let Some(cached) = cached
-            && !has(MessageType::SYMBOL_TABLE)
-        {
-            let message = "a symbol table is cached of an object that has none";
-            self.report(&rule::SYMBOL_TABLE_CACHE, from.structure, cached.byte, message);
-        }
         self.attributes(&header)?;
         for message in header.messages() {
+            if message.flags.any(MessageFlags::SHAREABLE) && !message.flags.is_shared() {
+                self.keep_shareable(message.message_type, &message.body);
+            }
             if is_only_laid_out(message.message_type) {
                 self.any_message(&header, message)?;
             }

@@ -79,9 +79,6 @@ rules! {
         "a shared message counts other uses than there are, or its index other messages";
     SHARED_MESSAGE_HASH Error "hdf5/shared-message-hash" "the hash of a shared message is not that of its bytes";
     MISSING_MESSAGE Error "hdf5/missing-message" "an object lacks a message that it cannot do without";
-    UNKNOWN_MESSAGE_FATAL Error "hdf5/unknown-message-fatal"
-        "a message of an unknown type says that objects with it must not be opened";
-    DATASPACE Error "hdf5/dataspace" "a dataspace is larger than its maximum, or permuted";
     DATATYPE Error "hdf5/datatype" "a datatype contradicts itself";
     LAYOUT_RANK Error "hdf5/layout-rank" "a data layout has other dimensions than the dataspace";
     ELEMENT_SIZE Error "hdf5/element-size" "chunks are of elements of another size than the datatype";
@@ -89,7 +86,6 @@ rules! {
     FILL_VALUE_SIZE Error "hdf5/fill-value-size" "a fill value is not of one element";
     CHUNK_INDEX Error "hdf5/chunk-index" "a chunk index contradicts the data layout or the dataspace";
     CHUNK_OFFSET Error "hdf5/chunk-offset" "a chunk does not begin at a multiple of the chunk's dimensions";
-    CHUNK_OUTSIDE Error "hdf5/chunk-outside" "a chunk lies outside of the dataset's current dimensions";
     CHUNK_SIZE Error "hdf5/chunk-size" "a chunk is stored in a number of bytes that it cannot have";
     CHUNK_CHECKSUM Error "hdf5/chunk-checksum" "the checksum of a chunk is not that of its bytes";
     CHUNK_DATA Error "hdf5/chunk-data" "the bytes of a chunk are not what its filters make";
@@ -98,6 +94,12 @@ rules! {
     EXTERNAL_FILES Error "hdf5/external-files" "external files are named or sized wrongly";
     FILE_SPACE Error "hdf5/file-space" "the file space information contradicts the file";
 
+    CHUNK_OUTSIDE Warning "hdf5/chunk-outside" "a chunk lies outside of the dataset's current dimensions";
+    UNKNOWN_MESSAGE_FATAL Warning "hdf5/unknown-message-fatal"
+        "a message of an unknown type says that objects with it must not be opened";
+    UNUSUAL_DATATYPE Warning "hdf5/unusual-datatype"
+        "a datatype leaves so many bits unused that libhdf5 refuses it without a checksum";
+    ATTRIBUTE_ORDER Warning "hdf5/attribute-order" "two attributes of an object have one creation order";
     WRITE_FLAG Warning "hdf5/write-flag" "a writer has the file open, or left it without closing it"
         => "`h5clear -s FILE` clears the mark once no writer has the file open";
     BASE_ADDRESS Warning "hdf5/base-address" "the base address is not where the superblock is"

@@ -1,10 +1,10 @@
 //! Messages that object headers share in heaps of the file, and how often.
 
-use super::Checker;
 use super::fractal_heap::Heap;
 use super::objects;
 use super::reading::{Placed, Pointer, pointer};
 use super::rule;
+use super::{Checker, most};
 use crate::format::infrastructure::btree_v2::record::{SharedMessage, SharedMessageLocation};
 use crate::format::infrastructure::btree_v2::{Record, RecordType};
 use crate::format::infrastructure::shared_message_table::{
@@ -12,15 +12,17 @@ use crate::format::infrastructure::shared_message_table::{
 };
 use crate::format::infrastructure::{SharedMessageList, SharedMessageTable};
 use crate::format::message::shared_message_table::SharedMessageTable as TableMessage;
-use crate::format::message::{HeaderMessage, MessageType};
+use crate::format::message::{HeaderMessage, Message, MessageType};
 use crate::format::{Structure, checksum};
-use hyperslab_core::Result;
+use hyperslab_core::{Decoder, Result};
 use rustc_hash::FxHashMap;
 
 /// The indexes of the file.
 #[derive(Default)]
 pub(super) struct SharedMessages {
     indexes: Vec<Index>,
+    /// How many headers keep a message that is shared as well, by its hash: the first that had it keeps it.
+    kept: FxHashMap<u32, u32>,
 }
 
 struct Index {
@@ -85,10 +87,27 @@ impl Checker<'_> {
         }
     }
 
+    /// Counts a message that may be shared and stands where it was written first.
+    pub(super) fn keep_shareable(&mut self, message_type: MessageType, bytes: &[u8]) {
+        let bit = 1_u16.checked_shl(bit_of(message_type).into()).unwrap_or(0);
+        let is_indexed = |index: &Index| index.index.message_types & bit != 0;
+        if !self.shared.indexes.iter().any(is_indexed) || self.shared.kept.len() >= most(self.len, KEPT_SIZE)
+        {
+            return;
+        }
+        let name = super::message::name(message_type);
+        let mut d = Decoder::new(name, 0, bytes);
+        if Message::decode(message_type, &mut d, &self.sizes()).is_ok() {
+            // In version 1 headers padding follows.
+            let encoded = bytes.get(..bytes.len() - d.remaining()).unwrap_or_default();
+            *self.shared.kept.entry(checksum::lookup3_from(encoded, message_type.0.into())).or_default() += 1;
+        }
+    }
+
     /// Compares the indexes with the heaps, and with how often messages were used.
     pub(super) fn check_shared_messages(&mut self) -> Result<()> {
         self.current = objects::FILE;
-        for index in std::mem::take(&mut self.shared).indexes {
+        for index in std::mem::take(&mut self.shared.indexes) {
             self.shared_index(index)?;
         }
         Ok(())
@@ -165,7 +184,8 @@ impl Checker<'_> {
     ) -> Result<bool> {
         match &message.location {
             SharedMessageLocation::Heap { reference_count, heap_id } => {
-                let found = uses.get(heap_id).copied().unwrap_or(0);
+                let kept = self.shared.kept.get(&message.hash).copied().unwrap_or(0);
+                let found = uses.get(heap_id).copied().unwrap_or(0).saturating_add(kept);
                 if *reference_count < found
                     || *reference_count > found && self.complete && self.collections.is_whole
                 {
@@ -205,3 +225,5 @@ fn bit_of(message_type: MessageType) -> u16 {
         other => other.0,
     }
 }
+
+const KEPT_SIZE: u64 = 32;

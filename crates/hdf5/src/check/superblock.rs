@@ -8,16 +8,16 @@ use super::{Checker, Finding};
 use crate::format::infrastructure::symbol_table_entry::Cache;
 use crate::format::message::MessageType;
 use crate::format::message::btree_k_values::BtreeKValues;
-use crate::format::message::driver_info::DriverInfo as DriverInfoMessage;
 use crate::format::message::metadata_cache_image::MetadataCacheImage;
 use crate::format::metadata::Superblock;
-use crate::format::metadata::driver_info::{DriverInfo, DriverInfoBlock};
+use crate::format::metadata::driver_info::DriverInfoBlock;
 use crate::format::metadata::superblock::{SymbolTableRoot, Version};
+use crate::format::object_header::MessageFlags;
 use crate::format::{Address, Sizes, Structure, checksum};
 use crate::navigate::cache_image::Imaged;
 use crate::navigate::{Reader, superblock};
 use hyperslab_core::storage::ReadAt;
-use hyperslab_core::{Decoder, Error, ErrorKind, Limits, Result};
+use hyperslab_core::{Decoder, ErrorKind, Limits, Result};
 use std::sync::Arc;
 
 /// What must be known before anything is read.
@@ -252,27 +252,13 @@ impl Checker<'_> {
             return Ok(());
         };
         let mut d = Decoder::new(NAME, byte, &bytes);
-        let block = match DriverInfoBlock::decode(&mut d, &self.sizes()) {
-            Ok(block) => block,
-            Err(error) => return self.error(error),
-        };
+        if let Err(error) = DriverInfoBlock::decode(&mut d, &self.sizes()) {
+            return self.error(error);
+        }
         if self.enter(NAME, address, from) {
             self.claim(NAME, byte, (bytes.len() - d.remaining()) as u64);
         }
-        self.refuse_lone_member(&block.info)
-    }
-
-    /// A member of a family or a split file holds only a part of what its superblock describes.
-    fn refuse_lone_member(&self, info: &DriverInfo) -> Result<()> {
-        let driver = match info {
-            DriverInfo::Multi(_) => "multi",
-            DriverInfo::Family { .. } => "family",
-            DriverInfo::Unknown { .. } => return Ok(()),
-        };
-        if self.end <= self.len {
-            return Ok(());
-        }
-        Err(Error::unsupported(format!("one member of a file that the {driver} driver split over several")))
+        Ok(())
     }
 
     fn extension(&mut self, address: Address, from: Pointer) -> Result<()> {
@@ -291,12 +277,6 @@ impl Checker<'_> {
                         self.k = values;
                     }
                 }
-                MessageType::DRIVER_INFO => {
-                    if let Some(message) = self.message::<DriverInfoMessage>(&header, message)? {
-                        let d = Decoder::new(DriverInfoMessage::NAME, 0, &message.information);
-                        self.refuse_lone_member(&DriverInfo::decode(message.identification, d))?;
-                    }
-                }
                 MessageType::METADATA_CACHE_IMAGE => {
                     if let Some(image) = self.message::<MetadataCacheImage>(&header, message)? {
                         self.cache_image(&image, pointer(MetadataCacheImage::NAME, message.offset + 1))?;
@@ -313,14 +293,14 @@ impl Checker<'_> {
                         self.open_shared_messages(&table, message.offset + 1)?;
                     }
                 }
+                // Who modified the file without knowing the message left what it says to rot.
+                MessageType::FILE_SPACE_INFO if message.flags.any(MessageFlags::WAS_UNKNOWN) => {}
                 MessageType::FILE_SPACE_INFO => {
                     if let Some(info) = self.message(&header, message)? {
                         self.keep_file_space(info, message.offset);
                     }
                 }
-                MessageType::BTREE_K_VALUES
-                | MessageType::DRIVER_INFO
-                | MessageType::METADATA_CACHE_IMAGE => {}
+                MessageType::BTREE_K_VALUES | MessageType::METADATA_CACHE_IMAGE => {}
                 _ => self.any_message(&header, message)?,
             }
         }
