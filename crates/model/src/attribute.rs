@@ -15,5 +15,6 @@ pub struct Attribute {
     /// How the elements are stored.
     pub storage: ElementStorage,
     /// What one format alone has, under that format's name: `zarr: json` marks a text that is JSON there.
+    /// Under [`EXTRA`](crate::EXTRA) a map of what other programs say of it.
     pub native: Vec<(&'static str, Directive)>,
 }

@@ -3,6 +3,9 @@
 use crate::Values;
 use hyperslab_core::{Error, Result};
 
+/// What keys begin with that other programs add to a document; they are kept and mean nothing here.
+pub const EXTRA: &str = "x-";
+
 /// How an object is stored.
 #[derive(Clone, Debug, Default)]
 pub struct Storage {
@@ -27,7 +30,8 @@ pub struct Storage {
     /// Of a dimcoord: how many of its steps a tile of a sparse array spans, of its type. Of a datetime, a count
     /// of its unit.
     pub tile: Option<Values>,
-    /// What one format alone has, under that format's name.
+    /// What one format alone has, under that format's name; under [`EXTRA`], what other programs say of the
+    /// object.
     pub native: Vec<(&'static str, Vec<(String, Directive)>)>,
 }
 

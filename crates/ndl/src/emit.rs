@@ -4,7 +4,7 @@ mod section;
 
 use crate::extensions::Extensions;
 use crate::lower::{self, Lower};
-use crate::tree::{Key, Tree};
+use crate::tree::{Entries, Key, Tree};
 use crate::{json, yaml};
 use hyperslab_core::{Error, Result};
 use hyperslab_model::{Group, Node, NodeKind, NodePath, Unreadable};
@@ -209,6 +209,8 @@ impl Emitter {
         let attributes = lower.attributes(&group.attributes)?;
         let cells = group.cells.as_ref().map(|cells| lower.cells(cells)).transpose()?.unwrap_or_default();
         let storage = lower.storage(None, &group.storage, None)?;
+        let mut extra = Entries::new();
+        lower.push_extra(&mut extra, &group.storage);
         let (extensions, changes) = (lower.extensions, lower.changes);
         if self.seen.contains(path) && self.open.as_ref().is_none_or(|open| open.path != *path) {
             return Err(Error::invalid("the group was given before"));
@@ -225,6 +227,7 @@ impl Emitter {
             for (name, tree) in &storage {
                 open.add(Section::Storage, *name, tree);
             }
+            open.add_extra(&extra);
         }
         Ok(())
     }
@@ -281,7 +284,11 @@ impl Emitter {
         }
         self.begin(path)?;
         self.found(path, extensions, changes);
-        let whole = Whole { path: path.clone(), text: group.text(), reason: Some(what.reason.clone()) };
+        let text = match what.attributes.is_empty() {
+            true => self.group_entry(path, &lower::unreadable(what)),
+            false => group.text(),
+        };
+        let whole = Whole { path: path.clone(), text, reason: Some(what.reason.clone()) };
         match &mut self.open {
             Some(open) => open.behind.push(whole),
             None => self.body.push(whole),

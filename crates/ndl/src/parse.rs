@@ -40,8 +40,31 @@ pub struct Parsed {
     pub content: Content,
     /// The paths of all objects in the order of the document, groups before their members.
     pub order: Vec<NodePath>,
+    /// What ndarrays do not say of themselves: such a description fits files, and makes none.
+    pub partial: Vec<Partial>,
     /// What is wrong, by place.
     pub diagnostics: Vec<Diagnostic>,
+    /// What keeps a file from being made of a text without errors, by place: objects that could not be read
+    /// when the text was written, references that lead nowhere, partial descriptions.
+    pub refusals: Vec<Diagnostic>,
+}
+
+/// Something that a description leaves out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Partial {
+    /// The ndarray.
+    pub path: NodePath,
+    /// What it does not say.
+    pub missing: Missing,
+}
+
+/// What an ndarray may leave out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Missing {
+    /// The type; the content has none.
+    Type,
+    /// The shape; the content has that of a scalar, which means nothing.
+    Shape,
 }
 
 impl Parsed {
@@ -75,7 +98,7 @@ pub fn parse(text: &[u8], options: &ParseOptions) -> Parsed {
     if findings.is_hopeless() {
         return Parsed { diagnostics: findings.finish(), ..Parsed::default() };
     }
-    let context = Context::new(findings, *options);
+    let context = Context::new(findings, *options, netcdf(source, &document));
     document::read(&document, context)
 }
 
@@ -99,6 +122,17 @@ fn is_printable(source: &str, findings: &mut Findings<'_>) -> bool {
         .error("ndl/encoding", end_of(before), message)
         .hint(format!("write \"\\x{code:02x}\" in double quotes"));
     false
+}
+
+/// Whether the head says that a text describes a NetCDF file; `None` without a head.
+fn netcdf(source: &str, document: &Document<'_>) -> Option<bool> {
+    let comments = source.lines().take_while(|line| line.starts_with(['#', '%']) || *line == "---");
+    let mut heads = comments.filter(|line| line.starts_with("# NDL ") && line.contains(", described from "));
+    if let Some(head) = heads.next() {
+        return Some(head.contains("(NetCDF"));
+    }
+    let json = document.root()?.mapping()?.get("x-hyperslab")?.mapping()?.get("format")?.scalar()?;
+    Some(json.text.starts_with("netcdf"))
 }
 
 /// The place behind a text.

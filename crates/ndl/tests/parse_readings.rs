@@ -3,10 +3,10 @@
 use crate::build::path;
 use hyperslab_core::nd::Selection;
 use hyperslab_model::{
-    Attribute, Datatype, Directive, Element, Elements, Extent, Fill, Link, Ndarray, Node, Reference, Shape,
-    Text,
+    Attribute, Datatype, Directive, Element, Elements, Extent, Fill, Length, Link, Ndarray, Node, Reference,
+    Shape, Text,
 };
-use hyperslab_ndl::{Format, Head, Options, ParseOptions, Parsed, json, parse};
+use hyperslab_ndl::{Format, Head, Missing, Options, ParseOptions, Parsed, StorageDetail, json, parse};
 
 const STRICT: ParseOptions = ParseOptions { strict: true, lenient: false, pure: false };
 const LENIENT: ParseOptions = ParseOptions { strict: false, lenient: true, pure: false };
@@ -182,6 +182,23 @@ fn reading_10_bytes_and_nul_have_a_spelling() {
     let parsed = clean("ndarrays: {bad: {x-error: \"malformed heap\", attributes: {a: 1}}}");
     let Node::Unreadable(bad) = node(&parsed, "/bad") else { panic!() };
     assert_eq!((bad.reason.as_str(), bad.attributes.len()), ("malformed heap", 1));
+    assert_eq!(parsed.refusals[0].message, "\"/bad\", which could not be read: \"malformed heap\"");
+    let text =
+        r#"{"/": {"attributes": {"a": {"shape": [], "type": "string", "value": {"x-bytes": "0x80"}}}}}"#;
+    assert_eq!(shown(&clean(text), "a"), "string {\"x-bytes\": \"0x80\"}");
+}
+
+#[test]
+fn reading_11_a_head_is_a_comment_and_no_key() {
+    let parsed = clean("# NDL 0.6.1, described from example.nc (NetCDF-4)\n# extensions: links\n\n{}\n");
+    assert_eq!(parsed.order, [path("/")]);
+    // What the head says decides how the document is read: in NetCDF, `_FillValue` is the fill value.
+    let text = "ndarrays:\n  a:\n    shape: []\n    type: int8\n    attributes: {_FillValue: {shape: [], type: int8, value: 1}}\n    storage: {fillvalue: 2}\n";
+    let under = |head: &str| lines(&with(&format!("{head}{text}"), ParseOptions::default()));
+    assert!(under("# NDL 0.6.1, described from a.nc (NetCDF-4)\n")[0].contains("error: _FillValue"));
+    assert_eq!(under("# NDL 0.6.1, described from a.h5 (HDF5)\n"), Vec::<String>::new());
+    let json = r#"{"x-hyperslab": {"version": "1", "location": "a.nc", "format": "netcdf4"}, "/": {}}"#;
+    assert_eq!(clean(json).order, [path("/")]);
 }
 
 #[test]
@@ -193,6 +210,24 @@ fn reading_12_unknown_keys_are_warnings_with_a_suggestion() {
     );
     assert!(with(text, STRICT).has_errors());
     assert!(finding("atributes: {}").contains("did you mean attributes?"));
+}
+
+#[test]
+fn reading_12_keys_of_other_programs_return() {
+    let text = "attributes:\n  b: {shape: [], type: int8, x-unit: {si: true}, value: 1}\n\ndatatypes:\n  t:\n    type: int8\n    x-t: 1\n\ndimcoords:\n  d:\n    size: 2\n    x-axis: T\n\nndarrays:\n  a:\n    shape: [1]\n    type: int8\n    x-mine: {list: [1, null, 2.5, \"no\"], map: {b: text}}\n    value: [1]\n\nx-tool: {version: 3}\n";
+    let parsed = clean(text);
+    let written = written(&parsed, true);
+    assert_eq!(written.split_once("\n\n").unwrap().1, text);
+    let grouped = format!(
+        "/:\n{}\n/g:\n  x-tool: [1]\n",
+        text.replace('\n', "\n  ").replace("\n  \n", "\n\n").trim_end()
+    );
+    let grouped = format!("/:\n  {}", grouped.strip_prefix("/:\n").unwrap());
+    assert_eq!(
+        self::written(&clean(&grouped), true).split_once("\n\n").unwrap().1,
+        grouped.replace("\n/g:", "\n\n/g:")
+    );
+    assert!(!self::written(&parsed, false).contains("x-tool: [1]"));
 }
 
 #[test]
@@ -284,9 +319,18 @@ fn reading_23_dimcoords_may_come_twice_and_later() {
 }
 
 #[test]
+fn reading_24_the_nearest_dimcoord_wins() {
+    let text = "/: {dimcoords: {lat: {size: 2}}}\n/g: {dimcoords: {lat: {size: 5}}, ndarrays: {a: {shape: [lat, /lat], type: int8}}}\n";
+    assert_eq!(coordinates(text, "/g/a"), [Some("/g/lat".into()), Some("/lat".into())]);
+    let parsed = clean(text);
+    assert_eq!(ndarray(&parsed, "/g/a").shape.current(), Some(vec![5, 2]));
+    assert!(written(&parsed, true).contains("shape: [lat, /lat]"), "{}", written(&parsed, true));
+}
+
+#[test]
 fn reading_25_links_lead_to_objects() {
     let parsed = clean(
-        "links: {a: {hard: /x}, b: {soft: ../y}, c: {external: {file: f, path: /p}}, d: {user: {class: 187, data: \"0x00\"}}}",
+        "ndarrays: {x: {shape: [], type: int8}}\nlinks: {a: {hard: /x}, b: {soft: ../y}, c: {external: {file: f, path: /p}}, d: {user: {class: 187, data: \"0x00\"}}}",
     );
     let link = |at| match node(&parsed, at) {
         Node::Link(link) => link.clone(),
@@ -297,6 +341,25 @@ fn reading_25_links_lead_to_objects() {
     assert_eq!(link("/c"), Link::External { file: "f".into(), path: "/p".into() });
     assert_eq!(link("/d"), Link::User { class: 187, data: vec![0] });
     assert!(finding("links: {a: {sft: /x}}").contains("did you mean soft?"));
+}
+
+#[test]
+fn reading_25_hard_links_lead_somewhere_and_soft_ones_may_not() {
+    let found = finding("ndarrays: {hight: {shape: [], type: int8}}\nlinks: {a: {hard: /height}}\n");
+    assert_eq!(
+        found,
+        "2:12: error: a hard link to /height, where nothing is [ndl/link]; did you mean /hight?"
+    );
+    clean("links: {a: {soft: /nowhere}}");
+    // Through other links, and around to the group that holds them.
+    clean("/g: {links: {up: {hard: /}, in: {hard: /g/up/g/up/g}}}\n");
+    let round = lines(&with("links: {a: {hard: /b}, b: {hard: /a}}", ParseOptions::default()));
+    assert_eq!(round.len(), 2);
+    assert!(round[0].contains("which leads back to itself"), "{round:?}");
+    assert!(
+        finding("links: {a: {external: {file: f, path: /}}, b: {hard: /a/x}}")
+            .contains("in no part of this file")
+    );
 }
 
 #[test]
@@ -397,6 +460,18 @@ fn reading_34_sparse_dimensions_have_no_length() {
 }
 
 #[test]
+fn reading_35_bookkeeping_is_what_it_says() {
+    // Labels and further scales have their place under the format's name; bookkeeping shown raw is attributes.
+    let text = "ndarrays:\n  a:\n    shape: [2]\n    type: int8\n    attributes:\n      CLASS: DIMENSION_SCALE\n      _Netcdf4Dimid: 0\n    storage:\n      hdf5: {dimension_labels: [lat]}\n";
+    let parsed = clean(text);
+    let a = ndarray(&parsed, "/a");
+    assert_eq!(a.attributes.keys().collect::<Vec<_>>(), ["CLASS", "_Netcdf4Dimid"]);
+    let labels = Directive::List(vec![Directive::Text("lat".into())]);
+    assert_eq!(a.storage.native, [("hdf5", vec![("dimension_labels".into(), labels)])]);
+    assert_eq!(written(&parsed, true).split_once("\n\n").unwrap().1, text);
+}
+
+#[test]
 fn reading_36_names_and_sizes_mix() {
     assert_eq!(
         coordinates("dimcoords: {x: {size: 2}}\nndarrays: {a: {shape: [x, 3], type: int8}}\n", "/a"),
@@ -468,6 +543,21 @@ fn reading_42_the_value_decides_the_type_of_a_short_form() {
 }
 
 #[test]
+fn reading_42_a_netcdf_string_says_that_it_has_no_characters() {
+    let text = "attributes:\n  a: characters\n  b:\n    shape: []\n    type: string\n    storage: {length: variable}\n    value: one string\n";
+    let parsed = clean(text);
+    assert_eq!(attribute(&parsed, "a").storage.length, None);
+    assert_eq!(attribute(&parsed, "b").storage.length, Some(Length::Variable));
+    let nodes = nodes(&parsed);
+    let head = Head { location: "a", format: "netcdf4", title: "NetCDF-4", version: "0" };
+    let netcdf =
+        crate::build::emit(Format::Yaml, Options { netcdf: true, ..Options::default() }, &head, &nodes);
+    let again = clean(&netcdf);
+    assert_eq!(attribute(&again, "b").storage.length, Some(Length::Variable), "{netcdf}");
+    assert_eq!(attribute(&again, "a").storage.length, None, "{netcdf}");
+}
+
+#[test]
 fn reading_43_a_scalar_is_no_array_of_one_element() {
     let text = attributes(&["a: {shape: [1, 1], type: string, value: No}"]);
     let found = finding(&text);
@@ -486,6 +576,26 @@ fn reading_44_a_comma_parts_a_plain_text() {
         found,
         "2:44: error: value[0] has 2 elements, shape [1, 1] wants 1 [ndl/value-shape]; plain scalars in [ ] cannot contain \", \": quote the text, [\"one, two\"]"
     );
+}
+
+#[test]
+fn reading_45_fill_values_of_netcdf_agree() {
+    let text = |fill: &str, directive: &str| {
+        format!(
+            "ndarrays:\n  a:\n    shape: [1]\n    type: float32\n    attributes:\n      _FillValue: {{shape: [], type: float32, value: {fill}}}\n    storage: {{fillvalue: {directive}}}\n"
+        )
+    };
+    let head = "# NDL 0.6.1, described from a.nc (NetCDF-4)\n";
+    let found = finding(&format!("{head}{}", text("-999.0", "-9.0")));
+    assert_eq!(
+        found,
+        "7:7: error: _FillValue is -999.0 and storage.fillvalue -9.0, which NetCDF keeps as one [ndl/fillvalue]"
+    );
+    assert!(finding(&text("-999.0", "-9.0")).contains("warning: _FillValue"));
+    clean(&format!("# NDL 0.6.1, described from a.h5 (HDF5)\n{}", text("-999.0", "-9.0")));
+    clean(&format!("{head}{}", text("-999.2999877929688", "-999.3")));
+    clean(&format!("{head}{}", text(".nan", ".nan")));
+    clean(&format!("{head}{}", text("1.0", "1.0").replace("    storage: {fillvalue: 1.0}\n", "")));
 }
 
 #[test]
@@ -511,6 +621,22 @@ fn reading_48_texts_are_as_long_as_stored() {
     assert_eq!(ndarray(&parsed, "/a").value.as_ref().unwrap().rows, b"ab  "[..]);
     let parsed = clean("ndarrays: {a: {shape: [], type: string}}");
     assert_eq!(ndarray(&parsed, "/a").datatype.as_deref(), Some(&Datatype::String(Text::Variable)));
+}
+
+#[test]
+fn reading_49_characters_keep_their_shape() {
+    let parsed = clean(
+        "ndarrays: {a: {shape: [2, 3], type: string, storage: {charset: ascii, length: 1}, value: [[a, b, c], [d, \"\", f]]}}",
+    );
+    let a = ndarray(&parsed, "/a");
+    assert_eq!(a.shape.current(), Some(vec![2, 3]));
+    assert!(matches!(a.datatype.as_deref(), Some(Datatype::String(Text::Fixed { len: 1, .. }))));
+    assert_eq!(a.value.as_ref().unwrap().rows, b"abcd\0f"[..]);
+    let joined =
+        "ndarrays: {a: {shape: [3], type: string, storage: {charset: ascii, length: 1}, value: abc}}";
+    assert!(finding(joined).contains("shape [3] wants a list"));
+    let wide = "ndarrays: {a: {shape: [1], type: string, storage: {charset: ascii, length: 1}, value: [ab]}}";
+    assert!(finding(wide).contains("2 bytes, expected at most 1"));
 }
 
 #[test]
@@ -575,13 +701,45 @@ fn reading_54_opaque_is_hex_or_binary() {
 
 #[test]
 fn reading_55_object_references_are_paths() {
-    let all = values("objref", "[4]", "[/a, null, {address: 5}, {target: /a, attribute: b}]");
-    assert_eq!(all, r#""/a" null {"address": 5} {"target": "/a", "attribute": "b"}"#);
-    assert!(wrong("objref", "[]", "a").contains("paths begin with /"));
+    let all = values("objref", "[3]", "[/a, null, {address: 5}]");
+    assert_eq!(all, r#""/a" null {"address": 5}"#);
+    assert!(wrong("objref", "[]", "a").ends_with("/a\""));
+    let attributes =
+        "attributes: {b: 1}\nndarrays: {a: {shape: [], type: objref, value: {target: /, attribute: b}}}\n";
+    clean(attributes);
+    assert!(
+        finding(&attributes.replace("attribute: b", "attribute: c"))
+            .contains("the attribute \"c\" of /, which has none")
+    );
+}
+
+#[test]
+fn reading_55_what_dangles_is_a_warning_and_makes_no_file() {
+    let text = "ndarrays:\n  a: {shape: [2], type: objref, value: [/b, {address: 5}]}\n";
+    let parsed = with(text, ParseOptions::default());
+    assert_eq!(
+        lines(&parsed),
+        ["2:41: warning: a reference to /b, where nothing is [ndl/reference]; did you mean /a?"]
+    );
+    let refusals: Vec<_> =
+        parsed.refusals.iter().map(|one| (one.line, one.column, one.message.as_str())).collect();
+    assert_eq!(
+        refusals,
+        [
+            (2, 41, "a reference to /b, where nothing is"),
+            (2, 45, "a reference to the address 5, where no object is")
+        ]
+    );
+    let linked = clean(
+        "/g: {ndarrays: {m: {shape: [], type: int8}}}\n/: {links: {l: {soft: g}}, ndarrays: {a: {shape: [], type: objref, value: /l/m}}}\n",
+    );
+    assert_eq!(linked.refusals, []);
 }
 
 fn selection(value: &str) -> Selection {
-    let parsed = clean(&format!("ndarrays: {{a: {{shape: [], type: regref, value: {value}}}}}"));
+    let parsed = clean(&format!(
+        "ndarrays: {{m: {{shape: [768, 3200], type: int8}}, a: {{shape: [], type: regref, value: {value}}}}}"
+    ));
     let ndarray = ndarray(&parsed, "/a");
     let (datatype, value) = (ndarray.datatype.as_ref().unwrap(), ndarray.value.as_ref().unwrap());
     match Elements::new(datatype, value).next().unwrap().get() {
@@ -605,11 +763,34 @@ fn reading_56_blocks_go_from_corner_to_corner() {
 }
 
 #[test]
+fn reading_56_regions_lie_within_their_target() {
+    let text = |shape: &str, datatype: &str, value: &str| {
+        format!(
+            "ndarrays:\n  m: {{shape: {shape}, type: int8}}\n  a: {{shape: [], type: {datatype}, value: {value}}}\n"
+        )
+    };
+    let block = "{target: /m, start: [0, 0], opposite: [1, 2]}";
+    clean(&text("[2, 3]", "{regref: {selection: block}}", block));
+    clean(&text("[null, 3]", "{regref: {selection: block}}", block));
+    let found = finding(&text("[2, 2]", "{regref: {selection: block}}", block));
+    assert!(found.contains("error: the index 2 along a dimension of 2 (/m) [ndl/reference]"), "{found}");
+    assert!(finding(&text("[2]", "regref", block)).contains("indices of rank 2 for an array of rank 1"));
+    assert!(finding(&text("[2]", "regref", "{target: /m, elements: [[2]]}")).contains("the index 2"));
+    assert!(finding(&text("[2]", "regref", "{target: /, elements: [[0]]}")).contains("a region of a group"));
+    clean(&text("[]", "{regref: {selection: block}}", "{target: /m, start: [], opposite: []}"));
+    let found = finding(&text("[2, 3]", "{regref: {selection: element}}", block));
+    assert!(found.contains("a block for a region reference whose selection is element"), "{found}");
+    let named = "datatypes: {t: {compound: [r: {regref: {selection: element}}]}}\n";
+    let found = finding(&format!("{named}{}", text("[2, 3]", "/t", &format!("[{block}]"))));
+    assert!(found.contains("whose selection is element"), "{found}");
+}
+
+#[test]
 fn reading_57_any_selection_may_be_referenced() {
     assert_eq!(selection("{target: /m, all: true}"), Selection::All);
     assert_eq!(selection("{target: /m, none: true}"), Selection::None);
     assert!(
-        matches!(selection("{target: /m, blocks: [{start: [0], opposite: [1]}]}"), Selection::Blocks(all) if all.len() == 1)
+        matches!(selection("{target: /m, blocks: [{start: [0, 0], opposite: [1, 1]}]}"), Selection::Blocks(all) if all.len() == 1)
     );
 }
 
@@ -668,6 +849,23 @@ fn reading_63_no_type_is_a_partial_description() {
         finding("ndarrays:\n  nd: {shape: [2]}\n"),
         "2:7: note: no type: a partial description [ndl/partial]"
     );
+    let parsed = with("ndarrays:\n  a: {shape: [2]}\n  b: {type: int8}\n  c: {}\n", ParseOptions::default());
+    assert!(!parsed.has_errors());
+    let missing: Vec<_> = parsed.partial.iter().map(|one| (one.path.as_str(), one.missing)).collect();
+    assert_eq!(
+        missing,
+        [("/a", Missing::Type), ("/b", Missing::Shape), ("/c", Missing::Type), ("/c", Missing::Shape)]
+    );
+    let refusals: Vec<_> = parsed.refusals.iter().map(|one| (one.line, one.message.as_str())).collect();
+    assert_eq!(
+        refusals,
+        [
+            (2, "/a without a type"),
+            (3, "/b without a shape"),
+            (4, "/c without a type"),
+            (4, "/c without a shape")
+        ]
+    );
 }
 
 #[test]
@@ -701,7 +899,13 @@ fn reading_65_extended_types() {
         "\"0x38\""
     );
     assert_eq!(values("uint24", "[]", "16777215"), "16777215");
-    assert!(wrong("float128", "[]", "1.5").contains("not supported: decimal numbers of float128"));
+    assert_eq!(
+        values("float128", "[1]", "[1.5]"),
+        "\"0x00000000000000000000000000800ff3f\"".replace("800ff3f", "80ff3f")
+    );
+    assert!(wrong("float128", "[]", "1e5000").contains("out of range"));
+    let small = "{float: {bits: 8, sign: 7, exponent: [3, 4], mantissa: [0, 3], bias: 7}}";
+    assert_eq!(values(small, "[3]", "[1, -1.5, .inf]"), "\"0x38\" \"0xbc\" \"0x78\"");
     assert!(with("ndarrays: {a: {shape: [], type: bool}}", PURE).has_errors());
 }
 
@@ -788,6 +992,23 @@ fn reading_73_layout_and_order() {
 }
 
 #[test]
+fn reading_74_nothing_is_assumed_and_what_goes_without_saying_is_not_written() {
+    let text = stored("{endian: little, layout: contiguous, order: C}");
+    let parsed = clean(&text);
+    let detailed = |storage| {
+        crate::build::emit(Format::Yaml, Options { storage, ..Options::default() }, &HEAD, &nodes(&parsed))
+    };
+    assert!(detailed(StorageDetail::Full).contains("endian: little"));
+    assert!(!detailed(StorageDetail::Brief).contains("storage"));
+    let chunked = clean(&stored("{endian: big, chunk: [2]}"));
+    let brief = written(&chunked, true);
+    assert!(brief.contains("endian: big") && brief.contains("chunk: [2]"), "{brief}");
+    let none = Options { storage: StorageDetail::None, ..Options::default() };
+    assert!(!crate::build::emit(Format::Yaml, none, &HEAD, &nodes(&chunked)).contains("storage"));
+    assert_eq!(ndarray(&clean(&stored("{}")), "/a").storage.element.endian, None);
+}
+
+#[test]
 fn reading_75_endian_without_byte_order_is_ignored() {
     let parsed = clean("ndarrays: {a: {shape: [], type: uint8, storage: {endian: big}}}");
     assert_eq!(ndarray(&parsed, "/a").storage.element.endian, None);
@@ -823,6 +1044,34 @@ fn reading_78_cells_are_columns() {
 }
 
 #[test]
+fn reading_79_a_scalar_stays_one_and_keeps_its_mark() {
+    let text = "ndarrays:\n  a:\n    shape: []\n    type: int8\n    storage:\n      tiledb: {dimension: __scalars}\n    value: 3\n";
+    let parsed = clean(text);
+    assert_eq!(ndarray(&parsed, "/a").shape, Shape::SCALAR);
+    let mark = Directive::Text("__scalars".into());
+    assert_eq!(ndarray(&parsed, "/a").storage.native, [("tiledb", vec![("dimension".into(), mark)])]);
+    assert_eq!(written(&parsed, true).split_once("\n\n").unwrap().1, text);
+}
+
+#[test]
+fn reading_80_facts_of_hdf5_return() {
+    let text = "storage:\n  hdf5: {track_order: true, mtime: 1767225600, comment: \"no\", alloc_time: early, fill_time: ifset}\n";
+    let parsed = clean(text);
+    let Node::Group(group) = node(&parsed, "/") else { panic!() };
+    let names: Vec<_> = group.storage.native[0].1.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(names, ["track_order", "mtime", "comment", "alloc_time", "fill_time"]);
+    assert_eq!(group.storage.native[0].1[2].1, Directive::Text("no".into()));
+    assert_eq!(written(&parsed, true).split_once("\n\n").unwrap().1, text);
+    assert!(finding("storage: {hdf5: early}").contains("\"early\" for storage.hdf5, expected a map"));
+    assert!(
+        finding(
+            "ndarrays: {a: {shape: [], type: {compound: [x: int8]}, storage: {members: {x: {hdf5: {a: 1}}}}}}"
+        )
+        .contains("storage.hdf5 of a member")
+    );
+}
+
+#[test]
 fn reading_81_nullable_elements_are_null() {
     assert_eq!(values("{nullable: {base: uint32}}", "[2]", "[1, null]"), "1 null");
 }
@@ -837,6 +1086,20 @@ fn reading_82_durations_and_times_are_integers() {
 }
 
 #[test]
+fn reading_83_facts_of_tiledb_return() {
+    let text = "storage:\n  tiledb:\n    array: sparse\n    cell_order: row-major\n    tile_order: col-major\n    capacity: 1000\n    allows_dups: true\n    coords_filter: [{zstd: 3}]\n    offsets_filter: [doubledelta]\n    validity_filter: [rle]\n    fill_valid: false\n    labels: [{name: x, dimension: 0}]\n    current_domain: [[0, 9]]\n";
+    let parsed = clean(text);
+    let Node::Group(group) = node(&parsed, "/") else { panic!() };
+    let (format, directives) = &group.storage.native[0];
+    assert_eq!((*format, directives.len()), ("tiledb", 11));
+    assert_eq!(directives[3], ("capacity".into(), Directive::Int(1000)));
+    let again = clean(&written(&parsed, true));
+    let Node::Group(again) = node(&again, "/") else { panic!() };
+    assert_eq!(again.storage.native, group.storage.native);
+    assert!(with(text, PURE).has_errors());
+}
+
+#[test]
 fn reading_84_pure_is_the_language_alone() {
     let text =
         "links: {a: {soft: /b}}\nndarrays: {a1: {shape: null, type: int24, storage: {layout: compact}}}\n";
@@ -846,6 +1109,25 @@ fn reading_84_pure_is_the_language_alone() {
         [(1, "ndl/extension"), (2, "ndl/extension"), (2, "ndl/extension"), (2, "ndl/extension")]
     );
     clean(text);
+}
+
+fn nodes(parsed: &Parsed) -> Vec<(&str, Node)> {
+    parsed.order.iter().map(|at| (at.as_str(), parsed.content.nodes.get(at).unwrap().clone())).collect()
+}
+
+fn written(parsed: &Parsed, values: bool) -> String {
+    let options = Options { values: values.then_some(u64::MAX), ..Options::default() };
+    crate::build::emit(Format::Yaml, options, &HEAD, &nodes(parsed))
+}
+
+const HEAD: Head<'_> = Head { location: "a", format: "hdf5", title: "HDF5", version: "0" };
+
+#[test]
+fn every_reading_has_a_test() {
+    let source = include_str!("parse_readings.rs");
+    let missing: Vec<u32> =
+        (1..=84).filter(|number| !source.contains(&format!("\nfn reading_{number:02}_"))).collect();
+    assert_eq!(missing, Vec::<u32>::new());
 }
 
 #[test]

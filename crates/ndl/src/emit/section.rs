@@ -31,6 +31,8 @@ pub(super) struct OpenGroup {
     /// Why not all of it could be read.
     reason: Option<String>,
     sections: [Entries; NAMES.len()],
+    /// What other programs say of it: as a bare group, and one step to the right.
+    extra: [String; 2],
     /// What stands behind it.
     pub(super) behind: Vec<Whole>,
 }
@@ -45,7 +47,8 @@ struct Entries {
 
 impl OpenGroup {
     pub(super) fn new(path: NodePath, format: Format, bare: bool, reason: Option<String>) -> Self {
-        OpenGroup { path, format, bare, reason, sections: Default::default(), behind: Vec::new() }
+        let (sections, extra) = Default::default();
+        OpenGroup { path, format, bare, reason, sections, extra, behind: Vec::new() }
     }
 
     pub(super) fn add(&mut self, section: Section, key: Key<'_>, tree: &Tree<'_>) {
@@ -77,10 +80,29 @@ impl OpenGroup {
         }
     }
 
+    /// Adds keys that stand beside the sections.
+    pub(super) fn add_extra(&mut self, entries: &[(Key<'_>, Tree<'_>)]) {
+        let [bare, within] = &mut self.extra;
+        for (key, tree) in entries {
+            match self.format {
+                Format::Yaml => {
+                    yaml::entry(bare, *key, tree, 0);
+                    yaml::entry(within, *key, tree, STEP);
+                }
+                Format::Json => {
+                    within.push_str(if within.is_empty() { "" } else { ",\n" });
+                    json::entry(within, *key, tree, 4);
+                }
+            }
+        }
+    }
+
     /// The text of the group with its path; empty if it has no content.
     pub(super) fn text(self) -> String {
         let mut out = String::new();
-        if self.reason.is_none() && self.sections.iter().all(|entries| entries.text.is_empty()) {
+        let [_, extra] = &self.extra;
+        let empty = extra.is_empty() && self.sections.iter().all(|entries| entries.text.is_empty());
+        if self.reason.is_none() && empty {
             return out;
         }
         match self.format {
@@ -121,6 +143,12 @@ impl OpenGroup {
             yaml::header(out, Key::Word(name), indent);
             out.push_str(&text(entries));
         }
+        let [bare, within] = &self.extra;
+        let extra = if indent == 0 { bare } else { within };
+        if !extra.is_empty() && !first {
+            part(out);
+        }
+        out.push_str(extra);
     }
 
     fn write_json(self, out: &mut String) {
@@ -145,6 +173,11 @@ impl OpenGroup {
                 out.push('}');
             }
             before = ",\n";
+        }
+        let [_, extra] = &self.extra;
+        if !extra.is_empty() {
+            out.push_str(before);
+            out.push_str(extra);
         }
         out.push('\n');
         json::pad(out, 2);

@@ -22,8 +22,9 @@ impl Lower<'_> {
                 .current()
                 .map(|current| (Key::Word("shape"), Tree::list(current.into_iter().map(Tree::int)))),
         };
-        let storage = self.storage(extent, storage, datatype.as_deref())?;
-        push_map(&mut entries, "storage", Style::Block, storage);
+        let directives = self.storage(extent, storage, datatype.as_deref())?;
+        push_map(&mut entries, "storage", Style::Block, directives);
+        self.push_extra(&mut entries, storage);
         if let (Some(datatype), Some(value), Some(shape)) = (datatype, value, shape.current()) {
             self.push_value(&mut entries, datatype, value, &shape)?;
         }
@@ -44,8 +45,9 @@ impl Lower<'_> {
         entries.push((Key::Word("size"), super::shape::size(size)));
         self.push_type(&mut entries, datatype.as_deref(), value.as_ref())?;
         push_map(&mut entries, "attributes", Style::Open, self.attributes(attributes)?);
-        let storage = self.dimcoord_storage(size, storage, datatype.as_deref())?;
-        push_map(&mut entries, "storage", Style::Block, storage);
+        let directives = self.dimcoord_storage(size, storage, datatype.as_deref())?;
+        push_map(&mut entries, "storage", Style::Block, directives);
+        self.push_extra(&mut entries, storage);
         if let (Some(datatype), Some(value)) = (datatype, value) {
             self.push_value(&mut entries, datatype, value, &[size.current()])?;
         }
@@ -61,13 +63,18 @@ impl Lower<'_> {
         self.use_extension(Extension::Datatypes);
         let attributes = self.attributes(&named.attributes)?;
         let storage = self.storage(None, &named.storage, Some(&named.datatype))?;
+        let mut extra = Entries::new();
+        self.push_extra(&mut extra, &named.storage);
         let mut entries = match self.datatype(&named.datatype, None)? {
             Tree::Map(_, entries) => entries,
-            keyword if attributes.is_empty() && storage.is_empty() => return Ok(Some(keyword)),
+            keyword if attributes.is_empty() && storage.is_empty() && extra.is_empty() => {
+                return Ok(Some(keyword));
+            }
             keyword => vec![(Key::Word("type"), keyword)],
         };
         push_map(&mut entries, "attributes", Style::Open, attributes);
         push_map(&mut entries, "storage", Style::Block, storage);
+        entries.extend(extra);
         Ok(Some(Tree::Map(Style::Open, entries)))
     }
 

@@ -10,9 +10,11 @@ impl Lower<'_> {
     pub(super) fn attribute<'a>(&mut self, attribute: &'a Attribute) -> Result<Tree<'a>> {
         let Attribute { shape, datatype, value, storage, native } = attribute;
         let storage = self.attribute_storage(storage, native);
+        let extra = self.attribute_extra(native);
         if let Some([]) = shape.as_deref()
             && !self.long
             && storage.is_empty()
+            && extra.is_empty()
             && may_infer(datatype)
             && let Some(value) = self.value(datatype, value, &[])?
             && infers(datatype, &value)
@@ -27,6 +29,7 @@ impl Lower<'_> {
         entries.push((Key::Word("shape"), extents));
         self.push_type(&mut entries, Some(datatype), Some(value))?;
         push_map(&mut entries, "storage", Style::Block, storage);
+        entries.extend(extra);
         if let Some(shape) = shape {
             self.push_value(&mut entries, datatype, value, shape)?;
         }

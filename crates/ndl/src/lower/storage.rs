@@ -7,8 +7,8 @@ use crate::number::Number;
 use crate::tree::{Entries, Key, Scalar, Style, Tree};
 use hyperslab_core::Result;
 use hyperslab_model::{
-    ByteOrder, CharacterSet, Datatype, Directive, Element, ElementStorage, Elements, Extent, Fill, FillTime,
-    Filter, Layout, Length, Order, Pad, Storage, Values,
+    ByteOrder, CharacterSet, Datatype, Directive, EXTRA, Element, ElementStorage, Elements, Extent, Fill,
+    FillTime, Filter, Layout, Length, Order, Pad, Storage, Values,
 };
 
 /// What one format alone has stands last, in this order.
@@ -148,6 +148,24 @@ impl Lower<'_> {
             self.extend_with(Extension::Domain, entries, "tile", || tree);
         }
         Ok(())
+    }
+
+    /// What other programs say of an object.
+    pub(crate) fn push_extra<'a>(&self, entries: &mut Entries<'a>, storage: &'a Storage) {
+        let extra = storage.native.iter().filter(|(name, _)| !self.pure && *name == EXTRA);
+        for (name, value) in extra.flat_map(|(_, extra)| extra) {
+            entries.push((Key::Name(name), directive(value)));
+        }
+    }
+
+    /// The same of an attribute.
+    pub(super) fn attribute_extra<'a>(&self, native: &'a [(&'static str, Directive)]) -> Entries<'a> {
+        let extra = native.iter().filter(|(name, _)| !self.pure && *name == EXTRA);
+        let maps = extra.filter_map(|(_, value)| match value {
+            Directive::Map(entries) => Some(entries),
+            _ => None,
+        });
+        maps.flatten().map(|(name, value)| (Key::Name(name.as_str()), directive(value))).collect()
     }
 
     /// Of an attribute only what a format makes a type of: that a NetCDF text is a string and not characters,

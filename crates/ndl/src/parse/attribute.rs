@@ -6,7 +6,8 @@ use super::scalar::{Resolved, resolve};
 use super::value::Expected;
 use hyperslab_core::{ErrorKind, nd::element_count};
 use hyperslab_model::{
-    Attribute, Attributes, Datatype, ElementStorage, Float, NodeKind, Text, Unreadable, Values,
+    Attribute, Attributes, Datatype, Directive, EXTRA, ElementStorage, Float, NodeKind, Text, Unreadable,
+    Values,
 };
 use std::sync::Arc;
 
@@ -16,7 +17,7 @@ impl<'t> Context<'t, '_> {
         let Some(mapping) = node.and_then(|node| self.map(node, "attributes")) else { return attributes };
         for (key, value) in mapping.iter() {
             if let Some(reason) = value.mapping().and_then(|mapping| mapping.get("x-error")) {
-                attributes.insert(key.name.into(), Err(self.unreadable(reason, None, None)));
+                attributes.insert(key.name.into(), Err(self.unreadable(reason, None, None, key.name)));
             } else if let Some(attribute) = self.attribute(value) {
                 attributes.insert(key.name.into(), Ok(attribute));
             }
@@ -30,8 +31,12 @@ impl<'t> Context<'t, '_> {
         reason: Node<'t>,
         attributes: Option<Node<'t>>,
         found: Option<NodeKind>,
+        name: &str,
     ) -> Unreadable {
+        let span = reason.span();
         let reason = reason.scalar().map_or("", |scalar| scalar.text);
+        let message = format!("{}, which could not be read: {}", shown(name), shown(reason));
+        self.refusals.error("ndl/create", span, message);
         let kind = match reason.starts_with("unsupported") {
             true => ErrorKind::Unsupported,
             false => ErrorKind::Malformed,
@@ -85,14 +90,19 @@ impl<'t> Context<'t, '_> {
             Some(storage) => self.attribute_storage(storage, Some(&mut native)),
             None => ElementStorage::default(),
         };
+        let extra = self.extra(mapping.iter());
+        if !extra.is_empty() {
+            native.push((EXTRA, Directive::Map(extra)));
+        }
         let value = mapping.get("value");
         let shape = self.attribute_shape(node, mapping, value)?;
         let datatype = match (mapping.get("type"), value) {
-            (Some(datatype), _) => self.datatype(datatype, &storage)?,
+            (Some(datatype), _) => self.own_datatype(datatype, &storage)?,
             (None, Some(value)) => {
+                let (span, hint) = self.instead(node, "type");
                 self.findings
-                    .warning("ndl/attribute", node.span(), "an attribute without type")
-                    .hint("the value decides it");
+                    .warning("ndl/attribute", span, "an attribute without type")
+                    .hint(hint.unwrap_or("the value decides it".into()));
                 self.inferred(value)?
             }
             (None, None) => {
@@ -111,12 +121,13 @@ impl<'t> Context<'t, '_> {
                 return None;
             }
             (Some(shape), Some(value)) => {
-                let expected = Expected { charset: storage.charset, ..EXPECTED };
+                let expected = Expected { charset: storage.charset, selections: self.selections, ..EXPECTED };
                 self.value(value, &datatype, shape, expected)?
             }
             (Some(shape), None) if element_count(shape) == Some(0) => Values::default(),
             (Some(_), None) => {
-                self.findings.error("ndl/attribute", node.span(), "an attribute without value");
+                let (span, hint) = self.instead(node, "value");
+                self.findings.error("ndl/attribute", span, "an attribute without value").maybe_hint(hint);
                 return None;
             }
         };
@@ -140,7 +151,8 @@ impl<'t> Context<'t, '_> {
             (None, Some(value)) => {
                 let shape = Self::nesting(value, usize::MAX);
                 let message = format!("an attribute without shape, taken as {shape:?}");
-                self.findings.warning("ndl/attribute", node.span(), message);
+                let (span, hint) = self.instead(node, "shape");
+                self.findings.warning("ndl/attribute", span, message).maybe_hint(hint);
                 Some(Some(shape))
             }
             (None, None) => {
@@ -222,4 +234,4 @@ fn attribute(
 
 const KEYS: &[&str] = &["shape", "type", "storage", "value"];
 
-const EXPECTED: Expected<'_> = Expected { fill: None, charset: None, name: "the value" };
+const EXPECTED: Expected<'_> = Expected::of("the value");

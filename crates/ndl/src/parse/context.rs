@@ -4,7 +4,8 @@ use super::ParseOptions;
 use super::events::{Key, Mapping, Node, Span, shown};
 use super::findings::Findings;
 use super::scalar::integer;
-use hyperslab_model::{Datatype, Extent, NodePath};
+use super::value::Selections;
+use hyperslab_model::{Datatype, Directive, EXTRA, Extent, NodePath, Reference};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -22,6 +23,14 @@ pub(super) struct Context<'t, 's> {
     pub(super) type_parts: u64,
     /// Named types that are read in each other.
     pub(super) type_levels: usize,
+    /// What references of the type that was read last may select.
+    pub(super) selections: Selections,
+    /// References that were read, checked once every object is known.
+    pub(super) references: Vec<(Span, Reference)>,
+    /// Whether the text says that it describes a NetCDF file; `None` if it says nothing.
+    pub(super) netcdf: Option<bool>,
+    /// What keeps a file from being made.
+    pub(super) refusals: Findings<'s>,
     /// Bytes that values may yet take beyond what the text spells out.
     pub(super) padding: usize,
 }
@@ -31,22 +40,24 @@ pub(super) struct Context<'t, 's> {
 pub(super) enum NamedType<'t> {
     Unread(Node<'t>),
     Reading,
-    /// With how many parts it has.
-    Read(Option<Arc<Datatype>>, u64),
+    /// With how many parts it has, and what references in it may select.
+    Read(Option<Arc<Datatype>>, u64, Selections),
 }
 
 impl<'t, 's> Context<'t, 's> {
-    pub(super) fn new(findings: Findings<'s>, options: ParseOptions) -> Self {
-        let (types, dimcoords) = (HashMap::new(), HashMap::new());
-        let resolved = HashMap::new();
+    pub(super) fn new(findings: Findings<'s>, options: ParseOptions, netcdf: Option<bool>) -> Self {
         Context {
+            refusals: findings.another(),
             findings,
             options,
-            types,
-            dimcoords,
-            resolved,
+            netcdf,
+            types: HashMap::new(),
+            dimcoords: HashMap::new(),
+            resolved: HashMap::new(),
             type_parts: 0,
             type_levels: 0,
+            selections: Selections::default(),
+            references: Vec::new(),
             padding: MOST_PADDING,
         }
     }
@@ -66,9 +77,14 @@ impl<'t, 's> Context<'t, 's> {
         found
     }
 
-    /// Names a feature that is not read.
-    pub(super) fn unsupported(&mut self, span: Span, what: &str) {
-        self.findings.error("ndl/unsupported", span, format!("not supported: {what}"));
+    /// What other programs say of an entity, in keys that begin with `x-`.
+    pub(super) fn extra(
+        &mut self,
+        entries: impl Iterator<Item = (Key<'t>, Node<'t>)>,
+    ) -> Vec<(String, Directive)> {
+        let extra = entries.filter(|(key, _)| key.name.starts_with(EXTRA) && key.name != "x-error");
+        let extra = extra.map(|(key, node)| self.directive(node).map(|value| (key.name.to_string(), value)));
+        extra.collect::<Vec<_>>().into_iter().flatten().collect()
     }
 
     /// A map, or nothing where there is null; anything else is an error.
@@ -86,7 +102,7 @@ impl<'t, 's> Context<'t, 's> {
 
     /// A key that means nothing here. Keys of other programs begin with `x-`.
     pub(super) fn unknown_key(&mut self, key: Key<'_>, place: &str, known: &[&str]) {
-        if key.name.starts_with("x-") {
+        if key.name.starts_with(EXTRA) {
             return;
         }
         if self.findings.is_full() {
@@ -94,9 +110,23 @@ impl<'t, 's> Context<'t, 's> {
             return;
         }
         let message = format!("the key {} in {place}, which has none of that name", shown(key.name));
-        self.findings
-            .warning("ndl/unknown-key", key.span, message)
-            .maybe_hint(Some(suggest(key.name, known)));
+        let hint = match (place, key.name) {
+            ("a file" | "a group", "shape" | "type" | "size" | "value") => {
+                "indent it further: it belongs to a member".into()
+            }
+            _ => suggest(key.name, known),
+        };
+        self.findings.warning("ndl/unknown-key", key.span, message).hint(hint);
+    }
+
+    /// Where a map would have a key that it lacks: at a key that may be meant by it, else where the map begins.
+    pub(super) fn instead(&self, node: Node<'t>, key: &str) -> (Span, Option<String>) {
+        let similar = |name: &str| is_near(name, key, distance(&name.to_lowercase(), key));
+        let keys = node.mapping().map(Mapping::iter).into_iter().flatten().map(|(found, _)| found);
+        match keys.filter(|found| found.name != key).find(|found| similar(found.name)) {
+            Some(found) => (found.span, Some(format!("did you mean {key}?"))),
+            None => (node.span(), None),
+        }
     }
 
     /// An integer from 0.
@@ -107,7 +137,11 @@ impl<'t, 's> Context<'t, 's> {
         {
             return Some(value);
         }
-        let message = format!("{} for {what}, expected an integer from 0", node.describe());
+        let expected = match value {
+            Some(0..) => "a smaller integer",
+            _ => "an integer from 0",
+        };
+        let message = format!("{} for {what}, expected {expected}", node.describe());
         self.findings.error("ndl/number", node.span(), message);
         None
     }
@@ -169,8 +203,11 @@ impl<'t, 's> Context<'t, 's> {
             Ok(path) if path.as_str() == text => Some(path),
             _ => {
                 let message = format!("the path {}, expected one like /group/name", shown(text));
-                let hint = (!text.starts_with('/'))
-                    .then(|| format!("paths begin with /: {}", shown(&format!("/{text}"))));
+                let parts: Vec<&str> = text.split('/').filter(|part| !part.is_empty()).collect();
+                let hint = match parts.iter().any(|part| matches!(*part, "." | "..")) {
+                    true => Some("paths are written out, without . and ..".into()),
+                    false => Some(format!("write {}", shown(&format!("/{}", parts.join("/"))))),
+                };
                 self.findings.error("ndl/path", span, message).maybe_hint(hint);
                 None
             }
@@ -202,11 +239,15 @@ pub(super) fn suggest(name: &str, known: &[&str]) -> String {
         .filter(|word| word.len() < MOST_NAME)
         .map(|word| (distance(&lower, &word.to_lowercase()), *word));
     let nearest = distances.min_by_key(|(distance, _)| *distance);
-    match nearest.filter(|(distance, word)| *distance <= word.chars().count().div_ceil(3)) {
+    match nearest.filter(|(distance, word)| is_near(name, word, *distance)) {
         Some((_, word)) => format!("did you mean {word}?"),
         None if known.len() <= 40 => format!("known are {}", known.join(", ")),
         None => "see the list of names in the documentation".into(),
     }
+}
+
+fn is_near(name: &str, word: &str, distance: usize) -> bool {
+    !name.is_empty() && distance <= word.chars().count().div_ceil(3)
 }
 
 /// Characters to insert, remove, replace or swap.

@@ -4,12 +4,19 @@ mod parts;
 
 use super::context::{Context, NamedType, suggest};
 use super::events::{Key, Mapping, Node, Span, View, shown};
+use super::value::Selections;
 use hyperslab_model::{Datatype, ElementStorage, Float, Length, Member, NodePath, Pad, Text, TimeUnit};
 use std::sync::Arc;
 
 impl<'t> Context<'t, '_> {
+    /// The type of an entity; what references in it may select is left in `selections`.
+    pub(super) fn own_datatype(&mut self, node: Node<'t>, storage: &ElementStorage) -> Option<Datatype> {
+        self.selections = Selections::default();
+        self.datatype(node, storage)
+    }
+
     /// The type that a node declares, its texts as long as `storage` says.
-    pub(super) fn datatype(&mut self, node: Node<'t>, storage: &ElementStorage) -> Option<Datatype> {
+    fn datatype(&mut self, node: Node<'t>, storage: &ElementStorage) -> Option<Datatype> {
         let before = self.type_parts;
         let datatype = self.declared(node);
         self.type_parts = before;
@@ -55,7 +62,10 @@ impl<'t> Context<'t, '_> {
             "complex64" => Some(Datatype::Complex(Float::Single)),
             "complex128" => Some(Datatype::Complex(Float::Double)),
             "bool" => Some(Datatype::Bool),
-            "regref" => Some(Datatype::RegRef),
+            "regref" => {
+                self.selections = self.selections.or(Selections::ANY);
+                Some(Datatype::RegRef)
+            }
             "reference" => Some(Datatype::Reference),
             _ => None,
         };
@@ -74,12 +84,20 @@ impl<'t> Context<'t, '_> {
             "double" | "f8" | "<f8" | ">f8" => "did you mean float64?".into(),
             "int" | "i4" | "<i4" | ">i4" => "did you mean int32?".into(),
             "char" | "str" | "text" => "did you mean string?".into(),
+            "byte" | "i1" => "did you mean int8?".into(),
+            "ubyte" | "uchar" | "unsigned char" | "u1" => "did you mean uint8?".into(),
+            "short" | "i2" => "did you mean int16?".into(),
+            "long" | "i8" => "did you mean int64?".into(),
+            "boolean" => "did you mean bool?".into(),
             "compound" => "write compound: with a list of members, [{x: float32}, …]".into(),
             "enum" => "write enum: with a base and members, {base: int8, members: {UP: 0}}".into(),
             "opaque" => "write opaque: with a size, {size: 16}".into(),
             "vlen" => "write vlen: with a base, {base: int32}".into(),
             "array" => "write array: with a base and a shape, {base: int32, shape: [3]}".into(),
-            _ => suggest(text, KEYWORDS),
+            _ => match self.types.keys().filter(|path| path.name() == text).min() {
+                Some(path) => format!("did you mean {path}?"),
+                None => suggest(text, KEYWORDS),
+            },
         };
         self.findings.error("ndl/type", span, format!("no type {}", shown(text))).hint(hint);
         None
@@ -88,8 +106,9 @@ impl<'t> Context<'t, '_> {
     /// The type that a path names.
     pub(super) fn named(&mut self, path: NodePath, span: Span) -> Option<Datatype> {
         let datatype = match self.types.get(&path).cloned() {
-            Some(NamedType::Read(read, parts)) => {
+            Some(NamedType::Read(read, parts, selections)) => {
                 self.type_parts = self.type_parts.saturating_add(parts);
+                self.selections = self.selections.or(selections);
                 self.few_parts(span)?;
                 read
             }
@@ -102,9 +121,12 @@ impl<'t> Context<'t, '_> {
                 self.types.insert(path.clone(), NamedType::Reading);
                 let before = self.type_parts;
                 self.type_levels += 1;
+                let around = std::mem::take(&mut self.selections);
                 let read = self.named_type(node).map(Arc::new);
+                let own = self.selections;
+                self.selections = around.or(own);
                 self.type_levels -= 1;
-                self.types.insert(path.clone(), NamedType::Read(read.clone(), self.type_parts - before));
+                self.types.insert(path.clone(), NamedType::Read(read.clone(), self.type_parts - before, own));
                 read
             }
             Some(NamedType::Reading) => {
@@ -113,8 +135,16 @@ impl<'t> Context<'t, '_> {
             }
             None => {
                 let message = format!("no named datatype {path}");
-                let finding = self.findings.error("ndl/type", span, message);
-                finding.hint("name it under the key datatypes of its group");
+                let mut known: Vec<&str> = match self.types.len() {
+                    ..=MOST_SUGGESTED => self.types.keys().map(NodePath::as_str).collect(),
+                    _ => Vec::new(),
+                };
+                known.sort_unstable();
+                let hint = suggest(path.as_str(), &known);
+                self.findings.error("ndl/type", span, message).hint(match hint.starts_with("did") {
+                    true => hint,
+                    false => "name it under the key datatypes of its group".into(),
+                });
                 None
             }
         };
@@ -198,7 +228,13 @@ impl<'t> Context<'t, '_> {
             "regref" => {
                 let [selection] = self.parameters(node, "regref", ["selection"])?;
                 let selection = self.required(selection, node, "regref", "selection")?;
-                self.word(selection, "the selection", &[("block", ()), ("element", ()), ("any", ())])?;
+                let words = [
+                    ("block", Selections::BLOCKS),
+                    ("element", Selections::ELEMENTS),
+                    ("any", Selections::ANY),
+                ];
+                let selected = self.word(selection, "the selection", &words)?;
+                self.selections = self.selections.or(selected);
                 Some(Datatype::RegRef)
             }
             "vlen" => {
@@ -280,7 +316,8 @@ impl<'t> Context<'t, '_> {
         key: &str,
     ) -> Option<Node<'t>> {
         if found.is_none() {
-            self.findings.error("ndl/type", node.span(), format!("{name} without the key {key}"));
+            let (span, hint) = self.instead(node, key);
+            self.findings.error("ndl/type", span, format!("{name} without the key {key}")).maybe_hint(hint);
         }
         found
     }
@@ -386,6 +423,9 @@ const CATEGORIES: &[&str] = &[
 
 /// Members and bases of one type, those of named types too wherever one is used.
 const MOST_PARTS: u64 = 1 << 20;
+
+/// Named types that are looked through for one of a similar path.
+const MOST_SUGGESTED: usize = 1000;
 
 /// Named types in each other.
 const MOST_NAMED_LEVELS: usize = 32;

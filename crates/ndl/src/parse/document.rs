@@ -1,17 +1,25 @@
 //! Groups and their members.
 
-use super::Parsed;
+mod targets;
+
 use super::context::{Context, NamedType};
 use super::events::{Document, Key, Mapping, Node, Span, shown};
 use super::storage::{Directives, Owner};
-use hyperslab_model::{Content, Extent, Group, Node as Object, NodeKind, NodePath};
+use super::{Missing, Parsed, Partial};
+use hyperslab_model::{Content, EXTRA, Extent, Group, Link, Node as Object, NodeKind, NodePath};
 use std::collections::HashMap;
 
 /// The content that a document describes.
 pub(super) fn read<'t>(document: &'t Document<'t>, mut context: Context<'t, '_>) -> Parsed {
     let groups = document.root().map(|root| context.groups(root)).unwrap_or_default();
-    let mut reader =
-        Reader { context, declared: HashMap::new(), content: Content::default(), order: Vec::new() };
+    let mut reader = Reader {
+        context,
+        declared: HashMap::new(),
+        content: Content::default(),
+        order: Vec::new(),
+        partial: Vec::new(),
+        hard_links: Vec::new(),
+    };
     for group in &groups {
         reader.declare(group);
     }
@@ -20,8 +28,10 @@ pub(super) fn read<'t>(document: &'t Document<'t>, mut context: Context<'t, '_>)
     for group in &groups {
         reader.group(group);
     }
-    let Reader { context, content, order, .. } = reader;
-    Parsed { content, order, diagnostics: context.findings.finish() }
+    reader.check_targets();
+    let Reader { context, content, order, partial, .. } = reader;
+    let (diagnostics, refusals) = (context.findings.finish(), context.refusals.finish());
+    Parsed { content, order, partial, diagnostics, refusals }
 }
 
 /// A group as it is written.
@@ -37,16 +47,24 @@ struct Reader<'t, 's> {
     declared: HashMap<NodePath, (NodeKind, u32)>,
     content: Content,
     order: Vec<NodePath>,
+    partial: Vec<Partial>,
+    /// Where hard links stand.
+    hard_links: Vec<(NodePath, Span)>,
 }
 
 impl<'t> Context<'t, '_> {
     fn groups(&mut self, root: Node<'t>) -> Vec<Declared<'t>> {
         let Some(mapping) = self.map(root, "a file") else { return Vec::new() };
-        let (mut bare, mut groups) = (Vec::new(), Vec::new());
+        let (mut bare, mut groups, mut extra) = (Vec::new(), Vec::new(), Vec::new());
         let mut rooted = None;
         for (key, node) in mapping.iter() {
             if GROUP_KEYS.contains(&key.name) || key.name == "x-error" {
                 bare.push((key, node));
+            } else if key.name.starts_with(EXTRA) {
+                // What we say of the text itself is said anew when it is written.
+                if key.name != "x-hyperslab" {
+                    extra.push((key, node));
+                }
             } else if key.name.starts_with('/') {
                 let Some(path) = self.path(key.name, key.span) else { continue };
                 if path.is_root() {
@@ -76,6 +94,14 @@ impl<'t> Context<'t, '_> {
         }
         if let Some((key, _)) = bare.first() {
             groups.insert(0, Declared { path: NodePath::root(), span: key.span, entries: bare });
+        }
+        let root = groups.iter_mut().find(|group| group.path.is_root());
+        match (root, extra.first()) {
+            (Some(root), _) => root.entries.extend(extra),
+            (None, Some((key, _))) => {
+                groups.insert(0, Declared { path: NodePath::root(), span: key.span, entries: extra });
+            }
+            (None, None) => {}
         }
         groups
     }
@@ -108,8 +134,12 @@ impl<'t> Reader<'t, '_> {
             let sections = group.entries.iter().filter(|(key, _)| key.name == "dimcoords");
             for (key, node) in sections.flat_map(|(_, node)| node.mapping()).flat_map(Mapping::iter) {
                 let path = group.path.child(key.name);
-                let Some(mapping) = node.mapping().filter(|_| !self.context.dimcoords.contains_key(&path))
-                else {
+                if self.context.dimcoords.contains_key(&path) {
+                    continue;
+                }
+                let Some(mapping) = node.mapping() else {
+                    // Told where it stands.
+                    self.context.dimcoords.insert(path, Extent::Unlimited { current: 0 });
                     continue;
                 };
                 let extent = self.context.quietly(|context| {
@@ -197,11 +227,16 @@ impl<'t> Reader<'t, '_> {
         }
         let of = |name: &str| group.entries.iter().find(|(key, _)| key.name == name).map(|(_, node)| *node);
         if let Some(reason) = of("x-error") {
-            let unreadable = self.context.unreadable(reason, of("attributes"), Some(NodeKind::Group));
+            let unreadable =
+                self.context.unreadable(reason, of("attributes"), Some(NodeKind::Group), group.path.as_str());
             self.add(group.path.clone(), Object::Unreadable(unreadable));
         } else {
             let attributes = self.context.attributes(of("attributes"));
-            let Directives { storage, .. } = self.context.storage(of("storage"), Owner::Group);
+            let Directives { mut storage, .. } = self.context.storage(of("storage"), Owner::Group);
+            let extra = self.context.extra(group.entries.iter().copied());
+            if !extra.is_empty() {
+                storage.native.push((EXTRA, extra));
+            }
             // A root group by bare keys and by path is told already; its parts come together.
             match self.content.nodes.get_mut(&group.path) {
                 Some(Object::Group(known)) => {
@@ -239,6 +274,15 @@ impl<'t> Reader<'t, '_> {
         }
     }
 
+    /// Notes what a description leaves out.
+    fn note_partial(&mut self, path: &NodePath, missing: Missing, there: bool, span: Span) {
+        if !there {
+            let what = if missing == Missing::Type { "type" } else { "shape" };
+            self.context.refusals.error("ndl/create", span, format!("{path} without a {what}"));
+            self.partial.push(Partial { path: path.clone(), missing });
+        }
+    }
+
     fn section(&mut self, group: &Declared<'t>, key: Key<'t>, node: Node<'t>, kind: NodeKind) {
         if matches!(kind, NodeKind::Datatype | NodeKind::Link) {
             self.context.extension(key.span, &format!("the key {}", key.name));
@@ -253,7 +297,12 @@ impl<'t> Reader<'t, '_> {
             let object = match (reason, kind) {
                 (Some(reason), kind) => {
                     let attributes = node.mapping().and_then(|mapping| mapping.get("attributes"));
-                    Some(Object::Unreadable(self.context.unreadable(reason, attributes, Some(kind))))
+                    Some(Object::Unreadable(self.context.unreadable(
+                        reason,
+                        attributes,
+                        Some(kind),
+                        path.as_str(),
+                    )))
                 }
                 (_, NodeKind::DimCoord) => {
                     self.context.dimcoord(node, is_sparse(group)).map(Object::DimCoord)
@@ -263,9 +312,26 @@ impl<'t> Reader<'t, '_> {
                 (_, NodeKind::Link) => self.context.link(node).map(Object::Link),
                 _ => None,
             };
-            if let Some(object) = object {
-                self.add(path, object);
+            let Some(object) = object else { continue };
+            if let Object::Ndarray(ndarray) = &object {
+                let mapping = node.mapping();
+                let has = |key: &str| mapping.is_some_and(|mapping| mapping.get(key).is_some());
+                self.note_partial(&path, Missing::Type, ndarray.datatype.is_some(), key.span);
+                self.note_partial(&path, Missing::Shape, has("shape") || has("value"), key.span);
             }
+            match &object {
+                Object::Ndarray(one) => {
+                    self.context.check_fill(node, &one.attributes, &one.storage, one.datatype.as_deref());
+                }
+                Object::DimCoord(one) => {
+                    self.context.check_fill(node, &one.attributes, &one.storage, one.datatype.as_deref());
+                }
+                _ => {}
+            }
+            if let Object::Link(Link::Hard(_)) = &object {
+                self.hard_links.push((path.clone(), node.span()));
+            }
+            self.add(path, object);
         }
     }
 }
@@ -303,4 +369,5 @@ fn noun(kind: NodeKind) -> &'static str {
 const MOST_GROUPS: usize = 256;
 
 /// The keys of a group, apart from `x-` ones and the paths of groups.
-pub const GROUP_KEYS: &[&str] = &["attributes", "datatypes", "dimcoords", "ndarrays", "cells", "links", "storage"];
+pub const GROUP_KEYS: &[&str] =
+    &["attributes", "datatypes", "dimcoords", "ndarrays", "cells", "links", "storage"];

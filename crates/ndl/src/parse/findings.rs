@@ -35,6 +35,11 @@ impl<'s> Findings<'s> {
         Findings { source, strict, silent: false, found: Vec::new(), left_out: 0, sink }
     }
 
+    /// For findings of another kind in the same text.
+    pub(crate) fn another(&self) -> Self {
+        Findings::new(self.source, self.strict)
+    }
+
     pub(crate) fn error(
         &mut self,
         rule: &'static str,

@@ -1,13 +1,15 @@
 //! Members of groups: arrays, dimension coordinates, named datatypes, links.
 
 use super::context::Context;
-use super::events::{Mapping, Node, Span, shown};
+use super::events::{Mapping, Node, shown};
 use super::storage::{Directives, Owner};
-use super::value::Expected;
+use super::value::{Expected, Selections};
+use crate::element::plain;
 use hyperslab_model::{
-    Cells, Column, Datatype, DimCoord, Directive, Extent, Fill, Link, NamedDatatype, Ndarray, NodePath,
-    Shape, Storage,
+    Attributes, Cells, Column, Datatype, DimCoord, Directive, EXTRA, Element, Elements, Extent, Fill, Float,
+    Link, NamedDatatype, Ndarray, NodePath, Shape, Storage,
 };
+use std::collections::HashSet;
 use std::sync::Arc;
 
 impl<'t> Context<'t, '_> {
@@ -25,21 +27,27 @@ impl<'t> Context<'t, '_> {
                 Some(Shape::fixed(&shape))
             }
             (None, None) => {
-                self.unsupported(node.span(), "an ndarray without shape and value");
-                None
+                let message = "no shape: a partial description";
+                self.findings.note("ndl/partial", node.span(), message);
+                Some(Shape::SCALAR)
             }
         };
         let datatype = self.entity_type(node, mapping, &directives, true);
+        let selections = self.selections;
         let attributes = self.attributes(mapping.get("attributes"));
         let fill = directives.fill;
-        let mut storage = self.finished(directives, datatype.as_deref());
+        let mut storage = self.finished(directives, datatype.as_deref(), selections);
         let shape = shape?;
         let extents: Vec<Extent> = shape.dims().iter().map(|dimension| dimension.extent).collect();
-        let span = mapping.get("storage").map_or(node.span(), Node::span);
-        self.check_chunks(&mut storage, &extents, span);
+        let place = mapping.get("storage").unwrap_or(node);
+        self.check_members(place, datatype.as_deref());
+        if mapping.get("shape").is_some() || value.is_some() {
+            self.check_chunks(&mut storage, &extents, place);
+        }
         let value = match (value, &datatype, shape.current()) {
             (Some(value), Some(datatype), Some(current)) => {
-                let expected = Expected { fill, charset: storage.element.charset, name: "the value" };
+                let charset = storage.element.charset;
+                let expected = Expected { fill, charset, selections, ..Expected::of("the value") };
                 self.value(value, datatype, &current, expected)
             }
             (Some(value), _, None) => {
@@ -52,6 +60,7 @@ impl<'t> Context<'t, '_> {
             }
             _ => None,
         };
+        self.push_extra(&mut storage, mapping);
         Some(Ndarray { shape, datatype, attributes, storage, value })
     }
 
@@ -61,29 +70,34 @@ impl<'t> Context<'t, '_> {
         let value = mapping.get("value");
         let size = self.extent(mapping, &directives, sparse);
         if mapping.get("size").is_none() {
+            let (span, hint) = self.instead(node, "size");
             match value {
-                Some(_) => self.findings.warning("ndl/shape", node.span(), "a dimcoord without size"),
-                None => self.findings.error("ndl/shape", node.span(), "a dimcoord without size"),
+                Some(_) => self.findings.warning("ndl/shape", span, "a dimcoord without size"),
+                None => self.findings.error("ndl/shape", span, "a dimcoord without size"),
             }
-            .hint("write size: with an integer or null");
+            .hint(hint.unwrap_or("write size: with an integer or null".into()));
         }
         if mapping.get("type").is_none() {
             self.extension(node.span(), "a dimension without type");
         }
         let datatype = self.entity_type(node, mapping, &directives, value.is_some());
+        let selections = self.selections;
         let attributes = self.attributes(mapping.get("attributes"));
         let fill = directives.fill;
-        let mut storage = self.finished(directives, datatype.as_deref());
+        let mut storage = self.finished(directives, datatype.as_deref(), selections);
         let size = size?;
-        let span = mapping.get("storage").map_or(node.span(), Node::span);
-        self.check_chunks(&mut storage, &[size], span);
+        let place = mapping.get("storage").unwrap_or(node);
+        self.check_members(place, datatype.as_deref());
+        self.check_chunks(&mut storage, &[size], place);
         let value = match (value, &datatype) {
             (Some(value), Some(datatype)) => {
-                let expected = Expected { fill, charset: storage.element.charset, name: "the value" };
+                let charset = storage.element.charset;
+                let expected = Expected { fill, charset, selections, ..Expected::of("the value") };
                 self.value(value, datatype, &[size.current()], expected)
             }
             _ => None,
         };
+        self.push_extra(&mut storage, mapping);
         Some(DimCoord { size, datatype, attributes, storage, value })
     }
 
@@ -117,7 +131,9 @@ impl<'t> Context<'t, '_> {
         self.extension(node.span(), "cells");
         let mapping = self.entity(node, "cells", &["columns", "rows"])?;
         let (Some(names), Some(rows)) = (mapping.get("columns"), mapping.get("rows")) else {
-            self.findings.error("ndl/cells", node.span(), "cells without the key columns or rows");
+            let key = if mapping.get("columns").is_none() { "columns" } else { "rows" };
+            let (span, hint) = self.instead(node, key);
+            self.findings.error("ndl/cells", span, format!("cells without the key {key}")).maybe_hint(hint);
             return None;
         };
         let mut columns = Vec::new();
@@ -142,7 +158,7 @@ impl<'t> Context<'t, '_> {
                 column.push(item);
             }
         }
-        let expected = Expected { fill: None, charset: None, name: "the value" };
+        let expected = Expected::of("the value");
         let columns = columns.into_iter().map(|(name, datatype, nodes)| {
             let values = self.column(&nodes, &datatype, expected)?;
             Some(Column { name: name.into(), datatype, values })
@@ -155,9 +171,59 @@ impl<'t> Context<'t, '_> {
         let Some(Datatype::Named(_, datatype)) = self.named(path.clone(), node.span()) else { return None };
         let mapping = node.mapping();
         let attributes = self.attributes(mapping.and_then(|mapping| mapping.get("attributes")));
-        let directives = self.storage(mapping.and_then(|mapping| mapping.get("storage")), Owner::Datatype);
-        let storage = self.finished(directives, Some(&datatype));
+        let place = mapping.and_then(|mapping| mapping.get("storage"));
+        if let Some(place) = place {
+            self.check_members(place, Some(&datatype));
+        }
+        let directives = self.storage(place, Owner::Datatype);
+        let mut storage = self.finished(directives, Some(&datatype), Selections::ANY);
+        if let Some(mapping) = mapping {
+            self.push_extra(&mut storage, mapping);
+        }
         Some(NamedDatatype { datatype, attributes, storage })
+    }
+
+    /// Keeps what other programs say of an entity.
+    fn push_extra(&mut self, storage: &mut Storage, mapping: Mapping<'t>) {
+        let extra = self.extra(mapping.iter());
+        if !extra.is_empty() {
+            storage.native.push((EXTRA, extra));
+        }
+    }
+
+    /// Says where `_FillValue` and the fill value of the storage differ, which are one thing in NetCDF.
+    pub(super) fn check_fill(
+        &mut self,
+        node: Node<'t>,
+        attributes: &Attributes,
+        storage: &Storage,
+        datatype: Option<&Datatype>,
+    ) {
+        if self.netcdf == Some(false) {
+            return;
+        }
+        let (Some(Ok(attribute)), Fill::Value(fill), Some(datatype)) =
+            (attributes.get("_FillValue"), &storage.fill, datatype)
+        else {
+            return;
+        };
+        let one = Elements::new(&attribute.datatype, &attribute.value).next();
+        let Some((one, other)) = one.zip(Elements::new(datatype, fill).next()) else { return };
+        if same_number(one.get(), other.get(), datatype) || plain(one) == plain(other) {
+            return;
+        }
+        let attributes = node.mapping().and_then(|mapping| mapping.get("attributes")).and_then(Node::mapping);
+        let key = attributes.and_then(|map| map.iter().find(|(key, _)| key.name == "_FillValue"));
+        let span = key.map_or(node.span(), |(key, _)| key.span);
+        let message = format!(
+            "_FillValue is {} and storage.fillvalue {}, which NetCDF keeps as one",
+            plain(one),
+            plain(other)
+        );
+        match self.netcdf {
+            Some(_) => self.findings.error("ndl/fillvalue", span, message),
+            None => self.findings.warning("ndl/fillvalue", span, message),
+        };
     }
 
     pub(super) fn link(&mut self, node: Node<'t>) -> Option<Link> {
@@ -212,7 +278,8 @@ impl<'t> Context<'t, '_> {
     fn part(&mut self, node: Node<'t>, mapping: Mapping<'t>, key: &str) -> Option<Node<'t>> {
         let found = mapping.get(key);
         if found.is_none() {
-            self.findings.error("ndl/link", node.span(), format!("a link without the key {key}"));
+            let (span, hint) = self.instead(node, key);
+            self.findings.error("ndl/link", span, format!("a link without the key {key}")).maybe_hint(hint);
         }
         found
     }
@@ -245,24 +312,35 @@ impl<'t> Context<'t, '_> {
         wanted: bool,
     ) -> Option<Arc<Datatype>> {
         if let Some(datatype) = mapping.get("type") {
-            return self.datatype(datatype, &directives.storage.element).map(Arc::new);
+            return self.own_datatype(datatype, &directives.storage.element).map(Arc::new);
         }
         if wanted {
             match mapping.get("value") {
-                Some(value) => self.findings.error("ndl/type", value.span(), "a value without a type"),
-                None => self.findings.note("ndl/partial", node.span(), "no type: a partial description"),
-            };
+                Some(value) => {
+                    let (span, hint) = self.instead(node, "type");
+                    let span = if hint.is_some() { span } else { value.span() };
+                    self.findings.error("ndl/type", span, "a value without a type").maybe_hint(hint);
+                }
+                None => {
+                    self.findings.note("ndl/partial", node.span(), "no type: a partial description");
+                }
+            }
         }
         None
     }
 
     /// An entry's storage: what fills its array and how its elements lie.
-    fn finished(&mut self, mut directives: Directives<'t>, datatype: Option<&Datatype>) -> Storage {
+    fn finished(
+        &mut self,
+        mut directives: Directives<'t>,
+        datatype: Option<&Datatype>,
+        selections: Selections,
+    ) -> Storage {
         match (directives.fill, datatype) {
             (Some(fill), _) if fill.is_null() => directives.storage.fill = Fill::Undefined,
             (Some(fill), Some(datatype)) => {
                 let charset = directives.storage.element.charset;
-                let expected = Expected { fill: None, charset, name: "the fill value" };
+                let expected = Expected { charset, selections, ..Expected::of("the fill value") };
                 if let Some(values) = self.value(fill, datatype, &[], expected) {
                     directives.storage.fill = Fill::Value(values);
                 }
@@ -270,7 +348,7 @@ impl<'t> Context<'t, '_> {
             _ => {}
         }
         if let Some(datatype) = datatype {
-            let expected = Expected { fill: None, charset: None, name: "the domain" };
+            let expected = Expected::of("the domain");
             let domain = directives.domain;
             directives.storage.domain = domain.and_then(|node| self.value(node, datatype, &[2], expected));
             let tile = directives.tile;
@@ -285,10 +363,37 @@ impl<'t> Context<'t, '_> {
         directives.storage
     }
 
+    /// Checks that the members whose storage is told are there.
+    fn check_members(&mut self, place: Node<'t>, datatype: Option<&Datatype>) {
+        let Some(members) = place.mapping().and_then(|storage| storage.get("members")) else { return };
+        let (Some(told), Some(mut datatype)) = (members.mapping(), datatype.map(Datatype::resolved)) else {
+            return;
+        };
+        while let Datatype::Vlen(base) | Datatype::Array { base, .. } | Datatype::Nullable(base) = datatype {
+            datatype = base.resolved();
+        }
+        let Datatype::Compound(members) = datatype else {
+            let message = format!("the storage of members, which {datatype} does not have");
+            self.findings.warning("ndl/storage", place.span(), message);
+            return;
+        };
+        let names: Vec<&str> = members.iter().map(|member| member.name.as_str()).collect();
+        let known: HashSet<&str> = names.iter().copied().collect();
+        for (key, _) in told.iter().filter(|(key, _)| !known.contains(key.name)) {
+            let message = format!("no member {} of the compound", shown(key.name));
+            self.findings
+                .warning("ndl/storage", key.span, message)
+                .hint(super::context::suggest(key.name, &names));
+        }
+    }
+
     /// Checks chunks and filters against the shape.
-    fn check_chunks(&mut self, storage: &mut Storage, extents: &[Extent], span: Span) {
+    fn check_chunks(&mut self, storage: &mut Storage, extents: &[Extent], place: Node<'t>) {
+        let span_of =
+            |name: &str| place.mapping().and_then(|storage| storage.get(name)).unwrap_or(place).span();
         for (name, chunk) in [("chunk", &mut storage.chunk), ("shard", &mut storage.shard)] {
             let Some(chunk) = chunk else { continue };
+            let span = span_of(name);
             if chunk.len() != extents.len() || extents.is_empty() {
                 let message =
                     format!("a {name} of {} dimensions for an array of {}", chunk.len(), extents.len());
@@ -308,9 +413,19 @@ impl<'t> Context<'t, '_> {
             }
         }
         if extents.is_empty() && !storage.filters.is_empty() {
+            let span = span_of("filter");
             self.findings.error("ndl/storage", span, "filters for a scalar, which has no chunks");
         }
     }
+}
+
+/// Whether two numbers are one in the type of the second.
+fn same_number(one: Element<'_>, other: Element<'_>, datatype: &Datatype) -> bool {
+    let (Element::Float(one), Element::Float(other)) = (one, other) else { return false };
+    let single = || one.to_string().parse::<f32>().is_ok_and(|one| f64::from(one) == other);
+    one == other
+        || one.is_nan() && other.is_nan()
+        || *datatype.resolved() == Datatype::Float(Float::Single) && single()
 }
 
 /// Whether elements have a byte order.

@@ -167,7 +167,7 @@ fn compare_decimal(text: &str, value: f64) -> Ordering {
 }
 
 /// Significant digits and the place of the point before them.
-fn normalized(text: &str) -> (Vec<u8>, i64) {
+pub(crate) fn normalized(text: &str) -> (Vec<u8>, i64) {
     let text = text.trim_start_matches(['-', '+']);
     let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
     let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));

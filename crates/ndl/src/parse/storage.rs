@@ -3,7 +3,7 @@
 use super::context::Context;
 use super::events::{Key, Mapping, Node, Scalar, View, shown};
 use super::filter;
-use super::scalar::{Resolved, double, resolve};
+use super::scalar::{Resolved, base64, double, resolve};
 use hyperslab_model::{
     ByteOrder, CharacterSet, Directive, ElementStorage, FillTime, Layout, Length, Order, Pad, Storage,
 };
@@ -93,7 +93,9 @@ impl<'t> Context<'t, '_> {
             }
             match ALL.contains(&key.name) {
                 true if FORMATS.contains(&key.name) => {
-                    self.unsupported(key.span, &format!("{} in the storage of a member", key.name));
+                    let message = format!("storage.{} of a member, which only whole arrays have", key.name);
+                    let finding = self.findings.error("ndl/storage", key.span, message);
+                    finding.hint("write it in the storage of the array");
                 }
                 true => {
                     let message =
@@ -254,7 +256,8 @@ impl<'t> Context<'t, '_> {
         let Some(format) = FORMATS.iter().find(|format| **format == key.name) else { return false };
         self.extension(key.span, &format!("storage.{format}"));
         let Some(mapping) = value.mapping() else {
-            self.unsupported(value.span(), &format!("storage.{format} that is no map"));
+            let message = format!("{} for storage.{format}, expected a map", value.describe());
+            self.findings.error("ndl/storage", value.span(), message);
             return true;
         };
         let directives = self.directives(mapping);
@@ -286,10 +289,17 @@ impl<'t> Context<'t, '_> {
             Resolved::Bool(value) => Directive::Bool(value),
             Resolved::Int(value) => Directive::Int(value),
             Resolved::Null => Directive::Null,
-            Resolved::Bytes => {
-                self.unsupported(node.span(), "!!binary as a directive of one format");
-                return None;
-            }
+            Resolved::Bytes => match base64(scalar.text) {
+                Some(bytes) => {
+                    let digits = bytes.iter().map(|byte| format!("{byte:02x}"));
+                    Directive::Text(format!("0x{}", digits.collect::<String>()))
+                }
+                None => {
+                    let message = format!("{}, expected base 64", node.describe());
+                    self.findings.error("ndl/value", node.span(), message);
+                    return None;
+                }
+            },
             Resolved::Float => match double(scalar.text) {
                 Some(value) => Directive::Float(value),
                 None => Directive::Text(scalar.text.to_string()),

@@ -1,13 +1,17 @@
 //! Values, each parsed directly into the declared type.
 
 mod bytes;
+mod decimal;
 mod number;
 mod reference;
+
+pub(super) use reference::Selections;
 
 use super::context::{Context, suggest};
 use super::datatype::in_range;
 use super::events::{Node, Scalar, Sequence, Span, View, shown};
-use super::scalar::{boolean, integer, is_integer};
+use super::scalar::{boolean, integer, is_decimal, is_integer};
+use decimal::Powers;
 use hyperslab_core::rows::{Heap, Slot, int_row};
 use hyperslab_model::{CharacterSet, Datatype, Reference, Values};
 use std::collections::{HashMap, HashSet};
@@ -18,8 +22,17 @@ pub(super) struct Expected<'t> {
     /// What null elements hold.
     pub(super) fill: Option<Node<'t>>,
     pub(super) charset: Option<CharacterSet>,
+    /// What references may select.
+    pub(super) selections: Selections,
     /// Whether the value is an ndarray's or an attribute's, and not a fill value.
     pub(super) name: &'static str,
+}
+
+impl Expected<'_> {
+    /// What is expected of `name` where nothing else is known.
+    pub(super) const fn of(name: &'static str) -> Self {
+        Expected { fill: None, charset: None, selections: Selections::ANY, name }
+    }
 }
 
 /// Reads the values of one array.
@@ -31,6 +44,8 @@ struct Reader<'c, 't, 's> {
     references: Heap<Reference>,
     /// Members of large enumerations, by where those are.
     members: HashMap<usize, HashMap<String, i128>>,
+    /// For decimals of formats that no processor has.
+    powers: Powers,
     /// Elements that are wrong so far.
     wrong: usize,
 }
@@ -68,8 +83,15 @@ impl<'t> Context<'t, '_> {
         read: impl FnOnce(&mut Reader<'_, 't, '_>, &mut Vec<u8>) -> Result<(), Wrong>,
     ) -> Option<Values> {
         let mut rows = Vec::new();
-        let (heap, references, members) = (Vec::new(), Heap::default(), HashMap::new());
-        let mut reader = Reader { context: self, expected, heap, references, members, wrong: 0 };
+        let mut reader = Reader {
+            context: self,
+            expected,
+            heap: Vec::new(),
+            references: Heap::default(),
+            members: HashMap::new(),
+            powers: Powers::default(),
+            wrong: 0,
+        };
         let read = read(&mut reader, &mut rows);
         let Reader { heap, mut references, wrong, .. } = reader;
         if read.is_err() || wrong > 0 {
@@ -105,6 +127,13 @@ impl<'t> Reader<'_, 't, '_> {
         rows: &mut Vec<u8>,
     ) -> Result<(), Wrong> {
         let Some((extent, inner)) = shape.get(place.len()..).and_then(<[u64]>::split_first) else {
+            if let (View::Sequence(items), true) = (node.view(), is_single(datatype)) {
+                let message = format!("{} is a list, shape {shape:?} wants one {datatype}", self.name(place));
+                let only = items.iter().next().filter(|only| items.len() == 1 && only.scalar().is_some());
+                let hint = only.map(|only| format!("write {}", source(only)));
+                self.context.findings.error("ndl/value-shape", node.span(), message).maybe_hint(hint);
+                return Err(Wrong);
+            }
             return self.element_or_zero(node, datatype, rows);
         };
         let View::Sequence(items) = node.view() else {
@@ -169,11 +198,7 @@ impl<'t> Reader<'_, 't, '_> {
     fn element(&mut self, node: Node<'t>, datatype: &Datatype, out: &mut Vec<u8>) -> Result<(), Wrong> {
         if node.is_null() && !accepts_null(datatype) {
             let Some(fill) = self.expected.fill.filter(|fill| !fill.is_null()) else {
-                return self.wrong_element(
-                    node,
-                    datatype,
-                    "null, and there is no fill value that it could mean",
-                );
+                return self.wrong_element(node, datatype, "there is no fill value that it could mean");
             };
             self.expected.fill = None;
             let read = self.element(fill, datatype, out);
@@ -203,7 +228,8 @@ impl<'t> Reader<'_, 't, '_> {
             Datatype::String(text) => self.text(node, *text, out),
             Datatype::Opaque { size, .. } => self.opaque(node, *size, out),
             Datatype::ObjRef | Datatype::RegRef | Datatype::Reference => {
-                let reference = self.context.reference(node, datatype).ok_or(Wrong)?;
+                let selections = self.expected.selections;
+                let reference = self.context.reference(node, datatype, selections).ok_or(Wrong)?;
                 let Ok(slot) = self.references.push_reference(reference) else { return Err(Wrong) };
                 out.extend(slot.to_bytes());
                 Ok(())
@@ -216,7 +242,7 @@ impl<'t> Reader<'_, 't, '_> {
                     return Ok(());
                 }
                 let mut place = Vec::new();
-                let before = std::mem::replace(&mut self.expected.name, "an array element");
+                let before = std::mem::replace(&mut self.expected.name, "the array element");
                 let read = self.outer(node, base, shape, &mut place, out);
                 self.expected.name = before;
                 read
@@ -251,7 +277,10 @@ impl<'t> Reader<'_, 't, '_> {
             if is_integer(scalar.text) {
                 return self.wrong_element(node, datatype, "out of range");
             }
-            return self.wrong_kind(node, &format!("an integer ({datatype})"));
+            let message = format!("{}, expected an integer ({datatype})", node.describe());
+            let hint = is_decimal(scalar.text).then(|| "integers have neither point nor exponent".into());
+            self.context.findings.error("ndl/value", node.span(), message).maybe_hint(hint);
+            return Err(Wrong);
         };
         if !in_range(value, bits, signed) {
             return self.wrong_element(node, datatype, "out of range");
@@ -419,6 +448,15 @@ impl<'t> Reader<'_, 't, '_> {
     }
 }
 
+/// Whether an element is never a list.
+fn is_single(datatype: &Datatype) -> bool {
+    match datatype.resolved() {
+        Datatype::Nullable(of) => is_single(of),
+        Datatype::Complex(_) | Datatype::Compound(_) | Datatype::Vlen(_) | Datatype::Array { .. } => false,
+        _ => true,
+    }
+}
+
 fn accepts_null(datatype: &Datatype) -> bool {
     match datatype {
         Datatype::Named(_, of) => accepts_null(of),
@@ -461,6 +499,7 @@ fn counted(count: usize) -> String {
 
 fn kind(node: Node<'_>) -> &'static str {
     match node.view() {
+        View::Scalar(scalar) if scalar.is_null() => "null",
         View::Scalar(_) => "a scalar",
         View::Sequence(_) => "a list",
         View::Mapping(_) => "a map",

@@ -6,14 +6,62 @@ use hyperslab_core::nd::{Region, Selection};
 use hyperslab_model::{Datatype, NodePath, Reference};
 use std::sync::Arc;
 
+/// What references of a type may select.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(in crate::parse) struct Selections {
+    blocks: bool,
+    elements: bool,
+    any: bool,
+}
+
+impl Selections {
+    pub(in crate::parse) const BLOCKS: Selections = Selections { blocks: true, elements: false, any: false };
+    pub(in crate::parse) const ELEMENTS: Selections =
+        Selections { blocks: false, elements: true, any: false };
+    pub(in crate::parse) const ANY: Selections = Selections { blocks: false, elements: false, any: true };
+
+    /// Either of both.
+    pub(in crate::parse) fn or(self, other: Selections) -> Selections {
+        Selections {
+            blocks: self.blocks || other.blocks,
+            elements: self.elements || other.elements,
+            any: self.any || other.any,
+        }
+    }
+
+    /// Where no type says, everything may be selected.
+    fn allow(self, selection: Selections) -> bool {
+        let Selections { blocks, elements, any } = self;
+        any || self == Selections::default() || blocks && selection.blocks || elements && selection.elements
+    }
+}
+
 impl<'t> Context<'t, '_> {
-    pub(super) fn reference(&mut self, node: Node<'t>, datatype: &Datatype) -> Option<Reference> {
+    pub(super) fn reference(
+        &mut self,
+        node: Node<'t>,
+        datatype: &Datatype,
+        selections: Selections,
+    ) -> Option<Reference> {
+        let reference = self.read_reference(node, datatype, selections)?;
+        if reference != Reference::Null {
+            self.references.push((node.span(), reference.clone()));
+        }
+        Some(reference)
+    }
+
+    fn read_reference(
+        &mut self,
+        node: Node<'t>,
+        datatype: &Datatype,
+        selections: Selections,
+    ) -> Option<Reference> {
         let regions = !matches!(datatype, Datatype::ObjRef);
         let objects = !matches!(datatype, Datatype::RegRef);
         match node.view() {
             View::Scalar(scalar) if scalar.is_null() => Some(Reference::Null),
             View::Scalar(scalar) if objects => Some(Reference::Object(self.path(scalar.text, node.span())?)),
-            View::Mapping(mapping) => self.told(node, mapping, regions),
+            View::Mapping(mapping) => self.told(node, mapping, regions.then_some(selections)),
             _ => {
                 let expected =
                     if objects { "the path of an object" } else { "a map with target and a selection" };
@@ -24,7 +72,12 @@ impl<'t> Context<'t, '_> {
         }
     }
 
-    fn told(&mut self, node: Node<'t>, mapping: Mapping<'t>, regions: bool) -> Option<Reference> {
+    fn told(
+        &mut self,
+        node: Node<'t>,
+        mapping: Mapping<'t>,
+        selections: Option<Selections>,
+    ) -> Option<Reference> {
         for (key, _) in mapping.iter().filter(|(key, _)| !KEYS.contains(&key.name)) {
             self.unknown_key(key, "a reference", KEYS);
         }
@@ -37,7 +90,8 @@ impl<'t> Context<'t, '_> {
             });
         }
         let Some(target) = mapping.get("target") else {
-            self.findings.error("ndl/reference", node.span(), "a reference without the key target");
+            let (span, hint) = self.instead(node, "target");
+            self.findings.error("ndl/reference", span, "a reference without the key target").maybe_hint(hint);
             return None;
         };
         let path = self.text(target, "the target")?;
@@ -46,13 +100,26 @@ impl<'t> Context<'t, '_> {
             self.extension(node.span(), "a reference to an attribute");
             return Some(Reference::Attribute(path, self.text(attribute, "the attribute")?.to_string()));
         }
-        if !regions {
+        let Some(selections) = selections else {
             let finding =
                 self.findings.error("ndl/reference", node.span(), "a region for an object reference");
             finding.hint("declare type: {regref: {selection: block}}");
             return None;
-        }
+        };
         let selection = self.selection(node, mapping, &path)?;
+        let (kind, name) = match &selection {
+            Selection::Points { .. } => (Selections::ELEMENTS, "elements"),
+            Selection::Region(region) if !region.is_box() => (Selections::ANY, "a region with steps"),
+            Selection::Region(_) | Selection::Blocks(_) => (Selections::BLOCKS, "a block"),
+            Selection::All | Selection::None => (Selections::ANY, "all or none"),
+        };
+        if !selections.allow(kind) {
+            let declared = if selections.blocks { "block" } else { "element" };
+            let message = format!("{name} for a region reference whose selection is {declared}");
+            let finding = self.findings.error("ndl/reference", node.span(), message);
+            finding.hint("declare type: regref for selections of every kind");
+            return None;
+        }
         Some(Reference::Region(path, Arc::new(selection)))
     }
 
@@ -87,8 +154,11 @@ impl<'t> Context<'t, '_> {
             return self.block(node, mapping).map(Selection::Region);
         }
         let message = format!("a region of {target} without a selection");
-        let finding = self.findings.error("ndl/reference", node.span(), message);
-        finding.hint("add start and opposite, elements, or blocks");
+        let similar = ["start", "elements", "blocks"].map(|key| self.instead(node, key));
+        let similar = similar.into_iter().find(|(_, hint)| hint.is_some());
+        let (span, hint) = similar.unwrap_or((node.span(), None));
+        let finding = self.findings.error("ndl/reference", span, message);
+        finding.hint(hint.unwrap_or("add start and opposite, elements, or blocks".into()));
         None
     }
 
@@ -100,7 +170,9 @@ impl<'t> Context<'t, '_> {
         match mapping.get(key) {
             Some(corner) => self.counts(corner, key),
             None => {
-                self.findings.error("ndl/reference", node.span(), format!("a block without the key {key}"));
+                let (span, hint) = self.instead(node, key);
+                let message = format!("a block without the key {key}");
+                self.findings.error("ndl/reference", span, message).maybe_hint(hint);
                 None
             }
         }

@@ -1,0 +1,192 @@
+//! Where references and hard links lead, looked at once every object is known.
+//!
+//! A soft link may lead nowhere, as in HDF5; a hard link may not. A reference that leads nowhere is a warning: the
+//! text may be part of a larger one. It is what keeps a file from being made.
+
+use super::Reader;
+use crate::parse::context::suggest;
+use crate::parse::events::Span;
+use hyperslab_core::nd::{Region, Selection};
+use hyperslab_model::{Extent, Link, Node as Object, NodeKind, NodePath, Reference, Shape};
+
+/// Why a path leads to no object of the document.
+enum Lost {
+    Nowhere,
+    /// Behind a link whose end is not in the document.
+    Elsewhere,
+    /// Links lead to each other.
+    Round,
+}
+
+impl Reader<'_, '_> {
+    pub(super) fn check_targets(&mut self) {
+        for (path, span) in std::mem::take(&mut self.hard_links) {
+            let Some(Object::Link(Link::Hard(target))) = self.content.nodes.get(&path) else { continue };
+            let why = match self.find(target, &mut 0) {
+                Ok(_) => continue,
+                Err(Lost::Nowhere) => format!("a hard link to {target}, where nothing is"),
+                Err(Lost::Elsewhere) => format!("a hard link to {target}, which is in no part of this file"),
+                Err(Lost::Round) => format!("a hard link to {target}, which leads back to itself"),
+            };
+            let hint = self.similar(target);
+            self.context.findings.error("ndl/link", span, why).maybe_hint(hint);
+        }
+        for (span, reference) in std::mem::take(&mut self.context.references) {
+            self.reference(span, &reference);
+        }
+    }
+
+    fn reference(&mut self, span: Span, reference: &Reference) {
+        let target = match reference {
+            Reference::Object(target) | Reference::Attribute(target, _) | Reference::Region(target, _) => {
+                target
+            }
+            Reference::Dangling(address) => {
+                let message = format!("a reference to the address {address}, where no object is");
+                self.context.refusals.error("ndl/create", span, message);
+                return;
+            }
+            Reference::External { file, .. } => {
+                let message = format!("a reference into the file {file:?}");
+                self.context.refusals.error("ndl/create", span, message);
+                return;
+            }
+            Reference::Null => return,
+        };
+        let found = match self.find(target, &mut 0) {
+            Ok(found) => found,
+            Err(_) => {
+                let message = format!("a reference to {target}, where nothing is");
+                let hint = self.similar(target);
+                return self.dangles(span, message, hint);
+            }
+        };
+        match reference {
+            Reference::Attribute(_, name) => {
+                let attributes = self.content.nodes.get(&found).and_then(Object::attributes);
+                if attributes.is_some_and(|attributes| !attributes.contains_key(name)) {
+                    let message =
+                        format!("a reference to the attribute {name:?} of {target}, which has none");
+                    self.dangles(span, message, None);
+                }
+            }
+            Reference::Region(_, selection) => {
+                if let Some(wrong) = self.outside(&found, selection) {
+                    self.context.findings.error("ndl/reference", span, format!("{wrong} ({target})"));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// A reference that leads nowhere.
+    fn dangles(&mut self, span: Span, message: String, hint: Option<String>) {
+        self.context.refusals.error("ndl/create", span, message.as_str()).maybe_hint(hint.clone());
+        self.context.findings.warning("ndl/reference", span, message).maybe_hint(hint);
+    }
+
+    /// What is wrong with a selection of an object's elements, if anything is.
+    fn outside(&self, target: &NodePath, selection: &Selection) -> Option<String> {
+        let extents: Vec<Extent> = match self.content.nodes.get(target)? {
+            Object::Ndarray(ndarray) if ndarray.shape == Shape::Null => return None,
+            Object::Ndarray(ndarray) => ndarray.shape.dims().iter().map(|dim| dim.extent).collect(),
+            Object::DimCoord(dimcoord) => vec![dimcoord.size],
+            Object::Unreadable(_) => return None,
+            other => return Some(format!("a region of {}, expected an ndarray", super::noun(other.kind()))),
+        };
+        if self.partial.iter().any(|partial| partial.path == *target) {
+            return None;
+        }
+        let of_region = |region: &Region| {
+            let last = region.start.iter().zip(&region.count).zip(&region.step);
+            let last = last.map(|((start, count), step)| match count.checked_sub(1) {
+                Some(steps) => start.saturating_add(steps.saturating_mul(*step)),
+                None => 0,
+            });
+            beyond(&last.collect::<Vec<_>>(), &extents)
+        };
+        match selection {
+            Selection::All | Selection::None => None,
+            Selection::Region(region) => of_region(region),
+            Selection::Blocks(blocks) => blocks.iter().find_map(of_region),
+            Selection::Points { rank, coordinates } => match usize::try_from(*rank).ok()? {
+                0 if coordinates.is_empty() => None,
+                rank => coordinates.chunks(rank.max(1)).find_map(|point| beyond(point, &extents)),
+            },
+        }
+    }
+
+    /// The object that a path leads to, through links within the document. `steps` counts those.
+    fn find(&self, path: &NodePath, steps: &mut usize) -> Result<NodePath, Lost> {
+        let at_once = self.declared.get(path).map(|(kind, _)| *kind);
+        if at_once.is_some_and(|kind| kind != NodeKind::Link) {
+            return Ok(path.clone());
+        }
+        let mut at = NodePath::root();
+        for part in path.as_str().split('/').filter(|part| !part.is_empty()) {
+            let next = at.child(part);
+            at = match self.content.nodes.get(&next) {
+                Some(Object::Link(link)) => {
+                    *steps += 1;
+                    if *steps > MOST_STEPS {
+                        return Err(Lost::Round);
+                    }
+                    let to = match link {
+                        Link::Hard(to) => to.clone(),
+                        Link::Soft(to) => from(&at, to).ok_or(Lost::Nowhere)?,
+                        Link::External { .. } | Link::User { .. } => return Err(Lost::Elsewhere),
+                    };
+                    self.find(&to, steps)?
+                }
+                Some(_) => next,
+                None if self.declared.contains_key(&next) => next,
+                None => return Err(Lost::Nowhere),
+            };
+        }
+        Ok(at)
+    }
+
+    /// A hint at an object of a similar path.
+    fn similar(&self, path: &NodePath) -> Option<String> {
+        if self.declared.len() > MOST_SUGGESTED || self.context.findings.is_full() {
+            return None;
+        }
+        let others = self.declared.keys().filter(|known| !known.is_root() && *known != path);
+        let mut known: Vec<&str> = others.map(NodePath::as_str).collect();
+        known.sort_unstable();
+        Some(suggest(path.as_str(), &known)).filter(|hint| hint.starts_with("did you mean"))
+    }
+}
+
+/// What is wrong with indices, if anything is. What may grow has room for all.
+fn beyond(indices: &[u64], extents: &[Extent]) -> Option<String> {
+    if indices.len() != extents.len() {
+        return Some(format!("indices of rank {} for an array of rank {}", indices.len(), extents.len()));
+    }
+    let outside = indices
+        .iter()
+        .zip(extents)
+        .find_map(|(index, extent)| extent.max().filter(|max| index >= max).map(|max| (index, max)));
+    outside.map(|(index, max)| format!("the index {index} along a dimension of {max}"))
+}
+
+/// Where a soft link in `group` leads.
+fn from(group: &NodePath, to: &str) -> Option<NodePath> {
+    if to.starts_with('/') {
+        return NodePath::new(to).ok();
+    }
+    let mut at = group.clone();
+    for part in to.split('/').filter(|part| !matches!(*part, "" | ".")) {
+        at = if part == ".." { at.parent()? } else { at.child(part) };
+        if at.depth() > MOST_STEPS {
+            return None;
+        }
+    }
+    Some(at)
+}
+
+/// Links on the way to one object.
+const MOST_STEPS: usize = 64;
+
+/// Objects that are looked through for one of a similar path.
+const MOST_SUGGESTED: usize = 1000;
