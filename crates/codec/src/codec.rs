@@ -37,6 +37,7 @@ macro_rules! codecs {
     ($($module:ident::$name:ident: $what:literal,)*) => {
         /// One step of a pipeline with its parameters.
         #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+        #[non_exhaustive]
         pub enum Codec {
             $(#[doc = $what] $name(crate::$module::$name),)*
         }
@@ -58,13 +59,22 @@ macro_rules! codecs {
 }
 
 codecs! {
+    bitshuffle::Bitshuffle: "Bits of equal significance side by side.",
+    blosc::Blosc: "Shuffled blocks of compressed streams.",
+    blosc2::Blosc2: "Chunks in a frame, plain or cut into blocks of several dimensions.",
+    bzip2::Bzip2: "A bzip2 stream.",
     deflate::Deflate: "A zlib stream.",
     fletcher32::Fletcher32: "A checksum of four bytes behind the data.",
+    gzip::Gzip: "A gzip member.",
+    lz4::Lz4Hdf5: "LZ4 blocks in the frame of the HDF5 filter.",
+    lzf::Lzf: "Literal runs and back references.",
     nbit::Nbit: "Significant bits without padding.",
     scale_offset::ScaleOffset: "Differences from the least number.",
     shuffle::Shuffle: "Bytes of equal significance side by side.",
+    snappy::Snappy: "A Snappy block.",
     szip::Szip: "The extended Rice algorithm.",
     zfp::Zfp: "Blocks of numbers, cut to the bits that matter.",
+    zstd::Zstd: "Zstandard frames.",
 }
 
 /// The beginning of `out` that `len` decoded bytes go to.

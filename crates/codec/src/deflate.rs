@@ -46,37 +46,65 @@ pub(crate) struct State {
 impl State {
     /// Inflates a stream to the beginning of `out` and tells how many bytes it was.
     pub(crate) fn decode(&mut self, stored: &[u8], out: &mut [u8]) -> Result<usize> {
+        // No zlib stream begins so: some writers store gzip members under the name of deflate.
+        if stored.starts_with(&GZIP) {
+            return self.decode_gzip(stored, out);
+        }
         let decompressor = self.decompressor.get_or_insert_with(Decompressor::new);
-        decompressor.zlib_decompress(stored, out).map_err(|e| match e {
-            DecompressionError::InsufficientSpace => {
-                Error::malformed(format!("inflates to more than {} bytes", out.len()))
-            }
-            DecompressionError::BadData => {
-                Error::malformed(format!("{} bytes are no whole deflate stream", stored.len()))
-            }
-        })
+        decompressor.zlib_decompress(stored, out).map_err(|e| refused(e, stored, out))
+    }
+
+    /// The same for a gzip member.
+    pub(crate) fn decode_gzip(&mut self, stored: &[u8], out: &mut [u8]) -> Result<usize> {
+        let decompressor = self.decompressor.get_or_insert_with(Decompressor::new);
+        decompressor.gzip_decompress(stored, out).map_err(|e| refused(e, stored, out))
     }
 
     /// Replaces what `out` holds by `raw` deflated.
     pub(crate) fn encode(&mut self, level: u8, raw: &[u8], out: &mut Vec<u8>) -> Result<()> {
-        let compressor = match &mut self.compressor {
-            Some((kept, compressor)) if *kept == level => compressor,
-            other => {
-                let Ok(valid) = CompressionLvl::new(level.into()) else {
-                    return Err(Error::invalid(format!("deflate level {level}, expected 0 to 12")));
-                };
-                &mut other.insert((level, Compressor::new(valid))).1
-            }
-        };
+        let compressor = self.compressor(level)?;
         let bound = compressor.zlib_compress_bound(raw.len());
         out.resize(bound, 0);
-        let len = compressor
-            .zlib_compress(raw, out)
-            .map_err(|_| Error::invalid(format!("{} bytes do not deflate to {bound}", raw.len())))?;
+        let len = compressor.zlib_compress(raw, out).map_err(|_| too_small(raw, bound))?;
         out.truncate(len);
         Ok(())
     }
+
+    /// The same to a gzip member.
+    pub(crate) fn encode_gzip(&mut self, level: u8, raw: &[u8], out: &mut Vec<u8>) -> Result<()> {
+        let compressor = self.compressor(level)?;
+        let bound = compressor.gzip_compress_bound(raw.len());
+        out.resize(bound, 0);
+        let len = compressor.gzip_compress(raw, out).map_err(|_| too_small(raw, bound))?;
+        out.truncate(len);
+        Ok(())
+    }
+
+    fn compressor(&mut self, level: u8) -> Result<&mut Compressor> {
+        let compressor = match self.compressor.take() {
+            Some((kept, compressor)) if kept == level => compressor,
+            _ => match CompressionLvl::new(level.into()) {
+                Ok(valid) => Compressor::new(valid),
+                Err(_) => return Err(Error::invalid(format!("deflate level {level}, expected 0 to 12"))),
+            },
+        };
+        Ok(&mut self.compressor.insert((level, compressor)).1)
+    }
 }
+
+fn refused(e: DecompressionError, stored: &[u8], out: &[u8]) -> Error {
+    Error::malformed(match e {
+        DecompressionError::InsufficientSpace => format!("inflates to more than {} bytes", out.len()),
+        DecompressionError::BadData => format!("{} bytes are no whole deflate stream", stored.len()),
+    })
+}
+
+fn too_small(raw: &[u8], bound: usize) -> Error {
+    Error::invalid(format!("{} bytes do not deflate to {bound}", raw.len()))
+}
+
+/// How a gzip member begins.
+const GZIP: [u8; 2] = [0x1f, 0x8b];
 
 #[cfg(test)]
 mod tests {
@@ -111,6 +139,16 @@ mod tests {
         let mut out = [0; 256];
         State::default().decode(&stored, &mut out).unwrap();
         assert_eq!(raw, out);
+    }
+
+    #[test]
+    fn gzip_members_are_inflated_too() {
+        let mut state = State::default();
+        let mut stored = Vec::new();
+        state.encode_gzip(4, &[7; 100], &mut stored).unwrap();
+        let mut out = [0; 100];
+        assert_eq!(state.decode(&stored, &mut out).unwrap(), 100);
+        assert_eq!(out, [7; 100]);
     }
 
     #[test]

@@ -17,24 +17,43 @@
 //! # Ok::<(), hyperslab_core::Error>(())
 //! ```
 
+mod back_reference;
 mod bits;
+mod bitshuffle;
+mod blosc;
+mod blosc2;
+mod bzip2;
 mod codec;
 mod coders;
 mod deflate;
 mod fletcher32;
+mod gzip;
+mod lz4;
+mod lzf;
 mod nbit;
 mod pipeline;
 mod scale_offset;
 mod shuffle;
+mod snappy;
 mod szip;
 mod zfp;
+mod zstd;
 
+pub use bitshuffle::{Bitshuffle, BitshuffleCodec};
+pub use blosc::{Blosc, BloscCodec, BloscShuffle};
+pub use blosc2::Blosc2;
+pub use bzip2::Bzip2;
 pub use codec::Codec;
 pub use deflate::Deflate;
 pub use fletcher32::{Fletcher32, fletcher32};
+pub use gzip::Gzip;
+pub use lz4::Lz4Hdf5;
+pub use lzf::Lzf;
 pub use nbit::{Nbit, NbitAtomic, NbitType};
 pub use pipeline::{Scratch, check_size, decode, encode};
 pub use scale_offset::{ScaleOffset, ScaleOffsetNumber};
 pub use shuffle::Shuffle;
+pub use snappy::Snappy;
 pub use szip::Szip;
 pub use zfp::{Zfp, ZfpMode, ZfpNumber};
+pub use zstd::Zstd;

@@ -159,7 +159,10 @@ fn check_len(found: usize, expected: usize) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Deflate, Fletcher32, Shuffle};
+    use crate::{
+        Bitshuffle, BitshuffleCodec, Blosc, Blosc2, BloscCodec, BloscShuffle, Bzip2, Deflate, Fletcher32,
+        Gzip, Lz4Hdf5, Lzf, Shuffle, Snappy, Zstd,
+    };
     use hyperslab_core::ErrorKind;
     use proptest::prelude::*;
 
@@ -173,6 +176,49 @@ mod tests {
 
     fn codecs() -> impl Strategy<Value = Vec<Codec>> {
         prop::collection::vec(codec(), 0..6)
+    }
+
+    /// Codecs of all kinds but those that take only certain data.
+    fn any_codec() -> impl Strategy<Value = Codec> {
+        let element =
+            || prop_oneof![Just(1_usize), Just(2), Just(3), Just(4), Just(8), Just(16), 1..300_usize];
+        let shuffle =
+            prop_oneof![Just(BloscShuffle::None), Just(BloscShuffle::Byte), Just(BloscShuffle::Bit)];
+        let blosc_codec = prop_oneof![
+            Just(BloscCodec::BloscLz),
+            Just(BloscCodec::Lz4),
+            Just(BloscCodec::Lz4Hc),
+            Just(BloscCodec::Zlib),
+            Just(BloscCodec::Zstd),
+        ];
+        let bitshuffle_codec = prop_oneof![
+            Just(BitshuffleCodec::None),
+            Just(BitshuffleCodec::Lz4),
+            (-5..10).prop_map(|level| BitshuffleCodec::Zstd { level }),
+        ];
+        let block = prop_oneof![Just(0_u32), 1..600_u32];
+        let blosc = (blosc_codec, 0..=9_u8, shuffle, element(), block.clone());
+        prop_oneof![
+            codec(),
+            Just(Lzf.into()),
+            Just(Snappy.into()),
+            (0..=12_u8).prop_map(|level| Gzip { level }.into()),
+            (1..=9_u8).prop_map(|level| Bzip2 { level }.into()),
+            (-9..=19, any::<bool>()).prop_map(|(level, checksum)| Zstd { level, checksum }.into()),
+            block.prop_map(|block| Lz4Hdf5 { block }.into()),
+            (element(), 0..20_usize, bitshuffle_codec).prop_map(|(element, block, codec)| Bitshuffle {
+                element,
+                block: block * 8,
+                codec
+            }
+            .into()),
+            (blosc, any::<bool>()).prop_map(
+                |((codec, level, shuffle, element, block), second)| match second {
+                    false => Blosc { codec, level, shuffle, element, block }.into(),
+                    true => Blosc2 { codec, level, shuffle, element, block, shape: Vec::new() }.into(),
+                }
+            ),
+        ]
     }
 
     proptest! {
@@ -199,12 +245,52 @@ mod tests {
         }
 
         #[test]
+        fn every_codec_returns_what_it_was_given(
+            codecs in prop::collection::vec(any_codec(), 1..4),
+            (few, len) in (1..=255_u8, prop_oneof![0..20_usize, 0..3000_usize]),
+            seed in any::<u64>(),
+        ) {
+            let mut scratch = Scratch::new();
+            let mut state = seed;
+            let mut raw = vec![0; len];
+            for byte in &mut raw {
+                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                *byte = state.to_be_bytes()[0] % few;
+            }
+            let stored = encode(&codecs, &raw, &mut scratch).unwrap();
+            check_size(&codecs, &stored, raw.len()).unwrap();
+            prop_assert!(stored.len() <= most_after(&codecs, raw.len()));
+            let mut out = vec![0xee; raw.len()];
+            decode(&codecs, &stored, &mut out, &mut scratch).unwrap();
+            prop_assert_eq!(&out, &raw);
+            for wrong in [raw.len() + 1, raw.len().saturating_sub(1)] {
+                let found = decode(&codecs, &stored, &mut vec![0; wrong], &mut scratch);
+                prop_assert!(wrong == raw.len() || found.unwrap_err().kind() == ErrorKind::Malformed);
+            }
+        }
+
+        #[test]
         fn any_bytes_decode_or_fail(
-            codecs in codecs(),
+            codecs in prop::collection::vec(any_codec(), 1..3),
             stored in prop::collection::vec(any::<u8>(), 0..300),
             len in 0..600_usize,
         ) {
             let _ = decode(&codecs, &stored, &mut vec![0; len], &mut Scratch::new());
+        }
+
+        #[test]
+        fn changed_bytes_decode_or_fail(
+            codec in any_codec(),
+            raw in prop::collection::vec(0..5_u8, 1..700),
+            changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..4),
+        ) {
+            let mut scratch = Scratch::new();
+            let codecs = [codec];
+            let mut stored = encode(&codecs, &raw, &mut scratch).unwrap();
+            for (at, byte) in changes {
+                *at.get_mut(&mut stored) = byte;
+            }
+            let _ = decode(&codecs, &stored, &mut vec![0; raw.len()], &mut scratch);
         }
 
         #[test]

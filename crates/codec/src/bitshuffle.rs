@@ -1,0 +1,309 @@
+//! Bitshuffle: the bits of equal significance of a block of elements together; id 32008 in the HDF5 registry.
+//!
+//! A block holds a multiple of eight elements; up to seven elements behind the last block are stored as they are.
+//! Compressed blocks stand each behind its stored size in four bytes, and all behind a header: the decoded size in
+//! eight bytes and the decoded size of a block in four, all most significant byte first.
+
+use crate::codec::{Transform, room};
+use crate::coders::Coders;
+use crate::zstd::Zstd;
+use crate::{lz4, shuffle, zstd};
+use hyperslab_core::{Error, Result};
+use multiversion::multiversion;
+
+/// The bits of equal significance of a block of elements together, and each block compressed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Bitshuffle {
+    /// Bytes of an element, at least 1.
+    pub element: usize,
+    /// Elements of a block, a multiple of 8; 0 for as many as 8 KiB hold, but at least 128.
+    pub block: usize,
+    /// What compresses blocks.
+    pub codec: BitshuffleCodec,
+}
+
+/// What compresses blocks of bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum BitshuffleCodec {
+    /// Nothing.
+    None,
+    /// LZ4 blocks.
+    Lz4,
+    /// Zstandard frames.
+    Zstd {
+        /// Only for encoding.
+        level: i32,
+    },
+}
+
+impl Bitshuffle {
+    /// The bytes of an element and of a block.
+    fn sizes(&self) -> Result<(usize, usize)> {
+        if self.element == 0 {
+            return Err(Error::invalid("bitshuffle of elements of 0 bytes"));
+        }
+        if !self.block.is_multiple_of(MULTIPLE) {
+            return Err(Error::invalid(format!(
+                "a bitshuffle block of {} elements, expected a multiple of {MULTIPLE}",
+                self.block
+            )));
+        }
+        let block = match self.block {
+            0 => (DEFAULT_BLOCK_BYTES / self.element / MULTIPLE * MULTIPLE).max(LEAST_DEFAULT_BLOCK),
+            block => block,
+        };
+        Ok((self.element, block.saturating_mul(self.element)))
+    }
+
+    fn decode_compressed(&self, stored: &[u8], out: &mut [u8], coders: &mut Coders) -> Result<usize> {
+        let (element, _) = self.sizes()?;
+        let (size, block, mut left) = header(stored)?;
+        let out = room(out, size)?;
+        if !block.is_multiple_of(element.saturating_mul(MULTIPLE)) || block == 0 && size > 0 {
+            return Err(Error::malformed(format!(
+                "a bitshuffle block of {block} bytes, expected {MULTIPLE} or a multiple of it elements of {element}"
+            )));
+        }
+        let (blocks, tail) = out.split_at_mut(whole(size, element));
+        let mut compressed = std::mem::take(&mut coders.compressed);
+        let mut planes = std::mem::take(&mut coders.planes);
+        for piece in blocks.chunks_mut(block.max(1)) {
+            let Some((len, rest)) = left.split_first_chunk() else { return Err(ends_early(stored)) };
+            let len = usize::try_from(u32::from_be_bytes(*len)).unwrap_or(usize::MAX);
+            let Some((data, rest)) = rest.split_at_checked(len) else { return Err(ends_early(stored)) };
+            compressed.resize(piece.len(), 0);
+            match self.codec {
+                BitshuffleCodec::Zstd { .. } => {
+                    let found = coders.zstd.decode(data, &mut compressed)?;
+                    if found != piece.len() {
+                        return Err(Error::malformed(format!(
+                            "a bitshuffle block decodes to {found} bytes, expected {}",
+                            piece.len()
+                        )));
+                    }
+                }
+                _ => lz4::decode_block(data, &mut compressed)?,
+            }
+            unshuffle_bits(element, &compressed, piece, &mut planes);
+            left = rest;
+        }
+        (coders.compressed, coders.planes) = (compressed, planes);
+        match left.get(..tail.len()) {
+            Some(rest) => tail.copy_from_slice(rest),
+            None => return Err(ends_early(stored)),
+        }
+        Ok(size)
+    }
+}
+
+impl Transform for Bitshuffle {
+    fn decoded_sizes(&self, least: usize, most: usize) -> Option<(usize, usize)> {
+        let ratio = match self.codec {
+            BitshuffleCodec::None => return Some((least, most)),
+            BitshuffleCodec::Lz4 => lz4::MOST_RATIO,
+            BitshuffleCodec::Zstd { .. } => zstd::MOST_RATIO,
+        };
+        Some((0, most.checked_sub(HEADER)?.saturating_mul(ratio)))
+    }
+
+    fn declared_size(&self, stored: &[u8]) -> Result<Option<usize>> {
+        match self.codec {
+            BitshuffleCodec::None => Ok(None),
+            _ => header(stored).map(|(size, ..)| Some(size)),
+        }
+    }
+
+    fn encoded_size(&self, raw: usize) -> Option<usize> {
+        (self.codec == BitshuffleCodec::None).then_some(raw)
+    }
+
+    fn most_encoded(&self, raw: usize) -> usize {
+        let blocks = self.sizes().map_or(raw, |(_, block)| raw.div_ceil(block));
+        match self.codec {
+            BitshuffleCodec::None => raw,
+            // No block of either grows by more than a 128th and these bytes; each has its size before it.
+            _ => raw
+                .saturating_add(raw / 128)
+                .saturating_add(blocks.saturating_mul(132))
+                .saturating_add(HEADER),
+        }
+    }
+
+    fn decode(&self, stored: &[u8], out: &mut [u8], coders: &mut Coders) -> Result<usize> {
+        if self.codec != BitshuffleCodec::None {
+            return self.decode_compressed(stored, out, coders);
+        }
+        let (element, block) = self.sizes()?;
+        let out = room(out, stored.len())?;
+        let (blocks, tail) = stored.split_at(whole(stored.len(), element));
+        let (to_blocks, to_tail) = out.split_at_mut(blocks.len());
+        for (from, to) in blocks.chunks(block).zip(to_blocks.chunks_mut(block)) {
+            unshuffle_bits(element, from, to, &mut coders.planes);
+        }
+        to_tail.copy_from_slice(tail);
+        Ok(stored.len())
+    }
+
+    fn encode(&self, raw: &[u8], out: &mut Vec<u8>, coders: &mut Coders) -> Result<()> {
+        let (element, block) = self.sizes()?;
+        out.clear();
+        if self.codec != BitshuffleCodec::None {
+            let Ok(block_field) = u32::try_from(block) else {
+                return Err(Error::invalid(format!(
+                    "a bitshuffle block of {block} bytes, expected less than 4 GiB"
+                )));
+            };
+            out.extend_from_slice(&(raw.len() as u64).to_be_bytes());
+            out.extend_from_slice(&block_field.to_be_bytes());
+        }
+        let (blocks, tail) = raw.split_at(whole(raw.len(), element));
+        let mut shuffled = std::mem::take(&mut coders.compressed);
+        for piece in blocks.chunks(block) {
+            shuffled.resize(piece.len(), 0);
+            shuffle_bits(element, piece, &mut shuffled, &mut coders.planes);
+            let at = out.len();
+            match self.codec {
+                BitshuffleCodec::None => {
+                    out.extend_from_slice(&shuffled);
+                    continue;
+                }
+                BitshuffleCodec::Lz4 => {
+                    out.extend_from_slice(&[0; 4]);
+                    lz4::encode_block(&shuffled, out, coders);
+                }
+                BitshuffleCodec::Zstd { level } => {
+                    out.extend_from_slice(&[0; 4]);
+                    coders.zstd.encode(&Zstd { level, checksum: false }, &shuffled, out)?;
+                }
+            }
+            let len = u32::try_from(out.len() - at - 4).unwrap_or(u32::MAX);
+            if let Some(field) = out.get_mut(at..).and_then(<[u8]>::first_chunk_mut) {
+                *field = len.to_be_bytes();
+            }
+        }
+        coders.compressed = shuffled;
+        out.extend_from_slice(tail);
+        Ok(())
+    }
+}
+
+/// Gathers the bits of equal significance of elements whose number is a multiple of eight: for each byte of an
+/// element and each of its bits, the bits of all elements. All slices but `planes` have one length.
+pub(crate) fn shuffle_bits(element: usize, raw: &[u8], out: &mut [u8], planes: &mut Vec<u8>) {
+    planes.resize(raw.len(), 0);
+    shuffle::shuffle_to(element, raw, planes);
+    transpose_bits(planes);
+    let plane = raw.len() / element.max(1);
+    for (from, to) in planes.chunks_exact(plane.max(1)).zip(out.chunks_exact_mut(plane.max(1))) {
+        // Eight bits of eight elements are a word; its bytes go each to its own row.
+        shuffle::shuffle_to(WORD, from, to);
+    }
+}
+
+/// The reverse of [`shuffle_bits`].
+pub(crate) fn unshuffle_bits(element: usize, stored: &[u8], out: &mut [u8], planes: &mut Vec<u8>) {
+    planes.resize(stored.len(), 0);
+    let plane = stored.len() / element.max(1);
+    for (from, to) in stored.chunks_exact(plane.max(1)).zip(planes.chunks_exact_mut(plane.max(1))) {
+        shuffle::unshuffle_to(WORD, from, to);
+    }
+    transpose_bits(planes);
+    shuffle::unshuffle_to(element, planes, out);
+}
+
+/// Exchanges in each word of eight bytes bit `j` of byte `i` with bit `i` of byte `j`.
+#[multiversion(targets(
+    "x86_64+avx512f+avx512bw+avx512vl+avx512dq+avx2+bmi2",
+    "x86_64+avx2+bmi1+bmi2",
+    "aarch64+neon"
+))]
+fn transpose_bits(bytes: &mut [u8]) {
+    let (words, _) = bytes.as_chunks_mut::<WORD>();
+    for bytes in words {
+        let mut word = u64::from_le_bytes(*bytes);
+        let mut swap = (word ^ (word >> 7)) & 0x00aa_00aa_00aa_00aa;
+        word ^= swap ^ (swap << 7);
+        swap = (word ^ (word >> 14)) & 0x0000_cccc_0000_cccc;
+        word ^= swap ^ (swap << 14);
+        swap = (word ^ (word >> 28)) & 0x0000_0000_f0f0_f0f0;
+        word ^= swap ^ (swap << 28);
+        *bytes = word.to_le_bytes();
+    }
+}
+
+/// The bytes of a multiple of eight elements, as many as there are in `len`.
+fn whole(len: usize, element: usize) -> usize {
+    len / element / MULTIPLE * MULTIPLE * element
+}
+
+/// The decoded size, that of a block, and what follows.
+fn header(stored: &[u8]) -> Result<(usize, usize, &[u8])> {
+    let size = stored.split_first_chunk();
+    let fields =
+        size.and_then(|(size, rest)| rest.split_first_chunk().map(|(block, rest)| (size, block, rest)));
+    let Some((size, block, rest)) = fields else {
+        return Err(Error::malformed(format!("{} bytes, bitshuffle begins with {HEADER}", stored.len())));
+    };
+    let size = usize::try_from(u64::from_be_bytes(*size)).unwrap_or(usize::MAX);
+    Ok((size, usize::try_from(u32::from_be_bytes(*block)).unwrap_or(usize::MAX), rest))
+}
+
+fn ends_early(stored: &[u8]) -> Error {
+    Error::malformed(format!("{} bytes end within bitshuffle blocks", stored.len()))
+}
+
+const MULTIPLE: usize = 8;
+const WORD: usize = 8;
+const HEADER: usize = 12;
+const DEFAULT_BLOCK_BYTES: usize = 8192;
+const LEAST_DEFAULT_BLOCK: usize = 128;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Where the definition puts each bit.
+    fn defined(element: usize, raw: &[u8]) -> Vec<u8> {
+        let elements = raw.len() / element;
+        let mut out = vec![0; raw.len()];
+        for (i, byte) in raw.iter().enumerate() {
+            for bit in 0..8 {
+                let row = i % element * 8 + bit;
+                let column = i / element;
+                out[row * elements / 8 + column / 8] |= (byte >> bit & 1) << (column % 8);
+            }
+        }
+        out
+    }
+
+    proptest! {
+        #[test]
+        fn bits_go_where_the_definition_puts_them(
+            element in 1..20_usize,
+            raw in prop::collection::vec(any::<u8>(), 0..3000),
+        ) {
+            let raw = &raw[..whole(raw.len(), element)];
+            let (mut stored, mut planes) = (vec![0; raw.len()], Vec::new());
+            shuffle_bits(element, raw, &mut stored, &mut planes);
+            prop_assert_eq!(&stored, &defined(element, raw));
+            let mut back = vec![0; raw.len()];
+            unshuffle_bits(element, &stored, &mut back, &mut planes);
+            prop_assert_eq!(back, raw);
+        }
+    }
+
+    #[test]
+    fn blocks_are_multiples_of_eight_elements() {
+        let bitshuffle = Bitshuffle { element: 2, block: 12, codec: BitshuffleCodec::None };
+        let e = bitshuffle.encode(&[0; 48], &mut Vec::new(), &mut Coders::default()).unwrap_err();
+        assert_eq!(e.to_string(), "a bitshuffle block of 12 elements, expected a multiple of 8");
+        let lying = Bitshuffle { element: 2, block: 0, codec: BitshuffleCodec::Lz4 };
+        let stored = [0, 0, 0, 0, 0, 0, 0, 32, 0, 0, 0, 17, 0, 0, 0, 0];
+        let e = lying.decode(&stored, &mut [0; 32], &mut Coders::default()).unwrap_err();
+        assert_eq!(
+            e.to_string(),
+            "a bitshuffle block of 17 bytes, expected 8 or a multiple of it elements of 2"
+        );
+    }
+}

@@ -1,0 +1,103 @@
+//! Blosc 2: chunks in a frame, plain or cut into blocks of several dimensions; id 32026 in the HDF5 registry.
+//!
+//! Spec: Blosc2 Contiguous Frame Format, B2ND Metalayer Format
+
+mod array;
+mod frame;
+
+use crate::blosc::chunk::{Chunk, repeat};
+use crate::blosc::write::Writer;
+use crate::codec::{Transform, room};
+use crate::coders::Coders;
+use crate::{BloscCodec, BloscShuffle};
+use array::Array;
+use frame::{Frame, FrameChunk};
+use hyperslab_core::{Error, Result};
+
+/// Chunks in a frame, plain or cut into blocks of several dimensions.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Blosc2 {
+    /// What compresses streams, only for encoding: chunks state theirs.
+    pub codec: BloscCodec,
+    /// 0, which copies, to 9, only for encoding.
+    pub level: u8,
+    /// What blocks pass before they are compressed, only for encoding.
+    pub shuffle: BloscShuffle,
+    /// Bytes of an element, only for encoding.
+    pub element: usize,
+    /// Bytes of a block, only for encoding; 0 for what seems best.
+    pub block: u32,
+    /// The elements of a chunk in each dimension, only for encoding; of two and more it is cut in all of them.
+    pub shape: Vec<u32>,
+}
+
+impl Transform for Blosc2 {
+    /// A chunk of one value has no size that depends on how many they are.
+    fn decoded_sizes(&self, _: usize, _: usize) -> Option<(usize, usize)> {
+        Some((0, usize::MAX))
+    }
+
+    fn declared_size(&self, stored: &[u8]) -> Result<Option<usize>> {
+        let size = match Frame::open(stored)? {
+            None => Chunk::open(stored)?.size,
+            Some(frame) => match Array::open(&frame)? {
+                None => frame.size,
+                Some(array) => array.size,
+            },
+        };
+        Ok(Some(size))
+    }
+
+    fn most_encoded(&self, raw: usize) -> usize {
+        // At the edges blocks are filled up, in each dimension to less than twice.
+        let dimensions = u32::try_from(self.shape.len()).unwrap_or(u32::MAX);
+        let filled = match self.shape.len() {
+            0 | 1 => raw,
+            _ => raw.saturating_mul(2_usize.checked_pow(dimensions).unwrap_or(usize::MAX)),
+        };
+        filled.saturating_add(1024)
+    }
+
+    fn decode(&self, stored: &[u8], out: &mut [u8], coders: &mut Coders) -> Result<usize> {
+        let Some(frame) = Frame::open(stored)? else {
+            let chunk = Chunk::open(stored)?;
+            chunk.decode(room(out, chunk.size)?, coders)?;
+            return Ok(chunk.size);
+        };
+        let Some(array) = Array::open(&frame)? else {
+            let out = room(out, frame.size)?;
+            let places = frame.places(out.len(), coders)?;
+            for (piece, place) in out.chunks_mut(frame.chunk.max(1)).zip(places) {
+                match frame.chunk_at(place)? {
+                    FrameChunk::Repeated(value) => repeat(value, piece),
+                    FrameChunk::Stored(chunk) if chunk.size == piece.len() => chunk.decode(piece, coders)?,
+                    FrameChunk::Stored(chunk) => {
+                        return Err(Error::malformed(format!(
+                            "a Blosc chunk of {} bytes in a frame of chunks of {}",
+                            chunk.size,
+                            piece.len()
+                        )));
+                    }
+                }
+            }
+            return Ok(frame.size);
+        };
+        array.decode(&frame, room(out, array.size)?, coders)?;
+        Ok(array.size)
+    }
+
+    fn encode(&self, raw: &[u8], out: &mut Vec<u8>, coders: &mut Coders) -> Result<()> {
+        out.clear();
+        let Blosc2 { codec, level, shuffle, element, block, ref shape } = *self;
+        let mut writer = Writer { second: true, codec, level, shuffle, element, block };
+        let layout = match shape.len() {
+            0 | 1 => None,
+            _ => Some(Array::for_chunk(shape, element, raw.len())?),
+        };
+        let cut = layout.as_ref().map(|array| array.cut(raw)).transpose()?;
+        if let Some(array) = &layout {
+            writer.block = u32::try_from(array.block_size()).unwrap_or(u32::MAX);
+        }
+        frame::append(cut.as_deref().unwrap_or(raw), &writer, layout.as_ref(), out, coders)
+    }
+}

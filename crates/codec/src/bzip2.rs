@@ -1,0 +1,116 @@
+//! Bzip2: sorted blocks and Huffman codes; id 307 in the HDF5 registry.
+
+use crate::codec::{Transform, too_long};
+use crate::coders::Coders;
+use bzip2::{Action, Compress, Compression, Decompress, Status};
+use hyperslab_core::{Error, Result};
+
+/// A bzip2 stream. Bytes behind it are ignored, as the HDF5 filter does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Bzip2 {
+    /// 1 to 9, the size of a block in 100,000 bytes, only for encoding.
+    pub level: u8,
+}
+
+impl Transform for Bzip2 {
+    fn decoded_sizes(&self, _: usize, most: usize) -> Option<(usize, usize)> {
+        Some((0, most.saturating_mul(MOST_RATIO)))
+    }
+
+    fn most_encoded(&self, raw: usize) -> usize {
+        raw.saturating_add(raw / 100).saturating_add(600)
+    }
+
+    fn decode(&self, stored: &[u8], out: &mut [u8], _: &mut Coders) -> Result<usize> {
+        let broken = || Error::malformed(format!("{} bytes are no whole bzip2 stream", stored.len()));
+        if stored.is_empty() {
+            return Err(broken());
+        }
+        let mut decompress = Decompress::new(false);
+        loop {
+            let (read, written) = (position(decompress.total_in()), position(decompress.total_out()));
+            let input = stored.get(read..).unwrap_or_default();
+            // A full output still takes the end of the stream in, and shows by a byte more that there is none.
+            let (mut probe, mut full) = ([0], false);
+            let output = match out.get_mut(written..) {
+                Some(room) if !room.is_empty() => room,
+                _ => {
+                    full = true;
+                    &mut probe[..]
+                }
+            };
+            let status = decompress.decompress(input, output).map_err(|_| broken())?;
+            let now = position(decompress.total_out());
+            if full && now > written {
+                return Err(too_long(now, out.len()));
+            }
+            if status == Status::StreamEnd {
+                return Ok(now);
+            }
+            if now == written && position(decompress.total_in()) == read {
+                return Err(broken());
+            }
+        }
+    }
+
+    fn encode(&self, raw: &[u8], out: &mut Vec<u8>, _: &mut Coders) -> Result<()> {
+        if !(1..=9).contains(&self.level) {
+            return Err(Error::invalid(format!("bzip2 level {}, expected 1 to 9", self.level)));
+        }
+        out.resize(self.most_encoded(raw.len()), 0);
+        let mut compress = Compress::new(Compression::new(self.level.into()), 0);
+        loop {
+            let (read, written) = (position(compress.total_in()), position(compress.total_out()));
+            let input = raw.get(read..).unwrap_or_default();
+            let output = out.get_mut(written..).unwrap_or_default();
+            let status = compress.compress(input, output, Action::Finish);
+            if status.as_ref().is_ok_and(|status| *status == Status::StreamEnd) {
+                out.truncate(position(compress.total_out()));
+                return Ok(());
+            }
+            if status.is_err() || position(compress.total_out()) == written {
+                return Err(Error::invalid(format!("{} bytes do not compress with bzip2", raw.len())));
+            }
+        }
+    }
+}
+
+fn position(bytes: u64) -> usize {
+    usize::try_from(bytes).unwrap_or(usize::MAX)
+}
+
+/// More than a block of 900,000 runs of 259 bytes, each five bytes, in the 30 bytes that it takes at least.
+const MOST_RATIO: usize = 1 << 21;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_stream_is_denser_than_the_greatest_ratio() {
+        let raw = vec![0; 100_000_000];
+        let mut stored = Vec::new();
+        Bzip2 { level: 9 }.encode(&raw, &mut stored, &mut Coders::default()).unwrap();
+        assert!(stored.len() * MOST_RATIO >= raw.len());
+    }
+
+    #[test]
+    fn rejects_more_than_there_is_room_for_and_ignores_what_follows() {
+        let (mut stored, mut coders) = (Vec::new(), Coders::default());
+        let bzip2 = Bzip2 { level: 1 };
+        bzip2.encode(&[7; 100], &mut stored, &mut coders).unwrap();
+        stored.extend([0; 9]);
+        assert_eq!(bzip2.decode(&stored, &mut [0; 101], &mut coders).unwrap(), 100);
+        assert_eq!(bzip2.decode(&stored, &mut [0; 100], &mut coders).unwrap(), 100);
+        let e = bzip2.decode(&stored, &mut [0; 99], &mut coders).unwrap_err();
+        assert_eq!(e.to_string(), "decodes to 100 bytes, expected 99");
+    }
+
+    #[test]
+    fn levels_are_1_to_9() {
+        for (level, good) in [(0, false), (1, true), (9, true), (10, false)] {
+            let encoded = Bzip2 { level }.encode(b"abc", &mut Vec::new(), &mut Coders::default());
+            assert_eq!(encoded.is_ok(), good);
+        }
+    }
+}

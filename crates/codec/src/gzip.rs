@@ -1,0 +1,33 @@
+//! Gzip: a deflate stream in a gzip member, which is not the zlib stream of [`Deflate`](crate::Deflate).
+//!
+//! Spec: RFC 1952
+
+use crate::codec::Transform;
+use crate::coders::Coders;
+use crate::deflate::MOST_RATIO;
+use hyperslab_core::Result;
+
+/// A gzip member. Bytes behind it are ignored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Gzip {
+    /// 0 to 12, only for encoding; gzip's own levels end at 9.
+    pub level: u8,
+}
+
+impl Transform for Gzip {
+    fn decoded_sizes(&self, _: usize, most: usize) -> Option<(usize, usize)> {
+        Some((0, most.saturating_mul(MOST_RATIO)))
+    }
+
+    fn most_encoded(&self, raw: usize) -> usize {
+        raw.saturating_add(raw / 8).saturating_add(1024)
+    }
+
+    fn decode(&self, stored: &[u8], out: &mut [u8], coders: &mut Coders) -> Result<usize> {
+        coders.deflate.decode_gzip(stored, out)
+    }
+
+    fn encode(&self, raw: &[u8], out: &mut Vec<u8>, coders: &mut Coders) -> Result<()> {
+        coders.deflate.encode_gzip(self.level, raw, out)
+    }
+}

@@ -1,0 +1,136 @@
+//! LZ4 blocks, and how the HDF5 filter frames them; id 32004 in the HDF5 registry.
+//!
+//! The frame: the decoded size in eight bytes, the size of a block in four, both most significant byte first, then
+//! the blocks, each behind its stored size in four. A block of as many stored bytes as decoded ones is not compressed.
+//!
+//! Spec: LZ4 Block Format
+
+use crate::codec::{Transform, room};
+use crate::coders::Coders;
+use hyperslab_core::{Error, Result};
+use lz4_flex::block::{
+    CompressTable, compress_into_with_table, decompress_into, decompress_into_with_dict,
+    get_maximum_output_size,
+};
+
+/// LZ4 blocks in the frame of the HDF5 filter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Lz4Hdf5 {
+    /// Decoded bytes of a block, only for encoding; 0 for the filter's default of 1 GiB.
+    pub block: u32,
+}
+
+impl Lz4Hdf5 {
+    fn block(&self, raw: usize) -> usize {
+        let block = if self.block == 0 { DEFAULT_BLOCK } else { self.block };
+        usize::try_from(block).unwrap_or(usize::MAX).min(raw).max(1)
+    }
+}
+
+impl Transform for Lz4Hdf5 {
+    fn decoded_sizes(&self, _: usize, most: usize) -> Option<(usize, usize)> {
+        Some((0, most.checked_sub(HEADER)?.saturating_mul(MOST_RATIO)))
+    }
+
+    fn declared_size(&self, stored: &[u8]) -> Result<Option<usize>> {
+        let Some((size, _)) = stored.split_first_chunk() else {
+            return Err(Error::malformed(format!(
+                "{} bytes, an LZ4 frame begins with {HEADER}",
+                stored.len()
+            )));
+        };
+        Ok(Some(usize::try_from(u64::from_be_bytes(*size)).unwrap_or(usize::MAX)))
+    }
+
+    fn most_encoded(&self, raw: usize) -> usize {
+        let sizes = raw.div_ceil(self.block(raw)).saturating_mul(4);
+        raw.saturating_add(sizes).saturating_add(HEADER)
+    }
+
+    fn decode(&self, stored: &[u8], out: &mut [u8], _: &mut Coders) -> Result<usize> {
+        let size = self.declared_size(stored)?.unwrap_or(0);
+        let out = room(out, size)?;
+        let Some((block, mut left)) = stored.get(8..).and_then(<[u8]>::split_first_chunk) else {
+            return Err(Error::malformed(format!(
+                "{} bytes, an LZ4 frame begins with {HEADER}",
+                stored.len()
+            )));
+        };
+        let block = usize::try_from(u32::from_be_bytes(*block)).unwrap_or(usize::MAX);
+        if block == 0 && size > 0 {
+            return Err(Error::malformed("LZ4 blocks of 0 bytes"));
+        }
+        for piece in out.chunks_mut(block.max(1)) {
+            let Some((len, rest)) = left.split_first_chunk() else { return Err(ends_early(stored)) };
+            let len = usize::try_from(u32::from_be_bytes(*len)).unwrap_or(usize::MAX);
+            let Some((data, rest)) = rest.split_at_checked(len) else { return Err(ends_early(stored)) };
+            if len == piece.len() {
+                piece.copy_from_slice(data);
+            } else {
+                decode_block(data, piece)?;
+            }
+            left = rest;
+        }
+        Ok(size)
+    }
+
+    fn encode(&self, raw: &[u8], out: &mut Vec<u8>, coders: &mut Coders) -> Result<()> {
+        let block = self.block(raw.len());
+        let Ok(block_field) = u32::try_from(block) else {
+            return Err(Error::invalid(format!("LZ4 blocks of {block} bytes, expected less than 4 GiB")));
+        };
+        out.clear();
+        out.extend_from_slice(&(raw.len() as u64).to_be_bytes());
+        out.extend_from_slice(&block_field.to_be_bytes());
+        for piece in raw.chunks(block) {
+            let at = out.len();
+            out.extend_from_slice(&[0; 4]);
+            encode_block(piece, out, coders);
+            if out.len() - at - 4 >= piece.len() {
+                out.truncate(at + 4);
+                out.extend_from_slice(piece);
+            }
+            let len = u32::try_from(out.len() - at - 4).unwrap_or(u32::MAX);
+            if let Some(field) = out.get_mut(at..).and_then(<[u8]>::first_chunk_mut) {
+                *field = len.to_be_bytes();
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Decodes one block that holds exactly as many bytes as `out`.
+pub(crate) fn decode_block(stored: &[u8], out: &mut [u8]) -> Result<()> {
+    match decompress_into(stored, out) {
+        Ok(len) if len == out.len() => Ok(()),
+        _ => Err(Error::malformed(format!("{} bytes are no LZ4 block of {}", stored.len(), out.len()))),
+    }
+}
+
+/// The same for a block that may refer to what `dictionary` ends with.
+pub(crate) fn decode_block_with(dictionary: &[u8], stored: &[u8], out: &mut [u8]) -> Result<()> {
+    match decompress_into_with_dict(stored, out, dictionary) {
+        Ok(len) if len == out.len() => Ok(()),
+        _ => Err(Error::malformed(format!("{} bytes are no LZ4 block of {}", stored.len(), out.len()))),
+    }
+}
+
+/// Appends `raw` as one block.
+pub(crate) fn encode_block(raw: &[u8], out: &mut Vec<u8>, coders: &mut Coders) {
+    let at = out.len();
+    out.resize(at + get_maximum_output_size(raw.len()), 0);
+    let table = coders.lz4.get_or_insert_with(CompressTable::large);
+    let len = compress_into_with_table(raw, out.get_mut(at..).unwrap_or_default(), table)
+        .expect("there is room for the longest block");
+    out.truncate(at + len);
+}
+
+/// A byte of length stands for at most 255.
+pub(crate) const MOST_RATIO: usize = 255;
+
+const HEADER: usize = 12;
+const DEFAULT_BLOCK: u32 = 1 << 30;
+
+fn ends_early(stored: &[u8]) -> Error {
+    Error::malformed(format!("{} bytes end within an LZ4 frame", stored.len()))
+}

@@ -1,0 +1,97 @@
+//! LZF: literal runs and back references of up to 8 KiB distance; id 32000 in the HDF5 registry.
+//!
+//! `000LLLLL` is followed by L + 1 literals. `LLLooooo oooooooo` repeats L + 2 bytes from o + 1 before; where L is
+//! 7, a byte that is added to it comes between the two.
+
+use crate::back_reference::{self, Finder};
+use crate::codec::{Transform, too_long};
+use crate::coders::Coders;
+use hyperslab_core::{Error, Result};
+
+/// Literal runs and back references.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Lzf;
+
+impl Transform for Lzf {
+    /// Three bytes repeat at most 264, two literals take three.
+    fn decoded_sizes(&self, least: usize, most: usize) -> Option<(usize, usize)> {
+        Some((least / 2, most.saturating_mul(88)))
+    }
+
+    fn most_encoded(&self, raw: usize) -> usize {
+        raw.saturating_add(raw.div_ceil(MOST_LITERALS))
+    }
+
+    fn decode(&self, stored: &[u8], out: &mut [u8], _: &mut Coders) -> Result<usize> {
+        let mut left = stored;
+        let mut at = 0;
+        while let Some((control, rest)) = left.split_first() {
+            let control = usize::from(*control);
+            if control < MOST_LITERALS {
+                let Some((literals, rest)) = rest.split_at_checked(control + 1) else {
+                    return Err(ends_within(stored));
+                };
+                let end = at + literals.len();
+                let most = out.len();
+                let Some(to) = out.get_mut(at..end) else { return Err(too_long(end, most)) };
+                to.copy_from_slice(literals);
+                (left, at) = (rest, end);
+                continue;
+            }
+            let mut len = (control >> 5) + 2;
+            let mut rest = rest;
+            if len == 9 {
+                let Some((more, behind)) = rest.split_first() else { return Err(ends_within(stored)) };
+                (len, rest) = (len + usize::from(*more), behind);
+            }
+            let Some((low, rest)) = rest.split_first() else { return Err(ends_within(stored)) };
+            let distance = ((control & 0x1f) << 8 | usize::from(*low)) + 1;
+            at = back_reference::copy(out, at, distance, len).ok_or_else(|| {
+                match at.checked_sub(distance) {
+                    Some(_) => too_long(at + len, out.len()),
+                    None => Error::malformed(format!("LZF repeats from {distance} before byte {at}")),
+                }
+            })?;
+            left = rest;
+        }
+        Ok(at)
+    }
+
+    fn encode(&self, raw: &[u8], out: &mut Vec<u8>, _: &mut Coders) -> Result<()> {
+        out.clear();
+        let mut finder = Finder::new(raw, 3);
+        let (mut literals, mut at) = (0, 0);
+        while at < raw.len() {
+            let Some((distance, len)) = finder.find(at, MOST_DISTANCE, MOST_REPEATED) else {
+                // The longer nothing is found, the less is looked at.
+                at += 1 + (at - literals) / 64;
+                continue;
+            };
+            put_literals(raw.get(literals..at).unwrap_or_default(), out);
+            let [low, high, ..] = ((distance - 1) as u64).to_le_bytes();
+            match u8::try_from(len - 2) {
+                Ok(short @ 0..7) => out.extend([short << 5 | high, low]),
+                _ => out.extend([7 << 5 | high, u8::try_from(len - 9).unwrap_or(u8::MAX), low]),
+            }
+            at += len;
+            literals = at;
+        }
+        put_literals(raw.get(literals..).unwrap_or_default(), out);
+        Ok(())
+    }
+}
+
+fn put_literals(literals: &[u8], out: &mut Vec<u8>) {
+    for run in literals.chunks(MOST_LITERALS) {
+        out.push(u8::try_from(run.len() - 1).unwrap_or_default());
+        out.extend_from_slice(run);
+    }
+}
+
+fn ends_within(stored: &[u8]) -> Error {
+    Error::malformed(format!("{} bytes end within an LZF instruction", stored.len()))
+}
+
+const MOST_LITERALS: usize = 32;
+const MOST_DISTANCE: usize = 1 << 13;
+const MOST_REPEATED: usize = 264;
