@@ -90,26 +90,29 @@ pub fn check_and_map(
     found: &mut dyn FnMut(Finding),
     extent: &mut dyn FnMut(Extent),
 ) -> Result<Summary> {
-    let storage = crate::file::whole(storage, limits)?;
+    let (storage, holes) = crate::file::whole(storage, limits)?;
     let mut findings = Findings::new(options.most_per_rule, found);
-    let Some(start) = superblock::start(&storage, limits, &mut findings)? else {
+    let Some(start) = superblock::start(&storage, limits, !holes.is_empty(), &mut findings)? else {
         return Ok(findings.summary(0, None));
     };
     let len = storage.len()?;
+    let in_holes = holes.iter().fold(0_u64, |sum, hole| sum.saturating_add(hole.end - hole.start));
+    let stored = len.saturating_sub(in_holes);
     let mut checker = Checker {
         base: start.base,
         end: start.end,
         len,
+        stored,
         reader: start.reader,
         storage,
         options,
         findings,
         trace: extent,
-        extents: Extents::new(most(len, EXTENT_SIZE)),
-        objects: Objects::new(most(len, OBJECT_SIZE)),
+        extents: Extents::new(most(stored, EXTENT_SIZE)),
+        objects: Objects::new(most(stored, OBJECT_SIZE)),
         visited: FxHashSet::default(),
-        bytes_left: len.saturating_mul(METADATA_READS).saturating_add(LEAST_ALLOWANCE),
-        raw_left: len.saturating_mul(RAW_READS).saturating_add(LEAST_ALLOWANCE),
+        bytes_left: stored.saturating_mul(METADATA_READS).saturating_add(LEAST_ALLOWANCE),
+        raw_left: stored.saturating_mul(RAW_READS).saturating_add(LEAST_ALLOWANCE),
         tired: false,
         complete: true,
         current: objects::FILE,
@@ -121,6 +124,9 @@ pub fn check_and_map(
         sources: Vec::new(),
         file_space: None,
     };
+    for hole in holes {
+        checker.claim("no member", hole.start, hole.end - hole.start);
+    }
     checker.superblock(&start.superblock)?;
     checker.root(&start.superblock)?;
     let mut next = objects::FILE + 1;
@@ -139,8 +145,9 @@ struct Checker<'a> {
     base: u64,
     /// The end-of-file address, counted from the beginning of the file.
     end: u64,
-    /// Bytes of the file.
+    /// Bytes of the file, and of all its members if it is split, between which there are holes.
     len: u64,
+    stored: u64,
     options: &'a Options,
     findings: Findings<'a>,
     trace: &'a mut dyn FnMut(Extent),

@@ -22,6 +22,7 @@ use hyperslab_core::storage::{Lonely, ReadAt, Siblings};
 use hyperslab_core::{Budget, Decoder, Error, Limits, Result};
 use others::Others;
 use rustc_hash::FxHashMap;
+use std::ops::Range;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -86,7 +87,12 @@ impl File {
             Reader::new(Box::new(Arc::clone(storage)), base, superblock.sizes, limits)
                 .with_budget(budget.clone())
         };
-        let driver = driver(&reader(&storage), &superblock);
+        let mut driver = self::driver(&reader(&storage), &superblock);
+        if driver.is_err()
+            && let Some(whole) = set::assumed(&*siblings)?
+        {
+            driver = self::driver(&reader(&(Arc::new(whole) as Arc<dyn ReadAt>)), &superblock).or(driver);
+        }
         let storage: Arc<dyn ReadAt> =
             match set::assemble(&storage, &*siblings, driver, base, superblock.end_of_file)? {
                 Some(whole) => Arc::new(whole),
@@ -288,23 +294,31 @@ fn extended(reader: Reader, extension: Address, storage: Arc<dyn ReadAt>) -> Res
 }
 
 /// The file that a member belongs to, put together of all its members; the storage as it is where it stands
-/// alone, or has no superblock that can be read.
+/// alone, or has no superblock that can be read. Addresses between its members are holes.
 ///
 /// # Errors
 /// If other members are missing, or reading fails.
-pub(crate) fn whole(storage: Box<dyn ReadAt>, limits: Limits) -> Result<Arc<dyn ReadAt>> {
+pub(crate) fn whole(storage: Box<dyn ReadAt>, limits: Limits) -> Result<(Arc<dyn ReadAt>, Holes)> {
     let storage = match set::leading(&*storage)? {
         Some(leading) => leading,
         None => storage,
     };
     let siblings = storage.siblings().unwrap_or_else(|| Arc::new(Lonely));
     let storage: Arc<dyn ReadAt> = storage.into();
-    let Ok((superblock, base)) = superblock::read(&*storage) else { return Ok(storage) };
+    let Ok((superblock, base)) = superblock::read(&*storage) else { return Ok((storage, Vec::new())) };
     let reader = Reader::new(Box::new(Arc::clone(&storage)), base, superblock.sizes, limits);
-    let Ok(driver) = driver(&reader, &superblock) else { return Ok(storage) };
-    let whole = set::assemble(&storage, &*siblings, Ok(driver), base, superblock.end_of_file)?;
-    Ok(whole.map_or(storage, |whole| Arc::new(whole)))
+    let Ok(driver) = driver(&reader, &superblock) else { return Ok((storage, Vec::new())) };
+    match set::assemble(&storage, &*siblings, Ok(driver), base, superblock.end_of_file)? {
+        Some(whole) => {
+            let holes = whole.holes();
+            Ok((Arc::new(whole), holes))
+        }
+        None => Ok((storage, Vec::new())),
+    }
 }
+
+/// Addresses of a file that lie in no member of it.
+pub(crate) type Holes = Vec<Range<u64>>;
 
 /// What the file says of the driver that wrote it; an error if where it should be is not in this member.
 fn driver(reader: &Reader, superblock: &Superblock) -> Result<Option<DriverInfo>> {

@@ -37,6 +37,13 @@ impl Joined {
         let end = parts.last().map_or(0, |part| part.end);
         Ok(Joined { parts, end })
     }
+
+    /// What lies in no part, up to the end.
+    pub fn holes(&self) -> Vec<Range<u64>> {
+        let starts = self.parts.iter().map(|part| part.start);
+        let ends = std::iter::once(0).chain(self.parts.iter().map(|part| part.end));
+        ends.zip(starts).map(|(end, start)| end..start).filter(|hole| !hole.is_empty()).collect()
+    }
 }
 
 impl ReadAt for Joined {

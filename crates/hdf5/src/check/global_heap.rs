@@ -60,7 +60,7 @@ impl Checker<'_> {
         };
         if !self.collections.read.contains_key(&raw) {
             let collection = self.collection(id.collection, from)?;
-            if self.collections.read.len() < most(self.len, COLLECTION_SIZE) {
+            if self.collections.read.len() < most(self.stored, COLLECTION_SIZE) {
                 self.collections.read.insert(raw, collection);
             }
         }
@@ -120,7 +120,7 @@ impl Checker<'_> {
         let Some((_, bytes)) = self.owned_bytes(NAME, address, len, here)? else { return Ok(None) };
         let mut objects: Vec<Object> = Vec::new();
         let mut end = header_len;
-        let room = most(self.len, OBJECT_SIZE).saturating_sub(self.collections.objects);
+        let room = most(self.stored, OBJECT_SIZE).saturating_sub(self.collections.objects);
         let visited =
             GlobalHeapCollection::visit(&mut Decoder::new(NAME, byte, &bytes), &sizes, |index, _, range| {
                 let (start, len) = (range.start as u64, range.len() as u64);

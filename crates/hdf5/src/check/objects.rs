@@ -325,7 +325,7 @@ impl Checker<'_> {
     /// Keeps a reference to an object for when all are known.
     pub(super) fn add_reference(&mut self, address: Address, from: Pointer) {
         let known = self.objects.by_address.contains_key(&address.0);
-        if !known && self.objects.references.len() < most(self.len, REFERENCE_SIZE) {
+        if !known && self.objects.references.len() < most(self.stored, REFERENCE_SIZE) {
             self.objects.references.entry(address.0).or_insert(from);
         }
     }

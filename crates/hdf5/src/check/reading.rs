@@ -215,7 +215,7 @@ impl Checker<'_> {
     /// Notes that a structure with one owner begins here; `false` if it was reached before.
     pub(super) fn enter(&mut self, structure: &'static str, address: Address, from: Pointer) -> bool {
         let Some(raw) = address.get() else { return true };
-        if self.visited.len() >= super::most(self.len, VISITED_SIZE) {
+        if self.visited.len() >= super::most(self.stored, VISITED_SIZE) {
             self.give_up(structure, from.byte);
             return false;
         }

@@ -91,7 +91,8 @@ impl Checker<'_> {
     pub(super) fn keep_shareable(&mut self, message_type: MessageType, bytes: &[u8]) {
         let bit = 1_u16.checked_shl(bit_of(message_type).into()).unwrap_or(0);
         let is_indexed = |index: &Index| index.index.message_types & bit != 0;
-        if !self.shared.indexes.iter().any(is_indexed) || self.shared.kept.len() >= most(self.len, KEPT_SIZE)
+        if !self.shared.indexes.iter().any(is_indexed)
+            || self.shared.kept.len() >= most(self.stored, KEPT_SIZE)
         {
             return;
         }

@@ -33,6 +33,7 @@ pub(super) struct Start {
 pub(super) fn start(
     storage: &Arc<dyn ReadAt>,
     limits: Limits,
+    is_spread: bool,
     findings: &mut Findings<'_>,
 ) -> Result<Option<Start>> {
     let mut report = |rule: &'static Rule, byte: u64, len: Option<u64>, message: String| {
@@ -84,6 +85,8 @@ pub(super) fn start(
     }
     let len = storage.len()?;
     let end = match superblock.end_of_file.get() {
+        // The end of the member that has the superblock.
+        Some(_) if is_spread => len,
         Some(end) => end.saturating_sub(stored_base).saturating_add(base),
         None => {
             let message = "the end-of-file address is undefined".to_owned();
@@ -231,8 +234,8 @@ impl Checker<'_> {
             let how = if superblock.is_open_for_swmr_writing() { " for single-writer access" } else { "" };
             self.report(&rule::WRITE_FLAG, NAME, byte, format!("is marked as open for writing{how}"));
         }
-        let unknown = superblock.consistency_flags & !if is_v3 { KNOWN_FLAGS } else { 0 };
-        if unknown != 0 {
+        // Older superblocks have anything there.
+        if is_v3 && superblock.consistency_flags & !KNOWN_FLAGS != 0 {
             let message = format!("consistency flags {:#x}", superblock.consistency_flags);
             self.report(&rule::RESERVED, NAME, byte, message);
         }
