@@ -7,29 +7,11 @@ hyperslab and ncdump; for h5py only the walk does, not the start of Python.
 """
 
 import os
-import platform
 import statistics
 import subprocess
 import sys
-import time
 
-ROUNDS = 7
-
-
-def run(command):
-    """Seconds, peak memory in MiB and the output's last line of a process."""
-    start = time.perf_counter()
-    process = subprocess.Popen(command, stdout=subprocess.PIPE)
-    last = b""
-    size = 0
-    while piece := process.stdout.read(1 << 16):
-        size += len(piece)
-        last = (last + piece)[-200:]
-    _, status, usage = os.wait4(process.pid, 0)
-    seconds = time.perf_counter() - start
-    if status:
-        sys.exit(f"{command} ended with status {status}")
-    return seconds, usage.ru_maxrss / 1024, last.decode(errors="replace").strip().splitlines()[-1:], size
+from measure import ROUNDS, machine, run
 
 
 def walk(path):
@@ -70,7 +52,7 @@ def main():
              "Written by `cargo xtask bench describe`. Files are in the page cache; medians of "
              f"{ROUNDS} runs in turn, peak memory the highest of them; the last column is slowest ÷ fastest run of each.",
              "",
-             f"{platform.machine()}, {os.cpu_count()} cores, {platform.system()} {platform.release()}.",
+             machine(),
              "",
              "| what; beside | hyperslab s | other s | times as fast | wanted | hyperslab MiB | other MiB | allowed MiB | spread |",
              "|---|---|---|---|---|---|---|---|---|"]

@@ -48,6 +48,14 @@ pub(crate) fn descriptions() -> Result<Tally, String> {
     Ok(Tally::of_output(&done.output, done.success))
 }
 
+/// Has every file described and the text read again, which must mean the same content and come back as it was.
+pub(crate) fn texts() -> Result<Tally, String> {
+    let Some(root) = unpacked()? else { return Ok(no_corpus()) };
+    let mut command = oracles::script(&PathBuf::from("python3"), "texts_return.py");
+    let done = run::shown(command.arg(workspace::binary()).arg(root))?;
+    Ok(Tally::of_output(&done.output, done.success))
+}
+
 /// The folder with the files, unpacked when the archive is new; nothing where there is no archive.
 pub(crate) fn unpacked() -> Result<Option<PathBuf>, String> {
     let archive = workspace::corpus().join("hdf5.tar.gz");

@@ -2,6 +2,7 @@
 
 use crate::tally::Tally;
 use crate::{corpus, direction, fuzz, invariants, oracles, run, workspace};
+use std::path::PathBuf;
 use std::process::Command;
 use std::time::Instant;
 
@@ -30,6 +31,11 @@ const STAGES: &[Stage] = &[
         name: "descriptions",
         what: "descriptions of the corpus parse alike in two YAML parsers",
         run: corpus::descriptions,
+    },
+    Stage {
+        name: "texts",
+        what: "descriptions of the corpus are read back as the same content",
+        run: corpus::texts,
     },
     Stage { name: "fuzz", what: "20 seconds of fuzzing find nothing", run: fuzz::smoke },
     Stage { name: "deny", what: "licences and sources of dependencies are allowed", run: deny },
@@ -149,10 +155,36 @@ fn compare() -> Result<Tally, String> {
                 command.arg(workspace::binary()).arg(workspace::root().join("examples"));
                 tally += counted(&mut command)?;
             }
+            println!("schema.py");
+            let mut command = oracles::script(&python, "schema.py");
+            for document in ["schema/ndl.schema.json", "schema/good", "tests/golden"] {
+                command.arg(workspace::root().join("crates/ndl").join(document));
+            }
+            for document in ["crates/cli/tests/golden", "docs/ndl.md", "crates/ndl/schema/bad.yaml"] {
+                command.arg(workspace::root().join(document));
+            }
+            tally += counted(&mut command)?;
+            println!("ndl_trees.py");
+            tally += trees(&python, DOCUMENTS)?;
         }
         Err(missing) => tally += missing.tally(),
     }
     Ok(tally)
+}
+
+/// Random documents that other parsers read.
+const DOCUMENTS: u64 = 10_000;
+
+/// Has PyYAML, ruamel.yaml and JSON read so many random documents.
+fn trees(python: &PathBuf, count: u64) -> Result<Tally, String> {
+    let directory = workspace::target().join("documents");
+    let mut generate = run::cargo();
+    generate.args(["run", "--release", "--package", "hyperslab-ndl", "--example", "generate", "--"]);
+    let made = run::quietly(generate.arg(&directory).arg(count.to_string()))?;
+    if !made.success {
+        return Err(format!("no documents: {}", made.last_line()));
+    }
+    counted(oracles::script(python, "ndl_trees.py").arg(&directory))
 }
 
 fn deny() -> Result<Tally, String> {
