@@ -61,7 +61,7 @@ fn run(cli: &Cli) -> Exit {
             output::to(args.output.as_deref(), |out| command::create::run(args, &cli.common, &messages, out))
         }
         Verb::Schema { to } => output::to(to.output.as_deref(), |out| {
-            out.write_all(b"")?;
+            out.write_all(hyperslab::ndl::SCHEMA.as_bytes())?;
             Ok(Exit::Yes)
         }),
         Verb::Completions { shell } => output::to(None, |out| {
