@@ -71,6 +71,16 @@ impl Nbit {
         Ok(Nbit { elements, element, bits })
     }
 
+    /// How many elements there are.
+    pub fn elements(&self) -> usize {
+        self.elements
+    }
+
+    /// What each of them is.
+    pub fn element(&self) -> &NbitType {
+        &self.element
+    }
+
     /// Bytes of all elements.
     fn size(&self) -> usize {
         self.elements * self.element.size()

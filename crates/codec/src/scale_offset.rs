@@ -75,6 +75,26 @@ impl ScaleOffset {
         Ok(ScaleOffset { elements, number, big_endian, fill })
     }
 
+    /// How many elements there are.
+    pub fn elements(&self) -> usize {
+        self.elements
+    }
+
+    /// What each of them is.
+    pub fn number(&self) -> ScaleOffsetNumber {
+        self.number
+    }
+
+    /// Whether the most significant byte of an element comes first.
+    pub fn big_endian(&self) -> bool {
+        self.big_endian
+    }
+
+    /// The fill value, its least significant byte first.
+    pub fn fill(&self) -> Option<u64> {
+        self.fill
+    }
+
     /// Bytes of all elements.
     fn size(&self) -> usize {
         self.elements * self.number.size()
@@ -231,7 +251,8 @@ fn write_words<const SIZE: usize>(
 }
 
 impl ScaleOffsetNumber {
-    fn size(&self) -> usize {
+    /// Bytes of one.
+    pub fn size(&self) -> usize {
         match self {
             ScaleOffsetNumber::Integer { size, .. } => *size,
             ScaleOffsetNumber::Float32 { .. } => 4,

@@ -65,6 +65,31 @@ impl Szip {
         })
     }
 
+    /// Bits of a pixel.
+    pub fn bits_per_pixel(&self) -> u32 {
+        self.bits_per_pixel.into()
+    }
+
+    /// Pixels that are coded by one option.
+    pub fn pixels_per_block(&self) -> u32 {
+        self.pixels_per_block.into()
+    }
+
+    /// Pixels from one that is kept as it is to the next.
+    pub fn pixels_per_scanline(&self) -> u32 {
+        self.pixels_per_scanline
+    }
+
+    /// Whether differences are coded.
+    pub fn nearest_neighbour(&self) -> bool {
+        self.nearest_neighbour
+    }
+
+    /// Whether the most significant byte of a pixel comes first.
+    pub fn most_significant_first(&self) -> bool {
+        self.most_significant_first
+    }
+
     /// The bytes whose equal parts are coded side by side.
     fn interleaved(&self) -> Option<usize> {
         matches!(self.bits_per_pixel, 32 | 64).then_some(usize::from(self.bits_per_pixel / 8))

@@ -132,6 +132,11 @@ impl Zfp {
         header.expect("constructors check that a header can hold all parameters")
     }
 
+    /// Whether the most significant byte of a number comes first, where it is not coded.
+    pub fn big_endian(&self) -> bool {
+        self.big_endian
+    }
+
     fn checked(self) -> Result<Zfp> {
         let [x, y, z, w] = self.extents();
         let size = x.checked_mul(y).and_then(|n| n.checked_mul(z)).and_then(|n| n.checked_mul(w));

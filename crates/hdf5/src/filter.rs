@@ -1,8 +1,13 @@
 //! Filters: which there are, and how chunks pass back through them.
 
+mod nbit;
+mod scale_offset;
+mod szip;
+mod zfp;
+
 use crate::format::message::filter_pipeline::Filter;
 use hyperslab_codec::{Codec, Deflate, Fletcher32, Scratch, Shuffle, check_size, decode};
-use hyperslab_core::{Error, Result};
+use hyperslab_core::{Error, ErrorKind, Result};
 
 /// Deflate, a zlib stream.
 pub const DEFLATE: u16 = 1;
@@ -17,9 +22,32 @@ pub const NBIT: u16 = 5;
 /// Scale-offset, differences from the least value.
 pub const SCALEOFFSET: u16 = 6;
 
+/// Zfp, blocks of numbers cut to the bits that matter.
+pub const ZFP: u16 = 32013;
+
 /// The name under which a filter is registered, if it is.
 pub fn registered_name(id: u16) -> Option<&'static str> {
     REGISTERED.iter().find(|(known, _)| *known == id).map(|(_, name)| *name)
+}
+
+/// The number of the filter that a codec is, and the client data that sets it.
+///
+/// # Errors
+/// If the codec is no filter, or has a parameter that client data cannot hold.
+pub fn client_data(codec: &Codec) -> Result<(u16, Vec<u32>)> {
+    Ok(match codec {
+        Codec::Deflate(deflate) => (DEFLATE, vec![deflate.level.into()]),
+        Codec::Shuffle(shuffle) => match u32::try_from(shuffle.element) {
+            Ok(element) => (SHUFFLE, vec![element]),
+            Err(_) => return Err(Error::invalid(format!("shuffle of {} bytes", shuffle.element))),
+        },
+        Codec::Fletcher32(_) => (FLETCHER32, vec![]),
+        Codec::Szip(szip) => (SZIP, szip::encode(szip)),
+        Codec::Nbit(nbit) => (NBIT, nbit::encode(nbit)?),
+        Codec::ScaleOffset(codec) => (SCALEOFFSET, scale_offset::encode(codec)?),
+        Codec::Zfp(zfp) => (ZFP, zfp::encode(zfp)),
+        codec => return Err(Error::unsupported(format!("client data of {codec:?}"))),
+    })
 }
 
 /// Filters by number: those of the library, then those registered with The HDF Group.
@@ -45,7 +73,7 @@ const REGISTERED: &[(u16, &str)] = &[
     (32010, "lpcrice"),
     (32011, "ccsds123"),
     (32012, "jpegls"),
-    (32013, "zfp"),
+    (ZFP, "zfp"),
     (32014, "fpzip"),
     (32015, "zstd"),
     (32016, "b3d"),
@@ -72,8 +100,28 @@ pub(crate) struct Pipeline(Vec<Step>);
 #[derive(Clone, Debug)]
 enum Step {
     Codec(Codec),
+    /// A filter that is set to change nothing.
+    Nothing,
+    /// A filter whose client data describes no codec.
+    Broken(ErrorKind, String),
     /// A filter that is described but not decoded.
     Other(String),
+}
+
+impl Step {
+    /// The step of a filter with the codec that its client data describes.
+    fn of(filter: &Filter, codec: Result<Option<Codec>>) -> Step {
+        match codec {
+            Ok(Some(codec)) => Step::Codec(codec),
+            Ok(None) => Step::Nothing,
+            Err(e) => {
+                let detail = format!("client data of filter {}: {}", name(filter.id, filter), e.detail());
+                // What codecs call impossible comes from the file here.
+                let unsupported = e.kind() == ErrorKind::Unsupported;
+                Step::Broken(if unsupported { e.kind() } else { ErrorKind::Malformed }, detail)
+            }
+        }
+    }
 }
 
 impl Pipeline {
@@ -91,6 +139,10 @@ impl Pipeline {
                     Step::Codec(Shuffle { element: element.unwrap_or(element_size) }.into())
                 }
                 FLETCHER32 => Step::Codec(Fletcher32.into()),
+                SZIP => Step::of(filter, szip::decode(&filter.client_data)),
+                NBIT => Step::of(filter, nbit::decode(&filter.client_data)),
+                SCALEOFFSET => Step::of(filter, scale_offset::decode(&filter.client_data)),
+                ZFP => Step::of(filter, zfp::decode(&filter.client_data)),
                 id => Step::Other(name(id, filter)),
             }
         };
@@ -121,6 +173,8 @@ impl Pipeline {
             }
             match step {
                 Step::Codec(codec) => codecs.push(codec.clone()),
+                Step::Nothing => {}
+                Step::Broken(kind, detail) => return Err(Error::new(*kind, detail.clone())),
                 Step::Other(name) => return Err(Error::unsupported(format!("filter {name}"))),
             }
         }

@@ -1,0 +1,161 @@
+//! Client data of nbit: the number of values, whether nothing is left out, the number of elements, and what bits
+//! an element has, as a tree of types written from its root.
+
+use hyperslab_codec::{Codec, Nbit, NbitAtomic, NbitType};
+use hyperslab_core::{Error, Result};
+
+/// The codec that client data describes, or none if it leaves nothing out.
+pub(super) fn decode(client_data: &[u32]) -> Result<Option<Codec>> {
+    let [count, whole, ..] = *client_data else {
+        return Err(Error::malformed(format!("{} values, expected 3 or more", client_data.len())));
+    };
+    if usize::try_from(count) != Ok(client_data.len()) {
+        return Err(Error::malformed(format!("{} values that say they are {count}", client_data.len())));
+    }
+    if whole != 0 {
+        return Ok(None);
+    }
+    let mut values = Values { left: client_data.get(2..).unwrap_or_default() };
+    let elements = values.next()?;
+    let element = values.tree(MOST_LEVELS)?;
+    Ok(Some(Nbit::new(elements, element)?.into()))
+}
+
+/// The client data that describes a codec.
+///
+/// # Errors
+/// If a size exceeds 32 bits.
+pub(super) fn encode(nbit: &Nbit) -> Result<Vec<u32>> {
+    let mut values = vec![0, 0, value(nbit.elements())?];
+    append(nbit.element(), &mut values)?;
+    let count = value(values.len())?;
+    if let Some(first) = values.first_mut() {
+        *first = count;
+    }
+    Ok(values)
+}
+
+struct Values<'a> {
+    left: &'a [u32],
+}
+
+impl Values<'_> {
+    fn next(&mut self) -> Result<usize> {
+        let Some((value, left)) = self.left.split_first() else {
+            return Err(Error::malformed("values end within a type"));
+        };
+        self.left = left;
+        usize::try_from(*value).map_err(|_| Error::malformed(format!("a size of {value}")))
+    }
+
+    fn tree(&mut self, levels: u32) -> Result<NbitType> {
+        let Some(levels) = levels.checked_sub(1) else {
+            return Err(Error::malformed(format!("types of more than {MOST_LEVELS} levels")));
+        };
+        let kind = self.next()?;
+        let size = self.next()?;
+        Ok(match kind {
+            ATOMIC => {
+                let big_endian = match self.next()? {
+                    0 => false,
+                    1 => true,
+                    order => return Err(Error::malformed(format!("byte order {order}, expected 0 or 1"))),
+                };
+                let (precision, offset) = (self.next()?, self.next()?);
+                NbitType::Atomic(NbitAtomic { size, big_endian, precision, offset })
+            }
+            ARRAY => NbitType::Array { size, base: self.tree(levels)?.into() },
+            COMPOUND => {
+                let count = self.next()?;
+                let mut members = Vec::new();
+                for _ in 0..count {
+                    members.push((self.next()?, self.tree(levels)?));
+                }
+                NbitType::Compound { size, members }
+            }
+            BYTES => NbitType::Bytes { size },
+            kind => return Err(Error::malformed(format!("type {kind}, expected 1 to 4"))),
+        })
+    }
+}
+
+fn append(element: &NbitType, values: &mut Vec<u32>) -> Result<()> {
+    let kind = match element {
+        NbitType::Atomic(_) => ATOMIC,
+        NbitType::Array { .. } => ARRAY,
+        NbitType::Compound { .. } => COMPOUND,
+        NbitType::Bytes { .. } => BYTES,
+    };
+    values.extend([value(kind)?, value(element.size())?]);
+    match element {
+        NbitType::Atomic(NbitAtomic { big_endian, precision, offset, .. }) => {
+            values.extend([u32::from(*big_endian), value(*precision)?, value(*offset)?]);
+            Ok(())
+        }
+        NbitType::Array { base, .. } => append(base, values),
+        NbitType::Compound { members, .. } => {
+            values.push(value(members.len())?);
+            members.iter().try_for_each(|(offset, member)| {
+                values.push(value(*offset)?);
+                append(member, values)
+            })
+        }
+        NbitType::Bytes { .. } => Ok(()),
+    }
+}
+
+fn value(size: usize) -> Result<u32> {
+    u32::try_from(size).map_err(|_| Error::invalid(format!("{size} for nbit, which has sizes of 32 bits")))
+}
+
+const ATOMIC: usize = 1;
+const ARRAY: usize = 2;
+const COMPOUND: usize = 3;
+const BYTES: usize = 4;
+
+/// Levels of types in each other, as many as the codec takes.
+const MOST_LEVELS: u32 = 32;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What libhdf5 2.0 stores for three elements of a compound of 24 bytes: an integer of 3 bits in one byte at
+    /// 1, two of 17 in four at 4, text of one byte at 14 and an integer of 50 in eight at 16.
+    const CLIENT_DATA: [u32; 29] =
+        [29, 0, 3, 3, 24, 4, 1, 1, 1, 0, 3, 2, 4, 2, 8, 1, 4, 0, 17, 3, 14, 4, 1, 16, 1, 8, 1, 50, 9];
+
+    #[test]
+    fn client_data_of_libhdf5_returns() {
+        let Some(Codec::Nbit(nbit)) = decode(&CLIENT_DATA).unwrap() else { panic!("no nbit") };
+        assert_eq!(nbit.elements(), 3);
+        let NbitType::Compound { size: 24, members } = nbit.element() else { panic!("no compound") };
+        assert_eq!(members.iter().map(|(offset, _)| *offset).collect::<Vec<_>>(), [1, 4, 14, 16]);
+        assert_eq!(encode(&nbit).unwrap(), CLIENT_DATA);
+    }
+
+    #[test]
+    fn elements_without_padding_need_no_codec() {
+        assert_eq!(decode(&[8, 1, 9, 1, 4, 0, 32, 0]).unwrap(), None);
+        assert_eq!(decode(&[3, 1, 9]).unwrap(), None);
+    }
+
+    #[test]
+    fn rejects_every_truncation() {
+        for len in 0..CLIENT_DATA.len() {
+            let mut client_data = CLIENT_DATA[..len].to_vec();
+            assert!(decode(&client_data).is_err(), "{len}");
+            if let Some(first) = client_data.first_mut() {
+                *first = len.try_into().unwrap();
+            }
+            assert!(decode(&client_data).is_err(), "{len}");
+        }
+    }
+
+    #[test]
+    fn rejects_endless_types() {
+        let mut client_data = vec![2; 4000];
+        client_data[..3].copy_from_slice(&[4000, 0, 1]);
+        assert_eq!(decode(&client_data).unwrap_err().to_string(), "types of more than 32 levels");
+    }
+}
