@@ -89,7 +89,7 @@ impl File {
         };
         let mut driver = self::driver(&reader(&storage), &superblock);
         if driver.is_err()
-            && let Some(whole) = set::assumed(&*siblings)?
+            && let Some(whole) = set::assumed(&*siblings, superblock.extension())?
         {
             driver = self::driver(&reader(&(Arc::new(whole) as Arc<dyn ReadAt>)), &superblock).or(driver);
         }

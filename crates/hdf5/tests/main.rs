@@ -6,6 +6,7 @@ mod attributes;
 mod damage;
 mod elements;
 mod links;
+mod mapped;
 mod regions;
 
 use hyperslab_core::nd::Region;

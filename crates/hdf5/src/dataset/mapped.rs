@@ -334,8 +334,9 @@ impl Mapping {
 
     /// The source, or the one of this number; `None` if there is no such file or object.
     fn source<'a>(&self, file: &'a File, number: u64, chain: &Chain<'_>) -> Result<Option<Source<'a>>> {
-        if chain.sources.fetch_add(1, Ordering::Relaxed) >= MOST_SOURCES {
-            let detail = format!("more than {MOST_SOURCES} sources are read for one region");
+        // Only sources of sources multiply.
+        if chain.depth > 0 && chain.sources.fetch_add(1, Ordering::Relaxed) >= MOST_SOURCES {
+            let detail = format!("more than {MOST_SOURCES} sources of sources are read for one region");
             return Err(Error::new(ErrorKind::LimitExceeded, detail));
         }
         let name = self.file.text(number);
@@ -476,6 +477,6 @@ fn too_large() -> Error {
 /// Virtual datasets that are each the source of another.
 const MOST_DEPTH: u32 = 32;
 /// Each may be a file that is opened.
-const MOST_SOURCES: u32 = 1 << 20;
+const MOST_SOURCES: u32 = 1 << 17;
 /// Bytes of elements that are read at once, beside the rows themselves.
 const MOST_BAND: u64 = 64 << 20;

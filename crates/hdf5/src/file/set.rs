@@ -3,7 +3,7 @@
 //! Spec: HDF5 II.B Disk Format: Level 0B - File Driver Info
 
 use crate::format::Address;
-use crate::format::metadata::driver_info::{DriverInfo, Multi};
+use crate::format::metadata::driver_info::{DriverInfo, Member, Multi};
 use crate::navigate::superblock;
 use hyperslab_core::storage::{Joined, Part, ReadAt, Siblings};
 use hyperslab_core::{Error, Result};
@@ -79,6 +79,26 @@ pub(super) fn assemble(
         // Said again, and better, where the superblock extension is read.
         Err(_) => Ok(None),
     }
+}
+
+/// The whole that a member belongs to if its driver had its defaults. A superblock of version 2 or 3 leads to
+/// what says how it is with an address that may be in another member already.
+pub(super) fn assumed(siblings: &dyn Siblings, headers: Address) -> Result<Option<Joined>> {
+    const SHARE: u64 = (u64::MAX - 1) / 6;
+    let own = siblings.own_name().unwrap_or_default();
+    let Some(extension) = own.rsplit_once("-s").map(|(_, extension)| extension) else { return Ok(None) };
+    if headers.get().is_none_or(|address| address < 5 * SHARE) {
+        return Ok(None);
+    }
+    let member = |(letter, number): (&str, u64)| Member {
+        address: number * SHARE,
+        // As much as it has; of the others only that with the headers is known to have anything.
+        end: u64::from(letter == "o"),
+        name: format!("%s-{letter}{extension}").into_bytes(),
+    };
+    let members: Vec<Member> = ["s", "b", "r", "g", "l", "o"].into_iter().zip(0..).map(member).collect();
+    let whole = split(siblings, own, &Multi { mapping: [1, 2, 3, 4, 5, 6], members })?;
+    Ok(Some(whole))
 }
 
 fn family(

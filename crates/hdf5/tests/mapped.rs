@@ -1,0 +1,234 @@
+//! Virtual datasets and datasets in external files.
+
+use super::{dataset, integers, object, path, read, read_region};
+use hyperslab_core::nd::{Region, scatter};
+use hyperslab_core::storage::FileStorage;
+use hyperslab_core::{ErrorKind, Limits, Result};
+use hyperslab_hdf5::File;
+use std::path::Path;
+
+fn open(name: &str) -> File {
+    open_path(&path(name)).unwrap()
+}
+
+fn open_path(path: &Path) -> Result<File> {
+    File::open(Box::new(FileStorage::open(path)?), Limits::default())
+}
+
+/// File, dataset, extents and rows of every virtual dataset.
+fn expected() -> Vec<(String, String, Vec<u64>, Vec<u8>)> {
+    let text = std::fs::read_to_string(path("data/virtual/expected.txt")).unwrap();
+    let line = |line: &str| {
+        let [file, name, extents, rows] = line.split('\t').collect::<Vec<_>>().try_into().unwrap();
+        let extents = extents.split(',').map(|size| size.parse().unwrap()).collect();
+        let hex: Vec<char> = rows.chars().collect();
+        let byte = |pair: &[char]| u8::from_str_radix(&pair.iter().collect::<String>(), 16).unwrap();
+        (file.to_owned(), name.to_owned(), extents, hex.chunks_exact(2).map(byte).collect())
+    };
+    text.lines().map(line).collect()
+}
+
+#[cfg(target_endian = "little")]
+#[test]
+fn virtual_datasets_are_what_the_library_reads() {
+    for (name, path, extents, rows) in expected() {
+        let file = open(&format!("data/virtual/{name}"));
+        assert_eq!(dataset(&file, &path).extents(), Some(&*extents), "{name} {path}");
+        assert_eq!(read(&file, &path).unwrap().rows, rows, "{name} {path}");
+    }
+}
+
+#[cfg(target_endian = "little")]
+#[test]
+fn any_part_of_a_virtual_dataset_is_that_of_the_whole() {
+    for (name, path, extents, rows) in expected() {
+        let file = open(&format!("data/virtual/{name}"));
+        let dataset = dataset(&file, &path);
+        if rows.is_empty() {
+            continue;
+        }
+        let row = dataset.array(&file).unwrap().row_size();
+        for (first, step) in [(0, 2), (1, 1), (1, 3), (2, 1)] {
+            let start: Vec<u64> = extents.iter().map(|size| first.min(size - 1)).collect();
+            let count =
+                extents.iter().zip(&start).map(|(size, start)| (size - start).div_ceil(step)).collect();
+            let region = Region { start, count, step: vec![step; extents.len()] };
+            let mut want = vec![0; usize::try_from(region.len().unwrap()).unwrap() * row];
+            scatter(&rows, &vec![0; extents.len()], &extents, &region, &mut want, row).unwrap();
+            let got = read_region(&file, &dataset, &region).unwrap().rows;
+            assert_eq!(got, want, "{name} {path} {region:?}");
+        }
+    }
+}
+
+#[test]
+fn strings_come_over_from_the_heap_of_the_source() {
+    for name in ["vds_v110.h5", "vds_latest.h5"] {
+        let file = open(&format!("data/virtual/{name}"));
+        let read = read(&file, "words").unwrap();
+        let slots = read.rows.chunks_exact(16).map(|row| hyperslab_core::rows::Slot::get(row).unwrap());
+        let texts: Vec<&[u8]> =
+            slots.map(|slot| read.heap.bytes(slot, usize::try_from(slot.count).unwrap()).unwrap()).collect();
+        assert_eq!(texts, [&b""[..], b"one", b"two", b"three"]);
+    }
+}
+
+#[test]
+fn what_would_not_end_is_refused() {
+    let file = open("data/virtual/cycle.h5");
+    for name in ["own", "here"] {
+        let e = read(&file, name).unwrap_err();
+        assert_eq!(e.kind(), ErrorKind::Malformed);
+        assert_eq!(e.detail(), "a virtual dataset whose elements are, over others, its own");
+    }
+    // Numbers of sources are counted until one is missing, not as far as the dataspace says.
+    assert_eq!(dataset(&file, "endless").extents(), Some(&[0][..]));
+    assert_eq!(integers(&read(&file, "level 4").unwrap().rows, 4), [0, 1]);
+    let e = read(&file, "level 29").unwrap_err();
+    assert_eq!(e.kind(), ErrorKind::LimitExceeded);
+}
+
+#[test]
+fn a_source_of_another_number_of_elements_is_malformed() {
+    let file = open("data/virtual/cycle.h5");
+    let e = read(&file, "counts").unwrap_err();
+    assert_eq!((e.kind(), e.detail()), (ErrorKind::Malformed, "2 elements are mapped to 3 of /three"));
+}
+
+#[test]
+fn files_outside_are_named_and_not_followed() {
+    // A folder of which only a part may be read.
+    let dir = tempfile::tempdir().unwrap();
+    let within = dir.path().join("within");
+    std::fs::create_dir(&within).unwrap();
+    let outside = dir.path().join("elements_that_are_outside");
+    std::fs::write(&outside, [0; 64]).unwrap();
+    for name in ["virtual/cycle.h5", "external/external.h5"] {
+        let path = within.join("opened.h5");
+        std::fs::copy(super::path(&format!("data/{name}")), &path).unwrap();
+        let file = open_path(&path).unwrap();
+        let e = read(&file, "outside").unwrap_err();
+        assert_eq!(e.kind(), ErrorKind::LimitExceeded);
+        let allow = format!("--allow-external {}", dir.path().canonicalize().unwrap().display());
+        assert!(e.detail().contains("elements_that_are_outside") && e.detail().contains(&allow), "{e}");
+        let storage = FileStorage::open_allowing(&path, &[dir.path().to_owned()]).unwrap();
+        let file = File::open(Box::new(storage), Limits::default()).unwrap();
+        let read = read(&file, "outside");
+        match name {
+            "external/external.h5" => assert_eq!(integers(&read.unwrap().rows, 4), [0, 0]),
+            _ => assert_eq!(read.unwrap_err().kind(), ErrorKind::Malformed, "it is no HDF5 file"),
+        }
+    }
+}
+
+#[test]
+fn from_memory_only_sources_of_the_same_file_are_read() {
+    let file = super::open("data/virtual/vds_v110.h5");
+    assert_eq!(read(&file, "own twice").unwrap().rows.len(), 40);
+    assert_eq!(read(&file, "gap").unwrap_err().kind(), ErrorKind::Unsupported);
+    let file = super::open("data/external/external.h5");
+    assert_eq!(read(&file, "two").unwrap_err().kind(), ErrorKind::Unsupported);
+}
+
+#[test]
+fn external_files_are_read_one_after_another() {
+    let file = open("data/external/external.h5");
+    assert_eq!(integers(&read(&file, "two").unwrap().rows, 4), [0, 1, 2, 3, 4, 5, 7, 8, 9, 0, 0, 0]);
+    assert_eq!(integers(&read(&file, "endless").unwrap().rows, 4), [0, 1, 6, 7, 8, 9, 0, 0, 0, 0, 0, 0]);
+    assert_eq!(integers(&read(&file, "swapped").unwrap().rows, 4), [6 << 24, 7 << 24]);
+    let two = dataset(&file, "two");
+    let column = Region { start: vec![0, 1], count: vec![3, 2], step: vec![1, 2] };
+    assert_eq!(integers(&read_region(&file, &two, &column).unwrap().rows, 4), [1, 3, 5, 8, 0, 0]);
+    assert!(two.has_external_files());
+}
+
+#[test]
+fn a_missing_external_file_is_an_error_where_it_is_read() {
+    let file = open("data/external/external.h5");
+    let missing = dataset(&file, "missing");
+    let e = read(&file, "missing").unwrap_err();
+    assert_eq!((e.kind(), e.detail()), (ErrorKind::NotFound, "its external data file no.raw is missing"));
+    let there = Region::new(vec![0], vec![2]);
+    assert_eq!(integers(&read_region(&file, &missing, &there).unwrap().rows, 4), [0, 1]);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_fifo_as_an_external_file_is_refused_at_once() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("external.h5");
+    std::fs::copy(super::path("data/external/external.h5"), &path).unwrap();
+    let made = std::process::Command::new("mkfifo").arg(dir.path().join("b.raw")).status().unwrap();
+    assert!(made.success());
+    let e = read(&open_path(&path).unwrap(), "swapped").unwrap_err();
+    assert_eq!(e.kind(), ErrorKind::InvalidArgument);
+}
+
+#[test]
+fn any_member_opens_the_whole_set() {
+    let members = [
+        ("old_", vec!["old_0.h5", "old_1.h5", "old_10.h5"]),
+        ("new-", vec!["new-000.h5", "new-004.h5", "new-008.h5"]),
+        ("split-", vec!["split-m.h5", "split-r.h5"]),
+        ("splitn-", vec!["splitn-m.h5", "splitn-r.h5"]),
+        ("multi-", vec!["multi-s.h5", "multi-b.h5", "multi-r.h5", "multi-l.h5", "multi-o.h5"]),
+    ];
+    for (set, names) in members {
+        for name in names {
+            let file = open(&format!("data/sets/{name}"));
+            assert_eq!(integers(&read(&file, "x").unwrap().rows, 4), (0..300).collect::<Vec<_>>(), "{name}");
+            assert_eq!(integers(&read(&file, "c").unwrap().rows, 2), (0..400).collect::<Vec<_>>(), "{name}");
+            let units = object(&file, "x").unwrap().attribute(&file, b"units").unwrap().unwrap();
+            assert_eq!(units.text(&file).unwrap().unwrap(), b"m", "{name}");
+            assert!(file.warnings().is_empty(), "{name} {:?}", file.warnings());
+        }
+        // The lone first member, and the first with all but the last.
+        let dir = tempfile::tempdir().unwrap();
+        let folder = path("data/sets");
+        let mut all: Vec<String> = std::fs::read_dir(&folder)
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .filter(|name| name.starts_with(set))
+            .collect();
+        all.sort();
+        let first = all.iter().find(|name| name.contains("-m.") || name.contains("-s.")).unwrap_or(&all[0]);
+        std::fs::copy(folder.join(first), dir.path().join(first)).unwrap();
+        let e = open_path(&dir.path().join(first)).err().unwrap();
+        assert_eq!(e.kind(), ErrorKind::Unsupported, "{e}");
+        assert!(e.detail().contains("missing") || e.detail().contains("no name follows"), "{e}");
+        for name in
+            all.iter().filter(|name| *name != first && !name.ends_with("8.h5") && !name.contains("-r."))
+        {
+            std::fs::copy(folder.join(name), dir.path().join(name)).unwrap();
+        }
+        let e = open_path(&dir.path().join(first)).err().unwrap();
+        let missing = match set {
+            "old_" => "old_8.h5".to_owned(),
+            "new-" => "new-008.h5".to_owned(),
+            set => format!("{set}r.h5"),
+        };
+        assert!(e.detail().contains(&format!("{missing} is missing")), "{e}");
+    }
+    assert_eq!(File::first_member("new-%03d.h5").as_deref(), Some("new-000.h5"));
+}
+
+#[test]
+fn files_of_revisions_and_subfiles_are_refused_by_name() {
+    let dir = tempfile::tempdir().unwrap();
+    for (name, bytes, driver) in [
+        ("x.h5.onion", &b"OHDH\x01\0\0\0 ..............."[..], "onion"),
+        ("x.h5", b"ONIONEOF", "onion"),
+        ("y.h5.subfile_17_1_of_4", b"raw bytes of some kind", "subfiling"),
+    ] {
+        let path = dir.path().join(name);
+        std::fs::write(&path, bytes).unwrap();
+        let storage = FileStorage::open(&path).unwrap();
+        assert!(File::is_part(&storage).unwrap());
+        let e = File::open(Box::new(storage), Limits::default()).err().unwrap();
+        assert_eq!(e.kind(), ErrorKind::Unsupported);
+        assert!(e.detail().contains(driver), "{e}");
+    }
+    let other = dir.path().join("other-x.bin");
+    std::fs::write(&other, b"no member of anything").unwrap();
+    assert!(!File::is_part(&FileStorage::open(&other).unwrap()).unwrap());
+}
