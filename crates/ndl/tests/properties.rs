@@ -2,6 +2,8 @@
 //!
 //! `HYPERSLAB_TRIALS` says with how many, for longer trials.
 
+#![allow(clippy::indexing_slicing, reason = "tests may panic")]
+
 pub(crate) mod generator;
 
 use generator::{Document, Random, text};

@@ -4,6 +4,8 @@
 //! values that texts find hard. What a text cannot keep does not come: region references without elements, an
 //! extent that may grow to what it is.
 
+#![allow(clippy::indexing_slicing, reason = "tests may panic")]
+
 #[path = "generator/references.rs"]
 mod references;
 #[path = "generator/storage.rs"]
