@@ -229,6 +229,9 @@ pub(crate) struct Check {
     /// Warnings are errors
     #[arg(long)]
     pub(crate) strict: bool,
+    /// HDF5: structures alone, without decoding every chunk
+    #[arg(long)]
+    pub(crate) quick: bool,
     /// NDL: read common slips as they are meant, with a warning
     #[arg(long)]
     pub(crate) lenient: bool,

@@ -14,13 +14,17 @@ pub struct CheckOptions {
     pub lenient: bool,
     /// NDL 0.6.1 alone: extensions are errors.
     pub pure: bool,
+    /// Structures alone: chunks are not decoded.
+    pub quick: bool,
 }
 
 /// What a check found.
 #[derive(Debug, Default)]
 pub struct Report {
-    /// What is wrong, in the order of the file.
+    /// What is wrong: in a text by place, in a file as its structures are reached.
     pub findings: Vec<Finding>,
+    /// Rules with more findings than are given, and how many more.
+    pub more: Vec<(&'static str, Severity, u64)>,
     /// The text that was checked, for those who show parts of it; `None` for what is no text.
     pub text: Option<Vec<u8>>,
 }
@@ -66,10 +70,17 @@ pub enum Place {
 }
 
 impl Report {
-    /// How many findings are of this severity.
-    pub fn count(&self, severity: Severity) -> usize {
-        self.findings.iter().filter(|finding| finding.severity == severity).count()
+    /// How many findings are of this severity, those included that are not given.
+    pub fn count(&self, severity: Severity) -> u64 {
+        let given = self.findings.iter().filter(|finding| finding.severity == severity).count() as u64;
+        let more = self.more.iter().filter(|(_, of, _)| *of == severity).map(|(_, _, more)| more);
+        more.fold(given, |sum, more| sum.saturating_add(*more))
     }
+}
+
+/// What breaks a rule, in a line, where there is more to say than its name does.
+pub fn explanation(rule: &str) -> Option<&'static str> {
+    hyperslab_hdf5::check::RULES.iter().find(|known| known.name == rule).map(|known| known.explanation)
 }
 
 /// Checks the file at `path`, in the format that its content shows.

@@ -61,7 +61,8 @@ fn checked(location: &Location, args: &Check, common: &Common) -> Result<Report>
     if location.path.is_some() {
         return Err(Error::invalid("`check` takes whole files, not objects in them"));
     }
-    let options = CheckOptions { strict: args.strict, lenient: args.lenient, pure: args.pure };
+    let Check { strict, lenient, pure, quick, .. } = *args;
+    let options = CheckOptions { strict, lenient, pure, quick };
     let mut open = common.open_options();
     match location.store.as_str() {
         "-" => {
@@ -75,10 +76,10 @@ fn checked(location: &Location, args: &Check, common: &Common) -> Result<Report>
 /// How much was found in all.
 #[derive(Default)]
 struct Total {
-    locations: usize,
-    errors: usize,
-    warnings: usize,
-    notes: usize,
+    locations: u64,
+    errors: u64,
+    warnings: u64,
+    notes: u64,
 }
 
 impl Total {
@@ -91,7 +92,7 @@ impl Total {
 
     /// `3 errors, 1 warning in 2 locations`.
     fn sentence(&self) -> String {
-        let counted = |count: usize, one: &str| match count {
+        let counted = |count: u64, one: &str| match count {
             1 => format!("1 {one}"),
             many => format!("{many} {one}s"),
         };
@@ -112,7 +113,7 @@ pub(super) fn write_findings(
     out: &mut dyn Write,
 ) -> Result<()> {
     let source = report.text.as_deref().map(|text| Source::new(file, text));
-    let mut shown = BTreeMap::<&str, usize>::new();
+    let mut shown = BTreeMap::<&str, u64>::new();
     for finding in &report.findings {
         if quiet && finding.severity != Severity::Error {
             continue;
@@ -127,16 +128,21 @@ pub(super) fn write_findings(
             _ => writeln!(out, "{}", line(file, finding, color))?,
         }
     }
+    for (rule, severity, more) in &report.more {
+        if *severity == Severity::Error || !quiet {
+            *shown.entry(rule).or_default() += more;
+        }
+    }
     for (rule, count) in shown {
         if let Some(more) = count.checked_sub(MOST).filter(|more| *more > 0) {
-            writeln!(out, "{more} more of {rule}; --json lists all")?;
+            writeln!(out, "{more} more of {rule}")?;
         }
     }
     Ok(())
 }
 
 /// Findings of one rule that are shown to people.
-const MOST: usize = 20;
+const MOST: u64 = 20;
 
 fn diagnostic(finding: &Finding) -> Option<Diagnostic> {
     let Finding { severity, rule, message, hint, place } = finding.clone();

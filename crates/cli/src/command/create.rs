@@ -20,7 +20,7 @@ pub(crate) fn run(args: &Create, common: &Common, messages: &Messages, out: &mut
     }
     let file = args.document.as_str();
     let open = common.open_options();
-    let options = CheckOptions { strict: args.strict, lenient: args.lenient, pure: args.pure };
+    let options = CheckOptions { strict: args.strict, lenient: args.lenient, pure: args.pure, quick: false };
     let read = || {
         let text: Box<dyn ReadAt> = match file {
             "-" => standard_input(&open.limits)?,

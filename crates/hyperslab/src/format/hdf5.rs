@@ -5,6 +5,7 @@
 
 mod array;
 mod attribute;
+mod check;
 mod datatype;
 pub(super) mod netcdf;
 mod paths;
@@ -77,8 +78,8 @@ impl Format for Hdf5 {
         }))
     }
 
-    fn check(&self, _: Box<dyn ReadAt>, _: &OpenOptions, _: &CheckOptions) -> Result<Report> {
-        Err(Error::unsupported("only NDL documents can be checked so far"))
+    fn check(&self, storage: Box<dyn ReadAt>, open: &OpenOptions, options: &CheckOptions) -> Result<Report> {
+        check::check(storage, open, options)
     }
 }
 

@@ -48,7 +48,7 @@ pub(crate) fn read(
     options: &CheckOptions,
 ) -> Result<(Report, Option<Arc<dyn Source>>)> {
     let text = text(storage, limits)?;
-    let CheckOptions { strict, lenient, pure } = *options;
+    let CheckOptions { strict, lenient, pure, .. } = *options;
     let parsed = parse(&text, &ParseOptions { strict, lenient, pure });
     let sound = !parsed.has_errors();
     let findings: Vec<_> = parsed.diagnostics.into_iter().map(finding).collect();
@@ -61,7 +61,7 @@ pub(crate) fn read(
             Arc::new(NdlSource::new(parsed.content, parsed.order, len, origin, warnings, *limits));
         source
     });
-    Ok((Report { findings, text: Some(text) }, source))
+    Ok((Report { findings, more: Vec::new(), text: Some(text) }, source))
 }
 
 fn finding(diagnostic: Diagnostic) -> Finding {

@@ -1,6 +1,6 @@
 //! Findings as a SARIF 2.1.0 log, which code hosts and editors show.
 
-use hyperslab::check::{Finding, Place, Report};
+use hyperslab::check::{Finding, Place, Report, explanation};
 use hyperslab::{Error, Result, Severity};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -20,7 +20,11 @@ impl Log {
     }
 
     pub(super) fn write(&self, out: &mut dyn Write) -> Result<()> {
-        let rules: Vec<_> = self.rules.iter().map(|rule| json!({"id": rule})).collect();
+        let rule = |rule: &&str| match explanation(rule) {
+            Some(text) => json!({"id": rule, "shortDescription": {"text": text}}),
+            None => json!({"id": rule}),
+        };
+        let rules: Vec<_> = self.rules.iter().map(rule).collect();
         let log = json!({
             "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
             "version": "2.1.0",

@@ -43,8 +43,8 @@ impl<'a> NdlArray<'a> {
         let extents = shape.current();
         let count = element_count(extents.as_deref().unwrap_or(&[0]));
         // Texts about files have the values that were asked for; what has none there may have some in the file.
-        let asked =
-            |origin: &Origin| origin.values.is_some_and(|most| count.is_some_and(|count| count <= most));
+        let written = count.and_then(|count| count.checked_mul(leaves(datatype)));
+        let asked = |origin: &Origin| origin.values.is_some_and(|most| written.is_some_and(|n| n <= most));
         let values = match value {
             Some(values) => Elements::Written(values),
             None if count != Some(0) && !origin.is_none_or(asked) => Elements::Unknown,
