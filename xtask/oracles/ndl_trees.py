@@ -149,7 +149,7 @@ def main():
             tally.passed += documents - len(wrong)
             for what, reason in wrong:
                 tally.check(False, what, [reason])
-    print(f"{count} documents are the same to PyYAML, ruamel.yaml and json")
+    print(f"{count} documents read by PyYAML, ruamel.yaml and json")
     tally.close()
 
 

@@ -13,6 +13,7 @@ mod documents;
 mod everything;
 mod grid;
 mod hostile;
+mod mistakes;
 mod observations;
 mod ocean;
 mod parse;
