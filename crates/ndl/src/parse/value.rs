@@ -303,7 +303,11 @@ impl<'t> Reader<'_, 't, '_> {
         let Some(value) = value else {
             let names: Vec<&str> = members.iter().map(|(name, _)| name.as_str()).collect();
             let message = format!("no member {} of the enum", shown(scalar.text));
-            self.context.findings.error("ndl/value", node.span(), message).hint(suggest(scalar.text, &names));
+            let hint = match is_integer(scalar.text) && !scalar.is_plain() {
+                true => format!("write the number {} without quotes", scalar.text),
+                false => suggest(scalar.text, &names),
+            };
+            self.context.findings.error("ndl/value", node.span(), message).hint(hint);
             return Err(Wrong);
         };
         if !in_range(value, bits, signed) {

@@ -105,7 +105,16 @@ impl<'t> Reader<'_, 't, '_> {
     }
 
     fn no_number(&mut self, node: Node<'t>, float: &Float) -> Result<(), Wrong> {
-        self.wrong_kind(node, &format!("a number ({float})"))
+        let text = node.scalar().map(|scalar| scalar.text.to_ascii_lowercase()).unwrap_or_default();
+        let hint = match text.as_str() {
+            "inf" | "+inf" | "infinity" | "+infinity" => Some("write .inf".into()),
+            "-inf" | "-infinity" => Some("write -.inf".into()),
+            "nan" | "+nan" | "-nan" => Some("write .nan".into()),
+            _ => None,
+        };
+        let message = format!("{}, expected a number ({float})", node.describe());
+        self.context.findings.error("ndl/value", node.span(), message).maybe_hint(hint);
+        Err(Wrong)
     }
 }
 
