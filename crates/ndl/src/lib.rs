@@ -22,6 +22,27 @@
 //! assert_eq!(text, b"# NDL 0.6.1, described from buoys.h5 (HDF5)\n\n/waves: {}\n");
 //! # Ok::<(), hyperslab_core::Error>(())
 //! ```
+//!
+//! [`parse`] reads a text back, however it was written: every finding at once, each with its place and often
+//! with its remedy, and as much content as is sound. Time and memory are bounded by the length of the text. What
+//! is sound may still not do to make a file of: [`Parsed::refusals`] says why.
+//!
+//! ```
+//! use hyperslab_model::{Node, NodePath};
+//! use hyperslab_ndl::{ParseOptions, Source, parse};
+//!
+//! let text = b"dimcoords:\n  x: {size: 2, type: float32}\nndarrays:\n  z: {shape: [x, 3], typ: int8}\n";
+//! let parsed = parse(text, &ParseOptions::default());
+//! let Some(Node::Ndarray(z)) = parsed.content.nodes.get(&NodePath::new("/z")?) else { unreachable!() };
+//! assert_eq!(z.shape.current(), Some(vec![2, 3]));
+//! let source = Source::new("buoys.yaml", text);
+//! let shown = source.render(parsed.diagnostics.last().expect("a misspelt key"), false);
+//! assert!(shown.contains("did you mean type?"), "{shown}");
+//! assert_eq!(parsed.refusals[0].message, "/z without a type");
+//! # Ok::<(), hyperslab_core::Error>(())
+//! ```
+//!
+//! `examples/` of this crate has programs that check, build, normalise and measure documents.
 
 mod diagnostic;
 mod element;

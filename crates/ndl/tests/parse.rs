@@ -22,7 +22,8 @@ fn nodes(parsed: &Parsed) -> Vec<(&str, Node)> {
 fn returns(text: &str, head: &Head<'_>, values: bool, netcdf: bool) {
     let parsed = clean(text);
     assert_eq!(parsed.order.len(), parsed.content.nodes.len());
-    let options = Options { values: values.then_some(u64::MAX), storage: StorageDetail::Brief, pure: false, netcdf };
+    let options =
+        Options { values: values.then_some(u64::MAX), storage: StorageDetail::Brief, pure: false, netcdf };
     assert_text(&emit(Format::Yaml, options, head, &nodes(&parsed)), text);
 }
 
@@ -114,4 +115,50 @@ fn the_authors_documents_are_read() {
         parsed.diagnostics.iter().map(|one| one.render("jpss.yaml", jpss.as_bytes(), false)).collect();
     assert_eq!(found, [(222, "ndl/value-shape"), (504, "ndl/value-shape")], "{}", shown.concat());
     assert_eq!(found.len(), parsed.diagnostics.len(), "{}", shown.concat());
+}
+
+/// Each in the constructs of the language's specification, section by section.
+#[test]
+fn every_construct_of_the_specification_is_read() {
+    let types = [
+        "string",
+        "int8",
+        "uint8",
+        "int16",
+        "uint16",
+        "int32",
+        "uint32",
+        "int64",
+        "uint64",
+        "float32",
+        "float64",
+        "objref",
+        "\n        opaque:\n          size: 512\n          tag: image/jpeg",
+        "\n        enum:\n          base: int16\n          members:\n            EAST: 0\n            WEST: 300\n            NORTH: -7",
+        "\n        enum:\n          members:\n            NO: 0\n            YES: 1\n            UNKNOWN: 254",
+        "\n        regref:\n          selection: block",
+        "\n        regref:\n          selection: element",
+        "\n        compound:\n          - lat: float32\n          - n: int16\n          - lon: float64",
+        "\n        vlen:\n          base: int16",
+        "\n        array:\n          base: float64\n          shape: [2, 4]",
+    ];
+    for datatype in types {
+        for shape in ["[4, 5]", "\n        - 4\n        - 5", "[null, 5]", "[]"] {
+            let text = format!("ndarrays:\n  a:\n    shape: {shape}\n    type: {datatype}\n");
+            assert_eq!(clean(&text).order.len(), 2, "{text}");
+        }
+    }
+    clean(
+        "attributes:\n\n  long:\n    shape: []\n    type: string\n    value: Grüße\n\n  n:\n    shape: []\n    type: int32\n    value: 7\n\n  short: Grüße\n\n  m: 7\n\n  list:\n    shape: [2]\n    type: string\n    value: [switched on, failure]\n",
+    );
+    clean(
+        "dimcoords:\n\n  t:\n    size: null\n    type: float64\n\n    attributes:\n      long_name: time\n\n  h:\n    size: 3\n    type: float32\n    value: [0.5, 1.0, 1.5]\n\n    attributes:\n      long_name: height\n",
+    );
+    clean(
+        "ndarrays:\n\n  wind:\n    shape:\n      - 5\n      - 6\n    type:\n      compound:\n        - u: float32\n        - v: float32\n\n    attributes:\n        what: wind\n",
+    );
+    let groups = "/:\n  attributes:\n    a: of the root\n\n  dimcoords:\n    y:\n      size: 15\n      type: float32\n\n  ndarrays:\n    m:\n      shape: [19, 4]\n      type: float64\n\n/one:\n  dimcoords:\n    x:\n      size: null\n      type: float32\n\n/two/inner:\n  attributes:\n    b: of the inner\n\n  ndarrays:\n    k:\n      shape:\n        - /one/x\n        - /y\n      type: int8\n      storage:\n        shape: [7, 15]\n        chunk: [7, 5]\n        filter: [shuffle, deflate]\n        endian: big\n        fillvalue: -1\n";
+    let parsed = clean(groups);
+    let paths: Vec<&str> = parsed.order.iter().map(|path| path.as_str()).collect();
+    assert_eq!(paths, ["/", "/y", "/m", "/one", "/one/x", "/two", "/two/inner", "/two/inner/k"]);
 }

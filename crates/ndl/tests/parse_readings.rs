@@ -965,6 +965,10 @@ fn reading_70_filters_have_names_and_parameters() {
             .ends_with("no filter \"deflat\" [ndl/filter]; did you mean deflate?")
     );
     assert!(finding(&stored("{filter: deflate}")).contains("expected a list"));
+    let parsed = clean(&stored("{filter: [gzip, {deflate: {level: 6}}]}"));
+    let filters = &ndarray(&parsed, "/a").storage.filters;
+    assert_eq!([filters[0].name.as_str(), filters[1].name.as_str()], ["gzip", "deflate"]);
+    assert!(written(&parsed, true).contains("filter: [gzip, {deflate: 6}]"), "{}", written(&parsed, true));
 }
 
 #[test]
@@ -1041,6 +1045,18 @@ fn reading_78_cells_are_columns() {
     assert_eq!(group.cells.as_ref().unwrap().columns[1].values.rows, [1, 2][..]);
     assert!(finding(&text.replace("[b, 2]", "[b]")).contains("a row of 1 for 2 columns"));
     assert!(finding(&text.replace("[x, v]", "[x, w]")).contains("the column \"w\""));
+}
+
+#[test]
+fn reading_78_labels_and_json_keep_their_mark() {
+    let text = "attributes:\n  j:\n    shape: []\n    type: string\n    storage: {zarr: json}\n    value: \"{}\"\nndarrays: {l: {shape: [2], type: int8, storage: {tiledb: {label: increasing}, shard: [4], chunk: [2]}}}\n";
+    let parsed = with(text, ParseOptions::default());
+    assert!(!parsed.has_errors());
+    assert_eq!(attribute(&parsed, "j").native, [("zarr", Directive::Text("json".into()))]);
+    let l = ndarray(&parsed, "/l");
+    let label = vec![("label".to_string(), Directive::Text("increasing".into()))];
+    assert_eq!(l.storage.native, [("tiledb", label)]);
+    assert!(with("datatypes: {t: {type: int8, attributes: {a: 1}}}", PURE).has_errors());
 }
 
 #[test]
