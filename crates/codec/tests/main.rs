@@ -126,6 +126,21 @@ fn returns_what_it_encoded() {
     }
 }
 
+/// What `foreign.py` gives to the codecs' own libraries, if it says where it wants it.
+#[test]
+fn encodes_for_other_libraries() {
+    let Some(path) = std::env::var_os("HYPERSLAB_ENCODED") else { return };
+    let mut scratch = Scratch::new();
+    let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+    let lines = include_str!("golden.txt").lines().zip(goldens());
+    let encoded = lines.map(|(line, golden)| {
+        let stored = encode(&golden.codecs, &golden.raw, &mut scratch).unwrap();
+        let codecs = line.split("; ").nth(1).unwrap();
+        format!("{}; {codecs}; {}; {}\n", golden.name, hex(&golden.raw), hex(&stored))
+    });
+    std::fs::write(path, encoded.collect::<String>()).unwrap();
+}
+
 /// Every truncation of small frames, some of long ones.
 #[test]
 fn rejects_every_truncation() {

@@ -16,6 +16,7 @@ from h5py import h5d, h5p, h5s, h5t
 HERE = Path(__file__).parent
 LIBRARY = ctypes.CDLL(glob.glob(os.path.join(os.path.dirname(h5py.__file__), "..", "h5py.libs", "libhdf5-*"))[0])
 DONT_FILTER_PARTIAL_CHUNKS = 2
+JPEG_XR = 32007
 
 
 def create(f, name, shape, chunk, setup=lambda p: None, maxshape=None):
@@ -58,7 +59,9 @@ with h5py.File(HERE / "reading.h5", "w", libver=("v110", "v110")) as f:
     d.resize((6,))
     create(f, "user_fill", (3, 3), (2, 2), filled)
     create(f, "checked", (4,), (4,), lambda p: p.set_fletcher32())[...] = [10, 20, 30, 40]
-    f.create_dataset("unknown_filter", data=np.zeros(64, "<i2"), chunks=(64,), compression="lzf")
+    optional = h5py.h5z.FLAG_OPTIONAL
+    d = create(f, "unknown_filter", (64,), (64,), lambda p: p.set_filter(JPEG_XR, optional, (1, 2)))
+    d.id.write_direct_chunk((0,), bytes(8))
     f.create_dataset("external", (4,), "<i2", external=[("elsewhere.raw", 0, 8)])
     layout = h5py.VirtualLayout((4,), "<i2")
     layout[:] = h5py.VirtualSource("elsewhere.h5", "data", (4,))

@@ -5,7 +5,7 @@ use super::{Hdf5Source, text};
 use hyperslab_core::Result;
 use hyperslab_core::rows::Heap;
 use hyperslab_hdf5::Dataset;
-use hyperslab_hdf5::filter::{self, registered_name};
+use hyperslab_hdf5::filter::{self, canonical_name};
 use hyperslab_hdf5::format::message::data_layout::LayoutClass;
 use hyperslab_hdf5::format::message::fill_value::WriteTime;
 use hyperslab_hdf5::format::message::filter_pipeline::Filter as Hdf5Filter;
@@ -21,9 +21,13 @@ impl Hdf5Source {
             LayoutClass::Virtual { .. } => Layout::Virtual,
         };
         let fill = dataset.fill(&self.file)?;
+        let element_size = match dataset.layout() {
+            LayoutClass::Chunked(chunked) => Some(u64::from(chunked.element_size)),
+            _ => None,
+        };
         Ok(Storage {
             chunk: dataset.chunk().map(<[u64]>::to_vec),
-            filters: dataset.filters().iter().map(filter).collect(),
+            filters: dataset.filters().iter().map(|one| filter(one, element_size)).collect(),
             element,
             fill: self.fill(dataset, &fill)?,
             // What the library does unasked is no directive.
@@ -50,78 +54,119 @@ impl Hdf5Source {
     }
 }
 
-/// A filter under NDL's name, or, where NDL has none, as the message states it.
-fn filter(from: &Hdf5Filter) -> Filter {
-    let value = |index: usize| from.client_data.get(index).copied();
-    let int = |name: &str, value: u32| (name.to_owned(), Directive::Int(value.into()));
-    let named = |name: &str, parameters: Vec<(String, Directive)>, main: bool| Filter {
-        name: name.into(),
-        parameters,
-        main,
+/// A filter under NDL's name, or, where NDL has none, as the message states it. Elements have `element` bytes.
+fn filter(from: &Hdf5Filter, element: Option<u64>) -> Filter {
+    let Some(name) = canonical_name(from.id).filter(|_| !TESTING.contains(&from.id)) else {
+        return raw(from);
     };
-    let mut filter = match (from.id, registered_name(from.id)) {
-        (filter::SHUFFLE | filter::FLETCHER32, Some(name)) => named(name, Vec::new(), false),
-        (filter::DEFLATE, Some(name)) => match value(0) {
-            Some(level) => named(name, vec![int("level", level)], true),
-            None => named(name, Vec::new(), false),
-        },
-        (filter::SZIP, Some(name)) => {
+    let mut parameters = Parameters { data: &from.client_data, list: Vec::new() };
+    let mut main = true;
+    match from.id {
+        filter::DEFLATE | filter::BZIP2 => parameters.int("level", 0, None),
+        filter::SHUFFLE => parameters.bytes(0, element),
+        filter::FLETCHER32 | filter::NBIT | filter::LZF | filter::SNAPPY => {}
+        filter::SZIP => {
             // Bit 5 of the options mask means nearest neighbour coding, bit 2 entropy coding.
-            let coding = match value(0) {
-                Some(mask) if mask & 4 != 0 => "ec",
-                _ => "nn",
-            };
-            let coding = ("coding".to_owned(), Directive::Text(coding.into()));
-            named(
-                name,
-                value(1).map_or(vec![coding.clone()], |pixels| vec![coding, int("pixels", pixels)]),
-                true,
-            )
+            let entropy = parameters.value(0).is_some_and(|mask| mask & 4 != 0);
+            parameters.text("coding", if entropy { "ec" } else { "nn" });
+            parameters.int("pixels", 1, None);
         }
-        (filter::NBIT, Some(name)) => named(name, Vec::new(), false),
-        (filter::SCALEOFFSET, Some(name)) => match (value(0), value(1)) {
-            (Some(2), Some(bits)) => named(name, vec![int("bits", bits)], true),
-            (Some(_), Some(digits)) => named(name, vec![int("digits", digits)], true),
-            _ => named(name, Vec::new(), false),
+        filter::SCALEOFFSET => match parameters.value(0) {
+            Some(2) => parameters.int("bits", 1, None),
+            _ => parameters.int("digits", 1, None),
         },
-        (307, Some(name)) => {
-            named(name, value(0).map(|level| int("level", level)).into_iter().collect(), true)
+        filter::BLOSC | filter::BLOSC2 => parameters.blosc(from.id == filter::BLOSC2, element),
+        filter::LZ4 => {
+            main = false;
+            parameters.int("block", 0, Some(0));
         }
-        (32000, Some(name)) => named(name, Vec::new(), false),
-        (32001, Some(name)) => blosc(name, &from.client_data),
-        (32004, Some(name)) => {
-            named(name, value(0).filter(|n| *n != 0).map(|n| int("block", n)).into_iter().collect(), false)
+        filter::BITSHUFFLE => {
+            if let Some(codec) = parameters.value(4) {
+                parameters.word("codec", &[(0, "none"), (2, "lz4"), (3, "zstd")], codec);
+            }
+            if parameters.value(4) == Some(3) {
+                parameters.signed("level", 5);
+            }
+            parameters.int("block", 3, Some(0));
+            parameters.bytes(2, element);
         }
-        (32015, Some(name)) => {
-            named(name, value(0).map(|level| int("level", level)).into_iter().collect(), true)
+        filter::ZSTD => parameters.signed("level", 0),
+        filter::BITGROOM | filter::GRANULAR_BITROUND => parameters.int("digits", 0, None),
+        filter::ZFP => return raw(from),
+        _ if from.client_data.is_empty() => {}
+        _ => {
+            let values = from.client_data.iter().map(|value| Directive::Int((*value).into())).collect();
+            parameters.list.push(("values".into(), Directive::List(values)));
+            main = false;
         }
-        _ => raw(from),
-    };
-    // Said only where it is not what the library sets itself: everything but fletcher32 is optional there.
-    let usual = !matches!(from.id, filter::FLETCHER32) && from.id <= filter::SCALEOFFSET;
-    if from.id <= filter::SCALEOFFSET && from.optional != usual {
-        filter.parameters.push(("optional".into(), Directive::Bool(from.optional)));
     }
-    filter
+    // Said only where it is not what libraries set themselves: everything but fletcher32 is optional there.
+    if from.optional == (from.id == filter::FLETCHER32) {
+        parameters.list.push(("optional".into(), Directive::Bool(from.optional)));
+    }
+    let main = main && parameters.list.first().is_some_and(|(name, _)| name != "optional" && name != "bytes");
+    let main = main
+        || from.id == filter::SHUFFLE && parameters.list.first().is_some_and(|(name, _)| name == "bytes");
+    Filter { name: name.into(), parameters: parameters.list, main }
 }
 
-/// Client data of blosc: version, version of the format, element size, chunk size, level, shuffle, codec.
-fn blosc(name: &str, data: &[u32]) -> Filter {
-    const CODECS: [&str; 6] = ["blosclz", "lz4", "lz4hc", "snappy", "zlib", "zstd"];
-    const SHUFFLES: [&str; 3] = ["none", "byte", "bit"];
-    let word = |table: &[&str], at: usize, default: &str| {
-        let index = data.get(at).and_then(|index| usize::try_from(*index).ok());
-        index.and_then(|index| table.get(index)).copied().unwrap_or(default).to_owned()
-    };
-    let mut parameters = vec![("codec".to_owned(), Directive::Text(word(&CODECS, 6, "blosclz")))];
-    if let Some(level) = data.get(4).filter(|level| **level != 5) {
-        parameters.push(("level".into(), Directive::Int((*level).into())));
+/// Parameters that are found in client data.
+struct Parameters<'a> {
+    data: &'a [u32],
+    list: Vec<(String, Directive)>,
+}
+
+impl Parameters<'_> {
+    fn value(&self, at: usize) -> Option<u32> {
+        self.data.get(at).copied()
     }
-    let shuffle = word(&SHUFFLES, 5, "byte");
-    if shuffle != "byte" {
-        parameters.push(("shuffle".into(), Directive::Text(shuffle)));
+
+    fn text(&mut self, name: &str, text: &str) {
+        self.list.push((name.into(), Directive::Text(text.into())));
     }
-    Filter { name: name.into(), parameters, main: true }
+
+    /// A value that is stated and not the default.
+    fn int(&mut self, name: &str, at: usize, default: Option<u32>) {
+        if let Some(value) = self.value(at).filter(|value| Some(*value) != default) {
+            self.list.push((name.into(), Directive::Int(value.into())));
+        }
+    }
+
+    fn signed(&mut self, name: &str, at: usize) {
+        if let Some(value) = self.value(at) {
+            self.list.push((name.into(), Directive::Int(value.cast_signed().into())));
+        }
+    }
+
+    /// What a value stands for, or the value itself if it stands for nothing known.
+    fn word(&mut self, name: &str, words: &[(u32, &str)], value: u32) {
+        match words.iter().find(|(known, _)| *known == value) {
+            Some((_, word)) => self.text(name, word),
+            None => self.list.push((name.into(), Directive::Int(value.into()))),
+        }
+    }
+
+    /// The bytes of an element, where they are not those of the type.
+    fn bytes(&mut self, at: usize, element: Option<u64>) {
+        if let Some(value) = self.value(at).filter(|value| *value != 0 && element != Some((*value).into())) {
+            self.list.push(("bytes".into(), Directive::Int(value.into())));
+        }
+    }
+
+    /// Version, version of the format or in Blosc 2 the bytes of a block, bytes of an element and of a chunk, level,
+    /// shuffle, codec.
+    fn blosc(&mut self, second: bool, element: Option<u64>) {
+        let codecs = [(0, "blosclz"), (1, "lz4"), (2, "lz4hc"), (3, "snappy"), (4, "zlib"), (5, "zstd")];
+        self.word("codec", &codecs, self.value(6).unwrap_or(0));
+        self.int("level", 4, Some(5));
+        if let Some(shuffle) = self.value(5).filter(|shuffle| *shuffle != 1) {
+            self.word("shuffle", &[(0, "none"), (2, "bit")], shuffle);
+        }
+        if second {
+            self.int("block", 1, Some(0));
+        }
+        self.bytes(2, element);
+    }
 }
 
 /// A filter as HDF5 states it: number, name and client data.
@@ -138,3 +183,6 @@ fn raw(from: &Hdf5Filter) -> Filter {
     parameters.push(("values".into(), Directive::List(values)));
     Filter { name: "hdf5".into(), parameters, main: false }
 }
+
+/// Numbers that anyone may use for testing; what is registered there need not be it.
+const TESTING: std::ops::Range<u16> = 256..300;

@@ -1,0 +1,113 @@
+use super::*;
+use hyperslab_codec::{
+    Bitshuffle, BitshuffleCodec, Blosc, Blosc2, BloscCodec, BloscShuffle, Bzip2, Deflate, Gzip, Lz4Hdf5, Lzf,
+    Shuffle, Snappy, Zstd,
+};
+
+fn filter(id: u16, name: &[u8], client_data: &[u32]) -> Filter {
+    Filter { id, name: name.to_vec(), optional: true, client_data: client_data.to_vec() }
+}
+
+#[test]
+fn filters_stand_in_order_each_once() {
+    for pair in REGISTERED.windows(2) {
+        assert!(pair[0].id < pair[1].id, "{} and {}", pair[0].id, pair[1].id);
+    }
+}
+
+/// Client data as the filters themselves store them.
+#[test]
+fn client_data_return() {
+    let (codec, shuffle) = (BloscCodec::Zstd, BloscShuffle::Bit);
+    let shape = vec![16, 16];
+    let cases: [(Codec, u16, &[u32]); 14] = [
+        (Deflate { level: 4 }.into(), 1, &[4]),
+        (Shuffle { element: 8 }.into(), 2, &[8]),
+        (Bzip2 { level: 9 }.into(), 307, &[9]),
+        (Lzf.into(), 32000, &[4, 261, 1024]),
+        (Blosc { codec, level: 7, shuffle, element: 4, block: 0 }.into(), 32001, &[2, 2, 4, 1024, 7, 2, 5]),
+        (Snappy.into(), 32003, &[]),
+        (Lz4Hdf5 { block: 64 }.into(), 32004, &[64]),
+        (Bitshuffle { element: 4, block: 0, codec: BitshuffleCodec::None }.into(), 32008, &[0, 4, 4, 0, 0]),
+        (Bitshuffle { element: 4, block: 64, codec: BitshuffleCodec::Lz4 }.into(), 32008, &[0, 4, 4, 64, 2]),
+        (
+            Bitshuffle { element: 2, block: 0, codec: BitshuffleCodec::Zstd { level: 5 } }.into(),
+            32008,
+            &[0, 4, 2, 0, 3, 5],
+        ),
+        (Zstd { level: 3, checksum: false }.into(), 32015, &[3]),
+        (Zstd { level: -1, checksum: false }.into(), 32015, &[u32::MAX]),
+        (
+            Blosc2 { codec, level: 5, shuffle, element: 4, block: 256, shape: vec![] }.into(),
+            32026,
+            &[1, 256, 4, 1024, 5, 2, 5],
+        ),
+        (
+            Blosc2 { codec, level: 5, shuffle, element: 4, block: 0, shape }.into(),
+            32026,
+            &[1, 0, 4, 1024, 5, 2, 5, 2, 16, 16],
+        ),
+    ];
+    for (typed, id, values) in cases {
+        assert_eq!(client_data(&typed, 1024).unwrap(), (id, values.to_vec()));
+        assert_eq!(codec_of(id, values), typed);
+    }
+    assert_eq!(client_data(&Gzip { level: 1 }.into(), 8).unwrap_err().kind(), ErrorKind::InvalidArgument);
+}
+
+fn codec_of(id: u16, values: &[u32]) -> Codec {
+    codec(&filter(id, b"", values), 4).unwrap().unwrap()
+}
+
+#[test]
+fn filters_without_client_data_have_the_defaults_of_their_writers() {
+    assert_eq!(codec_of(2, &[]), Shuffle { element: 4 }.into());
+    assert_eq!(codec_of(32015, &[]), Zstd { level: 3, checksum: false }.into());
+    assert_eq!(
+        codec_of(32008, &[]),
+        Bitshuffle { element: 4, block: 0, codec: BitshuffleCodec::None }.into()
+    );
+    let (codec, shuffle) = (BloscCodec::BloscLz, BloscShuffle::Byte);
+    assert_eq!(codec_of(32001, &[]), Blosc { codec, level: 5, shuffle, element: 4, block: 0 }.into());
+}
+
+#[test]
+fn other_filters_are_refused_by_name() {
+    let refused = |id, name: &[u8]| codec(&filter(id, name, &[]), 4).unwrap_err().to_string();
+    assert_eq!(refused(32007, b""), "filter 32007 (JPEG-XR)");
+    assert_eq!(refused(305, b"lzo"), "filter 305 (LZO)");
+    assert_eq!(refused(257, b"dynlib1"), "filter 257 (dynlib1)");
+    assert_eq!(refused(257, b""), "filter 257 (hzip)");
+    assert_eq!(refused(40_000, b"ours\0"), "filter 40000 (ours)");
+    assert_eq!(refused(40_000, b""), "filter 40000");
+}
+
+#[test]
+fn client_data_that_make_no_sense_are_malformed() {
+    let e = codec(&filter(32008, b"", &[0, 4, 0, 0, 2]), 4).unwrap_err();
+    assert_eq!(e.to_string(), "client data of filter 32008 (bitshuffle): elements of 0 bytes");
+    assert_eq!(e.kind(), ErrorKind::Malformed);
+    let e = codec(&filter(32008, b"", &[0, 4, 4, 0, 9]), 4).unwrap_err();
+    assert_eq!(e.to_string(), "client data of filter 32008 (bitshuffle): codec 9, expected 0, 2 or 3");
+    assert_eq!(e.kind(), ErrorKind::Unsupported);
+}
+
+#[test]
+fn a_chunk_skips_the_filters_of_its_mask_even_those_that_are_refused() {
+    let pipeline = Pipeline::new(&[filter(2, b"", &[2]), filter(32007, b"", &[])], 2);
+    let (mut out, mut scratch) = (Vec::new(), Scratch::new());
+    pipeline.decode(0b10, &[1, 3, 2, 4], &mut out, 4, &mut scratch).unwrap();
+    assert_eq!(out, [1, 2, 3, 4]);
+    pipeline.decode(0b11, &[1, 3, 2, 4], &mut out, 4, &mut scratch).unwrap();
+    assert_eq!(out, [1, 3, 2, 4]);
+    let e = pipeline.decode(0b01, &[1, 3, 2, 4], &mut out, 4, &mut scratch).unwrap_err();
+    assert_eq!(e.kind(), ErrorKind::Unsupported);
+}
+
+#[test]
+fn what_only_rounds_is_read_as_it_is() {
+    let pipeline = Pipeline::new(&[filter(32022, b"", &[3, 4, 0, 0, 0]), filter(32023, b"", &[])], 4);
+    let mut out = Vec::new();
+    pipeline.decode(0, &[1, 2, 3, 4], &mut out, 4, &mut Scratch::new()).unwrap();
+    assert_eq!(out, [1, 2, 3, 4]);
+}
