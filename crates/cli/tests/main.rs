@@ -4,6 +4,7 @@
 
 mod answers;
 mod bad_input;
+mod checks;
 mod command;
 mod golden;
 mod help;

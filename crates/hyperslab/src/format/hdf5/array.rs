@@ -5,6 +5,7 @@ use crate::source::ArraySource;
 use hyperslab_core::nd::Region;
 use hyperslab_core::rows::Heap;
 use hyperslab_core::{Error, Result};
+use hyperslab_hdf5::format::message::data_layout::LayoutClass;
 use hyperslab_hdf5::{Array, Dataset};
 use hyperslab_model::{Datatype, Reference};
 use std::sync::Arc;
@@ -48,6 +49,13 @@ impl ArraySource for Hdf5Array<'_> {
 
     fn stored(&self) -> Result<u64> {
         self.dataset.stored_bytes(&self.source.file)
+    }
+
+    fn is_unwritten(&self) -> Result<bool> {
+        // What stands in other places takes no bytes of this file.
+        let elsewhere =
+            self.dataset.has_external_files() || matches!(self.dataset.layout(), LayoutClass::Virtual { .. });
+        Ok(!elsewhere && self.stored()? == 0)
     }
 }
 
