@@ -5,6 +5,7 @@
 mod attributes;
 mod damage;
 mod elements;
+mod filters;
 mod links;
 mod mapped;
 mod regions;

@@ -186,3 +186,74 @@ fn raw(from: &Hdf5Filter) -> Filter {
 
 /// Numbers that anyone may use for testing; what is registered there need not be it.
 const TESTING: std::ops::Range<u16> = 256..300;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Name and parameters, the main one in front of a bar.
+    fn described(id: u16, values: &[u32]) -> String {
+        optional(id, values, id != filter::FLETCHER32)
+    }
+
+    fn optional(id: u16, values: &[u32], optional: bool) -> String {
+        let from = Hdf5Filter { id, name: b"own".to_vec(), optional, client_data: values.to_vec() };
+        let Filter { name, parameters, main } = filter(&from, Some(4));
+        let words = parameters.iter().map(|(name, value)| match value {
+            Directive::Int(value) => format!(" {name}={value}"),
+            Directive::Text(text) => format!(" {name}={text}"),
+            Directive::Bool(value) => format!(" {name}={value}"),
+            other => format!(" {name}={other:?}"),
+        });
+        format!("{name}{}{}", if main { " |" } else { "" }, words.collect::<String>())
+    }
+
+    #[test]
+    fn parameters_are_named_where_they_say_something() {
+        for (id, values, expected) in [
+            (1, &[4][..], "deflate | level=4"),
+            (1, &[], "deflate"),
+            (2, &[4], "shuffle"),
+            (2, &[2], "shuffle | bytes=2"),
+            (3, &[], "fletcher32"),
+            (4, &[141, 32, 8, 256], "szip | coding=ec pixels=32"),
+            (6, &[2, 0, 7], "scaleoffset | bits=0"),
+            (6, &[0, 3, 7], "scaleoffset | digits=3"),
+            (307, &[9], "bzip2 | level=9"),
+            (32000, &[4, 261, 80], "lzf"),
+            (32001, &[2, 2, 4, 1024, 5, 1, 1], "blosc | codec=lz4"),
+            (32001, &[2, 2, 8, 1024, 9, 2, 5], "blosc | codec=zstd level=9 shuffle=bit bytes=8"),
+            (32001, &[3, 10, 4, 32768, 3, 1], "blosc | codec=blosclz level=3"),
+            (32003, &[], "snappy"),
+            (32004, &[0], "lz4"),
+            (32004, &[64], "lz4 block=64"),
+            (32008, &[0, 4, 4, 0, 0], "bitshuffle | codec=none"),
+            (32008, &[0, 4, 4, 64, 2], "bitshuffle | codec=lz4 block=64"),
+            (32008, &[0, 4, 4, 0, 3, 5], "bitshuffle | codec=zstd level=5"),
+            (32008, &[0, 4, 4], "bitshuffle"),
+            (32015, &[3], "zstd | level=3"),
+            (32015, &[u32::MAX], "zstd | level=-1"),
+            (32022, &[3, 4, 0, 0, 0], "bitgroom | digits=3"),
+            (32026, &[1, 0, 4, 1024, 5, 1, 0, 2, 16, 16], "blosc2 | codec=blosclz"),
+            (32026, &[1, 256, 4, 1024, 5, 0, 1], "blosc2 | codec=lz4 shuffle=none block=256"),
+            (32007, &[], "jpegxr"),
+            (305, &[1, 23], "lzo values=List([Int(1), Int(23)])"),
+        ] {
+            assert_eq!(described(id, values), expected, "{id} {values:?}");
+        }
+    }
+
+    #[test]
+    fn what_has_no_name_is_said_as_stored() {
+        let own = "hdf5 id=40000 name=own optional=true values=List([Int(7)])";
+        assert_eq!(described(40_000, &[7]), own);
+        assert_eq!(described(257, &[]), "hdf5 id=257 name=own optional=true values=List([])");
+    }
+
+    #[test]
+    fn only_an_unusual_choice_is_said() {
+        assert_eq!(optional(32015, &[3], false), "zstd | level=3 optional=false");
+        assert_eq!(optional(3, &[], true), "fletcher32 optional=true");
+        assert_eq!(optional(32000, &[], false), "lzf optional=false");
+    }
+}
