@@ -1,15 +1,15 @@
 //! What a store made from a document would hold, and what stands against making it.
 
-use crate::check::{CheckOptions, Report};
+use crate::check::CheckOptions;
+pub use crate::format::Document;
 use crate::format::{OpenOptions, read_document};
 use crate::list::Counts;
 use crate::source::{ArraySource, Entry, Handle, Item, Source};
 use crate::walk::{Step, walk};
 use hyperslab_core::nd::element_count;
 use hyperslab_core::storage::ReadAt;
-use hyperslab_core::{Error, ErrorKind, Result};
-use hyperslab_model::{NodeKind, NodePath, Shape};
-use std::sync::Arc;
+use hyperslab_core::{Error, Result};
+use hyperslab_model::{NodePath, Shape};
 
 /// What creating would make.
 #[derive(Debug, Default)]
@@ -22,19 +22,15 @@ pub struct Plan {
     pub bytes: u64,
     /// Bytes of those elements that the document has values for; the others are fill.
     pub written: u64,
-    /// Why it cannot be made, object by object; empty if it can.
-    pub refusals: Vec<Error>,
+    /// What of it cannot be read, object by object.
+    pub errors: Vec<Error>,
 }
 
-/// Reads an NDL document: what is wrong with it, and unless something is an error, what it describes.
+/// Reads an NDL document.
 ///
 /// # Errors
 /// If it cannot be read at all.
-pub fn document(
-    text: &dyn ReadAt,
-    open: &OpenOptions,
-    options: &CheckOptions,
-) -> Result<(Report, Option<Arc<dyn Source>>)> {
+pub fn document(text: &dyn ReadAt, open: &OpenOptions, options: &CheckOptions) -> Result<Document> {
     read_document(text, &open.limits, options)
 }
 
@@ -45,7 +41,7 @@ pub fn document(
 ///
 /// let document = open("../../examples/buoys.yaml".as_ref(), &OpenOptions::default())?;
 /// let plan = create::plan(&*document)?;
-/// assert!(plan.refusals.is_empty());
+/// assert!(plan.errors.is_empty());
 /// assert!(plan.written > 0);
 /// # Ok::<(), hyperslab::Error>(())
 /// ```
@@ -76,27 +72,13 @@ pub fn plan(source: &dyn Source) -> Result<Plan> {
 
 impl Plan {
     fn member(&mut self, source: &dyn Source, entry: &Entry) {
-        let path = &entry.handle.path;
-        match &entry.item {
-            Item::Unreadable(unreadable) => {
-                let text = format!("could not be read when it was described: {}", unreadable.reason);
-                self.refusals.push(Error::new(ErrorKind::InvalidArgument, text).in_object(path));
+        if let Item::Array { datatype: Some(_), shape: Shape::Dims(_), .. } = &entry.item {
+            match source.array(&entry.handle) {
+                Ok(array) => self.array(&*array),
+                Err(error) => self.errors.push(error.in_object(&entry.handle.path)),
             }
-            Item::Array { kind: NodeKind::Ndarray, datatype: None, .. } => {
-                let text = "has no type: a partial description can be checked against, not created";
-                self.refusals.push(Error::new(ErrorKind::InvalidArgument, text).in_object(path));
-                self.object(source, &entry.handle);
-            }
-            Item::Array { datatype: Some(_), shape, .. } if *shape != Shape::Null => {
-                match source.array(&entry.handle) {
-                    Ok(array) => self.array(&*array),
-                    Err(error) => self.refusals.push(error.in_object(path)),
-                }
-                self.object(source, &entry.handle);
-            }
-            Item::Link(_) => {}
-            _ => self.object(source, &entry.handle),
         }
+        self.object(source, &entry.handle);
     }
 
     fn array(&mut self, array: &dyn ArraySource) {
@@ -111,17 +93,8 @@ impl Plan {
 
     fn object(&mut self, source: &dyn Source, handle: &Handle) {
         match source.load(handle) {
-            Ok(node) => {
-                for (name, attribute) in node.attributes().into_iter().flatten() {
-                    self.attributes += 1;
-                    if let Err(unreadable) = attribute {
-                        let text = format!("could not be read when it was described: {}", unreadable.reason);
-                        let place = format!("{}@{name}", handle.path);
-                        self.refusals.push(Error::new(ErrorKind::InvalidArgument, text).in_object(place));
-                    }
-                }
-            }
-            Err(error) => self.refusals.push(error.in_object(&handle.path)),
+            Ok(node) => self.attributes += node.attributes().map_or(0, |attributes| attributes.len() as u64),
+            Err(error) => self.errors.push(error.in_object(&handle.path)),
         }
     }
 }

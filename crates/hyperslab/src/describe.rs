@@ -213,7 +213,9 @@ impl Document<'_> {
         let mut node = self.source.load(handle)?;
         let Some(most) = self.values else { return Ok(node) };
         let value = match &mut node {
-            Node::Ndarray(ndarray) if ndarray.shape != Shape::Null && ndarray.datatype.is_some() => {
+            Node::Ndarray(ndarray)
+                if !matches!(ndarray.shape, Shape::Null | Shape::Unsaid) && ndarray.datatype.is_some() =>
+            {
                 &mut ndarray.value
             }
             Node::DimCoord(dimcoord) if dimcoord.datatype.is_some() => &mut dimcoord.value,

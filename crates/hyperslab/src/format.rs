@@ -10,6 +10,7 @@ use hyperslab_core::{Error, ErrorKind, Limits, Result};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+pub use ndl::Document;
 pub(crate) use ndl::read as read_document;
 
 /// Every format, in the order in which they are tried.

@@ -108,6 +108,7 @@ fn label(datatype: &Datatype) -> Cow<'static, str> {
 /// nothing is counted.
 pub fn shape_label(shape: &Shape, text: &mut String) {
     match shape {
+        Shape::Unsaid => {}
         Shape::Null => text.push_str("null"),
         Shape::Dims(dims) => {
             text.push('[');

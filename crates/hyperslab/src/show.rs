@@ -90,6 +90,7 @@ fn array(source: &dyn Source, target: &Target, selections: &[String]) -> Result<
     let entry = &target.entry;
     let shape = match &entry.item {
         Item::Array { datatype: None, .. } => return Err(Error::invalid("a dimension without values")),
+        Item::Array { shape: Shape::Unsaid, .. } => return Err(Error::invalid("the text says no shape")),
         Item::Array { shape: Shape::Null, .. } => {
             return Err(Error::invalid("a null dataspace has no values"));
         }

@@ -182,6 +182,7 @@ impl Comparison<'_> {
 fn shape(shape: &Shape) -> String {
     match shape {
         Shape::Null => "null".into(),
+        Shape::Unsaid => "nothing".into(),
         Shape::Dims(dims) => {
             let one = |d: &crate::Dimension| match &d.coordinate {
                 Some(path) => format!("{path}={:?}", d.extent),

@@ -33,7 +33,7 @@ pub use datatype::{Datatype, Float, FloatFormat, Member, Normalization, Text, Ti
 pub use path::NodePath;
 pub use shape::{Dimension, Extent, Shape};
 pub use storage::{
-    ByteOrder, CharacterSet, Directive, EXTRA, ElementStorage, Fill, FillTime, Filter, Layout, Length, Order, Pad,
-    Storage,
+    ByteOrder, CharacterSet, Directive, EXTRA, ElementStorage, Fill, FillTime, Filter, Layout, Length, Order,
+    Pad, Storage,
 };
 pub use value::{Element, ElementRef, Elements, Fields, Reference, Values};

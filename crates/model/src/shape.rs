@@ -5,6 +5,8 @@ use crate::NodePath;
 /// The dimensions of an array.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Shape {
+    /// A partial description says nothing of it.
+    Unsaid,
     /// HDF5's null dataspace: no elements at all, not even one.
     Null,
     /// A dimension each; none for a scalar.
@@ -77,26 +79,27 @@ impl Shape {
         )
     }
 
-    /// The dimensions; none for null.
+    /// The dimensions; none for null and what is not said.
     pub fn dims(&self) -> &[Dimension] {
         match self {
-            Shape::Null => &[],
+            Shape::Null | Shape::Unsaid => &[],
             Shape::Dims(dims) => dims,
         }
     }
 
-    /// The current extents; `None` for null.
+    /// The current extents; `None` for null and what is not said.
     pub fn current(&self) -> Option<Vec<u64>> {
         match self {
-            Shape::Null => None,
+            Shape::Null | Shape::Unsaid => None,
             Shape::Dims(dims) => Some(dims.iter().map(|d| d.extent.current()).collect()),
         }
     }
 
-    /// The number of elements; `None` where it overflows.
+    /// The number of elements; `None` where it overflows or is not said.
     pub fn len(&self) -> Option<u64> {
         match self {
             Shape::Null => Some(0),
+            Shape::Unsaid => None,
             Shape::Dims(dims) if dims.iter().any(|d| d.extent.current() == 0) => Some(0),
             Shape::Dims(dims) => dims.iter().try_fold(1_u64, |n, d| n.checked_mul(d.extent.current())),
         }

@@ -63,7 +63,7 @@ pub struct Partial {
 pub enum Missing {
     /// The type; the content has none.
     Type,
-    /// The shape; the content has that of a scalar, which means nothing.
+    /// The shape; that of the content is [`Shape::Unsaid`](hyperslab_model::Shape).
     Shape,
 }
 

@@ -5,8 +5,8 @@ use super::ls;
 use crate::args::{Common, Create};
 use crate::exit::Exit;
 use crate::output::{Messages, paints_stdout, standard_input};
-use hyperslab::check::CheckOptions;
-use hyperslab::create::{Plan, document, plan};
+use hyperslab::check::{CheckOptions, Finding};
+use hyperslab::create::{Document, Plan, document, plan};
 use hyperslab::list::human_bytes;
 use hyperslab::{Error, FileStorage, ReadAt, Result, Severity, Source};
 use serde_json::json;
@@ -28,26 +28,30 @@ pub(crate) fn run(args: &Create, common: &Common, messages: &Messages, out: &mut
         };
         document(&*text, &open, &options)
     };
-    let (report, source) = read().map_err(|error| error.in_file(file))?;
+    let Document { mut report, refusals, source } = read().map_err(|error| error.in_file(file))?;
     // The answer is what would be created; what is wrong with the text is said about the work.
+    let sound = report.count(Severity::Error) == 0 && refusals.is_empty();
+    report.findings.extend(refusals.iter().cloned());
     write_findings(file, &report, messages.color(), common.quiet, &mut io::stderr().lock())?;
-    let Some(source) = source else {
+    if !sound {
         let errors = report.count(Severity::Error);
         let errors = if errors == 1 { "1 error".to_owned() } else { format!("{errors} errors") };
         messages.error(&Error::invalid(format!("{errors}; nothing would be created")).in_file(file));
-        return Ok(Exit::No);
-    };
+    }
+    let Some(source) = source else { return Ok(Exit::No) };
     let plan = plan(&*source)?;
-    for refusal in &plan.refusals {
-        messages.error_in(refusal, file);
+    for error in &plan.errors {
+        messages.error_in(error, file);
     }
     messages.finish();
+    let sound = sound && plan.errors.is_empty();
     let target = args.target.as_deref();
     match args.json {
-        true => writeln!(out, "{}", summary(&plan, target))?,
+        true => writeln!(out, "{}", summary(&plan, &refusals, target))?,
+        false if !sound => {}
         false => write(&plan, &*source, target, paints_stdout(common, args.output.is_some()), out)?,
     }
-    Ok(if plan.refusals.is_empty() { Exit::Yes } else { Exit::No })
+    Ok(if sound { Exit::Yes } else { Exit::No })
 }
 
 fn write(
@@ -57,13 +61,12 @@ fn write(
     paint: bool,
     out: &mut dyn Write,
 ) -> Result<()> {
-    let Plan { counts, attributes, bytes, written, refusals } = plan;
-    let would = if refusals.is_empty() { "would create" } else { "cannot create" };
+    let Plan { counts, attributes, bytes, written, .. } = plan;
     let target = target.map(|target| format!(" {target}")).unwrap_or_default();
     let attributes = if *attributes == 1 { "1 attribute".into() } else { format!("{attributes} attributes") };
     writeln!(
         out,
-        "{would}{target}: {}, {attributes}; {} of elements, {} of them from the document",
+        "would create{target}: {}, {attributes}; {} of elements, {} of them from the document",
         counts.label(),
         human_bytes(*bytes),
         human_bytes(*written)
@@ -71,12 +74,11 @@ fn write(
     ls::tree(source, paint, out)
 }
 
-fn summary(plan: &Plan, target: Option<&str>) -> serde_json::Value {
-    let Plan { counts, attributes, bytes, written, refusals } = plan;
-    let refusals: Vec<_> = refusals
-        .iter()
-        .map(|error| json!({"object": error.object(), "reason": error.reason().to_string()}))
-        .collect();
+fn summary(plan: &Plan, refusals: &[Finding], target: Option<&str>) -> serde_json::Value {
+    let Plan { counts, attributes, bytes, written, errors } = plan;
+    let refused = refusals.iter().map(|refusal| refusal.message.clone());
+    let unreadable = errors.iter().map(ToString::to_string);
+    let refusals: Vec<_> = refused.chain(unreadable).collect();
     json!({
         "target": target,
         "groups": counts.groups,

@@ -26,27 +26,34 @@ impl Format for Ndl {
     }
 
     fn open(&self, storage: Box<dyn ReadAt>, options: &OpenOptions) -> Result<Arc<dyn Source>> {
-        let (report, source) = read(&*storage, &options.limits, &CheckOptions::default())?;
-        match source {
+        let read = read(&*storage, &options.limits, &CheckOptions::default())?;
+        match read.source {
             Some(source) => Ok(source),
-            None => Err(refusal(&report.findings)),
+            None => Err(refusal(&read.report.findings)),
         }
     }
 
     fn check(&self, storage: Box<dyn ReadAt>, open: &OpenOptions, options: &CheckOptions) -> Result<Report> {
-        read(&*storage, &open.limits, options).map(|(report, _)| report)
+        read(&*storage, &open.limits, options).map(|read| read.report)
     }
 }
 
-/// Reads a document: what is wrong with it, and if nothing is an error, what it describes.
+/// What a document says.
+#[allow(missing_debug_implementations, reason = "sources are told by their objects")]
+pub struct Document {
+    /// What is wrong with it.
+    pub report: Report,
+    /// What keeps a store from being made of it, although nothing is wrong.
+    pub refusals: Vec<Finding>,
+    /// What it describes, unless something is an error.
+    pub source: Option<Arc<dyn Source>>,
+}
+
+/// Reads a document.
 ///
 /// # Errors
 /// If it is larger than `limits` allow, or reading fails.
-pub(crate) fn read(
-    storage: &dyn ReadAt,
-    limits: &Limits,
-    options: &CheckOptions,
-) -> Result<(Report, Option<Arc<dyn Source>>)> {
+pub(crate) fn read(storage: &dyn ReadAt, limits: &Limits, options: &CheckOptions) -> Result<Document> {
     let text = text(storage, limits)?;
     let CheckOptions { strict, lenient, pure, .. } = *options;
     let parsed = parse(&text, &ParseOptions { strict, lenient, pure });
@@ -61,7 +68,8 @@ pub(crate) fn read(
             Arc::new(NdlSource::new(parsed.content, parsed.order, len, origin, warnings, *limits));
         source
     });
-    Ok((Report { findings, more: Vec::new(), text: Some(text) }, source))
+    let refusals = parsed.refusals.into_iter().map(finding).collect();
+    Ok(Document { report: Report { findings, more: Vec::new(), text: Some(text) }, refusals, source })
 }
 
 fn finding(diagnostic: Diagnostic) -> Finding {

@@ -11,7 +11,9 @@ impl Lower<'_> {
     pub(crate) fn ndarray<'a>(&mut self, group: &NodePath, ndarray: &'a Ndarray) -> Result<Tree<'a>> {
         let Ndarray { shape, datatype, attributes, storage, value } = ndarray;
         let mut entries = Entries::with_capacity(5);
-        entries.push((Key::Word("shape"), self.shape(group, shape)?));
+        if let Some(shape) = self.shape(group, shape)? {
+            entries.push((Key::Word("shape"), shape));
+        }
         self.push_type(&mut entries, datatype.as_deref(), value.as_ref())?;
         push_map(&mut entries, "attributes", Style::Open, self.attributes(attributes)?);
         let dims = || shape.dims().iter().map(|d| d.extent);
@@ -78,10 +80,11 @@ impl Lower<'_> {
         Ok(Some(Tree::Map(Style::Open, entries)))
     }
 
-    fn shape<'a>(&mut self, group: &NodePath, shape: &'a Shape) -> Result<Tree<'a>> {
+    fn shape<'a>(&mut self, group: &NodePath, shape: &'a Shape) -> Result<Option<Tree<'a>>> {
         match shape {
-            Shape::Null => self.null_shape(),
-            Shape::Dims(dims) => Ok(self.dimensions(group, dims)),
+            Shape::Unsaid => Ok(None),
+            Shape::Null => self.null_shape().map(Some),
+            Shape::Dims(dims) => Ok(Some(self.dimensions(group, dims))),
         }
     }
 

@@ -34,7 +34,13 @@ impl<'t> Context<'t, '_> {
         name: &str,
     ) -> Unreadable {
         let span = reason.span();
-        let reason = reason.scalar().map_or("", |scalar| scalar.text);
+        let reason = match reason.scalar() {
+            Some(scalar) => scalar.text,
+            None => {
+                self.findings.error("ndl/value", span, "a reason that is no text");
+                ""
+            }
+        };
         let message = format!("{}, which could not be read: {}", shown(name), shown(reason));
         self.refusals.error("ndl/create", span, message);
         let kind = match reason.starts_with("unsupported") {

@@ -221,7 +221,14 @@ impl<'t> Context<'t, '_> {
             "datetime" | "timedelta" => {
                 let [unit] = self.parameters(node, key.name, ["unit"])?;
                 let unit = self.required(unit, node, key.name, "unit")?;
+                let place = unit.span();
                 let unit = self.text(unit, "the unit")?.to_string();
+                let letters = unit.trim_start_matches(|c: char| c.is_ascii_digit());
+                if !UNITS.contains(&letters) {
+                    let message = format!("no unit of time {}", shown(&unit));
+                    self.findings.error("ndl/type", place, message).hint(suggest(letters, UNITS));
+                    return None;
+                }
                 Some(Datatype::Datetime(TimeUnit { unit, duration: key.name == "timedelta" }))
             }
             "enum" => self.enumeration(node),
@@ -404,6 +411,10 @@ const KEYWORDS: &[&str] = &[
     "bool",
     "reference",
 ];
+
+/// Units of time, each after a count if it is not one; months and years are of no fixed length, and `generic` is
+/// no unit at all.
+const UNITS: &[&str] = &["Y", "M", "W", "D", "h", "m", "s", "ms", "us", "ns", "ps", "fs", "as", "generic"];
 
 const CATEGORIES: &[&str] = &[
     "opaque",

@@ -296,6 +296,11 @@ impl<'t> Reader<'t, '_> {
             let reason = node.mapping().and_then(|mapping| mapping.get("x-error"));
             let object = match (reason, kind) {
                 (Some(reason), kind) => {
+                    let known = ["x-error", "attributes"];
+                    let beside = node.mapping().into_iter().flat_map(|mapping| mapping.iter());
+                    for (key, _) in beside.filter(|(key, _)| !known.contains(&key.name)) {
+                        self.context.unknown_key(key, "an object that could not be read", &known);
+                    }
                     let attributes = node.mapping().and_then(|mapping| mapping.get("attributes"));
                     Some(Object::Unreadable(self.context.unreadable(
                         reason,

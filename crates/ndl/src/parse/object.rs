@@ -29,7 +29,7 @@ impl<'t> Context<'t, '_> {
             (None, None) => {
                 let message = "no shape: a partial description";
                 self.findings.note("ndl/partial", node.span(), message);
-                Some(Shape::SCALAR)
+                Some(Shape::Unsaid)
             }
         };
         let datatype = self.entity_type(node, mapping, &directives, true);
@@ -50,7 +50,7 @@ impl<'t> Context<'t, '_> {
                 let expected = Expected { fill, charset, selections, ..Expected::of("the value") };
                 self.value(value, datatype, &current, expected)
             }
-            (Some(value), _, None) => {
+            (Some(value), _, None) if shape == Shape::Null => {
                 self.findings.error(
                     "ndl/value-shape",
                     value.span(),
@@ -179,6 +179,13 @@ impl<'t> Context<'t, '_> {
         let mut storage = self.finished(directives, Some(&datatype), Selections::ANY);
         if let Some(mapping) = mapping {
             self.push_extra(&mut storage, mapping);
+            // Without `type` a key that is none of these is a category.
+            if mapping.get("type").is_some() {
+                let known = ["type", "attributes", "storage"];
+                for (key, _) in mapping.iter().filter(|(key, _)| !known.contains(&key.name)) {
+                    self.unknown_key(key, "a named datatype with a type", &known);
+                }
+            }
         }
         Some(NamedDatatype { datatype, attributes, storage })
     }

@@ -88,7 +88,7 @@ impl Reader<'_, '_> {
     /// What is wrong with a selection of an object's elements, if anything is.
     fn outside(&self, target: &NodePath, selection: &Selection) -> Option<String> {
         let extents: Vec<Extent> = match self.content.nodes.get(target)? {
-            Object::Ndarray(ndarray) if ndarray.shape == Shape::Null => return None,
+            Object::Ndarray(ndarray) if matches!(ndarray.shape, Shape::Null | Shape::Unsaid) => return None,
             Object::Ndarray(ndarray) => ndarray.shape.dims().iter().map(|dim| dim.extent).collect(),
             Object::DimCoord(dimcoord) => vec![dimcoord.size],
             Object::Unreadable(_) => return None,

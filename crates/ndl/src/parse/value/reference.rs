@@ -135,7 +135,15 @@ impl<'t> Context<'t, '_> {
             self.extension(blocks.span(), "a selection of several blocks");
             let mut regions = Vec::new();
             for block in self.list(blocks, "blocks")?.iter() {
+                if block.is_null() {
+                    let message = "null for a block, expected its corners start and opposite";
+                    self.findings.error("ndl/reference", block.span(), message);
+                    return None;
+                }
                 let corners = self.map(block, "a block")?;
+                for (key, _) in corners.iter().filter(|(key, _)| !CORNERS.contains(&key.name)) {
+                    self.unknown_key(key, "a block", CORNERS);
+                }
                 regions.push(self.block(block, corners)?);
             }
             return Some(Selection::Blocks(regions));
@@ -214,6 +222,8 @@ impl<'t> Context<'t, '_> {
         self.findings.error("ndl/reference", node.span(), "indices of different rank");
     }
 }
+
+const CORNERS: &[&str] = &["start", "opposite"];
 
 const KEYS: &[&str] = &[
     "target",
