@@ -1,10 +1,10 @@
-//! Checks files, and those below directories: `check [--values] [--all] PATH…`.
+//! Checks files, and those below directories: `check [--values] [--all] [--map] PATH…`.
 //!
-//! Prints errors, with `--all` warnings and notes too, and a line for each file.
+//! Prints errors, with `--all` warnings and notes too, and a line for each file; with `--map` what is where.
 
 use hyperslab_core::storage::FileStorage;
 use hyperslab_core::{Limits, Severity};
-use hyperslab_hdf5::check::{Options, check};
+use hyperslab_hdf5::check::{Extent, Options, check_and_map};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -15,7 +15,7 @@ fn main() {
     let options = Options { values: has("--values"), ..Options::default() };
     let least = if has("--all") { Severity::Note } else { Severity::Error };
     for path in paths {
-        visit(Path::new(&path), &mut |file| one(file, &options, least));
+        visit(Path::new(&path), &mut |file| one(file, &options, least, has("--map")));
     }
 }
 
@@ -26,18 +26,30 @@ fn visit(path: &Path, file: &mut dyn FnMut(&Path)) {
     entries.iter().for_each(|entry| visit(entry, file));
 }
 
-fn one(path: &Path, options: &Options, least: Severity) {
+fn one(path: &Path, options: &Options, least: Severity, map: bool) {
     let started = Instant::now();
+    let mut extents: Vec<Extent> = Vec::new();
     let summary = FileStorage::open(path).and_then(|storage| {
-        check(Box::new(storage), Limits::default(), options, &mut |finding| {
+        let mut extent = |extent| {
+            if map {
+                extents.push(extent);
+            }
+        };
+        let mut found = |finding: hyperslab_hdf5::check::Finding| {
             if finding.severity <= least {
                 let object = finding.object.as_deref().unwrap_or("");
                 let byte = finding.byte.map_or(String::new(), |byte| format!(" byte {byte:#x}"));
                 let (severity, rule) = (finding.severity, finding.rule);
                 println!("  {severity} {rule}{byte} {object} [{}] {}", finding.structure, finding.message);
             }
-        })
+        };
+        check_and_map(Box::new(storage), Limits::default(), options, &mut found, &mut extent)
     });
+    extents.sort_by_key(|extent| (extent.byte, extent.is_part));
+    for Extent { structure, byte, len, object, is_part, is_spare } in extents {
+        let (before, behind) = (if is_part { "  " } else { "" }, if is_spare { ", unused" } else { "" });
+        println!("{byte:#8x} {len:6} {before}{structure}{behind} (object {object})");
+    }
     let took = started.elapsed().as_millis();
     match summary {
         Ok(summary) => {

@@ -37,7 +37,9 @@ impl Checker<'_> {
             let plain = !message.flags.any(MessageFlags::SHARED);
             if let Some(attribute) = self.message::<Attribute>(header, message)? {
                 let body = plain.then_some(&message.body[..]);
+                self.shared.is_repeated = !plain && !self.shared.is_first_use;
                 self.attribute(&mut seen, &attribute, message.offset, body)?;
+                self.shared.is_repeated = false;
             }
             if let Some(index) = message.creation_index.filter(|_| tracked) {
                 seen.orders.push((index.into(), message.offset));
@@ -141,7 +143,10 @@ impl Checker<'_> {
             };
             c.check_hash(*hash, &attribute.name, at);
             c.check_name_order(&mut last, *hash, &attribute.name, at);
-            c.attribute(seen, &attribute, byte, body.as_deref())
+            c.shared.is_repeated = shared && !c.shared.is_first_use;
+            let done = c.attribute(seen, &attribute, byte, body.as_deref());
+            c.shared.is_repeated = false;
+            done
         })?;
         let is_whole = walked.is_some_and(|walked| walked.is_whole);
         self.collections.is_whole &= is_whole;

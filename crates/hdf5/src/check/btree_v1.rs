@@ -12,6 +12,7 @@ use crate::format::infrastructure::{BtreeV1Node, SymbolTableEntry, SymbolTableNo
 use crate::format::message::symbol_table::SymbolTable;
 use crate::format::{Address, Structure};
 use hyperslab_core::{Decoder, Result};
+use std::cell::Cell;
 use std::cmp::Ordering;
 use std::rc::Rc;
 
@@ -58,9 +59,14 @@ impl<'a> Checker<'a> {
         let heap = Rc::new(heap);
         let order = {
             let heap = Rc::clone(&heap);
+            // Many keys may have one long name: only as much is compared as sound files need.
+            let left = Cell::new(self.bytes_left);
             move |one: &Keys, a: usize, other: &Keys, b: usize| {
                 let (Keys::Group(one), Keys::Group(other)) = (one, other) else { return None };
-                Some(heap.text(*one.get(a)?)?.cmp(heap.text(*other.get(b)?)?))
+                let Some(rest) = left.get().checked_sub(KEY_COST) else { return Some(Ordering::Less) };
+                let (one, other) = (heap.text(*one.get(a)?)?, heap.text(*other.get(b)?)?);
+                left.set(rest.saturating_sub((one.len() + other.len()) as u64));
+                Some(one.cmp(other))
             }
         };
         let mut last: Option<Vec<u8>> = None;
@@ -392,6 +398,9 @@ struct Seen {
     right: Address,
     right_at: u64,
 }
+
+/// Of comparing two keys, besides their names.
+const KEY_COST: u64 = 16;
 
 fn key_len(context: &BtreeV1Context) -> u64 {
     match context.node_type {

@@ -102,7 +102,8 @@ impl Checker<'_> {
             }
             let size = chunks.chunk_bytes;
             let address = Address(address.0 + place);
-            self.chunk(chunks, &Chunk { scaled: &scaled, address, size, filter_mask: 0, from })?;
+            let fields = [from.byte; 3];
+            self.chunk(chunks, &Chunk { scaled: &scaled, address, size, filter_mask: 0, from, fields })?;
         }
         Ok(())
     }
@@ -444,7 +445,10 @@ impl Checker<'_> {
             let size = if filtered { element.size } else { array.chunks.chunk_bytes };
             let from = pointer(structure, byte + at * width);
             let filter_mask = element.filter_mask;
-            let chunk = Chunk { scaled: &array.scaled, address: element.address, size, filter_mask, from };
+            let size_at = from.byte + u64::from(self.sizes().offsets);
+            let fields = [from.byte, size_at, from.byte + width - 4];
+            let chunk =
+                Chunk { scaled: &array.scaled, address: element.address, size, filter_mask, from, fields };
             self.chunk(array.chunks, &chunk)?;
         }
         Ok(())

@@ -41,8 +41,10 @@ pub(super) struct Chunk<'s> {
     /// Stored bytes.
     pub(super) size: u64,
     pub(super) filter_mask: u32,
-    /// What the index stores of it.
+    /// What the index stores of it, from its beginning.
     pub(super) from: Pointer,
+    /// Where that has the address, the stored bytes and the filter mask.
+    pub(super) fields: [u64; 3],
 }
 
 impl<'a> Checker<'a> {
@@ -111,7 +113,9 @@ impl<'a> Checker<'a> {
                 let (size, filter_mask) =
                     filtered.map_or((chunk_bytes, 0), |chunk| (chunk.size, chunk.filter_mask));
                 let scaled = vec![0; rank];
-                let chunk = Chunk { scaled: &scaled, address: chunked.address, size, filter_mask, from };
+                let fields = [from.byte, from.byte.saturating_sub(12), from.byte.saturating_sub(4)];
+                let chunk =
+                    Chunk { scaled: &scaled, address: chunked.address, size, filter_mask, from, fields };
                 self.chunk(&mut chunks, &chunk)
             }
             ChunkIndex::Implicit => self.implicit_chunks(&mut chunks, chunked.address, from),
@@ -182,8 +186,9 @@ impl<'a> Checker<'a> {
             self.report_bytes(&rule::CHUNK_OFFSET, NAME, leaf.from.byte - 8, Some(8), message);
         }
         let from = pointer(NAME, key_at);
-        let chunk =
-            Chunk { scaled, address: leaf.child, size: (*size).into(), filter_mask: *filter_mask, from };
+        let (size, filter_mask) = (u64::from(*size), *filter_mask);
+        let fields = [leaf.from.byte, key_at, key_at + 4];
+        let chunk = Chunk { scaled, address: leaf.child, size, filter_mask, from, fields };
         self.chunk(chunks, &chunk)
     }
 
@@ -194,12 +199,17 @@ impl<'a> Checker<'a> {
         let walked = self.btree_v2(address, from, &types, &mut |checker, record, byte| {
             let from = pointer(super::links::RECORD, byte);
             let chunk_bytes = chunks.chunk_bytes;
+            let size_at = byte + u64::from(checker.sizes().offsets);
             let chunk = match record {
                 Record::Chunk { address, scaled } => {
-                    Chunk { scaled, address: *address, size: chunk_bytes, filter_mask: 0, from }
+                    let fields = [byte; 3];
+                    Chunk { scaled, address: *address, size: chunk_bytes, filter_mask: 0, from, fields }
                 }
                 Record::FilteredChunk { address, size, filter_mask, scaled } => {
-                    Chunk { scaled, address: *address, size: *size, filter_mask: *filter_mask, from }
+                    let (size, filter_mask) = (*size, *filter_mask);
+                    // The mask stands between the size, of a width that only the header has, and positions.
+                    let fields = [byte, size_at, byte];
+                    Chunk { scaled, address: *address, size, filter_mask, from, fields }
                 }
                 _ => return Ok(()),
             };
@@ -222,6 +232,7 @@ impl<'a> Checker<'a> {
     /// One chunk: its place, its bytes, and what is in them.
     pub(super) fn chunk(&mut self, chunks: &mut Chunks<'_>, chunk: &Chunk<'_>) -> Result<()> {
         let Pointer { structure, byte: at } = chunk.from;
+        let [address_at, size_at, mask_at] = chunk.fields;
         let ends = chunks.dims.iter().zip(&chunks.chunk_dims);
         let inside = chunk
             .scaled
@@ -240,16 +251,16 @@ impl<'a> Checker<'a> {
                 chunk.filter_mask,
                 chunks.filters.len()
             );
-            self.report(&rule::FILTER_MASK, structure, at, message);
+            self.report(&rule::FILTER_MASK, structure, mask_at, message);
         }
         let all_skipped = !chunks.filtered || chunks.skips_all(chunk.filter_mask);
         if chunk.size == 0 || (raw || all_skipped) && chunk.size != chunks.chunk_bytes {
             let message = format!("{} bytes are stored of a chunk of {}", chunk.size, chunks.chunk_bytes);
-            self.report(&rule::CHUNK_SIZE, structure, at, message);
+            self.report(&rule::CHUNK_SIZE, structure, size_at, message);
             self.collections.is_whole &= chunks.plan.is_none();
             return Ok(());
         }
-        let Some(byte) = self.locate(CHUNK, chunk.address, chunk.size, chunk.from) else {
+        let Some(byte) = self.locate(CHUNK, chunk.address, chunk.size, pointer(structure, address_at)) else {
             self.collections.is_whole &= chunks.plan.is_none();
             return Ok(());
         };

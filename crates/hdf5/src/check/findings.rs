@@ -71,6 +71,8 @@ pub struct Extent {
     pub object: u32,
     /// Whether it is a part of what was reached before, as messages are of an object header.
     pub is_part: bool,
+    /// Whether it is allocated with the structure, which does not use it.
+    pub is_spare: bool,
 }
 
 /// Takes findings and counts them.

@@ -118,6 +118,10 @@ impl Checker<'_> {
             self.report(&rule::LINK_NAME, from.structure, from.byte, message);
             return None;
         };
+        // Many links may have one long name.
+        if !self.spend_raw(text.len() as u64, from.structure, from.byte) {
+            return None;
+        }
         if let Some((free, size)) = heap.free_block(offset, text.len() as u64 + 1) {
             let message = format!("{size} bytes at {free:#x} are free, the name at {offset:#x} is in use");
             let at = heap.byte + free;

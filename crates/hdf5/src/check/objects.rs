@@ -294,9 +294,10 @@ impl Checker<'_> {
     /// Counts a message of the current object that shares a message of the object at `address`.
     pub(super) fn reach_by_message(&mut self, address: Address, from: Pointer) {
         let parent = self.current;
+        let counts = !self.shared.is_repeated;
         match self.objects.reach(address.0, parent, b"(shared datatype)", from) {
             Some(number) => {
-                if let Some(entry) = self.objects.entry_mut(number) {
+                if let Some(entry) = self.objects.entry_mut(number).filter(|_| counts) {
                     entry.links = entry.links.saturating_add(1);
                 }
             }

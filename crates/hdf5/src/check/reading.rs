@@ -239,14 +239,17 @@ impl Checker<'_> {
     }
 
     pub(super) fn claim_as(&mut self, hold: Hold, structure: &'static str, byte: u64, len: u64) {
-        let extent = Extent { structure, byte, len, object: self.current, is_part: hold != Hold::Used };
-        (self.trace)(extent);
+        if len == 0 {
+            return;
+        }
+        let (object, is_spare) = (self.current, hold == Hold::Spare);
+        (self.trace)(Extent { structure, byte, len, object, is_part: false, is_spare });
         self.extents.claim(structure, self.current, hold, byte, byte.saturating_add(len));
     }
 
     /// Names a part of what is claimed.
     pub(super) fn part(&mut self, structure: &'static str, byte: u64, len: u64) {
-        (self.trace)(Extent { structure, byte, len, object: self.current, is_part: true });
+        (self.trace)(Extent { structure, byte, len, object: self.current, is_part: true, is_spare: false });
     }
 
     /// Reads, claims and decodes a structure of `len` bytes that has one owner.

@@ -23,6 +23,10 @@ pub(super) struct SharedMessages {
     indexes: Vec<Index>,
     /// How many headers keep a message that is shared as well, by its hash: the first that had it keeps it.
     kept: FxHashMap<u32, u32>,
+    /// Whether the message taken from a heap last had not been taken before.
+    pub(super) is_first_use: bool,
+    /// Whether uses are parts of a message that was counted before: they count once, as it is stored once.
+    pub(super) is_repeated: bool,
 }
 
 struct Index {
@@ -76,9 +80,12 @@ impl Checker<'_> {
             return Ok(None);
         };
         let object = self.heap_object(&mut heap, id, from, false);
+        let is_repeated = self.shared.is_repeated;
         if let Some(index) = self.shared.indexes.get_mut(place) {
             index.heap = Some(heap);
-            *index.uses.entry(*id).or_default() += 1;
+            let uses = index.uses.entry(*id).or_default();
+            self.shared.is_first_use = *uses == 0;
+            *uses += u32::from(!is_repeated);
         }
         let Some(object) = object? else { return Ok(None) };
         match S::decode(&mut object.decoder(S::NAME), &self.sizes()) {
