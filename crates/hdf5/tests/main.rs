@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests may panic")]
 
 mod attributes;
+mod check;
 mod damage;
 mod elements;
 mod filters;
