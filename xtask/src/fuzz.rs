@@ -69,7 +69,7 @@ pub(crate) fn target(cargo_fuzz: &Path, name: &str, limit: &str) -> Result<Comma
     let seeds = [
         own,
         root.join("fuzz").join("regressions").join(name),
-        if name == "open_and_read_all" { root.join("fuzz").join("seeds") } else { golden(&fuzz)? },
+        if matches!(name, "check" | "open_and_read_all") { root.join("fuzz").join("seeds") } else { golden(&fuzz)? },
     ];
     let mut command = run::command(cargo_fuzz);
     command.args(["fuzz", "run", "-s", "none", "--target-dir"]).arg(&fuzz).arg(name);
