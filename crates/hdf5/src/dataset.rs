@@ -144,6 +144,11 @@ impl Dataset {
         self.external.is_some()
     }
 
+    /// Whether its elements are in files of raw bytes or in other datasets.
+    pub fn is_stored_elsewhere(&self) -> bool {
+        self.has_external_files() || self.mapped.is_some()
+    }
+
     /// Bytes that its elements take in the file.
     ///
     /// # Errors

@@ -2,6 +2,8 @@
 //!
 //! Rows are those of [`hyperslab_core::rows`]. A [`Converter`] is compiled once from a datatype; where the
 //! stored form is the row, converting is a copy.
+//!
+//! Spec: HDF5 IV.B Disk Format: Level 2b - Data Object Data Storage
 
 mod compile;
 pub(crate) mod conversion;

@@ -28,41 +28,76 @@ pub struct Link {
     pub creation_order: Option<i64>,
 }
 
-/// All links: in order of creation where the group tracks it, else by name.
-pub(crate) fn links(reader: &Reader, header: &ObjectHeader) -> Result<Vec<Link>> {
-    let mut links = Vec::new();
+/// The links of a group, and what stands in place of those that cannot be read.
+#[derive(Debug, Default)]
+pub struct Links {
+    /// In order of creation where the group tracks it, else by name.
+    pub links: Vec<Link>,
+    /// The name, `?` and a number where it cannot be read either, and what is wrong.
+    pub unreadable: Vec<(Vec<u8>, Error)>,
+}
+
+/// All links. One that cannot be read does not hide the others.
+pub(crate) fn links(reader: &Reader, header: &ObjectHeader) -> Result<Links> {
+    let mut found = Links::default();
+    let mut unnamed = 0_u32;
+    let mut question = || {
+        unnamed += 1;
+        if unnamed == 1 { b"?".to_vec() } else { format!("?{unnamed}").into_bytes() }
+    };
     if let Some(table) = header.message::<SymbolTable>(reader)? {
         let heap = LocalHeap::open(reader, table.heap)?;
         // Entries may share one name of the heap, however long it is.
         let mut room = reader.limits().allocation / 4;
         btree_v1::group_entries(reader, table.btree, &heap, &mut |name, entry| {
+            let name = match name {
+                Ok(name) => name,
+                Err(e) if e.kind() == ErrorKind::Io => return Err(e),
+                Err(e) => {
+                    found.unreadable.push((question(), e));
+                    return Ok(ControlFlow::Continue(()));
+                }
+            };
             let left = room.checked_sub(name.len() as u64);
             room = left.ok_or_else(|| {
                 let detail = "names of many megabytes in one group (raise with --limit allocation=N)";
                 Error::new(ErrorKind::LimitExceeded, detail)
             })?;
-            links.push(of_entry(name, entry, &heap)?);
+            match of_entry(name, entry, &heap) {
+                Ok(link) => found.links.push(link),
+                Err(e) if e.kind() == ErrorKind::Io => return Err(e),
+                Err(e) => found.unreadable.push((name.to_vec(), e)),
+            }
             Ok(ControlFlow::Continue(()))
         })?;
-        return Ok(links);
+        return Ok(found);
     }
     let info: LinkInfo = header.required(reader)?;
     for message in header.find_all(LinkMessage::TYPE) {
-        links.push(header.decode::<LinkMessage>(reader, message)?.into());
+        match header.decode::<LinkMessage>(reader, message) {
+            Ok(link) => found.links.push(link.into()),
+            Err(e) if e.kind() == ErrorKind::Io => return Err(e),
+            Err(e) => found.unreadable.push((question(), e)),
+        }
     }
     if !info.heap.is_undefined() {
         let heap = FractalHeap::open(reader, info.heap)?;
         BtreeV2::open(reader, info.name_index)?.records(&mut |record| {
-            links.push(of_record(reader, &heap, &record)?);
+            match of_record(reader, &heap, &record) {
+                Ok(link) => found.links.push(link),
+                Err(e) if e.kind() == ErrorKind::Io => return Err(e),
+                Err(e) => found.unreadable.push((question(), e)),
+            }
             Ok(ControlFlow::Continue(()))
         })?;
     }
+    let links = &mut found.links;
     let tracked = info.maximum_creation_index.is_some();
     match tracked && links.iter().all(|link| link.creation_order.is_some()) {
         true => links.sort_by_key(|link| link.creation_order),
         false => links.sort_by(|a, b| a.name.cmp(&b.name)),
     }
-    Ok(links)
+    Ok(found)
 }
 
 /// The link of one name; reads only what leads to it.
@@ -74,9 +109,11 @@ pub(crate) fn link(reader: &Reader, header: &ObjectHeader, name: &[u8]) -> Resul
     }
     let info: LinkInfo = header.required(reader)?;
     for message in header.find_all(LinkMessage::TYPE) {
-        let link: LinkMessage = header.decode(reader, message)?;
-        if link.name == name {
-            return Ok(Some(link.into()));
+        // One that cannot be read may be the one, but is not known to be.
+        match header.decode::<LinkMessage>(reader, message) {
+            Ok(link) if link.name == name => return Ok(Some(link.into())),
+            Err(e) if e.kind() == ErrorKind::Io => return Err(e),
+            Ok(_) | Err(_) => {}
         }
     }
     if info.heap.is_undefined() {

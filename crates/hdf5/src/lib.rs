@@ -35,6 +35,6 @@ mod reference;
 pub use attribute::Attribute;
 pub use dataset::{Array, Dataset, Fill};
 pub use file::File;
-pub use group::Link;
+pub use group::{Link, Links};
 pub use object::{Object, ObjectKind};
 pub use reference::Reference;

@@ -5,7 +5,7 @@ use crate::dataset::Dataset;
 use crate::file::File;
 use crate::format::Address;
 use crate::format::message::datatype::Datatype;
-use crate::group::{self, Link};
+use crate::group::{self, Link, Links};
 use crate::navigate::object_header::ObjectHeader;
 use hyperslab_core::{Error, Result};
 
@@ -46,11 +46,20 @@ impl Object {
         &self.header
     }
 
-    /// The links of a group: in order of creation where the group tracks it, else by name.
+    /// The links of a group: in order of creation where the group tracks it, else by name. Those that cannot
+    /// be read are left out; [`Object::all_links`] has them.
     ///
     /// # Errors
-    /// If the object is no group or its links cannot be read.
+    /// If the object is no group or its links cannot be listed.
     pub fn links(&self, file: &File) -> Result<Vec<Link>> {
+        Ok(self.all_links(file)?.links)
+    }
+
+    /// The links of a group, and what stands in place of those that cannot be read.
+    ///
+    /// # Errors
+    /// As [`Object::links`].
+    pub fn all_links(&self, file: &File) -> Result<Links> {
         self.expect(ObjectKind::Group, "group")?;
         group::links(file.reader(), &self.header)
     }

@@ -1,6 +1,8 @@
 //! Links of groups, however they are stored.
 
-use crate::{object, open};
+use crate::{bytes, object, open, open_bytes, with_byte};
+use hyperslab_core::ErrorKind;
+use hyperslab_hdf5::format::message::MessageType;
 use hyperslab_hdf5::format::message::link::LinkTarget;
 use hyperslab_hdf5::{File, ObjectKind};
 
@@ -106,4 +108,39 @@ fn objects_refuse_to_be_what_they_are_not() {
     let datatype = object(&file, "/cell_t").unwrap();
     assert_eq!(datatype.kind(), ObjectKind::NamedDatatype);
     assert_eq!(datatype.named_datatype(&file).unwrap().size, 24);
+}
+
+#[test]
+fn a_link_message_that_cannot_be_read_hides_no_other() {
+    let whole = bytes("data/shared_messages.h5");
+    let file = open_bytes(whole.clone()).unwrap();
+    let root = file.root().unwrap();
+    let all = names(&file, "/");
+    let links: Vec<usize> = root
+        .header()
+        .find_all(MessageType::LINK)
+        .map(|message| usize::try_from(message.offset).unwrap())
+        .collect();
+    assert_eq!(links.len(), all.len(), "they are in the header");
+    for at in links {
+        let file = open_bytes(with_byte(whole.clone(), at, 9)).unwrap();
+        let found = file.root().unwrap().all_links(&file).unwrap();
+        assert_eq!(found.links.len(), all.len() - 1);
+        let [(name, error)] = found.unreadable.as_slice() else { panic!("{:?}", found.unreadable) };
+        assert_eq!((name.as_slice(), error.kind()), (&b"?"[..], ErrorKind::Unsupported));
+        for link in found.links {
+            assert!(file.root().unwrap().link(&file, &link.name).unwrap().is_some());
+        }
+    }
+}
+
+#[test]
+fn an_entry_whose_name_is_nowhere_hides_no_other() {
+    let mut damaged = bytes("data/symbol_table.h5");
+    let node = damaged.windows(4).rposition(|four| four == b"SNOD").unwrap();
+    damaged[node + 8..node + 12].fill(0xee);
+    let file = open_bytes(damaged).unwrap();
+    let found = object(&file, "/g").unwrap().all_links(&file).unwrap();
+    assert_eq!((found.links.len(), found.unreadable.len()), (151, 1));
+    assert_eq!(found.unreadable[0].1.kind(), ErrorKind::Malformed);
 }

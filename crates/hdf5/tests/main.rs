@@ -7,6 +7,7 @@ mod check;
 mod damage;
 mod elements;
 mod filters;
+mod kinds;
 mod links;
 mod mapped;
 mod regions;
@@ -14,6 +15,7 @@ mod regions;
 use hyperslab_core::nd::Region;
 use hyperslab_core::rows::{Heap, Rows};
 use hyperslab_core::{Limits, Result};
+use hyperslab_hdf5::format::checksum::lookup3;
 use hyperslab_hdf5::{Dataset, File, Object, Reference};
 use std::path::{Path, PathBuf};
 
@@ -74,4 +76,18 @@ fn integers(rows: &[u8], size: usize) -> Vec<i64> {
         long => i64::from_ne_bytes(long.try_into().unwrap()),
     };
     rows.chunks_exact(size).map(number).collect()
+}
+
+/// The bytes with the one at `place` set, and the checksum of the block of an object header around it made
+/// right again.
+fn with_byte(mut bytes: Vec<u8>, place: usize, value: u8) -> Vec<u8> {
+    let begins = |four: &[u8]| four == b"OHDR" || four == b"OCHK";
+    let header = bytes[..place].windows(4).rposition(begins).unwrap();
+    let stored = |bytes: &[u8], end: usize| u32::from_le_bytes(bytes[end..end + 4].try_into().unwrap());
+    let end =
+        (place..bytes.len() - 4).find(|end| stored(&bytes, *end) == lookup3(&bytes[header..*end])).unwrap();
+    bytes[place] = value;
+    let sum = lookup3(&bytes[header..end]);
+    bytes[end..end + 4].copy_from_slice(&sum.to_le_bytes());
+    bytes
 }

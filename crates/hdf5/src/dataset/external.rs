@@ -1,4 +1,6 @@
 //! Elements in files of raw bytes.
+//!
+//! Spec: HDF5 IV.A.2.h
 
 use crate::file::File;
 use crate::format::message::external_files::ExternalFiles;

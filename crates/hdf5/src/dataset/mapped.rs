@@ -2,6 +2,8 @@
 //!
 //! Where the library lets a reader choose, this reads as it does by default: what sources have grown to counts
 //! (`H5D_VDS_LAST_AVAILABLE`), and numbered sources end before the first that is missing.
+//!
+//! Spec: HDF5 III.F Disk Format: Level 1F - Global Heap Block for Virtual Datasets
 
 mod indexes;
 mod pairing;

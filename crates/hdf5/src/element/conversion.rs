@@ -266,7 +266,7 @@ fn class_name(class: &DatatypeClass) -> &'static str {
 fn layout(class: &FloatingPoint) -> FloatingPoint {
     FloatingPoint {
         byte_order: crate::format::message::datatype::FloatByteOrder::LittleEndian,
-        ..class.clone()
+        ..*class
     }
 }
 

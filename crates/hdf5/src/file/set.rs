@@ -6,7 +6,7 @@ use crate::format::Address;
 use crate::format::metadata::driver_info::{DriverInfo, Member, Multi};
 use crate::navigate::superblock;
 use hyperslab_core::storage::{Joined, Part, ReadAt, Siblings};
-use hyperslab_core::{Error, Result};
+use hyperslab_core::{Error, ErrorKind, Result};
 use std::sync::Arc;
 
 /// Whether bytes without a superblock belong to a set of files, or to a kind of set that is not read.
@@ -69,7 +69,8 @@ pub(super) fn assemble(
         Ok(Some(DriverInfo::Family { member_size })) => {
             family(storage, siblings, own, member_size, base, end).map(Some)
         }
-        Ok(_) | Err(_) if short && siblings.beginning_with(&format!("{own}{SUBFILE}")).first().is_some() => {
+        Err(e) if e.kind() == ErrorKind::Io => Err(e),
+        Ok(_) | Err(_) if short && !siblings.beginning_with(&format!("{own}{SUBFILE}")).is_empty() => {
             Err(Error::unsupported("the stub of a file that the subfiling driver spread over several"))
         }
         Ok(None) | Err(_) if short && Numbered::first_of(own, siblings).is_some() => {
@@ -269,10 +270,7 @@ impl Numbered {
             let next = numbered.name(1);
             siblings.beginning_with(&next).contains(&next)
         };
-        match numbered.iter().position(there) {
-            Some(place) => Some(numbered.swap_remove(place)),
-            None => None,
-        }
+        numbered.iter().position(there).map(|place| numbered.swap_remove(place))
     }
 }
 

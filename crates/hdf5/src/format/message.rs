@@ -12,6 +12,7 @@ pub mod continuation;
 pub mod data_layout;
 pub mod dataspace;
 pub mod datatype;
+mod dense_storage;
 pub mod driver_info;
 pub mod external_files;
 pub mod file_space_info;

@@ -8,9 +8,9 @@ use std::fmt;
 /// The widths of addresses and lengths, which the superblock fixes for the whole file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sizes {
-    /// Bytes of an address: 2, 4 or 8.
+    /// Bytes of an address: 2, 4, 8, 16 or 32, of which more than 8 are never used.
     pub offsets: u8,
-    /// Bytes of a length: 2, 4 or 8.
+    /// Bytes of a length, as of an address.
     pub lengths: u8,
 }
 
@@ -21,43 +21,81 @@ impl Sizes {
     /// An address; all ones are [`Address::UNDEFINED`], whatever the width.
     #[inline]
     pub fn address(&self, d: &mut Decoder<'_>) -> Result<Address> {
-        let raw = d.uint(self.offsets)?;
-        Ok(if raw == ones(self.offsets) { Address::UNDEFINED } else { Address(raw) })
+        let (raw, all_ones) = uint(d, self.offsets)?;
+        Ok(if all_ones { Address::UNDEFINED } else { Address(raw) })
     }
 
     /// A length.
     #[inline]
     pub fn length(&self, d: &mut Decoder<'_>) -> Result<u64> {
-        d.uint(self.lengths)
+        if self.lengths <= 8 {
+            return d.uint(self.lengths);
+        }
+        Ok(uint(d, self.lengths)?.0)
     }
 
     /// A length of which all ones mean unlimited or undefined; these come out as `u64::MAX`.
     #[inline]
     pub fn length_or_max(&self, d: &mut Decoder<'_>) -> Result<u64> {
-        let raw = d.uint(self.lengths)?;
-        Ok(if raw == ones(self.lengths) { u64::MAX } else { raw })
+        let (raw, all_ones) = uint(d, self.lengths)?;
+        Ok(if all_ones { u64::MAX } else { raw })
     }
 
     /// Appends an address.
     pub fn put_address(&self, e: &mut Encoder, address: Address) -> Result<()> {
         match address.get() {
-            Some(raw) if raw == ones(self.offsets) => {
+            Some(raw) if self.offsets <= 8 && raw == ones(self.offsets) => {
                 Err(Error::invalid(format!("address {raw:#x} would read as undefined")))
             }
-            Some(raw) => e.uint(self.offsets, raw),
-            None => e.uint(self.offsets, ones(self.offsets)),
+            Some(raw) => put_uint(e, self.offsets, raw),
+            None => {
+                put_ones(e, self.offsets);
+                Ok(())
+            }
         }
     }
 
     /// Appends a length.
     pub fn put_length(&self, e: &mut Encoder, length: u64) -> Result<()> {
-        e.uint(self.lengths, length)
+        put_uint(e, self.lengths, length)
     }
 
     /// Appends a length of which `u64::MAX` becomes all ones.
     pub fn put_length_or_max(&self, e: &mut Encoder, length: u64) -> Result<()> {
-        e.uint(self.lengths, if length == u64::MAX { ones(self.lengths) } else { length })
+        match length {
+            u64::MAX => {
+                put_ones(e, self.lengths);
+                Ok(())
+            }
+            length => put_uint(e, self.lengths, length),
+        }
     }
+}
+
+/// A number of `width` bytes, and whether all its bits are set; what does not fit in 8 bytes is refused.
+#[inline]
+fn uint(d: &mut Decoder<'_>, width: u8) -> Result<(u64, bool)> {
+    let at = d.clone();
+    let raw = d.uint(width.min(8))?;
+    let mut all_ones = raw == ones(width.min(8));
+    if width > 8 {
+        let high = d.take(usize::from(width - 8))?;
+        all_ones &= high.iter().all(|byte| *byte == 0xff);
+        if !all_ones && high.iter().any(|byte| *byte != 0) {
+            return Err(at.unsupported(format!("a number of {width} bytes beyond 2^64")));
+        }
+    }
+    Ok((raw, all_ones))
+}
+
+fn put_uint(e: &mut Encoder, width: u8, value: u64) -> Result<()> {
+    e.uint(width.min(8), value)?;
+    e.reserved(usize::from(width.saturating_sub(8)));
+    Ok(())
+}
+
+fn put_ones(e: &mut Encoder, width: u8) {
+    (0..width).for_each(|_| e.u8(0xff));
 }
 
 /// The greatest value of `width` bytes.
@@ -109,7 +147,7 @@ mod tests {
 
     #[test]
     fn undefined_is_all_ones_at_every_width() {
-        for width in [2, 4, 8] {
+        for width in [2, 4, 8, 16, 32] {
             let sizes = Sizes { offsets: width, lengths: width };
             let mut e = Encoder::new();
             sizes.put_address(&mut e, Address::UNDEFINED).unwrap();
@@ -121,6 +159,11 @@ mod tests {
             assert_eq!(sizes.address(&mut d).unwrap(), Address(0x12));
             assert_eq!(sizes.length_or_max(&mut d).unwrap(), u64::MAX);
         }
+        let mut beyond = [0; 16];
+        beyond[8] = 1;
+        let wide = Sizes { offsets: 16, lengths: 16 };
+        assert!(wide.address(&mut Decoder::new("t", 0, &beyond)).is_err());
+        assert!(wide.length(&mut Decoder::new("t", 0, &beyond)).is_err());
         let narrow = Sizes { offsets: 2, lengths: 2 };
         assert!(narrow.put_address(&mut Encoder::new(), Address(0xffff)).is_err());
     }

@@ -12,13 +12,13 @@ use bytes::Bytes;
 use hyperslab_core::{Decoder, Error, Result};
 use std::ops::ControlFlow;
 
-/// What is called with the name and entry of a link.
-pub type EntryVisitor<'a> = dyn FnMut(&[u8], &SymbolTableEntry) -> Result<ControlFlow<()>> + 'a;
+/// What is called with the name of a link, or why it cannot be read, and the entry.
+pub type EntryVisitor<'a> = dyn FnMut(Result<&[u8]>, &SymbolTableEntry) -> Result<ControlFlow<()>> + 'a;
 
 /// Calls `visit` with the name and entry of each link of a group, in order of names, until it breaks.
 ///
 /// # Errors
-/// If the tree, its symbol table nodes or the heap are broken, and whatever `visit` fails with.
+/// If the tree or its symbol table nodes are broken, and whatever `visit` fails with.
 pub fn group_entries(
     reader: &Reader,
     btree: Address,
@@ -29,7 +29,7 @@ pub fn group_entries(
     while let Some(node) = walk.next_leaf()? {
         for child in node.children {
             for entry in walk.symbol_table_node(child)?.entries {
-                if visit(heap.name(entry.name_offset)?, &entry)?.is_break() {
+                if visit(heap.name(entry.name_offset), &entry)?.is_break() {
                     return Ok(());
                 }
             }

@@ -1,6 +1,7 @@
 //! Indexes of dataset chunks: which chunks exist, and where.
 //!
-//! Spec: HDF5 VII Appendix C, and III.A.1 for the version 1 B-tree
+//! Spec: HDF5 VII.A The Single Chunk Index, VII.B The Implicit Index, VII.E The Version 2 B-tree Index and, for
+//! the version 1 B-tree, III.A.1
 
 mod arrays;
 mod btrees;

@@ -20,7 +20,7 @@ use hyperslab_core::{Error, ErrorKind, Limits, Result};
 use hyperslab_hdf5::format::Address;
 use hyperslab_hdf5::format::message::datatype::Datatype as Hdf5Datatype;
 use hyperslab_hdf5::format::message::link::{ExternalLink, LinkTarget as Target};
-use hyperslab_hdf5::{Dataset, File, Link as Hdf5Link, Object, ObjectKind};
+use hyperslab_hdf5::{Dataset, File, Link as Hdf5Link, Links, Object, ObjectKind};
 use hyperslab_model::{
     Attributes, Datatype, DimCoord, Dimension, ElementStorage, Extent, Group, Link, NamedDatatype, Ndarray,
     Node, NodeKind, NodePath, Reference, Shape, Storage, Unreadable,
@@ -152,12 +152,16 @@ impl Source for Hdf5Source {
 
     fn members(&self, group: &Handle) -> Result<Vec<Entry>> {
         let object = self.file.object(Address(group.id))?;
-        let links = object.links(&self.file)?;
-        check_paths(&self.file, &group.path, links.len())?;
+        let Links { links, unreadable } = object.all_links(&self.file)?;
+        check_paths(&self.file, &group.path, links.len().saturating_add(unreadable.len()))?;
         let mut members: Vec<Entry> = links.into_iter().map(|link| self.member(&group.path, link)).collect();
         if self.netcdf {
             self.order_dimensions(&mut members);
         }
+        members.extend(unreadable.into_iter().map(|(name, error)| Entry {
+            handle: Handle { path: group.path.child(&into_text(name)), id: u64::MAX },
+            item: Item::Unreadable(Unreadable::new(None, &error)),
+        }));
         Ok(members)
     }
 

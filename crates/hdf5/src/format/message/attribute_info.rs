@@ -2,6 +2,7 @@
 //!
 //! Spec: HDF5 IV.A.2.v
 
+use super::dense_storage::{Flags, decode_places, encode_places};
 use super::{HeaderMessage, MessageType};
 use crate::format::{Address, Sizes, Structure};
 use hyperslab_core::{Decoder, Encoder, Result};
@@ -24,44 +25,25 @@ impl Structure for AttributeInfo {
     const NAME: &'static str = "Attribute Info message";
 
     fn decode(d: &mut Decoder<'_>, sizes: &Sizes) -> Result<Self> {
-        let at = d.clone();
-        let version = d.u8()?;
-        if version != 0 {
-            return Err(at.unsupported(format!("version {version}, expected 0")));
-        }
-        let at = d.clone();
-        let flags = d.u8()?;
-        if flags & !(TRACKED | INDEXED) != 0 {
-            return Err(at.unsupported(format!("flags {flags:#04x}")));
-        }
-        Ok(AttributeInfo {
-            maximum_creation_index: if flags & TRACKED != 0 { Some(d.u16()?) } else { None },
-            heap: sizes.address(d)?,
-            name_index: sizes.address(d)?,
-            creation_order_index: if flags & INDEXED != 0 { Some(sizes.address(d)?) } else { None },
-        })
+        let flags = Flags::decode(d)?;
+        let maximum_creation_index = if flags.tracked { Some(d.u16()?) } else { None };
+        let (heap, name_index, creation_order_index) = decode_places(d, sizes, flags)?;
+        Ok(AttributeInfo { maximum_creation_index, heap, name_index, creation_order_index })
     }
 
     fn encode(&self, e: &mut Encoder, sizes: &Sizes) -> Result<()> {
-        e.u8(0);
-        let tracked = if self.maximum_creation_index.is_some() { TRACKED } else { 0 };
-        let indexed = if self.creation_order_index.is_some() { INDEXED } else { 0 };
-        e.u8(tracked | indexed);
+        let tracked = self.maximum_creation_index.is_some();
+        Flags { tracked, indexed: self.creation_order_index.is_some() }.encode(e);
         if let Some(index) = self.maximum_creation_index {
             e.u16(index);
         }
-        sizes.put_address(e, self.heap)?;
-        sizes.put_address(e, self.name_index)?;
-        self.creation_order_index.map_or(Ok(()), |address| sizes.put_address(e, address))
+        encode_places(e, sizes, (self.heap, self.name_index, self.creation_order_index))
     }
 }
 
 impl HeaderMessage for AttributeInfo {
     const TYPE: MessageType = MessageType::ATTRIBUTE_INFO;
 }
-
-const TRACKED: u8 = 1;
-const INDEXED: u8 = 2;
 
 #[cfg(test)]
 mod tests {

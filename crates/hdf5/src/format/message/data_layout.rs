@@ -277,6 +277,30 @@ mod tests {
     ]);
 
     #[test]
+    fn versions_1_and_2_have_addresses_before_dimensions() {
+        let numbers =
+            |numbers: &[u32]| numbers.iter().flat_map(|number| number.to_le_bytes()).collect::<Vec<u8>>();
+        let head = |version, rank, class| vec![version, rank, class, 0, 0, 0, 0, 0];
+        let address = 0x400_u64.to_le_bytes().to_vec();
+        let contiguous =
+            LayoutClass::Contiguous { address: Address(0x400), size: None, dimensions: vec![3, 4, 8] };
+        for (bytes, want) in [
+            ([head(1, 3, 1), address.clone(), numbers(&[3, 4, 8])].concat(), old(Version::V1, contiguous)),
+            (
+                [head(2, 2, 0), numbers(&[2, 2]), numbers(&[4]), vec![1, 2, 3, 4]].concat(),
+                old(Version::V2, LayoutClass::Compact { data: vec![1, 2, 3, 4], dimensions: vec![2, 2] }),
+            ),
+        ] {
+            let got = DataLayout::decode(&mut Decoder::new("t", 0, &bytes), &Sizes::DEFAULT).unwrap();
+            assert_eq!(got, want);
+        }
+        let chunked = [head(1, 3, 2), address, numbers(&[5, 6, 4])].concat();
+        let got = DataLayout::decode(&mut Decoder::new("t", 0, &chunked), &Sizes::DEFAULT).unwrap();
+        let LayoutClass::Chunked(chunked) = got.class else { panic!("{got:?}") };
+        assert_eq!((chunked.dimensions, chunked.element_size), (vec![5, 6], 4));
+    }
+
+    #[test]
     fn narrow_sizes_return() {
         let narrow = [
             include_str!("../../../tests/golden/message_data_layout_v3_chunked_narrow.hex"),

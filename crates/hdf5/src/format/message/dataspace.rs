@@ -230,6 +230,19 @@ mod tests {
     }
 
     #[test]
+    fn a_permutation_is_kept_and_means_nothing() {
+        let mut bytes = vec![1, 2, 2, 0, 0, 0, 0, 0];
+        [3_u64, 4, 1, 0].iter().for_each(|number| bytes.extend(number.to_le_bytes()));
+        let space = Dataspace::decode(&mut Decoder::new("t", 0, &bytes), &Sizes::DEFAULT).unwrap();
+        assert_eq!(space.extents(), Some(&[3, 4][..]));
+        let Extent::Simple { permutation, .. } = &space.extent else { panic!("{space:?}") };
+        assert_eq!(permutation.as_deref(), Some(&[1, 0][..]));
+        let mut e = Encoder::new();
+        space.encode(&mut e, &Sizes::DEFAULT).unwrap();
+        assert_eq!(e.as_slice(), bytes);
+    }
+
+    #[test]
     fn element_counts_do_not_wrap() {
         assert_eq!(simple(Version::V2, &[], None).element_count(), Some(1));
         assert_eq!(simple(Version::V2, &[1 << 40, 1 << 40, 0], None).element_count(), Some(0));

@@ -195,6 +195,20 @@ mod tests {
     ]);
 
     #[test]
+    fn version_0_has_addresses_only_if_all_is_kept() {
+        let mut bytes = vec![0, 1];
+        (0..7_u64).for_each(|number| bytes.extend(number.to_le_bytes()));
+        let decode = |bytes: &[u8]| FileSpaceInfo::decode(&mut Decoder::new("t", 0, bytes), &Sizes::DEFAULT);
+        let managers = [1, 2, 3, 4, 5, 6].map(Address);
+        let kept = FileSpaceInfo::V0 { strategy: StrategyV0::AllPersist { managers }, threshold: 0 };
+        assert_eq!(decode(&bytes).unwrap(), kept);
+        bytes.truncate(10);
+        assert!(decode(&bytes).is_err());
+        bytes[1] = 2;
+        assert_eq!(decode(&bytes).unwrap(), FileSpaceInfo::V0 { strategy: StrategyV0::All, threshold: 0 });
+    }
+
+    #[test]
     fn narrow_sizes_return() {
         let narrow = include_str!("../../../tests/golden/message_file_space_info_v1_narrow.hex");
         structure_tests::golden::<FileSpaceInfo>(&[narrow], &Sizes { offsets: 4, lengths: 4 });

@@ -135,6 +135,16 @@ mod tests {
     ]);
 
     #[test]
+    fn version_1_holds_a_symbol_table_entry() {
+        let mut bytes = vec![1, 0, 0, 0, 0, 0, 0, 0];
+        bytes.extend(8_u64.to_le_bytes());
+        bytes.extend(0x320_u64.to_le_bytes());
+        bytes.extend([0; 24]);
+        let shared = SharedMessage::decode(&mut Decoder::new("t", 0, &bytes), &Sizes::DEFAULT).unwrap();
+        assert_eq!(shared.location, Location::Committed(Address(0x320)));
+    }
+
+    #[test]
     fn heap_ids_need_version_3() {
         let shared = SharedMessage { version: Version::V2, location: Location::Heap([0; 8]) };
         assert!(shared.encode(&mut Encoder::new(), &Sizes::DEFAULT).is_err());

@@ -67,8 +67,8 @@ pub struct ObjectHeaderRoot {
 }
 
 impl Superblock {
-    /// The most bytes a superblock takes: version 1 with addresses of 8 bytes.
-    pub const MAX_LEN: u64 = 100;
+    /// The most bytes a superblock takes: version 1 with addresses of 32 bytes.
+    pub const MAX_LEN: u64 = 28 + 6 * 32 + 24;
 
     /// The number of the version.
     pub fn version_number(&self) -> u8 {
@@ -232,7 +232,7 @@ impl Superblock {
 
     fn encode_sizes(&self, e: &mut Encoder) -> Result<()> {
         for width in [self.sizes.offsets, self.sizes.lengths] {
-            if ![2, 4, 8].contains(&width) {
+            if ![2, 4, 8, 16, 32].contains(&width) {
                 return Err(Error::invalid(format!("addresses or lengths of {width} bytes")));
             }
             e.u8(width);
@@ -250,9 +250,8 @@ fn decode_sizes(d: &mut Decoder<'_>) -> Result<Sizes> {
 fn decode_size(d: &mut Decoder<'_>, of: &str) -> Result<u8> {
     let at = d.clone();
     match d.u8()? {
-        size @ (2 | 4 | 8) => Ok(size),
-        size @ (16 | 32) => Err(at.unsupported(format!("{of} of {size} bytes, expected 2, 4 or 8"))),
-        size => Err(at.malformed(format!("{of} of {size} bytes, expected 2, 4 or 8"))),
+        size @ (2 | 4 | 8 | 16 | 32) => Ok(size),
+        size => Err(at.malformed(format!("{of} of {size} bytes, expected 2, 4, 8, 16 or 32"))),
     }
 }
 
@@ -315,6 +314,8 @@ mod tests {
         superblock(8, 4, Version::V1 { root: old_root(), indexed_storage_k: 33 }),
         superblock(2, 2, Version::V2(new_root())),
         superblock(8, 8, Version::V3(new_root())),
+        superblock(16, 32, Version::V2(new_root())),
+        superblock(32, 16, Version::V1 { root: old_root(), indexed_storage_k: 33 }),
     ]);
 
     fn decode(text: &str) -> Result<Superblock> {
@@ -333,14 +334,12 @@ mod tests {
     }
 
     #[test]
-    fn sizes_beyond_8_are_unsupported_and_odd_ones_malformed() {
+    fn sizes_that_are_no_powers_of_two_up_to_32_are_malformed() {
         let mut bytes = hex(include_str!("../../../tests/golden/superblock_v0.hex"));
-        for (size, kind) in
-            [(16, ErrorKind::Unsupported), (32, ErrorKind::Unsupported), (3, ErrorKind::Malformed)]
-        {
+        for size in [0, 1, 3, 64] {
             bytes[13] = size;
             let e = Superblock::decode(&mut Decoder::new("superblock", 0, &bytes), &()).unwrap_err();
-            assert_eq!((e.kind(), e.place().unwrap().offset), (kind, 13));
+            assert_eq!((e.kind(), e.place().unwrap().offset), (ErrorKind::Malformed, 13));
         }
         bytes[8] = 4;
         let e = Superblock::decode(&mut Decoder::new("superblock", 0, &bytes), &()).unwrap_err();

@@ -32,7 +32,7 @@ fn all_links_come_in_order_of_names() {
     let mut found = Vec::new();
     let mut targets = Vec::new();
     group_entries(&reader, btree, &heap, &mut |name, entry| {
-        found.push(String::from_utf8(name.to_vec()).unwrap());
+        found.push(String::from_utf8(name?.to_vec()).unwrap());
         if let Cache::SoftLink { target_offset } = entry.cache {
             targets.push(heap.name(target_offset.into())?.to_vec());
         }

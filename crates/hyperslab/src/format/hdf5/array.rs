@@ -5,7 +5,6 @@ use crate::source::ArraySource;
 use hyperslab_core::nd::Region;
 use hyperslab_core::rows::Heap;
 use hyperslab_core::{Error, Result};
-use hyperslab_hdf5::format::message::data_layout::LayoutClass;
 use hyperslab_hdf5::{Array, Dataset};
 use hyperslab_model::{Datatype, Reference};
 use std::sync::Arc;
@@ -52,10 +51,8 @@ impl ArraySource for Hdf5Array<'_> {
     }
 
     fn is_unwritten(&self) -> Result<bool> {
-        // What stands in other places takes no bytes of this file.
-        let elsewhere =
-            self.dataset.has_external_files() || matches!(self.dataset.layout(), LayoutClass::Virtual { .. });
-        Ok(!elsewhere && self.stored()? == 0)
+        // What is stored elsewhere takes no bytes here.
+        Ok(!self.dataset.is_stored_elsewhere() && self.stored()? == 0)
     }
 }
 
