@@ -1,7 +1,7 @@
 //! The invariants of ARCHITECTURE.md that a search of the sources can see.
 
 use crate::tally::Tally;
-use crate::workspace;
+use crate::{status, workspace};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -65,6 +65,7 @@ pub(crate) fn check() -> Result<Tally, String> {
         }
         tally.check(holds, invariant.promise);
     }
+    status::check(&mut tally)?;
     Ok(tally)
 }
 

@@ -8,6 +8,7 @@ mod invariants;
 mod oracles;
 mod run;
 mod soak;
+mod status;
 mod tally;
 mod test;
 mod workspace;
@@ -18,6 +19,7 @@ const HELP: &str = "\
 cargo xtask test [--only STAGE]…   every check, as CI runs it
 cargo xtask soak [TRIAL]…          long trials of bad input
 cargo xtask bench [TABLE]…         speed and memory, side by side with other tools
+cargo xtask status                 writes docs/status/hdf5.md: what of the specification is read
 cargo xtask oracles                installs the other readers that tests compare with
 ";
 
@@ -28,6 +30,7 @@ fn main() -> ExitCode {
         Some((&"test", rest)) => test::main(rest),
         Some((&"soak", rest)) => soak::main(rest),
         Some((&"bench", rest)) => bench::main(rest),
+        Some((&"status", [])) => status::main(),
         Some((&"oracles", [])) => oracles::main(),
         Some((&("help" | "--help" | "-h"), _)) => {
             print!("{HELP}");
