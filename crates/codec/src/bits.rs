@@ -1,6 +1,9 @@
 //! Bits within bytes, the most significant first.
 
 /// Takes bits from the front of bytes.
+///
+/// What is rare takes and returns it whole: a loop over one whose address is nowhere known keeps it in registers.
+#[derive(Clone, Copy)]
 pub(crate) struct BitReader<'a> {
     rest: &'a [u8],
     /// The next bits, the first in the highest place. Below the `have` counted ones lie zeros or bits that
@@ -40,27 +43,80 @@ impl<'a> BitReader<'a> {
         Some(high << 32 | self.read(32)?)
     }
 
+    /// Adds the next `count` bits, at least 1 and at most 32, to each of `values`.
+    #[inline(always)]
+    pub(crate) fn read_each(&mut self, count: u32, values: &mut [u32]) -> Option<()> {
+        let group = 56 / count.clamp(1, 32);
+        for values in values.chunks_mut(group as usize) {
+            // As many as are taken together have no one to wait for.
+            let mut next = self.read(count * u32::try_from(values.len()).unwrap_or(group))?;
+            for value in values.iter_mut().rev() {
+                let [a, b, c, d, ..] = (next & ((1 << count) - 1)).to_le_bytes();
+                *value = value.wrapping_add(u32::from_le_bytes([a, b, c, d]));
+                next >>= count;
+            }
+        }
+        Some(())
+    }
+
     /// The number of zeros before the next one, which is consumed too; nothing if there is no one.
     #[inline(always)]
     pub(crate) fn zeros(&mut self) -> Option<u32> {
+        if self.have < 32 {
+            self.refill();
+        }
         let zeros = self.next.leading_zeros();
         if zeros < self.have {
             self.next = self.next << zeros << 1;
             self.have -= zeros + 1;
             return Some(zeros);
         }
-        self.many_zeros()
+        let (reader, zeros) = self.many_zeros()?;
+        *self = reader;
+        Some(zeros)
+    }
+
+    /// For each of `values` the number of zeros before the next one, shifted up.
+    #[inline(always)]
+    pub(crate) fn zeros_each(&mut self, shift: u32, values: &mut [u32]) -> Option<()> {
+        let mut values = values.iter_mut();
+        let mut passed = 0_u32;
+        while values.len() > 0 {
+            self.refill();
+            if self.have == 0 {
+                return None;
+            }
+            // The first bit in the lowest place: there it takes one step to find a one and another to clear it,
+            // and the first need not wait for the second.
+            let counted = self.next & !(u64::MAX >> self.have);
+            let mut ones = counted.reverse_bits();
+            let mut from = 0;
+            while ones != 0
+                && let Some(value) = values.next()
+            {
+                let at = ones.trailing_zeros();
+                *value = passed.wrapping_add(at - from) << shift;
+                passed = 0;
+                from = at + 1;
+                ones &= ones - 1;
+            }
+            let taken = if ones == 0 && values.len() > 0 { self.have } else { from };
+            passed = passed.wrapping_add(taken - from);
+            self.next <<= taken;
+            self.have -= taken;
+        }
+        Some(())
     }
 
     #[cold]
-    fn many_zeros(&mut self) -> Option<u32> {
+    fn many_zeros(mut self) -> Option<(Self, u32)> {
         let mut passed = 0_u32;
         loop {
             let zeros = self.next.leading_zeros();
             if zeros < self.have {
                 self.next = self.next << zeros << 1;
                 self.have -= zeros + 1;
-                return passed.checked_add(zeros);
+                return Some((self, passed.checked_add(zeros)?));
             }
             passed = passed.checked_add(self.have)?;
             self.next <<= self.have;
@@ -81,12 +137,12 @@ impl<'a> BitReader<'a> {
             self.rest = self.rest.get(taken as usize..).unwrap_or_default();
             self.have += taken * 8;
         } else {
-            self.refill_slowly();
+            *self = self.refilled_slowly();
         }
     }
 
     #[cold]
-    fn refill_slowly(&mut self) {
+    fn refilled_slowly(mut self) -> Self {
         while self.have < 56
             && let Some((byte, rest)) = self.rest.split_first()
         {
@@ -94,6 +150,7 @@ impl<'a> BitReader<'a> {
             self.have += 8;
             self.rest = rest;
         }
+        self
     }
 }
 
@@ -190,6 +247,46 @@ mod tests {
             }
             prop_assert_eq!(reader.zeros(), None);
             prop_assert_eq!(reader.read(8), None);
+        }
+    }
+
+    #[test]
+    fn many_runs_of_zeros_are_read_as_one_after_another_would_be() {
+        for (len, most) in [(1, 1), (40, 1), (64, 5), (30, 70), (5, 300)] {
+            let run = |ordinal: u32| ordinal.wrapping_mul(7919) % most;
+            let mut writer = BitWriter::after(vec![]);
+            writer.write(3, 0b101);
+            (0..len).for_each(|ordinal| writer.write_zeros(run(ordinal)));
+            writer.write(5, 0b10011);
+            let bytes = writer.finish();
+            let mut reader = BitReader::new(&bytes);
+            assert_eq!(reader.read(3), Some(0b101));
+            let mut values = vec![0; len as usize];
+            reader.zeros_each(2, &mut values).unwrap();
+            assert_eq!(values, (0..len).map(|ordinal| run(ordinal) << 2).collect::<Vec<_>>());
+            assert_eq!(reader.read(5), Some(0b10011));
+            values.push(0);
+            assert_eq!(BitReader::new(&[0b0100_0000; 2]).zeros_each(0, &mut [0; 3]), None);
+            assert_eq!(BitReader::new(&[0; 20]).zeros_each(0, &mut [0; 1]), None);
+        }
+    }
+
+    #[test]
+    fn many_numbers_are_read_as_one_after_another_would_be() {
+        for count in 1..=32 {
+            for len in 0..40_u32 {
+                let mut writer = BitWriter::after(vec![]);
+                let number = |ordinal: u32| 0x9e37_79b9_u32.wrapping_mul(ordinal) >> (32 - count);
+                (0..len).for_each(|ordinal| writer.write(count, number(ordinal).into()));
+                let bytes = writer.finish();
+                let mut values = vec![7_u32; len as usize];
+                BitReader::new(&bytes).read_each(count, &mut values).unwrap();
+                let expected: Vec<u32> = (0..len).map(|ordinal| number(ordinal).wrapping_add(7)).collect();
+                assert_eq!(values, expected);
+                if let Some(bytes) = bytes.get(..bytes.len().saturating_sub(1)).filter(|_| len > 0) {
+                    assert_eq!(BitReader::new(bytes).read_each(count, &mut values), None);
+                }
+            }
         }
     }
 

@@ -56,10 +56,11 @@ fn decode_scanlines<const SIZE: usize>(
 
 fn decode_scanline<const SIZE: usize>(
     szip: &Szip,
-    bits: &mut BitReader<'_>,
+    reader: &mut BitReader<'_>,
     mut left: &mut [[u8; SIZE]],
     bytes: &impl Fn(u32) -> [u8; SIZE],
 ) -> Result<(), Broken> {
+    let mut bits = *reader;
     let identifier_bits = szip.identifier_bits();
     let as_is = (1 << identifier_bits) - 1;
     let sample_bits = szip.sample_bits();
@@ -77,19 +78,19 @@ fn decode_scanline<const SIZE: usize>(
         let (reference, rest) = block.split_at_mut(first);
         let mut run = 1;
         if identifier == as_is {
-            read_samples(bits, sample_bits, reference)?;
-            read_samples(bits, sample_bits, rest)?;
+            read_samples(&mut bits, sample_bits, reference)?;
+            read_samples(&mut bits, sample_bits, rest)?;
         } else if identifier > 0 {
-            read_samples(bits, sample_bits, reference)?;
-            read_split(bits, identifier - 1, rest)?;
+            read_samples(&mut bits, sample_bits, reference)?;
+            read_split(&mut bits, identifier - 1, rest)?;
         } else {
             let second_extension = bits.read(1).ok_or(Broken::Ends)? == 1;
-            read_samples(bits, sample_bits, reference)?;
+            read_samples(&mut bits, sample_bits, reference)?;
             if second_extension {
-                read_pairs(bits, first, block)?;
+                read_pairs(&mut bits, first, block)?;
             } else {
                 rest.fill(0);
-                run = read_run(bits, done, blocks)?;
+                run = read_run(&mut bits, done, blocks)?;
             }
         }
         done += run;
@@ -101,9 +102,16 @@ fn decode_scanline<const SIZE: usize>(
                 sample = *value;
                 *to = bytes(sample);
             }
-            for (to, difference) in now.iter_mut().zip(rest) {
-                sample = neighbour(sample, *difference, greatest);
-                *to = bytes(sample);
+            if stays_inside(sample, rest, greatest) {
+                for (to, difference) in now.iter_mut().zip(rest) {
+                    sample = step(sample, *difference);
+                    *to = bytes(sample);
+                }
+            } else {
+                for (to, difference) in now.iter_mut().zip(rest) {
+                    sample = neighbour(sample, *difference, greatest);
+                    *to = bytes(sample);
+                }
             }
         } else {
             for (to, value) in now.iter_mut().zip(&*block) {
@@ -116,15 +124,15 @@ fn decode_scanline<const SIZE: usize>(
         now.fill(bytes(sample));
         left = later;
     }
+    *reader = bits;
     Ok(())
 }
 
 /// Samples as they are.
+#[inline(always)]
 fn read_samples(bits: &mut BitReader<'_>, sample_bits: u32, samples: &mut [u32]) -> Result<(), Broken> {
-    for sample in samples {
-        *sample = word(bits.read(sample_bits).ok_or(Broken::Ends)?);
-    }
-    Ok(())
+    samples.fill(0);
+    bits.read_each(sample_bits, samples).ok_or(Broken::Ends)
 }
 
 /// First the high parts of all, each as zeros before a one, then the low parts.
@@ -132,18 +140,15 @@ fn read_samples(bits: &mut BitReader<'_>, sample_bits: u32, samples: &mut [u32])
 fn read_split(bits: &mut BitReader<'_>, low_bits: u64, values: &mut [u32]) -> Result<(), Broken> {
     // At most 29: identifiers have five bits, and the greatest is another option.
     let low_bits = word(low_bits) & 31;
-    for value in &mut *values {
-        *value = bits.zeros().ok_or(Broken::Ends)? << low_bits;
-    }
+    bits.zeros_each(low_bits, values).ok_or(Broken::Ends)?;
     if low_bits > 0 {
-        for value in values {
-            *value |= word(bits.read(low_bits).ok_or(Broken::Ends)?);
-        }
+        bits.read_each(low_bits, values).ok_or(Broken::Ends)?;
     }
     Ok(())
 }
 
 /// Two values in one code: those of equal sum follow each other.
+#[inline(always)]
 fn read_pairs(bits: &mut BitReader<'_>, first: usize, block: &mut [u32]) -> Result<(), Broken> {
     let mut skip = first;
     for pair in block.chunks_exact_mut(2) {
@@ -178,6 +183,7 @@ const PAIRS: [[u32; 2]; 91] = {
 };
 
 /// The number of blocks of zeros that follow the `done` blocks of a scanline.
+#[inline(always)]
 fn read_run(bits: &mut BitReader<'_>, done: u32, blocks: u32) -> Result<u32, Broken> {
     let left = blocks.saturating_sub(done);
     let run = match bits.zeros().ok_or(Broken::Ends)? {
@@ -190,18 +196,45 @@ fn read_run(bits: &mut BitReader<'_>, done: u32, blocks: u32) -> Result<u32, Bro
 
 /// The neighbour of `sample` that a mapped difference leads to: small ones alternate in sign, those beyond
 /// what one direction has room for go on in the other.
+///
+/// Without branches, since which way noise goes cannot be foreseen.
 #[inline(always)]
 fn neighbour(sample: u32, difference: u32, greatest: u32) -> u32 {
-    let room = sample.min(greatest.wrapping_sub(sample));
-    let half = difference / 2 + difference % 2;
-    if half <= room {
-        // An odd difference goes down by its half: that is all bits inverted.
-        sample.wrapping_add((difference / 2) ^ (difference % 2).wrapping_neg())
-    } else if room == sample {
-        difference
-    } else {
-        greatest.wrapping_sub(difference)
+    let flip = flip(sample, greatest);
+    let inside = u32::from(half(difference) <= sample ^ flip).wrapping_neg();
+    (step(sample, difference) & inside) | ((difference ^ flip) & !inside)
+}
+
+/// Whether no difference of a block can lead out of the room on either side, so that each is but a step.
+#[inline(always)]
+fn stays_inside(sample: u32, differences: &[u32], greatest: u32) -> bool {
+    let (mut reach, mut all) = (0_u32, 0);
+    for difference in differences {
+        reach = reach.wrapping_add(half(*difference));
+        all |= difference;
     }
+    // Samples have at most 24 bits, so that blocks of 64 do not overflow.
+    all <= greatest && reach <= sample ^ flip(sample, greatest)
+}
+
+/// What turns samples of the upper half around, so that those at either end are the least. The room on the
+/// nearer side is the sample turned around.
+#[inline(always)]
+fn flip(sample: u32, greatest: u32) -> u32 {
+    // The highest bit tells the halves apart, and it with all below it is the greatest.
+    let upper = sample & (greatest / 2 + 1);
+    upper | upper.wrapping_sub(upper >> greatest.count_ones().wrapping_sub(1))
+}
+
+#[inline(always)]
+fn half(difference: u32) -> u32 {
+    difference / 2 + difference % 2
+}
+
+/// Goes up by half of an even difference, down by half of an odd one: that is all bits inverted.
+#[inline(always)]
+fn step(sample: u32, difference: u32) -> u32 {
+    sample.wrapping_add((difference / 2) ^ (difference % 2).wrapping_neg())
 }
 
 #[inline(always)]
