@@ -69,7 +69,11 @@ pub(crate) fn target(cargo_fuzz: &Path, name: &str, limit: &str) -> Result<Comma
     let seeds = [
         own,
         root.join("fuzz").join("regressions").join(name),
-        if matches!(name, "check" | "open_and_read_all") { root.join("fuzz").join("seeds") } else { golden(&fuzz)? },
+        match name {
+            "check" | "open_and_read_all" => root.join("fuzz").join("seeds"),
+            "ndl" => root.join("crates/ndl/tests/golden"),
+            _ => golden(&fuzz)?,
+        },
     ];
     let mut command = run::command(cargo_fuzz);
     command.args(["fuzz", "run", "-s", "none", "--target-dir"]).arg(&fuzz).arg(name);

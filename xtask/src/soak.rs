@@ -2,10 +2,13 @@
 
 use crate::{fuzz, run, workspace};
 
-const TRIALS: &[&str] = &["truncation", "mutation", "fuzz"];
+const TRIALS: &[&str] = &["documents", "truncation", "mutation", "fuzz"];
 
-/// Minutes that each fuzz target runs.
-const FUZZ_MINUTES: u32 = 5;
+/// Minutes of fuzzing, all targets together.
+const FUZZ_MINUTES: u64 = 30;
+
+/// Random documents that each property is tried on.
+const DOCUMENTS: u32 = 10_000;
 
 /// Runs all trials, or those named.
 pub(crate) fn main(args: &[&str]) -> Result<(), String> {
@@ -16,7 +19,11 @@ pub(crate) fn main(args: &[&str]) -> Result<(), String> {
     let mut failed = Vec::new();
     for &name in TRIALS.iter().filter(|name| wanted(name)) {
         println!("\n== {name}");
-        let good = if name == "fuzz" { long_fuzz()? } else { trial(name)? };
+        let good = match name {
+            "fuzz" => long_fuzz()?,
+            "documents" => documents()?,
+            _ => trial(name)?,
+        };
         if !good {
             failed.push(name);
         }
@@ -39,12 +46,26 @@ fn trial(name: &str) -> Result<bool, String> {
     Ok(run::shown(&mut command)?.success)
 }
 
+/// The properties of NDL, which `cargo xtask test` tries on fewer documents.
+fn documents() -> Result<bool, String> {
+    let mut command = run::cargo();
+    command.args(["test", "--release", "--package", "hyperslab-ndl", "--test", "main", "properties"]);
+    Ok(run::shown(command.env("HYPERSLAB_TRIALS", DOCUMENTS.to_string()))?.success)
+}
+
 fn long_fuzz() -> Result<bool, String> {
     let cargo_fuzz = fuzz::cargo_fuzz()?;
+    let built = fuzz::build(&cargo_fuzz)?;
+    if !built.success {
+        println!("{}", built.output);
+        return Err("the fuzz targets do not build".to_owned());
+    }
+    let targets = fuzz::targets()?;
+    let each = FUZZ_MINUTES * 60 / u64::try_from(targets.len()).unwrap_or(1).max(1);
     let mut good = true;
-    for name in fuzz::targets()? {
-        println!("{name}: {FUZZ_MINUTES} minutes");
-        let limit = format!("-max_total_time={}", FUZZ_MINUTES * 60);
+    for name in targets {
+        println!("{name}: {each} seconds");
+        let limit = format!("-max_total_time={each}");
         let done = run::quietly(&mut fuzz::target(&cargo_fuzz, &name, &limit)?)?;
         println!("{}", if done.success { done.last_line() } else { &done.output });
         good &= done.success;

@@ -21,7 +21,7 @@ const SECONDS: u64 = 5;
 const MEBIBYTES: u64 = 256;
 
 /// Mutants of all files together.
-const MUTANTS: usize = 5_000;
+const MUTANTS: usize = 20_000;
 
 fn main() -> ExitCode {
     let name = std::env::args().nth(1).unwrap_or_default();
