@@ -3,8 +3,17 @@
 use super::{dataset, integers, object, path, read, read_region};
 use hyperslab_core::nd::{Region, scatter};
 use hyperslab_core::storage::FileStorage;
-use hyperslab_core::{ErrorKind, Limits, Result};
+use hyperslab_core::{Encoder, ErrorKind, Limits, Result};
 use hyperslab_hdf5::File;
+use hyperslab_hdf5::format::encoding::DataspaceSelection;
+use hyperslab_hdf5::format::encoding::selection::PointSelection;
+use hyperslab_hdf5::format::encoding::selection::points::PointVersion;
+use hyperslab_hdf5::format::infrastructure::VirtualDatasetBlock;
+use hyperslab_hdf5::format::infrastructure::virtual_dataset_block::{
+    Mapping, SourceFile, SourceName, Version,
+};
+use hyperslab_hdf5::format::message::MessageType;
+use hyperslab_hdf5::format::{Sizes, Structure};
 use std::path::Path;
 
 fn open(name: &str) -> File {
@@ -126,6 +135,10 @@ fn from_memory_only_sources_of_the_same_file_are_read() {
     let file = super::open("data/virtual/vds_v110.h5");
     assert_eq!(read(&file, "own twice").unwrap().rows.len(), 40);
     assert_eq!(read(&file, "gap").unwrap_err().kind(), ErrorKind::Unsupported);
+    // Where no source is, none is asked for.
+    let between = Region::new(vec![0, 6], vec![4, 2]);
+    let rows = read_region(&file, &dataset(&file, "gap"), &between).unwrap().rows;
+    assert_eq!(integers(&rows, 8), [-1; 8]);
     let file = super::open("data/external/external.h5");
     assert_eq!(read(&file, "two").unwrap_err().kind(), ErrorKind::Unsupported);
 }
@@ -231,4 +244,68 @@ fn files_of_revisions_and_subfiles_are_refused_by_name() {
     let other = dir.path().join("other-x.bin");
     std::fs::write(&other, b"no member of anything").unwrap();
     assert!(!File::is_part(&FileStorage::open(&other).unwrap()).unwrap());
+}
+
+/// The file with the elements of a virtual dataset of two integers in the sources of `block`.
+fn with_sources(mut bytes: Vec<u8>, name: &str, block: &VirtualDatasetBlock) -> Vec<u8> {
+    let mut e = Encoder::new();
+    block.encode(&mut e, &Sizes::DEFAULT).unwrap();
+    let data = e.into_bytes();
+    let heap = bytes.len() as u64;
+    bytes.extend(b"GCOL\x01\0\0\0");
+    let size = data.len().next_multiple_of(8) as u64 + 32;
+    bytes.extend(size.to_le_bytes());
+    bytes.extend([1, 0, 0, 0, 0, 0, 0, 0]);
+    bytes.extend((data.len() as u64).to_le_bytes());
+    bytes.extend(data);
+    bytes.resize(usize::try_from(heap + size).unwrap(), 0);
+    let file = super::open_bytes(bytes.clone()).unwrap();
+    let layout = object(&file, name).unwrap().header().find(MessageType::DATA_LAYOUT).unwrap().offset;
+    let place = usize::try_from(layout).unwrap() + 2;
+    let address = heap.to_le_bytes().into_iter().chain([1, 0, 0, 0]);
+    address.enumerate().fold(bytes, |bytes, (at, byte)| super::with_byte(bytes, place + at, byte))
+}
+
+fn mapping(source: &str) -> Mapping {
+    Mapping {
+        source_file: SourceFile::Named(SourceName::Here(b".".to_vec())),
+        source_dataset: SourceName::Here(source.as_bytes().to_vec()),
+        source_selection: DataspaceSelection::All,
+        virtual_selection: DataspaceSelection::All,
+    }
+}
+
+#[test]
+fn ten_thousand_sources_are_read_in_order() {
+    let mut mappings = vec![mapping("/level 1"); 9_999];
+    mappings.push(mapping("/level 0"));
+    let block = VirtualDatasetBlock { version: Version::V0, mappings };
+    let bytes = with_sources(super::bytes("data/virtual/cycle.h5"), "own", &block);
+    let file = super::open_bytes(bytes).unwrap();
+    assert_eq!(integers(&read(&file, "own").unwrap().rows, 4), [0, 1]);
+}
+
+#[test]
+fn single_points_are_mapped_in_their_order() {
+    let points = |coordinates: Vec<u64>| {
+        DataspaceSelection::Points(PointSelection { version: PointVersion::V1, rank: 1, coordinates })
+    };
+    let crossed = Mapping {
+        virtual_selection: points(vec![1, 0]),
+        source_selection: points(vec![0, 1]),
+        ..mapping("/level 0")
+    };
+    let block = VirtualDatasetBlock { version: Version::V0, mappings: vec![crossed] };
+    let bytes = with_sources(super::bytes("data/virtual/cycle.h5"), "own", &block);
+    let file = super::open_bytes(bytes).unwrap();
+    assert_eq!(integers(&read(&file, "own").unwrap().rows, 4), [1, 0]);
+    let outside = Mapping {
+        virtual_selection: points(vec![1, 2]),
+        source_selection: points(vec![0, 1]),
+        ..mapping("/level 0")
+    };
+    let block = VirtualDatasetBlock { version: Version::V0, mappings: vec![outside] };
+    let bytes = with_sources(super::bytes("data/virtual/cycle.h5"), "own", &block);
+    let file = super::open_bytes(bytes).unwrap();
+    assert_eq!(read(&file, "own").unwrap_err().kind(), ErrorKind::Malformed);
 }

@@ -15,7 +15,7 @@ use std::sync::Arc;
 pub struct FileStorage {
     file: File,
     len: u64,
-    siblings: Arc<Directory>,
+    siblings: Option<Arc<Directory>>,
 }
 
 impl FileStorage {
@@ -35,10 +35,16 @@ impl FileStorage {
         let path = path.as_ref();
         // Of what is no file, that is to be said first.
         check_regular(&std::fs::metadata(path)?)?;
-        FileStorage::open_beside(path, Arc::new(Directory::of(path, folders)?))
+        let siblings = match Directory::of(path, folders) {
+            Ok(siblings) => Some(Arc::new(siblings)),
+            // A file can be readable where its folder is not, and be asked for alone.
+            Err(_) if folders.is_empty() => None,
+            Err(e) => return Err(e),
+        };
+        FileStorage::open_beside(path, siblings)
     }
 
-    pub(super) fn open_beside(path: &Path, siblings: Arc<Directory>) -> Result<Self> {
+    pub(super) fn open_beside(path: &Path, siblings: Option<Arc<Directory>>) -> Result<Self> {
         // Asked before opening: opening a device can have effects.
         check_regular(&std::fs::metadata(path)?)?;
         let file = without_waiting(OpenOptions::new().read(true)).open(path)?;
@@ -82,7 +88,7 @@ impl ReadAt for FileStorage {
     }
 
     fn siblings(&self) -> Option<Arc<dyn Siblings>> {
-        Some(Arc::clone(&self.siblings) as Arc<dyn Siblings>)
+        self.siblings.clone().map(|siblings| siblings as Arc<dyn Siblings>)
     }
 }
 

@@ -134,7 +134,7 @@ impl Siblings for Directory {
             };
             self.check(&real)?;
             let siblings = Directory::at(&candidate, real.clone(), Arc::clone(&self.roots));
-            let storage = FileStorage::open_beside(&real, Arc::new(siblings));
+            let storage = FileStorage::open_beside(&real, Some(Arc::new(siblings)));
             return Ok(Some(Box::new(storage.map_err(|e| e.in_file(candidate.display()))?)));
         }
         Ok(None)
