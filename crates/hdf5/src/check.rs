@@ -54,7 +54,7 @@ use dimension_scales::DimensionScales;
 use extents::Extents;
 use findings::Findings;
 use global_heap::Collections;
-use hyperslab_core::storage::ReadAt;
+use hyperslab_core::storage::{ReadAt, Siblings};
 use hyperslab_core::{Limits, Result};
 use objects::Objects;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -90,6 +90,7 @@ pub fn check_and_map(
     found: &mut dyn FnMut(Finding),
     extent: &mut dyn FnMut(Extent),
 ) -> Result<Summary> {
+    let siblings = storage.siblings();
     let (storage, holes) = crate::file::whole(storage, limits)?;
     let mut findings = Findings::new(options.most_per_rule, found);
     let Some(start) = superblock::start(&storage, limits, !holes.is_empty(), &mut findings)? else {
@@ -120,6 +121,8 @@ pub fn check_and_map(
         shared: SharedMessages::default(),
         collections: Collections::default(),
         types: FxHashMap::default(),
+        siblings,
+        asked: FxHashMap::default(),
         scales: DimensionScales::default(),
         sources: Vec::new(),
         file_space: None,
@@ -171,6 +174,9 @@ struct Checker<'a> {
     collections: Collections,
     /// Committed datatypes by address, as long as they are few.
     types: FxHashMap<u64, Option<Rc<Datatype>>>,
+    /// The files around this one, if it was opened by a path, and which of them there are.
+    siblings: Option<Arc<dyn Siblings>>,
+    asked: FxHashMap<String, bool>,
     scales: DimensionScales,
     /// Sources of virtual datasets in this file, with the dataset and where its mappings are.
     sources: Vec<(u32, Vec<u8>, u64)>,
@@ -204,5 +210,7 @@ const LEAST_ALLOWANCE: u64 = 16 << 20;
 const EXTENT_SIZE: u64 = 48;
 /// Of an object in all tables.
 const OBJECT_SIZE: u64 = 192;
-const METADATA_READS: u64 = 4;
-const RAW_READS: u64 = 3;
+/// How often a sound file needs its bytes as metadata, and more: objects of a heap are read with their block,
+/// and for each index.
+const METADATA_READS: u64 = 8;
+const RAW_READS: u64 = 4;

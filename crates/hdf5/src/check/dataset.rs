@@ -71,7 +71,7 @@ impl Checker<'_> {
             self.collections.is_whole = false;
             return Ok(());
         };
-        let plan = datatype.as_deref().and_then(|datatype| Plan::new(datatype, self.sizes()));
+        let plan = datatype.as_deref().and_then(Plan::new);
         self.collections.is_whole &= datatype.is_some() && dataspace.is_some();
         let described = Described { datatype, dataspace, pipeline, plan, layout, layout_at };
         if let Some((external, at)) = external {
@@ -198,6 +198,27 @@ impl Checker<'_> {
         Ok(())
     }
 
+    /// Reports a file with elements that is not there. What must not be followed is not looked for.
+    pub(super) fn check_presence(&mut self, name: &[u8], from: Pointer) {
+        let (Some(siblings), Ok(text)) = (&self.siblings, std::str::from_utf8(name)) else { return };
+        // Names with numbers of blocks stand for many files.
+        if text.contains('%') || self.asked.len() >= MOST_FILES {
+            return;
+        }
+        let is_missing = match self.asked.get(text) {
+            Some(known) => *known,
+            None => {
+                let is_missing = matches!(siblings.open(text), Ok(None));
+                self.asked.insert(text.to_owned(), is_missing);
+                is_missing
+            }
+        };
+        if is_missing {
+            let message = format!("the file {} does not exist", shown(name));
+            self.report(&rule::MISSING_FILE, from.structure, from.byte, message);
+        }
+    }
+
     /// Files that hold the elements: their names, and whether the pieces are enough.
     fn external_files(&mut self, described: &Described, external: &ExternalFiles, at: u64) -> Result<()> {
         const NAME: &str = ExternalFiles::NAME;
@@ -217,6 +238,7 @@ impl Checker<'_> {
             let len = if slot.len == u64::MAX { "all".to_owned() } else { slot.len.to_string() };
             let message = format!("{len} bytes from byte {} of the file {}", slot.offset, shown(name));
             self.report(&rule::EXTERNAL_DATA, NAME, from.byte, message);
+            self.check_presence(name, from);
         }
         if let Some(logical) = described.logical_bytes()
             && room < logical
@@ -230,6 +252,9 @@ impl Checker<'_> {
 }
 
 pub(super) const RAW_DATA: &str = "raw data";
+
+/// Files that are looked for.
+const MOST_FILES: usize = 1000;
 
 /// The longest piece in which elements are read.
 const PIECE: u64 = 1 << 20;

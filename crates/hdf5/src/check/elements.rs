@@ -48,13 +48,13 @@ enum Kind {
 
 impl Plan {
     /// The plan for a datatype; `None` if nothing of it leads elsewhere.
-    pub(super) fn new(datatype: &Datatype, sizes: Sizes) -> Option<Plan> {
+    pub(super) fn new(datatype: &Datatype) -> Option<Plan> {
         let size = usize::try_from(datatype.size).ok()?;
         let one = |kind| Some(Plan { size, items: vec![Item { offset: 0, count: 1, kind }] });
         match &datatype.class {
             DatatypeClass::Compound(compound) => {
                 let item = |member: &crate::format::message::datatype::Member| {
-                    let plan = Plan::new(&member.datatype, sizes)?;
+                    let plan = Plan::new(&member.datatype)?;
                     let offset = usize::try_from(member.byte_offset).ok()?;
                     Some(Item { offset, count: 1, kind: Kind::Parts(plan) })
                 };
@@ -62,13 +62,13 @@ impl Plan {
                 (!items.is_empty()).then_some(Plan { size, items })
             }
             DatatypeClass::Array(array) => {
-                let plan = Plan::new(&array.base, sizes)?;
+                let plan = Plan::new(&array.base)?;
                 let count = usize::try_from(array.len()?).ok()?;
                 Some(Plan { size, items: vec![Item { offset: 0, count, kind: Kind::Parts(plan) }] })
             }
             DatatypeClass::VariableLength(class) => {
                 let items = match class.kind {
-                    VariableLengthKind::Sequence => Plan::new(&class.base, sizes).map(Rc::new),
+                    VariableLengthKind::Sequence => Plan::new(&class.base).map(Rc::new),
                     VariableLengthKind::String { .. } => None,
                 };
                 one(Kind::Sequence { item_size: class.base.size.into(), items })
@@ -100,7 +100,7 @@ impl Kind {
 impl Checker<'_> {
     /// Follows what the elements of a datatype lead to.
     pub(super) fn elements_of(&mut self, datatype: &Datatype, bytes: &[u8], source: Source) -> Result<()> {
-        match Plan::new(datatype, self.sizes()) {
+        match Plan::new(datatype) {
             Some(plan) => self.elements(&plan, bytes, source),
             None => Ok(()),
         }

@@ -18,6 +18,7 @@ use bytes::Bytes;
 use huge::Huge;
 use hyperslab_codec::Scratch;
 use hyperslab_core::{Decoder, Result};
+use std::collections::VecDeque;
 use std::rc::Rc;
 
 /// A heap whose blocks were all visited.
@@ -36,8 +37,8 @@ pub(super) struct Heap {
     tiny: (u64, u64),
     /// Whether all blocks and objects could be reached.
     is_whole: bool,
-    /// The filtered block that was decoded last.
-    decoded: Option<(u64, Rc<Vec<u8>>)>,
+    /// Filtered blocks that were decoded last, by address; names come in no order of the blocks.
+    decoded: VecDeque<(u64, Rc<Vec<u8>>)>,
 }
 
 /// A direct block.
@@ -119,7 +120,7 @@ impl<'a> Checker<'a> {
             huge_used: (0, 0),
             tiny: (0, 0),
             is_whole: true,
-            decoded: None,
+            decoded: VecDeque::new(),
             header,
         };
         self.heap_blocks(&mut heap)?;
@@ -303,15 +304,15 @@ impl<'a> Checker<'a> {
         stored: &[u8],
     ) -> Result<Option<Rc<Vec<u8>>>> {
         const NAME: &str = FractalHeapDirectBlock::NAME;
-        if let Some((address, decoded)) = &heap.decoded
-            && *address == block.entry.address.0
-        {
-            return Ok(Some(Rc::clone(decoded)));
-        }
         let mask = block.entry.filtered.map_or(0, |filtered| filtered.filter_mask);
         let decoded = self.unfilter(heap, NAME, byte, stored, mask, block.size)?.map(Rc::new);
         if let Some(decoded) = &decoded {
-            heap.decoded = Some((block.entry.address.0, Rc::clone(decoded)));
+            heap.decoded.push_back((block.entry.address.0, Rc::clone(decoded)));
+            while heap.decoded.iter().map(|(_, block)| block.len()).sum::<usize>() > DECODED_BYTES
+                && heap.decoded.len() > 1
+            {
+                heap.decoded.pop_front();
+            }
         }
         Ok(decoded)
     }
@@ -413,8 +414,17 @@ impl<'a> Checker<'a> {
             return Ok(found.map(|(byte, bytes)| HeapObject { bytes, byte, is_plain: true }));
         }
         let stored = block.entry.filtered.map_or(block.size, |filtered| filtered.size);
-        let Some((byte, stored)) = self.bytes(NAME, address, stored, from)? else { return Ok(None) };
-        let Some(decoded) = self.unfiltered(heap, &block, byte, &stored)? else { return Ok(None) };
+        let Some(byte) = self.locate(NAME, address, stored, from) else { return Ok(None) };
+        let kept =
+            heap.decoded.iter().find(|(kept, _)| *kept == address.0).map(|(_, decoded)| Rc::clone(decoded));
+        let decoded = match kept {
+            Some(decoded) => decoded,
+            None => {
+                let Some((_, stored)) = self.bytes(NAME, address, stored, from)? else { return Ok(None) };
+                let Some(decoded) = self.unfiltered(heap, &block, byte, &stored)? else { return Ok(None) };
+                decoded
+            }
+        };
         let start = usize::try_from(within).unwrap_or(usize::MAX);
         let end = start.saturating_add(usize::try_from(len).unwrap_or(usize::MAX));
         let bytes = decoded.get(start..end).map(Bytes::copy_from_slice);
@@ -472,3 +482,6 @@ enum Field {
 }
 
 const KNOWN_FLAGS: u8 = 0b11;
+
+/// Of decoded blocks that are kept.
+const DECODED_BYTES: usize = 8 << 20;

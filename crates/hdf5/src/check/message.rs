@@ -149,7 +149,7 @@ impl Checker<'_> {
 }
 
 /// What reading a header that is shared from may cost.
-const SHARED_HEADER: u64 = 1024;
+const SHARED_HEADER: u64 = 256;
 
 /// Committed datatypes that are kept decoded.
 const MOST_TYPES: usize = 256;

@@ -116,13 +116,14 @@ rules! {
     DIMENSION_SCALE Warning "hdf5/dimension-scale"
         "DIMENSION_LIST and REFERENCE_LIST of dataset and dimension scale do not agree";
     VIRTUAL_SOURCE Warning "hdf5/virtual-source" "the source of a virtual dataset is not in the file that should have it";
+    MISSING_FILE Warning "hdf5/missing-file" "a file that has elements of a dataset does not exist";
     LIMIT Warning "hdf5/limit" "something was not checked, as it needs more memory or work than is allowed";
 
     UNKNOWN_MESSAGE Note "hdf5/unknown-message" "a message is of a type that the specification does not define";
     UNKNOWN_FILTER Note "hdf5/unknown-filter" "chunks pass a filter that is not known, so what they hold is not checked";
     DANGLING_SOFT_LINK Note "hdf5/dangling-soft-link" "a soft link leads to a path that does not exist";
     EXTERNAL_LINK Note "hdf5/external-link" "a link leads to another file, which is not checked";
-    EXTERNAL_DATA Note "hdf5/external-data" "elements are in another file, which is not checked";
+    EXTERNAL_DATA Note "hdf5/external-data" "elements are in another file, of which only the presence is checked";
     UNREFERENCED Note "hdf5/unreferenced" "objects of a heap that nothing refers to take space";
     TRAILING_BYTES Note "hdf5/trailing-bytes" "the file goes on behind its end-of-file address";
     UNACCOUNTED Note "hdf5/unaccounted" "bytes belong to no structure"

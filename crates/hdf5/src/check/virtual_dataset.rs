@@ -56,6 +56,7 @@ impl Checker<'_> {
                 shown(source.file)
             );
             self.report(&rule::EXTERNAL_DATA, NAME, object.byte, message);
+            self.check_presence(source.file, pointer(NAME, object.byte));
         }
         Ok(())
     }
