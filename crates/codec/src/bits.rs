@@ -157,54 +157,46 @@ impl<'a> BitReader<'a> {
 /// Appends bits to bytes.
 pub(crate) struct BitWriter {
     bytes: Vec<u8>,
-    /// The bits that do not fill a byte yet, the last in the lowest place.
-    held: u64,
+    /// The bits that are no whole word yet, the first in the highest place.
+    word: u64,
     have: u32,
 }
 
 impl BitWriter {
     /// Goes on behind `bytes`.
     pub(crate) fn after(bytes: Vec<u8>) -> Self {
-        BitWriter { bytes, held: 0, have: 0 }
-    }
-
-    /// Appends the lowest `count` bits of a number that has no others; at most 56.
-    #[inline(always)]
-    pub(crate) fn write(&mut self, count: u32, value: u64) {
-        self.held = self.held << count | value;
-        self.have += count;
-        if self.have >= 8 {
-            let whole = self.have / 8;
-            // The bits that count, moved to the highest place, without those behind the last whole byte.
-            let bytes = (self.held << (64 - self.have)).to_be_bytes();
-            self.bytes.extend_from_slice(bytes.get(..whole as usize).unwrap_or_default());
-            self.have %= 8;
-        }
+        BitWriter { bytes, word: 0, have: 0 }
     }
 
     /// Appends the lowest `count` bits of a number that has no others; at most 64.
-    pub(crate) fn write_long(&mut self, count: u32, value: u64) {
-        if count <= 56 {
-            return self.write(count, value);
+    #[inline(always)]
+    pub(crate) fn write(&mut self, count: u32, value: u64) {
+        let room = 64 - self.have;
+        if count < room {
+            // No bits of nothing may be shifted by a whole word.
+            self.word |= value.wrapping_shl(room - count);
+            self.have += count;
+        } else {
+            let left = count - room;
+            self.bytes.extend_from_slice(&(self.word | value >> left).to_be_bytes());
+            self.word = value.checked_shl(64 - left).unwrap_or(0);
+            self.have = left;
         }
-        self.write(count - 32, value >> 32);
-        self.write(32, value & u64::from(u32::MAX));
     }
 
     /// Appends `count` zeros and a one.
     pub(crate) fn write_zeros(&mut self, mut count: u32) {
-        while count > 55 {
-            self.write(55, 0);
-            count -= 55;
+        while count > 63 {
+            self.write(63, 0);
+            count -= 63;
         }
         self.write(count + 1, 1);
     }
 
     /// The bytes, the last filled up with zeros.
     pub(crate) fn finish(mut self) -> Vec<u8> {
-        if self.have > 0 {
-            self.write(8 - self.have, 0);
-        }
+        let bytes = self.word.to_be_bytes();
+        self.bytes.extend(bytes.iter().take(self.have.div_ceil(8) as usize));
         self.bytes
     }
 }
@@ -233,7 +225,7 @@ mod tests {
             let mut writer = BitWriter::after(vec![]);
             for piece in &pieces {
                 match *piece {
-                    Piece::Number(count, value) => writer.write_long(count, value),
+                    Piece::Number(count, value) => writer.write(count, value),
                     Piece::Zeros(count) => writer.write_zeros(count),
                 }
             }

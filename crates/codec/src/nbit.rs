@@ -133,8 +133,9 @@ impl Transform for Nbit {
         }
         out.clear();
         let mut bits = BitWriter::after(std::mem::take(out));
-        for element in raw.chunks_exact(self.element.size()) {
-            self.element.encode(&mut bits, element);
+        match &self.element {
+            NbitType::Atomic(atomic) => atomic.encode(&mut bits, raw),
+            element => raw.chunks_exact(element.size()).for_each(|raw| element.encode(&mut bits, raw)),
         }
         *out = bits.finish();
         out.resize(self.whole_bytes().saturating_add(1), 0);
@@ -227,11 +228,10 @@ impl NbitType {
                     bits.write(8, (*byte).into());
                 }
             }
-            NbitType::Array { base, .. } => {
-                for part in raw.chunks_exact(base.size()) {
-                    base.encode(bits, part);
-                }
-            }
+            NbitType::Array { base, .. } => match &**base {
+                NbitType::Atomic(atomic) => atomic.encode(bits, raw),
+                base => raw.chunks_exact(base.size()).for_each(|part| base.encode(bits, part)),
+            },
             NbitType::Compound { members, .. } => {
                 for (offset, member) in members {
                     let part = raw.get(*offset..).and_then(|part| part.get(..member.size()));
@@ -287,10 +287,39 @@ impl NbitAtomic {
         Some(())
     }
 
+    /// Appends the significant bits of numbers.
     fn encode(&self, bits: &mut BitWriter, raw: &[u8]) {
-        for part in self.parts() {
-            let byte = raw.get(part.byte).copied().unwrap_or(0);
-            bits.write(part.bits, u64::from(byte) >> part.shift & ((1 << part.bits) - 1));
+        match self.size {
+            1 => self.encode_words::<1>(bits, raw),
+            2 => self.encode_words::<2>(bits, raw),
+            4 => self.encode_words::<4>(bits, raw),
+            8 => self.encode_words::<8>(bits, raw),
+            size => {
+                for number in raw.chunks_exact(size) {
+                    for part in self.parts() {
+                        let byte = number.get(part.byte).copied().unwrap_or(0);
+                        bits.write(part.bits, u64::from(byte) >> part.shift & ((1 << part.bits) - 1));
+                    }
+                }
+            }
+        }
+    }
+
+    fn encode_words<const SIZE: usize>(&self, bits: &mut BitWriter, raw: &[u8]) {
+        let sizes = u32::try_from(self.precision).ok().zip(u32::try_from(self.offset).ok());
+        let Some((precision, shift)) = sizes else { return };
+        let mask = u64::MAX.checked_shr(64 - precision).unwrap_or(0);
+        for number in raw.as_chunks::<SIZE>().0 {
+            let mut bytes = [0; 8];
+            if let Some(low) = bytes.first_chunk_mut() {
+                *low = *number;
+            }
+            if self.big_endian
+                && let Some(low) = bytes.get_mut(..SIZE)
+            {
+                low.reverse();
+            }
+            bits.write(precision, u64::from_le_bytes(bytes) >> shift & mask);
         }
     }
 

@@ -177,7 +177,7 @@ impl Transform for ScaleOffset {
         }
         let mut bits = BitWriter::after(std::mem::take(out));
         for difference in numbers {
-            bits.write_long(header.bits, difference & ones(header.bits));
+            bits.write(header.bits, difference & ones(header.bits));
         }
         *out = bits.finish();
         // One byte more than whole bytes, even if no bits are left for it: so libhdf5 writes it.

@@ -162,9 +162,14 @@ impl Transform for Szip {
         let stream = stored.get(4..).unwrap_or_default();
         match self.interleaved() {
             Some(element) => {
-                let mut bytes = vec![0; len];
-                decode::decode(self, stream, &mut bytes)?;
-                Shuffle { element }.decode(&bytes, out, coders)?;
+                let mut planes = std::mem::take(&mut coders.planes);
+                if planes.len() < len {
+                    planes = vec![0; len];
+                }
+                let (bytes, _) = planes.split_at_mut(len);
+                decode::decode(self, stream, bytes)?;
+                Shuffle { element }.decode(bytes, out, coders)?;
+                coders.planes = planes;
             }
             None => decode::decode(self, stream, out)?,
         }
