@@ -8,6 +8,7 @@ mod digested;
 mod located;
 mod netcdf;
 mod shown;
+mod traps;
 mod walked;
 
 use hyperslab::describe::{DescribeOptions, describe};

@@ -1,0 +1,124 @@
+//! Where readers of HDF5 go wrong without saying so. The files are made, and read by h5py, in `data/make_traps.py`;
+//! every element tells its indexes, 100 i + j.
+
+use crate::{description, find, open, targets};
+use hyperslab::describe::DescribeOptions;
+use hyperslab::{ErrorKind, Item, digest, ndl, show};
+
+const MADE: &str = "own/traps.h5";
+
+/// The elements of an array, row-major.
+fn values(file: &str, path: &str) -> Vec<f64> {
+    let source = open(file);
+    let shown = show::show(&*source, &targets(&*source, path).unwrap()[0], &[]).unwrap();
+    shown.elements().map(|element| ndl::plain(element).parse().unwrap()).collect()
+}
+
+fn grid(rows: u32, columns: u32, of: impl Fn(u32, u32) -> f64) -> Vec<f64> {
+    (0..rows).flat_map(|i| (0..columns).map(move |j| (i, j))).map(|(i, j)| of(i, j)).collect()
+}
+
+fn indexes(i: u32, j: u32) -> f64 {
+    f64::from(100 * i + j)
+}
+
+#[test]
+fn chunks_stay_in_place_whichever_dimension_grows() {
+    for name in ["second_unlimited", "both_unlimited", "maximum_beyond"] {
+        assert_eq!(values(MADE, &format!("/{name}")), grid(5, 7, indexes), "{name}");
+    }
+}
+
+#[test]
+fn what_was_cut_off_does_not_come_back() {
+    let kept = |i, j| if i < 3 && j < 5 { indexes(i, j) } else { -7.0 };
+    assert_eq!(values(MADE, "/shrunk"), grid(6, 8, kept));
+}
+
+#[test]
+fn chunks_that_are_not_there_hold_the_fill_value() {
+    let written = |i, j| if (i, j) == (4, 6) { 1.0 } else { 2.5 };
+    assert_eq!(values(MADE, "/sparse"), grid(6, 8, written));
+}
+
+#[test]
+fn chunks_of_two_datasets_are_not_taken_for_each_other() {
+    let source = open(MADE);
+    for _ in 0..2 {
+        for (path, sign) in [("/one", 1.0), ("/other", -1.0)] {
+            let shown = show::show(&*source, &targets(&*source, path).unwrap()[0], &[]).unwrap();
+            let found: Vec<f64> = shown.elements().map(|one| ndl::plain(one).parse().unwrap()).collect();
+            assert_eq!(found, grid(4, 4, |i, j| sign * indexes(i, j)), "{path}");
+        }
+    }
+}
+
+#[test]
+fn scaleoffset_knows_floats_fill_values_and_both_byte_orders() {
+    for name in ["big_i4", "big_u2", "little_i8"] {
+        assert_eq!(values(MADE, &format!("/scaleoffset_{name}")), grid(4, 6, indexes), "{name}");
+    }
+    for name in ["big_f4", "big_f8", "little_f8"] {
+        let found = values(MADE, &format!("/scaleoffset_{name}"));
+        let wanted = grid(4, 6, |i, j| indexes(i, j) / 4.0);
+        let near = found.iter().zip(&wanted).all(|(found, wanted)| (found - wanted).abs() < 0.001);
+        assert!(near && found.len() == wanted.len(), "{name}: {found:?}");
+    }
+    let filled = |i, j| if i == 1 || i == 2 { indexes(i, j) } else { -1.0 };
+    assert_eq!(values(MADE, "/scaleoffset_filled"), grid(4, 6, filled));
+}
+
+#[test]
+fn nbit_knows_narrow_integers_big_endian_floats_and_compounds() {
+    assert_eq!(values(MADE, "/nbit_narrow"), grid(4, 6, indexes));
+    assert_eq!(values(MADE, "/nbit_big_f4"), grid(4, 6, |i, j| indexes(i, j) / 8.0));
+    let source = open(MADE);
+    let shown = show::show(&*source, &targets(&*source, "/nbit_compound").unwrap()[0], &[]).unwrap();
+    let last = shown.elements().last().map(ndl::json).unwrap();
+    assert_eq!(last, "[2, 1.25, [10, 11]]");
+}
+
+#[test]
+fn virtual_datasets_grow_with_their_sources_and_fill_where_there_are_none() {
+    let first = |i, j| if i == 0 { f64::from(j) } else { -5.0 };
+    assert_eq!(values(MADE, "/virtual"), grid(3, 4, first));
+    // Its own dataspace says four rows; its source has three.
+    assert_eq!(values(MADE, "/virtual_growing"), grid(3, 4, indexes));
+}
+
+#[test]
+fn old_layouts_and_members_with_dimensions_are_read() {
+    for version in [1_u32, 2] {
+        let times = |count: u32| (0..count).map(|n| f64::from(n * version)).collect::<Vec<_>>();
+        assert_eq!(values("own/traps_old.h5", &format!("/contiguous_{version}")), times(6));
+        assert_eq!(values("own/traps_old.h5", &format!("/chunked_{version}")), times(7));
+    }
+    let source = open("own/traps_old.h5");
+    let shown = show::show(&*source, &targets(&*source, "/compound_1").unwrap()[0], &[]).unwrap();
+    let found: Vec<String> = shown.elements().map(ndl::json).collect();
+    assert_eq!(found, ["[1, [2, 3]]", "[4, [5, 6]]"]);
+}
+
+#[test]
+fn circles_end_and_links_out_of_the_file_are_not_followed() {
+    let source = open(MADE);
+    let (text, errors) = description(&*source, "/", &DescribeOptions::default());
+    // The one thing in the file that nobody can read is not read unasked.
+    assert!(errors.is_empty(), "{errors:?}");
+    assert!(text.contains("back: {hard: /loop}"), "{text}");
+    assert!(text.contains("outside: {external: {file: traps.h5, path: /outside}}"), "{text}");
+    assert!(matches!(find(&*source, "/circle_a").item, Item::Link(_)));
+    let lines = digest::lines(&*source, &hyperslab::NodePath::root()).unwrap();
+    assert_eq!(lines.iter().filter(|line| line.path.starts_with("/loop")).count(), 2);
+}
+
+#[test]
+fn petabytes_that_were_never_written_are_refused_by_name() {
+    let source = open(MADE);
+    let target = &targets(&*source, "/vast").unwrap()[0];
+    let error = show::show(&*source, target, &[]).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::LimitExceeded);
+    assert!(error.to_string().contains("--limit allocation"), "{error}");
+    let shown = show::show(&*source, target, &["1000000,5".to_owned()]).unwrap();
+    assert_eq!(shown.elements().map(ndl::plain).collect::<Vec<_>>(), ["1.5"]);
+}
