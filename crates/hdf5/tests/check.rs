@@ -4,6 +4,7 @@
 
 use crate::{bytes, path};
 use bytes::Bytes;
+use hyperslab_core::storage::FileStorage;
 use hyperslab_core::{Limits, Severity};
 use hyperslab_hdf5::check::{Extent, Finding, Options, RULES, Summary, check, check_and_map};
 use hyperslab_hdf5::format::checksum::lookup3;
@@ -231,6 +232,27 @@ fn every_byte_of_a_file_is_somebodys_or_noted() {
         assert!(owned.iter().all(|owned| *owned), "{name}");
         assert_eq!(summary.unaccounted, Some(noted), "{name}");
     }
+}
+
+#[test]
+fn what_needs_more_memory_than_allowed_is_said() {
+    let limits = Limits { allocation: 16, ..Limits::default() };
+    let mut found = Vec::new();
+    let storage = Box::new(Bytes::from(bytes("data/check/new.h5")));
+    check(storage, limits, &options(), &mut |finding| found.push(finding)).unwrap();
+    assert!(found.iter().any(|finding| finding.rule == "hdf5/limit"));
+    assert!(found.iter().all(|finding| finding.severity > Severity::Error), "{found:#?}");
+}
+
+#[test]
+fn files_with_elements_that_do_not_exist_are_named() {
+    let storage = Box::new(FileStorage::open(path("data/check/old.h5")).unwrap());
+    let mut found = Vec::new();
+    check(storage, Limits::default(), &options(), &mut |finding| found.push(finding)).unwrap();
+    let missing: Vec<&Finding> = found.iter().filter(|finding| finding.rule == "hdf5/missing-file").collect();
+    assert_eq!(missing.len(), 1);
+    assert_eq!(missing[0].object.as_deref(), Some("/outside"));
+    assert!(missing[0].message.contains("elsewhere.raw"));
 }
 
 #[test]
