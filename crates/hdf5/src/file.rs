@@ -76,28 +76,13 @@ impl File {
     }
 
     fn open_among(storage: Box<dyn ReadAt>, limits: Limits, budget: Budget, others: Others) -> Result<File> {
-        let storage = match set::leading(&*storage)? {
-            Some(leading) => leading,
-            None => storage,
-        };
-        let siblings = storage.siblings().unwrap_or_else(|| Arc::new(Lonely));
+        let (storage, siblings) = leading(storage)?;
         let (superblock, base) = superblock::read(&*storage)?;
-        let storage: Arc<dyn ReadAt> = storage.into();
         let reader = |storage: &Arc<dyn ReadAt>| {
             Reader::new(Box::new(Arc::clone(storage)), base, superblock.sizes, limits)
                 .with_budget(budget.clone())
         };
-        let mut driver = self::driver(&reader(&storage), &superblock);
-        if driver.is_err()
-            && let Some(whole) = set::assumed(&*siblings, superblock.extension())?
-        {
-            driver = self::driver(&reader(&(Arc::new(whole) as Arc<dyn ReadAt>)), &superblock).or(driver);
-        }
-        let storage: Arc<dyn ReadAt> =
-            match set::assemble(&storage, &*siblings, driver, base, superblock.end_of_file)? {
-                Some(whole) => Arc::new(whole),
-                None => storage,
-            };
+        let (storage, _) = joined(storage, &*siblings, &superblock, base, &reader)?;
         let reader = match superblock.extension().is_undefined() {
             true => reader(&storage),
             false => extended(reader(&storage), superblock.extension(), storage)?,
@@ -299,16 +284,40 @@ fn extended(reader: Reader, extension: Address, storage: Arc<dyn ReadAt>) -> Res
 /// # Errors
 /// If other members are missing, or reading fails.
 pub(crate) fn whole(storage: Box<dyn ReadAt>, limits: Limits) -> Result<(Arc<dyn ReadAt>, Holes)> {
+    let (storage, siblings) = leading(storage)?;
+    let Ok((superblock, base)) = superblock::read(&*storage) else { return Ok((storage, Vec::new())) };
+    let reader = |storage: &Arc<dyn ReadAt>| {
+        Reader::new(Box::new(Arc::clone(storage)), base, superblock.sizes, limits)
+    };
+    joined(storage, &*siblings, &superblock, base, &reader)
+}
+
+/// The member with the superblock, and the files around it.
+fn leading(storage: Box<dyn ReadAt>) -> Result<(Arc<dyn ReadAt>, Arc<dyn Siblings>)> {
     let storage = match set::leading(&*storage)? {
         Some(leading) => leading,
         None => storage,
     };
     let siblings = storage.siblings().unwrap_or_else(|| Arc::new(Lonely));
-    let storage: Arc<dyn ReadAt> = storage.into();
-    let Ok((superblock, base)) = superblock::read(&*storage) else { return Ok((storage, Vec::new())) };
-    let reader = Reader::new(Box::new(Arc::clone(&storage)), base, superblock.sizes, limits);
-    let Ok(driver) = driver(&reader, &superblock) else { return Ok((storage, Vec::new())) };
-    match set::assemble(&storage, &*siblings, Ok(driver), base, superblock.end_of_file)? {
+    Ok((storage.into(), siblings))
+}
+
+/// The whole that a member with a superblock belongs to; itself if it belongs to none.
+fn joined(
+    storage: Arc<dyn ReadAt>,
+    siblings: &dyn Siblings,
+    superblock: &Superblock,
+    base: u64,
+    reader: &dyn Fn(&Arc<dyn ReadAt>) -> Reader,
+) -> Result<(Arc<dyn ReadAt>, Holes)> {
+    let mut found = driver(&reader(&storage), superblock);
+    if found.is_err()
+        && let Some(whole) = set::assumed(siblings, superblock.extension())?
+    {
+        let whole: Arc<dyn ReadAt> = Arc::new(whole);
+        found = driver(&reader(&whole), superblock).or(found);
+    }
+    match set::assemble(&storage, siblings, found, base, superblock.end_of_file)? {
         Some(whole) => {
             let holes = whole.holes();
             Ok((Arc::new(whole), holes))
