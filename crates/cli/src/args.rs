@@ -293,48 +293,6 @@ pub(crate) struct Output {
     pub(crate) output: Option<PathBuf>,
 }
 
-impl std::ops::Deref for Describe {
-    type Target = Output;
-    fn deref(&self) -> &Output {
-        &self.to
-    }
-}
-
-impl std::ops::Deref for Ls {
-    type Target = Output;
-    fn deref(&self) -> &Output {
-        &self.to
-    }
-}
-
-impl std::ops::Deref for Show {
-    type Target = Output;
-    fn deref(&self) -> &Output {
-        &self.to
-    }
-}
-
-impl std::ops::Deref for Digest {
-    type Target = Output;
-    fn deref(&self) -> &Output {
-        &self.to
-    }
-}
-
-impl std::ops::Deref for Check {
-    type Target = Output;
-    fn deref(&self) -> &Output {
-        &self.to
-    }
-}
-
-impl std::ops::Deref for Create {
-    type Target = Output;
-    fn deref(&self) -> &Output {
-        &self.to
-    }
-}
-
 fn limit(text: &str) -> Result<(String, u64), String> {
     const NAMES: [&str; 4] = ["allocation", "nesting", "rank", "filters"];
     let (name, value) = text.split_once('=').ok_or("expected NAME=N")?;

@@ -42,24 +42,24 @@ fn main() -> ExitCode {
 fn run(cli: &Cli) -> Exit {
     let messages = Messages::new(&cli.common);
     let done = match &cli.verb {
-        Verb::Describe(args) => output::to(args.output.as_deref(), |out| {
+        Verb::Describe(args) => output::to(args.to.output.as_deref(), |out| {
             command::describe::run(args, &cli.common, &messages, out)
         }),
         Verb::Ls(args) => {
-            output::to(args.output.as_deref(), |out| command::ls::run(args, &cli.common, &messages, out))
+            output::to(args.to.output.as_deref(), |out| command::ls::run(args, &cli.common, &messages, out))
         }
         Verb::Show(args) => {
-            output::to(args.output.as_deref(), |out| command::show::run(args, &cli.common, &messages, out))
+            output::to(args.to.output.as_deref(), |out| command::show::run(args, &cli.common, &messages, out))
         }
-        Verb::Digest(args) => {
-            output::to(args.output.as_deref(), |out| command::digest::run(args, &cli.common, &messages, out))
-        }
-        Verb::Check(args) => {
-            output::to(args.output.as_deref(), |out| command::check::run(args, &cli.common, &messages, out))
-        }
-        Verb::Create(args) => {
-            output::to(args.output.as_deref(), |out| command::create::run(args, &cli.common, &messages, out))
-        }
+        Verb::Digest(args) => output::to(args.to.output.as_deref(), |out| {
+            command::digest::run(args, &cli.common, &messages, out)
+        }),
+        Verb::Check(args) => output::to(args.to.output.as_deref(), |out| {
+            command::check::run(args, &cli.common, &messages, out)
+        }),
+        Verb::Create(args) => output::to(args.to.output.as_deref(), |out| {
+            command::create::run(args, &cli.common, &messages, out)
+        }),
         Verb::Schema { to } => output::to(to.output.as_deref(), |out| {
             out.write_all(hyperslab::ndl::SCHEMA.as_bytes())?;
             Ok(Exit::Yes)

@@ -15,7 +15,7 @@ use std::path::Path;
 
 pub(crate) fn run(args: &Check, common: &Common, messages: &Messages, out: &mut dyn Write) -> Result<Exit> {
     let form = if args.json { Findings::Json } else { args.form };
-    let color = form == Findings::Text && paints_stdout(common, args.output.is_some());
+    let color = form == Findings::Text && paints_stdout(common, args.to.output.is_some());
     let mut worst = Exit::Yes;
     let mut total = Total::default();
     let mut log = sarif::Log::default();

@@ -49,7 +49,7 @@ pub(crate) fn run(args: &Create, common: &Common, messages: &Messages, out: &mut
     match args.json {
         true => writeln!(out, "{}", summary(&plan, &refusals, target))?,
         false if !sound => {}
-        false => write(&plan, &*source, target, paints_stdout(common, args.output.is_some()), out)?,
+        false => write(&plan, &*source, target, paints_stdout(common, args.to.output.is_some()), out)?,
     }
     Ok(if sound { Exit::Yes } else { Exit::No })
 }

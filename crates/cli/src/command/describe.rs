@@ -65,7 +65,7 @@ fn one(
         writeln!(out, "---")?;
     }
     let name = if location.store == "-" { "standard input" } else { &location.store };
-    match paints_stdout(common, args.output.is_some()) && !args.json {
+    match paints_stdout(common, args.to.output.is_some()) && !args.json {
         true => describe(&*source, name, &targets, options, &mut Painter::new(out)),
         false => describe(&*source, name, &targets, options, out),
     }

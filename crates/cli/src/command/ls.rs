@@ -87,7 +87,7 @@ fn directory(
     if !args.one && !args.json {
         writeln!(out, "{path}: directory, {count} {}", if count == 1 { "store" } else { "stores" })?;
         if count > 0 {
-            table.write(out, paints_stdout(common, args.output.is_some()))?;
+            table.write(out, paints_stdout(common, args.to.output.is_some()))?;
         }
     }
     Ok(Exit::Yes)
@@ -133,7 +133,7 @@ impl List<'_> {
                 None => writeln!(out)?,
             }
             if counts != Counts::default() {
-                table.write(out, paints_stdout(common, self.args.output.is_some()))?;
+                table.write(out, paints_stdout(common, self.args.to.output.is_some()))?;
             }
         }
         Ok(worst)

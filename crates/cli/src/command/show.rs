@@ -29,7 +29,7 @@ pub(crate) fn run(args: &Show, common: &Common, messages: &Messages, out: &mut d
         }
     };
     match if args.json { Form::Json } else { args.form } {
-        Form::Table => table(&shown, paints_stdout(common, args.output.is_some()), out)?,
+        Form::Table => table(&shown, paints_stdout(common, args.to.output.is_some()), out)?,
         Form::Csv => separated(&shown, ',', out)?,
         Form::Tsv => separated(&shown, '\t', out)?,
         Form::Json => json(&shown, out)?,
