@@ -126,6 +126,39 @@ fn returns_what_it_encoded() {
     }
 }
 
+#[test]
+fn frames_that_claim_another_size_are_refused_before_anything_is_decoded() {
+    let declares = |codec: &Codec| match codec {
+        Codec::Bitshuffle(bitshuffle) => bitshuffle.codec != BitshuffleCodec::None,
+        Codec::Blosc(_) | Codec::Blosc2(_) | Codec::Lz4Hdf5(_) | Codec::Zstd(_) => true,
+        _ => false,
+    };
+    for golden in goldens().into_iter().filter(|golden| golden.codecs.last().is_some_and(declares)) {
+        let [codec] = golden.codecs.as_slice() else { continue };
+        for wrong in [0, golden.raw.len() - 1, golden.raw.len() + 1, 1 << 40] {
+            let e = check_size(std::slice::from_ref(codec), &golden.stored, wrong).unwrap_err();
+            assert_eq!(e.kind(), ErrorKind::Malformed, "{} as {wrong}", golden.name);
+        }
+    }
+}
+
+/// A frame whose blocks are longer than what it is part of must not be allocated for.
+#[test]
+fn arrays_with_blocks_beyond_their_chunk_are_refused() {
+    let golden = goldens().into_iter().find(|golden| golden.name == "blosc2 array of zeros").unwrap();
+    let mut stored = golden.stored;
+    // Chunks and blocks of 6 x 4 and 3 x 2 elements become those of 2^30 elements along the first dimension.
+    for (at, from) in [(0, 6_u32), (10, 3)] {
+        let shape = [0xd2, 0, 0, 0, u8::try_from(from).unwrap()];
+        let found = stored.windows(5).enumerate().skip(at).find(|(_, window)| *window == shape).unwrap().0;
+        stored[found + 1] = 0x40;
+    }
+    let mut out = vec![0; golden.raw.len()];
+    let e = decode(&golden.codecs, &stored, &mut out, &mut Scratch::new()).unwrap_err();
+    assert_eq!(e.kind(), ErrorKind::Malformed);
+    assert!(e.to_string().contains("Blosc blocks of"), "{e}");
+}
+
 /// What `foreign.py` gives to the codecs' own libraries, if it says where it wants it.
 #[test]
 fn encodes_for_other_libraries() {
