@@ -113,7 +113,8 @@ pub fn check_and_map(
         objects: Objects::new(most(stored, OBJECT_SIZE)),
         visited: FxHashSet::default(),
         bytes_left: stored.saturating_mul(METADATA_READS).saturating_add(LEAST_ALLOWANCE),
-        raw_left: stored.saturating_mul(RAW_READS).saturating_add(LEAST_ALLOWANCE),
+        raw_left: stored.saturating_mul(RAW_READS).saturating_add(LEAST_RAW),
+        decoded: FxHashSet::default(),
         tired: false,
         complete: true,
         current: objects::FILE,
@@ -162,6 +163,8 @@ struct Checker<'a> {
     bytes_left: u64,
     /// What may still be read of raw data, likewise.
     raw_left: u64,
+    /// Where chunks begin that were decoded.
+    decoded: FxHashSet<u64>,
     /// Whether it was said that these are used up.
     tired: bool,
     /// Whether all links could be read, so that what is not reached is not linked.
@@ -206,6 +209,7 @@ fn most(len: u64, size: u64) -> usize {
 }
 
 const LEAST_ALLOWANCE: u64 = 16 << 20;
+const LEAST_RAW: u64 = 1 << 20;
 /// Of a piece of the map while it is merged.
 const EXTENT_SIZE: u64 = 48;
 /// Of an object in all tables.

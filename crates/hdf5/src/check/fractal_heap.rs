@@ -330,7 +330,8 @@ impl<'a> Checker<'a> {
             heap.is_whole = false;
             return Ok(None);
         };
-        if !self.spend_raw(stored.len() as u64, structure, byte) {
+        let cost = (stored.len() as u64).saturating_add(len / FREE_EXPANSION);
+        if !self.spend_raw(cost, structure, byte) {
             heap.is_whole = false;
             return Ok(None);
         }
@@ -482,6 +483,9 @@ enum Field {
 }
 
 const KNOWN_FLAGS: u8 = 0b11;
+
+/// Blocks may be decoded often: those larger than this many times what is stored count for more.
+const FREE_EXPANSION: u64 = 256;
 
 /// Of decoded blocks that are kept.
 const DECODED_BYTES: usize = 8 << 20;
