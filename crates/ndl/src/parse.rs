@@ -91,10 +91,11 @@ pub fn parse(text: &[u8], options: &ParseOptions) -> Parsed {
         Err(error) => return not_text(text, error.valid_up_to()),
     };
     let mut findings = Findings::new(source, options.strict);
-    if !is_printable(source, &mut findings) {
-        return Parsed { diagnostics: findings.finish(), ..Parsed::default() };
-    }
-    let document = Document::read(source, &mut findings);
+    let document = match Document::read_json(source, &mut findings) {
+        Some(document) => document,
+        None if is_printable(source, &mut findings) => Document::read(source, &mut findings),
+        None => return Parsed { diagnostics: findings.finish(), ..Parsed::default() },
+    };
     if findings.is_hopeless() {
         return Parsed { diagnostics: findings.finish(), ..Parsed::default() };
     }

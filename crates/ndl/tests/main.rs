@@ -13,6 +13,7 @@ mod documents;
 mod everything;
 mod grid;
 mod hostile;
+mod json;
 mod mistakes;
 mod observations;
 mod ocean;

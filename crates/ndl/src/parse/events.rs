@@ -4,6 +4,7 @@
 //!
 //! Spec: YAML 1.2.2, core schema
 
+mod json;
 mod reader;
 mod syntax;
 
@@ -93,6 +94,16 @@ pub(crate) struct Key<'t> {
 }
 
 impl<'a> Document<'a> {
+    /// Reads a text that is JSON as a whole; `None` if it is not.
+    pub(crate) fn read_json(text: &'a str, findings: &mut Findings<'_>) -> Option<Document<'a>> {
+        let before = findings.len();
+        let document = json::read(text, Reader::new(findings));
+        if document.is_none() {
+            findings.truncate(before);
+        }
+        document
+    }
+
     /// Reads the one document of a text. After an error there is none, unless the tree is whole nevertheless.
     pub(crate) fn read(text: &'a str, findings: &mut Findings<'_>) -> Document<'a> {
         Reader::new(findings).read(text).unwrap_or_default()

@@ -69,6 +69,17 @@ impl<'s> Findings<'s> {
         self.found.len() >= MOST_FINDINGS
     }
 
+    /// How many there are, for [`truncate`](Self::truncate).
+    pub(crate) fn len(&self) -> (usize, u64) {
+        (self.found.len(), self.left_out)
+    }
+
+    /// Takes back what was found since there were so many.
+    pub(crate) fn truncate(&mut self, (found, left_out): (usize, u64)) {
+        self.found.truncate(found);
+        self.left_out = left_out;
+    }
+
     /// Counts a finding that is not kept any more.
     pub(crate) fn leave_out(&mut self) {
         if !self.silent {

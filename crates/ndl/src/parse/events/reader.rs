@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
 pub(super) struct Reader<'f, 's, 'a> {
-    findings: &'f mut Findings<'s>,
+    pub(super) findings: &'f mut Findings<'s>,
     document: Document<'a>,
     open: Vec<Open>,
     /// What the open collections hold so far, one's behind that of the one around it.
@@ -91,9 +91,15 @@ impl<'f, 's, 'a> Reader<'f, 's, 'a> {
                     }
                     self.add(data, span, anchor, 1, 0)?;
                 }
-                Event::SequenceStart(anchor, tag) => self.begin(false, anchor, tag.as_deref(), span)?,
-                Event::MappingStart(anchor, tag) => self.begin(true, anchor, tag.as_deref(), span)?,
-                Event::SequenceEnd | Event::MappingEnd => self.end(span)?,
+                Event::SequenceStart(anchor, tag) => {
+                    let tag = self.tag(tag.as_deref(), place(span));
+                    self.begin(false, anchor, tag, place(span))?;
+                }
+                Event::MappingStart(anchor, tag) => {
+                    let tag = self.tag(tag.as_deref(), place(span));
+                    self.begin(true, anchor, tag, place(span))?;
+                }
+                Event::SequenceEnd | Event::MappingEnd => self.end(place(span))?,
                 Event::Alias(anchor) => self.alias(anchor, place(span))?,
                 Event::StreamEnd => break,
                 Event::Nothing | Event::StreamStart | Event::DocumentEnd => {}
@@ -102,26 +108,28 @@ impl<'f, 's, 'a> Reader<'f, 's, 'a> {
         Ok(self.document)
     }
 
-    fn begin(
-        &mut self,
-        mapping: bool,
-        anchor: usize,
-        tag: Option<&YamlTag>,
-        span: YamlSpan,
-    ) -> Result<(), Stop> {
-        let start = place(span);
+    /// The document of which all events were told.
+    pub(super) fn finish(self) -> Document<'a> {
+        self.document
+    }
+
+    /// Whether what is open is a mapping; `None` if nothing is.
+    pub(super) fn is_in_mapping(&self) -> Option<bool> {
+        self.open.last().map(|open| open.mapping)
+    }
+
+    pub(super) fn begin(&mut self, mapping: bool, anchor: usize, tag: Tag, start: Span) -> Result<(), Stop> {
         if self.open.len() >= MOST_LEVELS {
             return Err(self.too_deep(start));
         }
-        let tag = self.tag(tag, start);
         let first = self.children.len();
         self.open.push(Open { mapping, tag, anchor, start, first, weight: 1, height: 0 });
         Ok(())
     }
 
-    fn end(&mut self, span: YamlSpan) -> Result<(), Stop> {
+    /// Ends what is open at the place behind it.
+    pub(super) fn end(&mut self, end: Span) -> Result<(), Stop> {
         let Some(open) = self.open.pop() else { return Ok(()) };
-        let end = place(span);
         let end_column = if end.line == open.start.line { end.column } else { Span::ON };
         let span = Span { end_column, ..open.start };
         let expected = if open.mapping { Tag::Map } else { Tag::Seq };
@@ -140,7 +148,7 @@ impl<'f, 's, 'a> Reader<'f, 's, 'a> {
     }
 
     /// Puts a node into the collection that is open.
-    fn add(
+    pub(super) fn add(
         &mut self,
         data: Data<'a>,
         span: Span,
