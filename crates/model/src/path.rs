@@ -64,7 +64,8 @@ impl NodePath {
 
     /// The number of components.
     pub fn depth(&self) -> usize {
-        if self.is_root() { 0 } else { self.0.matches('/').count() }
+        // Paths are compared by it: a search for each slash in turn takes ten times as long.
+        if self.is_root() { 0 } else { self.0.bytes().filter(|byte| *byte == b'/').count() }
     }
 
     /// Whether this is `/`.

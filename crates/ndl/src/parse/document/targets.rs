@@ -14,7 +14,7 @@ enum Lost {
     Nowhere,
     /// Behind a link whose end is not in the document.
     Elsewhere,
-    /// Links lead to each other.
+    /// Links lead to each other, or are too many.
     Round,
 }
 
@@ -26,7 +26,9 @@ impl Reader<'_, '_> {
                 Ok(_) => continue,
                 Err(Lost::Nowhere) => format!("a hard link to {target}, where nothing is"),
                 Err(Lost::Elsewhere) => format!("a hard link to {target}, which is in no part of this file"),
-                Err(Lost::Round) => format!("a hard link to {target}, which leads back to itself"),
+                Err(Lost::Round) => format!(
+                    "a hard link to {target}, which leads back to itself or through more than {MOST_STEPS} links"
+                ),
             };
             let hint = self.similar(target);
             self.context.findings.error("ndl/link", span, why).maybe_hint(hint);
