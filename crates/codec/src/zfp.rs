@@ -93,6 +93,29 @@ impl Zfp {
         Zfp { field, limits, big_endian }.checked()
     }
 
+    /// What is kept of numbers.
+    pub fn mode(&self) -> ZfpMode {
+        let limits = &self.limits;
+        let rank = self.field.dims.iter().filter(|extent| **extent > 0).count();
+        let rank = u32::try_from(rank).ok().and_then(|rank| ZfpDimensionality::try_from(rank).ok());
+        if let Some(rate) = rank.and_then(|rank| limits.rate(rank)) {
+            ZfpMode::Rate(rate)
+        } else if let Some(bits) = limits.precision() {
+            ZfpMode::Precision(bits)
+        } else if let Some(error) = limits.accuracy() {
+            ZfpMode::Accuracy(error)
+        } else if limits.mode() == zfp_rs::ZfpMode::Reversible {
+            ZfpMode::Reversible
+        } else {
+            ZfpMode::Expert {
+                least_bits: limits.min_bits(),
+                most_bits: limits.max_bits(),
+                most_precision: limits.max_prec(),
+                least_exponent: limits.min_exp(),
+            }
+        }
+    }
+
     /// The coder that a full header describes. Bytes behind the header are ignored.
     ///
     /// # Errors
@@ -437,5 +460,23 @@ mod tests {
         assert_eq!(header(b"zip\x05"), "zfp header without the signature \"zfp\"");
         assert_eq!(header(b"zfp\x04"), "zfp stream version 4, expected 5");
         assert_eq!(header(b"zfp\x05"), "zfp header of 4 bytes, which ends too early");
+    }
+
+    #[test]
+    fn modes_return() {
+        let expert =
+            ZfpMode::Expert { least_bits: 16, most_bits: 400, most_precision: 20, least_exponent: -30 };
+        let modes = [
+            ZfpMode::Rate(8.0),
+            ZfpMode::Precision(12),
+            ZfpMode::Accuracy(0.125),
+            ZfpMode::Reversible,
+            expert,
+        ];
+        for mode in modes {
+            let zfp = Zfp::new(ZfpNumber::Float64, &[20, 30], mode, false).unwrap();
+            assert_eq!(zfp.mode(), mode);
+            assert_eq!(Zfp::from_header(&zfp.header(), false).unwrap().mode(), mode);
+        }
     }
 }

@@ -9,9 +9,11 @@ mod szip;
 mod zfp;
 
 use crate::format::message::filter_pipeline::Filter;
-use hyperslab_codec::{Codec, Scratch, check_size, decode};
+use hyperslab_codec::{Scratch, check_size, decode};
 use hyperslab_core::{Error, ErrorKind, Result};
 use registered::{REGISTERED, Reading, Registered};
+
+pub use hyperslab_codec::{Codec, ZfpMode};
 
 /// Deflate, a zlib stream.
 pub const DEFLATE: u16 = 1;

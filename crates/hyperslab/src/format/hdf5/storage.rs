@@ -5,7 +5,7 @@ use super::{Hdf5Source, text};
 use hyperslab_core::Result;
 use hyperslab_core::rows::Heap;
 use hyperslab_hdf5::Dataset;
-use hyperslab_hdf5::filter::{self, canonical_name};
+use hyperslab_hdf5::filter::{self, Codec, ZfpMode, canonical_name};
 use hyperslab_hdf5::format::message::data_layout::LayoutClass;
 use hyperslab_hdf5::format::message::fill_value::WriteTime;
 use hyperslab_hdf5::format::message::filter_pipeline::Filter as Hdf5Filter;
@@ -22,7 +22,7 @@ impl Hdf5Source {
         };
         let fill = dataset.fill(&self.file)?;
         let element_size = match dataset.layout() {
-            LayoutClass::Chunked(chunked) => Some(u64::from(chunked.element_size)),
+            LayoutClass::Chunked(chunked) => Some(chunked.element_size),
             _ => None,
         };
         Ok(Storage {
@@ -92,7 +92,10 @@ fn filter(from: &Hdf5Filter, element: Option<u64>) -> Filter {
         }
         filter::ZSTD => parameters.signed("level", 0),
         filter::BITGROOM | filter::GRANULAR_BITROUND => parameters.int("digits", 0, None),
-        filter::ZFP => return raw(from),
+        filter::ZFP => match filter::codec(from, 0) {
+            Ok(Some(Codec::Zfp(zfp))) => parameters.zfp(zfp.mode()),
+            _ => return raw(from),
+        },
         _ if from.client_data.is_empty() => {}
         _ => {
             let values = from.client_data.iter().map(|value| Directive::Int((*value).into())).collect();
@@ -151,6 +154,26 @@ impl Parameters<'_> {
         if let Some(value) = self.value(at).filter(|value| *value != 0 && element != Some((*value).into())) {
             self.list.push(("bytes".into(), Directive::Int(value.into())));
         }
+    }
+
+    fn zfp(&mut self, mode: ZfpMode) {
+        let (word, numbers) = match mode {
+            ZfpMode::Rate(rate) => ("rate", vec![("rate", Directive::Float(rate))]),
+            ZfpMode::Precision(bits) => ("precision", vec![("precision", Directive::Int(bits.into()))]),
+            ZfpMode::Accuracy(error) => ("accuracy", vec![("accuracy", Directive::Float(error))]),
+            ZfpMode::Reversible => ("reversible", Vec::new()),
+            ZfpMode::Expert { least_bits, most_bits, most_precision, least_exponent } => {
+                let numbers = vec![
+                    ("minbits", Directive::Int(least_bits.into())),
+                    ("maxbits", Directive::Int(most_bits.into())),
+                    ("maxprec", Directive::Int(most_precision.into())),
+                    ("minexp", Directive::Int(least_exponent.into())),
+                ];
+                ("expert", numbers)
+            }
+        };
+        self.text("mode", word);
+        self.list.extend(numbers.into_iter().map(|(name, number)| (name.to_owned(), number)));
     }
 
     /// Version, version of the format or in Blosc 2 the bytes of a block, bytes of an element and of a chunk, level,
@@ -231,6 +254,7 @@ mod tests {
             (32008, &[0, 4, 4, 64, 2], "bitshuffle | codec=lz4 block=64"),
             (32008, &[0, 4, 4, 0, 3, 5], "bitshuffle | codec=zstd level=5"),
             (32008, &[0, 4, 4], "bitshuffle"),
+            (32013, &[0x1010_5111, 0x0570_667a, 0x0000_01d2, 0x01f0_0000], "zfp | mode=rate rate=Float(8.0)"),
             (32015, &[3], "zstd | level=3"),
             (32015, &[u32::MAX], "zstd | level=-1"),
             (32022, &[3, 4, 0, 0, 0], "bitgroom | digits=3"),
