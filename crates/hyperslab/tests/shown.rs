@@ -89,7 +89,7 @@ fn what_has_no_values_says_so() {
         ("ocean.nc", "/waves/direction", "a dimension without values"),
         ("datatypes.h5", "/layouts/null", "a null dataspace has no values"),
         ("datatypes.h5", "/links/soft", "a link has no values of its own"),
-        ("hdf5/reading.h5", "/virtual", "a virtual dataset"),
+        ("hdf5/reading.h5", "/external", "its external data file elsewhere.raw is missing"),
         ("hdf5/reading.h5", "/unknown_filter", "filter 32007 (JPEG-XR)"),
     ] {
         let error = shown(&*open(name), path, &[]).unwrap_err();
