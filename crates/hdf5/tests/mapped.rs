@@ -6,8 +6,9 @@ use hyperslab_core::storage::FileStorage;
 use hyperslab_core::{Encoder, ErrorKind, Limits, Result};
 use hyperslab_hdf5::File;
 use hyperslab_hdf5::format::encoding::DataspaceSelection;
-use hyperslab_hdf5::format::encoding::selection::PointSelection;
+use hyperslab_hdf5::format::encoding::selection::hyperslab::{Blocks, Dimension, HyperslabVersion};
 use hyperslab_hdf5::format::encoding::selection::points::PointVersion;
+use hyperslab_hdf5::format::encoding::selection::{HyperslabSelection, PointSelection};
 use hyperslab_hdf5::format::infrastructure::VirtualDatasetBlock;
 use hyperslab_hdf5::format::infrastructure::virtual_dataset_block::{
     Mapping, SourceFile, SourceName, Version,
@@ -308,4 +309,29 @@ fn single_points_are_mapped_in_their_order() {
     let bytes = with_sources(super::bytes("data/virtual/cycle.h5"), "own", &block);
     let file = super::open_bytes(bytes).unwrap();
     assert_eq!(read(&file, "own").unwrap_err().kind(), ErrorKind::Malformed);
+}
+
+#[test]
+fn numbers_that_never_run_out_are_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let blocks = |count, block| {
+        let dimension = Dimension { start: 0, stride: block, count, block };
+        let (version, blocks) = (HyperslabVersion::V2, Blocks::Regular(vec![dimension]));
+        DataspaceSelection::Hyperslab(HyperslabSelection { version, blocks })
+    };
+    let endless = Mapping {
+        source_file: SourceFile::Named(SourceName::Here(b"/no/such/folder/%b/beside.h5".to_vec())),
+        virtual_selection: blocks(u64::MAX, 2),
+        source_selection: blocks(1, 2),
+        ..mapping("/level 0")
+    };
+    let block = VirtualDatasetBlock { version: Version::V0, mappings: vec![endless] };
+    // Found by its last component, whatever the number in front.
+    std::fs::copy(path("data/virtual/cycle.h5"), dir.path().join("beside.h5")).unwrap();
+    let opened = dir.path().join("opened.h5");
+    let bytes = with_sources(super::bytes("data/virtual/cycle.h5"), "own", &block);
+    std::fs::write(&opened, bytes).unwrap();
+    let file = open_path(&opened).unwrap();
+    let e = object(&file, "own").unwrap().dataset(&file).unwrap_err();
+    assert_eq!(e.kind(), ErrorKind::LimitExceeded, "{e}");
 }

@@ -77,6 +77,8 @@ pub(crate) struct Chain<'a> {
 /// A source that was found.
 struct Source<'a> {
     file: SourceFile<'a>,
+    /// Of its object header.
+    address: Address,
     dataset: Dataset,
 }
 
@@ -228,8 +230,18 @@ impl Mapping {
             }
             Kind::Numbered { here } => {
                 let mut number = 0;
-                while self.source(file, number, chain)?.is_some() {
+                let (mut last, mut same) = (None, 0_u32);
+                while let Some(source) = self.source(file, number, chain)? {
                     number += 1;
+                    // An absolute name whose folder has the number is, where that is missing, always the same.
+                    let found = Some((source.file.get().identity().map(Path::to_owned), source.address));
+                    same = if found == last { same + 1 } else { 0 };
+                    if same > MOST_SAME {
+                        let detail =
+                            format!("more than {MOST_SAME} numbered sources that are one and the same");
+                        return Err(Error::new(ErrorKind::LimitExceeded, detail));
+                    }
+                    last = found;
                 }
                 let last = number.checked_sub(1);
                 let block = last.and_then(|last| self.block(here, last));
@@ -356,7 +368,7 @@ impl Mapping {
             return Err(Error::malformed(format!("its source {path} is a {}", object.kind().name())));
         }
         let dataset = Dataset::open(found.get(), object.header(), Some(chain))?;
-        Ok(Some(Source { file: found, dataset }))
+        Ok(Some(Source { file: found, address, dataset }))
     }
 }
 
@@ -480,5 +492,7 @@ fn too_large() -> Error {
 const MOST_DEPTH: u32 = 32;
 /// Each may be a file that is opened.
 const MOST_SOURCES: u32 = 1 << 17;
+/// Numbers in a row that lead to one source, as links of people may make them.
+const MOST_SAME: u32 = 1000;
 /// Bytes of elements that are read at once, beside the rows themselves.
 const MOST_BAND: u64 = 64 << 20;
