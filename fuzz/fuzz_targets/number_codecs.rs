@@ -2,8 +2,8 @@
 #![no_main]
 
 use hyperslab_codec::{
-    Codec, Nbit, NbitAtomic, NbitType, ScaleOffset, ScaleOffsetNumber, Scratch, Szip, Zfp, ZfpMode, ZfpNumber,
-    decode, encode,
+    Codec, Nbit, NbitAtomic, NbitType, ScaleOffset, ScaleOffsetNumber, Scratch, Szip, Zfp, ZfpMode,
+    ZfpNumber, decode, encode,
 };
 use libfuzzer_sys::fuzz_target;
 
@@ -65,7 +65,11 @@ fn codec(parameters: &[u8; 8]) -> Option<Codec> {
             let number = match a % 4 {
                 0 => ScaleOffsetNumber::Float32 { digits },
                 1 => ScaleOffsetNumber::Float64 { digits },
-                _ => ScaleOffsetNumber::Integer { size: 1 << (a / 4 % 4), signed: a > 127, bits: (b % 64).into() },
+                _ => ScaleOffsetNumber::Integer {
+                    size: 1 << (a / 4 % 4),
+                    signed: a > 127,
+                    bits: (b % 64).into(),
+                },
             };
             let fill = other.then(|| u64::from_le_bytes([c, d, c, d, c, d, c, d]));
             ScaleOffset::new(elements, number, flag, fill).ok().map(Codec::from)
