@@ -70,7 +70,7 @@ pub(crate) struct Chain<'a> {
     address: Address,
     before: Option<&'a Chain<'a>>,
     depth: u32,
-    /// Sources that were looked for, for the first of them.
+    /// How many more sources may be looked for, for all of them.
     sources: &'a AtomicU32,
 }
 
@@ -142,7 +142,7 @@ impl Mapped {
 
     /// The dimensions that the sources give the dataset, which is stored with `stored` ones.
     pub(super) fn derive(&self, file: &File, stored: &[u64], before: Option<&Chain<'_>>) -> Result<Vec<u64>> {
-        let sources = AtomicU32::new(0);
+        let sources = AtomicU32::new(LEAST_SOURCES);
         let chain = Chain::after(before, file, self.own, &sources)?;
         let mut least = vec![0; stored.len()];
         let mut derived: Vec<Option<u64>> = vec![None; stored.len()];
@@ -184,7 +184,9 @@ impl Mapped {
         heap: &mut Heap<Reference>,
         before: Option<&Chain<'_>>,
     ) -> Result<()> {
-        let sources = AtomicU32::new(0);
+        // Each source of a source that is meant gives an element at least.
+        let elements = u32::try_from(region.len().unwrap_or(u64::MAX)).unwrap_or(u32::MAX);
+        let sources = AtomicU32::new(elements.saturating_add(LEAST_SOURCES).min(MOST_SOURCES));
         let chain = Chain::after(before, file, self.own, &sources)?;
         let mut rest = rows;
         for band in bands(region, &vec![1; region.rank()], row, MOST_BAND)? {
@@ -349,8 +351,10 @@ impl Mapping {
     /// The source, or the one of this number; `None` if there is no such file or object.
     fn source<'a>(&self, file: &'a File, number: u64, chain: &Chain<'_>) -> Result<Option<Source<'a>>> {
         // Only sources of sources multiply.
-        if chain.depth > 0 && chain.sources.fetch_add(1, Ordering::Relaxed) >= MOST_SOURCES {
-            let detail = format!("more than {MOST_SOURCES} sources of sources are read for one region");
+        let take = |left: u32| left.checked_sub(1);
+        if chain.depth > 0 && chain.sources.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).is_err()
+        {
+            let detail = "virtual datasets whose sources of sources multiply beyond their elements";
             return Err(Error::new(ErrorKind::LimitExceeded, detail));
         }
         let name = self.file.text(number);
@@ -490,7 +494,8 @@ fn too_large() -> Error {
 
 /// Virtual datasets that are each the source of another.
 const MOST_DEPTH: u32 = 32;
-/// Each may be a file that is opened.
+/// Sources of sources, each of which may be a file that is opened: granted to any read, and to the largest.
+const LEAST_SOURCES: u32 = 1 << 12;
 const MOST_SOURCES: u32 = 1 << 17;
 /// Numbers in a row that lead to one source, as links of people may make them.
 const MOST_SAME: u32 = 1000;
