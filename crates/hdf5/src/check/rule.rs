@@ -76,7 +76,7 @@ rules! {
     VARIABLE_LENGTH Error "hdf5/variable-length" "an element is longer than the heap object that holds it";
     SHARED_MESSAGE Error "hdf5/shared-message" "a message is shared from where no such message is";
     SHARED_MESSAGE_COUNT Error "hdf5/shared-message-count"
-        "a shared message counts other uses than there are, or its index other messages";
+        "a shared message counts fewer uses than there are, or its index other messages";
     SHARED_MESSAGE_HASH Error "hdf5/shared-message-hash" "the hash of a shared message is not that of its bytes";
     MISSING_MESSAGE Error "hdf5/missing-message" "an object lacks a message that it cannot do without";
     DATATYPE Error "hdf5/datatype" "a datatype contradicts itself";
@@ -97,6 +97,7 @@ rules! {
     CHUNK_OUTSIDE Warning "hdf5/chunk-outside" "a chunk lies outside of the dataset's current dimensions";
     UNKNOWN_MESSAGE_FATAL Warning "hdf5/unknown-message-fatal"
         "a message of an unknown type says that objects with it must not be opened";
+    SHARED_MESSAGE_LEFT Warning "hdf5/shared-message-left" "a shared message counts more uses than there are";
     UNUSUAL_DATATYPE Warning "hdf5/unusual-datatype"
         "a datatype leaves so many bits unused that libhdf5 refuses it without a checksum";
     ATTRIBUTE_ORDER Warning "hdf5/attribute-order" "two attributes of an object have one creation order";

@@ -16,6 +16,7 @@ use crate::format::message::{HeaderMessage, Message, MessageType};
 use crate::format::{Structure, checksum};
 use hyperslab_core::{Decoder, Result};
 use rustc_hash::FxHashMap;
+use std::cmp::Ordering;
 
 /// The indexes of the file.
 #[derive(Default)]
@@ -192,18 +193,24 @@ impl Checker<'_> {
     ) -> Result<bool> {
         match &message.location {
             SharedMessageLocation::Heap { reference_count, heap_id } => {
+                let is_complete = self.complete && self.collections.is_whole;
                 let kept = self.shared.kept.get(&message.hash).copied().unwrap_or(0);
                 let found = uses.get(heap_id).copied().unwrap_or(0).saturating_add(kept);
-                if *reference_count < found
-                    || *reference_count > found && self.complete && self.collections.is_whole
-                {
+                // libhdf5 counts parts of attributes once more for each object that it copies.
+                let rule = match reference_count.cmp(&found) {
+                    Ordering::Less => Some(&rule::SHARED_MESSAGE_COUNT),
+                    Ordering::Greater => Some(&rule::SHARED_MESSAGE_LEFT).filter(|_| is_complete),
+                    Ordering::Equal => None,
+                };
+                if let Some(rule) = rule {
                     let text = format!("a reference count of {reference_count}, {found} messages share it");
-                    let at = from.byte + 5;
-                    self.report_bytes(&rule::SHARED_MESSAGE_COUNT, from.structure, at, Some(4), text);
+                    self.report_bytes(rule, from.structure, from.byte + 5, Some(4), text);
                 }
                 let Some(heap) = heap else { return Ok(true) };
                 let Some(object) = self.heap_object(heap, heap_id, from, true)? else { return Ok(true) };
-                let types = (0..16).filter(|bit| index.message_types >> bit & 1 != 0);
+                let indexed = |bit: u32| index.message_types >> bit & 1 != 0;
+                // The index of fill values has those of the old message too.
+                let types = (0..16).filter(|bit| indexed(*bit) || *bit == 4 && indexed(5));
                 let mut hashes =
                     types.map(|message_type| checksum::lookup3_from(&object.bytes, message_type));
                 if !hashes.any(|hash| hash == message.hash) {

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Writes files in every combination of format bounds, orders, file space strategies and user blocks, with objects
-of every kind made, changed and deleted in two sessions: `make_matrix.py DIRECTORY`. Checking them must give no
+"""Writes files in every combination of format bounds, orders, file space strategies and user blocks, and with rare
+properties, with objects of every kind made, changed and deleted in two sessions: `make_matrix.py DIRECTORY`. Checking them must give no
 error: `cargo run -p hyperslab-hdf5 --example check -- --values DIRECTORY`.
 
 Needs h5py 3.16 over HDF5 2.0.
 """
 
+import ctypes
 import itertools
 import random
 import sys
@@ -181,6 +182,98 @@ def second(f, rng):
         f["sparse"][rng.randrange(1000), rng.randrange(1000)] = 2
 
 
+LIBRARY = ctypes.CDLL(str(next((Path(h5py.__file__).parents[1] / "h5py.libs").glob("libhdf5-*.so*"))))
+
+
+def call(name, plist, *arguments):
+    """h5py does not know these properties, so the library behind it is called."""
+    assert getattr(LIBRARY, name)(ctypes.c_int64(plist.id), *arguments) >= 0, name
+
+
+def shared_kinds(*kinds):
+    def change(fcpl):
+        call("H5Pset_shared_mesg_nindexes", fcpl, ctypes.c_uint(len(kinds)))
+        for number, kind in enumerate(kinds):
+            call("H5Pset_shared_mesg_index", fcpl, ctypes.c_uint(number), ctypes.c_uint(kind), ctypes.c_uint(4))
+
+    return change
+
+
+def shared_phase(most, least):
+    return lambda fcpl: call("H5Pset_shared_mesg_phase_change", fcpl, ctypes.c_uint(most), ctypes.c_uint(least))
+
+
+ALL_KINDS = 1 << 1 | 1 << 3 | 1 << 5 | 1 << 11 | 1 << 12
+
+SPECIAL = {
+    "shared_all": [shared_kinds(ALL_KINDS)],
+    "shared_tree": [shared_kinds(ALL_KINDS), shared_phase(0, 0)],
+    "shared_attributes": [shared_kinds(1 << 12), shared_phase(6, 3)],
+    "shared_each": [shared_kinds(1 << 1, 1 << 3, 1 << 5, 1 << 11, 1 << 12), shared_phase(5, 2)],
+    "sizes_4": [lambda fcpl: fcpl.set_sizes(4, 4)],
+    "sizes_84": [lambda fcpl: fcpl.set_sizes(8, 4)],
+    "sizes_48": [lambda fcpl: fcpl.set_sizes(4, 8)],
+    "k": [
+        lambda fcpl: call("H5Pset_sym_k", fcpl, ctypes.c_uint(2), ctypes.c_uint(2)),
+        lambda fcpl: call("H5Pset_istore_k", fcpl, ctypes.c_uint(2)),
+    ],
+}
+
+
+def special(f, rng):
+    """Groups and datasets whose creation properties differ from the usual."""
+    gcpl = h5py.h5p.create(h5py.h5p.GROUP_CREATE)
+    call("H5Pset_deflate", gcpl, ctypes.c_uint(6))
+    call("H5Pset_link_phase_change", gcpl, ctypes.c_uint(2), ctypes.c_uint(1))
+    call("H5Pset_attr_phase_change", gcpl, ctypes.c_uint(2), ctypes.c_uint(1))
+    group = h5py.Group(h5py.h5g.create(f.id, b"filtered group", gcpl=gcpl))
+    for n in range(400):
+        group[f"link {n:04} {'y' * rng.randrange(60)}"] = h5py.SoftLink("/" + "x" * rng.randrange(1, 90))
+        if n % 5 == 0:
+            del group[rng.choice(list(group))]
+    for n in range(30):
+        group.attrs[f"attribute {n}"] = "the same text in all of them"
+    for n in range(12):
+        f.copy("filtered group" if n == 0 else f"dataset {n - 1}", f"copy {n}") if n == 0 else None
+        made = f.create_dataset(f"dataset {n}", (4, 5), "<i2", chunks=(2, 5), compression="gzip", fillvalue=3)
+        made.attrs["units"] = "the same text in all of them"
+        made.attrs["range"] = [1.5, 2.5]
+        for k in range(n):
+            made.attrs[f"more {k}"] = k
+    for n in range(0, 12, 3):
+        del f[f"dataset {n}"]
+    for n in range(1, 12, 3):
+        del f[f"dataset {n}"].attrs["units"]
+        f.copy(f"dataset {n}", f"copied {n}")
+
+
+def rare(out):
+    for (name, changes), bounds in itertools.product(SPECIAL.items(), LIBVER[1:]):
+        path = out / f"{name}_{bounds[0]}-{bounds[1]}.h5"
+        rng = random.Random(7)
+        fcpl = h5py.h5p.create(h5py.h5p.FILE_CREATE)
+        for change in changes:
+            change(fcpl)
+        fapl = h5py.h5p.create(h5py.h5p.FILE_ACCESS)
+        levels = {
+            "earliest": h5py.h5f.LIBVER_EARLIEST, "v108": h5py.h5f.LIBVER_V18, "v110": h5py.h5f.LIBVER_V110,
+            "v112": h5py.h5f.LIBVER_V112, "v114": h5py.h5f.LIBVER_V114, "v200": h5py.h5f.LIBVER_V200,
+            "latest": h5py.h5f.LIBVER_LATEST,
+        }
+        fapl.set_libver_bounds(levels[bounds[0]], levels[bounds[1]])
+        h5py.get_config().track_order = False
+        with h5py.File(h5py.h5f.create(str(path).encode(), h5py.h5f.ACC_TRUNC, fcpl, fapl)) as f:
+            special(f, rng)
+            if not name.startswith("sizes"):
+                first(f, rng, bounds)
+        with h5py.File(path, "r+", libver=bounds) as f:
+            if not name.startswith("sizes"):
+                second(f, rng)
+            del f["dataset 5"], f["copied 4"]
+            f["dataset 8"].attrs["units"] = "another text"
+            f.create_dataset("late", (4, 5), "<i2", chunks=(2, 5), compression="gzip", fillvalue=3)
+
+
 def main():
     out = Path(sys.argv[1])
     out.mkdir(parents=True, exist_ok=True)
@@ -201,6 +294,7 @@ def main():
             first(f, rng, bounds)
         with h5py.File(path, "r+", libver=bounds) as f:
             second(f, rng)
+    rare(out)
 
 
 if __name__ == "__main__":
