@@ -231,6 +231,30 @@ fn reading_12_keys_of_other_programs_return() {
 }
 
 #[test]
+fn reading_12_keys_of_other_programs_that_cannot_be_kept_are_told() {
+    let members = [
+        "a: {shape: [], type: int8, storage: {x-s: 1}}",
+        "a: {shape: [], type: {compound: [{m: int8}]}, storage: {members: {m: {x-s: 1}}}}",
+        "a: {shape: [], type: {opaque: {size: 1, x-s: 1}}}",
+        "a: {shape: [], type: {vlen: {base: int8}, x-s: 1}}",
+        "a: {shape: [], type: regref, value: {target: /a, all: true, x-s: 1}}",
+    ];
+    for member in members {
+        let found = finding(&format!("ndarrays:\n  {member}\n"));
+        assert!(found.contains(": note: the key \"x-s\" in "), "{member}: {found}");
+        assert!(found.contains("where it is not kept"), "{member}: {found}");
+    }
+    for link in ["{soft: /a, x-s: 1}", "{external: {file: f, path: p, x-s: 1}}"] {
+        let found = finding(&format!("links:\n  l: {link}\n"));
+        assert!(found.contains("where it is not kept"), "{link}: {found}");
+    }
+    // Filters have names, under which their parameters are kept.
+    clean(
+        "ndarrays:\n  a: {shape: [1], type: int8, storage: {chunk: [1], filter: [{deflate: {level: 1, x-s: 1}}]}}\n",
+    );
+}
+
+#[test]
 fn reading_13_absent_null_and_empty_are_alike() {
     for text in ["/: {}", "/:\n", "/: {attributes: null, ndarrays: {}, dimcoords:}"] {
         assert_eq!(clean(text).order, [path("/")]);
@@ -865,6 +889,21 @@ fn reading_63_no_type_is_a_partial_description() {
             (4, "/c without a type"),
             (4, "/c without a shape")
         ]
+    );
+}
+
+#[test]
+fn reading_63_what_needs_a_type_or_a_shape_is_told_where_there_is_none() {
+    let found = finding("ndarrays: {a: {shape: [2], storage: {fillvalue: 7}, value: [1, 2]}}");
+    assert!(found.contains("a value without a type"), "{found}");
+    let found = finding("dimcoords: {d: {size: 2, storage: {fillvalue: 7}}}");
+    assert_eq!(found, "1:47: error: a fill value without a type [ndl/type]");
+    let found = finding("dimcoords: {d: {size: 2, storage: {domain: [0, 1]}}}");
+    assert_eq!(found, "1:44: error: a domain without a type [ndl/type]");
+    let found = finding("ndarrays: {a: {type: int8, storage: {shape: [3]}}}");
+    assert_eq!(
+        found,
+        "1:45: error: storage.shape without a shape, of which it is what is there [ndl/shape]; write shape: beside storage:"
     );
 }
 

@@ -100,9 +100,13 @@ impl<'t, 's> Context<'t, 's> {
         }
     }
 
-    /// A key that means nothing here. Keys of other programs begin with `x-`.
+    /// A key that means nothing here. Those of other programs, which begin with `x-`, are kept by what has a name.
     pub(super) fn unknown_key(&mut self, key: Key<'_>, place: &str, known: &[&str]) {
         if key.name.starts_with(EXTRA) {
+            if !KEEPERS.contains(&place) {
+                let message = format!("the key {} in {place}, where it is not kept", shown(key.name));
+                self.findings.note("ndl/unknown-key", key.span, message);
+            }
             return;
         }
         if self.findings.is_full() {
@@ -276,6 +280,10 @@ fn distance(a: &str, b: &str) -> usize {
     }
     row.last().copied().unwrap_or(usize::MAX)
 }
+
+/// What keeps the keys of other programs.
+const KEEPERS: &[&str] =
+    &["a file", "a group", "an ndarray", "a dimcoord", "an attribute", "a named datatype with a type"];
 
 /// Bytes of names that are compared.
 const MOST_NAME: usize = 100;

@@ -178,6 +178,11 @@ impl<'t> Context<'t, '_> {
         let of_type = |key: &Key<'_>| {
             !(named && matches!(key.name, "attributes" | "storage") || key.name.starts_with("x-"))
         };
+        if !named {
+            for (key, _) in mapping.iter().filter(|(key, _)| key.name.starts_with("x-")) {
+                self.unknown_key(key, "a type without a name", CATEGORIES);
+            }
+        }
         let mut entries = mapping.iter().filter(|(key, _)| of_type(key));
         let (Some((key, node)), None) = (entries.next(), entries.next()) else {
             let message = "a type with no category or several, expected one";

@@ -18,6 +18,17 @@ impl<'t> Context<'t, '_> {
             self.entity(node, "an ndarray", &["shape", "type", "attributes", "storage", "value"])?;
         let directives = self.storage(mapping.get("storage"), Owner::Ndarray);
         let value = mapping.get("value");
+        if let (None, Some((_, place))) = (mapping.get("shape"), &directives.extent) {
+            self.findings
+                .error(
+                    "ndl/shape",
+                    place.span(),
+                    "storage.shape without a shape, of which it is what is there",
+                )
+                .hint("write shape: beside storage:");
+            self.attributes(mapping.get("attributes"));
+            return None;
+        }
         let shape = match (mapping.get("shape"), value) {
             (Some(shape), _) => self.shape(shape, group, directives.extent.as_ref(), value),
             (None, Some(value)) => {
@@ -234,9 +245,12 @@ impl<'t> Context<'t, '_> {
     }
 
     pub(super) fn link(&mut self, node: Node<'t>) -> Option<Link> {
-        let entry =
-            node.mapping().filter(|mapping| mapping.len() == 1).and_then(|mapping| mapping.iter().next());
-        let Some((key, to)) = entry else {
+        let entries = node.mapping().map(Mapping::iter).into_iter().flatten();
+        let (extra, entries): (Vec<_>, Vec<_>) = entries.partition(|(key, _)| key.name.starts_with(EXTRA));
+        for (key, _) in extra {
+            self.unknown_key(key, "a link", &[]);
+        }
+        let [(key, to)] = *entries.as_slice() else {
             let message = format!("{} for a link, expected a map with one key", node.describe());
             self.findings
                 .error("ndl/link", node.span(), message)
@@ -320,6 +334,17 @@ impl<'t> Context<'t, '_> {
     ) -> Option<Arc<Datatype>> {
         if let Some(datatype) = mapping.get("type") {
             return self.own_datatype(datatype, &directives.storage.element).map(Arc::new);
+        }
+        // Where values lack their type too, they say it.
+        let told = [
+            ("a fill value", directives.fill.filter(|fill| !fill.is_null())),
+            ("a domain", directives.domain),
+            ("a tile", directives.tile),
+        ];
+        for (what, place) in told {
+            if let Some(place) = place.filter(|_| mapping.get("value").is_none()) {
+                self.findings.error("ndl/type", place.span(), format!("{what} without a type"));
+            }
         }
         if wanted {
             match mapping.get("value") {

@@ -5,7 +5,7 @@ use super::events::{Key, Mapping, Node, Scalar, View, shown};
 use super::filter;
 use super::scalar::{Resolved, base64, double, resolve};
 use hyperslab_model::{
-    ByteOrder, CharacterSet, Directive, ElementStorage, FillTime, Layout, Length, Order, Pad, Storage,
+    ByteOrder, CharacterSet, Directive, EXTRA, ElementStorage, FillTime, Layout, Length, Order, Pad, Storage,
 };
 
 /// What the `storage` of an object holds.
@@ -354,6 +354,9 @@ impl<'t> Context<'t, '_> {
             None => Vec::new(),
             Some((_, View::Mapping(mapping))) => {
                 for (key, _) in mapping.iter().filter(|(key, _)| !known.has(key.name)) {
+                    if key.name.starts_with(EXTRA) {
+                        continue;
+                    }
                     self.unknown_key(key, name, known.parameters);
                 }
                 let mut parameters = self.directives(mapping);
