@@ -132,10 +132,8 @@ impl Szip {
 }
 
 impl Transform for Szip {
-    fn decoded_sizes(&self, least: usize, most: usize) -> Option<(usize, usize)> {
-        let stream = most.checked_sub(4)?;
-        let sizes = (0, stream.saturating_mul(MOST_RATIO));
-        if least > 4 { Some((1, sizes.1)) } else { Some(sizes) }
+    fn decoded_sizes(&self, _: usize, most: usize) -> Option<(usize, usize)> {
+        Some((0, most.checked_sub(4)?.saturating_mul(MOST_RATIO)))
     }
 
     fn declared_size(&self, stored: &[u8]) -> Result<Option<usize>> {
