@@ -97,6 +97,7 @@ rules! {
     CHUNK_OUTSIDE Warning "hdf5/chunk-outside" "a chunk lies outside of the dataset's current dimensions";
     UNKNOWN_MESSAGE_FATAL Warning "hdf5/unknown-message-fatal"
         "a message of an unknown type says that objects with it must not be opened";
+    USE_COUNT Warning "hdf5/use-count" "a committed datatype counts other messages than share it";
     SHARED_MESSAGE_LEFT Warning "hdf5/shared-message-left" "a shared message counts more uses than there are";
     UNUSUAL_DATATYPE Warning "hdf5/unusual-datatype"
         "a datatype leaves so many bits unused that libhdf5 refuses it without a checksum";
