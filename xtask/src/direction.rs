@@ -12,6 +12,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("hyperslab-model", &["hyperslab-core"]),
     ("hyperslab-ndl", &["hyperslab-core", "hyperslab-model"]),
     ("hyperslab-hdf5", &["hyperslab-core", "hyperslab-codec"]),
+    ("hyperslab-zarr", &["hyperslab-core", "hyperslab-codec"]),
     ("hyperslab-netcdf4", &["hyperslab-core", "hyperslab-hdf5"]),
     (
         "hyperslab",

@@ -1,0 +1,221 @@
+//! JSON as Zarr's metadata needs it: strict, and nothing of it lost.
+//!
+//! Numbers keep their digits and objects their order, so that what is parsed can be emitted again. A name that
+//! occurs twice in one object, a bare `NaN` and text in another encoding than UTF-8 are errors, not choices.
+//!
+//! Spec: RFC 8259
+
+mod emit;
+mod parse;
+mod spot;
+
+pub use spot::Deviation;
+pub(crate) use spot::{Context, Spot};
+
+use hyperslab_core::Result;
+
+/// A JSON value.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Json {
+    /// `null`
+    Null,
+    /// `true` or `false`
+    Bool(bool),
+    /// A number of any size and precision.
+    Number(Number),
+    /// A string, without its escapes.
+    String(String),
+    /// An array.
+    Array(Vec<Json>),
+    /// An object.
+    Object(Object),
+}
+
+/// A number as it is written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Number(Box<str>);
+
+/// Members in the order of the document. Names are unique.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Object(Vec<(String, Json)>);
+
+impl Json {
+    /// What JSON calls this kind of value.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Json::Null => "null",
+            Json::Bool(_) => "a boolean",
+            Json::Number(_) => "a number",
+            Json::String(_) => "a string",
+            Json::Array(_) => "an array",
+            Json::Object(_) => "an object",
+        }
+    }
+
+    /// The string, if it is one.
+    pub fn as_str(&self) -> Option<&str> {
+        match self {
+            Json::String(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// The object, if it is one.
+    pub fn as_object(&self) -> Option<&Object> {
+        match self {
+            Json::Object(object) => Some(object),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn object(&self, at: &Spot<'_>) -> Result<&Object> {
+        self.as_object().ok_or_else(|| self.is_not("an object", at))
+    }
+
+    pub(crate) fn array(&self, at: &Spot<'_>) -> Result<&[Json]> {
+        match self {
+            Json::Array(items) => Ok(items),
+            _ => Err(self.is_not("an array", at)),
+        }
+    }
+
+    pub(crate) fn text(&self, at: &Spot<'_>) -> Result<&str> {
+        self.as_str().ok_or_else(|| self.is_not("a string", at))
+    }
+
+    pub(crate) fn boolean(&self, at: &Spot<'_>) -> Result<bool> {
+        match self {
+            Json::Bool(value) => Ok(*value),
+            _ => Err(self.is_not("a boolean", at)),
+        }
+    }
+
+    /// An integer from 0 to 2^64 - 1, written without fraction and exponent.
+    pub(crate) fn unsigned(&self, at: &Spot<'_>) -> Result<u64> {
+        let Json::Number(number) = self else { return Err(self.is_not("an unsigned integer", at)) };
+        number
+            .as_u64()
+            .ok_or_else(|| at.malformed(format!("{number}, expected an integer from 0 to 2^64 - 1")))
+    }
+
+    /// An array of such integers.
+    pub(crate) fn unsigned_array(&self, at: &Spot<'_>) -> Result<Vec<u64>> {
+        self.array(at)?.iter().enumerate().map(|(i, item)| item.unsigned(&at.index(i))).collect()
+    }
+
+    pub(crate) fn is_not(&self, expected: &str, at: &Spot<'_>) -> hyperslab_core::Error {
+        at.malformed(format!("{}, expected {expected}", self.kind()))
+    }
+}
+
+impl Number {
+    /// An integer.
+    pub fn integer(value: impl Into<i128>) -> Number {
+        Number(value.into().to_string().into())
+    }
+
+    /// A finite number; JSON has no others.
+    pub fn float(value: f64) -> Option<Number> {
+        value.is_finite().then(|| Number(format!("{value:?}").into()))
+    }
+
+    /// The digits as they are written.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The value, if it is written without fraction and exponent and is small enough.
+    pub fn as_integer(&self) -> Option<i128> {
+        self.0.parse().ok()
+    }
+
+    /// The same from 0 to 2^64 - 1.
+    pub fn as_u64(&self) -> Option<u64> {
+        self.as_integer().and_then(|value| value.try_into().ok())
+    }
+
+    /// The nearest double, which may be infinite.
+    pub fn as_f64(&self) -> f64 {
+        self.0.parse().unwrap_or(f64::NAN)
+    }
+}
+
+impl std::fmt::Display for Number {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl Object {
+    /// An object without members.
+    pub fn new() -> Object {
+        Object::default()
+    }
+
+    /// The value of `name`.
+    pub fn get(&self, name: &str) -> Option<&Json> {
+        self.0.iter().find(|(found, _)| found == name).map(|(_, value)| value)
+    }
+
+    /// Gives `name` a value, at the end unless it has one already.
+    pub fn insert(&mut self, name: impl Into<String>, value: Json) {
+        let name = name.into();
+        match self.0.iter_mut().find(|(found, _)| *found == name) {
+            Some((_, old)) => *old = value,
+            None => self.0.push((name, value)),
+        }
+    }
+
+    /// Name and value of each member, in order.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = (&str, &Json)> {
+        self.0.iter().map(|(name, value)| (name.as_str(), value))
+    }
+
+    /// The number of members.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub(crate) fn required(&self, name: &str, at: &Spot<'_>) -> Result<&Json> {
+        self.get(name).ok_or_else(|| at.malformed(format!("no {name:?}")))
+    }
+
+    /// The members that `known` does not name.
+    pub(crate) fn others(&self, known: &[&str]) -> Object {
+        Object(self.0.iter().filter(|(name, _)| !known.contains(&name.as_str())).cloned().collect())
+    }
+}
+
+impl FromIterator<(String, Json)> for Object {
+    /// Of values with equal names the last one stays.
+    fn from_iter<T: IntoIterator<Item = (String, Json)>>(members: T) -> Object {
+        let mut object = Object::new();
+        for (name, value) in members {
+            object.insert(name, value);
+        }
+        object
+    }
+}
+
+impl From<&str> for Json {
+    fn from(text: &str) -> Json {
+        Json::String(text.to_owned())
+    }
+}
+
+impl From<u64> for Json {
+    fn from(value: u64) -> Json {
+        Json::Number(Number::integer(value))
+    }
+}
+
+impl From<&[u64]> for Json {
+    fn from(values: &[u64]) -> Json {
+        Json::Array(values.iter().map(|value| Json::from(*value)).collect())
+    }
+}

@@ -1,0 +1,154 @@
+//! How an array is cut into chunks.
+//!
+//! Spec: Zarr v3 "Chunk grids", zarr-extensions/chunk-grids/rectilinear
+
+use super::{Extension, Written};
+use crate::json::{Json, Object, Spot};
+use hyperslab_core::nd::{self, Axis};
+use hyperslab_core::{Error, ErrorKind, Limits, Result};
+
+/// A chunk grid of version 3; version 2 has only the regular one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ChunkGrid {
+    /// `regular`: chunks of one shape.
+    Regular {
+        /// Elements of a chunk along each dimension.
+        chunk_shape: Vec<u64>,
+    },
+    /// `rectilinear`: chunks of several sizes along a dimension.
+    Rectilinear {
+        /// The sizes along each dimension.
+        chunk_shapes: Vec<Edges>,
+    },
+}
+
+/// The sizes of chunks along one dimension of a rectilinear grid.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Edges {
+    /// All of one size.
+    Step(u64),
+    /// Sizes and how often each is repeated, as many as the document gives.
+    Runs(Vec<(u64, u64)>),
+}
+
+impl ChunkGrid {
+    /// Chunks of one shape as version 3 writes them.
+    pub fn regular(chunk_shape: Vec<u64>) -> Written<ChunkGrid> {
+        let mut configuration = Object::new();
+        configuration.insert("chunk_shape", chunk_shape.as_slice().into());
+        let json = Extension::new("regular", Some(configuration)).emit();
+        Written::new(ChunkGrid::Regular { chunk_shape }, json)
+    }
+
+    pub(crate) fn parse(json: &Json, shape: &[u64], at: &Spot<'_>) -> Result<ChunkGrid> {
+        let extension = Extension::parse(json, at)?;
+        extension.check_understood(at)?;
+        let inner = at.name("configuration");
+        match extension.name.as_str() {
+            "regular" => {
+                let here = inner.name("chunk_shape");
+                let sizes = extension.configured(at)?.required("chunk_shape", &inner)?;
+                let chunk_shape = sizes.unsigned_array(&here)?;
+                check_rank(chunk_shape.len(), shape, &here)?;
+                if let Some(index) = chunk_shape.iter().position(|size| *size == 0) {
+                    return Err(here.index(index).malformed("0, expected 1 or more"));
+                }
+                Ok(ChunkGrid::Regular { chunk_shape })
+            }
+            "rectilinear" => rectilinear(extension.configured(at)?, shape, &inner),
+            other => Err(at.unsupported(format!("chunk grid {other:?}"))),
+        }
+    }
+
+    /// The grid with every edge told, as far as an array of `shape` reaches.
+    ///
+    /// # Errors
+    /// [`ErrorKind::LimitExceeded`] for more edges than `limits` have room for.
+    pub fn geometry(&self, shape: &[u64], limits: &Limits) -> Result<nd::ChunkGrid> {
+        match self {
+            ChunkGrid::Regular { chunk_shape } => nd::ChunkGrid::regular(chunk_shape),
+            ChunkGrid::Rectilinear { chunk_shapes } => {
+                let most = limits.allocation / 64;
+                let axes = chunk_shapes.iter().zip(shape).map(|(edges, len)| edges.axis(*len, most));
+                nd::ChunkGrid::new(axes.collect::<Result<_>>()?)
+            }
+        }
+    }
+}
+
+impl Edges {
+    fn axis(&self, len: u64, most: u64) -> Result<Axis> {
+        let runs = match self {
+            Edges::Step(chunk) => return Ok(Axis::Regular { chunk: *chunk }),
+            Edges::Runs(runs) => runs,
+        };
+        let mut edges = Vec::new();
+        let mut end = 0_u64;
+        for (size, count) in runs {
+            let mut left = *count;
+            // One chunk at least, so that an axis without elements has a first chunk as well.
+            while left > 0 && (end < len || edges.is_empty()) {
+                if edges.len() as u64 >= most {
+                    let detail = format!(
+                        "more than {most} chunks along a dimension (raise with --limit allocation=N)"
+                    );
+                    return Err(Error::new(ErrorKind::LimitExceeded, detail));
+                }
+                end = end.saturating_add(*size);
+                edges.push(end);
+                left -= 1;
+            }
+        }
+        Ok(Axis::Edges(edges))
+    }
+}
+
+fn rectilinear(configuration: &Object, shape: &[u64], at: &Spot<'_>) -> Result<ChunkGrid> {
+    let here = at.name("kind");
+    let kind = configuration.required("kind", at)?.text(&here)?;
+    if kind != "inline" {
+        return Err(here.unsupported(format!("a rectilinear grid of kind {kind:?}")));
+    }
+    let here = at.name("chunk_shapes");
+    let shapes = configuration.required("chunk_shapes", at)?.array(&here)?;
+    check_rank(shapes.len(), shape, &here)?;
+    let edges = shapes.iter().zip(shape).enumerate();
+    let chunk_shapes = edges.map(|(index, (json, len))| edges_of(json, *len, &here.index(index)));
+    Ok(ChunkGrid::Rectilinear { chunk_shapes: chunk_shapes.collect::<Result<_>>()? })
+}
+
+fn edges_of(json: &Json, len: u64, at: &Spot<'_>) -> Result<Edges> {
+    let Json::Array(items) = json else { return positive(json, at).map(Edges::Step) };
+    let mut runs = Vec::with_capacity(items.len());
+    let mut sum = 0_u64;
+    for (index, item) in items.iter().enumerate() {
+        let here = at.index(index);
+        let (size, count) = match item {
+            Json::Array(run) => match run.as_slice() {
+                [size, count] => (positive(size, &here.index(0))?, positive(count, &here.index(1))?),
+                _ => return Err(here.malformed(format!("{} numbers, expected size and count", run.len()))),
+            },
+            size => (positive(size, &here)?, 1),
+        };
+        sum = sum.saturating_add(size.saturating_mul(count));
+        runs.push((size, count));
+    }
+    match sum < len || runs.is_empty() {
+        true => Err(at.malformed(format!("chunks of {sum} elements together, expected {len} or more"))),
+        false => Ok(Edges::Runs(runs)),
+    }
+}
+
+fn positive(json: &Json, at: &Spot<'_>) -> Result<u64> {
+    match json.unsigned(at)? {
+        0 => Err(at.malformed("0, expected 1 or more")),
+        size => Ok(size),
+    }
+}
+
+fn check_rank(found: usize, shape: &[u64], at: &Spot<'_>) -> Result<()> {
+    match found == shape.len() {
+        true => Ok(()),
+        false => Err(at.malformed(format!("{found} dimensions, the array has {}", shape.len()))),
+    }
+}

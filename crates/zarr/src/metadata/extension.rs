@@ -1,0 +1,101 @@
+//! What fills an extension point: a name and perhaps a configuration.
+//!
+//! Spec: Zarr v3 "Extension definition"
+
+use crate::json::{Json, Object, Spot};
+use hyperslab_core::Result;
+
+/// A codec, storage transformer, chunk grid or key encoding by its name.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Extension {
+    /// The name, which says what the configuration means.
+    pub name: String,
+    /// Its parameters.
+    pub configuration: Option<Object>,
+    /// Whether a reader that does not know it must give up; true if the document does not say.
+    pub must_understand: Option<bool>,
+    /// Whether the document gives only the name, without an object around it.
+    pub short_hand: bool,
+    /// Members that the specification does not know.
+    pub unknown: Object,
+}
+
+impl Extension {
+    /// An extension that must be understood.
+    pub fn new(name: impl Into<String>, configuration: Option<Object>) -> Extension {
+        Extension {
+            name: name.into(),
+            configuration,
+            must_understand: None,
+            short_hand: false,
+            unknown: Object::new(),
+        }
+    }
+
+    /// Whether a reader that does not know it may go on.
+    pub fn may_be_ignored(&self) -> bool {
+        self.must_understand == Some(false)
+    }
+
+    pub(crate) fn parse(json: &Json, at: &Spot<'_>) -> Result<Extension> {
+        let object = match json {
+            Json::String(name) => {
+                return Ok(Extension { short_hand: true, ..Extension::new(name.as_str(), None) });
+            }
+            Json::Object(object) => object,
+            other => return Err(other.is_not("a name or an object", at)),
+        };
+        let name = object.required("name", at)?.text(&at.name("name"))?;
+        let configuration = object
+            .get("configuration")
+            .map(|json| json.object(&at.name("configuration")).cloned())
+            .transpose()?;
+        let must_understand = object
+            .get("must_understand")
+            .map(|json| json.boolean(&at.name("must_understand")))
+            .transpose()?;
+        let unknown = object.others(&["name", "configuration", "must_understand"]);
+        for (name, _) in unknown.iter() {
+            at.deviates(format!("a member {name:?}, which is not read"));
+        }
+        Ok(Extension { name: name.to_owned(), configuration, must_understand, short_hand: false, unknown })
+    }
+
+    pub(crate) fn parse_list(json: &Json, at: &Spot<'_>) -> Result<Vec<Extension>> {
+        json.array(at)?.iter().enumerate().map(|(i, item)| Extension::parse(item, &at.index(i))).collect()
+    }
+
+    /// The extension as the document has it.
+    pub fn emit(&self) -> Json {
+        if self.short_hand && self.configuration.is_none() && self.must_understand.is_none() {
+            return self.name.as_str().into();
+        }
+        let mut object = Object::new();
+        object.insert("name", self.name.as_str().into());
+        if let Some(configuration) = &self.configuration {
+            object.insert("configuration", Json::Object(configuration.clone()));
+        }
+        if let Some(must_understand) = self.must_understand {
+            object.insert("must_understand", Json::Bool(must_understand));
+        }
+        for (name, value) in self.unknown.iter() {
+            object.insert(name, value.clone());
+        }
+        Json::Object(object)
+    }
+
+    /// The configuration where there must be one.
+    pub(crate) fn configured(&self, at: &Spot<'_>) -> Result<&Object> {
+        self.configuration
+            .as_ref()
+            .ok_or_else(|| at.malformed(format!("{:?} without a configuration", self.name)))
+    }
+
+    /// Refuses `must_understand` of false, where the specification does not have it.
+    pub(crate) fn check_understood(&self, at: &Spot<'_>) -> Result<()> {
+        match self.may_be_ignored() {
+            true => Err(at.malformed("must_understand of false, which cannot be here")),
+            false => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! `zarr.json`, the document of a node of version 3.
+//!
+//! Spec: Zarr v3 "Metadata"
+
+mod array;
+mod consolidated;
+mod group;
+
+pub use array::ArrayMetadata;
+pub use consolidated::ConsolidatedMetadata;
+pub use group::GroupMetadata;
+
+use crate::json::{Context, Json, Object, Spot};
+use hyperslab_core::{Limits, Result};
+
+/// The name of the document.
+pub const DOCUMENT: &str = "zarr.json";
+
+/// What a node is.
+#[derive(Clone, Debug, PartialEq)]
+pub enum NodeMetadata {
+    /// An array.
+    Array(Box<ArrayMetadata>),
+    /// A group.
+    Group(Box<GroupMetadata>),
+}
+
+impl NodeMetadata {
+    /// Parses the document of an array or a group.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Malformed`](hyperslab_core::ErrorKind::Malformed) with the JSON Pointer of what is wrong,
+    /// [`ErrorKind::Unsupported`](hyperslab_core::ErrorKind::Unsupported) for what must be understood and is not.
+    pub fn parse(json: &Json, limits: &Limits) -> Result<NodeMetadata> {
+        let context = Context::new(limits);
+        let at = context.document(DOCUMENT);
+        let object = json.object(&at)?;
+        let here = at.name("zarr_format");
+        match object.required("zarr_format", &at)? {
+            Json::Number(version) if version.as_u64() == Some(3) => {}
+            Json::Number(version) => return Err(here.unsupported(format!("version {version}, expected 3"))),
+            other => return Err(other.is_not("3", &here)),
+        }
+        let here = at.name("node_type");
+        match object.required("node_type", &at)?.text(&here)? {
+            "array" => {
+                let mut array = ArrayMetadata::parse(object, &at)?;
+                array.deviations = context.into_deviations();
+                Ok(NodeMetadata::Array(Box::new(array)))
+            }
+            "group" => {
+                let mut group = GroupMetadata::parse(object, &at)?;
+                group.deviations = context.into_deviations();
+                Ok(NodeMetadata::Group(Box::new(group)))
+            }
+            other => Err(here.malformed(format!("{other:?}, expected \"array\" or \"group\""))),
+        }
+    }
+
+    /// The document.
+    pub fn emit(&self) -> Json {
+        match self {
+            NodeMetadata::Array(array) => array.emit(),
+            NodeMetadata::Group(group) => group.emit(),
+        }
+    }
+}
+
+/// Checks that what is not known may be ignored.
+fn check_unknown(unknown: &Object, at: &Spot<'_>) -> Result<()> {
+    for (name, value) in unknown.iter() {
+        let understand = value.as_object().and_then(|value| value.get("must_understand"));
+        if understand != Some(&Json::Bool(false)) {
+            return Err(at.name(name).unsupported(format!("{name:?}, which must be understood")));
+        }
+    }
+    Ok(())
+}
+
+fn attributes(object: &Object, at: &Spot<'_>) -> Result<Option<Object>> {
+    object.get("attributes").map(|json| json.object(&at.name("attributes")).cloned()).transpose()
+}
+
+fn insert_all(members: &Object, into: &mut Object) {
+    for (name, value) in members.iter() {
+        into.insert(name, value.clone());
+    }
+}

@@ -1,0 +1,46 @@
+//! Consolidated metadata within the document of a group.
+//!
+//! Spec: Zarr v3 "Additional fields"
+
+use crate::json::{Json, Object, Spot};
+use hyperslab_core::Result;
+
+/// Copies of the documents of all nodes below a group, unparsed.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ConsolidatedMetadata {
+    /// The path of each node below the group, without a slash in front, and its document.
+    pub metadata: Object,
+    /// Members that are not known.
+    pub unknown: Object,
+}
+
+impl ConsolidatedMetadata {
+    pub(super) fn parse(json: &Json, at: &Spot<'_>) -> Result<ConsolidatedMetadata> {
+        let object = json.object(at)?;
+        let here = at.name("kind");
+        let kind = object.required("kind", at)?.text(&here)?;
+        if kind != "inline" {
+            return Err(here.unsupported(format!("consolidated metadata of kind {kind:?}")));
+        }
+        if object.get("must_understand") != Some(&Json::Bool(false)) {
+            at.deviates("no must_understand of false");
+        }
+        let metadata = object.required("metadata", at)?.object(&at.name("metadata"))?.clone();
+        Ok(ConsolidatedMetadata { metadata, unknown: object.others(&["kind", "metadata"]) })
+    }
+
+    pub(super) fn emit(&self) -> Json {
+        let mut object = Object::new();
+        object.insert("kind", "inline".into());
+        super::insert_all(&self.unknown, &mut object);
+        object.insert("metadata", Json::Object(self.metadata.clone()));
+        Json::Object(object)
+    }
+
+    /// Copies of `metadata`, marked as the specification wants it.
+    pub fn new(metadata: Object) -> ConsolidatedMetadata {
+        let mut unknown = Object::new();
+        unknown.insert("must_understand", Json::Bool(false));
+        ConsolidatedMetadata { metadata, unknown }
+    }
+}

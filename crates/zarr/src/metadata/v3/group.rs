@@ -1,0 +1,55 @@
+//! Group metadata.
+//!
+//! Spec: Zarr v3 "Group metadata"
+
+use super::{ConsolidatedMetadata, attributes, check_unknown, insert_all};
+use crate::json::{Deviation, Json, Object, Spot};
+use hyperslab_core::Result;
+
+/// The `zarr.json` of a group.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct GroupMetadata {
+    /// What users say of the group.
+    pub attributes: Option<Object>,
+    /// Copies of the documents of all nodes below.
+    pub consolidated_metadata: Option<ConsolidatedMetadata>,
+    /// Members that are not known and may be ignored.
+    pub unknown: Object,
+    /// Where the document departs from the specification.
+    pub deviations: Vec<Deviation>,
+}
+
+impl GroupMetadata {
+    pub(super) fn parse(object: &Object, at: &Spot<'_>) -> Result<GroupMetadata> {
+        let mut unknown = object.others(&["zarr_format", "node_type", "attributes", "consolidated_metadata"]);
+        let consolidated_metadata = match object.get("consolidated_metadata") {
+            None => None,
+            // zarr-python wrote null where there is none.
+            Some(Json::Null) => {
+                at.name("consolidated_metadata").deviates("null, expected an object or nothing");
+                None
+            }
+            Some(json) => Some(ConsolidatedMetadata::parse(json, &at.name("consolidated_metadata"))?),
+        };
+        check_unknown(&unknown, at)?;
+        if consolidated_metadata.is_none() && object.get("consolidated_metadata").is_some() {
+            unknown.insert("consolidated_metadata", Json::Null);
+        }
+        let attributes = attributes(object, at)?;
+        Ok(GroupMetadata { attributes, consolidated_metadata, unknown, deviations: Vec::new() })
+    }
+
+    pub(super) fn emit(&self) -> Json {
+        let mut object = Object::new();
+        object.insert("zarr_format", 3.into());
+        object.insert("node_type", "group".into());
+        if let Some(attributes) = &self.attributes {
+            object.insert("attributes", Json::Object(attributes.clone()));
+        }
+        if let Some(consolidated) = &self.consolidated_metadata {
+            object.insert("consolidated_metadata", consolidated.emit());
+        }
+        insert_all(&self.unknown, &mut object);
+        Json::Object(object)
+    }
+}
