@@ -51,6 +51,14 @@ pub(crate) fn descriptions() -> Result<Tally, String> {
     Ok(Tally::of_output(&done.output, done.success))
 }
 
+/// Has every file checked: only those that were broken on purpose may have errors.
+pub(crate) fn checks() -> Result<Tally, String> {
+    let Some(root) = unpacked()? else { return Ok(no_corpus()) };
+    let mut command = oracles::script(&PathBuf::from("python3"), "check_corpus.py");
+    let done = run::shown(command.arg(workspace::binary()).arg(root))?;
+    Ok(Tally::of_output(&done.output, done.success))
+}
+
 /// Has every file described and the text read again, which must mean the same content and come back as it was.
 pub(crate) fn texts() -> Result<Tally, String> {
     let Some(root) = unpacked()? else { return Ok(no_corpus()) };

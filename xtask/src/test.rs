@@ -27,6 +27,7 @@ const STAGES: &[Stage] = &[
     Stage { name: "release", what: "the optimised command builds", run: release },
     Stage { name: "oracles", what: "other readers see the same content", run: compare },
     Stage { name: "corpus", what: "digests of the corpus are as expected", run: corpus::digests },
+    Stage { name: "checks", what: "sound files of the corpus have no errors", run: corpus::checks },
     Stage {
         name: "descriptions",
         what: "descriptions of the corpus parse alike in two YAML parsers",
