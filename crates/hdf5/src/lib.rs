@@ -7,6 +7,8 @@
 //! 3. [`element`]: the file's representation of elements to rows in memory.
 //! 4. The native API: [`File`], [`Object`], [`Link`], [`Attribute`], [`Dataset`], [`Array`].
 //!
+//! Beside them, [`mod@check`] says whether a file is sound, on the first two alone.
+//!
 //! ```
 //! use hyperslab_core::{Limits, nd::Region, rows::Heap, storage::FileStorage};
 //! use hyperslab_hdf5::File;
