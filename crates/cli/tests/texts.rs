@@ -150,6 +150,33 @@ fn findings_in_sarif_are_one_log() {
 }
 
 #[test]
+fn logs_say_which_files_could_not_be_checked() {
+    let documents = [("good.yaml", "attributes: {a: 1}\n")];
+    let ran = among(&documents, &["check", "--as", "sarif", "good.yaml", "absent.yaml"]);
+    assert_eq!(ran.code, 2);
+    let log: serde_json::Value = serde_json::from_str(&ran.answer).unwrap();
+    let invocation = &log["runs"][0]["invocations"][0];
+    assert_eq!(invocation["executionSuccessful"], false);
+    let told = &invocation["toolExecutionNotifications"][0];
+    assert!(told["message"]["text"].as_str().unwrap().contains("absent.yaml"), "{told}");
+    let sound = among(&documents, &["check", "--as", "sarif", "good.yaml"]);
+    let log: serde_json::Value = serde_json::from_str(&sound.answer).unwrap();
+    assert_eq!(log["runs"][0]["invocations"][0]["executionSuccessful"], true);
+}
+
+#[test]
+fn documents_that_other_programs_wrote_as_json_are_described() {
+    let text = "{\n\t\"attributes\": {\n\t\t\"t\": \"\\ud83d\\ude00\"\n\t}\n}\n";
+    let ran = among(&[("a.json", text)], &["describe", "a.json"]);
+    assert_eq!(ran.code, 0, "{}", ran.messages);
+    assert!(
+        ran.answer.ends_with("attributes:\n  t: 😀\n") || ran.answer.ends_with("attributes:\n  t: \"😀\"\n"),
+        "{}",
+        ran.answer
+    );
+}
+
+#[test]
 fn several_documents_are_all_checked_and_the_worst_counts() {
     let documents = [("wrong.yaml", WRONG), ("good.yaml", "attributes: {a: 1}\n")];
     let ran = among(&documents, &["check", "good.yaml", "wrong.yaml", "absent.yaml"]);

@@ -14,7 +14,7 @@ fn shown(parsed: &Parsed) -> Vec<String> {
 fn attribute(text: &str) -> String {
     let parsed = read(text);
     assert_eq!(shown(&parsed), Vec::<String>::new(), "{text}");
-    let root = &parsed.content.nodes[&hyperslab_model::NodePath::root()];
+    let root = parsed.content.nodes.get(&hyperslab_model::NodePath::root()).unwrap();
     let (_, attribute) = root.attributes().unwrap().iter().next().unwrap();
     let attribute = attribute.as_ref().unwrap();
     let mut elements = hyperslab_model::Elements::new(&attribute.datatype, &attribute.value);

@@ -24,7 +24,9 @@ pub(crate) fn run(args: &Check, common: &Common, messages: &Messages, out: &mut 
         let report = match checked(&location, args, common) {
             Ok(report) => report,
             Err(error) => {
-                messages.error(&error.in_file(&location.store));
+                let error = error.in_file(&location.store);
+                messages.error(&error);
+                log.fail(&location.store, &error);
                 worst = Exit::Trouble;
                 continue;
             }

@@ -11,9 +11,19 @@ use std::io::Write;
 pub(super) struct Log {
     rules: BTreeSet<&'static str>,
     results: Vec<Value>,
+    /// Why files could not be checked.
+    failures: Vec<Value>,
 }
 
 impl Log {
+    pub(super) fn fail(&mut self, file: &str, error: &Error) {
+        self.failures.push(json!({
+            "level": "error",
+            "message": {"text": error.to_string()},
+            "locations": [{"physicalLocation": {"artifactLocation": {"uri": uri(file)}}}],
+        }));
+    }
+
     pub(super) fn add(&mut self, file: &str, report: &Report) {
         self.rules.extend(report.findings.iter().map(|finding| finding.rule));
         self.results.extend(report.findings.iter().map(|finding| result(file, finding)));
@@ -35,6 +45,10 @@ impl Log {
                     "informationUri": env!("CARGO_PKG_REPOSITORY"),
                     "rules": rules,
                 }},
+                "invocations": [{
+                    "executionSuccessful": self.failures.is_empty(),
+                    "toolExecutionNotifications": self.failures,
+                }],
                 "columnKind": "unicodeCodePoints",
                 "results": self.results,
             }],

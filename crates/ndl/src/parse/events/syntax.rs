@@ -32,7 +32,11 @@ pub(super) fn broken(source: &str, span: Span, info: &str, open: &[Span]) -> Bro
         let close = if found == '[' { ']' } else { '}' };
         if open.line < span.line && indent(line) <= indent(lines.get(open.line)) {
             let message = format!("a {found} without its {close}");
-            return at(open.line, open.column, &message).hint(format!("line {} is no part of it", span.line));
+            let broken = at(open.line, open.column, &message);
+            return match lines.ends_before(span.line) {
+                true => broken.hint(format!("the text ends before a {close}")),
+                false => broken.hint(format!("line {} is no part of it", span.line)),
+            };
         }
         if info.contains("did not find expected ','") || info.contains("expected ',' or") {
             return here(&format!("expected a comma or {close} here")).hint(format!(
@@ -142,6 +146,11 @@ impl<'s> Lines<'s> {
     /// A line by its number, from 1.
     fn get(&self, number: u32) -> &'s str {
         self.0.lines().nth(index(number)).unwrap_or_default()
+    }
+
+    /// Whether nothing stands on a line or behind it.
+    fn ends_before(&self, number: u32) -> bool {
+        self.0.lines().skip(index(number)).all(|line| line.trim().is_empty())
     }
 
     /// Whether no colon that ends a key stands before a place on its line.
