@@ -199,6 +199,29 @@ fn names_without_suggestions_cost_little() {
     assert!(read(format!("ndarrays: {{a: {{shape: [{long}], type: {long}, {long}: 1}}}}")).has_errors());
 }
 
+#[test]
+fn suggestions_end_where_findings_are_no_longer_shown() {
+    let many = |section: &str, entry: &str, count: usize| {
+        let entries =
+            (0..count).map(|i| format!("  {}{i}: {}\n", &section[..1], entry.replace('#', &i.to_string())));
+        format!("{section}:\n{}", entries.collect::<String>())
+    };
+    let named = |count| many("datatypes", "int8", count);
+    let sized = many("xdims", "{size: 1}", 300).replace("xdims", "dimcoords");
+    let wrong = |kind: &str| many("ndarrays", &format!("{{shape: [], type: {kind}}}"), 20_000);
+    for text in [
+        named(10_000) + &wrong("q#"),
+        named(300) + &wrong("/qqqqqqqqqqqqqqqq#"),
+        sized + &many("ndarrays", "{shape: [qqqqqqqqqqqqqqqq#], type: int8}", 20_000),
+    ] {
+        let start = std::time::Instant::now();
+        let parsed = read(&text);
+        assert!(parsed.diagnostics.last().unwrap().message.ends_with("more findings are not shown"));
+        // Unoptimised and beside other tests; it was minutes.
+        assert!(start.elapsed().as_secs() < 30, "{:?}", start.elapsed());
+    }
+}
+
 const DOCUMENTS: [&str; 3] = [
     include_str!("golden/everything.yaml"),
     include_str!("golden/ocean.yaml"),

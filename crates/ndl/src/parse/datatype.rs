@@ -94,6 +94,8 @@ impl<'t> Context<'t, '_> {
             "opaque" => "write opaque: with a size, {size: 16}".into(),
             "vlen" => "write vlen: with a base, {base: int32}".into(),
             "array" => "write array: with a base and a shape, {base: int32, shape: [3]}".into(),
+            _ if self.findings.is_full() => String::new(),
+            _ if self.types.len() > MOST_SUGGESTED => suggest(text, KEYWORDS),
             _ => match self.types.keys().filter(|path| path.name() == text).min() {
                 Some(path) => format!("did you mean {path}?"),
                 None => suggest(text, KEYWORDS),
@@ -136,7 +138,9 @@ impl<'t> Context<'t, '_> {
             None => {
                 let message = format!("no named datatype {path}");
                 let mut known: Vec<&str> = match self.types.len() {
-                    ..=MOST_SUGGESTED => self.types.keys().map(NodePath::as_str).collect(),
+                    ..=MOST_SUGGESTED if !self.findings.is_full() => {
+                        self.types.keys().map(NodePath::as_str).collect()
+                    }
                     _ => Vec::new(),
                 };
                 known.sort_unstable();

@@ -304,6 +304,7 @@ impl<'t> Reader<'_, 't, '_> {
             let names: Vec<&str> = members.iter().map(|(name, _)| name.as_str()).collect();
             let message = format!("no member {} of the enum", shown(scalar.text));
             let hint = match is_integer(scalar.text) && !scalar.is_plain() {
+                _ if self.context.findings.is_full() => String::new(),
                 true => format!("write the number {} without quotes", scalar.text),
                 false => suggest(scalar.text, &names),
             };
