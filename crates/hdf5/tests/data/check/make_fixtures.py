@@ -28,7 +28,7 @@ def create(name, low, high, fcpl=None):
 
 
 def untimed(f, name, shape, dtype, most=None, chunk=None, **filters):
-    """A dataset without times, so that the file is the same each time."""
+    """A dataset without times. Those of groups differ from run to run, and nothing else does."""
     dcpl = h5p.create(h5p.DATASET_CREATE)
     dcpl.set_obj_track_times(False)
     if chunk:
@@ -117,13 +117,16 @@ def nested():
 
 
 def filtered():
-    """A heap with filters."""
+    """A heap with filters, and a virtual dataset of a part."""
     with create("filtered.h5", h5f.LIBVER_V110, h5f.LIBVER_V110) as f:
         gcpl = h5p.create(h5p.GROUP_CREATE)
         call("H5Pset_deflate", gcpl, ctypes.c_uint(6))
         group = h5py.Group(h5g.create(f.id, b"group", gcpl=gcpl))
         for n in range(12):
             group[f"link {n:02}"] = h5py.SoftLink("/" + "x" * 30)
+        layout = h5py.VirtualLayout((6,), "<f8")
+        layout[1:4] = h5py.VirtualSource("elsewhere.h5", "plain", (3,))
+        f.create_virtual_dataset("virtual", layout)
 
 
 def shared():
