@@ -2,6 +2,7 @@
 //!
 //! * [`json`]: the text that metadata is written in, strictly parsed, nothing lost.
 //! * [`data_type`]: what elements are, how they are stored, and how metadata tells both.
+//! * [`store`]: values under keys, in a directory, a zip file or memory.
 //! * [`metadata`]: the documents of arrays and groups, parsed and emitted.
 //!
 //! ```
@@ -17,3 +18,4 @@
 pub mod data_type;
 pub mod json;
 pub mod metadata;
+pub mod store;

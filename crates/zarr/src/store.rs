@@ -1,0 +1,62 @@
+//! Where documents and chunks lie: values under keys, in a directory, a zip file or memory.
+//!
+//! Spec: Zarr v3 "Stores", "Abstract store interface"
+
+mod directory;
+mod key;
+mod listing;
+mod memory;
+mod zip;
+
+pub use directory::DirectoryStore;
+pub use key::Key;
+pub use listing::{Entry, EntryKind};
+pub use memory::MemoryStore;
+pub use zip::ZipStore;
+
+pub(crate) use listing::below;
+
+use bytes::Bytes;
+use hyperslab_core::{Error, ErrorKind, Result};
+use std::ops::Range;
+
+/// Values under keys, which can be read from many threads at once.
+///
+/// Whatever lies in the store, no implementation reads outside it.
+pub trait Store: Send + Sync {
+    /// The bytes of the value of `key`; none if there is no value.
+    fn size(&self, key: &Key) -> Result<Option<u64>>;
+
+    /// The value of `key`; none if there is none.
+    ///
+    /// # Errors
+    /// [`ErrorKind::LimitExceeded`] for values of more than `most` bytes, which nobody should allocate.
+    fn read(&self, key: &Key, most: u64) -> Result<Option<Bytes>>;
+
+    /// A part of the value of `key`; none if there is no value.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Malformed`] if the value ends before the range: whoever pointed there was wrong.
+    fn read_range(&self, key: &Key, range: Range<u64>) -> Result<Option<Bytes>>;
+
+    /// What lies directly below `prefix`, sorted by name; nothing if there is no such prefix.
+    fn list(&self, prefix: &Key) -> Result<Vec<Entry>>;
+}
+
+fn check_most(size: u64, most: u64, key: &Key) -> Result<()> {
+    match size > most {
+        true => Err(Error::new(
+            ErrorKind::LimitExceeded,
+            format!("{key} of {size} bytes, at most {most} are read (raise with --limit allocation=N)"),
+        )),
+        false => Ok(()),
+    }
+}
+
+fn past_end(range: &Range<u64>, size: u64, key: &Key) -> Error {
+    let Range { start, end } = range;
+    Error::malformed(format!("bytes {start:#x} to {end:#x} of {key}, which has {size}"))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,81 @@
+//! Keys.
+//!
+//! Spec: Zarr v3 "Node names", "Abstract store interface"
+
+use hyperslab_core::{Error, Result};
+use std::fmt;
+
+/// The key of a value, or the path of what lies below it: names with slashes between them, none in front. The
+/// root is empty.
+///
+/// No key leads out of a store: names are neither empty nor `.` nor `..`, and hold nothing that a system
+/// would take for more than a character of a name.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Key(String);
+
+impl Key {
+    /// The empty key, below which everything lies.
+    pub fn root() -> Key {
+        Key::default()
+    }
+
+    /// Takes a key as it is.
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) for names that would lead
+    /// elsewhere.
+    pub fn new(key: &str) -> Result<Key> {
+        if key.is_empty() {
+            return Ok(Key::root());
+        }
+        for name in key.split('/') {
+            check_name(name).map_err(|what| Error::invalid(format!("{what} in the key {key:?}")))?;
+        }
+        Ok(Key(key.to_owned()))
+    }
+
+    /// The key of `name` below this one, which may be several names with slashes.
+    ///
+    /// # Errors
+    /// As [`Key::new`].
+    pub fn join(&self, name: &str) -> Result<Key> {
+        let inner = Key::new(name)?;
+        Ok(match (self.0.is_empty(), inner.0.is_empty()) {
+            (true, _) => inner,
+            (_, true) => self.clone(),
+            _ => Key(format!("{}/{}", self.0, inner.0)),
+        })
+    }
+
+    /// The key itself.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// Whether it is the root.
+    pub fn is_root(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The last name; empty for the root.
+    pub fn name(&self) -> &str {
+        self.0.rsplit('/').next().unwrap_or_default()
+    }
+}
+
+impl fmt::Display for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+fn check_name(name: &str) -> Result<(), String> {
+    // What separates names, or names a drive, on Windows.
+    let separator = |c: char| c == '\0' || cfg!(windows) && matches!(c, '\\' | ':');
+    match name {
+        "" => Err("an empty name".to_owned()),
+        "." | ".." => Err(format!("the name {name:?}")),
+        name if name.contains(separator) => Err(format!("the name {name:?}")),
+        _ => Ok(()),
+    }
+}

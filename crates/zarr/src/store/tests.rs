@@ -1,0 +1,235 @@
+use super::*;
+use hyperslab_core::Limits;
+use std::fs;
+
+fn key(key: &str) -> Key {
+    Key::new(key).unwrap()
+}
+
+fn names(entries: &[Entry]) -> Vec<(&str, EntryKind)> {
+    entries.iter().map(|entry| (entry.name.as_str(), entry.kind)).collect()
+}
+
+fn fixture(name: &str) -> Vec<u8> {
+    let lines = include_str!("../../tests/fixtures/zips.txt").lines();
+    let hex = lines.filter_map(|line| line.split_once(' ')).find(|(found, _)| *found == name).unwrap().1;
+    hex.as_bytes()
+        .chunks(2)
+        .map(|pair| u8::from_str_radix(std::str::from_utf8(pair).unwrap(), 16).unwrap())
+        .collect()
+}
+
+fn zip(bytes: Vec<u8>) -> Result<ZipStore> {
+    ZipStore::open(Box::new(Bytes::from(bytes)), &Limits::default())
+}
+
+/// What every store answers that holds `zarr.json` of `{}`, `a/zarr.json` of `[]` and `a/c/0` of 500 times `x`.
+fn contract(store: &dyn Store) {
+    assert_eq!(store.read(&key("zarr.json"), 100).unwrap().unwrap(), &b"{}"[..]);
+    assert_eq!(store.size(&key("a/c/0")).unwrap(), Some(500));
+    assert_eq!(store.read(&key("a/c/0"), 500).unwrap().unwrap(), vec![b'x'; 500]);
+    assert_eq!(store.read(&key("a/c/0"), 499).unwrap_err().kind(), ErrorKind::LimitExceeded);
+    assert_eq!(store.read_range(&key("a/c/0"), 498..500).unwrap().unwrap(), &b"xx"[..]);
+    assert_eq!(store.read_range(&key("a/c/0"), 500..500).unwrap().unwrap(), &b""[..]);
+    for range in [498..501, 501..501, u64::MAX - 1..u64::MAX, 0..u64::MAX] {
+        assert_eq!(store.read_range(&key("a/c/0"), range).unwrap_err().kind(), ErrorKind::Malformed);
+    }
+    for absent in ["", "a", "a/c", "b/c", "zarr.json/x", "A/zarr.json"] {
+        assert_eq!(store.read(&key(absent), 100).unwrap(), None, "{absent}");
+        assert_eq!(store.read_range(&key(absent), 0..1).unwrap(), None, "{absent}");
+        assert_eq!(store.size(&key(absent)).unwrap(), None, "{absent}");
+    }
+    let found = store.list(&key("a")).unwrap();
+    assert_eq!(names(&found), [("c", EntryKind::Prefix), ("zarr.json", EntryKind::Value)]);
+    assert_eq!(names(&store.list(&key("a/c")).unwrap()), [("0", EntryKind::Value)]);
+    let root = store.list(&Key::root()).unwrap();
+    assert!(names(&root).contains(&("a", EntryKind::Prefix)));
+    assert!(names(&root).contains(&("zarr.json", EntryKind::Value)));
+    assert_eq!(store.list(&key("nothing")).unwrap(), []);
+    assert_eq!(store.list(&key("zarr.json")).unwrap(), []);
+}
+
+fn directory() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    fs::create_dir_all(folder.path().join("a/c")).unwrap();
+    fs::write(folder.path().join("zarr.json"), "{}").unwrap();
+    fs::write(folder.path().join("a/zarr.json"), "[]").unwrap();
+    fs::write(folder.path().join("a/c/0"), "x".repeat(500)).unwrap();
+    folder
+}
+
+#[test]
+fn all_stores_answer_alike() {
+    let mut memory = MemoryStore::new();
+    memory.insert(&key("zarr.json"), "{}");
+    memory.insert(&key("a/zarr.json"), "[]");
+    memory.insert(&key("a/c/0"), "x".repeat(500));
+    contract(&memory);
+    contract(&DirectoryStore::open(directory().path()).unwrap());
+    contract(&zip(fixture("plain")).unwrap());
+}
+
+#[test]
+fn no_key_leads_out_of_a_store() {
+    for text in ["/", "/a", "a/", "a//b", ".", "..", "a/../b", "./a", "a\0b"] {
+        assert_eq!(Key::new(text).unwrap_err().kind(), ErrorKind::InvalidArgument, "{text:?}");
+        assert!(key("a").join(text).is_err(), "{text:?}");
+    }
+    assert_eq!(key("a").join("b/c").unwrap(), key("a/b/c"));
+    assert_eq!(Key::root().join("b").unwrap(), key("b"));
+    assert_eq!(key("b").join("").unwrap(), key("b"));
+    assert_eq!(key("...").name(), "...");
+}
+
+#[test]
+fn prefixes_between_names_that_sort_around_the_slash_are_found_once() {
+    let mut memory = MemoryStore::new();
+    for name in ["a-b", "a/1/2", "a/1/3", "a/2", "a0", "a", "a/1"] {
+        memory.insert(&key(name), "");
+    }
+    let root = memory.list(&Key::root()).unwrap();
+    assert_eq!(
+        names(&root),
+        [
+            ("a", EntryKind::Value),
+            ("a", EntryKind::Prefix),
+            ("a-b", EntryKind::Value),
+            ("a0", EntryKind::Value)
+        ]
+    );
+    let below = memory.list(&key("a")).unwrap();
+    assert_eq!(names(&below), [("1", EntryKind::Value), ("1", EntryKind::Prefix), ("2", EntryKind::Value)]);
+}
+
+#[test]
+#[cfg(unix)]
+fn links_are_followed_within_the_directory_and_no_further() {
+    use std::os::unix::fs::symlink;
+    let outside = tempfile::tempdir().unwrap();
+    fs::write(outside.path().join("secret"), "s").unwrap();
+    let folder = directory();
+    let at = |name: &str| folder.path().join(name);
+    symlink(outside.path().join("secret"), at("stolen")).unwrap();
+    symlink(outside.path(), at("out")).unwrap();
+    symlink("zarr.json", at("copy")).unwrap();
+    symlink("..", at("a/up")).unwrap();
+    symlink("self", at("self")).unwrap();
+    symlink("nowhere", at("dangling")).unwrap();
+    let store = DirectoryStore::open(folder.path()).unwrap();
+    for outside in ["stolen", "out/secret"] {
+        let e = store.read(&key(outside), 10).unwrap_err();
+        assert_eq!(
+            (e.kind(), e.to_string()),
+            (ErrorKind::Malformed, format!("{outside} leads out of the store"))
+        );
+        assert!(store.size(&key(outside)).is_err());
+        assert!(store.read_range(&key(outside), 0..1).is_err());
+    }
+    assert!(store.list(&key("out")).is_err());
+    assert_eq!(store.read(&key("copy"), 10).unwrap().unwrap(), &b"{}"[..]);
+    assert_eq!(store.read(&key("a/up/a/up/zarr.json"), 10).unwrap().unwrap(), &b"{}"[..]);
+    assert!(store.read(&key("self"), 10).is_err());
+    assert_eq!(store.read(&key("dangling"), 10).unwrap(), None);
+    let root = store.list(&Key::root()).unwrap();
+    let kind = |name: &str| root.iter().find(|entry| entry.name == name).unwrap().kind;
+    assert_eq!(kind("stolen"), EntryKind::Refused("leads out of the store or in a circle"));
+    assert_eq!(kind("self"), EntryKind::Refused("leads out of the store or in a circle"));
+    assert_eq!(kind("dangling"), EntryKind::Refused("leads to nothing"));
+    assert_eq!(kind("copy"), EntryKind::Value);
+    assert!(names(&store.list(&key("a")).unwrap()).contains(&("up", EntryKind::Alias)));
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn devices_and_pipes_are_not_opened() {
+    let folder = directory();
+    let made = std::process::Command::new("mkfifo").arg(folder.path().join("pipe")).status().unwrap();
+    assert!(made.success());
+    let socket = std::os::unix::net::UnixListener::bind(folder.path().join("socket")).unwrap();
+    let store = DirectoryStore::open(folder.path()).unwrap();
+    for name in ["pipe", "socket"] {
+        let e = store.read(&key(name), 10).unwrap_err();
+        assert_eq!(e.to_string(), format!("{name} is not a regular file"));
+        let root = store.list(&Key::root()).unwrap();
+        let entry = root.iter().find(|entry| entry.name == name).unwrap();
+        assert_eq!(entry.kind, EntryKind::Refused("is not a regular file"));
+    }
+    drop(socket);
+    assert_eq!(DirectoryStore::open("/dev/null").unwrap_err().kind(), ErrorKind::InvalidArgument);
+    assert_eq!(DirectoryStore::open("/no such folder").unwrap_err().kind(), ErrorKind::NotFound);
+}
+
+#[test]
+fn zip_entries_of_all_kinds_are_read_or_refused() {
+    let store = zip(fixture("plain")).unwrap();
+    let refused = |name: &str| store.read(&key(name), 100).unwrap_err();
+    assert_eq!(refused("b").to_string(), "b is packed by method 14");
+    assert_eq!(refused("l").to_string(), "l is a symbolic link");
+    assert!(store.read_range(&key("l"), 0..1).is_err());
+    assert_eq!(store.read(&key("twice"), 3).unwrap().unwrap(), &b"new"[..]);
+    let wide = zip(fixture("wide")).unwrap();
+    assert_eq!(wide.read(&key("n/c/0"), 10).unwrap().unwrap(), &b"abcdef"[..]);
+    assert_eq!(zip(fixture("empty")).unwrap().list(&Key::root()).unwrap(), []);
+}
+
+#[test]
+fn zip_files_with_names_that_lead_elsewhere_are_refused() {
+    for (name, what) in [("escape", "the name \"..\""), ("absolute", "an empty name")] {
+        let Err(e) = zip(fixture(name)) else { panic!("{name}") };
+        assert_eq!(e.kind(), ErrorKind::Malformed);
+        assert!(e.to_string().contains(what), "{e}");
+    }
+    let Err(e) = zip(b"not a zip file at all".to_vec()) else { panic!() };
+    assert_eq!(e.to_string(), "no end of central directory record, so this is no zip file");
+}
+
+#[test]
+fn zip64_ends_are_followed() {
+    let mut bytes = fixture("plain");
+    // The same file with its end told by zip64: record, locator, and an old record that says nothing.
+    let at = bytes.windows(4).rposition(|window| window == b"PK\x05\x06").unwrap();
+    let at = bytes[..at].windows(4).rposition(|window| window == b"PK\x05\x06").unwrap();
+    let old = bytes.split_off(at);
+    let (count, size, offset) = (&old[10..12], &old[12..16], &old[16..20]);
+    let widened = |bytes: &[u8]| [bytes, &[0; 8][bytes.len()..]].concat();
+    let mut record =
+        [b"PK\x06\x06".to_vec(), 44_u64.to_le_bytes().to_vec(), vec![45, 0, 45, 0], vec![0; 8]].concat();
+    for value in [count, count, size, offset] {
+        record.extend(widened(value));
+    }
+    let locator =
+        [b"PK\x06\x07".to_vec(), vec![0; 4], (at as u64).to_le_bytes().to_vec(), vec![1, 0, 0, 0]].concat();
+    let end = [b"PK\x05\x06".to_vec(), vec![0xff; 16], vec![0, 0]].concat();
+    contract(&zip([bytes.clone(), record.clone(), locator.clone(), end].concat()).unwrap());
+    let elsewhere = [b"PK\x05\x06".to_vec(), vec![1; 16], vec![0, 0]].concat();
+    let Err(e) = zip([bytes, elsewhere].concat()) else { panic!() };
+    assert_eq!(e.kind(), ErrorKind::Unsupported);
+}
+
+#[test]
+fn damage_in_a_zip_file_is_found_and_never_fatal() {
+    let whole = fixture("plain");
+    let read_all = |store: &ZipStore| {
+        for name in ["zarr.json", "a/c/0", "a/zarr.json", "twice"] {
+            let _ = store.read(&key(name), 1 << 20);
+            let _ = store.read_range(&key(name), 0..1);
+        }
+    };
+    for len in 0..whole.len() {
+        assert!(zip(whole[..len].to_vec()).is_err(), "{len}");
+    }
+    for at in 0..whole.len() {
+        for value in [0, 0xff, whole[at] ^ 1] {
+            let mut bytes = whole.clone();
+            bytes[at] = value;
+            if let Ok(store) = zip(bytes) {
+                read_all(&store);
+            }
+        }
+    }
+    let mut bytes = whole.clone();
+    let at = bytes.windows(2).position(|window| window == b"{}").unwrap();
+    bytes[at] = b'[';
+    let e = zip(bytes).unwrap().read(&key("zarr.json"), 10).unwrap_err();
+    assert_eq!(e.kind(), ErrorKind::Checksum);
+}

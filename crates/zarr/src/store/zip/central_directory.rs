@@ -1,0 +1,174 @@
+//! The central directory of a zip file, with and without zip64.
+//!
+//! Spec: APPNOTE.TXT 4.3.12 to 4.3.16, 4.5.3
+
+use crate::store::Key;
+use hyperslab_core::storage::ReadAt;
+use hyperslab_core::{Decoder, Error, ErrorKind, Limits, Result};
+use std::collections::BTreeMap;
+
+/// Where an entry lies, and how.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Located {
+    pub(super) method: Method,
+    pub(super) crc: u32,
+    pub(super) stored: u64,
+    pub(super) size: u64,
+    /// Where its local header begins.
+    pub(super) header: u64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Method {
+    Stored,
+    Deflated,
+    Encrypted,
+    Link,
+    Other(u16),
+}
+
+/// All entries but those of directories.
+pub(super) fn read(file: &dyn ReadAt, limits: &Limits) -> Result<BTreeMap<String, Located>> {
+    let End { count, size, offset } = end(file)?;
+    // Names and places in memory are hardly larger than in the file.
+    if size > limits.allocation / 4 {
+        let detail = format!("a central directory of {size} bytes (raise with --limit allocation=N)");
+        return Err(Error::new(ErrorKind::LimitExceeded, detail).at(NAME, offset));
+    }
+    let bytes = file.read_at(offset..offset.saturating_add(size))?;
+    let mut d = Decoder::new(NAME, offset, &bytes);
+    let count = d.count(count, 46)?;
+    let mut entries = BTreeMap::new();
+    for _ in 0..count {
+        if let Some((name, located)) = entry(&mut d)? {
+            entries.insert(name, located);
+        }
+    }
+    Ok(entries)
+}
+
+struct End {
+    count: u64,
+    size: u64,
+    offset: u64,
+}
+
+/// The end of central directory record, found from the back of the file.
+fn end(file: &dyn ReadAt) -> Result<End> {
+    let len = file.len()?;
+    let start = len.saturating_sub(END_RECORD + u64::from(u16::MAX));
+    let tail = file.read_at(start..len)?;
+    let not_zip = || Error::malformed("no end of central directory record, so this is no zip file");
+    // The comment behind the record may look like another one, but then its length does not reach the end.
+    let found = tail.windows(4).enumerate().rev().find(|(at, window)| {
+        let comment = tail.get(at + 20..at + 22).and_then(|bytes| bytes.try_into().ok());
+        *window == b"PK\x05\x06"
+            && comment
+                .map(u16::from_le_bytes)
+                .is_some_and(|comment| at + 22 + usize::from(comment) == tail.len())
+    });
+    let at = found.map(|(at, _)| at).ok_or_else(not_zip)?;
+    let place = start.saturating_add(at as u64);
+    let mut d = Decoder::new("end of central directory", place, tail.get(at..).unwrap_or_default());
+    d.reserved(4)?;
+    let (disk, first_disk) = (d.u16()?, d.u16()?);
+    let (here, count) = (d.u16()?, d.u16()?);
+    let (size, offset) = (d.u32()?, d.u32()?);
+    let narrow =
+        [disk, first_disk, here, count].contains(&u16::MAX) || size == u32::MAX || offset == u32::MAX;
+    if narrow && let Some(end) = end_64(file, place)? {
+        return Ok(end);
+    }
+    if disk != 0 || first_disk != 0 || here != count {
+        return Err(d.unsupported("a zip file in several parts"));
+    }
+    Ok(End { count: count.into(), size: size.into(), offset: offset.into() })
+}
+
+/// The same for zip64, which a locator in front of the old record leads to.
+fn end_64(file: &dyn ReadAt, old: u64) -> Result<Option<End>> {
+    let Some(start) = old.checked_sub(LOCATOR_64) else { return Ok(None) };
+    let bytes = file.read_at(start..old)?;
+    let mut d = Decoder::new("zip64 end of central directory locator", start, &bytes);
+    if !d.starts_with(b"PK\x06\x07") {
+        return Ok(None);
+    }
+    d.reserved(8)?;
+    let at = d.u64()?;
+    let bytes = file.read_at(at..at.saturating_add(END_RECORD_64))?;
+    let mut d = Decoder::new("zip64 end of central directory", at, &bytes);
+    d.signature(b"PK\x06\x06")?;
+    d.reserved(12)?;
+    let (disk, first_disk) = (d.u32()?, d.u32()?);
+    let (here, count) = (d.u64()?, d.u64()?);
+    if disk != 0 || first_disk != 0 || here != count {
+        return Err(d.unsupported("a zip file in several parts"));
+    }
+    Ok(Some(End { count, size: d.u64()?, offset: d.u64()? }))
+}
+
+fn entry(d: &mut Decoder<'_>) -> Result<Option<(String, Located)>> {
+    d.signature(b"PK\x01\x02")?;
+    let system = d.u16()? >> 8;
+    d.reserved(2)?;
+    let flags = d.u16()?;
+    let method = d.u16()?;
+    d.reserved(4)?;
+    let crc = d.u32()?;
+    let (stored, size) = (d.u32()?, d.u32()?);
+    let (name_len, extra_len, comment_len) = (d.u16()?, d.u16()?, d.u16()?);
+    d.reserved(4)?;
+    let attributes = d.u32()?;
+    let header = d.u32()?;
+    let place = d.place();
+    let name = d.take(name_len.into())?;
+    let mut extra = d.sub("extra field", extra_len.into())?;
+    d.reserved(comment_len.into())?;
+    let [size, stored, header] = wide([size, stored, header], &mut extra)?;
+    let name = std::str::from_utf8(name)
+        .map_err(|_| Error::unsupported("a name that is not UTF-8").at_place(place.clone()))?;
+    if name.ends_with('/') {
+        return Ok(None);
+    }
+    let key = Key::new(name).map_err(|e| Error::malformed(e.detail().to_owned()).at_place(place.clone()))?;
+    if key.is_root() {
+        return Err(Error::malformed("an entry without a name").at_place(place));
+    }
+    let is_link = system == UNIX && (attributes >> 16) & 0xf000 == 0xa000;
+    let method = match method {
+        _ if flags & 1 == 1 => Method::Encrypted,
+        _ if is_link => Method::Link,
+        0 => Method::Stored,
+        8 => Method::Deflated,
+        other => Method::Other(other),
+    };
+    Ok(Some((name.to_owned(), Located { method, crc, stored, size, header })))
+}
+
+/// Sizes and places that do not fit in four bytes stand in an extra field, in this order.
+fn wide(narrow: [u32; 3], extra: &mut Decoder<'_>) -> Result<[u64; 3]> {
+    let mut wide = narrow.map(u64::from);
+    if !narrow.contains(&u32::MAX) {
+        return Ok(wide);
+    }
+    while extra.remaining() >= 4 {
+        let id = extra.u16()?;
+        let len = extra.u16()?;
+        let mut field = extra.sub("zip64 extra field", len.into())?;
+        if id != ZIP64 {
+            continue;
+        }
+        for value in wide.iter_mut().filter(|value| **value == u64::from(u32::MAX)) {
+            *value = field.u64()?;
+        }
+        break;
+    }
+    Ok(wide)
+}
+
+const NAME: &str = "central directory";
+const END_RECORD: u64 = 22;
+const LOCATOR_64: u64 = 20;
+const END_RECORD_64: u64 = 56;
+const ZIP64: u16 = 1;
+const UNIX: u16 = 3;
