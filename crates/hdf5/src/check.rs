@@ -91,12 +91,15 @@ pub fn check_and_map(
     extent: &mut dyn FnMut(Extent),
 ) -> Result<Summary> {
     let siblings = storage.siblings();
-    let (storage, holes) = crate::file::whole(storage, limits)?;
+    let (storage, mut holes) = crate::file::whole(storage, limits)?;
+    let mut len = storage.len()?;
+    if let Some(cut) = holes.pop_if(|hole| hole.end == len) {
+        len = cut.start;
+    }
     let mut findings = Findings::new(options.most_per_rule, found);
-    let Some(start) = superblock::start(&storage, limits, !holes.is_empty(), &mut findings)? else {
+    let Some(start) = superblock::start(&storage, len, limits, !holes.is_empty(), &mut findings)? else {
         return Ok(findings.summary(0, None));
     };
-    let len = storage.len()?;
     let in_holes = holes.iter().fold(0_u64, |sum, hole| sum.saturating_add(hole.end - hole.start));
     let stored = len.saturating_sub(in_holes);
     let mut checker = Checker {

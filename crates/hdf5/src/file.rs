@@ -319,14 +319,18 @@ fn joined(
     }
     match set::assemble(&storage, siblings, found, base, superblock.end_of_file)? {
         Some(whole) => {
-            let holes = whole.holes();
+            let mut holes = whole.holes();
+            let (stored, end) = (whole.stored_end()?, whole.len()?);
+            if stored < end {
+                holes.push(stored..end);
+            }
             Ok((Arc::new(whole), holes))
         }
         None => Ok((storage, Vec::new())),
     }
 }
 
-/// Addresses of a file that lie in no member of it.
+/// Addresses of a file that lie in no member of it, or behind what the last has.
 pub(crate) type Holes = Vec<Range<u64>>;
 
 /// What the file says of the driver that wrote it; an error if where it should be is not in this member.

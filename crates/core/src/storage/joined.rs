@@ -38,6 +38,19 @@ impl Joined {
         Ok(Joined { parts, end })
     }
 
+    /// The end of what the last part really has; behind it there are zeros up to the end.
+    ///
+    /// # Errors
+    /// If asking the last part fails.
+    pub fn stored_end(&self) -> Result<u64> {
+        match self.parts.last() {
+            Some(Part { start, storage: Ok(storage), .. }) => {
+                Ok(start.saturating_add(storage.len()?).min(self.end))
+            }
+            _ => Ok(self.end),
+        }
+    }
+
     /// What lies in no part, up to the end.
     pub fn holes(&self) -> Vec<Range<u64>> {
         let starts = self.parts.iter().map(|part| part.start);

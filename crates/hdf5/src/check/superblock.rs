@@ -32,6 +32,7 @@ pub(super) struct Start {
 /// Finds and decodes the superblock; `None` if that is not possible, which is then reported.
 pub(super) fn start(
     storage: &Arc<dyn ReadAt>,
+    len: u64,
     limits: Limits,
     is_spread: bool,
     findings: &mut Findings<'_>,
@@ -83,7 +84,6 @@ pub(super) fn start(
         let message = format!("base address {stored_base:#x}, the superblock is at {base:#x}");
         report(&rule::BASE_ADDRESS, fields.base, Some(superblock.sizes.offsets.into()), message);
     }
-    let len = storage.len()?;
     let end = match superblock.end_of_file.get() {
         // The end of the member that has the superblock.
         Some(_) if is_spread => len,
