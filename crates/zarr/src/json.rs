@@ -202,6 +202,15 @@ impl FromIterator<(String, Json)> for Object {
     }
 }
 
+impl IntoIterator for Object {
+    type Item = (String, Json);
+    type IntoIter = std::vec::IntoIter<(String, Json)>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.0.into_iter()
+    }
+}
+
 impl From<&str> for Json {
     fn from(text: &str) -> Json {
         Json::String(text.to_owned())

@@ -1,21 +1,31 @@
 //! Zarr, versions 2 and 3.
 //!
-//! * [`json`]: the text that metadata is written in, strictly parsed, nothing lost.
-//! * [`data_type`]: what elements are, how they are stored, and how metadata tells both.
-//! * [`store`]: values under keys, in a directory, a zip file or memory.
-//! * [`metadata`]: the documents of arrays and groups, parsed and emitted.
+//! Layers, each using only those before it:
+//!
+//! 1. [`json`]: the text that metadata is written in, strictly parsed, nothing lost.
+//! 2. [`data_type`]: what elements are, how they are stored, and how metadata tells both.
+//! 3. [`metadata`]: the documents of arrays and groups, parsed and emitted.
+//! 4. [`store`]: values under keys, in a directory, a zip file or memory.
+//! 5. [`hierarchy`]: groups and arrays of a store, of either version.
 //!
 //! ```
 //! use hyperslab_core::Limits;
-//! use hyperslab_zarr::json::Json;
+//! use hyperslab_zarr::hierarchy::Hierarchy;
+//! use hyperslab_zarr::store::{Key, MemoryStore};
+//! use std::sync::Arc;
 //!
-//! let document = Json::parse("zarr.json", br#"{"zarr_format": 3, "node_type": "group"}"#, &Limits::default())?;
-//! let members = document.as_object().expect("it is an object");
-//! assert_eq!(members.get("node_type").and_then(Json::as_str), Some("group"));
+//! let mut store = MemoryStore::new();
+//! store.insert(&Key::new("zarr.json")?, r#"{"zarr_format": 3, "node_type": "group"}"#);
+//! store.insert(&Key::new("depths/.zgroup")?, r#"{"zarr_format": 2}"#);
+//!
+//! let hierarchy = Hierarchy::open(Arc::new(store), Limits::default())?;
+//! let paths: Vec<_> = hierarchy.walk(&Key::root()).map(|(path, _)| path.to_string()).collect();
+//! assert_eq!(paths, ["", "depths"]);
 //! # Ok::<(), hyperslab_core::Error>(())
 //! ```
 
 pub mod data_type;
+pub mod hierarchy;
 pub mod json;
 pub mod metadata;
 pub mod store;

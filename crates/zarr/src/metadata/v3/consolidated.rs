@@ -29,7 +29,7 @@ impl ConsolidatedMetadata {
         Ok(ConsolidatedMetadata { metadata, unknown: object.others(&["kind", "metadata"]) })
     }
 
-    pub(super) fn emit(&self) -> Json {
+    pub(crate) fn emit(&self) -> Json {
         let mut object = Object::new();
         object.insert("kind", "inline".into());
         super::insert_all(&self.unknown, &mut object);

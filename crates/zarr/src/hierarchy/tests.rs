@@ -1,0 +1,162 @@
+use super::*;
+use crate::store::{DirectoryStore, MemoryStore};
+use hyperslab_core::ErrorKind;
+use std::fs;
+
+const ARRAY_3: &str = r#"{"zarr_format":3,"node_type":"array","shape":[6],"data_type":"int8",
+    "chunk_grid":{"name":"regular","configuration":{"chunk_shape":[2]}},"chunk_key_encoding":"default",
+    "fill_value":0,"codecs":["bytes"],"attributes":{"a":1}}"#;
+const GROUP_3: &str = r#"{"zarr_format":3,"node_type":"group"}"#;
+const ARRAY_2: &str = r#"{"zarr_format":2,"shape":[6],"chunks":[2],"dtype":"|i1","compressor":null,
+    "fill_value":0,"order":"C","filters":null}"#;
+const GROUP_2: &str = r#"{"zarr_format":2}"#;
+
+fn key(key: &str) -> Key {
+    Key::new(key).unwrap()
+}
+
+fn memory(values: &[(&str, &str)]) -> Arc<dyn Store> {
+    let mut store = MemoryStore::new();
+    for (name, value) in values {
+        store.insert(&key(name), value.to_string());
+    }
+    Arc::new(store)
+}
+
+fn open(values: &[(&str, &str)]) -> Result<Hierarchy> {
+    Hierarchy::open(memory(values), Limits::default())
+}
+
+fn told(hierarchy: &Hierarchy) -> Vec<String> {
+    let tell = |(path, node): (Key, Result<Node>)| match node {
+        Ok(node) if node.is_array() => format!("/{path} array"),
+        Ok(_) => format!("/{path} group"),
+        Err(e) => e.to_string(),
+    };
+    hierarchy.walk(&Key::root()).map(tell).collect()
+}
+
+#[test]
+fn nodes_of_both_versions_are_found_in_order() {
+    let hierarchy = open(&[
+        ("zarr.json", GROUP_3),
+        ("b/zarr.json", ARRAY_3),
+        ("b/c/0", "no node"),
+        ("b/c/zarr.json", "within an array, so not looked at"),
+        ("a/.zgroup", GROUP_2),
+        ("a/x/.zarray", ARRAY_2),
+        ("a/x/.zattrs", r#"{"units":"m"}"#),
+        ("a-b/zarr.json", GROUP_3),
+        ("folder/file", ""),
+        ("__reserved/zarr.json", GROUP_3),
+    ])
+    .unwrap();
+    assert!(!hierarchy.is_consolidated());
+    assert_eq!(told(&hierarchy), ["/ group", "/a group", "/a/x array", "/a-b group", "/b array"]);
+    let node = hierarchy.node(&key("a/x")).unwrap().unwrap();
+    assert_eq!(node.attributes().unwrap().get("units").and_then(Json::as_str), Some("m"));
+    assert!(hierarchy.node(&key("b")).unwrap().unwrap().attributes().is_some());
+    assert_eq!(hierarchy.node(&key("folder")).unwrap(), None);
+    let below: Vec<_> = hierarchy.walk(&key("a")).map(|(path, _)| path.to_string()).collect();
+    assert_eq!(below, ["a", "a/x"]);
+}
+
+#[test]
+fn a_broken_node_does_not_hide_others() {
+    let hierarchy = open(&[
+        (".zgroup", GROUP_2),
+        ("a/.zarray", "{"),
+        ("b/.zarray", ARRAY_2),
+        ("b/.zattrs", r#"{"x":NaN}"#),
+        ("c/zarr.json", r#"{"zarr_format":3,"node_type":"group","new":1}"#),
+        ("d/.zarray", ARRAY_2),
+    ])
+    .unwrap();
+    assert_eq!(
+        told(&hierarchy),
+        [
+            "/ group",
+            "/a: malformed .zarray at byte 0x1: the end, expected a name in quotes",
+            "/b: malformed .zattrs at byte 0x5: NaN, expected a value",
+            "/c: zarr.json#/new: \"new\", which must be understood",
+            "/d array",
+        ]
+    );
+}
+
+#[test]
+fn consolidated_metadata_of_version_3_is_all_there_is() {
+    let root = format!(
+        r#"{{"zarr_format":3,"node_type":"group","attributes":{{"r":1}},"consolidated_metadata":{{"kind":"inline",
+        "must_understand":false,"metadata":{{"g":{GROUP_3},"g/a":{ARRAY_3},"a0":{ARRAY_3}}}}}}}"#
+    );
+    let values = [("zarr.json", root.as_str()), ("later/zarr.json", GROUP_3)];
+    let hierarchy = open(&values).unwrap();
+    assert!(hierarchy.is_consolidated());
+    assert_eq!(told(&hierarchy), ["/ group", "/a0 array", "/g group", "/g/a array"]);
+    let node = hierarchy.node(&Key::root()).unwrap().unwrap();
+    assert!(node.attributes().is_some());
+    let own = Hierarchy::unconsolidated(memory(&values), Limits::default());
+    assert_eq!(told(&own), ["/ group", "/later group"]);
+    let broken = root.replace("\"g/a\"", "\"g/../../a\"");
+    let Err(e) = open(&[("zarr.json", &broken)]) else { panic!() };
+    assert_eq!(
+        e.to_string(),
+        "zarr.json#/metadata: the name \"..\" in the key \"g/../../a\" of consolidated metadata"
+    );
+}
+
+#[test]
+fn consolidated_metadata_of_version_2_is_all_there_is() {
+    let copies = format!(
+        r#"{{"zarr_consolidated_format":1,"metadata":{{".zgroup":{GROUP_2},".zattrs":{{"r":1}},
+        "g/.zgroup":{GROUP_2},"g/a/.zarray":{ARRAY_2},"g/a/.zattrs":{{"u":2}},"g/a/other":{{}}}}}}"#
+    );
+    let values = [(".zgroup", GROUP_2), (".zmetadata", copies.as_str()), ("later/.zgroup", GROUP_2)];
+    let hierarchy = open(&values).unwrap();
+    assert!(hierarchy.is_consolidated());
+    assert_eq!(told(&hierarchy), ["/ group", "/g group", "/g/a array"]);
+    assert!(hierarchy.node(&key("g/a")).unwrap().unwrap().attributes().is_some());
+    let Err(e) = open(&[(".zmetadata", "{\"metadata\":{}}")]) else { panic!() };
+    assert_eq!(e.to_string(), ".zmetadata: no \"zarr_consolidated_format\"");
+}
+
+#[test]
+fn depth_of_groups_has_no_limit() {
+    let path = vec!["g"; 5000].join("/");
+    let mut store = MemoryStore::new();
+    let mut at = Key::root();
+    for name in path.split('/') {
+        store.insert(&at.join("zarr.json").unwrap(), GROUP_3);
+        at = at.join(name).unwrap();
+    }
+    let hierarchy = Hierarchy::open(Arc::new(store), Limits::default()).unwrap();
+    assert_eq!(hierarchy.walk(&Key::root()).count(), 5000);
+}
+
+#[test]
+#[cfg(unix)]
+fn links_in_a_circle_come_to_an_end() {
+    use std::os::unix::fs::symlink;
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["", "a", "b"] {
+        fs::create_dir_all(folder.path().join(name)).unwrap();
+        fs::write(folder.path().join(name).join("zarr.json"), GROUP_3).unwrap();
+    }
+    // Each leads to the other, and to the whole: without care there are 3^40 paths.
+    for (from, to) in [("a/b", "../b"), ("b/a", "../a"), ("a/up", ".."), ("b/up", "..")] {
+        symlink(to, folder.path().join(from)).unwrap();
+    }
+    let store = Arc::new(DirectoryStore::open(folder.path()).unwrap());
+    let hierarchy = Hierarchy::open(store, Limits::default()).unwrap();
+    let expected =
+        ["/ group", "/a group", "/a/b group", "/a/up group", "/b group", "/b/a group", "/b/up group"];
+    assert_eq!(told(&hierarchy), expected);
+}
+
+#[test]
+fn documents_have_limits() {
+    let limits = Limits { allocation: 1000, ..Limits::default() };
+    let hierarchy = Hierarchy::unconsolidated(memory(&[("zarr.json", ARRAY_3)]), limits);
+    assert_eq!(hierarchy.node(&Key::root()).unwrap_err().kind(), ErrorKind::LimitExceeded);
+}

@@ -1,0 +1,50 @@
+//! All nodes of a store, one after the other.
+
+use super::{Child, Hierarchy, Node};
+use crate::store::Key;
+use hyperslab_core::Result;
+
+/// An iterator over nodes, depth first and sorted by name, that needs no more memory than a path has siblings.
+pub struct Walk<'a> {
+    hierarchy: &'a Hierarchy,
+    /// What is still to be looked at, the next one last.
+    left: Vec<Child>,
+}
+
+impl<'a> Walk<'a> {
+    pub(super) fn new(hierarchy: &'a Hierarchy, path: &Key) -> Walk<'a> {
+        Walk { hierarchy, left: vec![Child { path: path.clone(), is_alias: false }] }
+    }
+
+    /// Adds what lies below a node, so that the first name comes next.
+    fn enter(&mut self, path: &Key) -> Result<()> {
+        let mut children = self.hierarchy.children(path)?;
+        children.reverse();
+        self.left.append(&mut children);
+        Ok(())
+    }
+}
+
+impl Iterator for Walk<'_> {
+    /// Where a node lies, and the node or why it cannot be read.
+    type Item = (Key, Result<Node>);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        while let Some(Child { path, is_alias }) = self.left.pop() {
+            match self.hierarchy.node(&path) {
+                Ok(None) => {}
+                Ok(Some(node)) => {
+                    if !node.is_array()
+                        && !is_alias
+                        && let Err(e) = self.enter(&path)
+                    {
+                        return Some((path, Err(e)));
+                    }
+                    return Some((path, Ok(node)));
+                }
+                Err(e) => return Some((path, Err(e))),
+            }
+        }
+        None
+    }
+}
