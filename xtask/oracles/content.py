@@ -1,8 +1,9 @@
 """Compares `hyperslab digest` with digests computed here from what h5py reads.
 
-    content.py HYPERSLAB DIRECTORY
+    content.py HYPERSLAB DIRECTORY [FIRST LAST]
 
-The files are those of DIRECTORY and others generated from fixed seeds.
+The files are those of DIRECTORY and others generated from fixed seeds; with FIRST and LAST, only those that
+`layouts.py` makes from these seeds.
 """
 
 import json
@@ -12,12 +13,16 @@ import subprocess
 import sys
 import tempfile
 
+# Asked for when the library starts: raw data is beside the file, not in the working folder.
+os.environ["HDF5_EXTFILE_PREFIX"] = "${ORIGIN}"
+
 import h5py
 import numpy as np
 from blake3 import blake3
 from h5py import h5a, h5d, h5g, h5o, h5r, h5s, h5t
 
 import generate
+import layouts
 from tally import Tally
 
 BOOKKEEPING = {b"DIMENSION_LIST", b"REFERENCE_LIST", b"DIMENSION_LABELS", b"_Netcdf4Dimid", b"_Netcdf4Coordinates",
@@ -25,6 +30,7 @@ BOOKKEEPING = {b"DIMENSION_LIST", b"REFERENCE_LIST", b"DIMENSION_LABELS", b"_Net
 SCALE_BOOKKEEPING = {b"CLASS", b"NAME"}
 NO_VARIABLE = b"This is a netCDF dimension but not a netCDF variable"
 NULL = b"\xff" * 8
+SEEDS = 60
 NAMED_FLOATS = {
     (16, 15, 10, 5, 0, 10, 15): "float16",
     (32, 31, 23, 8, 0, 23, 127): "float32",
@@ -284,9 +290,22 @@ def compare(tally, hyperslab, path):
     tally.check(not reasons, f"{os.path.basename(path)}: {len(wanted)} digests as h5py reads them", reasons)
 
 
+def compare_layouts(tally, hyperslab, seeds):
+    for seed in seeds:
+        with tempfile.TemporaryDirectory() as folder:
+            layouts.write(folder, seed)
+            path = os.path.join(folder, f"layouts{seed}.h5")
+            os.rename(os.path.join(folder, "main.h5"), path)
+            compare(tally, hyperslab, path)
+
+
 def main():
-    hyperslab, directory = sys.argv[1:]
+    hyperslab, directory, *seeds = sys.argv[1:]
     tally = Tally()
+    if seeds:
+        compare_layouts(tally, hyperslab, range(int(seeds[0]), int(seeds[1]) + 1))
+        tally.close()
+        return
     for name in sorted(os.listdir(directory)):
         if name.endswith((".nc", ".h5")):
             compare(tally, hyperslab, os.path.join(directory, name))
@@ -295,6 +314,7 @@ def main():
             path = os.path.join(scratch, f"seed{seed}.h5")
             generate.write(path, seed)
             compare(tally, hyperslab, path)
+    compare_layouts(tally, hyperslab, range(SEEDS))
     tally.close()
 
 
