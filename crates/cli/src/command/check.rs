@@ -114,7 +114,9 @@ pub(super) fn write_findings(
     quiet: bool,
     out: &mut dyn Write,
 ) -> Result<()> {
-    let source = report.text.as_deref().map(|text| Source::new(file, text));
+    // The lines of a text are counted only where some are shown.
+    let text = report.text.as_deref().filter(|_| !report.findings.is_empty());
+    let source = text.map(|text| Source::new(file, text));
     let mut shown = BTreeMap::<&str, u64>::new();
     for finding in &report.findings {
         if quiet && finding.severity != Severity::Error {

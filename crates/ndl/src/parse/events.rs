@@ -4,6 +4,7 @@
 //!
 //! Spec: YAML 1.2.2, core schema
 
+mod characters;
 mod json;
 mod reader;
 mod syntax;

@@ -2,7 +2,7 @@
 
 use hyperslab::check::{Finding, Place, Report, explanation};
 use hyperslab::{Error, Result, Severity};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 use std::io::Write;
 
@@ -70,27 +70,25 @@ fn result(file: &str, finding: &Finding) -> Value {
         Some(hint) => format!("{}\n{hint}", finding.message),
         None => finding.message.clone(),
     };
-    let mut physical = json!({"artifactLocation": {"uri": uri(file)}});
-    let mut logical = None;
+    let mut physical = Map::from_iter([("artifactLocation".to_owned(), json!({"uri": uri(file)}))]);
+    let mut location = Map::new();
     match &finding.place {
         Place::Text { line, column, end_column } => {
-            physical["region"] = json!({"startLine": line, "startColumn": column, "endColumn": end_column});
+            let region = json!({"startLine": line, "startColumn": column, "endColumn": end_column});
+            physical.insert("region".into(), region);
         }
         Place::Stored { object, byte, len, .. } => {
-            if let Some(byte) = byte {
-                let mut region = json!({"byteOffset": byte});
-                if let Some(len) = len {
-                    region["byteLength"] = json!(len);
-                }
-                physical["region"] = region;
-            }
-            logical = object.as_ref().map(|object| json!([{"fullyQualifiedName": object}]));
+            let region = match (byte, len) {
+                (Some(byte), Some(len)) => Some(json!({"byteOffset": byte, "byteLength": len})),
+                (Some(byte), None) => Some(json!({"byteOffset": byte})),
+                (None, _) => None,
+            };
+            physical.extend(region.map(|region| ("region".to_owned(), region)));
+            let logical = object.as_ref().map(|object| json!([{"fullyQualifiedName": object}]));
+            location.extend(logical.map(|logical| ("logicalLocations".to_owned(), logical)));
         }
     }
-    let mut location = json!({"physicalLocation": physical});
-    if let Some(logical) = logical {
-        location["logicalLocations"] = logical;
-    }
+    location.insert("physicalLocation".into(), physical.into());
     json!({"ruleId": finding.rule, "level": level, "message": {"text": text}, "locations": [location]})
 }
 

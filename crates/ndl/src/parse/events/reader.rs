@@ -1,5 +1,6 @@
 //! From the events of a parser to a tree.
 
+use super::characters::Characters;
 use super::syntax::{Broken, broken};
 use super::{Data, Document, Span, Tag, shown};
 use crate::parse::findings::Findings;
@@ -55,7 +56,7 @@ impl<'f, 's, 'a> Reader<'f, 's, 'a> {
     }
 
     pub(super) fn read(mut self, text: &'a str) -> Result<Document<'a>, Stop> {
-        let mut parser = Parser::new_from_str(text);
+        let mut parser = Parser::new(Characters::of(text));
         // Places are told in characters: only here they are bytes, too.
         let ascii = Some(text).filter(|text| text.is_ascii());
         let mut documents = 0;
