@@ -150,6 +150,7 @@ enum Class {
     Other,
 }
 
+#[allow(clippy::indexing_slicing, reason = "the compiler runs it")]
 const CLASSES: [Class; 256] = {
     let mut classes = [Class::Plain; 256];
     let mut byte = 0;
