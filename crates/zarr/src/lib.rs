@@ -7,6 +7,7 @@
 //! 3. [`metadata`]: the documents of arrays and groups, parsed and emitted.
 //! 4. [`store`]: values under keys, in a directory, a zip file or memory.
 //! 5. [`hierarchy`]: groups and arrays of a store, of either version.
+//! 6. [`Array`]: elements of regions, through codecs and shards.
 //!
 //! ```
 //! use hyperslab_core::Limits;
@@ -24,8 +25,12 @@
 //! # Ok::<(), hyperslab_core::Error>(())
 //! ```
 
+mod array;
+mod codec;
 pub mod data_type;
 pub mod hierarchy;
 pub mod json;
 pub mod metadata;
 pub mod store;
+
+pub use array::Array;

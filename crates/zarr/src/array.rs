@@ -1,0 +1,151 @@
+//! Arrays of either version, ready to be read.
+//!
+//! Spec: Zarr v3 "Array data storage", Zarr v2 "Chunks"
+
+use crate::codec::{Chain, Reader, Stored};
+use crate::data_type::DataType;
+use crate::hierarchy::{Metadata, Node};
+use crate::json::Context;
+use crate::metadata::{ChunkKeyEncoding, v2, v3};
+use crate::store::{Key, Store};
+use hyperslab_codec::Scratch;
+use hyperslab_core::nd::{ChunkGrid, Region, fill};
+use hyperslab_core::{Error, ErrorKind, Limits, Result};
+
+/// An array whose elements can be read. Elements of variable size cannot: opening such an array is refused.
+#[derive(Clone, Debug)]
+pub struct Array {
+    path: Key,
+    shape: Vec<u64>,
+    data_type: DataType,
+    grid: ChunkGrid,
+    keys: ChunkKeyEncoding,
+    fill: Vec<u8>,
+    chain: Chain,
+    limits: Limits,
+}
+
+impl Array {
+    /// Makes an array of a node.
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidArgument`] for a group, [`ErrorKind::Unsupported`] for codecs that are not known, by
+    /// name.
+    pub fn new(node: &Node, limits: &Limits) -> Result<Array> {
+        let array = match &node.metadata {
+            Metadata::V3(v3::NodeMetadata::Array(metadata)) => Array::of_v3(&node.path, metadata, limits),
+            Metadata::V2Array { array, .. } => Array::of_v2(&node.path, array, limits),
+            _ => Err(Error::invalid("is a group, not an array")),
+        };
+        array.map_err(|e| e.in_object(format_args!("/{}", node.path)))
+    }
+
+    /// The size along each dimension.
+    pub fn shape(&self) -> &[u64] {
+        &self.shape
+    }
+
+    /// What the elements are.
+    pub fn data_type(&self) -> &DataType {
+        &self.data_type
+    }
+
+    /// How the array is cut into chunks.
+    pub fn grid(&self) -> &ChunkGrid {
+        &self.grid
+    }
+
+    /// The row of an element that no chunk has.
+    pub fn fill(&self) -> &[u8] {
+        &self.fill
+    }
+
+    /// The bytes of one row.
+    pub fn row_size(&self) -> usize {
+        self.fill.len()
+    }
+
+    /// The key of a chunk.
+    ///
+    /// # Errors
+    /// None for an index of the grid.
+    pub fn chunk_key(&self, index: &[u64]) -> Result<Key> {
+        self.path.join(&self.keys.encode(index))
+    }
+
+    /// Reads a region into its rows. Of a shard, only what the region needs is read.
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidArgument`] for a region past the shape or rows of another number; otherwise what is
+    /// wrong with a chunk, with its key.
+    pub fn read(
+        &self,
+        store: &dyn Store,
+        region: &Region,
+        rows: &mut [u8],
+        scratch: &mut Scratch,
+    ) -> Result<()> {
+        region.check(&self.shape)?;
+        let mut reader = Reader { fill: &self.fill, limits: &self.limits, scratch };
+        let mut chunks = self.grid.chunks_in(region)?;
+        while let Some(chunk) = chunks.next_chunk() {
+            let key = self.chunk_key(&chunk.index)?;
+            let place = (chunk.start.as_slice(), chunk.shape.as_slice());
+            let read = match Stored::find(store, &key)? {
+                None => fill(&self.fill, place.0, place.1, region, rows),
+                Some(stored) => self.chain.read(&stored, place, region, rows, &mut reader),
+            };
+            read.map_err(|e| in_chunk(e, &key))?;
+        }
+        Ok(())
+    }
+
+    fn of_v3(path: &Key, metadata: &v3::ArrayMetadata, limits: &Limits) -> Result<Array> {
+        let context = Context::new(limits);
+        let at = context.document(v3::DOCUMENT);
+        let there = at.name("codecs");
+        let rank = metadata.shape.len();
+        let chain = Chain::parse(&metadata.codecs, &metadata.data_type, metadata.byte_order, rank, &there)?;
+        Ok(Array {
+            path: path.clone(),
+            shape: metadata.shape.clone(),
+            data_type: (*metadata.data_type).clone(),
+            grid: metadata.chunk_grid.geometry(&metadata.shape, limits)?,
+            keys: *metadata.chunk_key_encoding,
+            fill: (*metadata.fill_value).clone(),
+            chain,
+            limits: *limits,
+        })
+    }
+
+    fn of_v2(path: &Key, metadata: &v2::ArrayMetadata, limits: &Limits) -> Result<Array> {
+        let context = Context::new(limits);
+        let at = context.document(v2::ARRAY);
+        let filters = metadata.filters.as_deref().unwrap_or_default();
+        let order = (metadata.order, metadata.shape.len());
+        let chain = Chain::parse_v2(filters, metadata.compressor.as_ref(), &metadata.dtype, order, &at)?;
+        // Nothing is in chunks of 0, which only axes of 0 have.
+        let chunks: Vec<u64> = metadata.chunks.iter().map(|chunk| (*chunk).max(1)).collect();
+        let row = usize::try_from(metadata.dtype.data_type.row_size()).unwrap_or_default();
+        Ok(Array {
+            path: path.clone(),
+            shape: metadata.shape.clone(),
+            data_type: metadata.dtype.data_type.clone(),
+            grid: ChunkGrid::regular(&chunks)?,
+            keys: metadata.chunk_key_encoding(),
+            fill: metadata.fill_value.as_ref().map_or_else(|| vec![0; row], |value| (**value).clone()),
+            chain,
+            limits: *limits,
+        })
+    }
+}
+
+fn in_chunk(e: Error, key: &Key) -> Error {
+    match e.kind() {
+        ErrorKind::InvalidArgument => e,
+        kind => Error::new(kind, format!("chunk {key}: {}", e.reason())),
+    }
+}
+
+#[cfg(test)]
+mod tests;

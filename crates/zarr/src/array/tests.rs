@@ -1,0 +1,175 @@
+use super::*;
+use crate::hierarchy::Hierarchy;
+use crate::json::Json;
+use crate::store::MemoryStore;
+use hyperslab_core::nd::element_count;
+use std::sync::Arc;
+
+const SIMPLE: &str = r#"{"zarr_format":3,"node_type":"array","shape":[6],"data_type":"int8",
+    "chunk_grid":{"name":"regular","configuration":{"chunk_shape":[4]}},"chunk_key_encoding":"default",
+    "fill_value":9,"codecs":["bytes"]}"#;
+const SHARDED: &str = r#"["bytes"]"#;
+
+fn key(key: &str) -> Key {
+    Key::new(key).unwrap()
+}
+
+fn unhex(json: &Json) -> Vec<u8> {
+    let digits = json.as_str().unwrap().as_bytes();
+    digits.chunks(2).map(|pair| u8::from_str_radix(std::str::from_utf8(pair).unwrap(), 16).unwrap()).collect()
+}
+
+fn numbers(json: &Json) -> Vec<u64> {
+    let Json::Array(items) = json else { panic!() };
+    let number =
+        |item: &Json| if let Json::Number(number) = item { number.as_u64().unwrap() } else { panic!() };
+    items.iter().map(number).collect()
+}
+
+fn open(values: &[(&str, &[u8])]) -> Result<(Array, Arc<MemoryStore>)> {
+    let mut store = MemoryStore::new();
+    for (name, value) in values {
+        store.insert(&key(name), value.to_vec());
+    }
+    let store = Arc::new(store);
+    let limits = Limits::default();
+    let node = Hierarchy::unconsolidated(store.clone(), limits).node(&Key::root())?.unwrap();
+    Ok((Array::new(&node, &limits)?, store))
+}
+
+fn read(array: &Array, store: &dyn Store, region: &Region) -> Result<Vec<u8>> {
+    let count = usize::try_from(element_count(&region.count).unwrap()).unwrap();
+    let mut rows = vec![0xee; count * array.row_size()];
+    array.read(store, region, &mut rows, &mut Scratch::new())?;
+    Ok(rows)
+}
+
+fn all(values: &[(&str, &[u8])]) -> Result<Vec<u8>> {
+    let (array, store) = open(values)?;
+    read(&array, &*store, &Region::all(array.shape()))
+}
+
+/// The fixtures were made where numbers have their least significant byte first.
+#[test]
+#[cfg(target_endian = "little")]
+fn arrays_of_zarr_python_are_read() {
+    let cases =
+        Json::parse("t", include_bytes!("../../tests/fixtures/arrays.json"), &Limits::default()).unwrap();
+    let Json::Array(cases) = cases else { panic!() };
+    assert!(cases.len() > 35);
+    for case in &cases {
+        let case = case.as_object().unwrap();
+        let name = case.get("name").unwrap().as_str().unwrap();
+        let mut store = MemoryStore::new();
+        for (path, value) in case.get("values").unwrap().as_object().unwrap().iter() {
+            store.insert(&key(path), unhex(value));
+        }
+        let store = Arc::new(store);
+        let limits = Limits::default();
+        let node = Hierarchy::open(store.clone(), limits).unwrap().node(&Key::root()).unwrap().unwrap();
+        let array = Array::new(&node, &limits).unwrap_or_else(|e| panic!("{name}: {e}"));
+        let shape = numbers(case.get("shape").unwrap());
+        assert_eq!(array.shape(), shape, "{name}");
+        let rows = read(&array, &*store, &Region::all(&shape)).unwrap_or_else(|e| panic!("{name}: {e}"));
+        assert_eq!(rows, unhex(case.get("rows").unwrap()), "{name}");
+        let mut part = Region::new(numbers(case.get("start").unwrap()), numbers(case.get("count").unwrap()));
+        part.step = vec![2; part.start.len()];
+        let rows = read(&array, &*store, &part).unwrap_or_else(|e| panic!("{name}: {e}"));
+        assert_eq!(rows, unhex(case.get("part").unwrap()), "{name}");
+    }
+}
+
+#[test]
+fn chunks_of_several_sizes_are_read() {
+    let grid = r#""rectilinear","configuration":{"kind":"inline","chunk_shapes":[[1,[2,2],4]]}"#;
+    let metadata = SIMPLE.replace(r#""regular","configuration":{"chunk_shape":[4]}"#, grid);
+    let values =
+        [("zarr.json", metadata.as_bytes()), ("c/0", &[1]), ("c/1", &[2, 3]), ("c/3", &[6, 7, 8, 9])];
+    assert_eq!(all(&values).unwrap(), [1, 2, 3, 9, 9, 6]);
+}
+
+#[test]
+fn chunks_that_are_not_what_they_should_be_are_refused_with_their_key() {
+    let refused = |metadata: &str, chunk: &[u8]| {
+        let e = all(&[("zarr.json", metadata.as_bytes()), ("c/0", &[1; 4]), ("c/1", chunk)]).unwrap_err();
+        (e.kind(), e.to_string())
+    };
+    let malformed = |message: &str| (ErrorKind::Malformed, message.to_owned());
+    assert_eq!(refused(SIMPLE, &[1; 3]), malformed("chunk c/1: a chunk of 3 bytes, expected 4"));
+    assert_eq!(refused(SIMPLE, &[]), malformed("chunk c/1: a chunk of 0 bytes, expected 4"));
+    let with = |codecs: &str| {
+        let codecs = codecs.replace(
+            "SHARD",
+            r#"{"name":"sharding_indexed","configuration":{"chunk_shape":[2],"codecs":["bytes"],
+            "index_codecs":[{"name":"bytes","configuration":{"endian":"little"}}]}}"#,
+        );
+        SIMPLE.replace(SHARDED, &format!("[{codecs}]"))
+    };
+    for codecs in [r#""bytes",{"name":"gzip","configuration":{"level":1}}"#, r#""bytes","crc32c""#] {
+        let e = all(&[("zarr.json", with(codecs).as_bytes()), ("c/1", &[1; 9])]).unwrap_err();
+        assert!(e.to_string().starts_with("chunk c/1: "), "{e}");
+    }
+    let shard = |entries: [u64; 4]| {
+        let index = entries.iter().flat_map(|entry| entry.to_le_bytes());
+        let bytes: Vec<u8> = [1, 2, 3, 4].into_iter().chain(index).collect();
+        all(&[("zarr.json", with("SHARD").as_bytes()), ("c/0", &bytes)])
+    };
+    assert_eq!(shard([2, 2, 0, 2]).unwrap(), [3, 4, 1, 2, 9, 9]);
+    assert_eq!(shard([u64::MAX, u64::MAX, 0, 2]).unwrap(), [9, 9, 1, 2, 9, 9]);
+    let message = "chunk c/0: inner chunk 0 of 2 bytes at 0x23, the shard has 36 bytes";
+    assert_eq!(shard([35, 2, 0, 2]).unwrap_err().to_string(), message);
+    assert!(shard([u64::MAX - 1, 2, 0, 2]).unwrap_err().to_string().contains("inner chunk 0 of 2 bytes"));
+    assert!(shard([0, 3, 0, 2]).unwrap_err().to_string().contains("a chunk of 3 bytes, expected 2"));
+    let e = all(&[("zarr.json", with("SHARD").as_bytes()), ("c/0", &[0; 31])]).unwrap_err();
+    assert_eq!(e.to_string(), "chunk c/0: a shard of 31 bytes, too few for an index of [2] chunks");
+}
+
+#[test]
+fn codecs_that_are_not_known_are_refused_by_name() {
+    let refused = |codecs: &str| {
+        let metadata = SIMPLE.replace(SHARDED, codecs);
+        open(&[("zarr.json", metadata.as_bytes())]).unwrap_err().to_string()
+    };
+    let at = |message: &str| format!("/: zarr.json#/codecs{message}");
+    assert_eq!(refused(r#"["bytes","zfpy"]"#), at("/1: codec \"zfpy\""));
+    assert_eq!(refused(r#"["gzip","bytes"]"#), at("/0: \"gzip\" of what is not bytes yet"));
+    assert_eq!(refused(r#"["bytes","bytes"]"#), at("/1: \"bytes\" of what is bytes already"));
+    assert_eq!(refused(r#"["transpose"]"#), at("/0: \"transpose\" without a configuration"));
+    let transpose =
+        |order: &str| format!(r#"[{{"name":"transpose","configuration":{{"order":{order}}}}},"bytes"]"#);
+    let place = "/0/configuration/order";
+    assert_eq!(refused(&transpose("[1]")), at(&format!("{place}: [1], expected each of 1 dimensions once")));
+    assert_eq!(
+        refused(&transpose("[0,0]")),
+        at(&format!("{place}: [0, 0], expected each of 1 dimensions once"))
+    );
+    let known = SIMPLE.replace(SHARDED, r#"["bytes",{"name":"hint","must_understand":false}]"#);
+    assert_eq!(all(&[("zarr.json", known.as_bytes())]).unwrap(), [9; 6]);
+    let text = SIMPLE.replace("\"int8\"", "\"string\"").replace("9,", "\"\",");
+    let e = open(&[("zarr.json", text.as_bytes())]).unwrap_err();
+    assert_eq!(
+        (e.kind(), e.detail()),
+        (ErrorKind::Unsupported, "zarr.json#/codecs/0: elements of variable size, which are not read")
+    );
+}
+
+#[test]
+fn what_metadata_claims_is_not_allocated() {
+    let huge = SIMPLE.replace("[6]", "[1099511627776]").replace("[4]", "[1099511627776]");
+    let (array, store) = open(&[("zarr.json", huge.as_bytes()), ("c/0", &[1; 4])]).unwrap();
+    let e = read(&array, &*store, &Region::new(vec![7], vec![1])).unwrap_err();
+    assert_eq!(e.kind(), ErrorKind::LimitExceeded);
+    // Within the limit, but no stream of four bytes holds as much.
+    let packed = SIMPLE
+        .replace("[6]", "[1000000000]")
+        .replace("[4]", "[1000000000]")
+        .replace(SHARDED, r#"["bytes",{"name":"gzip","configuration":{"level":1}}]"#);
+    let (array, store) = open(&[("zarr.json", packed.as_bytes()), ("c/0", &[1; 4])]).unwrap();
+    let e = read(&array, &*store, &Region::new(vec![7], vec![1])).unwrap_err();
+    assert_eq!(e.to_string(), "chunk c/0: 4 stored bytes cannot decode to 1000000000");
+    let (array, store) = open(&[("zarr.json", SIMPLE.as_bytes())]).unwrap();
+    assert_eq!(
+        read(&array, &*store, &Region::new(vec![3], vec![4])).unwrap_err().kind(),
+        ErrorKind::InvalidArgument
+    );
+}

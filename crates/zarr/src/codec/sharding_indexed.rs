@@ -1,0 +1,212 @@
+//! `sharding_indexed`: chunks within one value, and an index of where they lie.
+//!
+//! Spec: Zarr v3 "Sharding codec"
+
+use super::{Chain, Reader, Source, crc32c};
+use crate::data_type::{ByteOrder, DataType};
+use crate::json::Spot;
+use crate::metadata::Extension;
+use bytes::Bytes;
+use hyperslab_core::nd::{Region, fill};
+use hyperslab_core::{Error, ErrorKind, Result};
+use std::ops::Range;
+
+/// How shards are cut and found in.
+#[derive(Clone, Debug)]
+pub(super) struct Sharding {
+    inner_shape: Vec<u64>,
+    chain: Chain,
+    index_order: ByteOrder,
+    index_has_sum: bool,
+    index_at_end: bool,
+}
+
+impl Sharding {
+    pub(super) fn parse(
+        codec: &Extension,
+        data_type: &DataType,
+        order: Option<ByteOrder>,
+        rank: usize,
+        at: &Spot<'_>,
+    ) -> Result<Sharding> {
+        let inner = at.name("configuration");
+        let members = codec.configured(at)?;
+        let here = inner.name("chunk_shape");
+        let inner_shape = members.required("chunk_shape", &inner)?.unsigned_array(&here)?;
+        if inner_shape.len() != rank {
+            let found = inner_shape.len();
+            return Err(here.malformed(format!("{found} dimensions, the shard has {rank}")));
+        }
+        if let Some(dimension) = inner_shape.iter().position(|size| *size == 0) {
+            return Err(here.index(dimension).malformed("0, expected 1 or more"));
+        }
+        let here = inner.name("codecs");
+        let codecs = Extension::parse_list(members.required("codecs", &inner)?, &here)?;
+        let chain = Chain::parse(&codecs, data_type, order, rank, &here)?;
+        let here = inner.name("index_codecs");
+        let index_codecs = Extension::parse_list(members.required("index_codecs", &inner)?, &here)?;
+        let (index_order, index_has_sum) = index_form(&index_codecs, &here)?;
+        let here = inner.name("index_location");
+        let index_at_end = match members.get("index_location").map_or(Ok("end"), |json| json.text(&here))? {
+            "end" => true,
+            "start" => false,
+            other => return Err(here.malformed(format!("{other:?}, expected \"start\" or \"end\""))),
+        };
+        Ok(Sharding { inner_shape, chain, index_order, index_has_sum, index_at_end })
+    }
+
+    /// Reads what a shard, the box of `shape` at `start`, shares with a region. Of the shard, only the index
+    /// and the inner chunks that are needed are looked at.
+    pub(super) fn read(
+        &self,
+        source: &dyn Source,
+        (start, shape): (&[u64], &[u64]),
+        region: &Region,
+        out: &mut [u8],
+        reader: &mut Reader<'_>,
+    ) -> Result<()> {
+        let mut counts = Vec::with_capacity(shape.len());
+        for (len, inner) in shape.iter().zip(&self.inner_shape) {
+            if !len.is_multiple_of(*inner) {
+                let inner = &self.inner_shape;
+                return Err(Error::malformed(format!(
+                    "inner chunks of {inner:?} do not fill a shard of {shape:?}"
+                )));
+            }
+            counts.push(len / inner);
+        }
+        let index = self.index(source, &counts, reader)?;
+        let Some(part) = region.intersect(start, shape)? else { return Ok(()) };
+        // Which inner chunks the region may touch along each dimension.
+        let mut spans: Vec<Range<u64>> = Vec::with_capacity(shape.len());
+        for (dimension, inner) in self.inner_shape.iter().enumerate() {
+            let at = |values: &[u64]| values.get(dimension).copied().unwrap_or_default();
+            let first = at(&part.start).saturating_sub(at(start));
+            let steps = at(&part.count).saturating_sub(1).saturating_mul(at(&part.step));
+            spans.push(first / inner..first.saturating_add(steps) / inner + 1);
+        }
+        let mut place: Vec<u64> = spans.iter().map(|span| span.start).collect();
+        loop {
+            let mut number = 0_u64;
+            let mut inner_start = Vec::with_capacity(place.len());
+            for (((index, count), inner), start) in
+                place.iter().zip(&counts).zip(&self.inner_shape).zip(start)
+            {
+                number = number.saturating_mul(*count).saturating_add(*index);
+                inner_start.push(start.saturating_add(index.saturating_mul(*inner)));
+            }
+            let inner_box = (inner_start.as_slice(), self.inner_shape.as_slice());
+            if region.intersect(inner_box.0, inner_box.1)?.is_some() {
+                match self.entry(&index, number, source.len())? {
+                    None => fill(reader.fill, inner_box.0, inner_box.1, region, out)?,
+                    Some(range) => {
+                        let inner = Within { source, range };
+                        self.chain.read(&inner, inner_box, region, out, reader)?;
+                    }
+                }
+            }
+            // The next one, the last dimension first.
+            let next = place.iter_mut().zip(&spans).rev().find_map(|(index, span)| {
+                *index += 1;
+                if *index < span.end {
+                    return Some(());
+                }
+                *index = span.start;
+                None
+            });
+            if next.is_none() {
+                return Ok(());
+            }
+        }
+    }
+
+    /// The index, without its checksum.
+    fn index(&self, source: &dyn Source, counts: &[u64], reader: &Reader<'_>) -> Result<Bytes> {
+        let len = source.len();
+        let sum = if self.index_has_sum { 4 } else { 0 };
+        let size = counts.iter().try_fold(16_u64, |size, count| size.checked_mul(*count));
+        let size = size.and_then(|size| size.checked_add(sum)).filter(|size| *size <= len);
+        let Some(size) = size else {
+            return Err(Error::malformed(format!(
+                "a shard of {len} bytes, too few for an index of {counts:?} chunks"
+            )));
+        };
+        if size > reader.limits.allocation {
+            let detail = format!("a shard index of {size} bytes (raise with --limit allocation=N)");
+            return Err(Error::new(ErrorKind::LimitExceeded, detail));
+        }
+        let bytes = source.part(if self.index_at_end { len - size..len } else { 0..size })?;
+        match self.index_has_sum {
+            true => crc32c::undo(&bytes),
+            false => Ok(bytes),
+        }
+    }
+
+    /// Where inner chunk `number` lies; none if it was never written.
+    fn entry(&self, index: &[u8], number: u64, len: u64) -> Result<Option<Range<u64>>> {
+        let at = usize::try_from(number).ok().and_then(|number| number.checked_mul(16));
+        let entry = at.and_then(|at| index.get(at..)).and_then(|rest| rest.as_chunks::<8>().0.get(..2));
+        let Some([offset, count]) = entry else {
+            return Err(Error::malformed(format!("no inner chunk {number} in the shard index")));
+        };
+        let number_of = |bytes: &[u8; 8]| match self.index_order {
+            ByteOrder::Little => u64::from_le_bytes(*bytes),
+            ByteOrder::Big => u64::from_be_bytes(*bytes),
+        };
+        let (offset, count) = (number_of(offset), number_of(count));
+        if (offset, count) == (u64::MAX, u64::MAX) {
+            return Ok(None);
+        }
+        match offset.checked_add(count) {
+            Some(end) if end <= len => Ok(Some(offset..end)),
+            _ => Err(Error::malformed(format!(
+                "inner chunk {number} of {count} bytes at {offset:#x}, the shard has {len} bytes"
+            ))),
+        }
+    }
+}
+
+/// Indexes are of a size that is known beforehand: bytes, and perhaps a checksum.
+fn index_form(codecs: &[Extension], at: &Spot<'_>) -> Result<(ByteOrder, bool)> {
+    let names: Vec<_> = codecs.iter().map(|codec| codec.name.as_str()).collect();
+    let has_sum = match names.as_slice() {
+        ["bytes"] => false,
+        ["bytes", "crc32c"] => true,
+        other => {
+            return Err(at.unsupported(format!("index codecs {other:?}, expected bytes and perhaps crc32c")));
+        }
+    };
+    let first = at.index(0);
+    let inner = first.name("configuration");
+    let here = inner.name("endian");
+    let configuration = codecs.first().and_then(|codec| codec.configuration.as_ref());
+    let endian = configuration.and_then(|members| members.get("endian"));
+    match endian.ok_or_else(|| here.malformed("no endian, which the index needs"))?.text(&here)? {
+        "little" => Ok((ByteOrder::Little, has_sum)),
+        "big" => Ok((ByteOrder::Big, has_sum)),
+        other => Err(here.malformed(format!("{other:?}, expected \"little\" or \"big\""))),
+    }
+}
+
+/// A part of a shard.
+struct Within<'a> {
+    source: &'a dyn Source,
+    range: Range<u64>,
+}
+
+impl Source for Within<'_> {
+    fn len(&self) -> u64 {
+        self.range.end.saturating_sub(self.range.start)
+    }
+
+    fn part(&self, range: Range<u64>) -> Result<Bytes> {
+        let end = self.range.start.saturating_add(range.end);
+        if range.start > range.end || end > self.range.end {
+            return Err(Error::malformed(format!(
+                "bytes {range:?} of an inner chunk of {} bytes",
+                self.len()
+            )));
+        }
+        self.source.part(self.range.start.saturating_add(range.start)..end)
+    }
+}
