@@ -167,7 +167,8 @@ impl<'a> Chunk<'a> {
         if self.size > 0 {
             self.decode_block(0, &[], first, coders)?;
         }
-        for (index, block) in others.chunks_mut(self.block).enumerate() {
+        // An empty chunk has blocks of nothing.
+        for (index, block) in others.chunks_mut(self.block.max(1)).enumerate() {
             self.decode_block(index + 1, first, block, coders)?;
         }
         Ok(())
