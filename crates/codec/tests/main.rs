@@ -161,6 +161,13 @@ fn arrays_with_blocks_beyond_their_chunk_are_refused() {
 
 /// What `foreign.py` gives to the codecs' own libraries, if it says where it wants it.
 #[test]
+fn an_empty_blosc_chunk_may_have_blocks_of_nothing() {
+    // Version, format of LZ4, flags, element; then sizes of the content, of a block and of the chunk.
+    let chunk = bytes("02012101000000000000000010000000");
+    decode(&[codec("blosc lz4 5 byte 4 0")], &chunk, &mut [], &mut Scratch::default()).unwrap();
+}
+
+#[test]
 fn encodes_for_other_libraries() {
     let Some(path) = std::env::var_os("HYPERSLAB_ENCODED") else { return };
     let mut scratch = Scratch::new();
