@@ -1,15 +1,24 @@
 //! `-s`: which part of an array is meant.
 //!
-//! Dimensions by order, `0:10:2,:,5`, or by name, `time=3,lat=0:90:2,lat=[0,5,9]`. Positions count from 0,
-//! negative ones from the end; the stop of a range is excluded.
+//! Dimensions by order, `0:10:2,:,5`, or by name: positions, `time=3,lat=0:90:2,lat=[0,5,9]`, which count
+//! from 0 or, negative, from the end, the stop of a range excluded; or what coordinates have as values,
+//! `lat=-30..30`, `time=2026-01..2026-03`, `station==oslo`, `lat~=59.9`.
 
+mod calendar;
+mod coordinate;
+mod syntax;
+mod time;
+
+use self::syntax::{Part, Pick};
+use crate::describe::zeroed_rows;
+use crate::location::nearest;
+use crate::source::{ArraySource, Entry, Item, Source};
+use crate::walk::{Step, walk};
 use hyperslab_core::nd::{Region, scatter};
 use hyperslab_core::rows::Heap;
 use hyperslab_core::{Error, ErrorKind, Result};
-use hyperslab_model::{Reference, Shape, Values};
-
-use crate::describe::zeroed_rows;
-use crate::source::ArraySource;
+use hyperslab_model::{Dimension, NodeKind, NodePath, Reference, Shape, Values};
+use std::collections::BTreeSet;
 
 /// What is taken of each dimension.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,51 +42,53 @@ pub(crate) enum Picks {
 }
 
 impl Selected {
-    /// Reads selections for an array; of several for one dimension the last holds.
+    /// Reads selections for an array of `source`; of several for one dimension the last holds. A dimension
+    /// that the array lacks does not select from it.
     ///
     /// # Errors
-    /// For text that is no selection, more dimensions than there are, unknown names and positions outside.
-    pub fn parse(texts: &[String], shape: &Shape) -> Result<Selected> {
+    /// For text that is no selection, more dimensions than there are, names that nothing in the source has,
+    /// positions outside, and values that nothing equals.
+    pub fn parse(source: &dyn Source, texts: &[String], shape: &Shape) -> Result<Selected> {
         let dims = shape.dims();
-        let extents: Vec<u64> = dims.iter().map(|dimension| dimension.extent.current()).collect();
-        let names: Vec<&str> =
-            dims.iter().map(|d| d.coordinate.as_ref().map_or("", |path| path.name())).collect();
-        let mut axes: Vec<Axis> = extents.iter().map(|extent| whole(*extent)).collect();
+        let mut picks: Vec<Option<Pick>> = vec![None; dims.len()];
         for text in texts {
-            let parts = split(text);
-            let positional = parts.iter().filter(|part| name_of(part).is_none()).count();
-            let ellipses = parts.iter().filter(|part| **part == "...").count();
-            if ellipses > 1 {
+            let parts = syntax::parse(text)?;
+            let next = parts.iter().filter(|part| matches!(part, Part::Next(_))).count();
+            if parts.iter().filter(|part| **part == Part::Between).count() > 1 {
                 return Err(Error::invalid(format!("selection {text:?} has several ...")));
             }
-            if positional - ellipses > axes.len() {
-                let rank = axes.len();
+            let Some(between) = dims.len().checked_sub(next) else {
+                let rank = dims.len();
                 return Err(Error::invalid(format!(
-                    "selection {text:?} has {} dimensions, the array has {rank}",
-                    positional - ellipses
+                    "selection {text:?} has {next} dimensions, the array has {rank}"
                 )));
-            }
-            let mut next = 0;
-            for part in &parts {
-                if let Some((name, pick)) = name_of(part) {
-                    if pick.contains("..") || part.contains("~=") || part.contains("==") {
-                        return Err(Error::new(
-                            ErrorKind::Unsupported,
-                            format!("{part:?} selects by coordinate value, only positions can be selected"),
-                        ));
+            };
+            let mut at = 0;
+            for part in parts {
+                match part {
+                    Part::Between => at += between,
+                    Part::Next(pick) => {
+                        picks.iter_mut().skip(at).take(1).for_each(|of| *of = Some(pick.clone()));
+                        at += 1;
                     }
-                    let at =
-                        names.iter().position(|own| *own == name).ok_or_else(|| unknown(name, &names))?;
-                    set(&mut axes, &extents, at, pick)?;
-                } else if *part == "..." {
-                    next += axes.len() - (positional - ellipses);
-                } else {
-                    set(&mut axes, &extents, next, part)?;
-                    next += 1;
+                    Part::Named(name, pick) => {
+                        let mut own =
+                            dims.iter().zip(&mut picks).filter(|(d, _)| is_named(d, &name)).peekable();
+                        if own.peek().is_none() {
+                            drop(own);
+                            check_known(source, &name, dims)?;
+                            continue;
+                        }
+                        own.for_each(|(_, of)| *of = Some(pick.clone()));
+                    }
                 }
             }
         }
-        Ok(Selected { axes })
+        let axes = dims.iter().zip(&picks).enumerate().map(|(index, (dimension, pick))| match pick {
+            Some(pick) => axis_of(source, dimension, pick).map_err(|e| in_dimension(e, dimension, index)),
+            None => Ok(whole(dimension.extent.current())),
+        });
+        Ok(Selected { axes: axes.collect::<Result<_>>()? })
     }
 
     /// Extents of what is selected, with the dimensions that single positions take away.
@@ -205,147 +216,81 @@ fn whole(extent: u64) -> Axis {
     Axis { picks: Picks::Range { start: 0, count: extent, step: 1 }, dropped: false }
 }
 
-/// Commas part dimensions, but not inside brackets or quotes.
-fn split(text: &str) -> Vec<&str> {
-    let (mut parts, mut begin, mut depth, mut quoted) = (Vec::new(), 0, 0_u32, false);
-    for (at, c) in text.char_indices() {
-        match c {
-            '\'' => quoted = !quoted,
-            '[' if !quoted => depth += 1,
-            ']' if !quoted => depth = depth.saturating_sub(1),
-            ',' if !quoted && depth == 0 => {
-                parts.extend(text.get(begin..at));
-                begin = at + 1;
-            }
-            _ => {}
+fn is_named(dimension: &Dimension, name: &str) -> bool {
+    dimension.coordinate.as_ref().is_some_and(|path| path.name() == name || path.as_str() == name)
+}
+
+/// Refuses the name of a dimension that nothing has.
+fn check_known(source: &dyn Source, name: &str, own: &[Dimension]) -> Result<()> {
+    let own: Vec<&str> = own.iter().filter_map(|d| Some(d.coordinate.as_ref()?.name())).collect();
+    let mut all = BTreeSet::new();
+    let root = source.find(&NodePath::root())?;
+    walk(source, &root.handle, &mut |step| {
+        if let Step::Member(Entry { handle, item: Item::Array { kind, shape, .. } }) = step {
+            all.extend((*kind == NodeKind::DimCoord).then(|| handle.path.clone()));
+            all.extend(shape.dims().iter().filter_map(|dimension| dimension.coordinate.clone()));
         }
+        Ok(())
+    })?;
+    if all.iter().any(|path| path.name() == name || path.as_str() == name) {
+        return Ok(());
     }
-    parts.extend(text.get(begin..));
-    parts.into_iter().map(str::trim).collect()
+    let near = nearest(name, own.iter().copied()).or_else(|| nearest(name, all.iter().map(NodePath::name)));
+    Err(Error::invalid(match near {
+        Some(near) => format!("no dimension {name}\nhelp: did you mean {near}?"),
+        None if own.is_empty() => format!("no dimension {name}, this array's have no names"),
+        None => format!("no dimension {name}, there are {}", own.join(", ")),
+    }))
 }
 
-/// The name before `=` or `~=`, and what follows.
-fn name_of(part: &str) -> Option<(&str, &str)> {
-    let (name, pick) = part.split_once('=')?;
-    Some((name.trim_end_matches('~').trim(), pick.trim_start_matches('=').trim()))
-}
-
-fn unknown(name: &str, names: &[&str]) -> Error {
-    let known: Vec<_> = names.iter().filter(|name| !name.is_empty()).copied().collect();
-    match crate::location::nearest(name, known.iter().copied()) {
-        Some(near) => Error::invalid(format!("no dimension {name}\nhelp: did you mean {near}?")),
-        None if known.is_empty() => {
-            Error::invalid(format!("no dimension {name}, this array's have no names"))
+/// Names the dimension, unless the error lies in a file.
+fn in_dimension(error: Error, dimension: &Dimension, index: usize) -> Error {
+    match error.kind() {
+        ErrorKind::InvalidArgument | ErrorKind::NotFound | ErrorKind::Unsupported => {
+            let name =
+                dimension.coordinate.as_ref().map_or_else(|| index.to_string(), |p| p.name().to_owned());
+            Error::new(error.kind(), format!("dimension {name}: {}", error.detail()))
         }
-        None => Error::invalid(format!("no dimension {name}, there are {}", known.join(", "))),
+        _ => match &dimension.coordinate {
+            Some(path) => error.in_object(path),
+            None => error,
+        },
     }
 }
 
-fn set(axes: &mut [Axis], extents: &[u64], at: usize, pick: &str) -> Result<()> {
-    let (Some(axis), Some(extent)) = (axes.get_mut(at), extents.get(at)) else {
-        return Err(Error::invalid(format!("no dimension number {at}")));
+fn axis_of(source: &dyn Source, dimension: &Dimension, pick: &Pick) -> Result<Axis> {
+    let extent = dimension.extent.current();
+    let (picks, dropped) = match pick {
+        Pick::Position(at) => (Picks::Range { start: position(*at, extent)?, count: 1, step: 1 }, true),
+        Pick::List(list) => {
+            (Picks::List(list.iter().map(|at| position(*at, extent)).collect::<Result<_>>()?), false)
+        }
+        Pick::Range { start, stop, step } => {
+            let start = start.map_or(0, |at| bound(at, extent));
+            let stop = stop.map_or(extent, |at| bound(at, extent));
+            (Picks::Range { start, count: stop.saturating_sub(start).div_ceil(*step), step: *step }, false)
+        }
+        Pick::Values(wanted) => match &dimension.coordinate {
+            Some(path) => coordinate::positions(source, path, extent, wanted)?,
+            None => return Err(Error::invalid("has no coordinates, expected positions")),
+        },
     };
-    *axis = axis_of(pick, *extent)?;
-    Ok(())
-}
-
-fn axis_of(pick: &str, extent: u64) -> Result<Axis> {
-    if let Some(list) = pick.strip_prefix('[').and_then(|list| list.strip_suffix(']')) {
-        let list = list.split(',').map(|item| position(item.trim(), extent)).collect::<Result<_>>()?;
-        return Ok(Axis { picks: Picks::List(list), dropped: false });
-    }
-    if !pick.contains(':') {
-        let start = position(pick, extent)?;
-        return Ok(Axis { picks: Picks::Range { start, count: 1, step: 1 }, dropped: true });
-    }
-    let mut parts = pick.split(':');
-    let mut next = |default: u64| match parts.next().map(str::trim) {
-        None | Some("") => Ok(default),
-        Some(text) => bound(text, extent),
-    };
-    let (start, stop) = (next(0)?, next(extent)?);
-    let step = match parts.next().map(str::trim) {
-        None | Some("") => 1,
-        Some(text) => text.parse().ok().filter(|step| *step > 0).ok_or_else(|| {
-            Error::invalid(format!("step {text:?} in {pick:?}, expected a number of at least 1"))
-        })?,
-    };
-    if parts.next().is_some() {
-        return Err(Error::invalid(format!("{pick:?} has too many colons, expected start:stop:step")));
-    }
-    let count = stop.saturating_sub(start).div_ceil(step);
-    Ok(Axis { picks: Picks::Range { start: start.min(extent), count, step }, dropped: false })
+    Ok(Axis { picks, dropped })
 }
 
 /// A position that must be there.
-fn position(text: &str, extent: u64) -> Result<u64> {
-    let value = whole_number(text)?;
-    let found = if value < 0 { i128::from(extent) + value } else { value };
-    u64::try_from(found)
+fn position(at: i128, extent: u64) -> Result<u64> {
+    u64::try_from(from_end(at, extent))
         .ok()
         .filter(|found| *found < extent)
-        .ok_or_else(|| Error::invalid(format!("position {text} is outside a dimension of {extent}")))
+        .ok_or_else(|| Error::invalid(format!("position {at} is outside, it has {extent}")))
 }
 
 /// A bound of a range, cut to the extent as NumPy does.
-fn bound(text: &str, extent: u64) -> Result<u64> {
-    let value = whole_number(text)?;
-    let found = if value < 0 { i128::from(extent) + value } else { value };
-    Ok(u64::try_from(found.max(0)).map_or(extent, |found| found.min(extent)))
+fn bound(at: i128, extent: u64) -> u64 {
+    u64::try_from(from_end(at, extent).max(0)).map_or(extent, |found| found.min(extent))
 }
 
-fn whole_number(text: &str) -> Result<i128> {
-    text.parse().map_err(|_| Error::invalid(format!("{text:?} is no position, expected a whole number")))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use hyperslab_model::{Dimension, Extent, NodePath};
-
-    fn shape() -> Shape {
-        let named = |name: &str, n| Dimension {
-            extent: Extent::Fixed(n),
-            coordinate: Some(NodePath::root().child(name)),
-        };
-        Shape::Dims(vec![named("time", 4), named("lat", 10), named("lon", 6)])
-    }
-
-    fn parse(text: &str) -> Result<Selected> {
-        Selected::parse(&[text.to_owned()], &shape())
-    }
-
-    fn positions(text: &str, dimension: usize) -> Vec<u64> {
-        let selected = parse(text).unwrap();
-        let picks = selected.picks().nth(dimension).unwrap();
-        assert_eq!(picks.get(picks.count()), None);
-        (0..picks.count()).map(|at| picks.get(at).unwrap()).collect()
-    }
-
-    #[test]
-    fn positions_count_as_in_numpy() {
-        assert_eq!(parse("1").unwrap().counts(), [1, 10, 6]);
-        assert_eq!(parse("1").unwrap().kept(), [1, 2]);
-        assert_eq!(positions(":,2:9:3", 1), [2, 5, 8]);
-        assert_eq!(positions("...,-2:", 2), [4, 5]);
-        assert_eq!(parse("-1,...,0").unwrap().kept(), [1]);
-        assert_eq!(positions("lon=[0,-1],time=3", 2), [0, 5]);
-        assert_eq!(parse(":99").unwrap().counts(), [4, 10, 6]);
-        assert_eq!(parse("3:1").unwrap().counts(), [0, 10, 6]);
-    }
-
-    #[test]
-    fn what_is_not_there_is_named() {
-        for (text, part) in [
-            ("4", "outside a dimension of 4"),
-            ("lta=1", "did you mean lat?"),
-            ("1,2,3,4", "has 4 dimensions, the array has 3"),
-            ("a:b", "is no position"),
-            ("lat=1..2", "by coordinate value"),
-            ("::0", "at least 1"),
-        ] {
-            let message = parse(text).unwrap_err().to_string();
-            assert!(message.contains(part), "{text}: {message}");
-        }
-    }
+fn from_end(at: i128, extent: u64) -> i128 {
+    if at < 0 { at.saturating_add(extent.into()) } else { at }
 }

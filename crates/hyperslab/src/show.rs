@@ -4,7 +4,7 @@ use crate::location::Target;
 use crate::select::{Picks, Selected};
 use crate::source::{Item, Source, check_counts};
 use hyperslab_core::{Error, ErrorKind, Result};
-use hyperslab_model::{Datatype, Elements, NodePath, Shape, Values};
+use hyperslab_model::{Datatype, Elements, NodeKind, NodePath, Shape, Values};
 use std::sync::Arc;
 
 /// Selected values, with what they lie along.
@@ -94,7 +94,7 @@ fn array(source: &dyn Source, target: &Target, selections: &[String]) -> Result<
         Item::Array { shape: Shape::Null, .. } => {
             return Err(Error::invalid("a null dataspace has no values"));
         }
-        Item::Array { shape, .. } => shape,
+        Item::Array { kind, shape, .. } => &with_coordinate(*kind, shape, &entry.handle.path),
         Item::Group => {
             return Err(Error::invalid("a group has no values; `hyperslab ls` lists what is in it"));
         }
@@ -106,7 +106,7 @@ fn array(source: &dyn Source, target: &Target, selections: &[String]) -> Result<
         }
         Item::Unreadable(unreadable) => return Err(Error::new(unreadable.kind, unreadable.reason.clone())),
     };
-    let selected = Selected::parse(selections, shape)?;
+    let selected = Selected::parse(source, selections, shape)?;
     let array = source.array(&entry.handle)?;
     check_counts(source, &*array, &selected.counts())?;
     check_empty(&selected.counts())?;
@@ -129,6 +129,15 @@ fn array(source: &dyn Source, target: &Target, selections: &[String]) -> Result<
         fixed,
         values,
     })
+}
+
+/// The shape of an array; that of a dimension coordinate goes along itself.
+fn with_coordinate(kind: NodeKind, shape: &Shape, path: &NodePath) -> Shape {
+    let mut shape = shape.clone();
+    if let (NodeKind::DimCoord, Shape::Dims(dims)) = (kind, &mut shape) {
+        dims.iter_mut().for_each(|dimension| dimension.coordinate = Some(path.clone()));
+    }
+    shape
 }
 
 fn attribute(source: &dyn Source, target: &Target, name: &str, selections: &[String]) -> Result<Shown> {

@@ -7,6 +7,7 @@ mod described;
 mod digested;
 mod located;
 mod netcdf;
+mod selected;
 mod shown;
 mod traps;
 mod walked;

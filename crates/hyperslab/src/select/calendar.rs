@@ -1,0 +1,247 @@
+//! Calendars: days counted on one axis to year, month and day, and back.
+//!
+//! Spec: CF 1.11, 4.4.1
+
+use hyperslab_core::{Error, Result};
+
+/// Which days there are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Calendar {
+    rule: Rule,
+    /// Whether year 0 stands between -1 and 1.
+    year_zero: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Rule {
+    /// Julian up to 1582-10-04, Gregorian from 1582-10-15, with nothing between.
+    Standard,
+    Gregorian,
+    Julian,
+    NoLeap,
+    AllLeap,
+    Days360,
+}
+
+/// A day by its year, month and day of the month.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Date {
+    /// Not 0 in a calendar without year 0.
+    pub(crate) year: i128,
+    pub(crate) month: u8,
+    pub(crate) day: u8,
+}
+
+impl Calendar {
+    /// What ISO 8601 and counts since 1970 without a calendar of their own mean.
+    pub(crate) const PROLEPTIC_GREGORIAN: Calendar = Calendar { rule: Rule::Gregorian, year_zero: true };
+
+    /// The calendar of that name, in any case.
+    ///
+    /// # Errors
+    /// For names that CF does not have, and those whose days cannot be counted.
+    pub(crate) fn named(name: &str) -> Result<Calendar> {
+        let rule = match name.to_ascii_lowercase().as_str() {
+            "standard" | "gregorian" => Rule::Standard,
+            "proleptic_gregorian" => Rule::Gregorian,
+            "julian" => Rule::Julian,
+            "noleap" | "365_day" => Rule::NoLeap,
+            "all_leap" | "366_day" => Rule::AllLeap,
+            "360_day" => Rule::Days360,
+            _ => {
+                return Err(Error::unsupported(format!(
+                    "calendar {name}, expected standard, proleptic_gregorian, julian, noleap, all_leap or 360_day"
+                )));
+            }
+        };
+        Ok(Calendar { rule, year_zero: !matches!(rule, Rule::Standard | Rule::Julian) })
+    }
+
+    /// The number of a day.
+    ///
+    /// # Errors
+    /// If the calendar has no such day.
+    pub(crate) fn day(self, date: Date) -> Result<i128> {
+        let Date { year, month, day } = date;
+        let absent = || {
+            let name = self.name();
+            Error::invalid(format!("there is no {} in calendar {name}", self.text(date)))
+        };
+        let counted = self.counted(year).ok_or_else(absent)?;
+        if !(1..=12).contains(&month) || day == 0 || day > self.month_length(counted, month) {
+            return Err(absent());
+        }
+        if self.rule == Rule::Standard && counted == 1582 && month == 10 && (5..15).contains(&day) {
+            return Err(absent());
+        }
+        Ok(self.number(counted, month, day))
+    }
+
+    /// The number of the first day of the month that follows `date`'s.
+    pub(crate) fn after_month(self, date: Date) -> Result<i128> {
+        let year = self.counted(date.year).unwrap_or_default();
+        self.day(Date { day: 1, ..date })?;
+        Ok(match date.month {
+            12 => self.number(year + 1, 1, 1),
+            month => self.number(year, month + 1, 1),
+        })
+    }
+
+    /// The number of the first day of the year that follows `date`'s.
+    pub(crate) fn after_year(self, date: Date) -> Result<i128> {
+        self.day(Date { month: 1, day: 1, ..date })?;
+        Ok(self.number(self.counted(date.year).unwrap_or_default() + 1, 1, 1))
+    }
+
+    /// The number of the first day of a month counted from January of 1970.
+    pub(crate) fn month_since_1970(self, months: i128) -> i128 {
+        let month = u8::try_from(months.rem_euclid(12)).unwrap_or(0) + 1;
+        self.number(1970 + months.div_euclid(12), month, 1)
+    }
+
+    /// The day of that number.
+    pub(crate) fn date(self, number: i128) -> Date {
+        // The mean length of years gives one that is a year off at most.
+        let mut year = match self.rule {
+            Rule::NoLeap => number.div_euclid(365),
+            Rule::AllLeap => number.div_euclid(366),
+            Rule::Days360 => number.div_euclid(360),
+            Rule::Standard if number < 0 => 1970 + (4 * number).div_euclid(1461),
+            Rule::Julian => 1970 + (4 * number).div_euclid(1461),
+            Rule::Standard | Rule::Gregorian => 1970 + (400 * number).div_euclid(146_097),
+        };
+        while self.number(year, 1, 1) > number {
+            year -= 1;
+        }
+        while self.number(year + 1, 1, 1) <= number {
+            year += 1;
+        }
+        let mut month = 12;
+        while month > 1 && self.number(year, month, 1) > number {
+            month -= 1;
+        }
+        let mut day = number - self.number(year, month, 1) + 1;
+        if self.rule == Rule::Standard && year == 1582 && month == 10 && day > 4 {
+            day += 10;
+        }
+        let year = if self.year_zero || year > 0 { year } else { year - 1 };
+        Date { year, month, day: u8::try_from(day).unwrap_or(u8::MAX) }
+    }
+
+    /// A day as ISO 8601 has it.
+    pub(crate) fn text(self, Date { year, month, day }: Date) -> String {
+        let sign = if year < 0 { "-" } else { "" };
+        format!("{sign}{:04}-{month:02}-{day:02}", year.unsigned_abs())
+    }
+
+    fn name(self) -> &'static str {
+        match self.rule {
+            Rule::Standard => "standard",
+            Rule::Gregorian => "proleptic_gregorian",
+            Rule::Julian => "julian",
+            Rule::NoLeap => "noleap",
+            Rule::AllLeap => "all_leap",
+            Rule::Days360 => "360_day",
+        }
+    }
+
+    /// The year with 0 before 1; `None` for a year 0 that there is not.
+    fn counted(self, year: i128) -> Option<i128> {
+        match year {
+            _ if self.year_zero || year > 0 => Some(year),
+            0 => None,
+            _ => Some(year + 1),
+        }
+    }
+
+    fn month_length(self, year: i128, month: u8) -> u8 {
+        let leap = match self.rule {
+            Rule::Days360 => return 30,
+            Rule::NoLeap => false,
+            Rule::AllLeap => true,
+            Rule::Julian => year.rem_euclid(4) == 0,
+            Rule::Standard if year <= 1582 => year.rem_euclid(4) == 0,
+            Rule::Standard | Rule::Gregorian => {
+                year.rem_euclid(4) == 0 && (year.rem_euclid(100) != 0 || year.rem_euclid(400) == 0)
+            }
+        };
+        match month {
+            2 if leap => 29,
+            2 => 28,
+            4 | 6 | 9 | 11 => 30,
+            _ => 31,
+        }
+    }
+
+    /// Days since 1970-01-01 where the calendar has the leap years of the world, else since year 0.
+    fn number(self, year: i128, month: u8, day: u8) -> i128 {
+        let (m, d) = (i128::from(month), i128::from(day));
+        // Years begin in March, so that the day that comes and goes is a year's last.
+        let march = if month > 2 { m - 3 } else { m + 9 };
+        let since_march = (153 * march + 2) / 5 + d - 1;
+        let year_of_march = if month > 2 { year } else { year - 1 };
+        let gregorian = || {
+            let centuries = year_of_march.div_euclid(100);
+            365 * year_of_march + year_of_march.div_euclid(4) - centuries
+                + centuries.div_euclid(4)
+                + since_march
+                - 719_468
+        };
+        let julian = || 365 * year_of_march + year_of_march.div_euclid(4) + since_march - 719_470;
+        match self.rule {
+            Rule::Gregorian => gregorian(),
+            Rule::Julian => julian(),
+            Rule::Standard if (year, month, day) < (1582, 10, 15) => julian(),
+            Rule::Standard => gregorian(),
+            Rule::Days360 => 360 * year + 30 * (m - 1) + d - 1,
+            Rule::NoLeap => 365 * year + self.before(year, month) + d - 1,
+            Rule::AllLeap => 366 * year + self.before(year, month) + d - 1,
+        }
+    }
+
+    /// Days of a year before a month.
+    fn before(self, year: i128, month: u8) -> i128 {
+        (1..month).map(|month| i128::from(self.month_length(year, month))).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_day_has_one_date_and_dates_go_up() {
+        for name in ["standard", "proleptic_gregorian", "julian", "noleap", "all_leap", "360_day"] {
+            let calendar = Calendar::named(name).unwrap();
+            for around in [0, -141_427, -719_162, 10_957, 719_468, 10_i128.pow(15), -10_i128.pow(15)] {
+                let mut before = calendar.date(around - 800);
+                for number in around - 799..around + 800 {
+                    let date = calendar.date(number);
+                    assert_eq!(calendar.day(date).unwrap(), number, "{name} {date:?}");
+                    assert!(before < date, "{name}: {before:?} {date:?}");
+                    before = date;
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_gregorian_reform_leaves_out_ten_days() {
+        let standard = Calendar::named("Standard").unwrap();
+        let fourth = Date { year: 1582, month: 10, day: 4 };
+        let next = standard.date(standard.day(fourth).unwrap() + 1);
+        assert_eq!(next, Date { year: 1582, month: 10, day: 15 });
+        assert_eq!(standard.after_month(fourth).unwrap() - standard.day(fourth).unwrap(), 18);
+        assert!(standard.day(Date { day: 10, ..fourth }).is_err());
+    }
+
+    #[test]
+    fn months_count_from_1970() {
+        let calendar = Calendar::PROLEPTIC_GREGORIAN;
+        for (months, text) in
+            [(0, "1970-01-01"), (-1, "1969-12-01"), (13, "1971-02-01"), (-12 * 1971, "-0001-01-01")]
+        {
+            assert_eq!(calendar.text(calendar.date(calendar.month_since_1970(months))), text);
+        }
+    }
+}

@@ -1,0 +1,386 @@
+//! Coordinates: which positions of a dimension have the values that are meant.
+
+use super::Picks;
+use super::syntax::Wanted;
+use super::time::{Counting, Instant};
+use crate::describe::zeroed_rows;
+use crate::source::{ArraySource, Handle, Item, Source, check_size};
+use hyperslab_core::nd::Region;
+use hyperslab_core::rows::Heap;
+use hyperslab_core::{Error, Result};
+use hyperslab_model::{Datatype, Element, ElementRef, Elements, Float, NodePath, Values};
+use std::borrow::Cow;
+use std::cmp::Ordering;
+
+/// The positions, of the first `extent`, whose coordinates at `path` are the wanted ones, in order; and
+/// whether it is a single one that was asked for.
+///
+/// # Errors
+/// If there are no coordinates, they cannot be compared with what is wanted, or nothing is equal.
+pub(super) fn positions(
+    source: &dyn Source,
+    path: &NodePath,
+    extent: u64,
+    wanted: &Wanted,
+) -> Result<(Picks, bool)> {
+    let entry = source.find(path)?;
+    let Item::Array { datatype: Some(datatype), shape, .. } = &entry.item else {
+        return Err(Error::invalid("has no coordinates, expected positions"));
+    };
+    if shape.dims().len() != 1 {
+        let rank = shape.dims().len();
+        return Err(Error::invalid(format!("its coordinates have {rank} dimensions, expected 1")));
+    }
+    let array = source.array(&entry.handle)?;
+    check_size(source, &*array)?;
+    let target = Target::new(Kind::of(source, &entry.handle, datatype)?, wanted)?;
+    let extent = extent.min(array.extents().and_then(|extents| extents.first()).copied().unwrap_or(0));
+    let found = scan(&*array, extent, &target)?;
+    if let Wanted::Between(..) = wanted {
+        return Ok((found.inside.picks(), false));
+    }
+    let word = match wanted {
+        Wanted::Equal(word) | Wanted::Nearest(word) => word,
+        Wanted::Between(..) => "",
+    };
+    let nearest = found.nearest.map(|(_, at)| at);
+    match wanted {
+        Wanted::Nearest(_) => match found.inside.first().or(nearest) {
+            Some(at) => Ok((Picks::Range { start: at, count: 1, step: 1 }, true)),
+            None => Err(Error::invalid(format!("no coordinate is near {word}"))),
+        },
+        _ if found.inside.count() > 0 => {
+            let single = found.inside.count() == 1;
+            Ok((found.inside.picks(), single))
+        }
+        _ => {
+            let help = match (nearest, &target.from) {
+                (Some(at), _) => format!("\nhelp: the nearest is {}", target.label(&*array, at)?),
+                (None, Some(Key::Text(_))) => near_text(&*array, extent, word)?,
+                _ => String::new(),
+            };
+            Err(Error::not_found(format!("no coordinate is {word}{help}")))
+        }
+    }
+}
+
+/// What of coordinates is compared.
+enum Kind<'a> {
+    Int,
+    Named(&'a [(String, i128)]),
+    Float(&'a Float),
+    Text,
+    /// Counted by an integer.
+    Time(Counting),
+    /// Counted by a number with a fraction.
+    FloatTime(Counting, &'a Float),
+}
+
+/// A coordinate, or a bound of those that are meant.
+#[derive(Clone, Debug, PartialEq)]
+enum Key<'a> {
+    Int(i128),
+    Float(f64),
+    Text(Cow<'a, [u8]>),
+}
+
+/// The coordinates that are meant.
+struct Target<'a> {
+    kind: Kind<'a>,
+    /// Integers are compared as numbers with a fraction, since such a one is asked for.
+    fractional: bool,
+    from: Option<Key<'static>>,
+    to: Option<Key<'static>>,
+    /// The end of a period is the first moment that is no longer in it.
+    open: bool,
+}
+
+impl<'a> Kind<'a> {
+    fn of(source: &dyn Source, coordinate: &Handle, datatype: &'a Datatype) -> Result<Kind<'a>> {
+        let bare = bare(datatype);
+        let kind = match bare {
+            Datatype::Int { .. } => Kind::Int,
+            Datatype::Enum { members, .. } => return Ok(Kind::Named(members)),
+            Datatype::Float(Float::Quad | Float::Other(_)) => return Err(incomparable(datatype)),
+            Datatype::Float(float) => Kind::Float(float),
+            Datatype::String(_) => return Ok(Kind::Text),
+            Datatype::Datetime(unit) if unit.duration => Kind::Int,
+            Datatype::Datetime(unit) => {
+                return Ok(Kind::Time(Counting::of_type(unit).ok_or_else(|| incomparable(datatype))?));
+            }
+            _ => return Err(incomparable(datatype)),
+        };
+        let node = source.load(coordinate)?;
+        let text = |name: &str| {
+            let attribute = node.attributes()?.get(name)?.as_ref().ok()?;
+            match Elements::new(&attribute.datatype, &attribute.value).next()?.get() {
+                Element::Text(text) => Some(String::from_utf8_lossy(text).trim().to_owned()),
+                _ => None,
+            }
+        };
+        let calendar = text("calendar").filter(|calendar| !calendar.is_empty());
+        let counting = text("units").and_then(|units| Counting::of_units(&units, calendar.as_deref()));
+        Ok(match (counting.transpose()?, kind) {
+            (None, kind) => kind,
+            (Some(counting), Kind::Float(float)) => Kind::FloatTime(counting, float),
+            (Some(counting), _) => Kind::Time(counting),
+        })
+    }
+}
+
+impl<'a> Target<'a> {
+    fn new(kind: Kind<'a>, wanted: &Wanted) -> Result<Target<'a>> {
+        let (from, to) = match wanted {
+            Wanted::Between(first, last) => (first.as_deref(), last.as_deref()),
+            Wanted::Equal(word) => (Some(word.as_str()), Some(word.as_str())),
+            Wanted::Nearest(_) if matches!(kind, Kind::Text) => {
+                return Err(Error::invalid("its coordinates are texts, of which none is nearest"));
+            }
+            Wanted::Nearest(word) => (Some(word.as_str()), Some(word.as_str())),
+        };
+        let mut target = Target { kind, fractional: false, from: None, to: None, open: false };
+        if let Kind::Time(counting) | Kind::FloatTime(counting, _) = &target.kind {
+            let from = from.map(|word| counting.period(word)).transpose()?.map(|(start, _)| start);
+            let to = to.map(|word| counting.period(word)).transpose()?;
+            target.open = to.is_some_and(|(start, end)| end > start);
+            (target.from, target.to) =
+                (from.map(|at| target.bound(at)), to.map(|(_, end)| target.bound(end)));
+            return Ok(target);
+        }
+        target.fractional = matches!(target.kind, Kind::Int)
+            && [from, to].iter().flatten().any(|word| word.parse::<i128>().is_err());
+        target.from = from.map(|word| target.key_of_word(word)).transpose()?;
+        target.to = to.map(|word| target.key_of_word(word)).transpose()?;
+        Ok(target)
+    }
+
+    /// An instant as the coordinates have it.
+    fn bound(&self, instant: Instant) -> Key<'static> {
+        match &self.kind {
+            Kind::FloatTime(counting, float) => Key::Float(rounded(counting.count(instant), float)),
+            _ => Key::Int(instant),
+        }
+    }
+
+    fn key_of_word(&self, word: &str) -> Result<Key<'static>> {
+        let no_number = |_| Error::invalid(format!("{word:?} is no number, as its coordinates are"));
+        Ok(match &self.kind {
+            Kind::Int if !self.fractional => Key::Int(word.parse().unwrap_or_default()),
+            Kind::Named(members) => {
+                let named = members.iter().find(|(name, _)| name == word).map(|(_, code)| *code);
+                Key::Int(named.or_else(|| word.parse().ok()).ok_or_else(|| {
+                    let near = crate::location::nearest(word, members.iter().map(|(name, _)| name.as_str()));
+                    let help = near.map(|near| format!("\nhelp: did you mean {near}?")).unwrap_or_default();
+                    Error::invalid(format!("{word:?} is none of the names that its coordinates have{help}"))
+                })?)
+            }
+            Kind::Text => Key::Text(Cow::Owned(word.as_bytes().to_vec())),
+            // Read as a 32-bit number at once: rounding twice could miss.
+            Kind::Float(Float::Single) => Key::Float(word.parse::<f32>().map_err(no_number)?.into()),
+            Kind::Float(float) => Key::Float(rounded(word.parse().map_err(no_number)?, float)),
+            _ => Key::Float(word.parse().map_err(no_number)?),
+        })
+    }
+
+    /// A coordinate to compare; `None` for what equals nothing: NaN, nulls, no time.
+    fn key<'e>(&self, element: ElementRef<'e>) -> Option<Key<'e>> {
+        let datetime = matches!(bare(element.datatype()), Datatype::Datetime(_));
+        Some(match (element.get(), &self.kind) {
+            (Element::Int(NOT_A_TIME), _) if datetime => return None,
+            (Element::Text(text), Kind::Text) => Key::Text(Cow::Borrowed(text)),
+            (Element::Float(value), _) if value.is_nan() => return None,
+            (Element::Float(value), Kind::Float(_) | Kind::FloatTime(..)) => Key::Float(value),
+            (Element::Int(count), Kind::Time(counting)) => Key::Int(counting.instant(count)),
+            (Element::Int(value), Kind::Int) if self.fractional => Key::Float(value as f64),
+            (Element::Int(value) | Element::Enum(value, _), Kind::Int | Kind::Named(_)) => Key::Int(value),
+            _ => return None,
+        })
+    }
+
+    /// Where a coordinate lies: before what is meant, in it, or behind.
+    fn place(&self, key: &Key<'_>) -> Ordering {
+        let reaches = |from| matches!(key.order(from), Some(Ordering::Equal | Ordering::Greater));
+        if !self.from.as_ref().is_none_or(reaches) {
+            return Ordering::Less;
+        }
+        match self.to.as_ref().map(|to| key.order(to)) {
+            None | Some(Some(Ordering::Less)) => Ordering::Equal,
+            Some(Some(Ordering::Equal)) if !self.open => Ordering::Equal,
+            Some(_) => Ordering::Greater,
+        }
+    }
+
+    /// How far a coordinate lies outside what is meant.
+    fn distance(&self, key: &Key<'_>) -> Option<Key<'static>> {
+        let bound = if self.place(key) == Ordering::Less { &self.from } else { &self.to };
+        Some(match (key, bound.as_ref()?) {
+            (Key::Int(a), Key::Int(b)) => Key::Int(a.saturating_sub(*b).saturating_abs()),
+            (Key::Float(a), Key::Float(b)) if !(a - b).is_nan() => Key::Float((a - b).abs()),
+            _ => return None,
+        })
+    }
+
+    /// The coordinate at a position as people read it.
+    fn label(&self, array: &dyn ArraySource, at: u64) -> Result<String> {
+        let values = block(array, at, 1)?;
+        let Some(element) = Elements::new(array.datatype(), &values).next() else { return Ok(String::new()) };
+        let instant = match (&self.kind, self.key(element)) {
+            (Kind::Time(counting), Some(Key::Int(instant))) => Some((counting, instant)),
+            (Kind::FloatTime(counting, _), Some(Key::Float(count))) => {
+                counting.moment(count).map(|instant| (counting, instant))
+            }
+            _ => None,
+        };
+        let element = hyperslab_ndl::plain(element);
+        Ok(match instant {
+            // A datetime says itself how fine it is.
+            Some((counting, instant)) if !matches!(bare(array.datatype()), Datatype::Datetime(_)) => {
+                format!("{}, position {at}", counting.text(instant))
+            }
+            _ => format!("{element}, position {at}"),
+        })
+    }
+}
+
+impl Key<'_> {
+    fn order(&self, other: &Key<'_>) -> Option<Ordering> {
+        match (self, other) {
+            (Key::Int(a), Key::Int(b)) => Some(a.cmp(b)),
+            (Key::Float(a), Key::Float(b)) => a.partial_cmp(b),
+            (Key::Text(a), Key::Text(b)) => Some(a.cmp(b)),
+            _ => None,
+        }
+    }
+}
+
+/// What a reading of all coordinates found.
+#[derive(Default)]
+struct Found {
+    inside: Runs,
+    /// The least distance from what is meant, and the first position there.
+    nearest: Option<(Key<'static>, u64)>,
+}
+
+/// Increasing positions: a first one, how many follow at one distance, and the rest one by one.
+#[derive(Default)]
+struct Runs {
+    start: u64,
+    count: u64,
+    step: u64,
+    rest: Vec<u64>,
+}
+
+impl Runs {
+    fn push(&mut self, at: u64) {
+        match self.count {
+            0 => (self.start, self.count, self.step) = (at, 1, 1),
+            1 => (self.count, self.step) = (2, at - self.start),
+            count if self.rest.is_empty() && at == self.start + count * self.step => self.count += 1,
+            _ => self.rest.push(at),
+        }
+    }
+
+    fn first(&self) -> Option<u64> {
+        (self.count > 0).then_some(self.start)
+    }
+
+    fn count(&self) -> u64 {
+        self.count + self.rest.len() as u64
+    }
+
+    fn picks(self) -> Picks {
+        let Runs { start, count, step, rest } = self;
+        if rest.is_empty() {
+            return Picks::Range { start, count, step: step.max(1) };
+        }
+        Picks::List((0..count).map(|k| start + k * step).chain(rest).collect())
+    }
+}
+
+/// Reads all coordinates once, part by part: whether they are in order is not known before, and none of the
+/// answers needs them to be.
+fn scan(array: &dyn ArraySource, extent: u64, target: &Target<'_>) -> Result<Found> {
+    let mut found = Found::default();
+    each(array, extent, &mut |at, element| {
+        let Some(key) = target.key(element) else { return };
+        if target.place(&key) == Ordering::Equal {
+            found.inside.push(at);
+        } else if let Some(distance) = target.distance(&key) {
+            let nearer =
+                found.nearest.as_ref().is_none_or(|(least, _)| distance.order(least) == Some(Ordering::Less));
+            if nearer {
+                found.nearest = Some((distance, at));
+            }
+        }
+    })?;
+    Ok(found)
+}
+
+fn each(array: &dyn ArraySource, extent: u64, visit: &mut dyn FnMut(u64, ElementRef<'_>)) -> Result<()> {
+    let mut start = 0;
+    while start < extent {
+        let count = BLOCK.min(extent - start);
+        let values = block(array, start, count)?;
+        for (at, element) in (start..).zip(Elements::new(array.datatype(), &values)) {
+            visit(at, element);
+        }
+        start += count;
+    }
+    Ok(())
+}
+
+fn block(array: &dyn ArraySource, start: u64, count: u64) -> Result<Values> {
+    let mut rows = zeroed_rows(array, &[count])?;
+    let mut heap = Heap::default();
+    array.read(&Region::new(vec![start], vec![count]), &mut rows, &mut heap)?;
+    Ok(Values { rows: rows.into(), heap })
+}
+
+/// The help that names the text most like `word`, of the first.
+fn near_text(array: &dyn ArraySource, extent: u64, word: &str) -> Result<String> {
+    let mut texts = Vec::new();
+    each(array, extent.min(MOST_TEXTS), &mut |_, element| {
+        if let Element::Text(text) = element.get() {
+            texts.push(String::from_utf8_lossy(text).into_owned());
+        }
+    })?;
+    let near = crate::location::nearest(word, texts.iter().map(String::as_str));
+    Ok(near.map(|near| format!("\nhelp: did you mean {near}?")).unwrap_or_default())
+}
+
+fn bare(datatype: &Datatype) -> &Datatype {
+    match datatype {
+        Datatype::Named(_, of) => bare(of),
+        Datatype::Nullable(of) => bare(of),
+        other => other,
+    }
+}
+
+fn incomparable(datatype: &Datatype) -> Error {
+    Error::unsupported(format!("coordinates of type {datatype} cannot be compared, expected positions"))
+}
+
+/// The value of a format that is nearest to a 64-bit one.
+fn rounded(value: f64, float: &Float) -> f64 {
+    let (digits, least) = match float {
+        Float::Half => (11, -14),
+        Float::BFloat => (8, -126),
+        Float::Single => (24, -126),
+        _ => return value,
+    };
+    if value == 0.0 || !value.is_finite() {
+        return value;
+    }
+    let exponent = i32::try_from(value.to_bits() >> 52 & 0x7ff).unwrap_or(0) - 1023;
+    let unit = 2_f64.powi(exponent.max(least) - (digits - 1));
+    (value / unit).round_ties_even() * unit
+}
+
+/// The count that means no time at all, in NumPy's and TileDB's datetimes.
+const NOT_A_TIME: i128 = i64::MIN as i128;
+
+/// Coordinates that are read at a time.
+const BLOCK: u64 = 1 << 16;
+
+/// Texts that are looked through for one like another.
+const MOST_TEXTS: u64 = 1 << 12;

@@ -1,0 +1,201 @@
+//! The text of a selection, apart from what it selects from.
+
+use super::time::is_date;
+use hyperslab_core::{Error, Result};
+
+/// What stands between two commas.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Part {
+    /// `...`: all dimensions between.
+    Between,
+    /// Of the next dimension in order.
+    Next(Pick),
+    /// Of the dimensions of that name.
+    Named(String, Pick),
+}
+
+/// What is taken of a dimension.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Pick {
+    Position(i128),
+    /// The stop is excluded.
+    Range {
+        start: Option<i128>,
+        stop: Option<i128>,
+        step: u64,
+    },
+    List(Vec<i128>),
+    Values(Wanted),
+}
+
+/// Which coordinates are meant, in the words of the one who asks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Wanted {
+    /// Both ends are included.
+    Between(Option<String>, Option<String>),
+    Equal(String),
+    Nearest(String),
+}
+
+/// Reads the parts of a selection.
+///
+/// # Errors
+/// For text that is none.
+pub(super) fn parse(text: &str) -> Result<Vec<Part>> {
+    split(text)?.into_iter().map(part).collect()
+}
+
+/// Commas part dimensions, but not inside brackets or quotes.
+fn split(text: &str) -> Result<Vec<&str>> {
+    let (mut parts, mut begin, mut depth, mut quoted) = (Vec::new(), 0, 0_u32, false);
+    for (at, c) in text.char_indices() {
+        match c {
+            '\'' => quoted = !quoted,
+            '[' if !quoted => depth += 1,
+            ']' if !quoted => depth = depth.saturating_sub(1),
+            ',' if !quoted && depth == 0 => {
+                parts.extend(text.get(begin..at));
+                begin = at + 1;
+            }
+            _ => {}
+        }
+    }
+    if quoted {
+        return Err(Error::invalid(format!(
+            "selection {text:?} has a quote that does not end; within quotes one is written ''"
+        )));
+    }
+    parts.extend(text.get(begin..));
+    Ok(parts.into_iter().map(str::trim).collect())
+}
+
+fn part(text: &str) -> Result<Part> {
+    if text == "..." {
+        return Ok(Part::Between);
+    }
+    let Some((before, after)) = parted(text, "=") else { return Ok(Part::Next(pick(text)?)) };
+    let (name, pick) = match (before.strip_suffix('~'), after.strip_prefix('=')) {
+        (Some(name), _) => (name, Pick::Values(Wanted::Nearest(word(text, after)?))),
+        (None, Some(value)) => (before, Pick::Values(Wanted::Equal(word(text, value)?))),
+        (None, None) => (before, pick(after.trim())?),
+    };
+    Ok(Part::Named(word(text, name)?, pick))
+}
+
+fn pick(text: &str) -> Result<Pick> {
+    if let Some(list) = text.strip_prefix('[').and_then(|list| list.strip_suffix(']')) {
+        return Ok(Pick::List(list.split(',').map(|item| position(item.trim())).collect::<Result<_>>()?));
+    }
+    if let Some((first, last)) = parted(text, "..") {
+        let end = |end: &str| if end.trim().is_empty() { Ok(None) } else { word(text, end).map(Some) };
+        return Ok(Pick::Values(Wanted::Between(end(first)?, end(last)?)));
+    }
+    if is_date(text) {
+        return Ok(Pick::Values(Wanted::Equal(text.to_owned())));
+    }
+    if !text.contains(':') {
+        return Ok(Pick::Position(position(text)?));
+    }
+    let mut parts = text.split(':').map(str::trim);
+    let mut bound = || parts.next().filter(|part| !part.is_empty()).map(position).transpose();
+    let (start, stop) = (bound()?, bound()?);
+    let step = match parts.next() {
+        None | Some("") => 1,
+        Some(step) => step.parse().ok().filter(|step| *step > 0).ok_or_else(|| {
+            Error::invalid(format!("step {step:?} in {text:?}, expected a number of at least 1"))
+        })?,
+    };
+    if parts.next().is_some() {
+        return Err(Error::invalid(format!("{text:?} has too many colons, expected start:stop:step")));
+    }
+    Ok(Pick::Range { start, stop, step })
+}
+
+fn position(text: &str) -> Result<i128> {
+    text.parse().map_err(|_| {
+        Error::invalid(format!(
+            "{text:?} is no position, expected a whole number\nhelp: == selects what equals a value, ~= the \
+             nearest, FIRST..LAST what lies between"
+        ))
+    })
+}
+
+/// A name or value without its quotes.
+fn word(whole: &str, text: &str) -> Result<String> {
+    let text = text.trim();
+    match text.strip_prefix('\'').and_then(|text| text.strip_suffix('\'')) {
+        Some(quoted) => Ok(quoted.replace("''", "'")),
+        None if text.is_empty() => {
+            Err(Error::invalid(format!("{whole:?} lacks a name or a value, expected NAME==VALUE")))
+        }
+        None => Ok(text.to_owned()),
+    }
+}
+
+/// What stands on either side of the first `mark` outside quotes.
+fn parted<'a>(text: &'a str, mark: &str) -> Option<(&'a str, &'a str)> {
+    let mut quoted = false;
+    for (at, c) in text.char_indices() {
+        quoted ^= c == '\'';
+        if let (false, Some((before, rest))) = (quoted, text.split_at_checked(at))
+            && let Some(after) = rest.strip_prefix(mark)
+        {
+            return Some((before, after));
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn named(text: &str) -> (String, Pick) {
+        match parse(text).unwrap().remove(0) {
+            Part::Named(name, pick) => (name, pick),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn quotes_keep_commas_marks_and_themselves() {
+        let equal =
+            |name: &str, value: &str| (name.to_owned(), Pick::Values(Wanted::Equal(value.to_owned())));
+        assert_eq!(named("station=='Oslo, N'"), equal("station", "Oslo, N"));
+        assert_eq!(named("'my, dim'==a..b"), equal("my, dim", "a..b"));
+        assert_eq!(named("'a==b'=='''=['"), equal("a==b", "'=["));
+        assert_eq!(named(" station == '' "), equal("station", ""));
+        assert_eq!(parse("station=='Oslo, N',...,[1, 2]").unwrap().len(), 3);
+    }
+
+    #[test]
+    fn marks_tell_positions_from_values() {
+        let between = |first: Option<&str>, last: Option<&str>| {
+            Pick::Values(Wanted::Between(first.map(str::to_owned), last.map(str::to_owned)))
+        };
+        assert_eq!(named("lat=-30..30").1, between(Some("-30"), Some("30")));
+        assert_eq!(named("lat=..0").1, between(None, Some("0")));
+        assert_eq!(named("time=2026-01-01T06:00..").1, between(Some("2026-01-01T06:00"), None));
+        assert_eq!(named("lat~=59.9").1, Pick::Values(Wanted::Nearest("59.9".into())));
+        assert_eq!(named("time=2026-01-31").1, Pick::Values(Wanted::Equal("2026-01-31".into())));
+        assert_eq!(named("time=2026").1, Pick::Position(2026));
+        assert_eq!(named("lat=-2:").1, Pick::Range { start: Some(-2), stop: None, step: 1 });
+    }
+
+    #[test]
+    fn what_is_no_selection_says_why() {
+        for (text, part) in [
+            ("station=='Oslo", "a quote that does not end"),
+            ("==3", "lacks a name"),
+            ("lat==", "lacks a name or a value"),
+            ("lat=1.5", "is no position"),
+            ("lat=a:b", "is no position"),
+            ("1:2:3:4", "too many colons"),
+            ("::0", "at least 1"),
+            ("lat=[]", "is no position"),
+        ] {
+            let message = parse(text).unwrap_err().to_string();
+            assert!(message.contains(part), "{text}: {message}");
+        }
+    }
+}
