@@ -131,6 +131,13 @@ impl Error {
         self
     }
 
+    /// The error of another file that the one being read needed, as an error of the latter: what it says and
+    /// where, which means bytes of the other file, becomes what is said here.
+    #[must_use]
+    pub fn of_another(self, file: impl fmt::Display) -> Self {
+        Error::new(self.kind(), self.in_file(file).to_string())
+    }
+
     /// Keeps the error that caused this one.
     #[must_use]
     pub fn caused_by(mut self, source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {

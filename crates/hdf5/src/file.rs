@@ -145,9 +145,9 @@ impl File {
         let identity = storage.siblings().and_then(|siblings| Some(siblings.identity()?.to_owned()));
         let open = || {
             let (limits, budget) = (*self.reader.limits(), self.reader.budget().clone());
-            File::open_among(storage, limits, budget, self.others.of_another()).map_err(|e| e.in_file(name))
+            File::open_among(storage, limits, budget, self.others.of_another())
         };
-        self.others.get(identity, open).map(Some)
+        self.others.get(identity, open).map(Some).map_err(|e| e.of_another(name))
     }
 
     /// The files around this one.

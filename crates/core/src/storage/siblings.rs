@@ -126,16 +126,16 @@ impl Siblings for Directory {
             return Ok(None);
         }
         for candidate in self.candidates(Path::new(name)) {
-            let named = |e: io::Error| Error::from(e).in_file(candidate.display());
+            let named = |e: Error| e.of_another(candidate.display());
             let real = match candidate.canonicalize() {
                 Ok(real) => real,
                 Err(e) if is_missing(&e) => continue,
-                Err(e) => return Err(named(e)),
+                Err(e) => return Err(named(e.into())),
             };
             self.check(&real)?;
             let siblings = Directory::at(&candidate, real.clone(), Arc::clone(&self.roots));
             let storage = FileStorage::open_beside(&real, Some(Arc::new(siblings)));
-            return Ok(Some(Box::new(storage.map_err(|e| e.in_file(candidate.display()))?)));
+            return Ok(Some(Box::new(storage.map_err(named)?)));
         }
         Ok(None)
     }
@@ -260,7 +260,9 @@ mod tests {
         let socket = std::os::unix::net::UnixListener::bind(dir.path().join("in/socket")).unwrap();
         let siblings = Directory::of(&dir.path().join("in/own.h5"), &[PathBuf::from("/dev")]).unwrap();
         for name in ["fifo", "socket", "/dev/zero", "below"] {
-            assert_eq!(siblings.open(name).err().unwrap().kind(), ErrorKind::InvalidArgument, "{name}");
+            let e = siblings.open(name).err().unwrap();
+            assert_eq!(e.kind(), ErrorKind::InvalidArgument, "{name}");
+            assert!(e.detail().contains(name) && e.file().is_none(), "{e}");
         }
         drop(socket);
     }
