@@ -86,16 +86,40 @@ fn strings_come_over_from_the_heap_of_the_source() {
 #[test]
 fn what_would_not_end_is_refused() {
     let file = open("data/virtual/cycle.h5");
-    for name in ["own", "here"] {
+    for (name, over) in [("own", ""), ("here", "cycle_b.h5:/there: cycle.h5:/here: ")] {
         let e = read(&file, name).unwrap_err();
         assert_eq!(e.kind(), ErrorKind::Malformed);
-        assert_eq!(e.detail(), "a virtual dataset whose elements are, over others, its own");
+        let what = "a virtual dataset whose elements are, over others, its own";
+        assert_eq!(e.detail(), format!("{over}{what}"));
     }
     // Numbers of sources are counted until one is missing, not as far as the dataspace says.
     assert_eq!(dataset(&file, "endless").extents(), Some(&[0][..]));
     assert_eq!(integers(&read(&file, "level 4").unwrap().rows, 4), [0, 1]);
-    let e = read(&file, "level 29").unwrap_err();
-    assert_eq!(e.kind(), ErrorKind::LimitExceeded);
+    for name in ["level 29", "all missing"] {
+        let e = read(&file, name).unwrap_err();
+        assert_eq!(e.kind(), ErrorKind::LimitExceeded, "{name}");
+    }
+}
+
+#[test]
+fn what_is_wrong_with_another_file_is_said_of_that_file() {
+    let dir = tempfile::tempdir().unwrap();
+    let source = dir.path().join("a_earliest.h5");
+    std::fs::copy(path("data/virtual/vds_v110.h5"), dir.path().join("opened.h5")).unwrap();
+    let original = std::fs::read(path("data/virtual/a_earliest.h5")).unwrap();
+    let wrong = |bytes: &[u8]| {
+        std::fs::write(&source, bytes).unwrap();
+        let e = read(&open_path(&dir.path().join("opened.h5")).unwrap(), "gap").unwrap_err();
+        assert_eq!((e.file(), e.place()), (None, None));
+        e.detail().to_owned()
+    };
+    let e = wrong(b"no HDF5 file");
+    assert!(e.starts_with("a_earliest.h5: "), "{e}");
+    // The elements of x, which are 0 to 23, and the root group.
+    let elements: Vec<u8> = (0..24_i32).flat_map(i32::to_le_bytes).collect();
+    let at = original.windows(elements.len()).position(|bytes| bytes == elements).unwrap();
+    let e = wrong(&original[..at]);
+    assert!(e.starts_with("a_earliest.h5:/x: ") || e.starts_with("a_earliest.h5: "), "{e}");
 }
 
 #[test]
@@ -176,6 +200,7 @@ fn a_fifo_as_an_external_file_is_refused_at_once() {
     assert!(made.success());
     let e = read(&open_path(&path).unwrap(), "swapped").unwrap_err();
     assert_eq!(e.kind(), ErrorKind::InvalidArgument);
+    assert!(e.detail().ends_with("b.raw: is not a regular file"), "{e}");
 }
 
 #[test]

@@ -6,11 +6,13 @@ use crate::file::File;
 use crate::format::message::external_files::ExternalFiles;
 use crate::navigate::local_heap::LocalHeap;
 use hyperslab_core::storage::ReadAt;
-use hyperslab_core::{Error, Result};
+use hyperslab_core::{Error, ErrorKind, Result};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Pieces of files that together are a contiguous dataset.
 pub(super) struct External {
+    /// Has the names of the files, of which many slots may name the same long one.
+    names: LocalHeap,
     slots: Vec<Slot>,
     /// The one read last, as reads mostly go on where the one before ended.
     open: Mutex<Option<(usize, Arc<dyn ReadAt>)>>,
@@ -18,7 +20,8 @@ pub(super) struct External {
 
 #[derive(Debug)]
 struct Slot {
-    name: String,
+    /// Of the file, in the heap.
+    name_offset: u64,
     /// Where the piece begins in its file.
     offset: u64,
     /// The part of the dataset that it holds.
@@ -33,19 +36,17 @@ impl std::fmt::Debug for External {
 }
 
 impl External {
-    /// Reads the names of the files.
+    /// Reads the heap with the names of the files.
     pub(super) fn open(file: &File, message: &ExternalFiles) -> Result<External> {
-        let heap = LocalHeap::open(file.reader(), message.heap)?;
+        let names = LocalHeap::open(file.reader(), message.heap)?;
         let mut slots = Vec::with_capacity(message.slots.len());
         let mut start = 0_u64;
         for slot in &message.slots {
-            let name = str::from_utf8(heap.name(slot.name_offset)?)
-                .map_err(|_| Error::unsupported("an external data file whose name is not UTF-8"))?;
             let end = start.saturating_add(slot.len);
-            slots.push(Slot { name: name.to_owned(), offset: slot.offset, start, end });
+            slots.push(Slot { name_offset: slot.name_offset, offset: slot.offset, start, end });
             start = end;
         }
-        Ok(External { slots, open: Mutex::default() })
+        Ok(External { names, slots, open: Mutex::default() })
     }
 
     /// Fills `out` from byte `offset` of the dataset. What a file is too short for is zeros.
@@ -79,8 +80,20 @@ impl External {
         missing.fill(0);
         match there.is_empty() {
             true => Ok(()),
-            false => storage.read_into(begin, there).map_err(|e| e.in_file(&slot.name)),
+            false => {
+                let named = |e: Error| Ok::<_, Error>(e.of_another(self.name(slot)?));
+                storage.read_into(begin, there).or_else(|e| Err(named(e)?))
+            }
         }
+    }
+
+    fn name(&self, slot: &Slot) -> Result<&str> {
+        let name = self.names.name(slot.name_offset)?;
+        if name.len() > LONGEST {
+            let detail = format!("an external data file with a name of {} bytes", name.len());
+            return Err(Error::new(ErrorKind::LimitExceeded, detail));
+        }
+        str::from_utf8(name).map_err(|_| Error::unsupported("an external data file whose name is not UTF-8"))
     }
 
     fn storage(&self, file: &File, index: usize, slot: &Slot) -> Result<Arc<dyn ReadAt>> {
@@ -88,10 +101,14 @@ impl External {
         if let Some((_, storage)) = kept().as_ref().filter(|(own, _)| *own == index) {
             return Ok(Arc::clone(storage));
         }
-        let found = file.siblings().open(&slot.name)?;
-        let missing = || Error::not_found(format!("its external data file {} is missing", slot.name));
+        let name = self.name(slot)?;
+        let found = file.siblings().open(name)?;
+        let missing = || Error::not_found(format!("its external data file {name} is missing"));
         let storage: Arc<dyn ReadAt> = found.ok_or_else(missing)?.into();
         *kept() = Some((index, Arc::clone(&storage)));
         Ok(storage)
     }
 }
+
+/// Longer than names of files are.
+const LONGEST: usize = 1 << 16;

@@ -6,6 +6,7 @@
 //! Spec: HDF5 III.F Disk Format: Level 1F - Global Heap Block for Virtual Datasets
 
 mod indexes;
+mod name;
 mod pairing;
 
 use super::Dataset;
@@ -22,6 +23,7 @@ use hyperslab_core::nd::{Region, bands};
 use hyperslab_core::rows::Heap;
 use hyperslab_core::{Decoder, Error, ErrorKind, Result};
 use indexes::{Elements, Indexes};
+use name::{Name, Names};
 use pairing::Pairing;
 use std::path::Path;
 use std::sync::Arc;
@@ -37,8 +39,8 @@ pub(super) struct Mapped {
 
 #[derive(Debug)]
 struct Mapping {
-    file: Name,
-    dataset: Name,
+    file: Arc<Name>,
+    dataset: Arc<Name>,
     here: DataspaceSelection,
     there: DataspaceSelection,
     kind: Kind,
@@ -58,10 +60,6 @@ enum Kind {
         here: usize,
     },
 }
-
-/// A name in pieces, between which the number of a block stands.
-#[derive(Debug)]
-struct Name(Vec<String>);
 
 /// The virtual datasets that are being read, each for the one before.
 #[derive(Clone, Copy)]
@@ -106,10 +104,11 @@ impl Mapped {
         let _charge = file.reader().budget().charge((bytes.len() as u64).saturating_mul(4))?;
         let mut d = Decoder::decoded(VirtualDatasetBlock::NAME, "global heap object", heap.0, &bytes);
         let block = VirtualDatasetBlock::decode(&mut d, file.reader().sizes())?;
-        let names = block.sources()?;
+        let sources = block.sources()?;
+        let mut names = Names::default();
         let mut mappings = Vec::with_capacity(block.mappings.len());
-        for (mapping, source) in block.mappings.iter().zip(names) {
-            let (file, dataset) = (Name::parse(source.file)?, Name::parse(source.dataset)?);
+        for (mapping, source) in block.mappings.iter().zip(sources) {
+            let (file, dataset) = (names.parse(source.file)?, names.parse(source.dataset)?);
             let (here, there) = (mapping.virtual_selection.clone(), mapping.source_selection.clone());
             if here.rank().is_some_and(|own| usize::try_from(own).ok() != Some(rank)) {
                 return Err(Error::malformed(
@@ -188,6 +187,7 @@ impl Mapped {
         let elements = u32::try_from(region.len().unwrap_or(u64::MAX)).unwrap_or(u32::MAX);
         let sources = AtomicU32::new(elements.saturating_add(LEAST_SOURCES).min(MOST_SOURCES));
         let chain = Chain::after(before, file, self.own, &sources)?;
+        let mut missing = 0;
         let mut rest = rows;
         for band in bands(region, &vec![1; region.rank()], row, MOST_BAND)? {
             let count =
@@ -197,8 +197,16 @@ impl Mapped {
                 .ok_or_else(|| Error::invalid("too few bytes for a region"))?;
             rest = later;
             for mapping in &self.mappings {
-                let mut target =
-                    Target { file, datatype, extents, region: &band, row, rows: &mut *now, heap: &mut *heap };
+                let mut target = Target {
+                    file,
+                    datatype,
+                    extents,
+                    region: &band,
+                    row,
+                    rows: &mut *now,
+                    heap: &mut *heap,
+                    missing: &mut missing,
+                };
                 mapping.read(&mut target, &chain)?;
             }
         }
@@ -215,6 +223,8 @@ struct Target<'a> {
     row: usize,
     rows: &'a mut [u8],
     heap: &'a mut Heap<Reference>,
+    /// How many numbered sources were looked for in vain.
+    missing: &'a mut u32,
 }
 
 impl Mapping {
@@ -281,8 +291,13 @@ impl Mapping {
                         *dimension = block;
                     }
                     let here = Elements::of(&selection(dimensions), target.extents)?;
-                    if here.may_meet(target.region) {
-                        self.read_source(target, number, here, chain)?;
+                    if here.may_meet(target.region) && !self.read_source(target, number, here, chain)? {
+                        *target.missing += 1;
+                        if *target.missing > MOST_MISSING {
+                            let detail =
+                                format!("more than {MOST_MISSING} numbered sources that are missing");
+                            return Err(Error::new(ErrorKind::LimitExceeded, detail));
+                        }
                     }
                 }
                 Ok(())
@@ -290,14 +305,15 @@ impl Mapping {
         }
     }
 
+    /// Reads what the region wants of a source; false if there is none.
     fn read_source(
         &self,
         target: &mut Target<'_>,
         number: u64,
         here: Elements,
         chain: &Chain<'_>,
-    ) -> Result<()> {
-        let Some(source) = self.source(target.file, number, chain)? else { return Ok(()) };
+    ) -> Result<bool> {
+        let Some(source) = self.source(target.file, number, chain)? else { return Ok(false) };
         let from = source.file.get();
         let extents = source.dataset.extents().unwrap_or_default();
         let there = Elements::of(&self.there, extents)?;
@@ -323,7 +339,7 @@ impl Mapping {
         if other && has_references(source.dataset.datatype()) {
             return Err(Error::unsupported("references in another file, where they mean its own objects"));
         }
-        let array = source.dataset.array(from)?;
+        let array = source.dataset.array(from).map_err(|e| self.in_source(&source.file, number, e))?;
         let conversion = Conversion::between(
             (source.dataset.datatype(), from.reader().sizes()),
             (target.datatype, target.file.reader().sizes()),
@@ -336,7 +352,8 @@ impl Mapping {
             let len = count.checked_mul(conversion.row_size()).ok_or_else(too_large)?;
             let _charge = file.reader().budget().charge(len as u64)?;
             let mut own = vec![0; len];
-            array.read_after(from, part, &mut own, heap, Some(chain))?;
+            let read = array.read_after(from, part, &mut own, heap, Some(chain));
+            read.map_err(|e| self.in_source(&source.file, number, e))?;
             let Some(fill) = &fill else { return Ok(own) };
             let len = count.checked_mul(*row).ok_or_else(too_large)?;
             let _charge = file.reader().budget().charge(len as u64)?;
@@ -345,7 +362,8 @@ impl Mapping {
             conversion.convert(&own, &mut converted, heap)?;
             Ok(converted)
         };
-        Pairing { here: &here, there: &there, extents }.read(region, *row, rows, &mut read)
+        Pairing { here: &here, there: &there, extents }.read(region, *row, rows, &mut read)?;
+        Ok(true)
     }
 
     /// The source, or the one of this number; `None` if there is no such file or object.
@@ -366,13 +384,24 @@ impl Mapping {
             },
         };
         let path = self.dataset.text(number);
-        let Some(address) = found.get().find(path.as_bytes())? else { return Ok(None) };
-        let object = found.get().object(address)?;
-        if object.kind() != ObjectKind::Dataset {
-            return Err(Error::malformed(format!("its source {path} is a {}", object.kind().name())));
+        let open = || {
+            let Some(address) = found.get().find(path.as_bytes())? else { return Ok(None) };
+            let object = found.get().object(address)?;
+            if object.kind() != ObjectKind::Dataset {
+                return Err(Error::malformed(format!("its source {path} is a {}", object.kind().name())));
+            }
+            Ok(Some((address, Dataset::open(found.get(), object.header(), Some(chain))?)))
+        };
+        let opened = open().map_err(|e| self.in_source(&found, number, e))?;
+        Ok(opened.map(|(address, dataset)| Source { file: found, address, dataset }))
+    }
+
+    /// Says of an error in another file that it is there.
+    fn in_source(&self, file: &SourceFile<'_>, number: u64, e: Error) -> Error {
+        match file {
+            SourceFile::Same(_) => e,
+            SourceFile::Other(_) => e.in_object(self.dataset.text(number)).of_another(self.file.text(number)),
         }
-        let dataset = Dataset::open(found.get(), object.header(), Some(chain))?;
-        Ok(Some(Source { file: found, address, dataset }))
     }
 }
 
@@ -399,37 +428,6 @@ impl<'a> Chain<'a> {
         }
         let sources = before.map_or(sources, |before| before.sources);
         Ok(Chain { identity, address, before, depth, sources })
-    }
-}
-
-impl Name {
-    /// Splits at `%b`; `%%` is a percent sign.
-    fn parse(name: &[u8]) -> Result<Name> {
-        let text =
-            str::from_utf8(name).map_err(|_| Error::unsupported("a source whose name is not UTF-8"))?;
-        let mut pieces = vec![String::new()];
-        let mut chars = text.chars();
-        while let Some(c) = chars.next() {
-            let last = pieces.last_mut();
-            match (c, last) {
-                ('%', Some(last)) => match chars.next() {
-                    Some('b') => pieces.push(String::new()),
-                    Some('%') => last.push('%'),
-                    _ => return Err(Error::malformed(format!("the name {text:?} of a source has a bare %"))),
-                },
-                (c, Some(last)) => last.push(c),
-                (_, None) => {}
-            }
-        }
-        Ok(Name(pieces))
-    }
-
-    fn is_numbered(&self) -> bool {
-        self.0.len() > 1
-    }
-
-    fn text(&self, number: u64) -> String {
-        self.0.join(&number.to_string())
     }
 }
 
@@ -499,5 +497,7 @@ const LEAST_SOURCES: u32 = 1 << 12;
 const MOST_SOURCES: u32 = 1 << 17;
 /// Numbers in a row that lead to one source, as links of people may make them.
 const MOST_SAME: u32 = 1000;
+/// Numbered sources looked for in vain for one read.
+const MOST_MISSING: u32 = 1 << 13;
 /// Bytes of elements that are read at once, beside the rows themselves.
 const MOST_BAND: u64 = 64 << 20;

@@ -142,6 +142,12 @@ def hostile():
         endless = slab((2,), (0,), (UNLIMITED,), (1,), (1,), maximum=(UNLIMITED,))
         virtual(f, "endless", "<i4", (1 << 62,), [(endless, "no-%b.h5", "/x", slab((1,), (0,), (1,)))],
                 maximum=(UNLIMITED,))
+        # A dataset as large as another mapping says, whose numbered sources are all missing.
+        far = slab((40_000,), (39_999,), (1,), maximum=(UNLIMITED,))
+        endless = slab((40_000,), (0,), (UNLIMITED,), (1,), (1,), maximum=(UNLIMITED,))
+        virtual(f, "all missing", "<i4", (40_000,), [
+            (endless, ".", "/no %b", space((1,))), (far, ".", "/level 0", slab((2,), (0,), (1,)))],
+            maximum=(UNLIMITED,))
         virtual(f, "outside", "<i4", (2,), [(one, "../elements_that_are_outside", "/x", one)])
         virtual(f, "counts", "<i4", (2,), [(one, ".", "/three", space((2,)))])
         f["three"] = np.arange(3, dtype="<i4")

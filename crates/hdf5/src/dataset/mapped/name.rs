@@ -1,0 +1,102 @@
+//! Names of sources, in which the number of a block may stand.
+
+use hyperslab_core::{Error, ErrorKind, Result};
+use rustc_hash::FxHashMap;
+use std::sync::Arc;
+
+/// A name in pieces, between which the number of a block stands.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Name(Vec<String>);
+
+/// The names of a block, each once: mappings by the thousand may share a long one.
+#[derive(Default)]
+pub(super) struct Names(FxHashMap<(usize, usize), Arc<Name>>);
+
+impl Names {
+    /// The name that `stored` is, the same for the same bytes in memory.
+    ///
+    /// # Errors
+    /// If it is not UTF-8, too long, or has a percent sign that means nothing.
+    pub(super) fn parse(&mut self, stored: &[u8]) -> Result<Arc<Name>> {
+        let place = (stored.as_ptr().addr(), stored.len());
+        if let Some(name) = self.0.get(&place) {
+            return Ok(Arc::clone(name));
+        }
+        let name = Arc::new(Name::parse(stored)?);
+        self.0.insert(place, Arc::clone(&name));
+        Ok(name)
+    }
+}
+
+impl Name {
+    /// Splits at `%b`; `%%` is a percent sign.
+    fn parse(name: &[u8]) -> Result<Name> {
+        if name.len() > LONGEST {
+            let detail = format!("a source with a name of {} bytes, at most {LONGEST} are read", name.len());
+            return Err(Error::new(ErrorKind::LimitExceeded, detail));
+        }
+        let text =
+            str::from_utf8(name).map_err(|_| Error::unsupported("a source whose name is not UTF-8"))?;
+        let mut pieces = vec![String::new()];
+        let mut chars = text.chars();
+        while let Some(c) = chars.next() {
+            let last = pieces.last_mut();
+            match (c, last) {
+                ('%', Some(last)) => match chars.next() {
+                    Some('b') => pieces.push(String::new()),
+                    Some('%') => last.push('%'),
+                    _ => return Err(Error::malformed(format!("the name {text:?} of a source has a bare %"))),
+                },
+                (c, Some(last)) => last.push(c),
+                (_, None) => {}
+            }
+        }
+        Ok(Name(pieces))
+    }
+
+    /// Whether the number of a block stands in it.
+    pub(super) fn is_numbered(&self) -> bool {
+        self.0.len() > 1
+    }
+
+    /// The name with this number in it.
+    pub(super) fn text(&self, number: u64) -> String {
+        self.0.join(&number.to_string())
+    }
+}
+
+/// Longer than names of files and objects are.
+const LONGEST: usize = 1 << 16;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_stand_where_the_name_says() {
+        let name = Name::parse(b"a%%b-%b_%b").unwrap();
+        assert!(name.is_numbered());
+        assert_eq!(name.text(12), "a%b-12_12");
+        assert!(!Name::parse(b"100%%").unwrap().is_numbered());
+        for wrong in [&b"%"[..], b"%d", b"a%"] {
+            assert_eq!(Name::parse(wrong).unwrap_err().kind(), ErrorKind::Malformed);
+        }
+        assert_eq!(Name::parse(b"\xff").unwrap_err().kind(), ErrorKind::Unsupported);
+    }
+
+    #[test]
+    fn a_shared_name_is_kept_once() {
+        let stored = b"long".to_vec();
+        let mut names = Names::default();
+        let (first, second) = (names.parse(&stored).unwrap(), names.parse(&stored).unwrap());
+        assert!(Arc::ptr_eq(&first, &second));
+        // Another that begins at the same byte is another.
+        assert_eq!(names.parse(&stored[..2]).unwrap().text(0), "lo");
+    }
+
+    #[test]
+    fn names_longer_than_any_are_refused() {
+        assert!(Name::parse(&[b'a'; LONGEST]).is_ok());
+        assert_eq!(Name::parse(&[b'a'; LONGEST + 1]).unwrap_err().kind(), ErrorKind::LimitExceeded);
+    }
+}
