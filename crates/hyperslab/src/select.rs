@@ -120,70 +120,55 @@ impl Selected {
         let row = array.datatype().row_size().unwrap_or(0);
         let mut rows = zeroed_rows(array, &counts)?;
         let mut heap: Heap<Reference> = Heap::default();
-        if let Some(region) = self.region() {
-            array.read(&region, &mut rows, &mut heap)?;
+        if counts.contains(&0) {
             return Ok(Values { rows: rows.into(), heap });
         }
-        // With lists of positions each combination of them is a box of its own.
+        let runs: Vec<Vec<Run>> = self.axes.iter().map(|axis| axis.picks.runs()).collect();
         let out = Region::all(&counts);
-        let mut at = vec![0_u64; self.axes.len()];
+        let mut at = vec![0_usize; runs.len()];
+        // With lists of positions each combination of their runs is a box of its own.
         loop {
-            let (mut region, mut place) = (Region::all(&counts), vec![0; self.axes.len()]);
-            for (dimension, axis) in self.axes.iter().enumerate() {
-                let k = at.get(dimension).copied().unwrap_or(0);
-                let (start, count, step, to) = match &axis.picks {
-                    Picks::Range { start, count, step } => (*start, *count, *step, 0),
-                    Picks::List(list) => {
-                        (list.get(usize::try_from(k).unwrap_or(0)).copied().unwrap_or(0), 1, 1, k)
-                    }
-                };
-                for (of, value) in [
-                    (&mut region.start, start),
-                    (&mut region.count, count),
-                    (&mut region.step, step),
-                    (&mut place, to),
-                ] {
-                    if let Some(of) = of.get_mut(dimension) {
-                        *of = value;
-                    }
-                }
+            let picked = runs.iter().zip(&at).filter_map(|(runs, at)| runs.get(*at));
+            let mut region = Region { start: vec![], count: vec![], step: vec![] };
+            let mut place = Vec::with_capacity(runs.len());
+            for run in picked {
+                region.start.push(run.start);
+                region.count.push(run.count);
+                region.step.push(run.step);
+                place.push(run.to);
+            }
+            if region.count == counts {
+                array.read(&region, &mut rows, &mut heap)?;
+                return Ok(Values { rows: rows.into(), heap });
             }
             let mut part = zeroed_rows(array, &region.count)?;
             array.read(&region, &mut part, &mut heap)?;
             scatter(&part, &place, &region.count, &out, &mut rows, row)?;
-            if !self.advance(&mut at) {
+            if !advance(&runs, &mut at) {
                 return Ok(Values { rows: rows.into(), heap });
             }
         }
     }
+}
 
-    /// All of it as one region, unless positions are listed.
-    fn region(&self) -> Option<Region> {
-        let mut region = Region::all(&self.counts());
-        for (axis, (start, (count, step))) in
-            self.axes.iter().zip(region.start.iter_mut().zip(region.count.iter_mut().zip(&mut region.step)))
-        {
-            match axis.picks {
-                Picks::Range { start: s, count: c, step: p } => (*start, *count, *step) = (s, c, p),
-                Picks::List(_) => return None,
-            }
-        }
-        Some(region)
-    }
+/// Positions at one distance, and where they go in what is selected.
+struct Run {
+    start: u64,
+    count: u64,
+    step: u64,
+    to: u64,
+}
 
-    /// The next combination of listed positions; false after the last.
-    fn advance(&self, at: &mut [u64]) -> bool {
-        for (axis, k) in self.axes.iter().zip(at.iter_mut()).rev() {
-            if let Picks::List(list) = &axis.picks {
-                *k += 1;
-                if *k < list.len() as u64 {
-                    return true;
-                }
-                *k = 0;
-            }
+/// The next combination of runs; false after the last.
+fn advance(runs: &[Vec<Run>], at: &mut [usize]) -> bool {
+    for (runs, at) in runs.iter().zip(at).rev() {
+        *at += 1;
+        if *at < runs.len() {
+            return true;
         }
-        false
+        *at = 0;
     }
+    false
 }
 
 impl Axis {
@@ -199,6 +184,31 @@ impl Picks {
             Picks::Range { count, .. } => *count,
             Picks::List(list) => list.len() as u64,
         }
+    }
+
+    /// The positions as runs, each as long as can be.
+    fn runs(&self) -> Vec<Run> {
+        let list = match self {
+            Picks::Range { start, count, step } => {
+                return vec![Run { start: *start, count: *count, step: *step, to: 0 }];
+            }
+            Picks::List(list) => list,
+        };
+        let mut runs: Vec<Run> = Vec::new();
+        for (to, position) in (0..).zip(list) {
+            if let Some(Run { start, count, step, .. }) = runs.last_mut() {
+                let next = if *count == 1 { position.checked_sub(*start) } else { Some(*step) };
+                let next = next.filter(|next| {
+                    *next > 0 && start.checked_add(count.saturating_mul(*next)) == Some(*position)
+                });
+                if let Some(next) = next {
+                    (*count, *step) = (*count + 1, next);
+                    continue;
+                }
+            }
+            runs.push(Run { start: *position, count: 1, step: 1, to });
+        }
+        runs
     }
 
     /// The position number `at`.

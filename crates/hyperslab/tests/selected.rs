@@ -289,4 +289,20 @@ proptest! {
             prop_assert_eq!(at(&*source, &format!("x~={}", word(first))), format!("{near}."));
         }
     }
+
+    #[test]
+    fn lists_of_positions_cross_in_the_order_given(
+        times in prop::collection::vec(0_i64..9, 1..7),
+        lons in prop::collection::vec(0_i64..8, 1..7),
+    ) {
+        let selection = format!("time={times:?},depth=1,lat=::2,lon={lons:?}");
+        let found = shown(&*open("ocean.nc"), "/temperature", &[&selection]).unwrap();
+        let mut expected = Vec::new();
+        for t in &times {
+            for y in [0, 2] {
+                expected.extend(lons.iter().map(|x| (600 + 45 * t - 70 + 20 * y - 9 * x).to_string()));
+            }
+        }
+        prop_assert_eq!(found.elements().map(ndl::plain).collect::<Vec<_>>(), expected);
+    }
 }
