@@ -51,6 +51,8 @@ pub enum Metadata {
         /// `.zattrs`
         attributes: Option<Object>,
     },
+    /// No document: a folder that nodes lie in, as in a zip file of the folder of a store.
+    Folder,
 }
 
 /// What lies directly below a group.
@@ -106,6 +108,24 @@ impl Hierarchy {
         Ok(metadata.map(|metadata| Node { path: path.clone(), metadata }))
     }
 
+    /// The same, or the folder at `path` if nodes lie directly in it. Only where one begins to look is a folder
+    /// like a group: further below the specification wants a document for each.
+    ///
+    /// # Errors
+    /// As [`Hierarchy::node`] and [`Hierarchy::children`].
+    pub fn node_or_folder(&self, path: &Key) -> Result<Option<Node>> {
+        if let Some(node) = self.node(path)? {
+            return Ok(Some(node));
+        }
+        for child in self.children(path)? {
+            // A node that cannot be read is one.
+            if !matches!(self.node(&child.path), Ok(None)) {
+                return Ok(Some(Node { path: path.clone(), metadata: Metadata::Folder }));
+            }
+        }
+        Ok(None)
+    }
+
     /// What may be a node directly below `path`, sorted by name; [`Hierarchy::node`] tells which are.
     ///
     /// Names that begin with `__`, which are reserved, are left out.
@@ -130,7 +150,7 @@ impl Hierarchy {
         Ok(children)
     }
 
-    /// All nodes from `path` on, each before those below it. A node that cannot be read does not hide others.
+    /// All nodes from `path` on, which may be a folder of them, each before those below it. A node that cannot be read does not hide others.
     ///
     /// Nodes are entered only where they really lie, so that links in a circle come to an end.
     pub fn walk(&self, path: &Key) -> Walk<'_> {
@@ -185,6 +205,7 @@ impl Node {
             Metadata::V2Array { attributes, .. } | Metadata::V2Group { attributes, .. } => {
                 attributes.as_ref()
             }
+            Metadata::Folder => None,
         }
     }
 
@@ -194,7 +215,7 @@ impl Node {
             Metadata::V3(v3::NodeMetadata::Array(array)) => &array.deviations,
             Metadata::V3(v3::NodeMetadata::Group(group)) => &group.deviations,
             Metadata::V2Array { array, .. } => &array.deviations,
-            Metadata::V2Group { .. } => &[],
+            Metadata::V2Group { .. } | Metadata::Folder => &[],
         }
     }
 }

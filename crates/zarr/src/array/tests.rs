@@ -49,13 +49,18 @@ fn all(values: &[(&str, &[u8])]) -> Result<Vec<u8>> {
     read(&array, &*store, &Region::all(array.shape()))
 }
 
+fn cases() -> Vec<Json> {
+    let json =
+        Json::parse("t", include_bytes!("../../tests/fixtures/arrays.json"), &Limits::default()).unwrap();
+    let Json::Array(cases) = json else { panic!() };
+    cases
+}
+
 /// The fixtures were made where numbers have their least significant byte first.
 #[test]
 #[cfg(target_endian = "little")]
 fn arrays_of_zarr_python_are_read() {
-    let cases =
-        Json::parse("t", include_bytes!("../../tests/fixtures/arrays.json"), &Limits::default()).unwrap();
-    let Json::Array(cases) = cases else { panic!() };
+    let cases = cases();
     assert!(cases.len() > 35);
     for case in &cases {
         let case = case.as_object().unwrap();
@@ -77,6 +82,39 @@ fn arrays_of_zarr_python_are_read() {
         let rows = read(&array, &*store, &part).unwrap_or_else(|e| panic!("{name}: {e}"));
         assert_eq!(rows, unhex(case.get("part").unwrap()), "{name}");
     }
+}
+
+#[test]
+fn damage_anywhere_in_a_store_is_never_fatal() {
+    let limits = Limits { allocation: 1 << 20, ..Limits::default() };
+    let mut reads = 0;
+    for case in cases() {
+        let values = case.as_object().unwrap().get("values").unwrap().as_object().unwrap();
+        let values: Vec<_> = values.iter().map(|(path, value)| (key(path), unhex(value))).collect();
+        for (damaged, value) in &values {
+            for (at, byte) in value.iter().enumerate().step_by(5) {
+                let mut changed = value.clone();
+                changed[at] = byte.wrapping_add(1 + u8::try_from(at % 251).unwrap());
+                if at % 15 == 0 {
+                    changed.truncate(at);
+                }
+                let mut store = MemoryStore::new();
+                values.iter().for_each(|(path, value)| store.insert(path, value.clone()));
+                store.insert(damaged, changed);
+                let store = Arc::new(store);
+                let Ok(hierarchy) = Hierarchy::open(store.clone(), limits) else { continue };
+                let Ok(Some(node)) = hierarchy.node(&Key::root()) else { continue };
+                let Ok(array) = Array::new(&node, &limits) else { continue };
+                let count = element_count(array.shape());
+                let bytes = count.and_then(|count| count.checked_mul(array.row_size() as u64));
+                if bytes.is_some_and(|bytes| bytes < 1 << 16) {
+                    let _ = read(&array, &*store, &Region::all(array.shape()));
+                    reads += 1;
+                }
+            }
+        }
+    }
+    assert!(reads > 1000, "{reads}");
 }
 
 #[test]

@@ -62,6 +62,21 @@ fn nodes_of_both_versions_are_found_in_order() {
 }
 
 #[test]
+fn a_folder_of_nodes_is_walked_where_the_walk_begins_and_only_there() {
+    let hierarchy = open(&[
+        ("notes/text", "no node"),
+        ("store.zarr/zarr.json", GROUP_3),
+        ("store.zarr/folder/inner/zarr.json", GROUP_3),
+    ])
+    .unwrap();
+    assert_eq!(told(&hierarchy), ["/ group", "/store.zarr group"]);
+    assert_eq!(hierarchy.node(&Key::root()).unwrap(), None);
+    assert_eq!(hierarchy.node_or_folder(&Key::root()).unwrap().unwrap().metadata, Metadata::Folder);
+    assert_eq!(hierarchy.node_or_folder(&key("notes")).unwrap(), None);
+    assert_eq!(hierarchy.walk(&key("notes")).count(), 0);
+}
+
+#[test]
 fn a_broken_node_does_not_hide_others() {
     let hierarchy = open(&[
         (".zgroup", GROUP_2),

@@ -9,11 +9,13 @@ pub struct Walk<'a> {
     hierarchy: &'a Hierarchy,
     /// What is still to be looked at, the next one last.
     left: Vec<Child>,
+    /// Whether nothing was looked at yet.
+    fresh: bool,
 }
 
 impl<'a> Walk<'a> {
     pub(super) fn new(hierarchy: &'a Hierarchy, path: &Key) -> Walk<'a> {
-        Walk { hierarchy, left: vec![Child { path: path.clone(), is_alias: false }] }
+        Walk { hierarchy, left: vec![Child { path: path.clone(), is_alias: false }], fresh: true }
     }
 
     /// Adds what lies below a node, so that the first name comes next.
@@ -31,7 +33,11 @@ impl Iterator for Walk<'_> {
 
     fn next(&mut self) -> Option<Self::Item> {
         while let Some(Child { path, is_alias }) = self.left.pop() {
-            match self.hierarchy.node(&path) {
+            let node = match std::mem::take(&mut self.fresh) {
+                true => self.hierarchy.node_or_folder(&path),
+                false => self.hierarchy.node(&path),
+            };
+            match node {
                 Ok(None) => {}
                 Ok(Some(node)) => {
                     if !node.is_array()

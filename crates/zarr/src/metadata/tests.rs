@@ -194,7 +194,9 @@ fn objects_of_version_2_are_what_their_filter_says() {
     };
     assert_eq!(text("vlen-utf8").unwrap().dtype.data_type, DataType::String);
     assert_eq!(text("vlen-bytes").unwrap().dtype.data_type, DataType::Bytes);
-    assert_eq!(text("pickle").unwrap_err().kind(), ErrorKind::Unsupported);
+    let e = text("pickle").unwrap_err();
+    assert_eq!(e.kind(), ErrorKind::Unsupported);
+    assert_eq!(e.to_string(), ".zarray#/filters/0: objects of the filter \"pickle\"");
 }
 
 #[test]

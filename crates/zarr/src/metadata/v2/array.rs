@@ -131,6 +131,12 @@ fn parse(json: &Json, at: &Spot<'_>) -> Result<ArrayMetadata> {
         "vlen-bytes" => Some(ObjectCodec::Bytes),
         _ => None,
     });
+    if let (Some("|O"), None, Some(filter)) = (told.as_str(), objects, filters.iter().flatten().next()) {
+        return Err(at
+            .name("filters")
+            .index(0)
+            .unsupported(format!("objects of the filter {:?}", filter.id)));
+    }
     let dtype = Dtype::parse(told, objects, &at.name("dtype"))?;
     let fill_value = match object.required("fill_value", at)? {
         Json::Null => None,
