@@ -105,3 +105,13 @@ fn patterns_digest_objects_once_and_attributes_alone() {
     assert_eq!(absent.code, 2);
     assert!(absent.messages.contains("no attribute /crs@units"), "{}", absent.messages);
 }
+
+#[test]
+fn a_value_that_nothing_equals_is_answered_with_the_nearest() {
+    let ran = hyperslab(["show", "ocean.nc:/salinity", "-s", "time=0", "-s", "depth==12"]);
+    assert_eq!((ran.code, ran.answer.as_str()), (2, ""), "{}", ran.messages);
+    let expected = "dimension depth: no coordinate is 12\n  help: the nearest is 10.0, position 1";
+    assert!(ran.messages.contains(expected), "{}", ran.messages);
+    let none = hyperslab(["show", "ocean.nc:/waves/height", "-s", "time=2030..", "--json"]);
+    assert_eq!((none.code, none.answer.as_str()), (0, "[]\n"), "{}", none.messages);
+}

@@ -70,6 +70,9 @@ fn lists_stay_the_same() {
 #[test]
 fn shown_values_stay_the_same() {
     answers("show_table.txt", &["show", "ocean.nc:/salinity", "-s", "time=0,depth=2"]);
+    let by_value = "time=2024-03-29,depth~=40,lat=58..,lon=..8.5";
+    answers("show_by_value.txt", &["show", "ocean.nc:/salinity", "-s", by_value]);
+    answers("show_period.txt", &["show", "ocean.nc:/waves/height", "-s", "time==2024-04,lat=0"]);
     answers("show_strings.txt", &["show", "ocean.nc:/remark"]);
     answers("show_compound.txt", &["show", "datatypes.h5:/made_of_others/compound"]);
     answers("show_attribute.txt", &["show", "ocean.nc:/temperature@units"]);

@@ -329,8 +329,9 @@ const EXACT: u128 = 1 << 53;
 mod tests {
     use super::*;
 
-    /// Lines of calendar, units, date and count, as cftime has them; `data/make_cf_times.py` wrote them.
-    const TABLE: &str = include_str!("../../tests/data/cf_times.tsv");
+    // As cftime has them; `tests/data/make_cf_times.py` wrote them.
+    const TIMES: &str = include_str!("../../tests/data/cf_times.tsv");
+    const PERIODS: &str = include_str!("../../tests/data/cf_periods.tsv");
 
     fn counting(units: &str, calendar: &str) -> Result<Counting> {
         Counting::of_units(units, Some(calendar)).unwrap()
@@ -339,7 +340,7 @@ mod tests {
     #[test]
     fn dates_and_counts_are_those_of_cftime() {
         let mut lines = 0;
-        for line in TABLE.lines() {
+        for line in TIMES.lines() {
             let [calendar, units, date, count] = line.split('\t').collect::<Vec<_>>()[..] else {
                 panic!("{line}")
             };
@@ -352,6 +353,22 @@ mod tests {
             if count.fract() == 0.0 {
                 assert_eq!(counting.instant(truncated(count)), start, "{line}");
             }
+            lines += 1;
+        }
+        assert!(lines > 500, "{lines}");
+    }
+
+    #[test]
+    fn months_and_years_begin_and_end_as_those_of_cftime() {
+        let mut lines = 0;
+        for line in PERIODS.lines() {
+            let [calendar, units, text, begin, over] = line.split('\t').collect::<Vec<_>>()[..] else {
+                panic!("{line}")
+            };
+            let counting = counting(units, calendar).unwrap();
+            let (start, end) = counting.period(text).unwrap();
+            let expected: (f64, f64) = (begin.parse().unwrap(), over.parse().unwrap());
+            assert_eq!((counting.count(start), counting.count(end)), expected, "{line}");
             lines += 1;
         }
         assert!(lines > 500, "{lines}");

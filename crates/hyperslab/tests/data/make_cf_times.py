@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
-"""Writes cf_times.tsv: calendar, units, date and count as cftime 1.6 has them."""
+"""Writes what cftime 1.6 has: cf_times.tsv with calendar, units, date and count; cf_periods.tsv with calendar,
+units, month or year, and the counts at which it begins and is over.
+"""
 
 import random
 from pathlib import Path
@@ -28,3 +30,20 @@ for calendar in CALENDARS:
         sign = "-" if year < 0 else ""
         lines.append(f"{calendar}\t{units}\t{sign}{abs(year):04}-{month:02}-{day:02}T{hour:02}:00:00\t{float(count)!r}\n")
 (Path(__file__).parent / "cf_times.tsv").write_text("".join(lines))
+
+lines = []
+for calendar in CALENDARS:
+    fixed = [(1582, 10), (1582, 9), (1582, 12), (1900, 2), (2000, 2), (2024, 2), (1500, 2), (-1, 12), (-5, 2)]
+    drawn = [(random.randint(1, 3000), random.randint(1, 12)) for _ in range(20)]
+    for index, (year, month) in enumerate(fixed + drawn):
+        units = UNITS[index % len(UNITS)]
+        zero = calendar not in ("standard", "gregorian", "julian")
+        after = year + 1 if zero or year != -1 else 1
+        sign = "-" if year < 0 else ""
+        next_month = (year, month + 1) if month < 12 else (after, 1)
+        for text, begin, over in [(f"{sign}{abs(year):04}-{month:02}", (year, month), next_month),
+                                  (f"{sign}{abs(year):04}", (year, 1), (after, 1))]:
+            counts = [float(cftime.date2num(cftime.datetime(*at, 1, calendar=calendar), units, calendar))
+                      for at in (begin, over)]
+            lines.append(f"{calendar}\t{units}\t{text}\t{counts[0]!r}\t{counts[1]!r}\n")
+(Path(__file__).parent / "cf_periods.tsv").write_text("".join(lines))
