@@ -14,7 +14,9 @@ pub use chunk_grid::{ChunkGrid, Edges};
 pub use chunk_key_encoding::{ChunkKeyEncoding, Separator};
 pub use extension::Extension;
 
+use crate::data_type::{ByteOrder, DataType, Dtype, StructForm};
 use crate::json::Json;
+use hyperslab_core::Result;
 use std::ops::Deref;
 
 /// A value with the JSON that said it, where there is more than one way to say it.
@@ -32,6 +34,48 @@ impl<T> Written<T> {
     /// How the document says it.
     pub fn json(&self) -> &Json {
         &self.json
+    }
+}
+
+impl Written<DataType> {
+    /// A type as version 3 writes it.
+    ///
+    /// # Errors
+    /// As [`DataType::emit`].
+    pub fn data_type(data_type: DataType, form: StructForm, order: ByteOrder) -> Result<Written<DataType>> {
+        let json = data_type.emit(form, order)?;
+        Ok(Written::new(data_type, json))
+    }
+}
+
+impl Written<Dtype> {
+    /// A type as version 2 writes it.
+    ///
+    /// # Errors
+    /// As [`Dtype::emit`].
+    pub fn dtype(dtype: Dtype) -> Result<Written<Dtype>> {
+        let json = dtype.emit()?;
+        Ok(Written::new(dtype, json))
+    }
+}
+
+impl Written<Vec<u8>> {
+    /// A fill value as version 3 writes it.
+    ///
+    /// # Errors
+    /// As [`DataType::emit_fill`].
+    pub fn fill_value(data_type: &DataType, row: Vec<u8>) -> Result<Written<Vec<u8>>> {
+        let json = data_type.emit_fill(&row)?;
+        Ok(Written::new(row, json))
+    }
+
+    /// A fill value as version 2 writes it.
+    ///
+    /// # Errors
+    /// As [`Dtype::emit_fill`].
+    pub fn fill_value_v2(dtype: &Dtype, row: Vec<u8>) -> Result<Written<Vec<u8>>> {
+        let json = dtype.emit_fill(&row)?;
+        Ok(Written::new(row, json))
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! Spec: Zarr v2 "Data type encoding", NumPy "The array interface protocol"
 
-use super::{ByteOrder, DataType, Float, Struct, TimeUnit, check_size};
+use super::{ByteOrder, DataType, Float, Layout, Struct, TimeUnit, base64, check_size};
 use crate::json::{Json, Spot};
 use hyperslab_core::{Error, Result};
 
@@ -74,6 +74,24 @@ impl Dtype {
     /// [`ErrorKind::Unsupported`](hyperslab_core::ErrorKind::Unsupported) for types that NumPy does not have.
     pub fn emit(&self) -> Result<Json> {
         Dtype::emit_type(&self.data_type, self.byte_order.unwrap_or(ByteOrder::Little))
+    }
+
+    /// How version 2 writes a fill value: as version 3 does, but bytes and structs in base64, as stored.
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) if `row` is no element of this
+    /// type.
+    pub fn emit_fill(&self, row: &[u8]) -> Result<Json> {
+        if !matches!(self.data_type, DataType::Raw { .. } | DataType::Struct(_) | DataType::Array { .. }) {
+            return self.data_type.emit_fill(row);
+        }
+        let layout = Layout::new(&self.data_type, self.byte_order.or(Some(ByteOrder::Little)))?;
+        if row.len() != layout.row_size() {
+            return Err(Error::invalid(format!("{} bytes are no {:?}", row.len(), self.data_type)));
+        }
+        let mut stored = vec![0; layout.stored_size()];
+        layout.encode(row, &mut stored)?;
+        Ok(base64::encode(&stored).as_str().into())
     }
 
     pub(super) fn emit_type(data_type: &DataType, order: ByteOrder) -> Result<Json> {

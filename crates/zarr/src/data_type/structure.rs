@@ -78,15 +78,14 @@ impl Struct {
         self.stored_size
     }
 
-    /// The same fields without padding.
+    /// The same fields without padding and without orders of bytes of their own, as version 3 has them.
     #[must_use]
     pub fn packed(&self) -> Struct {
         let mut offset = 0;
         let mut fields = self.fields.clone();
         for field in &mut fields {
-            if let DataType::Struct(inner) = &field.data_type {
-                field.data_type = DataType::Struct(inner.packed());
-            }
+            field.data_type = packed(&field.data_type);
+            field.byte_order = None;
             field.offset = offset;
             offset = offset.saturating_add(field.data_type.stored_size().unwrap_or_default());
         }
@@ -193,6 +192,11 @@ impl Struct {
         if self.stored_size != self.packed().stored_size {
             return Err(Error::unsupported("padding between fields, which version 3 has no place for"));
         }
+        if self.fields.iter().any(|field| field.byte_order.is_some_and(|own| own != order)) {
+            return Err(Error::unsupported(
+                "fields in several orders of bytes, which version 3 does not have",
+            ));
+        }
         let fields = self.fields.iter().map(|field| {
             let data_type = field.data_type.emit(form, order)?;
             Ok(match form {
@@ -235,6 +239,16 @@ impl Struct {
             items.push(hole(self.stored_size - end));
         }
         Ok(Json::Array(items))
+    }
+}
+
+fn packed(data_type: &DataType) -> DataType {
+    match data_type {
+        DataType::Struct(inner) => DataType::Struct(inner.packed()),
+        DataType::Array { element, shape } => {
+            DataType::Array { element: Box::new(packed(element)), shape: shape.clone() }
+        }
+        other => other.clone(),
     }
 }
 

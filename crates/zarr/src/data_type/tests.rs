@@ -202,7 +202,11 @@ fn types_and_fill_values_are_those_of_zarr_python() {
             let rules = FillRules { order: dtype.byte_order, ..V2 };
             let found =
                 dtype.data_type.parse_fill(v2.get("fill_value").unwrap(), rules, &context.document("f"));
-            assert_eq!(hex(&found.unwrap()), row, "{name}");
+            let found = found.unwrap();
+            assert_eq!(hex(&found), row, "{name}");
+            let emitted = dtype.emit_fill(&found).unwrap();
+            let returned = dtype.data_type.parse_fill(&emitted, rules, &context.document("f")).unwrap();
+            assert_eq!(hex(&returned), row, "{name}");
             count += 1;
         }
     }
@@ -301,6 +305,12 @@ fn holes_titles_and_arrays_of_version_2_are_read_and_written() {
     assert_eq!(fields.packed().stored_size(), 29);
     let refused = dtype.data_type.emit(StructForm::Registered, ByteOrder::Little).unwrap_err();
     assert_eq!(refused.to_string(), "padding between fields, which version 3 has no place for");
+
+    let mixed = v2(r#"[["a",">i4"],["b","<i4"]]"#).unwrap().data_type;
+    let refused = mixed.emit(StructForm::Registered, ByteOrder::Little).unwrap_err();
+    assert_eq!(refused.to_string(), "fields in several orders of bytes, which version 3 does not have");
+    let DataType::Struct(mixed) = mixed else { panic!() };
+    assert!(DataType::Struct(mixed.packed()).emit(StructForm::Registered, ByteOrder::Little).is_ok());
 
     let layout = Layout::new(&dtype.data_type, None).unwrap();
     let stored: Vec<u8> = (0..72).collect();

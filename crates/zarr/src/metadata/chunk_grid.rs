@@ -40,6 +40,15 @@ impl ChunkGrid {
         Written::new(ChunkGrid::Regular { chunk_shape }, json)
     }
 
+    /// Chunks of several sizes as version 3 writes them.
+    pub fn rectilinear(chunk_shapes: Vec<Edges>) -> Written<ChunkGrid> {
+        let mut configuration = Object::new();
+        configuration.insert("kind", "inline".into());
+        configuration.insert("chunk_shapes", Json::Array(chunk_shapes.iter().map(Edges::emit).collect()));
+        let json = Extension::new("rectilinear", Some(configuration)).emit();
+        Written::new(ChunkGrid::Rectilinear { chunk_shapes }, json)
+    }
+
     pub(crate) fn parse(json: &Json, shape: &[u64], at: &Spot<'_>) -> Result<ChunkGrid> {
         let extension = Extension::parse(json, at)?;
         extension.check_understood(at)?;
@@ -77,6 +86,17 @@ impl ChunkGrid {
 }
 
 impl Edges {
+    fn emit(&self) -> Json {
+        let run = |(size, count): &(u64, u64)| match count {
+            1 => Json::from(*size),
+            count => Json::from([*size, *count].as_slice()),
+        };
+        match self {
+            Edges::Step(size) => Json::from(*size),
+            Edges::Runs(runs) => Json::Array(runs.iter().map(run).collect()),
+        }
+    }
+
     fn axis(&self, len: u64, most: u64) -> Result<Axis> {
         let runs = match self {
             Edges::Step(chunk) => return Ok(Axis::Regular { chunk: *chunk }),

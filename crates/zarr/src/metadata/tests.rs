@@ -1,6 +1,6 @@
 use super::v3::NodeMetadata;
-use super::{ChunkGrid, ChunkKeyEncoding, Edges, Separator, v2, v3};
-use crate::data_type::{DataType, Layout};
+use super::{ChunkGrid, ChunkKeyEncoding, Edges, Extension, Separator, Written, v2, v3};
+use crate::data_type::{ByteOrder, DataType, Dtype, Field, Float, Layout, Struct, StructForm};
 use crate::json::{Json, Object};
 use hyperslab_core::nd::Axis;
 use hyperslab_core::{ErrorKind, Limits, Result};
@@ -261,6 +261,62 @@ fn keys_of_chunks_are_those_of_the_specification() {
     assert_eq!(ChunkKeyEncoding::V2(Separator::Dot).encode(&[]), "0");
     let written = ChunkKeyEncoding::V2(Separator::Slash).written();
     assert_eq!(keys(&written.json().emit()), *written);
+}
+
+#[test]
+fn documents_made_from_nothing_parse_to_what_they_were_made_of() {
+    let fields =
+        [("x".to_owned(), DataType::Float(Float::Float32)), ("n".to_owned(), DataType::Raw { length: 3 })];
+    let data_type = DataType::Struct(Struct::new(fields).unwrap());
+    let row = [&f32::NAN.to_ne_bytes()[..], &[1, 2, 3]].concat();
+    let endian = [("endian".to_owned(), Json::from("big"))].into_iter().collect();
+    for form in [StructForm::Registered, StructForm::Seed, StructForm::Legacy] {
+        let metadata = v3::ArrayMetadata {
+            shape: vec![6, 4],
+            fill_value: Written::fill_value(&data_type, row.clone()).unwrap(),
+            data_type: Written::data_type(data_type.clone(), form, ByteOrder::Big).unwrap(),
+            chunk_grid: ChunkGrid::rectilinear(vec![Edges::Step(2), Edges::Runs(vec![(1, 2), (3, 1)])]),
+            chunk_key_encoding: ChunkKeyEncoding::V2(Separator::Slash).written(),
+            codecs: vec![Extension::new("bytes", Some(Object::clone(&endian)))],
+            byte_order: Some(ByteOrder::Big),
+            attributes: None,
+            storage_transformers: None,
+            dimension_names: Some(vec![Some("t".to_owned()), None]),
+            unknown: Object::new(),
+            deviations: Vec::new(),
+        };
+        let parsed = array(&metadata_json(metadata.clone()).emit());
+        assert_eq!((parsed.shape, parsed.fill_value), (metadata.shape, metadata.fill_value));
+        assert_eq!(parsed.chunk_grid, metadata.chunk_grid);
+        assert_eq!(parsed.dimension_names, metadata.dimension_names);
+        assert_eq!(parsed.data_type.json(), metadata.data_type.json());
+        let layout = |data_type: &DataType| Layout::new(data_type, Some(ByteOrder::Big)).unwrap();
+        assert_eq!(layout(&parsed.data_type), layout(&metadata.data_type));
+        assert!(parsed.deviations.is_empty());
+    }
+
+    let DataType::Struct(fields) = &data_type else { panic!() };
+    let orders =
+        |fields: &Struct| fields.fields().iter().map(|field: &Field| field.byte_order).collect::<Vec<_>>();
+    assert_eq!(orders(fields), [None, None]);
+    let dtype = Dtype { data_type, byte_order: None };
+    let metadata = v2::ArrayMetadata {
+        shape: vec![6],
+        chunks: vec![4],
+        fill_value: Some(Written::fill_value_v2(&dtype, row.clone()).unwrap()),
+        dtype: Written::dtype(dtype).unwrap(),
+        compressor: None,
+        order: v2::Order::C,
+        filters: None,
+        dimension_separator: None,
+        unknown: Object::new(),
+        deviations: Vec::new(),
+    };
+    let parsed = v2::ArrayMetadata::parse(&metadata.emit(), &Limits::default()).unwrap();
+    assert_eq!(parsed.fill_value, metadata.fill_value);
+    assert_eq!(parsed.dtype.json(), metadata.dtype.json());
+    let DataType::Struct(fields) = &parsed.dtype.data_type else { panic!() };
+    assert_eq!(orders(fields), [Some(ByteOrder::Little), None]);
 }
 
 /// What is expected of one case of the matrix of structs.
