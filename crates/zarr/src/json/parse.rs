@@ -11,17 +11,11 @@ impl Json {
     ///
     /// # Errors
     /// [`ErrorKind::Malformed`] with the byte that is wrong; [`ErrorKind::LimitExceeded`] for a document whose
-    /// values might take more than `limits` allow.
+    /// values take more than `limits` allow.
     pub fn parse(document: &'static str, bytes: &[u8], limits: &Limits) -> Result<Json> {
-        if (bytes.len() as u64).saturating_mul(VALUE_PER_BYTE) > limits.allocation {
-            return Err(Error::new(
-                ErrorKind::LimitExceeded,
-                format!("{document} of {} bytes (raise with --limit allocation=N)", bytes.len()),
-            ));
-        }
         let text = std::str::from_utf8(bytes)
             .map_err(|e| Error::malformed("text that is not UTF-8").at(document, e.valid_up_to() as u64))?;
-        let mut parser = Parser { document, text, at: 0 };
+        let mut parser = Parser { document, text, at: 0, left: limits.allocation };
         let value = parser.value(0)?;
         parser.space();
         match parser.rest().is_empty() {
@@ -35,6 +29,8 @@ struct Parser<'a> {
     document: &'static str,
     text: &'a str,
     at: usize,
+    /// Bytes that values may still take.
+    left: u64,
 }
 
 impl<'a> Parser<'a> {
@@ -43,6 +39,7 @@ impl<'a> Parser<'a> {
             return Err(self.error(format!("values within more than {MOST_DEPTH} others")));
         }
         self.space();
+        self.spend(VALUE)?;
         match self.peek() {
             Some(b'{') => self.object(depth),
             Some(b'[') => self.array(depth),
@@ -113,6 +110,7 @@ impl<'a> Parser<'a> {
             let rest = self.rest();
             let plain = rest.find(|c: char| c == '"' || c == '\\' || c < ' ').unwrap_or(rest.len());
             let (head, _) = rest.split_at_checked(plain).unwrap_or_default();
+            self.spend(plain as u64)?;
             string.push_str(head);
             self.at += plain;
             match self.peek() {
@@ -193,6 +191,7 @@ impl<'a> Parser<'a> {
             self.digits()?;
         }
         let text = self.text.get(start..self.at).unwrap_or_default();
+        self.spend(text.len() as u64)?;
         Ok(Json::Number(Number(text.into())))
     }
 
@@ -216,6 +215,19 @@ impl<'a> Parser<'a> {
         };
         self.at += len;
         Ok(value)
+    }
+
+    fn spend(&mut self, bytes: u64) -> Result<()> {
+        match self.left.checked_sub(bytes) {
+            Some(left) => {
+                self.left = left;
+                Ok(())
+            }
+            None => {
+                let detail = "more values than there is room for (raise with --limit allocation=N)";
+                Err(Error::new(ErrorKind::LimitExceeded, detail).at(self.document, self.at as u64))
+            }
+        }
     }
 
     fn space(&mut self) {
@@ -271,8 +283,8 @@ impl Names {
     }
 }
 
-/// Bytes of memory that one byte of text may take, as in an array of one-digit numbers.
-const VALUE_PER_BYTE: u64 = 32;
+/// Bytes that a value takes, its name's own and what the system adds to what it allocates.
+const VALUE: u64 = 80;
 
 /// Values within values; the parser calls itself for each.
 const MOST_DEPTH: u32 = 128;
@@ -338,8 +350,10 @@ mod tests {
         assert!(refused(&nested(130)).contains("values within more than 128 others"));
         assert!(refused(&"[".repeat(1_000_000)).contains("values within more than 128 others"));
         let limits = Limits { allocation: 1000, ..Limits::default() };
-        let e = Json::parse("zarr.json", &[b' '; 100], &limits).unwrap_err();
-        assert_eq!(e.kind(), ErrorKind::LimitExceeded);
+        let refused = |text: String| Json::parse("zarr.json", text.as_bytes(), &limits).unwrap_err().kind();
+        assert_eq!(refused(format!("[{}0]", "0,".repeat(20))), ErrorKind::LimitExceeded);
+        assert_eq!(refused(format!("\"{}\"", "x".repeat(1000))), ErrorKind::LimitExceeded);
+        assert_eq!(refused(format!("{{\"{}\":0}}", "x".repeat(1000))), ErrorKind::LimitExceeded);
     }
 
     fn json() -> impl Strategy<Value = Json> {
