@@ -92,6 +92,16 @@ fn coordinates_need_no_order_and_nan_is_never_meant() {
 }
 
 #[test]
+fn coordinates_are_read_part_by_part_to_their_end() {
+    let count = 66_000;
+    let values: Vec<String> = (0..count).map(|at| (2 * at).to_string()).collect();
+    let long = &*line(&format!("type: int32, value: [{}]", values.join(", ")), count);
+    assert_eq!(at(long, "x=131070..131074"), "65535 65536 65537");
+    assert_eq!(at(long, "x==131998"), "65999.");
+    assert_eq!(at(long, "x~=1e9"), "65999.");
+}
+
+#[test]
 fn numbers_are_read_in_the_type_of_the_coordinates() {
     let single = &*line("type: float32, value: [0.1, 0.2, 0.3]", 3);
     assert_eq!(at(single, "x==0.1"), "0.");

@@ -36,31 +36,24 @@ pub(super) fn positions(
     let target = Target::new(Kind::of(source, &entry.handle, datatype)?, wanted)?;
     let extent = extent.min(array.extents().and_then(|extents| extents.first()).copied().unwrap_or(0));
     let found = scan(&*array, extent, &target)?;
-    if let Wanted::Between(..) = wanted {
-        return Ok((found.inside.picks(), false));
-    }
-    let word = match wanted {
-        Wanted::Equal(word) | Wanted::Nearest(word) => word,
-        Wanted::Between(..) => "",
-    };
     let nearest = found.nearest.map(|(_, at)| at);
     match wanted {
-        Wanted::Nearest(_) => match found.inside.first().or(nearest) {
+        Wanted::Between(..) => Ok((found.inside.picks(), false)),
+        Wanted::Nearest(word) => match found.inside.first().or(nearest) {
             Some(at) => Ok((Picks::Range { start: at, count: 1, step: 1 }, true)),
-            None => Err(Error::invalid(format!("no coordinate is near {word}"))),
+            None => Err(Error::not_found(format!("no coordinate is near {word}"))),
         },
-        _ if found.inside.count() > 0 => {
-            let single = found.inside.count() == 1;
-            Ok((found.inside.picks(), single))
-        }
-        _ => {
-            let help = match (nearest, &target.from) {
-                (Some(at), _) => format!("\nhelp: the nearest is {}", target.label(&*array, at)?),
-                (None, Some(Key::Text(_))) => near_text(&*array, extent, word)?,
-                _ => String::new(),
-            };
-            Err(Error::not_found(format!("no coordinate is {word}{help}")))
-        }
+        Wanted::Equal(word) => match found.inside.count() {
+            0 => {
+                let help = match (nearest, &target.from) {
+                    (Some(at), _) => format!("\nhelp: the nearest is {}", target.label(&*array, at)?),
+                    (None, Some(Key::Text(_))) => near_text(&*array, extent, word)?,
+                    _ => String::new(),
+                };
+                Err(Error::not_found(format!("no coordinate is {word}{help}")))
+            }
+            count => Ok((found.inside.picks(), count == 1)),
+        },
     }
 }
 
@@ -317,9 +310,12 @@ fn scan(array: &dyn ArraySource, extent: u64, target: &Target<'_>) -> Result<Fou
 }
 
 fn each(array: &dyn ArraySource, extent: u64, visit: &mut dyn FnMut(u64, ElementRef<'_>)) -> Result<()> {
+    // Whole chunks, as a part of one decodes all of it, unless they are huge.
+    let chunk = array.chunk().first().map_or(1, |chunk| (*chunk).clamp(1, 64 * BLOCK));
+    let most = BLOCK.next_multiple_of(chunk);
     let mut start = 0;
     while start < extent {
-        let count = BLOCK.min(extent - start);
+        let count = most.min(extent - start);
         let values = block(array, start, count)?;
         for (at, element) in (start..).zip(Elements::new(array.datatype(), &values)) {
             visit(at, element);
@@ -379,7 +375,7 @@ fn rounded(value: f64, float: &Float) -> f64 {
 /// The count that means no time at all, in NumPy's and TileDB's datetimes.
 const NOT_A_TIME: i128 = i64::MIN as i128;
 
-/// Coordinates that are read at a time.
+/// Coordinates that are read at a time, at least.
 const BLOCK: u64 = 1 << 16;
 
 /// Texts that are looked through for one like another.
