@@ -45,6 +45,8 @@ pub struct File {
     global_heap: Arc<GlobalHeap>,
     siblings: Arc<dyn Siblings>,
     others: Others,
+    /// What members of a split file are too short for.
+    cut: Ranges,
     /// Dimensions of virtual datasets that their sources decide, as finding out opens many files.
     derived: Mutex<FxHashMap<Address, Vec<u64>>>,
 }
@@ -82,7 +84,7 @@ impl File {
             Reader::new(Box::new(Arc::clone(storage)), base, superblock.sizes, limits)
                 .with_budget(budget.clone())
         };
-        let (storage, _) = joined(storage, &*siblings, &superblock, base, &reader)?;
+        let (storage, gaps) = joined(storage, &*siblings, &superblock, base, &reader)?;
         let reader = match superblock.extension().is_undefined() {
             true => reader(&storage),
             false => extended(reader(&storage), superblock.extension(), storage)?,
@@ -93,6 +95,7 @@ impl File {
             global_heap: Arc::default(),
             siblings,
             others,
+            cut: gaps.cut,
             derived: Mutex::default(),
         })
     }
@@ -208,6 +211,13 @@ impl File {
                 end
             ));
         }
+        if let Some(first) = self.cut.first() {
+            let bytes = self.cut.iter().fold(0_u64, |sum, cut| sum.saturating_add(cut.end - cut.start));
+            warnings.push(format!(
+                "files that it is split over are cut short: {bytes} bytes, the first at {:#x}, read as zeros",
+                first.start
+            ));
+        }
         if let Some(name) = self.siblings.own_name() {
             let revisions = format!("{name}.onion");
             if matches!(self.siblings.open(&revisions), Ok(Some(_))) {
@@ -283,13 +293,16 @@ fn extended(reader: Reader, extension: Address, storage: Arc<dyn ReadAt>) -> Res
 ///
 /// # Errors
 /// If other members are missing, or reading fails.
-pub(crate) fn whole(storage: Box<dyn ReadAt>, limits: Limits) -> Result<(Arc<dyn ReadAt>, Holes)> {
+pub(crate) fn whole(storage: Box<dyn ReadAt>, limits: Limits) -> Result<(Arc<dyn ReadAt>, Ranges)> {
     let (storage, siblings) = leading(storage)?;
     let Ok((superblock, base)) = superblock::read(&*storage) else { return Ok((storage, Vec::new())) };
     let reader = |storage: &Arc<dyn ReadAt>| {
         Reader::new(Box::new(Arc::clone(storage)), base, superblock.sizes, limits)
     };
-    joined(storage, &*siblings, &superblock, base, &reader)
+    let (storage, Gaps { mut holes, cut }) = joined(storage, &*siblings, &superblock, base, &reader)?;
+    holes.extend(cut);
+    holes.sort_unstable_by_key(|hole| hole.start);
+    Ok((storage, holes))
 }
 
 /// The member with the superblock, and the files around it.
@@ -309,7 +322,7 @@ fn joined(
     superblock: &Superblock,
     base: u64,
     reader: &dyn Fn(&Arc<dyn ReadAt>) -> Reader,
-) -> Result<(Arc<dyn ReadAt>, Holes)> {
+) -> Result<(Arc<dyn ReadAt>, Gaps)> {
     let mut found = driver(&reader(&storage), superblock);
     if found.is_err()
         && let Some(whole) = set::assumed(siblings, superblock.extension())?
@@ -319,19 +332,24 @@ fn joined(
     }
     match set::assemble(&storage, siblings, found, base, superblock.end_of_file)? {
         Some(whole) => {
-            let mut holes = whole.holes();
-            let (stored, end) = (whole.stored_end()?, whole.len()?);
-            if stored < end {
-                holes.push(stored..end);
-            }
-            Ok((Arc::new(whole), holes))
+            let gaps = Gaps { holes: whole.holes(), cut: whole.cut()? };
+            Ok((Arc::new(whole), gaps))
         }
-        None => Ok((storage, Vec::new())),
+        None => Ok((storage, Gaps::default())),
     }
 }
 
-/// Addresses of a file that lie in no member of it, or behind what the last has.
-pub(crate) type Holes = Vec<Range<u64>>;
+/// Addresses of a split file at which nothing is stored.
+#[derive(Default)]
+struct Gaps {
+    /// Between members.
+    holes: Ranges,
+    /// Behind what members have.
+    cut: Ranges,
+}
+
+/// Addresses from the first to before the last.
+pub(crate) type Ranges = Vec<Range<u64>>;
 
 /// What the file says of the driver that wrote it; an error if where it should be is not in this member.
 fn driver(reader: &Reader, superblock: &Superblock) -> Result<Option<DriverInfo>> {

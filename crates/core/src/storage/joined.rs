@@ -38,17 +38,20 @@ impl Joined {
         Ok(Joined { parts, end })
     }
 
-    /// The end of what the last part really has; behind it there are zeros up to the end.
+    /// What parts are too short for, which reads as zeros.
     ///
     /// # Errors
-    /// If asking the last part fails.
-    pub fn stored_end(&self) -> Result<u64> {
-        match self.parts.last() {
-            Some(Part { start, storage: Ok(storage), .. }) => {
-                Ok(start.saturating_add(storage.len()?).min(self.end))
+    /// If asking a part for its length fails.
+    pub fn cut(&self) -> Result<Vec<Range<u64>>> {
+        let mut cut = Vec::new();
+        for part in &self.parts {
+            let Ok(storage) = &part.storage else { continue };
+            let stored = part.start.saturating_add(storage.len()?);
+            if stored < part.end {
+                cut.push(stored..part.end);
             }
-            _ => Ok(self.end),
         }
+        Ok(cut)
     }
 
     /// What lies in no part, up to the end.
@@ -151,6 +154,7 @@ mod tests {
         let parts = vec![part(6, 8, b"gh"), part(0, 4, b"abc"), part(10, 14, b"klmn_")];
         let joined = Joined::new(parts).unwrap();
         assert_eq!(joined.len().unwrap(), 14);
+        assert_eq!(joined.cut().unwrap(), vec![Range { start: 3, end: 4 }]);
         assert_eq!(&joined.read_at(0..14).unwrap()[..], b"abc\0\0\0gh\0\0klmn");
         for start in 0..14 {
             for end in start..=14 {

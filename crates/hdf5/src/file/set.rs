@@ -119,7 +119,7 @@ fn family(
         let start = start.ok_or_else(|| Error::malformed("a family of more than 2^64 bytes"))?;
         Ok(Part { start, end: start.saturating_add(member_size), storage: Ok(storage) })
     };
-    let numbered = Numbered::first_of(own, siblings);
+    let numbered = Numbered::first_of(own, siblings).or_else(|| Numbered::only_first(own));
     let mut parts = vec![part(0, Box::new(Arc::clone(first)))?];
     while parts.last().is_some_and(|last| last.end < end) {
         let number = parts.len() as u64;
@@ -261,11 +261,20 @@ impl Numbered {
         }
     }
 
-    /// The numbering of a family whose first member has this name: the next one is there, or its name is at
-    /// least the only one that could follow.
+    /// The numberings of families whose first member has this name.
+    fn all_first(own: &str) -> Vec<Numbered> {
+        Numbered::all_of(own).into_iter().filter(|numbered| numbered.name(0) == own).collect()
+    }
+
+    /// The only numbering of which this name is the first.
+    fn only_first(own: &str) -> Option<Numbered> {
+        let mut numbered = Numbered::all_first(own);
+        numbered.pop().filter(|_| numbered.is_empty())
+    }
+
+    /// The numbering of a family whose first member has this name, and whose next is there.
     fn first_of(own: &str, siblings: &dyn Siblings) -> Option<Numbered> {
-        let mut numbered: Vec<Numbered> =
-            Numbered::all_of(own).into_iter().filter(|numbered| numbered.name(0) == own).collect();
+        let mut numbered = Numbered::all_first(own);
         let there = |numbered: &Numbered| {
             let next = numbered.name(1);
             siblings.beginning_with(&next).contains(&next)
