@@ -286,8 +286,11 @@ fn listed(corners: &[u64], extents: &[u64]) -> Result<Elements> {
             rows.saturating_mul(last.saturating_sub(*first).saturating_add(1))
         })
     };
-    if boxes.iter().fold(0_u64, |sum, one| sum.saturating_add(rows(one))) > MOST_RUNS {
-        let detail = format!("a selection of more than {MOST_RUNS} rows");
+    let all = boxes.iter().fold(0_u64, |sum, one| sum.saturating_add(rows(one)));
+    let run = (size_of::<Run>() as u64).saturating_add((rank as u64).saturating_mul(8));
+    // As many rows as blocks take no more than the list of blocks did.
+    if all > boxes.len() as u64 && all.saturating_mul(run) > MOST_RUNS {
+        let detail = format!("a selection of {all} rows in {} blocks", boxes.len());
         return Err(Error::new(ErrorKind::LimitExceeded, detail));
     }
     let mut runs: Vec<Run> = Vec::new();
@@ -365,8 +368,8 @@ fn beyond() -> Error {
     Error::malformed("a selection beyond 2^64 elements")
 }
 
-/// Rows of irregular selections that are kept.
-const MOST_RUNS: u64 = 1 << 20;
+/// Bytes of rows of irregular selections that are kept.
+const MOST_RUNS: u64 = 12 << 20;
 
 #[cfg(test)]
 mod tests {
@@ -447,5 +450,16 @@ mod tests {
         let many = vec![0, 0, 0, u64::MAX - 2, u64::MAX - 2, 0, 1, 1, 1, 1, 1, 1];
         let e = Elements::of(&selection(Blocks::Irregular { rank: 3, bounds: many }), &[u64::MAX; 3]);
         assert_eq!(e.unwrap_err().kind(), ErrorKind::LimitExceeded);
+    }
+
+    #[test]
+    fn rows_take_no_more_memory_than_a_list_of_a_file_may() {
+        // Two columns, the second one row lower, of so many rows each.
+        let columns = |rows: u64| {
+            let blocks = Blocks::Irregular { rank: 2, bounds: vec![0, 0, rows - 1, 0, 1, 1, rows, 1] };
+            Elements::of(&selection(blocks), &[1 << 40, 2])
+        };
+        assert_eq!(columns(1 << 16).unwrap().count(), Some(1 << 17));
+        assert_eq!(columns(1 << 18).unwrap_err().kind(), ErrorKind::LimitExceeded);
     }
 }
