@@ -57,6 +57,7 @@ pub(super) const SECTIONS: &[Section] = &[
             part("family", &[Golden("driver_info_family"), Test("any_member_opens_the_whole_set")]),
             part("multi and split", &[Golden("driver_info_split"), Test("any_member_opens_the_whole_set")]),
             part("members that are missing", &[Test("lone_members_of_sets_are_refused_by_name")]),
+            part("members that are cut short", &[Test("members_that_are_cut_short_are_warned_of")]),
         ],
     ),
     section(
