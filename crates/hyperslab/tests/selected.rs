@@ -315,4 +315,29 @@ proptest! {
         }
         prop_assert_eq!(found.elements().map(ndl::plain).collect::<Vec<_>>(), expected);
     }
+
+    #[test]
+    fn any_text_is_a_selection_or_refused(text in "((time|lat|x)(=|==|~=))?[-+0-9.:T'\\[\\], eZinf=~é]{0,14}") {
+        let _ = shown(&*open("ocean.nc"), "/salinity", &[&text]);
+    }
+
+    #[test]
+    fn any_counts_are_compared_with_any_dates(
+        counts in prop::collection::vec(any::<i64>(), 1..4),
+        floats in prop::collection::vec(any::<f32>().prop_filter("finite", |f| f.is_finite()), 1..4),
+        unit in "ns|s|D|W|M|Y|999999999W",
+        year in "-?[0-9]{4,12}",
+    ) {
+        for mark in ["==", "~=", "=.."] {
+            let selection = format!("x{mark}{year}");
+            let datetime = line(&format!("type: {{datetime: {{unit: {unit}}}}}, value: {counts:?}"), counts.len());
+            let _ = shown(&*datetime, "/at", &[&selection]);
+            for (kind, values) in [("int64", format!("{counts:?}")), ("float32", format!("{floats:?}"))] {
+                let units = "attributes: {units: weeks since 0001-01-01, calendar: julian}";
+                let count = if kind == "int64" { counts.len() } else { floats.len() };
+                let source = line(&format!("type: {kind}, {units}, value: {values}"), count);
+                let _ = shown(&*source, "/at", &[&selection]);
+            }
+        }
+    }
 }

@@ -155,7 +155,7 @@ impl Counting {
             truncated(count.trunc()).checked_mul(step)?.checked_add(fraction)?.checked_add(self.epoch)?;
         // Days since 1600 are exact to some microseconds only.
         let millisecond = 1_000_000 * NANOSECOND;
-        Some(instant.checked_add(millisecond / 2)?.div_euclid(millisecond) * millisecond)
+        instant.checked_add(millisecond / 2)?.div_euclid(millisecond).checked_mul(millisecond)
     }
 
     /// An instant as ISO 8601 has it.
