@@ -7,10 +7,8 @@ struct Table {
     script: &'static str,
 }
 
-const TABLES: &[Table] = &[
-    Table { name: "describe", script: "bench_describe.py" },
-    Table { name: "ndl", script: "bench_ndl.py" },
-];
+const TABLES: &[Table] =
+    &[Table { name: "describe", script: "bench_describe.py" }, Table { name: "ndl", script: "bench_ndl.py" }];
 
 /// Runs all tables, or those named.
 pub(crate) fn main(args: &[&str]) -> Result<(), String> {

@@ -180,7 +180,8 @@ pub(crate) struct Show {
     /// An array or an attribute
     #[arg(value_name = "LOCATION")]
     pub(crate) location: String,
-    /// Part of the array, per dimension by order or by name: '0:10:2,:,5' or 'time=3,lat=0:90:2'
+    /// Part of the array, per dimension: positions by order '0:10:2,:,5' or name 'time=3,lat=0:90:2', or values
+    /// 'lat=-30..30', 'time=2026-01..2026-03', 'station==oslo', 'lat~=59.9'
     #[arg(short, long, value_name = "SEL", allow_hyphen_values = true)]
     pub(crate) select: Vec<String>,
     /// In this form

@@ -115,3 +115,19 @@ fn a_value_that_nothing_equals_is_answered_with_the_nearest() {
     let none = hyperslab(["show", "ocean.nc:/waves/height", "-s", "time=2030..", "--json"]);
     assert_eq!((none.code, none.answer.as_str()), (0, "[]\n"), "{}", none.messages);
 }
+
+#[test]
+fn all_of_storage_tells_comments_times_and_order() {
+    let full = |file: &str| hyperslab(["describe", "--storage=full", file]).answer;
+    let commented = "../crates/hdf5/tests/data/objects_v2.h5";
+    for (file, directive) in [
+        (commented, "comment: "),
+        (commented, "mtime: "),
+        (commented, "alloc_time: late"),
+        ("groups_new.h5", "track_order: true"),
+    ] {
+        assert!(full(file).contains(directive), "no {directive} of {file}");
+    }
+    let brief = hyperslab(["describe", commented]).answer;
+    assert!(brief.contains("comment: ") && !brief.contains("mtime: "), "{brief}");
+}

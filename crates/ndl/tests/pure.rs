@@ -10,8 +10,12 @@ use hyperslab_model::{
 use hyperslab_ndl::{Emitter, Format, Head, Options};
 use std::sync::Arc;
 
-const PURE: Options =
-    Options { values: Some(u64::MAX), storage: hyperslab_ndl::StorageDetail::Brief, pure: true, netcdf: false };
+const PURE: Options = Options {
+    values: Some(u64::MAX),
+    storage: hyperslab_ndl::StorageDetail::Brief,
+    pure: true,
+    netcdf: false,
+};
 
 fn array(datatype: Datatype, shape: &[u64], values: hyperslab_model::Values) -> Node {
     Node::Ndarray(ndarray(datatype, shape, Some(values)))

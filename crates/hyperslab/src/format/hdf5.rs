@@ -3,6 +3,7 @@
 //! A file is shown as NetCDF-4 if it was written as such, and dimension scales become dimension coordinates
 //! in every file, unless it is opened raw.
 
+mod about;
 mod array;
 mod attribute;
 mod check;
@@ -281,12 +282,15 @@ impl Hdf5Source {
         Ok(match object.kind() {
             ObjectKind::Group => {
                 let attributes = self.attributes(object, false)?;
-                Node::Group(Group { attributes, ..Group::default() })
+                let mut storage = Storage::default();
+                self.note_object(object, None, &mut storage)?;
+                Node::Group(Group { attributes, storage, ..Group::default() })
             }
             ObjectKind::NamedDatatype => {
                 let (datatype, element) = datatype::datatype(&object.named_datatype(&self.file)?)?;
                 let attributes = self.attributes(object, false)?;
-                let storage = Storage { element, ..Storage::default() };
+                let mut storage = Storage { element, ..Storage::default() };
+                self.note_object(object, None, &mut storage)?;
                 Node::Datatype(NamedDatatype { datatype: Arc::new(datatype), attributes, storage })
             }
             ObjectKind::Unknown => {
@@ -300,6 +304,7 @@ impl Hdf5Source {
                 let mut storage = self.storage(&dataset, element)?;
                 self.reconcile_fill(&dataset, &datatype, &attributes, &mut storage);
                 self.note_bookkeeping(object, scale.as_ref(), &dataset, &mut storage)?;
+                self.note_object(object, Some(&dataset), &mut storage)?;
                 match scale.filter(|_| names_dimension(&dataset)) {
                     Some(scale) => {
                         let size = self.dimension_size(object, &dataset, &scale)?;
