@@ -88,7 +88,7 @@ fn pieces(
     match here {
         Elements::Product(dimensions) => {
             let found: Vec<Vec<(u64, u64)>> =
-                dimensions.iter().enumerate().map(|(d, own)| places_in(own, region, d)).collect();
+                dimensions.iter().enumerate().map(|(d, own)| places_in(own, region, d).collect()).collect();
             if found.iter().any(Vec::is_empty) {
                 return Ok(());
             }
@@ -160,16 +160,16 @@ fn pieces(
 }
 
 /// Where the indexes of `own` lie in the region along a dimension: the row, and the place among the indexes.
-fn places_in(own: &Indexes, region: &Region, dimension: usize) -> Vec<(u64, u64)> {
+fn places_in(own: &Indexes, region: &Region, dimension: usize) -> impl Iterator<Item = (u64, u64)> {
     let of = |values: &[u64]| values.get(dimension).copied().unwrap_or(1);
     let (start, count, step) = (of(&region.start), of(&region.count), of(&region.step).max(1));
     let end = start.saturating_add(count.saturating_sub(1).saturating_mul(step)).saturating_add(1);
     let (first, behind) = (own.before(start), own.before(end));
-    let found = (first..behind).filter_map(|place| {
+    let behind = if count == 0 { first } else { behind };
+    (first..behind).filter_map(move |place| {
         let far = own.at(place)?.checked_sub(start)?;
         far.is_multiple_of(step).then_some((far / step, place))
-    });
-    if count == 0 { Vec::new() } else { found.collect() }
+    })
 }
 
 /// Moves to the next combination, the last fastest.
@@ -224,16 +224,11 @@ fn separable(
     let mut evens: Vec<Vec<Even>> = Vec::with_capacity(here.len());
     for (dimension, own) in here.iter().enumerate() {
         let followed = matched.iter().position(|other| *other == Some(dimension)).and_then(|d| there.get(d));
-        let indexes = places_in(own, region, dimension).into_iter().map(|(row, place)| {
-            Some((
-                row,
-                match followed {
-                    Some(there) => there.at(place)?,
-                    None => 0,
-                },
-            ))
-        });
-        evens.push(evenly(indexes.collect::<Option<Vec<_>>>().ok_or_else(unpaired)?));
+        // One after another: a list of all would take more memory than the elements.
+        evens.push(evenly(places_in(own, region, dimension).map(|(row, place)| {
+            let from = followed.map_or(Some(0), |there| there.at(place));
+            Ok((row, from.ok_or_else(unpaired)?))
+        }))?);
     }
     if evens.iter().any(Vec::is_empty) {
         return Ok(());
@@ -304,9 +299,10 @@ fn source_region(
 }
 
 /// Joins indexes at equal distances.
-fn evenly(indexes: Vec<(u64, u64)>) -> Vec<Even> {
+fn evenly(indexes: impl Iterator<Item = Result<(u64, u64)>>) -> Result<Vec<Even>> {
     let mut evens: Vec<Even> = Vec::new();
-    for (row, from) in indexes {
+    for index in indexes {
+        let (row, from) = index?;
         match evens.last_mut() {
             Some(last) if last.count == 1 && from >= last.from => {
                 (last.row_step, last.from_step) = (row - last.row, (from - last.from).max(1));
@@ -321,7 +317,7 @@ fn evenly(indexes: Vec<(u64, u64)>) -> Vec<Even> {
             _ => evens.push(Even { row, row_step: 1, from, from_step: 1, count: 1 }),
         }
     }
-    evens
+    Ok(evens)
 }
 
 /// Reads what the copies want in as few boxes as are not mostly waste.
@@ -435,6 +431,13 @@ mod tests {
             }
         }
         (got, want)
+    }
+
+    #[test]
+    fn places_are_found_one_after_another() {
+        let region = Region::new(vec![1], vec![1 << 50]);
+        let all = Indexes::all(1 << 51);
+        assert_eq!(places_in(&all, &region, 0).take(2).collect::<Vec<_>>(), [(0, 1), (1, 2)]);
     }
 
     #[test]
