@@ -10,6 +10,7 @@ use crate::format::infrastructure::virtual_dataset_block::VirtualDatasetBlock;
 use crate::format::message::data_layout::DataLayout;
 use crate::format::{Address, Structure};
 use hyperslab_core::Result;
+use rustc_hash::FxHashSet;
 
 impl Checker<'_> {
     pub(super) fn virtual_dataset(&mut self, described: &Described, heap: Address, index: u32) -> Result<()> {
@@ -45,7 +46,13 @@ impl Checker<'_> {
                 return self.error_as(error, &rule::VIRTUAL_MAPPING, Some(pointer(NAME, object.byte)));
             }
         };
+        // Names that many mappings share stand in the block once; each is told once.
+        let mut told = FxHashSet::default();
         for (number, source) in sources.iter().enumerate() {
+            let names = [source.file, source.dataset].map(|name| (name.as_ptr(), name.len()));
+            if !told.insert(names) {
+                continue;
+            }
             if source.file == b"." {
                 self.sources.push((self.current, source.dataset.to_vec(), object.byte));
                 continue;

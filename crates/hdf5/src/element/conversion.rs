@@ -264,10 +264,7 @@ fn class_name(class: &DatatypeClass) -> &'static str {
 
 /// What of a floating-point number does not depend on its byte order.
 fn layout(class: &FloatingPoint) -> FloatingPoint {
-    FloatingPoint {
-        byte_order: crate::format::message::datatype::FloatByteOrder::LittleEndian,
-        ..*class
-    }
+    FloatingPoint { byte_order: crate::format::message::datatype::FloatByteOrder::LittleEndian, ..*class }
 }
 
 /// An integer as an enumeration stores it.
