@@ -306,8 +306,8 @@ mod tests {
             *at.get_mut(&mut stored) ^= flip;
             let mut out = vec![0; raw.len()];
             if decode(&codecs, &stored, &mut out, &mut scratch).is_ok() && out != raw {
-                let checked = |codec: &Codec| !matches!(codec, Codec::Shuffle(_));
-                prop_assert!(!codecs.iter().any(checked));
+                // Of what is compressed one byte stands for several, whose Adler sum can be the same by chance.
+                prop_assert!(!matches!(codecs.last(), Some(Codec::Fletcher32(_))));
             }
         }
     }

@@ -211,6 +211,10 @@ impl Document<'_> {
 
     fn load(&self, handle: &Handle) -> Result<Node> {
         let mut node = self.source.load(handle)?;
+        // A text keeps what it says.
+        if self.options.storage != StorageDetail::Full && !self.source.is_text() {
+            forget_habits(&mut node);
+        }
         let Some(most) = self.values else { return Ok(node) };
         let value = match &mut node {
             Node::Ndarray(ndarray)
@@ -234,6 +238,31 @@ impl Document<'_> {
         Ok(node)
     }
 }
+
+/// Drops what a brief text leaves out of what one format alone has: who creates the file anew has times of their
+/// own, and the habits of the library.
+fn forget_habits(node: &mut Node) {
+    let storage = match node {
+        Node::Group(group) => &mut group.storage,
+        Node::DimCoord(dimcoord) => &mut dimcoord.storage,
+        Node::Ndarray(ndarray) => &mut ndarray.storage,
+        Node::Datatype(named) => &mut named.storage,
+        Node::Link(_) | Node::Unreadable(_) => return,
+    };
+    for (format, directives) in &mut storage.native {
+        directives.retain(|(name, _)| !HABITS.contains(&(*format, name.as_str())));
+    }
+    storage.native.retain(|(_, directives)| !directives.is_empty());
+}
+
+const HABITS: [(&str, &str); 6] = [
+    ("hdf5", "atime"),
+    ("hdf5", "mtime"),
+    ("hdf5", "ctime"),
+    ("hdf5", "btime"),
+    ("hdf5", "track_order"),
+    ("hdf5", "alloc_time"),
+];
 
 /// How many values one element writes down at least: those of arrays within it.
 pub(crate) fn leaves(datatype: &Datatype) -> u64 {

@@ -19,17 +19,6 @@ const FORMATS: [(&str, Extension); 4] = [
     ("tiledb", Extension::TileDb),
 ];
 
-/// What one format alone has and a brief text leaves out: who creates the file anew has times of their own, and
-/// the habits of the library.
-const UNASKED: [(&str, &str); 6] = [
-    ("hdf5", "atime"),
-    ("hdf5", "mtime"),
-    ("hdf5", "ctime"),
-    ("hdf5", "btime"),
-    ("hdf5", "track_order"),
-    ("hdf5", "alloc_time"),
-];
-
 impl Lower<'_> {
     /// What `storage` holds. `extent` is the current shape or size, where that is not the extent anyway.
     pub(crate) fn storage<'a>(
@@ -119,12 +108,7 @@ impl Lower<'_> {
     ) {
         for (format, extension) in FORMATS {
             for (_, directives) in native.iter().filter(|(name, _)| *name == format) {
-                let said =
-                    |name: &str| self.detail == StorageDetail::Full || !UNASKED.contains(&(format, name));
-                let said: Vec<_> = directives.iter().filter(|(name, _)| said(name)).collect();
-                if !said.is_empty() {
-                    self.extend_with(extension, entries, format, || map(said));
-                }
+                self.extend_with(extension, entries, format, || map(directives));
             }
         }
     }
