@@ -1,0 +1,72 @@
+//! Chapters I and II: changes, and metadata of the file.
+
+use super::{part, section};
+use crate::status::Proof::{Data, Golden, Test};
+use crate::status::Section;
+
+pub(super) const SECTIONS: &[Section] = &[
+    section(
+        "I.A",
+        "This document",
+        &[part("checksums", &[Test("agrees_with_the_published_driver"), Golden("superblock_v3")])],
+    ),
+    section("I.B", "Changes for HDF5 2.0", &[]),
+    section("I.C", "Changes for HDF5 1.12", &[]),
+    section("I.D", "Changes for HDF5 1.10", &[]),
+    section(
+        "II.A",
+        "Format signature and superblock",
+        &[
+            part("version 0", &[Golden("superblock_v0"), Golden("superblock_v0_driver_info")]),
+            part("version 1", &[Test("a_superblock_of_version_1_has_the_k_of_chunk_indexes")]),
+            part("version 2", &[Golden("superblock_v2")]),
+            part("version 3", &[Golden("superblock_v3"), Golden("superblock_v3_extension")]),
+            part(
+                "user block",
+                &[Golden("superblock_v0_user_block"), Test("addresses_count_from_behind_a_user_block")],
+            ),
+            part(
+                "signature at 0, 512, 1024 and so on",
+                &[Test("the_signature_is_found_at_doubling_places_only")],
+            ),
+            part(
+                "sizes of offsets and lengths 2, 4, 8, 16, 32",
+                &[Golden("superblock_v0_narrow"), Test("undefined_is_all_ones_at_every_width")],
+            ),
+            part(
+                "file consistency flags",
+                &[
+                    Golden("superblock_v3_open"),
+                    Test("a_file_that_a_writer_left_open_is_read_with_a_warning"),
+                ],
+            ),
+        ],
+    ),
+    section(
+        "II.B",
+        "File driver info",
+        &[
+            part("family", &[Golden("driver_info_family"), Test("any_member_opens_the_whole_set")]),
+            part("multi and split", &[Golden("driver_info_split"), Test("any_member_opens_the_whole_set")]),
+            part("members that are missing", &[Test("lone_members_of_sets_are_refused_by_name")]),
+            part("members that are cut short", &[Test("members_that_are_cut_short_are_warned_of")]),
+        ],
+    ),
+    section(
+        "II.C",
+        "Superblock extension",
+        &[
+            part(
+                "shared message table",
+                &[Data("shared_messages.h5"), Test("messages_shared_in_heaps_are_those_that_were_written")],
+            ),
+            part("B-tree K values", &[Golden("message_btree_k_values")]),
+            part("driver info", &[Data("family_v2.h5"), Data("split_v2.h5")]),
+            part("file space info", &[Golden("message_file_space_info_v1_page")]),
+            part(
+                "metadata cache image",
+                &[Data("cache_image.h5"), Test("metadata_in_a_cache_image_is_that_of_the_file")],
+            ),
+        ],
+    ),
+];
