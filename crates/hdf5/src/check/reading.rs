@@ -145,30 +145,20 @@ impl Checker<'_> {
 
     /// Whether `len` bytes more of metadata may be read.
     fn spend(&mut self, len: u64, structure: &'static str, byte: u64) -> bool {
-        match self.bytes_left.checked_sub(len) {
-            Some(left) => {
-                self.bytes_left = left;
-                true
-            }
-            None => {
-                self.give_up(structure, byte);
-                false
-            }
+        let enough = take(&mut self.bytes_left, len);
+        if !enough {
+            self.give_up(structure, byte);
         }
+        enough
     }
 
     /// Whether `len` bytes more of raw data may be read or decoded.
     pub(super) fn spend_raw(&mut self, len: u64, structure: &'static str, byte: u64) -> bool {
-        match self.raw_left.checked_sub(len) {
-            Some(left) => {
-                self.raw_left = left;
-                true
-            }
-            None => {
-                self.give_up(structure, byte);
-                false
-            }
+        let enough = take(&mut self.raw_left, len);
+        if !enough {
+            self.give_up(structure, byte);
         }
+        enough
     }
 
     /// Says once that structures lie in each other so often that following them all would not end.
@@ -362,6 +352,13 @@ impl Checker<'_> {
         let bytes = self.storage.read_at(start..start + 4)?;
         Ok(SIGNATURES.iter().find(|(signature, _)| **signature == bytes[..]).map(|(_, name)| *name))
     }
+}
+
+/// Takes `len` from what is left, if that is enough.
+fn take(left: &mut u64, len: u64) -> bool {
+    let rest = left.checked_sub(len);
+    *left = rest.unwrap_or(*left);
+    rest.is_some()
 }
 
 /// The bytes with the checksum at `at` made right.
