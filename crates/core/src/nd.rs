@@ -24,6 +24,7 @@
 mod bands;
 mod copy;
 mod grid;
+mod planes;
 mod region;
 mod runs;
 mod selection;
@@ -33,6 +34,7 @@ mod strategies;
 pub use bands::{Bands, bands};
 pub use copy::{fill, fill_rows, gather, scatter};
 pub use grid::{Axis, Chunk, ChunkGrid, Chunks};
+pub use planes::{Overlap, Planes};
 pub use region::{Region, element_count};
 pub use runs::{Runs, runs};
 pub use selection::{Elements, Selection};

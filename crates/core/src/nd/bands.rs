@@ -111,7 +111,7 @@ impl Bands {
 
 impl Region {
     /// Leaves `count` of the steps along a dimension, from `first` on.
-    fn keep(&mut self, dimension: usize, first: u64, count: u64) {
+    pub(super) fn keep(&mut self, dimension: usize, first: u64, count: u64) {
         let Region { start, count: counts, step } = self;
         if let (Some(start), Some(kept), Some(step)) =
             (start.get_mut(dimension), counts.get_mut(dimension), step.get(dimension))

@@ -1,7 +1,8 @@
 //! Moving rows between chunks and regions.
 
-use super::{Region, element_count};
+use super::{Planes, Region, element_count};
 use crate::{Error, Result};
+use std::ops::Range;
 
 /// Copies what a chunk and a region share from the chunk's rows into the region's, both row-major, `row` bytes
 /// an element. The chunk is the box of `chunk_shape` at `chunk_start` and may reach past the array.
@@ -27,9 +28,9 @@ pub fn scatter(
     row: usize,
 ) -> Result<()> {
     check_len("chunk", chunk_rows.len(), chunk_shape, row)?;
-    check_len("region", out.len(), &region.count, row)?;
-    let plan = Shared::plan(chunk_start, chunk_shape, region, row)?;
-    plan.map_or(Ok(()), |mut shared| shared.walk(chunk_rows, out))
+    let mut out = Planes::whole(out);
+    let overlap = out.overlap(chunk_start, chunk_shape, region, row)?;
+    overlap.map_or(Ok(()), |mut overlap| overlap.scatter(chunk_rows))
 }
 
 /// The inverse of [`scatter`]: copies what both share from the region's rows into the chunk's.
@@ -46,8 +47,9 @@ pub fn gather(
 ) -> Result<()> {
     check_len("chunk", chunk_rows.len(), chunk_shape, row)?;
     check_len("region", rows.len(), &region.count, row)?;
-    let plan = Shared::plan(chunk_start, chunk_shape, region, row)?;
-    plan.map_or(Ok(()), |shared| shared.swapped().walk(rows, chunk_rows))
+    let Some(ranges) = shared_ranges(chunk_start, chunk_shape, region, row)? else { return Ok(()) };
+    let shared = Shared::plan(&ranges, chunk_start, chunk_shape, region, row, 0)?;
+    shared.swapped().walk(rows, chunk_rows)
 }
 
 /// Sets every element of `out`, the rows of a region, that lies in the box of `shape` at `start` to the row
@@ -56,9 +58,9 @@ pub fn gather(
 /// # Errors
 /// As [`scatter`].
 pub fn fill(value: &[u8], start: &[u64], shape: &[u64], region: &Region, out: &mut [u8]) -> Result<()> {
-    check_len("region", out.len(), &region.count, value.len())?;
-    let plan = Shared::plan(start, shape, region, value.len())?;
-    plan.map_or(Ok(()), |mut shared| shared.walk_filling(value, out))
+    let mut out = Planes::whole(out);
+    let overlap = out.overlap(start, shape, region, value.len())?;
+    overlap.map_or(Ok(()), |mut overlap| overlap.fill(value))
 }
 
 /// Sets every row of `out` to `value`.
@@ -78,8 +80,20 @@ pub fn fill_rows(value: &[u8], out: &mut [u8]) -> Result<()> {
     Ok(())
 }
 
+/// Which steps of each dimension of the region lie in the chunk; `None` if they share no byte.
+pub(super) fn shared_ranges(
+    chunk_start: &[u64],
+    chunk_shape: &[u64],
+    region: &Region,
+    row: usize,
+) -> Result<Option<Vec<Range<u64>>>> {
+    let ranges: Vec<_> = region.overlap(chunk_start, chunk_shape)?.collect();
+    let empty = row == 0 || ranges.iter().any(Range::is_empty);
+    Ok((!empty).then_some(ranges))
+}
+
 /// What a chunk and a region share: `unit` bytes that are contiguous in both, repeated along `dims`.
-struct Shared {
+pub(super) struct Shared {
     /// First byte in what is read and in what is written.
     from: usize,
     to: usize,
@@ -97,24 +111,23 @@ struct Dim {
 }
 
 impl Shared {
-    /// The plan of a copy from chunk to region, unless they share no byte. Every byte it names lies within
-    /// buffers of `row` bytes an element.
-    fn plan(chunk_start: &[u64], chunk_shape: &[u64], region: &Region, row: usize) -> Result<Option<Shared>> {
-        let mut empty = row == 0;
-        for within in region.overlap(chunk_start, chunk_shape)? {
-            empty |= within.is_empty();
-        }
-        if empty {
-            return Ok(None);
-        }
+    /// The plan of a copy from chunk to region along the dimensions from `outer` on, of which they share
+    /// `ranges`. Every byte it names lies within buffers of `row` bytes an element.
+    pub(super) fn plan(
+        ranges: &[Range<u64>],
+        chunk_start: &[u64],
+        chunk_shape: &[u64],
+        region: &Region,
+        row: usize,
+        outer: usize,
+    ) -> Result<Shared> {
         // Neither side is empty, so no partial product exceeds the bytes in hand; the checks keep that local.
         let mut shared = Shared { from: 0, to: 0, unit: row, dims: Vec::with_capacity(region.rank()) };
         let (mut chunk_stride, mut region_stride) = (row, row);
-        let overlap: Vec<_> = region.overlap(chunk_start, chunk_shape)?.collect();
         let of_chunk = chunk_start.iter().zip(chunk_shape);
         let of_region = region.start.iter().zip(&region.count).zip(&region.step);
         for ((within, (chunk_first, chunk_size)), ((first, count), step)) in
-            overlap.into_iter().zip(of_chunk).zip(of_region).rev()
+            ranges.iter().zip(of_chunk).zip(of_region).skip(outer).rev()
         {
             let first_shared = first.saturating_add(within.start.saturating_mul(*step));
             shared.from += bytes(first_shared.saturating_sub(*chunk_first), chunk_stride)?;
@@ -127,7 +140,13 @@ impl Shared {
             region_stride = bytes(*count, region_stride)?;
         }
         shared.dims.reverse();
-        Ok(Some(shared))
+        Ok(shared)
+    }
+
+    /// The bytes, if they follow each other on both sides: where they begin in what is read and in what is
+    /// written, and how many there are.
+    pub(super) fn one_piece(&self) -> Option<(usize, usize, usize)> {
+        self.dims.is_empty().then_some((self.from, self.to, self.unit))
     }
 
     /// Adds the next outer dimension, at first in reverse order.
@@ -150,7 +169,7 @@ impl Shared {
     }
 
     /// Copies every unit from `from` to `to`.
-    fn walk(&mut self, from: &[u8], to: &mut [u8]) -> Result<()> {
+    pub(super) fn walk(&mut self, from: &[u8], to: &mut [u8]) -> Result<()> {
         // Calling memcpy for a few bytes costs several times the copy: short units are copied as arrays, those
         // between two lengths as two arrays that overlap.
         let copied = match self.unit {
@@ -190,12 +209,14 @@ impl Shared {
                 into += to_step;
             }
             if !self.step() {
+                self.dims.extend(inner);
                 return Some(());
             }
         }
     }
 
-    fn walk_filling(&mut self, value: &[u8], out: &mut [u8]) -> Result<()> {
+    /// Sets every unit of `out` to the row `value`.
+    pub(super) fn walk_filling(&mut self, value: &[u8], out: &mut [u8]) -> Result<()> {
         loop {
             let unit = self.to..self.to + self.unit;
             repeat(value, out.get_mut(unit).ok_or_else(outside)?);
@@ -255,7 +276,7 @@ fn repeat(value: &[u8], out: &mut [u8]) {
     }
 }
 
-fn check_len(of: &str, found: usize, shape: &[u64], row: usize) -> Result<()> {
+pub(super) fn check_len(of: &str, found: usize, shape: &[u64], row: usize) -> Result<()> {
     let elements = element_count(shape);
     let expected = elements.and_then(|n| n.checked_mul(row as u64));
     if expected == Some(found as u64) || (row == 0 && found == 0) {
@@ -267,12 +288,12 @@ fn check_len(of: &str, found: usize, shape: &[u64], row: usize) -> Result<()> {
     )))
 }
 
-fn bytes(count: u64, each: usize) -> Result<usize> {
+pub(super) fn bytes(count: u64, each: usize) -> Result<usize> {
     usize::try_from(count).ok().and_then(|count| count.checked_mul(each)).ok_or_else(outside)
 }
 
 #[cold]
-fn outside() -> Error {
+pub(super) fn outside() -> Error {
     Error::invalid("rows outside their buffer")
 }
 

@@ -1,0 +1,307 @@
+//! Memory for the rows of a region, which threads can fill part by part.
+
+use super::copy::{Shared, bytes, check_len, outside, shared_ranges};
+use super::{Region, element_count, fill_rows};
+use crate::{Error, Result};
+
+/// Where the rows of a region go: one slice, or as many slices of equal length as its outer dimensions have
+/// steps. Cutting a region along an inner dimension makes parts of this second kind: their rows are not
+/// together in memory, and yet each thread has slices of its own.
+#[derive(Debug)]
+pub struct Planes<'a> {
+    /// Row-major over the outer dimensions.
+    slices: Vec<&'a mut [u8]>,
+    /// How many dimensions are outer ones.
+    outer: usize,
+}
+
+impl<'a> Planes<'a> {
+    /// All rows in one slice.
+    pub fn whole(rows: &'a mut [u8]) -> Self {
+        Planes { slices: vec![rows], outer: 0 }
+    }
+
+    /// Cuts the rows of `region` along a dimension, before each of the steps `cuts`. The parts come with their
+    /// own regions, in order.
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument) if there is no such dimension, the steps
+    /// do not ascend within it, or `rows` is not as long as the region.
+    ///
+    /// ```
+    /// use hyperslab_core::nd::{Planes, Region};
+    ///
+    /// let mut rows = *b"abcdef";
+    /// let mut parts = Planes::cut(&mut rows, &Region::all(&[2, 3]), 1, &[1], 1)?;
+    /// let (region, planes) = &mut parts[1];
+    /// assert_eq!((&region.start, &region.count), (&vec![0, 1], &vec![2, 2]));
+    /// planes.overlap(&[0, 0], &[2, 3], region, 1)?.unwrap().fill(b".")?;
+    /// assert_eq!(&rows, b"a..d..");
+    /// # Ok::<(), hyperslab_core::Error>(())
+    /// ```
+    pub fn cut(
+        rows: &'a mut [u8],
+        region: &Region,
+        dimension: usize,
+        cuts: &[u64],
+        row: usize,
+    ) -> Result<Vec<(Region, Planes<'a>)>> {
+        check_len("region", rows.len(), &region.count, row)?;
+        let (outer, inner) = region.count.split_at_checked(dimension).unwrap_or_default();
+        let Some((count, inner)) = inner.split_first() else {
+            return Err(Error::invalid(format!("a cut along dimension {dimension} of {}", region.rank())));
+        };
+        let ends = || cuts.iter().copied().chain([*count]);
+        if !std::iter::once(0).chain(ends()).is_sorted_by(|a, b| a < b) && *count > 0 {
+            return Err(Error::invalid(format!("cuts at {cuts:?} of {count} steps")));
+        }
+        let step_bytes = bytes(element_count(inner).ok_or_else(outside)?, row)?;
+        let mut begin = 0;
+        let mut parts = Vec::with_capacity(cuts.len() + 1);
+        for end in ends() {
+            let mut part = region.clone();
+            part.keep(dimension, begin, end - begin);
+            parts.push((part, Planes { slices: Vec::new(), outer: dimension }));
+            begin = end;
+        }
+        let mut rest = rows;
+        for _ in 0..element_count(outer).ok_or_else(outside)? {
+            for (part, planes) in &mut parts {
+                let steps = part.count.get(dimension).copied().unwrap_or(0);
+                let (slice, later) =
+                    rest.split_at_mut_checked(bytes(steps, step_bytes)?).ok_or_else(outside)?;
+                planes.slices.push(slice);
+                rest = later;
+            }
+        }
+        Ok(parts)
+    }
+
+    /// The bytes of all slices.
+    pub fn len(&self) -> usize {
+        self.slices.iter().map(|slice| slice.len()).sum()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.slices.iter().all(|slice| slice.is_empty())
+    }
+
+    /// All rows, if they follow each other in memory.
+    pub fn as_one(&mut self) -> Option<&mut [u8]> {
+        match self.slices.as_mut_slice() {
+            [only] => Some(only),
+            _ => None,
+        }
+    }
+
+    /// Sets every row to `value`.
+    ///
+    /// # Errors
+    /// As [`fill_rows`].
+    pub fn fill(&mut self, value: &[u8]) -> Result<()> {
+        self.slices.iter_mut().try_for_each(|slice| fill_rows(value, slice))
+    }
+
+    /// What the region, whose rows these are, and a chunk have in common; `None` if that is nothing. The chunk is
+    /// the box of `shape` at `start` and may reach past the array; elements are `row` bytes.
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument) if the ranks differ or the slices are not
+    /// exactly those of the region.
+    pub fn overlap<'p>(
+        &'p mut self,
+        start: &[u64],
+        shape: &[u64],
+        region: &Region,
+        row: usize,
+    ) -> Result<Option<Overlap<'p, 'a>>> {
+        let inner = region.count.get(self.outer..).unwrap_or_default();
+        let plane = self.slices.first().map_or(0, |slice| slice.len());
+        check_len("region", plane, inner, row)?;
+        let Some(ranges) = shared_ranges(start, shape, region, row)? else { return Ok(None) };
+        let shared = Shared::plan(&ranges, start, shape, region, row, self.outer)?;
+        let of = |shape: &[u64]| bytes(element_count(shape).ok_or_else(outside)?, row);
+        let mut overlap =
+            Overlap { shared, chunk: of(shape)?, from: 0, plane: 0, dims: vec![], planes: self };
+        let mut from_step = of(shape.get(overlap.planes.outer..).unwrap_or_default())?;
+        let mut plane_step = 1_usize;
+        let dims = ranges.iter().zip(start.iter().zip(shape));
+        let dims = dims.zip(region.start.iter().zip(&region.count).zip(&region.step));
+        for ((within, (start, size)), ((first, count), step)) in dims.take(overlap.planes.outer).rev() {
+            let first = first.saturating_add(within.start.saturating_mul(*step));
+            overlap.from += bytes(first.saturating_sub(*start), from_step)?;
+            overlap.plane += bytes(within.start, plane_step)?;
+            let steps = bytes(within.end - within.start, 1)?;
+            if steps > 1 {
+                overlap.dims.push(Dim { steps, from: bytes(*step, from_step)?, plane: plane_step, at: 0 });
+            }
+            from_step = bytes(*size, from_step)?;
+            plane_step = bytes(*count, plane_step)?;
+        }
+        match plane_step == overlap.planes.slices.len() {
+            true => Ok(Some(overlap)),
+            false => Err(outside()),
+        }
+    }
+}
+
+/// The elements that a chunk and a region share, and where they go.
+pub struct Overlap<'p, 'a> {
+    planes: &'p mut Planes<'a>,
+    /// Within a plane of the chunk and a slice of the region.
+    shared: Shared,
+    /// Bytes of the chunk.
+    chunk: usize,
+    /// First byte of the first plane of the chunk, and the slice that it goes to.
+    from: usize,
+    plane: usize,
+    /// The outer dimensions of which they share more than one step, innermost first.
+    dims: Vec<Dim>,
+}
+
+struct Dim {
+    steps: usize,
+    /// Bytes of the chunk and slices of the region from one step to the next.
+    from: usize,
+    plane: usize,
+    at: usize,
+}
+
+impl Overlap<'_, '_> {
+    /// Where the rows of the whole chunk lie together in the region's memory, if they do: what the chunk decodes
+    /// to can go straight there.
+    pub fn in_place(&mut self) -> Option<&mut [u8]> {
+        let (from, to, len) = self.shared.one_piece()?;
+        let whole = self.dims.is_empty() && from == 0 && len == self.chunk;
+        let slice = self.planes.slices.get_mut(self.plane).filter(|_| whole)?;
+        slice.get_mut(to..)?.get_mut(..len)
+    }
+
+    /// Copies what both share from the rows of the chunk.
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument) if they are not as long as the chunk.
+    pub fn scatter(&mut self, chunk_rows: &[u8]) -> Result<()> {
+        if chunk_rows.len() != self.chunk {
+            let (found, chunk) = (chunk_rows.len(), self.chunk);
+            return Err(Error::invalid(format!("{found} bytes for the rows of a chunk of {chunk}")));
+        }
+        self.each(|shared, from, to| shared.walk(chunk_rows.get(from..).unwrap_or_default(), to))
+    }
+
+    /// Sets every element that both share to the row `value`.
+    ///
+    /// # Errors
+    /// As [`Planes::overlap`], which would have found it before.
+    pub fn fill(&mut self, value: &[u8]) -> Result<()> {
+        self.each(|shared, _, to| shared.walk_filling(value, to))
+    }
+
+    /// Does `what` with the first byte of each plane of the chunk and the slice that it goes to.
+    fn each(&mut self, mut what: impl FnMut(&mut Shared, usize, &mut [u8]) -> Result<()>) -> Result<()> {
+        loop {
+            let slice = self.planes.slices.get_mut(self.plane).ok_or_else(outside)?;
+            what(&mut self.shared, self.from, slice)?;
+            if !self.step() {
+                return Ok(());
+            }
+        }
+    }
+
+    fn step(&mut self) -> bool {
+        for dim in &mut self.dims {
+            dim.at += 1;
+            if dim.at < dim.steps {
+                self.from += dim.from;
+                self.plane += dim.plane;
+                return true;
+            }
+            dim.at = 0;
+            self.from -= (dim.steps - 1) * dim.from;
+            self.plane -= (dim.steps - 1) * dim.plane;
+        }
+        false
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::strategies::shape_and_region;
+    use super::super::{ChunkGrid, scatter};
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn only_whole_chunks_that_lie_together_are_in_place() {
+        let region = Region::all(&[4, 6]);
+        let in_place = |rows: &mut [u8], start: &[u64], shape: &[u64], region: &Region| {
+            let mut planes = Planes::whole(rows);
+            let mut overlap = planes.overlap(start, shape, region, 2).unwrap().unwrap();
+            overlap.in_place().map(|place| place.len())
+        };
+        let mut rows = [0; 48];
+        assert_eq!(in_place(&mut rows, &[2, 0], &[2, 6], &region), Some(24));
+        assert_eq!(in_place(&mut rows, &[1, 2], &[1, 3], &region), Some(6));
+        assert_eq!(in_place(&mut rows, &[0, 0], &[2, 3], &region), None);
+        // It reaches past the region.
+        assert_eq!(in_place(&mut rows, &[2, 0], &[3, 6], &region), None);
+        assert_eq!(in_place(&mut rows, &[3, 4], &[1, 3], &region), None);
+        let stepped = Region { start: vec![0, 0], count: vec![4, 6], step: vec![2, 1] };
+        assert_eq!(in_place(&mut rows, &[2, 0], &[2, 6], &stepped), None);
+        assert_eq!(in_place(&mut rows, &[2, 0], &[1, 6], &stepped), Some(12));
+    }
+
+    #[test]
+    fn cuts_outside_are_refused() {
+        let region = Region::all(&[2, 3]);
+        for (dimension, cuts, len) in
+            [(2, &[1][..], 6), (0, &[2], 6), (0, &[0], 6), (1, &[2, 1], 6), (1, &[1], 5)]
+        {
+            assert!(
+                Planes::cut(&mut vec![0; len], &region, dimension, cuts, 1).is_err(),
+                "{dimension} {cuts:?}"
+            );
+        }
+        let parts = Planes::cut(&mut [], &Region::all(&[2, 0]), 1, &[], 1);
+        assert!(parts.unwrap().iter().all(|(_, planes)| planes.is_empty()));
+    }
+
+    proptest! {
+        #[test]
+        fn parts_filled_alone_are_the_whole(
+            (shape, region) in shape_and_region(),
+            chunk in prop::collection::vec(1..5_u64, 4),
+            along in any::<prop::sample::Index>(),
+            every in 1..4_u64,
+            row in prop::sample::select(vec![1, 3, 4, 8]),
+        ) {
+            prop_assume!(!shape.is_empty() && !region.is_empty());
+            let grid = ChunkGrid::regular(&chunk[..shape.len()]).unwrap();
+            let len = usize::try_from(region.len().unwrap()).unwrap() * row;
+            let bytes_of = |chunk: &super::super::Chunk| -> Vec<u8> {
+                let seed = chunk.index.iter().fold(7, |seed, i| seed * 31 + i);
+                let elements = element_count(&chunk.shape).unwrap() * row as u64;
+                (0..elements).map(|i| u8::try_from((seed + i * 3) % 251).unwrap()).collect()
+            };
+            let mut want = vec![0; len];
+            for chunk in grid.chunks_in(&region).unwrap() {
+                scatter(&bytes_of(&chunk), &chunk.start, &chunk.shape, &region, &mut want, row).unwrap();
+            }
+            let dimension = along.index(shape.len());
+            let cuts: Vec<u64> = (1..region.count[dimension]).filter(|step| step % every == 0).collect();
+            let mut got = vec![0; len];
+            for (part, mut planes) in Planes::cut(&mut got, &region, dimension, &cuts, row).unwrap() {
+                for chunk in grid.chunks_in(&part).unwrap() {
+                    let bytes = bytes_of(&chunk);
+                    let mut overlap = planes.overlap(&chunk.start, &chunk.shape, &part, row).unwrap().unwrap();
+                    match overlap.in_place() {
+                        Some(place) => place.copy_from_slice(&bytes),
+                        None => overlap.scatter(&bytes).unwrap(),
+                    }
+                }
+            }
+            prop_assert_eq!(got, want);
+        }
+    }
+}
