@@ -8,11 +8,13 @@ use crate::hierarchy::{Metadata, Node};
 use crate::json::Context;
 use crate::metadata::{ChunkKeyEncoding, v2, v3};
 use crate::store::{Key, Store};
+use bytes::Bytes;
 use hyperslab_codec::Scratch;
 use hyperslab_core::nd::{ChunkGrid, Region, fill};
+use hyperslab_core::rows::{Heap, Slot};
 use hyperslab_core::{Error, ErrorKind, Limits, Result};
 
-/// An array whose elements can be read. Elements of variable size cannot: opening such an array is refused.
+/// An array whose elements can be read.
 #[derive(Clone, Debug)]
 pub struct Array {
     path: Key,
@@ -20,7 +22,8 @@ pub struct Array {
     data_type: DataType,
     grid: ChunkGrid,
     keys: ChunkKeyEncoding,
-    fill: Vec<u8>,
+    fill: Bytes,
+    row: usize,
     chain: Chain,
     limits: Limits,
 }
@@ -55,14 +58,14 @@ impl Array {
         &self.grid
     }
 
-    /// The row of an element that no chunk has.
+    /// The element that no chunk has: its row, or the content of a string or of bytes.
     pub fn fill(&self) -> &[u8] {
         &self.fill
     }
 
     /// The bytes of one row.
     pub fn row_size(&self) -> usize {
-        self.fill.len()
+        self.row
     }
 
     /// The key of a chunk.
@@ -73,26 +76,36 @@ impl Array {
         self.path.join(&self.keys.encode(index))
     }
 
-    /// Reads a region into its rows. Of a shard, only what the region needs is read.
+    /// Reads a region into its rows. Of a shard, only what the region needs is read. Rows of strings and bytes
+    /// are slots, and what they point to is added to `heap`, at most as much as the limits allow at once.
     ///
     /// # Errors
     /// [`ErrorKind::InvalidArgument`] for a region past the shape or rows of another number; otherwise what is
     /// wrong with a chunk, with its key.
-    pub fn read(
+    pub fn read<R>(
         &self,
         store: &dyn Store,
         region: &Region,
         rows: &mut [u8],
+        heap: &mut Heap<R>,
         scratch: &mut Scratch,
     ) -> Result<()> {
         region.check(&self.shape)?;
-        let mut reader = Reader { fill: &self.fill, limits: &self.limits, scratch };
+        let slot;
+        let filling = match self.data_type {
+            DataType::String | DataType::Bytes => {
+                slot = slot_of(self.fill.clone(), heap)?.to_bytes();
+                slot.as_slice()
+            }
+            _ => &self.fill,
+        };
+        let mut reader = Reader { fill: filling, limits: &self.limits, scratch };
         let mut chunks = self.grid.chunks_in(region)?;
         while let Some(chunk) = chunks.next_chunk() {
             let key = self.chunk_key(&chunk.index)?;
             let place = (chunk.start.as_slice(), chunk.shape.as_slice());
             let read = match Stored::find(store, &key)? {
-                None => fill(&self.fill, place.0, place.1, region, rows),
+                None => fill(filling, place.0, place.1, region, rows),
                 Some(stored) => self.chain.read(&stored, place, region, rows, &mut reader),
             };
             read.map_err(|e| in_chunk(e, &key))?;
@@ -112,7 +125,8 @@ impl Array {
             data_type: (*metadata.data_type).clone(),
             grid: metadata.chunk_grid.geometry(&metadata.shape, limits)?,
             keys: *metadata.chunk_key_encoding,
-            fill: (*metadata.fill_value).clone(),
+            fill: (*metadata.fill_value).clone().into(),
+            row: row_size(&metadata.data_type),
             chain,
             limits: *limits,
         })
@@ -126,18 +140,34 @@ impl Array {
         let chain = Chain::parse_v2(filters, metadata.compressor.as_ref(), &metadata.dtype, order, &at)?;
         // Nothing is in chunks of 0, which only axes of 0 have.
         let chunks: Vec<u64> = metadata.chunks.iter().map(|chunk| (*chunk).max(1)).collect();
-        let row = usize::try_from(metadata.dtype.data_type.row_size()).unwrap_or_default();
+        let row = row_size(&metadata.dtype.data_type);
+        let varies = metadata.dtype.data_type.stored_size().is_none();
+        let zeros = || vec![0; if varies { 0 } else { row }];
         Ok(Array {
             path: path.clone(),
             shape: metadata.shape.clone(),
             data_type: metadata.dtype.data_type.clone(),
             grid: ChunkGrid::regular(&chunks)?,
             keys: metadata.chunk_key_encoding(),
-            fill: metadata.fill_value.as_ref().map_or_else(|| vec![0; row], |value| (**value).clone()),
+            fill: metadata.fill_value.as_ref().map_or_else(zeros, |value| (**value).clone()).into(),
+            row,
             chain,
             limits: *limits,
         })
     }
+}
+
+/// The slot of `content`, which is added to the heap unless it is empty.
+fn slot_of<R>(content: Bytes, heap: &mut Heap<R>) -> Result<Slot> {
+    if content.is_empty() {
+        return Ok(Slot::default());
+    }
+    let count = u32::try_from(content.len()).map_err(|_| Error::invalid("a fill value of 4 GiB or more"))?;
+    Ok(Slot { buffer: heap.push(content)?, count, offset: 0 })
+}
+
+fn row_size(data_type: &DataType) -> usize {
+    usize::try_from(data_type.row_size()).unwrap_or(usize::MAX)
 }
 
 fn in_chunk(e: Error, key: &Key) -> Error {

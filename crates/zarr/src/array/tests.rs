@@ -3,6 +3,7 @@ use crate::hierarchy::Hierarchy;
 use crate::json::Json;
 use crate::store::MemoryStore;
 use hyperslab_core::nd::element_count;
+use std::convert::Infallible;
 use std::sync::Arc;
 
 const SIMPLE: &str = r#"{"zarr_format":3,"node_type":"array","shape":[6],"data_type":"int8",
@@ -40,7 +41,7 @@ fn open(values: &[(&str, &[u8])]) -> Result<(Array, Arc<MemoryStore>)> {
 fn read(array: &Array, store: &dyn Store, region: &Region) -> Result<Vec<u8>> {
     let count = usize::try_from(element_count(&region.count).unwrap()).unwrap();
     let mut rows = vec![0xee; count * array.row_size()];
-    array.read(store, region, &mut rows, &mut Scratch::new())?;
+    array.read(store, region, &mut rows, &mut Heap::<Infallible>::default(), &mut Scratch::new())?;
     Ok(rows)
 }
 
