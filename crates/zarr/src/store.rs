@@ -6,13 +6,15 @@ mod directory;
 mod key;
 mod listing;
 mod memory;
+mod write;
 mod zip;
 
-pub use directory::DirectoryStore;
+pub use directory::{DirectoryStore, DirectoryWriter};
 pub use key::Key;
 pub use listing::{Entry, EntryKind};
 pub use memory::MemoryStore;
-pub use zip::ZipStore;
+pub use write::{Durability, WritableStore};
+pub use zip::{ZipStore, ZipWriter};
 
 pub(crate) use listing::below;
 

@@ -2,6 +2,10 @@
 //!
 //! Spec: Zarr v3 "File system store"
 
+mod write;
+
+pub use write::DirectoryWriter;
+
 use super::{Entry, EntryKind, Key, Store, check_most, past_end};
 use bytes::Bytes;
 use hyperslab_core::{Error, Result};

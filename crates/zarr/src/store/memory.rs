@@ -1,16 +1,19 @@
 //! Values in memory.
 
-use super::{Entry, Key, Store, below, check_most, past_end};
+use super::{Entry, Key, Store, WritableStore, below, check_most, past_end};
 use bytes::Bytes;
-use hyperslab_core::Result;
+use hyperslab_core::{Error, Result};
 use std::collections::BTreeMap;
 use std::ops::Range;
+use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-/// A store in memory, filled before it is read.
-#[derive(Clone, Debug, Default)]
+/// A store in memory.
+#[derive(Debug, Default)]
 pub struct MemoryStore {
-    values: BTreeMap<String, Bytes>,
+    values: RwLock<Values>,
 }
+
+type Values = BTreeMap<String, Bytes>;
 
 impl MemoryStore {
     /// A store without values.
@@ -20,28 +23,61 @@ impl MemoryStore {
 
     /// Gives `key` a value.
     pub fn insert(&mut self, key: &Key, value: impl Into<Bytes>) {
-        self.values.insert(key.as_str().to_owned(), value.into());
+        self.exclusive().insert(key.as_str().to_owned(), value.into());
+    }
+
+    fn shared(&self) -> RwLockReadGuard<'_, Values> {
+        self.values.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn exclusive(&self) -> RwLockWriteGuard<'_, Values> {
+        self.values.write().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Clone for MemoryStore {
+    fn clone(&self) -> MemoryStore {
+        MemoryStore { values: RwLock::new(self.shared().clone()) }
+    }
+}
+
+impl WritableStore for MemoryStore {
+    fn put(&self, key: &Key, value: &[u8]) -> Result<()> {
+        if key.is_root() {
+            return Err(Error::invalid("the root, which has no value"));
+        }
+        let value = Bytes::copy_from_slice(value);
+        self.exclusive().insert(key.as_str().to_owned(), value);
+        Ok(())
+    }
+
+    fn delete(&self, key: &Key) -> Result<bool> {
+        Ok(self.exclusive().remove(key.as_str()).is_some())
+    }
+
+    fn finish(&self) -> Result<()> {
+        Ok(())
     }
 }
 
 impl Store for MemoryStore {
     fn size(&self, key: &Key) -> Result<Option<u64>> {
-        Ok(self.values.get(key.as_str()).map(|value| value.len() as u64))
+        Ok(self.shared().get(key.as_str()).map(|value| value.len() as u64))
     }
 
     fn read(&self, key: &Key, most: u64) -> Result<Option<Bytes>> {
-        let Some(value) = self.values.get(key.as_str()) else { return Ok(None) };
+        let Some(value) = self.shared().get(key.as_str()).cloned() else { return Ok(None) };
         check_most(value.len() as u64, most, key)?;
-        Ok(Some(value.clone()))
+        Ok(Some(value))
     }
 
     fn read_range(&self, key: &Key, range: Range<u64>) -> Result<Option<Bytes>> {
-        let Some(value) = self.values.get(key.as_str()) else { return Ok(None) };
-        slice(value, &range, key).map(Some)
+        let Some(value) = self.shared().get(key.as_str()).cloned() else { return Ok(None) };
+        slice(&value, &range, key).map(Some)
     }
 
     fn list(&self, prefix: &Key) -> Result<Vec<Entry>> {
-        Ok(below(&self.values, prefix))
+        Ok(below(&self.shared(), prefix))
     }
 }
 

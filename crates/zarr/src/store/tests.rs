@@ -24,7 +24,7 @@ fn zip(bytes: Vec<u8>) -> Result<ZipStore> {
 }
 
 /// What every store answers that holds `zarr.json` of `{}`, `a/zarr.json` of `[]` and `a/c/0` of 500 times `x`.
-fn contract(store: &dyn Store) {
+pub(super) fn contract(store: &dyn Store) {
     assert_eq!(store.read(&key("zarr.json"), 100).unwrap().unwrap(), &b"{}"[..]);
     assert_eq!(store.size(&key("a/c/0")).unwrap(), Some(500));
     assert_eq!(store.read(&key("a/c/0"), 500).unwrap().unwrap(), vec![b'x'; 500]);

@@ -3,6 +3,9 @@
 //! Spec: APPNOTE.TXT 4.3 (zip), 4.5.3 (zip64)
 
 mod central_directory;
+mod write;
+
+pub use write::ZipWriter;
 
 use super::{Entry, Key, Store, below, check_most, memory};
 use bytes::Bytes;

@@ -4,7 +4,7 @@
 
 use crate::store::Key;
 use hyperslab_core::storage::ReadAt;
-use hyperslab_core::{Decoder, Error, ErrorKind, Limits, Result};
+use hyperslab_core::{Decoder, Encoder, Error, ErrorKind, Limits, Result};
 use std::collections::BTreeMap;
 
 /// Where an entry lies, and how.
@@ -45,6 +45,58 @@ pub(super) fn read(file: &dyn ReadAt, limits: &Limits) -> Result<BTreeMap<String
         }
     }
     Ok(entries)
+}
+
+/// The central directory of stored entries and all that ends a file, for a directory that begins at `offset`.
+pub(super) fn encode(entries: &BTreeMap<String, Located>, offset: u64) -> Result<Encoder> {
+    let mut e = Encoder::new();
+    for (name, located) in entries {
+        encode_entry(name, located, &mut e)?;
+    }
+    let (count, size) = (entries.len() as u64, e.len() as u64);
+    if count >= u16::MAX.into() || size >= u32::MAX.into() || offset >= u32::MAX.into() {
+        e.bytes(b"PK\x06\x06");
+        e.u64(END_RECORD_64 - 12);
+        e.u16(BY_UNIX | VERSION_64);
+        e.u16(VERSION_64);
+        e.reserved(8);
+        e.u64(count);
+        e.u64(count);
+        e.u64(size);
+        e.u64(offset);
+        e.bytes(b"PK\x06\x07");
+        e.u32(0);
+        e.u64(offset.saturating_add(size));
+        e.u32(1);
+    }
+    e.bytes(b"PK\x05\x06");
+    e.reserved(4);
+    let narrow_count = u16::try_from(count).unwrap_or(u16::MAX);
+    e.u16(narrow_count);
+    e.u16(narrow_count);
+    e.u32(narrow(size));
+    e.u32(narrow(offset));
+    e.u16(0);
+    Ok(e)
+}
+
+/// What stands in front of the bytes of a stored entry.
+pub(super) fn encode_local_header(name: &str, crc: u32, size: u64) -> Result<Encoder> {
+    let mut e = Encoder::new();
+    let is_wide = size >= u32::MAX.into();
+    e.bytes(b"PK\x03\x04");
+    e.u16(if is_wide { VERSION_64 } else { VERSION });
+    encode_common(crc, [size, size], &mut e);
+    encode_name_length(name, &mut e)?;
+    e.u16(if is_wide { 20 } else { 0 });
+    e.bytes(name.as_bytes());
+    if is_wide {
+        e.u16(ZIP64);
+        e.u16(16);
+        e.u64(size);
+        e.u64(size);
+    }
+    Ok(e)
 }
 
 struct End {
@@ -145,6 +197,49 @@ fn entry(d: &mut Decoder<'_>) -> Result<Option<(String, Located)>> {
     Ok(Some((name.to_owned(), Located { method, crc, stored, size, header })))
 }
 
+fn encode_entry(name: &str, located: &Located, e: &mut Encoder) -> Result<()> {
+    let Located { crc, stored, size, header, .. } = *located;
+    let wide: Vec<u64> =
+        [size, stored, header].into_iter().filter(|value| *value >= u32::MAX.into()).collect();
+    let version = if wide.is_empty() { VERSION } else { VERSION_64 };
+    e.bytes(b"PK\x01\x02");
+    e.u16(BY_UNIX | version);
+    e.u16(version);
+    encode_common(crc, [stored, size], e);
+    encode_name_length(name, e)?;
+    e.len_as(2, if wide.is_empty() { 0 } else { 4 + 8 * wide.len() })?;
+    // No comment, on the first disk, bytes and not text.
+    e.reserved(6);
+    e.u32(REGULAR_FILE);
+    e.u32(narrow(header));
+    e.bytes(name.as_bytes());
+    if !wide.is_empty() {
+        e.u16(ZIP64);
+        e.len_as(2, 8 * wide.len())?;
+        wide.into_iter().for_each(|value| e.u64(value));
+    }
+    Ok(())
+}
+
+/// From the flags to the sizes, which local headers and the central directory have alike.
+fn encode_common(crc: u32, sizes: [u64; 2], e: &mut Encoder) {
+    e.u16(UTF_8);
+    // Stored, and of the first day there is: the same content is to be the same bytes.
+    e.u16(0);
+    e.u16(0);
+    e.u16(FIRST_DAY);
+    e.u32(crc);
+    sizes.into_iter().for_each(|size| e.u32(narrow(size)));
+}
+
+fn encode_name_length(name: &str, e: &mut Encoder) -> Result<()> {
+    e.len_as(2, name.len()).map_err(|_| Error::invalid(format!("a key of {} bytes", name.len())))
+}
+
+fn narrow(value: u64) -> u32 {
+    u32::try_from(value).unwrap_or(u32::MAX)
+}
+
 /// Sizes and places that do not fit in four bytes stand in an extra field, in this order.
 fn wide(narrow: [u32; 3], extra: &mut Decoder<'_>) -> Result<[u64; 3]> {
     let mut wide = narrow.map(u64::from);
@@ -172,3 +267,11 @@ const LOCATOR_64: u64 = 20;
 const END_RECORD_64: u64 = 56;
 const ZIP64: u16 = 1;
 const UNIX: u16 = 3;
+const VERSION: u16 = 20;
+const VERSION_64: u16 = 45;
+const BY_UNIX: u16 = UNIX << 8;
+const UTF_8: u16 = 0x800;
+/// 1 January 1980.
+const FIRST_DAY: u16 = 0x21;
+/// In the upper half, where Unix has the mode: a regular file that its owner writes and all read.
+const REGULAR_FILE: u32 = 0o100_644 << 16;

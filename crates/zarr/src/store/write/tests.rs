@@ -1,0 +1,124 @@
+use super::*;
+use crate::store::tests::contract;
+use crate::store::{DirectoryWriter, EntryKind, MemoryStore, ZipWriter};
+use hyperslab_core::ErrorKind;
+use std::fs;
+use std::path::Path;
+
+fn key(key: &str) -> Key {
+    Key::new(key).unwrap()
+}
+
+fn directory(path: &Path) -> DirectoryWriter {
+    DirectoryWriter::open(path, Durability::Process).unwrap()
+}
+
+#[test]
+fn what_is_put_is_read_alike_from_all_stores() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let stores: [&dyn WritableStore; 4] = [
+        &MemoryStore::new(),
+        &DirectoryWriter::create(path("a"), Durability::Process).unwrap(),
+        &DirectoryWriter::create(path("b"), Durability::Power).unwrap(),
+        &ZipWriter::create(path("c.zip"), Durability::Process).unwrap(),
+    ];
+    for store in stores {
+        store.put(&key("a/c/0"), &[b'x'; 500]).unwrap();
+        store.put(&key("zarr.json"), b"an old value").unwrap();
+        store.put(&key("zarr.json"), b"{}").unwrap();
+        store.put(&key("a/zarr.json"), b"[]").unwrap();
+        contract(store);
+        store.put(&key("b/c/0"), b"").unwrap();
+        assert_eq!(store.size(&key("b/c/0")).unwrap(), Some(0));
+        assert!(store.delete(&key("b/c/0")).unwrap());
+        for absent in ["b/c/0", "b/c", "d/e", "zarr.json/x"] {
+            assert!(!store.delete(&key(absent)).unwrap(), "{absent}");
+        }
+        contract(store);
+        assert_eq!(store.put(&Key::root(), b"").unwrap_err().kind(), ErrorKind::InvalidArgument);
+        store.finish().unwrap();
+    }
+}
+
+#[test]
+fn directories_are_made_where_nothing_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let again = DirectoryWriter::create(folder.path(), Durability::Process).unwrap_err();
+    assert_eq!(again.kind(), ErrorKind::AlreadyExists);
+    let far = DirectoryWriter::create(folder.path().join("a/b"), Durability::Process).unwrap_err();
+    assert_eq!(far.kind(), ErrorKind::NotFound);
+}
+
+#[test]
+fn values_have_nothing_below_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = directory(folder.path());
+    store.put(&key("a/b"), b"1").unwrap();
+    let e = store.put(&key("a/b/c"), b"2").unwrap_err();
+    assert_eq!(
+        (e.kind(), e.to_string()),
+        (ErrorKind::InvalidArgument, "a/b is a value, and has nothing below it".into())
+    );
+    let e = store.put(&key("a/b/c/d"), b"2").unwrap_err();
+    assert_eq!(e.kind(), ErrorKind::InvalidArgument);
+    let e = store.put(&key("a"), b"2").unwrap_err();
+    assert_eq!((e.kind(), e.to_string()), (ErrorKind::InvalidArgument, "a has values below it".into()));
+    assert_eq!(store.list(&Key::root()).unwrap().len(), 1);
+    assert_eq!(store.read(&key("a/b"), 1).unwrap().unwrap(), &b"1"[..]);
+}
+
+#[test]
+fn folders_that_vanish_are_made_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = directory(folder.path());
+    store.put(&key("a/b/0"), b"1").unwrap();
+    fs::remove_dir_all(folder.path().join("a")).unwrap();
+    store.put(&key("a/b/1"), b"2").unwrap();
+    assert_eq!(store.read(&key("a/b/1"), 1).unwrap().unwrap(), &b"2"[..]);
+}
+
+#[test]
+fn what_was_not_finished_can_be_removed() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = directory(folder.path());
+    store.put(&key("a/b/0"), b"1").unwrap();
+    for left in [".hyperslab-1-2.partial", "a/b/.hyperslab-77-0.partial"] {
+        fs::write(folder.path().join(left), "half of someth").unwrap();
+    }
+    assert_eq!(store.remove_unfinished().unwrap(), 2);
+    assert_eq!(store.remove_unfinished().unwrap(), 0);
+    assert_eq!(store.list(&key("a/b")).unwrap().len(), 1);
+}
+
+#[cfg(unix)]
+#[test]
+fn nothing_is_written_outside() {
+    use std::os::unix::fs::symlink;
+    let folder = tempfile::tempdir().unwrap();
+    let outside = folder.path().join("outside");
+    let inside = folder.path().join("inside");
+    fs::create_dir(&outside).unwrap();
+    fs::write(outside.join("value"), "theirs").unwrap();
+    fs::create_dir(&inside).unwrap();
+    fs::create_dir(inside.join("real")).unwrap();
+    symlink(&outside, inside.join("out")).unwrap();
+    symlink(outside.join("value"), inside.join("value")).unwrap();
+    symlink(folder.path().join("nowhere"), inside.join("dangling")).unwrap();
+    symlink("circle", inside.join("circle")).unwrap();
+    symlink("real", inside.join("alias")).unwrap();
+    let store = directory(&inside);
+    for refused in ["out/a", "out/value", "out/a/b", "dangling/a", "circle/a"] {
+        assert!(store.put(&key(refused), b"ours").is_err(), "{refused}");
+    }
+    assert!(store.delete(&key("out/value")).is_err());
+    store.put(&key("value"), b"ours").unwrap();
+    store.put(&key("alias/a"), b"ours").unwrap();
+    assert_eq!(fs::read(inside.join("real/a")).unwrap(), b"ours");
+    assert_eq!(fs::read(outside.join("value")).unwrap(), b"theirs");
+    assert_eq!(fs::read_dir(&outside).unwrap().count(), 1);
+    assert!(!folder.path().join("nowhere").exists());
+    let kinds = store.list(&Key::root()).unwrap();
+    let value = kinds.iter().find(|entry| entry.name == "value").unwrap();
+    assert_eq!(value.kind, EntryKind::Value);
+}

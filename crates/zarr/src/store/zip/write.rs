@@ -1,0 +1,231 @@
+//! A zip file that values are put into, one behind the other and uncompressed.
+//!
+//! Spec: APPNOTE.TXT 4.3 (zip), 4.5.3 (zip64)
+
+use super::central_directory::{Located, Method, encode, encode_local_header};
+use crate::store::{Durability, Entry, Key, Store, WritableStore, below, check_most, past_end};
+use bytes::Bytes;
+use hyperslab_core::{Error, ErrorKind, Result};
+use libdeflater::Crc;
+use std::collections::BTreeMap;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// A zip file being written. It has a temporary name, and no central directory, until it is finished; one that is
+/// dropped before is removed.
+///
+/// Values that are replaced or deleted leave their bytes in the file.
+#[derive(Debug)]
+pub struct ZipWriter {
+    path: PathBuf,
+    temporary: PathBuf,
+    durability: Durability,
+    state: Mutex<State>,
+}
+
+#[derive(Debug)]
+struct State {
+    file: File,
+    /// Where the next entry begins; what lies behind is of no meaning.
+    end: u64,
+    entries: BTreeMap<String, Located>,
+    is_finished: bool,
+}
+
+impl ZipWriter {
+    /// Begins the file that will be at `path`. What is there is replaced at the end, not before.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn create(path: impl AsRef<Path>, durability: Durability) -> Result<ZipWriter> {
+        let path = path.as_ref().to_path_buf();
+        let Some(name) = path.file_name() else { return Err(Error::invalid("is not the path of a file")) };
+        let name = name.to_string_lossy();
+        let mut number = 0_u64;
+        let (file, temporary) = loop {
+            let beside = path.with_file_name(format!(".{name}-{}-{number}.partial", std::process::id()));
+            match OpenOptions::new().read(true).write(true).create_new(true).open(&beside) {
+                Err(e) if e.kind() == io::ErrorKind::AlreadyExists => number += 1,
+                file => break (file?, beside),
+            }
+        };
+        let state = State { file, end: 0, entries: BTreeMap::new(), is_finished: false };
+        Ok(ZipWriter { path, temporary, durability, state: Mutex::new(state) })
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn read_part(&self, key: &Key, range: impl FnOnce(u64) -> Result<Range<u64>>) -> Result<Option<Bytes>> {
+        let mut state = self.state();
+        let Some(Located { size, header, .. }) = state.entries.get(key.as_str()).cloned() else {
+            return Ok(None);
+        };
+        let range = range(size)?;
+        // What was put without an extra field; only values of 4 GiB have one.
+        let extra = if size >= u32::MAX.into() { 20 } else { 0 };
+        let start = header + super::LOCAL_HEADER + key.as_str().len() as u64 + extra + range.start;
+        let len = range.end.saturating_sub(range.start);
+        let len = usize::try_from(len).map_err(|_| Error::malformed(format!("a value of {len} bytes")))?;
+        let mut bytes = vec![0; len];
+        state.file.seek(SeekFrom::Start(start))?;
+        state.file.read_exact(&mut bytes)?;
+        Ok(Some(bytes.into()))
+    }
+}
+
+impl WritableStore for ZipWriter {
+    fn put(&self, key: &Key, value: &[u8]) -> Result<()> {
+        if key.is_root() {
+            return Err(Error::invalid("the root, which has no value"));
+        }
+        let mut crc = Crc::new();
+        crc.update(value);
+        let (crc, size) = (crc.sum(), value.len() as u64);
+        let header = encode_local_header(key.as_str(), crc, size)?;
+        let mut state = self.state();
+        state.check_open()?;
+        let start = state.end;
+        state.file.seek(SeekFrom::Start(start))?;
+        state.file.write_all(header.as_slice())?;
+        state.file.write_all(value)?;
+        // Only now: an entry that was not written whole is written over.
+        state.end = start.saturating_add(header.len() as u64).saturating_add(size);
+        let located = Located { method: Method::Stored, crc, stored: size, size, header: start };
+        state.entries.insert(key.as_str().to_owned(), located);
+        Ok(())
+    }
+
+    fn delete(&self, key: &Key) -> Result<bool> {
+        let mut state = self.state();
+        state.check_open()?;
+        Ok(state.entries.remove(key.as_str()).is_some())
+    }
+
+    fn finish(&self) -> Result<()> {
+        let mut state = self.state();
+        state.check_open()?;
+        let directory = encode(&state.entries, state.end)?;
+        let start = state.end;
+        state.file.seek(SeekFrom::Start(start))?;
+        state.file.write_all(directory.as_slice())?;
+        state.file.set_len(start.saturating_add(directory.len() as u64))?;
+        if self.durability == Durability::Power {
+            state.file.sync_all()?;
+        }
+        fs::rename(&self.temporary, &self.path)?;
+        state.is_finished = true;
+        match (self.durability, self.path.parent()) {
+            (Durability::Power, Some(folder)) if cfg!(unix) => Ok(sync_folder(folder)?),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Store for ZipWriter {
+    fn size(&self, key: &Key) -> Result<Option<u64>> {
+        Ok(self.state().entries.get(key.as_str()).map(|entry| entry.size))
+    }
+
+    fn read(&self, key: &Key, most: u64) -> Result<Option<Bytes>> {
+        self.read_part(key, |size| check_most(size, most, key).map(|()| 0..size))
+    }
+
+    fn read_range(&self, key: &Key, range: Range<u64>) -> Result<Option<Bytes>> {
+        self.read_part(key, |size| match range.start <= range.end && range.end <= size {
+            true => Ok(range),
+            false => Err(past_end(&range, size, key)),
+        })
+    }
+
+    fn list(&self, prefix: &Key) -> Result<Vec<Entry>> {
+        Ok(below(&self.state().entries, prefix))
+    }
+}
+
+impl Drop for ZipWriter {
+    fn drop(&mut self) {
+        if !self.state().is_finished {
+            // There is nobody to tell.
+            let _ = fs::remove_file(&self.temporary);
+        }
+    }
+}
+
+impl State {
+    fn check_open(&self) -> Result<()> {
+        match self.is_finished {
+            true => Err(Error::new(ErrorKind::InvalidArgument, "the zip file is finished")),
+            false => Ok(()),
+        }
+    }
+}
+
+fn sync_folder(folder: &Path) -> io::Result<()> {
+    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    File::open(folder)?.sync_all()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::ZipStore;
+    use hyperslab_core::Limits;
+    use hyperslab_core::storage::FileStorage;
+
+    fn key(key: &str) -> Key {
+        Key::new(key).unwrap()
+    }
+
+    fn open(path: &Path) -> ZipStore {
+        ZipStore::open(Box::new(FileStorage::open(path).unwrap()), &Limits::default()).unwrap()
+    }
+
+    #[test]
+    fn files_appear_when_they_are_finished_and_not_before() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.zip");
+        let writer = ZipWriter::create(&path, Durability::Power).unwrap();
+        writer.put(&key("a/b"), b"once").unwrap();
+        writer.put(&key("a/b"), b"again").unwrap();
+        writer.put(&key("c"), b"gone").unwrap();
+        assert!(writer.delete(&key("c")).unwrap());
+        assert!(!writer.delete(&key("c")).unwrap());
+        assert!(!path.exists());
+        writer.finish().unwrap();
+        assert_eq!(writer.put(&key("d"), b"late").unwrap_err().to_string(), "the zip file is finished");
+        drop(writer);
+        let store = open(&path);
+        assert_eq!(store.read(&key("a/b"), 5).unwrap().unwrap(), &b"again"[..]);
+        assert_eq!(store.list(&Key::root()).unwrap().len(), 1);
+
+        drop(ZipWriter::create(&path, Durability::Process).unwrap());
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+        assert_eq!(open(&path).read(&key("a/b"), 5).unwrap().unwrap(), &b"again"[..]);
+    }
+
+    #[test]
+    fn places_and_counts_that_need_zip64_return() {
+        let folder = tempfile::tempdir().unwrap();
+        for (path, first, count) in [("far.zip", 5 << 30, 3_u32), ("many.zip", 0, 70_000)] {
+            let path = folder.path().join(path);
+            let writer = ZipWriter::create(&path, Durability::Process).unwrap();
+            // A hole in the file, which takes no room.
+            writer.state().end = first;
+            for number in 0..count {
+                writer.put(&key(&format!("c/{number}")), &number.to_le_bytes()).unwrap();
+            }
+            writer.finish().unwrap();
+            let store = open(&path);
+            assert_eq!(store.list(&key("c")).unwrap().len(), usize::try_from(count).unwrap());
+            for number in [0, 1, count - 1] {
+                let found = store.read(&key(&format!("c/{number}")), 4).unwrap().unwrap();
+                assert_eq!(found, &number.to_le_bytes()[..]);
+            }
+        }
+    }
+}
