@@ -1,7 +1,7 @@
 //! The codecs there are, and what the pipeline asks of each.
 
 use crate::coders::Coders;
-use hyperslab_core::{Error, Result};
+use hyperslab_core::{Error, ErrorKind, Result};
 
 /// What one codec does; each is a type of its own with its parameters as fields.
 pub(crate) trait Transform {
@@ -26,7 +26,8 @@ pub(crate) trait Transform {
         Ok(None)
     }
 
-    /// Decodes to the beginning of `out` and tells how many bytes; more than fit are an error.
+    /// Decodes to the beginning of `out` and tells how many bytes. More than fit are an error of the kind
+    /// [`ErrorKind::LimitExceeded`], which no other is of.
     fn decode(&self, stored: &[u8], out: &mut [u8], coders: &mut Coders) -> Result<usize>;
 
     /// Replaces what `out` holds by `raw` encoded.
@@ -85,5 +86,5 @@ pub(crate) fn room(out: &mut [u8], len: usize) -> Result<&mut [u8]> {
 
 /// An error for `found` decoded bytes where there should be at most `most`.
 pub(crate) fn too_long(found: usize, most: usize) -> Error {
-    Error::malformed(format!("decodes to {found} bytes, expected {most}"))
+    Error::new(ErrorKind::LimitExceeded, format!("decodes to {found} bytes, expected {most}"))
 }

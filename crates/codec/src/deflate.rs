@@ -4,7 +4,7 @@
 
 use crate::codec::Transform;
 use crate::coders::Coders;
-use hyperslab_core::{Error, Result};
+use hyperslab_core::{Error, ErrorKind, Result};
 use libdeflater::{CompressionLvl, Compressor, DecompressionError, Decompressor};
 
 /// A zlib stream. Bytes behind it are ignored, as zlib does.
@@ -93,10 +93,14 @@ impl State {
 }
 
 fn refused(e: DecompressionError, stored: &[u8], out: &[u8]) -> Error {
-    Error::malformed(match e {
-        DecompressionError::InsufficientSpace => format!("inflates to more than {} bytes", out.len()),
-        DecompressionError::BadData => format!("{} bytes are no whole deflate stream", stored.len()),
-    })
+    match e {
+        DecompressionError::InsufficientSpace => {
+            Error::new(ErrorKind::LimitExceeded, format!("inflates to more than {} bytes", out.len()))
+        }
+        DecompressionError::BadData => {
+            Error::malformed(format!("{} bytes are no whole deflate stream", stored.len()))
+        }
+    }
 }
 
 fn too_small(raw: &[u8], bound: usize) -> Error {

@@ -50,7 +50,7 @@ pub use gzip::Gzip;
 pub use lz4::Lz4Hdf5;
 pub use lzf::Lzf;
 pub use nbit::{Nbit, NbitAtomic, NbitType};
-pub use pipeline::{Scratch, check_size, decode, encode};
+pub use pipeline::{Buffers, Scratch, check_size, cut, decode, decode_within, encode};
 pub use scale_offset::{ScaleOffset, ScaleOffsetNumber};
 pub use shuffle::Shuffle;
 pub use snappy::Snappy;

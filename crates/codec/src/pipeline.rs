@@ -1,8 +1,12 @@
 //! Codecs one after another, within bounded memory.
 
+mod unknown_length;
+
+pub use unknown_length::decode_within;
+
 use crate::codec::Codec;
 use crate::coders::Coders;
-use hyperslab_core::{Error, Result};
+use hyperslab_core::{Error, ErrorKind, Result};
 
 /// Buffers and coder state that are reused from chunk to chunk; one for each thread.
 #[derive(Default)]
@@ -10,6 +14,21 @@ pub struct Scratch {
     coders: Coders,
     held: Vec<u8>,
     spare: Vec<u8>,
+    /// For those who read and convert what is coded.
+    pub buffers: Buffers,
+}
+
+/// Memory for a chunk on its way, named after what it is for.
+#[derive(Default)]
+pub struct Buffers {
+    /// The chunk as it is stored.
+    pub stored: Vec<u8>,
+    /// The same decoded.
+    pub decoded: Vec<u8>,
+    /// The elements of it that are wanted.
+    pub wanted: Vec<u8>,
+    /// These as rows.
+    pub rows: Vec<u8>,
 }
 
 impl Scratch {
@@ -67,7 +86,7 @@ pub fn check_size(codecs: &[Codec], stored: &[u8], len: usize) -> Result<()> {
 /// implemented.
 pub fn decode(codecs: &[Codec], stored: &[u8], out: &mut [u8], scratch: &mut Scratch) -> Result<()> {
     check_size(codecs, stored, out.len())?;
-    let Scratch { coders, held, spare } = scratch;
+    let Scratch { coders, held, spare, .. } = scratch;
     // Undone so far: `len` bytes from `start` of `held`, before the first step that moves bytes those of `stored`.
     let (mut in_held, mut start, mut len) = (false, 0, stored.len());
     let mut left = codecs;
@@ -82,7 +101,7 @@ pub fn decode(codecs: &[Codec], stored: &[u8], out: &mut [u8], scratch: &mut Scr
             continue;
         }
         if before.iter().all(Codec::changes_nothing) {
-            let found = codec.decode(input, out, coders)?;
+            let found = codec.decode(input, out, coders).map_err(malformed)?;
             return check_len(found, out.len());
         }
         let size = size_after(before, out.len());
@@ -92,7 +111,7 @@ pub fn decode(codecs: &[Codec], stored: &[u8], out: &mut [u8], scratch: &mut Scr
             // Fresh zeros come from the system page by page as they are written.
             *spare = vec![0; most];
         }
-        len = codec.decode(input, spare.get_mut(..most).unwrap_or_default(), coders)?;
+        len = codec.decode(input, spare.get_mut(..most).unwrap_or_default(), coders).map_err(malformed)?;
         if let Some(size) = size {
             check_len(len, size)?;
         }
@@ -106,13 +125,27 @@ pub fn decode(codecs: &[Codec], stored: &[u8], out: &mut [u8], scratch: &mut Scr
     Ok(())
 }
 
+/// Undoes the last of `codecs` as long as they only cut bytes off, and tells which are left: what has passed
+/// nothing but checksums need not be copied to be read.
+///
+/// # Errors
+/// [`ErrorKind::Checksum`] if what is cut off is the checksum of something else.
+pub fn cut<'c, 's>(codecs: &'c [Codec], stored: &'s [u8]) -> Result<(&'c [Codec], &'s [u8])> {
+    let (mut left, mut bytes) = (codecs, stored);
+    while let Some((codec, before)) = left.split_last() {
+        let Some(cut) = codec.transform().cut(bytes)? else { break };
+        (left, bytes) = (before, cut);
+    }
+    Ok((left, bytes))
+}
+
 /// Encodes a chunk through `codecs`, first to last.
 ///
 /// # Errors
 /// [`ErrorKind::InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) for parameters that the codec does
 /// not have.
 pub fn encode(codecs: &[Codec], raw: &[u8], scratch: &mut Scratch) -> Result<Vec<u8>> {
-    let Scratch { coders, held, spare } = scratch;
+    let Scratch { coders, held, spare, .. } = scratch;
     let mut in_held = false;
     for codec in codecs.iter().filter(|codec| !codec.changes_nothing()) {
         let input = if in_held { held.as_slice() } else { raw };
@@ -156,6 +189,14 @@ fn check_len(found: usize, expected: usize) -> Result<()> {
     Err(Error::malformed(format!("decodes to {found} bytes, expected {expected}")))
 }
 
+/// A codec finds more than there is room for, where that is all there should be.
+fn malformed(e: Error) -> Error {
+    match e.kind() {
+        ErrorKind::LimitExceeded => Error::malformed(e.detail().to_owned()),
+        _ => e,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -163,7 +204,6 @@ mod tests {
         Bitshuffle, BitshuffleCodec, Blosc, Blosc2, BloscCodec, BloscShuffle, Bzip2, Deflate, Fletcher32,
         Gzip, Lz4Hdf5, Lzf, Shuffle, Snappy, Zstd,
     };
-    use hyperslab_core::ErrorKind;
     use proptest::prelude::*;
 
     fn codec() -> impl Strategy<Value = Codec> {
@@ -263,6 +303,11 @@ mod tests {
             let mut out = vec![0xee; raw.len()];
             decode(&codecs, &stored, &mut out, &mut scratch).unwrap();
             prop_assert_eq!(&out, &raw);
+            prop_assert_eq!(&decode_within(&codecs, &stored, raw.len() + 9, &mut scratch).unwrap(), &raw);
+            prop_assert_eq!(&decode_within(&codecs, &stored, raw.len(), &mut scratch).unwrap(), &raw);
+            if let Some(less) = raw.len().checked_sub(1) {
+                prop_assert!(decode_within(&codecs, &stored, less, &mut scratch).is_err());
+            }
             for wrong in [raw.len() + 1, raw.len().saturating_sub(1)] {
                 let found = decode(&codecs, &stored, &mut vec![0; wrong], &mut scratch);
                 prop_assert!(wrong == raw.len() || found.unwrap_err().kind() == ErrorKind::Malformed);
@@ -276,6 +321,9 @@ mod tests {
             len in 0..600_usize,
         ) {
             let _ = decode(&codecs, &stored, &mut vec![0; len], &mut Scratch::new());
+            if let Ok(raw) = decode_within(&codecs, &stored, len, &mut Scratch::new()) {
+                prop_assert!(raw.len() <= len);
+            }
         }
 
         #[test]
@@ -291,6 +339,7 @@ mod tests {
                 *at.get_mut(&mut stored) = byte;
             }
             let _ = decode(&codecs, &stored, &mut vec![0; raw.len()], &mut scratch);
+            let _ = decode_within(&codecs, &stored, 2 * raw.len(), &mut scratch);
         }
 
         #[test]

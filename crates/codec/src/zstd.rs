@@ -4,7 +4,7 @@
 
 use crate::codec::Transform;
 use crate::coders::Coders;
-use hyperslab_core::{Error, Result};
+use hyperslab_core::{Error, ErrorKind, Result};
 use zstd::bulk::{Compressor, Decompressor};
 use zstd::zstd_safe::{self, CParameter};
 
@@ -94,8 +94,13 @@ impl State {
 }
 
 fn malformed(stored: &[u8], e: &std::io::Error) -> Error {
-    Error::malformed(format!("{} bytes of zstd: {}", stored.len(), e.to_string().to_lowercase()))
+    let text = e.to_string();
+    let kind = if text == NO_ROOM { ErrorKind::LimitExceeded } else { ErrorKind::Malformed };
+    Error::new(kind, format!("{} bytes of zstd: {}", stored.len(), text.to_lowercase()))
 }
+
+/// What libzstd says if there is more than fits.
+const NO_ROOM: &str = "Destination buffer is too small";
 
 #[cfg(test)]
 mod tests {
