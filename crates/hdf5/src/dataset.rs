@@ -1,10 +1,11 @@
 //! Datasets: what they hold, where it is, and reading it.
 
+mod array;
 mod chunked;
+mod contiguous;
 mod external;
 mod mapped;
 
-use crate::element::Converter;
 use crate::file::File;
 use crate::format::Address;
 use crate::format::Structure;
@@ -20,14 +21,15 @@ use crate::format::message::shared::{Location, SharedMessage};
 use crate::navigate::Reader;
 use crate::navigate::object_header::{ObjectHeader, StoredMessage};
 use crate::reference::Reference;
+use array::{Elements, Place};
 use chunked::Chunks;
 use external::External;
-use hyperslab_core::nd::{Region, fill_rows, runs, scatter};
 use hyperslab_core::rows::Heap;
-use hyperslab_core::{Decoder, Error, ErrorKind, Result};
+use hyperslab_core::{Decoder, Error, Result};
 use mapped::Mapped;
 use std::sync::Arc;
 
+pub use array::Array;
 pub(crate) use mapped::Chain;
 
 /// A dataset, apart from its elements.
@@ -211,12 +213,9 @@ impl Dataset {
                 None => return Err(Error::invalid("a virtual dataset without its mappings")),
             },
         };
-        Ok(Array {
-            dims: self.extents().map(<[u64]>::to_vec),
-            converter: file.converter(&self.datatype)?,
-            fill: self.fill_element(file)?,
-            place,
-        })
+        let elements =
+            Elements { converter: file.converter(&self.datatype)?, fill: self.fill_element(file)? };
+        Ok(Array::new(self.extents().map(<[u64]>::to_vec), elements, place))
     }
 
     /// One element that was never written, as it is stored.
@@ -301,178 +300,3 @@ impl Fill {
         Ok(Fill { value, undefined, message })
     }
 }
-
-/// The elements of a dataset. Many threads may read at once.
-#[derive(Debug)]
-pub struct Array {
-    dims: Option<Vec<u64>>,
-    converter: Converter,
-    /// One element that was never written, as it is stored.
-    fill: Vec<u8>,
-    place: Place,
-}
-
-#[derive(Debug)]
-enum Place {
-    Compact(Vec<u8>),
-    Contiguous { address: Address, size: u64 },
-    Chunked(Box<Chunks>),
-    External(External),
-    Mapped(Arc<Mapped>, Box<Datatype>),
-}
-
-impl Array {
-    /// The bytes of one element in memory.
-    pub fn row_size(&self) -> usize {
-        self.converter.row_size()
-    }
-
-    /// Fills `rows` with the elements of `region`, row-major; what they point to is added to `heap`.
-    ///
-    /// # Errors
-    /// If `rows` is not exactly as long as the region, or elements cannot be read.
-    pub fn read(
-        &self,
-        file: &File,
-        region: &Region,
-        rows: &mut [u8],
-        heap: &mut Heap<Reference>,
-    ) -> Result<()> {
-        self.read_after(file, region, rows, heap, None)
-    }
-
-    /// The same for the virtual datasets in `chain`.
-    pub(crate) fn read_after(
-        &self,
-        file: &File,
-        region: &Region,
-        rows: &mut [u8],
-        heap: &mut Heap<Reference>,
-        chain: Option<&Chain<'_>>,
-    ) -> Result<()> {
-        let dims = self.dims.as_deref().ok_or_else(|| Error::invalid("a null dataspace has no elements"))?;
-        region.check(dims)?;
-        let count = region.len().and_then(|n| usize::try_from(n).ok());
-        let len = |size: usize| count.and_then(|n| n.checked_mul(size));
-        if len(self.row_size()) != Some(rows.len()) {
-            return Err(Error::invalid(format!(
-                "{} bytes for a region of {:?} elements",
-                rows.len(),
-                region.count
-            )));
-        }
-        if let Place::Mapped(mapped, datatype) = &self.place {
-            let mut fill = vec![0; self.row_size()];
-            self.converter.convert(file.reader(), &self.fill, &mut fill, heap)?;
-            fill_rows(&fill, rows)?;
-            return mapped.read(file, datatype, dims, region, self.row_size(), rows, heap, chain);
-        }
-        if self.converter.is_identity() {
-            return self.read_stored(file, dims, region, rows);
-        }
-        let too_large = || Error::new(ErrorKind::LimitExceeded, "more elements than memory holds");
-        let len = len(self.converter.stored_size()).ok_or_else(too_large)?;
-        let _charge = file.reader().budget().charge(len as u64)?;
-        let mut stored = vec![0; len];
-        self.read_stored(file, dims, region, &mut stored)?;
-        self.converter.convert(file.reader(), &stored, rows, heap)
-    }
-
-    /// Fills `out` with the elements of `region` as they are stored.
-    fn read_stored(&self, file: &File, dims: &[u64], region: &Region, out: &mut [u8]) -> Result<()> {
-        let size = self.converter.stored_size();
-        match &self.place {
-            Place::Chunked(chunks) => chunks.read(file.reader(), region, size, &self.fill, out),
-            Place::Compact(bytes) => {
-                let whole = Region::all(dims);
-                let wanted = whole.len().and_then(|n| n.checked_mul(size as u64));
-                let bytes = wanted
-                    .and_then(|len| bytes.get(..usize::try_from(len).ok()?))
-                    .ok_or_else(|| short(dims, size, bytes.len() as u64))?;
-                scatter(bytes, &whole.start, dims, region, out, size)
-            }
-            Place::Contiguous { address, .. } if address.is_undefined() => fill_rows(&self.fill, out),
-            Place::Contiguous { address, size: stored } => {
-                let wanted = Region::all(dims).len().and_then(|n| n.checked_mul(size as u64));
-                if wanted.is_none_or(|wanted| wanted > *stored) {
-                    return Err(short(dims, size, *stored));
-                }
-                let read = |offset: u64, out: &mut [u8]| {
-                    file.reader().raw_into("raw data", Address(address.0.saturating_add(offset)), out)
-                };
-                contiguous(&read, dims, region, size, out)
-            }
-            Place::External(external) => {
-                contiguous(&|offset, out| external.read(file, offset, out), dims, region, size, out)
-            }
-            Place::Mapped(..) => Err(Error::invalid("elements of other datasets are not stored")),
-        }
-    }
-}
-
-fn short(dims: &[u64], size: usize, stored: u64) -> Error {
-    Error::malformed(format!("{stored} bytes are stored for {dims:?} elements of {size} bytes"))
-}
-
-/// Reads the runs of a region straight into place. Runs that lie close together are read as one piece, as
-/// each read costs more than the bytes between.
-fn contiguous(
-    read: &dyn Fn(u64, &mut [u8]) -> Result<()>,
-    dims: &[u64],
-    region: &Region,
-    size: usize,
-    out: &mut [u8],
-) -> Result<()> {
-    let mut rest = out;
-    let mut pending: Vec<(u64, usize)> = Vec::new();
-    let mut scratch = Vec::new();
-    let (mut begin, mut end) = (0_u64, 0_u64);
-    let mut flush =
-        |pending: &mut Vec<(u64, usize)>, begin: u64, end: u64, rest: &mut &mut [u8]| -> Result<()> {
-            let total: usize = pending.iter().map(|(_, len)| len).sum();
-            let (now, later) = std::mem::take(rest)
-                .split_at_mut_checked(total)
-                .ok_or_else(|| Error::invalid("too few bytes for a region"))?;
-            *rest = later;
-            if pending.len() == 1 {
-                pending.clear();
-                return read(begin, now);
-            }
-            scratch.resize(usize::try_from(end - begin).unwrap_or(0), 0);
-            read(begin, &mut scratch)?;
-            let mut now = now;
-            for (offset, len) in pending.drain(..) {
-                let from = usize::try_from(offset - begin).unwrap_or(usize::MAX);
-                let piece = from.checked_add(len).and_then(|to| scratch.get(from..to));
-                let (to, later) = now.split_at_mut_checked(len).unwrap_or_default();
-                if let Some(piece) = piece {
-                    to.copy_from_slice(piece);
-                }
-                now = later;
-            }
-            Ok(())
-        };
-    for run in runs(region, dims)? {
-        let from = run.start.saturating_mul(size as u64);
-        let to = run.end.saturating_mul(size as u64);
-        let len = usize::try_from(to - from).map_err(|_| Error::invalid("a region too large"))?;
-        let near = from.saturating_sub(end) <= NEAR && to.saturating_sub(begin) <= PIECE && from >= end;
-        if !pending.is_empty() && !near {
-            flush(&mut pending, begin, end, &mut rest)?;
-        }
-        if pending.is_empty() {
-            begin = from;
-        }
-        pending.push((from, len));
-        end = to;
-    }
-    if pending.is_empty() {
-        return Ok(());
-    }
-    flush(&mut pending, begin, end, &mut rest)
-}
-
-/// Bytes between two runs that are cheaper read than skipped.
-const NEAR: u64 = 4096;
-/// The longest piece in which runs are read together.
-const PIECE: u64 = 1 << 20;

@@ -12,6 +12,7 @@ use crate::format::message::filter_pipeline::Filter;
 use hyperslab_codec::{Scratch, check_size, decode};
 use hyperslab_core::{Error, ErrorKind, Result};
 use registered::{REGISTERED, Reading, Registered};
+use std::borrow::Cow;
 
 pub use hyperslab_codec::{Codec, ZfpMode};
 
@@ -118,7 +119,11 @@ pub fn client_data(codec: &Codec, chunk_bytes: u32) -> Result<(u16, Vec<u32>)> {
 
 /// The steps of a pipeline, in write order.
 #[derive(Clone, Debug)]
-pub(crate) struct Pipeline(Vec<Step>);
+pub(crate) struct Pipeline {
+    steps: Vec<Step>,
+    /// Those of chunks that skipped none, if all can be undone.
+    whole: Option<Vec<Codec>>,
+}
 
 #[derive(Clone, Debug)]
 enum Step {
@@ -137,15 +142,29 @@ impl Pipeline {
             Ok(None) => Step::Nothing,
             Err(e) => Step::Refused(e.kind(), e.detail().to_owned()),
         };
-        Pipeline(filters.iter().map(step).collect())
+        let steps = filters.iter().map(step).collect();
+        let pipeline = Pipeline { steps, whole: None };
+        let whole = pipeline.passed(0).ok();
+        Pipeline { whole, ..pipeline }
     }
 
     /// Whether there are no filters.
     pub(crate) fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.steps.is_empty()
     }
 
-    /// Fills `out` with what `stored` was before it passed the filters that `mask` does not skip.
+    /// What chunks passed whose `mask` names the filters that were skipped.
+    ///
+    /// # Errors
+    /// If one of them is not known.
+    pub(crate) fn codecs(&self, mask: u32) -> Result<Cow<'_, [Codec]>> {
+        match &self.whole {
+            Some(whole) if mask == 0 => Ok(Cow::Borrowed(whole)),
+            _ => self.passed(mask).map(Cow::Owned),
+        }
+    }
+
+    /// Makes `out` the `len` bytes that `stored` was before it passed the filters that `mask` does not skip.
     ///
     /// # Errors
     /// If a filter is not known, or the bytes are not what it makes.
@@ -157,8 +176,16 @@ impl Pipeline {
         len: usize,
         scratch: &mut Scratch,
     ) -> Result<()> {
-        let mut codecs = Vec::with_capacity(self.0.len());
-        for (index, step) in self.0.iter().enumerate() {
+        let codecs = self.codecs(mask)?;
+        check_size(&codecs, stored, len)?;
+        let decoded = decode(&codecs, stored, room(out, len), scratch);
+        out.truncate(len);
+        decoded
+    }
+
+    fn passed(&self, mask: u32) -> Result<Vec<Codec>> {
+        let mut codecs = Vec::with_capacity(self.steps.len());
+        for (index, step) in self.steps.iter().enumerate() {
             if u32::try_from(index).is_ok_and(|index| mask.checked_shr(index).unwrap_or(0) & 1 == 1) {
                 continue;
             }
@@ -168,15 +195,18 @@ impl Pipeline {
                 Step::Refused(kind, detail) => return Err(Error::new(*kind, detail.clone())),
             }
         }
-        check_size(&codecs, stored, len)?;
-        if out.len() < len {
-            // Fresh zeros come from the system page by page as they are written: what a frame claims but does not
-            // hold costs nothing.
-            *out = vec![0; len];
-        }
-        out.truncate(len);
-        decode(&codecs, stored, out, scratch)
+        Ok(codecs)
     }
+}
+
+/// The first `len` bytes of a buffer, which grows if it must.
+pub(crate) fn room(buffer: &mut Vec<u8>, len: usize) -> &mut [u8] {
+    if buffer.len() < len {
+        // Fresh zeros come from the system page by page as they are written: what a frame claims but does not hold
+        // costs nothing.
+        *buffer = vec![0; len];
+    }
+    buffer.get_mut(..len).unwrap_or_default()
 }
 
 fn registered(id: u16) -> Option<&'static Registered> {

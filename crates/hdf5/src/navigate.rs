@@ -12,6 +12,7 @@ pub mod shared_message;
 pub mod superblock;
 mod visited;
 
+use crate::filter::room;
 use crate::format::{Address, Sizes, Structure};
 use bytes::Bytes;
 use hyperslab_core::storage::{Cached, ReadAt};
@@ -145,6 +146,30 @@ impl Reader {
     pub fn raw(&self, what: &'static str, address: Address, len: u64) -> Result<Bytes> {
         let offset = self.offset(what, address)?;
         self.storage.uncached().read_at(offset..offset.saturating_add(len)).map_err(|e| e.at(what, offset))
+    }
+
+    /// Raw data into memory that is used again; it grows if it must, once it is sure that there is so much.
+    pub(crate) fn raw_buffered<'b>(
+        &self,
+        what: &'static str,
+        address: Address,
+        len: u64,
+        buffer: &'b mut Vec<u8>,
+    ) -> Result<&'b [u8]> {
+        let offset = self.offset(what, address)?;
+        let storage = self.storage.uncached();
+        let there = storage.len()?.saturating_sub(offset);
+        let Some(len) = usize::try_from(len).ok().filter(|_| len <= there) else {
+            // The storage says what is missing.
+            return Err(storage
+                .read_at(offset..offset.saturating_add(len))
+                .err()
+                .unwrap_or_else(|| Error::malformed(format!("{len} bytes, {there} remain in the file")))
+                .at(what, offset));
+        };
+        let out = room(buffer, len);
+        storage.read_into(offset, out).map_err(|e| e.at(what, offset))?;
+        Ok(out)
     }
 
     /// Raw data straight into the caller's memory.

@@ -95,6 +95,31 @@ impl<'a> Planes<'a> {
         }
     }
 
+    /// The slices with the parts of `region` that they are the rows of.
+    pub fn slices<'p>(&'p mut self, region: &Region) -> impl Iterator<Item = (Region, &'p mut [u8])> {
+        let mut first = region.clone();
+        for dimension in 0..self.outer {
+            first.keep(dimension, 0, 1);
+        }
+        let outer = |of: &[u64]| of.iter().take(self.outer).copied().collect::<Vec<_>>();
+        let (counts, steps) = (outer(&region.count), outer(&region.step));
+        let mut at = vec![0; self.outer];
+        self.slices.iter_mut().map(move |slice| {
+            let mut part = first.clone();
+            for (start, (at, step)) in part.start.iter_mut().zip(at.iter().zip(&steps)) {
+                *start += at * step;
+            }
+            for (at, count) in at.iter_mut().zip(&counts).rev() {
+                *at += 1;
+                if *at < *count {
+                    break;
+                }
+                *at = 0;
+            }
+            (part, &mut **slice)
+        })
+    }
+
     /// Sets every row to `value`.
     ///
     /// # Errors
@@ -227,7 +252,7 @@ impl Overlap<'_, '_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::strategies::shape_and_region;
+    use super::super::strategies::{elements_of, shape_and_region};
     use super::super::{ChunkGrid, scatter};
     use super::*;
     use proptest::prelude::*;
@@ -292,6 +317,10 @@ mod tests {
             let cuts: Vec<u64> = (1..region.count[dimension]).filter(|step| step % every == 0).collect();
             let mut got = vec![0; len];
             for (part, mut planes) in Planes::cut(&mut got, &region, dimension, &cuts, row).unwrap() {
+                let starts: Vec<_> = planes.slices(&part).map(|(slice, rows)| (slice, rows.len())).collect();
+                prop_assert_eq!(starts.iter().map(|(_, len)| len).sum::<usize>(), planes.len());
+                let elements: Vec<_> = starts.iter().flat_map(|(slice, _)| elements_of(slice)).collect();
+                prop_assert_eq!(elements, elements_of(&part));
                 for chunk in grid.chunks_in(&part).unwrap() {
                     let bytes = bytes_of(&chunk);
                     let mut overlap = planes.overlap(&chunk.start, &chunk.shape, &part, row).unwrap().unwrap();

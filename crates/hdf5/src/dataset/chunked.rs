@@ -1,13 +1,16 @@
 //! Elements of chunked datasets.
 
-use crate::filter::Pipeline;
+use super::array::{Elements, bytes_of, too_large};
+use crate::filter::{Pipeline, room};
 use crate::format::message::data_layout::{ChunkIndex as Indexing, Chunked};
 use crate::format::message::dataspace::Dataspace;
 use crate::format::message::filter_pipeline::Filter;
 use crate::navigate::Reader;
 use crate::navigate::chunk_index::{self, ChunkEntry, ChunkIndex, ChunkIndexKind, ChunkTable};
-use hyperslab_codec::Scratch;
-use hyperslab_core::nd::{ChunkGrid, Region, fill, scatter};
+use crate::reference::Reference;
+use hyperslab_codec::{Buffers, Scratch, decode};
+use hyperslab_core::nd::{Chunk, ChunkGrid, Planes, Region, scatter};
+use hyperslab_core::rows::Heap;
 use hyperslab_core::{Error, Result};
 
 /// The chunks of a dataset, located and ready to be read.
@@ -77,57 +80,122 @@ impl Chunks {
         })
     }
 
-    /// Fills `out` with the elements of `region` as they are stored, `size` bytes each.
+    /// Fills `out` with the elements of `region`.
     pub(super) fn read(
         &self,
         reader: &Reader,
+        elements: &Elements,
         region: &Region,
-        size: usize,
-        unwritten: &[u8],
-        out: &mut [u8],
+        out: &mut Planes<'_>,
+        heap: &mut Heap<Reference>,
+        scratch: &mut Scratch,
     ) -> Result<()> {
-        let (mut scratch, mut decoded) = (Scratch::new(), Vec::new());
-        let mut chunks = self.grid.chunks_in(region)?;
+        let mut buffers = std::mem::take(&mut scratch.buffers);
+        let read = self.read_chunks(reader, elements, region, out, heap, (&mut buffers, scratch));
+        scratch.buffers = buffers;
+        read
+    }
+
+    fn read_chunks(
+        &self,
+        reader: &Reader,
+        elements: &Elements,
+        region: &Region,
+        out: &mut Planes<'_>,
+        heap: &mut Heap<Reference>,
+        (buffers, scratch): (&mut Buffers, &mut Scratch),
+    ) -> Result<()> {
+        let Elements { converter, .. } = elements;
+        let (size, row) = (converter.stored_size(), converter.row_size());
+        let steps = Region::all(&region.count);
+        let mut unwritten = None;
         let mut charge = None;
+        let mut chunks = self.grid.chunks_in(region)?;
         while let Some(chunk) = chunks.next_chunk() {
+            let Some(mut overlap) = out.overlap(&chunk.start, &chunk.shape, region, row)? else { continue };
             let Some(entry) = self.table.find(&chunk.index) else {
-                fill(unwritten, &chunk.start, &chunk.shape, region, out)?;
+                if unwritten.is_none() {
+                    unwritten = Some(elements.fill_row(reader, heap)?);
+                }
+                overlap.fill(unwritten.as_deref().unwrap_or_default())?;
                 continue;
             };
-            let partial = || {
-                let ends = chunk.start.iter().zip(&chunk.shape).zip(&self.dims);
-                ends.into_iter().any(|((start, shape), dim)| start.saturating_add(*shape) > *dim)
-            };
-            let raw = self.pipeline.is_empty() || self.edges_unfiltered && partial();
-            let offset = reader.offset(CHUNK, entry.address)?;
-            let placed = |e: Error| e.at(CHUNK, offset);
-            let stored = self.stored(reader, &entry)?;
-            let bytes = match raw {
-                true => stored.get(..self.chunk_bytes).ok_or_else(|| {
-                    let found = stored.len();
-                    placed(Error::malformed(format!(
-                        "{found} bytes are stored of the {} of a chunk",
-                        self.chunk_bytes
-                    )))
-                })?,
+            if converter.is_identity()
+                && let Some(place) = overlap.in_place()
+            {
+                self.load(reader, chunk, &entry, place, &mut buffers.stored, scratch)?;
+                continue;
+            }
+            if charge.is_none() {
+                let bytes = self.chunk_bytes as u64;
+                let offset = reader.offset(CHUNK, entry.address)?;
+                charge = Some(reader.budget().charge(bytes).map_err(|e| e.at(CHUNK, offset))?);
+            }
+            let Buffers { stored, decoded, wanted, rows } = &mut *buffers;
+            let decoded = room(decoded, self.chunk_bytes);
+            self.load(reader, chunk, &entry, decoded, stored, scratch)?;
+            if converter.is_identity() {
+                overlap.scatter(decoded)?;
+                continue;
+            }
+            // Only what is wanted is converted: other elements may point anywhere.
+            let Some(part) = region.intersect(&chunk.start, &chunk.shape)? else { continue };
+            let (len, len_rows) = bytes_of(&part, size).zip(bytes_of(&part, row)).ok_or_else(too_large)?;
+            let _charge = reader.budget().charge((len as u64).saturating_add(len_rows as u64))?;
+            let wanted = match len == decoded.len() {
+                true => decoded,
                 false => {
-                    if charge.is_none() {
-                        charge = Some(reader.budget().charge(self.chunk_bytes as u64).map_err(placed)?);
-                    }
-                    let mask = entry.filter_mask;
-                    let len = self.chunk_bytes;
-                    self.pipeline.decode(mask, &stored, &mut decoded, len, &mut scratch).map_err(placed)?;
-                    decoded.as_slice()
+                    let wanted = room(wanted, len);
+                    scatter(decoded, &chunk.start, &chunk.shape, &part, wanted, size)?;
+                    wanted
                 }
             };
-            scatter(bytes, &chunk.start, &chunk.shape, region, out, size)?;
+            if let Some(place) = overlap.in_place() {
+                converter.convert(reader, wanted, place, heap)?;
+                continue;
+            }
+            let rows = room(rows, len_rows);
+            converter.convert(reader, wanted, rows, heap)?;
+            let starts = part.start.iter().zip(region.start.iter().zip(&region.step));
+            let start: Vec<_> = starts.map(|(own, (first, step))| (own - first) / step).collect();
+            if let Some(mut overlap) = out.overlap(&start, &part.count, &steps, row)? {
+                overlap.scatter(rows)?;
+            }
         }
         Ok(())
     }
 
-    fn stored(&self, reader: &Reader, entry: &ChunkEntry) -> Result<bytes::Bytes> {
-        let len = if self.pipeline.is_empty() { self.chunk_bytes as u64 } else { entry.size };
-        reader.raw(CHUNK, entry.address, len)
+    /// Fills `out` with a chunk as it was before the filters.
+    fn load(
+        &self,
+        reader: &Reader,
+        chunk: &Chunk,
+        entry: &ChunkEntry,
+        out: &mut [u8],
+        stored: &mut Vec<u8>,
+        scratch: &mut Scratch,
+    ) -> Result<()> {
+        let placed = |e: Error| e.at(CHUNK, reader.offset(CHUNK, entry.address).unwrap_or(0));
+        let partial = || {
+            let ends = chunk.start.iter().zip(&chunk.shape).zip(&self.dims);
+            ends.into_iter().any(|((start, shape), dim)| start.saturating_add(*shape) > *dim)
+        };
+        if self.pipeline.is_empty() {
+            return reader.raw_into(CHUNK, entry.address, out);
+        }
+        if self.edges_unfiltered && partial() {
+            if entry.size < out.len() as u64 {
+                return Err(placed(Error::malformed(format!(
+                    "{} bytes are stored of the {} of a chunk",
+                    entry.size,
+                    out.len()
+                ))));
+            }
+            return reader.raw_into(CHUNK, entry.address, out);
+        }
+        let stored = reader.raw_buffered(CHUNK, entry.address, entry.size, stored)?;
+        let codecs = self.pipeline.codecs(entry.filter_mask).map_err(placed)?;
+        decode(&codecs, stored, out, scratch).map_err(placed)
     }
 }
 

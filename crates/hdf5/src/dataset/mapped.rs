@@ -10,6 +10,7 @@ mod name;
 mod pairing;
 
 use super::Dataset;
+use super::array::Means;
 use crate::element::conversion::Conversion;
 use crate::file::File;
 use crate::format::encoding::DataspaceSelection;
@@ -19,7 +20,8 @@ use crate::format::message::datatype::{Datatype, DatatypeClass};
 use crate::format::{Address, Structure};
 use crate::object::ObjectKind;
 use crate::reference::Reference;
-use hyperslab_core::nd::{Region, bands};
+use hyperslab_codec::Scratch;
+use hyperslab_core::nd::{Planes, Region, bands};
 use hyperslab_core::rows::Heap;
 use hyperslab_core::{Decoder, Error, ErrorKind, Result};
 use indexes::{Elements, Indexes};
@@ -347,12 +349,14 @@ impl Mapping {
         let fill =
             (!conversion.is_identity()).then(|| target.rows.get(..target.row).unwrap_or_default().to_vec());
         let Target { region, row, rows, heap, file, .. } = target;
+        let mut scratch = Scratch::new();
         let mut read = |part: &Region| {
             let count = part.len().and_then(|count| usize::try_from(count).ok()).ok_or_else(too_large)?;
             let len = count.checked_mul(conversion.row_size()).ok_or_else(too_large)?;
             let _charge = file.reader().budget().charge(len as u64)?;
             let mut own = vec![0; len];
-            let read = array.read_after(from, part, &mut own, heap, Some(chain));
+            let means = Means { file: from, heap, scratch: &mut scratch, chain: Some(chain) };
+            let read = array.read_after(means, part, &mut Planes::whole(&mut own));
             read.map_err(|e| self.in_source(&source.file, number, e))?;
             let Some(fill) = &fill else { return Ok(own) };
             let len = count.checked_mul(*row).ok_or_else(too_large)?;

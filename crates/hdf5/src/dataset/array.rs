@@ -1,0 +1,211 @@
+//! Elements of a dataset, read from where its layout has them.
+
+use super::chunked::Chunks;
+use super::contiguous;
+use super::external::External;
+use super::mapped::{Chain, Mapped};
+use crate::element::Converter;
+use crate::file::File;
+use crate::filter::room;
+use crate::format::Address;
+use crate::format::message::datatype::Datatype;
+use crate::navigate::Reader;
+use crate::reference::Reference;
+use hyperslab_codec::Scratch;
+use hyperslab_core::nd::{Planes, Region, bands, fill_rows, scatter};
+use hyperslab_core::rows::Heap;
+use hyperslab_core::{Error, ErrorKind, Result};
+use std::sync::Arc;
+
+/// The elements of a dataset. Many threads may read at once, and do not wait for each other.
+#[derive(Debug)]
+pub struct Array {
+    dims: Option<Vec<u64>>,
+    elements: Elements,
+    place: Place,
+}
+
+/// What elements are, wherever they are.
+#[derive(Debug)]
+pub(super) struct Elements {
+    pub(super) converter: Converter,
+    /// One that was never written, as it is stored.
+    pub(super) fill: Vec<u8>,
+}
+
+#[derive(Debug)]
+pub(super) enum Place {
+    Compact(Vec<u8>),
+    Contiguous { address: Address, size: u64 },
+    Chunked(Box<Chunks>),
+    External(External),
+    Mapped(Arc<Mapped>, Box<Datatype>),
+}
+
+impl Array {
+    pub(super) fn new(dims: Option<Vec<u64>>, elements: Elements, place: Place) -> Array {
+        Array { dims, elements, place }
+    }
+
+    /// The bytes of one element in memory.
+    pub fn row_size(&self) -> usize {
+        self.elements.converter.row_size()
+    }
+
+    /// Whether elements point to others, which are added to a heap as they are read.
+    pub fn has_slots(&self) -> bool {
+        self.elements.converter.has_slots()
+    }
+
+    /// Whether elements are in the file itself, so that reading it part by part costs little more than at
+    /// once. Those of other datasets have to be found for each part.
+    pub fn is_stored_here(&self) -> bool {
+        !matches!(self.place, Place::External(_) | Place::Mapped(..))
+    }
+
+    /// Fills `rows` with the elements of `region`, row-major; what they point to is added to `heap`.
+    ///
+    /// # Errors
+    /// If `rows` is not exactly as long as the region, or elements cannot be read.
+    pub fn read(
+        &self,
+        file: &File,
+        region: &Region,
+        rows: &mut [u8],
+        heap: &mut Heap<Reference>,
+    ) -> Result<()> {
+        self.read_part(file, region, &mut Planes::whole(rows), heap, &mut Scratch::new())
+    }
+
+    /// The same for the part of an array that one of several threads fills, with the memory of that thread.
+    ///
+    /// # Errors
+    /// As [`Array::read`].
+    pub fn read_part(
+        &self,
+        file: &File,
+        region: &Region,
+        out: &mut Planes<'_>,
+        heap: &mut Heap<Reference>,
+        scratch: &mut Scratch,
+    ) -> Result<()> {
+        self.read_after(Means { file, heap, scratch, chain: None }, region, out)
+    }
+
+    /// The same for the virtual datasets of a chain.
+    pub(super) fn read_after(
+        &self,
+        mut means: Means<'_>,
+        region: &Region,
+        out: &mut Planes<'_>,
+    ) -> Result<()> {
+        let dims = self.dims.as_deref().ok_or_else(|| Error::invalid("a null dataspace has no elements"))?;
+        region.check(dims)?;
+        let len = out.len();
+        if bytes_of(region, self.row_size()) != Some(len) {
+            return Err(Error::invalid(format!("{len} bytes for a region of {:?} elements", region.count)));
+        }
+        match &self.place {
+            Place::Chunked(chunks) => {
+                let Means { file, heap, scratch, .. } = means;
+                chunks.read(file.reader(), &self.elements, region, out, heap, scratch)
+            }
+            _ => {
+                out.slices(region).try_for_each(|(part, rows)| self.read_rows(&mut means, dims, &part, rows))
+            }
+        }
+    }
+
+    /// Elements that are not in chunks.
+    fn read_rows(&self, means: &mut Means<'_>, dims: &[u64], region: &Region, rows: &mut [u8]) -> Result<()> {
+        let Means { file, heap, scratch, chain } = means;
+        let Elements { converter, .. } = &self.elements;
+        let reader = file.reader();
+        if let Place::Mapped(mapped, datatype) = &self.place {
+            fill_rows(&self.elements.fill_row(reader, heap)?, rows)?;
+            return mapped.read(file, datatype, dims, region, self.row_size(), rows, heap, *chain);
+        }
+        if converter.is_identity() {
+            return self.read_stored(file, dims, region, rows);
+        }
+        let mut rest = rows;
+        let (size, row) = (converter.stored_size(), converter.row_size());
+        for band in bands(region, &vec![1; region.rank()], size, BAND)? {
+            let (now, later) = bytes_of(&band, row)
+                .and_then(|len| std::mem::take(&mut rest).split_at_mut_checked(len))
+                .ok_or_else(too_large)?;
+            rest = later;
+            let len = bytes_of(&band, size).ok_or_else(too_large)?;
+            let _charge = reader.budget().charge(len as u64)?;
+            let stored = room(&mut scratch.buffers.stored, len);
+            self.read_stored(file, dims, &band, stored)?;
+            converter.convert(reader, stored, now, heap)?;
+        }
+        Ok(())
+    }
+
+    /// Fills `out` with the elements of `region` as they are stored.
+    fn read_stored(&self, file: &File, dims: &[u64], region: &Region, out: &mut [u8]) -> Result<()> {
+        let size = self.elements.converter.stored_size();
+        match &self.place {
+            Place::Compact(bytes) => {
+                let whole = Region::all(dims);
+                let bytes = bytes_of(&whole, size)
+                    .and_then(|len| bytes.get(..len))
+                    .ok_or_else(|| short(dims, size, bytes.len() as u64))?;
+                scatter(bytes, &whole.start, dims, region, out, size)
+            }
+            Place::Contiguous { address, .. } if address.is_undefined() => {
+                fill_rows(&self.elements.fill, out)
+            }
+            Place::Contiguous { address, size: stored } => {
+                let wanted = Region::all(dims).len().and_then(|n| n.checked_mul(size as u64));
+                if wanted.is_none_or(|wanted| wanted > *stored) {
+                    return Err(short(dims, size, *stored));
+                }
+                let read = |offset: u64, out: &mut [u8]| {
+                    file.reader().raw_into("raw data", Address(address.0.saturating_add(offset)), out)
+                };
+                contiguous::read(&read, dims, region, size, out)
+            }
+            Place::External(external) => {
+                contiguous::read(&|offset, out| external.read(file, offset, out), dims, region, size, out)
+            }
+            Place::Chunked(_) | Place::Mapped(..) => Err(Error::invalid("elements not in one piece")),
+        }
+    }
+}
+
+/// What reading takes: the file, where elements go that others point to, the memory of the thread, and the
+/// virtual datasets that it is done for.
+pub(super) struct Means<'a> {
+    pub(super) file: &'a File,
+    pub(super) heap: &'a mut Heap<Reference>,
+    pub(super) scratch: &'a mut Scratch,
+    pub(super) chain: Option<&'a Chain<'a>>,
+}
+
+impl Elements {
+    /// One element that was never written, in memory.
+    pub(super) fn fill_row(&self, reader: &Reader, heap: &mut Heap<Reference>) -> Result<Vec<u8>> {
+        let mut row = vec![0; self.converter.row_size()];
+        self.converter.convert(reader, &self.fill, &mut row, heap)?;
+        Ok(row)
+    }
+}
+
+/// Bytes of a region's elements of `each` bytes.
+pub(super) fn bytes_of(region: &Region, each: usize) -> Option<usize> {
+    usize::try_from(region.len()?).ok()?.checked_mul(each)
+}
+
+pub(super) fn too_large() -> Error {
+    Error::new(ErrorKind::LimitExceeded, "more elements than memory holds")
+}
+
+fn short(dims: &[u64], size: usize, stored: u64) -> Error {
+    Error::malformed(format!("{stored} bytes are stored for {dims:?} elements of {size} bytes"))
+}
+
+/// Bytes of stored elements that are converted together: they should stay in a near cache.
+const BAND: u64 = 256 << 10;
