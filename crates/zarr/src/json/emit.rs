@@ -11,6 +11,13 @@ impl Json {
         emit(self, 0, &mut text);
         text
     }
+
+    /// The value as text without any white space.
+    pub fn emit_compact(&self) -> String {
+        let mut text = String::new();
+        emit_compact(self, &mut text);
+        text
+    }
 }
 
 fn emit(json: &Json, depth: usize, text: &mut String) {
@@ -22,6 +29,30 @@ fn emit(json: &Json, depth: usize, text: &mut String) {
         Json::String(string) => quote(string, text),
         Json::Array(items) => array(items, depth, text),
         Json::Object(members) => object(members, depth, text),
+    }
+}
+
+fn emit_compact(json: &Json, text: &mut String) {
+    match json {
+        Json::Array(items) => {
+            text.push('[');
+            for (index, item) in items.iter().enumerate() {
+                text.push_str(if index > 0 { "," } else { "" });
+                emit_compact(item, text);
+            }
+            text.push(']');
+        }
+        Json::Object(members) => {
+            text.push('{');
+            for (index, (name, value)) in members.iter().enumerate() {
+                text.push_str(if index > 0 { "," } else { "" });
+                quote(name, text);
+                text.push(':');
+                emit_compact(value, text);
+            }
+            text.push('}');
+        }
+        plain => emit(plain, 0, text),
     }
 }
 
