@@ -31,6 +31,7 @@ pub mod data_type;
 pub mod hierarchy;
 pub mod json;
 pub mod metadata;
+pub mod name;
 pub mod store;
 
 pub use array::Array;

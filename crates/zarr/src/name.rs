@@ -1,0 +1,352 @@
+//! Names of nodes where those they should have are not allowed, and the way back.
+//!
+//! A name that no node can have is percent-encoded where it must be, or cut if it is too long. The node's
+//! attributes keep the name as it was, in the member `name` of the object [`RECORD`]: what is in the store under
+//! `%5F_cache` with `"hyperslab": {"name": "__cache"}` is `__cache`. Nobody decodes names: of other writers,
+//! `%5F` can mean itself.
+//!
+//! Spec: Zarr v3 "Node names"
+
+use crate::json::{Json, Object};
+use hyperslab_core::{Error, ErrorKind, Result};
+use std::collections::{HashMap, HashSet};
+use std::fmt;
+
+/// The attribute that keeps what a node could not be in the store.
+pub const RECORD: &str = "hyperslab";
+
+/// The member of [`RECORD`] with the name that a node should have.
+pub const NAME: &str = "name";
+
+/// The names directly below one group, all different to those who do not tell capital letters from small ones.
+#[derive(Clone, Debug, Default)]
+pub struct Names {
+    /// By what was asked for.
+    assigned: HashMap<String, Assigned>,
+    /// In small letters.
+    taken: HashSet<String>,
+}
+
+/// The name of a node in the store.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Assigned {
+    /// The name.
+    pub name: String,
+    /// Why it is not the one that was asked for, if it is not.
+    pub reason: Option<Reason>,
+}
+
+/// Why a node cannot have a name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Reason {
+    /// It is empty.
+    Empty,
+    /// It is of nothing but dots.
+    OnlyDots,
+    /// It begins with `__`, which is reserved.
+    Reserved,
+    /// It is that of a document, or begins as those of version 2 do.
+    Document,
+    /// It has `/` or `\`, which separate names.
+    Separator,
+    /// It has a character that is not seen.
+    Control,
+    /// It has `%` in front of what would make it an encoded name.
+    Percent,
+    /// It is of more than 255 bytes.
+    TooLong,
+    /// It differs from that of a sibling in capital letters only.
+    Clash,
+}
+
+impl Names {
+    /// Names of a group that has nothing below it yet.
+    pub fn new() -> Names {
+        Names::default()
+    }
+
+    /// The name that a node gets. Which of two that clash stays as it is depends on who comes first.
+    ///
+    /// # Errors
+    /// [`ErrorKind::AlreadyExists`] for a name that was asked for before.
+    pub fn assign(&mut self, name: &str) -> Result<Assigned> {
+        if self.assigned.contains_key(name) {
+            return Err(Error::new(ErrorKind::AlreadyExists, format!("a second node {name:?}")));
+        }
+        let attempts: [&dyn Fn(char) -> bool; 4] =
+            [&|_| false, &char::is_uppercase, &|c| c.is_uppercase() || c.is_lowercase(), &|_| true];
+        for (number, extra) in attempts.into_iter().enumerate() {
+            let mut assigned = escape(name, extra);
+            if self.taken.insert(assigned.name.to_lowercase()) {
+                if number > 0 {
+                    assigned.reason.get_or_insert(Reason::Clash);
+                }
+                self.assigned.insert(name.to_owned(), assigned.clone());
+                return Ok(assigned);
+            }
+        }
+        Err(Error::new(ErrorKind::AlreadyExists, format!("no name is left for {name:?}")))
+    }
+
+    /// The name that was given for `name`.
+    pub fn get(&self, name: &str) -> Option<&Assigned> {
+        self.assigned.get(name)
+    }
+}
+
+impl Assigned {
+    /// Keeps the name that was asked for in the attributes of the node, if it has another one.
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidArgument`] if there is an attribute [`RECORD`] that is no object.
+    pub fn record(&self, original: &str, attributes: &mut Object) -> Result<()> {
+        if self.reason.is_none() {
+            return Ok(());
+        }
+        let mut record = match attributes.get(RECORD) {
+            None => Object::new(),
+            Some(Json::Object(record)) => record.clone(),
+            Some(other) => {
+                let found = other.kind();
+                return Err(Error::invalid(format!(
+                    "an attribute {RECORD:?} that is {found}, not an object"
+                )));
+            }
+        };
+        record.insert(NAME, original.into());
+        attributes.insert(RECORD, Json::Object(record));
+        Ok(())
+    }
+}
+
+/// The name that the attributes of a node keep for it.
+pub fn recorded(attributes: &Object) -> Option<&str> {
+    attributes.get(RECORD)?.as_object()?.get(NAME)?.as_str()
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Reason::Empty => "is empty",
+            Reason::OnlyDots => "is of dots only",
+            Reason::Reserved => "begins with __, which is reserved",
+            Reason::Document => "is that of a document",
+            Reason::Separator => "has a separator of names",
+            Reason::Control => "has a control character",
+            Reason::Percent => "looks like an encoded name",
+            Reason::TooLong => "is of more than 255 bytes",
+            Reason::Clash => "differs from another in capital letters only",
+        })
+    }
+}
+
+/// Encodes what must be and what `extra` wants.
+fn escape(name: &str, extra: &dyn Fn(char) -> bool) -> Assigned {
+    let whole = whole_reason(name);
+    let mut reason = whole;
+    let mut out = String::with_capacity(name.len());
+    for (at, c) in name.char_indices() {
+        let rest = name.get(at + c.len_utf8()..).unwrap_or_default();
+        let own = match c {
+            '/' | '\\' => Some(Reason::Separator),
+            c if c.is_control() => Some(Reason::Control),
+            '%' if is_code(rest) => Some(Reason::Percent),
+            _ => None,
+        };
+        reason = reason.or(own);
+        let by_whole = match whole {
+            Some(Reason::OnlyDots) => true,
+            Some(Reason::Reserved | Reason::Document) => at == 0,
+            _ => false,
+        };
+        match own.is_some() || by_whole || extra(c) {
+            true => encode(c, &mut out),
+            false => out.push(c),
+        }
+    }
+    if name.is_empty() {
+        out.push_str(CUT);
+    }
+    if out.len() > MOST {
+        reason.get_or_insert(Reason::TooLong);
+        out = cut(&out, name);
+    }
+    Assigned { name: out, reason }
+}
+
+fn whole_reason(name: &str) -> Option<Reason> {
+    let begins = |with: &str| name.get(..with.len()).is_some_and(|head| head.eq_ignore_ascii_case(with));
+    match name {
+        "" => Some(Reason::Empty),
+        name if name.bytes().all(|byte| byte == b'.') => Some(Reason::OnlyDots),
+        name if name.starts_with("__") => Some(Reason::Reserved),
+        _ if begins(".z") || name.eq_ignore_ascii_case("zarr.json") => Some(Reason::Document),
+        _ => None,
+    }
+}
+
+/// Whether what follows a percent sign makes it the beginning of an encoded character.
+fn is_code(rest: &str) -> bool {
+    match rest.as_bytes() {
+        [b'~', ..] => true,
+        [high, low, ..] => high.is_ascii_hexdigit() && low.is_ascii_hexdigit(),
+        _ => false,
+    }
+}
+
+fn encode(c: char, out: &mut String) {
+    for byte in c.encode_utf8(&mut [0; 4]).bytes() {
+        out.push_str(&format!("%{byte:02X}"));
+    }
+}
+
+/// As much as there is room for, and a number that hardly any other name has.
+fn cut(encoded: &str, name: &str) -> String {
+    let end = format!("{CUT}{:016x}", fnv(name.as_bytes()));
+    let mut len = MOST.saturating_sub(end.len());
+    while !encoded.is_char_boundary(len) {
+        len -= 1;
+    }
+    let head = encoded.get(..len).unwrap_or_default();
+    // Not within an encoded character.
+    let head = match head.rfind('%') {
+        Some(at) if head.len() - at < 3 => head.get(..at).unwrap_or_default(),
+        _ => head,
+    };
+    format!("{head}{end}")
+}
+
+/// FNV-1a of 64 bits.
+fn fnv(bytes: &[u8]) -> u64 {
+    bytes
+        .iter()
+        .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3))
+}
+
+/// What file systems have room for.
+const MOST: usize = 255;
+
+/// Stands for what only the record has.
+const CUT: &str = "%~";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::Key;
+    use proptest::prelude::*;
+
+    fn assign(name: &str) -> (String, Option<Reason>) {
+        let assigned = Names::new().assign(name).unwrap();
+        (assigned.name, assigned.reason)
+    }
+
+    fn decode(name: &str) -> Option<String> {
+        let mut bytes = Vec::new();
+        let mut rest = name;
+        while let Some(c) = rest.chars().next() {
+            let after = &rest[c.len_utf8()..];
+            match c {
+                '%' if after.starts_with('~') => return None,
+                '%' if is_code(after) => {
+                    bytes.push(u8::from_str_radix(&after[..2], 16).unwrap());
+                    rest = &after[2..];
+                }
+                c => {
+                    bytes.extend(c.to_string().bytes());
+                    rest = after;
+                }
+            }
+        }
+        Some(String::from_utf8(bytes).unwrap())
+    }
+
+    #[test]
+    fn names_that_are_allowed_stay() {
+        for name in ["t2m", "c", "0", "0.0", "_x", "a__", "100%", "5%2", ".hidden", "å ß", "a.b", "zarr.jso"]
+        {
+            assert_eq!(assign(name), (name.to_owned(), None));
+        }
+    }
+
+    #[test]
+    fn names_that_are_forbidden_are_encoded_with_the_reason() {
+        let long = "ä".repeat(128);
+        for (name, expected, reason) in [
+            ("", "%~", Reason::Empty),
+            (".", "%2E", Reason::OnlyDots),
+            ("..", "%2E%2E", Reason::OnlyDots),
+            ("...", "%2E%2E%2E", Reason::OnlyDots),
+            ("__a", "%5F_a", Reason::Reserved),
+            ("zarr.json", "%7Aarr.json", Reason::Document),
+            ("Zarr.JSON", "%5Aarr.JSON", Reason::Document),
+            (".zgroup", "%2Ezgroup", Reason::Document),
+            (".Z", "%2EZ", Reason::Document),
+            ("a/b", "a%2Fb", Reason::Separator),
+            ("/../etc", "%2F..%2Fetc", Reason::Separator),
+            ("a\\b", "a%5Cb", Reason::Separator),
+            ("a\nb\0", "a%0Ab%00", Reason::Control),
+            ("\u{85}", "%C2%85", Reason::Control),
+            ("%~", "%25~", Reason::Percent),
+            ("50%25", "50%2525", Reason::Percent),
+            (&long, &format!("{}%~{:016x}", "ä".repeat(118), fnv(long.as_bytes())), Reason::TooLong),
+        ] {
+            assert_eq!(assign(name), (expected.to_owned(), Some(reason)), "{name:?}");
+        }
+    }
+
+    #[test]
+    fn names_that_differ_in_capital_letters_only_are_told_apart() {
+        let mut names = Names::new();
+        let mut all = Vec::new();
+        for name in ["Ab", "ab", "aB", "AB", "É", "é", "%41b"] {
+            let assigned = names.assign(name).unwrap();
+            assert!(decode(&assigned.name).unwrap() == name);
+            assert_eq!(
+                assigned.reason == Some(Reason::Clash),
+                ["ab", "aB", "AB", "é"].contains(&name),
+                "{name}"
+            );
+            all.push(assigned.name.to_lowercase());
+        }
+        all.sort();
+        all.dedup();
+        assert_eq!(all.len(), 7);
+        assert_eq!(names.assign("ab").unwrap_err().kind(), ErrorKind::AlreadyExists);
+    }
+
+    #[test]
+    fn records_bring_names_back() {
+        let assigned = Names::new().assign("__a").unwrap();
+        let mut attributes = Object::new();
+        assigned.record("__a", &mut attributes).unwrap();
+        assert_eq!(recorded(&attributes), Some("__a"));
+        attributes.insert(RECORD, Json::Null);
+        assert!(assigned.record("__a", &mut attributes).is_err());
+        let mut attributes = Object::new();
+        Names::new().assign("a").unwrap().record("a", &mut attributes).unwrap();
+        assert!(attributes.is_empty());
+    }
+
+    proptest! {
+        /// Names are what a node may have, differ, and lead nowhere else.
+        #[test]
+        fn any_names_become_names_of_nodes(
+            asked in prop::collection::hash_set("([._%/\\\\~\u{0}zZaA4ßé1]|\\PC){0,300}|[aA%4]{0,4}", 1..8),
+        ) {
+            let mut names = Names::new();
+            let mut given = HashSet::new();
+            for name in &asked {
+                let Assigned { name: found, reason } = names.assign(name).unwrap();
+                prop_assert_eq!(reason.is_some(), found != *name);
+                prop_assert!(!found.is_empty() && found.len() <= MOST);
+                prop_assert!(!found.contains(['/', '\\']) && !found.contains(char::is_control));
+                prop_assert!(!found.starts_with("__") && !found.to_lowercase().starts_with(".z"));
+                prop_assert!(found.to_lowercase() != "zarr.json" && found.bytes().any(|byte| byte != b'.'));
+                prop_assert!(Key::new(&found).is_ok());
+                prop_assert!(decode(&found).is_none_or(|decoded| decoded == *name));
+                prop_assert!(given.insert(found.to_lowercase()));
+            }
+        }
+    }
+}
