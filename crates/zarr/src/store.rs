@@ -41,6 +41,15 @@ pub trait Store: Send + Sync {
     /// [`ErrorKind::Malformed`] if the value ends before the range: whoever pointed there was wrong.
     fn read_range(&self, key: &Key, range: Range<u64>) -> Result<Option<Bytes>>;
 
+    /// Where what is under `key` really lies, if the store has values that are found under several keys; none if
+    /// there is nothing.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Malformed`] for what leads out of the store.
+    fn resolve(&self, key: &Key) -> Result<Option<Key>> {
+        Ok(Some(key.clone()))
+    }
+
     /// What lies directly below `prefix`, sorted by name; nothing if there is no such prefix.
     fn list(&self, prefix: &Key) -> Result<Vec<Entry>>;
 }

@@ -9,10 +9,12 @@ pub use write::DirectoryWriter;
 use super::{Entry, EntryKind, Key, Store, check_most, past_end};
 use bytes::Bytes;
 use hyperslab_core::{Error, Result};
+use std::collections::HashSet;
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, PoisonError, RwLock};
 
 /// A directory of files.
 ///
@@ -21,6 +23,9 @@ use std::path::{Path, PathBuf};
 pub struct DirectoryStore {
     /// Without symbolic links, so that it is the beginning of all paths within.
     root: PathBuf,
+    /// Prefixes that were found to be directories without a symbolic link on the way. To follow the way anew for
+    /// every value takes longer than to read it.
+    plain: Arc<RwLock<HashSet<String>>>,
 }
 
 impl DirectoryStore {
@@ -32,25 +37,66 @@ impl DirectoryStore {
     pub fn open(path: impl AsRef<Path>) -> Result<DirectoryStore> {
         let root = path.as_ref().canonicalize()?;
         match root.is_dir() {
-            true => Ok(DirectoryStore { root }),
+            true => Ok(DirectoryStore { root, plain: Arc::default() }),
             false => Err(Error::invalid("is not a directory")),
         }
     }
 
-    /// The path of what is under `key`, without symbolic links; none if there is nothing.
-    fn resolve(&self, key: &Key) -> Result<Option<PathBuf>> {
-        match self.root.join(key.as_str()).canonicalize() {
-            Ok(path) if path.starts_with(&self.root) => Ok(Some(path)),
+    /// The path of what is under `key`, without symbolic links, and what it is; none if there is nothing.
+    fn find(&self, key: &Key) -> Result<Option<(PathBuf, Metadata)>> {
+        let path = self.root.join(key.as_str());
+        let (parent, _) = key.as_str().rsplit_once('/').unwrap_or_default();
+        if self.is_plain(parent) {
+            match fs::symlink_metadata(&path) {
+                Ok(found) if !found.is_symlink() => return Ok(Some((path, found))),
+                Ok(_) => {}
+                Err(e) if is_nothing(&e) => return Ok(None),
+                Err(e) => return Err(e.into()),
+            }
+        }
+        match path.canonicalize() {
+            Ok(path) if path.starts_with(&self.root) => {
+                let found = fs::metadata(&path)?;
+                Ok(Some((path, found)))
+            }
             Ok(_) => Err(Error::malformed(format!("{key} leads out of the store"))),
             Err(e) if is_nothing(&e) => Ok(None),
             Err(e) => Err(Error::from(e)),
         }
     }
 
+    /// Whether `prefix` is a directory that no symbolic link leads to.
+    fn is_plain(&self, prefix: &str) -> bool {
+        let is_known = |prefix: &str| {
+            prefix.is_empty() || self.plain.read().unwrap_or_else(PoisonError::into_inner).contains(prefix)
+        };
+        if is_known(prefix) {
+            return true;
+        }
+        let ends = prefix.match_indices('/').map(|(at, _)| at).chain([prefix.len()]);
+        for part in ends.filter_map(|end| prefix.get(..end)) {
+            if is_known(part) {
+                continue;
+            }
+            if !fs::symlink_metadata(self.root.join(part)).is_ok_and(|found| found.is_dir()) {
+                return false;
+            }
+            self.note_plain(part.to_owned());
+        }
+        true
+    }
+
+    fn note_plain(&self, prefix: String) {
+        let mut plain = self.plain.write().unwrap_or_else(PoisonError::into_inner);
+        if plain.len() >= MOST_PLAIN {
+            plain.clear();
+        }
+        plain.insert(prefix);
+    }
+
     fn open_value(&self, key: &Key) -> Result<Option<(File, Metadata)>> {
-        let Some(path) = self.resolve(key)? else { return Ok(None) };
         // Asked before opening: opening a device can have effects.
-        let found = fs::metadata(&path)?;
+        let Some((path, found)) = self.find(key)? else { return Ok(None) };
         if found.is_dir() {
             return Ok(None);
         }
@@ -75,12 +121,11 @@ impl DirectoryStore {
         }
         let name = entry.file_name();
         let Some(name) = name.to_str() else { return Ok(EntryKind::Refused(NOT_UNICODE)) };
-        let path = match self.resolve(&prefix.join(name)?) {
-            Ok(Some(path)) => path,
+        let found = match self.find(&prefix.join(name)?) {
+            Ok(Some((_, found))) => found,
             Ok(None) => return Ok(EntryKind::Refused("leads to nothing")),
             Err(_) => return Ok(EntryKind::Refused("leads out of the store or in a circle")),
         };
-        let found = fs::metadata(path)?;
         Ok(match (found.is_dir(), found.is_file()) {
             (true, _) => EntryKind::Alias,
             (_, true) => EntryKind::Value,
@@ -91,9 +136,8 @@ impl DirectoryStore {
 
 impl Store for DirectoryStore {
     fn size(&self, key: &Key) -> Result<Option<u64>> {
-        let Some(path) = self.resolve(key)? else { return Ok(None) };
-        let found = fs::metadata(path)?;
-        Ok(found.is_file().then_some(found.len()))
+        let found = self.find(key)?;
+        Ok(found.filter(|(_, found)| found.is_file()).map(|(_, found)| found.len()))
     }
 
     fn read(&self, key: &Key, most: u64) -> Result<Option<Bytes>> {
@@ -111,13 +155,21 @@ impl Store for DirectoryStore {
         read_exactly(&mut file, len).map(Some)
     }
 
+    fn resolve(&self, key: &Key) -> Result<Option<Key>> {
+        let Some((path, _)) = self.find(key)? else { return Ok(None) };
+        let inner = path.strip_prefix(&self.root).ok().and_then(Path::to_str);
+        let inner = inner.ok_or_else(|| Error::malformed(format!("{key} {NOT_UNICODE}")))?;
+        Key::new(&inner.replace(std::path::MAIN_SEPARATOR, "/")).map(Some)
+    }
+
     fn list(&self, prefix: &Key) -> Result<Vec<Entry>> {
-        let Some(path) = self.resolve(prefix)? else { return Ok(Vec::new()) };
+        let Some((path, _)) = self.find(prefix)? else { return Ok(Vec::new()) };
         let items = match fs::read_dir(path) {
             Ok(items) => items,
             Err(e) if is_nothing(&e) => return Ok(Vec::new()),
             Err(e) => return Err(e.into()),
         };
+        let is_plain = self.is_plain(prefix.as_str());
         let mut entries = Vec::new();
         for item in items {
             let item = item?;
@@ -125,6 +177,9 @@ impl Store for DirectoryStore {
                 Ok(name) => (name, self.kind(prefix, &item)?),
                 Err(name) => (name.to_string_lossy().into_owned(), EntryKind::Refused(NOT_UNICODE)),
             };
+            if is_plain && kind == EntryKind::Prefix {
+                self.note_plain(prefix.join(&name)?.as_str().to_owned());
+            }
             entries.push(Entry { name, kind });
         }
         entries.sort_by(|one, other| one.name.cmp(&other.name));
@@ -162,5 +217,8 @@ fn without_waiting(options: &mut OpenOptions) -> &mut OpenOptions {
 fn without_waiting(options: &mut OpenOptions) -> &mut OpenOptions {
     options
 }
+
+/// Prefixes that are remembered at once.
+const MOST_PLAIN: usize = 1 << 16;
 
 const NOT_UNICODE: &str = "has a name that is not Unicode";

@@ -137,6 +137,9 @@ fn links_are_followed_within_the_directory_and_no_further() {
     assert_eq!(kind("dangling"), EntryKind::Refused("leads to nothing"));
     assert_eq!(kind("copy"), EntryKind::Value);
     assert!(names(&store.list(&key("a")).unwrap()).contains(&("up", EntryKind::Alias)));
+    assert_eq!(store.resolve(&key("a/up/a/c/0")).unwrap(), Some(key("a/c/0")));
+    assert_eq!(store.resolve(&key("a/up")).unwrap(), Some(Key::root()));
+    assert_eq!(store.resolve(&key("dangling")).unwrap(), None);
 }
 
 #[test]

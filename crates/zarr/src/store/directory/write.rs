@@ -182,7 +182,7 @@ impl WritableStore for DirectoryWriter {
 
     fn delete(&self, key: &Key) -> Result<bool> {
         let (prefix, name) = split(key)?;
-        let Some(folder) = self.store.resolve(&Key::new(prefix)?)? else { return Ok(false) };
+        let Some((folder, _)) = self.store.find(&Key::new(prefix)?)? else { return Ok(false) };
         let path = folder.join(name);
         match fs::symlink_metadata(&path) {
             Ok(found) if found.is_dir() => return Ok(false),
