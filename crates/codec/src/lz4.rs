@@ -1,6 +1,8 @@
-//! LZ4 blocks, and how the HDF5 filter frames them; id 32004 in the HDF5 registry.
+//! LZ4 blocks, and how the HDF5 filter (id 32004 in its registry) and numcodecs frame them.
 //!
-//! The frame: the decoded size in eight bytes, the size of a block in four, both most significant byte first, then
+//! The frame of numcodecs is the decoded size in four bytes, least significant first, and one block.
+//!
+//! The frame of the filter: the decoded size in eight bytes, the size of a block in four, both most significant byte first, then
 //! the blocks, each behind its stored size in four. A block of as many stored bytes as decoded ones is not compressed.
 //!
 //! Spec: LZ4 Block Format
@@ -99,6 +101,50 @@ impl Transform for Lz4Hdf5 {
     }
 }
 
+/// An LZ4 block behind its decoded size, as numcodecs frames it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Lz4Numcodecs;
+
+impl Transform for Lz4Numcodecs {
+    fn decoded_sizes(&self, _: usize, most: usize) -> Option<(usize, usize)> {
+        Some((0, most.checked_sub(SIZE)?.saturating_mul(MOST_RATIO)))
+    }
+
+    fn declared_size(&self, stored: &[u8]) -> Result<Option<usize>> {
+        split_size(stored).map(|(size, _)| Some(size))
+    }
+
+    fn most_encoded(&self, raw: usize) -> usize {
+        get_maximum_output_size(raw).saturating_add(SIZE)
+    }
+
+    fn decode(&self, stored: &[u8], out: &mut [u8], _: &mut Coders) -> Result<usize> {
+        let (size, block) = split_size(stored)?;
+        decode_block(block, room(out, size)?)?;
+        Ok(size)
+    }
+
+    fn encode(&self, raw: &[u8], out: &mut Vec<u8>, coders: &mut Coders) -> Result<()> {
+        let size = i32::try_from(raw.len())
+            .map_err(|_| Error::invalid(format!("{} bytes in one LZ4 block of at most 2 GiB", raw.len())))?;
+        out.clear();
+        out.extend_from_slice(&size.to_le_bytes());
+        encode_block(raw, out, coders);
+        Ok(())
+    }
+}
+
+fn split_size(stored: &[u8]) -> Result<(usize, &[u8])> {
+    let Some((size, block)) = stored.split_first_chunk() else {
+        return Err(Error::malformed(format!("{} bytes, an LZ4 frame begins with {SIZE}", stored.len())));
+    };
+    let size = i32::from_le_bytes(*size);
+    match usize::try_from(size) {
+        Ok(size) => Ok((size, block)),
+        Err(_) => Err(Error::malformed(format!("an LZ4 block of {size} bytes"))),
+    }
+}
+
 /// Decodes one block that holds exactly as many bytes as `out`.
 pub(crate) fn decode_block(stored: &[u8], out: &mut [u8]) -> Result<()> {
     match decompress_into(stored, out) {
@@ -129,6 +175,7 @@ pub(crate) fn encode_block(raw: &[u8], out: &mut Vec<u8>, coders: &mut Coders) {
 pub(crate) const MOST_RATIO: usize = 255;
 
 const HEADER: usize = 12;
+const SIZE: usize = 4;
 const DEFAULT_BLOCK: u32 = 1 << 30;
 
 fn ends_early(stored: &[u8]) -> Error {

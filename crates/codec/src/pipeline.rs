@@ -36,6 +36,12 @@ impl Scratch {
     pub fn new() -> Self {
         Scratch::default()
     }
+
+    /// Bytes of the buffers, which whoever keeps them from one array to the next may find too many.
+    pub fn held(&self) -> usize {
+        let Buffers { stored, decoded, wanted, rows } = &self.buffers;
+        [&self.held, &self.spare, stored, decoded, wanted, rows].iter().map(|buffer| buffer.capacity()).sum()
+    }
 }
 
 /// Whether `stored` can decode to exactly `len` bytes, by its length and by what frames say of themselves. Ask
@@ -201,8 +207,8 @@ fn malformed(e: Error) -> Error {
 mod tests {
     use super::*;
     use crate::{
-        Bitshuffle, BitshuffleCodec, Blosc, Blosc2, BloscCodec, BloscShuffle, Bzip2, Deflate, Fletcher32,
-        Gzip, Lz4Hdf5, Lzf, Shuffle, Snappy, Zstd,
+        Bitshuffle, BitshuffleCodec, Blosc, Blosc2, BloscCodec, BloscShuffle, Bzip2, Checksum,
+        ChecksumAlgorithm, Deflate, Fletcher32, Gzip, Lz4Hdf5, Lz4Numcodecs, Lzf, Shuffle, Snappy, Zstd,
     };
     use proptest::prelude::*;
 
@@ -216,6 +222,16 @@ mod tests {
 
     fn codecs() -> impl Strategy<Value = Vec<Codec>> {
         prop::collection::vec(codec(), 0..6)
+    }
+
+    fn checksum() -> impl Strategy<Value = Codec> {
+        let algorithm = prop_oneof![
+            Just(ChecksumAlgorithm::Crc32),
+            Just(ChecksumAlgorithm::Crc32c),
+            Just(ChecksumAlgorithm::Adler32),
+            any::<u32>().prop_map(|initial| ChecksumAlgorithm::Lookup3 { initial }),
+        ];
+        (algorithm, any::<bool>()).prop_map(|(algorithm, at_start)| Checksum { algorithm, at_start }.into())
     }
 
     /// Codecs of all kinds but those that take only certain data.
@@ -242,6 +258,8 @@ mod tests {
             codec(),
             Just(Lzf.into()),
             Just(Snappy.into()),
+            Just(Lz4Numcodecs.into()),
+            checksum(),
             (0..=12_u8).prop_map(|level| Gzip { level }.into()),
             (1..=9_u8).prop_map(|level| Bzip2 { level }.into()),
             (-9..=19, any::<bool>()).prop_map(|(level, checksum)| Zstd { level, checksum }.into()),
