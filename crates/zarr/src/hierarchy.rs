@@ -3,8 +3,11 @@
 //! Spec: Zarr v3 "Hierarchy", Zarr v2 "Hierarchies"
 
 mod consolidated;
+mod remains;
+mod stored;
 mod walk;
 
+pub use remains::Remains;
 pub use walk::Walk;
 
 use crate::json::{Deviation, Json, Object};
@@ -124,6 +127,11 @@ impl Hierarchy {
             }
         }
         Ok(None)
+    }
+
+    /// What can be told of the node at `path` where [`Hierarchy::node`] fails.
+    pub fn remains(&self, path: &Key) -> Remains {
+        Remains::of(self, path)
     }
 
     /// What may be a node directly below `path`, sorted by name; [`Hierarchy::node`] tells which are.

@@ -175,3 +175,53 @@ fn documents_have_limits() {
     let hierarchy = Hierarchy::unconsolidated(memory(&[("zarr.json", ARRAY_3)]), limits);
     assert_eq!(hierarchy.node(&Key::root()).unwrap_err().kind(), ErrorKind::LimitExceeded);
 }
+
+#[test]
+fn of_broken_nodes_their_attributes_are_left() {
+    let broken_3 = ARRAY_3.replace("int8", "int7");
+    let broken_2 = ARRAY_2.replace("|i1", "|i7");
+    let hierarchy = open(&[
+        ("a/zarr.json", &broken_3),
+        ("b/.zarray", &broken_2),
+        ("b/.zattrs", r#"{"a":2}"#),
+        ("c/.zgroup", "{"),
+        ("d/zarr.json", "[]"),
+    ])
+    .unwrap();
+    let told = |path: &str| {
+        assert!(path == "e" || hierarchy.node(&key(path)).is_err());
+        let Remains { is_array, attributes } = hierarchy.remains(&key(path));
+        (is_array, attributes.map(|attributes| Json::Object(attributes).emit_compact()))
+    };
+    assert_eq!(told("a"), (Some(true), Some(r#"{"a":1}"#.to_owned())));
+    assert_eq!(told("b"), (Some(true), Some(r#"{"a":2}"#.to_owned())));
+    assert_eq!(told("c"), (Some(false), None));
+    assert_eq!(told("d"), (None, None));
+    assert_eq!(told("e"), (None, None));
+}
+
+#[test]
+fn bytes_of_chunks_are_those_of_keys_that_chunks_can_have() {
+    let dotted = ARRAY_3.replace("\"default\"", r#"{"name":"default","configuration":{"separator":"."}}"#);
+    let hierarchy = open(&[
+        ("a/zarr.json", ARRAY_3),
+        ("a/c/0", "12"),
+        ("a/c/17", "3"),
+        ("a/c/x", "no chunk"),
+        ("a/notes", "no chunk"),
+        ("b/.zarray", ARRAY_2),
+        ("b/.zattrs", "{}"),
+        ("b/0", "1234"),
+        ("b/1.5", "12345"),
+        ("c/zarr.json", &dotted),
+        ("c/c.0", "1"),
+        ("c/c/0", "no chunk"),
+        ("d/zarr.json", ARRAY_3),
+    ])
+    .unwrap();
+    let node = |path: &str| hierarchy.node(&key(path)).unwrap().unwrap();
+    let bytes = ["a", "b", "c", "d"].map(|path| hierarchy.chunk_bytes(&node(path)).unwrap());
+    assert_eq!(bytes, [3, 9, 1, 0]);
+    assert!(hierarchy.has_chunks(&node("a")).unwrap() && !hierarchy.has_chunks(&node("d")).unwrap());
+    assert!(hierarchy.stored_bytes().unwrap() > bytes.iter().sum());
+}

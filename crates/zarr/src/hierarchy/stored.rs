@@ -1,0 +1,105 @@
+//! How many bytes nodes take in their store.
+
+use super::{Hierarchy, Metadata, Node};
+use crate::metadata::{ChunkKeyEncoding, Separator, v3};
+use crate::store::{EntryKind, Key};
+use hyperslab_core::Result;
+
+impl Hierarchy {
+    /// Bytes of all values of the store.
+    ///
+    /// # Errors
+    /// If the store cannot be listed.
+    pub fn stored_bytes(&self) -> Result<u64> {
+        let mut sum = 0_u64;
+        self.values(&Key::root(), &mut |_, size| {
+            sum = sum.saturating_add(size);
+            true
+        })?;
+        Ok(sum)
+    }
+
+    /// Bytes of the chunks of an array; 0 for a group.
+    ///
+    /// # Errors
+    /// If the store cannot be listed.
+    pub fn chunk_bytes(&self, node: &Node) -> Result<u64> {
+        let mut sum = 0_u64;
+        self.chunks(node, &mut |size| {
+            sum = sum.saturating_add(size);
+            true
+        })?;
+        Ok(sum)
+    }
+
+    /// Whether an array has any chunk at all.
+    ///
+    /// # Errors
+    /// If the store cannot be listed.
+    pub fn has_chunks(&self, node: &Node) -> Result<bool> {
+        let mut found = false;
+        self.chunks(node, &mut |_| {
+            found = true;
+            false
+        })?;
+        Ok(found)
+    }
+
+    fn chunks(&self, node: &Node, visit: &mut dyn FnMut(u64) -> bool) -> Result<()> {
+        let keys = match &node.metadata {
+            Metadata::V3(v3::NodeMetadata::Array(array)) => *array.chunk_key_encoding,
+            Metadata::V2Array { array, .. } => array.chunk_key_encoding(),
+            _ => return Ok(()),
+        };
+        let own = match node.path.is_root() {
+            true => 0,
+            false => node.path.as_str().len() + 1,
+        };
+        self.values(&node.path, &mut |key, size| match key.as_str().get(own..) {
+            Some(inner) if may_be_chunk(inner, keys) => visit(size),
+            _ => true,
+        })
+    }
+
+    /// Visits every value below `path` with its size until `visit` has seen enough.
+    fn values(&self, path: &Key, visit: &mut dyn FnMut(&Key, u64) -> bool) -> Result<()> {
+        let mut left = vec![path.clone()];
+        while let Some(prefix) = left.pop() {
+            for entry in self.store.list(&prefix)? {
+                match entry.kind {
+                    EntryKind::Prefix => left.push(prefix.join(&entry.name)?),
+                    EntryKind::Value => {
+                        let key = prefix.join(&entry.name)?;
+                        // It may have gone since it was listed.
+                        let size = self.store.size(&key)?;
+                        if size.is_some_and(|size| !visit(&key, size)) {
+                            return Ok(());
+                        }
+                    }
+                    EntryKind::Alias | EntryKind::Refused(_) => {}
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether a key below an array looks like that of a chunk, and not of a document or of what somebody put there.
+fn may_be_chunk(key: &str, keys: ChunkKeyEncoding) -> bool {
+    let (index, separator) = match keys {
+        ChunkKeyEncoding::Default(separator) => match key.strip_prefix('c') {
+            Some("") => return true,
+            Some(rest) => match rest.strip_prefix(separator.text()) {
+                Some(index) => (index, separator),
+                None => return false,
+            },
+            None => return false,
+        },
+        ChunkKeyEncoding::V2(separator) => (key, separator),
+    };
+    let place = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    match separator {
+        Separator::Dot => index.split('.').all(place),
+        Separator::Slash => index.split('/').all(place),
+    }
+}
