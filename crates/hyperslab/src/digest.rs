@@ -3,13 +3,13 @@
 
 mod element;
 
+use crate::engine::stream;
 use crate::source::{Entry, Handle, Item, Source, check_size};
 use crate::walk::{Step, walk};
 use element::{Plan, head};
-use hyperslab_core::nd::{Region, bands, element_count};
-use hyperslab_core::rows::Heap;
-use hyperslab_core::{Error, ErrorKind, Result};
-use hyperslab_model::{Attribute, Link, NodePath, Unreadable, Values};
+use hyperslab_core::nd::{Region, element_count};
+use hyperslab_core::{Error, Result};
+use hyperslab_model::{Attribute, Link, NodePath, Unreadable};
 use std::fmt::Write as _;
 
 /// One line of a digest.
@@ -276,29 +276,12 @@ fn array(
     let mut hasher = head(&datatype, shape.as_deref());
     if let Some(shape) = &shape {
         check_size(source, &*array)?;
-        let row = array
-            .datatype()
-            .row_size()
-            .ok_or_else(|| Error::invalid("an element of more than 2^64 bytes"))?;
         let plan = Plan::new(array.datatype());
-        let mut rows = Vec::new();
-        for band in bands(&Region::all(shape), array.chunk(), row, BAND)? {
-            let count = band.len();
-            let len = count.and_then(|n| usize::try_from(n).ok()).and_then(|n| n.checked_mul(row));
-            let len =
-                len.ok_or_else(|| Error::new(ErrorKind::LimitExceeded, "a row of more than 2^64 bytes"))?;
-            rows.resize(len, 0);
-            let mut heap = Heap::default();
-            array.read(&band, &mut rows, &mut heap)?;
-            let values = Values { rows: std::mem::take(&mut rows).into(), heap };
-            plan.hash(source, &values, count, &mut hasher)?;
-            hashed(&handle.path, len as u64);
-            // The buffer is ours alone again once the values are gone.
-            rows = values.rows.try_into_mut().map(Vec::from).unwrap_or_default();
-        }
+        stream(&*array, &Region::all(shape), &mut |count, values| {
+            plan.hash(source, values, count, &mut hasher)?;
+            hashed(&handle.path, values.rows.len() as u64);
+            Ok(())
+        })?;
     }
     Ok(LineContent::Hashed { kind: "array", datatype, shape, digest: hasher.finalize() })
 }
-
-/// Bytes of rows that are held at once.
-const BAND: u64 = 32 << 20;

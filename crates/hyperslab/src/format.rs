@@ -4,6 +4,7 @@ mod hdf5;
 mod ndl;
 
 use crate::check::{CheckOptions, Report};
+use crate::pool::Pool;
 use crate::source::Source;
 use hyperslab_core::storage::{FileStorage, ReadAt};
 use hyperslab_core::{Error, ErrorKind, Limits, Result};
@@ -70,6 +71,8 @@ pub struct OpenOptions {
     pub raw: bool,
     /// The format, by name; found by content if `None`.
     pub format: Option<String>,
+    /// The threads that read, and their memory.
+    pub pool: Pool,
     /// Folders, beside that of the opened file, in which files that it names may be followed.
     pub allow_external: Vec<PathBuf>,
 }

@@ -1,6 +1,9 @@
 //! An opened file, whatever its format.
 
-use hyperslab_core::nd::{Region, element_count};
+use crate::engine;
+use crate::pool::Pool;
+use hyperslab_codec::Scratch;
+use hyperslab_core::nd::{Planes, Region, element_count};
 use hyperslab_core::rows::Heap;
 use hyperslab_core::{Error, ErrorKind, Limits, Result};
 use hyperslab_model::{Datatype, Link, Node, NodeKind, NodePath, Reference, Shape, Storage, Unreadable};
@@ -85,12 +88,34 @@ pub trait ArraySource: Send + Sync {
     /// The shape of a chunk, for readers that want to go along with it; empty where there are none.
     fn chunk(&self) -> &[u64];
 
-    /// Fills `rows` with the elements of `region`, row-major. `heap` is empty, or was filled by reading from
-    /// this array.
+    /// The threads that read it.
+    fn pool(&self) -> &Pool;
+
+    /// Fills `rows` with the elements of `region`, row-major, with as many threads of the pool as gain from it.
+    /// `heap` is empty, or was filled by reading from this array.
     ///
     /// # Errors
-    /// If a chunk cannot be read; `rows` is then unspecified.
-    fn read(&self, region: &Region, rows: &mut [u8], heap: &mut Heap<Reference>) -> Result<()>;
+    /// If `rows` is not as long as the region, or a chunk cannot be read; `rows` is then unspecified.
+    fn read(&self, region: &Region, rows: &mut [u8], heap: &mut Heap<Reference>) -> Result<()> {
+        engine::read(self, region, rows, heap)
+    }
+
+    /// What [`ArraySource::read`] has each thread do: fills a part of the caller's memory, with the buffers and
+    /// coders of the thread.
+    ///
+    /// # Errors
+    /// As [`ArraySource::read`].
+    fn read_part(
+        &self,
+        region: &Region,
+        rows: &mut Planes<'_>,
+        heap: &mut Heap<Reference>,
+        scratch: &mut Scratch,
+    ) -> Result<()>;
+
+    /// Whether parts can be read at once: elements do not point to others, whose order in the heap would be that
+    /// of the threads, and to find them takes less than to read them.
+    fn is_divisible(&self) -> bool;
 
     /// Bytes that the elements take in the file.
     ///

@@ -39,7 +39,9 @@ pub fn bands(region: &Region, chunk: &[u64], row: usize, most_bytes: u64) -> Res
         (cut, index_bytes) = (dimension, bytes);
         bytes = bytes.saturating_mul(*count);
     }
+    let torn = region.count.iter().zip(chunk).take(cut).any(|(count, chunk)| *count > 1 && *chunk > 1);
     Ok(Bands {
+        torn,
         most: most_bytes.checked_div(index_bytes).unwrap_or(u64::MAX).max(1),
         chunk: chunk.get(cut).copied().unwrap_or(1),
         next: (!region.is_empty()).then(|| vec![0; region.rank().min(cut + 1)]),
@@ -57,6 +59,15 @@ pub struct Bands {
     chunk: u64,
     /// How many indexes of that dimension fit in a band.
     most: u64,
+    /// Whether chunks reach over several indexes of a dimension above it.
+    torn: bool,
+}
+
+impl Bands {
+    /// Whether there are chunks with elements in more than one band, beside those at the border of two.
+    pub fn tears_chunks(&self) -> bool {
+        self.torn || self.chunk > self.most
+    }
 }
 
 impl Iterator for Bands {
@@ -135,6 +146,9 @@ mod tests {
         assert_eq!(starts, [3, 8, 16]);
         let starts: Vec<_> = bands(&region, &[8, 10], 4, 50 * 4).unwrap().map(|b| b.start[0]).collect();
         assert_eq!(starts, [3, 8, 13, 16, 21]);
+        let torn = |chunk: &[u64], most| bands(&region, chunk, 4, most).unwrap().tears_chunks();
+        assert!(!torn(&[8, 10], 80 * 4) && torn(&[8, 10], 50 * 4));
+        assert!(!torn(&[1, 1], 4) && torn(&[2, 1], 4) && torn(&[1, 10], 36) && !torn(&[1, 10], 40));
     }
 
     #[test]

@@ -14,6 +14,7 @@ mod storage;
 
 use super::{Format, OpenOptions, Probe, Recognition};
 use crate::check::{CheckOptions, Report};
+use crate::pool::Pool;
 use crate::source::{ArraySource, Entry, Handle, Item, Source, Stored};
 use array::Hdf5Array;
 use hyperslab_core::storage::ReadAt;
@@ -71,6 +72,7 @@ impl Format for Hdf5 {
             file,
             len,
             raw: options.raw,
+            pool: options.pool.clone(),
             netcdf,
             paths: OnceLock::new(),
             dimcoords: Mutex::default(),
@@ -88,6 +90,7 @@ struct Hdf5Source {
     file: File,
     len: u64,
     raw: bool,
+    pool: Pool,
     netcdf: bool,
     paths: OnceLock<Paths>,
     /// Which scales name dimensions, by address: a file has few, and each variable asks.

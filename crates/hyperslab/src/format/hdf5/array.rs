@@ -1,8 +1,10 @@
 //! Elements of HDF5 datasets.
 
 use super::Hdf5Source;
+use crate::pool::Pool;
 use crate::source::ArraySource;
-use hyperslab_core::nd::Region;
+use hyperslab_codec::Scratch;
+use hyperslab_core::nd::{Planes, Region};
 use hyperslab_core::rows::Heap;
 use hyperslab_core::{Error, Result};
 use hyperslab_hdf5::{Array, Dataset};
@@ -42,8 +44,23 @@ impl ArraySource for Hdf5Array<'_> {
         &self.chunk
     }
 
-    fn read(&self, region: &Region, rows: &mut [u8], heap: &mut Heap<Reference>) -> Result<()> {
-        read_with(self.source, heap, |heap| self.array.read(&self.source.file, region, rows, heap))
+    fn pool(&self) -> &Pool {
+        &self.source.pool
+    }
+
+    fn read_part(
+        &self,
+        region: &Region,
+        rows: &mut Planes<'_>,
+        heap: &mut Heap<Reference>,
+        scratch: &mut Scratch,
+    ) -> Result<()> {
+        let file = &self.source.file;
+        read_with(self.source, heap, |heap| self.array.read_part(file, region, rows, heap, scratch))
+    }
+
+    fn is_divisible(&self) -> bool {
+        self.array.is_stored_here() && !self.array.has_slots()
     }
 
     fn stored(&self) -> Result<u64> {

@@ -2,8 +2,10 @@
 
 use super::super::hdf5::netcdf::default_fill;
 use crate::describe::leaves;
+use crate::pool::Pool;
 use crate::source::{ArraySource, Origin};
-use hyperslab_core::nd::{Region, element_count, fill_rows, scatter};
+use hyperslab_codec::Scratch;
+use hyperslab_core::nd::{Planes, Region, element_count};
 use hyperslab_core::rows::{Heap, Slot};
 use hyperslab_core::{Error, ErrorKind, Limits, Result};
 use hyperslab_model::{
@@ -15,6 +17,8 @@ pub(super) struct NdlArray<'a> {
     datatype: &'a Arc<Datatype>,
     extents: Option<Vec<u64>>,
     chunk: Vec<u64>,
+    /// Of one thread: moving what is in memory gains nothing from more.
+    pool: Pool,
     /// Its elements, or the one that all are.
     values: Elements<'a>,
 }
@@ -53,7 +57,7 @@ impl<'a> NdlArray<'a> {
         let rank = extents.as_ref().map_or(0, Vec::len);
         let chunk =
             storage.chunk.clone().filter(|chunk| chunk.len() == rank).unwrap_or_else(|| vec![1; rank]);
-        Ok(NdlArray { datatype, extents, chunk, values })
+        Ok(NdlArray { datatype, extents, chunk, pool: Pool::new(1, Pool::MEMORY), values })
     }
 }
 
@@ -70,7 +74,17 @@ impl ArraySource for NdlArray<'_> {
         &self.chunk
     }
 
-    fn read(&self, region: &Region, rows: &mut [u8], heap: &mut Heap<Reference>) -> Result<()> {
+    fn pool(&self) -> &Pool {
+        &self.pool
+    }
+
+    fn read_part(
+        &self,
+        region: &Region,
+        rows: &mut Planes<'_>,
+        heap: &mut Heap<Reference>,
+        _: &mut Scratch,
+    ) -> Result<()> {
         let extents = self.extents.as_deref().unwrap_or_default();
         region.check(extents)?;
         let values = match &self.values {
@@ -87,12 +101,17 @@ impl ArraySource for NdlArray<'_> {
             heap.clone_from(&values.heap);
         }
         match &self.values {
-            Elements::Fill(one) => fill_rows(&one.rows, rows),
+            Elements::Fill(one) => rows.fill(&one.rows),
             _ => {
                 let row = self.datatype.row_size().unwrap_or(0);
-                scatter(&values.rows, &vec![0; extents.len()], extents, region, rows, row)
+                let overlap = rows.overlap(&vec![0; extents.len()], extents, region, row)?;
+                overlap.map_or(Ok(()), |mut overlap| overlap.scatter(&values.rows))
             }
         }
+    }
+
+    fn is_divisible(&self) -> bool {
+        false
     }
 
     fn stored(&self) -> Result<u64> {

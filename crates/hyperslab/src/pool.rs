@@ -1,0 +1,250 @@
+//! The threads that read and decode. No other module starts any.
+
+use hyperslab_codec::Scratch;
+use hyperslab_core::{Error, Result};
+use std::num::NonZeroUsize;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc::{SyncSender, sync_channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+
+/// How many threads work at once, how much memory they may take for what passes through, and the coders and
+/// buffers that they keep from one piece of work to the next. Clones are the same pool.
+///
+/// A pool holds no threads: they are started for work that is worth it, as many as no other work of the pool
+/// occupies.
+///
+/// ```
+/// use hyperslab::{OpenOptions, Pool};
+///
+/// let options = OpenOptions { pool: Pool::new(2, Pool::MEMORY), ..OpenOptions::default() };
+/// assert_eq!(options.pool.threads(), 2);
+/// ```
+#[derive(Clone, Debug)]
+pub struct Pool(Arc<Shared>);
+
+struct Shared {
+    threads: usize,
+    memory: u64,
+    /// Threads at work.
+    busy: AtomicUsize,
+    idle: Mutex<Vec<Scratch>>,
+}
+
+impl Pool {
+    /// Bytes that elements on their way take unless it is said otherwise.
+    pub const MEMORY: u64 = 512 << 20;
+
+    /// A pool of `threads`, as many as there are processors if 0, and of `memory` bytes.
+    pub fn new(threads: usize, memory: u64) -> Pool {
+        let threads = match threads {
+            0 => thread::available_parallelism().map_or(1, NonZeroUsize::get),
+            threads => threads,
+        };
+        Pool(Arc::new(Shared { threads, memory, busy: AtomicUsize::new(0), idle: Mutex::default() }))
+    }
+
+    /// How many threads work at once.
+    pub fn threads(&self) -> usize {
+        self.0.threads
+    }
+
+    /// Bytes that elements on their way may take; what the caller asked for as a whole is not counted.
+    pub fn memory(&self) -> u64 {
+        self.0.memory
+    }
+
+    /// Does `work` on this thread, with memory that was used before.
+    pub(crate) fn alone<T>(&self, work: impl FnOnce(&mut Scratch) -> T) -> T {
+        self.0.busy.fetch_add(1, Ordering::Relaxed);
+        let mut scratch = unpoisoned(&self.0.idle).pop().unwrap_or_default();
+        let done = work(&mut scratch);
+        self.0.busy.fetch_sub(1, Ordering::Relaxed);
+        if scratch.held() <= MOST_HELD {
+            let mut idle = unpoisoned(&self.0.idle);
+            if idle.len() < self.0.threads {
+                idle.push(scratch);
+            }
+        }
+        done
+    }
+
+    /// Does `work` with each of `items`, begun in their order, on this thread and as many others as are free.
+    ///
+    /// # Errors
+    /// That of the first item that failed, whatever the threads.
+    pub(crate) fn each<T: Send>(
+        &self,
+        items: Vec<T>,
+        work: impl Fn(T, &mut Scratch) -> Result<()> + Sync,
+    ) -> Result<()> {
+        let helpers = self.free().min(items.len().saturating_sub(1));
+        let queue = Mutex::new(items.into_iter().enumerate());
+        let failed: Mutex<Option<(usize, Error)>> = Mutex::default();
+        let stop = AtomicBool::new(false);
+        let worker = || {
+            self.alone(|scratch| {
+                while !stop.load(Ordering::Relaxed) {
+                    let Some((index, item)) = unpoisoned(&queue).next() else { return };
+                    let Err(error) = work(item, scratch) else { continue };
+                    // All items before this one are begun and will be finished, so the first failure is known.
+                    stop.store(true, Ordering::Relaxed);
+                    let mut failed = unpoisoned(&failed);
+                    if failed.as_ref().is_none_or(|(first, _)| index < *first) {
+                        *failed = Some((index, error));
+                    }
+                }
+            });
+        };
+        thread::scope(|scope| {
+            for _ in 0..helpers {
+                // Where the system has no more threads, fewer do the same work.
+                if thread::Builder::new().spawn_scoped(scope, worker).is_err() {
+                    break;
+                }
+            }
+            worker();
+        });
+        match failed.into_inner().unwrap_or_else(PoisonError::into_inner) {
+            Some((_, error)) => Err(error),
+            None => Ok(()),
+        }
+    }
+
+    /// Lets `make` send what `take` gets in the same order, one while the other is used: at once if there are
+    /// several threads, in turn if not.
+    ///
+    /// # Errors
+    /// The first of either.
+    pub(crate) fn ahead<T: Send>(
+        &self,
+        make: impl FnOnce(&mut dyn FnMut(T) -> Result<()>) -> Result<()> + Send,
+        mut take: impl FnMut(T) -> Result<()>,
+    ) -> Result<()> {
+        if self.threads() < 2 {
+            return make(&mut take);
+        }
+        thread::scope(|scope| {
+            let (sender, receiver) = sync_channel(0);
+            let send = move |sender: &SyncSender<T>, item| {
+                // What nobody takes any more ends the making; why, the taker says.
+                sender.send(item).map_err(|_| Error::invalid("nobody takes what is read"))
+            };
+            let maker =
+                thread::Builder::new().spawn_scoped(scope, move || make(&mut |item| send(&sender, item)))?;
+            for item in &receiver {
+                if let Err(error) = take(item) {
+                    drop(receiver);
+                    // It ends at its next item.
+                    let _ = maker.join();
+                    return Err(error);
+                }
+            }
+            maker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        })
+    }
+
+    /// How many threads beside the caller's no other work occupies.
+    fn free(&self) -> usize {
+        (self.threads() - 1).saturating_sub(self.0.busy.load(Ordering::Relaxed))
+    }
+}
+
+impl Default for Pool {
+    /// As many threads as there are processors.
+    fn default() -> Self {
+        Pool::new(0, Pool::MEMORY)
+    }
+}
+
+impl std::fmt::Debug for Shared {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} threads, {} bytes", self.threads, self.memory)
+    }
+}
+
+fn unpoisoned<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Bytes of buffers that a thread keeps for the next work.
+const MOST_HELD: usize = 16 << 20;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    #[test]
+    fn every_item_is_worked_on_once_by_several_threads() {
+        let pool = Pool::new(3, Pool::MEMORY);
+        let (done, threads) = (Mutex::new(Vec::new()), Mutex::new(std::collections::HashSet::new()));
+        pool.each((0..100).collect(), |item, _| {
+            thread::sleep(Duration::from_millis(1));
+            done.lock().unwrap().push(item);
+            threads.lock().unwrap().insert(thread::current().id());
+            Ok(())
+        })
+        .unwrap();
+        let mut done = done.into_inner().unwrap();
+        done.sort_unstable();
+        assert_eq!(done, (0..100).collect::<Vec<_>>());
+        assert_eq!(threads.into_inner().unwrap().len(), 3);
+        assert_eq!(pool.0.busy.load(Ordering::Relaxed), 0);
+    }
+
+    #[test]
+    fn work_within_work_gets_no_more_threads_than_there_are() {
+        let pool = Pool::new(2, Pool::MEMORY);
+        let (now, most) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        pool.each(vec![(); 4], |(), _| {
+            pool.each(vec![(); 4], |(), _| {
+                most.fetch_max(now.fetch_add(1, Ordering::Relaxed) + 1, Ordering::Relaxed);
+                thread::sleep(Duration::from_millis(1));
+                now.fetch_sub(1, Ordering::Relaxed);
+                Ok(())
+            })
+        })
+        .unwrap();
+        assert!(most.into_inner() <= 2);
+    }
+
+    #[test]
+    fn the_first_failure_is_told_whatever_the_threads() {
+        let pool = Pool::new(4, Pool::MEMORY);
+        for _ in 0..50 {
+            let e = pool.each((0..40).collect(), |item: u64, _| match item {
+                7 => {
+                    thread::sleep(Duration::from_micros(300));
+                    Err(Error::invalid("seven"))
+                }
+                8.. => Err(Error::invalid("later")),
+                _ => Ok(()),
+            });
+            assert_eq!(e.unwrap_err().to_string(), "seven");
+        }
+    }
+
+    #[test]
+    fn what_is_made_ahead_arrives_in_order_and_ends_with_either_side() {
+        for threads in [1, 2] {
+            let pool = Pool::new(threads, Pool::MEMORY);
+            let mut got = Vec::new();
+            let make = |send: &mut dyn FnMut(u32) -> Result<()>| (0..20).try_for_each(send);
+            pool.ahead(make, |item| {
+                got.push(item);
+                Ok(())
+            })
+            .unwrap();
+            assert_eq!(got, (0..20).collect::<Vec<_>>());
+
+            let full = |item| if item == 3 { Err(Error::invalid("full")) } else { Ok(()) };
+            assert_eq!(pool.ahead(make, full).unwrap_err().to_string(), "full");
+            let broken = |send: &mut dyn FnMut(u32) -> Result<()>| {
+                send(0)?;
+                Err(Error::invalid("broken"))
+            };
+            assert_eq!(pool.ahead(broken, |_| Ok(())).unwrap_err().to_string(), "broken");
+        }
+    }
+}
