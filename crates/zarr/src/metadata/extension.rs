@@ -2,8 +2,8 @@
 //!
 //! Spec: Zarr v3 "Extension definition"
 
-use crate::json::{Json, Object, Spot};
-use hyperslab_core::Result;
+use crate::json::{Context, Json, Object, Spot};
+use hyperslab_core::{Limits, Result};
 
 /// A codec, storage transformer, chunk grid or key encoding by its name.
 #[derive(Clone, Debug, PartialEq)]
@@ -35,6 +35,12 @@ impl Extension {
     /// Whether a reader that does not know it may go on.
     pub fn may_be_ignored(&self) -> bool {
         self.must_understand == Some(false)
+    }
+
+    /// The extension that a document has within the configuration of another; none if it is none.
+    pub fn of_json(json: &Json) -> Option<Extension> {
+        let context = Context::new(&Limits::default());
+        Extension::parse(json, &context.document("configuration")).ok()
     }
 
     pub(crate) fn parse(json: &Json, at: &Spot<'_>) -> Result<Extension> {
