@@ -2,7 +2,7 @@
 //!
 //! Spec: Zarr v3 "Array data storage", Zarr v2 "Chunks"
 
-use crate::codec::{Chain, Reader, Stored};
+use crate::codec::{Chain, Reader, Stored, Writer};
 use crate::data_type::DataType;
 use crate::hierarchy::{Metadata, Node};
 use crate::json::Context;
@@ -99,7 +99,9 @@ impl Array {
             }
             _ => &self.fill,
         };
-        let mut reader = Reader { fill: filling, limits: &self.limits, scratch };
+        let heap_left = self.limits.allocation;
+        let heap = &mut heap.buffers;
+        let mut reader = Reader { fill: filling, limits: &self.limits, scratch, heap, heap_left };
         let mut chunks = self.grid.chunks_in(region)?;
         while let Some(chunk) = chunks.next_chunk() {
             let key = self.chunk_key(&chunk.index)?;
@@ -111,6 +113,21 @@ impl Array {
             read.map_err(|e| in_chunk(e, &key))?;
         }
         Ok(())
+    }
+
+    /// Encodes the rows of a whole chunk of `shape`, also where it reaches past the array; none if all elements are
+    /// the fill value, so that no chunk need be stored. Slots point into `heap`.
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidArgument`] for rows of another number, or elements that codecs cannot store.
+    pub fn encode_chunk<R>(
+        &self,
+        shape: &[u64],
+        rows: &[u8],
+        heap: &Heap<R>,
+        scratch: &mut Scratch,
+    ) -> Result<Option<Bytes>> {
+        self.chain.encode(rows, shape, &mut Writer { fill: &self.fill, heap: &heap.buffers, scratch })
     }
 
     fn of_v3(path: &Key, metadata: &v3::ArrayMetadata, limits: &Limits) -> Result<Array> {

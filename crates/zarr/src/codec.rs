@@ -1,136 +1,70 @@
 //! Codecs: what chunks are written through.
 //!
-//! A [`Chain`] is what metadata lists, made ready to read with: a permutation of dimensions, what makes bytes of
-//! elements, and what these bytes pass. Codecs that know no format are [`hyperslab_codec`]'s.
+//! A [`Chain`] is what metadata lists, made ready to read and write with: what changes elements, what makes bytes
+//! of them, and what these bytes pass. Codecs that know no format are [`hyperslab_codec`]'s.
 //!
 //! Spec: Zarr v3 "Codecs", Zarr v2 "Filters"
 
 mod bytes_to_bytes;
-mod crc32c;
+mod chunk;
+mod parse;
 mod sharding_indexed;
 mod transpose;
+mod variable;
+mod write;
 
-use crate::data_type::{ByteOrder, DataType, Layout};
-use crate::json::{Json, Spot};
-use crate::metadata::Extension;
-use crate::metadata::v2::{CodecConfiguration, Order};
-use crate::store::{Key, Store};
+pub(crate) use chunk::{Source, Stored};
+pub(crate) use write::Writer;
+
+use crate::data_type::Layout;
 use bytes::Bytes;
-use bytes_to_bytes::Stages;
-use hyperslab_codec::{Scratch, Shuffle};
+use chunk::{InMemory, Undone, whole};
+use hyperslab_codec::{Codec, Scratch};
 use hyperslab_core::nd::{Region, element_count, scatter};
 use hyperslab_core::{Error, ErrorKind, Limits, Result};
 use sharding_indexed::Sharding;
+use std::borrow::Cow;
 use std::ops::Range;
+use variable::Variable;
 
 /// The codecs of an array or of the inner chunks of its shards.
 #[derive(Clone, Debug)]
 pub(crate) struct Chain {
-    /// Dimension `i` as stored is dimension `order[i]` of the array.
-    order: Option<Vec<usize>>,
+    /// From elements to elements, first to last.
+    steps: Vec<Step>,
     to_bytes: ToBytes,
-    stages: Stages,
+    /// From bytes to bytes, first to last.
+    codecs: Vec<Codec>,
+    /// Bytes of a row.
+    row: usize,
+}
+
+#[derive(Clone, Debug)]
+enum Step {
+    /// Dimension `i` of what comes out is dimension `order[i]` of what goes in.
+    Transpose(Vec<usize>),
 }
 
 #[derive(Clone, Debug)]
 enum ToBytes {
     Bytes(Layout),
+    Variable(Variable),
     Sharding(Box<Sharding>),
-}
-
-/// Stored bytes, of which parts can be had.
-pub(crate) trait Source {
-    fn len(&self) -> u64;
-    fn part(&self, range: Range<u64>) -> Result<Bytes>;
 }
 
 /// What all chunks of an array have in common, and what is reused from one to the next.
 pub(crate) struct Reader<'a> {
+    /// The row of an element that was never written.
     pub(crate) fill: &'a [u8],
     pub(crate) limits: &'a Limits,
     pub(crate) scratch: &'a mut Scratch,
+    /// What slots point to.
+    pub(crate) heap: &'a mut Vec<Bytes>,
+    /// Bytes that may be added to it.
+    pub(crate) heap_left: u64,
 }
 
 impl Chain {
-    /// The codecs of version 3 for elements of fixed size, in chunks of `rank` dimensions.
-    pub(crate) fn parse(
-        codecs: &[Extension],
-        data_type: &DataType,
-        order: Option<ByteOrder>,
-        rank: usize,
-        at: &Spot<'_>,
-    ) -> Result<Chain> {
-        let mut permutation = None;
-        let mut to_bytes = None;
-        let mut stages = Stages::default();
-        for (index, codec) in codecs.iter().enumerate() {
-            let here = at.index(index);
-            let name = codec.name.as_str();
-            let is_first = match name {
-                "transpose" | "bytes" | "sharding_indexed" => true,
-                _ if stages.push_registered(codec, &here)? => false,
-                _ if codec.may_be_ignored() => continue,
-                _ => return Err(here.unsupported(format!("codec {name:?}"))),
-            };
-            match (is_first, to_bytes.is_some()) {
-                (true, true) => return Err(here.malformed(format!("{name:?} of what is bytes already"))),
-                (false, false) => return Err(here.malformed(format!("{name:?} of what is not bytes yet"))),
-                _ => {}
-            }
-            match name {
-                "transpose" => {
-                    let next = transpose::parse(codec, rank, &here)?;
-                    permutation = Some(transpose::then(permutation.as_deref(), &next));
-                }
-                "bytes" => to_bytes = Some(ToBytes::Bytes(layout(data_type, order, &here)?)),
-                "sharding_indexed" => {
-                    let sharding = Sharding::parse(codec, data_type, order, rank, &here)?;
-                    to_bytes = Some(ToBytes::Sharding(Box::new(sharding)));
-                }
-                _ => {}
-            }
-        }
-        let to_bytes = to_bytes.ok_or_else(|| at.malformed("no codec that makes bytes of elements"))?;
-        Ok(Chain { order: permutation, to_bytes, stages })
-    }
-
-    /// The filters and the compressor of version 2.
-    pub(crate) fn parse_v2(
-        filters: &[CodecConfiguration],
-        compressor: Option<&CodecConfiguration>,
-        dtype: &crate::data_type::Dtype,
-        order: (Order, usize),
-        at: &Spot<'_>,
-    ) -> Result<Chain> {
-        let mut stages = Stages::default();
-        let there = at.name("filters");
-        for (index, filter) in filters.iter().enumerate() {
-            let here = there.index(index);
-            match filter.id.as_str() {
-                "shuffle" => {
-                    let size = filter.parameters.get("elementsize");
-                    let element = size.map_or(Ok(4), |json| json.unsigned(&here.name("elementsize")))?;
-                    let element = usize::try_from(element).unwrap_or(usize::MAX);
-                    stages.push_codec(Shuffle { element });
-                }
-                _ if stages.push_numcodecs(&filter.id, &filter.parameters, &here)? => {}
-                other => return Err(here.unsupported(format!("filter {other:?}"))),
-            }
-        }
-        if let Some(compressor) = compressor {
-            let here = at.name("compressor");
-            if !stages.push_numcodecs(&compressor.id, &compressor.parameters, &here)? {
-                return Err(here.unsupported(format!("compressor {:?}", compressor.id)));
-            }
-        }
-        let permutation = match order {
-            (Order::F, rank) if rank > 1 => Some((0..rank).rev().collect()),
-            _ => None,
-        };
-        let layout = layout(&dtype.data_type, dtype.byte_order, &at.name("dtype"))?;
-        Ok(Chain { order: permutation, to_bytes: ToBytes::Bytes(layout), stages })
-    }
-
     /// Reads what a chunk, the box of `shape` at `start`, shares with a region into its rows.
     pub(crate) fn read(
         &self,
@@ -140,127 +74,175 @@ impl Chain {
         out: &mut [u8],
         reader: &mut Reader<'_>,
     ) -> Result<()> {
-        match &self.to_bytes {
-            ToBytes::Sharding(sharding) if self.order.is_none() && self.stages.is_empty() => {
-                sharding.read(source, (start, shape), region, out, reader)
-            }
-            _ => {
-                let rows = self.rows(source, shape, reader)?;
-                scatter(&rows, start, shape, region, out, reader.fill.len())
-            }
+        if let (ToBytes::Sharding(sharding), [], []) =
+            (&self.to_bytes, self.steps.as_slice(), self.codecs.as_slice())
+        {
+            return sharding.read(source, (start, shape), region, out, reader);
         }
+        let len = self.size(shape, self.row, reader.limits)?;
+        let stored = Undone::open(&self.codecs, whole(source, reader.limits)?)?;
+        self.check(&stored, shape, reader.limits)?;
+        if let Some(rows) = run(start, shape, region, self.row).and_then(|run| out.get_mut(run)) {
+            return self.decode(&stored, shape, rows, reader);
+        }
+        if let (ToBytes::Bytes(layout), [], Some(raw)) = (&self.to_bytes, self.steps.as_slice(), stored.raw())
+            && layout.is_plain()
+        {
+            return scatter(raw, start, shape, region, out, self.row);
+        }
+        let mut buffer = std::mem::take(&mut reader.scratch.buffers.rows);
+        let rows = room(&mut buffer, len);
+        let read = self
+            .decode(&stored, shape, rows, reader)
+            .and_then(|()| scatter(rows, start, shape, region, out, self.row));
+        reader.scratch.buffers.rows = buffer;
+        read
     }
 
-    /// The rows of a whole chunk.
-    fn rows(&self, source: &dyn Source, shape: &[u64], reader: &mut Reader<'_>) -> Result<Bytes> {
-        let row = reader.fill.len();
-        let stored_shape = match &self.order {
-            Some(order) => order.iter().filter_map(|dimension| shape.get(*dimension).copied()).collect(),
-            None => shape.to_vec(),
+    /// Decodes a whole chunk to its rows.
+    fn decode(
+        &self,
+        stored: &Undone<'_>,
+        shape: &[u64],
+        rows: &mut [u8],
+        reader: &mut Reader<'_>,
+    ) -> Result<()> {
+        let Some((first, others)) = self.steps.split_first() else {
+            return self.decode_bytes(stored, shape, self.row, rows, reader);
         };
-        let count = element_count(shape).and_then(|count| usize::try_from(count).ok());
-        let size = |element: usize| {
-            let size = count.and_then(|count| count.checked_mul(element));
-            size.filter(|size| *size as u64 <= reader.limits.allocation).ok_or_else(|| {
-                let limit = reader.limits.allocation;
-                let detail =
-                    format!("a chunk of {shape:?} elements of {element} bytes, at most {limit} bytes");
-                Error::new(ErrorKind::LimitExceeded, format!("{detail} (raise with --limit allocation=N)"))
-            })
-        };
-        let row_bytes = size(row)?;
-        let rows = match &self.to_bytes {
+        let mut shapes = vec![Cow::Borrowed(shape)];
+        let mut sizes = vec![self.row];
+        for step in &self.steps {
+            let (shape, size) = (shapes.last().map_or(&[][..], |shape| shape), sizes.last().copied());
+            let (shape, size) = step.shape(shape, size.unwrap_or_default())?;
+            shapes.push(Cow::Owned(shape));
+            sizes.push(size);
+        }
+        let (mut shapes, mut sizes) = (shapes.into_iter().rev(), sizes.into_iter().rev());
+        let mut next = || (shapes.next().unwrap_or_default(), sizes.next().unwrap_or_default());
+        let (inner, size) = next();
+        let len = self.size(&inner, size, reader.limits)?;
+        let mut buffer = std::mem::take(&mut reader.scratch.buffers.wanted);
+        let elements = room(&mut buffer, len);
+        self.decode_bytes(stored, &inner, size, elements, reader)?;
+        let mut changed = Cow::Borrowed(&*elements);
+        for step in others.iter().rev() {
+            let (shape, size) = next();
+            let mut before = vec![0; self.size(&shape, size, reader.limits)?];
+            step.undo(&changed, &shape, size, &mut before, reader.scratch)?;
+            changed = Cow::Owned(before);
+        }
+        first.undo(&changed, shape, self.row, rows, reader.scratch)?;
+        reader.scratch.buffers.wanted = buffer;
+        Ok(())
+    }
+
+    fn decode_bytes(
+        &self,
+        stored: &Undone<'_>,
+        shape: &[u64],
+        row: usize,
+        rows: &mut [u8],
+        reader: &mut Reader<'_>,
+    ) -> Result<()> {
+        match &self.to_bytes {
+            ToBytes::Bytes(layout) if layout.is_plain() => stored.decode_to(rows, reader.scratch),
             ToBytes::Bytes(layout) => {
-                let raw = self.stages.decode(
-                    whole(source, reader)?,
-                    size(layout.stored_size())?,
-                    reader.scratch,
-                )?;
-                match layout.is_plain() {
-                    true => raw,
-                    false => {
-                        let mut rows = vec![0; row_bytes];
-                        layout.decode(&raw, &mut rows)?;
-                        rows.into()
-                    }
-                }
+                let len = self.size(shape, layout.stored_size(), reader.limits)?;
+                let mut buffer = std::mem::take(&mut reader.scratch.buffers.decoded);
+                let raw = room(&mut buffer, len);
+                let decoded = stored.decode_to(raw, reader.scratch).and_then(|()| layout.decode(raw, rows));
+                reader.scratch.buffers.decoded = buffer;
+                decoded
+            }
+            ToBytes::Variable(variable) => {
+                let raw = stored.decode(reader.heap_left, reader.scratch)?;
+                reader.heap_left = reader.heap_left.saturating_sub(raw.len() as u64);
+                variable.decode(raw, rows, reader.heap)
             }
             ToBytes::Sharding(sharding) => {
-                let shard = self.stages.undo_checksums(whole(source, reader)?)?;
-                let mut rows = vec![0; row_bytes];
-                let start = vec![0; stored_shape.len()];
-                let region = Region::all(&stored_shape);
-                sharding.read(&InMemory(shard), (&start, &stored_shape), &region, &mut rows, reader)?;
-                rows.into()
+                let shard = InMemory(stored.decode(reader.limits.allocation, reader.scratch)?);
+                let (start, region) = (vec![0; shape.len()], Region::all(shape));
+                debug_assert_eq!(row, self.row, "nothing that changes the size of rows comes before shards");
+                sharding.read(&shard, (&start, shape), &region, rows, reader)
             }
-        };
-        match &self.order {
-            Some(order) => transpose::undo(&rows, order, shape, row),
-            None => Ok(rows),
+        }
+    }
+
+    /// Whether so few bytes can be a chunk of this shape. Asked before anything is allocated for it.
+    fn check(&self, stored: &Undone<'_>, shape: &[u64], limits: &Limits) -> Result<()> {
+        let ToBytes::Bytes(layout) = &self.to_bytes else { return Ok(()) };
+        let (mut shape, mut size) = (Cow::Borrowed(shape), self.row);
+        for step in &self.steps {
+            let (next, row) = step.shape(&shape, size)?;
+            (shape, size) = (Cow::Owned(next), row);
+        }
+        stored.check(self.size(&shape, layout.stored_size(), limits)?)
+    }
+
+    /// The bytes of a chunk of elements of `element` bytes, if they may be allocated.
+    fn size(&self, shape: &[u64], element: usize, limits: &Limits) -> Result<usize> {
+        let size = element_count(shape).and_then(|count| usize::try_from(count).ok()?.checked_mul(element));
+        size.filter(|size| *size as u64 <= limits.allocation).ok_or_else(|| {
+            let limit = limits.allocation;
+            let detail = format!("a chunk of {shape:?} elements of {element} bytes, at most {limit} bytes");
+            Error::new(ErrorKind::LimitExceeded, format!("{detail} (raise with --limit allocation=N)"))
+        })
+    }
+}
+
+impl Step {
+    /// The shape of what comes out of `shape`, and the bytes of its rows.
+    fn shape(&self, shape: &[u64], row: usize) -> Result<(Vec<u64>, usize)> {
+        match self {
+            Step::Transpose(order) => Ok((transpose::shape(order, shape), row)),
+        }
+    }
+
+    /// Undoes it to the rows of `shape`, of `row` bytes each.
+    fn undo(
+        &self,
+        changed: &[u8],
+        shape: &[u64],
+        row: usize,
+        rows: &mut [u8],
+        _scratch: &mut Scratch,
+    ) -> Result<()> {
+        match self {
+            Step::Transpose(order) => transpose::undo(changed, order, shape, row, rows),
         }
     }
 }
 
-fn whole(source: &dyn Source, reader: &Reader<'_>) -> Result<Bytes> {
-    let len = source.len();
-    match len > reader.limits.allocation {
-        true => Err(Error::new(
-            ErrorKind::LimitExceeded,
-            format!("a chunk of {len} stored bytes (raise with --limit allocation=N)"),
-        )),
-        false => source.part(0..len),
+/// Where the rows of a chunk lie in those of a region, if they are all there and one behind the other.
+fn run(start: &[u64], shape: &[u64], region: &Region, row: usize) -> Option<Range<usize>> {
+    let (mut first, mut len) = (0_u64, 1_u64);
+    let mut whole = true;
+    let of_region = region.start.iter().zip(&region.count).zip(&region.step);
+    for ((start, size), ((from, count), step)) in start.iter().zip(shape).zip(of_region) {
+        let within = start.checked_sub(*from)?;
+        if *step != 1 && *count > 1 || within.checked_add(*size)? > *count {
+            return None;
+        }
+        // Further in, all of the region must be the chunk's as soon as it has more than one of anything.
+        if !whole && (within, size) != (0, count) {
+            return None;
+        }
+        whole &= *size == 1;
+        first = first.checked_mul(*count)?.checked_add(within)?;
+        len = len.checked_mul(*size)?;
     }
+    let first = usize::try_from(first).ok()?.checked_mul(row)?;
+    let len = usize::try_from(len).ok()?.checked_mul(row)?;
+    Some(first..first.checked_add(len)?)
 }
 
-fn layout(data_type: &DataType, order: Option<ByteOrder>, at: &Spot<'_>) -> Result<Layout> {
-    Layout::new(data_type, order).map_err(|e| match e.kind() {
-        ErrorKind::InvalidArgument => at.unsupported("elements of variable size, which are not read"),
-        _ => at.malformed(e.detail()),
-    })
-}
-
-/// A value of a store.
-pub(crate) struct Stored<'a> {
-    store: &'a dyn Store,
-    key: &'a Key,
-    len: u64,
-}
-
-impl<'a> Stored<'a> {
-    /// None if there is no such value.
-    pub(crate) fn find(store: &'a dyn Store, key: &'a Key) -> Result<Option<Stored<'a>>> {
-        Ok(store.size(key)?.map(|len| Stored { store, key, len }))
+/// The first `len` bytes of a buffer, which grows if it must.
+fn room(buffer: &mut Vec<u8>, len: usize) -> &mut [u8] {
+    if buffer.len() < len {
+        // Fresh zeros come from the system page by page as they are written: what a frame claims but does not
+        // hold costs nothing.
+        *buffer = vec![0; len];
     }
-}
-
-impl Source for Stored<'_> {
-    fn len(&self) -> u64 {
-        self.len
-    }
-
-    fn part(&self, range: Range<u64>) -> Result<Bytes> {
-        // The whole of a value is read as such: only then stores check what they know of it.
-        let bytes = match range == (0..self.len) {
-            true => self.store.read(self.key, self.len)?,
-            false => self.store.read_range(self.key, range)?,
-        };
-        bytes.ok_or_else(|| Error::not_found(format!("{} is gone", self.key)))
-    }
-}
-
-/// Bytes in hand.
-pub(crate) struct InMemory(pub(crate) Bytes);
-
-impl Source for InMemory {
-    fn len(&self) -> u64 {
-        self.0.len() as u64
-    }
-
-    fn part(&self, range: Range<u64>) -> Result<Bytes> {
-        hyperslab_core::storage::ReadAt::read_at(&self.0, range)
-    }
-}
-
-fn boolean(json: Option<&Json>) -> bool {
-    matches!(json, Some(Json::Bool(true)))
+    buffer.get_mut(..len).unwrap_or_default()
 }

@@ -85,6 +85,48 @@ fn arrays_of_zarr_python_are_read() {
     }
 }
 
+/// Stores all elements of an array again, chunk by chunk.
+fn written(array: &Array, rows: &[u8], heap: &Heap<Infallible>, metadata: &[(Key, Vec<u8>)]) -> MemoryStore {
+    let mut store = MemoryStore::new();
+    metadata.iter().for_each(|(path, value)| store.insert(path, value.clone()));
+    let (all, mut scratch) = (Region::all(array.shape()), Scratch::new());
+    let mut chunks = array.grid().chunks_in(&all).unwrap();
+    while let Some(chunk) = chunks.next_chunk() {
+        let count = usize::try_from(element_count(&chunk.shape).unwrap()).unwrap();
+        let mut part = vec![0; count * array.row_size()];
+        match array.data_type().stored_size() {
+            Some(_) => hyperslab_core::nd::fill_rows(array.fill(), &mut part).unwrap(),
+            None => assert!(array.fill().is_empty(), "an empty slot"),
+        }
+        let size = array.row_size();
+        hyperslab_core::nd::gather(rows, &all, &mut part, &chunk.start, &chunk.shape, size).unwrap();
+        if let Some(bytes) = array.encode_chunk(&chunk.shape, &part, heap, &mut scratch).unwrap() {
+            store.insert(&array.chunk_key(&chunk.index).unwrap(), bytes.to_vec());
+        }
+    }
+    store
+}
+
+#[test]
+fn arrays_that_are_written_are_read() {
+    for case in cases() {
+        let case = case.as_object().unwrap();
+        let values = case.get("values").unwrap().as_object().unwrap();
+        let values: Vec<_> = values.iter().map(|(path, value)| (key(path), unhex(value))).collect();
+        let mut store = MemoryStore::new();
+        values.iter().for_each(|(path, value)| store.insert(path, value.clone()));
+        let store = Arc::new(store);
+        let node = Hierarchy::open(store.clone(), Limits::default()).unwrap().node(&Key::root());
+        let array = Array::new(&node.unwrap().unwrap(), &Limits::default()).unwrap();
+        let all = Region::all(array.shape());
+        let rows = read(&array, &*store, &all).unwrap();
+        let documents: Vec<_> =
+            values.iter().filter(|(path, _)| path.to_string().contains(".z")).cloned().collect();
+        let again = written(&array, &rows, &Heap::default(), &documents);
+        assert_eq!(read(&array, &again, &all).unwrap(), rows, "{:?}", case.get("name"));
+    }
+}
+
 #[test]
 fn damage_anywhere_in_a_store_is_never_fatal() {
     let limits = Limits { allocation: 1 << 20, ..Limits::default() };
@@ -188,8 +230,65 @@ fn codecs_that_are_not_known_are_refused_by_name() {
     let e = open(&[("zarr.json", text.as_bytes())]).unwrap_err();
     assert_eq!(
         (e.kind(), e.detail()),
-        (ErrorKind::Unsupported, "zarr.json#/codecs/0: elements of variable size, which are not read")
+        (ErrorKind::Malformed, "zarr.json#/codecs/0: \"bytes\" of elements of variable size")
     );
+}
+
+const TEXT: &str = r#"{"zarr_format":3,"node_type":"array","shape":[3,3],"data_type":"string",
+    "chunk_grid":{"name":"regular","configuration":{"chunk_shape":[2,2]}},"chunk_key_encoding":"default",
+    "fill_value":"","codecs":["vlen-utf8"]}"#;
+
+#[test]
+fn strings_are_written_and_read() {
+    let texts = ["", "a", "\u{e9}t\u{e9}", "long ".repeat(999).leak(), "", "b", "", "", ""];
+    let (mut heap, mut rows) = (Heap::<Infallible>::default(), Vec::new());
+    for text in texts {
+        let slot = slot_of(Bytes::from_static(text.as_bytes()), &mut heap).unwrap();
+        rows.extend_from_slice(&slot.to_bytes());
+    }
+    let shard = r#"{"name":"sharding_indexed","configuration":{"chunk_shape":[1,2],"codecs":["vlen-utf8"],
+        "index_codecs":[{"name":"bytes","configuration":{"endian":"big"}},"crc32c"],
+        "index_location":"start"}}"#;
+    let gzip = r#"{"name":"gzip","configuration":{"level":1}}"#;
+    let transpose = r#"{"name":"transpose","configuration":{"order":[1,0]}}"#;
+    for codecs in [
+        r#""vlen-utf8""#.to_owned(),
+        format!("{transpose},\"vlen-utf8\",{gzip},\"crc32c\",{gzip}"),
+        shard.to_owned(),
+        format!("{shard},{gzip}"),
+        format!("\"vlen-utf8\",{}", r#"{"name":"zstd","configuration":{"level":3,"checksum":true}}"#),
+    ] {
+        let document = TEXT.replace(r#""vlen-utf8""#, &codecs);
+        let (array, _) = open(&[("zarr.json", document.as_bytes())]).unwrap();
+        let store = written(&array, &rows, &heap, &[(key("zarr.json"), document.into())]);
+        assert!(store.size(&key("c/0/0")).unwrap().is_some());
+        assert_eq!(store.size(&key("c/1/1")).unwrap(), None, "nothing but the fill value");
+        let (mut out, mut found) = ([0xee; 9 * 16], Heap::<Infallible>::default());
+        let mut scratch = Scratch::new();
+        array.read(&store, &Region::all(&[3, 3]), &mut out, &mut found, &mut scratch).unwrap();
+        let slots = out.chunks(16).map(|row| Slot::get(row).unwrap());
+        let read: Vec<_> =
+            slots.map(|slot| found.bytes(slot, slot.count as usize).unwrap().to_vec()).collect();
+        assert_eq!(read, texts.map(|text| text.as_bytes().to_vec()), "{codecs}");
+        // The heap is bounded, whatever chunks decode to.
+        let few = Array { limits: Limits { allocation: 900, ..Limits::default() }, ..array };
+        let e = few.read(&store, &Region::all(&[3, 3]), &mut out, &mut found, &mut scratch).unwrap_err();
+        assert_eq!(e.kind(), ErrorKind::LimitExceeded, "{codecs}");
+    }
+}
+
+#[test]
+fn strings_that_no_chunk_has_are_the_fill_value() {
+    let document = TEXT.replace(r#""fill_value":"""#, r#""fill_value":"none""#);
+    let (array, store) = open(&[("zarr.json", document.as_bytes())]).unwrap();
+    let (mut out, mut heap) = ([0; 4 * 16], Heap::<Infallible>::default());
+    let region = Region::new(vec![1, 1], vec![2, 2]);
+    array.read(&*store, &region, &mut out, &mut heap, &mut Scratch::new()).unwrap();
+    for row in out.chunks(16) {
+        assert_eq!(heap.bytes(Slot::get(row).unwrap(), 4).unwrap(), b"none");
+    }
+    let stored = array.encode_chunk(&[2, 2], &out, &heap, &mut Scratch::new()).unwrap();
+    assert_eq!(stored, None);
 }
 
 #[test]

@@ -2,12 +2,14 @@
 //!
 //! Spec: Zarr v3 "Sharding codec"
 
-use super::{Chain, Reader, Source, crc32c};
+use super::parse::endian;
+use super::{Chain, Reader, Source, Undone, Writer};
 use crate::data_type::{ByteOrder, DataType};
 use crate::json::Spot;
 use crate::metadata::Extension;
 use bytes::Bytes;
-use hyperslab_core::nd::{Region, fill};
+use hyperslab_codec::{Checksum, ChecksumAlgorithm, Codec};
+use hyperslab_core::nd::{Region, element_count, fill, gather};
 use hyperslab_core::{Error, ErrorKind, Result};
 use std::ops::Range;
 
@@ -17,7 +19,7 @@ pub(super) struct Sharding {
     inner_shape: Vec<u64>,
     chain: Chain,
     index_order: ByteOrder,
-    index_has_sum: bool,
+    index_codecs: Vec<Codec>,
     index_at_end: bool,
 }
 
@@ -45,14 +47,19 @@ impl Sharding {
         let chain = Chain::parse(&codecs, data_type, order, rank, &here)?;
         let here = inner.name("index_codecs");
         let index_codecs = Extension::parse_list(members.required("index_codecs", &inner)?, &here)?;
-        let (index_order, index_has_sum) = index_form(&index_codecs, &here)?;
+        let (index_order, index_codecs) = index_form(&index_codecs, &here)?;
         let here = inner.name("index_location");
         let index_at_end = match members.get("index_location").map_or(Ok("end"), |json| json.text(&here))? {
             "end" => true,
             "start" => false,
             other => return Err(here.malformed(format!("{other:?}, expected \"start\" or \"end\""))),
         };
-        Ok(Sharding { inner_shape, chain, index_order, index_has_sum, index_at_end })
+        Ok(Sharding { inner_shape, chain, index_order, index_codecs, index_at_end })
+    }
+
+    /// What inner chunks are written through.
+    pub(super) fn inner(&self) -> &Chain {
+        &self.chain
     }
 
     /// Reads what a shard, the box of `shape` at `start`, shares with a region. Of the shard, only the index
@@ -65,16 +72,7 @@ impl Sharding {
         out: &mut [u8],
         reader: &mut Reader<'_>,
     ) -> Result<()> {
-        let mut counts = Vec::with_capacity(shape.len());
-        for (len, inner) in shape.iter().zip(&self.inner_shape) {
-            if !len.is_multiple_of(*inner) {
-                let inner = &self.inner_shape;
-                return Err(Error::malformed(format!(
-                    "inner chunks of {inner:?} do not fill a shard of {shape:?}"
-                )));
-            }
-            counts.push(len / inner);
-        }
+        let counts = self.counts(shape)?;
         let index = self.index(source, &counts, reader)?;
         let Some(part) = region.intersect(start, shape)? else { return Ok(()) };
         // Which inner chunks the region may touch along each dimension.
@@ -120,12 +118,79 @@ impl Sharding {
         }
     }
 
+    /// Encodes the rows of a whole shard. Inner chunks of nothing but the fill value are left out.
+    pub(super) fn encode(&self, rows: &[u8], shape: &[u64], writer: &mut Writer<'_>) -> Result<Vec<u8>> {
+        let counts = self.counts(shape)?;
+        let chunks = element_count(&counts).and_then(|count| usize::try_from(count).ok());
+        let index_len = chunks.and_then(|count| count.checked_mul(16));
+        let index_len = index_len.ok_or_else(|| Error::invalid("a shard of too many inner chunks"))?;
+        let (row, all) = (self.chain.row, Region::all(shape));
+        let inner_len = element_count(&self.inner_shape).and_then(|count| usize::try_from(count).ok());
+        let inner_len = inner_len.and_then(|len| len.checked_mul(row)).filter(|len| *len <= rows.len());
+        let mut inner = vec![0; inner_len.unwrap_or_default()];
+        let mut index = Vec::with_capacity(index_len);
+        // What stands before the inner chunks is as long as the index, whatever that says.
+        let mut shard = match self.index_at_end {
+            true => Vec::new(),
+            false => vec![0; self.encoded_index(&vec![0; index_len], writer)?.len()],
+        };
+        let mut place = vec![0_u64; counts.len()];
+        for _ in 0..chunks.unwrap_or_default() {
+            let start: Vec<u64> = place.iter().zip(&self.inner_shape).map(|(at, size)| at * size).collect();
+            gather(rows, &all, &mut inner, &start, &self.inner_shape, row)?;
+            let entry = match self.chain.encode(&inner, &self.inner_shape, writer)? {
+                Some(bytes) => {
+                    let at = shard.len();
+                    shard.extend_from_slice(&bytes);
+                    [at as u64, bytes.len() as u64]
+                }
+                None => [u64::MAX; 2],
+            };
+            for number in entry {
+                index.extend_from_slice(&match self.index_order {
+                    ByteOrder::Little => number.to_le_bytes(),
+                    ByteOrder::Big => number.to_be_bytes(),
+                });
+            }
+            for (at, count) in place.iter_mut().zip(&counts).rev() {
+                *at += 1;
+                if *at < *count {
+                    break;
+                }
+                *at = 0;
+            }
+        }
+        let index = self.encoded_index(&index, writer)?;
+        match self.index_at_end {
+            true => shard.extend_from_slice(&index),
+            false => shard.get_mut(..index.len()).unwrap_or_default().copy_from_slice(&index),
+        }
+        Ok(shard)
+    }
+
+    fn encoded_index(&self, index: &[u8], writer: &mut Writer<'_>) -> Result<Vec<u8>> {
+        hyperslab_codec::encode(&self.index_codecs, index, writer.scratch)
+    }
+
+    /// The inner chunks along each dimension.
+    fn counts(&self, shape: &[u64]) -> Result<Vec<u64>> {
+        let count = |(len, inner): (&u64, &u64)| match len.checked_rem(*inner) {
+            Some(0) => Ok(len / inner),
+            _ => {
+                let inner = &self.inner_shape;
+                let detail = format!("inner chunks of {inner:?} do not fill a shard of {shape:?}");
+                Err(Error::malformed(detail))
+            }
+        };
+        shape.iter().zip(&self.inner_shape).map(count).collect()
+    }
+
     /// The index, without its checksum.
-    fn index(&self, source: &dyn Source, counts: &[u64], reader: &Reader<'_>) -> Result<Bytes> {
+    fn index(&self, source: &dyn Source, counts: &[u64], reader: &mut Reader<'_>) -> Result<Bytes> {
         let len = source.len();
-        let sum = if self.index_has_sum { 4 } else { 0 };
+        let sums = 4 * self.index_codecs.len() as u64;
         let size = counts.iter().try_fold(16_u64, |size, count| size.checked_mul(*count));
-        let size = size.and_then(|size| size.checked_add(sum)).filter(|size| *size <= len);
+        let size = size.and_then(|size| size.checked_add(sums)).filter(|size| *size <= len);
         let Some(size) = size else {
             return Err(Error::malformed(format!(
                 "a shard of {len} bytes, too few for an index of {counts:?} chunks"
@@ -135,11 +200,8 @@ impl Sharding {
             let detail = format!("a shard index of {size} bytes (raise with --limit allocation=N)");
             return Err(Error::new(ErrorKind::LimitExceeded, detail));
         }
-        let bytes = source.part(if self.index_at_end { len - size..len } else { 0..size })?;
-        match self.index_has_sum {
-            true => crc32c::undo(&bytes),
-            false => Ok(bytes),
-        }
+        let stored = source.part(if self.index_at_end { len - size..len } else { 0..size })?;
+        Undone::open(&self.index_codecs, stored)?.decode(size, reader.scratch)
     }
 
     /// Where inner chunk `number` lies; none if it was never written.
@@ -166,26 +228,19 @@ impl Sharding {
     }
 }
 
-/// Indexes are of a size that is known beforehand: bytes, and perhaps a checksum.
-fn index_form(codecs: &[Extension], at: &Spot<'_>) -> Result<(ByteOrder, bool)> {
-    let names: Vec<_> = codecs.iter().map(|codec| codec.name.as_str()).collect();
-    let has_sum = match names.as_slice() {
-        ["bytes"] => false,
-        ["bytes", "crc32c"] => true,
-        other => {
-            return Err(at.unsupported(format!("index codecs {other:?}, expected bytes and perhaps crc32c")));
-        }
+/// Indexes are of a size that is known beforehand: bytes, and perhaps checksums.
+fn index_form(codecs: &[Extension], at: &Spot<'_>) -> Result<(ByteOrder, Vec<Codec>)> {
+    let others = codecs.split_first().filter(|(first, _)| first.name == "bytes");
+    let sums = others.filter(|(_, sums)| sums.iter().all(|codec| codec.name == "crc32c"));
+    let Some((first, sums)) = sums else {
+        let names: Vec<_> = codecs.iter().map(|codec| codec.name.as_str()).collect();
+        return Err(at.unsupported(format!("index codecs {names:?}, expected bytes and perhaps crc32c")));
     };
-    let first = at.index(0);
-    let inner = first.name("configuration");
-    let here = inner.name("endian");
-    let configuration = codecs.first().and_then(|codec| codec.configuration.as_ref());
-    let endian = configuration.and_then(|members| members.get("endian"));
-    match endian.ok_or_else(|| here.malformed("no endian, which the index needs"))?.text(&here)? {
-        "little" => Ok((ByteOrder::Little, has_sum)),
-        "big" => Ok((ByteOrder::Big, has_sum)),
-        other => Err(here.malformed(format!("{other:?}, expected \"little\" or \"big\""))),
-    }
+    let here = at.index(0);
+    let order = endian(first, &here)?;
+    let order = order.ok_or_else(|| here.malformed("no endian, which the index needs"))?;
+    let sum = Checksum { algorithm: ChecksumAlgorithm::Crc32c, at_start: false };
+    Ok((order, sums.iter().map(|_| sum.into()).collect()))
 }
 
 /// A part of a shard.

@@ -4,7 +4,6 @@
 
 use crate::json::{Json, Spot};
 use crate::metadata::Extension;
-use bytes::Bytes;
 use hyperslab_core::{Error, Result};
 
 /// Dimension `i` of what the codec makes is dimension `order[i]` of what it gets.
@@ -33,8 +32,13 @@ pub(super) fn then(first: Option<&[usize]>, next: &[usize]) -> Vec<usize> {
     }
 }
 
-/// Rows in the order of `shape`, of rows whose dimension `i` is dimension `order[i]` of it.
-pub(super) fn undo(stored: &[u8], order: &[usize], shape: &[u64], row: usize) -> Result<Bytes> {
+/// The shape of what comes out.
+pub(super) fn shape(order: &[usize], shape: &[u64]) -> Vec<u64> {
+    order.iter().filter_map(|dimension| shape.get(*dimension).copied()).collect()
+}
+
+/// Fills `rows` in the order of `shape` from rows whose dimension `i` is dimension `order[i]` of it.
+pub(super) fn undo(stored: &[u8], order: &[usize], shape: &[u64], row: usize, rows: &mut [u8]) -> Result<()> {
     let wrong = || Error::malformed("a chunk that is not as large as its shape");
     // How far apart neighbours along a dimension of the array lie as stored.
     let mut strides = vec![0; shape.len()];
@@ -44,22 +48,31 @@ pub(super) fn undo(stored: &[u8], order: &[usize], shape: &[u64], row: usize) ->
         let len = shape.get(*dimension).and_then(|len| usize::try_from(*len).ok()).ok_or_else(wrong)?;
         stride = stride.checked_mul(len).ok_or_else(wrong)?;
     }
-    if stride != stored.len() {
+    if stride != stored.len() || stored.len() != rows.len() {
         return Err(wrong());
     }
     let (Some((last_len, outer)), Some((last_stride, outer_strides))) =
         (shape.split_last(), strides.split_last())
     else {
-        return Ok(Bytes::copy_from_slice(stored));
+        rows.copy_from_slice(stored);
+        return Ok(());
     };
-    let mut rows = Vec::with_capacity(stored.len());
+    let line = usize::try_from(*last_len).ok().and_then(|len| len.checked_mul(row)).ok_or_else(wrong)?;
     let mut index = vec![0_u64; outer.len()];
     let mut base = 0_usize;
-    while rows.len() < stored.len() {
-        let mut from = base;
-        for _ in 0..*last_len {
-            rows.extend_from_slice(stored.get(from..from + row).ok_or_else(wrong)?);
-            from += last_stride;
+    for line in rows.chunks_exact_mut(line.max(1)) {
+        let from = stored.get(base..).ok_or_else(wrong)?;
+        match row {
+            1 => copy::<1>(from, *last_stride, line),
+            2 => copy::<2>(from, *last_stride, line),
+            4 => copy::<4>(from, *last_stride, line),
+            8 => copy::<8>(from, *last_stride, line),
+            16 => copy::<16>(from, *last_stride, line),
+            _ => {
+                for (to, from) in line.chunks_exact_mut(row).zip(from.chunks(*last_stride)) {
+                    to.copy_from_slice(from.get(..row).ok_or_else(wrong)?);
+                }
+            }
         }
         for ((place, len), stride) in index.iter_mut().zip(outer).zip(outer_strides).rev() {
             *place += 1;
@@ -71,7 +84,27 @@ pub(super) fn undo(stored: &[u8], order: &[usize], shape: &[u64], row: usize) ->
             *place = 0;
         }
     }
-    Ok(rows.into())
+    Ok(())
+}
+
+/// The other way round.
+pub(super) fn apply(rows: &[u8], order: &[usize], of: &[u64], row: usize, out: &mut [u8]) -> Result<()> {
+    let mut inverse = vec![0; order.len()];
+    for (dimension, from) in order.iter().enumerate() {
+        if let Some(inverse) = inverse.get_mut(*from) {
+            *inverse = dimension;
+        }
+    }
+    undo(rows, &inverse, &shape(order, of), row, out)
+}
+
+/// Copies every `stride` bytes a row of `N`.
+fn copy<const N: usize>(from: &[u8], stride: usize, line: &mut [u8]) {
+    for (to, from) in line.as_chunks_mut::<N>().0.iter_mut().zip(from.chunks(stride)) {
+        if let Some(from) = from.first_chunk() {
+            *to = *from;
+        }
+    }
 }
 
 #[cfg(test)]
@@ -90,11 +123,31 @@ mod tests {
                 }
             }
         }
-        let rows = undo(&stored, &order, &shape, 2).unwrap();
         let expected: Vec<u8> = (0..24_u16).flat_map(u16::to_le_bytes).collect();
-        assert_eq!(rows, expected);
-        assert!(undo(&stored[2..], &order, &shape, 2).is_err());
-        assert_eq!(undo(&[7], &[], &[], 1).unwrap(), &[7][..]);
+        let mut rows = [0; 48];
+        undo(&stored, &order, &shape, 2, &mut rows).unwrap();
+        assert_eq!(rows, expected[..]);
+        let mut back = [0; 48];
+        apply(&rows, &order, &shape, 2, &mut back).unwrap();
+        assert_eq!(back, stored[..]);
+        assert!(undo(&stored[2..], &order, &shape, 2, &mut rows).is_err());
+        let mut one = [0];
+        undo(&[7], &[], &[], 1, &mut one).unwrap();
+        assert_eq!(one, [7]);
+    }
+
+    #[test]
+    fn rows_of_any_size_go_and_return() {
+        let shape = [3, 1, 4, 2];
+        for row in [1, 2, 3, 4, 8, 11, 16] {
+            let rows: Vec<u8> = (0..24 * row).map(|at| u8::try_from(at % 251).unwrap()).collect();
+            for order in [[3, 2, 1, 0], [0, 1, 2, 3], [1, 3, 0, 2]] {
+                let (mut stored, mut back) = (vec![0; rows.len()], vec![0; rows.len()]);
+                apply(&rows, &order, &shape, row, &mut stored).unwrap();
+                undo(&stored, &order, &shape, row, &mut back).unwrap();
+                assert_eq!(back, rows);
+            }
+        }
     }
 
     #[test]

@@ -1,0 +1,174 @@
+//! Chains of what metadata lists.
+
+use super::bytes_to_bytes::Passing;
+use super::sharding_indexed::Sharding;
+use super::variable::Variable;
+use super::{Chain, Step, ToBytes, transpose};
+use crate::data_type::{ByteOrder, DataType, Dtype, Layout};
+use crate::json::{Object, Spot};
+use crate::metadata::Extension;
+use crate::metadata::v2::{CodecConfiguration, Order};
+use hyperslab_codec::{Checksum, ChecksumAlgorithm, Codec};
+use hyperslab_core::{ErrorKind, Result};
+
+impl Chain {
+    /// The codecs of version 3, in chunks of `rank` dimensions. `order` is for elements whose codec `bytes` does
+    /// not say it.
+    pub(crate) fn parse(
+        codecs: &[Extension],
+        data_type: &DataType,
+        order: Option<ByteOrder>,
+        rank: usize,
+        at: &Spot<'_>,
+    ) -> Result<Chain> {
+        let mut steps: Vec<Step> = Vec::new();
+        let mut to_bytes = None;
+        let mut after: Vec<Codec> = Vec::new();
+        let passing = Passing { element: size(data_type), default_element: size(data_type) };
+        for (index, codec) in codecs.iter().enumerate() {
+            let here = at.index(index);
+            let name = codec.name.as_str();
+            let next = match parse_bytes(codec, &passing, &here)? {
+                Some(codec) => Next::Codec(codec),
+                None => match name {
+                    "transpose" => Next::Step(Step::Transpose(transpose::parse(codec, rank, &here)?)),
+                    "bytes" => {
+                        let order = endian(codec, &here)?.or(order);
+                        Next::ToBytes(ToBytes::Bytes(layout(data_type, order, &here)?))
+                    }
+                    "vlen-utf8" | "vlen-bytes" => Next::ToBytes(variable(name, data_type, &here)?),
+                    "sharding_indexed" => {
+                        let sharding = Sharding::parse(codec, data_type, order, rank, &here)?;
+                        Next::ToBytes(ToBytes::Sharding(Box::new(sharding)))
+                    }
+                    _ if codec.may_be_ignored() => continue,
+                    _ => return Err(here.unsupported(format!("codec {name:?}"))),
+                },
+            };
+            match (next, to_bytes.is_some()) {
+                (Next::Step(step), false) => push_step(&mut steps, step),
+                (Next::ToBytes(codec), false) => to_bytes = Some(codec),
+                (Next::Codec(codec), true) => after.push(codec),
+                (Next::Codec(_), false) => {
+                    return Err(here.malformed(format!("{name:?} of what is not bytes yet")));
+                }
+                (_, true) => return Err(here.malformed(format!("{name:?} of what is bytes already"))),
+            }
+        }
+        let to_bytes = to_bytes.ok_or_else(|| at.malformed("no codec that makes bytes of elements"))?;
+        Ok(Chain { steps, to_bytes, codecs: after, row: row_size(data_type) })
+    }
+
+    /// The filters and the compressor of version 2.
+    pub(crate) fn parse_v2(
+        filters: &[CodecConfiguration],
+        compressor: Option<&CodecConfiguration>,
+        dtype: &Dtype,
+        (order, rank): (Order, usize),
+        at: &Spot<'_>,
+    ) -> Result<Chain> {
+        let there = at.name("filters");
+        let mut passing = Passing { element: size(&dtype.data_type), default_element: 4 };
+        let mut codecs = Vec::new();
+        let mut variable = None;
+        for (index, filter) in filters.iter().enumerate() {
+            let here = there.index(index);
+            match filter.id.as_str() {
+                name @ ("vlen-utf8" | "vlen-bytes") if index == 0 => {
+                    variable = Some(self::variable(name, &dtype.data_type, &here)?);
+                }
+                name @ ("vlen-utf8" | "vlen-bytes") => {
+                    return Err(here.malformed(format!("{name:?} of what is bytes already")));
+                }
+                id => match passing.parse(id, &filter.parameters, &here)? {
+                    Some(codec) => codecs.push(codec),
+                    None => return Err(here.unsupported(format!("filter {id:?}"))),
+                },
+            }
+            passing.element = 1;
+        }
+        if let Some(compressor) = compressor {
+            let here = at.name("compressor");
+            match passing.parse(&compressor.id, &compressor.parameters, &here)? {
+                Some(codec) => codecs.push(codec),
+                None => return Err(here.unsupported(format!("compressor {:?}", compressor.id))),
+            }
+        }
+        let steps = match order {
+            Order::F if rank > 1 => vec![Step::Transpose((0..rank).rev().collect())],
+            _ => Vec::new(),
+        };
+        let to_bytes = match variable {
+            Some(variable) => variable,
+            None => ToBytes::Bytes(layout(&dtype.data_type, dtype.byte_order, &at.name("dtype"))?),
+        };
+        Ok(Chain { steps, to_bytes, codecs, row: row_size(&dtype.data_type) })
+    }
+}
+
+enum Next {
+    Step(Step),
+    ToBytes(ToBytes),
+    Codec(Codec),
+}
+
+fn push_step(steps: &mut Vec<Step>, step: Step) {
+    match (steps.last_mut(), step) {
+        (Some(Step::Transpose(first)), Step::Transpose(next)) => {
+            *first = transpose::then(Some(first), &next);
+        }
+        (_, step) => steps.push(step),
+    }
+}
+
+/// A codec from bytes to bytes, if it is one that is known.
+fn parse_bytes(codec: &Extension, passing: &Passing, at: &Spot<'_>) -> Result<Option<Codec>> {
+    let empty = Object::new();
+    let parameters = codec.configuration.as_ref().unwrap_or(&empty);
+    let inner = at.name("configuration");
+    match codec.name.as_str() {
+        "crc32c" => Ok(Some(Checksum { algorithm: ChecksumAlgorithm::Crc32c, at_start: false }.into())),
+        "gzip" | "zstd" | "blosc" => passing.parse(&codec.name, parameters, &inner),
+        name => match name.strip_prefix("numcodecs.") {
+            Some(id) => passing.parse(id, parameters, &inner),
+            None => Ok(None),
+        },
+    }
+}
+
+/// The order of bytes that the codec `bytes` says.
+pub(super) fn endian(codec: &Extension, at: &Spot<'_>) -> Result<Option<ByteOrder>> {
+    let inner = at.name("configuration");
+    let here = inner.name("endian");
+    let Some(json) = codec.configuration.as_ref().and_then(|members| members.get("endian")) else {
+        return Ok(None);
+    };
+    match json.text(&here)? {
+        "little" => Ok(Some(ByteOrder::Little)),
+        "big" => Ok(Some(ByteOrder::Big)),
+        other => Err(here.malformed(format!("{other:?}, expected \"little\" or \"big\""))),
+    }
+}
+
+fn variable(name: &str, data_type: &DataType, at: &Spot<'_>) -> Result<ToBytes> {
+    match (name, data_type) {
+        ("vlen-utf8", DataType::String) => Ok(ToBytes::Variable(Variable::Utf8)),
+        ("vlen-bytes", DataType::Bytes) => Ok(ToBytes::Variable(Variable::Bytes)),
+        _ => Err(at.malformed(format!("{name:?} of elements that are not of this kind"))),
+    }
+}
+
+fn layout(data_type: &DataType, order: Option<ByteOrder>, at: &Spot<'_>) -> Result<Layout> {
+    Layout::new(data_type, order).map_err(|e| match e.kind() {
+        ErrorKind::InvalidArgument => at.malformed("\"bytes\" of elements of variable size"),
+        _ => at.malformed(e.detail()),
+    })
+}
+
+fn size(data_type: &DataType) -> usize {
+    data_type.stored_size().and_then(|size| usize::try_from(size).ok()).unwrap_or(1)
+}
+
+fn row_size(data_type: &DataType) -> usize {
+    usize::try_from(data_type.row_size()).unwrap_or(usize::MAX)
+}

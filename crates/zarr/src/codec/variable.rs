@@ -1,0 +1,141 @@
+//! `vlen-utf8` and `vlen-bytes`: elements of any length.
+//!
+//! The number of elements in four bytes, least significant first, then each behind its length in four.
+//!
+//! Spec: zarr-extensions/codecs/vlen-utf8, zarr-extensions/codecs/vlen-bytes
+
+use bytes::Bytes;
+use hyperslab_core::rows::Slot;
+use hyperslab_core::{Decoder, Error, Result};
+
+/// What elements of any length are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Variable {
+    Utf8,
+    Bytes,
+}
+
+impl Variable {
+    /// Makes slots of all elements, which point into `raw` as it is added to the heap.
+    pub(super) fn decode(self, raw: Bytes, rows: &mut [u8], heap: &mut Vec<Bytes>) -> Result<()> {
+        let mut d = Decoder::new(self.name(), 0, &raw);
+        let (slots, _) = rows.as_chunks_mut::<{ Slot::SIZE }>();
+        let count = d.u32()?;
+        if u64::from(count) != slots.len() as u64 {
+            return Err(d.malformed(format!("{count} elements, expected {}", slots.len())));
+        }
+        let buffer = u32::try_from(heap.len()).ok().filter(|buffer| *buffer != u32::MAX);
+        let buffer = buffer.ok_or_else(|| Error::invalid("more than 2^32 chunks of strings at once"))?;
+        for slot in slots {
+            let count = d.u32()?;
+            let offset = d.offset();
+            let element = d.take(d.len_of(count.into())?)?;
+            if self == Variable::Utf8 && std::str::from_utf8(element).is_err() {
+                return Err(d.malformed(format!("a string of {count} bytes that are not UTF-8")));
+            }
+            *slot = match count {
+                0 => Slot::default(),
+                count => Slot { buffer, count, offset },
+            }
+            .to_bytes();
+        }
+        d.finish()?;
+        heap.push(raw);
+        Ok(())
+    }
+
+    /// Writes what slots point to.
+    pub(super) fn encode(self, rows: &[u8], heap: &[Bytes]) -> Result<Vec<u8>> {
+        let count = u32::try_from(rows.len() / Slot::SIZE);
+        let count = count.map_err(|_| Error::invalid("more than 2^32 elements in one chunk"))?;
+        let mut raw = count.to_le_bytes().to_vec();
+        for row in rows.as_chunks::<{ Slot::SIZE }>().0 {
+            let element = pointed_to(row, heap)?;
+            if self == Variable::Utf8 && std::str::from_utf8(element).is_err() {
+                return Err(Error::invalid(format!(
+                    "a string of {} bytes that are not UTF-8",
+                    element.len()
+                )));
+            }
+            let len = u32::try_from(element.len()).unwrap_or(u32::MAX);
+            raw.extend_from_slice(&len.to_le_bytes());
+            raw.extend_from_slice(element);
+        }
+        Ok(raw)
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Variable::Utf8 => "vlen-utf8",
+            Variable::Bytes => "vlen-bytes",
+        }
+    }
+}
+
+/// The content of a string or of bytes, of which `row` is the slot.
+pub(super) fn pointed_to<'h>(row: &[u8], heap: &'h [Bytes]) -> Result<&'h [u8]> {
+    let nothing = || Error::invalid("a slot that points to nothing");
+    let slot = Slot::get(row).ok_or_else(nothing)?;
+    if slot.count == 0 {
+        return Ok(&[]);
+    }
+    let buffer = usize::try_from(slot.buffer).ok().and_then(|buffer| heap.get(buffer));
+    let from = usize::try_from(slot.offset).ok();
+    let len = usize::try_from(slot.count).ok();
+    let found = from.zip(len).and_then(|(from, len)| buffer?.get(from..from.checked_add(len)?));
+    found.ok_or_else(nothing)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hyperslab_core::ErrorKind;
+
+    /// As numcodecs encodes `["", "abc", "é"]`.
+    const THREE: &[u8] = b"\x03\0\0\0\0\0\0\0\x03\0\0\0abc\x02\0\0\0\xc3\xa9";
+
+    #[test]
+    fn elements_point_into_the_chunk() {
+        let (mut rows, mut heap) = ([0xee; 48], vec![Bytes::from_static(b"other")]);
+        Variable::Utf8.decode(Bytes::from_static(THREE), &mut rows, &mut heap).unwrap();
+        let elements: Vec<_> = rows.chunks(16).map(|row| pointed_to(row, &heap).unwrap()).collect();
+        assert_eq!(elements, [&b""[..], b"abc", "é".as_bytes()]);
+        assert_eq!(Variable::Utf8.encode(&rows, &heap).unwrap(), THREE);
+        assert_eq!(heap.len(), 2);
+    }
+
+    #[test]
+    fn what_is_no_list_of_strings_is_refused() {
+        let refused = |variable: Variable, raw: &[u8]| {
+            let mut heap = Vec::new();
+            let e = variable.decode(Bytes::copy_from_slice(raw), &mut [0; 48], &mut heap).unwrap_err();
+            assert!(heap.is_empty());
+            assert_eq!(e.kind(), ErrorKind::Malformed);
+            e.detail().to_owned()
+        };
+        for len in 0..THREE.len() {
+            refused(Variable::Utf8, &THREE[..len]);
+        }
+        let changed = |at: usize, byte| {
+            let mut raw = THREE.to_vec();
+            raw[at] = byte;
+            raw
+        };
+        assert_eq!(refused(Variable::Utf8, &changed(0, 2)), "2 elements, expected 3");
+        assert_eq!(refused(Variable::Utf8, &changed(19, 0xff)), "a string of 2 bytes that are not UTF-8");
+        Variable::Bytes.decode(changed(19, 0xff).into(), &mut [0; 48], &mut Vec::new()).unwrap();
+        assert!(refused(Variable::Bytes, &[THREE, b"x"].concat()).contains("1"));
+        refused(Variable::Bytes, &changed(11, 0xff));
+    }
+
+    #[test]
+    fn slots_that_point_nowhere_are_not_written() {
+        let heap = [Bytes::from_static(b"ab\xff")];
+        let row = |count, offset| Slot { buffer: 0, count, offset }.to_bytes();
+        assert!(Variable::Bytes.encode(&row(3, 0), &heap).is_ok());
+        assert!(Variable::Utf8.encode(&row(3, 0), &heap).is_err());
+        assert!(Variable::Bytes.encode(&row(4, 0), &heap).is_err());
+        assert!(Variable::Bytes.encode(&row(1, u64::MAX), &heap).is_err());
+        assert!(Variable::Bytes.encode(&Slot::reference(0).to_bytes(), &heap).is_err());
+    }
+}
