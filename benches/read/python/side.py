@@ -1,0 +1,276 @@
+"""One side of a comparison: does a job again and again as it is told on standard input.
+
+    side.py h5py|netCDF4 JOB KEY=VALUE...
+
+Jobs, keys and answers are those of `bench-read`, the program beside this one.
+"""
+
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+from blake3 import blake3
+
+
+class Cannot(Exception):
+    """The library does not do this."""
+
+
+def steps(job, rank):
+    step = [int(n) for n in job["step"].split(",")] if "step" in job else []
+    return tuple(slice(None, None, n) for n in step + [1] * (rank - len(step)))
+
+
+def hash_of(array):
+    return blake3(memoryview(np.ascontiguousarray(array)).cast("B"), max_threads=blake3.AUTO).hexdigest()
+
+
+class Work:
+    """A job: `prepare` and `total` are not timed, `run` is."""
+
+    def prepare(self):
+        pass
+
+    def output_bytes(self):
+        return 0
+
+    def total(self):
+        return "-"
+
+    def release(self):
+        pass
+
+
+class H5pyArray(Work):
+    def __init__(self, job):
+        import h5py
+        self.data = h5py.File(job["file"], "r")[job["path"]]
+        self.steps = steps(job, self.data.ndim)
+        shape = tuple(len(range(*step.indices(size))) for step, size in zip(self.steps, self.data.shape))
+        self.len = int(np.prod(shape)) * self.data.dtype.itemsize
+        self.out = None
+        self.reused = job["memory"] == "reused"
+        if self.reused:
+            self.out = np.empty(shape, self.data.dtype)
+            self.out.view("u1").fill(1)
+
+    def output_bytes(self):
+        return self.len
+
+    def run(self):
+        if self.reused:
+            self.data.read_direct(self.out, self.steps)
+        else:
+            self.out = self.data[self.steps]
+
+    def total(self):
+        return hash_of(self.out)
+
+    def release(self):
+        if not self.reused:
+            self.out = None
+
+
+class NetcdfArray(Work):
+    def __init__(self, job):
+        import netCDF4
+        if job["memory"] == "reused":
+            raise Cannot("reads into no array of the caller")
+        self.file = netCDF4.Dataset(job["file"])
+        self.data = self.file[job["path"]]
+        self.data.set_auto_maskandscale(False)
+        self.data.set_auto_chartostring(False)
+        self.steps = steps(job, self.data.ndim)
+        self.len = 0
+        self.out = None
+
+    def output_bytes(self):
+        return self.len
+
+    def run(self):
+        self.out = self.data[self.steps]
+
+    def total(self):
+        return hash_of(self.out)
+
+    def release(self):
+        if self.out is not None:
+            self.len = self.out.nbytes
+        self.out = None
+
+
+def hash_of_strings(texts):
+    texts = [text.encode() if isinstance(text, str) else text for text in texts]
+    lengths = np.fromiter(map(len, texts), "<u8", len(texts))
+    total = blake3(memoryview(lengths).cast("B"))
+    total.update(b"".join(texts))
+    return total.hexdigest()
+
+
+class Strings(Work):
+    """As the library gives them (`bytes` of h5py), or as `str`, which are checked to be UTF-8."""
+
+    def __init__(self, job, library):
+        self.out = None
+        if library == "netCDF4":
+            import netCDF4
+            self.file = netCDF4.Dataset(job["file"])
+            self.data = self.file[job["path"]]
+        else:
+            import h5py
+            self.data = h5py.File(job["file"], "r")[job["path"]]
+            if job.get("as") == "str":
+                self.data = self.data.asstr()
+
+    def run(self):
+        self.out = self.data[:]
+
+    def total(self):
+        return hash_of_strings(self.out)
+
+    def release(self):
+        self.out = None
+
+
+class Index(Work):
+    def __init__(self, job):
+        self.job = job
+        self.file = None
+
+    def prepare(self):
+        import h5py
+        if self.file is not None:
+            self.file.close()
+        self.file = h5py.File(self.job["file"], "r")
+        self.data = self.file[self.job["path"]]
+
+    def run(self):
+        self.out = []
+        self.data.id.chunk_iter(self.out.append)
+
+    def total(self):
+        rows = sorted((*chunk.chunk_offset, chunk.byte_offset, chunk.size) for chunk in self.out)
+        return hash_of(np.array(rows, "<u8"))
+
+    def release(self):
+        self.out = None
+
+
+class Walk(Work):
+    """`visititems`, with shape and dtype of each dataset."""
+
+    def __init__(self, job):
+        self.path = job["file"]
+
+    def run(self):
+        import h5py
+        self.count = 0
+
+        def look(_, obj):
+            if isinstance(obj, h5py.Dataset):
+                obj.shape, obj.dtype
+            self.count += 1
+
+        with h5py.File(self.path, "r") as f:
+            f.visititems(look)
+
+    def total(self):
+        import h5py
+        lines = []
+
+        def look(name, obj):
+            if isinstance(obj, h5py.Dataset):
+                lines.append(f"/{name} {','.join(map(str, obj.shape))} {obj.dtype.itemsize}\n")
+            else:
+                lines.append(f"/{name}\n")
+
+        with h5py.File(self.path, "r") as f:
+            f.visititems(look)
+        assert len(lines) == self.count
+        return blake3("".join(sorted(lines)).encode()).hexdigest()
+
+
+class Datasets(Work):
+    """Datasets `data_0` to `data_3` shared out to threads, each read into its own array."""
+
+    def __init__(self, job):
+        import h5py
+        self.file = h5py.File(job["file"], "r")
+        self.data = [self.file[f"data_{index}"] for index in range(4)]
+        self.out = [np.empty(data.shape, data.dtype) for data in self.data]
+        for out in self.out:
+            out.view("u1").fill(1)
+        self.threads = int(job["threads"])
+
+    def output_bytes(self):
+        return sum(out.nbytes for out in self.out)
+
+    def run(self):
+        def read(thread):
+            for index in range(thread, 4, self.threads):
+                self.data[index].read_direct(self.out[index])
+
+        with ThreadPoolExecutor(self.threads) as pool:
+            list(pool.map(read, range(self.threads)))
+
+    def total(self):
+        total = blake3()
+        for out in self.out:
+            total.update(memoryview(out).cast("B"))
+        return total.hexdigest()
+
+
+def begin(library, name, job):
+    if name == "strings":
+        return Strings(job, library)
+    jobs = {
+        "h5py": {"array": H5pyArray, "index": Index, "walk": Walk, "datasets": Datasets},
+        "netCDF4": {"array": NetcdfArray},
+    }
+    if name not in jobs[library]:
+        raise Cannot("is not asked to")
+    return jobs[library][name](job)
+
+
+def peak():
+    with open("/proc/self/status") as f:
+        return next(int(line.split()[1]) * 1024 for line in f if line.startswith("VmHWM"))
+
+
+def once(work, checked, fresh):
+    work.prepare()
+    if fresh and work.output_bytes():
+        # The host may have taken back what was freed seconds ago; taking it again is no part of reading.
+        touched = np.empty(work.output_bytes(), "u1")
+        touched.fill(1)
+        del touched
+    with open("/proc/self/clear_refs", "w") as f:
+        f.write("5")
+    cpu, wall = time.process_time(), time.perf_counter()
+    work.run()
+    wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
+    most = peak()
+    total = work.total() if checked else "-"
+    answer = f"wall={wall} cpu={cpu} peak={most} output={work.output_bytes()} sum={total}"
+    work.release()
+    return answer
+
+
+def main():
+    library, name, *keys = sys.argv[1:]
+    job = dict(key.split("=", 1) for key in keys)
+    fresh = job.get("memory") == "fresh"
+    try:
+        work = begin(library, name, job)
+        print("ready", flush=True)
+        for line in sys.stdin:
+            print(once(work, line.strip() == "check", fresh), flush=True)
+    except Cannot as reason:
+        print(f"cannot {reason}", flush=True)
+    except Exception as error:
+        print(f"cannot {type(error).__name__}: {' '.join(str(error).split())}"[:200], flush=True)
+
+
+if __name__ == "__main__":
+    main()

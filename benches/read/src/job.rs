@@ -1,0 +1,94 @@
+//! What a side is asked to do.
+
+use crate::Failure;
+use std::collections::HashMap;
+use std::path::PathBuf;
+
+/// A job that can be repeated.
+pub(crate) trait Work {
+    /// What is done anew before each run and not timed.
+    fn prepare(&mut self) -> Result<(), Failure> {
+        Ok(())
+    }
+
+    /// What is timed. Fresh output is kept until [`Work::release`].
+    fn run(&mut self) -> Result<(), Failure>;
+
+    /// Bytes that the caller asked for; 0 before the first run if only that tells.
+    fn output_len(&self) -> usize;
+
+    /// The hash of the last output; none if it is not what other sides put out.
+    fn total(&mut self) -> Result<Option<String>, Failure>;
+
+    /// Frees fresh output.
+    fn release(&mut self) {}
+}
+
+/// Where output goes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Memory {
+    /// To the same memory in each run, of huge pages, touched before the first.
+    Reused,
+    /// To memory that the run takes itself.
+    Fresh,
+}
+
+/// A job by its name and keys.
+pub(crate) struct Job {
+    /// `array`, `strings`, `index`, `walk`, `datasets`, `digest`; of a limit `pread`, `chunks`, `inflate`,
+    /// `unshuffle`.
+    pub(crate) name: String,
+    /// `file`.
+    pub(crate) file: PathBuf,
+    /// `path` within the file.
+    pub(crate) path: String,
+    /// `memory=reused` or `fresh`.
+    pub(crate) memory: Memory,
+    /// `threads`.
+    pub(crate) threads: usize,
+    /// `step` along the first dimensions; the others are taken whole.
+    pub(crate) step: Vec<u64>,
+    /// `element`: `f4` or `f8`, for those who must know beforehand.
+    pub(crate) element: String,
+    /// `chunk`: bytes of a chunk before filters, for limits.
+    pub(crate) chunk: usize,
+}
+
+impl Job {
+    /// Reads `KEY=VALUE` words.
+    pub(crate) fn parse(name: &str, words: &[String]) -> Result<Job, Failure> {
+        let mut keys = HashMap::new();
+        for word in words {
+            let (key, value) = word.split_once('=').ok_or_else(|| format!("{word} is no KEY=VALUE"))?;
+            keys.insert(key, value);
+        }
+        let text = |key| keys.get(key).copied().unwrap_or_default().to_owned();
+        let number = |key, default| keys.get(key).map_or(Ok(default), |value| value.parse());
+        let memory = match keys.get("memory") {
+            None | Some(&"reused") => Memory::Reused,
+            Some(&"fresh") => Memory::Fresh,
+            Some(other) => return Err(format!("memory={other}, expected reused or fresh").into()),
+        };
+        let step = keys.get("step").map(|step| step.split(',').map(str::parse).collect());
+        Ok(Job {
+            name: name.to_owned(),
+            file: text("file").into(),
+            path: text("path"),
+            memory,
+            threads: number("threads", 1)?,
+            step: step.transpose()?.unwrap_or_default(),
+            element: text("element"),
+            chunk: number("chunk", 0)?,
+        })
+    }
+
+    /// The step along each of so many dimensions.
+    pub(crate) fn steps(&self, rank: usize) -> Vec<u64> {
+        self.step.iter().copied().chain(std::iter::repeat(1)).take(rank).collect()
+    }
+
+    /// Whether everything is taken.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.step.iter().all(|step| *step == 1)
+    }
+}

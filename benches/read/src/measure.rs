@@ -1,0 +1,38 @@
+//! Time, CPU time and peak memory of what is done within this process.
+
+use crate::Failure;
+use rustix::time::{ClockId, clock_gettime};
+use std::fs;
+use std::time::{Duration, Instant};
+
+/// What something took.
+pub(crate) struct Taken {
+    pub(crate) wall: Duration,
+    /// Of all threads.
+    pub(crate) cpu: Duration,
+    /// Most bytes resident at once, with what was resident before.
+    pub(crate) peak: u64,
+}
+
+/// Does something and says what it took.
+pub(crate) fn measure(act: impl FnOnce() -> Result<(), Failure>) -> Result<Taken, Failure> {
+    // 5: the high water mark begins anew at what is resident now.
+    fs::write("/proc/self/clear_refs", "5")?;
+    let cpu = cpu_time()?;
+    let start = Instant::now();
+    act()?;
+    let wall = start.elapsed();
+    Ok(Taken { wall, cpu: cpu_time()?.saturating_sub(cpu), peak: peak()? })
+}
+
+fn cpu_time() -> Result<Duration, Failure> {
+    let now = clock_gettime(ClockId::ProcessCPUTime);
+    Ok(Duration::new(u64::try_from(now.tv_sec)?, u32::try_from(now.tv_nsec)?))
+}
+
+fn peak() -> Result<u64, Failure> {
+    let status = fs::read_to_string("/proc/self/status")?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let kibibytes = line.and_then(|line| line.split_whitespace().next()).ok_or("no VmHWM")?;
+    Ok(kibibytes.parse::<u64>()? * 1024)
+}

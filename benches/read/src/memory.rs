@@ -1,0 +1,29 @@
+//! Memory for output.
+
+use memmap2::{Advice, MmapMut};
+use std::hint::black_box;
+use std::io;
+
+/// Memory of huge pages where the system gives them, untouched.
+pub(crate) fn huge(len: usize) -> io::Result<MmapMut> {
+    let memory = MmapMut::map_anon(len)?;
+    // Where huge pages are switched off, small ones have to do.
+    let _ = memory.advise(Advice::HugePage);
+    Ok(memory)
+}
+
+/// The same, touched, so that writing to it meets no fault.
+pub(crate) fn touched(len: usize) -> io::Result<MmapMut> {
+    let mut memory = huge(len)?;
+    memory.fill(1);
+    Ok(memory)
+}
+
+/// Takes, touches and gives back so much memory. The host of a virtual machine takes back what was freed
+/// seconds ago, and having it again costs more than all reading; who reads into fresh memory right after this
+/// does not pay for that.
+pub(crate) fn touch_and_free(len: usize) {
+    let mut block = vec![0_u8; len];
+    block.fill(1);
+    black_box(&mut block);
+}

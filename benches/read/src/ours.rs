@@ -1,0 +1,364 @@
+//! hyperslab's side. All that the reading engine may change stands in the first functions.
+
+use crate::job::{Job, Memory, Work};
+use crate::{Failure, memory, total};
+use hyperslab::model::NodePath;
+use hyperslab::{ArraySource, Entry, Handle, Item, OpenOptions, Source, Step, Stored, open, walk};
+use hyperslab_core::Limits;
+use hyperslab_core::nd::Region;
+use hyperslab_core::rows::{Heap, Slot};
+use hyperslab_core::storage::FileStorage;
+use hyperslab_hdf5::format::message::data_layout::{ChunkIndex as Indexing, LayoutClass};
+use hyperslab_hdf5::navigate::chunk_index::{self, ChunkIndex, ChunkIndexKind};
+use hyperslab_hdf5::{Dataset, File};
+use memmap2::MmapMut;
+use std::thread;
+
+/// Reads a region into memory of the caller with so many threads.
+fn read_into(
+    array: &dyn ArraySource,
+    region: &Region,
+    out: &mut [u8],
+    _threads: usize,
+) -> Result<(), Failure> {
+    Ok(array.read(region, out, &mut Heap::default())?)
+}
+
+/// Reads a region into memory that is taken for it.
+fn read(array: &dyn ArraySource, region: &Region, len: usize, threads: usize) -> Result<Fresh, Failure> {
+    let mut out = vec![0; len];
+    read_into(array, region, &mut out, threads)?;
+    Ok(out)
+}
+
+/// What [`read`] gives.
+type Fresh = Vec<u8>;
+
+/// Reads all strings of an array, as bytes that are UTF-8 and where each of them ends.
+fn read_strings(array: &dyn ArraySource, _threads: usize) -> Result<Texts, Failure> {
+    let (region, len) = whole(array, &[])?;
+    let (mut rows, mut heap) = (vec![0; len], Heap::default());
+    array.read(&region, &mut rows, &mut heap)?;
+    let mut texts = Texts::default();
+    for row in rows.chunks_exact(Slot::SIZE) {
+        let slot = Slot::get(row).ok_or("a row without a slot")?;
+        let bytes = heap.bytes(slot, usize::try_from(slot.count)?).ok_or("a slot of nothing")?;
+        texts.bytes.push_str(std::str::from_utf8(bytes)?);
+        texts.ends.push(texts.bytes.len());
+    }
+    Ok(texts)
+}
+
+/// What [`read_strings`] gives.
+#[derive(Default)]
+struct Texts {
+    bytes: String,
+    ends: Vec<usize>,
+}
+
+impl Texts {
+    fn len(&self) -> usize {
+        self.bytes.len() + self.ends.len() * size_of::<u64>()
+    }
+
+    fn iter(&self) -> impl Iterator<Item = &[u8]> + Clone {
+        let starts = std::iter::once(0).chain(self.ends.iter().copied());
+        starts.zip(&self.ends).map(|(start, end)| self.bytes.as_bytes().get(start..*end).unwrap_or_default())
+    }
+}
+
+/// The work that a job asks for.
+pub(crate) fn work(job: &Job) -> Result<Box<dyn Work>, Failure> {
+    Ok(match job.name.as_str() {
+        "array" => Box::new(Array::new(job)?),
+        "strings" => Box::new(Strings::new(job)?),
+        "index" => Box::new(Index::new(job)),
+        "walk" => Box::new(Walk { job_file: job.file.clone(), count: 0 }),
+        "datasets" => Box::new(Datasets::new(job)?),
+        "digest" => Box::new(Digest { job_file: job.file.clone(), lines: Vec::new() }),
+        other => return Err(format!("no job {other}").into()),
+    })
+}
+
+/// An array of a file. A side has one job and lives as long as its process, so what it opens is leaked.
+fn opened(job: &Job, path: &str) -> Result<&'static dyn ArraySource, Failure> {
+    let source = Box::leak(Box::new(open(&job.file, &OpenOptions::default())?));
+    let entry = source.find(&NodePath::new(path)?)?;
+    Ok(Box::leak(source.array(&entry.handle)?))
+}
+
+/// Everything, or each `step`th of the first dimensions; and how many bytes that is.
+fn whole(array: &dyn ArraySource, step: &[u64]) -> Result<(Region, usize), Failure> {
+    let extents = array.extents().ok_or("a null dataspace")?;
+    let mut region = Region::all(extents);
+    for ((count, step), wanted) in region.count.iter_mut().zip(&mut region.step).zip(step) {
+        (*count, *step) = (count.div_ceil(*wanted), *wanted);
+    }
+    let elements = usize::try_from(region.len().ok_or("too many elements")?)?;
+    let len = elements.checked_mul(array.datatype().row_size().ok_or("elements too large")?);
+    Ok((region, len.ok_or("too many bytes")?))
+}
+
+struct Array {
+    array: &'static dyn ArraySource,
+    region: Region,
+    len: usize,
+    threads: usize,
+    reused: Option<MmapMut>,
+    fresh: Option<Fresh>,
+}
+
+impl Array {
+    fn new(job: &Job) -> Result<Self, Failure> {
+        let array = opened(job, &job.path)?;
+        let rank = array.extents().map_or(0, <[u64]>::len);
+        let (region, len) = whole(array, &job.steps(rank))?;
+        let reused = (job.memory == Memory::Reused).then(|| memory::touched(len)).transpose()?;
+        Ok(Array { array, region, len, threads: job.threads, reused, fresh: None })
+    }
+}
+
+impl Work for Array {
+    fn run(&mut self) -> Result<(), Failure> {
+        match &mut self.reused {
+            Some(out) => read_into(self.array, &self.region, out, self.threads)?,
+            None => self.fresh = Some(read(self.array, &self.region, self.len, self.threads)?),
+        }
+        Ok(())
+    }
+
+    fn output_len(&self) -> usize {
+        self.len
+    }
+
+    fn total(&mut self) -> Result<Option<String>, Failure> {
+        let out = self.reused.as_deref().or(self.fresh.as_deref());
+        Ok(out.map(total::of_bytes))
+    }
+
+    fn release(&mut self) {
+        self.fresh = None;
+    }
+}
+
+struct Strings {
+    array: &'static dyn ArraySource,
+    threads: usize,
+    len: usize,
+    texts: Texts,
+}
+
+impl Strings {
+    fn new(job: &Job) -> Result<Self, Failure> {
+        Ok(Strings { array: opened(job, &job.path)?, threads: job.threads, len: 0, texts: Texts::default() })
+    }
+}
+
+impl Work for Strings {
+    fn run(&mut self) -> Result<(), Failure> {
+        self.texts = read_strings(self.array, self.threads)?;
+        self.len = self.texts.len();
+        Ok(())
+    }
+
+    fn output_len(&self) -> usize {
+        self.len
+    }
+
+    fn total(&mut self) -> Result<Option<String>, Failure> {
+        Ok(Some(total::of_strings(self.texts.iter())))
+    }
+
+    fn release(&mut self) {
+        self.texts = Texts::default();
+    }
+}
+
+/// The chunk index of a dataset that was just opened.
+struct Index {
+    file: std::path::PathBuf,
+    path: String,
+    opened: Option<(File, Dataset)>,
+    chunks: Option<chunk_index::ChunkTable>,
+}
+
+impl Index {
+    fn new(job: &Job) -> Self {
+        Index { file: job.file.clone(), path: job.path.clone(), opened: None, chunks: None }
+    }
+}
+
+impl Work for Index {
+    fn prepare(&mut self) -> Result<(), Failure> {
+        let file = File::open(Box::new(FileStorage::open(&self.file)?), Limits::default())?;
+        let address = file.find(self.path.as_bytes())?.ok_or("no such dataset")?;
+        let dataset = file.object(address)?.dataset(&file)?;
+        self.opened = Some((file, dataset));
+        Ok(())
+    }
+
+    fn run(&mut self) -> Result<(), Failure> {
+        let (file, dataset) = self.opened.as_ref().ok_or("nothing is open")?;
+        let LayoutClass::Chunked(chunked) = dataset.layout() else { return Err("no chunks".into()) };
+        let kind = match &chunked.index {
+            Indexing::BtreeV1 => ChunkIndexKind::BtreeV1,
+            Indexing::FixedArray { .. } => ChunkIndexKind::FixedArray,
+            Indexing::ExtensibleArray(_) => ChunkIndexKind::ExtensibleArray,
+            _ => return Err("another index than was made".into()),
+        };
+        let index = ChunkIndex {
+            kind,
+            address: chunked.address,
+            dims: dataset.extents().ok_or("a null dataspace")?.to_vec(),
+            max_dims: dataset.max_extents().ok_or("a null dataspace")?.to_vec(),
+            chunk_dims: chunked.dimensions.clone(),
+            chunk_bytes: chunked.chunk_bytes().ok_or("chunks too large")?,
+            filtered: !dataset.filters().is_empty(),
+        };
+        self.chunks = Some(chunk_index::load(file.reader(), &index)?);
+        Ok(())
+    }
+
+    fn output_len(&self) -> usize {
+        0
+    }
+
+    fn total(&mut self) -> Result<Option<String>, Failure> {
+        let chunks = self.chunks.as_ref().ok_or("nothing was read")?;
+        let (_, dataset) = self.opened.as_ref().ok_or("nothing is open")?;
+        let shape = dataset.chunk().ok_or("no chunks")?;
+        let chunks = chunks.iter().map(|chunk| {
+            let first = chunk.scaled.iter().zip(shape).map(|(position, size)| position * size);
+            first.chain([chunk.entry.address.0, chunk.entry.size]).collect()
+        });
+        Ok(Some(total::of_chunks(chunks.collect())))
+    }
+
+    fn release(&mut self) {
+        self.chunks = None;
+    }
+}
+
+/// All objects of a file with type and shape.
+struct Walk {
+    job_file: std::path::PathBuf,
+    count: usize,
+}
+
+impl Walk {
+    fn walk(&self, visit: &mut dyn FnMut(&Handle, Option<&Entry>)) -> Result<(), Failure> {
+        let source = open(&self.job_file, &OpenOptions::default())?;
+        let root = source.find(&NodePath::root())?;
+        walk(&*source, &root.handle, &mut |step| {
+            match step {
+                Step::Enter(group, _) => visit(group, None),
+                Step::Member(entry) => visit(&entry.handle, Some(entry)),
+                Step::Leave(_) => {}
+            }
+            Ok(())
+        })?;
+        Ok(())
+    }
+}
+
+impl Work for Walk {
+    fn run(&mut self) -> Result<(), Failure> {
+        let mut count = 0;
+        self.walk(&mut |_, entry| {
+            count += 1;
+            std::hint::black_box(entry);
+        })?;
+        self.count = count;
+        Ok(())
+    }
+
+    fn output_len(&self) -> usize {
+        0
+    }
+
+    fn total(&mut self) -> Result<Option<String>, Failure> {
+        let mut objects = total::Objects::default();
+        self.walk(&mut |handle, entry| match entry.map(|entry| &entry.item) {
+            None if handle.path.is_root() => {}
+            Some(Item::Array { datatype: Some(datatype), shape, stored: Stored::Bytes(_), .. }) => {
+                let extents = shape.current().unwrap_or_default();
+                objects.dataset(handle.path.as_str(), &extents, datatype.row_size().unwrap_or(0));
+            }
+            _ => objects.group(handle.path.as_str()),
+        })?;
+        Ok(Some(objects.total()))
+    }
+}
+
+/// Datasets `data_0` to `data_3` shared out to threads of the caller, each of which reads alone.
+struct Datasets {
+    arrays: Vec<(&'static dyn ArraySource, Region, MmapMut)>,
+    threads: usize,
+}
+
+impl Datasets {
+    fn new(job: &Job) -> Result<Self, Failure> {
+        let source: &'static std::sync::Arc<dyn Source> =
+            Box::leak(Box::new(open(&job.file, &OpenOptions::default())?));
+        let mut arrays = Vec::new();
+        for index in 0..4 {
+            let entry = source.find(&NodePath::new(&format!("/data_{index}"))?)?;
+            let array: &'static dyn ArraySource = Box::leak(source.array(&entry.handle)?);
+            let (region, len) = whole(array, &[])?;
+            arrays.push((array, region, memory::touched(len)?));
+        }
+        Ok(Datasets { arrays, threads: job.threads })
+    }
+}
+
+impl Work for Datasets {
+    fn run(&mut self) -> Result<(), Failure> {
+        let share = self.arrays.len().div_ceil(self.threads);
+        thread::scope(|scope| {
+            let read = |arrays: &mut [(&'static dyn ArraySource, Region, MmapMut)]| {
+                arrays.iter_mut().try_for_each(|(array, region, out)| read_into(*array, region, out, 1))
+            };
+            let threads: Vec<_> =
+                self.arrays.chunks_mut(share).map(|arrays| scope.spawn(move || read(arrays))).collect();
+            threads.into_iter().try_for_each(|thread| thread.join().map_err(|_| "a thread panicked")?)
+        })
+    }
+
+    fn output_len(&self) -> usize {
+        self.arrays.iter().map(|(.., out)| out.len()).sum()
+    }
+
+    fn total(&mut self) -> Result<Option<String>, Failure> {
+        let mut hasher = blake3::Hasher::new();
+        self.arrays.iter().for_each(|(.., out)| {
+            hasher.update(out);
+        });
+        Ok(Some(hasher.finalize().to_string()))
+    }
+}
+
+/// `digest` of a file.
+struct Digest {
+    job_file: std::path::PathBuf,
+    lines: Vec<String>,
+}
+
+impl Work for Digest {
+    fn run(&mut self) -> Result<(), Failure> {
+        let source = open(&self.job_file, &OpenOptions::default())?;
+        let lines = hyperslab::digest::lines(&*source, &NodePath::root())?;
+        if let Some(line) = lines.iter().find(|line| line.is_error()) {
+            return Err(line.to_json().into());
+        }
+        self.lines = lines.iter().map(hyperslab::digest::Line::to_json).collect();
+        Ok(())
+    }
+
+    fn output_len(&self) -> usize {
+        0
+    }
+
+    fn total(&mut self) -> Result<Option<String>, Failure> {
+        Ok(Some(total::of_bytes(self.lines.concat().as_bytes())))
+    }
+}
