@@ -1,0 +1,243 @@
+//! The table: what is wanted and found of all rows, then each row with all its sides.
+
+use super::Options;
+use super::rounds::{Figures, Measured, Outcome};
+use super::rows::{Memory, Name, OURS, Row, Wanted};
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Rows that were measured, each kept in a file, so that some can be measured anew.
+pub(super) struct Report {
+    kept: PathBuf,
+    small: bool,
+    runs: usize,
+}
+
+impl Report {
+    pub(super) fn new(data: &Path, options: &Options) -> Result<Report, String> {
+        let kept = data.join("results");
+        fs::create_dir_all(&kept).map_err(|error| format!("{}: {error}", kept.display()))?;
+        Ok(Report { kept, small: options.small, runs: options.runs })
+    }
+
+    /// Keeps a row and returns it as text.
+    pub(super) fn keep(&self, row: &Row, measured: &Measured) -> Result<String, String> {
+        let text = format!("{}\n{}", wanted(row, measured), section(row, measured));
+        let path = self.path(row);
+        fs::write(&path, &text).map_err(|error| format!("{}: {error}", path.display()))?;
+        Ok(text)
+    }
+
+    /// Everything that was kept.
+    pub(super) fn text(&self, rows: &[Row]) -> Result<String, String> {
+        let mut text = String::from("# Speed and memory of reading\n\n");
+        text += "Written by `cargo xtask bench read`. Files are in the page cache. Each side is a process that does \
+                 the same job in turn with\nthe others; a figure is the median of its runs, after one that warms \
+                 up. A run of more than 1.5 × the median was disturbed and is\nreplaced. `reused`: into the same \
+                 touched memory each time. `fresh`: into memory taken for it, after as much was touched and\nfreed. \
+                 MB are 10^6 bytes; memory is the highest of all runs, of the whole process.\n\n";
+        let _ = writeln!(text, "{}\n", machine());
+        if self.small {
+            text += "**Only the harness was tried, on a sixty-fourth of the data.**\n\n";
+        }
+        text += "| row | wanted | found | |\n|---|---|---|---|\n";
+        let mut sections = String::new();
+        for row in rows {
+            let path = self.path(row);
+            match fs::read_to_string(&path) {
+                Ok(kept) => {
+                    let (wanted, section) = kept.split_once("\n\n").unwrap_or((&kept, ""));
+                    let _ = writeln!(text, "{wanted}");
+                    let _ = write!(sections, "\n{section}");
+                }
+                Err(_) => {
+                    let _ = writeln!(text, "| {} | | not measured | |", row.name);
+                }
+            }
+        }
+        let _ = writeln!(text, "\nRuns wanted of each side in the last run of the bench: {}.", self.runs);
+        Ok(text + &sections)
+    }
+
+    fn path(&self, row: &Row) -> PathBuf {
+        self.kept.join(format!("{}.md", row.name))
+    }
+}
+
+/// A line for each thing that is wanted.
+fn wanted(row: &Row, measured: &Measured) -> String {
+    let mut text = String::new();
+    for wanted in &row.wanted {
+        let (aim, found, met) = match wanted {
+            Wanted::AtMost(ours, other, most) => {
+                let found = ratio(row, measured, *ours, *other);
+                let aim = format!("{} ≤ {} × {}", label(*ours), trimmed(*most), label(*other));
+                (aim, times(found), found.map(|found| found <= *most))
+            }
+            Wanted::AtLeast(ours, other, least) => {
+                let found = ratio(row, measured, *other, *ours);
+                let aim = format!("{} ≥ {} × as fast as {}", label(*ours), trimmed(*least), label(*other));
+                (aim, times(found), found.map(|found| found >= *least))
+            }
+            Wanted::Told(ours, other) => {
+                let found = ratio(row, measured, *ours, *other);
+                let _ = writeln!(
+                    text,
+                    "| {} | ({} beside {}) | {} | |",
+                    row.name,
+                    label(*ours),
+                    label(*other),
+                    times(found)
+                );
+                continue;
+            }
+            Wanted::Beside(most) => {
+                let (found, met) = memory(row, measured, *most, beside);
+                (format!("memory ≤ output + {most} MB"), found, met)
+            }
+            Wanted::InAll(most) => {
+                let (found, met) = memory(row, measured, *most, |figures| megabytes(figures.peak));
+                (format!("memory ≤ {most} MB"), found, met)
+            }
+        };
+        let verdict = match met {
+            Some(true) => "met",
+            Some(false) => "**short**",
+            None => "**not measured**",
+        };
+        let _ = writeln!(text, "| {} | {aim} | {found} | {verdict} |", row.name);
+    }
+    text
+}
+
+/// The most megabytes of our sides, and whether they are allowed.
+fn memory(
+    row: &Row,
+    measured: &Measured,
+    allowed: u64,
+    of: impl Fn(&Figures) -> f64,
+) -> (String, Option<bool>) {
+    let ours = row.sides.iter().zip(&measured.sides).filter_map(|(side, outcome)| match outcome {
+        Outcome::Measured(figures) if side.name.starts_with(OURS) => Some(of(figures)),
+        _ => None,
+    });
+    let found = ours.max_by(f64::total_cmp);
+    let allowed = f64::from(u32::try_from(allowed).unwrap_or(u32::MAX));
+    (found.map_or("–".to_owned(), |found| format!("{found:.1} MB")), found.map(|found| found <= allowed))
+}
+
+fn section(row: &Row, measured: &Measured) -> String {
+    let mut text = format!("## {}\n\n{}.\n\n", row.name, capitalised(&row.what));
+    text +=
+        "| side | threads | memory | s | from–to | CPU s | peak MB | beside output | runs | same content |\n";
+    text += "|---|---|---|---|---|---|---|---|---|---|\n";
+    for (side, outcome) in row.sides.iter().zip(&measured.sides) {
+        let memory = side.memory.map_or("", Memory::key);
+        let _ = write!(text, "| {} | {} | {memory} | ", side.name, side.threads);
+        let _ = match outcome {
+            Outcome::Cannot(reason) => writeln!(text, "– | {} | | | | | |", reason.replace('|', "/")),
+            Outcome::Measured(figures) => {
+                let runs = match figures.rejected {
+                    0 => figures.runs.to_string(),
+                    rejected => format!("{}, {rejected} disturbed", figures.runs),
+                };
+                let same = match figures.agrees {
+                    Some(true) => "yes",
+                    Some(false) => "**no**",
+                    None => "",
+                };
+                writeln!(
+                    text,
+                    "{} | {}–{} | {} | {:.0} | {:.0} | {runs} | {same} |",
+                    seconds(figures.wall.median),
+                    seconds(figures.wall.least),
+                    seconds(figures.wall.most),
+                    seconds(figures.cpu),
+                    megabytes(figures.peak),
+                    beside(figures)
+                )
+            }
+        };
+    }
+    text
+}
+
+/// Median time of one side over that of another.
+fn ratio(row: &Row, measured: &Measured, one: Name, other: Name) -> Option<f64> {
+    let median = |name: Name| {
+        let found =
+            row.sides.iter().zip(&measured.sides).find(|(side, _)| (side.name.as_str(), side.memory) == name);
+        match found?.1 {
+            Outcome::Measured(figures) => Some(figures.wall.median),
+            Outcome::Cannot(_) => None,
+        }
+    };
+    Some(median(one)? / median(other)?)
+}
+
+/// Megabytes that were resident beside the output.
+fn beside(figures: &Figures) -> f64 {
+    megabytes(figures.peak) - megabytes(figures.output)
+}
+
+fn megabytes(bytes: u64) -> f64 {
+    // Beyond 2^32 KB nothing is measured here.
+    f64::from(u32::try_from(bytes / 1000).unwrap_or(u32::MAX)) / 1000.0
+}
+
+fn label((name, memory): Name) -> String {
+    memory.map_or(name.to_owned(), |memory| format!("{name} {}", memory.key()))
+}
+
+fn times(ratio: Option<f64>) -> String {
+    ratio.map_or("–".to_owned(), |ratio| format!("{} ×", trimmed(ratio)))
+}
+
+/// Three digits that count.
+fn trimmed(value: f64) -> String {
+    let text = match value {
+        value if value >= 100.0 => format!("{value:.0}"),
+        value if value >= 10.0 => format!("{value:.1}"),
+        value if value >= 0.2 => format!("{value:.2}"),
+        value => format!("1/{:.1}", 1.0 / value),
+    };
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
+}
+
+fn seconds(value: f64) -> String {
+    match value {
+        value if value >= 10.0 => format!("{value:.2}"),
+        value if value >= 0.1 => format!("{value:.3}"),
+        value => format!("{value:.5}"),
+    }
+}
+
+fn capitalised(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
+}
+
+/// The machine in a sentence.
+fn machine() -> String {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let line = |path: &str| fs::read_to_string(path).unwrap_or_default().trim().to_owned();
+    format!(
+        "{}, {cores} cores, Linux {}; transparent huge pages: {}.",
+        std::env::consts::ARCH,
+        line("/proc/sys/kernel/osrelease"),
+        line("/sys/kernel/mm/transparent_hugepage/enabled")
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_keep_the_digits_that_count() {
+        let texts = [1.1, 0.6, 1.0 / 60.0, 0.125, 1.15, 17.04, 250.0].map(trimmed);
+        assert_eq!(texts, ["1.1", "0.6", "1/60", "1/8", "1.15", "17", "250"]);
+        assert_eq!([0.00012, 0.7312, 12.0].map(seconds), ["0.00012", "0.731", "12.00"]);
+    }
+}

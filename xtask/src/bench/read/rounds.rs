@@ -1,0 +1,201 @@
+//! Sides taking turns, and what their runs amount to.
+
+use super::rows::{Name, Row, Side, Wanted};
+use super::side::{Running, Taken};
+
+/// A run that took so many times the median of its side was disturbed; another is made in its place.
+const DISTURBED: f64 = 1.5;
+
+/// Others whose one run takes so many seconds are not asked again.
+const SLOW: f64 = 20.0;
+
+/// What a row came to.
+pub(super) struct Measured {
+    /// In the order of the row's sides.
+    pub(super) sides: Vec<Outcome>,
+    /// Whether all that told a hash told the same one, each time.
+    pub(super) agrees: bool,
+}
+
+/// What became of a side.
+pub(super) enum Outcome {
+    Measured(Figures),
+    /// Why it was not.
+    Cannot(String),
+}
+
+/// What the runs of a side amount to.
+#[derive(Debug, PartialEq)]
+pub(super) struct Figures {
+    pub(super) runs: usize,
+    pub(super) rejected: usize,
+    /// Seconds of the runs that count.
+    pub(super) wall: Spread,
+    /// Median of seconds of all threads.
+    pub(super) cpu: f64,
+    /// Highest of all runs.
+    pub(super) peak: u64,
+    pub(super) output: u64,
+    /// None if it told no hash, or no other side did.
+    pub(super) agrees: Option<bool>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Spread {
+    pub(super) least: f64,
+    pub(super) median: f64,
+    pub(super) most: f64,
+}
+
+/// A side at work.
+struct Turn {
+    running: Running,
+    taken: Vec<Taken>,
+    sums: Vec<String>,
+    /// Whether its first run is the only one.
+    single: bool,
+}
+
+/// Measures a row: a run of each side to warm up, which is checked, then rounds, then a run that is checked.
+pub(super) fn measure(row: &Row, runs: usize) -> Result<Measured, String> {
+    let mut turns = Vec::new();
+    for side in &row.sides {
+        turns.push(begin(side, row)?);
+    }
+    let runs = if row.once { 0 } else { runs };
+    // As many rounds again may replace runs that were disturbed.
+    for round in 0..runs * 2 {
+        let enough = |turn: &Turn| turn.single || counted(&turn.taken).len() >= runs;
+        if turns.iter().flatten().all(enough) {
+            break;
+        }
+        for place in 0..turns.len() {
+            // Each round begins with another side, so that none always follows the same one.
+            let at = (place + round) % turns.len();
+            go(&mut turns, at, |turn| {
+                let taken = turn.running.run(false)?;
+                turn.taken.push(taken);
+                Ok(())
+            });
+        }
+    }
+    for at in 0..turns.len() {
+        go(&mut turns, at, |turn| {
+            let taken = turn.running.run(true)?;
+            turn.sums.extend(taken.sum);
+            Ok(())
+        });
+    }
+    let expected = turns.iter().flatten().find_map(|turn| turn.sums.first().cloned());
+    let compared = turns.iter().flatten().filter(|turn| !turn.sums.is_empty()).count() > 1;
+    let sides: Vec<Outcome> = turns
+        .into_iter()
+        .map(|turn| match turn {
+            Ok(turn) => {
+                let agrees = agrees(&turn.sums, expected.as_deref()).filter(|same| compared || !same);
+                Outcome::Measured(figures(&turn.taken, agrees))
+            }
+            Err(reason) => Outcome::Cannot(reason),
+        })
+        .collect();
+    let differs = |outcome: &Outcome| matches!(outcome, Outcome::Measured(f) if f.agrees == Some(false));
+    Ok(Measured { agrees: !sides.iter().any(differs), sides })
+}
+
+fn agrees(sums: &[String], expected: Option<&str>) -> Option<bool> {
+    (!sums.is_empty()).then(|| sums.iter().all(|sum| Some(sum.as_str()) == expected))
+}
+
+/// Starts a side and has it run once.
+fn begin(side: &Side, row: &Row) -> Result<Result<Turn, String>, String> {
+    let mut running = match Running::start(side)? {
+        Ok(running) => running,
+        Err(reason) => return Ok(Err(reason)),
+    };
+    Ok(running.run(true).map(|mut taken| {
+        let sums = taken.sum.take().into_iter().collect();
+        let single = row.once || taken.wall > SLOW && !is_wanted(side, row);
+        Turn { running, taken: if single { vec![taken] } else { Vec::new() }, sums, single }
+    }))
+}
+
+fn is_wanted(side: &Side, row: &Row) -> bool {
+    let is = |name: &Name| side.name == name.0 && side.memory == name.1;
+    row.wanted.iter().any(|wanted| match wanted {
+        Wanted::AtMost(one, other, _) | Wanted::AtLeast(one, other, _) | Wanted::Told(one, other) => {
+            is(one) || is(other)
+        }
+        Wanted::Beside(_) | Wanted::InAll(_) => false,
+    })
+}
+
+/// Has one side do something; what fails once is not asked again.
+fn go(turns: &mut [Result<Turn, String>], at: usize, act: impl FnOnce(&mut Turn) -> Result<(), String>) {
+    let Some(slot) = turns.get_mut(at) else { return };
+    let failed = match slot {
+        Ok(turn) if !turn.single => act(turn).err(),
+        _ => None,
+    };
+    if let Some(reason) = failed {
+        *slot = Err(reason);
+    }
+}
+
+/// The runs that were not disturbed.
+fn counted(taken: &[Taken]) -> Vec<&Taken> {
+    let limit = spread(taken.iter().map(|taken| taken.wall)).median * DISTURBED;
+    taken.iter().filter(|taken| taken.wall <= limit).collect()
+}
+
+fn figures(taken: &[Taken], agrees: Option<bool>) -> Figures {
+    let kept = counted(taken);
+    Figures {
+        runs: kept.len(),
+        rejected: taken.len() - kept.len(),
+        wall: spread(kept.iter().map(|taken| taken.wall)),
+        cpu: spread(kept.iter().map(|taken| taken.cpu)).median,
+        peak: taken.iter().map(|taken| taken.peak).max().unwrap_or(0),
+        output: taken.iter().map(|taken| taken.output).max().unwrap_or(0),
+        agrees,
+    }
+}
+
+fn spread(values: impl Iterator<Item = f64>) -> Spread {
+    let mut values: Vec<f64> = values.collect();
+    values.sort_by(f64::total_cmp);
+    let at = |index: usize| values.get(index).copied().unwrap_or(f64::NAN);
+    let half = values.len() / 2;
+    let median =
+        if values.len() % 2 == 1 { at(half) } else { f64::midpoint(at(half.wrapping_sub(1)), at(half)) };
+    Spread { least: at(0), median, most: at(values.len().wrapping_sub(1)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn taken(wall: f64) -> Taken {
+        Taken { wall, cpu: wall, peak: 10, output: 4, sum: None }
+    }
+
+    #[test]
+    fn disturbed_runs_are_rejected_and_counted() {
+        let runs: Vec<Taken> = [1.0, 1.2, 0.9, 9.0].map(taken).into();
+        let found = figures(&runs, None);
+        assert_eq!((found.runs, found.rejected), (3, 1));
+        assert_eq!(found.wall, Spread { least: 0.9, median: 1.0, most: 1.2 });
+    }
+
+    #[test]
+    fn the_median_of_an_even_count_lies_between_the_middle_two() {
+        assert_eq!(spread([4.0, 1.0, 2.0, 3.0].into_iter()), Spread { least: 1.0, median: 2.5, most: 4.0 });
+    }
+
+    #[test]
+    fn one_other_hash_is_a_difference_and_none_is_no_agreement() {
+        let sums = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>();
+        assert_eq!(agrees(&sums(&["a", "a"]), Some("a")), Some(true));
+        assert_eq!(agrees(&sums(&["a", "b"]), Some("a")), Some(false));
+        assert_eq!(agrees(&[], Some("a")), None);
+    }
+}
