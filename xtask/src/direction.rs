@@ -16,7 +16,15 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("hyperslab-netcdf4", &["hyperslab-core", "hyperslab-hdf5"]),
     (
         "hyperslab",
-        &["hyperslab-core", "hyperslab-model", "hyperslab-ndl", "hyperslab-hdf5", "hyperslab-netcdf4"],
+        &[
+            "hyperslab-core",
+            "hyperslab-codec",
+            "hyperslab-model",
+            "hyperslab-ndl",
+            "hyperslab-hdf5",
+            "hyperslab-netcdf4",
+            "hyperslab-zarr",
+        ],
     ),
     ("hyperslab-cli", &["hyperslab"]),
     ("xtask", &[]),

@@ -116,6 +116,7 @@ impl Common {
             raw: self.raw,
             format: self.input_format.clone(),
             allow_external: self.allow_external.clone(),
+            ..OpenOptions::default()
         }
     }
 }

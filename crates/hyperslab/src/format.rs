@@ -2,6 +2,7 @@
 
 mod hdf5;
 mod ndl;
+mod zarr;
 
 use crate::check::{CheckOptions, Report};
 use crate::pool::Pool;
@@ -15,7 +16,7 @@ pub use ndl::Document;
 pub(crate) use ndl::read as read_document;
 
 /// Every format, in the order in which they are tried.
-pub static FORMATS: &[&dyn Format] = &[&hdf5::Hdf5, &ndl::Ndl];
+pub static FORMATS: &[&dyn Format] = &[&hdf5::Hdf5, &zarr::Zarr, &ndl::Ndl];
 
 /// A format that files can be opened in.
 pub trait Format: Sync {
@@ -38,11 +39,24 @@ pub trait Format: Sync {
         None
     }
 
+    /// Whether a directory is a store of this format, or an object in one.
+    fn recognizes_directory(&self, _path: &Path) -> bool {
+        false
+    }
+
     /// Opens a file of this format.
     ///
     /// # Errors
     /// If it is not, or breaks the specification where every object depends on it.
     fn open(&self, storage: Box<dyn ReadAt>, options: &OpenOptions) -> Result<Arc<dyn Source>>;
+
+    /// Opens a directory of this format.
+    ///
+    /// # Errors
+    /// As [`Format::open`], and for formats that have no directories.
+    fn open_directory(&self, _path: &Path, _options: &OpenOptions) -> Result<Arc<dyn Source>> {
+        Err(Error::invalid(format!("is a directory; {} is kept in files", self.name())))
+    }
 
     /// Finds what breaks the rules of this format.
     ///
@@ -117,10 +131,13 @@ impl Probe {
 /// # Errors
 /// If there is no such file, no format recognises it, or its format cannot open it.
 pub fn open(path: &Path, options: &OpenOptions) -> Result<Arc<dyn Source>> {
-    let opened = open_file(path, options).and_then(|storage| {
-        let format = format_of(&storage, Some(path), options)?;
-        format.open(Box::new(storage), options)
-    });
+    let opened = match path.is_dir() {
+        true => format_of_directory(path, options).and_then(|format| format.open_directory(path, options)),
+        false => open_file(path, options).and_then(|storage| {
+            let format = format_of(&storage, Some(path), options)?;
+            format.open(Box::new(storage), options)
+        }),
+    };
     opened.map_err(|error| error.in_file(path.display()))
 }
 
@@ -151,11 +168,14 @@ pub(crate) fn format_of(
     path: Option<&Path>,
     options: &OpenOptions,
 ) -> Result<&'static dyn Format> {
-    if let Some(name) = &options.format {
-        return FORMATS.iter().find(|format| format.name() == name).copied().ok_or_else(|| {
-            let known: Vec<_> = FORMATS.iter().map(|format| format.name()).collect();
-            Error::invalid(format!("no format {name:?}, known are {}", known.join(", ")))
-        });
+    if let Some(format) = asked_for(options)? {
+        return Ok(format);
+    }
+    if let Some(folder) = path.and_then(zarr::folder_of_document) {
+        return Err(Error::invalid(format!(
+            "is a part of a Zarr store\nhelp: the store is the folder, {}",
+            folder.display()
+        )));
     }
     let probe = Probe::read(storage)?;
     let suffix = path.and_then(Path::extension).and_then(|suffix| suffix.to_str());
@@ -176,11 +196,39 @@ pub(crate) fn format_of(
     }
 }
 
-/// The format that a file's content shows, without opening it.
+fn asked_for(options: &OpenOptions) -> Result<Option<&'static dyn Format>> {
+    let Some(name) = &options.format else { return Ok(None) };
+    let format = FORMATS.iter().find(|format| format.name() == name).copied();
+    format.map(Some).ok_or_else(|| {
+        let known: Vec<_> = FORMATS.iter().map(|format| format.name()).collect();
+        Error::invalid(format!("no format {name:?}, known are {}", known.join(", ")))
+    })
+}
+
+/// The format that is asked for, else the one that the directory shows.
+pub(crate) fn format_of_directory(path: &Path, options: &OpenOptions) -> Result<&'static dyn Format> {
+    if let Some(format) = asked_for(options)? {
+        return Ok(format);
+    }
+    FORMATS.iter().copied().find(|format| format.recognizes_directory(path)).ok_or_else(|| {
+        let above = path.ancestors().skip(1);
+        let inside = |folder: &&Path| FORMATS.iter().any(|format| format.recognizes_directory(folder));
+        let help = match above.filter(|folder| !folder.as_os_str().is_empty()).find(inside) {
+            Some(store) => format!("it lies in the store {}", store.display()),
+            None => format!("`hyperslab ls {}` lists the stores in it", path.display()),
+        };
+        Error::invalid(format!("is a directory, and no Zarr store\nhelp: {help}"))
+    })
+}
+
+/// The format that a file's content shows, or a directory's documents, without opening it.
 ///
 /// # Errors
-/// If it is no regular file, or reading its first bytes fails.
+/// If it is neither a regular file nor a directory, or reading its first bytes fails.
 pub fn recognize(path: &Path) -> Result<Option<&'static dyn Format>> {
+    if path.is_dir() {
+        return Ok(FORMATS.iter().copied().find(|format| format.recognizes_directory(path)));
+    }
     let read = FileStorage::open(path).and_then(|storage| Probe::read(&storage));
     Ok(recognized(&read.map_err(|e| e.in_file(path.display()))?))
 }
@@ -211,7 +259,6 @@ const SIGNATURES: &[(&[u8], &str)] = &[
     (b"CDF\x02", "a NetCDF-3 file (64-bit offset)"),
     (b"CDF\x05", "a NetCDF-3 file (64-bit data)"),
     (b"\x0e\x03\x13\x01", "an HDF4 file"),
-    (b"PK\x03\x04", "a zip archive"),
     (b"\x1f\x8b", "a gzip file; unpack it first"),
     (b"BZh", "a bzip2 file; unpack it first"),
     (b"\x28\xb5\x2f\xfd", "a zstd file; unpack it first"),

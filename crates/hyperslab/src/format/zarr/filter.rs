@@ -1,0 +1,357 @@
+//! Codecs under NDL's names, or as Zarr states them where NDL has no name or not all parameters.
+
+use super::directive::{directive, directives};
+use hyperslab_model::{Directive, Filter};
+use hyperslab_zarr::data_type::DataType;
+use hyperslab_zarr::json::{Json, Object};
+use hyperslab_zarr::metadata::Extension;
+use hyperslab_zarr::metadata::v2::CodecConfiguration;
+
+/// What codecs refer to: the type of elements and how documents name it.
+pub(super) struct Elements<'a> {
+    pub(super) data_type: &'a DataType,
+    pub(super) json: &'a Json,
+}
+
+/// A codec of version 3.
+pub(super) fn registered(codec: &Extension, elements: &Elements<'_>) -> Filter {
+    let empty = Object::new();
+    let configuration = codec.configuration.as_ref().unwrap_or(&empty);
+    let name = match codec.name.strip_prefix("numcodecs.") {
+        // These have registered names, which mean the same and are not the same.
+        Some("gzip" | "zstd" | "blosc" | "crc32c" | "bitround" | "packbits") => None,
+        Some(id) => Some(id),
+        None if REGISTERED.contains(&codec.name.as_str()) => Some(codec.name.as_str()),
+        None => None,
+    };
+    let plain = codec.must_understand.is_none() && codec.unknown.is_empty();
+    name.filter(|_| plain).and_then(|name| named(name, configuration, elements)).unwrap_or_else(|| raw(codec))
+}
+
+/// A filter or a compressor of version 2.
+pub(super) fn numcodecs(codec: &CodecConfiguration, elements: &Elements<'_>) -> Filter {
+    named(&codec.id, &codec.parameters, elements).unwrap_or_else(|| {
+        let mut parameters = vec![("name".to_owned(), Directive::Text(codec.id.clone()))];
+        if !codec.parameters.is_empty() {
+            parameters.push(("configuration".to_owned(), Directive::Map(directives(&codec.parameters))));
+        }
+        Filter { name: "zarr".into(), parameters, main: false }
+    })
+}
+
+/// A codec with everything that its document says.
+pub(super) fn raw(codec: &Extension) -> Filter {
+    let parameters = match codec.emit() {
+        Json::Object(members) => directives(&members),
+        name => vec![("name".to_owned(), directive(&name))],
+    };
+    Filter { name: "zarr".into(), parameters, main: false }
+}
+
+/// The codec `id` of numcodecs under NDL's name; none if that could not say all of its parameters.
+fn named(id: &str, configuration: &Object, elements: &Elements<'_>) -> Option<Filter> {
+    let (_, name, known) = FILTERS.iter().find(|(known, ..)| *known == id)?;
+    if configuration.iter().any(|(key, _)| !known.iter().any(|parameter| parameter.key == key)) {
+        return None;
+    }
+    let mut parameters = Vec::new();
+    for parameter in *known {
+        let Some(value) = configuration.get(parameter.key) else { continue };
+        match parameter.meaning.of(value, elements) {
+            Meant::Default => {}
+            Meant::Value(value) => parameters.push((parameter.name.to_owned(), value)),
+            Meant::Nothing => return None,
+        }
+    }
+    if parameters.iter().any(|(name, _)| name.is_empty()) {
+        return None;
+    }
+    let first = known.first().map(|parameter| parameter.name);
+    let main =
+        *name != "lz4" && first.is_some() && parameters.first().map(|(name, _)| name.as_str()) == first;
+    Some(Filter { name: (*name).to_owned(), parameters, main })
+}
+
+/// A parameter of a codec.
+struct Parameter {
+    /// Zarr's name of it.
+    key: &'static str,
+    /// NDL's; empty where NDL has none, so that only the default can be said.
+    name: &'static str,
+    meaning: Meaning,
+}
+
+/// How a parameter is said.
+enum Meaning {
+    /// As it is.
+    Always,
+    /// As it is, unless it is this number.
+    Unless(i64),
+    /// As it is, unless it is null.
+    UnlessNull,
+    /// As it is, unless it is false.
+    UnlessFalse,
+    /// By the word that stands beside it; one that stands beside nothing is not said.
+    Words(&'static [(&'static str, &'static str)]),
+    /// By the word at its place, which begins at -1; an empty one is not said.
+    Numbers(&'static [&'static str]),
+    /// As it is, unless it is the size of an element.
+    ElementSize,
+    /// As it is, unless it is the type of the elements.
+    ElementType,
+}
+
+enum Meant {
+    Default,
+    Value(Directive),
+    /// Something that NDL has no word for.
+    Nothing,
+}
+
+impl Meaning {
+    fn of(&self, value: &Json, elements: &Elements<'_>) -> Meant {
+        let integer = match value {
+            Json::Number(number) => number.as_integer(),
+            _ => None,
+        };
+        let unless = |is_default: bool| match is_default {
+            true => Meant::Default,
+            false => Meant::Value(directive(value)),
+        };
+        let word = |word: Option<&&str>| match word {
+            Some(&"") => Meant::Default,
+            Some(word) => Meant::Value(Directive::Text((*word).to_owned())),
+            None => Meant::Nothing,
+        };
+        match self {
+            Meaning::Always => Meant::Value(directive(value)),
+            Meaning::Unless(default) => unless(integer == Some((*default).into())),
+            Meaning::UnlessNull => unless(*value == Json::Null),
+            Meaning::UnlessFalse => unless(*value == Json::Bool(false)),
+            Meaning::Words(words) => {
+                let text = value.as_str();
+                word(words.iter().find(|(known, _)| text == Some(known)).map(|(_, word)| word))
+            }
+            Meaning::Numbers(words) => {
+                let place = integer.and_then(|integer| usize::try_from(integer.checked_add(1)?).ok());
+                match value {
+                    // Version 3 has the words themselves.
+                    Json::String(text) => match text.as_str() {
+                        "noshuffle" => word(Some(&"none")),
+                        "shuffle" => Meant::Default,
+                        "bitshuffle" => word(Some(&"bit")),
+                        _ => Meant::Nothing,
+                    },
+                    _ => word(place.and_then(|place| words.get(place))),
+                }
+            }
+            Meaning::ElementSize => {
+                let size = elements.data_type.stored_size().map(i128::from);
+                unless(integer.is_some() && integer == size)
+            }
+            Meaning::ElementType => unless(value == elements.json),
+        }
+    }
+}
+
+const fn parameter(key: &'static str, name: &'static str, meaning: Meaning) -> Parameter {
+    Parameter { key, name, meaning }
+}
+
+/// Codecs of version 3 whose names numcodecs has as well.
+const REGISTERED: [&str; 7] = ["gzip", "zstd", "blosc", "crc32c", "bitround", "packbits", "transpose"];
+
+type Row = (&'static str, &'static str, &'static [Parameter]);
+
+/// The id in numcodecs, NDL's name, and the parameters, the main one first.
+const FILTERS: &[Row] = &[
+    ("zlib", "deflate", &[parameter("level", "level", Meaning::Always)]),
+    ("gzip", "gzip", &[parameter("level", "level", Meaning::Always)]),
+    (
+        "zstd",
+        "zstd",
+        &[
+            parameter("level", "level", Meaning::Always),
+            parameter("checksum", "checksum", Meaning::UnlessFalse),
+        ],
+    ),
+    ("lz4", "lz4", &[parameter("acceleration", "acceleration", Meaning::Unless(1))]),
+    ("bz2", "bzip2", &[parameter("level", "level", Meaning::Always)]),
+    (
+        "blosc",
+        "blosc",
+        &[
+            parameter("cname", "codec", Meaning::Always),
+            parameter("clevel", "level", Meaning::Unless(5)),
+            parameter("shuffle", "shuffle", Meaning::Numbers(&["auto", "none", "", "bit"])),
+            parameter("blocksize", "block", Meaning::Unless(0)),
+            parameter("typesize", "bytes", Meaning::ElementSize),
+        ],
+    ),
+    (
+        "lzma",
+        "lzma",
+        &[
+            parameter("preset", "preset", Meaning::UnlessNull),
+            parameter("format", "format", Meaning::Unless(1)),
+            parameter("check", "", Meaning::Unless(-1)),
+            parameter("filters", "", Meaning::UnlessNull),
+        ],
+    ),
+    (
+        "pcodec",
+        "pcodec",
+        &[
+            parameter("level", "level", Meaning::Always),
+            parameter("mode_spec", "", Meaning::Words(&[("auto", "")])),
+            parameter("delta_spec", "", Meaning::Words(&[("auto", "")])),
+            parameter("paging_spec", "", Meaning::Words(&[("equal_pages_up_to", "")])),
+            parameter("delta_encoding_order", "", Meaning::UnlessNull),
+            parameter("equal_pages_up_to", "", Meaning::Unless(262_144)),
+        ],
+    ),
+    ("shuffle", "shuffle", &[parameter("elementsize", "bytes", Meaning::ElementSize)]),
+    ("bitround", "bitround", &[parameter("keepbits", "bits", Meaning::Always)]),
+    (
+        "quantize",
+        "quantize",
+        &[
+            parameter("digits", "digits", Meaning::Always),
+            parameter("dtype", "", Meaning::ElementType),
+            parameter("astype", "", Meaning::ElementType),
+        ],
+    ),
+    (
+        "fixedscaleoffset",
+        "fixedscaleoffset",
+        &[
+            parameter("offset", "offset", Meaning::Always),
+            parameter("scale", "scale", Meaning::Always),
+            parameter("dtype", "from", Meaning::Always),
+            parameter("astype", "to", Meaning::Always),
+        ],
+    ),
+    (
+        "astype",
+        "astype",
+        &[
+            parameter("decode_dtype", "from", Meaning::Always),
+            parameter("encode_dtype", "to", Meaning::Always),
+        ],
+    ),
+    (
+        "delta",
+        "delta",
+        &[parameter("dtype", "type", Meaning::Always), parameter("astype", "", Meaning::ElementType)],
+    ),
+    (
+        "packbits",
+        "packbits",
+        &[
+            parameter("padding_encoding", "padding", Meaning::Words(&PADDING)),
+            parameter("first_bit", "", Meaning::UnlessNull),
+            parameter("last_bit", "", Meaning::UnlessNull),
+        ],
+    ),
+    ("transpose", "transpose", &[parameter("order", "order", Meaning::Always)]),
+    ("fletcher32", "fletcher32", &[]),
+    ("crc32c", "crc32c", &[]),
+    ("crc32", "crc32", &[]),
+    ("adler32", "adler32", &[]),
+    ("jenkins_lookup3", "jenkins", &[]),
+];
+
+const PADDING: [(&str, &str); 3] = [("none", ""), ("first_byte", "first_byte"), ("last_byte", "last_byte")];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hyperslab_core::Limits;
+
+    fn told(filter: &Filter) -> String {
+        let parameters = filter.parameters.iter().map(|(name, value)| match value {
+            Directive::Int(value) => format!(" {name}={value}"),
+            Directive::Text(text) => format!(" {name}={text}"),
+            other => format!(" {name}={other:?}"),
+        });
+        format!("{}{}{}", filter.name, if filter.main { " |" } else { "" }, parameters.collect::<String>())
+    }
+
+    fn of(json: &str) -> Object {
+        let json = Json::parse("codec", json.as_bytes(), &Limits::default()).unwrap();
+        json.as_object().unwrap().clone()
+    }
+
+    fn version_2(id: &str, parameters: &str) -> String {
+        let codec = CodecConfiguration { id: id.to_owned(), parameters: of(parameters) };
+        let data_type = DataType::Integer { signed: true, bits: 32 };
+        told(&numcodecs(&codec, &Elements { data_type: &data_type, json: &"<i4".into() }))
+    }
+
+    fn version_3(name: &str, configuration: &str) -> String {
+        let codec = Extension::new(name, Some(of(configuration)));
+        let data_type = DataType::Integer { signed: true, bits: 32 };
+        told(&registered(&codec, &Elements { data_type: &data_type, json: &"int32".into() }))
+    }
+
+    #[test]
+    fn codecs_of_version_2_have_names_of_ndl() {
+        for (id, parameters, expected) in [
+            ("zlib", r#"{"level":1}"#, "deflate | level=1"),
+            ("gzip", "{}", "gzip"),
+            ("blosc", r#"{"blocksize":0,"clevel":5,"cname":"lz4","shuffle":1}"#, "blosc | codec=lz4"),
+            (
+                "blosc",
+                r#"{"cname":"zstd","clevel":9,"shuffle":-1,"blocksize":64}"#,
+                "blosc | codec=zstd level=9 shuffle=auto block=64",
+            ),
+            ("lz4", r#"{"acceleration":1}"#, "lz4"),
+            ("lz4", r#"{"acceleration":2}"#, "lz4 acceleration=2"),
+            ("lzma", r#"{"format":1,"check":-1,"preset":1,"filters":null}"#, "lzma | preset=1"),
+            ("shuffle", r#"{"elementsize":4}"#, "shuffle"),
+            ("shuffle", r#"{"elementsize":2}"#, "shuffle | bytes=2"),
+            ("delta", r#"{"dtype":"<i4","astype":"<i4"}"#, "delta | type=<i4"),
+            ("quantize", r#"{"digits":2,"dtype":"<i4"}"#, "quantize | digits=2"),
+            ("jenkins_lookup3", "{}", "jenkins"),
+        ] {
+            assert_eq!(version_2(id, parameters), expected, "{id} {parameters}");
+        }
+    }
+
+    #[test]
+    fn codecs_of_version_3_have_names_of_ndl() {
+        for (name, configuration, expected) in [
+            ("zstd", r#"{"level":0,"checksum":false}"#, "zstd | level=0"),
+            ("zstd", r#"{"level":3,"checksum":true}"#, "zstd | level=3 checksum=Bool(true)"),
+            (
+                "blosc",
+                r#"{"typesize":4,"cname":"zstd","clevel":5,"shuffle":"noshuffle","blocksize":0}"#,
+                "blosc | codec=zstd shuffle=none",
+            ),
+            ("blosc", r#"{"typesize":2,"cname":"lz4","shuffle":"shuffle"}"#, "blosc | codec=lz4 bytes=2"),
+            ("transpose", r#"{"order":[1,0]}"#, "transpose | order=List([Int(1), Int(0)])"),
+            ("crc32c", "{}", "crc32c"),
+            ("numcodecs.bz2", r#"{"level":9}"#, "bzip2 | level=9"),
+        ] {
+            assert_eq!(version_3(name, configuration), expected, "{name} {configuration}");
+        }
+    }
+
+    #[test]
+    fn what_ndl_cannot_say_is_said_as_stored() {
+        assert_eq!(version_2("mine", "{}"), "zarr name=mine");
+        assert_eq!(
+            version_2("delta", r#"{"dtype":"<i4","astype":"<i2"}"#),
+            r#"zarr name=delta configuration=Map([("dtype", Text("<i4")), ("astype", Text("<i2"))])"#
+        );
+        assert_eq!(
+            version_2("crc32", r#"{"location":"end"}"#),
+            r#"zarr name=crc32 configuration=Map([("location", Text("end"))])"#
+        );
+        assert_eq!(
+            version_3("numcodecs.zstd", r#"{"level":1}"#),
+            r#"zarr name=numcodecs.zstd configuration=Map([("level", Int(1))])"#
+        );
+        assert_eq!(version_3("zlib", "{}"), "zarr name=zlib configuration=Map([])");
+    }
+}
