@@ -2,6 +2,8 @@
 //!
 //! Spec: Zarr v3 "Array data storage", Zarr v2 "Chunks"
 
+mod write;
+
 use crate::codec::{Chain, Reader, Stored, Writer};
 use crate::data_type::DataType;
 use crate::hierarchy::{Metadata, Node};
@@ -127,7 +129,7 @@ impl Array {
         heap: &Heap<R>,
         scratch: &mut Scratch,
     ) -> Result<Option<Bytes>> {
-        self.chain.encode(rows, shape, &mut Writer { fill: &self.fill, heap: &heap.buffers, scratch })
+        self.chain.encode(rows, shape, &mut Writer { fill: Some(&self.fill), heap: &heap.buffers, scratch })
     }
 
     fn of_v3(path: &Key, metadata: &v3::ArrayMetadata, limits: &Limits) -> Result<Array> {

@@ -8,6 +8,7 @@
 //! 4. [`store`]: values under keys, in a directory, a zip file or memory.
 //! 5. [`hierarchy`]: groups and arrays of a store, of either version.
 //! 6. [`Array`]: elements of regions, through codecs and shards.
+//! 7. [`write`]: stores from definitions and elements, the documents last.
 //!
 //! ```
 //! use hyperslab_core::Limits;
@@ -33,5 +34,6 @@ pub mod json;
 pub mod metadata;
 pub mod name;
 pub mod store;
+pub mod write;
 
 pub use array::Array;

@@ -89,6 +89,13 @@ impl Names {
         Err(Error::new(ErrorKind::AlreadyExists, format!("no name is left for {name:?}")))
     }
 
+    /// Takes a name back, so that it can be given again.
+    pub fn release(&mut self, name: &str) {
+        if let Some(assigned) = self.assigned.remove(name) {
+            self.taken.remove(&assigned.name.to_lowercase());
+        }
+    }
+
     /// The name that was given for `name`.
     pub fn get(&self, name: &str) -> Option<&Assigned> {
         self.assigned.get(name)

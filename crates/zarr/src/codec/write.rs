@@ -10,8 +10,8 @@ use std::borrow::Cow;
 
 /// What all chunks of an array have in common, and what is reused from one to the next.
 pub(crate) struct Writer<'a> {
-    /// The element that is not written: its row, or the content of a string or of bytes.
-    pub(crate) fill: &'a [u8],
+    /// The element that need not be stored: its row, or the content of a string or of bytes. None if all are stored.
+    pub(crate) fill: Option<&'a [u8]>,
     /// What slots point to.
     pub(crate) heap: &'a [Bytes],
     pub(crate) scratch: &'a mut Scratch,
@@ -57,9 +57,10 @@ impl Chain {
     }
 
     fn is_fill(&self, rows: &[u8], writer: &Writer<'_>) -> Result<bool> {
+        let Some(fill) = writer.fill else { return Ok(false) };
         if self.is_variable() {
             for row in rows.chunks(self.row) {
-                if pointed_to(row, writer.heap)? != writer.fill {
+                if pointed_to(row, writer.heap)? != fill {
                     return Ok(false);
                 }
             }
@@ -71,7 +72,7 @@ impl Chain {
         else {
             return Ok(false);
         };
-        Ok(rows.starts_with(writer.fill) && others == all_but_last)
+        Ok(rows.starts_with(fill) && others == all_but_last)
     }
 
     fn is_variable(&self) -> bool {

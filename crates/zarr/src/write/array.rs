@@ -1,0 +1,234 @@
+//! The chunks of an array, and at last its documents.
+//!
+//! Spec: Zarr v3 "Array data storage", Zarr v2 "Chunks"
+
+use super::hierarchy::Register;
+use super::{ArrayDefinition, ArrayDocuments, Version};
+use crate::array::Array;
+use crate::hierarchy::Node;
+use crate::json::Json;
+use crate::metadata::{v2, v3};
+use crate::name::Reason;
+use crate::store::{Key, WritableStore};
+use bytes::Bytes;
+use hyperslab_codec::Scratch;
+use hyperslab_core::nd::{Chunk, ChunkGrid, Region, element_count, fill_rows, scatter};
+use hyperslab_core::rows::{Heap, Slot};
+use hyperslab_core::{Error, Limits, Result};
+use std::convert::Infallible;
+use std::sync::Arc;
+
+/// An array being written, by many threads at once. It is none until [`ArrayWriter::finish`]: its documents come
+/// last.
+pub struct ArrayWriter {
+    store: Arc<dyn WritableStore>,
+    array: Array,
+    documents: Vec<(&'static str, Json)>,
+    stores_fill: bool,
+    pub(super) reason: Option<Reason>,
+    warnings: Vec<String>,
+    /// Where it is kept what arrays are finished.
+    pub(super) register: Option<Register>,
+}
+
+impl ArrayWriter {
+    /// Begins an array at `path`, whatever groups are above. If there is a node, it is none from now on.
+    ///
+    /// # Errors
+    /// As [`ArrayDefinition::documents`], and [`ErrorKind::Unsupported`](hyperslab_core::ErrorKind::Unsupported) for
+    /// codecs that cannot be written, before anything is; what the store says.
+    pub fn create(
+        store: Arc<dyn WritableStore>,
+        path: &Key,
+        version: Version,
+        definition: &ArrayDefinition,
+    ) -> Result<ArrayWriter> {
+        let ArrayDocuments { metadata, documents, warnings } = definition.documents(version)?;
+        // What the caller holds is no file that we mistrust.
+        let limits = Limits { allocation: u64::MAX, ..Limits::default() };
+        let array = Array::new(&Node { path: path.clone(), metadata }, &limits)?;
+        remove_documents(&*store, path)?;
+        let stores_fill = definition.stores_fill();
+        Ok(ArrayWriter { store, array, documents, stores_fill, reason: None, warnings, register: None })
+    }
+
+    /// Where it lies in the store.
+    pub fn path(&self) -> &Key {
+        self.array.path()
+    }
+
+    /// Why it does not have the name that was asked for, if it has not.
+    pub fn reason(&self) -> Option<Reason> {
+        self.reason
+    }
+
+    /// What of the definition is not as it was wanted, though no element is lost.
+    pub fn warnings(&self) -> &[String] {
+        &self.warnings
+    }
+
+    /// The size along each dimension.
+    pub fn shape(&self) -> &[u64] {
+        self.array.shape()
+    }
+
+    /// How the array is cut into what is written at once: chunks, or shards where there are any.
+    pub fn grid(&self) -> &ChunkGrid {
+        self.array.grid()
+    }
+
+    /// The bytes of one row.
+    pub fn row_size(&self) -> usize {
+        self.array.row_size()
+    }
+
+    /// The element where nothing is written: its row, or the content of a string or of bytes.
+    pub fn fill(&self) -> &[u8] {
+        self.array.fill()
+    }
+
+    /// Writes a chunk or a shard: all its rows, or those of its part within the array, and the rest is filled.
+    /// Slots point into `heap`. Tells the bytes stored; none if all is the fill value, so that nothing is.
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) for a chunk past the array and
+    /// rows of another number; what the store says.
+    pub fn write_chunk<R>(
+        &self,
+        index: &[u64],
+        rows: &[u8],
+        heap: &Heap<R>,
+        scratch: &mut Scratch,
+    ) -> Result<Option<u64>> {
+        let (chunk, within) = self.chunk(index)?;
+        let key = self.array.chunk_key(index)?;
+        let len = |shape: &[u64]| element_count(shape)?.checked_mul(self.row_size() as u64);
+        let found = Some(rows.len() as u64);
+        let encoded = if found == len(&chunk.shape) {
+            self.encode(&chunk.shape, rows, heap, scratch)
+        } else if found == len(&within) {
+            let (padded, heap) = self.padded(&chunk, &within, rows, heap)?;
+            self.encode(&chunk.shape, &padded, &heap, scratch)
+        } else {
+            let (shape, row) = (&chunk.shape, self.row_size());
+            Err(Error::invalid(format!("{} bytes for a chunk of {shape:?} rows of {row}", rows.len())))
+        };
+        let stored = match encoded.map_err(|e| self.tell(e, &key))? {
+            Some(bytes) => {
+                self.store.put(&key, &bytes).map_err(|e| self.tell(e, &key))?;
+                Some(bytes.len() as u64)
+            }
+            None => {
+                self.store.delete(&key).map_err(|e| self.tell(e, &key))?;
+                None
+            }
+        };
+        Ok(stored)
+    }
+
+    /// Writes a chunk or a shard that is encoded already, as it is.
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) for a chunk past the array; what
+    /// the store says.
+    pub fn write_stored(&self, index: &[u64], stored: &[u8]) -> Result<()> {
+        self.chunk(index)?;
+        let key = self.array.chunk_key(index)?;
+        self.store.put(&key, stored).map_err(|e| self.tell(e, &key))
+    }
+
+    /// Makes it an array: all chunks that are not written are filled.
+    ///
+    /// # Errors
+    /// What the store says.
+    pub fn finish(&self) -> Result<()> {
+        for (name, json) in &self.documents {
+            put_document(&*self.store, &self.path().join(name)?, json)?;
+        }
+        if let Some(register) = &self.register {
+            register.finish(self.path(), &self.documents);
+        }
+        Ok(())
+    }
+
+    fn encode<R>(
+        &self,
+        shape: &[u64],
+        rows: &[u8],
+        heap: &Heap<R>,
+        scratch: &mut Scratch,
+    ) -> Result<Option<Bytes>> {
+        match self.stores_fill {
+            true => self.array.encode_whole(shape, rows, heap, scratch),
+            false => self.array.encode_chunk(shape, rows, heap, scratch),
+        }
+    }
+
+    /// The chunk, and the shape of its part within the array.
+    fn chunk(&self, index: &[u64]) -> Result<(Chunk, Vec<u64>)> {
+        let chunk = self.grid().chunk(index)?;
+        let mut within = Vec::with_capacity(chunk.shape.len());
+        for ((start, size), len) in chunk.start.iter().zip(&chunk.shape).zip(self.shape()) {
+            match len.checked_sub(*start) {
+                Some(left) if left > 0 => within.push(left.min(*size)),
+                _ => {
+                    return Err(Error::invalid(format!("chunk {index:?} of an array of {:?}", self.shape())));
+                }
+            }
+        }
+        Ok((chunk, within))
+    }
+
+    fn padded<R>(
+        &self,
+        chunk: &Chunk,
+        within: &[u64],
+        rows: &[u8],
+        heap: &Heap<R>,
+    ) -> Result<(Vec<u8>, Heap<Infallible>)> {
+        let mut heap = Heap { buffers: heap.buffers.clone(), references: Vec::new() };
+        let slot;
+        let row = match self.array.data_type().stored_size() {
+            Some(_) => self.fill(),
+            None => {
+                slot = slot_of(self.fill(), &mut heap)?.to_bytes();
+                slot.as_slice()
+            }
+        };
+        let count = element_count(&chunk.shape).and_then(|count| usize::try_from(count).ok());
+        let len = count.and_then(|count| count.checked_mul(self.row_size()));
+        let mut padded = vec![0; len.ok_or_else(|| Error::invalid("a chunk beyond all memory"))?];
+        fill_rows(row, &mut padded)?;
+        let whole = Region::new(chunk.start.clone(), chunk.shape.clone());
+        scatter(rows, &chunk.start, within, &whole, &mut padded, self.row_size())?;
+        Ok((padded, heap))
+    }
+
+    fn tell(&self, e: Error, key: &Key) -> Error {
+        Error::new(e.kind(), format!("chunk {key}: {}", e.reason()))
+            .in_object(format_args!("/{}", self.path()))
+    }
+}
+
+/// Takes away what makes a node of `path`.
+pub(super) fn remove_documents(store: &dyn WritableStore, path: &Key) -> Result<()> {
+    if store.list(path)?.is_empty() {
+        return Ok(());
+    }
+    for name in [v3::DOCUMENT, v2::CONSOLIDATED, v2::ARRAY, v2::GROUP, v2::ATTRIBUTES] {
+        store.delete(&path.join(name)?)?;
+    }
+    Ok(())
+}
+
+pub(super) fn put_document(store: &dyn WritableStore, key: &Key, json: &Json) -> Result<()> {
+    store.put(key, json.emit().as_bytes()).map_err(|e| Error::new(e.kind(), format!("{key}: {}", e.reason())))
+}
+
+fn slot_of(content: &[u8], heap: &mut Heap<Infallible>) -> Result<Slot> {
+    if content.is_empty() {
+        return Ok(Slot::default());
+    }
+    let count = u32::try_from(content.len()).map_err(|_| Error::invalid("a fill value of 4 GiB or more"))?;
+    Ok(Slot { buffer: heap.push(Bytes::copy_from_slice(content))?, count, offset: 0 })
+}

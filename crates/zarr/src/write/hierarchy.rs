@@ -1,0 +1,213 @@
+//! Groups and arrays, and at last the documents of groups, the root's after all others.
+//!
+//! Spec: Zarr v3 "Hierarchy", Zarr v2 "Hierarchies", zarr-python "Consolidating metadata"
+
+use super::array::{put_document, remove_documents};
+use super::{ArrayDefinition, ArrayWriter, Version};
+use crate::json::{Json, Object};
+use crate::metadata::v2::{self, GroupMetadata};
+use crate::metadata::v3::{self, NodeMetadata};
+use crate::name::{Names, Reason};
+use crate::store::{Key, WritableStore};
+use hyperslab_core::{Error, Result};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// Groups and arrays being written, by many threads at once. There is no store to read until
+/// [`HierarchyWriter::finish`]: the documents of groups come after those of arrays, and the root's last.
+pub struct HierarchyWriter {
+    store: Arc<dyn WritableStore>,
+    version: Version,
+    register: Register,
+}
+
+/// Where a node came to lie.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Placed {
+    /// Where it lies in the store.
+    pub path: Key,
+    /// Why it does not have the name that was asked for, if it has not.
+    pub reason: Option<Reason>,
+}
+
+/// What there is of nodes, which arrays being written know as well.
+#[derive(Clone)]
+pub(super) struct Register(Arc<Mutex<State>>);
+
+#[derive(Default)]
+struct State {
+    groups: BTreeMap<Key, Group>,
+    /// Arrays that are begun and not finished.
+    unfinished: BTreeSet<Key>,
+    /// Documents of finished arrays, by path.
+    arrays: BTreeMap<Key, Vec<(&'static str, Json)>>,
+}
+
+#[derive(Default)]
+struct Group {
+    attributes: Object,
+    names: Names,
+}
+
+impl HierarchyWriter {
+    /// Begins a store whose root is a group with these attributes. If the root is a node, it is none from now on.
+    ///
+    /// # Errors
+    /// What the store says.
+    pub fn new(
+        store: Arc<dyn WritableStore>,
+        version: Version,
+        attributes: Object,
+    ) -> Result<HierarchyWriter> {
+        remove_documents(&*store, &Key::root())?;
+        let mut state = State::default();
+        state.groups.insert(Key::root(), Group { attributes, names: Names::new() });
+        Ok(HierarchyWriter { store, version, register: Register(Arc::new(Mutex::new(state))) })
+    }
+
+    /// The store.
+    pub fn store(&self) -> &Arc<dyn WritableStore> {
+        &self.store
+    }
+
+    /// Adds a group.
+    ///
+    /// # Errors
+    /// [`ErrorKind::NotFound`](hyperslab_core::ErrorKind::NotFound) if there is no group `parent`, [`ErrorKind::AlreadyExists`](hyperslab_core::ErrorKind::AlreadyExists) if it has such a child;
+    /// what the store says.
+    pub fn group(&self, parent: &Key, name: &str, mut attributes: Object) -> Result<Placed> {
+        let placed = self.place(parent, name, &mut attributes)?;
+        remove_documents(&*self.store, &placed.path)?;
+        self.state().groups.insert(placed.path.clone(), Group { attributes, names: Names::new() });
+        Ok(placed)
+    }
+
+    /// Begins an array.
+    ///
+    /// # Errors
+    /// As [`HierarchyWriter::group`] and [`ArrayWriter::create`].
+    pub fn array(&self, parent: &Key, name: &str, mut definition: ArrayDefinition) -> Result<ArrayWriter> {
+        let placed = self.place(parent, name, definition.attributes_mut())?;
+        let store = Arc::clone(&self.store);
+        let array = ArrayWriter::create(store, &placed.path, self.version, &definition);
+        // What is refused leaves its name free.
+        let mut array = array.inspect_err(|_| self.release(parent, name))?;
+        array.reason = placed.reason;
+        self.state().unfinished.insert(placed.path);
+        array.register = Some(self.register.clone());
+        Ok(array)
+    }
+
+    /// Makes it a store. Copies of all documents at the root, if they are wanted, let readers open it at once.
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) if an array is not finished; what the store says.
+    pub fn finish(&self, consolidated: bool) -> Result<()> {
+        let state = self.state();
+        if let Some(path) = state.unfinished.first() {
+            return Err(Error::invalid(format!("the array /{path} is not finished")));
+        }
+        // Those below come after their group in this order.
+        for (path, group) in state.groups.iter().rev().filter(|(path, _)| !path.is_root()) {
+            for (name, json) in self.documents(group) {
+                put_document(&*self.store, &path.join(name)?, &json)?;
+            }
+        }
+        for (name, json) in self.root_documents(&state, consolidated) {
+            put_document(&*self.store, &Key::new(name)?, &json)?;
+        }
+        self.store.finish()
+    }
+
+    /// Gives a node its place, and its attributes the record of the name that it should have.
+    fn place(&self, parent: &Key, name: &str, attributes: &mut Object) -> Result<Placed> {
+        let mut state = self.state();
+        let Some(group) = state.groups.get_mut(parent) else {
+            return Err(Error::not_found(format!("no group /{parent} to put {name:?} into")));
+        };
+        let assigned = group.names.assign(name).map_err(|e| e.in_object(format_args!("/{parent}")))?;
+        assigned.record(name, attributes).inspect_err(|_| group.names.release(name))?;
+        Ok(Placed { path: parent.join(&assigned.name)?, reason: assigned.reason })
+    }
+
+    fn release(&self, parent: &Key, name: &str) {
+        if let Some(group) = self.state().groups.get_mut(parent) {
+            group.names.release(name);
+        }
+    }
+
+    fn root_documents(&self, state: &State, consolidated: bool) -> Vec<(&'static str, Json)> {
+        let root = state.groups.get(&Key::root());
+        let mut documents = root.map(|root| self.documents(root)).unwrap_or_default();
+        if !consolidated {
+            return documents;
+        }
+        let groups = state.groups.iter().filter(|(path, _)| !path.is_root());
+        let groups = groups.map(|(path, group)| (path, self.documents(group)));
+        let arrays = state.arrays.iter().map(|(path, documents)| (path, documents.clone()));
+        let mut all: BTreeMap<&Key, _> = groups.chain(arrays).collect();
+        match self.version {
+            Version::V3 => {
+                let document =
+                    |documents: Vec<(&str, Json)>| documents.into_iter().next().map(|(_, json)| json);
+                let copies = all.into_iter().filter_map(|(path, documents)| {
+                    document(documents).map(|json| (path.as_str().to_owned(), json))
+                });
+                let copies = v3::ConsolidatedMetadata::new(Object::from_distinct(copies.collect()));
+                for (_, json) in &mut documents {
+                    if let Json::Object(object) = json {
+                        object.insert("consolidated_metadata", copies.emit());
+                    }
+                }
+            }
+            Version::V2 => {
+                let root = Key::root();
+                all.insert(&root, documents.clone());
+                let mut metadata = Vec::new();
+                for (path, documents) in all {
+                    for (name, json) in documents {
+                        let key = if path.is_root() { name.to_owned() } else { format!("{path}/{name}") };
+                        metadata.push((key, json));
+                    }
+                }
+                let copies = v2::ConsolidatedMetadata {
+                    metadata: Object::from_distinct(metadata),
+                    unknown: Object::new(),
+                };
+                documents.push((v2::CONSOLIDATED, copies.emit()));
+            }
+        }
+        documents
+    }
+
+    /// What makes a group comes after what belongs to it.
+    fn documents(&self, group: &Group) -> Vec<(&'static str, Json)> {
+        let attributes = (!group.attributes.is_empty()).then(|| group.attributes.clone());
+        match self.version {
+            Version::V3 => {
+                let group = v3::GroupMetadata { attributes, ..v3::GroupMetadata::default() };
+                vec![(v3::DOCUMENT, NodeMetadata::Group(Box::new(group)).emit())]
+            }
+            Version::V2 => {
+                let attributes = attributes.map(|attributes| (v2::ATTRIBUTES, Json::Object(attributes)));
+                attributes.into_iter().chain([(v2::GROUP, GroupMetadata::default().emit())]).collect()
+            }
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.register.state()
+    }
+}
+
+impl Register {
+    pub(super) fn finish(&self, path: &Key, documents: &[(&'static str, Json)]) {
+        let mut state = self.state();
+        state.unfinished.remove(path);
+        state.arrays.insert(path.clone(), documents.to_vec());
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
