@@ -17,7 +17,10 @@
 //! # Ok::<(), hyperslab_core::Error>(())
 //! ```
 
+mod as_type;
 mod back_reference;
+mod base64;
+mod bit_round;
 mod bits;
 mod bitshuffle;
 mod blosc;
@@ -27,12 +30,17 @@ mod checksum;
 mod codec;
 mod coders;
 mod deflate;
+mod delta;
+mod fixed_scale_offset;
 mod fletcher32;
 mod gzip;
 mod lz4;
 mod lzf;
 mod nbit;
+mod number;
+mod pack_bits;
 mod pipeline;
+mod quantize;
 mod scale_offset;
 mod shuffle;
 mod snappy;
@@ -40,6 +48,9 @@ mod szip;
 mod zfp;
 mod zstd;
 
+pub use as_type::AsType;
+pub use base64::Base64;
+pub use bit_round::BitRound;
 pub use bitshuffle::{Bitshuffle, BitshuffleCodec};
 pub use blosc::{Blosc, BloscCodec, BloscShuffle};
 pub use blosc2::Blosc2;
@@ -47,12 +58,17 @@ pub use bzip2::Bzip2;
 pub use checksum::{Checksum, ChecksumAlgorithm, crc32c};
 pub use codec::Codec;
 pub use deflate::Deflate;
+pub use delta::Delta;
+pub use fixed_scale_offset::FixedScaleOffset;
 pub use fletcher32::{Fletcher32, fletcher32};
 pub use gzip::Gzip;
 pub use lz4::{Lz4Hdf5, Lz4Numcodecs};
 pub use lzf::Lzf;
 pub use nbit::{Nbit, NbitAtomic, NbitType};
+pub use number::{Number, NumberKind};
+pub use pack_bits::PackBits;
 pub use pipeline::{Buffers, Scratch, check_size, cut, decode, decode_within, encode};
+pub use quantize::Quantize;
 pub use scale_offset::{ScaleOffset, ScaleOffsetNumber};
 pub use shuffle::Shuffle;
 pub use snappy::Snappy;

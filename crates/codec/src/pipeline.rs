@@ -207,8 +207,9 @@ fn malformed(e: Error) -> Error {
 mod tests {
     use super::*;
     use crate::{
-        Bitshuffle, BitshuffleCodec, Blosc, Blosc2, BloscCodec, BloscShuffle, Bzip2, Checksum,
-        ChecksumAlgorithm, Deflate, Fletcher32, Gzip, Lz4Hdf5, Lz4Numcodecs, Lzf, Shuffle, Snappy, Zstd,
+        AsType, Base64, BitRound, Bitshuffle, BitshuffleCodec, Blosc, Blosc2, BloscCodec, BloscShuffle,
+        Bzip2, Checksum, ChecksumAlgorithm, Deflate, Delta, FixedScaleOffset, Fletcher32, Gzip, Lz4Hdf5,
+        Lz4Numcodecs, Lzf, Number, NumberKind, PackBits, Quantize, Shuffle, Snappy, Zstd,
     };
     use proptest::prelude::*;
 
@@ -222,6 +223,34 @@ mod tests {
 
     fn codecs() -> impl Strategy<Value = Vec<Codec>> {
         prop::collection::vec(codec(), 0..6)
+    }
+
+    fn number() -> impl Strategy<Value = Number> {
+        let bytes = || prop_oneof![Just(1_u8), Just(2), Just(4), Just(8)];
+        let kind = prop_oneof![
+            Just(NumberKind::Bool),
+            bytes().prop_map(|bytes| NumberKind::Signed { bytes }),
+            bytes().prop_map(|bytes| NumberKind::Unsigned { bytes }),
+            Just(NumberKind::Float16),
+            Just(NumberKind::Float32),
+            Just(NumberKind::Float64),
+        ];
+        (kind, any::<bool>()).prop_map(|(kind, big_endian)| Number { kind, big_endian })
+    }
+
+    /// Codecs that take only certain data, or do not return all of it.
+    fn number_codec() -> impl Strategy<Value = Codec> {
+        let real = || number().prop_filter("a real number", |number| number.is_real());
+        prop_oneof![
+            (number(), number()).prop_map(|(decoded, encoded)| Delta { decoded, encoded }.into()),
+            (number(), number()).prop_map(|(decoded, encoded)| AsType { decoded, encoded }.into()),
+            (number(), number(), any::<f64>(), any::<f64>())
+                .prop_map(|(decoded, encoded, a, b)| FixedScaleOffset::new(decoded, encoded, a, b).into()),
+            (real(), real(), -400..400)
+                .prop_map(|(a, b, digits)| Quantize::new(a, b, digits).unwrap().into()),
+            (real(), 0..=10_u8).prop_map(|(number, keep)| BitRound::new(number, keep).unwrap().into()),
+            Just(PackBits.into()),
+        ]
     }
 
     fn checksum() -> impl Strategy<Value = Codec> {
@@ -259,6 +288,11 @@ mod tests {
             Just(Lzf.into()),
             Just(Snappy.into()),
             Just(Lz4Numcodecs.into()),
+            Just(Base64.into()),
+            any::<bool>().prop_map(|big_endian| {
+                let number = Number { kind: NumberKind::Unsigned { bytes: 1 }, big_endian };
+                Delta { decoded: number, encoded: number }.into()
+            }),
             checksum(),
             (0..=12_u8).prop_map(|level| Gzip { level }.into()),
             (1..=9_u8).prop_map(|level| Bzip2 { level }.into()),
@@ -334,13 +368,29 @@ mod tests {
 
         #[test]
         fn any_bytes_decode_or_fail(
-            codecs in prop::collection::vec(any_codec(), 1..3),
+            codecs in prop::collection::vec(prop_oneof![any_codec(), number_codec()], 1..3),
             stored in prop::collection::vec(any::<u8>(), 0..300),
             len in 0..600_usize,
         ) {
             let _ = decode(&codecs, &stored, &mut vec![0; len], &mut Scratch::new());
             if let Ok(raw) = decode_within(&codecs, &stored, len, &mut Scratch::new()) {
                 prop_assert!(raw.len() <= len);
+            }
+        }
+
+        #[test]
+        fn any_numbers_are_stored_or_refused(
+            codec in number_codec(),
+            raw in prop::collection::vec(any::<u8>(), 0..300),
+        ) {
+            let mut scratch = Scratch::new();
+            let codecs = [codec];
+            let Ok(stored) = encode(&codecs, &raw, &mut scratch) else { return Ok(()) };
+            prop_assert_eq!(size_after(&codecs, raw.len()), Some(stored.len()));
+            prop_assert!(stored.len() <= most_after(&codecs, raw.len()));
+            let _ = decode(&codecs, &stored, &mut vec![0; raw.len()], &mut scratch);
+            if let Ok(back) = decode_within(&codecs, &stored, raw.len(), &mut scratch) {
+                prop_assert_eq!(back.len(), raw.len());
             }
         }
 

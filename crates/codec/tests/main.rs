@@ -6,6 +6,7 @@
     reason = "a test that cannot read its own file may panic"
 )]
 
+mod numcodecs;
 mod packed;
 
 use hyperslab_codec::{

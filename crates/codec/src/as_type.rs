@@ -1,0 +1,70 @@
+//! Numbers stored as others, as the filter `astype` of numcodecs has it.
+
+use crate::codec::{Transform, room};
+use crate::coders::Coders;
+use crate::number::{BLOCK, Number, NumberKind, stored_does_not_fit};
+use hyperslab_core::Result;
+
+/// Numbers stored as others. What does not fit into an integer is refused, fractions are cut off.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct AsType {
+    /// The numbers.
+    pub decoded: Number,
+    /// What they are stored as.
+    pub encoded: Number,
+}
+
+impl Transform for AsType {
+    fn decoded_sizes(&self, least: usize, most: usize) -> Option<(usize, usize)> {
+        self.encoded.sizes_as(self.decoded, least, most)
+    }
+
+    fn encoded_size(&self, raw: usize) -> Option<usize> {
+        self.decoded.size_as(self.encoded, raw)
+    }
+
+    fn most_encoded(&self, raw: usize) -> usize {
+        (raw / self.decoded.size()).saturating_mul(self.encoded.size())
+    }
+
+    fn decode(&self, stored: &[u8], out: &mut [u8], _: &mut Coders) -> Result<usize> {
+        let len = self.encoded.count(stored)?.saturating_mul(self.decoded.size());
+        // Integers that are too large lose their high bits, as they do in NumPy.
+        convert(self.encoded, self.decoded, stored, room(out, len)?, false).map_err(stored_does_not_fit)?;
+        Ok(len)
+    }
+
+    fn encode(&self, raw: &[u8], out: &mut Vec<u8>, _: &mut Coders) -> Result<()> {
+        out.clear();
+        out.resize(self.decoded.count(raw)?.saturating_mul(self.encoded.size()), 0);
+        convert(self.decoded, self.encoded, raw, out, true)
+    }
+}
+
+/// Converts numbers, of which there are as many on both sides.
+fn convert(from: Number, to: Number, source: &[u8], out: &mut [u8], must_fit: bool) -> Result<()> {
+    let parts = source.chunks(BLOCK * from.size()).zip(out.chunks_mut(BLOCK * to.size()));
+    let (mut reals, mut integers) = ([0.0; BLOCK], [0; BLOCK]);
+    for (source, out) in parts {
+        let count = source.len() / from.size();
+        if from.is_real() {
+            let (reals, _) = reals.split_at_mut(count);
+            from.load_reals(source, reals);
+            to.store_reals(reals, out)?;
+            continue;
+        }
+        let (integers, _) = integers.split_at_mut(count);
+        from.load_integers(source, integers);
+        if must_fit
+            && to.kind != NumberKind::Bool
+            && let Some(value) = integers.iter().find(|value| !from.returns_from(to, **value))
+        {
+            return Err(match from.is_signed() {
+                true => to.does_not_fit(value.cast_signed()),
+                false => to.does_not_fit(value),
+            });
+        }
+        to.store_integers(from.is_signed(), integers, out);
+    }
+    Ok(())
+}

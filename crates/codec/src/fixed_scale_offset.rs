@@ -1,0 +1,103 @@
+//! Numbers less an offset, scaled and rounded, as numcodecs has it.
+
+use crate::codec::{Transform, room};
+use crate::coders::Coders;
+use crate::number::{BLOCK, Number, NumberKind, stored_does_not_fit};
+use hyperslab_core::Result;
+
+/// Numbers less an offset, times a scale, rounded to the nearest integer and to even halfway between two. What does
+/// not fit into the stored integer is refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct FixedScaleOffset {
+    decoded: Number,
+    encoded: Number,
+    /// The bits of a double.
+    offset: u64,
+    scale: u64,
+}
+
+impl FixedScaleOffset {
+    /// Numbers `decoded`, stored as `encoded`.
+    pub fn new(decoded: Number, encoded: Number, offset: f64, scale: f64) -> FixedScaleOffset {
+        FixedScaleOffset { decoded, encoded, offset: offset.to_bits(), scale: scale.to_bits() }
+    }
+
+    /// The numbers.
+    pub fn decoded(&self) -> Number {
+        self.decoded
+    }
+
+    /// What they are stored as.
+    pub fn encoded(&self) -> Number {
+        self.encoded
+    }
+
+    /// What is subtracted.
+    pub fn offset(&self) -> f64 {
+        f64::from_bits(self.offset)
+    }
+
+    /// What is multiplied by.
+    pub fn scale(&self) -> f64 {
+        f64::from_bits(self.scale)
+    }
+
+    /// Offset and scale in the arithmetic of `number`, which is double for integers.
+    fn arithmetic(&self, number: Number) -> (Number, f64, f64) {
+        let number = match number.is_real() {
+            true => number,
+            false => Number { kind: NumberKind::Float64, ..number },
+        };
+        (number, number.rounded(self.offset()), number.rounded(self.scale()))
+    }
+}
+
+impl Transform for FixedScaleOffset {
+    fn decoded_sizes(&self, least: usize, most: usize) -> Option<(usize, usize)> {
+        self.encoded.sizes_as(self.decoded, least, most)
+    }
+
+    fn encoded_size(&self, raw: usize) -> Option<usize> {
+        self.decoded.size_as(self.encoded, raw)
+    }
+
+    fn most_encoded(&self, raw: usize) -> usize {
+        (raw / self.decoded.size()).saturating_mul(self.encoded.size())
+    }
+
+    fn decode(&self, stored: &[u8], out: &mut [u8], _: &mut Coders) -> Result<usize> {
+        let (of, to) = (self.encoded, self.decoded);
+        let len = of.count(stored)?.saturating_mul(to.size());
+        let (number, offset, scale) = self.arithmetic(of);
+        let parts = stored.chunks(BLOCK * of.size()).zip(room(out, len)?.chunks_mut(BLOCK * to.size()));
+        let mut block = [0.0; BLOCK];
+        for (from, out) in parts {
+            let (block, _) = block.split_at_mut(from.len() / of.size());
+            of.load_reals(from, block);
+            for value in &mut *block {
+                *value = number.rounded(number.rounded(*value / scale) + offset);
+            }
+            to.store_reals(block, out).map_err(stored_does_not_fit)?;
+        }
+        Ok(len)
+    }
+
+    fn encode(&self, raw: &[u8], out: &mut Vec<u8>, _: &mut Coders) -> Result<()> {
+        let (of, to) = (self.decoded, self.encoded);
+        out.clear();
+        out.resize(of.count(raw)?.saturating_mul(to.size()), 0);
+        let (number, offset, scale) = self.arithmetic(of);
+        let parts = raw.chunks(BLOCK * of.size()).zip(out.chunks_mut(BLOCK * to.size()));
+        let mut block = [0.0; BLOCK];
+        for (from, out) in parts {
+            let (block, _) = block.split_at_mut(from.len() / of.size());
+            of.load_reals(from, block);
+            for value in &mut *block {
+                let scaled = number.rounded(number.rounded(*value - offset) * scale);
+                *value = scaled.round_ties_even();
+            }
+            to.store_reals(block, out)?;
+        }
+        Ok(())
+    }
+}

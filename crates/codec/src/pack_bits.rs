@@ -1,0 +1,59 @@
+//! Booleans as bits, as numcodecs has it: how many bits are unused at the end, then the bits, the most significant of
+//! each byte first.
+
+use crate::codec::{Transform, room};
+use crate::coders::Coders;
+use hyperslab_core::{Error, Result};
+
+/// Booleans as bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct PackBits;
+
+impl Transform for PackBits {
+    fn decoded_sizes(&self, least: usize, most: usize) -> Option<(usize, usize)> {
+        let most = most.checked_sub(1)?.saturating_mul(8);
+        Some((least.saturating_sub(1).saturating_mul(8).saturating_sub(7), most))
+    }
+
+    fn declared_size(&self, stored: &[u8]) -> Result<Option<usize>> {
+        split(stored).map(|(size, _)| Some(size))
+    }
+
+    fn encoded_size(&self, raw: usize) -> Option<usize> {
+        Some(raw.div_ceil(8).saturating_add(1))
+    }
+
+    fn most_encoded(&self, raw: usize) -> usize {
+        raw.div_ceil(8).saturating_add(1)
+    }
+
+    fn decode(&self, stored: &[u8], out: &mut [u8], _: &mut Coders) -> Result<usize> {
+        let (size, bits) = split(stored)?;
+        for (byte, elements) in bits.iter().zip(room(out, size)?.chunks_mut(8)) {
+            for (element, place) in elements.iter_mut().zip((0..8).rev()) {
+                *element = byte >> place & 1;
+            }
+        }
+        Ok(size)
+    }
+
+    fn encode(&self, raw: &[u8], out: &mut Vec<u8>, _: &mut Coders) -> Result<()> {
+        let unused = raw.len().next_multiple_of(8) - raw.len();
+        out.clear();
+        out.push(u8::try_from(unused).unwrap_or_default());
+        out.extend(raw.chunks(8).map(|elements| {
+            let bits = elements.iter().zip((0..8).rev());
+            bits.fold(0, |byte, (element, place)| byte | u8::from(*element != 0) << place)
+        }));
+        Ok(())
+    }
+}
+
+/// How many booleans there are, and their bits.
+fn split(stored: &[u8]) -> Result<(usize, &[u8])> {
+    let found = stored.split_first().and_then(|(unused, bits)| {
+        let size = bits.len().checked_mul(8)?.checked_sub(usize::from(*unused))?;
+        (*unused < 8).then_some((size, bits))
+    });
+    found.ok_or_else(|| Error::malformed(format!("{} bytes are no packed bits", stored.len())))
+}

@@ -1,0 +1,100 @@
+//! Floating-point numbers to so many decimal digits, as numcodecs has it: rounded to a multiple of a power of two.
+
+use crate::codec::{Transform, room};
+use crate::coders::Coders;
+use crate::number::{BLOCK, Number};
+use hyperslab_core::{Error, Result};
+
+/// Floating-point numbers rounded to digits behind the decimal point.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Quantize {
+    decoded: Number,
+    encoded: Number,
+    digits: i32,
+}
+
+impl Quantize {
+    /// Numbers `decoded`, stored as `encoded`.
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) if either is an integer.
+    pub fn new(decoded: Number, encoded: Number, digits: i32) -> Result<Quantize> {
+        match decoded.is_real() && encoded.is_real() {
+            true => Ok(Quantize { decoded, encoded, digits }),
+            false => Err(Error::invalid("digits of integers, which have none behind the point")),
+        }
+    }
+
+    /// The numbers.
+    pub fn decoded(&self) -> Number {
+        self.decoded
+    }
+
+    /// What they are stored as.
+    pub fn encoded(&self) -> Number {
+        self.encoded
+    }
+
+    /// Digits behind the decimal point; fewer than none for tens, hundreds and so on.
+    pub fn digits(&self) -> i32 {
+        self.digits
+    }
+
+    /// The power of two that numbers are rounded to a part of.
+    fn scale(&self) -> f64 {
+        let exponent = 10_f64.powf(-f64::from(self.digits)).log10();
+        let exponent = if exponent < 0.0 { exponent.floor() } else { exponent.ceil() };
+        2_f64.powf(10_f64.powf(-exponent).log2().ceil())
+    }
+}
+
+impl Transform for Quantize {
+    fn decoded_sizes(&self, least: usize, most: usize) -> Option<(usize, usize)> {
+        self.encoded.sizes_as(self.decoded, least, most)
+    }
+
+    fn encoded_size(&self, raw: usize) -> Option<usize> {
+        self.decoded.size_as(self.encoded, raw)
+    }
+
+    fn most_encoded(&self, raw: usize) -> usize {
+        (raw / self.decoded.size()).saturating_mul(self.encoded.size())
+    }
+
+    fn cut<'a>(&self, stored: &'a [u8]) -> Result<Option<&'a [u8]>> {
+        Ok((self.encoded == self.decoded).then_some(stored))
+    }
+
+    fn decode(&self, stored: &[u8], out: &mut [u8], _: &mut Coders) -> Result<usize> {
+        let Quantize { decoded, encoded, .. } = *self;
+        let len = encoded.count(stored)?.saturating_mul(decoded.size());
+        let out = room(out, len)?;
+        let mut block = [0.0; BLOCK];
+        let parts = stored.chunks(BLOCK * encoded.size()).zip(out.chunks_mut(BLOCK * decoded.size()));
+        for (from, to) in parts {
+            let (block, _) = block.split_at_mut(from.len() / encoded.size());
+            encoded.load_reals(from, block);
+            decoded.store_reals(block, to)?;
+        }
+        Ok(len)
+    }
+
+    fn encode(&self, raw: &[u8], out: &mut Vec<u8>, _: &mut Coders) -> Result<()> {
+        let Quantize { decoded, encoded, .. } = *self;
+        out.clear();
+        out.resize(decoded.count(raw)?.saturating_mul(encoded.size()), 0);
+        let scale = decoded.rounded(self.scale());
+        let mut block = [0.0; BLOCK];
+        let parts = raw.chunks(BLOCK * decoded.size()).zip(out.chunks_mut(BLOCK * encoded.size()));
+        for (from, to) in parts {
+            let (block, _) = block.split_at_mut(from.len() / decoded.size());
+            decoded.load_reals(from, block);
+            for value in &mut *block {
+                let scaled = decoded.rounded(scale * *value).round_ties_even();
+                *value = decoded.rounded(scaled / scale);
+            }
+            encoded.store_reals(block, to)?;
+        }
+        Ok(())
+    }
+}
