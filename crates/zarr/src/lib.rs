@@ -9,6 +9,7 @@
 //! 5. [`hierarchy`]: groups and arrays of a store, of either version.
 //! 6. [`Array`]: elements of regions, through codecs and shards.
 //! 7. [`write`]: stores from definitions and elements, the documents last.
+//! 8. [`check`](mod@check): whether a store is sound.
 //!
 //! ```
 //! use hyperslab_core::Limits;
@@ -27,6 +28,7 @@
 //! ```
 
 mod array;
+pub mod check;
 mod codec;
 pub mod data_type;
 pub mod hierarchy;

@@ -1,0 +1,204 @@
+//! Arrays: what their documents promise together, and the keys below them.
+//!
+//! Spec: Zarr v3 "Chunk grids", "Chunk key encodings", Zarr v2 "Chunks"
+
+use super::chunk::Piece;
+use super::document::Document;
+use super::findings::Found;
+use super::names::{self, Listing};
+use super::{Checker, MOST_DEPTH, rule};
+use crate::array::Array;
+use crate::hierarchy::{Metadata, Node};
+use crate::metadata::{ChunkKeyEncoding, v3};
+use crate::store::Key;
+use hyperslab_core::nd::{ChunkGrid, element_count};
+use hyperslab_core::{ErrorKind, Limits, Result};
+
+/// What the keys below an array are compared with.
+struct Chunks<'a> {
+    node: &'a Node,
+    keys: ChunkKeyEncoding,
+    grid: ChunkGrid,
+    /// Chunks along each dimension.
+    counts: Vec<u64>,
+    /// Whether chunks can be read.
+    is_readable: bool,
+    /// What a chunk of this shape must be; none if that was told to be too large.
+    piece: Option<(Vec<u64>, Option<Piece>)>,
+}
+
+impl Checker<'_> {
+    /// Checks an array and all that lies below it. If its document is not sound, only nodes are looked for.
+    pub(super) fn array(&mut self, node: &Node, is_sound: bool, document: &Document, listing: &Listing) {
+        let path = &node.path;
+        let mut chunks = None;
+        if is_sound {
+            match Chunks::new(node, &self.limits) {
+                Ok(found) => chunks = Some(found),
+                Err(e) => {
+                    let is_limit = e.kind() == ErrorKind::LimitExceeded;
+                    let rule = if is_limit { &rule::LIMIT } else { &rule::CHUNK_GRID };
+                    self.tell_at(rule, path, document, "/chunk_grid", e.reason().to_string());
+                }
+            }
+        }
+        if let Some(chunks) = &mut chunks {
+            match Array::new(node, &self.limits) {
+                Ok(_) => chunks.is_readable = true,
+                Err(e) => {
+                    self.tell_refused(path, document, &e);
+                }
+            }
+        }
+        if let Some(chunks) = &chunks {
+            self.check_sizes(chunks, document);
+        }
+        for name in listing.values.iter().filter(|name| !names::is_document(name)) {
+            self.below_array(path, path, name, &mut chunks);
+        }
+        let mut left: Vec<(Key, usize)> = Vec::new();
+        let join = |path: &Key, depth: usize, prefixes: &[String], left: &mut Vec<(Key, usize)>| {
+            let inner = prefixes.iter().rev().filter_map(|name| path.join(name).ok());
+            left.extend(inner.map(|path| (path, depth)));
+        };
+        join(path, 1, &listing.prefixes, &mut left);
+        while let Some((prefix, depth)) = left.pop() {
+            if depth >= MOST_DEPTH {
+                let message = format!("folders within more than {MOST_DEPTH} others");
+                self.tell(&rule::LIMIT, &prefix, message);
+                continue;
+            }
+            let Some(listing) = self.list(&prefix) else { continue };
+            for name in &listing.values {
+                self.below_array(path, &prefix, name, &mut chunks);
+            }
+            join(&prefix, depth + 1, &listing.prefixes, &mut left);
+        }
+    }
+
+    /// A value below an array: a chunk, or what should not be there.
+    fn below_array(&mut self, path: &Key, prefix: &Key, name: &str, chunks: &mut Option<Chunks<'_>>) {
+        let Ok(key) = prefix.join(name) else { return };
+        if names::is_document(name) {
+            let message = format!("a document below the array /{path}");
+            let found = Found { object: Some(prefix), key: Some(&key), message, ..Found::default() };
+            self.findings.add(&rule::NODE_IN_ARRAY, found);
+            return;
+        }
+        let Some(chunks) = chunks else { return };
+        let inner = match path.is_root() {
+            true => key.as_str(),
+            false => key.as_str().get(path.as_str().len() + 1..).unwrap_or_default(),
+        };
+        let Some(index) = chunks.index(inner) else {
+            let is_like = inner.strip_prefix('c').unwrap_or(inner);
+            let is_like = is_like.bytes().all(|byte| byte.is_ascii_digit() || b"./-".contains(&byte));
+            if !is_like {
+                self.stray(prefix, name);
+                return;
+            }
+            let first = chunks.keys.encode(&vec![0; chunks.counts.len()]);
+            let message = format!("{inner:?}, the first chunk of this array is {first:?}");
+            let hint = Some("the separator, the number of dimensions or the file's name is wrong".to_owned());
+            let found = Found { object: Some(path), key: Some(&key), place: None, message, hint };
+            self.findings.add(&rule::CHUNK_KEY, found);
+            return;
+        };
+        self.chunks = self.chunks.saturating_add(1);
+        if index.iter().zip(&chunks.counts).any(|(place, count)| place >= count) {
+            let message = format!("chunk {index:?} of {:?}", chunks.counts);
+            let found = Found { object: Some(path), key: Some(&key), message, ..Found::default() };
+            self.findings.add(&rule::CHUNK_OUTSIDE, found);
+        } else if chunks.is_readable {
+            self.chunk_of(path, &key, &index, chunks);
+        }
+    }
+
+    fn chunk_of(&mut self, path: &Key, key: &Key, index: &[u64], chunks: &mut Chunks<'_>) {
+        // There is a chunk of every index below the counts.
+        let Ok(chunk) = chunks.grid.chunk(index) else { return };
+        if chunks.piece.as_ref().is_none_or(|(shape, _)| *shape != chunk.shape) {
+            let piece = match Piece::of_chunk(chunks.node, &chunk.shape, &self.limits) {
+                Ok(piece) => Some(piece),
+                Err(e) => {
+                    let message = format!("chunks of {:?}: {}", chunk.shape, e.reason());
+                    self.tell(&rule::LIMIT, path, message);
+                    None
+                }
+            };
+            chunks.piece = Some((chunk.shape, piece));
+        }
+        if let Some((_, Some(piece))) = &chunks.piece {
+            self.chunk(path, key, piece);
+        }
+    }
+
+    /// Checks the size of chunks and shards, whether there are any or not.
+    fn check_sizes(&mut self, chunks: &Chunks<'_>, document: &Document) {
+        let path = &chunks.node.path;
+        let (shape, element, there) = match &chunks.node.metadata {
+            Metadata::V3(v3::NodeMetadata::Array(array)) => {
+                (&array.shape, array.data_type.stored_size(), "/chunk_grid")
+            }
+            Metadata::V2Array { array, .. } => (&array.shape, array.dtype.data_type.stored_size(), "/chunks"),
+            _ => return,
+        };
+        if element_count(shape).and_then(|count| count.checked_mul(element.unwrap_or(1))).is_none() {
+            let message = format!("{shape:?} elements take more than 2^64 - 1 bytes");
+            self.tell_at(&rule::LIMIT, path, document, "/shape", message);
+        }
+        let first = chunks.grid.chunk(&vec![0; shape.len()]).map(|chunk| chunk.shape).unwrap_or_default();
+        if element_count(&first).and_then(|count| count.checked_mul(element.unwrap_or(1))).is_none() {
+            let message = format!("chunks of {first:?} elements, of at most 2^64 - 1 bytes expected");
+            self.tell_at(&rule::SIZE, path, document, there, message);
+        }
+        let Metadata::V3(v3::NodeMetadata::Array(array)) = &chunks.node.metadata else { return };
+        for (number, codec) in array.codecs.iter().enumerate() {
+            let inner = codec.configuration.as_ref().and_then(|members| members.get("chunk_shape"));
+            let inner = inner.and_then(super::chunk::integers);
+            if let ("sharding_indexed", Some(inner)) = (codec.name.as_str(), inner)
+                && codecs_keep_shape(array, number)
+                && first.iter().zip(&inner).any(|(outer, inner)| *inner > 0 && outer % inner != 0)
+            {
+                let message = format!("inner chunks of {inner:?} do not fill a shard of {first:?}");
+                let pointer = format!("/codecs/{number}/configuration/chunk_shape");
+                self.tell_at(&rule::SHARD_SHAPE, path, document, &pointer, message);
+            }
+        }
+    }
+}
+
+fn codecs_keep_shape(array: &v3::ArrayMetadata, number: usize) -> bool {
+    array.codecs.iter().take(number).all(|codec| codec.name != "transpose")
+}
+
+impl<'a> Chunks<'a> {
+    fn new(node: &'a Node, limits: &Limits) -> Result<Chunks<'a>> {
+        let (shape, keys, grid) = match &node.metadata {
+            Metadata::V3(v3::NodeMetadata::Array(array)) => {
+                let grid = array.chunk_grid.geometry(&array.shape, limits)?;
+                (&array.shape, *array.chunk_key_encoding, grid)
+            }
+            Metadata::V2Array { array, .. } => {
+                // Nothing is in chunks of 0, which only axes of 0 have.
+                let chunks: Vec<u64> = array.chunks.iter().map(|chunk| (*chunk).max(1)).collect();
+                (&array.shape, array.chunk_key_encoding(), ChunkGrid::regular(&chunks)?)
+            }
+            _ => return Err(hyperslab_core::Error::invalid("is no array")),
+        };
+        let counts = grid.chunks_along(shape)?;
+        Ok(Chunks { node, keys, grid, counts, is_readable: false, piece: None })
+    }
+
+    /// The chunk that a key means, which must be the key that this chunk has.
+    fn index(&self, key: &str) -> Option<Vec<u64>> {
+        let rank = self.counts.len();
+        let digits = key.split(|c: char| !c.is_ascii_digit()).filter(|digits| !digits.is_empty());
+        let index: Vec<u64> = match rank {
+            0 => Vec::new(),
+            // More numbers than a key has are not looked at.
+            rank => digits.take(rank + 1).map(|digits| digits.parse().ok()).collect::<Option<_>>()?,
+        };
+        (index.len() == rank && self.keys.encode(&index) == key).then_some(index)
+    }
+}

@@ -1,0 +1,193 @@
+//! Consolidated metadata against the documents that it has copies of.
+//!
+//! Spec: zarr-python "Consolidated metadata"
+
+use super::document::Document;
+use super::findings::Found;
+use super::{Checker, rule, text};
+use crate::json::{Json, Object};
+use crate::metadata::{v2, v3};
+use crate::store::Key;
+use std::collections::{BTreeMap, HashMap};
+
+/// The copies that a group has of the documents below it.
+pub(super) struct Copies {
+    owner: Key,
+    document: Document,
+    /// By the key of the document, counted from the group.
+    by_key: BTreeMap<String, Copy>,
+}
+
+struct Copy {
+    /// Where it stands in the consolidated metadata.
+    pointer: String,
+    json: Json,
+    seen: bool,
+}
+
+impl Copies {
+    pub(super) fn of_v3(owner: &Key, metadata: &Object, document: Document) -> Copies {
+        let copy = |(path, json): (&str, &Json)| {
+            let key =
+                if path.is_empty() { v3::DOCUMENT.to_owned() } else { format!("{path}/{}", v3::DOCUMENT) };
+            (key, Copy::new("/consolidated_metadata/metadata", path, json))
+        };
+        Copies { owner: owner.clone(), by_key: metadata.iter().map(copy).collect(), document }
+    }
+
+    pub(super) fn of_v2(owner: &Key, metadata: &Object, document: Document) -> Copies {
+        let copy = |(key, json): (&str, &Json)| (key.to_owned(), Copy::new("/metadata", key, json));
+        Copies { owner: owner.clone(), by_key: metadata.iter().map(copy).collect(), document }
+    }
+
+    /// A key as it is counted from the group.
+    fn inner<'k>(&self, key: &'k Key) -> Option<&'k str> {
+        match self.owner.is_root() {
+            true => Some(key.as_str()),
+            false => key.as_str().strip_prefix(self.owner.as_str())?.strip_prefix('/'),
+        }
+    }
+}
+
+impl Copy {
+    fn new(there: &str, name: &str, json: &Json) -> Copy {
+        let pointer = format!("{there}/{}", name.replace('~', "~0").replace('/', "~1"));
+        Copy { pointer, json: json.clone(), seen: false }
+    }
+}
+
+impl Checker<'_> {
+    /// Compares a document with the copies that groups around it have.
+    pub(super) fn compare(&mut self, path: &Key, document: &Document) {
+        for copies in &mut self.copies {
+            let Some(inner) = copies.inner(&document.key) else { continue };
+            let found = match copies.by_key.get_mut(inner) {
+                Some(copy) => {
+                    copy.seen = true;
+                    let Some((pointer, what)) = difference(&copy.json, &document.json) else { continue };
+                    let pointer = format!("{}{pointer}", copy.pointer);
+                    (&rule::CONSOLIDATED_DIFFERENT, pointer, format!("{what} of {}", document.key))
+                }
+                None => {
+                    let message = format!("no copy of {}", document.key);
+                    (&rule::CONSOLIDATED_MISSING, String::new(), message)
+                }
+            };
+            let (rule, pointer, message) = found;
+            let (range, _) = text::locate(&copies.document.text, &pointer);
+            let place = Some(text::place(&copies.document.text, &range));
+            let key = Some(&copies.document.key);
+            self.findings.add(rule, Found { object: Some(path), key, place, message, hint: None });
+        }
+    }
+
+    /// A document is there, though it cannot be compared.
+    pub(super) fn see(&mut self, key: &Key) {
+        for copies in &mut self.copies {
+            if let Some(copy) = copies.inner(key).and_then(|inner| copies.by_key.get_mut(inner)) {
+                copy.seen = true;
+            }
+        }
+    }
+
+    /// Tells of copies of what the walk did not come by.
+    pub(super) fn check_rest(&mut self, copies: Copies) {
+        let Copies { owner, document, by_key } = copies;
+        for (key, copy) in by_key.iter().filter(|(_, copy)| !copy.seen) {
+            let full = owner.join(key);
+            // It may be where the walk does not go: behind a link.
+            if let Ok(full) = &full
+                && matches!(self.store.size(full), Ok(Some(_)))
+            {
+                continue;
+            }
+            let named = key.strip_suffix("/.zattrs").or_else(|| (key == v2::ATTRIBUTES).then_some(""));
+            let is_empty = copy.json.as_object().is_some_and(Object::is_empty);
+            // zarr-python consolidates attributes that are not there as empty ones.
+            if named.is_some() && is_empty {
+                continue;
+            }
+            let message = format!("a copy of {key}, which is not in the store");
+            self.tell_at(&rule::CONSOLIDATED_EXTRA, &owner, &document, &copy.pointer, message);
+        }
+    }
+}
+
+/// Where two documents differ first, and how. What writers leave out or not as they like is no difference.
+fn difference(copy: &Json, real: &Json) -> Option<(String, String)> {
+    let (Json::Object(one), Json::Object(other)) = (copy, real) else { return differs(copy, real) };
+    let is_void = |name: &str, value: &Json| match (name, value) {
+        ("consolidated_metadata", _) | ("dimension_names", Json::Null) => true,
+        ("attributes", Json::Object(members)) => members.is_empty(),
+        ("storage_transformers", Json::Array(items)) => items.is_empty(),
+        _ => false,
+    };
+    let is_said = |(name, value): &(&str, &Json)| !is_void(name, value);
+    members_differ(one.iter().filter(is_said), other.iter().filter(is_said))
+}
+
+fn differs(copy: &Json, real: &Json) -> Option<(String, String)> {
+    let here = || Some((String::new(), format!("{}, not the {}", brief(copy), brief(real))));
+    match (copy, real) {
+        (Json::Object(one), Json::Object(other)) => members_differ(one.iter(), other.iter()),
+        (Json::Array(one), Json::Array(other)) if one.len() == other.len() => {
+            let mut items = one.iter().zip(other).enumerate();
+            items.find_map(|(index, (copy, real))| below(&index.to_string(), copy, real))
+        }
+        (Json::Number(one), Json::Number(other)) => {
+            let equal = match (one.as_integer(), other.as_integer()) {
+                (Some(one), Some(other)) => one == other,
+                _ => one == other || one.as_f64() == other.as_f64(),
+            };
+            if equal { None } else { here() }
+        }
+        // A name may stand for an object that has nothing else.
+        (Json::String(name), Json::Object(object)) | (Json::Object(object), Json::String(name)) => {
+            let is_void = |(member, value): (&str, &Json)| match member {
+                "name" => value.as_str() == Some(name),
+                "configuration" => value.as_object().is_some_and(Object::is_empty),
+                _ => false,
+            };
+            if object.iter().all(is_void) && !object.is_empty() { None } else { here() }
+        }
+        _ if copy == real => None,
+        _ => here(),
+    }
+}
+
+fn members_differ<'j>(
+    copy: impl Iterator<Item = (&'j str, &'j Json)>,
+    real: impl Iterator<Item = (&'j str, &'j Json)>,
+) -> Option<(String, String)> {
+    let mut real: HashMap<&str, &Json> = real.collect();
+    for (name, value) in copy {
+        match real.remove(name) {
+            Some(there) => {
+                if let Some(found) = below(name, value, there) {
+                    return Some(found);
+                }
+            }
+            None => return Some((String::new(), format!("a member {name:?}, which is not one"))),
+        }
+    }
+    let more = real.keys().min()?;
+    Some((String::new(), format!("no member {more:?}, which is one")))
+}
+
+fn below(token: &str, copy: &Json, real: &Json) -> Option<(String, String)> {
+    let (pointer, what) = differs(copy, real)?;
+    Some((format!("/{}{pointer}", token.replace('~', "~0").replace('/', "~1")), what))
+}
+
+/// A value in few words.
+fn brief(json: &Json) -> String {
+    let text = match json {
+        Json::Object(_) => return "an object".to_owned(),
+        Json::Array(items) => return format!("a list of {}", items.len()),
+        other => other.emit(),
+    };
+    match text.char_indices().nth(40) {
+        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
+        None => text,
+    }
+}
