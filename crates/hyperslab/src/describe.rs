@@ -6,7 +6,7 @@ use crate::walk::{Step, walk_to};
 use hyperslab_core::nd::{Region, element_count};
 use hyperslab_core::rows::Heap;
 use hyperslab_core::{Error, ErrorKind, Result};
-use hyperslab_model::{Datatype, Node, NodeKind, NodePath, Shape, Unreadable, Values};
+use hyperslab_model::{Datatype, Group, Node, NodeKind, NodePath, Shape, Unreadable, Values};
 use hyperslab_ndl::{Emitter, Format, Head, Options, StorageDetail};
 use rustc_hash::FxHashSet;
 use std::collections::BTreeSet;
@@ -63,15 +63,16 @@ pub fn describe(
     };
     let shown = Options { values, storage: options.storage, pure: options.pure, netcdf: title == "NetCDF-4" };
     let emitter = Emitter::new(format, shown);
-    let mut document = Document { source, options, values, emitter, done: Description::default() };
+    let location = origin.map_or(location, |origin| &origin.location);
+    let location = location.rsplit('/').next().unwrap_or(location);
+    let mut document = Document { source, location, options, values, emitter, done: Description::default() };
     for entry in document.plan(targets)? {
         document.target(&entry)?;
     }
     let Document { emitter, mut done, .. } = document;
     done.notes = emitter.notes();
-    let location = origin.map_or(location, |origin| &origin.location);
     // It stands in a comment, which a line end would end.
-    let name = location.rsplit('/').next().unwrap_or(location).replace(char::is_control, "\u{fffd}");
+    let name = location.replace(char::is_control, "\u{fffd}");
     let format = title.to_lowercase().replace('-', "");
     emitter.finish(&Head { location: &name, format: &format, title, version: VERSION }, out)?;
     Ok(done)
@@ -81,6 +82,7 @@ const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 struct Document<'a> {
     source: &'a dyn Source,
+    location: &'a str,
     options: &'a DescribeOptions,
     /// Values of arrays of at most so many elements.
     values: Option<u64>,
@@ -177,7 +179,16 @@ impl Document<'_> {
             },
         };
         self.report(path, &node);
-        match self.emitter.node(path, &node) {
+        if let (true, Node::Ndarray(_)) = (path.is_root(), &node) {
+            // NDL has arrays in groups only. That this one is all there is stands in its storage.
+            self.emitter.node(path, &Node::Group(Group::default()))?;
+            return self.emit(&NodePath::root().child(name_of(self.location)), &node);
+        }
+        self.emit(path, &node)
+    }
+
+    fn emit(&mut self, path: &NodePath, node: &Node) -> Result<()> {
+        match self.emitter.node(path, node) {
             Ok(()) => Ok(()),
             Err(error) if self.options.pure => Err(error),
             Err(error) => {
@@ -237,6 +248,13 @@ impl Document<'_> {
         }
         Ok(node)
     }
+}
+
+/// What an array is called that is a store of its own.
+fn name_of(location: &str) -> &str {
+    let name = location.strip_suffix(".zip").unwrap_or(location);
+    let name = name.strip_suffix(".zarr").unwrap_or(name);
+    if matches!(name, "" | "." | "..") { "array" } else { name }
 }
 
 /// Drops what a brief text leaves out of what one format alone has: who creates the file anew has times of their

@@ -26,7 +26,8 @@ pub trait Format: Sync {
     /// Whether the bytes look like this format.
     fn recognizes(&self, probe: &Probe) -> Recognition;
 
-    /// Whether bytes that no format recognizes are a part of a store of this one, as a member of a family is.
+    /// Whether bytes that no format recognizes are a store of this one all the same, or a part of one: a zip file
+    /// with nodes in it, a member of a family.
     ///
     /// # Errors
     /// If reading fails.
@@ -229,8 +230,14 @@ pub fn recognize(path: &Path) -> Result<Option<&'static dyn Format>> {
     if path.is_dir() {
         return Ok(FORMATS.iter().copied().find(|format| format.recognizes_directory(path)));
     }
-    let read = FileStorage::open(path).and_then(|storage| Probe::read(&storage));
-    Ok(recognized(&read.map_err(|e| e.in_file(path.display()))?))
+    let read = || {
+        let storage = FileStorage::open(path)?;
+        let found = recognized(&Probe::read(&storage)?);
+        // The only stores that do not show by how they begin.
+        let is_zarr = || zarr::Zarr.recognizes_part(&storage).unwrap_or(false);
+        Ok(found.or_else(|| is_zarr().then_some(&zarr::Zarr as &dyn Format)))
+    };
+    read().map_err(|e: Error| e.in_file(path.display()))
 }
 
 fn recognized(probe: &Probe) -> Option<&'static dyn Format> {
@@ -241,13 +248,13 @@ fn recognized(probe: &Probe) -> Option<&'static dyn Format> {
 /// Says what the file is instead, as far as its first bytes tell.
 fn unknown(probe: &Probe) -> Error {
     if probe.len == 0 {
-        return Error::invalid("is empty, not an HDF5, NetCDF-4 or NDL file");
+        return Error::invalid("is empty, not an HDF5, NetCDF-4, Zarr or NDL file");
     }
     let known = SIGNATURES.iter().find(|(signature, _)| probe.head.starts_with(signature));
     match known {
-        Some((_, what)) => Error::invalid(format!("is {what}, not an HDF5, NetCDF-4 or NDL file")),
+        Some((_, what)) => Error::invalid(format!("is {what}, not an HDF5, NetCDF-4, Zarr or NDL file")),
         None => Error::invalid(format!(
-            "is no HDF5, NetCDF-4 or NDL file: no signature \\x89HDF at byte 0, 512, 1024, … (begins with {:?})",
+            "is no HDF5, NetCDF-4, Zarr or NDL file: no signature \\x89HDF at byte 0, 512, 1024, … (begins with {:?})",
             String::from_utf8_lossy(probe.head.get(..probe.head.len().min(8)).unwrap_or_default())
         )),
     }
@@ -259,6 +266,7 @@ const SIGNATURES: &[(&[u8], &str)] = &[
     (b"CDF\x02", "a NetCDF-3 file (64-bit offset)"),
     (b"CDF\x05", "a NetCDF-3 file (64-bit data)"),
     (b"\x0e\x03\x13\x01", "an HDF4 file"),
+    (b"PK\x03\x04", "a zip archive"),
     (b"\x1f\x8b", "a gzip file; unpack it first"),
     (b"BZh", "a bzip2 file; unpack it first"),
     (b"\x28\xb5\x2f\xfd", "a zstd file; unpack it first"),

@@ -16,7 +16,7 @@ pub(crate) fn run(args: &Ls, common: &Common, messages: &Messages, out: &mut dyn
         if index > 0 && !args.one && !args.json {
             writeln!(out)?;
         }
-        if location.path.is_none() && Path::new(&location.store).is_dir() {
+        if location.path.is_none() && common.input_format.is_none() && is_plain(Path::new(&location.store)) {
             worst = worst.max(directory(&location.store, args, common, messages, out)?);
             continue;
         }
@@ -41,6 +41,11 @@ pub(crate) fn run(args: &Ls, common: &Common, messages: &Messages, out: &mut dyn
     Ok(worst)
 }
 
+/// Whether this is a directory that is no store itself.
+fn is_plain(path: &Path) -> bool {
+    path.is_dir() && matches!(hyperslab::recognize(path), Ok(None))
+}
+
 /// The stores in a directory, by name.
 fn directory(
     path: &str,
@@ -56,8 +61,7 @@ fn directory(
             return Ok(Exit::Trouble);
         }
     };
-    let mut paths: Vec<_> =
-        entries.flatten().map(|entry| entry.path()).filter(|path| path.is_file()).collect();
+    let mut paths: Vec<_> = entries.flatten().map(|entry| entry.path()).collect();
     paths.sort();
     let mut table = Table::new(vec![
         Column { header: "NAME".into(), numbers: false },
@@ -71,7 +75,8 @@ fn directory(
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         let opened = hyperslab::open(path, &common.open_options());
         let format = opened.as_ref().map_or("unreadable", |source| source.format());
-        let size = std::fs::metadata(path).map_or(0, |found| found.len());
+        let size = opened.as_ref().ok().and_then(|source| source.size().ok());
+        let size = size.or_else(|| Some(std::fs::metadata(path).ok()?.len())).unwrap_or(0);
         count += 1;
         if args.one {
             writeln!(out, "{}", path.display())?;

@@ -8,7 +8,7 @@ use crate::source::{ArraySource, Entry, Handle, Item, Origin, Source, Stored};
 use array::NdlArray;
 use hyperslab_core::storage::ReadAt;
 use hyperslab_core::{Error, ErrorKind, Limits, Result, Severity};
-use hyperslab_model::{Content, Link, Node, NodeKind, NodePath, Values};
+use hyperslab_model::{Content, Directive, Link, Node, NodeKind, NodePath, Values};
 use hyperslab_ndl::{Diagnostic, ParseOptions, parse};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
@@ -182,7 +182,14 @@ fn origin(text: &[u8], content: &Content) -> Option<Origin> {
 }
 
 /// Formats by the word that JSON heads have for them.
-const TITLES: &[(&str, &str)] = &[("hdf5", "HDF5"), ("netcdf4", "NetCDF-4"), ("ndl", "NDL")];
+const TITLES: &[(&str, &str)] = &[
+    ("hdf5", "HDF5"),
+    ("netcdf4", "NetCDF-4"),
+    ("ndl", "NDL"),
+    ("zarr v2", "Zarr v2"),
+    ("zarr v3", "Zarr v3"),
+    ("zarr", "Zarr"),
+];
 
 fn value(node: &Node) -> Option<&Values> {
     match node {
@@ -297,13 +304,19 @@ const MOST_SOFT_LINKS: usize = 64;
 
 impl NdlSource {
     fn new(
-        content: Content,
+        mut content: Content,
         mut order: Vec<NodePath>,
         len: u64,
         origin: Option<Origin>,
         warnings: Vec<String>,
         limits: Limits,
     ) -> Self {
+        if let Some(path) = order.iter().find(|path| is_alone(path, &content)).cloned()
+            && let Some(array) = content.nodes.remove(&path)
+        {
+            content.nodes.insert(NodePath::root(), array);
+            order = vec![NodePath::root()];
+        }
         // A document that says nothing of the root has one nevertheless.
         if order.first().is_none_or(|first| !first.is_root()) {
             order.retain(|path| !path.is_root());
@@ -334,6 +347,15 @@ impl NdlSource {
         };
         Entry { handle, item }
     }
+}
+
+/// Whether this is the array of a text about a store that is that array, and no group.
+fn is_alone(path: &NodePath, content: &Content) -> bool {
+    let Some(Node::Ndarray(array)) = content.nodes.get(path) else { return false };
+    let says_so = |(key, value): &(String, Directive)| key == "root" && *value == Directive::Bool(true);
+    let mut native = array.storage.native.iter().filter(|(format, _)| *format == "zarr");
+    native.any(|(_, directives)| directives.iter().any(says_so))
+        && content.nodes.keys().all(|other| other == path || other.is_root())
 }
 
 fn item(node: &Node) -> Item {

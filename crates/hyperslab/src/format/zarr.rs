@@ -41,12 +41,13 @@ impl Format for Zarr {
         "zarr"
     }
 
-    fn recognizes(&self, probe: &Probe) -> Recognition {
-        // Zip files hold many things; whether there are nodes in it is seen when it is opened.
-        match [b"PK\x03\x04", b"PK\x05\x06"].iter().any(|signature| probe.head.starts_with(*signature)) {
-            true => Recognition::Possible,
-            false => Recognition::No,
-        }
+    fn recognizes(&self, _: &Probe) -> Recognition {
+        // Zip files hold many things.
+        Recognition::No
+    }
+
+    fn recognizes_part(&self, storage: &dyn ReadAt) -> Result<bool> {
+        ZipStore::has(storage, &DOCUMENTS, &Limits::default())
     }
 
     fn recognizes_directory(&self, path: &Path) -> bool {
@@ -408,6 +409,10 @@ impl ZarrSource {
         let group = path.parent().unwrap_or_else(NodePath::root);
         let shape = resolved(&self.named_shape(node), &group, &dimensions);
         self.note_names(node, &shape, &mut storage)?;
+        if path.is_root() {
+            // A text can only have it in a group.
+            storage.native_mut("zarr")?.insert(0, ("root".to_owned(), Directive::Bool(true)));
+        }
         Ok(match dimensions.has_coordinates(path.name()) {
             true => {
                 let size = shape.dims().first().map_or(Extent::Fixed(0), |dimension| dimension.extent);

@@ -35,6 +35,20 @@ impl ZipStore {
         Ok(ZipStore { file, entries, most: limits.allocation })
     }
 
+    /// Whether a file is a zip file with an entry of one of these names, wherever it lies; false also for what is
+    /// no zip file.
+    ///
+    /// # Errors
+    /// If it begins as one and is not, as [`ZipStore::open`].
+    pub fn has(file: &dyn ReadAt, names: &[&str], limits: &Limits) -> Result<bool> {
+        let head = file.read_at(0..file.len()?.min(4))?;
+        if !SIGNATURES.iter().any(|signature| **signature == *head) {
+            return Ok(false);
+        }
+        let entries = central_directory::read(file, limits)?;
+        Ok(entries.keys().any(|key| names.contains(&key.rsplit('/').next().unwrap_or_default())))
+    }
+
     /// Where the bytes of an entry begin, behind its local header.
     fn start(&self, entry: &Located, key: &Key) -> Result<u64> {
         let end = entry.header.saturating_add(LOCAL_HEADER);
@@ -119,6 +133,9 @@ impl Store for ZipStore {
         Ok(below(&self.entries, prefix))
     }
 }
+
+/// What files with entries and without begin with.
+const SIGNATURES: [&[u8]; 2] = [b"PK\x03\x04", b"PK\x05\x06"];
 
 const LOCAL_HEADER: u64 = 30;
 
