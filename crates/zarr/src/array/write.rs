@@ -1,7 +1,7 @@
 //! What a writer of arrays asks beyond what all may.
 
 use super::Array;
-use crate::codec::Writer;
+use crate::codec::{Chain, Writer};
 use crate::store::Key;
 use bytes::Bytes;
 use hyperslab_codec::Scratch;
@@ -23,5 +23,10 @@ impl Array {
         scratch: &mut Scratch,
     ) -> Result<Option<Bytes>> {
         self.chain.encode(rows, shape, &mut Writer { fill: None, heap: &heap.buffers, scratch })
+    }
+
+    /// What chunks are written through.
+    pub(crate) fn chain(&self) -> &Chain {
+        &self.chain
     }
 }

@@ -2,6 +2,8 @@
 //!
 //! Spec: Zarr v3 "Sharding codec"
 
+mod assemble;
+
 use super::parse::endian;
 use super::{Chain, Reader, Source, Undone, Writer};
 use crate::data_type::{ByteOrder, DataType};
@@ -120,38 +122,16 @@ impl Sharding {
 
     /// Encodes the rows of a whole shard. Inner chunks of nothing but the fill value are left out.
     pub(super) fn encode(&self, rows: &[u8], shape: &[u64], writer: &mut Writer<'_>) -> Result<Vec<u8>> {
-        let counts = self.counts(shape)?;
-        let chunks = element_count(&counts).and_then(|count| usize::try_from(count).ok());
-        let index_len = chunks.and_then(|count| count.checked_mul(16));
-        let index_len = index_len.ok_or_else(|| Error::invalid("a shard of too many inner chunks"))?;
-        let (row, all) = (self.chain.row, Region::all(shape));
+        let mut shard = self.assemble(shape, writer.scratch)?;
+        let (counts, row, all) = (self.counts(shape)?, self.chain.row, Region::all(shape));
         let inner_len = element_count(&self.inner_shape).and_then(|count| usize::try_from(count).ok());
         let inner_len = inner_len.and_then(|len| len.checked_mul(row)).filter(|len| *len <= rows.len());
         let mut inner = vec![0; inner_len.unwrap_or_default()];
-        let mut index = Vec::with_capacity(index_len);
-        // What stands before the inner chunks is as long as the index, whatever that says.
-        let mut shard = match self.index_at_end {
-            true => Vec::new(),
-            false => vec![0; self.encoded_index(&vec![0; index_len], writer)?.len()],
-        };
         let mut place = vec![0_u64; counts.len()];
-        for _ in 0..chunks.unwrap_or_default() {
+        for _ in 0..element_count(&counts).unwrap_or_default() {
             let start: Vec<u64> = place.iter().zip(&self.inner_shape).map(|(at, size)| at * size).collect();
             gather(rows, &all, &mut inner, &start, &self.inner_shape, row)?;
-            let entry = match self.chain.encode(&inner, &self.inner_shape, writer)? {
-                Some(bytes) => {
-                    let at = shard.len();
-                    shard.extend_from_slice(&bytes);
-                    [at as u64, bytes.len() as u64]
-                }
-                None => [u64::MAX; 2],
-            };
-            for number in entry {
-                index.extend_from_slice(&match self.index_order {
-                    ByteOrder::Little => number.to_le_bytes(),
-                    ByteOrder::Big => number.to_be_bytes(),
-                });
-            }
+            shard.push(self.chain.encode(&inner, &self.inner_shape, writer)?.as_deref());
             for (at, count) in place.iter_mut().zip(&counts).rev() {
                 *at += 1;
                 if *at < *count {
@@ -160,16 +140,7 @@ impl Sharding {
                 *at = 0;
             }
         }
-        let index = self.encoded_index(&index, writer)?;
-        match self.index_at_end {
-            true => shard.extend_from_slice(&index),
-            false => shard.get_mut(..index.len()).unwrap_or_default().copy_from_slice(&index),
-        }
-        Ok(shard)
-    }
-
-    fn encoded_index(&self, index: &[u8], writer: &mut Writer<'_>) -> Result<Vec<u8>> {
-        hyperslab_codec::encode(&self.index_codecs, index, writer.scratch)
+        shard.finish(writer.scratch)
     }
 
     /// The inner chunks along each dimension.

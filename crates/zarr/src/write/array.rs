@@ -5,6 +5,7 @@
 use super::hierarchy::Register;
 use super::{ArrayDefinition, ArrayDocuments, Version};
 use crate::array::Array;
+use crate::codec::Writer;
 use crate::hierarchy::Node;
 use crate::json::Json;
 use crate::metadata::{v2, v3};
@@ -107,23 +108,65 @@ impl ArrayWriter {
         let encoded = if found == len(&chunk.shape) {
             self.encode(&chunk.shape, rows, heap, scratch)
         } else if found == len(&within) {
-            let (padded, heap) = self.padded(&chunk, &within, rows, heap)?;
+            let (padded, heap) = self.padded(&chunk.shape, &within, rows, heap)?;
             self.encode(&chunk.shape, &padded, &heap, scratch)
         } else {
             let (shape, row) = (&chunk.shape, self.row_size());
             Err(Error::invalid(format!("{} bytes for a chunk of {shape:?} rows of {row}", rows.len())))
         };
-        let stored = match encoded.map_err(|e| self.tell(e, &key))? {
-            Some(bytes) => {
-                self.store.put(&key, &bytes).map_err(|e| self.tell(e, &key))?;
-                Some(bytes.len() as u64)
-            }
-            None => {
-                self.store.delete(&key).map_err(|e| self.tell(e, &key))?;
-                None
-            }
-        };
-        Ok(stored)
+        encoded.and_then(|bytes| self.store_chunk(&key, bytes.as_deref())).map_err(|e| self.tell(e, &key))
+    }
+
+    /// The shape of the chunks within a shard, if there are shards.
+    pub fn inner_shape(&self) -> Option<&[u64]> {
+        self.array.chain().inner().map(|(shape, _)| shape)
+    }
+
+    /// Encodes a chunk within a shard: the rows of `within`, which is its shape or, at the end of the array, less
+    /// of it. None if all is the fill value.
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) if there are no shards, and for
+    /// rows of another number.
+    pub fn encode_inner<R>(
+        &self,
+        within: &[u64],
+        rows: &[u8],
+        heap: &Heap<R>,
+        scratch: &mut Scratch,
+    ) -> Result<Option<Bytes>> {
+        let (shape, chain) = self.array.chain().inner().ok_or_else(no_shards)?;
+        let fill = (!self.stores_fill).then_some(self.fill());
+        if shape == within {
+            return chain.encode(rows, shape, &mut Writer { fill, heap: &heap.buffers, scratch });
+        }
+        let (padded, heap) = self.padded(shape, within, rows, heap)?;
+        chain.encode(&padded, shape, &mut Writer { fill, heap: &heap.buffers, scratch })
+    }
+
+    /// Writes a shard of chunks that are encoded already, row-major, none where nothing is stored: those past the
+    /// array at least. Tells the bytes stored; none if there is no chunk, so that nothing is.
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) if there are no shards, for a shard
+    /// past the array and chunks of another number; what the store says.
+    pub fn write_shard<B: AsRef<[u8]>>(
+        &self,
+        index: &[u64],
+        chunks: impl IntoIterator<Item = Option<B>>,
+        scratch: &mut Scratch,
+    ) -> Result<Option<u64>> {
+        let (shard, _) = self.chunk(index)?;
+        let key = self.array.chunk_key(index)?;
+        let assembled = self.array.chain().assemble(&shard.shape, scratch);
+        let mut assembly = assembled.map_err(|e| self.tell(e, &key))?.ok_or_else(no_shards)?;
+        for chunk in chunks {
+            assembly.push(chunk.as_ref().map(AsRef::as_ref));
+        }
+        let is_empty = assembly.is_empty();
+        let bytes = assembly.finish(scratch).map_err(|e| self.tell(e, &key))?;
+        let bytes = (!is_empty).then_some(bytes);
+        self.store_chunk(&key, bytes.as_deref()).map_err(|e| self.tell(e, &key))
     }
 
     /// Writes a chunk or a shard that is encoded already, as it is.
@@ -149,6 +192,13 @@ impl ArrayWriter {
             register.finish(self.path(), &self.documents);
         }
         Ok(())
+    }
+
+    fn store_chunk(&self, key: &Key, bytes: Option<&[u8]>) -> Result<Option<u64>> {
+        match bytes {
+            Some(bytes) => self.store.put(key, bytes).map(|()| Some(bytes.len() as u64)),
+            None => self.store.delete(key).map(|_| None),
+        }
     }
 
     fn encode<R>(
@@ -179,9 +229,10 @@ impl ArrayWriter {
         Ok((chunk, within))
     }
 
+    /// A chunk of `shape` whose first rows along each dimension are those of `within`.
     fn padded<R>(
         &self,
-        chunk: &Chunk,
+        shape: &[u64],
         within: &[u64],
         rows: &[u8],
         heap: &Heap<R>,
@@ -195,12 +246,12 @@ impl ArrayWriter {
                 slot.as_slice()
             }
         };
-        let count = element_count(&chunk.shape).and_then(|count| usize::try_from(count).ok());
+        let count = element_count(shape).and_then(|count| usize::try_from(count).ok());
         let len = count.and_then(|count| count.checked_mul(self.row_size()));
         let mut padded = vec![0; len.ok_or_else(|| Error::invalid("a chunk beyond all memory"))?];
         fill_rows(row, &mut padded)?;
-        let whole = Region::new(chunk.start.clone(), chunk.shape.clone());
-        scatter(rows, &chunk.start, within, &whole, &mut padded, self.row_size())?;
+        let start = vec![0; shape.len()];
+        scatter(rows, &start, within, &Region::all(shape), &mut padded, self.row_size())?;
         Ok((padded, heap))
     }
 
@@ -208,6 +259,10 @@ impl ArrayWriter {
         Error::new(e.kind(), format!("chunk {key}: {}", e.reason()))
             .in_object(format_args!("/{}", self.path()))
     }
+}
+
+fn no_shards() -> Error {
+    Error::invalid("an array without shards that are stored as they are")
 }
 
 /// Takes away what makes a node of `path`.
