@@ -240,7 +240,7 @@ mod tests {
     fn places_count_characters_from_one() {
         let at = |pointer: &str| place(TEXT.as_bytes(), &locate(TEXT.as_bytes(), pointer).0);
         assert_eq!(at("/shape/1"), Place::Text { line: 2, column: 16, end_column: 18, byte: 17 });
-        assert_eq!(at("/é\"/a~1b"), Place::Text { line: 3, column: 19, end_column: 23, byte: 41 });
+        assert_eq!(at("/é\"/a~1b"), Place::Text { line: 3, column: 18, end_column: 22, byte: 40 });
         assert_eq!(at(""), Place::Text { line: 1, column: 1, end_column: 2, byte: 0 });
     }
 
