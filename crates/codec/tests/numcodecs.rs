@@ -83,7 +83,7 @@ fn is_exact(name: &str) -> bool {
 
 /// Whether two chunks of floating-point numbers are the same, if not in how they say that something is no number.
 fn alike(name: &str, one: &[u8], other: &[u8]) -> bool {
-    let last = name.split(' ').filter(|word| word.starts_with(['<', '>'])).next_back();
+    let last = name.split(' ').rfind(|word| word.starts_with(['<', '>']));
     one == other
         || one.len() == other.len()
             && last.is_some_and(|last| {

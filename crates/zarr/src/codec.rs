@@ -7,6 +7,7 @@
 
 mod bytes_to_bytes;
 mod chunk;
+mod elements;
 mod parse;
 mod sharding_indexed;
 mod transpose;
@@ -19,6 +20,7 @@ pub(crate) use write::Writer;
 use crate::data_type::Layout;
 use bytes::Bytes;
 use chunk::{InMemory, Undone, whole};
+use elements::Elements;
 use hyperslab_codec::{Codec, Scratch};
 use hyperslab_core::nd::{Region, element_count, scatter};
 use hyperslab_core::{Error, ErrorKind, Limits, Result};
@@ -43,6 +45,7 @@ pub(crate) struct Chain {
 enum Step {
     /// Dimension `i` of what comes out is dimension `order[i]` of what goes in.
     Transpose(Vec<usize>),
+    Elements(Box<Elements>),
 }
 
 #[derive(Clone, Debug)]
@@ -196,6 +199,7 @@ impl Step {
     fn shape(&self, shape: &[u64], row: usize) -> Result<(Vec<u64>, usize)> {
         match self {
             Step::Transpose(order) => Ok((transpose::shape(order, shape), row)),
+            Step::Elements(elements) => elements.shape(shape),
         }
     }
 
@@ -206,10 +210,11 @@ impl Step {
         shape: &[u64],
         row: usize,
         rows: &mut [u8],
-        _scratch: &mut Scratch,
+        scratch: &mut Scratch,
     ) -> Result<()> {
         match self {
             Step::Transpose(order) => transpose::undo(changed, order, shape, row, rows),
+            Step::Elements(elements) => elements.undo(changed, rows, scratch),
         }
     }
 }

@@ -1,18 +1,21 @@
-//! Codecs from bytes to bytes, by their names in numcodecs and as version 3 registers them.
+//! Codecs by their names in numcodecs, some of which version 3 registers.
 //!
 //! Spec: Zarr v3 "Codecs", zarr-extensions/codecs/zstd, numcodecs
 
+use super::elements;
 use crate::json::{Json, Object, Spot};
 use hyperslab_codec::{
-    Blosc, BloscCodec, BloscShuffle, Bzip2, Checksum, ChecksumAlgorithm, Codec, Deflate, Fletcher32, Gzip,
-    Lz4Numcodecs, Shuffle, Zstd,
+    Base64, Blosc, BloscCodec, BloscShuffle, Bzip2, Checksum, ChecksumAlgorithm, Codec, Deflate, Fletcher32,
+    Gzip, Lz4Numcodecs, Number, Shuffle, Zstd,
 };
 use hyperslab_core::Result;
 
-/// What is known of the bytes that a codec gets.
+/// What is known of what a codec gets.
 pub(super) struct Passing {
     /// Bytes of an element; 1 behind a compressor.
     pub(super) element: usize,
+    /// What the elements are numbers of, if they are.
+    pub(super) number: Option<Number>,
     /// Bytes of an element for a shuffle that does not say it.
     pub(super) default_element: usize,
 }
@@ -45,8 +48,18 @@ impl Passing {
             "adler32" => checksum(ChecksumAlgorithm::Adler32, true, parameters, at)?.into(),
             "crc32c" => checksum(ChecksumAlgorithm::Crc32c, false, parameters, at)?.into(),
             "jenkins_lookup3" => lookup3(parameters, at)?.into(),
-            _ => return Ok(None),
+            "base64" => Base64.into(),
+            id => return elements::parse(id, parameters, self.number, at),
         }))
+    }
+
+    /// What the next codec gets.
+    pub(super) fn follow(&mut self, codec: &Codec) {
+        match elements::made(codec) {
+            Some(number) => (self.element, self.number) = (number.size(), Some(number)),
+            None if elements::is_of_elements(codec) => {}
+            None => (self.element, self.number) = (1, None),
+        }
     }
 
     fn blosc(&self, parameters: &Object, at: &Spot<'_>) -> Result<Blosc> {

@@ -1,6 +1,7 @@
 //! Chains of what metadata lists.
 
 use super::bytes_to_bytes::Passing;
+use super::elements::{Elements, Memory, is_of_elements, number_of};
 use super::sharding_indexed::Sharding;
 use super::variable::Variable;
 use super::{Chain, Step, ToBytes, transpose};
@@ -24,20 +25,40 @@ impl Chain {
         let mut steps: Vec<Step> = Vec::new();
         let mut to_bytes = None;
         let mut after: Vec<Codec> = Vec::new();
-        let passing = Passing { element: size(data_type), default_element: size(data_type) };
+        let mut memory = Memory { data_type: data_type.clone(), order: ByteOrder::Little };
+        let mut rank = rank;
         for (index, codec) in codecs.iter().enumerate() {
             let here = at.index(index);
             let name = codec.name.as_str();
-            let next = match parse_bytes(codec, &passing, &here)? {
+            let element = size(&memory.data_type);
+            let passing = Passing {
+                // numcodecs is not told what the bytes are that it compresses.
+                element: if name == "blosc" { element } else { 1 },
+                number: number_of(&memory.data_type, memory.order),
+                default_element: element,
+            };
+            let next = match parse_numcodecs(codec, &passing, &here)? {
+                Some(codec) if is_of_elements(&codec) => {
+                    let (step, after) = Elements::new(codec, &memory, &here.name("configuration"))?;
+                    if to_bytes.is_none() {
+                        memory = after;
+                        rank = step.rank(rank);
+                    }
+                    Next::Step(Step::Elements(Box::new(step)))
+                }
                 Some(codec) => Next::Codec(codec),
                 None => match name {
                     "transpose" => Next::Step(Step::Transpose(transpose::parse(codec, rank, &here)?)),
                     "bytes" => {
                         let order = endian(codec, &here)?.or(order);
-                        Next::ToBytes(ToBytes::Bytes(layout(data_type, order, &here)?))
+                        Next::ToBytes(ToBytes::Bytes(layout(&memory.data_type, order, &here)?))
                     }
-                    "vlen-utf8" | "vlen-bytes" => Next::ToBytes(variable(name, data_type, &here)?),
+                    "vlen-utf8" | "vlen-bytes" => Next::ToBytes(variable(name, &memory.data_type, &here)?),
                     "sharding_indexed" => {
+                        // What of a shard was never written would have to be changed too.
+                        if steps.iter().any(|step| matches!(step, Step::Elements(_))) {
+                            return Err(here.unsupported("shards of elements that were changed before"));
+                        }
                         let sharding = Sharding::parse(codec, data_type, order, rank, &here)?;
                         Next::ToBytes(ToBytes::Sharding(Box::new(sharding)))
                     }
@@ -68,7 +89,12 @@ impl Chain {
         at: &Spot<'_>,
     ) -> Result<Chain> {
         let there = at.name("filters");
-        let mut passing = Passing { element: size(&dtype.data_type), default_element: 4 };
+        let order_of_bytes = dtype.byte_order.unwrap_or(ByteOrder::Little);
+        let mut passing = Passing {
+            element: size(&dtype.data_type),
+            number: number_of(&dtype.data_type, order_of_bytes),
+            default_element: 4,
+        };
         let mut codecs = Vec::new();
         let mut variable = None;
         for (index, filter) in filters.iter().enumerate() {
@@ -76,16 +102,19 @@ impl Chain {
             match filter.id.as_str() {
                 name @ ("vlen-utf8" | "vlen-bytes") if index == 0 => {
                     variable = Some(self::variable(name, &dtype.data_type, &here)?);
+                    (passing.element, passing.number) = (1, None);
                 }
                 name @ ("vlen-utf8" | "vlen-bytes") => {
                     return Err(here.malformed(format!("{name:?} of what is bytes already")));
                 }
                 id => match passing.parse(id, &filter.parameters, &here)? {
-                    Some(codec) => codecs.push(codec),
+                    Some(codec) => {
+                        passing.follow(&codec);
+                        codecs.push(codec);
+                    }
                     None => return Err(here.unsupported(format!("filter {id:?}"))),
                 },
             }
-            passing.element = 1;
         }
         if let Some(compressor) = compressor {
             let here = at.name("compressor");
@@ -121,14 +150,14 @@ fn push_step(steps: &mut Vec<Step>, step: Step) {
     }
 }
 
-/// A codec from bytes to bytes, if it is one that is known.
-fn parse_bytes(codec: &Extension, passing: &Passing, at: &Spot<'_>) -> Result<Option<Codec>> {
+/// A codec that is one of numcodecs as well, if it is one that is known.
+fn parse_numcodecs(codec: &Extension, passing: &Passing, at: &Spot<'_>) -> Result<Option<Codec>> {
     let empty = Object::new();
     let parameters = codec.configuration.as_ref().unwrap_or(&empty);
     let inner = at.name("configuration");
     match codec.name.as_str() {
         "crc32c" => Ok(Some(Checksum { algorithm: ChecksumAlgorithm::Crc32c, at_start: false }.into())),
-        "gzip" | "zstd" | "blosc" => passing.parse(&codec.name, parameters, &inner),
+        "gzip" | "zstd" | "blosc" | "bitround" => passing.parse(&codec.name, parameters, &inner),
         name => match name.strip_prefix("numcodecs.") {
             Some(id) => passing.parse(id, parameters, &inner),
             None => Ok(None),

@@ -85,13 +85,14 @@ impl Chain {
 }
 
 impl Step {
-    fn apply(&self, rows: &[u8], shape: &[u64], row: usize, _scratch: &mut Scratch) -> Result<Vec<u8>> {
+    fn apply(&self, rows: &[u8], shape: &[u64], row: usize, scratch: &mut Scratch) -> Result<Vec<u8>> {
         match self {
             Step::Transpose(order) => {
                 let mut changed = vec![0; rows.len()];
                 transpose::apply(rows, order, shape, row, &mut changed)?;
                 Ok(changed)
             }
+            Step::Elements(elements) => elements.apply(rows, scratch),
         }
     }
 }
