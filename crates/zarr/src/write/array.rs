@@ -78,6 +78,14 @@ impl ArrayWriter {
         self.array.grid()
     }
 
+    /// The key of a chunk or shard.
+    ///
+    /// # Errors
+    /// As [`Array::chunk_key`].
+    pub fn chunk_key(&self, index: &[u64]) -> Result<Key> {
+        self.array.chunk_key(index)
+    }
+
     /// The bytes of one row.
     pub fn row_size(&self) -> usize {
         self.array.row_size()

@@ -1,0 +1,458 @@
+//! What is written is read back, and is nothing until it is whole.
+
+use bytes::Bytes;
+use hyperslab_codec::{Bzip2, Deflate, Gzip, Lz4Numcodecs, Scratch, Shuffle, Zstd};
+use hyperslab_core::nd::{Region, element_count, gather};
+use hyperslab_core::rows::{Heap, Slot};
+use hyperslab_core::storage::FileStorage;
+use hyperslab_core::{Error, ErrorKind, Limits, Result};
+use hyperslab_zarr::Array;
+use hyperslab_zarr::data_type::{ByteOrder, DataType, Float, Struct};
+use hyperslab_zarr::hierarchy::Hierarchy;
+use hyperslab_zarr::json::{Json, Object};
+use hyperslab_zarr::metadata::Edges;
+use hyperslab_zarr::name::{Reason, recorded};
+use hyperslab_zarr::store::{
+    DirectoryWriter, Durability, Entry, Key, MemoryStore, Store, WritableStore, ZipStore, ZipWriter,
+};
+use hyperslab_zarr::write::{ArrayDefinition, ArrayWriter, HierarchyWriter, Version, WrittenCodec};
+use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+const BOTH: [Version; 2] = [Version::V2, Version::V3];
+
+fn key(key: &str) -> Key {
+    Key::new(key).unwrap()
+}
+
+fn object(members: &[(&str, Json)]) -> Object {
+    members.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect()
+}
+
+fn int16() -> DataType {
+    DataType::Integer { signed: true, bits: 16 }
+}
+
+/// As many bytes as an array has, in runs so that they compress.
+fn values(shape: &[u64], row: usize) -> Vec<u8> {
+    let len = usize::try_from(element_count(shape).unwrap()).unwrap() * row;
+    (0..len).map(|at| u8::try_from((at / 3) % 100).unwrap()).collect()
+}
+
+/// Writes all chunks, those at the end only as far as the array reaches.
+fn write_all(array: &ArrayWriter, rows: &[u8], heap: &Heap<()>) {
+    let mut scratch = Scratch::new();
+    let all = Region::all(array.shape());
+    let chunks: Vec<_> = array.grid().chunks_in(&all).unwrap().collect();
+    for chunk in chunks {
+        let ends = chunk.start.iter().zip(&chunk.shape).zip(array.shape());
+        let within: Vec<u64> = ends.map(|((start, size), len)| (*size).min(len - start)).collect();
+        let mut part = vec![0; usize::try_from(element_count(&within).unwrap()).unwrap() * array.row_size()];
+        gather(rows, &all, &mut part, &chunk.start, &within, array.row_size()).unwrap();
+        array.write_chunk(&chunk.index, &part, heap, &mut scratch).unwrap();
+    }
+}
+
+fn open(store: Arc<dyn Store>, path: &str) -> Result<Array> {
+    let limits = Limits::default();
+    let node = Hierarchy::unconsolidated(store, limits).node(&key(path))?;
+    Array::new(&node.ok_or_else(|| Error::not_found("no node"))?, &limits)
+}
+
+fn read_all(array: &Array, store: &dyn Store) -> (Vec<u8>, Heap<()>) {
+    let count = usize::try_from(element_count(array.shape()).unwrap()).unwrap();
+    let (mut rows, mut heap) = (vec![0; count * array.row_size()], Heap::default());
+    array.read(store, &Region::all(array.shape()), &mut rows, &mut heap, &mut Scratch::new()).unwrap();
+    (rows, heap)
+}
+
+fn definitions(data_type: &DataType) -> Vec<ArrayDefinition> {
+    let size = usize::try_from(data_type.row_size()).unwrap();
+    let new = |shape: &[u64]| ArrayDefinition::new(shape.to_vec(), data_type.clone());
+    let codecs = |codec: WrittenCodec| new(&[7, 5]).chunks(vec![3, 2]).codecs(vec![codec]);
+    vec![
+        new(&[7, 5]),
+        new(&[]),
+        new(&[0, 3]),
+        new(&[7, 5]).chunks(vec![3, 2]).byte_order(ByteOrder::Big),
+        new(&[7, 5]).chunks(vec![3, 2]).transpose(vec![1, 0]).codecs(vec![]),
+        new(&[4, 3, 5])
+            .chunks(vec![3, 2, 2])
+            .codecs(vec![Shuffle { element: size }.into(), Deflate { level: 4 }.into()]),
+        codecs(Zstd { level: 1, checksum: true }.into()),
+        codecs(Gzip { level: 1 }.into()),
+        codecs(Bzip2 { level: 1 }.into()),
+        codecs(Lz4Numcodecs.into()),
+        new(&[7, 5]).chunks(vec![3, 1]).shards(vec![6, 5]),
+        new(&[7, 5]).chunks(vec![2, 5]).shards(vec![8, 5]).transpose(vec![1, 0]),
+        new(&[7, 5]).rectilinear(vec![Edges::Runs(vec![(1, 2), (5, 1)]), Edges::Step(2)]),
+    ]
+}
+
+#[test]
+fn what_is_written_is_read_back() {
+    let fields = [("a".to_owned(), int16()), ("b".to_owned(), DataType::Raw { length: 3 })];
+    let types = [
+        DataType::Integer { signed: false, bits: 8 },
+        int16(),
+        DataType::Float(Float::Float64),
+        DataType::Complex(Float::Float32),
+        DataType::Struct(Struct::new(fields).unwrap()),
+    ];
+    let mut cells = 0;
+    for data_type in &types {
+        for (definition, version) in definitions(data_type).iter().flat_map(|d| BOTH.map(|v| (d, v))) {
+            let store = Arc::new(MemoryStore::new());
+            let writer = match ArrayWriter::create(store.clone(), &key("a/b"), version, definition) {
+                Ok(writer) => writer,
+                Err(e) => {
+                    assert_eq!((version, e.kind()), (Version::V2, ErrorKind::Unsupported), "{e}");
+                    continue;
+                }
+            };
+            let rows = values(writer.shape(), writer.row_size());
+            write_all(&writer, &rows, &Heap::default());
+            writer.finish().unwrap();
+            let array = open(store.clone(), "a/b").unwrap();
+            assert_eq!(read_all(&array, &*store).0, rows, "{definition:?} {version:?}");
+            cells += 1;
+        }
+    }
+    assert_eq!(cells, 5 * (13 + 10));
+}
+
+#[test]
+fn strings_are_read_back() {
+    let mut heap = Heap::<()>::default();
+    let texts = ["", "a", "ßü", "fill", "深海"];
+    let mut rows = Vec::new();
+    for at in 0..35 {
+        let text = texts[at % 5];
+        let buffer = heap.push(Bytes::from(format!("xx{text}"))).unwrap();
+        let count = u32::try_from(text.len()).unwrap();
+        rows.extend(Slot { buffer, count, offset: 2 }.to_bytes());
+    }
+    for data_type in [DataType::String, DataType::Bytes] {
+        for (definition, version) in definitions(&data_type).iter().flat_map(|d| BOTH.map(|v| (d, v))) {
+            let store = Arc::new(MemoryStore::new());
+            let definition = definition.clone().fill(b"fill".to_vec());
+            let Ok(writer) = ArrayWriter::create(store.clone(), &key("a"), version, &definition) else {
+                continue;
+            };
+            if writer.shape() != [7, 5] {
+                continue;
+            }
+            write_all(&writer, &rows, &heap);
+            writer.finish().unwrap();
+            let (found, found_heap) = read_all(&open(store.clone(), "a").unwrap(), &*store);
+            for (at, row) in found.chunks(Slot::SIZE).enumerate() {
+                let slot = Slot::get(row).unwrap();
+                let text = found_heap.bytes(slot, usize::try_from(slot.count).unwrap()).unwrap();
+                assert_eq!(text, texts[at % 5].as_bytes(), "{definition:?} {version:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn chunks_of_the_fill_value_are_not_stored_unless_that_is_wanted() {
+    let fill = (-9_i16).to_ne_bytes().to_vec();
+    let definition = ArrayDefinition::new(vec![6], int16()).chunks(vec![4]).fill(fill.clone());
+    let chunks = |definition: &ArrayDefinition, version| {
+        let store = Arc::new(MemoryStore::new());
+        let array = ArrayWriter::create(store.clone(), &Key::root(), version, definition).unwrap();
+        let (heap, mut scratch) = (Heap::<()>::default(), Scratch::new());
+        array.write_chunk(&[0], &fill.repeat(4), &heap, &mut scratch).unwrap();
+        // The part of the chunk within the array.
+        array.write_chunk(&[1], &fill.repeat(2), &heap, &mut scratch).unwrap();
+        [0, 1].map(|index| store.size(&array.chunk_key(&[index]).unwrap()).unwrap().is_some())
+    };
+    for version in BOTH {
+        assert_eq!(chunks(&definition, version), [false; 2]);
+        assert_eq!(chunks(&definition.clone().store_fill(), version), [true; 2]);
+    }
+    assert_eq!(chunks(&definition.clone().undefined_fill(), Version::V2), [true; 2]);
+    let sharded = definition.chunks(vec![2]).shards(vec![4]);
+    assert_eq!(chunks(&sharded, Version::V3), [false; 2]);
+
+    let store = Arc::new(MemoryStore::new());
+    let array = ArrayWriter::create(store.clone(), &Key::root(), Version::V3, &sharded).unwrap();
+    let (heap, mut scratch) = (Heap::<()>::default(), Scratch::new());
+    assert!(array.write_chunk(&[0], &[1; 8], &heap, &mut scratch).unwrap().is_some());
+    assert_eq!(array.write_chunk(&[0], &fill.repeat(4), &heap, &mut scratch).unwrap(), None);
+    assert_eq!(store.size(&key("c/0")).unwrap(), None);
+}
+
+#[test]
+fn chunks_that_an_array_does_not_have_are_refused() {
+    let store = Arc::new(MemoryStore::new());
+    let definition = ArrayDefinition::new(vec![6, 4], int16()).chunks(vec![4, 4]);
+    let array = ArrayWriter::create(store.clone(), &key("a"), Version::V3, &definition).unwrap();
+    let (heap, mut scratch) = (Heap::<()>::default(), Scratch::new());
+    let mut refused = |index: &[u64], len: usize| {
+        let e = array.write_chunk(index, &vec![1; len], &heap, &mut scratch).unwrap_err();
+        assert_eq!(e.kind(), ErrorKind::InvalidArgument);
+        e.to_string()
+    };
+    assert_eq!(refused(&[2, 0], 32), "chunk [2, 0] of an array of [6, 4]");
+    assert_eq!(refused(&[0, u64::MAX], 32), "no chunk 18446744073709551615 along dimension 1");
+    assert_eq!(refused(&[0], 32), "1 dimensions, the chunk grid has 2");
+    assert_eq!(refused(&[0, 0], 31), "/a: chunk a/c/0/0: 31 bytes for a chunk of [4, 4] rows of 2");
+    assert_eq!(refused(&[0, 0], 16), "/a: chunk a/c/0/0: 16 bytes for a chunk of [4, 4] rows of 2");
+    assert!(array.write_stored(&[0, 1], &[0]).is_err());
+    assert!(array.encode_inner(&[1, 1], &[0; 2], &heap, &mut scratch).is_err());
+    assert!(array.write_shard(&[0, 0], [Some(&[0][..])], &mut scratch).is_err());
+    assert_eq!(store.list(&Key::root()).unwrap(), []);
+}
+
+#[test]
+fn shards_of_encoded_chunks_are_those_of_rows() {
+    let definition = ArrayDefinition::new(vec![7], int16()).chunks(vec![2]).shards(vec![6]);
+    let written = |by_chunks: bool| {
+        let store = Arc::new(MemoryStore::new());
+        let array = ArrayWriter::create(store.clone(), &Key::root(), Version::V3, &definition).unwrap();
+        let rows: Vec<u8> = (0..7_i16).flat_map(i16::to_ne_bytes).collect();
+        let (heap, mut scratch) = (Heap::<()>::default(), Scratch::new());
+        if by_chunks {
+            assert_eq!(array.inner_shape(), Some(&[2][..]));
+            let mut chunks: Vec<_> = rows
+                .chunks(4)
+                .map(|rows| array.encode_inner(&[rows.len() as u64 / 2], rows, &heap, &mut scratch).unwrap())
+                .collect();
+            chunks.resize(6, None);
+            for (index, chunks) in (0..).zip(chunks.chunks(3)) {
+                array.write_shard(&[index], chunks.to_vec(), &mut scratch).unwrap();
+            }
+            let e = array.write_shard(&[0], [None::<Bytes>], &mut scratch).unwrap_err();
+            assert_eq!(e.to_string(), "/: chunk c/0: 1 inner chunks, expected 3");
+        } else {
+            write_all(&array, &rows, &heap);
+        }
+        array.finish().unwrap();
+        assert_eq!(read_all(&open(store.clone(), "").unwrap(), &*store).0, rows);
+        ["c/0", "c/1"].map(|shard| store.read(&key(shard), 1000).unwrap().unwrap())
+    };
+    assert_eq!(written(true), written(false));
+}
+
+#[test]
+fn nodes_are_the_same_by_consolidated_metadata() {
+    for version in BOTH {
+        let store = Arc::new(MemoryStore::new());
+        let hierarchy =
+            HierarchyWriter::new(store.clone(), version, object(&[("title", "root".into())])).unwrap();
+        let group = hierarchy.group(&Key::root(), "g", object(&[("title", "group".into())])).unwrap().path;
+        hierarchy.group(&group, "empty", Object::new()).unwrap();
+        for name in ["b", "a"] {
+            let definition =
+                ArrayDefinition::new(vec![4], int16()).attributes(object(&[("units", "m".into())]));
+            let array = hierarchy.array(&group, name, definition).unwrap();
+            write_all(&array, &[1; 8], &Heap::default());
+            array.finish().unwrap();
+        }
+        hierarchy.finish(true).unwrap();
+        let limits = Limits::default();
+        let nodes = |hierarchy: Hierarchy| -> Vec<_> {
+            let root = Key::root();
+            let nodes = hierarchy.walk(&root).map(|(path, node)| (path, node.unwrap()));
+            nodes.map(|(path, node)| (path, node.attributes().cloned(), node.is_array())).collect()
+        };
+        let consolidated = Hierarchy::open(store.clone(), limits).unwrap();
+        assert!(consolidated.is_consolidated());
+        let found = nodes(consolidated);
+        assert_eq!(found, nodes(Hierarchy::unconsolidated(store, limits)));
+        let paths: Vec<_> = found.iter().map(|(path, ..)| path.as_str()).collect();
+        assert_eq!(paths, ["", "g", "g/a", "g/b", "g/empty"]);
+        assert_eq!(found[1].1, Some(object(&[("title", "group".into())])));
+    }
+}
+
+#[test]
+fn names_that_are_not_allowed_are_reported_and_come_back() {
+    let names = ["", "..", "__init__", "zarr.json", ".zarray", "a/../../b", "c", "C", &"x".repeat(300)];
+    for version in BOTH {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("store");
+        let store = Arc::new(DirectoryWriter::create(&path, Durability::Process).unwrap());
+        let hierarchy = HierarchyWriter::new(store.clone(), version, Object::new()).unwrap();
+        let mut reasons = Vec::new();
+        for name in names {
+            let group = hierarchy.group(&Key::root(), name, Object::new()).unwrap();
+            reasons.push(group.reason);
+            let array = hierarchy.array(&group.path, name, ArrayDefinition::new(vec![2], int16())).unwrap();
+            assert_eq!(array.reason().is_some(), group.reason.is_some() && name != "C");
+            write_all(&array, &[1; 4], &Heap::default());
+            array.finish().unwrap();
+        }
+        hierarchy.finish(false).unwrap();
+        let clash = Some(Reason::Clash);
+        assert_eq!(reasons[6..], [None, clash, Some(Reason::TooLong)]);
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+        let read = Hierarchy::unconsolidated(store, Limits::default());
+        let mut found: Vec<_> = read
+            .walk(&Key::root())
+            .skip(1)
+            .map(|(path, node)| {
+                let node = node.unwrap();
+                let kept = node.attributes().and_then(recorded).map(str::to_owned);
+                kept.unwrap_or_else(|| path.name().to_owned())
+            })
+            .collect();
+        found.sort();
+        let mut expected: Vec<_> = names.iter().chain(&names).map(|name| (*name).to_owned()).collect();
+        expected.sort();
+        assert_eq!(found, expected);
+    }
+}
+
+#[test]
+fn nodes_go_only_where_groups_are() {
+    let store = Arc::new(MemoryStore::new());
+    let hierarchy = HierarchyWriter::new(store.clone(), Version::V3, Object::new()).unwrap();
+    let array = hierarchy.array(&Key::root(), "a", ArrayDefinition::new(vec![2], int16())).unwrap();
+    let e = hierarchy.group(array.path(), "c", Object::new()).unwrap_err();
+    assert_eq!((e.kind(), e.to_string()), (ErrorKind::NotFound, "no group /a to put \"c\" into".to_owned()));
+    let again = hierarchy.group(&Key::root(), "a", Object::new()).unwrap_err();
+    assert_eq!(again.kind(), ErrorKind::AlreadyExists);
+    assert_eq!(hierarchy.finish(false).unwrap_err().to_string(), "the array /a is not finished");
+    array.finish().unwrap();
+    // What is refused leaves no name taken.
+    let wrong = ArrayDefinition::new(vec![2], int16()).chunks(vec![0]);
+    assert!(hierarchy.array(&Key::root(), "b", wrong).is_err());
+    hierarchy.group(&Key::root(), "b", Object::new()).unwrap();
+    hierarchy.finish(false).unwrap();
+}
+
+#[test]
+fn zip_files_hold_whole_stores() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("store.zip");
+    let store = Arc::new(ZipWriter::create(&path, Durability::Process).unwrap());
+    let rows = example(store, Version::V3).unwrap();
+    let store =
+        Arc::new(ZipStore::open(Box::new(FileStorage::open(&path).unwrap()), &Limits::default()).unwrap());
+    assert_eq!(read_all(&open(store.clone(), "g/a").unwrap(), &*store).0, rows);
+}
+
+#[test]
+fn many_threads_write_one_array() {
+    for version in BOTH {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Arc::new(DirectoryWriter::open(folder.path(), Durability::Process).unwrap());
+        let definition = ArrayDefinition::new(vec![64, 64], int16()).chunks(vec![5, 7]);
+        let array = ArrayWriter::create(store.clone(), &key("a/b"), version, &definition).unwrap();
+        let rows = values(&[64, 64], 2);
+        let all = Region::all(array.shape());
+        let chunks = std::sync::Mutex::new(array.grid().chunks_in(&all).unwrap());
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    let mut scratch = Scratch::new();
+                    loop {
+                        let Some(chunk) = chunks.lock().unwrap().next() else { break };
+                        let ends = chunk.start.iter().zip(&chunk.shape);
+                        let within: Vec<u64> = ends.map(|(start, size)| (*size).min(64 - start)).collect();
+                        let mut part = vec![0; usize::try_from(within[0] * within[1]).unwrap() * 2];
+                        gather(&rows, &all, &mut part, &chunk.start, &within, 2).unwrap();
+                        array.write_chunk(&chunk.index, &part, &Heap::<()>::default(), &mut scratch).unwrap();
+                    }
+                });
+            }
+        });
+        array.finish().unwrap();
+        assert_eq!(read_all(&open(store.clone(), "a/b").unwrap(), &*store).0, rows);
+        assert_eq!(store.remove_unfinished().unwrap(), 0);
+    }
+}
+
+/// Two groups and an array of two chunks in the inner one.
+fn example(store: Arc<dyn WritableStore>, version: Version) -> Result<Vec<u8>> {
+    let hierarchy = HierarchyWriter::new(store, version, object(&[("a", "b".into())]))?;
+    let group = hierarchy.group(&Key::root(), "g", object(&[("a", "b".into())]))?.path;
+    let definition = ArrayDefinition::new(vec![6], int16()).chunks(vec![4]);
+    let array = hierarchy.array(&group, "a", definition.attributes(object(&[("a", "b".into())])))?;
+    let rows = values(&[6], 2);
+    let (heap, mut scratch) = (Heap::<()>::default(), Scratch::new());
+    array.write_chunk(&[0], &rows[..8], &heap, &mut scratch)?;
+    array.write_chunk(&[1], &rows[8..], &heap, &mut scratch)?;
+    array.finish()?;
+    hierarchy.finish(true)?;
+    Ok(rows)
+}
+
+/// A store that takes only so many values, and then is full.
+struct Full {
+    inner: MemoryStore,
+    left: AtomicU64,
+}
+
+impl Store for Full {
+    fn size(&self, key: &Key) -> Result<Option<u64>> {
+        self.inner.size(key)
+    }
+
+    fn read(&self, key: &Key, most: u64) -> Result<Option<Bytes>> {
+        self.inner.read(key, most)
+    }
+
+    fn read_range(&self, key: &Key, range: Range<u64>) -> Result<Option<Bytes>> {
+        self.inner.read_range(key, range)
+    }
+
+    fn list(&self, prefix: &Key) -> Result<Vec<Entry>> {
+        self.inner.list(prefix)
+    }
+}
+
+impl WritableStore for Full {
+    fn put(&self, key: &Key, value: &[u8]) -> Result<()> {
+        let left = self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1));
+        left.map_err(|_| Error::new(ErrorKind::Io, "no space left on device"))?;
+        self.inner.put(key, value)
+    }
+
+    fn delete(&self, key: &Key) -> Result<bool> {
+        self.inner.delete(key)
+    }
+
+    fn finish(&self) -> Result<()> {
+        self.inner.finish()
+    }
+}
+
+#[test]
+fn nothing_looks_whole_before_it_is() {
+    for version in BOTH {
+        // First into nothing, then over a whole store.
+        for old in [false, true] {
+            let mut done = None;
+            for most in 0..20 {
+                let inner = MemoryStore::new();
+                let store = Arc::new(Full { inner, left: AtomicU64::new(u64::MAX) });
+                if old {
+                    example(store.clone(), version).unwrap();
+                }
+                store.left.store(most, Ordering::Relaxed);
+                let written = example(store.clone(), version);
+                if let Err(e) = &written {
+                    assert!(e.to_string().contains("no space left on device"), "{e}");
+                    let hierarchy = Hierarchy::open(store.clone(), Limits::default()).unwrap();
+                    // The copies at the root of version 2 come last, and are not needed.
+                    let root = hierarchy.node(&Key::root()).unwrap();
+                    assert!(root.is_none() || version == Version::V2 && !hierarchy.is_consolidated());
+                }
+                if let Ok(array) = open(store.clone(), "g/a") {
+                    assert_eq!(read_all(&array, &*store).0, values(&[6], 2), "{version:?} {most}");
+                } else {
+                    assert!(written.is_err());
+                }
+                if written.is_ok() {
+                    done.get_or_insert(most);
+                }
+            }
+            let documents = if version == Version::V2 { 7 } else { 3 };
+            assert_eq!(done, Some(2 + documents));
+        }
+    }
+}
