@@ -76,6 +76,7 @@ codecs! {
     lz4::Lz4Hdf5: "LZ4 blocks in the frame of the HDF5 filter.",
     lz4::Lz4Numcodecs: "An LZ4 block behind its decoded size.",
     lzf::Lzf: "Literal runs and back references.",
+    lzma::Lzma: "An LZMA stream.",
     nbit::Nbit: "Significant bits without padding.",
     pack_bits::PackBits: "Booleans as bits.",
     quantize::Quantize: "Floating-point numbers to so many digits.",

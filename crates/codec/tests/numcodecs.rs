@@ -3,8 +3,9 @@
 use super::bytes;
 use hyperslab_codec::{
     AsType, Base64, BitRound, Bzip2, Checksum, ChecksumAlgorithm, Codec, Deflate, Delta, FixedScaleOffset,
-    Fletcher32, Gzip, Lz4Numcodecs, Number, NumberKind, PackBits, Quantize, Scratch, Shuffle, Zstd,
-    check_size, decode, decode_within, encode,
+    Fletcher32, Gzip, Lz4Numcodecs, Lzma, LzmaBranches, LzmaCheck, LzmaCoder, LzmaContainer, LzmaFilter,
+    LzmaParameters, Number, NumberKind, PackBits, Quantize, Scratch, Shuffle, Zstd, check_size, decode,
+    decode_within, encode,
 };
 
 struct Golden {
@@ -72,8 +73,38 @@ fn codec(text: &str) -> Codec {
         "gzip" => Gzip { level: small() }.into(),
         "bz2" => Bzip2 { level: small() }.into(),
         "zstd" => Zstd { level: 0, checksum: false }.into(),
+        "lzma" => lzma(&words).into(),
         other => panic!("{other}"),
     }
+}
+
+fn lzma(words: &[&str]) -> Lzma {
+    let preset = words.get(2).and_then(|word| word.parse().ok()).unwrap_or(6);
+    let mut parameters = LzmaParameters::preset(preset).unwrap();
+    let branches = |of| vec![LzmaFilter::Branches { of, start: 0 }];
+    let filters = match words.get(2) {
+        Some(&"delta") => vec![LzmaFilter::Delta { distance: 4 }],
+        Some(&"x86") => branches(LzmaBranches::X86),
+        Some(&"ppc") => branches(LzmaBranches::PowerPc),
+        Some(&"ia64") => branches(LzmaBranches::Ia64),
+        Some(&"arm") => branches(LzmaBranches::Arm),
+        Some(&"thumb") => branches(LzmaBranches::ArmThumb),
+        Some(&"sparc") => branches(LzmaBranches::Sparc),
+        _ => Vec::new(),
+    };
+    if let [_, _, lc, lp, pb] = words {
+        parameters.dictionary = 4096;
+        parameters.literal_context = lc.parse().unwrap();
+        parameters.literal_position = lp.parse().unwrap();
+        parameters.position = pb.parse().unwrap();
+    }
+    let (container, coder) = match words[1] {
+        "alone" => (LzmaContainer::Alone, LzmaCoder::Lzma1(parameters)),
+        "raw1" => (LzmaContainer::Raw, LzmaCoder::Lzma1(parameters)),
+        "raw2" => (LzmaContainer::Raw, LzmaCoder::Lzma2(parameters)),
+        _ => (LzmaContainer::Xz { check: LzmaCheck::Crc64 }, LzmaCoder::Lzma2(parameters)),
+    };
+    Lzma::new(container, filters, coder).unwrap()
 }
 
 /// Whether an encoder has no choice.

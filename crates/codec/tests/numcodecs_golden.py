@@ -1,5 +1,6 @@
 """Writes numcodecs.txt: bytes as numcodecs' codecs store them. Needs numcodecs and google-crc32c."""
 
+import lzma
 import os
 import warnings
 
@@ -106,6 +107,27 @@ def cases():
         yield "gzip 1", data, numcodecs.GZip()
         yield "bz2 1", data, numcodecs.BZ2()
         yield "zstd 0", data, numcodecs.Zstd()
+        yield "lzma alone", data, numcodecs.LZMA(lzma.FORMAT_ALONE)
+        for preset in [0, 6, 9]:
+            yield f"lzma xz {preset}", data, numcodecs.LZMA(preset=preset)
+    first, second = {"id": lzma.FILTER_LZMA1, "preset": 3}, {"id": lzma.FILTER_LZMA2, "preset": 5}
+    other = {"id": lzma.FILTER_LZMA1, "dict_size": 4096, "lc": 1, "lp": 2, "pb": 0}
+    delta = {"id": lzma.FILTER_DELTA, "dist": 4}
+    yield "lzma raw1", data, numcodecs.LZMA(lzma.FORMAT_RAW, filters=[first])
+    yield "lzma raw1 1 2 0", data, numcodecs.LZMA(lzma.FORMAT_RAW, filters=[other])
+    yield "lzma raw1 delta", data, numcodecs.LZMA(lzma.FORMAT_RAW, filters=[delta, first])
+    yield "lzma raw2", data, numcodecs.LZMA(lzma.FORMAT_RAW, filters=[second])
+    yield "lzma raw2 delta", data, numcodecs.LZMA(lzma.FORMAT_RAW, filters=[delta, second])
+    yield "lzma xz delta", data, numcodecs.LZMA(filters=[delta, second])
+    for check in [lzma.CHECK_NONE, lzma.CHECK_CRC32, lzma.CHECK_CRC64, lzma.CHECK_SHA256]:
+        yield "lzma xz 6", data, numcodecs.LZMA(check=check)
+    code = np.frombuffer(b"\xe8\x10\x00\x00\x00\x90\xeb\x48\x01\x02\xf0\x00\xf8\x40\x00\x00" * 9, "u1")
+    for name, of in [
+        ("x86", lzma.FILTER_X86), ("ppc", lzma.FILTER_POWERPC), ("ia64", lzma.FILTER_IA64), ("arm", lzma.FILTER_ARM),
+        ("thumb", lzma.FILTER_ARMTHUMB), ("sparc", lzma.FILTER_SPARC),
+    ]:
+        yield f"lzma raw2 {name}", code, numcodecs.LZMA(lzma.FORMAT_RAW, filters=[{"id": of}, second])
+        yield f"lzma xz {name}", code, numcodecs.LZMA(filters=[{"id": of}, second])
 
 
 def main():
@@ -118,6 +140,9 @@ def main():
         elif len(data) == 0:
             # numcodecs refuses what it stored of nothing with some codecs.
             back = b""
+        elif spec.startswith("lzma xz"):
+            # numcodecs refuses to read what it writes with filters.
+            back = lzma.decompress(stored)
         else:
             back = np.asarray(codec.decode(np.frombuffer(stored, "u1"))).tobytes()
         lines.append(f"{spec}; {data.tobytes().hex()}; {stored.hex()}; {'' if back == data.tobytes() else back.hex()}\n")

@@ -1,0 +1,349 @@
+//! LZMA: xz files, the older format of one stream, and streams without any header.
+//!
+//! Spec: The .xz File Format, The .lzma File Format
+
+mod coding;
+
+use crate::codec::Transform;
+use crate::coders::Coders;
+use hyperslab_core::{Error, Result};
+
+/// An LZMA stream.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Lzma {
+    container: LzmaContainer,
+    filters: Vec<LzmaFilter>,
+    coder: LzmaCoder,
+}
+
+/// What is around a stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum LzmaContainer {
+    /// An xz file, which tells all that is needed to decode it.
+    Xz {
+        /// What is computed of the data, only for encoding.
+        check: LzmaCheck,
+    },
+    /// The older format, which tells it too, but checks nothing.
+    Alone,
+    /// Nothing.
+    Raw,
+}
+
+/// What is computed of the data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum LzmaCheck {
+    /// Nothing.
+    None,
+    /// A checksum of four bytes.
+    Crc32,
+    /// A checksum of eight bytes.
+    Crc64,
+    /// A hash of 32 bytes.
+    Sha256,
+}
+
+/// What data passes before it is compressed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum LzmaFilter {
+    /// Each byte less the one some bytes before it.
+    Delta {
+        /// 1 to 256.
+        distance: u16,
+    },
+    /// Absolute for relative addresses in the instructions of a processor.
+    Branches {
+        /// Of which processor.
+        of: LzmaBranches,
+        /// Where the first instruction would stand.
+        start: u32,
+    },
+}
+
+/// A processor whose instructions a filter knows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum LzmaBranches {
+    /// x86
+    X86,
+    /// PowerPC, the most significant byte first.
+    PowerPc,
+    /// Itanium
+    Ia64,
+    /// ARM, the least significant byte first.
+    Arm,
+    /// ARM's short instructions.
+    ArmThumb,
+    /// SPARC
+    Sparc,
+}
+
+/// What compresses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum LzmaCoder {
+    /// One stream.
+    Lzma1(LzmaParameters),
+    /// A stream in pieces, of which some may be stored as they are.
+    Lzma2(LzmaParameters),
+}
+
+/// How streams are compressed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct LzmaParameters {
+    /// Bytes that may be referred back to.
+    pub dictionary: u32,
+    /// Bits of the byte before that a literal depends on.
+    pub literal_context: u8,
+    /// Bits of the position that a literal depends on.
+    pub literal_position: u8,
+    /// Bits of the position that all else depends on.
+    pub position: u8,
+    /// Whether the first match is taken, only for encoding.
+    pub is_fast: bool,
+    /// The length from which on a match is taken at once, only for encoding.
+    pub nice_length: u16,
+    /// Whether matches are found by binary trees, not by chains of hashes, only for encoding.
+    pub has_trees: bool,
+    /// How many matches are looked at, 0 for what fits to the rest, only for encoding.
+    pub depth: u16,
+}
+
+impl Lzma {
+    /// A coder of streams that pass `filters` first.
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) for parameters that the format
+    /// does not have.
+    pub fn new(container: LzmaContainer, filters: Vec<LzmaFilter>, coder: LzmaCoder) -> Result<Lzma> {
+        let (LzmaCoder::Lzma1(parameters) | LzmaCoder::Lzma2(parameters)) = coder;
+        parameters.check(matches!(coder, LzmaCoder::Lzma2(_)))?;
+        let wrong = match (container, coder) {
+            (LzmaContainer::Xz { .. }, LzmaCoder::Lzma1(_)) => Some("LZMA1 in an xz file"),
+            (LzmaContainer::Alone, LzmaCoder::Lzma2(_)) => Some("LZMA2 in a file of LZMA alone"),
+            (LzmaContainer::Alone, _) if !filters.is_empty() => Some("filters of a file of LZMA alone"),
+            _ if filters.len() > MOST_FILTERS => Some("more than three filters of LZMA"),
+            _ => None,
+        };
+        if let Some(wrong) = wrong {
+            return Err(Error::invalid(wrong));
+        }
+        for filter in &filters {
+            match filter {
+                LzmaFilter::Delta { distance: 1..=256 } | LzmaFilter::Branches { .. } => {}
+                LzmaFilter::Delta { distance } => {
+                    return Err(Error::invalid(format!("a distance of {distance}, expected 1 to 256")));
+                }
+            }
+        }
+        Ok(Lzma { container, filters, coder })
+    }
+
+    /// What is around a stream.
+    pub fn container(&self) -> LzmaContainer {
+        self.container
+    }
+
+    /// What data passes before it is compressed.
+    pub fn filters(&self) -> &[LzmaFilter] {
+        &self.filters
+    }
+
+    /// What compresses.
+    pub fn coder(&self) -> LzmaCoder {
+        self.coder
+    }
+}
+
+impl LzmaParameters {
+    /// What xz means by a number from 0, fast, to 9, thorough.
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) for another number.
+    pub fn preset(preset: u8) -> Result<LzmaParameters> {
+        let Some(dictionary) = DICTIONARIES.get(usize::from(preset)) else {
+            return Err(Error::invalid(format!("LZMA preset {preset}, expected 0 to 9")));
+        };
+        let (nice_length, depth) = match preset {
+            0 => (128, 4),
+            1 => (128, 8),
+            2 => (273, 24),
+            3 => (273, 48),
+            4 => (16, 0),
+            5 => (32, 0),
+            _ => (64, 0),
+        };
+        Ok(LzmaParameters {
+            dictionary: *dictionary,
+            literal_context: 3,
+            literal_position: 0,
+            position: 2,
+            is_fast: preset < 4,
+            nice_length,
+            has_trees: preset >= 4,
+            depth,
+        })
+    }
+
+    fn check(&self, is_second: bool) -> Result<()> {
+        let LzmaParameters { literal_context: lc, literal_position: lp, position: pb, .. } = *self;
+        if lc > 8 || lp > 4 || pb > 4 || is_second && lc + lp > 4 {
+            return Err(Error::invalid(format!("LZMA with lc {lc}, lp {lp} and pb {pb}")));
+        }
+        if !(LEAST_DICTIONARY..=MOST_DICTIONARY).contains(&self.dictionary) {
+            let found = self.dictionary;
+            return Err(Error::invalid(format!(
+                "an LZMA dictionary of {found} bytes, expected {LEAST_DICTIONARY} to {MOST_DICTIONARY}"
+            )));
+        }
+        match self.nice_length {
+            8..=273 => Ok(()),
+            other => Err(Error::invalid(format!("an LZMA nice length of {other}, expected 8 to 273"))),
+        }
+    }
+}
+
+impl Transform for Lzma {
+    fn decoded_sizes(&self, _: usize, most: usize) -> Option<(usize, usize)> {
+        Some((0, most.saturating_mul(MOST_RATIO)))
+    }
+
+    fn most_encoded(&self, raw: usize) -> usize {
+        // What does not compress grows by a few bytes in each piece; LZMA1 has no way to store it as it is.
+        raw.saturating_add(raw / 16).saturating_add(1024)
+    }
+
+    fn decode(&self, stored: &[u8], out: &mut [u8], _: &mut Coders) -> Result<usize> {
+        self.decode_to(stored, out)
+    }
+
+    fn encode(&self, raw: &[u8], out: &mut Vec<u8>, _: &mut Coders) -> Result<()> {
+        out.clear();
+        self.encode_to(raw, out)
+    }
+}
+
+/// A match of 273 bytes takes at least a third of a bit, a piece of 2 MiB its header besides.
+const MOST_RATIO: usize = 1 << 14;
+
+const MOST_FILTERS: usize = 3;
+
+const LEAST_DICTIONARY: u32 = 1 << 12;
+const MOST_DICTIONARY: u32 = 3 << 29;
+
+const DICTIONARIES: [u32; 10] =
+    [1 << 18, 1 << 20, 1 << 21, 1 << 22, 1 << 22, 1 << 23, 1 << 23, 1 << 24, 1 << 25, 1 << 26];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn all() -> Vec<Lzma> {
+        let parameters = LzmaParameters::preset(1).unwrap();
+        let delta = LzmaFilter::Delta { distance: 4 };
+        let branches = |of| LzmaFilter::Branches { of, start: 0 };
+        let xz = |check| LzmaContainer::Xz { check };
+        let mut all = vec![
+            Lzma::new(LzmaContainer::Alone, Vec::new(), LzmaCoder::Lzma1(parameters)).unwrap(),
+            Lzma::new(LzmaContainer::Raw, Vec::new(), LzmaCoder::Lzma1(parameters)).unwrap(),
+            Lzma::new(LzmaContainer::Raw, vec![delta], LzmaCoder::Lzma2(parameters)).unwrap(),
+            Lzma::new(xz(LzmaCheck::Crc64), vec![delta], LzmaCoder::Lzma2(parameters)).unwrap(),
+        ];
+        for check in [LzmaCheck::None, LzmaCheck::Crc32, LzmaCheck::Sha256] {
+            all.push(Lzma::new(xz(check), Vec::new(), LzmaCoder::Lzma2(parameters)).unwrap());
+        }
+        for of in [
+            LzmaBranches::X86,
+            LzmaBranches::PowerPc,
+            LzmaBranches::Ia64,
+            LzmaBranches::Arm,
+            LzmaBranches::ArmThumb,
+            LzmaBranches::Sparc,
+        ] {
+            for container in [LzmaContainer::Raw, xz(LzmaCheck::Crc32)] {
+                let filters = vec![delta, branches(of)];
+                all.push(Lzma::new(container, filters, LzmaCoder::Lzma2(parameters)).unwrap());
+            }
+        }
+        all
+    }
+
+    fn encoded(lzma: &Lzma, raw: &[u8]) -> Vec<u8> {
+        let mut stored = Vec::new();
+        lzma.encode(raw, &mut stored, &mut Coders::default()).unwrap();
+        stored
+    }
+
+    #[test]
+    fn streams_of_all_kinds_return() {
+        let mut state = 1_u32;
+        let noise: Vec<u8> = std::iter::repeat_with(|| {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            state.to_be_bytes()[0]
+        })
+        .take(100_000)
+        .collect();
+        let text = b"words and words and other words ".repeat(300);
+        for lzma in all() {
+            for raw in [&b""[..], b"a", &text, &noise] {
+                let stored = encoded(&lzma, raw);
+                assert!(stored.len() <= lzma.most_encoded(raw.len()), "{lzma:?}");
+                let mut out = vec![0xee; raw.len()];
+                let mut coders = Coders::default();
+                let found = lzma.decode(&stored, &mut out, &mut coders);
+                assert_eq!(found.unwrap_or_else(|e| panic!("{lzma:?}: {e}")), raw.len());
+                assert_eq!(out, raw, "{lzma:?}");
+                if let Some(less) = out.get_mut(1..) {
+                    let e = lzma.decode(&stored, less, &mut coders).unwrap_err();
+                    assert_eq!(e.kind(), hyperslab_core::ErrorKind::LimitExceeded, "{lzma:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn rejects_every_truncation() {
+        let raw = b"words and words and other words".repeat(2);
+        for lzma in all() {
+            let stored = encoded(&lzma, &raw);
+            for len in 0..stored.len() {
+                let mut out = vec![0; raw.len()];
+                let found = lzma.decode(&stored[..len], &mut out, &mut Coders::default());
+                // The last bytes of a range coder are not needed where nothing checks them.
+                let is_whole = found.as_ref().is_ok_and(|found| *found == raw.len()) && out == raw;
+                assert!(found.is_err() || is_whole && len + 5 > stored.len(), "{lzma:?} {len}");
+            }
+        }
+    }
+
+    #[test]
+    fn no_stream_is_denser_than_the_greatest_ratio() {
+        let raw = vec![0; 20_000_000];
+        for lzma in all().iter().take(3) {
+            assert!(encoded(lzma, &raw).len() * MOST_RATIO >= raw.len());
+        }
+    }
+
+    #[test]
+    fn dictionaries_beyond_what_is_allocated_are_refused() {
+        let alone = all().swap_remove(0);
+        let mut stored = encoded(&alone, b"abc");
+        stored[1..5].copy_from_slice(&0x7fff_ffff_u32.to_le_bytes());
+        let e = alone.decode(&stored, &mut [0; 3], &mut Coders::default()).unwrap_err();
+        assert_eq!(e.to_string(), "an LZMA dictionary of more than 128 MiB");
+    }
+
+    #[test]
+    fn parameters_that_the_format_does_not_have_are_refused() {
+        let parameters = LzmaParameters::preset(6).unwrap();
+        let new = |coder| Lzma::new(LzmaContainer::Raw, Vec::new(), coder);
+        assert!(LzmaParameters::preset(10).is_err());
+        assert!(new(LzmaCoder::Lzma2(LzmaParameters { literal_position: 2, ..parameters })).is_err());
+        assert!(new(LzmaCoder::Lzma1(LzmaParameters { literal_position: 2, ..parameters })).is_ok());
+        assert!(new(LzmaCoder::Lzma1(LzmaParameters { position: 5, ..parameters })).is_err());
+        assert!(new(LzmaCoder::Lzma1(LzmaParameters { dictionary: 5, ..parameters })).is_err());
+        assert!(new(LzmaCoder::Lzma1(LzmaParameters { nice_length: 7, ..parameters })).is_err());
+        let xz = LzmaContainer::Xz { check: LzmaCheck::None };
+        assert!(Lzma::new(xz, Vec::new(), LzmaCoder::Lzma1(parameters)).is_err());
+        let far = vec![LzmaFilter::Delta { distance: 257 }];
+        assert!(Lzma::new(xz, far, LzmaCoder::Lzma2(parameters)).is_err());
+    }
+}
