@@ -1,6 +1,6 @@
 //! Whether a file is sound: everything that breaks the rules of its format, with the place.
 
-use crate::format::{OpenOptions, format_of, open_file};
+use crate::format::{OpenOptions, format_of, format_of_directory, open_file};
 use hyperslab_core::storage::ReadAt;
 use hyperslab_core::{Result, Severity};
 use std::path::Path;
@@ -67,6 +67,36 @@ pub enum Place {
         /// How many bytes are.
         len: Option<u64>,
     },
+    /// In a store of many values.
+    Value {
+        /// The object, if it belongs to one.
+        object: Option<String>,
+        /// The key of the value, a document or a chunk, if it is about one.
+        key: Option<String>,
+        /// Where in it.
+        spot: Option<Spot>,
+    },
+}
+
+/// A place in a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Spot {
+    /// In a document, counted from 1 in lines and characters; the last is the character behind.
+    Text {
+        /// The line.
+        line: usize,
+        /// Its first character that is meant.
+        column: usize,
+        /// The character behind the last one.
+        end_column: usize,
+    },
+    /// In bytes.
+    Bytes {
+        /// The first that is meant, from the beginning of the value.
+        byte: u64,
+        /// How many are.
+        len: u64,
+    },
 }
 
 impl Report {
@@ -80,10 +110,12 @@ impl Report {
 
 /// What breaks a rule, in a line, where there is more to say than its name does.
 pub fn explanation(rule: &str) -> Option<&'static str> {
-    hyperslab_hdf5::check::RULES.iter().find(|known| known.name == rule).map(|known| known.explanation)
+    let of_hdf5 = hyperslab_hdf5::check::RULES.iter().find(|known| known.name == rule);
+    let of_zarr = || hyperslab_zarr::check::RULES.iter().find(|known| known.name == rule);
+    of_hdf5.map(|known| known.explanation).or_else(|| of_zarr().map(|known| known.explanation))
 }
 
-/// Checks the file at `path`, in the format that its content shows.
+/// Checks the file or directory at `path`, in the format that its content shows.
 ///
 /// ```
 /// use hyperslab::check::{CheckOptions, check};
@@ -97,10 +129,13 @@ pub fn explanation(rule: &str) -> Option<&'static str> {
 /// # Errors
 /// If it cannot be read at all. What is wrong with its content is in the report.
 pub fn check(path: &Path, open: &OpenOptions, options: &CheckOptions) -> Result<Report> {
-    let checked = open_file(path, open).and_then(|storage| {
-        let format = format_of(&storage, Some(path), open)?;
-        format.check(Box::new(storage), open, options)
-    });
+    let checked = match path.is_dir() {
+        true => format_of_directory(path, open).and_then(|format| format.check_directory(path, open, options)),
+        false => open_file(path, open).and_then(|storage| {
+            let format = format_of(&storage, Some(path), open)?;
+            format.check(Box::new(storage), open, options)
+        }),
+    };
     checked.map_err(|error| error.in_file(path.display()))
 }
 

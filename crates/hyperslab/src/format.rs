@@ -56,7 +56,7 @@ pub trait Format: Sync {
     /// # Errors
     /// As [`Format::open`], and for formats that have no directories.
     fn open_directory(&self, _path: &Path, _options: &OpenOptions) -> Result<Arc<dyn Source>> {
-        Err(Error::invalid(format!("is a directory; {} is kept in files", self.name())))
+        Err(no_directory(self.name()))
     }
 
     /// Finds what breaks the rules of this format.
@@ -64,6 +64,18 @@ pub trait Format: Sync {
     /// # Errors
     /// If the file cannot be read at all.
     fn check(&self, storage: Box<dyn ReadAt>, open: &OpenOptions, options: &CheckOptions) -> Result<Report>;
+
+    /// The same for a directory.
+    ///
+    /// # Errors
+    /// As [`Format::check`], and for formats that have no directories.
+    fn check_directory(&self, _path: &Path, _open: &OpenOptions, _options: &CheckOptions) -> Result<Report> {
+        Err(no_directory(self.name()))
+    }
+}
+
+fn no_directory(format: &str) -> Error {
+    Error::invalid(format!("is a directory, and {format} is kept in files"))
 }
 
 /// Whether bytes look like a format.

@@ -5,7 +5,7 @@ mod sarif;
 use crate::args::{Check, Common, Findings};
 use crate::exit::Exit;
 use crate::output::{Messages, paints_stdout, standard_input, without_controls};
-use hyperslab::check::{CheckOptions, Finding, Place, Report, check, check_storage};
+use hyperslab::check::{CheckOptions, Finding, Place, Report, Spot, check, check_storage};
 use hyperslab::location::Location;
 use hyperslab::ndl::{Diagnostic, Source};
 use hyperslab::{Error, Result, Severity};
@@ -154,7 +154,7 @@ fn diagnostic(finding: &Finding) -> Option<Diagnostic> {
         Place::Text { line, column, end_column } => {
             Some(Diagnostic { severity, rule, message, line, column, end_column, hint })
         }
-        Place::Stored { .. } => None,
+        Place::Stored { .. } | Place::Value { .. } => None,
     }
 }
 
@@ -168,6 +168,16 @@ fn line(file: &str, finding: &Finding, color: bool) -> String {
             let structure = structure.map(|structure| format!(" {structure}")).unwrap_or_default();
             let byte = byte.map(|byte| format!(" byte {byte:#x}")).unwrap_or_default();
             format!("{file}{object}{structure}{byte}")
+        }
+        Place::Value { object, key, spot } => {
+            let object = object.as_ref().map(|object| format!(":{object}")).unwrap_or_default();
+            let key = key.as_ref().map(|key| format!(" {key}")).unwrap_or_default();
+            let spot = match spot {
+                Some(Spot::Text { line, column, .. }) => format!(":{line}:{column}"),
+                Some(Spot::Bytes { byte, .. }) => format!(" byte {byte:#x}"),
+                None => String::new(),
+            };
+            format!("{file}{object}{key}{spot}")
         }
     };
     let code = match severity {
@@ -200,6 +210,22 @@ fn json(file: &str, finding: &Finding) -> serde_json::Value {
             put("structure", (*structure).into());
             put("byte", (*byte).into());
             put("length", (*len).into());
+        }
+        Place::Value { object, key, spot } => {
+            put("object", object.as_deref().into());
+            put("key", key.as_deref().into());
+            match spot {
+                Some(Spot::Text { line, column, end_column }) => {
+                    put("line", (*line).into());
+                    put("column", (*column).into());
+                    put("end_column", (*end_column).into());
+                }
+                Some(Spot::Bytes { byte, len }) => {
+                    put("byte", (*byte).into());
+                    put("length", (*len).into());
+                }
+                None => {}
+            }
         }
     }
     put("hint", hint.as_deref().into());

@@ -147,7 +147,7 @@ fn said(finding: &Finding, more: &str) -> String {
     let Finding { message, rule, hint, place, .. } = finding;
     let place = match place {
         Place::Text { line, column, .. } => format!("line {line}, column {column}: "),
-        Place::Stored { .. } => String::new(),
+        Place::Stored { .. } | Place::Value { .. } => String::new(),
     };
     let hint = hint.as_ref().map(|hint| format!("\nhelp: {hint}")).unwrap_or_default();
     format!("{place}{message} [{rule}]{more}{hint}")

@@ -4,6 +4,7 @@
 //! to a node is a soft link.
 
 mod attribute;
+mod check;
 mod datatype;
 mod dimensions;
 mod directive;
@@ -62,8 +63,12 @@ impl Format for Zarr {
         open(Arc::new(DirectoryStore::open(path)?), options)
     }
 
-    fn check(&self, _: Box<dyn ReadAt>, _: &OpenOptions, _: &CheckOptions) -> Result<Report> {
-        Err(Error::unsupported("checking Zarr stores"))
+    fn check(&self, storage: Box<dyn ReadAt>, open: &OpenOptions, options: &CheckOptions) -> Result<Report> {
+        check::zip(storage, open, options)
+    }
+
+    fn check_directory(&self, path: &Path, open: &OpenOptions, options: &CheckOptions) -> Result<Report> {
+        check::directory(path, open, options)
     }
 }
 

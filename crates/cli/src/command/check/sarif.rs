@@ -1,10 +1,11 @@
 //! Findings as a SARIF 2.1.0 log, which code hosts and editors show.
 
-use hyperslab::check::{Finding, Place, Report, explanation};
+use hyperslab::check::{Finding, Place, Report, Spot, explanation};
 use hyperslab::{Error, Result, Severity};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 use std::io::Write;
+use std::path::Path;
 
 /// A log with one run.
 #[derive(Default)]
@@ -78,18 +79,38 @@ fn result(file: &str, finding: &Finding) -> Value {
             physical.insert("region".into(), region);
         }
         Place::Stored { object, byte, len, .. } => {
-            let region = match (byte, len) {
-                (Some(byte), Some(len)) => Some(json!({"byteOffset": byte, "byteLength": len})),
-                (Some(byte), None) => Some(json!({"byteOffset": byte})),
-                (None, _) => None,
-            };
+            let region = byte.map(|byte| bytes(byte, *len));
             physical.extend(region.map(|region| ("region".to_owned(), region)));
-            let logical = object.as_ref().map(|object| json!([{"fullyQualifiedName": object}]));
-            location.extend(logical.map(|logical| ("logicalLocations".to_owned(), logical)));
+            location.extend(logical(object.as_deref()));
+        }
+        Place::Value { object, key, spot } => {
+            if let Some(key) = key.as_ref().filter(|_| Path::new(file).is_dir()) {
+                let path = format!("{}/{key}", file.trim_end_matches('/'));
+                physical.insert("artifactLocation".into(), json!({"uri": uri(&path)}));
+            }
+            let region = spot.map(|spot| match spot {
+                Spot::Text { line, column, end_column } => {
+                    json!({"startLine": line, "startColumn": column, "endColumn": end_column})
+                }
+                Spot::Bytes { byte, len } => bytes(byte, Some(len)),
+            });
+            physical.extend(region.map(|region| ("region".to_owned(), region)));
+            location.extend(logical(object.as_deref()));
         }
     }
     location.insert("physicalLocation".into(), physical.into());
     json!({"ruleId": finding.rule, "level": level, "message": {"text": text}, "locations": [location]})
+}
+
+fn bytes(byte: u64, len: Option<u64>) -> Value {
+    match len {
+        Some(len) => json!({"byteOffset": byte, "byteLength": len}),
+        None => json!({"byteOffset": byte}),
+    }
+}
+
+fn logical(object: Option<&str>) -> Option<(String, Value)> {
+    object.map(|object| ("logicalLocations".to_owned(), json!([{"fullyQualifiedName": object}])))
 }
 
 /// A path as a URI reference: what a URI cannot hold is percent-encoded.
