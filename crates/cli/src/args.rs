@@ -2,7 +2,7 @@
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use hyperslab::location::nearest;
-use hyperslab::{Error, Limits, OpenOptions};
+use hyperslab::{Error, Limits, OpenOptions, Pool};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -69,6 +69,12 @@ pub(crate) struct Common {
     /// Let files outside of the opened one's folder be followed in this one, for virtual datasets and the like
     #[arg(long, global = true, value_name = "DIR")]
     pub(crate) allow_external: Vec<PathBuf>,
+    /// So many threads; as many as there are processors if this is not given
+    #[arg(short = 'j', long, global = true, value_name = "N", env = "HYPERSLAB_THREADS", hide_env_values = true, value_parser = threads)]
+    pub(crate) threads: Option<usize>,
+    /// So much memory for elements on their way, such as 256MiB; 512MiB if this is not given
+    #[arg(short, long, global = true, value_name = "SIZE", env = "HYPERSLAB_MEMORY", hide_env_values = true, value_parser = memory)]
+    pub(crate) memory: Option<u64>,
     /// No notes and warnings
     #[arg(short, long, global = true)]
     pub(crate) quiet: bool,
@@ -115,6 +121,7 @@ impl Common {
             limits,
             raw: self.raw,
             format: self.input_format.clone(),
+            pool: Pool::new(self.threads.unwrap_or(0), self.memory.unwrap_or(Pool::MEMORY)),
             allow_external: self.allow_external.clone(),
             ..OpenOptions::default()
         }
@@ -304,6 +311,20 @@ fn limit(text: &str) -> Result<(String, u64), String> {
     let value = size(value).ok_or_else(|| format!("{value:?} is no number of bytes such as 512MiB"))?;
     Ok((name.to_owned(), value))
 }
+
+fn threads(text: &str) -> Result<usize, String> {
+    let threads = text.parse().ok().filter(|threads| (1..=MOST_THREADS).contains(threads));
+    threads.ok_or_else(|| format!("{text:?} is no number from 1 to {MOST_THREADS}"))
+}
+
+fn memory(text: &str) -> Result<u64, String> {
+    let memory = size(text).filter(|memory| *memory >= LEAST_MEMORY);
+    memory.ok_or_else(|| format!("{text:?} is no number of bytes from 1MiB on, such as 256MiB"))
+}
+
+/// More than any machine gains from.
+const MOST_THREADS: usize = 1024;
+const LEAST_MEMORY: u64 = 1 << 20;
 
 /// `512`, `64KiB`, `1.5GiB`, `100MB`; `K`, `M`, `G` alone are binary.
 fn size(text: &str) -> Option<u64> {

@@ -4,6 +4,7 @@
 //! * [`Decoder`] and [`Encoder`]: bounds-checked bytes in, checked lengths out.
 //! * [`Limits`] and [`Budget`]: what a file may make us allocate.
 //! * [`storage`]: positional reading from files, memory, caches and faults.
+//! * [`memory`]: zeroed memory for large outputs, in huge pages where the system has them.
 //! * [`nd`]: regions, selections, chunk grids, scatter and gather.
 //! * [`rows`]: how decoded elements lie in memory, whatever their type.
 //!
@@ -20,6 +21,7 @@ mod decode;
 mod encode;
 mod error;
 mod limits;
+pub mod memory;
 pub mod nd;
 pub mod rows;
 mod severity;

@@ -165,8 +165,7 @@ impl Dataset {
                 Ok(size.unwrap_or_else(|| self.logical_bytes().unwrap_or(0)))
             }
             LayoutClass::Chunked(chunked) => {
-                let table =
-                    chunked::table(file.reader(), chunked, &self.dataspace, !self.filters.is_empty())?;
+                let table = chunked::table(file, chunked, &self.dataspace, !self.filters.is_empty())?;
                 Ok(table.iter().fold(0, |sum, chunk| sum.saturating_add(chunk.entry.size)))
             }
             LayoutClass::Virtual { .. } => Ok(0),
@@ -206,7 +205,7 @@ impl Dataset {
                 Place::Contiguous { address: *address, size: size.map_or_else(logical, Ok)? }
             }
             LayoutClass::Chunked(chunked) => {
-                Place::Chunked(Box::new(Chunks::open(reader, chunked, &self.dataspace, &self.filters)?))
+                Place::Chunked(Box::new(Chunks::open(file, chunked, &self.dataspace, &self.filters)?))
             }
             LayoutClass::Virtual { .. } => match &self.mapped {
                 Some(mapped) => Place::Mapped(Arc::clone(mapped), Box::new(self.datatype.clone())),

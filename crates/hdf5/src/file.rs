@@ -13,6 +13,7 @@ use crate::format::metadata::Superblock;
 use crate::format::metadata::driver_info::{DriverInfo, DriverInfoBlock};
 use crate::format::{Address, Structure};
 use crate::navigate::cache_image::Imaged;
+use crate::navigate::chunk_index::RecentTables;
 use crate::navigate::global_heap::GlobalHeap;
 use crate::navigate::object_header::ObjectHeader;
 use crate::navigate::shared_message::SharedMessages;
@@ -45,6 +46,7 @@ pub struct File {
     global_heap: Arc<GlobalHeap>,
     siblings: Arc<dyn Siblings>,
     others: Others,
+    chunk_tables: RecentTables,
     /// What members of a split file are too short for.
     cut: Ranges,
     /// Dimensions of virtual datasets that their sources decide, as finding out opens many files.
@@ -93,6 +95,7 @@ impl File {
             reader,
             superblock,
             global_heap: Arc::default(),
+            chunk_tables: RecentTables::new(&limits),
             siblings,
             others,
             cut: gaps.cut,
@@ -166,6 +169,11 @@ impl File {
     /// The global heap.
     pub(crate) fn global_heap(&self) -> &GlobalHeap {
         &self.global_heap
+    }
+
+    /// The chunks of datasets opened last.
+    pub(crate) fn chunk_tables(&self) -> &RecentTables {
+        &self.chunk_tables
     }
 
     /// The dimensions of the virtual dataset at `address`, as `derive` finds them out at the first time.

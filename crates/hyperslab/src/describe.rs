@@ -3,6 +3,7 @@
 use crate::location::{Target, outermost};
 use crate::source::{ArraySource, Entry, Handle, Item, Source, check_size};
 use crate::walk::{Step, walk_to};
+use hyperslab_core::memory::Memory;
 use hyperslab_core::nd::{Region, element_count};
 use hyperslab_core::rows::Heap;
 use hyperslab_core::{Error, ErrorKind, Result};
@@ -309,16 +310,12 @@ pub fn values(array: &dyn ArraySource) -> Result<Values> {
 }
 
 /// Memory for the rows of as many elements as a region of these counts has.
-pub(crate) fn zeroed_rows(array: &dyn ArraySource, counts: &[u64]) -> Result<Vec<u8>> {
-    let too_many = |what: String| Error::new(ErrorKind::LimitExceeded, what);
+pub(crate) fn zeroed_rows(array: &dyn ArraySource, counts: &[u64]) -> Result<Memory> {
     let len = element_count(counts)
         .and_then(|count| usize::try_from(count).ok())
         .and_then(|count| count.checked_mul(array.datatype().row_size()?))
-        .ok_or_else(|| too_many("more elements than memory holds".into()))?;
-    let mut rows = Vec::new();
-    rows.try_reserve_exact(len).map_err(|_| too_many(format!("no memory for {len} bytes of elements")))?;
-    rows.resize(len, 0);
-    Ok(rows)
+        .ok_or_else(|| Error::new(ErrorKind::LimitExceeded, "more elements than memory holds"))?;
+    Memory::zeroed(len)
 }
 
 fn kind_of(item: &Item) -> NodeKind {

@@ -77,7 +77,11 @@ pub(crate) fn stream(
 /// The values of a region, in memory that may have been used before.
 fn values(array: &dyn ArraySource, region: &Region, row: usize, mut rows: Vec<u8>) -> Result<Values> {
     let count = region.len().and_then(|n| usize::try_from(n).ok());
-    rows.resize(count.and_then(|n| n.checked_mul(row)).ok_or_else(too_large)?, 0);
+    let len = count.and_then(|n| n.checked_mul(row)).ok_or_else(too_large)?;
+    match len <= rows.len() {
+        true => rows.truncate(len),
+        false => rows = vec![0; len],
+    }
     let mut heap = Heap::default();
     array.read(region, &mut rows, &mut heap)?;
     Ok(Values { rows: rows.into(), heap })

@@ -1,23 +1,25 @@
 //! Elements of chunked datasets.
 
 use super::array::{Elements, bytes_of, too_large};
+use crate::file::File;
 use crate::filter::{Pipeline, room};
 use crate::format::message::data_layout::{ChunkIndex as Indexing, Chunked};
 use crate::format::message::dataspace::Dataspace;
 use crate::format::message::filter_pipeline::Filter;
 use crate::navigate::Reader;
-use crate::navigate::chunk_index::{self, ChunkEntry, ChunkIndex, ChunkIndexKind, ChunkTable};
+use crate::navigate::chunk_index::{ChunkEntry, ChunkIndex, ChunkIndexKind, ChunkTable};
 use crate::reference::Reference;
 use hyperslab_codec::{Buffers, Scratch, decode};
 use hyperslab_core::nd::{Chunk, ChunkGrid, Planes, Region, scatter};
 use hyperslab_core::rows::Heap;
 use hyperslab_core::{Error, Result};
+use std::sync::Arc;
 
 /// The chunks of a dataset, located and ready to be read.
 #[derive(Debug)]
 pub(super) struct Chunks {
     grid: ChunkGrid,
-    table: ChunkTable,
+    table: Arc<ChunkTable>,
     pipeline: Pipeline,
     dims: Vec<u64>,
     chunk_bytes: usize,
@@ -30,11 +32,11 @@ pub(super) struct Chunks {
 /// # Errors
 /// If the index is broken or contradicts the dimensions.
 pub(super) fn table(
-    reader: &Reader,
+    file: &File,
     chunked: &Chunked,
     dataspace: &Dataspace,
     filtered: bool,
-) -> Result<ChunkTable> {
+) -> Result<Arc<ChunkTable>> {
     let kind = match &chunked.index {
         Indexing::BtreeV1 => ChunkIndexKind::BtreeV1,
         Indexing::SingleChunk { filtered } => {
@@ -54,7 +56,7 @@ pub(super) fn table(
         chunk_bytes: chunk_bytes(chunked)?,
         filtered,
     };
-    chunk_index::load(reader, &index)
+    file.chunk_tables().get(file.reader(), index)
 }
 
 fn chunk_bytes(chunked: &Chunked) -> Result<u64> {
@@ -63,7 +65,7 @@ fn chunk_bytes(chunked: &Chunked) -> Result<u64> {
 
 impl Chunks {
     pub(super) fn open(
-        reader: &Reader,
+        file: &File,
         chunked: &Chunked,
         dataspace: &Dataspace,
         filters: &[Filter],
@@ -71,7 +73,7 @@ impl Chunks {
         let element = usize::try_from(chunked.element_size).unwrap_or(usize::MAX);
         Ok(Chunks {
             grid: ChunkGrid::regular(&chunked.dimensions)?,
-            table: table(reader, chunked, dataspace, !filters.is_empty())?,
+            table: table(file, chunked, dataspace, !filters.is_empty())?,
             pipeline: Pipeline::new(filters, element),
             dims: dataspace.dimensions().to_vec(),
             chunk_bytes: usize::try_from(chunk_bytes(chunked)?)

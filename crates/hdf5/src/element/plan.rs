@@ -3,12 +3,13 @@
 use super::number::{Bits, Integer, extract_bits, reverse, reverse_array, reverse_vax_words, widen};
 use super::reference::{self, ReferenceForm};
 use super::variable_length::{self, Variable};
-use crate::format::Sizes;
+use crate::format::{Address, Sizes};
 use crate::navigate::Reader;
-use crate::navigate::global_heap::GlobalHeap;
+use crate::navigate::global_heap::{Collection, GlobalHeap};
 use crate::reference::Reference;
 use hyperslab_core::rows::{Heap, Slot};
 use hyperslab_core::{Charge, Error, Result};
+use std::sync::Arc;
 
 /// A compiled datatype.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -185,6 +186,8 @@ pub(super) struct Run<'a> {
     pub(super) sizes: &'a Sizes,
     pub(super) global_heap: &'a GlobalHeap,
     pub(super) heap: &'a mut Heap<Reference>,
+    /// The collection used last, and its number in the heap once something points there.
+    collection: Option<(Arc<Collection>, Option<u32>)>,
     charges: Vec<Charge>,
     /// Bytes that are charged but not used.
     charged: u64,
@@ -197,7 +200,27 @@ impl<'a> Run<'a> {
         global_heap: &'a GlobalHeap,
         heap: &'a mut Heap<Reference>,
     ) -> Self {
-        Run { reader, sizes, global_heap, heap, charges: Vec::new(), charged: 0 }
+        Run { reader, sizes, global_heap, heap, collection: None, charges: Vec::new(), charged: 0 }
+    }
+
+    /// The global heap collection at `address`. Most elements have the one of the element before, which no other
+    /// thread has to be asked for.
+    pub(super) fn collection(&mut self, address: Address) -> Result<&Arc<Collection>> {
+        let kept = self.collection.take().filter(|(kept, _)| kept.address() == address);
+        let kept = match kept {
+            Some(kept) => kept,
+            None => (self.global_heap.collection(self.reader, address)?, None),
+        };
+        Ok(&self.collection.insert(kept).0)
+    }
+
+    /// The number in the heap of the collection used last.
+    pub(super) fn collection_buffer(&mut self) -> Result<u32> {
+        match &mut self.collection {
+            Some((_, Some(buffer))) => Ok(*buffer),
+            Some((collection, buffer)) => Ok(*buffer.insert(self.heap.push(collection.bytes().clone())?)),
+            None => Err(Error::invalid("no collection was used")),
+        }
     }
 
     /// Takes from the budget, until the run ends, what is about to be allocated.

@@ -24,7 +24,7 @@ pub(super) fn read(run: &mut Run<'_>, items: &Variable, stored: &[u8]) -> Result
     if count == 0 || id.collection.0 == 0 {
         return Ok(Slot::default());
     }
-    let object = run.global_heap.object(run.reader, id.collection, id.index)?;
+    let object = run.collection(id.collection)?.find(id.index)?;
     let size = match items {
         Variable::Characters(size) => u64::from(*size),
         Variable::Elements(plan) => plan.stored as u64,
@@ -38,20 +38,21 @@ pub(super) fn read(run: &mut Run<'_>, items: &Variable, stored: &[u8]) -> Result
             return Err(Error::malformed(detail).at(GlobalHeapCollection::NAME, collection));
         }
     };
-    let stored = object.slice(..len);
+    let offset = object.start as u64;
     match items {
         Variable::Elements(plan) if !plan.is_identity() => {
-            let row = count as u64 * plan.row as u64;
+            let row = u64::from(count).saturating_mul(plan.row as u64);
+            let stored = run.collection(id.collection)?.bytes().slice(object.start..object.start + len);
             run.charge(row)?;
             let mut rows =
                 vec![0; usize::try_from(row).map_err(|_| Error::malformed("a row of over 2^64 bytes"))?];
             plan.run(run, &stored, &mut rows)?;
             Ok(Slot { buffer: run.heap.push(rows.into())?, count, offset: 0 })
         }
-        Variable::Elements(_) => Ok(Slot { buffer: run.heap.push(stored)?, count, offset: 0 }),
+        Variable::Elements(_) => Ok(Slot { buffer: run.collection_buffer()?, count, offset }),
         Variable::Characters(_) => {
             let count = u32::try_from(len).map_err(|_| Error::unsupported("a text of over 2^32 bytes"))?;
-            Ok(Slot { buffer: run.heap.push(stored)?, count, offset: 0 })
+            Ok(Slot { buffer: run.collection_buffer()?, count, offset })
         }
     }
 }

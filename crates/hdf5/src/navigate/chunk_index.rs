@@ -6,8 +6,10 @@
 mod arrays;
 mod btrees;
 mod grid;
+mod recent;
 mod table;
 
+pub(crate) use recent::RecentTables;
 pub use table::{ChunkEntry, ChunkRecord, ChunkTable};
 
 use crate::format::Address;

@@ -20,7 +20,8 @@ pub struct GlobalHeap {
     collections: Mutex<Vec<Arc<Collection>>>,
 }
 
-struct Collection {
+/// The objects that share a collection.
+pub(crate) struct Collection {
     address: Address,
     offset: u64,
     bytes: Bytes,
@@ -41,11 +42,16 @@ impl GlobalHeap {
     /// # Errors
     /// If there is no such collection or no such object in it.
     pub fn object(&self, reader: &Reader, address: Address, index: u32) -> Result<Bytes> {
-        let collection = match self.kept(address) {
-            Some(collection) => collection,
-            None => self.keep(Collection::read(reader, address)?),
-        };
-        collection.object(index)
+        let collection = self.collection(reader, address)?;
+        Ok(collection.bytes.slice(collection.find(index)?))
+    }
+
+    /// The collection at `address`.
+    pub(crate) fn collection(&self, reader: &Reader, address: Address) -> Result<Arc<Collection>> {
+        match self.kept(address) {
+            Some(collection) => Ok(collection),
+            None => Ok(self.keep(Collection::read(reader, address)?)),
+        }
     }
 
     fn kept(&self, address: Address) -> Option<Arc<Collection>> {
@@ -104,16 +110,28 @@ impl Collection {
         Ok(Collection { address, offset, bytes, objects, _charges: [whole, table] })
     }
 
-    fn object(&self, index: u32) -> Result<Bytes> {
+    pub(crate) fn address(&self) -> Address {
+        self.address
+    }
+
+    /// The whole of it.
+    pub(crate) fn bytes(&self) -> &Bytes {
+        &self.bytes
+    }
+
+    /// Where the object `index` is in it.
+    pub(crate) fn find(&self, index: u32) -> Result<Range<usize>> {
         let missing =
             || Error::malformed(format!("has no object {index}")).at(GlobalHeapCollection::NAME, self.offset);
         let index = u16::try_from(index).map_err(|_| missing())?;
-        let place = self.objects.binary_search_by_key(&index, |(index, _)| *index).map_err(|_| missing())?;
-        let (_, range) = self.objects.get(place).ok_or_else(missing)?;
-        if range.end > self.bytes.len() {
-            return Err(missing());
-        }
-        Ok(self.bytes.slice(range.clone()))
+        // Where none was removed, objects are numbered from 1 on.
+        let numbered = self.objects.get(usize::from(index).wrapping_sub(1)).filter(|(own, _)| *own == index);
+        let found = numbered.or_else(|| {
+            let place = self.objects.binary_search_by_key(&index, |(index, _)| *index).ok()?;
+            self.objects.get(place)
+        });
+        let (_, range) = found.filter(|(_, range)| range.end <= self.bytes.len()).ok_or_else(missing)?;
+        Ok(range.clone())
     }
 }
 

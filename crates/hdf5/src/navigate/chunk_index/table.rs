@@ -57,6 +57,11 @@ impl ChunkTable {
         ChunkTable { rule: Some(rule), ..ChunkTable::empty(grid.rank()) }
     }
 
+    /// Bytes that it takes in memory.
+    pub(super) fn bytes(&self) -> usize {
+        self.positions.capacity() * size_of::<u64>() + self.entries.capacity() * size_of::<ChunkEntry>()
+    }
+
     /// How many dimensions positions have.
     pub fn rank(&self) -> usize {
         self.rank

@@ -1,0 +1,109 @@
+//! Memory for large outputs.
+
+use crate::{Error, ErrorKind, Result};
+use bytes::Bytes;
+use memmap2::MmapMut;
+use std::ops::{Deref, DerefMut};
+
+/// Zeroed bytes that nothing has touched yet: the system gives pages as they are written, so that threads that
+/// fill parts of it share that work too.
+///
+/// From 4 MiB on the system is asked for huge pages, as 262,144 small ones a GiB cost more than decoding what goes
+/// into them.
+///
+/// ```
+/// use hyperslab_core::memory::Memory;
+///
+/// let mut rows = Memory::zeroed(10)?;
+/// rows[3] = 7;
+/// assert_eq!(bytes::Bytes::from(rows), [0, 0, 0, 7, 0, 0, 0, 0, 0, 0][..]);
+/// # Ok::<(), hyperslab_core::Error>(())
+/// ```
+pub struct Memory(Kind);
+
+enum Kind {
+    Heap(Vec<u8>),
+    /// Anonymous: no file is behind it that could be cut short.
+    Mapped(MmapMut),
+}
+
+impl Memory {
+    /// `len` zeros.
+    ///
+    /// # Errors
+    /// [`ErrorKind::LimitExceeded`] if there is no room for so many.
+    pub fn zeroed(len: usize) -> Result<Memory> {
+        if len < LEAST_MAPPED {
+            return Ok(Memory(Kind::Heap(vec![0; len])));
+        }
+        let no_room = |_| Error::new(ErrorKind::LimitExceeded, format!("no memory for {len} bytes"));
+        let map = MmapMut::map_anon(len).map_err(no_room)?;
+        #[cfg(target_os = "linux")]
+        {
+            // A kernel without huge pages refuses, and only speed is lost.
+            let _ = map.advise(memmap2::Advice::HugePage);
+        }
+        Ok(Memory(Kind::Mapped(map)))
+    }
+}
+
+impl Deref for Memory {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        match &self.0 {
+            Kind::Heap(bytes) => bytes,
+            Kind::Mapped(map) => map,
+        }
+    }
+}
+
+impl DerefMut for Memory {
+    fn deref_mut(&mut self) -> &mut [u8] {
+        match &mut self.0 {
+            Kind::Heap(bytes) => bytes,
+            Kind::Mapped(map) => map,
+        }
+    }
+}
+
+impl AsRef<[u8]> for Memory {
+    fn as_ref(&self) -> &[u8] {
+        self
+    }
+}
+
+impl From<Memory> for Bytes {
+    fn from(memory: Memory) -> Bytes {
+        match memory.0 {
+            Kind::Heap(bytes) => bytes.into(),
+            Kind::Mapped(_) => Bytes::from_owner(memory),
+        }
+    }
+}
+
+const LEAST_MAPPED: usize = 4 << 20;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn large_and_small_memory_is_zero_and_can_be_written() {
+        for len in [0, 1, LEAST_MAPPED - 1, LEAST_MAPPED, LEAST_MAPPED + 1] {
+            let mut memory = Memory::zeroed(len).unwrap();
+            assert!(memory.len() == len && memory.iter().all(|byte| *byte == 0));
+            if let Some(last) = memory.last_mut() {
+                *last = 9;
+            }
+            let bytes = Bytes::from(memory);
+            assert_eq!((bytes.len(), bytes.last()), (len, (len > 0).then_some(&9)));
+        }
+    }
+
+    #[test]
+    fn what_no_system_has_is_refused() {
+        let e = Memory::zeroed(usize::MAX >> 1).err().unwrap();
+        assert_eq!(e.kind(), ErrorKind::LimitExceeded);
+    }
+}

@@ -1,0 +1,104 @@
+//! Tables of chunks that were loaded last.
+
+use super::{ChunkIndex, ChunkTable, load};
+use crate::navigate::Reader;
+use hyperslab_core::{Limits, Result};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// The tables of the datasets opened last, so that those who open one again, to read another part of it, do not
+/// read its index again. Datasets that are open have theirs in any case.
+pub(crate) struct RecentTables {
+    /// With what they were loaded from; the one used last is the last.
+    kept: Mutex<Vec<(ChunkIndex, Arc<ChunkTable>)>>,
+    most: usize,
+}
+
+impl RecentTables {
+    /// None yet, and never more than a small part of what may be allocated.
+    pub(crate) fn new(limits: &Limits) -> Self {
+        let most = usize::try_from(limits.allocation / 16).unwrap_or(usize::MAX).min(MOST_BYTES);
+        RecentTables { kept: Mutex::default(), most }
+    }
+
+    /// The table of an index, loaded if it is not kept.
+    ///
+    /// # Errors
+    /// Those of loading.
+    pub(crate) fn get(&self, reader: &Reader, index: ChunkIndex) -> Result<Arc<ChunkTable>> {
+        if let Some(known) = self.known(&index) {
+            return Ok(known);
+        }
+        // Not under the lock: others may load other tables meanwhile.
+        let table = Arc::new(load(reader, &index)?);
+        if table.bytes() <= self.most {
+            self.keep(index, &table);
+        }
+        Ok(table)
+    }
+
+    fn known(&self, index: &ChunkIndex) -> Option<Arc<ChunkTable>> {
+        let mut kept = self.lock();
+        let place = kept.iter().rposition(|(known, _)| known == index)?;
+        if let Some(used) = kept.get_mut(place..) {
+            used.rotate_left(1);
+        }
+        kept.last().map(|(_, table)| Arc::clone(table))
+    }
+
+    fn keep(&self, index: ChunkIndex, table: &Arc<ChunkTable>) {
+        let mut kept = self.lock();
+        // Another thread may have been faster.
+        kept.retain(|(known, _)| *known != index);
+        kept.push((index, Arc::clone(table)));
+        let mut left = self.most;
+        let fitting = kept.iter().rev().take(MOST_TABLES).take_while(|(_, table)| {
+            let fits = table.bytes() <= left;
+            left = left.saturating_sub(table.bytes());
+            fits
+        });
+        let excess = kept.len() - fitting.count();
+        kept.drain(..excess);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<(ChunkIndex, Arc<ChunkTable>)>> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+const MOST_BYTES: usize = 16 << 20;
+const MOST_TABLES: usize = 64;
+
+#[cfg(test)]
+mod tests {
+    use super::super::ChunkIndexKind;
+    use super::*;
+    use crate::format::{Address, Sizes};
+    use bytes::Bytes;
+
+    #[test]
+    fn tables_used_last_are_kept_and_no_others() {
+        let reader = Reader::new(Box::new(Bytes::from(vec![0; 4096])), 0, Sizes::DEFAULT, Limits::default());
+        let index = |address: u64, chunk: u64| ChunkIndex {
+            kind: ChunkIndexKind::SingleChunk { filtered: None },
+            address: Address(address),
+            dims: vec![chunk],
+            max_dims: vec![chunk],
+            chunk_dims: vec![chunk],
+            chunk_bytes: chunk,
+            filtered: false,
+        };
+        let recent = RecentTables::new(&Limits::default());
+        let get = |address| recent.get(&reader, index(address, 8)).unwrap();
+        let first: Vec<_> = (0..64).map(get).collect();
+        assert!((0..64).zip(&first).all(|(address, table)| Arc::ptr_eq(&get(address), table)));
+        get(64);
+        assert!(Arc::ptr_eq(&get(1), &first[1]) && !Arc::ptr_eq(&get(0), &first[0]));
+        // The same address in another dataset is another index.
+        let other = recent.get(&reader, index(1, 9)).unwrap();
+        assert_eq!(other.find(&[0]).unwrap().size, 9);
+        assert!(Arc::ptr_eq(&get(1), &first[1]));
+        let mut broken = index(0, 8);
+        broken.chunk_dims = vec![0];
+        assert!(recent.get(&reader, broken).is_err());
+    }
+}
