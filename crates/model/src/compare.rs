@@ -164,7 +164,7 @@ impl Comparison<'_> {
         let (mut a, mut b) = (Elements::new(ta, a), Elements::new(tb, b));
         self.differ(name, "elements", a.len().to_string(), b.len().to_string());
         if let Some((index, (x, y))) =
-            a.by_ref().zip(b.by_ref()).enumerate().find(|(_, (x, y))| !same(*x, *y))
+            a.by_ref().zip(b.by_ref()).enumerate().find(|(_, (x, y))| !x.same(*y))
         {
             let show = |e: ElementRef<'_>| format!("element {index}: {:?}", e.get());
             self.differ(name, "value", show(x), show(y));
@@ -193,30 +193,33 @@ fn shape(shape: &Shape) -> String {
     }
 }
 
-fn same(a: ElementRef<'_>, b: ElementRef<'_>) -> bool {
-    match (a.get(), b.get()) {
-        (Element::Int(a), Element::Int(b)) => a == b,
-        (Element::Float(a), Element::Float(b)) => same_float(a, b),
-        (Element::RawFloat(a), Element::RawFloat(b)) => a == b,
-        (Element::Complex(a), Element::Complex(b)) => a.iter().zip(b.iter()).all(|parts| match parts {
-            (Element::Float(a), Element::Float(b)) => same_float(*a, *b),
+impl ElementRef<'_> {
+    /// Whether both are the same content, wherever it lies: NaN equals NaN, and 0.0 does not equal -0.0.
+    pub fn same(self, other: ElementRef<'_>) -> bool {
+        match (self.get(), other.get()) {
+            (Element::Int(a), Element::Int(b)) => a == b,
+            (Element::Float(a), Element::Float(b)) => same_float(a, b),
             (Element::RawFloat(a), Element::RawFloat(b)) => a == b,
+            (Element::Complex(a), Element::Complex(b)) => a.iter().zip(b.iter()).all(|parts| match parts {
+                (Element::Float(a), Element::Float(b)) => same_float(*a, *b),
+                (Element::RawFloat(a), Element::RawFloat(b)) => a == b,
+                _ => false,
+            }),
+            (Element::Bool(a), Element::Bool(b)) => a == b,
+            (Element::Text(a), Element::Text(b))
+            | (Element::Opaque(a), Element::Opaque(b))
+            | (Element::Bits(a), Element::Bits(b)) => a == b,
+            (Element::Reference(a), Element::Reference(b)) => a == b,
+            (Element::Enum(a, _), Element::Enum(b, _)) => a == b,
+            (Element::Compound(mut a), Element::Compound(mut b)) => {
+                a.by_ref().zip(b.by_ref()).all(|((_, a), (_, b))| a.same(b))
+            }
+            (Element::Vlen(a), Element::Vlen(b)) | (Element::Array(a, _), Element::Array(b, _)) => {
+                a.len() == b.len() && a.zip(b).all(|(a, b)| a.same(b))
+            }
+            (Element::Null, Element::Null) => true,
             _ => false,
-        }),
-        (Element::Bool(a), Element::Bool(b)) => a == b,
-        (Element::Text(a), Element::Text(b))
-        | (Element::Opaque(a), Element::Opaque(b))
-        | (Element::Bits(a), Element::Bits(b)) => a == b,
-        (Element::Reference(a), Element::Reference(b)) => a == b,
-        (Element::Enum(a, _), Element::Enum(b, _)) => a == b,
-        (Element::Compound(mut a), Element::Compound(mut b)) => {
-            a.by_ref().zip(b.by_ref()).all(|((_, a), (_, b))| same(a, b))
         }
-        (Element::Vlen(a), Element::Vlen(b)) | (Element::Array(a, _), Element::Array(b, _)) => {
-            a.len() == b.len() && a.zip(b).all(|(a, b)| same(a, b))
-        }
-        (Element::Null, Element::Null) => true,
-        _ => false,
     }
 }
 

@@ -6,8 +6,8 @@ use hyperslab_core::{ErrorKind, Result};
 use hyperslab_hdf5::format::Address;
 use hyperslab_hdf5::{Dataset, Object};
 use hyperslab_model::{
-    Attributes, Datatype, Dimension, Directive, ElementStorage, Extent, Fill, Float, NodeKind, NodePath,
-    Shape, Storage,
+    Attributes, Datatype, Dimension, Directive, Element, ElementStorage, Elements, Extent, Fill, Float,
+    NodeKind, NodePath, Shape, Storage,
 };
 use hyperslab_netcdf4::{Scale, dimension_labels, dimensions};
 use rustc_hash::FxHashMap;
@@ -79,12 +79,16 @@ impl Hdf5Source {
     ) {
         let Fill::Value(fill) = &storage.fill else { return };
         let same = match attributes.get("_FillValue") {
-            Some(Ok(attribute)) => attribute.value.rows == fill.rows,
+            Some(Ok(attribute)) => {
+                let said = Elements::new(&attribute.datatype, &attribute.value);
+                let stored = Elements::new(datatype, fill);
+                said.len() == stored.len() && said.zip(stored).all(|(said, stored)| said.same(stored))
+            }
             _ => default_fill(datatype.resolved()).is_some_and(|default| default == fill.rows),
         };
         // A fill value of zeros for what NetCDF fills with nothing: text and user types.
-        let empty =
-            fill.heap.buffers.iter().all(|text| text.is_empty()) && matches!(datatype, Datatype::String(_));
+        let empty = Elements::new(datatype, fill)
+            .all(|element| matches!(element.get(), Element::Text(text) if text.is_empty()));
         let zeros = empty
             || dataset
                 .fill(&self.file)
