@@ -115,6 +115,22 @@ pub(crate) fn script(python: &PathBuf, name: &str) -> std::process::Command {
     command
 }
 
+/// Has other readers of Zarr read arrays of every kind that we write.
+pub(crate) fn zarr_written(python: &PathBuf) -> Result<Tally, String> {
+    let directory = workspace::target().join("zarr-matrix");
+    if directory.exists() {
+        fs::remove_dir_all(&directory).map_err(|error| format!("{}: {error}", directory.display()))?;
+    }
+    let mut matrix = run::cargo();
+    matrix.args(["run", "--release", "--package", "hyperslab-zarr", "--example", "matrix", "--"]);
+    let made = run::quietly(matrix.arg(&directory))?;
+    if !made.success {
+        return Err(format!("no stores of Zarr: {}", made.last_line()));
+    }
+    let done = run::shown(script(python, "zarr_written.py").arg(&directory))?;
+    Ok(Tally::of_output(&done.output, done.success))
+}
+
 /// Whether a package client failed because nothing answered, rather than by its answer.
 fn is_unreachable(finished: &Finished) -> bool {
     const SIGNS: &[&str] = &[

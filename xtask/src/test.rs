@@ -167,6 +167,8 @@ fn compare() -> Result<Tally, String> {
             tally += counted(&mut command)?;
             println!("ndl_trees.py");
             tally += trees(&python, DOCUMENTS)?;
+            println!("zarr_written.py");
+            tally += oracles::zarr_written(&python)?;
         }
         Err(missing) => tally += missing.tally(),
     }

@@ -239,7 +239,14 @@ impl ArrayDefinition {
             .ok_or_else(|| Error::unsupported("an undefined fill value, which version 3 does not have"))?;
         let (chunk_grid, codecs) = self.grid_and_codecs(&data_type)?;
         let keys = ChunkKeyEncoding::Default(self.separator.unwrap_or(Separator::Slash));
-        let fill_value = Written::fill_value(&data_type, row)?;
+        let fill_value = match (&data_type, self.struct_form) {
+            // Whoever reads no other form expects what zarr-python 3.1 wrote.
+            (DataType::Struct(_), StructForm::Legacy) => {
+                let byte_order = Some(self.byte_order);
+                Written::fill_value_v2(&Dtype { data_type: data_type.clone(), byte_order }, row)?
+            }
+            _ => Written::fill_value(&data_type, row)?,
+        };
         let metadata = v3::ArrayMetadata {
             shape: self.shape.clone(),
             data_type: Written::data_type(data_type, self.struct_form, self.byte_order)?,
