@@ -294,6 +294,12 @@ fn documents() -> Vec<Case> {
             ],
         ),
         of_root_2(
+            &with(ARRAY_2, r#""filters":[{"id":"unheard-of"}],"dtype":"|O""#),
+            &[
+                r#"zarr/unknown-extension / .zarray 10:5-6: not supported: objects of the filter "unheard-of""#,
+            ],
+        ),
+        of_root_2(
             &with(ARRAY_2, r#""filters":[{"id":"unheard-of"}]"#),
             &[r#"zarr/unknown-extension / .zarray 10:5-6: not supported: filter "unheard-of""#],
         ),
@@ -523,12 +529,52 @@ fn faults_are_told_with_their_places() {
 }
 
 #[test]
+fn stores_of_zarr_python_are_sound() {
+    let Json::Array(arrays) =
+        Json::parse("arrays", include_bytes!("fixtures/arrays.json"), &Limits::default()).unwrap()
+    else {
+        panic!("a list")
+    };
+    for array in &arrays {
+        let object = array.as_object().unwrap();
+        let values = object.get("values").and_then(Json::as_object).unwrap();
+        let unhex = |hex: &str| -> Vec<u8> {
+            (0..hex.len()).step_by(2).map(|at| u8::from_str_radix(&hex[at..at + 2], 16).unwrap()).collect()
+        };
+        let values: Vec<_> = values.iter().map(|(key, hex)| (key, unhex(hex.as_str().unwrap()))).collect();
+        let values: Vec<_> = values.iter().map(|(key, value)| (*key, value.as_slice())).collect();
+        let mut errors = told_of(&store(&values));
+        errors.retain(|line| !line.starts_with("zarr/deviation"));
+        assert_eq!(errors, [""; 0], "{:?}", object.get("name"));
+    }
+}
+
+#[test]
 fn each_rule_can_be_broken() {
     let mut broken: BTreeSet<String> = cases().iter().flat_map(told).collect();
     broken.extend(hostile::told_of_folders_and_zip_files());
     let broken: BTreeSet<&str> = broken.iter().filter_map(|line| line.split([' ', ':']).next()).collect();
     let never: Vec<_> = RULES.iter().map(|rule| rule.name).filter(|name| !broken.contains(name)).collect();
     assert_eq!(never, [""; 0]);
+}
+
+/// The table in `docs/check-zarr.md`; `UPDATE_GOLDEN=1` writes it.
+#[test]
+fn rules_are_documented() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/check-zarr.md");
+    let text = std::fs::read_to_string(path).unwrap();
+    let (head, _) = text.split_once("\n| rule |").unwrap();
+    let mut table =
+        format!("{head}\n| rule | severity | what breaks it | specification |\n|---|---|---|---|\n");
+    for rule in RULES {
+        let name = rule.name.strip_prefix("zarr/").unwrap();
+        table +=
+            &format!("| `{name}` | {} | {} | {} |\n", rule.severity, rule.explanation, rule.specification);
+    }
+    if std::env::var_os("UPDATE_GOLDEN").is_some() {
+        std::fs::write(path, &table).unwrap();
+    }
+    assert_eq!(std::fs::read_to_string(path).unwrap(), table);
 }
 
 #[test]

@@ -46,7 +46,16 @@ pub(super) fn mend(json: &mut Json, version: u8, member: &str, limits: &Limits) 
             put("fill_value", Json::Null);
             put("filters", Json::Null);
         }
-        (2, "fill_value" | "filters" | "compressor") => put(member, Json::Null),
+        (2, "filters") => {
+            // A filter says what objects are; without it there is nothing to say of them.
+            let is_object = object.get("dtype").and_then(Json::as_str) == Some("|O");
+            object.insert("filters", Json::Null);
+            if is_object {
+                object.insert("dtype", "|u1".into());
+                object.insert("fill_value", Json::Null);
+            }
+        }
+        (2, "fill_value" | "compressor") => put(member, Json::Null),
         (2, "order") => put("order", "C".into()),
         (_, "") => return false,
         (_, other) => *object = object.others(&[other]),
