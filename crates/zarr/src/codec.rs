@@ -8,6 +8,7 @@
 mod bytes_to_bytes;
 mod chunk;
 mod elements;
+mod lzma;
 mod parse;
 mod sharding_indexed;
 mod transpose;

@@ -1,6 +1,6 @@
 use super::*;
 use crate::hierarchy::Hierarchy;
-use crate::json::Json;
+use crate::json::{Json, Object};
 use crate::store::MemoryStore;
 use hyperslab_core::nd::element_count;
 use std::convert::Infallible;
@@ -50,11 +50,45 @@ fn all(values: &[(&str, &[u8])]) -> Result<Vec<u8>> {
     read(&array, &*store, &Region::all(array.shape()))
 }
 
-fn cases() -> Vec<Json> {
-    let json =
-        Json::parse("t", include_bytes!("../../tests/fixtures/arrays.json"), &Limits::default()).unwrap();
-    let Json::Array(cases) = json else { panic!() };
+fn parsed(bytes: &[u8]) -> Vec<Json> {
+    let Json::Array(cases) = Json::parse("t", bytes, &Limits::default()).unwrap() else { panic!() };
     cases
+}
+
+fn cases() -> Vec<Json> {
+    parsed(include_bytes!("../../tests/fixtures/arrays.json"))
+}
+
+/// The values of a case.
+fn values_of(case: &Json) -> Vec<(Key, Vec<u8>)> {
+    let values = case.as_object().unwrap().get("values").unwrap().as_object().unwrap();
+    values.iter().map(|(path, value)| (key(path), unhex(value))).collect()
+}
+
+fn opened(values: &[(Key, Vec<u8>)]) -> (Array, Arc<MemoryStore>) {
+    let mut store = MemoryStore::new();
+    values.iter().for_each(|(path, value)| store.insert(path, value.clone()));
+    let store = Arc::new(store);
+    let limits = Limits::default();
+    let node = Hierarchy::open(store.clone(), limits).unwrap().node(&Key::root()).unwrap().unwrap();
+    (Array::new(&node, &limits).unwrap_or_else(|e| panic!("{e}")), store)
+}
+
+/// All of an array: its rows, their heap, and what slots point to.
+type Contents = (Vec<u8>, Heap<Infallible>, Vec<Vec<u8>>);
+
+fn contents(array: &Array, store: &dyn Store) -> Result<Contents> {
+    let count = usize::try_from(element_count(array.shape()).unwrap()).unwrap();
+    let (mut rows, mut heap) = (vec![0xee; count * array.row_size()], Heap::default());
+    array.read(store, &Region::all(array.shape()), &mut rows, &mut heap, &mut Scratch::new())?;
+    let texts = match array.data_type().stored_size() {
+        Some(_) => Vec::new(),
+        None => {
+            let slots = rows.chunks(Slot::SIZE).map(|row| Slot::get(row).unwrap());
+            slots.map(|slot| heap.bytes(slot, slot.count as usize).unwrap().to_vec()).collect()
+        }
+    };
+    Ok((rows, heap, texts))
 }
 
 /// The fixtures were made where numbers have their least significant byte first.
@@ -127,13 +161,97 @@ fn arrays_that_are_written_are_read() {
     }
 }
 
+/// `tests/make.py` makes them; `tests/foreign.py` reads with zarr-python what is written if it is said where.
+#[test]
+#[cfg(target_endian = "little")]
+fn arrays_of_zarr_python_go_and_return_through_all_codecs() {
+    let mut encoded = Vec::new();
+    let cases = parsed(include_bytes!("tests/codecs.json"));
+    assert!(cases.len() > 150);
+    for case in &cases {
+        let member = |name: &str| case.as_object().unwrap().get(name);
+        let name = member("name").unwrap().as_str().unwrap();
+        let values = values_of(case);
+        let (array, store) = opened(&values);
+        let (rows, heap, texts) = contents(&array, &*store).unwrap_or_else(|e| panic!("{name}: {e}"));
+        match member("texts") {
+            Some(Json::Array(expected)) => {
+                let expected: Vec<_> = expected.iter().map(unhex).collect();
+                assert_eq!(texts, expected, "{name}");
+            }
+            _ => assert_eq!(rows, unhex(member("rows").unwrap()), "{name}"),
+        }
+        let documents: Vec<_> =
+            values.into_iter().filter(|(path, _)| path.to_string().contains("zar")).collect();
+        let again = written(&array, &rows, &heap, &documents);
+        let (back, _, back_texts) = contents(&array, &again).unwrap_or_else(|e| panic!("{name}: {e}"));
+        assert_eq!(back_texts, texts, "{name}");
+        if texts.is_empty() {
+            assert_eq!(back, rows, "{name}");
+        }
+        encoded.push((name.to_owned(), array, again));
+    }
+    let Some(path) = std::env::var_os("HYPERSLAB_ENCODED") else { return };
+    let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+    let list = encoded.iter().map(|(name, array, store)| {
+        let mut values = Object::new();
+        let all = Region::all(array.shape());
+        let mut chunks = array.grid().chunks_in(&all).unwrap();
+        while let Some(chunk) = chunks.next_chunk() {
+            let key = array.chunk_key(&chunk.index).unwrap();
+            if let Some(bytes) = store.read(&key, u64::MAX).unwrap() {
+                values.insert(key.to_string(), hex(&bytes).as_str().into());
+            }
+        }
+        let mut object = Object::new();
+        object.insert("name", name.as_str().into());
+        object.insert("values", Json::Object(values));
+        Json::Object(object)
+    });
+    std::fs::write(path, Json::Array(list.collect()).emit()).unwrap();
+}
+
+#[test]
+fn codecs_that_do_not_fit_elements_are_refused() {
+    let refused = |codecs: &str| {
+        let metadata = SIMPLE.replace(SHARDED, codecs);
+        let e = open(&[("zarr.json", metadata.as_bytes())]).unwrap_err();
+        e.to_string().replace("/: zarr.json#/codecs", "")
+    };
+    let step = |name: &str, configuration: &str| {
+        refused(&format!(r#"[{{"name":"numcodecs.{name}","configuration":{{{configuration}}}}},"bytes"]"#))
+    };
+    assert_eq!(
+        step("delta", r#""dtype":"<i4""#),
+        "/0/configuration: elements of 4 bytes, those of the array have 1"
+    );
+    assert_eq!(step("delta", r#""dtype":"<M8[s]""#), "/0/configuration/dtype: numbers of type \"<M8[s]\"");
+    assert_eq!(
+        step("bitround", r#""keepbits":3"#),
+        "/0/configuration: bits of what is no floating-point number"
+    );
+    assert_eq!(
+        step("quantize", r#""digits":1"#),
+        "/0/configuration: digits of integers, which have none behind the point"
+    );
+    assert_eq!(step("astype", ""), "/0/configuration: no \"encode_dtype\"");
+    assert_eq!(step("lzma", r#""format":3"#), "/0/configuration/filters: nothing, which a raw stream needs");
+    assert_eq!(step("json2", ""), "/0: codec \"numcodecs.json2\"");
+    assert_eq!(step("zlib", ""), "/0: \"numcodecs.zlib\" of what is not bytes yet");
+    assert_eq!(
+        refused(r#"["bytes",{"name":"numcodecs.packbits"}]"#),
+        "/1: \"numcodecs.packbits\" of what is bytes already"
+    );
+}
+
 #[test]
 fn damage_anywhere_in_a_store_is_never_fatal() {
     let limits = Limits { allocation: 1 << 20, ..Limits::default() };
     let mut reads = 0;
-    for case in cases() {
-        let values = case.as_object().unwrap().get("values").unwrap().as_object().unwrap();
-        let values: Vec<_> = values.iter().map(|(path, value)| (key(path), unhex(value))).collect();
+    // One of ten of those with unusual codecs: there are many.
+    let unusual = parsed(include_bytes!("tests/codecs.json")).into_iter().step_by(10);
+    for case in cases().into_iter().chain(unusual) {
+        let values = values_of(&case);
         for (damaged, value) in &values {
             for (at, byte) in value.iter().enumerate().step_by(5) {
                 let mut changed = value.clone();
@@ -151,7 +269,7 @@ fn damage_anywhere_in_a_store_is_never_fatal() {
                 let count = element_count(array.shape());
                 let bytes = count.and_then(|count| count.checked_mul(array.row_size() as u64));
                 if bytes.is_some_and(|bytes| bytes < 1 << 16) {
-                    let _ = read(&array, &*store, &Region::all(array.shape()));
+                    let _ = contents(&array, &*store);
                     reads += 1;
                 }
             }

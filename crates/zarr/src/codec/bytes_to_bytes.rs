@@ -2,7 +2,7 @@
 //!
 //! Spec: Zarr v3 "Codecs", zarr-extensions/codecs/zstd, numcodecs
 
-use super::elements;
+use super::{elements, lzma};
 use crate::json::{Json, Object, Spot};
 use hyperslab_codec::{
     Base64, Blosc, BloscCodec, BloscShuffle, Bzip2, Checksum, ChecksumAlgorithm, Codec, Deflate, Fletcher32,
@@ -49,6 +49,7 @@ impl Passing {
             "crc32c" => checksum(ChecksumAlgorithm::Crc32c, false, parameters, at)?.into(),
             "jenkins_lookup3" => lookup3(parameters, at)?.into(),
             "base64" => Base64.into(),
+            "lzma" => lzma::parse(parameters, at)?.into(),
             id => return elements::parse(id, parameters, self.number, at),
         }))
     }

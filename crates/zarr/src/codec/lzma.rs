@@ -1,0 +1,141 @@
+//! `lzma` of numcodecs, whose parameters are those of Python's module of that name.
+//!
+//! Spec: numcodecs, Python "lzma"
+
+use crate::json::{Json, Object, Spot};
+use hyperslab_codec::{Lzma, LzmaBranches, LzmaCheck, LzmaCoder, LzmaContainer, LzmaFilter, LzmaParameters};
+use hyperslab_core::{Error, Result};
+
+pub(super) fn parse(parameters: &Object, at: &Spot<'_>) -> Result<Lzma> {
+    let here = at.name("format");
+    let container = match integer(parameters, "format", at)?.unwrap_or(FORMAT_XZ) {
+        FORMAT_XZ => LzmaContainer::Xz { check: check(parameters, at)? },
+        FORMAT_ALONE => LzmaContainer::Alone,
+        FORMAT_RAW => LzmaContainer::Raw,
+        other => return Err(here.malformed(format!("{other}, expected 1 to 3"))),
+    };
+    let list = match parameters.get("filters") {
+        None | Some(Json::Null) => &[][..],
+        Some(json) => json.array(&at.name("filters"))?,
+    };
+    let there = at.name("filters");
+    let wrong = |e: Error| at.malformed(e.detail());
+    let Some((last, before)) = list.split_last() else {
+        if container == LzmaContainer::Raw {
+            return Err(there.malformed("nothing, which a raw stream needs"));
+        }
+        let parameters = preset(parameters, at)?;
+        let coder = match container {
+            LzmaContainer::Alone => LzmaCoder::Lzma1(parameters),
+            _ => LzmaCoder::Lzma2(parameters),
+        };
+        return Lzma::new(container, Vec::new(), coder).map_err(wrong);
+    };
+    let filters = before.iter().enumerate().map(|(index, json)| {
+        let here = there.index(index);
+        filter(json.object(&here)?, &here)
+    });
+    let here = there.index(before.len());
+    Lzma::new(container, filters.collect::<Result<_>>()?, coder(last.object(&here)?, &here)?).map_err(wrong)
+}
+
+fn check(parameters: &Object, at: &Spot<'_>) -> Result<LzmaCheck> {
+    Ok(match integer(parameters, "check", at)? {
+        Some(0) => LzmaCheck::None,
+        Some(1) => LzmaCheck::Crc32,
+        None | Some(-1 | 4) => LzmaCheck::Crc64,
+        Some(10) => LzmaCheck::Sha256,
+        Some(other) => return Err(at.name("check").unsupported(format!("check {other} of xz"))),
+    })
+}
+
+fn filter(members: &Object, at: &Spot<'_>) -> Result<LzmaFilter> {
+    let of = match integer(members, "id", at)? {
+        Some(3) => {
+            let distance = integer(members, "dist", at)?.unwrap_or(1);
+            let distance = u16::try_from(distance);
+            let distance = distance.map_err(|_| at.name("dist").malformed("expected 1 to 256"))?;
+            return Ok(LzmaFilter::Delta { distance });
+        }
+        Some(4) => LzmaBranches::X86,
+        Some(5) => LzmaBranches::PowerPc,
+        Some(6) => LzmaBranches::Ia64,
+        Some(7) => LzmaBranches::Arm,
+        Some(8) => LzmaBranches::ArmThumb,
+        Some(9) => LzmaBranches::Sparc,
+        other => return Err(no_filter(other, at)),
+    };
+    let start = integer(members, "start_offset", at)?.unwrap_or(0);
+    let start =
+        u32::try_from(start).map_err(|_| at.name("start_offset").malformed("expected 0 to 2^32 - 1"))?;
+    Ok(LzmaFilter::Branches { of, start })
+}
+
+fn coder(members: &Object, at: &Spot<'_>) -> Result<LzmaCoder> {
+    let mut parameters = preset(members, at)?;
+    let small = |name: &str, default: u8| match integer(members, name, at)? {
+        Some(found) => u8::try_from(found).map_err(|_| at.name(name).malformed("expected a small number")),
+        None => Ok(default),
+    };
+    if let Some(size) = integer(members, "dict_size", at)? {
+        let here = at.name("dict_size");
+        parameters.dictionary =
+            u32::try_from(size).map_err(|_| here.malformed("expected at most 1.5 GiB"))?;
+    }
+    parameters.literal_context = small("lc", parameters.literal_context)?;
+    parameters.literal_position = small("lp", parameters.literal_position)?;
+    parameters.position = small("pb", parameters.position)?;
+    // The rest is for encoding, and what is not known of it does no harm.
+    if let Some(mode) = integer(members, "mode", at)? {
+        parameters.is_fast = mode == 1;
+    }
+    if let Some(length) = integer(members, "nice_len", at)? {
+        parameters.nice_length = u16::try_from(length.clamp(8, 273)).unwrap_or(64);
+    }
+    if let Some(finder) = integer(members, "mf", at)? {
+        parameters.has_trees = finder >= FIRST_TREE;
+    }
+    if let Some(depth) = integer(members, "depth", at)? {
+        parameters.depth = u16::try_from(depth).unwrap_or(0);
+    }
+    match integer(members, "id", at)? {
+        Some(LZMA1) => Ok(LzmaCoder::Lzma1(parameters)),
+        Some(LZMA2) => Ok(LzmaCoder::Lzma2(parameters)),
+        other => Err(no_filter(other, at)),
+    }
+}
+
+fn preset(members: &Object, at: &Spot<'_>) -> Result<LzmaParameters> {
+    let preset = integer(members, "preset", at)?.unwrap_or(6);
+    // A flag high above the number asks for still more work.
+    let number = u8::try_from(preset & 0x1f).unwrap_or(u8::MAX);
+    LzmaParameters::preset(number).map_err(|e| at.name("preset").malformed(e.detail()))
+}
+
+fn integer(members: &Object, name: &str, at: &Spot<'_>) -> Result<Option<i128>> {
+    match members.get(name) {
+        None | Some(Json::Null) => Ok(None),
+        Some(Json::Number(number)) => match number.as_integer() {
+            Some(integer) => Ok(Some(integer)),
+            None => Err(at.name(name).malformed(format!("{number}, expected an integer"))),
+        },
+        Some(other) => Err(other.is_not("an integer", &at.name(name))),
+    }
+}
+
+fn no_filter(found: Option<i128>, at: &Spot<'_>) -> Error {
+    match found {
+        Some(id) => at.name("id").unsupported(format!("filter {id} of LZMA in this place")),
+        None => at.malformed("no \"id\""),
+    }
+}
+
+const FORMAT_XZ: i128 = 1;
+const FORMAT_ALONE: i128 = 2;
+const FORMAT_RAW: i128 = 3;
+
+const LZMA1: i128 = 0x4000_0000_0000_0001;
+const LZMA2: i128 = 0x21;
+
+/// Match finders from here on are binary trees.
+const FIRST_TREE: i128 = 0x10;
