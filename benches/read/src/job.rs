@@ -92,3 +92,17 @@ impl Job {
         self.step.iter().all(|step| *step == 1)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dimensions_without_a_step_are_taken_whole() {
+        let words = ["step=4,4".to_owned(), "memory=fresh".to_owned()];
+        let job = Job::parse("array", &words).unwrap();
+        assert_eq!(job.steps(3), [4, 4, 1]);
+        assert!(!job.is_whole() && job.memory == Memory::Fresh);
+        assert!(Job::parse("array", &["memory=some".to_owned()]).is_err());
+    }
+}

@@ -215,3 +215,29 @@ fn unshuffle(planes: &[u8], elements: &mut [u8]) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn planes_become_elements() {
+        let mut elements = [0; 8];
+        unshuffle(&[1, 5, 2, 6, 3, 7, 4, 8], &mut elements);
+        assert_eq!(elements, [1, 2, 3, 4, 5, 6, 7, 8]);
+    }
+
+    #[test]
+    fn every_item_is_handed_out_once_and_a_failure_is_told() {
+        let seen = Mutex::new(Vec::new());
+        share(0..100, 3, |items| {
+            items.for_each(|item| seen.lock().unwrap().push(item));
+            Ok(())
+        })
+        .unwrap();
+        let mut seen = seen.into_inner().unwrap();
+        seen.sort_unstable();
+        assert!(seen.into_iter().eq(0..100));
+        assert!(share(0..9, 2, |items| items.next().map_or(Ok(()), |_| Err("broken".into()))).is_err());
+    }
+}

@@ -1,6 +1,7 @@
 //! Memory for output.
 
 use memmap2::{Advice, MmapMut};
+use rustix::process::{Resource, Rlimit, setrlimit};
 use std::hint::black_box;
 use std::io;
 
@@ -26,4 +27,9 @@ pub(crate) fn touch_and_free(len: usize) {
     let mut block = vec![0_u8; len];
     block.fill(1);
     black_box(&mut block);
+}
+
+/// Refuses this process more than so many bytes of memory of its own.
+pub(crate) fn allow(bytes: u64) -> io::Result<()> {
+    Ok(setrlimit(Resource::Data, Rlimit { current: Some(bytes), maximum: Some(bytes) })?)
 }

@@ -3,7 +3,7 @@
 use crate::job::{Job, Memory, Work};
 use crate::{Failure, memory, total};
 use hyperslab::model::NodePath;
-use hyperslab::{ArraySource, Entry, Handle, Item, OpenOptions, Source, Step, Stored, open, walk};
+use hyperslab::{ArraySource, Entry, Handle, Item, OpenOptions, Pool, Source, Step, Stored, open, walk};
 use hyperslab_core::Limits;
 use hyperslab_core::nd::Region;
 use hyperslab_core::rows::{Heap, Slot};
@@ -12,22 +12,25 @@ use hyperslab_hdf5::format::message::data_layout::{ChunkIndex as Indexing, Layou
 use hyperslab_hdf5::navigate::chunk_index::{self, ChunkIndex, ChunkIndexKind};
 use hyperslab_hdf5::{Dataset, File};
 use memmap2::MmapMut;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::thread;
 
-/// Reads a region into memory of the caller with so many threads.
-fn read_into(
-    array: &dyn ArraySource,
-    region: &Region,
-    out: &mut [u8],
-    _threads: usize,
-) -> Result<(), Failure> {
+/// Opens a file to be read with so many threads.
+fn open_with(file: &Path, threads: usize) -> Result<Arc<dyn Source>, Failure> {
+    let options = OpenOptions { pool: Pool::new(threads, Pool::MEMORY), ..OpenOptions::default() };
+    Ok(open(file, &options)?)
+}
+
+/// Reads a region into memory of the caller.
+fn read_into(array: &dyn ArraySource, region: &Region, out: &mut [u8]) -> Result<(), Failure> {
     Ok(array.read(region, out, &mut Heap::default())?)
 }
 
 /// Reads a region into memory that is taken for it.
-fn read(array: &dyn ArraySource, region: &Region, len: usize, threads: usize) -> Result<Fresh, Failure> {
+fn read(array: &dyn ArraySource, region: &Region, len: usize) -> Result<Fresh, Failure> {
     let mut out = vec![0; len];
-    read_into(array, region, &mut out, threads)?;
+    read_into(array, region, &mut out)?;
     Ok(out)
 }
 
@@ -35,7 +38,7 @@ fn read(array: &dyn ArraySource, region: &Region, len: usize, threads: usize) ->
 type Fresh = Vec<u8>;
 
 /// Reads all strings of an array, as bytes that are UTF-8 and where each of them ends.
-fn read_strings(array: &dyn ArraySource, _threads: usize) -> Result<Texts, Failure> {
+fn read_strings(array: &dyn ArraySource) -> Result<Texts, Failure> {
     let (region, len) = whole(array, &[])?;
     let (mut rows, mut heap) = (vec![0; len], Heap::default());
     array.read(&region, &mut rows, &mut heap)?;
@@ -73,16 +76,16 @@ pub(crate) fn work(job: &Job) -> Result<Box<dyn Work>, Failure> {
         "array" => Box::new(Array::new(job)?),
         "strings" => Box::new(Strings::new(job)?),
         "index" => Box::new(Index::new(job)),
-        "walk" => Box::new(Walk { job_file: job.file.clone(), count: 0 }),
+        "walk" => Box::new(Walk { file: job.file.clone(), threads: job.threads, count: 0 }),
         "datasets" => Box::new(Datasets::new(job)?),
-        "digest" => Box::new(Digest { job_file: job.file.clone(), lines: Vec::new() }),
+        "digest" => Box::new(Digest { file: job.file.clone(), threads: job.threads, lines: Vec::new() }),
         other => return Err(format!("no job {other}").into()),
     })
 }
 
 /// An array of a file. A side has one job and lives as long as its process, so what it opens is leaked.
 fn opened(job: &Job, path: &str) -> Result<&'static dyn ArraySource, Failure> {
-    let source = Box::leak(Box::new(open(&job.file, &OpenOptions::default())?));
+    let source = Box::leak(Box::new(open_with(&job.file, job.threads)?));
     let entry = source.find(&NodePath::new(path)?)?;
     Ok(Box::leak(source.array(&entry.handle)?))
 }
@@ -103,7 +106,6 @@ struct Array {
     array: &'static dyn ArraySource,
     region: Region,
     len: usize,
-    threads: usize,
     reused: Option<MmapMut>,
     fresh: Option<Fresh>,
 }
@@ -114,15 +116,15 @@ impl Array {
         let rank = array.extents().map_or(0, <[u64]>::len);
         let (region, len) = whole(array, &job.steps(rank))?;
         let reused = (job.memory == Memory::Reused).then(|| memory::touched(len)).transpose()?;
-        Ok(Array { array, region, len, threads: job.threads, reused, fresh: None })
+        Ok(Array { array, region, len, reused, fresh: None })
     }
 }
 
 impl Work for Array {
     fn run(&mut self) -> Result<(), Failure> {
         match &mut self.reused {
-            Some(out) => read_into(self.array, &self.region, out, self.threads)?,
-            None => self.fresh = Some(read(self.array, &self.region, self.len, self.threads)?),
+            Some(out) => read_into(self.array, &self.region, out)?,
+            None => self.fresh = Some(read(self.array, &self.region, self.len)?),
         }
         Ok(())
     }
@@ -143,20 +145,19 @@ impl Work for Array {
 
 struct Strings {
     array: &'static dyn ArraySource,
-    threads: usize,
     len: usize,
     texts: Texts,
 }
 
 impl Strings {
     fn new(job: &Job) -> Result<Self, Failure> {
-        Ok(Strings { array: opened(job, &job.path)?, threads: job.threads, len: 0, texts: Texts::default() })
+        Ok(Strings { array: opened(job, &job.path)?, len: 0, texts: Texts::default() })
     }
 }
 
 impl Work for Strings {
     fn run(&mut self) -> Result<(), Failure> {
-        self.texts = read_strings(self.array, self.threads)?;
+        self.texts = read_strings(self.array)?;
         self.len = self.texts.len();
         Ok(())
     }
@@ -176,7 +177,7 @@ impl Work for Strings {
 
 /// The chunk index of a dataset that was just opened.
 struct Index {
-    file: std::path::PathBuf,
+    file: PathBuf,
     path: String,
     opened: Option<(File, Dataset)>,
     chunks: Option<chunk_index::ChunkTable>,
@@ -241,13 +242,14 @@ impl Work for Index {
 
 /// All objects of a file with type and shape.
 struct Walk {
-    job_file: std::path::PathBuf,
+    file: PathBuf,
+    threads: usize,
     count: usize,
 }
 
 impl Walk {
     fn walk(&self, visit: &mut dyn FnMut(&Handle, Option<&Entry>)) -> Result<(), Failure> {
-        let source = open(&self.job_file, &OpenOptions::default())?;
+        let source = open_with(&self.file, self.threads)?;
         let root = source.find(&NodePath::root())?;
         walk(&*source, &root.handle, &mut |step| {
             match step {
@@ -298,8 +300,7 @@ struct Datasets {
 
 impl Datasets {
     fn new(job: &Job) -> Result<Self, Failure> {
-        let source: &'static std::sync::Arc<dyn Source> =
-            Box::leak(Box::new(open(&job.file, &OpenOptions::default())?));
+        let source: &'static Arc<dyn Source> = Box::leak(Box::new(open_with(&job.file, 1)?));
         let mut arrays = Vec::new();
         for index in 0..4 {
             let entry = source.find(&NodePath::new(&format!("/data_{index}"))?)?;
@@ -316,7 +317,7 @@ impl Work for Datasets {
         let share = self.arrays.len().div_ceil(self.threads);
         thread::scope(|scope| {
             let read = |arrays: &mut [(&'static dyn ArraySource, Region, MmapMut)]| {
-                arrays.iter_mut().try_for_each(|(array, region, out)| read_into(*array, region, out, 1))
+                arrays.iter_mut().try_for_each(|(array, region, out)| read_into(*array, region, out))
             };
             let threads: Vec<_> =
                 self.arrays.chunks_mut(share).map(|arrays| scope.spawn(move || read(arrays))).collect();
@@ -339,13 +340,14 @@ impl Work for Datasets {
 
 /// `digest` of a file.
 struct Digest {
-    job_file: std::path::PathBuf,
+    file: PathBuf,
+    threads: usize,
     lines: Vec<String>,
 }
 
 impl Work for Digest {
     fn run(&mut self) -> Result<(), Failure> {
-        let source = open(&self.job_file, &OpenOptions::default())?;
+        let source = open_with(&self.file, self.threads)?;
         let lines = hyperslab::digest::lines(&*source, &NodePath::root())?;
         if let Some(line) = lines.iter().find(|line| line.is_error()) {
             return Err(line.to_json().into());

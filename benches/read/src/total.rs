@@ -45,3 +45,26 @@ impl Objects {
         of_bytes(self.lines.concat().as_bytes())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn where_a_string_ends_counts() {
+        let total = |strings: &[&[u8]]| of_strings(strings.iter().copied());
+        assert_ne!(total(&[b"ab", b"c"]), total(&[b"a", b"bc"]));
+    }
+
+    #[test]
+    fn the_order_of_chunks_and_objects_does_not_count() {
+        assert_eq!(of_chunks(vec![vec![1, 2], vec![0, 3]]), of_chunks(vec![vec![0, 3], vec![1, 2]]));
+        let mut one = Objects::default();
+        one.group("/a");
+        one.dataset("/b", &[1], 4);
+        let mut other = Objects::default();
+        other.dataset("/b", &[1], 4);
+        other.group("/a");
+        assert_eq!(one.total(), other.total());
+    }
+}

@@ -7,7 +7,7 @@ use super::side::{Running, Taken};
 const DISTURBED: f64 = 1.5;
 
 /// Others whose one run takes so many seconds are not asked again.
-const SLOW: f64 = 20.0;
+const SLOW: f64 = 10.0;
 
 /// What a row came to.
 pub(super) struct Measured {

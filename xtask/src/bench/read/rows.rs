@@ -226,7 +226,8 @@ impl Place<'_> {
         file: &str,
         part: f64,
     ) -> Row {
-        let sides = sides.iter().map(|side| self.side(side, job, file, 1, None, &[])).collect();
+        let threads = |side| if side == "ours" { THREADS } else { 1 };
+        let sides = sides.iter().map(|side| self.side(side, job, file, threads(*side), None, &[])).collect();
         let wanted = vec![Wanted::AtMost((OURS, None), ("h5py", None), part), Wanted::Beside(BESIDE)];
         Row { name, what, sides, wanted, once: false }
     }
