@@ -130,7 +130,9 @@ pub fn explanation(rule: &str) -> Option<&'static str> {
 /// If it cannot be read at all. What is wrong with its content is in the report.
 pub fn check(path: &Path, open: &OpenOptions, options: &CheckOptions) -> Result<Report> {
     let checked = match path.is_dir() {
-        true => format_of_directory(path, open).and_then(|format| format.check_directory(path, open, options)),
+        true => {
+            format_of_directory(path, open).and_then(|format| format.check_directory(path, open, options))
+        }
         false => open_file(path, open).and_then(|storage| {
             let format = format_of(&storage, Some(path), open)?;
             format.check(Box::new(storage), open, options)

@@ -1,13 +1,11 @@
 //! What is inside, as NDL.
 
 use crate::location::{Target, outermost};
-use crate::source::{ArraySource, Entry, Handle, Item, Source, check_size};
+use crate::source::{Entry, Handle, Item, Source, check_size};
 use crate::walk::{Step, walk_to};
-use hyperslab_core::memory::Memory;
 use hyperslab_core::nd::{Region, element_count};
-use hyperslab_core::rows::Heap;
-use hyperslab_core::{Error, ErrorKind, Result};
-use hyperslab_model::{Datatype, Group, Node, NodeKind, NodePath, Shape, Unreadable, Values};
+use hyperslab_core::{Error, Result};
+use hyperslab_model::{Datatype, Group, Node, NodeKind, NodePath, Shape, Unreadable};
 use hyperslab_ndl::{Emitter, Format, Head, Options, StorageDetail};
 use rustc_hash::FxHashSet;
 use std::collections::BTreeSet;
@@ -245,7 +243,7 @@ impl Document<'_> {
         let written = || count == Some(0) && !self.source.is_text() || !array.is_unwritten().unwrap_or(false);
         if count.is_some_and(|count| count <= most) && written() {
             check_size(self.source, &*array)?;
-            *value = Some(values(&*array)?);
+            *value = Some(array.values(&Region::all(array.extents().unwrap_or_default()))?);
         }
         Ok(node)
     }
@@ -295,27 +293,6 @@ pub(crate) fn leaves(datatype: &Datatype) -> u64 {
         Datatype::Named(_, of) => leaves(of),
         _ => 1,
     }
-}
-
-/// All elements of an array.
-///
-/// # Errors
-/// If they cannot be read, or are more than memory holds.
-pub fn values(array: &dyn ArraySource) -> Result<Values> {
-    let extents = array.extents().unwrap_or_default();
-    let mut rows = zeroed_rows(array, extents)?;
-    let mut heap = Heap::default();
-    array.read(&Region::all(extents), &mut rows, &mut heap)?;
-    Ok(Values { rows: rows.into(), heap })
-}
-
-/// Memory for the rows of as many elements as a region of these counts has.
-pub(crate) fn zeroed_rows(array: &dyn ArraySource, counts: &[u64]) -> Result<Memory> {
-    let len = element_count(counts)
-        .and_then(|count| usize::try_from(count).ok())
-        .and_then(|count| count.checked_mul(array.datatype().row_size()?))
-        .ok_or_else(|| Error::new(ErrorKind::LimitExceeded, "more elements than memory holds"))?;
-    Memory::zeroed(len)
 }
 
 fn kind_of(item: &Item) -> NodeKind {

@@ -5,6 +5,7 @@
 //! in which they are stored.
 
 use crate::source::ArraySource;
+use hyperslab_core::memory::Memory;
 use hyperslab_core::nd::{Bands, Planes, Region, bands};
 use hyperslab_core::rows::Heap;
 use hyperslab_core::{Error, ErrorKind, Result};
@@ -20,7 +21,9 @@ pub(crate) fn read<A: ArraySource + ?Sized>(
 ) -> Result<()> {
     let pool = array.pool();
     let row = array.datatype().row_size().unwrap_or(0);
-    let division = match rows.len() >= LEAST_DIVIDED && array.is_divisible() {
+    // The order of what slots point to is that of the elements, whatever the threads.
+    let divisible = rows.len() >= LEAST_DIVIDED && array.is_divisible() && !array.datatype().has_slots();
+    let division = match divisible {
         true => division(region, array.chunk(), rows.len(), pool.threads()),
         false => None,
     };
@@ -29,13 +32,18 @@ pub(crate) fn read<A: ArraySource + ?Sized>(
     };
     let parts = Planes::cut(rows, region, dimension, &cuts, row)?;
     pool.each(parts, |(part, mut rows), scratch| {
-        let mut none = Heap::default();
-        array.read_part(&part, &mut rows, &mut none, scratch)?;
-        match none.buffers.is_empty() && none.references.is_empty() {
-            true => Ok(()),
-            false => Err(Error::invalid("elements that point elsewhere were read in parts")),
-        }
+        // Nothing in rows without slots points to it.
+        array.read_part(&part, &mut rows, &mut Heap::default(), scratch)
     })
+}
+
+/// The elements of `region`, in memory of their own.
+pub(crate) fn values<A: ArraySource + ?Sized>(array: &A, region: &Region) -> Result<Values> {
+    let row = array.datatype().row_size();
+    let len = row.and_then(|row| bytes_of(region, row)).ok_or_else(too_large)?;
+    let (mut rows, mut heap) = (Memory::zeroed(len)?, Heap::default());
+    array.read(region, &mut rows, &mut heap)?;
+    Ok(Values { rows: rows.into(), heap })
 }
 
 /// Reads a region from its first element to its last within the memory of the pool, the next elements while
@@ -50,17 +58,18 @@ pub(crate) fn stream(
 ) -> Result<()> {
     let row = array.datatype().row_size().ok_or_else(too_large)?;
     let pool = array.pool();
-    let mut cut = untorn(region, array.chunk(), row, pool.memory())?;
+    let usual = if array.datatype().has_slots() { USUAL_SLOTS } else { USUAL_BAND };
+    let mut cut = untorn(region, array.chunk(), row, usual, pool.memory())?;
     let Some(first) = cut.next() else { return Ok(()) };
     let mut rest = cut.peekable();
     if rest.peek().is_none() {
-        return take(first.len(), &values(array, &first, row, Vec::new())?);
+        return take(first.len(), &values_in(array, &first, row, Vec::new())?);
     }
     let (used, reused) = sync_channel::<Vec<u8>>(1);
     let make = move |send: &mut dyn FnMut((Option<u64>, Values)) -> Result<()>| {
         std::iter::once(first).chain(rest).try_for_each(|band| {
             let memory = reused.try_recv().unwrap_or_default();
-            send((band.len(), values(array, &band, row, memory)?))
+            send((band.len(), values_in(array, &band, row, memory)?))
         })
     };
     pool.ahead(make, |(count, values)| {
@@ -75,9 +84,8 @@ pub(crate) fn stream(
 }
 
 /// The values of a region, in memory that may have been used before.
-fn values(array: &dyn ArraySource, region: &Region, row: usize, mut rows: Vec<u8>) -> Result<Values> {
-    let count = region.len().and_then(|n| usize::try_from(n).ok());
-    let len = count.and_then(|n| n.checked_mul(row)).ok_or_else(too_large)?;
+fn values_in(array: &dyn ArraySource, region: &Region, row: usize, mut rows: Vec<u8>) -> Result<Values> {
+    let len = bytes_of(region, row).ok_or_else(too_large)?;
     match len <= rows.len() {
         true => rows.truncate(len),
         false => rows = vec![0; len],
@@ -88,10 +96,10 @@ fn values(array: &dyn ArraySource, region: &Region, row: usize, mut rows: Vec<u8
 }
 
 /// Bands of a moderate size, larger ones where these would tear chunks, which are then decoded several times.
-fn untorn(region: &Region, chunk: &[u64], row: usize, memory: u64) -> Result<Bands> {
+fn untorn(region: &Region, chunk: &[u64], row: usize, usual: u64, memory: u64) -> Result<Bands> {
     // One band is taken while the next is read.
     let most = (memory / 3).max(LEAST_BAND);
-    let mut size = USUAL_BAND.min(most);
+    let mut size = usual.min(most);
     loop {
         let cut = bands(region, chunk, row, size)?;
         if !cut.tears_chunks() || size >= most {
@@ -132,7 +140,7 @@ fn division(region: &Region, chunk: &[u64], len: usize, threads: usize) -> Optio
 }
 
 /// The steps of one dimension before which it is cut: at borders of chunks that are at least `least` steps apart.
-fn cuts((start, count, step): (u64, u64, u64), chunk: u64, least: u64) -> Vec<u64> {
+pub(crate) fn cuts((start, count, step): (u64, u64, u64), chunk: u64, least: u64) -> Vec<u64> {
     let (chunk, step) = (chunk.max(1), step.max(1));
     let reaching = |index: u64| index.saturating_sub(start).div_ceil(step);
     let mut cuts = Vec::new();
@@ -151,7 +159,11 @@ fn cuts((start, count, step): (u64, u64, u64), chunk: u64, least: u64) -> Vec<u6
     }
 }
 
-fn too_large() -> Error {
+fn bytes_of(region: &Region, row: usize) -> Option<usize> {
+    usize::try_from(region.len()?).ok()?.checked_mul(row)
+}
+
+pub(crate) fn too_large() -> Error {
     Error::new(ErrorKind::LimitExceeded, "more elements than memory holds")
 }
 
@@ -165,11 +177,157 @@ const PARTS_A_THREAD: u64 = 4;
 const MOST_SLICES: u64 = 1 << 20;
 /// Bytes of rows that are streamed at once.
 const USUAL_BAND: u64 = 16 << 20;
+/// The same for rows with slots: what these point to is beside them.
+const USUAL_SLOTS: u64 = 1 << 20;
 const LEAST_BAND: u64 = 64 << 10;
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::pool::Pool;
+    use hyperslab_codec::Scratch;
+    use hyperslab_core::nd::{ChunkGrid, scatter};
+    use hyperslab_model::Datatype;
+    use proptest::prelude::*;
+    use std::sync::{Arc, Mutex};
+
+    /// An array in chunks, each element of which is its place in the array.
+    struct Numbers {
+        shape: Vec<u64>,
+        chunk: Vec<u64>,
+        datatype: Arc<Datatype>,
+        pool: Pool,
+        /// Chunks in the order in which they were read.
+        read: Mutex<Vec<Vec<u64>>>,
+    }
+
+    impl Numbers {
+        fn new(shape: &[u64], chunk: &[u64], threads: usize) -> Numbers {
+            Numbers {
+                shape: shape.to_vec(),
+                chunk: chunk.to_vec(),
+                datatype: Arc::new(Datatype::int(64, false)),
+                pool: Pool::new(threads, Pool::MEMORY),
+                read: Mutex::default(),
+            }
+        }
+
+        fn number(&self, index: &[u64]) -> u64 {
+            index.iter().zip(&self.shape).fold(0, |number, (index, extent)| number * extent + index)
+        }
+
+        /// How often a chunk was read at most.
+        fn most_often(&self) -> usize {
+            let mut read = self.read.lock().unwrap();
+            read.sort();
+            read.chunk_by(|a, b| a == b).map(<[_]>::len).max().unwrap_or(0)
+        }
+    }
+
+    impl ArraySource for Numbers {
+        fn extents(&self) -> Option<&[u64]> {
+            Some(&self.shape)
+        }
+        fn datatype(&self) -> &Arc<Datatype> {
+            &self.datatype
+        }
+        fn chunk(&self) -> &[u64] {
+            &self.chunk
+        }
+        fn pool(&self) -> &Pool {
+            &self.pool
+        }
+        fn stored(&self) -> Result<u64> {
+            Ok(1)
+        }
+        fn read_part(
+            &self,
+            region: &Region,
+            rows: &mut Planes<'_>,
+            _: &mut Heap<Reference>,
+            _: &mut Scratch,
+        ) -> Result<()> {
+            for chunk in ChunkGrid::regular(&self.chunk)?.chunks_in(region)? {
+                self.read.lock().unwrap().push(chunk.index.clone());
+                let mut bytes = Vec::new();
+                let mut index = chunk.start.clone();
+                for _ in 0..chunk.shape.iter().product() {
+                    bytes.extend(self.number(&index).to_ne_bytes());
+                    for (dimension, at) in index.iter_mut().enumerate().rev() {
+                        *at += 1;
+                        if *at < chunk.start[dimension] + chunk.shape[dimension] {
+                            break;
+                        }
+                        *at = chunk.start[dimension];
+                    }
+                }
+                let mut overlap = rows.overlap(&chunk.start, &chunk.shape, region, 8)?.unwrap();
+                overlap.scatter(&bytes)?;
+            }
+            Ok(())
+        }
+    }
+
+    /// The numbers of a region, got one by one.
+    fn expected(numbers: &Numbers, region: &Region) -> Vec<u8> {
+        let all: Vec<u8> = (0..numbers.shape.iter().product::<u64>()).flat_map(u64::to_ne_bytes).collect();
+        let mut out = vec![0; bytes_of(region, 8).unwrap()];
+        scatter(&all, &vec![0; region.rank()], &numbers.shape, region, &mut out, 8).unwrap();
+        out
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(40))]
+
+        #[test]
+        fn any_region_is_the_same_with_any_number_of_threads(
+            axes in prop::collection::vec((2..9_u64, 1..9_u64, 0..3_u64, 1..3_u64), 1..3),
+            last in (20_000..60_000_u64, 100..9000_u64),
+            threads in 1..5_usize,
+        ) {
+            let shape: Vec<u64> = axes.iter().map(|axis| axis.0).chain([last.0]).collect();
+            let chunk: Vec<u64> = axes.iter().map(|axis| axis.1).chain([last.1]).collect();
+            let numbers = Numbers::new(&shape, &chunk, threads);
+            let mut region = Region::all(&shape);
+            for (dimension, (extent, _, start, step)) in axes.iter().enumerate() {
+                let start = start % extent;
+                region.start[dimension] = start;
+                region.step[dimension] = *step;
+                region.count[dimension] = (extent - start).div_ceil(*step);
+            }
+            let mut out = vec![0; bytes_of(&region, 8).unwrap()];
+            numbers.read(&region, &mut out, &mut Heap::default()).unwrap();
+            prop_assert!(out == expected(&numbers, &region));
+            prop_assert_eq!(numbers.most_often(), 1);
+
+            let mut streamed = Vec::new();
+            stream(&numbers, &region, &mut |_, values| {
+                streamed.extend_from_slice(&values.rows);
+                Ok(())
+            }).unwrap();
+            prop_assert!(streamed == out);
+        }
+    }
+
+    #[test]
+    fn one_thread_after_another_reads_all_that_it_is_given() {
+        let numbers = Numbers::new(&[240, 100, 100], &[240, 10, 10], 2);
+        let region = Region::all(&numbers.shape);
+        let values = numbers.values(&region).unwrap();
+        assert!(values.rows == expected(&numbers, &region));
+        assert_eq!(numbers.most_often(), 1);
+    }
+
+    #[test]
+    fn errors_end_streams() {
+        let numbers = Numbers::new(&[1 << 22], &[1 << 16], 2);
+        let mut taken = 0;
+        let e = stream(&numbers, &Region::all(&[1 << 22]), &mut |_, _| {
+            taken += 1;
+            Err(Error::invalid("enough"))
+        });
+        assert_eq!((e.unwrap_err().to_string().as_str(), taken), ("enough", 1));
+    }
 
     fn parts(region: &Region, chunk: &[u64], len: usize, threads: usize) -> Option<(usize, usize)> {
         division(region, chunk, len, threads).map(|(dimension, cuts)| (dimension, cuts.len() + 1))
@@ -206,7 +364,9 @@ mod tests {
     #[test]
     fn bands_grow_before_they_tear_chunks() {
         let region = Region::all(&[240, 1024, 1024]);
-        let of = |chunk: &[u64], memory| untorn(&region, chunk, 4, memory).unwrap().next().unwrap().count;
+        let of = |chunk: &[u64], memory| {
+            untorn(&region, chunk, 4, USUAL_BAND, memory).unwrap().next().unwrap().count
+        };
         assert_eq!(of(&[1, 1, 1], 512 << 20), [4, 1024, 1024]);
         assert_eq!(of(&[8, 256, 256], 512 << 20), [8, 1024, 1024]);
         assert_eq!(of(&[8, 256, 256], 16 << 20), [1, 1024, 1024]);

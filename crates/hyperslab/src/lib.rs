@@ -27,6 +27,7 @@ mod pool;
 pub mod select;
 pub mod show;
 mod source;
+mod strings;
 mod walk;
 
 pub use format::{FORMATS, Format, OpenOptions, Probe, Recognition, open, open_storage, recognize};
@@ -36,4 +37,5 @@ pub use hyperslab_model::{self as model, NodePath};
 pub use hyperslab_ndl as ndl;
 pub use pool::Pool;
 pub use source::{ArraySource, Entry, Handle, Item, Origin, Source, Stored};
+pub use strings::Strings;
 pub use walk::{Step, walk, walk_to};

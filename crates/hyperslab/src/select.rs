@@ -6,18 +6,16 @@
 
 mod calendar;
 mod coordinate;
+mod read;
 mod syntax;
 mod time;
 
 use self::syntax::{Part, Pick};
-use crate::describe::zeroed_rows;
 use crate::location::nearest;
-use crate::source::{ArraySource, Entry, Item, Source};
+use crate::source::{Entry, Item, Source};
 use crate::walk::{Step, walk};
-use hyperslab_core::nd::{Region, scatter};
-use hyperslab_core::rows::Heap;
 use hyperslab_core::{Error, ErrorKind, Result};
-use hyperslab_model::{Dimension, NodeKind, NodePath, Reference, Shape, Values};
+use hyperslab_model::{Dimension, NodeKind, NodePath, Shape};
 use std::collections::BTreeSet;
 
 /// What is taken of each dimension.
@@ -110,65 +108,6 @@ impl Selected {
     pub(crate) fn along(picks: &Picks) -> Selected {
         Selected { axes: vec![Axis { picks: picks.clone(), dropped: false }] }
     }
-
-    /// Reads the selected elements, row-major.
-    ///
-    /// # Errors
-    /// If they cannot be read, or are more than memory holds.
-    pub fn read(&self, array: &dyn ArraySource) -> Result<Values> {
-        let counts = self.counts();
-        let row = array.datatype().row_size().unwrap_or(0);
-        let mut rows = zeroed_rows(array, &counts)?;
-        let mut heap: Heap<Reference> = Heap::default();
-        if counts.contains(&0) {
-            return Ok(Values { rows: rows.into(), heap });
-        }
-        let runs: Vec<Vec<Run>> = self.axes.iter().map(|axis| axis.picks.runs()).collect();
-        let out = Region::all(&counts);
-        let mut at = vec![0_usize; runs.len()];
-        // With lists of positions each combination of their runs is a box of its own.
-        loop {
-            let picked = runs.iter().zip(&at).filter_map(|(runs, at)| runs.get(*at));
-            let mut region = Region { start: vec![], count: vec![], step: vec![] };
-            let mut place = Vec::with_capacity(runs.len());
-            for run in picked {
-                region.start.push(run.start);
-                region.count.push(run.count);
-                region.step.push(run.step);
-                place.push(run.to);
-            }
-            if region.count == counts {
-                array.read(&region, &mut rows, &mut heap)?;
-                return Ok(Values { rows: rows.into(), heap });
-            }
-            let mut part = zeroed_rows(array, &region.count)?;
-            array.read(&region, &mut part, &mut heap)?;
-            scatter(&part, &place, &region.count, &out, &mut rows, row)?;
-            if !advance(&runs, &mut at) {
-                return Ok(Values { rows: rows.into(), heap });
-            }
-        }
-    }
-}
-
-/// Positions at one distance, and where they go in what is selected.
-struct Run {
-    start: u64,
-    count: u64,
-    step: u64,
-    to: u64,
-}
-
-/// The next combination of runs; false after the last.
-fn advance(runs: &[Vec<Run>], at: &mut [usize]) -> bool {
-    for (runs, at) in runs.iter().zip(at).rev() {
-        *at += 1;
-        if *at < runs.len() {
-            return true;
-        }
-        *at = 0;
-    }
-    false
 }
 
 impl Axis {
@@ -184,31 +123,6 @@ impl Picks {
             Picks::Range { count, .. } => *count,
             Picks::List(list) => list.len() as u64,
         }
-    }
-
-    /// The positions as runs, each as long as can be.
-    fn runs(&self) -> Vec<Run> {
-        let list = match self {
-            Picks::Range { start, count, step } => {
-                return vec![Run { start: *start, count: *count, step: *step, to: 0 }];
-            }
-            Picks::List(list) => list,
-        };
-        let mut runs: Vec<Run> = Vec::new();
-        for (to, position) in (0..).zip(list) {
-            if let Some(Run { start, count, step, .. }) = runs.last_mut() {
-                let next = if *count == 1 { position.checked_sub(*start) } else { Some(*step) };
-                let next = next.filter(|next| {
-                    *next > 0 && start.checked_add(count.saturating_mul(*next)) == Some(*position)
-                });
-                if let Some(next) = next {
-                    (*count, *step) = (*count + 1, next);
-                    continue;
-                }
-            }
-            runs.push(Run { start: *position, count: 1, step: 1, to });
-        }
-        runs
     }
 
     /// The position number `at`.

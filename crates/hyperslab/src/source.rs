@@ -6,7 +6,9 @@ use hyperslab_codec::Scratch;
 use hyperslab_core::nd::{Planes, Region, element_count};
 use hyperslab_core::rows::Heap;
 use hyperslab_core::{Error, ErrorKind, Limits, Result};
-use hyperslab_model::{Datatype, Link, Node, NodeKind, NodePath, Reference, Shape, Storage, Unreadable};
+use hyperslab_model::{
+    Datatype, Link, Node, NodeKind, NodePath, Reference, Shape, Storage, Unreadable, Values,
+};
 use std::sync::Arc;
 
 /// An opened file: an immutable tree of objects that many threads may read at once.
@@ -113,9 +115,19 @@ pub trait ArraySource: Send + Sync {
         scratch: &mut Scratch,
     ) -> Result<()>;
 
-    /// Whether parts can be read at once: elements do not point to others, whose order in the heap would be that
-    /// of the threads, and to find them takes less than to read them.
-    fn is_divisible(&self) -> bool;
+    /// The elements of `region`, in memory of their own.
+    ///
+    /// # Errors
+    /// As [`ArraySource::read`], also if they are more than memory holds.
+    fn values(&self, region: &Region) -> Result<Values> {
+        engine::values(self, region)
+    }
+
+    /// Whether several parts can be read at once for little more than the whole: elements that are scattered over
+    /// other files have to be found for each part.
+    fn is_divisible(&self) -> bool {
+        true
+    }
 
     /// Bytes that the elements take in the file.
     ///

@@ -163,8 +163,7 @@ impl Comparison<'_> {
         let (Some((ta, a)), Some((tb, b))) = (a, b) else { return };
         let (mut a, mut b) = (Elements::new(ta, a), Elements::new(tb, b));
         self.differ(name, "elements", a.len().to_string(), b.len().to_string());
-        if let Some((index, (x, y))) =
-            a.by_ref().zip(b.by_ref()).enumerate().find(|(_, (x, y))| !x.same(*y))
+        if let Some((index, (x, y))) = a.by_ref().zip(b.by_ref()).enumerate().find(|(_, (x, y))| !x.same(*y))
         {
             let show = |e: ElementRef<'_>| format!("element {index}: {:?}", e.get());
             self.differ(name, "value", show(x), show(y));

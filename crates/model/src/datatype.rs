@@ -193,6 +193,30 @@ impl Datatype {
         })
     }
 
+    /// Whether rows have [slots](hyperslab_core::rows::Slot), which point to what does not fit in them.
+    pub fn has_slots(&self) -> bool {
+        match self {
+            Datatype::String(Text::Variable)
+            | Datatype::Vlen(_)
+            | Datatype::ObjRef
+            | Datatype::RegRef
+            | Datatype::Reference => true,
+            Datatype::Compound(members) => members.iter().any(|member| member.datatype.has_slots()),
+            Datatype::Array { base, .. } | Datatype::Nullable(base) => base.has_slots(),
+            Datatype::Named(_, of) => of.has_slots(),
+            Datatype::Int { .. }
+            | Datatype::Float(_)
+            | Datatype::Complex(_)
+            | Datatype::Bool
+            | Datatype::Time { .. }
+            | Datatype::Datetime(_)
+            | Datatype::Bitfield { .. }
+            | Datatype::String(Text::Fixed { .. })
+            | Datatype::Opaque { .. }
+            | Datatype::Enum { .. } => false,
+        }
+    }
+
     /// The type behind a name.
     pub fn resolved(&self) -> &Datatype {
         match self {

@@ -52,11 +52,6 @@ impl Array {
         self.elements.converter.row_size()
     }
 
-    /// Whether elements point to others, which are added to a heap as they are read.
-    pub fn has_slots(&self) -> bool {
-        self.elements.converter.has_slots()
-    }
-
     /// Whether elements are in the file itself, so that reading it part by part costs little more than at
     /// once. Those of other datasets have to be found for each part.
     pub fn is_stored_here(&self) -> bool {

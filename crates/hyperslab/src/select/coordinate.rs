@@ -3,10 +3,8 @@
 use super::Picks;
 use super::syntax::Wanted;
 use super::time::{Counting, Instant};
-use crate::describe::zeroed_rows;
 use crate::source::{ArraySource, Handle, Item, Source, check_size};
 use hyperslab_core::nd::Region;
-use hyperslab_core::rows::Heap;
 use hyperslab_core::{Error, Result};
 use hyperslab_model::{Datatype, Element, ElementRef, Elements, Float, NodePath, Values};
 use std::borrow::Cow;
@@ -326,10 +324,7 @@ fn each(array: &dyn ArraySource, extent: u64, visit: &mut dyn FnMut(u64, Element
 }
 
 fn block(array: &dyn ArraySource, start: u64, count: u64) -> Result<Values> {
-    let mut rows = zeroed_rows(array, &[count])?;
-    let mut heap = Heap::default();
-    array.read(&Region::new(vec![start], vec![count]), &mut rows, &mut heap)?;
-    Ok(Values { rows: rows.into(), heap })
+    array.values(&Region::new(vec![start], vec![count]))
 }
 
 /// The help that names the text most like `word`, of the first.

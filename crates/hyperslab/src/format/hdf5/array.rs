@@ -60,7 +60,7 @@ impl ArraySource for Hdf5Array<'_> {
     }
 
     fn is_divisible(&self) -> bool {
-        self.array.is_stored_here() && !self.array.has_slots()
+        self.array.is_stored_here()
     }
 
     fn stored(&self) -> Result<u64> {

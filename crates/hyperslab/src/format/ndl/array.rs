@@ -110,10 +110,6 @@ impl ArraySource for NdlArray<'_> {
         }
     }
 
-    fn is_divisible(&self) -> bool {
-        false
-    }
-
     fn stored(&self) -> Result<u64> {
         Ok(match &self.values {
             Elements::Written(values) => bytes(values),

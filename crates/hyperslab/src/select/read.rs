@@ -1,0 +1,259 @@
+//! Reading what is selected, no chunk more often than it must be.
+
+use super::{Picks, Selected};
+use crate::engine::{cuts, too_large};
+use crate::source::ArraySource;
+use hyperslab_core::Result;
+use hyperslab_core::memory::Memory;
+use hyperslab_core::nd::{Planes, Region, element_count, scatter};
+use hyperslab_core::rows::Heap;
+use hyperslab_model::{Reference, Values};
+
+impl Selected {
+    /// Reads the selected elements, row-major.
+    ///
+    /// # Errors
+    /// If they cannot be read, or are more than memory holds.
+    pub fn read(&self, array: &dyn ArraySource) -> Result<Values> {
+        let counts = self.counts();
+        let picks = self.axes.iter().map(|axis| &axis.picks);
+        let ranges: Option<Vec<_>> = picks.clone().map(Picks::as_range).collect();
+        if let Some(ranges) = ranges {
+            return array.values(&region_of(&ranges));
+        }
+        let row = array.datatype().row_size().ok_or_else(too_large)?;
+        let mut reading = Reading {
+            array,
+            row,
+            rows: zeroed(&counts, row)?,
+            out: Region::all(&counts),
+            heap: Heap::default(),
+        };
+        if !counts.contains(&0) {
+            // Of each position of a dimension, all that is selected along those after it.
+            let mut bytes = row as u64;
+            let mut tiles: Vec<Vec<Tile>> = Vec::with_capacity(counts.len());
+            for (dimension, picks) in picks.enumerate().rev() {
+                let chunk = array.chunk().get(dimension).copied().unwrap_or(1);
+                tiles.push(picks.tiles(chunk, bytes));
+                bytes = bytes.saturating_mul(picks.count());
+            }
+            tiles.reverse();
+            divide(&mut tiles, array.chunk(), row, array.pool().memory() / 4);
+            each_combination(&tiles, &mut |tiles| reading.tile(tiles))?;
+        }
+        Ok(Values { rows: reading.rows.into(), heap: reading.heap })
+    }
+}
+
+/// Positions along a dimension at one distance, and where they go in what is selected.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Run {
+    start: u64,
+    count: u64,
+    step: u64,
+    to: u64,
+}
+
+/// Positions that lie in one chunk along a dimension, or all of a range.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Tile {
+    /// What is read for them.
+    hull: Run,
+    /// Within the hull, whose first position is 0.
+    runs: Vec<Run>,
+}
+
+impl Picks {
+    fn as_range(&self) -> Option<Run> {
+        match self {
+            Picks::Range { start, count, step } => {
+                Some(Run { start: *start, count: *count, step: *step, to: 0 })
+            }
+            Picks::List(_) => None,
+        }
+    }
+
+    /// The positions by the chunks of `chunk` positions that they lie in, each of which takes so many bytes.
+    fn tiles(&self, chunk: u64, bytes: u64) -> Vec<Tile> {
+        let list = match self {
+            Picks::Range { start, count, step } => {
+                let hull = Run { start: *start, count: *count, step: *step, to: 0 };
+                return vec![Tile { runs: vec![Run { start: 0, step: 1, ..hull.clone() }], hull }];
+            }
+            Picks::List(list) => list,
+        };
+        // In one piece, positions are read together if little lies between them.
+        let near = (NEAR / bytes.max(1)).max(1).next_multiple_of(chunk.max(1));
+        let mut sorted: Vec<(u64, u64)> = list.iter().copied().zip(0..).collect();
+        sorted.sort_unstable();
+        let mut tiles: Vec<Tile> = Vec::new();
+        for (position, to) in sorted {
+            match tiles.last_mut() {
+                Some(tile) if tile.hull.start / near == position / near => tile.add(position, to),
+                _ => tiles.push(Tile {
+                    hull: Run { start: position, count: 1, step: 1, to: 0 },
+                    runs: vec![Run { start: 0, count: 1, step: 1, to }],
+                }),
+            }
+        }
+        tiles.iter_mut().for_each(Tile::tighten);
+        tiles
+    }
+}
+
+impl Tile {
+    /// Adds a position, none of which are before the last.
+    fn add(&mut self, position: u64, to: u64) {
+        let at = position - self.hull.start;
+        self.hull.count = at + 1;
+        if let Some(Run { start, count, step, to: first }) = self.runs.last_mut() {
+            let next = if *count == 1 { at - *start } else { *step };
+            if next > 0 && *start + *count * next == at && *first + *count == to {
+                (*count, *step) = (*count + 1, next);
+                return;
+            }
+        }
+        self.runs.push(Run { start: at, count: 1, step: 1, to });
+    }
+
+    /// Positions at one distance need no hull.
+    fn tighten(&mut self) {
+        if let [only] = self.runs.as_mut_slice() {
+            self.hull = Run { start: self.hull.start, count: only.count, step: only.step, to: 0 };
+            *only = Run { start: 0, count: only.count, step: 1, to: only.to };
+        }
+    }
+
+    /// Its part of `count` positions from `first` on.
+    fn part(&self, first: u64, count: u64) -> Tile {
+        let Run { start, step, .. } = self.hull;
+        Tile {
+            hull: Run { start: start + first * step, count, step, to: 0 },
+            runs: vec![Run { start: 0, count, step: 1, to: first }],
+        }
+    }
+}
+
+/// Divides ranges at borders of chunks, as far as hulls would take more than `most` bytes otherwise.
+fn divide(tiles: &mut [Vec<Tile>], chunk: &[u64], row: usize, most: u64) {
+    let longest = |tiles: &[Tile]| tiles.iter().map(|tile| tile.hull.count).max().unwrap_or(0);
+    for (dimension, chunk) in (0..tiles.len()).zip(chunk.iter().copied().chain(std::iter::repeat(1))) {
+        let counts: Vec<_> = tiles.iter().map(|tiles| longest(tiles)).collect();
+        let bytes = element_count(&counts).unwrap_or(u64::MAX).saturating_mul(row as u64);
+        let Some(own) = tiles.get_mut(dimension) else { return };
+        let [range] = own.as_slice() else { continue };
+        let is_range = range.runs.len() == 1 && range.runs.iter().all(|run| run.count == range.hull.count);
+        if bytes <= most || !is_range {
+            continue;
+        }
+        let Run { start, count, step, .. } = range.hull;
+        let each = (bytes / count.max(1)).max(1);
+        let cuts = cuts((start, count, step), chunk, (most / each).max(1));
+        let begins = std::iter::once(0).chain(cuts.iter().copied());
+        let ends = cuts.iter().copied().chain([count]);
+        *own = begins.zip(ends).map(|(begin, end)| range.part(begin, end - begin)).collect();
+    }
+}
+
+struct Reading<'a> {
+    array: &'a dyn ArraySource,
+    row: usize,
+    rows: Memory,
+    /// All that is selected.
+    out: Region,
+    heap: Heap<Reference>,
+}
+
+impl Reading<'_> {
+    /// Reads what lies in one tile of each dimension, and puts it in place.
+    fn tile(&mut self, tiles: &[&Tile]) -> Result<()> {
+        let hull: Vec<_> = tiles.iter().map(|tile| tile.hull.clone()).collect();
+        let counts: Vec<_> = hull.iter().map(|run| run.count).collect();
+        let mut whole = zeroed(&counts, self.row)?;
+        self.array.read(&region_of(&hull), &mut whole, &mut self.heap)?;
+        let runs: Vec<Vec<Run>> = tiles.iter().map(|tile| tile.runs.clone()).collect();
+        let Reading { row, rows, out, .. } = self;
+        each_combination(&runs, &mut |runs| {
+            let part = region_of(runs);
+            let place: Vec<_> = runs.iter().map(|run| run.to).collect();
+            let mut target = Planes::whole(rows);
+            let Some(mut overlap) = target.overlap(&place, &part.count, out, *row)? else { return Ok(()) };
+            if part.count == counts {
+                return overlap.scatter(&whole);
+            }
+            let mut picked = zeroed(&part.count, *row)?;
+            scatter(&whole, &vec![0; counts.len()], &counts, &part, &mut picked, *row)?;
+            overlap.scatter(&picked)
+        })
+    }
+}
+
+/// Calls `visit` with one of each list, for every combination, row-major.
+fn each_combination<T>(lists: &[Vec<T>], visit: &mut dyn FnMut(&[&T]) -> Result<()>) -> Result<()> {
+    let mut at = vec![0_usize; lists.len()];
+    loop {
+        let picked: Vec<&T> = lists.iter().zip(&at).filter_map(|(list, at)| list.get(*at)).collect();
+        visit(&picked)?;
+        let mut done = true;
+        for (list, at) in lists.iter().zip(&mut at).rev() {
+            *at += 1;
+            if *at < list.len() {
+                done = false;
+                break;
+            }
+            *at = 0;
+        }
+        if done {
+            return Ok(());
+        }
+    }
+}
+
+fn region_of<R: std::borrow::Borrow<Run>>(runs: &[R]) -> Region {
+    let of = |what: fn(&Run) -> u64| runs.iter().map(|run| what(run.borrow())).collect();
+    Region { start: of(|run| run.start), count: of(|run| run.count), step: of(|run| run.step) }
+}
+
+fn zeroed(counts: &[u64], row: usize) -> Result<Memory> {
+    let len = element_count(counts).and_then(|count| usize::try_from(count).ok()?.checked_mul(row));
+    Memory::zeroed(len.ok_or_else(too_large)?)
+}
+
+/// Bytes between positions that are cheaper read than skipped.
+const NEAR: u64 = 4096;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn run(start: u64, count: u64, step: u64, to: u64) -> Run {
+        Run { start, count, step, to }
+    }
+
+    #[test]
+    fn positions_of_one_chunk_are_read_together() {
+        let tiles = Picks::List(vec![5, 7, 9, 1002, 1000, 2500]).tiles(1000, 8);
+        assert_eq!(tiles[0], Tile { hull: run(5, 3, 2, 0), runs: vec![run(0, 3, 1, 0)] });
+        assert_eq!(tiles[1], Tile { hull: run(1000, 3, 1, 0), runs: vec![run(0, 1, 1, 4), run(2, 1, 1, 3)] });
+        assert_eq!(tiles[2], Tile { hull: run(2500, 1, 1, 0), runs: vec![run(0, 1, 1, 5)] });
+        assert_eq!(tiles.len(), 3);
+    }
+
+    #[test]
+    fn one_position_can_be_wanted_twice() {
+        let tiles = Picks::List(vec![3, 3]).tiles(10, 1 << 20);
+        assert_eq!(tiles, [Tile { hull: run(3, 1, 1, 0), runs: vec![run(0, 1, 1, 0), run(0, 1, 1, 1)] }]);
+    }
+
+    #[test]
+    fn ranges_beside_lists_are_divided_where_their_hulls_would_be_too_large() {
+        let range = Picks::Range { start: 0, count: 100, step: 1 };
+        let mut tiles = vec![Picks::List(vec![0, 5, 9]).tiles(10, 1 << 20), range.tiles(30, 1 << 20)];
+        divide(&mut tiles, &[10, 30], 1, 400);
+        assert_eq!(tiles[0].len(), 1);
+        let parts: Vec<_> = tiles[1].iter().map(|tile| (tile.hull.start, tile.hull.count)).collect();
+        assert_eq!(parts, [(0, 60), (60, 40)]);
+        assert_eq!(tiles[1][1].runs, [run(0, 40, 1, 60)]);
+    }
+}
