@@ -12,7 +12,7 @@ use crate::metadata::{ChunkKeyEncoding, v2, v3};
 use crate::store::{Key, Store};
 use bytes::Bytes;
 use hyperslab_codec::Scratch;
-use hyperslab_core::nd::{ChunkGrid, Region, fill};
+use hyperslab_core::nd::{ChunkGrid, Region, element_count, fill};
 use hyperslab_core::rows::{Heap, Slot};
 use hyperslab_core::{Error, ErrorKind, Limits, Result};
 
@@ -42,7 +42,8 @@ impl Array {
             Metadata::V2Array { array, .. } => Array::of_v2(&node.path, array, limits),
             _ => Err(Error::invalid("is a group, not an array")),
         };
-        array.map_err(|e| e.in_object(format_args!("/{}", node.path)))
+        let checked = array.and_then(|array| array.check_chunk_size().map(|()| array));
+        checked.map_err(|e| e.in_object(format_args!("/{}", node.path)))
     }
 
     /// The size along each dimension.
@@ -130,6 +131,21 @@ impl Array {
         scratch: &mut Scratch,
     ) -> Result<Option<Bytes>> {
         self.chain.encode(rows, shape, &mut Writer { fill: Some(&self.fill), heap: &heap.buffers, scratch })
+    }
+
+    /// Refuses chunks that no memory could hold, which would only be found out where one is read or filled.
+    fn check_chunk_size(&self) -> Result<()> {
+        let first = self.grid.chunk(&vec![0; self.shape.len()])?.shape;
+        let bytes = element_count(&first).and_then(|count| count.checked_mul(self.row as u64));
+        match bytes.and_then(|bytes| i64::try_from(bytes).ok()) {
+            Some(_) => Ok(()),
+            None => {
+                let row = self.row;
+                Err(Error::malformed(format!(
+                    "chunks of {first:?} elements of {row} bytes, beyond all memory"
+                )))
+            }
+        }
     }
 
     fn of_v3(path: &Key, metadata: &v3::ArrayMetadata, limits: &Limits) -> Result<Array> {

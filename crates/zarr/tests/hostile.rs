@@ -104,8 +104,8 @@ fn sizes_past_64_bits_are_refused() {
     assert_eq!(
         of_array_2(r#""chunks":[4294967296,4294967296]"#),
         [
-            "rows outside their buffer",
-            "zarr/size / .zarray 4:13-37: chunks of [4294967296, 4294967296] elements, of at most 2^64 - 1 bytes expected"
+            "/: chunks of [4294967296, 4294967296] elements of 2 bytes, beyond all memory",
+            "zarr/size / .zarray 4:13-37: chunks of [4294967296, 4294967296] elements, expected less than 2^63 bytes"
         ]
     );
     assert_eq!(of_array(r#""shape":[18446744073709551615]"#), ["more elements than this test reads"]);

@@ -42,16 +42,15 @@ impl Checker<'_> {
                 }
             }
         }
-        if let Some(chunks) = &mut chunks {
+        if let Some(chunks) = &mut chunks
+            && self.check_sizes(chunks, document)
+        {
             match Array::new(node, &self.limits) {
                 Ok(_) => chunks.is_readable = true,
                 Err(e) => {
                     self.tell_refused(path, document, &e);
                 }
             }
-        }
-        if let Some(chunks) = &chunks {
-            self.check_sizes(chunks, document);
         }
         for name in listing.values.iter().filter(|name| !names::is_document(name)) {
             self.below_array(path, path, name, &mut chunks);
@@ -133,26 +132,28 @@ impl Checker<'_> {
         }
     }
 
-    /// Checks the size of chunks and shards, whether there are any or not.
-    fn check_sizes(&mut self, chunks: &Chunks<'_>, document: &Document) {
+    /// Checks the size of chunks and shards, whether there are any or not. False if nobody could hold a chunk.
+    fn check_sizes(&mut self, chunks: &Chunks<'_>, document: &Document) -> bool {
         let path = &chunks.node.path;
         let (shape, element, there) = match &chunks.node.metadata {
             Metadata::V3(v3::NodeMetadata::Array(array)) => {
                 (&array.shape, array.data_type.stored_size(), "/chunk_grid")
             }
             Metadata::V2Array { array, .. } => (&array.shape, array.dtype.data_type.stored_size(), "/chunks"),
-            _ => return,
+            _ => return false,
         };
         if element_count(shape).and_then(|count| count.checked_mul(element.unwrap_or(1))).is_none() {
             let message = format!("{shape:?} elements take more than 2^64 - 1 bytes");
             self.tell_at(&rule::LIMIT, path, document, "/shape", message);
         }
         let first = chunks.grid.chunk(&vec![0; shape.len()]).map(|chunk| chunk.shape).unwrap_or_default();
-        if element_count(&first).and_then(|count| count.checked_mul(element.unwrap_or(1))).is_none() {
-            let message = format!("chunks of {first:?} elements, of at most 2^64 - 1 bytes expected");
+        let bytes = element_count(&first).and_then(|count| count.checked_mul(element.unwrap_or(1)));
+        if bytes.and_then(|bytes| i64::try_from(bytes).ok()).is_none() {
+            let message = format!("chunks of {first:?} elements, expected less than 2^63 bytes");
             self.tell_at(&rule::SIZE, path, document, there, message);
+            return false;
         }
-        let Metadata::V3(v3::NodeMetadata::Array(array)) = &chunks.node.metadata else { return };
+        let Metadata::V3(v3::NodeMetadata::Array(array)) = &chunks.node.metadata else { return true };
         for (number, codec) in array.codecs.iter().enumerate() {
             let inner = codec.configuration.as_ref().and_then(|members| members.get("chunk_shape"));
             let inner = inner.and_then(super::chunk::integers);
@@ -165,6 +166,7 @@ impl Checker<'_> {
                 self.tell_at(&rule::SHARD_SHAPE, path, document, &pointer, message);
             }
         }
+        true
     }
 }
 

@@ -61,7 +61,7 @@ rules! {
     RESERVED_NAME Error "zarr/reserved-name" "v3 Node names" "a node has a name that no node may have"
         => "rename the folder; readers leave out names that are reserved";
     SHAPE Error "zarr/shape" "v3 shape, v2 Metadata" "a shape is no list of integers from 0 to 2^64 - 1";
-    SIZE Error "zarr/size" "v3 chunk_grid, v2 chunks" "a chunk would have more than 2^64 - 1 bytes";
+    SIZE Error "zarr/size" "v3 chunk_grid, v2 chunks" "a chunk would have 2^63 bytes or more";
     DATA_TYPE Error "zarr/data-type" "v3 data_type, v2 Data type encoding" "a data type contradicts itself";
     CHUNK_GRID Error "zarr/chunk-grid" "v3 Chunk grids, v2 chunks"
         "chunks are of no elements, of other dimensions than the array, or do not reach its end";
