@@ -158,7 +158,7 @@ impl Source for Hdf5Source {
         let object = self.file.object(Address(group.id))?;
         let Links { links, unreadable } = object.all_links(&self.file)?;
         check_paths(&self.file, &group.path, links.len().saturating_add(unreadable.len()))?;
-        let mut members: Vec<Entry> = links.into_iter().map(|link| self.member(&group.path, link)).collect();
+        let mut members = self.in_file_order(&group.path, links);
         if self.netcdf {
             self.order_dimensions(&mut members);
         }
@@ -213,6 +213,24 @@ impl Hdf5Source {
             true => Ok(object.links(&self.file)?.into_iter().find(|link| text(&link.name) == name)),
             false => Ok(None),
         }
+    }
+
+    /// The members that links lead to, in the order of the links. Their headers are read in the order in which they
+    /// lie in the file, where one read brings several: names order them otherwise.
+    fn in_file_order(&self, group: &NodePath, links: Vec<Hdf5Link>) -> Vec<Entry> {
+        let address = |link: &Hdf5Link| match link.target {
+            Target::Hard(address) => address.0,
+            _ => u64::MAX,
+        };
+        if links.is_sorted_by_key(address) {
+            return links.into_iter().map(|link| self.member(group, link)).collect();
+        }
+        let mut links: Vec<(usize, Hdf5Link)> = links.into_iter().enumerate().collect();
+        links.sort_by_key(|(_, link)| address(link));
+        let mut members: Vec<_> =
+            links.into_iter().map(|(place, link)| (place, self.member(group, link))).collect();
+        members.sort_unstable_by_key(|(place, _)| *place);
+        members.into_iter().map(|(_, entry)| entry).collect()
     }
 
     fn member(&self, group: &NodePath, link: Hdf5Link) -> Entry {
