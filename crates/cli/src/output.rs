@@ -246,9 +246,11 @@ fn columns(text: &str) -> usize {
 pub(crate) fn open(
     location: &Location,
     common: &Common,
+    watch: Option<hyperslab::Watch>,
     messages: &Messages,
 ) -> Result<std::sync::Arc<dyn hyperslab::Source>> {
     let mut options = common.open_options();
+    options.watch = watch;
     let source = match location.store.as_str() {
         "-" => {
             options.format.get_or_insert("ndl".into());

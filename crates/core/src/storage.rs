@@ -1,7 +1,7 @@
 //! Positional reading: what the format crates need of a file, and nothing more.
 //!
 //! Behaviour is added by wrapping: [`Cached`] keeps blocks of metadata, [`Joined`] makes one of several,
-//! [`Faulty`] fails where a test wants. [`Siblings`] opens other files that an opened one names.
+//! [`Faulty`] fails where a test wants, [`Watched`] tells how much is read. [`Siblings`] opens other files that an opened one names.
 
 mod cached;
 mod faulty;
@@ -9,12 +9,14 @@ mod file;
 mod joined;
 mod memory;
 mod siblings;
+mod watched;
 
 pub use cached::Cached;
 pub use faulty::{Fault, Faulty};
 pub use file::FileStorage;
 pub use joined::{Joined, Part};
 pub use siblings::{Directory, Lonely, Siblings};
+pub use watched::Watched;
 
 use crate::Result;
 use bytes::Bytes;

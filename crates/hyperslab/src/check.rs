@@ -135,7 +135,7 @@ pub fn check(path: &Path, open: &OpenOptions, options: &CheckOptions) -> Result<
         }
         false => open_file(path, open).and_then(|storage| {
             let format = format_of(&storage, Some(path), open)?;
-            format.check(Box::new(storage), open, options)
+            format.check(open.watched(storage), open, options)
         }),
     };
     checked.map_err(|error| error.in_file(path.display()))

@@ -7,7 +7,7 @@ mod zarr;
 use crate::check::{CheckOptions, Report};
 use crate::pool::Pool;
 use crate::source::Source;
-use hyperslab_core::storage::{FileStorage, ReadAt};
+use hyperslab_core::storage::{FileStorage, ReadAt, Watched};
 use hyperslab_core::{Error, ErrorKind, Limits, Result};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -100,8 +100,37 @@ pub struct OpenOptions {
     pub format: Option<String>,
     /// The threads that read, and their memory.
     pub pool: Pool,
+    /// Who is told how much is read.
+    pub watch: Option<Watch>,
     /// Folders, beside that of the opened file, in which files that it names may be followed.
     pub allow_external: Vec<PathBuf>,
+}
+
+/// Is told of every read of an opened file how many bytes it was, by the thread that read them.
+#[derive(Clone)]
+pub struct Watch(Arc<dyn Fn(u64) + Send + Sync>);
+
+impl Watch {
+    /// Tells `seen`.
+    pub fn new(seen: impl Fn(u64) + Send + Sync + 'static) -> Watch {
+        Watch(Arc::new(seen))
+    }
+}
+
+impl std::fmt::Debug for Watch {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Watch")
+    }
+}
+
+impl OpenOptions {
+    /// The storage as formats get it.
+    pub(crate) fn watched(&self, storage: FileStorage) -> Box<dyn ReadAt> {
+        match &self.watch {
+            Some(Watch(seen)) => Box::new(Watched::new(storage, Arc::clone(seen))),
+            None => Box::new(storage),
+        }
+    }
 }
 
 /// The beginning of a file, and of the places where a signature may also stand: read once, shown to every
@@ -148,7 +177,7 @@ pub fn open(path: &Path, options: &OpenOptions) -> Result<Arc<dyn Source>> {
         true => format_of_directory(path, options).and_then(|format| format.open_directory(path, options)),
         false => open_file(path, options).and_then(|storage| {
             let format = format_of(&storage, Some(path), options)?;
-            format.open(Box::new(storage), options)
+            format.open(options.watched(storage), options)
         }),
     };
     opened.map_err(|error| error.in_file(path.display()))

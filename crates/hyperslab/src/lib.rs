@@ -30,7 +30,7 @@ mod source;
 mod strings;
 mod walk;
 
-pub use format::{FORMATS, Format, OpenOptions, Probe, Recognition, open, open_storage, recognize};
+pub use format::{FORMATS, Format, OpenOptions, Probe, Recognition, Watch, open, open_storage, recognize};
 pub use hyperslab_core::storage::{FileStorage, ReadAt};
 pub use hyperslab_core::{Error, ErrorKind, Limits, Result, Severity};
 pub use hyperslab_model::{self as model, NodePath};

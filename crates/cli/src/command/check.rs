@@ -5,6 +5,7 @@ mod sarif;
 use crate::args::{Check, Common, Findings};
 use crate::exit::Exit;
 use crate::output::{Messages, paints_stdout, standard_input, without_controls};
+use crate::progress::Progress;
 use hyperslab::check::{CheckOptions, Finding, Place, Report, Spot, check, check_storage};
 use hyperslab::location::Location;
 use hyperslab::ndl::{Diagnostic, Source};
@@ -66,6 +67,7 @@ fn checked(location: &Location, args: &Check, common: &Common) -> Result<Report>
     let Check { strict, lenient, pure, quick, .. } = *args;
     let options = CheckOptions { strict, lenient, pure, quick };
     let mut open = common.open_options();
+    open.watch = Progress::of_reading("check", &location.store, false, common);
     match location.store.as_str() {
         "-" => {
             open.format.get_or_insert("ndl".into());

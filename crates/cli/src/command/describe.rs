@@ -3,6 +3,7 @@
 use crate::args::{Common, Describe, Detail};
 use crate::exit::Exit;
 use crate::output::{Messages, Painter, open, paints_stdout};
+use crate::progress::Progress;
 use hyperslab::Result;
 use hyperslab::describe::{DescribeOptions, Description, describe};
 use hyperslab::location::Location;
@@ -54,7 +55,8 @@ fn one(
     messages: &Messages,
     out: &mut dyn Write,
 ) -> Result<Description> {
-    let source = open(location, common, messages)?;
+    let watch = Progress::of_reading("describe", &location.store, args.to.output.is_none(), common);
+    let source = open(location, common, watch, messages)?;
     let targets = location.targets(&*source)?;
     if let Some(name) = targets.iter().find_map(|target| target.attribute.as_ref()) {
         let text = format!("@{name} is an attribute; `hyperslab show` shows it");

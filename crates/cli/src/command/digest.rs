@@ -35,7 +35,7 @@ pub(crate) fn run(args: &Digest, common: &Common, messages: &Messages, out: &mut
 }
 
 fn digest(location: &Location, common: &Common, messages: &Messages) -> Result<Vec<Line>> {
-    let source = open(location, common, messages)?;
+    let source = open(location, common, None, messages)?;
     let mut progress = Progress::new("digest", common);
     let mut found = Vec::new();
     let targets = location.targets(&*source)?;
@@ -47,7 +47,9 @@ fn digest(location: &Location, common: &Common, messages: &Messages) -> Result<V
     } else {
         for target in outermost(&targets) {
             let path = &target.entry.handle.path;
-            found.extend(lines_with(&*source, path, &mut |path, bytes| progress.update(path, bytes))?);
+            found.extend(lines_with(&*source, path, &mut |path, bytes| {
+                progress.update(path.as_str(), bytes)
+            })?);
         }
     }
     found.sort_by(|a, b| a.path.as_bytes().cmp(b.path.as_bytes()));

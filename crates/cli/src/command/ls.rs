@@ -3,6 +3,7 @@
 use crate::args::{Common, Ls};
 use crate::exit::Exit;
 use crate::output::{Column, Messages, Table, open, paints_stdout};
+use crate::progress::Progress;
 use hyperslab::list::{self, Counts, Row};
 use hyperslab::location::Location;
 use hyperslab::{Entry, Error, Item, Result, Source};
@@ -20,7 +21,8 @@ pub(crate) fn run(args: &Ls, common: &Common, messages: &Messages, out: &mut dyn
             worst = worst.max(directory(&location.store, args, common, messages, out)?);
             continue;
         }
-        let listed = open(&location, common, messages).and_then(|source| {
+        let watch = Progress::of_reading("ls", &location.store, args.to.output.is_none(), common);
+        let listed = open(&location, common, watch, messages).and_then(|source| {
             for target in location.targets(&*source)? {
                 if let Some(name) = target.attribute {
                     return Err(Error::invalid(format!(

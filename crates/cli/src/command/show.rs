@@ -3,6 +3,7 @@
 use crate::args::{Common, Form, Show};
 use crate::exit::Exit;
 use crate::output::{Column, Messages, Table, open, paints_stdout};
+use crate::progress::Progress;
 use hyperslab::location::Location;
 use hyperslab::model::{Datatype, Element, ElementRef};
 use hyperslab::show::{Shown, show};
@@ -11,7 +12,8 @@ use std::io::Write;
 
 pub(crate) fn run(args: &Show, common: &Common, messages: &Messages, out: &mut dyn Write) -> Result<Exit> {
     let location = Location::parse(&args.location);
-    let shown = open(&location, common, messages).and_then(|source| {
+    let watch = Progress::of_reading("show", &location.store, false, common);
+    let shown = open(&location, common, watch, messages).and_then(|source| {
         let targets = location.targets(&*source)?;
         match targets.as_slice() {
             [target] => show(&*source, target, &args.select),
