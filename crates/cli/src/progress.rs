@@ -66,7 +66,9 @@ impl Progress {
         self.said = Some(now);
         let seconds = (now - self.begun).as_millis().max(1);
         let rate = u64::try_from(u128::from(bytes) * 1000 / seconds).unwrap_or(u64::MAX);
-        let (verb, shown) = (self.verb, without_controls(subject));
+        let verb = self.verb;
+        let clean = without_controls(subject);
+        let shown = clean.as_deref().unwrap_or(subject);
         let text = match self.how {
             How::Json => {
                 let path = serde_json::Value::from(subject);
