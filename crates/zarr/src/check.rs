@@ -334,10 +334,12 @@ impl Checker<'_> {
         pointer: &str,
         message: String,
     ) {
-        let (object, key) = (Some(path), Some(&document.key));
-        let (range, _) = text::locate(&document.text, pointer);
-        let place = Some(text::place(&document.text, &range));
-        self.findings.add(rule, Found { object, key, place, message, hint: None });
+        // Places take a look at the whole document, which findings that are only counted do without.
+        if self.findings.wants(rule) {
+            let (object, key) = (Some(path), Some(&document.key));
+            let place = Some(document.place(pointer));
+            self.findings.give(rule, Found { object, key, place, message, hint: None });
+        }
     }
 }
 

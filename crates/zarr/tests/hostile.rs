@@ -6,7 +6,7 @@ use hyperslab_core::nd::Region;
 use hyperslab_core::rows::Heap;
 use hyperslab_core::{Error, Limits, Result};
 use hyperslab_zarr::Array;
-use hyperslab_zarr::check::{Options, check_zip};
+use hyperslab_zarr::check::{Options, check, check_zip};
 use hyperslab_zarr::hierarchy::Hierarchy;
 use hyperslab_zarr::store::{DirectoryStore, Key, Store, ZipStore};
 use std::sync::Arc;
@@ -162,6 +162,25 @@ fn numbers_that_are_none_are_refused() {
             "zarr/not-finite / zarr.json 3:15-24: a bare -Infinity, expected a number or a string"
         ]
     );
+}
+
+/// Minutes, if each fault took a look at the whole document.
+#[test]
+fn documents_of_many_faults_come_to_an_end() {
+    let count = |key: &str, document: &str, members: &str| {
+        let text = document.replacen('{', &format!("{{{members},"), 1);
+        let store = store(&[(key, text.as_bytes())]);
+        let mut given = 0;
+        let summary = check(&store, Limits::default(), &Options::default(), &mut |_| given += 1);
+        (given, summary.by_rule.iter().map(|(rule, count)| (rule.name, *count)).collect::<Vec<_>>())
+    };
+    let unknown: Vec<_> = (0..20_000).map(|number| format!(r#""unknown{number}":0"#)).collect();
+    let found = count(".zarray", ARRAY_2, &unknown.join(","));
+    assert_eq!(found, (100, vec![("zarr/unknown-member", 20_000)]));
+    let numbers = format!(r#""attributes":{{"a":[{}0]}}"#, "NaN,".repeat(40_000));
+    assert_eq!(count("zarr.json", GROUP, &numbers), (100, vec![("zarr/not-finite", 40_000)]));
+    let name = format!(r#""{}":0"#, ": #/".repeat(20_000));
+    assert_eq!(count("zarr.json", GROUP, &name).0, 1);
 }
 
 #[test]

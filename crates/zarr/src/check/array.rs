@@ -13,6 +13,8 @@ use crate::metadata::{ChunkKeyEncoding, v3};
 use crate::store::Key;
 use hyperslab_core::nd::{ChunkGrid, element_count};
 use hyperslab_core::{ErrorKind, Limits, Result};
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 
 /// What the keys below an array are compared with.
 struct Chunks<'a> {
@@ -23,8 +25,8 @@ struct Chunks<'a> {
     counts: Vec<u64>,
     /// Whether chunks can be read.
     is_readable: bool,
-    /// What a chunk of this shape must be; none if that was told to be too large.
-    piece: Option<(Vec<u64>, Option<Piece>)>,
+    /// What chunks must be by their shape; none if it was told why that cannot be said.
+    pieces: HashMap<Vec<u64>, Option<Piece>>,
 }
 
 impl Checker<'_> {
@@ -116,18 +118,24 @@ impl Checker<'_> {
     fn chunk_of(&mut self, path: &Key, key: &Key, index: &[u64], chunks: &mut Chunks<'_>) {
         // There is a chunk of every index below the counts.
         let Ok(chunk) = chunks.grid.chunk(index) else { return };
-        if chunks.piece.as_ref().is_none_or(|(shape, _)| *shape != chunk.shape) {
-            let piece = match Piece::of_chunk(chunks.node, &chunk.shape, &self.limits) {
-                Ok(piece) => Some(piece),
-                Err(e) => {
-                    let message = format!("chunks of {:?}: {}", chunk.shape, e.reason());
+        let known = chunks.pieces.len();
+        let piece = match chunks.pieces.entry(chunk.shape) {
+            Entry::Occupied(entry) => entry.into_mut(),
+            // Only a grid that was made to harm has chunks of so many shapes.
+            Entry::Vacant(_) if known >= MOST_SHAPES => {
+                let message = format!("chunks of more than {MOST_SHAPES} shapes");
+                return self.tell(&rule::LIMIT, path, message);
+            }
+            Entry::Vacant(entry) => {
+                let piece = Piece::of_chunk(chunks.node, entry.key(), &self.limits);
+                if let Err(e) = &piece {
+                    let message = format!("chunks of {:?}: {}", entry.key(), e.reason());
                     self.tell(&rule::LIMIT, path, message);
-                    None
                 }
-            };
-            chunks.piece = Some((chunk.shape, piece));
-        }
-        if let Some((_, Some(piece))) = &chunks.piece {
+                entry.insert(piece.ok())
+            }
+        };
+        if let Some(piece) = piece {
             self.chunk(path, key, piece);
         }
     }
@@ -189,7 +197,7 @@ impl<'a> Chunks<'a> {
             _ => return Err(hyperslab_core::Error::invalid("is no array")),
         };
         let counts = grid.chunks_along(shape)?;
-        Ok(Chunks { node, keys, grid, counts, is_readable: false, piece: None })
+        Ok(Chunks { node, keys, grid, counts, is_readable: false, pieces: HashMap::new() })
     }
 
     /// The chunk that a key means, which must be the key that this chunk has.
@@ -204,3 +212,6 @@ impl<'a> Chunks<'a> {
         (index.len() == rank && self.keys.encode(&index) == key).then_some(index)
     }
 }
+
+/// Shapes of chunks in one array, each of which takes a look at the whole document.
+const MOST_SHAPES: usize = 1000;

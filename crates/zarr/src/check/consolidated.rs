@@ -4,7 +4,7 @@
 
 use super::document::Document;
 use super::findings::Found;
-use super::{Checker, rule, text};
+use super::{Checker, rule};
 use crate::json::{Json, Object};
 use crate::metadata::{v2, v3};
 use crate::store::Key;
@@ -74,10 +74,11 @@ impl Checker<'_> {
                 }
             };
             let (rule, pointer, message) = found;
-            let (range, _) = text::locate(&copies.document.text, &pointer);
-            let place = Some(text::place(&copies.document.text, &range));
-            let key = Some(&copies.document.key);
-            self.findings.add(rule, Found { object: Some(path), key, place, message, hint: None });
+            if self.findings.wants(rule) {
+                let place = Some(copies.document.place(&pointer));
+                let key = Some(&copies.document.key);
+                self.findings.give(rule, Found { object: Some(path), key, place, message, hint: None });
+            }
         }
     }
 

@@ -2,7 +2,7 @@
 //!
 //! Spec: Zarr v3 "Metadata", Zarr v2 "Storage", RFC 8259
 
-use super::findings::Found;
+use super::findings::{Found, Place};
 use super::{Checker, Rule, mend, rule, text};
 use crate::json::{Deviation, Json, Object};
 use crate::metadata::{v2, v3};
@@ -16,6 +16,13 @@ pub(super) struct Document {
     /// Its bytes, with numbers in the place of what JSON does not have.
     pub(super) text: Vec<u8>,
     pub(super) json: Json,
+}
+
+impl Document {
+    /// The place of what a JSON Pointer leads to.
+    pub(super) fn place(&self, pointer: &str) -> Place {
+        text::place(&self.text, &text::locate(&self.text, pointer).0)
+    }
 }
 
 impl Checker<'_> {
@@ -33,12 +40,15 @@ impl Checker<'_> {
         let mut parsed = Json::parse(name, &text, &self.limits);
         if parsed.as_ref().is_err_and(is_not_finite) {
             for range in text::make_finite(&mut text) {
+                if !self.findings.wants(&rule::NOT_FINITE) {
+                    continue;
+                }
                 let place = Some(text::place(&text, &range));
                 let word = ["NaN", "-NaN"].into_iter().find(|word| word.len() == range.len());
                 let word = word.unwrap_or(if range.len() == 8 { "Infinity" } else { "-Infinity" });
                 let message = format!("a bare {word}, expected a number or a string");
-                let found = Found { object: Some(path), key: Some(&key), place, message, ..Found::default() };
-                self.findings.add(&rule::NOT_FINITE, found);
+                let found = Found { object: Some(path), key: Some(&key), place, message, hint: None };
+                self.findings.give(&rule::NOT_FINITE, found);
             }
             parsed = Json::parse(name, &text, &self.limits);
         }

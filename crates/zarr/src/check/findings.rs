@@ -107,11 +107,15 @@ impl<'a> Findings<'a> {
         }
     }
 
-    /// Counts a finding, and gives it if it is wanted. The hint is the rule's unless `found` has one.
+    /// Counts a finding, and gives it if it is wanted.
     pub(super) fn add(&mut self, rule: &'static Rule, found: Found<'_>) {
-        if !self.wants(rule) {
-            return;
+        if self.wants(rule) {
+            self.give(rule, found);
         }
+    }
+
+    /// Gives a finding that is wanted. The hint is the rule's unless `found` has one.
+    pub(super) fn give(&mut self, rule: &'static Rule, found: Found<'_>) {
         let Found { object, key, place, message, hint } = found;
         (self.sink)(Finding {
             severity: rule.severity,
