@@ -43,6 +43,14 @@ impl Transform for AsType {
 
 /// Converts numbers, of which there are as many on both sides.
 fn convert(from: Number, to: Number, source: &[u8], out: &mut [u8], must_fit: bool) -> Result<()> {
+    if from.kind == to.kind && from.is_real() && source.len() == out.len() {
+        // Bits as they are: a NaN that signals becomes another one in any conversion.
+        out.copy_from_slice(source);
+        if from.big_endian != to.big_endian {
+            out.chunks_exact_mut(from.size()).for_each(<[u8]>::reverse);
+        }
+        return Ok(());
+    }
     let parts = source.chunks(BLOCK * from.size()).zip(out.chunks_mut(BLOCK * to.size()));
     let (mut reals, mut integers) = ([0.0; BLOCK], [0; BLOCK]);
     for (source, out) in parts {
@@ -67,4 +75,24 @@ fn convert(from: Number, to: Number, source: &[u8], out: &mut [u8], must_fit: bo
         to.store_integers(from.is_signed(), integers, out);
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Scratch, decode, encode};
+
+    #[test]
+    fn numbers_that_signal_return_as_they_are() {
+        let raw = [0xfd, 0x23, 0x7c, 0x01];
+        for big_endian in [true, false] {
+            let of = |big_endian| Number { kind: NumberKind::Float16, big_endian };
+            let codecs = [AsType { decoded: of(true), encoded: of(big_endian) }.into()];
+            let mut scratch = Scratch::new();
+            let stored = encode(&codecs, &raw, &mut scratch).unwrap();
+            let mut out = [0; 4];
+            decode(&codecs, &stored, &mut out, &mut scratch).unwrap();
+            assert_eq!((out, stored[0] == raw[0]), (raw, big_endian));
+        }
+    }
 }

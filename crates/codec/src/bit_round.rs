@@ -1,11 +1,12 @@
-//! Floating-point numbers of which only the first bits of the mantissa are kept, as numcodecs has it.
+//! Numbers of which only the first bits are kept, of floating-point numbers of the mantissa, as numcodecs has it.
 
 use crate::codec::{Transform, room};
 use crate::coders::Coders;
 use crate::number::{Number, NumberKind};
 use hyperslab_core::{Error, Result};
 
-/// Floating-point numbers rounded to so many bits of the mantissa, to even halfway between two.
+/// Floating-point numbers rounded to so many bits of the mantissa, integers to so many from the first that is one;
+/// halfway between two to the even one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct BitRound {
     number: Number,
@@ -13,16 +14,16 @@ pub struct BitRound {
 }
 
 impl BitRound {
-    /// Keeps `keep` bits of the mantissa.
+    /// Keeps `keep` bits.
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) for integers, and for more bits
-    /// than there are.
+    /// [`ErrorKind::InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) for booleans, and for more bits
+    /// than a mantissa has.
     pub fn new(number: Number, keep: u8) -> Result<BitRound> {
         match mantissa(number) {
-            Some(bits) if keep <= bits => Ok(BitRound { number, keep }),
-            Some(bits) => Err(Error::invalid(format!("{keep} bits of a mantissa of {bits}"))),
-            None => Err(Error::invalid("bits of the mantissa of integers, which have none")),
+            Some(bits) if keep > bits => Err(Error::invalid(format!("{keep} bits of a mantissa of {bits}"))),
+            None if number.kind == NumberKind::Bool => Err(Error::invalid("bits of booleans")),
+            _ => Ok(BitRound { number, keep }),
         }
     }
 
@@ -31,20 +32,27 @@ impl BitRound {
         self.number
     }
 
-    /// Bits of the mantissa that are kept.
+    /// Bits that are kept.
     pub fn keep(&self) -> u8 {
         self.keep
     }
 
-    /// Rounds a number of which the least significant bits are those of the mantissa.
+    /// Rounds a number, given its bits.
     fn round(&self, bits: u64) -> u64 {
-        match mantissa(self.number).and_then(|bits| bits.checked_sub(self.keep)) {
-            Some(cut @ 1..64) => {
-                let half = (1_u64 << (cut - 1)) - 1;
-                bits.wrapping_add((bits >> cut & 1) + half) >> cut << cut
-            }
-            _ => bits,
+        let keep = u32::from(self.keep);
+        let cut = match mantissa(self.number) {
+            Some(of) => u32::from(of).saturating_sub(keep),
+            None => (u64::BITS - bits.leading_zeros()).saturating_sub(keep),
+        };
+        if cut == 0 {
+            return bits;
         }
+        let up = (bits.checked_shr(cut).unwrap_or(0) & 1) + ((1_u64 << (cut - 1)) - 1);
+        let rounded = match mantissa(self.number) {
+            Some(_) => bits.wrapping_add(up),
+            None => bits.saturating_add(up).min(u64::MAX >> (u64::BITS - 8 * u32::from(self.bytes()))),
+        };
+        rounded.checked_shr(cut).and_then(|high| high.checked_shl(cut)).unwrap_or(0)
     }
 }
 
@@ -91,6 +99,7 @@ impl BitRound {
         match self.number.kind {
             NumberKind::Float16 => 2,
             NumberKind::Float32 => 4,
+            NumberKind::Signed { bytes } | NumberKind::Unsigned { bytes } => bytes,
             _ => 8,
         }
     }
@@ -103,5 +112,26 @@ fn mantissa(number: Number) -> Option<u8> {
         NumberKind::Float32 => Some(23),
         NumberKind::Float64 => Some(52),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn integers_keep_their_first_bits() {
+        let of = |bytes, keep| {
+            let number = Number { kind: NumberKind::Unsigned { bytes }, big_endian: false };
+            BitRound::new(number, keep).unwrap()
+        };
+        let rounded = |values: &[u64], bytes, keep| -> Vec<u64> {
+            values.iter().map(|value| of(bytes, keep).round(*value)).collect()
+        };
+        assert_eq!(rounded(&[0, 1, 2, 3, 4, 5, 6, 7, 9, 11], 1, 2), [0, 1, 2, 3, 4, 4, 6, 8, 8, 12]);
+        // There is no room for the next power of two.
+        assert_eq!(rounded(&[255, 254], 1, 1), [128, 128]);
+        assert_eq!(rounded(&[u64::MAX, 0x7fff_ffff_ffff_ffff], 8, 3), [7 << 61, 1 << 63]);
+        assert_eq!(rounded(&[u64::MAX, 1], 8, 0), [0, 0]);
     }
 }

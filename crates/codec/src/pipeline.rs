@@ -209,7 +209,8 @@ mod tests {
     use crate::{
         AsType, Base64, BitRound, Bitshuffle, BitshuffleCodec, Blosc, Blosc2, BloscCodec, BloscShuffle,
         Bzip2, Checksum, ChecksumAlgorithm, Deflate, Delta, FixedScaleOffset, Fletcher32, Gzip, Lz4Hdf5,
-        Lz4Numcodecs, Lzf, Number, NumberKind, PackBits, Quantize, Shuffle, Snappy, Zstd,
+        Lz4Numcodecs, Lzf, Lzma, LzmaCheck, LzmaCoder, LzmaContainer, LzmaFilter, LzmaParameters, Number,
+        NumberKind, PackBits, Quantize, Shuffle, Snappy, Zstd,
     };
     use proptest::prelude::*;
 
@@ -253,6 +254,21 @@ mod tests {
         ]
     }
 
+    fn lzma() -> impl Strategy<Value = Codec> {
+        let small = LzmaParameters { dictionary: 4096, ..LzmaParameters::preset(1).unwrap() };
+        let xz = LzmaContainer::Xz { check: LzmaCheck::Crc32 };
+        let filters = vec![LzmaFilter::Delta { distance: 3 }];
+        let of = |container, filters: &[LzmaFilter], coder| {
+            Just(Lzma::new(container, filters.to_vec(), coder).unwrap().into())
+        };
+        prop_oneof![
+            of(xz, &filters, LzmaCoder::Lzma2(small)),
+            of(LzmaContainer::Alone, &[], LzmaCoder::Lzma1(small)),
+            of(LzmaContainer::Raw, &[], LzmaCoder::Lzma1(small)),
+            of(LzmaContainer::Raw, &filters, LzmaCoder::Lzma2(small)),
+        ]
+    }
+
     fn checksum() -> impl Strategy<Value = Codec> {
         let algorithm = prop_oneof![
             Just(ChecksumAlgorithm::Crc32),
@@ -289,6 +305,7 @@ mod tests {
             Just(Snappy.into()),
             Just(Lz4Numcodecs.into()),
             Just(Base64.into()),
+            lzma(),
             any::<bool>().prop_map(|big_endian| {
                 let number = Number { kind: NumberKind::Unsigned { bytes: 1 }, big_endian };
                 Delta { decoded: number, encoded: number }.into()

@@ -194,6 +194,6 @@ fn what_would_not_return_is_not_written() {
     let scaled = FixedScaleOffset::new(number("<f4"), byte, 0.0, 1.0);
     assert_eq!(refused(scaled.into(), &f32::NAN.to_le_bytes()), "NaN does not fit in int8");
     assert_eq!(refused(scaled.into(), &128_f32.to_le_bytes()), "128 does not fit in int8");
-    assert!(BitRound::new(number("<f2"), 11).is_err() && BitRound::new(short, 1).is_err());
+    assert!(BitRound::new(number("<f2"), 11).is_err() && BitRound::new(number("|b1"), 1).is_err());
     assert!(Quantize::new(short, number("<f4"), 1).is_err());
 }

@@ -226,10 +226,8 @@ fn codecs_that_do_not_fit_elements_are_refused() {
         "/0/configuration: elements of 4 bytes, those of the array have 1"
     );
     assert_eq!(step("delta", r#""dtype":"<M8[s]""#), "/0/configuration/dtype: numbers of type \"<M8[s]\"");
-    assert_eq!(
-        step("bitround", r#""keepbits":3"#),
-        "/0/configuration: bits of what is no floating-point number"
-    );
+    let bits = refused(r#"[{"name":"bitround","configuration":{"keepbits":-1}},"bytes"]"#);
+    assert_eq!(bits, "/0/configuration/keepbits: -1, expected a small integer");
     assert_eq!(
         step("quantize", r#""digits":1"#),
         "/0/configuration: digits of integers, which have none behind the point"

@@ -173,9 +173,10 @@ pub(super) fn number_of(data_type: &DataType, order: ByteOrder) -> Option<Number
         DataType::Bool => NumberKind::Bool,
         DataType::Integer { signed: true, bits: bits @ 8.. } => NumberKind::Signed { bytes: bits / 8 },
         DataType::Integer { signed: false, bits: bits @ 8.. } => NumberKind::Unsigned { bytes: bits / 8 },
-        DataType::Float(Float::Float16) => NumberKind::Float16,
-        DataType::Float(Float::Float32) => NumberKind::Float32,
-        DataType::Float(Float::Float64) => NumberKind::Float64,
+        DataType::DateTime64(_) | DataType::TimeDelta64(_) => NumberKind::Signed { bytes: 8 },
+        DataType::Float(Float::Float16) | DataType::Complex(Float::Float16) => NumberKind::Float16,
+        DataType::Float(Float::Float32) | DataType::Complex(Float::Float32) => NumberKind::Float32,
+        DataType::Float(Float::Float64) | DataType::Complex(Float::Float64) => NumberKind::Float64,
         _ => return None,
     };
     Some(Number { kind, big_endian: order == ByteOrder::Big })
