@@ -60,7 +60,7 @@ pub(crate) fn build(cargo_fuzz: &Path) -> Result<Finished, String> {
     )
 }
 
-/// A run of one target over its own corpus, its regressions, the golden structures and small files.
+/// A run of one target over its own corpus, its regressions, the golden structures and small files or stores.
 pub(crate) fn target(cargo_fuzz: &Path, name: &str, limit: &str) -> Result<Command, String> {
     let root = workspace::root();
     let fuzz = workspace::target().join("fuzz");
@@ -72,6 +72,7 @@ pub(crate) fn target(cargo_fuzz: &Path, name: &str, limit: &str) -> Result<Comma
         match name {
             "check" | "open_and_read_all" => root.join("fuzz").join("seeds"),
             "ndl" => root.join("crates/ndl/tests/golden"),
+            zarr if zarr.starts_with("zarr_") => root.join("fuzz").join("stores").join(zarr),
             _ => golden(&fuzz)?,
         },
     ];

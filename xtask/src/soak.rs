@@ -2,7 +2,7 @@
 
 use crate::{fuzz, run, workspace};
 
-const TRIALS: &[&str] = &["documents", "truncation", "mutation", "fuzz"];
+const TRIALS: &[&str] = &["documents", "truncation", "mutation", "stores", "fuzz"];
 
 /// Minutes of fuzzing, all targets together.
 const FUZZ_MINUTES: u64 = 30;

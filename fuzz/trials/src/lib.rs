@@ -1,5 +1,7 @@
 //! Reads everything in bytes that nobody vouches for.
 
+pub mod zarr;
+
 use bytes::Bytes;
 use hyperslab::describe::{DescribeOptions, describe};
 use hyperslab::location::Target;
@@ -68,7 +70,12 @@ fn read(bytes: &Bytes, raw: bool) -> Result<()> {
 fn open(bytes: &Bytes, raw: bool) -> Result<Arc<dyn Source>> {
     let options = OpenOptions { raw, ..OpenOptions::default() };
     let probe = Probe::read(bytes)?;
-    let mut formats = FORMATS.iter().filter(|format| format.recognizes(&probe) != Recognition::No);
+    let is_zip = bytes.starts_with(b"PK");
+    let is_meant = |format: &&&dyn hyperslab::Format| match is_zip {
+        true => format.name() == "zarr",
+        false => format.recognizes(&probe) != Recognition::No,
+    };
+    let mut formats = FORMATS.iter().filter(is_meant);
     let format = formats.next().or(FORMATS.first()).ok_or_else(|| hyperslab::Error::invalid("no format"))?;
     format.open(Box::new(bytes.clone()), &options)
 }

@@ -1,9 +1,11 @@
-//! Long trials of bad input: `trials truncation`, `trials mutation`.
+//! Long trials of bad input: `trials truncation`, `trials mutation`, `trials stores`.
 //!
 //! Every case must end in a description or an error: without a panic, within [`SECONDS`], and with the whole
-//! process below [`MEBIBYTES`]. Files are those of `examples/`, `fuzz/seeds/` and `fuzz/regressions/`.
+//! process below [`MEBIBYTES`]. Files are those of `examples/`, `fuzz/seeds/` and `fuzz/regressions/`,
+//! stores those of the tests of `crates/zarr`.
 
 mod mutate;
+mod stores;
 mod watch;
 
 use std::fs;
@@ -20,22 +22,29 @@ const SECONDS: u64 = 5;
 /// The most memory that the process may ever have held.
 const MEBIBYTES: u64 = 256;
 
-/// Mutants of all files together.
+/// Mutants of all files or stores together.
 const MUTANTS: usize = 20_000;
 
 fn main() -> ExitCode {
     let name = std::env::args().nth(1).unwrap_or_default();
-    let files = files();
-    let cases: Vec<Case> = match name.as_str() {
-        "truncation" => truncations(&files),
-        "mutation" => mutants(&files),
+    let cases: fn(&[File]) -> Vec<Case> = match name.as_str() {
+        "truncation" => truncations,
+        "mutation" => mutants,
+        "stores" => {
+            let bases = stores::bases();
+            let cases = stores::cases(&bases, MUTANTS);
+            println!("{} stores, {} cases", bases.len(), cases.len());
+            return run(&cases, |case| case.name(&bases), |case| case.run(&bases));
+        }
         _ => {
-            eprintln!("error: name a trial, truncation or mutation");
+            eprintln!("error: name a trial: truncation, mutation or stores");
             return ExitCode::from(2);
         }
     };
+    let files = files();
+    let cases = cases(&files);
     println!("{} files, {} cases", files.len(), cases.len());
-    run(&files, &cases)
+    run(&cases, |case| case.name(&files), |case| trials::everything(case.bytes(&files)))
 }
 
 struct File {
@@ -117,7 +126,11 @@ fn mutants(files: &[File]) -> Vec<Case> {
     (0..MUTANTS).map(mutant).collect()
 }
 
-fn run(files: &[File], cases: &[Case]) -> ExitCode {
+fn run<C: Sync>(
+    cases: &[C],
+    name: impl Fn(&C) -> String + Sync,
+    outcome: impl Fn(&C) -> Outcome + Sync,
+) -> ExitCode {
     let workers = thread::available_parallelism().map_or(1, usize::from);
     let watch = Watch::new(workers, SECONDS, MEBIBYTES);
     let next = AtomicUsize::new(0);
@@ -125,11 +138,11 @@ fn run(files: &[File], cases: &[Case]) -> ExitCode {
     thread::scope(|scope| {
         for worker in 0..workers {
             let (watch, next, described, refused, failed) = (&watch, &next, &described, &refused, &failed);
+            let (name, outcome) = (&name, &outcome);
             scope.spawn(move || {
                 while let Some(case) = cases.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    let name = || case.name(files);
-                    let outcome = watch.guard(worker, name, || trials::everything(case.bytes(files)));
-                    let counter = match outcome {
+                    let name = || name(case);
+                    let counter = match watch.guard(worker, name, || outcome(case)) {
                         Ok(Outcome::Described) => described,
                         Ok(Outcome::Refused) => refused,
                         Err(reason) => {

@@ -11,7 +11,7 @@ pub struct Checksum {
 /// A damaged copy.
 pub fn mutant(original: &[u8], seed: u64) -> Vec<u8> {
     let mut bytes = original.to_vec();
-    let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
+    let mut random = Random::new(seed);
     for _ in 0..=random.below(7) {
         damage(&mut bytes, &mut random);
     }
@@ -78,9 +78,13 @@ pub fn repair(bytes: &mut [u8], checksums: &[Checksum]) {
 }
 
 /// Xorshift: enough to choose where to damage.
-struct Random(u64);
+pub struct Random(u64);
 
 impl Random {
+    pub fn new(seed: u64) -> Random {
+        Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
+    }
+
     fn next(&mut self) -> u64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
@@ -88,7 +92,8 @@ impl Random {
         self.0
     }
 
-    fn below(&mut self, limit: usize) -> usize {
+    /// A number below the limit; 0 if there is none.
+    pub fn below(&mut self, limit: usize) -> usize {
         (self.next() >> 16) as usize % limit.max(1)
     }
 }
