@@ -2,11 +2,14 @@
 
 use crate::job::{Job, Memory, Work};
 use crate::{Failure, memory, total};
+use bytes::Bytes;
 use hyperslab::model::NodePath;
-use hyperslab::{ArraySource, Entry, Handle, Item, OpenOptions, Pool, Source, Step, Stored, open, walk};
+use hyperslab::{
+    ArraySource, Entry, Handle, Item, OpenOptions, Pool, Source, Step, Stored, Strings, open, walk,
+};
 use hyperslab_core::Limits;
 use hyperslab_core::nd::Region;
-use hyperslab_core::rows::{Heap, Slot};
+use hyperslab_core::rows::Heap;
 use hyperslab_core::storage::FileStorage;
 use hyperslab_hdf5::format::message::data_layout::{ChunkIndex as Indexing, LayoutClass};
 use hyperslab_hdf5::navigate::chunk_index::{self, ChunkIndex, ChunkIndexKind};
@@ -28,53 +31,18 @@ fn read_into(array: &dyn ArraySource, region: &Region, out: &mut [u8]) -> Result
 }
 
 /// Reads a region into memory that is taken for it.
-fn read(array: &dyn ArraySource, region: &Region, len: usize) -> Result<Fresh, Failure> {
-    let mut out = vec![0; len];
-    read_into(array, region, &mut out)?;
-    Ok(out)
+fn read(array: &dyn ArraySource, region: &Region) -> Result<Fresh, Failure> {
+    Ok(array.values(region)?.rows)
 }
 
 /// What [`read`] gives.
-type Fresh = Vec<u8>;
-
-/// Reads all strings of an array, as bytes that are UTF-8 and where each of them ends.
-fn read_strings(array: &dyn ArraySource) -> Result<Texts, Failure> {
-    let (region, len) = whole(array, &[])?;
-    let (mut rows, mut heap) = (vec![0; len], Heap::default());
-    array.read(&region, &mut rows, &mut heap)?;
-    let mut texts = Texts::default();
-    for row in rows.chunks_exact(Slot::SIZE) {
-        let slot = Slot::get(row).ok_or("a row without a slot")?;
-        let bytes = heap.bytes(slot, usize::try_from(slot.count)?).ok_or("a slot of nothing")?;
-        texts.bytes.push_str(std::str::from_utf8(bytes)?);
-        texts.ends.push(texts.bytes.len());
-    }
-    Ok(texts)
-}
-
-/// What [`read_strings`] gives.
-#[derive(Default)]
-struct Texts {
-    bytes: String,
-    ends: Vec<usize>,
-}
-
-impl Texts {
-    fn len(&self) -> usize {
-        self.bytes.len() + self.ends.len() * size_of::<u64>()
-    }
-
-    fn iter(&self) -> impl Iterator<Item = &[u8]> + Clone {
-        let starts = std::iter::once(0).chain(self.ends.iter().copied());
-        starts.zip(&self.ends).map(|(start, end)| self.bytes.as_bytes().get(start..*end).unwrap_or_default())
-    }
-}
+type Fresh = Bytes;
 
 /// The work that a job asks for.
 pub(crate) fn work(job: &Job) -> Result<Box<dyn Work>, Failure> {
     Ok(match job.name.as_str() {
         "array" => Box::new(Array::new(job)?),
-        "strings" => Box::new(Strings::new(job)?),
+        "strings" => Box::new(Texts::new(job)?),
         "index" => Box::new(Index::new(job)),
         "walk" => Box::new(Walk { file: job.file.clone(), threads: job.threads, count: 0 }),
         "datasets" => Box::new(Datasets::new(job)?),
@@ -124,7 +92,7 @@ impl Work for Array {
     fn run(&mut self) -> Result<(), Failure> {
         match &mut self.reused {
             Some(out) => read_into(self.array, &self.region, out)?,
-            None => self.fresh = Some(read(self.array, &self.region, self.len)?),
+            None => self.fresh = Some(read(self.array, &self.region)?),
         }
         Ok(())
     }
@@ -143,22 +111,22 @@ impl Work for Array {
     }
 }
 
-struct Strings {
+struct Texts {
     array: &'static dyn ArraySource,
     len: usize,
-    texts: Texts,
+    texts: Strings,
 }
 
-impl Strings {
+impl Texts {
     fn new(job: &Job) -> Result<Self, Failure> {
-        Ok(Strings { array: opened(job, &job.path)?, len: 0, texts: Texts::default() })
+        Ok(Texts { array: opened(job, &job.path)?, len: 0, texts: Strings::default() })
     }
 }
 
-impl Work for Strings {
+impl Work for Texts {
     fn run(&mut self) -> Result<(), Failure> {
-        self.texts = read_strings(self.array)?;
-        self.len = self.texts.len();
+        self.texts = Strings::read(self.array)?;
+        self.len = self.texts.characters().len() + size_of_val(self.texts.ends());
         Ok(())
     }
 
@@ -167,11 +135,11 @@ impl Work for Strings {
     }
 
     fn total(&mut self) -> Result<Option<String>, Failure> {
-        Ok(Some(total::of_strings(self.texts.iter())))
+        Ok(Some(total::of_strings(self.texts.iter().map(str::as_bytes))))
     }
 
     fn release(&mut self) {
-        self.texts = Texts::default();
+        self.texts = Strings::default();
     }
 }
 
