@@ -4,6 +4,8 @@
 //! do, so that no chunk is decoded twice and no two threads write the same bytes. Parts are begun in the order
 //! in which they are stored.
 
+mod selection;
+
 use crate::source::ArraySource;
 use hyperslab_core::memory::Memory;
 use hyperslab_core::nd::{Bands, Planes, Region, bands};
@@ -11,6 +13,8 @@ use hyperslab_core::rows::Heap;
 use hyperslab_core::{Error, ErrorKind, Result};
 use hyperslab_model::{Reference, Values};
 use std::sync::mpsc::sync_channel;
+
+pub(crate) use selection::values as selected;
 
 /// Fills `rows` with the elements of `region`.
 pub(crate) fn read<A: ArraySource + ?Sized>(
@@ -186,7 +190,7 @@ mod tests {
     use super::*;
     use crate::pool::Pool;
     use hyperslab_codec::Scratch;
-    use hyperslab_core::nd::{ChunkGrid, scatter};
+    use hyperslab_core::nd::{ChunkGrid, Selection, scatter};
     use hyperslab_model::Datatype;
     use proptest::prelude::*;
     use std::sync::{Arc, Mutex};
@@ -316,6 +320,54 @@ mod tests {
         let values = numbers.values(&region).unwrap();
         assert!(values.rows == expected(&numbers, &region));
         assert_eq!(numbers.most_often(), 1);
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
+        #[test]
+        fn points_boxes_and_masks_come_in_their_order_from_chunks_read_once(
+            points in prop::collection::vec((0..7_u64, 0..11_u64, 0..3000_u64), 0..40),
+            boxes in prop::collection::vec((0..4_u64, 0..5_u64, 1..3_u64, 0..2000_u64), 1..5),
+            mask in prop::collection::vec(any::<bool>(), 11 * 13),
+            chunk in (1..4_u64, 1..5_u64, 1..2000_u64),
+            threads in 1..4_usize,
+        ) {
+            let numbers = Numbers::new(&[7, 11, 3000], &[chunk.0, chunk.1, chunk.2], threads);
+            let coordinates = points.iter().flat_map(|(a, b, c)| [*a, *b, *c]).collect();
+            let blocks = boxes.iter().map(|(a, b, step, c)| Region {
+                start: vec![*a, *b, *c],
+                count: vec![2, 3, 300],
+                step: vec![*step, 2, *step],
+            });
+            for selection in [Selection::Points { rank: 3, coordinates }, Selection::Blocks(blocks.collect())] {
+                numbers.read.lock().unwrap().clear();
+                let values = numbers.select(&selection).unwrap();
+                let mut elements = selection.elements(&numbers.shape).unwrap();
+                let mut want = Vec::new();
+                while let Some(element) = elements.next_element() {
+                    want.extend(numbers.number(element).to_ne_bytes());
+                }
+                prop_assert!(values.rows == want);
+                prop_assert!(numbers.most_often() <= 1);
+            }
+            let small = Numbers::new(&[11, 13], &[3, 4], threads);
+            let values = small.select(&Selection::of_mask(&[11, 13], &mask).unwrap()).unwrap();
+            let want = (0..11 * 13).zip(&mask).filter(|(_, wanted)| **wanted);
+            prop_assert!(values.rows == want.flat_map(|(i, _): (u64, _)| i.to_ne_bytes()).collect::<Vec<_>>());
+        }
+    }
+
+    #[test]
+    fn selections_of_nothing_and_of_scalars() {
+        let numbers = Numbers::new(&[3, 4], &[2, 2], 2);
+        assert!(numbers.select(&Selection::None).unwrap().rows.is_empty());
+        assert_eq!(numbers.select(&Selection::All).unwrap().rows.len(), 96);
+        assert!(numbers.select(&Selection::Points { rank: 2, coordinates: vec![3, 0] }).is_err());
+        let scalar = Numbers::new(&[], &[], 2);
+        let values = scalar.select(&Selection::of_mask(&[], &[true]).unwrap()).unwrap();
+        assert_eq!(values.rows, 0_u64.to_ne_bytes()[..]);
+        assert!(Selection::of_mask(&[2, 2], &[true]).is_err());
     }
 
     #[test]

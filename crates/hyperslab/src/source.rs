@@ -3,7 +3,7 @@
 use crate::engine;
 use crate::pool::Pool;
 use hyperslab_codec::Scratch;
-use hyperslab_core::nd::{Planes, Region, element_count};
+use hyperslab_core::nd::{Planes, Region, Selection, element_count};
 use hyperslab_core::rows::Heap;
 use hyperslab_core::{Error, ErrorKind, Limits, Result};
 use hyperslab_model::{
@@ -121,6 +121,14 @@ pub trait ArraySource: Send + Sync {
     /// As [`ArraySource::read`], also if they are more than memory holds.
     fn values(&self, region: &Region) -> Result<Values> {
         engine::values(self, region)
+    }
+
+    /// The elements that a selection means, in its order.
+    ///
+    /// # Errors
+    /// As [`ArraySource::values`], and if the selection reaches outside.
+    fn select(&self, selection: &Selection) -> Result<Values> {
+        engine::selected(self, selection)
     }
 
     /// Whether several parts can be read at once for little more than the whole: elements that are scattered over

@@ -26,6 +26,51 @@ pub enum Selection {
 }
 
 impl Selection {
+    /// The elements of an array of `shape` for which `mask`, row-major, is true, in its order.
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument) if the mask is not of as many elements as the array.
+    ///
+    /// ```
+    /// use hyperslab_core::nd::Selection;
+    ///
+    /// let corners = Selection::of_mask(&[2, 3], &[true, false, true, true, false, true])?;
+    /// assert_eq!(corners.count(&[2, 3]), Some(4));
+    /// # Ok::<(), hyperslab_core::Error>(())
+    /// ```
+    pub fn of_mask(shape: &[u64], mask: &[bool]) -> Result<Selection> {
+        if element_count(shape) != Some(mask.len() as u64) {
+            return Err(Error::invalid(format!("a mask of {} elements for {shape:?}", mask.len())));
+        }
+        let width = shape.last().and_then(|width| usize::try_from(*width).ok()).unwrap_or(1).max(1);
+        let (outer, _) = shape.split_at(shape.len().saturating_sub(1));
+        let mut start = vec![0_u64; outer.len()];
+        let mut blocks = Vec::new();
+        for line in mask.chunks(width) {
+            let mut at = 0_u64;
+            for run in line.chunk_by(|a, b| a == b) {
+                let len = run.len() as u64;
+                if run.first() == Some(&true) {
+                    let (mut from, mut count) = (start.clone(), vec![1; start.len()]);
+                    if !shape.is_empty() {
+                        from.push(at);
+                        count.push(len);
+                    }
+                    blocks.push(Region::new(from, count));
+                }
+                at += len;
+            }
+            for (index, extent) in start.iter_mut().zip(outer).rev() {
+                *index += 1;
+                if *index < *extent {
+                    break;
+                }
+                *index = 0;
+            }
+        }
+        Ok(Selection::Blocks(blocks))
+    }
+
     /// How many elements of an array of `shape` are meant, an element of several blocks once for each; `None`
     /// beyond `u64`.
     pub fn count(&self, shape: &[u64]) -> Option<u64> {
