@@ -1,12 +1,14 @@
 //! What an array is to be, and the documents of either version that say so.
 
+mod chunks;
+mod version_2;
+mod version_3;
+
 use super::{Version, WrittenCodec};
-use crate::data_type::{ByteOrder, DataType, Dtype, Layout, StructForm};
+use crate::data_type::{ByteOrder, DataType, StructForm};
 use crate::hierarchy::Metadata;
 use crate::json::{Json, Object};
-use crate::metadata::v2::{self, Order};
-use crate::metadata::v3::{self, NodeMetadata};
-use crate::metadata::{ChunkGrid, ChunkKeyEncoding, Edges, Extension, Separator, Written};
+use crate::metadata::{Edges, Separator};
 use hyperslab_codec::{Blosc, BloscCodec, BloscShuffle, Zstd};
 use hyperslab_core::{Error, Limits, Result};
 
@@ -231,109 +233,6 @@ impl ArrayDefinition {
         Ok(())
     }
 
-    fn documents_v3(&self) -> Result<ArrayDocuments> {
-        let mut warnings = Vec::new();
-        let data_type = self.data_type_v3(&mut warnings)?;
-        let row = self
-            .fill_row()?
-            .ok_or_else(|| Error::unsupported("an undefined fill value, which version 3 does not have"))?;
-        let (chunk_grid, codecs) = self.grid_and_codecs(&data_type)?;
-        let keys = ChunkKeyEncoding::Default(self.separator.unwrap_or(Separator::Slash));
-        let fill_value = match (&data_type, self.struct_form) {
-            // Whoever reads no other form expects what zarr-python 3.1 wrote.
-            (DataType::Struct(_), StructForm::Legacy) => {
-                let byte_order = Some(self.byte_order);
-                Written::fill_value_v2(&Dtype { data_type: data_type.clone(), byte_order }, row)?
-            }
-            _ => Written::fill_value(&data_type, row)?,
-        };
-        let metadata = v3::ArrayMetadata {
-            shape: self.shape.clone(),
-            data_type: Written::data_type(data_type, self.struct_form, self.byte_order)?,
-            chunk_grid,
-            chunk_key_encoding: keys.written(),
-            fill_value,
-            codecs,
-            byte_order: Some(self.byte_order),
-            attributes: (!self.attributes.is_empty()).then(|| self.attributes.clone()),
-            storage_transformers: None,
-            dimension_names: self.dimension_names.clone(),
-            unknown: Object::new(),
-            deviations: Vec::new(),
-        };
-        let json = NodeMetadata::Array(Box::new(metadata)).emit();
-        let understood = NodeMetadata::parse(&json, &own_limits()).map_err(wrong)?;
-        Ok(ArrayDocuments {
-            metadata: Metadata::V3(understood),
-            documents: vec![(v3::DOCUMENT, json)],
-            warnings,
-        })
-    }
-
-    fn documents_v2(&self) -> Result<ArrayDocuments> {
-        if self.shards.is_some() {
-            return Err(Error::unsupported("shards, which version 2 does not have"));
-        }
-        let chunks = match &self.chunks {
-            Chunks::Default => default_chunks(&self.shape, self.data_type.row_size()),
-            Chunks::Regular(chunk) => chunk.clone(),
-            Chunks::Rectilinear(_) => {
-                return Err(Error::unsupported("chunks of several sizes, which version 2 does not have"));
-            }
-        };
-        let dtype = self.dtype_v2();
-        let fill_value = match self.fill_row()? {
-            Some(row) => Some(Written::fill_value_v2(&dtype, row)?),
-            None => None,
-        };
-        if let Some(bits) = fill_value.as_ref().and_then(|value| bits_in(value.json(), &self.data_type)) {
-            return Err(Error::unsupported(format!("the fill value {bits}, which version 2 cannot spell")));
-        }
-        let (filters, compressor) = self.filters_and_compressor()?;
-        let metadata = v2::ArrayMetadata {
-            shape: self.shape.clone(),
-            chunks,
-            dtype: Written::dtype(dtype)?,
-            compressor,
-            fill_value,
-            order: self.order_v2()?,
-            filters: (!filters.is_empty()).then_some(filters),
-            dimension_separator: Some(self.separator.unwrap_or(Separator::Dot)),
-            unknown: Object::new(),
-            deviations: Vec::new(),
-        };
-        let attributes = self.attributes_v2()?;
-        let mut documents = vec![(v2::ARRAY, metadata.emit())];
-        let array = documents.first().map(|(_, json)| v2::ArrayMetadata::parse(json, &own_limits()));
-        let array = array.transpose().map_err(wrong)?.unwrap_or(metadata);
-        if let Some(attributes) = &attributes {
-            documents.insert(0, (v2::ATTRIBUTES, Json::Object(attributes.clone())));
-        }
-        let metadata = Metadata::V2Array { array: Box::new(array), attributes };
-        Ok(ArrayDocuments { metadata, documents, warnings: Vec::new() })
-    }
-
-    /// The type as version 3 can tell it: rows are the same without padding.
-    fn data_type_v3(&self, warnings: &mut Vec<String>) -> Result<DataType> {
-        let DataType::Struct(structure) = &self.data_type else { return Ok(self.data_type.clone()) };
-        match self.struct_form {
-            StructForm::Seed => return Ok(self.data_type.clone()),
-            StructForm::Legacy => {
-                warnings.push("\"structured\", which is only to be read and not to be written".to_owned());
-            }
-            StructForm::Registered => {}
-        }
-        if structure.fields().iter().any(|field| field.title.is_some()) {
-            warnings.push("titles of fields, which \"struct\" does not have".to_owned());
-        }
-        Ok(DataType::Struct(structure.packed()))
-    }
-
-    fn dtype_v2(&self) -> Dtype {
-        let ordered = self.data_type.swapped_together() > 1;
-        Dtype { data_type: self.data_type.clone(), byte_order: ordered.then_some(self.byte_order) }
-    }
-
     fn fill_row(&self) -> Result<Option<Vec<u8>>> {
         let varies = self.data_type.stored_size().is_none();
         match &self.fill {
@@ -347,85 +246,6 @@ impl ArrayDefinition {
             }
             Fill::Undefined => Ok(None),
         }
-    }
-
-    fn grid_and_codecs(&self, data_type: &DataType) -> Result<(Written<ChunkGrid>, Vec<Extension>)> {
-        let codecs = self.codecs_v3(data_type)?;
-        let Some(shards) = &self.shards else {
-            let grid = match &self.chunks {
-                Chunks::Default => ChunkGrid::regular(default_chunks(&self.shape, data_type.row_size())),
-                Chunks::Regular(chunk) => ChunkGrid::regular(chunk.clone()),
-                Chunks::Rectilinear(edges) => ChunkGrid::rectilinear(edges.clone()),
-            };
-            return Ok((grid, codecs));
-        };
-        let chunks = match &self.chunks {
-            Chunks::Default => fitting(default_chunks(&self.shape, data_type.row_size()), shards),
-            Chunks::Regular(chunk) => chunk.clone(),
-            Chunks::Rectilinear(_) => {
-                return Err(Error::unsupported(
-                    "chunks of several sizes within shards, which Zarr does not have",
-                ));
-            }
-        };
-        for (chunk, shard) in chunks.iter().zip(shards) {
-            if *chunk == 0 || !shard.is_multiple_of(*chunk) {
-                return Err(Error::invalid(format!("chunks of {chunks:?} do not fill shards of {shards:?}")));
-            }
-        }
-        let emit = |codecs: &[Extension]| Json::Array(codecs.iter().map(Extension::emit).collect());
-        let mut configuration = Object::new();
-        configuration.insert("chunk_shape", chunks.as_slice().into());
-        configuration.insert("codecs", emit(&codecs));
-        let index = [bytes_codec(Some(ByteOrder::Little)), Extension::new("crc32c", None)];
-        configuration.insert("index_codecs", emit(&index));
-        configuration.insert("index_location", "end".into());
-        let sharding = Extension::new("sharding_indexed", Some(configuration));
-        Ok((ChunkGrid::regular(shards.clone()), vec![sharding]))
-    }
-
-    fn codecs_v3(&self, data_type: &DataType) -> Result<Vec<Extension>> {
-        let mut list = Vec::new();
-        if let Some(order) = &self.transpose {
-            let mut configuration = Object::new();
-            let order: Vec<u64> = order.iter().map(|dimension| *dimension as u64).collect();
-            configuration.insert("order", order.as_slice().into());
-            list.push(Extension::new("transpose", Some(configuration)));
-        }
-        let codecs = self.codecs_or_default();
-        for codec in codecs.iter().filter(|codec| codec.is_of_arrays()) {
-            list.push(codec.registered()?);
-        }
-        list.push(match data_type {
-            DataType::String => Extension::new("vlen-utf8", None),
-            DataType::Bytes => Extension::new("vlen-bytes", None),
-            data_type => bytes_codec(Layout::new(data_type, None).is_err().then_some(self.byte_order)),
-        });
-        for codec in codecs.iter().filter(|codec| !codec.is_of_arrays()) {
-            list.push(codec.registered()?);
-        }
-        Ok(list)
-    }
-
-    fn filters_and_compressor(
-        &self,
-    ) -> Result<(Vec<v2::CodecConfiguration>, Option<v2::CodecConfiguration>)> {
-        let objects = match &self.data_type {
-            DataType::String => Some("vlen-utf8"),
-            DataType::Bytes => Some("vlen-bytes"),
-            _ => None,
-        };
-        let mut codecs = self.codecs_or_default();
-        let compressor = match codecs.last() {
-            Some(last) if !last.is_filter() => codecs.pop(),
-            _ => None,
-        };
-        let objects = objects
-            .map(|id| v2::CodecConfiguration { id: id.to_owned(), parameters: Object::new() })
-            .into_iter();
-        let filters = objects.map(Ok).chain(codecs.iter().map(WrittenCodec::configuration));
-        let compressor = compressor.map(|codec| codec.configuration()).transpose()?;
-        Ok((filters.collect::<Result<_>>()?, compressor))
     }
 
     /// Zstandard at level 3. Numbers are shuffled by Blosc, which is the one shuffle that every reader has.
@@ -449,80 +269,6 @@ impl ArrayDefinition {
             }
         }
     }
-
-    fn order_v2(&self) -> Result<Order> {
-        let Some(order) = &self.transpose else { return Ok(Order::C) };
-        let rank = order.len();
-        if order.iter().copied().eq(0..rank) {
-            Ok(Order::C)
-        } else if order.iter().copied().eq((0..rank).rev()) {
-            Ok(Order::F)
-        } else {
-            Err(Error::unsupported(format!("dimensions stored as {order:?}, which version 2 cannot say")))
-        }
-    }
-
-    fn attributes_v2(&self) -> Result<Option<Object>> {
-        let mut attributes = self.attributes.clone();
-        if let Some(names) = self.dimension_names.as_ref().filter(|names| names.iter().any(Option::is_some)) {
-            let name = |name: &Option<String>| match name {
-                Some(name) => Ok(Json::from(name.as_str())),
-                None => Err(Error::unsupported("names of some dimensions only, which version 2 cannot say")),
-            };
-            let names = Json::Array(names.iter().map(name).collect::<Result<_>>()?);
-            match attributes.get(DIMENSIONS) {
-                Some(told) if *told != names => {
-                    return Err(Error::invalid(format!("an attribute {DIMENSIONS:?} with other names")));
-                }
-                _ => attributes.insert(DIMENSIONS, names),
-            }
-        }
-        Ok((!attributes.is_empty()).then_some(attributes))
-    }
-}
-
-fn bytes_codec(order: Option<ByteOrder>) -> Extension {
-    let configuration = order.map(|order| {
-        let mut configuration = Object::new();
-        configuration.insert("endian", if order == ByteOrder::Little { "little" } else { "big" }.into());
-        configuration
-    });
-    Extension::new("bytes", configuration)
-}
-
-/// Whole chunks of about a mebibyte: the longest dimension is halved until they are small enough.
-fn default_chunks(shape: &[u64], row: u64) -> Vec<u64> {
-    let mut chunk: Vec<u64> = shape.iter().map(|len| (*len).max(1)).collect();
-    loop {
-        let size = chunk.iter().fold(row, |size, len| size.saturating_mul(*len));
-        // The first of the longest: what is near in memory stays together.
-        let longest = chunk.iter_mut().rev().max_by_key(|len| **len);
-        match longest {
-            Some(len) if size > CHUNK_BYTES && *len > 1 => *len = len.div_ceil(2),
-            _ => return chunk,
-        }
-    }
-}
-
-/// The largest chunks, no larger than these, that fill shards.
-fn fitting(chunks: Vec<u64>, shards: &[u64]) -> Vec<u64> {
-    let largest = |(chunk, shard): (u64, &u64)| {
-        let divisor = |count: u64| (count.saturating_mul(count) <= *shard).then_some(count);
-        let divisors = (1..=SIEVE).map_while(divisor).filter(|count| shard.is_multiple_of(*count));
-        divisors.flat_map(|count| [count, shard / count]).filter(|size| *size <= chunk).max().unwrap_or(1)
-    };
-    chunks.into_iter().zip(shards).map(largest).collect()
-}
-
-/// The bits of a number that JSON of version 2 has no word for.
-fn bits_in(json: &Json, data_type: &DataType) -> Option<String> {
-    match (json, data_type) {
-        (Json::String(text), DataType::Float(_) | DataType::Complex(_)) if text.starts_with("0x") => {
-            Some(text.clone())
-        }
-        (Json::Array(parts), DataType::Complex(_)) => parts.iter().find_map(|part| bits_in(part, data_type)),
-        _ => None,
-    }
 }
 
 /// What we wrote and do not understand ourselves was no array to begin with.
@@ -535,16 +281,8 @@ fn own_limits() -> Limits {
     Limits { allocation: u64::MAX, ..Limits::default() }
 }
 
-const DIMENSIONS: &str = "_ARRAY_DIMENSIONS";
-
-/// Compresses and is read well, and a region of a few elements does not cost much.
-const CHUNK_BYTES: u64 = 1 << 20;
-
 /// Blosc takes twice its level less one for Zstandard.
 const LEVEL_3: u8 = 2;
-
-/// Divisors are looked for up to here, so that a shard of any size takes no time.
-const SIEVE: u64 = 1 << 16;
 
 #[cfg(test)]
 mod tests;

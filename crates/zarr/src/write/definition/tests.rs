@@ -1,5 +1,8 @@
+use super::chunks::{default_chunks, fitting};
 use super::*;
 use crate::data_type::{Field, Float, Struct, TimeUnit};
+use crate::metadata::v2;
+use crate::metadata::v3::NodeMetadata;
 use hyperslab_codec::{Checksum, ChecksumAlgorithm, Deflate, Lzf, Shuffle};
 use hyperslab_core::ErrorKind;
 

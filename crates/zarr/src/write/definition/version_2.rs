@@ -1,0 +1,127 @@
+//! `.zarray` and `.zattrs` of a definition.
+//!
+//! Spec: Zarr v2 "Arrays"
+
+use super::chunks::default_chunks;
+use super::{ArrayDefinition, ArrayDocuments, Chunks, own_limits, wrong};
+use crate::data_type::{DataType, Dtype};
+use crate::hierarchy::Metadata;
+use crate::json::{Json, Object};
+use crate::metadata::v2::{self, Order};
+use crate::metadata::{Separator, Written};
+use crate::write::WrittenCodec;
+use hyperslab_core::{Error, Result};
+
+impl ArrayDefinition {
+    pub(super) fn documents_v2(&self) -> Result<ArrayDocuments> {
+        if self.shards.is_some() {
+            return Err(Error::unsupported("shards, which version 2 does not have"));
+        }
+        let chunks = match &self.chunks {
+            Chunks::Default => default_chunks(&self.shape, self.data_type.row_size()),
+            Chunks::Regular(chunk) => chunk.clone(),
+            Chunks::Rectilinear(_) => {
+                return Err(Error::unsupported("chunks of several sizes, which version 2 does not have"));
+            }
+        };
+        let dtype = self.dtype_v2();
+        let fill_value = match self.fill_row()? {
+            Some(row) => Some(Written::fill_value_v2(&dtype, row)?),
+            None => None,
+        };
+        if let Some(bits) = fill_value.as_ref().and_then(|value| bits_in(value.json(), &self.data_type)) {
+            return Err(Error::unsupported(format!("the fill value {bits}, which version 2 cannot spell")));
+        }
+        let (filters, compressor) = self.filters_and_compressor()?;
+        let metadata = v2::ArrayMetadata {
+            shape: self.shape.clone(),
+            chunks,
+            dtype: Written::dtype(dtype)?,
+            compressor,
+            fill_value,
+            order: self.order_v2()?,
+            filters: (!filters.is_empty()).then_some(filters),
+            dimension_separator: Some(self.separator.unwrap_or(Separator::Dot)),
+            unknown: Object::new(),
+            deviations: Vec::new(),
+        };
+        let attributes = self.attributes_v2()?;
+        let mut documents = vec![(v2::ARRAY, metadata.emit())];
+        let array = documents.first().map(|(_, json)| v2::ArrayMetadata::parse(json, &own_limits()));
+        let array = array.transpose().map_err(wrong)?.unwrap_or(metadata);
+        if let Some(attributes) = &attributes {
+            documents.insert(0, (v2::ATTRIBUTES, Json::Object(attributes.clone())));
+        }
+        let metadata = Metadata::V2Array { array: Box::new(array), attributes };
+        Ok(ArrayDocuments { metadata, documents, warnings: Vec::new() })
+    }
+
+    fn dtype_v2(&self) -> Dtype {
+        let ordered = self.data_type.swapped_together() > 1;
+        Dtype { data_type: self.data_type.clone(), byte_order: ordered.then_some(self.byte_order) }
+    }
+
+    fn filters_and_compressor(
+        &self,
+    ) -> Result<(Vec<v2::CodecConfiguration>, Option<v2::CodecConfiguration>)> {
+        let objects = match &self.data_type {
+            DataType::String => Some("vlen-utf8"),
+            DataType::Bytes => Some("vlen-bytes"),
+            _ => None,
+        };
+        let mut codecs = self.codecs_or_default();
+        let compressor = match codecs.last() {
+            Some(last) if !last.is_filter() => codecs.pop(),
+            _ => None,
+        };
+        let objects = objects
+            .map(|id| v2::CodecConfiguration { id: id.to_owned(), parameters: Object::new() })
+            .into_iter();
+        let filters = objects.map(Ok).chain(codecs.iter().map(WrittenCodec::configuration));
+        let compressor = compressor.map(|codec| codec.configuration()).transpose()?;
+        Ok((filters.collect::<Result<_>>()?, compressor))
+    }
+
+    fn order_v2(&self) -> Result<Order> {
+        let Some(order) = &self.transpose else { return Ok(Order::C) };
+        let rank = order.len();
+        if order.iter().copied().eq(0..rank) {
+            Ok(Order::C)
+        } else if order.iter().copied().eq((0..rank).rev()) {
+            Ok(Order::F)
+        } else {
+            Err(Error::unsupported(format!("dimensions stored as {order:?}, which version 2 cannot say")))
+        }
+    }
+
+    fn attributes_v2(&self) -> Result<Option<Object>> {
+        let mut attributes = self.attributes.clone();
+        if let Some(names) = self.dimension_names.as_ref().filter(|names| names.iter().any(Option::is_some)) {
+            let name = |name: &Option<String>| match name {
+                Some(name) => Ok(Json::from(name.as_str())),
+                None => Err(Error::unsupported("names of some dimensions only, which version 2 cannot say")),
+            };
+            let names = Json::Array(names.iter().map(name).collect::<Result<_>>()?);
+            match attributes.get(DIMENSIONS) {
+                Some(told) if *told != names => {
+                    return Err(Error::invalid(format!("an attribute {DIMENSIONS:?} with other names")));
+                }
+                _ => attributes.insert(DIMENSIONS, names),
+            }
+        }
+        Ok((!attributes.is_empty()).then_some(attributes))
+    }
+}
+
+/// The bits of a number that JSON of version 2 has no word for.
+fn bits_in(json: &Json, data_type: &DataType) -> Option<String> {
+    match (json, data_type) {
+        (Json::String(text), DataType::Float(_) | DataType::Complex(_)) if text.starts_with("0x") => {
+            Some(text.clone())
+        }
+        (Json::Array(parts), DataType::Complex(_)) => parts.iter().find_map(|part| bits_in(part, data_type)),
+        _ => None,
+    }
+}
+
+const DIMENSIONS: &str = "_ARRAY_DIMENSIONS";
