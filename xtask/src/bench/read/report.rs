@@ -70,41 +70,38 @@ fn wanted(row: &Row, measured: &Measured) -> String {
     let mut text = String::new();
     for wanted in &row.wanted {
         let (aim, found, met) = match wanted {
-            Wanted::AtMost(ours, other, most) => {
-                let found = ratio(row, measured, *ours, *other);
-                let aim = format!("{} ≤ {} × {}", label(*ours), trimmed(*most), label(*other));
-                (aim, times(found), found.map(|found| found <= *most))
+            Wanted::AtMost(one, other, most) => {
+                let found = ratio(row, measured, *one, *other);
+                let aim = match most {
+                    Some(most) => format!("{} ≤ {} × {}", label(*one), trimmed(*most), label(*other)),
+                    None => format!("({} beside {})", label(*one), label(*other)),
+                };
+                (aim, times(found), most.map(|most| found.map(|found| found <= most)))
             }
-            Wanted::AtLeast(ours, other, least) => {
-                let found = ratio(row, measured, *other, *ours);
-                let aim = format!("{} ≥ {} × as fast as {}", label(*ours), trimmed(*least), label(*other));
-                (aim, times(found), found.map(|found| found >= *least))
-            }
-            Wanted::Told(ours, other) => {
-                let found = ratio(row, measured, *ours, *other);
-                let _ = writeln!(
-                    text,
-                    "| {} | ({} beside {}) | {} | |",
-                    row.name,
-                    label(*ours),
-                    label(*other),
-                    times(found)
-                );
-                continue;
+            Wanted::AtLeast(one, other, least) => {
+                let found = ratio(row, measured, *other, *one);
+                let aim = match least {
+                    Some(least) => {
+                        format!("{} ≥ {} × as fast as {}", label(*one), trimmed(*least), label(*other))
+                    }
+                    None => format!("(how fast {} is beside {})", label(*one), label(*other)),
+                };
+                (aim, times(found), least.map(|least| found.map(|found| found >= least)))
             }
             Wanted::Beside(most) => {
                 let (found, met) = memory(row, measured, *most, beside);
-                (format!("memory ≤ output + {most} MB"), found, met)
+                (format!("memory ≤ output + {most} MB"), found, Some(met))
             }
             Wanted::InAll(most) => {
                 let (found, met) = memory(row, measured, *most, |figures| megabytes(figures.peak));
-                (format!("memory ≤ {most} MB"), found, met)
+                (format!("memory ≤ {most} MB"), found, Some(met))
             }
         };
         let verdict = match met {
-            Some(true) => "met",
-            Some(false) => "**short**",
-            None => "**not measured**",
+            Some(Some(true)) => "met",
+            Some(Some(false)) => "**short**",
+            Some(None) => "**not measured**",
+            None => "",
         };
         let _ = writeln!(text, "| {} | {aim} | {found} | {verdict} |", row.name);
     }
@@ -232,7 +229,52 @@ fn machine() -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::rounds::Spread;
+    use super::super::rows::Side;
     use super::*;
+
+    #[test]
+    fn what_falls_short_or_was_not_measured_is_said() {
+        let side = |name: &str| Side {
+            name: name.to_owned(),
+            threads: 1,
+            memory: None,
+            program: PathBuf::new(),
+            args: Vec::new(),
+        };
+        let took = |seconds: f64, peak: u64| {
+            let wall = Spread { least: seconds, median: seconds, most: seconds };
+            Outcome::Measured(Figures {
+                runs: 7,
+                rejected: 0,
+                wall,
+                cpu: seconds,
+                peak,
+                output: 4_000_000,
+                agrees: Some(true),
+            })
+        };
+        let (ours, limit, other) = ((OURS, None), ("limit", None), ("other", None));
+        let row = Row {
+            name: "row",
+            what: "a row".to_owned(),
+            sides: vec![side(OURS), side("limit"), side("other")],
+            wanted: vec![
+                Wanted::AtMost(ours, limit, Some(1.1)),
+                Wanted::AtLeast(ours, limit, Some(0.5)),
+                Wanted::AtMost(ours, other, Some(0.5)),
+                Wanted::AtMost(ours, limit, None),
+                Wanted::Beside(64),
+                Wanted::InAll(64),
+            ],
+            once: false,
+        };
+        let sides = vec![took(1.2, 67_000_000), took(1.0, 0), Outcome::Cannot("reads nothing".to_owned())];
+        let text = wanted(&row, &Measured { sides, agrees: true });
+        let verdicts: Vec<_> =
+            text.lines().map(|line| line.rsplit('|').nth(1).unwrap_or("").trim()).collect();
+        assert_eq!(verdicts, ["**short**", "met", "**not measured**", "", "met", "**short**"]);
+    }
 
     #[test]
     fn numbers_keep_the_digits_that_count() {

@@ -122,9 +122,7 @@ fn begin(side: &Side, row: &Row) -> Result<Result<Turn, String>, String> {
 fn is_wanted(side: &Side, row: &Row) -> bool {
     let is = |name: &Name| side.name == name.0 && side.memory == name.1;
     row.wanted.iter().any(|wanted| match wanted {
-        Wanted::AtMost(one, other, _) | Wanted::AtLeast(one, other, _) | Wanted::Told(one, other) => {
-            is(one) || is(other)
-        }
+        Wanted::AtMost(one, other, _) | Wanted::AtLeast(one, other, _) => is(one) || is(other),
         Wanted::Beside(_) | Wanted::InAll(_) => false,
     })
 }

@@ -44,12 +44,10 @@ pub(super) type Name = (&'static str, Option<Memory>);
 
 /// What is wanted of a row.
 pub(super) enum Wanted {
-    /// Our time over another's is at most this.
-    AtMost(Name, Name, f64),
-    /// Our time over another's is told.
-    Told(Name, Name),
-    /// One side is at least so many times as fast as the other.
-    AtLeast(Name, Name, f64),
+    /// One side's time over the other's is at most this; without a number it is only told.
+    AtMost(Name, Name, Option<f64>),
+    /// One side is at least so many times as fast as the other; without a number that is only told.
+    AtLeast(Name, Name, Option<f64>),
     /// No side of ours holds more megabytes beside its output.
     Beside(u64),
     /// Our side holds no more megabytes in all.
@@ -82,31 +80,31 @@ pub(super) fn rows(place: &Place<'_>) -> Vec<Row> {
             "contiguous",
             "1 GB of float64, contiguous",
             ("contiguous.h5", "f8", 0, ""),
-            limits(&[(PREAD, REUSED), (PREAD, FRESH)], Wanted::AtMost(ours, (PREAD, REUSED), 1.1)),
+            limits(&[(PREAD, REUSED), (PREAD, FRESH)], Wanted::AtMost(ours, (PREAD, REUSED), Some(1.1))),
         ),
         place.array(
             "deflate",
             "1 GB of float32 in chunks of 256 KiB, shuffled and deflated (level 4)",
             ("deflate.h5", "f4", 256 << 10, ""),
-            limits(deflated, Wanted::AtMost(ours, (UNSHUFFLE, None), 1.15)),
+            limits(deflated, Wanted::AtMost(ours, (UNSHUFFLE, None), Some(1.15))),
         ),
         place.array(
             "raw",
             "1 GB of float32 in chunks of 128 KiB as they are",
             ("raw.h5", "f4", 128 << 10, ""),
-            limits(&[(PREAD, REUSED), (CHUNKS, None)], Wanted::AtMost(ours, ("h5py", REUSED), 0.6)),
+            limits(&[(PREAD, REUSED), (CHUNKS, None)], Wanted::AtMost(ours, ("h5py", REUSED), Some(0.6))),
         ),
         place.array(
             "span-deflate",
             "1 GB of float32 in chunks of 240×64×64 that span dimension 0, shuffled and deflated (level 4)",
             ("span_deflate.h5", "f4", 240 * 64 * 64 * 4, ""),
-            limits(deflated, Wanted::AtMost(ours, (UNSHUFFLE, None), 1.3)),
+            limits(deflated, Wanted::AtMost(ours, (UNSHUFFLE, None), Some(1.3))),
         ),
         place.array(
             "span-raw",
             "1 GB of float32 in chunks of 240×64×64 that span dimension 0, as they are",
             ("span_raw.h5", "f4", 240 * 64 * 64 * 4, ""),
-            limits(&[(PREAD, REUSED), (CHUNKS, None)], Wanted::AtMost(ours, (PREAD, REUSED), 1.3)),
+            limits(&[(PREAD, REUSED), (CHUNKS, None)], Wanted::AtMost(ours, (PREAD, REUSED), Some(1.3))),
         ),
     ];
     for (name, what, file, element) in [
@@ -114,7 +112,7 @@ pub(super) fn rows(place: &Place<'_>) -> Vec<Row> {
         ("strided-deflate", "`[::4, ::4]` of 240×1024×1024 float32, deflated", "deflate.h5", "f4"),
         ("strided-raw", "`[::4, ::4]` of 240×1024×1024 float32, chunks as they are", "raw.h5", "f4"),
     ] {
-        let wanted = Wanted::AtMost(ours, ("h5py", REUSED), 0.5);
+        let wanted = Wanted::AtMost(ours, ("h5py", REUSED), Some(0.5));
         rows.push(place.array(name, what, (file, element, 0, "4,4"), (Vec::new(), wanted)));
     }
     rows.push(place.strings());
@@ -179,13 +177,13 @@ impl Place<'_> {
             limit.clone_into(&mut side.name);
             sides.push(side);
             if memory == FRESH {
-                all.insert(1, Wanted::Told((OURS, FRESH), (limit, FRESH)));
+                all.insert(1, Wanted::AtMost((OURS, FRESH), (limit, FRESH), None));
             }
         }
         if let Some(Wanted::AtMost(_, ("h5py", _), _)) = all.first() {
-            all.insert(1, Wanted::Told((OURS, FRESH), ("h5py", FRESH)));
+            all.insert(1, Wanted::AtMost((OURS, FRESH), ("h5py", FRESH), None));
         } else {
-            all.insert(1, Wanted::Told((OURS, REUSED), ("h5py", REUSED)));
+            all.insert(1, Wanted::AtMost((OURS, REUSED), ("h5py", REUSED), None));
         }
         sides.push(self.side("netCDF4", "array", file, 1, FRESH, &keys));
         sides.push(self.side("hdf5-reader", "array", file, 1, REUSED, &keys));
@@ -207,8 +205,8 @@ impl Place<'_> {
         }
         let ours = (OURS, None);
         let wanted = vec![
-            Wanted::AtMost(ours, ("h5py", None), 0.4),
-            Wanted::Told(ours, ("h5py `asstr`", None)),
+            Wanted::AtMost(ours, ("h5py", None), Some(0.4)),
+            Wanted::AtMost(ours, ("h5py `asstr`", None), None),
             Wanted::Beside(BESIDE),
         ];
         let what = "2 million variable-length strings, as UTF-8 with offsets; h5py as `bytes` objects, which are \
@@ -228,7 +226,7 @@ impl Place<'_> {
     ) -> Row {
         let threads = |side| if side == "ours" { THREADS } else { 1 };
         let sides = sides.iter().map(|side| self.side(side, job, file, threads(*side), None, &[])).collect();
-        let wanted = vec![Wanted::AtMost((OURS, None), ("h5py", None), part), Wanted::Beside(BESIDE)];
+        let wanted = vec![Wanted::AtMost((OURS, None), ("h5py", None), Some(part)), Wanted::Beside(BESIDE)];
         Row { name, what, sides, wanted, once: false }
     }
 
@@ -246,10 +244,10 @@ impl Place<'_> {
         }
         let side = |name| (name, None);
         let wanted = vec![
-            Wanted::AtLeast(side("hyperslab, 2 threads"), side("hyperslab, 1 thread"), 1.8),
-            Wanted::AtLeast(side("hyperslab, 4 threads"), side("hyperslab, 1 thread"), 1.8),
-            Wanted::Told(side("h5py, 2 threads"), side("h5py, 1 thread")),
-            Wanted::Told(side("h5py, 4 threads"), side("h5py, 1 thread")),
+            Wanted::AtLeast(side("hyperslab, 2 threads"), side("hyperslab, 1 thread"), Some(1.8)),
+            Wanted::AtLeast(side("hyperslab, 4 threads"), side("hyperslab, 1 thread"), Some(1.8)),
+            Wanted::AtLeast(side("h5py, 2 threads"), side("h5py, 1 thread"), None),
+            Wanted::AtLeast(side("h5py, 4 threads"), side("h5py, 1 thread"), None),
             Wanted::Beside(BESIDE),
         ];
         let what = "four datasets of 250 MB, shuffled and deflated, in one file, shared out to threads of the caller";
