@@ -366,12 +366,12 @@ fn hierarchies() -> Vec<Case> {
         ),
         case(
             &[
-                (".zmetadata", br#"{"zarr_consolidated_format":1,"metadata":{".zgroup":{"zarr_format":2},"a/.zgroup":{"zarr_format":2,"x":1},"b/.zarray":{},"b/.zattrs":{}}}"#),
+                (".zmetadata", br#"{"zarr_consolidated_format":1,"metadata":{".zgroup":{"zarr_format":2},"a/.zgroup":{"zarr_format":2,"x":1},"b/.zarray":{},"b/.zattrs":{},"c//.zattrs":{}}}"#),
                 (".zgroup", GROUP_2.as_bytes()),
                 (".zattrs", b"{}"),
                 ("a/.zgroup", GROUP_2.as_bytes()),
             ],
-            &["zarr/consolidated-missing / .zmetadata 1:1-138: no copy of .zattrs", r#"zarr/consolidated-different /a .zmetadata 1:83-106: a member "x", which is not one of a/.zgroup"#, "zarr/consolidated-extra / .zmetadata 1:119-121: a copy of b/.zarray, which is not in the store"],
+            &["zarr/consolidated-missing / .zmetadata 1:1-154: no copy of .zattrs", r#"zarr/consolidated-different /a .zmetadata 1:83-106: a member "x", which is not one of a/.zgroup"#, "zarr/consolidated-extra / .zmetadata 1:119-121: a copy of b/.zarray, which is not in the store", r#"zarr/consolidated / .zmetadata 1:150-152: an empty name in the key "c//.zattrs""#],
         ),
         case(&[(".zmetadata", br#"{"zarr_consolidated_format":2,"metadata":{}}"#), (".zgroup", GROUP_2.as_bytes())], &["zarr/consolidated / .zmetadata 1:29-30: version 2, expected 1"]),
     ]

@@ -95,11 +95,15 @@ impl Checker<'_> {
     pub(super) fn check_rest(&mut self, copies: Copies) {
         let Copies { owner, document, by_key } = copies;
         for (key, copy) in by_key.iter().filter(|(_, copy)| !copy.seen) {
-            let full = owner.join(key);
+            let full = match owner.join(key) {
+                Ok(full) => full,
+                Err(e) => {
+                    self.tell_at(&rule::CONSOLIDATED, &owner, &document, &copy.pointer, e.detail().to_owned());
+                    continue;
+                }
+            };
             // It may be where the walk does not go: behind a link.
-            if let Ok(full) = &full
-                && matches!(self.store.size(full), Ok(Some(_)))
-            {
+            if matches!(self.store.size(&full), Ok(Some(_))) {
                 continue;
             }
             let named = key.strip_suffix("/.zattrs").or_else(|| (key == v2::ATTRIBUTES).then_some(""));
