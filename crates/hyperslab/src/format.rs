@@ -308,6 +308,7 @@ const SIGNATURES: &[(&[u8], &str)] = &[
     (b"CDF\x05", "a NetCDF-3 file (64-bit data)"),
     (b"\x0e\x03\x13\x01", "an HDF4 file"),
     (b"PK\x03\x04", "a zip archive"),
+    (b"PK\x05\x06", "an empty zip archive"),
     (b"\x1f\x8b", "a gzip file; unpack it first"),
     (b"BZh", "a bzip2 file; unpack it first"),
     (b"\x28\xb5\x2f\xfd", "a zstd file; unpack it first"),

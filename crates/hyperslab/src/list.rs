@@ -166,11 +166,13 @@ fn chunked(stored: &Stored) -> Option<&Arc<Storage>> {
     }
 }
 
-/// NDL's name of a filter, or the number that a format has for it.
+/// NDL's name of a filter, or the number or the name that a format has for it.
 fn filter_label(filter: &Filter) -> String {
-    let id = filter.parameters.iter().find(|(name, _)| name == "id").map(|(_, value)| value);
-    match id {
-        Some(Directive::Int(id)) => format!("{}:{id}", filter.name),
+    let parameter =
+        |key: &str| filter.parameters.iter().find(|(name, _)| name == key).map(|(_, value)| value);
+    match (parameter("id"), parameter("name")) {
+        (Some(Directive::Int(id)), _) => format!("{}:{id}", filter.name),
+        (None, Some(Directive::Text(name))) if filter.name == "zarr" => name.clone(),
         _ => filter.name.clone(),
     }
 }

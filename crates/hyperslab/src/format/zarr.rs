@@ -10,6 +10,7 @@ mod dimensions;
 mod directive;
 mod elements;
 mod filter;
+mod nczarr;
 mod storage;
 
 use super::{Format, OpenOptions, Probe, Recognition};
@@ -104,6 +105,7 @@ fn open(store: Arc<dyn Store>, options: &OpenOptions) -> Result<Arc<dyn Source>>
         size: OnceLock::new(),
         dimensions: Mutex::default(),
         renamed: Mutex::default(),
+        recent: Mutex::default(),
     }))
 }
 
@@ -118,6 +120,8 @@ struct ZarrSource {
     dimensions: Mutex<FxHashMap<NodePath, Arc<Dimensions>>>,
     /// Where nodes lie that have other names than in the store.
     renamed: Mutex<FxHashMap<NodePath, Key>>,
+    /// Nodes of the group that was listed last, as whoever lists a group goes on to load what is in it.
+    recent: Mutex<FxHashMap<NodePath, Arc<ZarrNode>>>,
 }
 
 impl Source for ZarrSource {
@@ -146,7 +150,8 @@ impl Source for ZarrSource {
         if path.is_root() {
             let node = self.hierarchy.node_or_folder(&Key::root());
             let node = node.and_then(|node| node.ok_or_else(missing));
-            return Ok(self.entry(path.clone(), node, Some((&Key::root(), &Dimensions::default()))));
+            let place = Some((&Key::root(), &Dimensions::default()));
+            return Ok(self.entry(path.clone(), node.as_ref(), place));
         }
         let key = self.key(path).ok().filter(|key| self.is_there(key));
         let Some(key) = key.map_or_else(|| self.search(path), |key| Ok(Some(key)))? else {
@@ -155,12 +160,12 @@ impl Source for ZarrSource {
         if let Some(link) = self.link(&key)? {
             return Ok(Entry { handle: handle(path.clone()), item: Item::Link(link) });
         }
-        let dimensions = match path.parent() {
-            Some(group) => self.dimensions(&group)?,
-            None => Arc::default(),
-        };
         let node = self.hierarchy.node(&key).and_then(|node| node.ok_or_else(missing));
-        Ok(self.entry(path.clone(), node, Some((&key, &dimensions))))
+        let dimensions = match &node {
+            Ok(node) => self.dimensions_for(path, node)?,
+            Err(_) => Arc::default(),
+        };
+        Ok(self.entry(path.clone(), node.as_ref(), Some((&key, &dimensions))))
     }
 
     fn members(&self, group: &Handle) -> Result<Vec<Entry>> {
@@ -206,7 +211,7 @@ impl Source for ZarrSource {
     }
 
     fn array(&self, object: &Handle) -> Result<Box<dyn ArraySource + '_>> {
-        let node = self.hierarchy.node(&self.key(&object.path)?)?;
+        let node = self.stored(&object.path, &self.key(&object.path)?)?;
         let node = node.ok_or_else(|| Error::invalid("a dimension without values"))?;
         Ok(Box::new(ZarrArray::open(&self.hierarchy, &self.pool, node)?))
     }
@@ -234,6 +239,13 @@ impl ZarrSource {
         Key::new(path.as_str().trim_start_matches('/'))
     }
 
+    fn stored(&self, path: &NodePath, key: &Key) -> Result<Option<Arc<ZarrNode>>> {
+        if let Some(node) = unpoisoned(&self.recent).get(path) {
+            return Ok(Some(Arc::clone(node)));
+        }
+        Ok(self.hierarchy.node(key)?.map(Arc::new))
+    }
+
     /// Whether there is a node under `key`, readable or not, that nothing gives another name.
     fn is_there(&self, key: &Key) -> bool {
         match self.hierarchy.node(key) {
@@ -245,17 +257,18 @@ impl ZarrSource {
 
     /// Looks for a node by the names that people see, group by group.
     fn search(&self, path: &NodePath) -> Result<Option<Key>> {
-        let Some(parent) = path.parent() else { return Ok(Some(Key::root())) };
-        let Some(key) = self.search(&parent)? else { return Ok(None) };
-        if self.is_array(&key) {
-            return Ok(None);
+        let mut way: Vec<_> = std::iter::successors(Some(path.clone()), NodePath::parent).collect();
+        way.reverse();
+        for (group, member) in way.iter().zip(way.iter().skip(1)) {
+            if self.is_array(&self.key(group)?) {
+                return Ok(None);
+            }
+            // Noting the members notes where the renamed ones lie.
+            if !self.list(group)?.entries.iter().any(|entry| entry.handle.path == *member) {
+                return Ok(None);
+            }
         }
-        // Noting the members notes where the renamed ones lie.
-        let entries = self.list(&parent)?.entries;
-        match entries.iter().any(|entry| entry.handle.path == *path) {
-            true => self.key(path).map(Some),
-            false => Ok(None),
-        }
+        self.key(path).map(Some)
     }
 
     fn is_array(&self, key: &Key) -> bool {
@@ -279,6 +292,7 @@ impl ZarrSource {
         let children = self.hierarchy.children(&key)?;
         let stored: FxHashSet<&str> = children.iter().map(|child| child.path.name()).collect();
         let mut given = FxHashSet::default();
+        let mut recent = FxHashMap::default();
         for child in &children {
             let name = child.path.name();
             let node = match child.is_alias {
@@ -312,17 +326,29 @@ impl ZarrSource {
                 }
                 Ok(Found::Node(node)) => {
                     listing.dimensions.add(path.name(), Some(&node).filter(|_| !self.raw));
-                    listing.entries.push(self.entry(path, Ok(node), None));
+                    listing.entries.push(self.entry(path.clone(), Ok(&node), None));
+                    if recent.len() < MOST_RECENT {
+                        recent.insert(path, Arc::new(node));
+                    }
                 }
                 Err(error) => {
                     listing.dimensions.add(path.name(), None);
                     let none = Dimensions::default();
-                    listing.entries.push(self.entry(path, Err(error), Some((&child.path, &none))));
+                    listing.entries.push(self.entry(path, Err(&error), Some((&child.path, &none))));
                 }
             }
         }
         listing.dimensions.finish();
+        *unpoisoned(&self.recent) = recent;
         Ok(listing)
+    }
+
+    /// The dimensions of the group of a node, if it names any.
+    fn dimensions_for(&self, path: &NodePath, node: &ZarrNode) -> Result<Arc<Dimensions>> {
+        match path.parent() {
+            Some(group) if !self.raw && dimensions::names(node).is_some() => self.dimensions(&group),
+            _ => Ok(Arc::default()),
+        }
     }
 
     /// The dimensions of a group.
@@ -356,12 +382,21 @@ impl ZarrSource {
         Ok(pure.find(|(name, _)| *name == path.name()).map(|(_, size)| pure_dimension(path.clone(), size)))
     }
 
-    fn entry(&self, path: NodePath, node: Result<ZarrNode>, place: Option<(&Key, &Dimensions)>) -> Entry {
-        let item = node.and_then(|node| self.item(&node)).unwrap_or_else(|error| {
+    fn entry(
+        &self,
+        path: NodePath,
+        node: std::result::Result<&ZarrNode, &Error>,
+        place: Option<(&Key, &Dimensions)>,
+    ) -> Entry {
+        let unreadable = |error: &Error| {
             let root = Key::root();
             let key = place.map_or(&root, |(key, _)| key);
-            Item::Unreadable(Unreadable { attributes: Attributes::new(), ..self.unreadable(key, &error) })
-        });
+            Item::Unreadable(Unreadable { attributes: Attributes::new(), ..self.unreadable(key, error) })
+        };
+        let item = match node {
+            Ok(node) => self.item(node).unwrap_or_else(|error| unreadable(&error)),
+            Err(error) => unreadable(error),
+        };
         let mut entry = Entry { handle: handle(path), item };
         if let Some((_, dimensions)) = place {
             let group = entry.handle.path.parent().unwrap_or_else(NodePath::root);
@@ -407,10 +442,7 @@ impl ZarrSource {
         };
         let (datatype, _) = datatype_of(node)?;
         let datatype = Some(Arc::new(datatype));
-        let dimensions = match path.parent() {
-            Some(group) if !self.raw => self.dimensions(&group)?,
-            _ => Arc::default(),
-        };
+        let dimensions = self.dimensions_for(path, node)?;
         let group = path.parent().unwrap_or_else(NodePath::root);
         let shape = resolved(&self.named_shape(node), &group, &dimensions);
         self.note_names(node, &shape, &mut storage)?;
@@ -459,10 +491,17 @@ impl ZarrSource {
             let hidden = match name {
                 dimensions::ATTRIBUTE => hides_names(),
                 name::RECORD => matches!(json, Json::Object(_)),
-                _ => false,
+                name => nczarr::is_bookkeeping(name, json),
             };
-            if self.raw || !hidden {
+            if self.raw {
                 put(&mut attributes, name, json);
+            } else if !hidden {
+                match node.attributes().and_then(|all| nczarr::attribute(all, name, json)) {
+                    Some(typed) => {
+                        attributes.insert(name.to_owned(), Ok(typed));
+                    }
+                    None => put(&mut attributes, name, json),
+                }
             }
         }
         attributes
@@ -565,6 +604,9 @@ fn unpoisoned<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 /// Documents that make a directory a node.
 const DOCUMENTS: [&str; 3] = [v3::DOCUMENT, v2::ARRAY, v2::GROUP];
+
+/// Nodes of a group that are kept.
+const MOST_RECENT: usize = 1024;
 
 /// Groups whose dimensions are remembered at once.
 const MOST_GROUPS: usize = 4096;

@@ -19,6 +19,74 @@ pub(super) fn attribute(json: &Json) -> Result<Attribute> {
     }
 }
 
+/// A number or a list of numbers of a type that NumPy has a name for; none where one does not fit it.
+pub(super) fn plain_numbers(json: &Json, kind: &str) -> Option<Attribute> {
+    let numbers = match json {
+        Json::Array(items) => items.as_slice(),
+        one => std::slice::from_ref(one),
+    };
+    let mut rows = Vec::new();
+    let datatype = match kind {
+        "i1" => integers::<i8, 1>(numbers, i8::to_ne_bytes, &mut rows).map(|()| Datatype::int(8, true)),
+        "u1" => integers::<u8, 1>(numbers, u8::to_ne_bytes, &mut rows).map(|()| Datatype::int(8, false)),
+        "i2" => integers::<i16, 2>(numbers, i16::to_ne_bytes, &mut rows).map(|()| Datatype::int(16, true)),
+        "u2" => integers::<u16, 2>(numbers, u16::to_ne_bytes, &mut rows).map(|()| Datatype::int(16, false)),
+        "i4" => integers::<i32, 4>(numbers, i32::to_ne_bytes, &mut rows).map(|()| Datatype::int(32, true)),
+        "u4" => integers::<u32, 4>(numbers, u32::to_ne_bytes, &mut rows).map(|()| Datatype::int(32, false)),
+        "i8" => integers::<i64, 8>(numbers, i64::to_ne_bytes, &mut rows).map(|()| Datatype::int(64, true)),
+        "u8" => integers::<u64, 8>(numbers, u64::to_ne_bytes, &mut rows).map(|()| Datatype::int(64, false)),
+        "f4" => numbers
+            .iter()
+            .try_for_each(|number| {
+                // From the digits, not by way of a double, which would round twice.
+                let value = spelled(number)?.parse::<f32>().ok()?;
+                rows.extend(value.to_ne_bytes());
+                Some(())
+            })
+            .map(|()| Datatype::Float(Float::Single)),
+        "f8" => numbers
+            .iter()
+            .try_for_each(|number| {
+                rows.extend(spelled(number)?.parse::<f64>().ok()?.to_ne_bytes());
+                Some(())
+            })
+            .map(|()| Datatype::Float(Float::Double)),
+        _ => None,
+    }?;
+    let shape = match json {
+        Json::Array(items) => vec![items.len() as u64],
+        _ => Vec::new(),
+    };
+    Some(Attribute {
+        shape: Some(shape),
+        datatype: Arc::new(datatype),
+        value: Values { rows: rows.into(), heap: Heap::default() },
+        storage: ElementStorage::default(),
+        native: Vec::new(),
+    })
+}
+
+fn integers<T: TryFrom<i128>, const N: usize>(
+    numbers: &[Json],
+    bytes: fn(T) -> [u8; N],
+    rows: &mut Vec<u8>,
+) -> Option<()> {
+    for number in numbers {
+        let Json::Number(number) = number else { return None };
+        rows.extend(bytes(T::try_from(number.as_integer()?).ok()?));
+    }
+    Some(())
+}
+
+/// The digits of a number, or the word for one that JSON does not have.
+fn spelled(json: &Json) -> Option<&str> {
+    match json {
+        Json::Number(number) => Some(number.as_str()),
+        Json::String(word) if ["NaN", "Infinity", "-Infinity"].contains(&word.as_str()) => Some(word),
+        _ => None,
+    }
+}
+
 /// What all elements of an attribute are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
@@ -172,6 +240,27 @@ mod tests {
             ("[[\"a\"], [\"é\"]]", "string [2, 1] a|é"),
         ] {
             assert_eq!(told(json), expected, "{json}");
+        }
+    }
+
+    #[test]
+    fn a_type_that_is_told_holds_where_the_value_fits() {
+        let told = |json: &str, kind: &str| {
+            let json = Json::parse("attribute", json.as_bytes(), &Limits::default()).unwrap();
+            let found = plain_numbers(&json, kind)?;
+            let elements = Elements::new(&found.datatype, &found.value).map(|one| match one.get() {
+                Element::Int(value) => value.to_string(),
+                Element::Float(value) => value.to_string(),
+                other => panic!("{other:?}"),
+            });
+            let elements: Vec<_> = elements.collect();
+            Some(format!("{} {:?} {}", found.datatype, found.shape.unwrap(), elements.join("|")))
+        };
+        assert_eq!(told("5", "i2").as_deref(), Some("int16 [] 5"));
+        assert_eq!(told("[1, 2.5, \"NaN\"]", "f4").as_deref(), Some("float32 [3] 1|2.5|NaN"));
+        assert_eq!(told("[18446744073709551615]", "u8").as_deref(), Some("uint64 [1] 18446744073709551615"));
+        for (json, kind) in [("300", "u1"), ("-1", "u4"), ("1.5", "i4"), ("\"a\"", "U1"), ("\"inf\"", "f8")] {
+            assert_eq!(told(json, kind), None, "{json} {kind}");
         }
     }
 

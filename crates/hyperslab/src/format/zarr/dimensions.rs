@@ -1,5 +1,6 @@
 //! Which names of dimensions are dimension coordinates: those that all arrays of a group give one size.
 
+use super::nczarr;
 use hyperslab_zarr::hierarchy::{Metadata, Node};
 use hyperslab_zarr::json::Json;
 use hyperslab_zarr::metadata::v3;
@@ -66,7 +67,10 @@ pub(super) fn names(node: &Node) -> Option<Vec<Option<String>>> {
         Metadata::V3(v3::NodeMetadata::Array(array)) if array.dimension_names.is_some() => {
             array.dimension_names.clone()
         }
-        Metadata::V3(v3::NodeMetadata::Array(_)) | Metadata::V2Array { .. } => of_attribute(node),
+        Metadata::V3(v3::NodeMetadata::Array(_)) | Metadata::V2Array { .. } => {
+            let rank = shape(node).len();
+            of_attribute(node).or_else(|| nczarr::names(node).filter(|names| names.len() == rank))
+        }
         _ => None,
     }
 }

@@ -1,6 +1,8 @@
 //! Elements of Zarr arrays as the model's rows.
 
-use super::datatype::{check_rows, datatype, make_utf8, utf32_spans};
+use super::datatype::{check_rows, make_utf8, utf32_spans};
+use super::datatype_of;
+use super::dimensions::shape;
 use crate::pool::Pool;
 use crate::source::ArraySource;
 use hyperslab_codec::Scratch;
@@ -17,8 +19,9 @@ use std::sync::Arc;
 pub(super) struct ZarrArray<'a> {
     hierarchy: &'a Hierarchy,
     pool: &'a Pool,
-    node: Node,
-    array: Array,
+    node: Arc<Node>,
+    /// None where codecs are not known, which does not keep anyone from asking how much is stored.
+    array: Option<Array>,
     datatype: Arc<Datatype>,
     chunk: Vec<u64>,
     /// Where rows have UTF-32.
@@ -26,11 +29,16 @@ pub(super) struct ZarrArray<'a> {
 }
 
 impl<'a> ZarrArray<'a> {
-    pub(super) fn open(hierarchy: &'a Hierarchy, pool: &'a Pool, node: Node) -> Result<Self> {
-        let array = Array::new(&node, hierarchy.limits())?;
-        let (datatype, _) = datatype(array.data_type(), None)?;
-        check_rows(&datatype, array.row_size())?;
-        let utf32 = utf32_spans(array.data_type())?;
+    pub(super) fn open(hierarchy: &'a Hierarchy, pool: &'a Pool, node: Arc<Node>) -> Result<Self> {
+        let (datatype, _) = datatype_of(&node)?;
+        let array = Array::new(&node, hierarchy.limits()).ok();
+        let utf32 = match &array {
+            Some(array) => {
+                check_rows(&datatype, array.row_size())?;
+                utf32_spans(array.data_type())?
+            }
+            None => Vec::new(),
+        };
         let chunk = outer_chunk(&node);
         Ok(ZarrArray { hierarchy, pool, node, array, datatype: Arc::new(datatype), chunk, utf32 })
     }
@@ -38,7 +46,7 @@ impl<'a> ZarrArray<'a> {
 
 impl ArraySource for ZarrArray<'_> {
     fn extents(&self) -> Option<&[u64]> {
-        Some(self.array.shape())
+        Some(shape(&self.node))
     }
 
     fn datatype(&self) -> &Arc<Datatype> {
@@ -61,15 +69,21 @@ impl ArraySource for ZarrArray<'_> {
         scratch: &mut Scratch,
     ) -> Result<()> {
         let store = self.hierarchy.store();
+        let Some(array) = &self.array else {
+            // Says why.
+            return Array::new(&self.node, self.hierarchy.limits()).map(|_| ());
+        };
         for (region, rows) in rows.slices(region) {
-            self.array.read(&**store, &region, rows, heap, scratch)?;
-            make_utf8(rows, self.array.row_size(), &self.utf32)?;
+            array.read(&**store, &region, rows, heap, scratch)?;
+            make_utf8(rows, array.row_size(), &self.utf32)?;
         }
         Ok(())
     }
 
     fn is_divisible(&self) -> bool {
-        !matches!(self.array.data_type(), DataType::String | DataType::Bytes)
+        self.array
+            .as_ref()
+            .is_some_and(|array| !matches!(array.data_type(), DataType::String | DataType::Bytes))
     }
 
     fn stored(&self) -> Result<u64> {
