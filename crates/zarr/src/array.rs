@@ -130,7 +130,9 @@ impl Array {
         heap: &Heap<R>,
         scratch: &mut Scratch,
     ) -> Result<Option<Bytes>> {
-        self.chain.encode(rows, shape, &mut Writer { fill: Some(&self.fill), heap: &heap.buffers, scratch })
+        let mut writer = Writer { fill: Some(&self.fill), heap: &heap.buffers, scratch };
+        let encoded = self.chain.encode(rows, shape, &mut writer)?;
+        Ok(encoded.map(|bytes| Bytes::from(bytes.into_owned())))
     }
 
     /// Refuses chunks that no memory could hold, which would only be found out where one is read or filled.

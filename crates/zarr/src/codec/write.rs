@@ -19,12 +19,13 @@ pub(crate) struct Writer<'a> {
 
 impl Chain {
     /// Encodes the rows of a whole chunk; none if all elements are the fill value, so that nothing need be stored.
-    pub(crate) fn encode(
+    /// Where nothing is to be done they are the rows themselves.
+    pub(crate) fn encode<'r>(
         &self,
-        rows: &[u8],
+        rows: &'r [u8],
         shape: &[u64],
         writer: &mut Writer<'_>,
-    ) -> Result<Option<Bytes>> {
+    ) -> Result<Option<Cow<'r, [u8]>>> {
         let expected = element_count(shape).and_then(|count| count.checked_mul(self.row as u64));
         if expected != Some(rows.len() as u64) {
             let (found, row) = (rows.len(), self.row);
@@ -51,8 +52,8 @@ impl Chain {
             ToBytes::Sharding(sharding) => Cow::Owned(sharding.encode(&rows, &shape, writer)?),
         };
         Ok(Some(match (raw, self.codecs.as_slice()) {
-            (Cow::Owned(raw), []) => raw.into(),
-            (raw, codecs) => encode(codecs, &raw, writer.scratch)?.into(),
+            (raw, []) => raw,
+            (raw, codecs) => Cow::Owned(encode(codecs, &raw, writer.scratch)?),
         }))
     }
 

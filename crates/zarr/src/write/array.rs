@@ -5,7 +5,7 @@
 use super::hierarchy::Register;
 use super::{ArrayDefinition, ArrayDocuments, Version};
 use crate::array::Array;
-use crate::codec::Writer;
+use crate::codec::{Chain, Writer};
 use crate::hierarchy::Node;
 use crate::json::Json;
 use crate::metadata::{v2, v3};
@@ -16,7 +16,7 @@ use hyperslab_codec::Scratch;
 use hyperslab_core::nd::{Chunk, ChunkGrid, Region, element_count, fill_rows, scatter};
 use hyperslab_core::rows::{Heap, Slot};
 use hyperslab_core::{Error, Limits, Result};
-use std::convert::Infallible;
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// An array being written, by many threads at once. It is none until [`ArrayWriter::finish`]: its documents come
@@ -113,15 +113,18 @@ impl ArrayWriter {
         let key = self.array.chunk_key(index)?;
         let len = |shape: &[u64]| element_count(shape)?.checked_mul(self.row_size() as u64);
         let found = Some(rows.len() as u64);
-        let encoded = if found == len(&chunk.shape) {
-            self.encode(&chunk.shape, rows, heap, scratch)
+        let padded;
+        let (rows, heap) = if found == len(&chunk.shape) {
+            (rows, heap.buffers.as_slice())
         } else if found == len(&within) {
-            let (padded, heap) = self.padded(&chunk.shape, &within, rows, heap)?;
-            self.encode(&chunk.shape, &padded, &heap, scratch)
+            padded = self.padded(&chunk.shape, &within, rows, &heap.buffers)?;
+            (padded.0.as_slice(), padded.1.as_slice())
         } else {
             let (shape, row) = (&chunk.shape, self.row_size());
-            Err(Error::invalid(format!("{} bytes for a chunk of {shape:?} rows of {row}", rows.len())))
+            let e = Error::invalid(format!("{} bytes for a chunk of {shape:?} rows of {row}", rows.len()));
+            return Err(self.tell(e, &key));
         };
+        let encoded = self.encode(self.array.chain(), &chunk.shape, rows, heap, scratch);
         encoded.and_then(|bytes| self.store_chunk(&key, bytes.as_deref())).map_err(|e| self.tell(e, &key))
     }
 
@@ -144,12 +147,13 @@ impl ArrayWriter {
         scratch: &mut Scratch,
     ) -> Result<Option<Bytes>> {
         let (shape, chain) = self.array.chain().inner().ok_or_else(no_shards)?;
-        let fill = (!self.stores_fill).then_some(self.fill());
-        if shape == within {
-            return chain.encode(rows, shape, &mut Writer { fill, heap: &heap.buffers, scratch });
-        }
-        let (padded, heap) = self.padded(shape, within, rows, heap)?;
-        chain.encode(&padded, shape, &mut Writer { fill, heap: &heap.buffers, scratch })
+        let encoded = if shape == within {
+            self.encode(chain, shape, rows, &heap.buffers, scratch)?.map(Cow::into_owned)
+        } else {
+            let (rows, heap) = self.padded(shape, within, rows, &heap.buffers)?;
+            self.encode(chain, shape, &rows, &heap, scratch)?.map(Cow::into_owned)
+        };
+        Ok(encoded.map(Bytes::from))
     }
 
     /// Writes a shard of chunks that are encoded already, row-major, none where nothing is stored: those past the
@@ -209,17 +213,16 @@ impl ArrayWriter {
         }
     }
 
-    fn encode<R>(
+    fn encode<'r>(
         &self,
+        chain: &Chain,
         shape: &[u64],
-        rows: &[u8],
-        heap: &Heap<R>,
+        rows: &'r [u8],
+        heap: &[Bytes],
         scratch: &mut Scratch,
-    ) -> Result<Option<Bytes>> {
-        match self.stores_fill {
-            true => self.array.encode_whole(shape, rows, heap, scratch),
-            false => self.array.encode_chunk(shape, rows, heap, scratch),
-        }
+    ) -> Result<Option<Cow<'r, [u8]>>> {
+        let fill = (!self.stores_fill).then_some(self.fill());
+        chain.encode(rows, shape, &mut Writer { fill, heap, scratch })
     }
 
     /// The chunk, and the shape of its part within the array.
@@ -237,15 +240,16 @@ impl ArrayWriter {
         Ok((chunk, within))
     }
 
-    /// A chunk of `shape` whose first rows along each dimension are those of `within`.
-    fn padded<R>(
+    /// A chunk of `shape` whose first rows along each dimension are those of `within`, and the heap with what the
+    /// others need.
+    fn padded(
         &self,
         shape: &[u64],
         within: &[u64],
         rows: &[u8],
-        heap: &Heap<R>,
-    ) -> Result<(Vec<u8>, Heap<Infallible>)> {
-        let mut heap = Heap { buffers: heap.buffers.clone(), references: Vec::new() };
+        heap: &[Bytes],
+    ) -> Result<(Vec<u8>, Vec<Bytes>)> {
+        let mut heap = heap.to_vec();
         let slot;
         let row = match self.array.data_type().stored_size() {
             Some(_) => self.fill(),
@@ -288,10 +292,10 @@ pub(super) fn put_document(store: &dyn WritableStore, key: &Key, json: &Json) ->
     store.put(key, json.emit().as_bytes()).map_err(|e| Error::new(e.kind(), format!("{key}: {}", e.reason())))
 }
 
-fn slot_of(content: &[u8], heap: &mut Heap<Infallible>) -> Result<Slot> {
-    if content.is_empty() {
-        return Ok(Slot::default());
-    }
-    let count = u32::try_from(content.len()).map_err(|_| Error::invalid("a fill value of 4 GiB or more"))?;
-    Ok(Slot { buffer: heap.push(Bytes::copy_from_slice(content))?, count, offset: 0 })
+fn slot_of(content: &[u8], heap: &mut Vec<Bytes>) -> Result<Slot> {
+    let small =
+        |size: usize| u32::try_from(size).map_err(|_| Error::invalid("a heap of 2^32 values or bytes"));
+    let slot = Slot { buffer: small(heap.len())?, count: small(content.len())?, offset: 0 };
+    heap.push(Bytes::copy_from_slice(content));
+    Ok(slot)
 }
