@@ -10,3 +10,4 @@ mod golden;
 mod help;
 mod readme;
 mod texts;
+mod zarr;

@@ -1,0 +1,216 @@
+//! Zarr stores: directories, zip files, and paths within them.
+
+use crate::command::{Ran, hyperslab, prepared, ran};
+use crate::golden::holds;
+use std::fs;
+use std::path::Path;
+use tempfile::TempDir;
+
+fn answers(name: &str, args: &[&str]) {
+    let ran = hyperslab(args);
+    assert_eq!((ran.code, ran.messages.as_str()), (0, ""), "{args:?}");
+    holds(name, &ran.answer);
+}
+
+fn in_folder(folder: &Path, args: &[&str]) -> Ran {
+    ran(prepared(args).current_dir(folder).output().unwrap())
+}
+
+#[test]
+fn descriptions_stay_the_same() {
+    answers("zarr_tides.yaml", &["describe", "tides.zarr"]);
+    answers("zarr_floats.yaml", &["describe", "--values", "floats.zarr"]);
+    answers("zarr_floats_raw.yaml", &["describe", "--raw", "floats.zarr"]);
+    answers("zarr_single.yaml", &["describe", "--values", "single.zarr.zip"]);
+    answers("zarr_single.json", &["describe", "--values", "--json", "single.zarr.zip"]);
+}
+
+#[test]
+fn lists_values_and_digests_stay_the_same() {
+    answers("ls_tides.txt", &["ls", "-rl", "tides.zarr"]);
+    answers("ls_tides.jsonl", &["ls", "-rl", "--json", "tides.zarr:/harmonics"]);
+    answers("show_tides.txt", &["show", "tides.zarr:/level", "-s", "time=2024-03-02T05..2024-03-02T08"]);
+    answers("show_struct.txt", &["show", "tides.zarr:/harmonics/constituent"]);
+    answers("show_single.txt", &["show", "single.zarr.zip", "-s", "1:"]);
+    answers("digest_floats.txt", &["digest", "floats.zarr"]);
+}
+
+#[test]
+fn a_description_with_values_has_the_digest_of_its_store() {
+    for store in ["floats.zarr", "single.zarr.zip", "tides.zarr/harmonics/phasor", "tides.zarr/level"] {
+        let folder = TempDir::new().unwrap();
+        for form in ["yaml", "json"] {
+            let described =
+                hyperslab(["describe", "--values", if form == "json" { "--json" } else { "-q" }, store]);
+            let text = folder.path().join(form);
+            fs::write(&text, &described.answer).unwrap();
+            let digest = hyperslab(["digest", "--json", "--input-format", "ndl", text.to_str().unwrap()]);
+            assert_eq!(digest.answer, hyperslab(["digest", "--json", store]).answer, "{store} {form}");
+        }
+    }
+}
+
+#[test]
+fn a_folder_within_a_store_is_one_of_its_own() {
+    let listed = hyperslab(["ls", "-1", "tides.zarr/harmonics"]);
+    assert_eq!(listed.answer, "/constituent\n/phasor\n/residual\n/station\n");
+    let hash = |location: &str| {
+        let digest = hyperslab(["digest", location]).answer;
+        digest.lines().find_map(|line| Some(line.split_once("blake3:")?.1.to_owned())).unwrap()
+    };
+    assert_eq!(hash("tides.zarr/harmonics/phasor"), hash("tides.zarr:/harmonics/phasor"));
+}
+
+#[test]
+fn what_lies_in_a_store_and_is_none_is_answered_with_where_the_store_is() {
+    for (wrong, right) in [
+        ("tides.zarr/zarr.json", "tides.zarr"),
+        ("floats.zarr/depth/.zarray", "floats.zarr/depth"),
+        ("tides.zarr/level/c", "tides.zarr/level"),
+    ] {
+        let ran = hyperslab(["describe", wrong]);
+        assert_eq!((ran.code, ran.answer.as_str()), (2, ""), "{wrong}");
+        assert!(ran.messages.contains(&format!("{right}\n")), "{wrong}: {}", ran.messages);
+    }
+    let folder = TempDir::new().unwrap();
+    let ran = in_folder(folder.path(), &["describe", "."]);
+    assert_eq!(ran.code, 2);
+    assert!(ran.messages.contains("`hyperslab ls .` lists the stores in it"), "{}", ran.messages);
+}
+
+#[test]
+fn stores_are_listed_among_files() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path();
+    fs::create_dir_all(path.join("a.zarr/g")).unwrap();
+    fs::write(path.join("a.zarr/zarr.json"), GROUP).unwrap();
+    fs::create_dir(path.join("plain")).unwrap();
+    fs::write(path.join("text.yaml"), "attributes: {a: 1}\n").unwrap();
+    fs::write(path.join("other.zip"), b"PK\x05\x06\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0").unwrap();
+    let listed = in_folder(path, &["ls"]);
+    let expected = ".: directory, 2 stores\nNAME       FORMAT   SIZE\na.zarr     Zarr v3  40 B\ntext.yaml  NDL      19 B\n";
+    assert_eq!((listed.code, listed.answer.as_str()), (0, expected), "{}", listed.messages);
+    let ran = in_folder(path, &["ls", "other.zip"]);
+    assert_eq!(ran.code, 2);
+    assert!(
+        ran.messages.contains("is an empty zip archive, not an HDF5, NetCDF-4, Zarr or NDL file"),
+        "{}",
+        ran.messages
+    );
+}
+
+const GROUP: &str = r#"{"zarr_format": 3, "node_type": "group"}"#;
+
+#[test]
+fn one_broken_node_does_not_hide_the_others() {
+    let folder = TempDir::new().unwrap();
+    let put = |path: &str, text: &str| {
+        let path = folder.path().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    };
+    put("a.zarr/zarr.json", GROUP);
+    put("a.zarr/bad/zarr.json", r#"{"zarr_format": 3, "node_type": "array", "attributes": {"units": "m"}}"#);
+    put("a.zarr/good/zarr.json", GROUP);
+    let ran = in_folder(folder.path(), &["describe", "a.zarr"]);
+    assert_eq!(ran.code, 1);
+    assert!(ran.messages.starts_with("error: a.zarr:/bad: zarr.json: no \"shape\"\n"), "{}", ran.messages);
+    assert!(ran.answer.contains("units: m") && ran.answer.contains("/good: {}"), "{}", ran.answer);
+    put("a.zarr/bad/zarr.json", "{");
+    let ran = in_folder(folder.path(), &["ls", "a.zarr"]);
+    assert_eq!(ran.code, 1);
+    assert!(ran.answer.contains("good  group"), "{}", ran.answer);
+}
+
+#[test]
+#[cfg(unix)]
+fn symbolic_links_are_told_and_lead_on() {
+    use std::os::unix::fs::symlink;
+    let folder = TempDir::new().unwrap();
+    let store = folder.path().join("a.zarr");
+    for group in ["", "g", "g/h"] {
+        fs::create_dir_all(store.join(group)).unwrap();
+        fs::write(store.join(group).join("zarr.json"), GROUP).unwrap();
+    }
+    symlink("..", store.join("g/up")).unwrap();
+    symlink("g/h", store.join("short")).unwrap();
+    let digest = in_folder(folder.path(), &["digest", "--json", "a.zarr"]);
+    let lines: Vec<_> = digest.answer.lines().collect();
+    assert_eq!(
+        lines,
+        [
+            r#"{"path":"/","kind":"group"}"#,
+            r#"{"path":"/g","kind":"group"}"#,
+            r#"{"path":"/g/h","kind":"group"}"#,
+            r#"{"path":"/g/up","kind":"link","target":"/"}"#,
+            r#"{"path":"/short","kind":"link","target":"/g/h"}"#,
+        ]
+    );
+    let through = in_folder(folder.path(), &["ls", "-1", "a.zarr:/g/up/g"]);
+    assert_eq!(
+        (through.code, through.answer.as_str()),
+        (0, "/g/up/g/h\n/g/up/g/up\n"),
+        "{}",
+        through.messages
+    );
+}
+
+#[test]
+fn names_that_a_store_could_not_have_are_seen_as_they_were() {
+    let folder = TempDir::new().unwrap();
+    let put = |path: &str, text: &str| {
+        let path = folder.path().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    };
+    put("a.zarr/zarr.json", GROUP);
+    let renamed =
+        r#"{"zarr_format": 3, "node_type": "group", "attributes": {"hyperslab": {"name": "__cache"}}}"#;
+    put("a.zarr/%5F_cache/zarr.json", renamed);
+    put("a.zarr/%5F_cache/x/zarr.json", GROUP);
+    let paths = |args: &[&str]| in_folder(folder.path(), args).answer;
+    assert_eq!(paths(&["ls", "-r1", "a.zarr"]), "/__cache\n/__cache/x\n");
+    assert_eq!(paths(&["ls", "-1", "a.zarr:/__cache"]), "/__cache/x\n");
+    assert!(!paths(&["describe", "a.zarr"]).contains("hyperslab:"));
+    assert_eq!(paths(&["ls", "-r1", "--raw", "a.zarr"]), "/%5F_cache\n/%5F_cache/x\n");
+}
+
+#[test]
+fn attributes_have_the_types_that_the_netcdf_library_notes() {
+    let folder = TempDir::new().unwrap();
+    let put = |path: &str, text: &str| {
+        let path = folder.path().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    };
+    put("a.zarr/.zgroup", r#"{"zarr_format": 2}"#);
+    let types = r#"{"types": {"n": "<i2", "f": "<f4", "wrong": "<u1", "t": "<U1"}}"#;
+    let attributes =
+        format!(r#"{{"n": 7, "f": [1, 2.5], "wrong": 300, "t": "text", "_NCZARR_ATTR": {types}}}"#);
+    put("a.zarr/.zattrs", &attributes);
+    let array = r#"{"zarr_format": 2, "shape": [2, 3], "chunks": [2, 3], "dtype": "<i2", "compressor": null,
+        "fill_value": 0, "order": "C", "filters": null,
+        "_NCZARR_ARRAY": {"dimrefs": ["/y", "/other/x"], "storage": "chunked"}}"#;
+    put("a.zarr/v/.zarray", array);
+    let ran = in_folder(folder.path(), &["describe", "--storage=none", "a.zarr"]);
+    let expected = "\
+# NDL 0.6.1, described from a.zarr (Zarr v2)
+# extensions: dimension
+
+attributes:
+  n: {shape: [], type: int16, value: 7}
+  f: {shape: [2], type: float32, value: [1.0, 2.5]}
+  wrong: 300
+  t: text
+
+dimcoords:
+  y:
+    size: 2
+
+ndarrays:
+  v:
+    shape: [y, 3]
+    type: int16
+";
+    assert_eq!((ran.code, ran.answer.as_str()), (0, expected), "{}", ran.messages);
+}
