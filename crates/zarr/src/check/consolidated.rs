@@ -98,7 +98,13 @@ impl Checker<'_> {
             let full = match owner.join(key) {
                 Ok(full) => full,
                 Err(e) => {
-                    self.tell_at(&rule::CONSOLIDATED, &owner, &document, &copy.pointer, e.detail().to_owned());
+                    self.tell_at(
+                        &rule::CONSOLIDATED,
+                        &owner,
+                        &document,
+                        &copy.pointer,
+                        e.detail().to_owned(),
+                    );
                     continue;
                 }
             };
