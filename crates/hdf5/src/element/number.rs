@@ -69,6 +69,18 @@ pub(super) fn reverse_vax_words(size: usize, from: &[u8], to: &mut [u8]) {
 /// Cuts the bits that count out of integers and extends them to rows.
 pub(super) fn widen(integer: &Integer, from: &[u8], to: &mut [u8]) {
     let Integer { stored, row, byte_order, signed, offset, precision } = *integer;
+    match (stored, byte_order) {
+        (1, _) => return widen_words::<1, 1, false>(integer, from, to),
+        (2, ByteOrder::LittleEndian) => return widen_words::<2, 2, false>(integer, from, to),
+        (2, ByteOrder::BigEndian) => return widen_words::<2, 2, true>(integer, from, to),
+        (3, ByteOrder::LittleEndian) => return widen_words::<3, 4, false>(integer, from, to),
+        (3, ByteOrder::BigEndian) => return widen_words::<3, 4, true>(integer, from, to),
+        (4, ByteOrder::LittleEndian) => return widen_words::<4, 4, false>(integer, from, to),
+        (4, ByteOrder::BigEndian) => return widen_words::<4, 4, true>(integer, from, to),
+        (8, ByteOrder::LittleEndian) => return widen_words::<8, 8, false>(integer, from, to),
+        (8, ByteOrder::BigEndian) => return widen_words::<8, 8, true>(integer, from, to),
+        _ => {}
+    }
     // The bits move to the top and back down, which clears or copies the sign into all others.
     let up = 128_u32.saturating_sub(offset.saturating_add(precision));
     let down = 128_u32.saturating_sub(precision);
@@ -87,6 +99,34 @@ pub(super) fn widen(integer: &Integer, from: &[u8], to: &mut [u8]) {
             true => value.to_le_bytes().iter().zip(to).for_each(|(from, to)| *to = *from),
             false => {
                 value.to_be_bytes().iter().rev().zip(to.iter_mut().rev()).for_each(|(from, to)| *to = *from)
+            }
+        }
+    }
+}
+
+/// The same for the usual sizes, of at most 8 bytes: the loop above takes 40 ns for each integer.
+fn widen_words<const STORED: usize, const ROW: usize, const BIG: bool>(
+    integer: &Integer,
+    from: &[u8],
+    to: &mut [u8],
+) {
+    let up = 64_u32.saturating_sub(integer.offset.saturating_add(integer.precision));
+    let down = 64_u32.saturating_sub(integer.precision);
+    for (from, to) in from.as_chunks::<STORED>().0.iter().zip(to.as_chunks_mut::<ROW>().0) {
+        let mut bytes = [0; 8];
+        for (index, byte) in from.iter().enumerate() {
+            let place = if BIG { STORED - 1 - index } else { index };
+            bytes.iter_mut().skip(place).take(1).for_each(|to| *to = *byte);
+        }
+        let top = u64::from_le_bytes(bytes).unbounded_shl(up);
+        let value = match integer.signed {
+            true => top.cast_signed().unbounded_shr(down).cast_unsigned(),
+            false => top.unbounded_shr(down),
+        };
+        match cfg!(target_endian = "little") {
+            true => value.to_le_bytes().iter().zip(to).for_each(|(from, to)| *to = *from),
+            false => {
+                value.to_be_bytes().iter().rev().zip(to.iter_mut().rev()).for_each(|(from, to)| *to = *from);
             }
         }
     }
@@ -147,6 +187,39 @@ mod tests {
         assert_eq!(widened(&unsigned, &[0xff, 0xfe]), 0b1011_u16.to_ne_bytes());
         let wide = Integer { stored: 16, row: 16, precision: 127, ..three };
         assert_eq!(widened(&wide, &[0xff; 16]), (-1_i128).to_ne_bytes());
+    }
+
+    #[test]
+    fn usual_sizes_are_widened_as_any_size_is() {
+        let from: Vec<u8> = (0..48_u8).map(|byte| byte.wrapping_mul(89).wrapping_add(200)).collect();
+        for (stored, row) in [(1, 1), (2, 2), (3, 4), (4, 4), (8, 8)] {
+            for byte_order in [ByteOrder::LittleEndian, ByteOrder::BigEndian] {
+                for (signed, offset) in [(false, 0), (true, 0), (true, 3), (false, 5)] {
+                    for precision in 1..=8 * u32::try_from(stored).unwrap() - offset {
+                        let usual = Integer { stored, row, byte_order, signed, offset, precision };
+                        // Of 16 bytes, which the bytes of the usual size are a part of.
+                        let any = Integer { stored: 16, row: 16, ..usual.clone() };
+                        let want: Vec<u8> = from
+                            .chunks_exact(stored)
+                            .flat_map(|from| {
+                                let mut wide = [0; 16];
+                                match byte_order {
+                                    ByteOrder::LittleEndian => wide[..stored].copy_from_slice(from),
+                                    ByteOrder::BigEndian => wide[16 - stored..].copy_from_slice(from),
+                                }
+                                let value = u128::from_ne_bytes(widened(&any, &wide).try_into().unwrap());
+                                value.to_le_bytes().into_iter().take(row)
+                            })
+                            .collect();
+                        let mut got = widened(&usual, &from);
+                        if cfg!(target_endian = "big") {
+                            got.chunks_exact_mut(row).for_each(<[u8]>::reverse);
+                        }
+                        assert_eq!(got, want, "{usual:?}");
+                    }
+                }
+            }
+        }
     }
 
     #[test]
