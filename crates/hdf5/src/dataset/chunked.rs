@@ -3,6 +3,7 @@
 use super::array::{Elements, bytes_of, too_large};
 use crate::file::File;
 use crate::filter::{Pipeline, room};
+use crate::format::Address;
 use crate::format::message::data_layout::{ChunkIndex as Indexing, Chunked};
 use crate::format::message::dataspace::Dataspace;
 use crate::format::message::filter_pipeline::Filter;
@@ -10,7 +11,7 @@ use crate::navigate::Reader;
 use crate::navigate::chunk_index::{ChunkEntry, ChunkIndex, ChunkIndexKind, ChunkTable};
 use crate::reference::Reference;
 use hyperslab_codec::{Buffers, Scratch, decode};
-use hyperslab_core::nd::{Chunk, ChunkGrid, Planes, Region, scatter};
+use hyperslab_core::nd::{Chunk, ChunkGrid, Planes, Region, bands, scatter};
 use hyperslab_core::rows::Heap;
 use hyperslab_core::{Error, Result};
 use std::sync::Arc;
@@ -128,6 +129,11 @@ impl Chunks {
                 self.load(reader, chunk, &entry, place, &mut buffers.stored, scratch)?;
                 continue;
             }
+            if converter.is_identity() && self.is_raw(chunk) {
+                let at = (region, row);
+                self.load_in_pieces(reader, chunk, &entry, at, out, &mut buffers.stored)?;
+                continue;
+            }
             if charge.is_none() {
                 let bytes = self.chunk_bytes as u64;
                 let offset = reader.offset(CHUNK, entry.address)?;
@@ -177,28 +183,60 @@ impl Chunks {
         stored: &mut Vec<u8>,
         scratch: &mut Scratch,
     ) -> Result<()> {
+        if self.is_raw(chunk) {
+            self.check_raw(reader, entry)?;
+            return reader.raw_into(CHUNK, entry.address, out);
+        }
         let placed = |e: Error| e.at(CHUNK, reader.offset(CHUNK, entry.address).unwrap_or(0));
-        let partial = || {
-            let ends = chunk.start.iter().zip(&chunk.shape).zip(&self.dims);
-            ends.into_iter().any(|((start, shape), dim)| start.saturating_add(*shape) > *dim)
-        };
-        if self.pipeline.is_empty() {
-            return reader.raw_into(CHUNK, entry.address, out);
-        }
-        if self.edges_unfiltered && partial() {
-            if entry.size < out.len() as u64 {
-                return Err(placed(Error::malformed(format!(
-                    "{} bytes are stored of the {} of a chunk",
-                    entry.size,
-                    out.len()
-                ))));
-            }
-            return reader.raw_into(CHUNK, entry.address, out);
-        }
         let stored = reader.raw_buffered(CHUNK, entry.address, entry.size, stored)?;
         let codecs = self.pipeline.codecs(entry.filter_mask).map_err(placed)?;
         decode(&codecs, stored, out, scratch).map_err(placed)
     }
+
+    /// Reads a chunk that passed no filters in pieces which stay in a near cache, and of these only those with
+    /// elements of the region.
+    fn load_in_pieces(
+        &self,
+        reader: &Reader,
+        chunk: &Chunk,
+        entry: &ChunkEntry,
+        (region, row): (&Region, usize),
+        out: &mut Planes<'_>,
+        stored: &mut Vec<u8>,
+    ) -> Result<()> {
+        self.check_raw(reader, entry)?;
+        let mut address = entry.address;
+        for piece in bands(&Region::all(&chunk.shape), &vec![1; region.rank()], row, PIECE)? {
+            let len = bytes_of(&piece, row).ok_or_else(too_large)?;
+            let start: Vec<_> =
+                chunk.start.iter().zip(&piece.start).map(|(start, at)| start.saturating_add(*at)).collect();
+            if let Some(mut overlap) = out.overlap(&start, &piece.count, region, row)? {
+                let bytes = reader.raw_buffered(CHUNK, address, len as u64, stored)?;
+                overlap.scatter(bytes)?;
+            }
+            address = Address(address.0.saturating_add(len as u64));
+        }
+        Ok(())
+    }
+
+    /// Whether a chunk is stored as it is.
+    fn is_raw(&self, chunk: &Chunk) -> bool {
+        let mut ends = chunk.start.iter().zip(&chunk.shape).zip(&self.dims);
+        self.pipeline.is_empty()
+            || self.edges_unfiltered && ends.any(|((start, shape), dim)| start.saturating_add(*shape) > *dim)
+    }
+
+    /// Refuses a chunk that is stored as it is in fewer bytes than it has.
+    fn check_raw(&self, reader: &Reader, entry: &ChunkEntry) -> Result<()> {
+        if self.pipeline.is_empty() || entry.size >= self.chunk_bytes as u64 {
+            return Ok(());
+        }
+        let (found, expected) = (entry.size, self.chunk_bytes);
+        let error = Error::malformed(format!("{found} bytes are stored of the {expected} of a chunk"));
+        Err(error.at(CHUNK, reader.offset(CHUNK, entry.address)?))
+    }
 }
 
 const CHUNK: &str = "chunk";
+/// Bytes of a chunk that are read at once if they do not stay together.
+const PIECE: u64 = 128 << 10;
