@@ -1,13 +1,12 @@
 //! State of coders that is reused from chunk to chunk.
 
-use crate::{deflate, zstd};
-use lz4_flex::block::CompressTable;
+use crate::{deflate, lz4, zstd};
 
 /// Coders, which cost more to make than a small chunk to code, and buffers within codecs.
 #[derive(Default)]
 pub(crate) struct Coders {
     pub(crate) deflate: deflate::State,
-    pub(crate) lz4: Option<CompressTable>,
+    pub(crate) lz4: lz4::Table,
     pub(crate) zstd: zstd::State,
     /// A block that is not what it is in the chunk, and one whose parts are side by side.
     pub(crate) compressed: Vec<u8>,

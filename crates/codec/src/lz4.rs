@@ -7,13 +7,14 @@
 //!
 //! Spec: LZ4 Block Format
 
+mod encode;
+
+pub(crate) use encode::Table;
+
 use crate::codec::{Transform, room};
 use crate::coders::Coders;
 use hyperslab_core::{Error, Result};
-use lz4_flex::block::{
-    CompressTable, compress_into_with_table, decompress_into, decompress_into_with_dict,
-    get_maximum_output_size,
-};
+use lz4_flex::block::{decompress_into, decompress_into_with_dict};
 
 /// LZ4 blocks in the frame of the HDF5 filter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -87,7 +88,7 @@ impl Transform for Lz4Hdf5 {
         for piece in raw.chunks(block) {
             let at = out.len();
             out.extend_from_slice(&[0; 4]);
-            encode_block(piece, out, coders);
+            encode_block(piece, 1, out, coders);
             if out.len() - at - 4 >= piece.len() {
                 out.truncate(at + 4);
                 out.extend_from_slice(piece);
@@ -115,7 +116,7 @@ impl Transform for Lz4Numcodecs {
     }
 
     fn most_encoded(&self, raw: usize) -> usize {
-        get_maximum_output_size(raw).saturating_add(SIZE)
+        encode::bound(raw).saturating_add(SIZE)
     }
 
     fn decode(&self, stored: &[u8], out: &mut [u8], _: &mut Coders) -> Result<usize> {
@@ -129,7 +130,7 @@ impl Transform for Lz4Numcodecs {
             .map_err(|_| Error::invalid(format!("{} bytes in one LZ4 block of at most 2 GiB", raw.len())))?;
         out.clear();
         out.extend_from_slice(&size.to_le_bytes());
-        encode_block(raw, out, coders);
+        encode_block(raw, 1, out, coders);
         Ok(())
     }
 }
@@ -161,14 +162,19 @@ pub(crate) fn decode_block_with(dictionary: &[u8], stored: &[u8], out: &mut [u8]
     }
 }
 
-/// Appends `raw` as one block.
-pub(crate) fn encode_block(raw: &[u8], out: &mut Vec<u8>, coders: &mut Coders) {
-    let at = out.len();
-    out.resize(at + get_maximum_output_size(raw.len()), 0);
-    let table = coders.lz4.get_or_insert_with(CompressTable::large);
-    let len = compress_into_with_table(raw, out.get_mut(at..).unwrap_or_default(), table)
-        .expect("there is room for the longest block");
-    out.truncate(at + len);
+/// Appends `raw` as one block, the faster the greater `acceleration`, which is at least 1.
+pub(crate) fn encode_block(raw: &[u8], acceleration: usize, out: &mut Vec<u8>, coders: &mut Coders) {
+    encode::append(raw, acceleration.max(1), out, &mut coders.lz4);
+}
+
+/// The same if the block is shorter than `raw`; otherwise tells that it is not.
+pub(crate) fn encode_shorter(
+    raw: &[u8],
+    acceleration: usize,
+    out: &mut Vec<u8>,
+    coders: &mut Coders,
+) -> bool {
+    encode::append_if_shorter(raw, acceleration.max(1), out, &mut coders.lz4)
 }
 
 /// A byte of length stands for at most 255.

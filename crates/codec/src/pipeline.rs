@@ -153,9 +153,21 @@ pub fn cut<'c, 's>(codecs: &'c [Codec], stored: &'s [u8]) -> Result<(&'c [Codec]
 pub fn encode(codecs: &[Codec], raw: &[u8], scratch: &mut Scratch) -> Result<Vec<u8>> {
     let Scratch { coders, held, spare, .. } = scratch;
     let mut in_held = false;
-    for codec in codecs.iter().filter(|codec| !codec.changes_nothing()) {
+    let mut left = codecs;
+    while let Some((codec, behind)) = left.split_first() {
+        left = behind;
+        if codec.changes_nothing() {
+            continue;
+        }
         let input = if in_held { held.as_slice() } else { raw };
-        codec.transform().encode(input, spare, coders)?;
+        let codec = codec.transform();
+        if behind.iter().all(Codec::changes_nothing) {
+            // What comes out last is given away: a copy of it would cost as much as some codecs do.
+            let mut out = Vec::new();
+            codec.encode(input, &mut out, coders)?;
+            return Ok(out);
+        }
+        codec.encode(input, spare, coders)?;
         std::mem::swap(held, spare);
         in_held = true;
     }

@@ -63,11 +63,17 @@ impl Format {
         Err(Error::malformed(format!("a Blosc stream decodes to {found} bytes, expected {}", out.len())))
     }
 
-    /// Appends `raw` as a stream.
-    pub(super) fn encode(self, level: u8, raw: &[u8], out: &mut Vec<u8>, coders: &mut Coders) -> Result<()> {
+    /// Appends `raw` as a stream; false if that was given up because it would not be shorter.
+    pub(super) fn encode(
+        self,
+        level: u8,
+        raw: &[u8],
+        out: &mut Vec<u8>,
+        coders: &mut Coders,
+    ) -> Result<bool> {
         match self {
             Format::BloscLz => blosclz::encode(raw, out),
-            Format::Lz4 => lz4::encode_block(raw, out, coders),
+            Format::Lz4 => return Ok(lz4::encode_shorter(raw, usize::from(10 - level.min(9)), out, coders)),
             Format::Snappy => snappy::append(raw, out)?,
             Format::Zlib => {
                 let mut stream = std::mem::take(&mut coders.stream);
@@ -80,7 +86,7 @@ impl Format {
                 coders.zstd.encode(&Zstd { level, checksum: false }, raw, out)?;
             }
         }
-        Ok(())
+        Ok(true)
     }
 }
 

@@ -32,6 +32,7 @@ impl Writer {
         }
         let block = self.block(raw.len());
         let start = out.len();
+        out.reserve(raw.len().saturating_add(EXTENDED_HEADER + 4));
         self.put_header(raw, block, out)?;
         let header = out.len() - start;
         if self.level > 0 && !raw.is_empty() {
@@ -134,8 +135,10 @@ impl Writer {
         }
         let at = out.len();
         out.extend_from_slice(&[0; 4]);
-        Format::of(self.codec).encode(self.level, stream, out, coders)?;
-        if out.len() - at - 4 >= stream.len() {
+        // The thorough form of LZ4 is of the same format, and its least level as good as the other's best.
+        let level = if self.codec == BloscCodec::Lz4Hc { MOST_LEVEL } else { self.level };
+        let is_packed = Format::of(self.codec).encode(level, stream, out, coders)?;
+        if !is_packed || out.len() - at - 4 >= stream.len() {
             out.truncate(at + 4);
             out.extend_from_slice(stream);
         }
