@@ -1,10 +1,12 @@
 use super::*;
 use crate::hierarchy::Hierarchy;
 use crate::json::{Json, Object};
-use crate::store::MemoryStore;
+use crate::store::{Entry, MemoryStore};
 use hyperslab_core::nd::element_count;
 use std::convert::Infallible;
+use std::ops::Range;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 const SIMPLE: &str = r#"{"zarr_format":3,"node_type":"array","shape":[6],"data_type":"int8",
     "chunk_grid":{"name":"regular","configuration":{"chunk_shape":[4]}},"chunk_key_encoding":"default",
@@ -209,6 +211,49 @@ fn arrays_of_zarr_python_go_and_return_through_all_codecs() {
         Json::Object(object)
     });
     std::fs::write(path, Json::Array(list.collect()).emit()).unwrap();
+}
+
+/// A store that counts what is asked of it.
+struct Counting(Arc<MemoryStore>, AtomicUsize);
+
+impl Store for Counting {
+    fn size(&self, key: &Key) -> Result<Option<u64>> {
+        self.0.size(key)
+    }
+
+    fn read(&self, key: &Key, most: u64) -> Result<Option<Bytes>> {
+        self.1.fetch_add(1, Ordering::Relaxed);
+        self.0.read(key, most)
+    }
+
+    fn read_range(&self, key: &Key, range: Range<u64>) -> Result<Option<Bytes>> {
+        self.1.fetch_add(1, Ordering::Relaxed);
+        self.0.read_range(key, range)
+    }
+
+    fn list(&self, prefix: &Key) -> Result<Vec<Entry>> {
+        self.0.list(prefix)
+    }
+}
+
+#[test]
+fn most_of_a_shard_is_read_at_once_and_little_in_parts() {
+    let shard = r#"[{"name":"sharding_indexed","configuration":{"chunk_shape":[1],"codecs":["bytes"],
+        "index_codecs":[{"name":"bytes","configuration":{"endian":"little"}}]}}]"#;
+    let metadata = SIMPLE.replace("[4]", "[6]").replace(SHARDED, shard);
+    let (array, _) = open(&[("zarr.json", metadata.as_bytes())]).unwrap();
+    let store = Arc::new(written(&array, &[0, 1, 2, 3, 4, 9], &Heap::default(), &[]));
+    let reads = |start, count, step| {
+        let mut region = Region::new(vec![start], vec![count]);
+        region.step = vec![step];
+        let counting = Counting(store.clone(), AtomicUsize::new(0));
+        let rows = read(&array, &counting, &region).unwrap();
+        (rows, counting.1.into_inner())
+    };
+    assert_eq!(reads(0, 6, 1), (vec![0, 1, 2, 3, 4, 9], 1));
+    assert_eq!(reads(1, 3, 1), (vec![1, 2, 3], 1));
+    assert_eq!(reads(1, 2, 1), (vec![1, 2], 3));
+    assert_eq!(reads(5, 1, 1), (vec![9], 1));
 }
 
 #[test]

@@ -10,6 +10,11 @@ use std::ops::Range;
 pub(crate) trait Source {
     fn len(&self) -> u64;
     fn part(&self, range: Range<u64>) -> Result<Bytes>;
+
+    /// Whether parts cost nothing.
+    fn is_at_hand(&self) -> bool {
+        false
+    }
 }
 
 /// A value of a store.
@@ -47,6 +52,10 @@ pub(super) struct InMemory(pub(super) Bytes);
 impl Source for InMemory {
     fn len(&self) -> u64 {
         self.0.len() as u64
+    }
+
+    fn is_at_hand(&self) -> bool {
+        true
     }
 
     fn part(&self, range: Range<u64>) -> Result<Bytes> {

@@ -4,6 +4,7 @@
 
 mod assemble;
 
+use super::chunk::InMemory;
 use super::parse::endian;
 use super::{Chain, Reader, Source, Undone, Writer};
 use crate::data_type::{ByteOrder, DataType};
@@ -75,7 +76,6 @@ impl Sharding {
         reader: &mut Reader<'_>,
     ) -> Result<()> {
         let counts = self.counts(shape)?;
-        let index = self.index(source, &counts, reader)?;
         let Some(part) = region.intersect(start, shape)? else { return Ok(()) };
         // Which inner chunks the region may touch along each dimension.
         let mut spans: Vec<Range<u64>> = Vec::with_capacity(shape.len());
@@ -85,6 +85,14 @@ impl Sharding {
             let steps = at(&part.count).saturating_sub(1).saturating_mul(at(&part.step));
             spans.push(first / inner..first.saturating_add(steps) / inner + 1);
         }
+        // Most of a shard is read at once: each part of a value may cost as much as all of it.
+        let wanted = spans.iter().fold(2_u64, |count, span| count.saturating_mul(span.end - span.start));
+        let is_most = element_count(&counts).is_some_and(|count| wanted >= count);
+        if is_most && !source.is_at_hand() && source.len() <= MOST_AT_ONCE.min(reader.limits.allocation) {
+            let shard = InMemory(source.part(0..source.len())?);
+            return self.read(&shard, (start, shape), region, out, reader);
+        }
+        let index = self.index(source, &counts, reader)?;
         let mut place: Vec<u64> = spans.iter().map(|span| span.start).collect();
         loop {
             let mut number = 0_u64;
@@ -225,6 +233,10 @@ impl Source for Within<'_> {
         self.range.end.saturating_sub(self.range.start)
     }
 
+    fn is_at_hand(&self) -> bool {
+        self.source.is_at_hand()
+    }
+
     fn part(&self, range: Range<u64>) -> Result<Bytes> {
         let end = self.range.start.saturating_add(range.end);
         if range.start > range.end || end > self.range.end {
@@ -236,3 +248,6 @@ impl Source for Within<'_> {
         self.source.part(self.range.start.saturating_add(range.start)..end)
     }
 }
+
+/// Bytes of a shard that is read at once, if most of it is wanted.
+const MOST_AT_ONCE: u64 = 1 << 26;
