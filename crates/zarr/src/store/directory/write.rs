@@ -32,7 +32,11 @@ impl DirectoryWriter {
     /// [`ErrorKind::AlreadyExists`] if anything is there; [`ErrorKind::NotFound`] if its folder is not.
     pub fn create(path: impl AsRef<Path>, durability: Durability) -> Result<DirectoryWriter> {
         fs::create_dir(&path)?;
-        DirectoryWriter::open(path, durability)
+        let writer = DirectoryWriter::open(path, durability)?;
+        if let Some(folder) = writer.store.root.parent() {
+            writer.sync_folder(folder)?;
+        }
+        Ok(writer)
     }
 
     /// Writes to the directory `path`, whatever is in it.
