@@ -16,8 +16,10 @@
 //! | variable-length string or sequence | a slot: buffer, count of bytes or elements, byte offset |
 //! | reference | a slot: [`Slot::reference`] |
 
-use crate::{Error, ErrorKind, Result};
+use crate::{Charge, Error, ErrorKind, Result};
 use bytes::Bytes;
+use rustc_hash::FxHashMap;
+use std::sync::Arc;
 
 /// The row size of an integer stored in `stored` bytes.
 pub const fn int_row(stored: usize) -> usize {
@@ -40,11 +42,20 @@ pub struct Heap<R> {
     pub buffers: Vec<Bytes>,
     /// Targets of references.
     pub references: Vec<R>,
+    /// What stands for something that is stored once, by what it is: its buffer is here once too.
+    pub shared: FxHashMap<(u64, u64), u32>,
+    /// What was taken from a budget for buffers that are no part of a file.
+    pub charges: Vec<Arc<Charge>>,
 }
 
 impl<R> Default for Heap<R> {
     fn default() -> Self {
-        Heap { buffers: Vec::new(), references: Vec::new() }
+        Heap {
+            buffers: Vec::new(),
+            references: Vec::new(),
+            shared: FxHashMap::default(),
+            charges: Vec::new(),
+        }
     }
 }
 
@@ -62,6 +73,19 @@ impl<R> Heap<R> {
     pub fn push(&mut self, bytes: Bytes) -> Result<u32> {
         let index = index_of(self.buffers.len())?;
         self.buffers.push(bytes);
+        Ok(index)
+    }
+
+    /// The index of the buffer for what `key` names, which `bytes` gives if it is not here yet.
+    ///
+    /// # Errors
+    /// As [`Heap::push`].
+    pub fn share(&mut self, key: (u64, u64), bytes: impl FnOnce() -> Bytes) -> Result<u32> {
+        if let Some(known) = self.shared.get(&key) {
+            return Ok(*known);
+        }
+        let index = self.push(bytes())?;
+        self.shared.insert(key, index);
         Ok(index)
     }
 
@@ -97,6 +121,8 @@ impl<R> Heap<R> {
         Ok(Heap {
             buffers: self.buffers,
             references: self.references.into_iter().map(tell).collect::<Result<_>>()?,
+            shared: self.shared,
+            charges: self.charges,
         })
     }
 }
@@ -159,6 +185,14 @@ mod tests {
         let slot = Slot { buffer: 3, count: 0x0102_0304, offset: 0x0506_0708_090a_0b0c };
         assert_eq!(Slot::get(&slot.to_bytes()), Some(slot));
         assert_eq!(Slot::get(&[0; 15]), None);
+    }
+
+    #[test]
+    fn what_is_shared_is_there_once() {
+        let mut heap = Heap::<()>::default();
+        let mut share = |key| heap.share(key, || Bytes::from_static(b"abc")).unwrap();
+        assert_eq!([share((1, 2)), share((1, 3)), share((1, 2)), share((2, 2))], [0, 1, 0, 2]);
+        assert_eq!(heap.buffers.len(), 3);
     }
 
     #[test]

@@ -81,8 +81,8 @@ impl Converter {
 
     /// Converts as many elements as `stored` holds.
     ///
-    /// What slots point to is added to `heap`. What is copied for it counts against the reader's budget
-    /// while this runs, as a few bytes of a file can ask for much.
+    /// What slots point to is added to `heap`. What is made for it counts against the reader's budget as long as
+    /// the heap is kept: a few bytes of a file can ask for much.
     ///
     /// # Errors
     /// If `stored` is not of whole elements or `rows` not of as many rows; if an element points to a heap

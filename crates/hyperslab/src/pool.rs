@@ -56,11 +56,11 @@ impl Pool {
 
     /// Does `work` on this thread, with memory that was used before.
     pub(crate) fn alone<T>(&self, work: impl FnOnce(&mut Scratch) -> T) -> T {
-        self.0.busy.fetch_add(1, Ordering::Relaxed);
+        let busy = Busy::begin(&self.0.busy);
         let mut scratch = unpoisoned(&self.0.idle).pop().unwrap_or_default();
         let done = work(&mut scratch);
-        self.0.busy.fetch_sub(1, Ordering::Relaxed);
-        if scratch.held() <= MOST_HELD {
+        drop(busy);
+        if scratch.held() <= MOST_HELD / self.threads() {
             let mut idle = unpoisoned(&self.0.idle);
             if idle.len() < self.0.threads {
                 idle.push(scratch);
@@ -69,16 +69,19 @@ impl Pool {
         done
     }
 
-    /// Does `work` with each of `items`, begun in their order, on this thread and as many others as are free.
+    /// Does `work` with each of `items`, begun in their order, on this thread and others: as many as are free, for
+    /// each of which there are `bytes` of memory.
     ///
     /// # Errors
     /// That of the first item that failed, whatever the threads.
     pub(crate) fn each<T: Send>(
         &self,
         items: Vec<T>,
+        bytes: u64,
         work: impl Fn(T, &mut Scratch) -> Result<()> + Sync,
     ) -> Result<()> {
-        let helpers = self.free().min(items.len().saturating_sub(1));
+        let room = usize::try_from(self.memory() / bytes.max(1)).unwrap_or(usize::MAX);
+        let helpers = self.free().min(items.len().saturating_sub(1)).min(room.saturating_sub(1));
         let queue = Mutex::new(items.into_iter().enumerate());
         let failed: Mutex<Option<(usize, Error)>> = Mutex::default();
         let stop = AtomicBool::new(false);
@@ -126,12 +129,21 @@ impl Pool {
         }
         thread::scope(|scope| {
             let (sender, receiver) = sync_channel(0);
-            let send = move |sender: &SyncSender<T>, item| {
+            let send = |sender: &SyncSender<T>, item| {
                 // What nobody takes any more ends the making; why, the taker says.
                 sender.send(item).map_err(|_| Error::invalid("nobody takes what is read"))
             };
-            let maker =
-                thread::Builder::new().spawn_scoped(scope, move || make(&mut |item| send(&sender, item)))?;
+            let make = Arc::new(Mutex::new(Some(make)));
+            let making = Arc::clone(&make);
+            let spawned = thread::Builder::new().spawn_scoped(scope, move || {
+                let make = unpoisoned(&making).take();
+                make.map_or(Ok(()), |make| make(&mut |item| send(&sender, item)))
+            });
+            let Ok(maker) = spawned else {
+                // Where the system has no more threads, one does both.
+                let make = unpoisoned(&make).take();
+                return make.map_or(Ok(()), |make| make(&mut take));
+            };
             for item in &receiver {
                 if let Err(error) = take(item) {
                     drop(receiver);
@@ -147,6 +159,22 @@ impl Pool {
     /// How many threads beside the caller's no other work occupies.
     fn free(&self) -> usize {
         (self.threads() - 1).saturating_sub(self.0.busy.load(Ordering::Relaxed))
+    }
+}
+
+/// One thread at work, until it ends or panics.
+struct Busy<'a>(&'a AtomicUsize);
+
+impl<'a> Busy<'a> {
+    fn begin(busy: &'a AtomicUsize) -> Self {
+        busy.fetch_add(1, Ordering::Relaxed);
+        Busy(busy)
+    }
+}
+
+impl Drop for Busy<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
@@ -167,8 +195,8 @@ fn unpoisoned<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Bytes of buffers that a thread keeps for the next work.
-const MOST_HELD: usize = 16 << 20;
+/// Bytes of buffers that all threads together keep for the next work.
+const MOST_HELD: usize = 32 << 20;
 
 #[cfg(test)]
 mod tests {
@@ -179,7 +207,7 @@ mod tests {
     fn every_item_is_worked_on_once_by_several_threads() {
         let pool = Pool::new(3, Pool::MEMORY);
         let (done, threads) = (Mutex::new(Vec::new()), Mutex::new(std::collections::HashSet::new()));
-        pool.each((0..100).collect(), |item, _| {
+        pool.each((0..100).collect(), 0, |item, _| {
             thread::sleep(Duration::from_millis(1));
             done.lock().unwrap().push(item);
             threads.lock().unwrap().insert(thread::current().id());
@@ -197,8 +225,8 @@ mod tests {
     fn work_within_work_gets_no_more_threads_than_there_are() {
         let pool = Pool::new(2, Pool::MEMORY);
         let (now, most) = (AtomicUsize::new(0), AtomicUsize::new(0));
-        pool.each(vec![(); 4], |(), _| {
-            pool.each(vec![(); 4], |(), _| {
+        pool.each(vec![(); 4], 0, |(), _| {
+            pool.each(vec![(); 4], 0, |(), _| {
                 most.fetch_max(now.fetch_add(1, Ordering::Relaxed) + 1, Ordering::Relaxed);
                 thread::sleep(Duration::from_millis(1));
                 now.fetch_sub(1, Ordering::Relaxed);
@@ -213,7 +241,7 @@ mod tests {
     fn the_first_failure_is_told_whatever_the_threads() {
         let pool = Pool::new(4, Pool::MEMORY);
         for _ in 0..50 {
-            let e = pool.each((0..40).collect(), |item: u64, _| match item {
+            let e = pool.each((0..40).collect(), 0, |item: u64, _| match item {
                 7 => {
                     thread::sleep(Duration::from_micros(300));
                     Err(Error::invalid("seven"))

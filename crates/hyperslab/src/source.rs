@@ -87,7 +87,7 @@ pub trait ArraySource: Send + Sync {
     /// The type of an element.
     fn datatype(&self) -> &Arc<Datatype>;
 
-    /// The shape of a chunk, for readers that want to go along with it; empty where there are none.
+    /// The shape of a chunk, for readers that want to go along with it; ones where there are none.
     fn chunk(&self) -> &[u64];
 
     /// The threads that read it.

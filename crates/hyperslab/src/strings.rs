@@ -30,7 +30,10 @@ impl Strings {
     /// # Errors
     /// If its elements are no texts, one is not UTF-8, or they cannot be read.
     pub fn read(array: &dyn ArraySource) -> Result<Strings> {
-        Strings::read_region(array, &Region::all(array.extents().unwrap_or(&[0])))
+        match array.extents() {
+            Some(extents) => Strings::read_region(array, &Region::all(extents)),
+            None => Ok(Strings::default()),
+        }
     }
 
     /// Those of a region.

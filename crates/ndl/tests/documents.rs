@@ -594,7 +594,7 @@ proptest! {
         let sequence = sequences(16, &[texts(&bytes).rows.to_vec()]);
         let heap = texts(&bytes).heap;
         let sequence = hyperslab_model::Values {
-            heap: Heap { buffers: [heap.buffers, sequence.heap.buffers].concat(), references: vec![] },
+            heap: Heap { buffers: [heap.buffers, sequence.heap.buffers].concat(), ..Heap::default() },
             rows: Slot { buffer: 1, count: short.len() as u32, offset: 0 }.to_bytes().to_vec().into(),
         };
         let words: Vec<&str> = short.iter().map(String::as_str).collect();

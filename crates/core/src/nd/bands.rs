@@ -39,7 +39,8 @@ pub fn bands(region: &Region, chunk: &[u64], row: usize, most_bytes: u64) -> Res
         (cut, index_bytes) = (dimension, bytes);
         bytes = bytes.saturating_mul(*count);
     }
-    let torn = region.count.iter().zip(chunk).take(cut).any(|(count, chunk)| *count > 1 && *chunk > 1);
+    let outer = region.count.iter().zip(&region.step).zip(chunk).take(cut);
+    let torn = outer.into_iter().any(|((count, step), chunk)| *count > 1 && chunk > step);
     Ok(Bands {
         torn,
         most: most_bytes.checked_div(index_bytes).unwrap_or(u64::MAX).max(1),
@@ -66,7 +67,8 @@ pub struct Bands {
 impl Bands {
     /// Whether there are chunks with elements in more than one band, beside those at the border of two.
     pub fn tears_chunks(&self) -> bool {
-        self.torn || self.chunk > self.most
+        let step = self.next.as_ref().and_then(|at| self.region.step.get(at.len().saturating_sub(1)));
+        self.torn || self.chunk.div_ceil(step.copied().unwrap_or(1).max(1)) > self.most
     }
 }
 
@@ -148,6 +150,8 @@ mod tests {
         assert_eq!(starts, [3, 8, 13, 16, 21]);
         let torn = |chunk: &[u64], most| bands(&region, chunk, 4, most).unwrap().tears_chunks();
         assert!(!torn(&[8, 10], 80 * 4) && torn(&[8, 10], 50 * 4));
+        let stepped = Region { start: vec![0, 0], count: vec![9, 10], step: vec![4, 1] };
+        assert!(!bands(&stepped, &[8, 10], 4, 80).unwrap().tears_chunks());
         assert!(!torn(&[1, 1], 4) && torn(&[2, 1], 4) && torn(&[1, 10], 36) && !torn(&[1, 10], 40));
     }
 

@@ -52,8 +52,13 @@ impl<'a> Planes<'a> {
             return Err(Error::invalid(format!("a cut along dimension {dimension} of {}", region.rank())));
         };
         let ends = || cuts.iter().copied().chain([*count]);
-        if !std::iter::once(0).chain(ends()).is_sorted_by(|a, b| a < b) && *count > 0 {
+        let ascends = std::iter::once(0).chain(ends()).is_sorted_by(|a, b| a < b);
+        let is_empty = *count == 0 && cuts.is_empty();
+        if !ascends && !is_empty {
             return Err(Error::invalid(format!("cuts at {cuts:?} of {count} steps")));
+        }
+        if region.is_empty() {
+            return Ok(vec![(region.clone(), Planes::whole(rows))]);
         }
         let step_bytes = bytes(element_count(inner).ok_or_else(outside)?, row)?;
         let mut begin = 0;
@@ -290,6 +295,9 @@ mod tests {
         }
         let parts = Planes::cut(&mut [], &Region::all(&[2, 0]), 1, &[], 1);
         assert!(parts.unwrap().iter().all(|(_, planes)| planes.is_empty()));
+        assert!(Planes::cut(&mut [], &Region::all(&[2, 0]), 1, &[5], 1).is_err());
+        let vast = Planes::cut(&mut [], &Region::all(&[u64::MAX, 0]), 1, &[], 1);
+        assert_eq!(vast.unwrap().len(), 1);
     }
 
     proptest! {

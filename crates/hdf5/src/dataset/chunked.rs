@@ -188,6 +188,7 @@ impl Chunks {
             return reader.raw_into(CHUNK, entry.address, out);
         }
         let placed = |e: Error| e.at(CHUNK, reader.offset(CHUNK, entry.address).unwrap_or(0));
+        let _charge = reader.budget().charge(entry.size).map_err(placed)?;
         let stored = reader.raw_buffered(CHUNK, entry.address, entry.size, stored)?;
         let codecs = self.pipeline.codecs(entry.filter_mask).map_err(placed)?;
         decode(&codecs, stored, out, scratch).map_err(placed)

@@ -8,7 +8,7 @@ use crate::navigate::Reader;
 use crate::navigate::global_heap::{Collection, GlobalHeap};
 use crate::reference::Reference;
 use hyperslab_core::rows::{Heap, Slot};
-use hyperslab_core::{Charge, Error, Result};
+use hyperslab_core::{Error, Result};
 use std::sync::Arc;
 
 /// A compiled datatype.
@@ -188,7 +188,6 @@ pub(super) struct Run<'a> {
     pub(super) heap: &'a mut Heap<Reference>,
     /// The collection used last, and its number in the heap once something points there.
     collection: Option<(Arc<Collection>, Option<u32>)>,
-    charges: Vec<Charge>,
     /// Bytes that are charged but not used.
     charged: u64,
 }
@@ -200,7 +199,7 @@ impl<'a> Run<'a> {
         global_heap: &'a GlobalHeap,
         heap: &'a mut Heap<Reference>,
     ) -> Self {
-        Run { reader, sizes, global_heap, heap, collection: None, charges: Vec::new(), charged: 0 }
+        Run { reader, sizes, global_heap, heap, collection: None, charged: 0 }
     }
 
     /// The global heap collection at `address`. Most elements have the one of the element before, which no other
@@ -214,20 +213,24 @@ impl<'a> Run<'a> {
         Ok(&self.collection.insert(kept).0)
     }
 
-    /// The number in the heap of the collection used last.
+    /// The number in the heap of the collection used last. Each is there once, however often elements come back
+    /// to it.
     pub(super) fn collection_buffer(&mut self) -> Result<u32> {
         match &mut self.collection {
             Some((_, Some(buffer))) => Ok(*buffer),
-            Some((collection, buffer)) => Ok(*buffer.insert(self.heap.push(collection.bytes().clone())?)),
+            Some((collection, buffer)) => {
+                let key = (self.global_heap.number(), collection.address().0);
+                Ok(*buffer.insert(self.heap.share(key, || collection.bytes().clone())?))
+            }
             None => Err(Error::invalid("no collection was used")),
         }
     }
 
-    /// Takes from the budget, until the run ends, what is about to be allocated.
+    /// Takes from the budget, for as long as the heap is kept, what is about to be allocated for it.
     pub(super) fn charge(&mut self, bytes: u64) -> Result<()> {
         if bytes > self.charged {
             let portion = bytes.max(PORTION);
-            self.charges.push(self.reader.budget().charge(portion)?);
+            self.heap.charges.push(Arc::new(self.reader.budget().charge(portion)?));
             self.charged = portion;
         }
         self.charged -= bytes;

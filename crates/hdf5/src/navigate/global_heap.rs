@@ -8,14 +8,16 @@ use crate::navigate::Reader;
 use bytes::Bytes;
 use hyperslab_core::{Charge, Decoder, Error, Result};
 use std::ops::Range;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The global heap of a file: gives the bytes of an object for its ID.
 ///
 /// Elements of variable length are each looked up by ID, thousands in one collection, so the collections read
 /// last are kept with a table of their objects: at most 16 MiB, or a single one that is larger.
-#[derive(Default)]
 pub struct GlobalHeap {
+    /// What tells it from those of other files.
+    number: u64,
     /// The one used last is the last.
     collections: Mutex<Vec<Arc<Collection>>>,
 }
@@ -33,7 +35,13 @@ pub(crate) struct Collection {
 impl GlobalHeap {
     /// Nothing read yet.
     pub fn new() -> Self {
-        GlobalHeap::default()
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        GlobalHeap { number: NEXT.fetch_add(1, Ordering::Relaxed), collections: Mutex::default() }
+    }
+
+    /// A number that no other heap of the process has.
+    pub(crate) fn number(&self) -> u64 {
+        self.number
     }
 
     /// The bytes of the object `index` in the collection at `address`. They share the memory of the whole
@@ -78,6 +86,12 @@ impl GlobalHeap {
         let excess = collections.len() - fitting.count().max(1);
         collections.drain(..excess);
         collection
+    }
+}
+
+impl Default for GlobalHeap {
+    fn default() -> Self {
+        GlobalHeap::new()
     }
 }
 

@@ -1,127 +1,265 @@
 //! Elements that are no box: points, unions of boxes, masks.
 
-use super::{bytes_of, too_large};
+use super::{bytes_of, memory_for, too_large};
 use crate::source::ArraySource;
+use hyperslab_codec::Scratch;
 use hyperslab_core::memory::Memory;
 use hyperslab_core::nd::{ChunkGrid, Planes, Region, Selection, scatter};
 use hyperslab_core::rows::Heap;
 use hyperslab_core::{Error, Result};
 use hyperslab_model::{Reference, Values};
-use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
-/// The selected elements in the order of the selection. Chunks are decoded once, whatever the order.
+/// The selected elements in the order of the selection. Chunks with several of them are decoded once, whatever
+/// the order.
 pub(crate) fn values<A: ArraySource + ?Sized>(array: &A, selection: &Selection) -> Result<Values> {
     let extents = array.extents().ok_or_else(|| Error::invalid("a null dataspace has no elements"))?;
     selection.check(extents)?;
+    let row = array.datatype().row_size().ok_or_else(too_large)?;
     let boxes = match selection {
         Selection::All => return super::values(array, &Region::all(extents)),
         Selection::Region(region) => return super::values(array, region),
-        Selection::None => Vec::new(),
-        Selection::Blocks(blocks) => blocks.clone(),
-        Selection::Points { coordinates, .. } => {
-            let points = coordinates.chunks_exact(extents.len().max(1));
-            points.map(|point| Region::new(point.to_vec(), vec![1; point.len()])).collect()
-        }
+        Selection::None => Boxes::new(&[], row)?,
+        Selection::Blocks(blocks) => Boxes::new(blocks, row)?,
+        Selection::Points { coordinates, .. } => Boxes::Points { coordinates, rank: extents.len(), row },
     };
-    let row = array.datatype().row_size().ok_or_else(too_large)?;
     let count = selection.count(extents).and_then(|count| usize::try_from(count).ok());
     let mut rows = Memory::zeroed(count.and_then(|count| count.checked_mul(row)).ok_or_else(too_large)?)?;
     let mut heap = Heap::default();
     if !rows.is_empty() {
-        let tiles = Tiles::new(array, extents, boxes, row)?;
-        match array.datatype().has_slots() {
-            true => tiles.read_in_order(array, &mut rows, &mut heap)?,
-            false => tiles.read_at_once(array, &mut rows)?,
-        }
+        let scattered = read_large(array, &boxes, &mut rows, &mut heap)?;
+        let tiles = Tiles::new(array, extents, &boxes, scattered, row)?;
+        tiles.read(array, &mut rows, &mut heap)?;
     }
     Ok(Values { rows: rows.into(), heap })
 }
 
+/// What is selected, box by box.
+enum Boxes<'a> {
+    Blocks {
+        blocks: &'a [Region],
+        /// Where the rows of each end.
+        ends: Vec<usize>,
+    },
+    Points {
+        coordinates: &'a [u64],
+        rank: usize,
+        row: usize,
+    },
+}
+
+impl<'a> Boxes<'a> {
+    fn new(blocks: &'a [Region], row: usize) -> Result<Self> {
+        let mut ends = Vec::with_capacity(blocks.len());
+        let mut end = 0_usize;
+        for block in blocks {
+            let len = bytes_of(block, row).ok_or_else(too_large)?;
+            end = end.checked_add(len).ok_or_else(too_large)?;
+            ends.push(end);
+        }
+        Ok(Boxes::Blocks { blocks, ends })
+    }
+
+    fn len(&self) -> usize {
+        match self {
+            Boxes::Blocks { blocks, .. } => blocks.len(),
+            Boxes::Points { coordinates, rank, .. } => coordinates.len() / (*rank).max(1),
+        }
+    }
+
+    /// A box, and where its rows go.
+    fn get(&self, number: usize) -> Option<(Region, Range<usize>)> {
+        match self {
+            Boxes::Blocks { blocks, ends } => {
+                let begin = number.checked_sub(1).map_or(Some(&0), |before| ends.get(before))?;
+                Some((blocks.get(number)?.clone(), *begin..*ends.get(number)?))
+            }
+            Boxes::Points { coordinates, rank, row } => {
+                let point = coordinates.get(number * rank..(number + 1) * rank)?;
+                Some((Region::new(point.to_vec(), vec![1; *rank]), number * row..(number + 1) * row))
+            }
+        }
+    }
+}
+
+/// Reads boxes that are worth it by themselves, and gives the numbers of the others. What has no chunks gains
+/// from being read with others only where these are near.
+fn read_large<A: ArraySource + ?Sized>(
+    array: &A,
+    boxes: &Boxes<'_>,
+    rows: &mut [u8],
+    heap: &mut Heap<Reference>,
+) -> Result<Vec<usize>> {
+    let Boxes::Blocks { blocks, .. } = boxes else { return Ok((0..boxes.len()).collect()) };
+    let chunked = array.chunk().iter().any(|extent| *extent > 1);
+    let least = if chunked && array.is_divisible() { LARGE } else { NEAR };
+    let mut scattered = Vec::new();
+    for number in 0..blocks.len() {
+        let Some((region, range)) = boxes.get(number) else { continue };
+        match (range.len() as u64) < least {
+            true => scattered.push(number),
+            false => array.read(&region, rows.get_mut(range).ok_or_else(too_large)?, heap)?,
+        }
+    }
+    Ok(scattered)
+}
+
 /// Boxes by the chunks that they have elements in.
-struct Tiles {
-    /// With the bytes of the rows that each is.
-    boxes: Vec<(Region, Range<usize>)>,
-    /// Each with the boxes that have elements in it.
-    tiles: Vec<(Region, Vec<usize>)>,
+struct Tiles<'a> {
+    boxes: &'a Boxes<'a>,
+    grid: ChunkGrid,
+    extents: &'a [u64],
+    /// Tiles along each dimension.
+    along: Vec<u64>,
+    /// Numbers of a tile and of a box with elements in it, by tile.
+    pairs: Vec<(u64, usize)>,
     row: usize,
 }
 
-impl Tiles {
+impl<'a> Tiles<'a> {
     fn new<A: ArraySource + ?Sized>(
         array: &A,
-        extents: &[u64],
-        boxes: Vec<Region>,
+        extents: &'a [u64],
+        boxes: &'a Boxes<'a>,
+        numbers: Vec<usize>,
         row: usize,
-    ) -> Result<Tiles> {
+    ) -> Result<Self> {
         let mut shape = array.chunk().to_vec();
-        shape.resize(extents.len(), 1);
         if let Some(last) = shape.last_mut() {
             // In one piece, elements are read together if little lies between them.
-            *last = (NEAR / row.max(1) as u64).max(1).next_multiple_of((*last).max(1));
+            *last = (NEAR / (row as u64).max(1)).max(1).next_multiple_of((*last).max(1));
         }
         let grid = ChunkGrid::regular(&shape)?;
-        let mut found: BTreeMap<Vec<u64>, Vec<usize>> = BTreeMap::new();
-        let mut end = 0;
-        let mut placed = Vec::with_capacity(boxes.len());
-        for (number, region) in boxes.into_iter().enumerate() {
+        let along = grid.chunks_along(extents)?;
+        let mut pairs = Vec::with_capacity(numbers.len());
+        for number in numbers {
+            let Some((region, _)) = boxes.get(number) else { continue };
             let mut chunks = grid.chunks_in(&region)?;
             while let Some(chunk) = chunks.next_chunk() {
-                match found.get_mut(&chunk.index) {
-                    Some(numbers) => numbers.push(number),
-                    None => drop(found.insert(chunk.index.clone(), vec![number])),
-                }
+                let tile =
+                    chunk.index.iter().zip(&along).try_fold(0_u64, |tile, (index, count)| {
+                        tile.checked_mul(*count)?.checked_add(*index)
+                    });
+                pairs.push((tile.ok_or_else(too_large)?, number));
             }
-            let begin = end;
-            end += bytes_of(&region, row).ok_or_else(too_large)?;
-            placed.push((region, begin..end));
         }
-        let mut tiles = Vec::with_capacity(found.len());
-        for (index, numbers) in found {
-            let chunk = grid.chunk(&index)?;
-            let hull = Region::all(extents).intersect(&chunk.start, &chunk.shape)?;
-            tiles.extend(hull.map(|hull| (hull, numbers)));
-        }
-        Ok(Tiles { boxes: placed, tiles, row })
+        pairs.sort_unstable();
+        Ok(Tiles { boxes, grid, extents, along, pairs, row })
     }
 
-    fn read_in_order<A: ArraySource + ?Sized>(
+    fn read<A: ArraySource + ?Sized>(
         &self,
         array: &A,
         rows: &mut [u8],
         heap: &mut Heap<Reference>,
     ) -> Result<()> {
-        for (hull, numbers) in &self.tiles {
-            let mut own = vec![0; bytes_of(hull, self.row).ok_or_else(too_large)?];
-            array.read(hull, &mut own, heap)?;
-            self.place(hull, numbers, &own, rows)?;
-        }
-        Ok(())
-    }
-
-    fn read_at_once<A: ArraySource + ?Sized>(&self, array: &A, rows: &mut [u8]) -> Result<()> {
         let rows = Mutex::new(rows);
-        let tiles = self.tiles.iter().collect();
-        array.pool().each(tiles, |(hull, numbers): &(Region, Vec<usize>), scratch| {
-            let mut own = vec![0; bytes_of(hull, self.row).ok_or_else(too_large)?];
-            array.read_part(hull, &mut Planes::whole(&mut own), &mut Heap::default(), scratch)?;
-            // Several chunks may have elements of one box. To place them is little beside decoding them.
-            let mut rows = rows.lock().unwrap_or_else(PoisonError::into_inner);
-            self.place(hull, numbers, &own, &mut rows)
+        let tiles: Vec<&[(u64, usize)]> = self.pairs.chunk_by(|a, b| a.0 == b.0).collect();
+        if array.datatype().has_slots() || !array.is_divisible() {
+            // What slots point to has the order of the tiles.
+            let mut tiles = tiles.into_iter();
+            return array.pool().alone(|scratch| {
+                tiles.try_for_each(|pairs| self.read_tile(array, pairs, &rows, heap, scratch))
+            });
+        }
+        let bytes = memory_for(array.chunk(), self.row).saturating_add(MOST_HULL);
+        array.pool().each(tiles, bytes, |pairs, scratch| {
+            self.read_tile(array, pairs, &rows, &mut Heap::default(), scratch)
         })
     }
 
-    /// Puts what the boxes want of a tile in its place.
-    fn place(&self, hull: &Region, numbers: &[usize], own: &[u8], rows: &mut [u8]) -> Result<()> {
-        for number in numbers {
+    /// Reads what lies in one tile of the boxes that have elements there.
+    fn read_tile<A: ArraySource + ?Sized>(
+        &self,
+        array: &A,
+        pairs: &[(u64, usize)],
+        rows: &Mutex<&mut [u8]>,
+        heap: &mut Heap<Reference>,
+        scratch: &mut Scratch,
+    ) -> Result<()> {
+        let Some((tile, _)) = pairs.first() else { return Ok(()) };
+        let tile = self.tile(*tile)?;
+        let mut parts = Vec::with_capacity(pairs.len());
+        for (_, number) in pairs {
             let Some((region, range)) = self.boxes.get(*number) else { continue };
-            let rows = rows.get_mut(range.clone()).ok_or_else(too_large)?;
-            scatter(own, &hull.start, &hull.count, region, rows, self.row)?;
+            let part = region.intersect(&tile.start, &tile.count)?;
+            parts.extend(part.map(|part| Part { part, region, range }));
+        }
+        let hull = hull_of(&parts);
+        if bytes_of(&hull, self.row).is_some_and(|bytes| bytes as u64 <= MOST_HULL) {
+            let mut own = Memory::zeroed(bytes_of(&hull, self.row).ok_or_else(too_large)?)?;
+            if array.read_part(&hull, &mut Planes::whole(&mut own), heap, scratch).is_ok() {
+                // Several tiles may have elements of one box. To place them is little beside decoding them.
+                let mut rows = rows.lock().unwrap_or_else(PoisonError::into_inner);
+                for Part { region, range, .. } in &parts {
+                    let rows = rows.get_mut(range.clone()).ok_or_else(too_large)?;
+                    scatter(&own, &hull.start, &hull.count, region, rows, self.row)?;
+                }
+                return Ok(());
+            }
+        }
+        // What nobody wants may be far more than what is, or not be readable.
+        for Part { part, region, range } in &parts {
+            let mut own = Memory::zeroed(bytes_of(part, self.row).ok_or_else(too_large)?)?;
+            array.read_part(part, &mut Planes::whole(&mut own), heap, scratch)?;
+            let steps = part.start.iter().zip(region.start.iter().zip(&region.step));
+            let place: Vec<_> = steps.map(|(own, (first, step))| (own - first) / step).collect();
+            let mut rows = rows.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut rows = Planes::whole(rows.get_mut(range.clone()).ok_or_else(too_large)?);
+            if let Some(mut overlap) =
+                rows.overlap(&place, &part.count, &Region::all(&region.count), self.row)?
+            {
+                overlap.scatter(&own)?;
+            }
         }
         Ok(())
     }
+
+    /// The tile of a number, as far as the array reaches.
+    fn tile(&self, number: u64) -> Result<Region> {
+        let mut rest = number;
+        let mut index = vec![0; self.along.len()];
+        for (index, count) in index.iter_mut().zip(&self.along).rev() {
+            *index = rest % (*count).max(1);
+            rest /= (*count).max(1);
+        }
+        let chunk = self.grid.chunk(&index)?;
+        Region::all(self.extents).intersect(&chunk.start, &chunk.shape)?.ok_or_else(too_large)
+    }
+}
+
+/// What a box has in a tile.
+struct Part {
+    part: Region,
+    /// The whole box, and where its rows go.
+    region: Region,
+    range: Range<usize>,
+}
+
+/// The box without gaps that has all parts.
+fn hull_of(parts: &[Part]) -> Region {
+    let mut hull: Option<(Vec<u64>, Vec<u64>)> = None;
+    for Part { part, .. } in parts {
+        let spans = part.start.iter().zip(&part.count).zip(&part.step);
+        let ends: Vec<u64> =
+            spans.map(|((start, count), step)| start + count.saturating_sub(1) * step + 1).collect();
+        match &mut hull {
+            None => hull = Some((part.start.clone(), ends)),
+            Some((first, last)) => {
+                first.iter_mut().zip(&part.start).for_each(|(first, start)| *first = (*first).min(*start));
+                last.iter_mut().zip(&ends).for_each(|(last, end)| *last = (*last).max(*end));
+            }
+        }
+    }
+    let (start, ends) = hull.unwrap_or_default();
+    let count = start.iter().zip(&ends).map(|(start, end)| end - start).collect();
+    Region::new(start, count)
 }
 
 /// Bytes between elements that are cheaper read than skipped.
-const NEAR: u64 = 4096;
+pub(crate) const NEAR: u64 = 4096;
+/// Bytes of a box that is read by itself.
+const LARGE: u64 = 4 << 20;
+/// Bytes of elements that are read together because some of them are wanted.
+pub(crate) const MOST_HULL: u64 = 16 << 20;

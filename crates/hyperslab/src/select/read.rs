@@ -1,7 +1,7 @@
 //! Reading what is selected, no chunk more often than it must be.
 
 use super::{Picks, Selected};
-use crate::engine::{cuts, too_large};
+use crate::engine::{MOST_HULL, NEAR, cuts, too_large};
 use crate::source::ArraySource;
 use hyperslab_core::Result;
 use hyperslab_core::memory::Memory;
@@ -39,7 +39,7 @@ impl Selected {
                 bytes = bytes.saturating_mul(picks.count());
             }
             tiles.reverse();
-            divide(&mut tiles, array.chunk(), row, array.pool().memory() / 4);
+            divide(&mut tiles, array.chunk(), row, MOST_HULL);
             each_combination(&tiles, &mut |tiles| reading.tile(tiles))?;
         }
         Ok(Values { rows: reading.rows.into(), heap: reading.heap })
@@ -109,7 +109,8 @@ impl Tile {
         self.hull.count = at + 1;
         if let Some(Run { start, count, step, to: first }) = self.runs.last_mut() {
             let next = if *count == 1 { at - *start } else { *step };
-            if next > 0 && *start + *count * next == at && *first + *count == to {
+            let follows = count.checked_mul(next).and_then(|ahead| start.checked_add(ahead)) == Some(at);
+            if next > 0 && follows && *first + *count == to {
                 (*count, *step) = (*count + 1, next);
                 return;
             }
@@ -170,9 +171,18 @@ impl Reading<'_> {
     fn tile(&mut self, tiles: &[&Tile]) -> Result<()> {
         let hull: Vec<_> = tiles.iter().map(|tile| tile.hull.clone()).collect();
         let counts: Vec<_> = hull.iter().map(|run| run.count).collect();
-        let mut whole = zeroed(&counts, self.row)?;
-        self.array.read(&region_of(&hull), &mut whole, &mut self.heap)?;
         let runs: Vec<Vec<Run>> = tiles.iter().map(|tile| tile.runs.clone()).collect();
+        let bytes = element_count(&counts).and_then(|count| count.checked_mul(self.row as u64));
+        if runs.iter().any(|runs| runs.len() > 1) && bytes.is_none_or(|bytes| bytes > MOST_HULL) {
+            return each_combination(&runs, &mut |runs| self.run(&hull, runs));
+        }
+        let mut whole = zeroed(&counts, self.row)?;
+        let read = self.array.read(&region_of(&hull), &mut whole, &mut self.heap);
+        if read.is_err() && runs.iter().any(|runs| runs.len() > 1) {
+            // What nobody wants may not be readable.
+            return each_combination(&runs, &mut |runs| self.run(&hull, runs));
+        }
+        read?;
         let Reading { row, rows, out, .. } = self;
         each_combination(&runs, &mut |runs| {
             let part = region_of(runs);
@@ -186,6 +196,29 @@ impl Reading<'_> {
             scatter(&whole, &vec![0; counts.len()], &counts, &part, &mut picked, *row)?;
             overlap.scatter(&picked)
         })
+    }
+
+    /// Reads one run of each dimension by itself.
+    fn run(&mut self, hull: &[Run], runs: &[&Run]) -> Result<()> {
+        let part: Vec<_> = hull
+            .iter()
+            .zip(runs)
+            .map(|(hull, run)| Run {
+                start: hull.start + run.start * hull.step,
+                count: run.count,
+                step: run.step.saturating_mul(hull.step),
+                to: run.to,
+            })
+            .collect();
+        let counts: Vec<_> = part.iter().map(|run| run.count).collect();
+        let mut own = zeroed(&counts, self.row)?;
+        self.array.read(&region_of(&part), &mut own, &mut self.heap)?;
+        let place: Vec<_> = part.iter().map(|run| run.to).collect();
+        let mut target = Planes::whole(&mut self.rows);
+        match target.overlap(&place, &counts, &self.out, self.row)? {
+            Some(mut overlap) => overlap.scatter(&own),
+            None => Ok(()),
+        }
     }
 }
 
@@ -219,9 +252,6 @@ fn zeroed(counts: &[u64], row: usize) -> Result<Memory> {
     let len = element_count(counts).and_then(|count| usize::try_from(count).ok()?.checked_mul(row));
     Memory::zeroed(len.ok_or_else(too_large)?)
 }
-
-/// Bytes between positions that are cheaper read than skipped.
-const NEAR: u64 = 4096;
 
 #[cfg(test)]
 mod tests {

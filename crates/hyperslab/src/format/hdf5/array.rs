@@ -83,10 +83,12 @@ pub(super) fn read_with<T>(
     let known = heap.references.len();
     let mut own = Heap {
         buffers: std::mem::take(&mut heap.buffers),
+        shared: std::mem::take(&mut heap.shared),
+        charges: std::mem::take(&mut heap.charges),
         references: vec![hyperslab_hdf5::Reference::Null; known],
     };
     let done = read(&mut own);
-    heap.buffers = own.buffers;
+    (heap.buffers, heap.shared, heap.charges) = (own.buffers, own.shared, own.charges);
     heap.references
         .extend(own.references.into_iter().skip(known).map(|reference| source.reference(reference)));
     done
