@@ -326,7 +326,7 @@ fn hierarchies() -> Vec<Case> {
         with(GROUP, &inner)
     };
     let group = GROUP.as_bytes();
-    vec![
+    let mut cases = vec![
         case(&[], &["zarr/no-node: no zarr.json, .zgroup or .zarray, expected one at the root"]),
         case(&[("readme", b"")], &["zarr/no-node: no zarr.json, .zgroup or .zarray, expected one at the root"]),
         case(&[("zarr.json", group), ("notes.txt", b""), ("a/x", b""), ("a/b/y", b"")], &["zarr/stray / notes.txt: a value that belongs to no node", "zarr/stray /a: a folder without a group or an array, values in it: 2"]),
@@ -344,7 +344,6 @@ fn hierarchies() -> Vec<Case> {
                 ("__a/zarr.json", group),
                 ("...../zarr.json", group),
                 (".zgroup/zarr.json", group),
-                ("a\\b/zarr.json", group),
                 ("a\nb/zarr.json", group),
                 ("a?/zarr.json", group),
                 ("a./zarr.json", group),
@@ -352,7 +351,7 @@ fn hierarchies() -> Vec<Case> {
                 ("%41/zarr.json", group),
                 (long, group),
             ],
-            &["zarr/reserved-name /.....: a name that is of dots only", "zarr/reserved-name /.zgroup: a name that is that of a document", "zarr/unportable-name /.zoo: a name that is that of a document", "zarr/reserved-name /__a: a name that begins with __, which is reserved", "zarr/unportable-name /a\nb: a name that has a control character", "zarr/unportable-name /a.: a name that ends with a period or a space, which not all systems have", "zarr/unportable-name /a?: a name with '?', which not all systems have", "zarr/unportable-name /a\\b: a name that has a separator of names", "zarr/unportable-name /nn…nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn: a name that is of more than 255 bytes"],
+            &["zarr/reserved-name /.....: a name that is of dots only", "zarr/reserved-name /.zgroup: a name that is that of a document", "zarr/unportable-name /.zoo: a name that is that of a document", "zarr/reserved-name /__a: a name that begins with __, which is reserved", "zarr/unportable-name /a\nb: a name that has a control character", "zarr/unportable-name /a.: a name that ends with a period or a space, which not all systems have", "zarr/unportable-name /a?: a name with '?', which not all systems have", "zarr/unportable-name /nn…nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn: a name that is of more than 255 bytes"],
         ),
         case(&[("zarr.json", group), ("Sea/zarr.json", group), ("sea/zarr.json", group), ("É", b""), ("é", b"")], &[r#"zarr/case-clash /: "Sea" and "sea" are one name where case does not count"#, r#"zarr/case-clash /: "É" and "é" are one name where case does not count"#, "zarr/stray / É: a value that belongs to no node", "zarr/stray / é: a value that belongs to no node"]),
         case(
@@ -374,7 +373,15 @@ fn hierarchies() -> Vec<Case> {
             &["zarr/consolidated-missing / .zmetadata 1:1-154: no copy of .zattrs", r#"zarr/consolidated-different /a .zmetadata 1:83-106: a member "x", which is not one of a/.zgroup"#, "zarr/consolidated-extra / .zmetadata 1:119-121: a copy of b/.zarray, which is not in the store", r#"zarr/consolidated / .zmetadata 1:150-152: an empty name in the key "c//.zattrs""#],
         ),
         case(&[(".zmetadata", br#"{"zarr_consolidated_format":2,"metadata":{}}"#), (".zgroup", GROUP_2.as_bytes())], &["zarr/consolidated / .zmetadata 1:29-30: version 2, expected 1"]),
-    ]
+    ];
+    // On Windows no key has one.
+    if !cfg!(windows) {
+        cases.push(case(
+            &[("zarr.json", group), ("a\\b/zarr.json", group)],
+            &[r"zarr/unportable-name /a\b: a name that has a separator of names"],
+        ));
+    }
+    cases
 }
 
 fn chunks() -> Vec<Case> {
@@ -562,19 +569,19 @@ fn each_rule_can_be_broken() {
 #[test]
 fn rules_are_documented() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/check-zarr.md");
-    let text = std::fs::read_to_string(path).unwrap();
+    let text = std::fs::read_to_string(path).unwrap().replace('\r', "");
     let (head, _) = text.split_once("\n| rule |").unwrap();
-    let mut table =
+    let mut written =
         format!("{head}\n| rule | severity | what breaks it | specification |\n|---|---|---|---|\n");
     for rule in RULES {
         let name = rule.name.strip_prefix("zarr/").unwrap();
-        table +=
+        written +=
             &format!("| `{name}` | {} | {} | {} |\n", rule.severity, rule.explanation, rule.specification);
     }
-    if std::env::var_os("UPDATE_GOLDEN").is_some() {
-        std::fs::write(path, &table).unwrap();
+    match std::env::var_os("UPDATE_GOLDEN") {
+        Some(_) => std::fs::write(path, &written).unwrap(),
+        None => assert_eq!(text, written),
     }
-    assert_eq!(std::fs::read_to_string(path).unwrap(), table);
 }
 
 #[test]
