@@ -85,6 +85,7 @@ codecs! {
     snappy::Snappy: "A Snappy block.",
     szip::Szip: "The extended Rice algorithm.",
     zfp::Zfp: "Blocks of numbers, cut to the bits that matter.",
+    zfp::ZfpStream: "The same behind a header that tells all of it.",
     zstd::Zstd: "Zstandard frames.",
 }
 

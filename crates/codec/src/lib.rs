@@ -75,5 +75,5 @@ pub use scale_offset::{ScaleOffset, ScaleOffsetNumber};
 pub use shuffle::Shuffle;
 pub use snappy::Snappy;
 pub use szip::Szip;
-pub use zfp::{Zfp, ZfpMode, ZfpNumber};
+pub use zfp::{Zfp, ZfpMode, ZfpNumber, ZfpStream};
 pub use zstd::Zstd;

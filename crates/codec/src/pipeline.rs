@@ -222,7 +222,7 @@ mod tests {
         AsType, Base64, BitRound, Bitshuffle, BitshuffleCodec, Blosc, Blosc2, BloscCodec, BloscShuffle,
         Bzip2, Checksum, ChecksumAlgorithm, Deflate, Delta, FixedScaleOffset, Fletcher32, Gzip, Lz4Hdf5,
         Lz4Numcodecs, Lzf, Lzma, LzmaCheck, LzmaCoder, LzmaContainer, LzmaFilter, LzmaParameters, Number,
-        NumberKind, PackBits, Quantize, Shuffle, Snappy, Zstd,
+        NumberKind, PackBits, Quantize, Shuffle, Snappy, ZfpMode, ZfpNumber, ZfpStream, Zstd,
     };
     use proptest::prelude::*;
 
@@ -279,6 +279,12 @@ mod tests {
             of(LzmaContainer::Raw, &[], LzmaCoder::Lzma1(small)),
             of(LzmaContainer::Raw, &filters, LzmaCoder::Lzma2(small)),
         ]
+    }
+
+    fn zfp_stream() -> impl Strategy<Value = Codec> {
+        let number = prop_oneof![Just(ZfpNumber::Float32), Just(ZfpNumber::Int64)];
+        let mode = prop_oneof![Just(ZfpMode::Reversible), Just(ZfpMode::Precision(9))];
+        (number, mode).prop_map(|(number, mode)| ZfpStream::new(number, mode, false).unwrap().into())
     }
 
     fn checksum() -> impl Strategy<Value = Codec> {
@@ -397,7 +403,7 @@ mod tests {
 
         #[test]
         fn any_bytes_decode_or_fail(
-            codecs in prop::collection::vec(prop_oneof![any_codec(), number_codec()], 1..3),
+            codecs in prop::collection::vec(prop_oneof![any_codec(), number_codec(), zfp_stream()], 1..3),
             stored in prop::collection::vec(any::<u8>(), 0..300),
             len in 0..600_usize,
         ) {

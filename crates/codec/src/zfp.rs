@@ -3,6 +3,10 @@
 //!
 //! Spec: zfp's header and the plugin H5Z-ZFP, which keeps the header apart from the stream.
 
+mod stream;
+
+pub use stream::ZfpStream;
+
 use crate::codec::{Transform, room};
 use crate::coders::Coders;
 use hyperslab_core::{Error, Result};
@@ -188,9 +192,24 @@ impl Zfp {
         self.extents().iter().product::<usize>() * self.field.scalar_type.size()
     }
 
-    fn decode_numbers<T: Number>(&self, stored: &[u8], out: &mut [u8]) -> Result<()> {
-        let mut bits = words(stored)?;
-        let most = stored.len() as u64 * 8;
+    /// The same with other extents, the fastest varying first.
+    fn with_extents(&self, dims: [usize; 4]) -> Result<Zfp> {
+        let field = ZfpFieldMetadata { dims, ..self.field };
+        field.to_bits().map_err(|e| Error::invalid(format!("extents {dims:?} for zfp")).caused_by(e))?;
+        Zfp { field, ..*self }.checked()
+    }
+
+    /// Decodes what follows in a stream, of which `most` bits are stored.
+    fn decode_stream(&self, bits: ZfpBitStream, most: u64, out: &mut [u8]) -> Result<()> {
+        match self.field.scalar_type {
+            ZfpScalarType::I32 => self.decode_numbers::<i32>(bits, most, out),
+            ZfpScalarType::I64 => self.decode_numbers::<i64>(bits, most, out),
+            ZfpScalarType::F32 => self.decode_numbers::<f32>(bits, most, out),
+            ZfpScalarType::F64 => self.decode_numbers::<f64>(bits, most, out),
+        }
+    }
+
+    fn decode_numbers<T: Number>(&self, mut bits: ZfpBitStream, most: u64, out: &mut [u8]) -> Result<()> {
         let rank = self.rank();
         let [x, y, z, w] = self.extents();
         let mut block = [T::default(); 256];
@@ -202,7 +221,7 @@ impl Zfp {
                         // It has as many numbers as asked for, which is all that can be wrong with it.
                         let _ = decode_block(&mut bits, &self.limits, block, rank);
                         if bits.read_pos() > most {
-                            let len = stored.len();
+                            let len = most / 8;
                             return Err(Error::malformed(format!("zfp stream of {len} bytes ends early")));
                         }
                         self.store(block, [x, y, z, w], out);
@@ -252,12 +271,7 @@ impl Transform for Zfp {
     fn decode(&self, stored: &[u8], out: &mut [u8], _: &mut Coders) -> Result<usize> {
         let size = self.size();
         let out = room(out, size)?;
-        match self.field.scalar_type {
-            ZfpScalarType::I32 => self.decode_numbers::<i32>(stored, out),
-            ZfpScalarType::I64 => self.decode_numbers::<i64>(stored, out),
-            ZfpScalarType::F32 => self.decode_numbers::<f32>(stored, out),
-            ZfpScalarType::F64 => self.decode_numbers::<f64>(stored, out),
-        }?;
+        self.decode_stream(words(stored)?, stored.len() as u64 * 8, out)?;
         Ok(size)
     }
 

@@ -213,6 +213,26 @@ fn arrays_of_zarr_python_go_and_return_through_all_codecs() {
     std::fs::write(path, Json::Array(list.collect()).emit()).unwrap();
 }
 
+/// As zfpy 1.0.1 compresses `[[1, 2, 3], [4, 5, 6.5]]`.
+#[test]
+fn zfp_streams_are_read_by_their_own_extents() {
+    let stream = "7a6670052600001000000088091689996924eba404c40200";
+    let metadata = SIMPLE
+        .replace("\"int8\"", "\"float32\"")
+        .replace("[6]", "[2,3]")
+        .replace("[4]", "[2,3]")
+        .replace(SHARDED, r#"[{"name":"numcodecs.zfpy","configuration":{"mode":4,"tolerance":-1}}]"#);
+    let numbers: Vec<u8> = [1.0, 2.0, 3.0, 4.0, 5.0, 6.5_f32].iter().flat_map(|x| x.to_ne_bytes()).collect();
+    let stored = unhex(&stream.into());
+    let values = [("zarr.json", metadata.as_bytes()), ("c/0/0", &stored)];
+    assert_eq!(all(&values).unwrap(), numbers);
+    let (array, _) = open(&values).unwrap();
+    let again = written(&array, &numbers, &Heap::default(), &[]);
+    assert_eq!(read(&array, &again, &Region::all(&[2, 3])).unwrap(), numbers);
+    let e = all(&[("zarr.json", metadata.replace("[2,3]", "[3,3]").as_bytes()), ("c/0/0", &stored)]);
+    assert_eq!(e.unwrap_err().to_string(), "chunk c/0/0: 24 stored bytes cannot decode to 36");
+}
+
 /// A store that counts what is asked of it.
 struct Counting(Arc<MemoryStore>, AtomicUsize);
 

@@ -6,7 +6,7 @@ use super::{elements, lzma};
 use crate::json::{Json, Object, Spot};
 use hyperslab_codec::{
     Base64, Blosc, BloscCodec, BloscShuffle, Bzip2, Checksum, ChecksumAlgorithm, Codec, Deflate, Fletcher32,
-    Gzip, Lz4Numcodecs, Number, Shuffle, Zstd,
+    Gzip, Lz4Numcodecs, Number, NumberKind, Shuffle, ZfpMode, ZfpNumber, ZfpStream, Zstd,
 };
 use hyperslab_core::Result;
 
@@ -50,6 +50,7 @@ impl Passing {
             "jenkins_lookup3" => lookup3(parameters, at)?.into(),
             "base64" => Base64.into(),
             "lzma" => lzma::parse(parameters, at)?.into(),
+            "zfpy" => self.zfp(parameters, at)?.into(),
             id => return elements::parse(id, parameters, self.number, at),
         }))
     }
@@ -61,6 +62,36 @@ impl Passing {
             None if elements::is_of_elements(codec) => {}
             None => (self.element, self.number) = (1, None),
         }
+    }
+
+    fn zfp(&self, parameters: &Object, at: &Spot<'_>) -> Result<ZfpStream> {
+        let number = match self.number.map(|number| number.kind) {
+            Some(NumberKind::Signed { bytes: 4 }) => ZfpNumber::Int32,
+            Some(NumberKind::Signed { bytes: 8 }) => ZfpNumber::Int64,
+            Some(NumberKind::Float32) => ZfpNumber::Float32,
+            Some(NumberKind::Float64) => ZfpNumber::Float64,
+            _ => return Err(at.malformed("zfp of other numbers than int32, int64, float32 and float64")),
+        };
+        let real = |name: &str| match parameters.get(name) {
+            Some(Json::Number(number)) => Some(number.as_f64()).filter(|number| *number >= 0.0),
+            _ => None,
+        };
+        let mode =
+            parameters.get("mode").map_or(Ok(FIXED_ACCURACY), |json| json.unsigned(&at.name("mode")))?;
+        // What is not given, or negative, is to be kept as it is.
+        let mode = match mode {
+            FIXED_RATE => real("rate").map(ZfpMode::Rate),
+            FIXED_PRECISION => {
+                let json = parameters.get("precision").filter(|_| real("precision").is_some());
+                let bits = json.map(|json| json.unsigned(&at.name("precision"))).transpose()?;
+                bits.map(|bits| ZfpMode::Precision(u32::try_from(bits).unwrap_or(u32::MAX)))
+            }
+            FIXED_ACCURACY => real("tolerance").map(ZfpMode::Accuracy),
+            _ => None,
+        };
+        let big_endian = self.number.is_some_and(|number| number.big_endian);
+        let zfp = ZfpStream::new(number, mode.unwrap_or(ZfpMode::Reversible), big_endian);
+        zfp.map_err(|e| at.malformed(e.detail()))
     }
 
     fn blosc(&self, parameters: &Object, at: &Spot<'_>) -> Result<Blosc> {
@@ -152,3 +183,8 @@ fn level(json: &Json, at: &Spot<'_>) -> Result<u8> {
         None => Err(at.malformed(format!("{number}, expected an integer"))),
     }
 }
+
+/// Modes of zfp by their numbers in zfpy.
+const FIXED_RATE: u64 = 2;
+const FIXED_PRECISION: u64 = 3;
+const FIXED_ACCURACY: u64 = 4;

@@ -136,9 +136,7 @@ pub(super) fn parse(
         }
         "bitround" => {
             let keep = integer(parameters, "keepbits", at)?;
-            let current = current.filter(|number| number.is_real());
-            let current =
-                current.ok_or_else(|| at.unsupported("bits of what is no floating-point number"))?;
+            let current = current.ok_or_else(|| at.unsupported("bits of what is no number"))?;
             BitRound::new(current, keep).map_err(wrong)?.into()
         }
         "astype" => {

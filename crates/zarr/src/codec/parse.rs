@@ -46,6 +46,11 @@ impl Chain {
                     }
                     Next::Step(Step::Elements(Box::new(step)))
                 }
+                Some(codec) if matches!(codec, Codec::ZfpStream(_)) && to_bytes.is_none() => {
+                    // It takes numbers as they lie in memory, and knows their order of bytes itself.
+                    after.push(codec);
+                    Next::ToBytes(ToBytes::Bytes(layout(&memory.data_type, Some(memory.order), &here)?))
+                }
                 Some(codec) => Next::Codec(codec),
                 None => match name {
                     "transpose" => Next::Step(Step::Transpose(transpose::parse(codec, rank, &here)?)),
@@ -100,11 +105,11 @@ impl Chain {
         for (index, filter) in filters.iter().enumerate() {
             let here = there.index(index);
             match filter.id.as_str() {
-                name @ ("vlen-utf8" | "vlen-bytes") if index == 0 => {
+                name @ ("vlen-utf8" | "vlen-bytes" | "json2") if index == 0 => {
                     variable = Some(self::variable(name, &dtype.data_type, &here)?);
                     (passing.element, passing.number) = (1, None);
                 }
-                name @ ("vlen-utf8" | "vlen-bytes") => {
+                name @ ("vlen-utf8" | "vlen-bytes" | "json2") => {
                     return Err(here.malformed(format!("{name:?} of what is bytes already")));
                 }
                 id => match passing.parse(id, &filter.parameters, &here)? {
@@ -183,6 +188,7 @@ fn variable(name: &str, data_type: &DataType, at: &Spot<'_>) -> Result<ToBytes> 
     match (name, data_type) {
         ("vlen-utf8", DataType::String) => Ok(ToBytes::Variable(Variable::Utf8)),
         ("vlen-bytes", DataType::Bytes) => Ok(ToBytes::Variable(Variable::Bytes)),
+        ("json2", DataType::String) => Ok(ToBytes::Variable(Variable::Json)),
         _ => Err(at.malformed(format!("{name:?} of elements that are not of this kind"))),
     }
 }

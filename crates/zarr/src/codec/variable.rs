@@ -1,23 +1,28 @@
-//! `vlen-utf8` and `vlen-bytes`: elements of any length.
+//! `vlen-utf8`, `vlen-bytes` and `json2`: elements of any length.
 //!
-//! The number of elements in four bytes, least significant first, then each behind its length in four.
+//! The first two are the number of elements in four bytes, least significant first, then each behind its length in
+//! four. The third is a JSON array of the elements, with NumPy's type and the shape behind them.
 //!
-//! Spec: zarr-extensions/codecs/vlen-utf8, zarr-extensions/codecs/vlen-bytes
+//! Spec: zarr-extensions/codecs/vlen-utf8, zarr-extensions/codecs/vlen-bytes, numcodecs "JSON"
 
+use crate::json::Json;
 use bytes::Bytes;
 use hyperslab_core::rows::Slot;
-use hyperslab_core::{Decoder, Error, Result};
+use hyperslab_core::{Decoder, Error, Limits, Result};
 
 /// What elements of any length are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Variable {
     Utf8,
     Bytes,
+    /// Strings in JSON.
+    Json,
 }
 
 impl Variable {
     /// Makes slots of all elements, which point into `raw` as it is added to the heap.
     pub(super) fn decode(self, raw: Bytes, rows: &mut [u8], heap: &mut Vec<Bytes>) -> Result<()> {
+        let raw = if self == Variable::Json { of_json(&raw)?.into() } else { raw };
         let mut d = Decoder::new(self.name(), 0, &raw);
         let (slots, _) = rows.as_chunks_mut::<{ Slot::SIZE }>();
         let count = d.u32()?;
@@ -30,7 +35,7 @@ impl Variable {
             let count = d.u32()?;
             let offset = d.offset();
             let element = d.take(d.len_of(count.into())?)?;
-            if self == Variable::Utf8 && std::str::from_utf8(element).is_err() {
+            if self != Variable::Bytes && std::str::from_utf8(element).is_err() {
                 return Err(d.malformed(format!("a string of {count} bytes that are not UTF-8")));
             }
             *slot = match count {
@@ -51,7 +56,7 @@ impl Variable {
         let mut raw = count.to_le_bytes().to_vec();
         for row in rows.as_chunks::<{ Slot::SIZE }>().0 {
             let element = pointed_to(row, heap)?;
-            if self == Variable::Utf8 && std::str::from_utf8(element).is_err() {
+            if self != Variable::Bytes && std::str::from_utf8(element).is_err() {
                 return Err(Error::invalid(format!(
                     "a string of {} bytes that are not UTF-8",
                     element.len()
@@ -61,6 +66,9 @@ impl Variable {
             raw.extend_from_slice(&len.to_le_bytes());
             raw.extend_from_slice(element);
         }
+        if self == Variable::Json {
+            return to_json(&raw);
+        }
         Ok(raw)
     }
 
@@ -68,8 +76,57 @@ impl Variable {
         match self {
             Variable::Utf8 => "vlen-utf8",
             Variable::Bytes => "vlen-bytes",
+            Variable::Json => "json2",
         }
     }
+}
+
+/// The strings of a JSON array as `vlen-utf8` has them.
+fn of_json(raw: &[u8]) -> Result<Vec<u8>> {
+    let Json::Array(mut left) = Json::parse("json2", raw, &Limits::default())? else {
+        return Err(Error::malformed("json2 of what is no array"));
+    };
+    if !matches!(left.as_slice(), [.., Json::String(_), Json::Array(_)]) {
+        return Err(Error::malformed("json2 without a type and a shape behind the elements"));
+    }
+    left.truncate(left.len().saturating_sub(2));
+    left.reverse();
+    let (mut count, mut texts) = (0_u32, vec![0; 4]);
+    while let Some(item) = left.pop() {
+        match item {
+            // A row of an array of several dimensions.
+            Json::Array(items) => left.extend(items.into_iter().rev()),
+            Json::String(text) => {
+                let len = u32::try_from(text.len()).unwrap_or(u32::MAX);
+                texts.extend_from_slice(&len.to_le_bytes());
+                texts.extend_from_slice(text.as_bytes());
+                count = count.saturating_add(1);
+            }
+            other => {
+                let found = other.kind();
+                return Err(Error::unsupported(format!("json2 of {found}, only strings are read")));
+            }
+        }
+    }
+    if let Some(place) = texts.first_chunk_mut() {
+        *place = count.to_le_bytes();
+    }
+    Ok(texts)
+}
+
+/// What `vlen-utf8` has as a JSON array, in one dimension.
+fn to_json(raw: &[u8]) -> Result<Vec<u8>> {
+    let mut d = Decoder::new("vlen-utf8", 0, raw);
+    let count = d.u32()?;
+    let mut items = Vec::new();
+    for _ in 0..count {
+        let len = d.u32()?;
+        let text = String::from_utf8_lossy(d.take(d.len_of(len.into())?)?).into_owned();
+        items.push(Json::String(text));
+    }
+    items.push("|O".into());
+    items.push([u64::from(count)].as_slice().into());
+    Ok(Json::Array(items).emit_compact().into_bytes())
 }
 
 /// The content of a string or of bytes, of which `row` is the slot.
@@ -126,6 +183,25 @@ mod tests {
         Variable::Bytes.decode(changed(19, 0xff).into(), &mut [0; 48], &mut Vec::new()).unwrap();
         assert!(refused(Variable::Bytes, &[THREE, b"x"].concat()).contains("1"));
         refused(Variable::Bytes, &changed(11, 0xff));
+    }
+
+    #[test]
+    fn strings_in_json_are_read_row_by_row_and_written_flat() {
+        let nested = r#"[["", "abc"], ["é"], "|O", [1, 3]]"#;
+        let (mut rows, mut heap) = ([0xee; 48], Vec::new());
+        Variable::Json.decode(Bytes::from(nested), &mut rows, &mut heap).unwrap();
+        let elements: Vec<_> = rows.chunks(16).map(|row| pointed_to(row, &heap).unwrap()).collect();
+        assert_eq!(elements, [&b""[..], b"abc", "é".as_bytes()]);
+        let written = Variable::Json.encode(&rows, &heap).unwrap();
+        assert_eq!(written, r#"["","abc","é","|O",[3]]"#.as_bytes());
+        let refused = |raw: &str| {
+            let e = Variable::Json.decode(Bytes::from(raw.to_owned()), &mut [0; 48], &mut Vec::new());
+            e.unwrap_err().detail().to_owned()
+        };
+        assert_eq!(refused("{}"), "json2 of what is no array");
+        assert_eq!(refused("[]"), "json2 without a type and a shape behind the elements");
+        assert_eq!(refused(r#"["a", 1, "b", "|O", [3]]"#), "json2 of a number, only strings are read");
+        assert_eq!(refused(r#"["a", "|O", [1]]"#), "1 elements, expected 3");
     }
 
     #[test]

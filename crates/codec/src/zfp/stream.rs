@@ -1,0 +1,135 @@
+//! Zfp streams behind their full header, as zfpy writes them: it tells the type, the extents and the mode.
+
+use super::{Number, Zfp, ZfpMode, ZfpNumber, words};
+use crate::codec::{Transform, room};
+use crate::coders::Coders;
+use hyperslab_core::{Error, Result};
+use zfp_rs::{ZfpBitStream, ZfpField, ZfpHeaderMask, ZfpScalarType};
+
+/// A zfp stream behind its full header. What is encoded has one dimension: it is as good as more to whoever knows the
+/// shape, if less dense.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct ZfpStream {
+    /// Of one number.
+    model: Zfp,
+}
+
+impl ZfpStream {
+    /// A coder of such numbers.
+    ///
+    /// # Errors
+    /// As [`Zfp::new`].
+    pub fn new(number: ZfpNumber, mode: ZfpMode, big_endian: bool) -> Result<ZfpStream> {
+        Ok(ZfpStream { model: Zfp::new(number, &[1], mode, big_endian)? })
+    }
+
+    /// What is kept of numbers that are encoded.
+    pub fn mode(&self) -> ZfpMode {
+        self.model.mode()
+    }
+
+    /// What a stream says of itself.
+    fn open(&self, stored: &[u8]) -> Result<Zfp> {
+        let zfp = Zfp::from_header(stored, self.model.big_endian)?;
+        match zfp.field.scalar_type == self.model.field.scalar_type {
+            true => Ok(zfp),
+            false => Err(Error::malformed("a zfp stream of numbers of another type")),
+        }
+    }
+
+    fn encode_numbers<T: Number>(&self, raw: &[u8], out: &mut Vec<u8>) -> Result<()> {
+        let failed = |e: &dyn std::fmt::Display| Error::invalid(format!("zfp: {e}"));
+        let numbers = T::load(raw, self.model.big_endian);
+        let zfp = self.model.with_extents([numbers.len(), 0, 0, 0])?;
+        let field = ZfpField::new(&numbers, zfp.field.dims).map_err(|e| failed(&e))?;
+        let room = zfp.most_encoded(raw.len()).saturating_add(MOST_HEADER);
+        let mut bits = ZfpBitStream::new(room).map_err(|e| failed(&e))?;
+        bits.write_header(&zfp.limits, &zfp.field, ZfpHeaderMask::FULL).map_err(|e| failed(&e))?;
+        bits.compress(&zfp.limits, &field).map_err(|e| failed(&e))?;
+        out.clear();
+        out.extend_from_slice(bits.as_bytes());
+        // Readers take whole words.
+        out.resize(out.len().next_multiple_of(8), 0);
+        Ok(())
+    }
+}
+
+impl Transform for ZfpStream {
+    fn decoded_sizes(&self, _: usize, most: usize) -> Option<(usize, usize)> {
+        Some((0, most.saturating_mul(super::MOST_RATIO)))
+    }
+
+    fn declared_size(&self, stored: &[u8]) -> Result<Option<usize>> {
+        self.open(stored).map(|zfp| Some(zfp.size()))
+    }
+
+    fn most_encoded(&self, raw: usize) -> usize {
+        let count = raw / self.model.size();
+        let zfp = self.model.with_extents([count.max(1), 0, 0, 0]);
+        zfp.map_or(usize::MAX, |zfp| zfp.most_encoded(raw).saturating_add(MOST_HEADER))
+    }
+
+    fn decode(&self, stored: &[u8], out: &mut [u8], _: &mut Coders) -> Result<usize> {
+        let zfp = self.open(stored)?;
+        let out = room(out, zfp.size())?;
+        let mut bits = words(stored)?;
+        bits.read_header(ZfpHeaderMask::FULL).map_err(|_| Error::malformed("zfp header that is none"))?;
+        let most = stored.len() as u64 * 8;
+        zfp.decode_stream(bits, most, out)?;
+        Ok(out.len())
+    }
+
+    fn encode(&self, raw: &[u8], out: &mut Vec<u8>, _: &mut Coders) -> Result<()> {
+        if raw.is_empty() || !raw.len().is_multiple_of(self.model.size()) {
+            return Err(Error::invalid(format!("{} bytes for zfp, expected whole numbers", raw.len())));
+        }
+        match self.model.field.scalar_type {
+            ZfpScalarType::I32 => self.encode_numbers::<i32>(raw, out),
+            ZfpScalarType::I64 => self.encode_numbers::<i64>(raw, out),
+            ZfpScalarType::F32 => self.encode_numbers::<f32>(raw, out),
+            ZfpScalarType::F64 => self.encode_numbers::<f64>(raw, out),
+        }
+    }
+}
+
+/// Bytes of a header and of what fills the last word.
+const MOST_HEADER: usize = 32;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ramp() -> Vec<u8> {
+        (0..1001_u16).flat_map(|i| (f32::from(i) / 7.0).to_le_bytes()).collect()
+    }
+
+    #[test]
+    fn streams_return_and_tell_their_size() {
+        let zfp = ZfpStream::new(ZfpNumber::Float32, ZfpMode::Reversible, false).unwrap();
+        let (mut stored, mut coders) = (Vec::new(), Coders::default());
+        zfp.encode(&ramp(), &mut stored, &mut coders).unwrap();
+        assert!(stored.len() <= zfp.most_encoded(ramp().len()) && stored.starts_with(b"zfp"));
+        assert_eq!(zfp.declared_size(&stored).unwrap(), Some(4004));
+        let mut out = vec![0; 4004];
+        zfp.decode(&stored, &mut out, &mut coders).unwrap();
+        assert_eq!(out, ramp());
+        for len in [0, 5, 17, stored.len() / 2, stored.len() - 16] {
+            assert!(zfp.decode(&stored[..len], &mut out, &mut coders).is_err(), "{len}");
+        }
+        let other = ZfpStream::new(ZfpNumber::Int32, ZfpMode::Reversible, false).unwrap();
+        let e = other.decode(&stored, &mut out, &mut coders).unwrap_err();
+        assert_eq!(e.to_string(), "a zfp stream of numbers of another type");
+    }
+
+    #[test]
+    fn accuracy_is_kept() {
+        let zfp = ZfpStream::new(ZfpNumber::Float32, ZfpMode::Accuracy(0.01), false).unwrap();
+        let (mut stored, mut coders) = (Vec::new(), Coders::default());
+        zfp.encode(&ramp(), &mut stored, &mut coders).unwrap();
+        let mut out = vec![0; 4004];
+        zfp.decode(&stored, &mut out, &mut coders).unwrap();
+        for (a, b) in out.as_chunks().0.iter().zip(ramp().as_chunks().0) {
+            assert!((f32::from_le_bytes(*a) - f32::from_le_bytes(*b)).abs() <= 0.01);
+        }
+    }
+}
