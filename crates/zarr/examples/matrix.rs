@@ -15,7 +15,7 @@ use hyperslab_core::{Error, ErrorKind, Result};
 use hyperslab_zarr::data_type::{ByteOrder, DataType, Float, Struct, StructForm, TimeUnit};
 use hyperslab_zarr::json::{Json, Object};
 use hyperslab_zarr::metadata::{Edges, Separator};
-use hyperslab_zarr::store::{DirectoryWriter, Durability, Key};
+use hyperslab_zarr::store::{DirectoryWriter, Durability, Key, WritableStore, ZipWriter};
 use hyperslab_zarr::write::{ArrayDefinition, ArrayWriter, HierarchyWriter, Version, WrittenCodec};
 use std::fmt::Write as _;
 use std::fs;
@@ -54,7 +54,8 @@ fn main() -> Result<()> {
                     continue;
                 }
                 for version in [Version::V2, Version::V3] {
-                    let store = format!("{number:05}.zarr");
+                    let ending = if grid.name == ZIP { "zip" } else { "zarr" };
+                    let store = format!("{number:05}.{ending}");
                     let cell = Cell { kind, grid, codec, list, version };
                     let told = match cell.write(&folder.join(&store)) {
                         Ok(()) => String::new(),
@@ -99,7 +100,10 @@ impl Cell<'_> {
         array = (self.grid.set)(array);
         // Nothing is left behind of what is refused.
         array.documents(self.version)?;
-        let store = Arc::new(DirectoryWriter::create(path, Durability::Process)?);
+        let store: Arc<dyn WritableStore> = match self.grid.name {
+            ZIP => Arc::new(ZipWriter::create(path, Durability::Process)?),
+            _ => Arc::new(DirectoryWriter::create(path, Durability::Process)?),
+        };
         let hierarchy = HierarchyWriter::new(store, self.version, Object::new())?;
         let array = hierarchy.array(&Key::root(), "data", array)?;
         write_chunks(&array, &elements(self.kind, self.grid.shape))?;
@@ -309,6 +313,7 @@ fn grids() -> Vec<Grid> {
         grid("rotated", &[4, 3, 5], |array| array.chunks(vec![2, 2, 3]).transpose(vec![1, 2, 0])),
         grid("dots", &[7, 5], |array| array.chunks(vec![3, 2]).separator(Separator::Dot)),
         grid("slashes", &[7, 5], |array| array.chunks(vec![3, 2]).separator(Separator::Slash)),
+        grid(ZIP, &[7, 5], |array| array.chunks(vec![3, 2])),
         grid("shards", &[7, 5], |array| array.chunks(vec![3, 1]).shards(vec![6, 5])),
         grid("rectilinear", &[7, 5], |array| {
             array.rectilinear(vec![Edges::Runs(vec![(1, 2), (5, 1)]), Edges::Step(2)])
@@ -352,5 +357,14 @@ fn codecs(data_type: &DataType) -> Codecs {
     .map(|(name, list)| (name, Some(list)))
     .collect();
     codecs.insert(0, ("default", None));
+    if let DataType::Integer { signed, bits: bits @ (16 | 32 | 64) } = data_type {
+        let dtype = format!("<{}{}", if *signed { 'i' } else { 'u' }, bits / 8);
+        let parameters = [("dtype".to_owned(), Json::from(dtype.as_str()))].into_iter().collect();
+        let delta = WrittenCodec::Numcodecs { id: "delta".to_owned(), parameters };
+        codecs.push(("delta-zstd", Some(vec![delta, zstd()])));
+    }
     codecs
 }
+
+/// The grid whose store is a zip file.
+const ZIP: &str = "zip";

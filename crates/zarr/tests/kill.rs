@@ -30,9 +30,11 @@ fn values_of_a_killed_writer_are_whole() {
             .stderr(Stdio::null())
             .spawn()
             .unwrap();
-        // Until it writes at all, and then some more.
-        for _ in 0..1000 {
-            if folder.path().join("store/zarr.json").exists() {
+        // Until there are values to be replaced, however slow the machine is.
+        for _ in 0..30_000 {
+            if std::fs::read(folder.path().join("store/zarr.json"))
+                .is_ok_and(|value| value.first() >= Some(&2))
+            {
                 break;
             }
             std::thread::sleep(Duration::from_millis(2));
@@ -53,7 +55,7 @@ fn values_of_a_killed_writer_are_whole() {
         assert!(writer.remove_unfinished().unwrap() <= 1);
         check_zip(&folder.path().join("store.zip"));
     }
-    assert!(seen.len() > 1, "{seen:?}");
+    assert!(seen.iter().any(|generation| *generation >= 2), "{seen:?}");
 }
 
 /// There is none, or it is whole.
