@@ -18,7 +18,7 @@ pub struct Dtype {
 /// What the elements of a `|O` array are, which only its filters tell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ObjectCodec {
-    /// `vlen-utf8`
+    /// `vlen-utf8` and, as far as it has strings, `json2`
     Utf8,
     /// `vlen-bytes`
     Bytes,

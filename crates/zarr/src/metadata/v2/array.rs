@@ -127,7 +127,7 @@ fn parse(json: &Json, at: &Spot<'_>) -> Result<ArrayMetadata> {
     let filters = filters(object, at)?;
     let told = object.required("dtype", at)?;
     let objects = filters.iter().flatten().next().and_then(|filter| match filter.id.as_str() {
-        "vlen-utf8" => Some(ObjectCodec::Utf8),
+        "vlen-utf8" | "json2" => Some(ObjectCodec::Utf8),
         "vlen-bytes" => Some(ObjectCodec::Bytes),
         _ => None,
     });
