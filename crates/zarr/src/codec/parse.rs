@@ -189,7 +189,6 @@ fn variable(name: &str, data_type: &DataType, at: &Spot<'_>) -> Result<ToBytes> 
         ("vlen-utf8", DataType::String) => Ok(ToBytes::Variable(Variable::Utf8)),
         ("vlen-bytes", DataType::Bytes) => Ok(ToBytes::Variable(Variable::Bytes)),
         ("json2", DataType::String) => Ok(ToBytes::Variable(Variable::Json)),
-        ("json2", DataType::String) => Ok(ToBytes::Variable(Variable::Json)),
         _ => Err(at.malformed(format!("{name:?} of elements that are not of this kind"))),
     }
 }
