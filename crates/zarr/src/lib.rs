@@ -8,7 +8,7 @@
 //! 4. [`store`]: values under keys, in a directory, a zip file or memory.
 //! 5. [`hierarchy`]: groups and arrays of a store, of either version.
 //! 6. [`Array`]: elements of regions, through codecs and shards.
-//! 7. [`write`]: stores from definitions and elements, the documents last.
+//! 7. [`mod@write`]: stores from definitions and elements, the documents last.
 //! 8. [`check`](mod@check): whether a store is sound.
 //!
 //! ```
