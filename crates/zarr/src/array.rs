@@ -12,7 +12,7 @@ use crate::metadata::{ChunkKeyEncoding, v2, v3};
 use crate::store::{Key, Store};
 use bytes::Bytes;
 use hyperslab_codec::Scratch;
-use hyperslab_core::nd::{ChunkGrid, Region, element_count, fill};
+use hyperslab_core::nd::{ChunkGrid, Planes, Region, element_count};
 use hyperslab_core::rows::{Heap, Slot};
 use hyperslab_core::{Error, ErrorKind, Limits, Result};
 
@@ -93,6 +93,21 @@ impl Array {
         heap: &mut Heap<R>,
         scratch: &mut Scratch,
     ) -> Result<()> {
+        self.read_part(store, region, &mut Planes::whole(rows), heap, scratch)
+    }
+
+    /// The same for the part of an array that one of several threads fills.
+    ///
+    /// # Errors
+    /// As [`Array::read`].
+    pub fn read_part<R>(
+        &self,
+        store: &dyn Store,
+        region: &Region,
+        rows: &mut Planes<'_>,
+        heap: &mut Heap<R>,
+        scratch: &mut Scratch,
+    ) -> Result<()> {
         region.check(&self.shape)?;
         let slot;
         let filling = match self.data_type {
@@ -110,7 +125,11 @@ impl Array {
             let key = self.chunk_key(&chunk.index)?;
             let place = (chunk.start.as_slice(), chunk.shape.as_slice());
             let read = match Stored::find(store, &key)? {
-                None => fill(filling, place.0, place.1, region, rows),
+                None => match rows.overlap(place.0, place.1, region, self.row) {
+                    Ok(Some(mut overlap)) => overlap.fill(filling),
+                    Ok(None) => Ok(()),
+                    Err(e) => Err(e),
+                },
                 Some(stored) => self.chain.read(&stored, place, region, rows, &mut reader),
             };
             read.map_err(|e| in_chunk(e, &key))?;

@@ -23,11 +23,10 @@ use bytes::Bytes;
 use chunk::{InMemory, Undone, whole};
 use elements::Elements;
 use hyperslab_codec::{Codec, Scratch};
-use hyperslab_core::nd::{Region, element_count, scatter};
+use hyperslab_core::nd::{Planes, Region, element_count};
 use hyperslab_core::{Error, ErrorKind, Limits, Result};
 use sharding_indexed::Sharding;
 use std::borrow::Cow;
-use std::ops::Range;
 use variable::Variable;
 
 /// The codecs of an array or of the inner chunks of its shards.
@@ -75,7 +74,7 @@ impl Chain {
         source: &dyn Source,
         (start, shape): (&[u64], &[u64]),
         region: &Region,
-        out: &mut [u8],
+        out: &mut Planes<'_>,
         reader: &mut Reader<'_>,
     ) -> Result<()> {
         if let (ToBytes::Sharding(sharding), [], []) =
@@ -86,19 +85,18 @@ impl Chain {
         let len = self.size(shape, self.row, reader.limits)?;
         let stored = Undone::open(&self.codecs, whole(source, reader.limits)?)?;
         self.check(&stored, shape, reader.limits)?;
-        if let Some(rows) = run(start, shape, region, self.row).and_then(|run| out.get_mut(run)) {
+        let Some(mut overlap) = out.overlap(start, shape, region, self.row)? else { return Ok(()) };
+        if let Some(rows) = overlap.in_place() {
             return self.decode(&stored, shape, rows, reader);
         }
         if let (ToBytes::Bytes(layout), [], Some(raw)) = (&self.to_bytes, self.steps.as_slice(), stored.raw())
             && layout.is_plain()
         {
-            return scatter(raw, start, shape, region, out, self.row);
+            return overlap.scatter(raw);
         }
         let mut buffer = std::mem::take(&mut reader.scratch.buffers.rows);
         let rows = room(&mut buffer, len);
-        let read = self
-            .decode(&stored, shape, rows, reader)
-            .and_then(|()| scatter(rows, start, shape, region, out, self.row));
+        let read = self.decode(&stored, shape, rows, reader).and_then(|()| overlap.scatter(rows));
         reader.scratch.buffers.rows = buffer;
         read
     }
@@ -168,7 +166,7 @@ impl Chain {
                 let shard = InMemory(stored.decode(reader.limits.allocation, reader.scratch)?);
                 let (start, region) = (vec![0; shape.len()], Region::all(shape));
                 debug_assert_eq!(row, self.row, "nothing that changes the size of rows comes before shards");
-                sharding.read(&shard, (&start, shape), &region, rows, reader)
+                sharding.read(&shard, (&start, shape), &region, &mut Planes::whole(rows), reader)
             }
         }
     }
@@ -218,29 +216,6 @@ impl Step {
             Step::Elements(elements) => elements.undo(changed, rows, scratch),
         }
     }
-}
-
-/// Where the rows of a chunk lie in those of a region, if they are all there and one behind the other.
-fn run(start: &[u64], shape: &[u64], region: &Region, row: usize) -> Option<Range<usize>> {
-    let (mut first, mut len) = (0_u64, 1_u64);
-    let mut whole = true;
-    let of_region = region.start.iter().zip(&region.count).zip(&region.step);
-    for ((start, size), ((from, count), step)) in start.iter().zip(shape).zip(of_region) {
-        let within = start.checked_sub(*from)?;
-        if *step != 1 && *count > 1 || within.checked_add(*size)? > *count {
-            return None;
-        }
-        // Further in, all of the region must be the chunk's as soon as it has more than one of anything.
-        if !whole && (within, size) != (0, count) {
-            return None;
-        }
-        whole &= *size == 1;
-        first = first.checked_mul(*count)?.checked_add(within)?;
-        len = len.checked_mul(*size)?;
-    }
-    let first = usize::try_from(first).ok()?.checked_mul(row)?;
-    let len = usize::try_from(len).ok()?.checked_mul(row)?;
-    Some(first..first.checked_add(len)?)
 }
 
 /// The first `len` bytes of a buffer, which grows if it must.

@@ -12,7 +12,7 @@ use crate::json::Spot;
 use crate::metadata::Extension;
 use bytes::Bytes;
 use hyperslab_codec::{Checksum, ChecksumAlgorithm, Codec};
-use hyperslab_core::nd::{Region, element_count, fill, gather};
+use hyperslab_core::nd::{Planes, Region, element_count, gather};
 use hyperslab_core::{Error, ErrorKind, Result};
 use std::ops::Range;
 
@@ -72,7 +72,7 @@ impl Sharding {
         source: &dyn Source,
         (start, shape): (&[u64], &[u64]),
         region: &Region,
-        out: &mut [u8],
+        out: &mut Planes<'_>,
         reader: &mut Reader<'_>,
     ) -> Result<()> {
         let counts = self.counts(shape)?;
@@ -104,9 +104,9 @@ impl Sharding {
                 inner_start.push(start.saturating_add(index.saturating_mul(*inner)));
             }
             let inner_box = (inner_start.as_slice(), self.inner_shape.as_slice());
-            if region.intersect(inner_box.0, inner_box.1)?.is_some() {
+            if let Some(mut overlap) = out.overlap(inner_box.0, inner_box.1, region, self.chain.row)? {
                 match self.entry(&index, number, source.len())? {
-                    None => fill(reader.fill, inner_box.0, inner_box.1, region, out)?,
+                    None => overlap.fill(reader.fill)?,
                     Some(range) => {
                         let inner = Within { source, range };
                         self.chain.read(&inner, inner_box, region, out, reader)?;

@@ -73,11 +73,8 @@ impl ArraySource for ZarrArray<'_> {
             // Says why.
             return Array::new(&self.node, self.hierarchy.limits()).map(|_| ());
         };
-        for (region, rows) in rows.slices(region) {
-            array.read(&**store, &region, rows, heap, scratch)?;
-            make_utf8(rows, array.row_size(), &self.utf32)?;
-        }
-        Ok(())
+        array.read_part(&**store, region, rows, heap, scratch)?;
+        rows.slices(region).try_for_each(|(_, rows)| make_utf8(rows, array.row_size(), &self.utf32))
     }
 
     fn is_divisible(&self) -> bool {
