@@ -101,6 +101,8 @@ fn format() -> Result<Tally, String> {
     let fuzz =
         ["fmt", "--check", "--manifest-path", "fuzz/Cargo.toml", "-p", "hyperslab-fuzz", "-p", "trials"];
     tally += one(run::cargo().args(fuzz))?;
+    let benches = ["fmt", "--check", "--manifest-path", "benches/Cargo.toml", "-p", "bench-read"];
+    tally += one(run::cargo().args(benches))?;
     Ok(tally)
 }
 
@@ -111,6 +113,10 @@ fn clippy() -> Result<Tally, String> {
     let fuzz = ["clippy", "--manifest-path", "fuzz/Cargo.toml", "--package", "trials", "--target-dir"];
     let mut command = run::cargo();
     command.args(fuzz).arg(workspace::target().join("fuzz")).args(["--", "-D", "warnings"]);
+    tally += one(&mut command)?;
+    let benches = ["clippy", "--manifest-path", "benches/Cargo.toml", "--target-dir"];
+    let mut command = run::cargo();
+    command.args(benches).arg(workspace::target().join("benches")).args(["--", "-D", "warnings"]);
     tally += one(&mut command)?;
     Ok(tally)
 }
