@@ -11,3 +11,4 @@ mod help;
 mod readme;
 mod texts;
 mod zarr;
+mod zarr_checks;
