@@ -3,8 +3,10 @@
 use crate::{description, open_storage, path};
 use bytes::Bytes;
 use hyperslab::describe::DescribeOptions;
-use hyperslab::{NodePath, Source, digest};
+use hyperslab::{NodePath, OpenOptions, Source, digest};
 use hyperslab_core::storage::{Fault, Faulty, ReadAt};
+use std::fs;
+use std::path::Path;
 use std::sync::Arc;
 
 fn bytes(name: &str) -> Bytes {
@@ -13,13 +15,16 @@ fn bytes(name: &str) -> Bytes {
 
 /// Describes and digests everything; gives what could not be read.
 fn exhaust(storage: impl ReadAt + 'static) -> Vec<String> {
-    let source: Arc<dyn Source> = match open_storage(storage) {
-        Ok(source) => source,
-        Err(error) => return vec![error.to_string()],
-    };
+    match open_storage(storage) {
+        Ok(source) => exhausted(&source),
+        Err(error) => vec![error.to_string()],
+    }
+}
+
+fn exhausted(source: &Arc<dyn Source>) -> Vec<String> {
     let options = DescribeOptions { values: Some(1000), ..DescribeOptions::default() };
-    let (_, errors) = description(&*source, "/", &options);
-    let lines = digest::lines(&*source, &NodePath::root()).unwrap();
+    let (_, errors) = description(&**source, "/", &options);
+    let lines = digest::lines(&**source, &NodePath::root()).unwrap();
     let broken = lines.iter().filter(|line| line.is_error()).map(digest::Line::to_json);
     errors.iter().map(ToString::to_string).chain(broken).collect()
 }
@@ -48,6 +53,54 @@ fn wrong_bytes_give_answers_and_no_panics() {
                 damaged[at] = wrong;
                 exhaust(Bytes::from(damaged));
             }
+        }
+    }
+}
+
+/// Every file below `from`, copied to the same place below `to`.
+fn copied(from: &Path, to: &Path, found: &mut Vec<std::path::PathBuf>) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let place = to.join(entry.file_name());
+        if entry.path().is_dir() {
+            copied(&entry.path(), &place, found);
+        } else {
+            fs::copy(entry.path(), &place).unwrap();
+            found.push(place);
+        }
+    }
+}
+
+#[test]
+fn wrong_bytes_in_zarr_stores_give_answers_and_no_panics() {
+    let options = OpenOptions::default();
+    for (name, step) in [("floats.zarr", 83), ("tides.zarr", 197)] {
+        let folder = tempfile::tempdir().unwrap();
+        let mut files = Vec::new();
+        copied(&path(name), folder.path(), &mut files);
+        for file in files {
+            let whole = fs::read(&file).unwrap();
+            for at in (0..whole.len()).step_by(step) {
+                for wrong in [b'9', b'"', whole[at] ^ 1] {
+                    let mut damaged = whole.clone();
+                    damaged[at] = wrong;
+                    fs::write(&file, damaged).unwrap();
+                    if let Ok(source) = hyperslab::open(folder.path(), &options) {
+                        exhausted(&source);
+                    }
+                }
+            }
+            fs::write(&file, whole).unwrap();
+        }
+        assert!(hyperslab::open(folder.path(), &options).is_ok());
+    }
+    let whole = bytes("single.zarr.zip");
+    for at in (0..whole.len()).step_by(3) {
+        let mut damaged = whole.to_vec();
+        damaged[at] ^= 1;
+        if let Ok(source) = hyperslab::open_storage(Box::new(Bytes::from(damaged)), &options) {
+            exhausted(&source);
         }
     }
 }
