@@ -221,9 +221,13 @@ pub(crate) fn check_size(source: &dyn Source, array: &dyn ArraySource) -> Result
 pub(crate) fn check_counts(source: &dyn Source, array: &dyn ArraySource, counts: &[u64]) -> Result<()> {
     let row = array.datatype().row_size().unwrap_or(usize::MAX) as u64;
     let bytes = element_count(counts).and_then(|count| count.checked_mul(row));
+    let plain = source.limits().allocation.saturating_mul(4);
+    if bytes.is_some_and(|bytes| bytes <= plain) {
+        return Ok(());
+    }
+    // Only now, as the size of a store in many files takes a walk over them.
     let size = source.size()?;
-    let most = size.saturating_mul(MOST_RATIO).max(source.limits().allocation.saturating_mul(4));
-    if bytes.is_some_and(|bytes| bytes <= most) {
+    if bytes.is_some_and(|bytes| bytes <= size.saturating_mul(MOST_RATIO)) {
         return Ok(());
     }
     let bytes = bytes.map_or("more than 2^64".into(), |bytes| bytes.to_string());

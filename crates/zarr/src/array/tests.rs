@@ -308,6 +308,23 @@ fn codecs_that_do_not_fit_elements_are_refused() {
 }
 
 #[test]
+fn elements_that_a_filter_makes_bytes_need_no_byte_order() {
+    let scale = r#"{"name":"numcodecs.fixedscaleoffset","configuration":
+        {"offset":0,"scale":10,"dtype":"<f8","astype":"|u1"}}"#;
+    let of = |codecs: &str| {
+        let metadata = SIMPLE.replace(SHARDED, codecs).replace("\"int8\"", "\"float64\"");
+        open(&[("zarr.json", metadata.as_bytes())]).map(|(array, _)| array)
+    };
+    let array = of(&format!(r#"[{scale},"bytes"]"#)).unwrap();
+    let values = [1.5, 0.0, 25.5, 3.0, 9.0, 0.1];
+    let rows: Vec<u8> = values.iter().flat_map(|value: &f64| value.to_ne_bytes()).collect();
+    let store = written(&array, &rows, &Heap::default(), &[]);
+    assert_eq!(read(&array, &store, &Region::all(&[6])).unwrap(), rows);
+    let e = of(r#"["bytes"]"#).unwrap_err().to_string();
+    assert!(e.contains("no endian"), "{e}");
+}
+
+#[test]
 fn damage_anywhere_in_a_store_is_never_fatal() {
     let limits = Limits { allocation: 1 << 20, ..Limits::default() };
     let mut reads = 0;

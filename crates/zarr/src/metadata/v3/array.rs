@@ -175,7 +175,9 @@ fn byte_order(
                 other => return Err(there.malformed(format!("{other:?}, expected \"little\" or \"big\""))),
             },
         };
-        let lacks = Layout::new(data_type, order).is_err_and(|e| e.kind() == ErrorKind::Malformed);
+        // Numeric filters before it may make other elements of them, which the chain of codecs judges.
+        let same = !codecs.iter().take(index).any(|codec| codec.name.starts_with("numcodecs."));
+        let lacks = same && Layout::new(data_type, order).is_err_and(|e| e.kind() == ErrorKind::Malformed);
         return match (lacks, form) {
             (false, _) => Ok(order),
             (true, StructForm::Registered) => {
