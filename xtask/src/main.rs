@@ -19,7 +19,7 @@ const HELP: &str = "\
 cargo xtask test [--only STAGE]…   every check, as CI runs it
 cargo xtask soak [TRIAL]…          long trials of bad input
 cargo xtask bench [TABLE]…         speed and memory, side by side with other tools
-    read [--rows NAME,…] [--runs N] [--small]
+    read [--rows NAME,…] [--sides NAME,…] [--runs N] [--small]
 cargo xtask status                 writes docs/status/hdf5.md: what of the specification is read
 cargo xtask oracles                installs the other readers that tests compare with
 ";

@@ -18,6 +18,8 @@ use std::path::Path;
 pub(crate) struct Options {
     /// Names of rows, or how they begin; all if empty.
     rows: Vec<String>,
+    /// How names of sides begin; all if empty.
+    sides: Vec<String>,
     runs: usize,
     /// A sixty-fourth of the data, to try the harness: nothing is written to `docs/status`.
     small: bool,
@@ -28,13 +30,14 @@ const RUNS: usize = 7;
 
 impl Options {
     pub(crate) fn parse(args: &[&str]) -> Result<Options, String> {
-        let mut options = Options { rows: Vec::new(), runs: RUNS, small: false };
+        let mut options = Options { rows: Vec::new(), sides: Vec::new(), runs: RUNS, small: false };
         let mut args = args.iter();
         while let Some(arg) = args.next() {
             let (name, value) = arg.split_once('=').map_or((*arg, None), |(name, value)| (name, Some(value)));
             let mut value = || value.or_else(|| args.next().copied()).ok_or(format!("{name} needs a value"));
             match name {
                 "--rows" => options.rows.extend(value()?.split(',').map(str::to_owned)),
+                "--sides" => options.sides.extend(value()?.split(',').map(str::to_owned)),
                 "--runs" => {
                     let runs = value()?;
                     let count = runs.parse().ok().filter(|count| *count > 0);
@@ -74,7 +77,12 @@ pub(crate) fn main(options: &Options, python: &Path) -> Result<(), String> {
         python,
         script: &scripts.join("side.py"),
     };
-    let rows = rows::rows(&place);
+    let mut rows = rows::rows(&place);
+    if !options.sides.is_empty() {
+        // Slow peers need not run again each time that ours changes.
+        let wanted = |name: &str| options.sides.iter().any(|side| name.starts_with(side.as_str()));
+        rows.iter_mut().for_each(|row| row.sides.retain(|side| wanted(&side.name)));
+    }
     if let Some(unknown) =
         options.rows.iter().find(|name| !rows.iter().any(|row| row.name.starts_with(*name)))
     {
@@ -104,8 +112,10 @@ mod tests {
 
     #[test]
     fn options_are_read_with_and_without_an_equals_sign() {
-        let expected = Options { rows: vec!["raw".into(), "span".into()], runs: 9, small: true };
-        assert_eq!(Options::parse(&["--rows", "raw,span", "--runs=9", "--small"]), Ok(expected));
+        let (rows, sides) = (vec!["raw".into(), "span".into()], vec!["limit".into()]);
+        let expected = Options { rows, sides, runs: 9, small: true };
+        let args = ["--rows", "raw,span", "--sides", "limit", "--runs=9", "--small"];
+        assert_eq!(Options::parse(&args), Ok(expected));
         assert!(Options::parse(&["--runs", "0"]).is_err());
         assert!(Options::parse(&["--rows"]).is_err());
         assert!(Options::parse(&["--fast"]).is_err());
