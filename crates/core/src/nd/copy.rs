@@ -181,9 +181,6 @@ impl Shared {
             3 => self.walk_units(3, from, to, copy_ends::<2>),
             unit @ 5..8 => self.walk_units(unit, from, to, copy_ends::<4>),
             unit @ 9..16 => self.walk_units(unit, from, to, copy_ends::<8>),
-            64 => self.walk_units(64, from, to, copy_array::<64>),
-            128 => self.walk_units(128, from, to, copy_array::<128>),
-            256 => self.walk_units(256, from, to, copy_array::<256>),
             unit @ 17..=32 => self.walk_units(unit, from, to, copy_ends::<16>),
             unit => self.walk_units(unit, from, to, |from, to| to.copy_from_slice(from)),
         };
