@@ -6,6 +6,7 @@ mod crc32c;
 mod lookup3;
 
 pub use crc32c::crc32c;
+pub use lookup3::lookup3;
 
 use crate::codec::{Transform, room};
 use crate::coders::Coders;
@@ -42,7 +43,7 @@ impl Checksum {
             ChecksumAlgorithm::Crc32 => libdeflater::crc32(data),
             ChecksumAlgorithm::Crc32c => crc32c(data),
             ChecksumAlgorithm::Adler32 => libdeflater::adler32(data),
-            ChecksumAlgorithm::Lookup3 { initial } => lookup3::lookup3(data, initial),
+            ChecksumAlgorithm::Lookup3 { initial } => lookup3(data, initial),
         }
     }
 

@@ -56,7 +56,7 @@ pub use bitshuffle::{Bitshuffle, BitshuffleCodec};
 pub use blosc::{Blosc, BloscCodec, BloscShuffle};
 pub use blosc2::Blosc2;
 pub use bzip2::Bzip2;
-pub use checksum::{Checksum, ChecksumAlgorithm, crc32c};
+pub use checksum::{Checksum, ChecksumAlgorithm, crc32c, lookup3};
 pub use codec::Codec;
 pub use deflate::Deflate;
 pub use delta::Delta;

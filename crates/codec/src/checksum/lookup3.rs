@@ -3,7 +3,11 @@
 //! Spec: lookup3.c, May 2006, Bob Jenkins
 
 /// `hashlittle` with an initial value.
-pub(super) fn lookup3(bytes: &[u8], initial: u32) -> u32 {
+///
+/// ```
+/// assert_eq!(hyperslab_codec::lookup3(b"Four score and seven years ago", 1), 0xcd62_8161);
+/// ```
+pub fn lookup3(bytes: &[u8], initial: u32) -> u32 {
     let len = u32::try_from(bytes.len() & 0xffff_ffff).unwrap_or(0);
     let start = 0xdead_beef_u32.wrapping_add(len).wrapping_add(initial);
     let mut s = State { a: start, b: start, c: start };
