@@ -145,6 +145,13 @@ impl Error {
         self
     }
 
+    /// Adds a line that says what can be done.
+    #[must_use]
+    pub fn with_help(mut self, help: impl fmt::Display) -> Self {
+        self.0.detail = format!("{}\nhelp: {help}", self.0.detail).into();
+        self
+    }
+
     /// Whose fault it is.
     pub fn kind(&self) -> ErrorKind {
         self.0.kind

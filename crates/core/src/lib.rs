@@ -3,6 +3,7 @@
 //! * [`Error`], [`ErrorKind`] and [`Place`]: what is wrong, whose fault it is, and at which byte.
 //! * [`Decoder`] and [`Encoder`]: bounds-checked bytes in, checked lengths out.
 //! * [`Limits`] and [`Budget`]: what a file may make us allocate.
+//! * [`check`]: rules, and the counting of findings that break them.
 //! * [`storage`]: positional reading from files, memory, caches and faults.
 //! * [`memory`]: zeroed memory for large outputs, in huge pages where the system has them.
 //! * [`nd`]: regions, selections, chunk grids, scatter and gather.
@@ -17,6 +18,7 @@
 //! # Ok::<(), hyperslab_core::Error>(())
 //! ```
 
+pub mod check;
 mod decode;
 mod encode;
 mod error;

@@ -23,6 +23,13 @@ impl Default for Limits {
     }
 }
 
+impl Limits {
+    /// The same but for sizes, of which none is too large: for what is no file that anyone could have sent us.
+    pub fn of_any_size() -> Limits {
+        Limits { allocation: u64::MAX, ..Limits::default() }
+    }
+}
+
 /// What is left of [`Limits::allocation`]; clones share it.
 #[derive(Clone, Debug)]
 pub struct Budget {

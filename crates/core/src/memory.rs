@@ -82,6 +82,26 @@ impl From<Memory> for Bytes {
     }
 }
 
+/// The first `len` bytes of a buffer that is used again and again, which grows if it must. What they hold is left
+/// from before.
+///
+/// ```
+/// use hyperslab_core::memory::room;
+///
+/// let mut buffer = Vec::new();
+/// room(&mut buffer, 3).fill(7);
+/// assert_eq!(room(&mut buffer, 2), [7, 7]);
+/// assert_eq!(room(&mut buffer, 4), [0; 4]);
+/// ```
+pub fn room(buffer: &mut Vec<u8>, len: usize) -> &mut [u8] {
+    if buffer.len() < len {
+        // Fresh zeros come from the system page by page as they are written: what a frame claims but does not hold
+        // costs nothing.
+        *buffer = vec![0; len];
+    }
+    buffer.get_mut(..len).unwrap_or_default()
+}
+
 const LEAST_MAPPED: usize = 4 << 20;
 
 #[cfg(test)]

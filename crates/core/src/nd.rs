@@ -26,15 +26,13 @@ mod copy;
 mod grid;
 mod planes;
 mod region;
-mod runs;
 mod selection;
 #[cfg(test)]
 mod strategies;
 
 pub use bands::{Bands, bands};
-pub use copy::{fill, fill_rows, gather, scatter};
+pub use copy::{fill_rows, gather, scatter};
 pub use grid::{Axis, Chunk, ChunkGrid, Chunks};
 pub use planes::{Overlap, Planes};
-pub use region::{Region, element_count};
-pub use runs::{Runs, runs};
+pub use region::{Region, advance, element_bytes, element_count};
 pub use selection::{Elements, Selection};

@@ -76,6 +76,20 @@ impl<R> Heap<R> {
         Ok(index)
     }
 
+    /// Adds a text or bytes and returns the slot that means it.
+    ///
+    /// # Errors
+    /// As [`Heap::push`], and for 4 GiB or more.
+    pub fn push_bytes(&mut self, bytes: Bytes) -> Result<Slot> {
+        let Ok(count) = u32::try_from(bytes.len()) else {
+            return Err(Error::new(ErrorKind::LimitExceeded, "an element of 4 GiB or more"));
+        };
+        match count {
+            0 => Ok(Slot::default()),
+            count => Ok(Slot { buffer: self.push(bytes)?, count, offset: 0 }),
+        }
+    }
+
     /// The index of the buffer for what `key` names, which `bytes` gives if it is not here yet.
     ///
     /// # Errors

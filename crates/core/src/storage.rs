@@ -93,6 +93,9 @@ impl<T: ReadAt + ?Sized> ReadAt for Box<T> {
     }
 }
 
+/// Bytes between two pieces that are cheaper read with them than skipped.
+pub const NEAR: u64 = 4096;
+
 /// Says that a range passes the end, in one wording for all backends.
 fn past_end(offset: u64, len: u64, size: u64) -> crate::Error {
     crate::Error::malformed(format!("{len} bytes at {offset:#x} are past the end, the file has {size} bytes"))

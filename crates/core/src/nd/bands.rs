@@ -1,6 +1,6 @@
 //! Cutting a region into pieces that fit in memory and follow each other in row-major order.
 
-use super::Region;
+use super::{Region, advance};
 use crate::{Error, Result};
 
 /// Cuts a region into sub-regions whose elements, one after another, are exactly the region's, row-major. Each
@@ -86,20 +86,14 @@ impl Iterator for Bands {
         let until = self.end(depth, *cut);
         band.keep(depth, *cut, until - *cut);
 
-        let counts = self.region.count.iter().take(depth + 1);
-        if counts.clone().next_back().is_some_and(|count| until < *count) {
+        if self.region.count.get(depth).is_some_and(|count| until < *count) {
             *cut = until;
             self.next = Some(at);
             return Some(band);
         }
         *cut = 0;
-        for (step, count) in outer.iter_mut().zip(counts).rev() {
-            *step += 1;
-            if *step < *count {
-                self.next = Some(at);
-                break;
-            }
-            *step = 0;
+        if advance(outer, &self.region.count) {
+            self.next = Some(at);
         }
         Some(band)
     }

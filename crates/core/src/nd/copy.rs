@@ -52,17 +52,6 @@ pub fn gather(
     shared.swapped().walk(rows, chunk_rows)
 }
 
-/// Sets every element of `out`, the rows of a region, that lies in the box of `shape` at `start` to the row
-/// `value`. This is [`scatter`] from a chunk that was never written.
-///
-/// # Errors
-/// As [`scatter`].
-pub fn fill(value: &[u8], start: &[u64], shape: &[u64], region: &Region, out: &mut [u8]) -> Result<()> {
-    let mut out = Planes::whole(out);
-    let overlap = out.overlap(start, shape, region, value.len())?;
-    overlap.map_or(Ok(()), |mut overlap| overlap.fill(value))
-}
-
 /// Sets every row of `out` to `value`.
 ///
 /// # Errors
@@ -302,6 +291,12 @@ mod tests {
     use super::super::strategies::{elements_of, offset_of, shape_and_region};
     use super::*;
     use proptest::prelude::*;
+
+    fn fill(value: &[u8], start: &[u64], shape: &[u64], region: &Region, out: &mut [u8]) -> Result<()> {
+        let mut out = Planes::whole(out);
+        let overlap = out.overlap(start, shape, region, value.len())?;
+        overlap.map_or(Ok(()), |mut overlap| overlap.fill(value))
+    }
 
     fn pattern(elements: u64, row: usize) -> Vec<u8> {
         (0..usize::try_from(elements).unwrap() * row).map(|i| u8::try_from(i % 251).unwrap()).collect()

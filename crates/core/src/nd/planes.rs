@@ -1,7 +1,7 @@
 //! Memory for the rows of a region, which threads can fill part by part.
 
 use super::copy::{Shared, bytes, check_len, outside, shared_ranges};
-use super::{Region, element_count, fill_rows};
+use super::{Region, advance, element_count, fill_rows};
 use crate::{Error, Result};
 
 /// Where the rows of a region go: one slice, or as many slices of equal length as its outer dimensions have
@@ -92,14 +92,6 @@ impl<'a> Planes<'a> {
         self.slices.iter().all(|slice| slice.is_empty())
     }
 
-    /// All rows, if they follow each other in memory.
-    pub fn as_one(&mut self) -> Option<&mut [u8]> {
-        match self.slices.as_mut_slice() {
-            [only] => Some(only),
-            _ => None,
-        }
-    }
-
     /// The slices with the parts of `region` that they are the rows of.
     pub fn slices<'p>(&'p mut self, region: &Region) -> impl Iterator<Item = (Region, &'p mut [u8])> {
         let mut first = region.clone();
@@ -114,13 +106,7 @@ impl<'a> Planes<'a> {
             for (start, (at, step)) in part.start.iter_mut().zip(at.iter().zip(&steps)) {
                 *start += at * step;
             }
-            for (at, count) in at.iter_mut().zip(&counts).rev() {
-                *at += 1;
-                if *at < *count {
-                    break;
-                }
-                *at = 0;
-            }
+            advance(&mut at, &counts);
             (part, &mut **slice)
         })
     }

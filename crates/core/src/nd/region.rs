@@ -1,7 +1,7 @@
 //! Boxes of elements, with or without gaps.
 
-use crate::{Error, Result};
-use std::ops::Range;
+use crate::{Error, ErrorKind, Result};
+use std::ops::{AddAssign, Range};
 
 /// A box of elements, possibly with steps: `start[i] + k * step[i]` for `k` in `0..count[i]`.
 ///
@@ -33,6 +33,37 @@ pub fn element_count(shape: &[u64]) -> Option<u64> {
     shape.iter().try_fold(1, |product: u64, size| product.checked_mul(*size))
 }
 
+/// The bytes of the elements of an array, `each` bytes long.
+///
+/// # Errors
+/// [`ErrorKind::LimitExceeded`] if no memory holds them.
+pub fn element_bytes(shape: &[u64], each: usize) -> Result<usize> {
+    let bytes = element_count(shape).and_then(|count| usize::try_from(count).ok()?.checked_mul(each));
+    bytes.ok_or_else(|| Error::new(ErrorKind::LimitExceeded, "more elements than memory holds"))
+}
+
+/// Moves to the next index of an array of `counts`, row-major; false, and back at 0, after the last. `at` may be
+/// of its outer dimensions only.
+///
+/// ```
+/// use hyperslab_core::nd::advance;
+///
+/// let mut at = [0_u64, 1];
+/// assert!(advance(&mut at, &[2, 2]) && at == [1, 0]);
+/// assert!(advance(&mut at, &[2, 2]) && at == [1, 1]);
+/// assert!(!advance(&mut at, &[2, 2]) && at == [0, 0]);
+/// ```
+pub fn advance<T: Copy + PartialOrd + AddAssign + From<u8>>(at: &mut [T], counts: &[T]) -> bool {
+    for (at, count) in at.iter_mut().zip(counts).rev() {
+        *at += T::from(1);
+        if *at < *count {
+            return true;
+        }
+        *at = T::from(0);
+    }
+    false
+}
+
 impl Region {
     /// A box without gaps.
     ///
@@ -58,6 +89,14 @@ impl Region {
     /// The number of elements, or `None` beyond `u64`.
     pub fn len(&self) -> Option<u64> {
         element_count(&self.count)
+    }
+
+    /// The bytes of its elements, `each` bytes long.
+    ///
+    /// # Errors
+    /// As [`element_bytes`].
+    pub fn bytes(&self, each: usize) -> Result<usize> {
+        element_bytes(&self.count, each)
     }
 
     /// Whether there are no elements. A region without dimensions has one.
@@ -132,6 +171,9 @@ impl Region {
     /// assert_eq!(region.block_count(), Some(2));
     /// ```
     pub fn blocks(&self) -> impl Iterator<Item = Region> + '_ {
+        // Along dimensions with a step of 1 all are one block.
+        let gaps = self.count.iter().zip(&self.step).map(|(count, step)| if *step == 1 { 1 } else { *count });
+        let counts: Vec<u64> = gaps.collect();
         let mut next = (!self.is_empty()).then(|| vec![0_u64; self.rank()]);
         std::iter::from_fn(move || {
             let at = next.as_mut()?;
@@ -142,19 +184,7 @@ impl Region {
                     step => (start.saturating_add(at.saturating_mul(step)), 1),
                 })
                 .unzip();
-            let mut done = true;
-            for ((at, count), step) in at.iter_mut().zip(&self.count).zip(&self.step).rev() {
-                if *step == 1 {
-                    continue;
-                }
-                *at += 1;
-                if *at < *count {
-                    done = false;
-                    break;
-                }
-                *at = 0;
-            }
-            if done {
+            if !advance(at, &counts) {
                 next = None;
             }
             Some(Region::new(start, count))

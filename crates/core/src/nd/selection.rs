@@ -1,6 +1,6 @@
 //! Which elements of an array are meant, and in which order.
 
-use super::{Region, element_count};
+use super::{Region, advance, element_count};
 use crate::{Error, Result};
 use std::borrow::Cow;
 use std::slice::ChunksExact;
@@ -60,13 +60,7 @@ impl Selection {
                 }
                 at += len;
             }
-            for (index, extent) in start.iter_mut().zip(outer).rev() {
-                *index += 1;
-                if *index < *extent {
-                    break;
-                }
-                *index = 0;
-            }
+            advance(&mut start, outer);
         }
         Ok(Selection::Blocks(blocks))
     }
@@ -172,18 +166,12 @@ impl Elements<'_> {
     /// Moves to the next element of the block, if it has one.
     fn step(&mut self) -> bool {
         let Some(block) = self.blocks.get(self.block) else { return false };
-        let walked = self.element.iter_mut().zip(&mut self.steps);
-        let of = block.start.iter().zip(&block.count).zip(&block.step);
-        for ((at, steps), ((start, count), step)) in walked.zip(of).rev() {
-            *steps += 1;
-            if *steps < *count {
-                *at += step;
-                return true;
-            }
-            *steps = 0;
-            *at = *start;
+        let moved = advance(&mut self.steps, &block.count);
+        let of = block.start.iter().zip(&block.step).zip(&self.steps);
+        for (at, ((start, step), steps)) in self.element.iter_mut().zip(of) {
+            *at = start + steps * step;
         }
-        false
+        moved
     }
 }
 
