@@ -36,7 +36,7 @@ pub(crate) fn copy(out: &mut [u8], at: usize, distance: usize, len: usize) -> Op
 /// Finds bytes that stood before, by the first few of them.
 pub(crate) struct Finder<'a> {
     raw: &'a [u8],
-    /// Where bytes of each hash stood last, plus one; 0 for nowhere.
+    /// Where bytes of each hash stood last, plus one; 0 where there were none.
     places: Vec<u32>,
     /// The bytes that are hashed, of four.
     hashed: u32,

@@ -89,6 +89,21 @@ codecs! {
     zstd::Zstd: "Zstandard frames.",
 }
 
+impl Codec {
+    /// Whether what one encodes the other decodes: levels and what frames say of themselves do not matter.
+    pub fn decodes_like(&self, other: &Codec) -> bool {
+        match (self, other) {
+            (Codec::Deflate(_), Codec::Deflate(_))
+            | (Codec::Gzip(_), Codec::Gzip(_))
+            | (Codec::Bzip2(_), Codec::Bzip2(_))
+            | (Codec::Zstd(_), Codec::Zstd(_))
+            | (Codec::Blosc(_), Codec::Blosc(_))
+            | (Codec::Fletcher32(_), Codec::Fletcher32(_)) => true,
+            (one, other) => one == other,
+        }
+    }
+}
+
 /// The beginning of `out` that `len` decoded bytes go to.
 pub(crate) fn room(out: &mut [u8], len: usize) -> Result<&mut [u8]> {
     let most = out.len();

@@ -62,7 +62,7 @@ impl Transform for FixedScaleOffset {
     }
 
     fn most_encoded(&self, raw: usize) -> usize {
-        (raw / self.decoded.size()).saturating_mul(self.encoded.size())
+        self.decoded.most_as(self.encoded, raw)
     }
 
     fn decode(&self, stored: &[u8], out: &mut [u8], _: &mut Coders) -> Result<usize> {

@@ -43,6 +43,11 @@ pub enum LzmaCheck {
     Sha256,
 }
 
+impl LzmaCheck {
+    /// Each of them.
+    pub const ALL: [LzmaCheck; 4] = [LzmaCheck::None, LzmaCheck::Crc32, LzmaCheck::Crc64, LzmaCheck::Sha256];
+}
+
 /// What data passes before it is compressed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum LzmaFilter {
@@ -75,6 +80,18 @@ pub enum LzmaBranches {
     ArmThumb,
     /// SPARC
     Sparc,
+}
+
+impl LzmaBranches {
+    /// Each of them.
+    pub const ALL: [LzmaBranches; 6] = [
+        LzmaBranches::X86,
+        LzmaBranches::PowerPc,
+        LzmaBranches::Ia64,
+        LzmaBranches::Arm,
+        LzmaBranches::ArmThumb,
+        LzmaBranches::Sparc,
+    ];
 }
 
 /// What compresses.
@@ -247,17 +264,10 @@ mod tests {
             Lzma::new(LzmaContainer::Raw, vec![delta], LzmaCoder::Lzma2(parameters)).unwrap(),
             Lzma::new(xz(LzmaCheck::Crc64), vec![delta], LzmaCoder::Lzma2(parameters)).unwrap(),
         ];
-        for check in [LzmaCheck::None, LzmaCheck::Crc32, LzmaCheck::Sha256] {
+        for check in LzmaCheck::ALL {
             all.push(Lzma::new(xz(check), Vec::new(), LzmaCoder::Lzma2(parameters)).unwrap());
         }
-        for of in [
-            LzmaBranches::X86,
-            LzmaBranches::PowerPc,
-            LzmaBranches::Ia64,
-            LzmaBranches::Arm,
-            LzmaBranches::ArmThumb,
-            LzmaBranches::Sparc,
-        ] {
+        for of in LzmaBranches::ALL {
             for container in [LzmaContainer::Raw, xz(LzmaCheck::Crc32)] {
                 let filters = vec![delta, branches(of)];
                 all.push(Lzma::new(container, filters, LzmaCoder::Lzma2(parameters)).unwrap());

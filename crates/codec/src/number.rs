@@ -70,7 +70,12 @@ impl Number {
         len.is_multiple_of(self.size()).then(|| len / self.size())?.checked_mul(other.size())
     }
 
-    /// The same where there must be a whole number of them.
+    /// The most that `len` bytes of these take as so many of `other`.
+    pub(crate) fn most_as(self, other: Number, len: usize) -> usize {
+        (len / self.size()).saturating_mul(other.size())
+    }
+
+    /// How many there are in `bytes`, which must be a whole number of them.
     pub(crate) fn count(self, bytes: &[u8]) -> Result<usize> {
         match bytes.len().is_multiple_of(self.size()) {
             true => Ok(bytes.len() / self.size()),

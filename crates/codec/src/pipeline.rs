@@ -6,6 +6,7 @@ pub use unknown_length::decode_within;
 
 use crate::codec::Codec;
 use crate::coders::Coders;
+use hyperslab_core::memory::room;
 use hyperslab_core::{Error, ErrorKind, Result};
 
 /// Buffers and coder state that are reused from chunk to chunk; one for each thread.
@@ -93,42 +94,30 @@ pub fn check_size(codecs: &[Codec], stored: &[u8], len: usize) -> Result<()> {
 pub fn decode(codecs: &[Codec], stored: &[u8], out: &mut [u8], scratch: &mut Scratch) -> Result<()> {
     check_size(codecs, stored, out.len())?;
     let Scratch { coders, held, spare, .. } = scratch;
-    // Undone so far: `len` bytes from `start` of `held`, before the first step that moves bytes those of `stored`.
-    let (mut in_held, mut start, mut len) = (false, 0, stored.len());
-    let mut left = codecs;
-    while let Some((codec, before)) = left.split_last() {
-        left = before;
-        let source = if in_held { held.as_slice() } else { stored };
-        let input = part(source, start, len);
+    let (mut left, mut undone) = (codecs, None);
+    loop {
+        let (rest, input) = cut(left, so_far(undone, held, stored))?;
+        let Some((codec, before)) = rest.split_last() else {
+            check_len(input.len(), out.len())?;
+            out.copy_from_slice(input);
+            return Ok(());
+        };
         let codec = codec.transform();
-        if let Some(cut) = codec.cut(input)? {
-            start = start.saturating_add(offset_within(input, cut));
-            len = cut.len();
-            continue;
-        }
         if before.iter().all(Codec::changes_nothing) {
             let found = codec.decode(input, out, coders).map_err(malformed)?;
             return check_len(found, out.len());
         }
         let size = size_after(before, out.len());
         let most = size.unwrap_or_else(|| most_after(before, out.len()));
-        let most = codec.decoded_sizes(len, len).map_or(0, |(_, possible)| possible.min(most));
-        if spare.len() < most {
-            // Fresh zeros come from the system page by page as they are written.
-            *spare = vec![0; most];
-        }
-        len = codec.decode(input, spare.get_mut(..most).unwrap_or_default(), coders).map_err(malformed)?;
+        let possible = codec.decoded_sizes(input.len(), input.len());
+        let most = possible.map_or(0, |(_, possible)| possible.min(most));
+        let len = codec.decode(input, room(spare, most), coders).map_err(malformed)?;
         if let Some(size) = size {
             check_len(len, size)?;
         }
         std::mem::swap(held, spare);
-        (in_held, start) = (true, 0);
+        (left, undone) = (before, Some(len));
     }
-    let source = if in_held { held.as_slice() } else { stored };
-    let raw = part(source, start, len);
-    check_len(raw.len(), out.len())?;
-    out.copy_from_slice(raw);
-    Ok(())
 }
 
 /// Undoes the last of `codecs` as long as they only cut bytes off, and tells which are left: what has passed
@@ -151,6 +140,16 @@ pub fn cut<'c, 's>(codecs: &'c [Codec], stored: &'s [u8]) -> Result<(&'c [Codec]
 /// [`ErrorKind::InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) for parameters that the codec does
 /// not have.
 pub fn encode(codecs: &[Codec], raw: &[u8], scratch: &mut Scratch) -> Result<Vec<u8>> {
+    let mut out = Vec::new();
+    encode_to(codecs, raw, &mut out, scratch)?;
+    Ok(out)
+}
+
+/// The same in place of what is in `out`: memory that was used before costs less than fresh memory.
+///
+/// # Errors
+/// As [`encode`].
+pub fn encode_to(codecs: &[Codec], raw: &[u8], out: &mut Vec<u8>, scratch: &mut Scratch) -> Result<()> {
     let Scratch { coders, held, spare, .. } = scratch;
     let mut in_held = false;
     let mut left = codecs;
@@ -162,16 +161,15 @@ pub fn encode(codecs: &[Codec], raw: &[u8], scratch: &mut Scratch) -> Result<Vec
         let input = if in_held { held.as_slice() } else { raw };
         let codec = codec.transform();
         if behind.iter().all(Codec::changes_nothing) {
-            // What comes out last is given away: a copy of it would cost as much as some codecs do.
-            let mut out = Vec::new();
-            codec.encode(input, &mut out, coders)?;
-            return Ok(out);
+            return codec.encode(input, out, coders);
         }
         codec.encode(input, spare, coders)?;
         std::mem::swap(held, spare);
         in_held = true;
     }
-    Ok(if in_held { held.clone() } else { raw.to_vec() })
+    out.clear();
+    out.extend_from_slice(if in_held { held } else { raw });
+    Ok(())
 }
 
 impl Codec {
@@ -181,13 +179,9 @@ impl Codec {
     }
 }
 
-fn part(source: &[u8], start: usize, len: usize) -> &[u8] {
-    source.get(start..).and_then(|rest| rest.get(..len)).unwrap_or_default()
-}
-
-/// Where `cut`, which is a part of `input`, begins in it.
-fn offset_within(input: &[u8], cut: &[u8]) -> usize {
-    cut.as_ptr().addr().saturating_sub(input.as_ptr().addr())
+/// What is undone so far: so many bytes of a buffer, before the first step that moves bytes those that are stored.
+fn so_far<'a>(undone: Option<usize>, held: &'a [u8], stored: &'a [u8]) -> &'a [u8] {
+    undone.map_or(stored, |len| held.get(..len).unwrap_or_default())
 }
 
 /// The size of `raw` bytes encoded through `codecs`, if it does not depend on the bytes.

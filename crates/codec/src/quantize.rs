@@ -58,7 +58,7 @@ impl Transform for Quantize {
     }
 
     fn most_encoded(&self, raw: usize) -> usize {
-        (raw / self.decoded.size()).saturating_mul(self.encoded.size())
+        self.decoded.most_as(self.encoded, raw)
     }
 
     fn cut<'a>(&self, stored: &'a [u8]) -> Result<Option<&'a [u8]>> {

@@ -59,6 +59,31 @@ pub(crate) fn unshuffle_to(element: usize, stored: &[u8], out: &mut [u8]) {
     out_tail.copy_from_slice(stored_tail);
 }
 
+/// Undoes the shuffle of elements of as many bytes as there are places in `apart`: what is there stands for bytes of
+/// `stored`. False, and nothing is done, for sizes without a fast loop and parts of another length.
+pub(crate) fn unshuffle_apart(stored: &[u8], apart: &[Option<&[u8]>], out: &mut [u8]) -> bool {
+    match apart.len() {
+        2 => unshuffle_parts::<2>(stored, apart, out),
+        4 => unshuffle_parts::<4>(stored, apart, out),
+        8 => unshuffle_parts::<8>(stored, apart, out),
+        _ => None,
+    }
+    .is_some()
+}
+
+fn unshuffle_parts<const E: usize>(stored: &[u8], apart: &[Option<&[u8]>], out: &mut [u8]) -> Option<()> {
+    let len = out.len() / E;
+    let mut planes = [&[][..]; E];
+    for ((plane, part), apart) in planes.iter_mut().zip(stored.chunks_exact(len.max(1))).zip(apart) {
+        *plane = apart.unwrap_or(part);
+    }
+    if planes.iter().any(|plane| plane.len() != len) || out.len() != len * E {
+        return None;
+    }
+    interleave(planes, out);
+    Some(())
+}
+
 /// Shuffles elements of `element` bytes. Both slices have one length.
 pub(crate) fn shuffle_to(element: usize, raw: &[u8], out: &mut [u8]) {
     let Some(whole) = whole_elements(element, raw, out) else {
@@ -97,6 +122,27 @@ fn unshuffle<const E: usize>(stored: &[u8], out: &mut [u8]) {
     for i in 0..n {
         for b in 0..E {
             out[i * E + b] = stored[b * n + i];
+        }
+    }
+}
+
+#[multiversion(targets(
+    "x86_64+avx512f+avx512bw+avx512vl+avx512dq+avx2+bmi2",
+    "x86_64+avx2+bmi1+bmi2",
+    "aarch64+neon"
+))]
+#[expect(clippy::indexing_slicing, reason = "planes are cut to n bytes, and i < n = len / E")]
+fn interleave<const E: usize>(mut planes: [&[u8]; E], out: &mut [u8]) {
+    let n = out.len() / E;
+    let mut b = 0;
+    while b < E {
+        planes[b] = &planes[b][..n];
+        b += 1;
+    }
+    let out = &mut out[..n * E];
+    for i in 0..n {
+        for b in 0..E {
+            out[i * E + b] = planes[b][i];
         }
     }
 }
@@ -222,7 +268,16 @@ mod tests {
             prop_assert_eq!(&stored, &defined(element, &raw));
             let mut back = vec![0; raw.len()];
             unshuffle_to(element, &stored, &mut back);
-            prop_assert_eq!(back, raw);
+            prop_assert_eq!(&back, &raw);
+            if matches!(element, 2 | 4 | 8) && raw.len().is_multiple_of(element) && !raw.is_empty() {
+                let n = raw.len() / element;
+                let apart: Vec<_> = stored.chunks(n).enumerate().map(|(b, plane)| (b % 2 == 0).then_some(plane)).collect();
+                let mut others = stored.clone();
+                others.chunks_mut(n).step_by(2).for_each(|plane| plane.fill(0xee));
+                back.fill(0);
+                prop_assert!(unshuffle_apart(&others, &apart, &mut back));
+                prop_assert_eq!(back, raw);
+            }
         }
     }
 }

@@ -86,6 +86,12 @@ impl State {
             }
         };
         let at = out.len();
+        if at == 0 {
+            // It writes to room that nobody has filled.
+            out.reserve(zstd_safe::compress_bound(raw.len()));
+            compressor.compress_to_buffer(raw, out)?;
+            return Ok(());
+        }
         out.resize(at + zstd_safe::compress_bound(raw.len()), 0);
         let len = compressor.compress_to_buffer(raw, out.get_mut(at..).unwrap_or_default())?;
         out.truncate(at + len);

@@ -8,6 +8,7 @@
 use super::filter::{Filter, Filters};
 use super::stream::Format;
 use crate::coders::Coders;
+use crate::shuffle;
 use hyperslab_core::{Error, Result};
 
 /// A chunk whose header has been read.
@@ -216,11 +217,21 @@ impl<'a> Chunk<'a> {
             Content::Blocks => {
                 let mut streams = std::mem::take(&mut coders.compressed);
                 if self.filters.moving().is_empty() {
-                    self.decode_streams(index, out, coders)?;
+                    self.decode_streams(index, out, &mut [], coders)?;
                 } else {
                     streams.resize(out.len(), 0);
-                    self.decode_streams(index, &mut streams, coders)?;
-                    self.filters.undo(&mut streams, out, coders)?;
+                    let mut stored = [None; MOST_APART];
+                    let stored = match self.filters.moving() {
+                        [Filter::Shuffle { element: element @ (2 | 4 | 8) }] => {
+                            stored.get_mut(..*element).unwrap_or_default()
+                        }
+                        _ => &mut [],
+                    };
+                    self.decode_streams(index, &mut streams, stored, coders)?;
+                    if stored.iter().all(Option::is_none) || !shuffle::unshuffle_apart(&streams, stored, out)
+                    {
+                        self.filters.undo(&mut streams, out, coders)?;
+                    }
                 }
                 coders.compressed = streams;
                 if self.filters.has_delta() {
@@ -231,7 +242,15 @@ impl<'a> Chunk<'a> {
         Ok(())
     }
 
-    fn decode_streams(&self, index: usize, out: &mut [u8], coders: &mut Coders) -> Result<()> {
+    /// Decodes the streams of a block one behind the other. If there are as many as places in `stored`, those that
+    /// are stored as they are come there and not to `out`.
+    fn decode_streams(
+        &self,
+        index: usize,
+        out: &mut [u8],
+        stored: &mut [Option<&'a [u8]>],
+        coders: &mut Coders,
+    ) -> Result<()> {
         let at = self.header.saturating_add(index.saturating_mul(4));
         let place = self.bytes.get(at..).and_then(<[u8]>::first_chunk);
         let place = place.and_then(|place| usize::try_from(u32::from_le_bytes(*place)).ok());
@@ -252,7 +271,8 @@ impl<'a> Chunk<'a> {
             )));
         }
         let stream_len = out.len() / streams;
-        for stream in out.chunks_exact_mut(stream_len.max(1)) {
+        let stored = if stored.len() == streams { stored } else { &mut [] };
+        for (number, stream) in out.chunks_exact_mut(stream_len.max(1)).enumerate() {
             let Some((len, rest)) = left.split_first_chunk() else { return Err(self.no_block(index)) };
             let len = i32::from_le_bytes(*len);
             left = rest;
@@ -264,7 +284,10 @@ impl<'a> Chunk<'a> {
             };
             let Some((data, rest)) = left.split_at_checked(len) else { return Err(self.no_block(index)) };
             if len == stream.len() {
-                stream.copy_from_slice(data);
+                match stored.get_mut(number) {
+                    Some(place) => *place = Some(data),
+                    None => stream.copy_from_slice(data),
+                }
             } else {
                 format.decode(data, stream, self.dictionary, coders)?;
             }
@@ -316,6 +339,9 @@ const VARIABLE_BLOCKS: u8 = 0x01;
 const DICTIONARY: u8 = 0x01;
 const LAZY: u8 = 0x08;
 const INSTRUMENTED: u8 = 0x80;
+
+/// The most bytes of elements whose streams may stay where they are stored.
+const MOST_APART: usize = 8;
 
 /// The most streams of a block, and the least bytes of each, in Blosc 1.
 pub(super) const MOST_STREAMS: usize = 16;

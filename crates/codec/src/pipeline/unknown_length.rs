@@ -1,8 +1,9 @@
 //! Chunks whose decoded length nothing tells beforehand: strings, and shards that were compressed as a whole.
 
-use super::{Scratch, check_len, malformed, most_after, offset_within, part};
+use super::{Scratch, check_len, cut, malformed, most_after, so_far};
 use crate::codec::{Codec, Transform};
 use crate::coders::Coders;
+use hyperslab_core::memory::room;
 use hyperslab_core::{Error, ErrorKind, Result};
 
 /// Decodes a chunk that was written through `codecs`, in that order, to however many bytes it is, but no more than
@@ -26,33 +27,25 @@ use hyperslab_core::{Error, ErrorKind, Result};
 /// As [`decode`](super::decode); [`ErrorKind::LimitExceeded`] beyond `most` bytes.
 pub fn decode_within(codecs: &[Codec], stored: &[u8], most: usize, scratch: &mut Scratch) -> Result<Vec<u8>> {
     let Scratch { coders, held, spare, .. } = scratch;
-    let (mut in_held, mut start, mut len) = (false, 0, stored.len());
-    let mut left = codecs;
-    while let Some((codec, before)) = left.split_last() {
-        left = before;
-        let source = if in_held { held.as_slice() } else { stored };
-        let input = part(source, start, len);
+    let (mut left, mut undone) = (codecs, None);
+    loop {
+        let (rest, input) = cut(left, so_far(undone, held, stored))?;
+        let Some((codec, before)) = rest.split_last() else {
+            return match input.len() > most {
+                true => Err(too_much(most)),
+                false => Ok(input.to_vec()),
+            };
+        };
         let codec = codec.transform();
-        if let Some(cut) = codec.cut(input)? {
-            start = start.saturating_add(offset_within(input, cut));
-            len = cut.len();
-            continue;
-        }
         if before.iter().all(Codec::changes_nothing) {
             let mut out = Vec::new();
             let found = decode_growing(codec, input, most, &mut out, coders)?;
             out.truncate(found);
             return Ok(out);
         }
-        len = decode_growing(codec, input, most_after(before, most), spare, coders)?;
+        let len = decode_growing(codec, input, most_after(before, most), spare, coders)?;
         std::mem::swap(held, spare);
-        (in_held, start) = (true, 0);
-    }
-    let source = if in_held { held.as_slice() } else { stored };
-    let raw = part(source, start, len);
-    match raw.len() > most {
-        true => Err(too_much(most)),
-        false => Ok(raw.to_vec()),
+        (left, undone) = (before, Some(len));
     }
 }
 
@@ -91,14 +84,6 @@ fn decode_growing(
             other => return other.map_err(malformed),
         }
     }
-}
-
-/// The first `len` bytes of a buffer, which grows if it must.
-fn room(buffer: &mut Vec<u8>, len: usize) -> &mut [u8] {
-    if buffer.len() < len {
-        *buffer = vec![0; len];
-    }
-    buffer.get_mut(..len).unwrap_or_default()
 }
 
 fn too_much(most: usize) -> Error {
