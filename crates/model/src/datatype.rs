@@ -217,6 +217,24 @@ impl Datatype {
         }
     }
 
+    /// Whether elements have a byte order, which is that of their numbers.
+    pub fn has_byte_order(&self) -> bool {
+        match self.resolved() {
+            Datatype::Int { bits: 8, .. }
+            | Datatype::Bool
+            | Datatype::String(_)
+            | Datatype::Opaque { .. }
+            | Datatype::ObjRef
+            | Datatype::RegRef
+            | Datatype::Reference => false,
+            Datatype::Enum { base, .. }
+            | Datatype::Vlen(base)
+            | Datatype::Array { base, .. }
+            | Datatype::Nullable(base) => base.has_byte_order(),
+            _ => true,
+        }
+    }
+
     /// The type behind a name.
     pub fn resolved(&self) -> &Datatype {
         match self {

@@ -24,7 +24,7 @@ mod storage;
 mod value;
 
 pub use attribute::Attribute;
-pub use compare::{Difference, compare};
+pub use compare::{Difference, Gap, Pair, Rules, Tally, Tolerance, compare};
 pub use content::{
     Attributes, Cells, Column, Content, DimCoord, Group, Link, Members, NamedDatatype, Ndarray, Node,
     NodeKind, Unreadable,

@@ -75,9 +75,14 @@ impl NodePath {
 
     /// Whether this is `ancestor` or lies below it.
     pub fn is_within(&self, ancestor: &NodePath) -> bool {
-        match self.0.strip_prefix(ancestor.prefix()) {
-            Some(rest) => rest.is_empty() || rest.starts_with('/'),
-            None => false,
+        self.relative_to(ancestor).is_some()
+    }
+
+    /// What follows the path of `ancestor`, without a slash; none if this does not lie within it.
+    pub fn relative_to(&self, ancestor: &NodePath) -> Option<&str> {
+        match self.0.strip_prefix(ancestor.prefix())? {
+            "" => Some(""),
+            rest => rest.strip_prefix('/'),
         }
     }
 
@@ -139,5 +144,7 @@ mod tests {
         assert_eq!((ab.name(), root.name(), ab.depth(), root.depth()), ("b", "", 2, 0));
         assert!(ab.is_within(&root) && ab.is_within(&ab) && ab.is_within(&root.child("a")));
         assert!(!root.child("ab").is_within(&root.child("a")));
+        assert_eq!(ab.relative_to(&root.child("a")), Some("b"));
+        assert_eq!((ab.relative_to(&root), root.relative_to(&root)), (Some("a/b"), Some("")));
     }
 }

@@ -1,6 +1,7 @@
 //! Rank and extent of arrays.
 
 use crate::NodePath;
+use std::fmt;
 
 /// The dimensions of an array.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -108,5 +109,59 @@ impl Shape {
     /// Whether there are no elements.
     pub fn is_empty(&self) -> bool {
         self.len() == Some(0)
+    }
+}
+
+/// Extents with the names of their dimensions: `[time=3/10000, 2]`, `current/max` where they differ, `*` where
+/// nothing is counted; nothing for what is not said.
+impl fmt::Display for Shape {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Shape::Unsaid => Ok(()),
+            Shape::Null => f.write_str("null"),
+            Shape::Dims(dims) => {
+                f.write_str("[")?;
+                for (index, dimension) in dims.iter().enumerate() {
+                    if index > 0 {
+                        f.write_str(", ")?;
+                    }
+                    if let Some(path) = &dimension.coordinate {
+                        write!(f, "{}=", path.name())?;
+                    }
+                    dimension.extent.fmt(f)?;
+                }
+                f.write_str("]")
+            }
+        }
+    }
+}
+
+impl fmt::Display for Extent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Extent::Fixed(size) => write!(f, "{size}"),
+            Extent::Limited { current, max } => write!(f, "{current}/{max}"),
+            Extent::Unlimited { current } => write!(f, "{current}/inf"),
+            Extent::Uncounted => f.write_str("*"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shapes_show_names_and_maxima() {
+        let time = Dimension {
+            extent: Extent::Unlimited { current: 4 },
+            coordinate: Some(NodePath::root().child("time")),
+        };
+        let lat = Dimension { extent: Extent::Fixed(3), coordinate: None };
+        let station =
+            Dimension { extent: Extent::Uncounted, coordinate: Some(NodePath::root().child("station")) };
+        assert_eq!(Shape::Dims(vec![time, lat]).to_string(), "[time=4/inf, 3]");
+        assert_eq!(Shape::Dims(vec![station]).to_string(), "[station=*]");
+        assert_eq!(Shape::SCALAR.to_string(), "[]");
     }
 }

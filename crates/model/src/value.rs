@@ -94,10 +94,15 @@ pub struct Fields<'a> {
 impl<'a> Elements<'a> {
     /// All elements of `values`, which are of type `datatype`.
     pub fn new(datatype: &'a Datatype, values: &'a Values) -> Self {
+        Elements::of(datatype, &values.rows, &values.heap)
+    }
+
+    /// All elements of `rows`, what whose slots point to is in `heap`.
+    pub fn of(datatype: &'a Datatype, rows: &'a [u8], heap: &'a Heap<Reference>) -> Self {
         let size = datatype.row_size().unwrap_or(0);
         // Types of no bytes at all have no count of their own; nothing is shown for them.
-        let left = values.rows.len().checked_div(size).unwrap_or(0);
-        Elements { datatype, rows: &values.rows, size, left, heap: &values.heap }
+        let left = rows.len().checked_div(size).unwrap_or(0);
+        Elements { datatype, rows, size, left, heap }
     }
 
     fn counted(datatype: &'a Datatype, rows: &'a [u8], count: usize, heap: &'a Heap<Reference>) -> Self {
@@ -107,6 +112,16 @@ impl<'a> Elements<'a> {
     /// The type of each.
     pub fn datatype(&self) -> &'a Datatype {
         self.datatype
+    }
+
+    /// Bytes of each one's row.
+    pub fn row_size(&self) -> usize {
+        self.size
+    }
+
+    /// The rows of what is left, packed.
+    pub fn rows(&self) -> &'a [u8] {
+        self.rows
     }
 
     /// The first `count` of what is left, leaving the rest.
