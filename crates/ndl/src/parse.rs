@@ -7,6 +7,7 @@ mod document;
 mod events;
 mod filter;
 mod findings;
+mod fragment;
 mod object;
 mod scalar;
 mod shape;
@@ -19,7 +20,9 @@ use context::Context;
 pub use document::GROUP_KEYS;
 use events::{Document, Span};
 use findings::Findings;
+pub use fragment::{fill_value, filters};
 use hyperslab_model::{Content, NodePath};
+use std::collections::HashMap;
 
 /// How strictly a text is read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -40,6 +43,8 @@ pub struct Parsed {
     pub content: Content,
     /// The paths of all objects in the order of the document, groups before their members.
     pub order: Vec<NodePath>,
+    /// Where the key of each object stands that the document names.
+    pub places: HashMap<NodePath, Place>,
     /// What ndarrays do not say of themselves: such a description fits files, and makes none.
     pub partial: Vec<Partial>,
     /// What is wrong, by place.
@@ -47,6 +52,15 @@ pub struct Parsed {
     /// What keeps a file from being made of a text without errors, by place: objects that could not be read
     /// when the text was written, references that lead nowhere, partial descriptions.
     pub refusals: Vec<Diagnostic>,
+}
+
+/// A place in a text, counted from 1 in lines and characters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The line.
+    pub line: u32,
+    /// The character.
+    pub column: u32,
 }
 
 /// Something that a description leaves out.

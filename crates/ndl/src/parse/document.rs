@@ -5,7 +5,7 @@ mod targets;
 use super::context::{Context, NamedType};
 use super::events::{Document, Key, Mapping, Node, Span, shown};
 use super::storage::{Directives, Owner};
-use super::{Missing, Parsed, Partial};
+use super::{Missing, Parsed, Partial, Place};
 use hyperslab_model::{Content, EXTRA, Extent, Group, Link, Node as Object, NodeKind, NodePath};
 use std::collections::HashMap;
 
@@ -29,9 +29,11 @@ pub(super) fn read<'t>(document: &'t Document<'t>, mut context: Context<'t, '_>)
         reader.group(group);
     }
     reader.check_targets();
-    let Reader { context, content, order, partial, .. } = reader;
+    let Reader { context, declared, content, order, partial, .. } = reader;
     let (diagnostics, refusals) = (context.findings.finish(), context.refusals.finish());
-    Parsed { content, order, partial, diagnostics, refusals }
+    let place = |span: Span| Place { line: span.line, column: span.column };
+    let places = declared.into_iter().map(|(path, (_, span))| (path, place(span))).collect();
+    Parsed { content, order, places, partial, diagnostics, refusals }
 }
 
 /// A group as it is written.
@@ -43,8 +45,8 @@ struct Declared<'t> {
 
 struct Reader<'t, 's> {
     context: Context<'t, 's>,
-    /// What every path is, and on which line.
-    declared: HashMap<NodePath, (NodeKind, u32)>,
+    /// What every path is, and where.
+    declared: HashMap<NodePath, (NodeKind, Span)>,
     content: Content,
     order: Vec<NodePath>,
     partial: Vec<Partial>,
@@ -155,13 +157,13 @@ impl<'t> Reader<'t, '_> {
     fn claim(&mut self, path: &NodePath, kind: NodeKind, span: Span) -> bool {
         match self.declared.get(path) {
             Some((NodeKind::Group, _)) if kind == NodeKind::Group && path.is_root() => true,
-            Some((other, line)) => {
+            Some((other, Span { line, .. })) => {
                 let message = format!("{path} is {} on line {line} and {} here", noun(*other), noun(kind));
                 self.context.findings.error("ndl/duplicate-path", span, message);
                 false
             }
             None => {
-                self.declared.insert(path.clone(), (kind, span.line));
+                self.declared.insert(path.clone(), (kind, span));
                 true
             }
         }
@@ -201,8 +203,9 @@ impl<'t> Reader<'t, '_> {
     fn may_hold_groups(&mut self, group: &Declared<'t>) -> bool {
         let mut above = group.path.parent();
         while let Some(path) = above {
-            if let Some((kind, line)) = self.declared.get(&path).filter(|(kind, _)| *kind != NodeKind::Group)
+            if let Some((kind, span)) = self.declared.get(&path).filter(|(kind, _)| *kind != NodeKind::Group)
             {
+                let line = span.line;
                 let message = format!("{path} is {} on line {line} and cannot hold groups", noun(*kind));
                 self.context.findings.error("ndl/path", group.span, message);
                 return false;
@@ -217,8 +220,8 @@ impl<'t> Reader<'t, '_> {
             return;
         }
         let own = self.declared.get(&group.path);
-        if own.is_none_or(|(kind, line)| {
-            *kind != NodeKind::Group || !group.path.is_root() && *line != group.span.line
+        if own.is_none_or(|(kind, span)| {
+            *kind != NodeKind::Group || !group.path.is_root() && span.line != group.span.line
         }) {
             return;
         }
@@ -290,7 +293,8 @@ impl<'t> Reader<'t, '_> {
         let Some(mapping) = self.context.map(node, key.name) else { return };
         for (key, node) in mapping.iter() {
             let path = group.path.child(key.name);
-            if self.declared.get(&path) != Some(&(kind, key.span.line)) {
+            let own = self.declared.get(&path);
+            if own.is_none_or(|(known, span)| (*known, span.line) != (kind, key.span.line)) {
                 continue;
             }
             let reason = node.mapping().and_then(|mapping| mapping.get("x-error"));

@@ -6,8 +6,8 @@ use super::storage::{Directives, Owner};
 use super::value::{Expected, Selections};
 use crate::element::plain;
 use hyperslab_model::{
-    Attributes, Cells, Column, Datatype, DimCoord, Directive, EXTRA, Element, Elements, Extent, Fill, Float,
-    Link, NamedDatatype, Ndarray, NodePath, Shape, Storage,
+    Attributes, Cells, CharacterSet, Column, Datatype, DimCoord, Directive, EXTRA, Element, Elements, Extent,
+    Fill, Filter, Float, Link, NamedDatatype, Ndarray, NodePath, Shape, Storage,
 };
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -368,16 +368,13 @@ impl<'t> Context<'t, '_> {
         datatype: Option<&Datatype>,
         selections: Selections,
     ) -> Storage {
-        match (directives.fill, datatype) {
-            (Some(fill), _) if fill.is_null() => directives.storage.fill = Fill::Undefined,
-            (Some(fill), Some(datatype)) => {
-                let charset = directives.storage.element.charset;
-                let expected = Expected { charset, selections, ..Expected::of("the fill value") };
-                if let Some(values) = self.value(fill, datatype, &[], expected) {
-                    directives.storage.fill = Fill::Value(values);
-                }
-            }
-            _ => {}
+        if let Some(fill) = directives.fill {
+            let charset = directives.storage.element.charset;
+            let read = match datatype {
+                Some(datatype) => self.fill(fill, datatype, charset, selections),
+                None => fill.is_null().then_some(Fill::Undefined),
+            };
+            directives.storage.fill = read.unwrap_or_default();
         }
         if let Some(datatype) = datatype {
             let expected = Expected::of("the domain");
@@ -385,14 +382,27 @@ impl<'t> Context<'t, '_> {
             directives.storage.domain = domain.and_then(|node| self.value(node, datatype, &[2], expected));
             let tile = directives.tile;
             directives.storage.tile = tile.and_then(|node| self.value(node, datatype, &[], expected));
-            if !has_order(datatype) {
+            if !datatype.has_byte_order() {
                 directives.storage.element.endian = None;
             }
-            if matches!(datatype.resolved(), Datatype::Int { .. }) {
-                name_bits(&mut directives.storage);
-            }
+            name_bits(&mut directives.storage.filters, datatype);
         }
         directives.storage
+    }
+
+    /// What was never written, in a type.
+    pub(super) fn fill(
+        &mut self,
+        node: Node<'t>,
+        datatype: &Datatype,
+        charset: Option<CharacterSet>,
+        selections: Selections,
+    ) -> Option<Fill> {
+        if node.is_null() {
+            return Some(Fill::Undefined);
+        }
+        let expected = Expected { charset, selections, ..Expected::of("the fill value") };
+        self.value(node, datatype, &[], expected).map(Fill::Value)
     }
 
     /// Checks that the members whose storage is told are there.
@@ -460,23 +470,12 @@ fn same_number(one: Element<'_>, other: Element<'_>, datatype: &Datatype) -> boo
         || *datatype.resolved() == Datatype::Float(Float::Single) && single()
 }
 
-/// Whether elements have a byte order.
-fn has_order(datatype: &Datatype) -> bool {
-    match datatype.resolved() {
-        Datatype::Int { bits: 8, .. } | Datatype::String(_) | Datatype::Opaque { .. } | Datatype::Bool => {
-            false
-        }
-        Datatype::Enum { base, .. }
-        | Datatype::Vlen(base)
-        | Datatype::Array { base, .. }
-        | Datatype::Nullable(base) => has_order(base),
-        _ => true,
-    }
-}
-
 /// The number that scaleoffset keeps is bits where elements are integers.
-fn name_bits(storage: &mut Storage) {
-    for filter in storage.filters.iter_mut().filter(|filter| filter.name == "scaleoffset" && filter.main) {
+pub(super) fn name_bits(filters: &mut [Filter], datatype: &Datatype) {
+    if !matches!(datatype.resolved(), Datatype::Int { .. }) {
+        return;
+    }
+    for filter in filters.iter_mut().filter(|filter| filter.name == "scaleoffset" && filter.main) {
         if let Some((name, Directive::Int(_))) = filter.parameters.first_mut() {
             *name = "bits".into();
         }

@@ -135,17 +135,7 @@ impl<'t> Context<'t, '_> {
                 self.extension(key.span, "shards");
                 storage.shard = self.sizes(value, "the shard");
             }
-            "filter" => {
-                let View::Sequence(items) = value.view() else {
-                    let message = format!("{} for filters, expected a list", value.describe());
-                    let finding = self.findings.error("ndl/filter", value.span(), message);
-                    finding.hint("filter: [shuffle, {deflate: 4}]");
-                    return true;
-                };
-                for item in items.iter() {
-                    storage.filters.extend(self.filter(item));
-                }
-            }
+            "filter" => storage.filters.extend(self.filters(value)),
             "fillvalue" => directives.fill = Some(value),
             "fill_time" => {
                 self.extension(key.span, "fill_time");
@@ -306,6 +296,16 @@ impl<'t> Context<'t, '_> {
             },
             Resolved::HugeInt | Resolved::Text => Directive::Text(scalar.text.to_string()),
         })
+    }
+
+    pub(super) fn filters(&mut self, node: Node<'t>) -> Vec<hyperslab_model::Filter> {
+        let View::Sequence(items) = node.view() else {
+            let message = format!("{} for filters, expected a list", node.describe());
+            let finding = self.findings.error("ndl/filter", node.span(), message);
+            finding.hint("filter: [shuffle, {deflate: 4}]");
+            return Vec::new();
+        };
+        items.iter().filter_map(|item| self.filter(item)).collect()
     }
 
     fn filter(&mut self, node: Node<'t>) -> Option<hyperslab_model::Filter> {

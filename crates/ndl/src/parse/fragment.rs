@@ -1,0 +1,73 @@
+//! Parts of a document that stand alone, as options of a command line do.
+
+use super::context::Context;
+use super::events::{Document, Node};
+use super::findings::Findings;
+use super::object::name_bits;
+use super::value::Selections;
+use super::{ParseOptions, is_printable};
+use crate::Severity;
+use hyperslab_core::{Error, Result};
+use hyperslab_model::{Datatype, Fill, Filter};
+
+/// Reads a list of filters as `storage.filter` holds it, for elements of a type. What is a warning in a document
+/// is an error here.
+///
+/// ```
+/// use hyperslab_ndl::filters;
+///
+/// let read = filters("[shuffle, {zlib: 4}]", None)?;
+/// assert_eq!(read.iter().map(|filter| filter.name.as_str()).collect::<Vec<_>>(), ["shuffle", "deflate"]);
+/// let error = filters("[shufle]", None).unwrap_err();
+/// assert_eq!(error.to_string(), "no filter \"shufle\"\nhelp: did you mean shuffle?");
+/// # Ok::<(), hyperslab_core::Error>(())
+/// ```
+///
+/// # Errors
+/// If it is none.
+pub fn filters(text: &str, datatype: Option<&Datatype>) -> Result<Vec<Filter>> {
+    let mut filters = read(text, |context, node| Some(context.filters(node)))?;
+    if let Some(datatype) = datatype {
+        name_bits(&mut filters, datatype);
+    }
+    Ok(filters)
+}
+
+/// Reads a fill value as `storage.fillvalue` holds it, of elements of this type.
+///
+/// ```
+/// use hyperslab_model::{Datatype, Fill};
+/// use hyperslab_ndl::fill_value;
+///
+/// let Fill::Value(read) = fill_value("-1", &Datatype::int(16, true))? else { unreachable!() };
+/// assert_eq!(*read.rows, (-1_i16).to_ne_bytes());
+/// let error = fill_value("300", &Datatype::int(8, false)).unwrap_err();
+/// assert_eq!(error.to_string(), "\"300\" for uint8: out of range");
+/// # Ok::<(), hyperslab_core::Error>(())
+/// ```
+///
+/// # Errors
+/// If it is none.
+pub fn fill_value(text: &str, datatype: &Datatype) -> Result<Fill> {
+    read(text, |context, node| context.fill(node, datatype, None, Selections::ANY))
+}
+
+/// Reads the one node of a text.
+fn read<T>(text: &str, read: impl for<'t> FnOnce(&mut Context<'t, '_>, Node<'t>) -> Option<T>) -> Result<T> {
+    let mut findings = Findings::new(text, true);
+    let document = match is_printable(text, &mut findings) {
+        true => Document::read(text, &mut findings),
+        false => Document::default(),
+    };
+    let mut context = Context::new(findings, ParseOptions { strict: true, ..ParseOptions::default() }, None);
+    let found = document.root().and_then(|root| read(&mut context, root));
+    let error = context.findings.finish().into_iter().find(|found| found.severity == Severity::Error);
+    match (error, found) {
+        (None, Some(found)) => Ok(found),
+        (None, None) => Err(Error::invalid(format!("nothing in {text:?}, expected a value"))),
+        (Some(error), _) => Err(Error::invalid(match error.hint {
+            Some(hint) => format!("{}\nhelp: {hint}", error.message),
+            None => error.message,
+        })),
+    }
+}
