@@ -44,16 +44,17 @@ mod shared_messages;
 mod superblock;
 mod virtual_dataset;
 
-pub use findings::{Extent, Finding, Options, Summary};
-pub use rule::{RULES, Rule};
+pub use findings::{Extent, Finding, Summary};
+pub use hyperslab_core::check::{Options, Rule};
+pub use rule::RULES;
 
 use crate::format::message::btree_k_values::BtreeKValues;
 use crate::format::message::datatype::Datatype;
 use crate::navigate::Reader;
 use dimension_scales::DimensionScales;
 use extents::Extents;
-use findings::Findings;
 use global_heap::Collections;
+use hyperslab_core::check::Findings;
 use hyperslab_core::storage::{ReadAt, Siblings};
 use hyperslab_core::{Limits, Result};
 use objects::Objects;
@@ -96,9 +97,9 @@ pub fn check_and_map(
     if let Some(cut) = holes.pop_if(|hole| hole.end == len) {
         len = cut.start;
     }
-    let mut findings = Findings::new(options.most_per_rule, found);
+    let mut findings = Findings::new(options, found);
     let Some(start) = superblock::start(&storage, len, limits, !holes.is_empty(), &mut findings)? else {
-        return Ok(findings.summary(0, None));
+        return Ok(Summary { by_rule: findings.by_rule(RULES), objects: 0, unaccounted: None });
     };
     let in_holes = holes.iter().fold(0_u64, |sum, hole| sum.saturating_add(hole.end - hole.start));
     let stored = len.saturating_sub(in_holes);
@@ -156,7 +157,7 @@ struct Checker<'a> {
     len: u64,
     stored: u64,
     options: &'a Options,
-    findings: Findings<'a>,
+    findings: Findings<'a, Finding>,
     trace: &'a mut dyn FnMut(Extent),
     extents: Extents,
     objects: Objects,
@@ -202,7 +203,8 @@ impl Checker<'_> {
         self.check_dimension_scales();
         self.check_file_space()?;
         let unaccounted = self.account()?;
-        Ok(self.findings.summary(self.objects.len(), unaccounted))
+        let by_rule = self.findings.by_rule(RULES);
+        Ok(Summary { by_rule, objects: self.objects.len(), unaccounted })
     }
 }
 

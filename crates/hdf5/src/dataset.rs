@@ -172,6 +172,16 @@ impl Dataset {
         }
     }
 
+    /// How many of its chunks were written; `None` if it has no chunks.
+    ///
+    /// # Errors
+    /// If its chunks cannot be listed.
+    pub fn written_chunks(&self, file: &File) -> Result<Option<u64>> {
+        let LayoutClass::Chunked(chunked) = &self.layout.class else { return Ok(None) };
+        let table = chunked::table(file, chunked, &self.dataspace, !self.filters.is_empty())?;
+        Ok(Some(table.len()))
+    }
+
     /// Bytes of all elements as they are stored without filters; `None` beyond `u64`.
     pub fn logical_bytes(&self) -> Option<u64> {
         self.dataspace.element_count()?.checked_mul(u64::from(self.datatype.size))

@@ -74,11 +74,6 @@ impl Converter {
         self.plan.is_identity()
     }
 
-    /// Whether rows have slots.
-    pub fn has_slots(&self) -> bool {
-        self.plan.has_slots()
-    }
-
     /// Converts as many elements as `stored` holds.
     ///
     /// What slots point to is added to `heap`. What is made for it counts against the reader's budget as long as

@@ -10,6 +10,7 @@ mod zfp;
 
 use crate::format::message::filter_pipeline::Filter;
 use hyperslab_codec::{Scratch, check_size, decode};
+use hyperslab_core::memory::room;
 use hyperslab_core::{Error, ErrorKind, Result};
 use registered::{REGISTERED, Reading, Registered};
 use std::borrow::Cow;
@@ -153,6 +154,11 @@ impl Pipeline {
         self.steps.is_empty()
     }
 
+    /// What chunks passed that skipped none, if all are known.
+    pub(crate) fn whole(&self) -> Option<&[Codec]> {
+        self.whole.as_deref()
+    }
+
     /// What chunks passed whose `mask` names the filters that were skipped.
     ///
     /// # Errors
@@ -197,16 +203,6 @@ impl Pipeline {
         }
         Ok(codecs)
     }
-}
-
-/// The first `len` bytes of a buffer, which grows if it must.
-pub(crate) fn room(buffer: &mut Vec<u8>, len: usize) -> &mut [u8] {
-    if buffer.len() < len {
-        // Fresh zeros come from the system page by page as they are written: what a frame claims but does not hold
-        // costs nothing.
-        *buffer = vec![0; len];
-    }
-    buffer.get_mut(..len).unwrap_or_default()
 }
 
 fn registered(id: u16) -> Option<&'static Registered> {

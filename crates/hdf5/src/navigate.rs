@@ -12,9 +12,9 @@ pub mod shared_message;
 pub mod superblock;
 mod visited;
 
-use crate::filter::room;
 use crate::format::{Address, Sizes, Structure};
 use bytes::Bytes;
+use hyperslab_core::memory::room;
 use hyperslab_core::storage::{Cached, ReadAt};
 use hyperslab_core::{Budget, Decoder, Error, Limits, Result};
 use shared_message::SharedMessages;

@@ -2,8 +2,8 @@
 
 use super::extents::Hold;
 use super::objects;
-use super::rule::{self, Rule};
 use super::{Checker, Extent, Finding};
+use super::{Rule, rule};
 use crate::format::{Address, Sizes, Structure, checksum};
 use bytes::Bytes;
 use hyperslab_core::{Decoder, Error, ErrorKind, Result, Within};
@@ -59,7 +59,7 @@ impl Checker<'_> {
                 message: message.into(),
                 hint: rule.hint.map(str::to_owned),
             };
-            self.findings.give(rule, finding);
+            self.findings.give(finding);
         }
     }
 

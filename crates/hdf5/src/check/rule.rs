@@ -1,38 +1,6 @@
 //! The table of rules.
 
-use hyperslab_core::Severity;
-
-/// What a finding may be about.
-#[derive(Debug, PartialEq, Eq)]
-pub struct Rule {
-    /// Its name: `hdf5/` and words joined by hyphens.
-    pub name: &'static str,
-    /// How bad a file is that breaks it.
-    pub severity: Severity,
-    /// What breaks it, in a line.
-    pub explanation: &'static str,
-    /// What may be done about it, where that is the same each time.
-    pub hint: Option<&'static str>,
-}
-
-/// Declares each rule as a static of its own, and the table of them all.
-macro_rules! rules {
-    ($($ident:ident $severity:ident $name:literal $explanation:literal $(=> $hint:literal)?;)*) => {
-        $(pub(super) static $ident: Rule = Rule {
-            name: $name,
-            severity: Severity::$severity,
-            explanation: $explanation,
-            hint: rules!(@hint $($hint)?),
-        };)*
-
-        /// All rules, errors first, then warnings, then notes.
-        pub static RULES: &[&Rule] = &[$(&$ident),*];
-    };
-    (@hint) => { None };
-    (@hint $hint:literal) => { Some($hint) };
-}
-
-rules! {
+hyperslab_core::rules! {
     SIGNATURE Error "hdf5/signature" "there is no format signature where one may be"
         => "HDF5 files begin with a signature at byte 0, 512, 1024 and so on";
     MALFORMED Error "hdf5/malformed" "a structure breaks the layout that the specification gives it";

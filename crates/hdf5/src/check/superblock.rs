@@ -1,9 +1,8 @@
 //! Superblock, its extension and the driver information block.
 
-use super::findings::Findings;
 use super::objects::{self, Cached};
 use super::reading::{Placed, Pointer, pointer};
-use super::rule::{self, Rule};
+use super::rule;
 use super::{Checker, Finding};
 use crate::format::infrastructure::symbol_table_entry::Cache;
 use crate::format::message::MessageType;
@@ -16,6 +15,7 @@ use crate::format::object_header::MessageFlags;
 use crate::format::{Address, Sizes, Structure, checksum};
 use crate::navigate::cache_image::Imaged;
 use crate::navigate::{Reader, superblock};
+use hyperslab_core::check::{Findings, Rule};
 use hyperslab_core::storage::ReadAt;
 use hyperslab_core::{Decoder, ErrorKind, Limits, Result};
 use std::sync::Arc;
@@ -35,7 +35,7 @@ pub(super) fn start(
     len: u64,
     limits: Limits,
     is_spread: bool,
-    findings: &mut Findings<'_>,
+    findings: &mut Findings<'_, Finding>,
 ) -> Result<Option<Start>> {
     let mut report = |rule: &'static Rule, byte: u64, len: Option<u64>, message: String| {
         if findings.wants(rule) {
@@ -44,7 +44,7 @@ pub(super) fn start(
             let structure = Superblock::NAME;
             let finding =
                 Finding { severity, rule: rule_name, object: None, structure, byte, len, message, hint };
-            findings.give(rule, finding);
+            findings.give(finding);
         }
     };
     let Some(base) = superblock::locate(storage)? else {

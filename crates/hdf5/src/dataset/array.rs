@@ -6,15 +6,15 @@ use super::external::External;
 use super::mapped::{Chain, Mapped};
 use crate::element::Converter;
 use crate::file::File;
-use crate::filter::room;
 use crate::format::Address;
 use crate::format::message::datatype::Datatype;
 use crate::navigate::Reader;
 use crate::reference::Reference;
-use hyperslab_codec::Scratch;
+use hyperslab_codec::{Codec, Scratch};
+use hyperslab_core::memory::room;
 use hyperslab_core::nd::{Planes, Region, bands, fill_rows, scatter};
 use hyperslab_core::rows::Heap;
-use hyperslab_core::{Error, ErrorKind, Result};
+use hyperslab_core::{Error, Result};
 use std::sync::Arc;
 
 /// The elements of a dataset. Many threads may read at once, and do not wait for each other.
@@ -58,6 +58,54 @@ impl Array {
         !matches!(self.place, Place::External(_) | Place::Mapped(..))
     }
 
+    /// What chunks passed, first to last, if decoding it gives rows as they are in memory; `None` for elements that
+    /// are not in chunks, are converted, or passed filters that are not known.
+    pub fn plain_codecs(&self) -> Option<&[Codec]> {
+        match &self.place {
+            Place::Chunked(chunks) if self.elements.converter.is_identity() => chunks.codecs(),
+            _ => None,
+        }
+    }
+
+    /// Reads to the beginning of `out`, which grows if it must, what is stored of the chunk that begins at `start`.
+    /// Tells how many bytes, and whether they passed all of [`Array::plain_codecs`]; `None` if it was never written.
+    ///
+    /// # Errors
+    /// If there are no chunks, or this one cannot be read.
+    pub fn stored_chunk(
+        &self,
+        file: &File,
+        start: &[u64],
+        out: &mut Vec<u8>,
+    ) -> Result<Option<(usize, bool)>> {
+        match &self.place {
+            Place::Chunked(chunks) => chunks.stored(file.reader(), start, out),
+            _ => Err(Error::invalid("elements that are not in chunks")),
+        }
+    }
+
+    /// Whether no chunk with elements of `region` was ever written.
+    ///
+    /// # Errors
+    /// If the region has another rank.
+    pub fn is_unwritten(&self, region: &Region) -> Result<bool> {
+        match &self.place {
+            Place::Chunked(chunks) => chunks.is_unwritten(region),
+            _ => Ok(false),
+        }
+    }
+
+    /// Tells `visit` where each chunk begins that was written, and whether there are chunks at all.
+    ///
+    /// # Errors
+    /// What `visit` says.
+    pub fn written(&self, visit: &mut dyn FnMut(&[u64]) -> Result<()>) -> Result<bool> {
+        match &self.place {
+            Place::Chunked(chunks) => chunks.written(visit).map(|()| true),
+            _ => Ok(false),
+        }
+    }
+
     /// Fills `rows` with the elements of `region`, row-major; what they point to is added to `heap`.
     ///
     /// # Errors
@@ -97,7 +145,7 @@ impl Array {
         let dims = self.dims.as_deref().ok_or_else(|| Error::invalid("a null dataspace has no elements"))?;
         region.check(dims)?;
         let len = out.len();
-        if bytes_of(region, self.row_size()) != Some(len) {
+        if region.bytes(self.row_size()).ok() != Some(len) {
             return Err(Error::invalid(format!("{len} bytes for a region of {:?} elements", region.count)));
         }
         match &self.place {
@@ -126,11 +174,8 @@ impl Array {
         let mut rest = rows;
         let (size, row) = (converter.stored_size(), converter.row_size());
         for band in bands(region, &vec![1; region.rank()], size, BAND)? {
-            let (now, later) = bytes_of(&band, row)
-                .and_then(|len| std::mem::take(&mut rest).split_at_mut_checked(len))
-                .ok_or_else(too_large)?;
-            rest = later;
-            let len = bytes_of(&band, size).ok_or_else(too_large)?;
+            let now = take(&mut rest, &band, row)?;
+            let len = band.bytes(size)?;
             let _charge = reader.budget().charge(len as u64)?;
             let stored = room(&mut scratch.buffers.stored, len);
             self.read_stored(file, dims, &band, stored)?;
@@ -145,7 +190,8 @@ impl Array {
         match &self.place {
             Place::Compact(bytes) => {
                 let whole = Region::all(dims);
-                let bytes = bytes_of(&whole, size)
+                let len = whole.bytes(size).ok();
+                let bytes = len
                     .and_then(|len| bytes.get(..len))
                     .ok_or_else(|| short(dims, size, bytes.len() as u64))?;
                 scatter(bytes, &whole.start, dims, region, out, size)
@@ -189,13 +235,13 @@ impl Elements {
     }
 }
 
-/// Bytes of a region's elements of `each` bytes.
-pub(super) fn bytes_of(region: &Region, each: usize) -> Option<usize> {
-    usize::try_from(region.len()?).ok()?.checked_mul(each)
-}
-
-pub(super) fn too_large() -> Error {
-    Error::new(ErrorKind::LimitExceeded, "more elements than memory holds")
+/// The rows of the next part of a region, whose own are what is left.
+pub(super) fn take<'a>(rest: &mut &'a mut [u8], part: &Region, row: usize) -> Result<&'a mut [u8]> {
+    let (now, later) = std::mem::take(rest)
+        .split_at_mut_checked(part.bytes(row)?)
+        .ok_or_else(|| Error::invalid("too few bytes for a region"))?;
+    *rest = later;
+    Ok(now)
 }
 
 fn short(dims: &[u64], size: usize, stored: u64) -> Error {

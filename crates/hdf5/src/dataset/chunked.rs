@@ -1,8 +1,8 @@
 //! Elements of chunked datasets.
 
-use super::array::{Elements, bytes_of, too_large};
+use super::array::Elements;
 use crate::file::File;
-use crate::filter::{Pipeline, room};
+use crate::filter::Pipeline;
 use crate::format::Address;
 use crate::format::message::data_layout::{ChunkIndex as Indexing, Chunked};
 use crate::format::message::dataspace::Dataspace;
@@ -10,7 +10,8 @@ use crate::format::message::filter_pipeline::Filter;
 use crate::navigate::Reader;
 use crate::navigate::chunk_index::{ChunkEntry, ChunkIndex, ChunkIndexKind, ChunkTable};
 use crate::reference::Reference;
-use hyperslab_codec::{Buffers, Scratch, decode};
+use hyperslab_codec::{Buffers, Codec, Scratch, decode};
+use hyperslab_core::memory::room;
 use hyperslab_core::nd::{Chunk, ChunkGrid, Planes, Region, bands, scatter};
 use hyperslab_core::rows::Heap;
 use hyperslab_core::{Error, Result};
@@ -148,7 +149,7 @@ impl Chunks {
             }
             // Only what is wanted is converted: other elements may point anywhere.
             let Some(part) = region.intersect(&chunk.start, &chunk.shape)? else { continue };
-            let (len, len_rows) = bytes_of(&part, size).zip(bytes_of(&part, row)).ok_or_else(too_large)?;
+            let (len, len_rows) = (part.bytes(size)?, part.bytes(row)?);
             let _charge = reader.budget().charge((len as u64).saturating_add(len_rows as u64))?;
             let wanted = match len == decoded.len() {
                 true => decoded,
@@ -171,6 +172,52 @@ impl Chunks {
             }
         }
         Ok(())
+    }
+
+    /// What chunks passed that skipped no filter, if all can be undone.
+    pub(super) fn codecs(&self) -> Option<&[Codec]> {
+        self.pipeline.whole()
+    }
+
+    /// Reads to the beginning of `out` what is stored of the chunk that begins at `start`, and tells how many bytes
+    /// and whether they passed all filters.
+    pub(super) fn stored(
+        &self,
+        reader: &Reader,
+        start: &[u64],
+        out: &mut Vec<u8>,
+    ) -> Result<Option<(usize, bool)>> {
+        let region = Region::new(start.to_vec(), vec![1; start.len()]);
+        let mut chunks = self.grid.chunks_in(&region)?;
+        let Some(chunk) = chunks.next_chunk().filter(|chunk| chunk.start == start) else {
+            return Err(Error::invalid(format!("no chunk begins at {start:?}")));
+        };
+        let Some(entry) = self.table.find(&chunk.index) else { return Ok(None) };
+        let is_raw = self.is_raw(chunk);
+        let size = if is_raw { self.chunk_bytes as u64 } else { entry.size };
+        if is_raw {
+            self.check_raw(reader, &entry)?;
+        }
+        let offset = reader.offset(CHUNK, entry.address)?;
+        let _charge = reader.budget().charge(size).map_err(|e| e.at(CHUNK, offset))?;
+        let len = reader.raw_buffered(CHUNK, entry.address, size, out)?.len();
+        Ok(Some((len, entry.filter_mask == 0 && (self.pipeline.is_empty() || !is_raw))))
+    }
+
+    /// Whether no chunk with elements of `region` was written.
+    pub(super) fn is_unwritten(&self, region: &Region) -> Result<bool> {
+        let mut chunks = self.grid.chunks_in(region)?;
+        while let Some(chunk) = chunks.next_chunk() {
+            if self.table.find(&chunk.index).is_some() {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Tells `visit` where each chunk begins that was written.
+    pub(super) fn written(&self, visit: &mut dyn FnMut(&[u64]) -> Result<()>) -> Result<()> {
+        self.table.iter().try_for_each(|record| visit(&self.grid.chunk(&record.scaled)?.start))
     }
 
     /// Fills `out` with a chunk as it was before the filters.
@@ -208,7 +255,7 @@ impl Chunks {
         self.check_raw(reader, entry)?;
         let mut address = entry.address;
         for piece in bands(&Region::all(&chunk.shape), &vec![1; region.rank()], row, PIECE)? {
-            let len = bytes_of(&piece, row).ok_or_else(too_large)?;
+            let len = piece.bytes(row)?;
             let start: Vec<_> =
                 chunk.start.iter().zip(&piece.start).map(|(start, at)| start.saturating_add(*at)).collect();
             if let Some(mut overlap) = out.overlap(&start, &piece.count, region, row)? {

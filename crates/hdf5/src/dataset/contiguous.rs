@@ -1,6 +1,9 @@
 //! Elements that are stored in one piece.
 
-use hyperslab_core::nd::{Region, element_count, scatter};
+use super::array::take;
+use hyperslab_core::memory::room;
+use hyperslab_core::nd::{Region, advance, element_bytes, element_count, scatter};
+use hyperslab_core::storage::NEAR;
 use hyperslab_core::{Error, Result};
 
 /// Fills `out` with the elements of a region, `size` bytes each, of an array of `dims`; `bytes` reads from an
@@ -29,16 +32,7 @@ pub(super) fn read(
     loop {
         let first = offset(&outer, region, &stretch.strides);
         stretch.read(bytes, first, size, &mut scratch, &mut rest)?;
-        let mut done = true;
-        for (at, count) in outer.iter_mut().zip(&region.count).rev() {
-            *at += 1;
-            if *at < *count {
-                done = false;
-                break;
-            }
-            *at = 0;
-        }
-        if done {
+        if !advance(&mut outer, &region.count) {
             return Ok(());
         }
     }
@@ -97,7 +91,7 @@ impl Stretch {
         let strides = self.strides.get(self.from..).unwrap_or_default();
         let zero = vec![0; self.dims.len()];
         if self.dense {
-            let out = take(rest, &self.region.count, size)?;
+            let out = take(rest, &self.region, size)?;
             return bytes(first.saturating_add(offset(&zero, &self.region, strides)), out);
         }
         let (Some(start), Some(count), Some(step), Some(stride)) =
@@ -116,36 +110,22 @@ impl Stretch {
             }
             shape.iter_mut().take(1).for_each(|extent| *extent = (now - 1) * step + 1);
             // The box of all that lies along the inner dimensions, of which the hull of the elements is read.
-            let len = element_count(&shape).and_then(|len| usize::try_from(len).ok()?.checked_mul(size));
-            let len = len.ok_or_else(too_large)?;
-            if scratch.len() < len {
-                *scratch = vec![0; len];
-            }
-            let whole = scratch.get_mut(..len).unwrap_or_default();
+            let whole = room(scratch, element_bytes(&shape, size)?);
             let begin = offset(&zero, &part, strides);
             let last: Vec<u64> = part.count.iter().map(|count| count - 1).collect();
             let end = offset(&last, &part, strides).saturating_add(size as u64);
             let corner = index.saturating_mul(*stride);
             let within = |at: u64| usize::try_from(at.saturating_sub(corner)).unwrap_or(usize::MAX);
-            let hull = whole.get_mut(within(begin)..within(end)).ok_or_else(too_large)?;
+            let hull = whole.get_mut(within(begin)..within(end));
+            let hull = hull.ok_or_else(|| Error::invalid("a region too large"))?;
             bytes(first.saturating_add(begin), hull)?;
             let mut corner = zero.clone();
             corner.iter_mut().take(1).for_each(|at| *at = index);
-            scatter(whole, &corner, &shape, &part, take(rest, &part.count, size)?, size)?;
+            scatter(whole, &corner, &shape, &part, take(rest, &part, size)?, size)?;
             done += now;
         }
         Ok(())
     }
-}
-
-/// The bytes of the next elements.
-fn take<'a>(rest: &mut &'a mut [u8], counts: &[u64], size: usize) -> Result<&'a mut [u8]> {
-    let len = element_count(counts).and_then(|count| usize::try_from(count).ok()?.checked_mul(size));
-    let (now, later) = len
-        .and_then(|len| std::mem::take(rest).split_at_mut_checked(len))
-        .ok_or_else(|| Error::invalid("too few bytes for a region"))?;
-    *rest = later;
-    Ok(now)
 }
 
 /// Where the element lies that is so many steps from the beginning of a region.
@@ -156,12 +136,6 @@ fn offset(steps: &[u64], region: &Region, strides: &[u64]) -> u64 {
     })
 }
 
-fn too_large() -> Error {
-    Error::invalid("a region too large")
-}
-
-/// Bytes between elements that are cheaper read than skipped.
-const NEAR: u64 = 4096;
 /// The longest stretch that is read at once with what lies between.
 const PIECE: u64 = 1 << 20;
 

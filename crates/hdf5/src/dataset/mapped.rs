@@ -10,7 +10,7 @@ mod name;
 mod pairing;
 
 use super::Dataset;
-use super::array::Means;
+use super::array::{Means, take};
 use crate::element::conversion::Conversion;
 use crate::file::File;
 use crate::format::encoding::DataspaceSelection;
@@ -21,7 +21,7 @@ use crate::format::{Address, Structure};
 use crate::object::ObjectKind;
 use crate::reference::Reference;
 use hyperslab_codec::Scratch;
-use hyperslab_core::nd::{Planes, Region, bands};
+use hyperslab_core::nd::{Planes, Region, bands, fill_rows};
 use hyperslab_core::rows::Heap;
 use hyperslab_core::{Decoder, Error, ErrorKind, Result};
 use indexes::{Elements, Indexes};
@@ -192,12 +192,7 @@ impl Mapped {
         let mut missing = 0;
         let mut rest = rows;
         for band in bands(region, &vec![1; region.rank()], row, MOST_BAND)? {
-            let count =
-                band.len().and_then(|len| usize::try_from(len).ok()).and_then(|len| len.checked_mul(row));
-            let (now, later) = count
-                .and_then(|count| std::mem::take(&mut rest).split_at_mut_checked(count))
-                .ok_or_else(|| Error::invalid("too few bytes for a region"))?;
-            rest = later;
+            let now = take(&mut rest, &band, row)?;
             for mapping in &self.mappings {
                 let mut target = Target {
                     file,
@@ -351,18 +346,17 @@ impl Mapping {
         let Target { region, row, rows, heap, file, .. } = target;
         let mut scratch = Scratch::new();
         let mut read = |part: &Region| {
-            let count = part.len().and_then(|count| usize::try_from(count).ok()).ok_or_else(too_large)?;
-            let len = count.checked_mul(conversion.row_size()).ok_or_else(too_large)?;
+            let len = part.bytes(conversion.row_size())?;
             let _charge = file.reader().budget().charge(len as u64)?;
             let mut own = vec![0; len];
             let means = Means { file: from, heap, scratch: &mut scratch, chain: Some(chain) };
             let read = array.read_after(means, part, &mut Planes::whole(&mut own));
             read.map_err(|e| self.in_source(&source.file, number, e))?;
             let Some(fill) = &fill else { return Ok(own) };
-            let len = count.checked_mul(*row).ok_or_else(too_large)?;
+            let len = part.bytes(*row)?;
             let _charge = file.reader().budget().charge(len as u64)?;
-            let mut converted = fill.repeat(count);
-            converted.resize(len, 0);
+            let mut converted = vec![0; len];
+            fill_rows(fill, &mut converted)?;
             conversion.convert(&own, &mut converted, heap)?;
             Ok(converted)
         };
@@ -487,11 +481,6 @@ fn selection(dimensions: Vec<Dimension>) -> DataspaceSelection {
 
 fn has_references(datatype: &Datatype) -> bool {
     matches!(datatype.class, DatatypeClass::Reference(_)) || datatype.parts().any(has_references)
-}
-
-#[cold]
-fn too_large() -> Error {
-    Error::new(ErrorKind::LimitExceeded, "more elements than memory holds")
 }
 
 /// Virtual datasets that are each the source of another.

@@ -66,14 +66,6 @@ impl Plan {
         self.op == Op::Copy
     }
 
-    pub(super) fn has_slots(&self) -> bool {
-        match &self.op {
-            Op::VariableLength(..) | Op::Reference(..) => true,
-            Op::Compound { members, .. } => members.iter().any(|member| member.plan.has_slots()),
-            _ => false,
-        }
-    }
-
     /// Converts integers, which need nothing of the file.
     pub(super) fn run_numbers(&self, stored: &[u8], rows: &mut [u8]) {
         match &self.op {

@@ -4,7 +4,7 @@ use super::{Field, Heap};
 use crate::check::Checker;
 use crate::check::free_space::FreeSpace;
 use crate::check::reading::pointer;
-use crate::check::rule::{self, Rule};
+use crate::check::{Rule, rule};
 use crate::format::Structure;
 use crate::format::infrastructure::FractalHeapHeader;
 use crate::format::infrastructure::free_space_manager::Client;

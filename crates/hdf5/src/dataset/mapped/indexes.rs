@@ -2,7 +2,7 @@
 
 use crate::format::encoding::DataspaceSelection;
 use crate::format::encoding::selection::hyperslab::{Blocks, Dimension};
-use hyperslab_core::nd::{Region, element_count};
+use hyperslab_core::nd::{Region, advance, element_count};
 use hyperslab_core::{Error, ErrorKind, Result};
 
 /// Indexes along one dimension, ascending.
@@ -296,20 +296,14 @@ fn listed(corners: &[u64], extents: &[u64]) -> Result<Elements> {
     let mut runs: Vec<Run> = Vec::new();
     for (first, last) in boxes {
         let len = last.last().zip(first.last()).map_or(1, |(last, first)| last - first + 1);
-        let mut at = first.to_vec();
+        let outer = first.iter().zip(last).take(rank - 1);
+        let counts: Vec<u64> =
+            outer.map(|(first, last)| last.saturating_sub(*first).saturating_add(1)).collect();
+        let mut steps = vec![0; first.len()];
         loop {
-            runs.push(Run { at: at.clone(), before: 0, len });
-            let outer = at.iter_mut().zip(first.iter().zip(last)).take(rank - 1).rev();
-            let mut moved = false;
-            for (at, (first, last)) in outer {
-                if *at < *last {
-                    *at += 1;
-                    moved = true;
-                    break;
-                }
-                *at = *first;
-            }
-            if !moved {
+            let at = first.iter().zip(&steps).map(|(first, step)| first + step).collect();
+            runs.push(Run { at, before: 0, len });
+            if !advance(&mut steps, &counts) {
                 break;
             }
         }

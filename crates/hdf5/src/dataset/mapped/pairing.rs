@@ -1,8 +1,8 @@
 //! Copies elements from a source to where a virtual dataset has them.
 
 use super::indexes::{Elements, Indexes, bounds};
-use hyperslab_core::nd::{Region, element_count, gather, scatter};
-use hyperslab_core::{Error, ErrorKind, Result};
+use hyperslab_core::nd::{Region, advance, element_count, gather, scatter};
+use hyperslab_core::{Error, Result};
 
 /// Reads a region of the source as rows of the virtual dataset.
 pub(super) type ReadSource<'a> = dyn FnMut(&Region) -> Result<Vec<u8>> + 'a;
@@ -95,7 +95,8 @@ fn pieces(
             let Some((inner, outer)) = found.split_last() else { return each(0, 0, 1, 1) };
             let inner_len = dimensions.last().map_or(1, Indexes::len);
             let inner_count = region.count.last().copied().unwrap_or(1);
-            let mut at = vec![0_usize; outer.len()];
+            let lens: Vec<usize> = outer.iter().map(Vec::len).collect();
+            let mut at = vec![0; outer.len()];
             loop {
                 let (mut place, mut to) = (0_u64, 0_u64);
                 let counts = dimensions.iter().map(Indexes::len).zip(&region.count);
@@ -119,7 +120,7 @@ fn pieces(
                     each(place.saturating_add(*own), to.saturating_add(*row), step, len as u64)?;
                     rest = rest.get(len..).unwrap_or_default();
                 }
-                if !advance(&mut at, outer) {
+                if !advance(&mut at, &lens) {
                     return Ok(());
                 }
             }
@@ -170,18 +171,6 @@ fn places_in(own: &Indexes, region: &Region, dimension: usize) -> impl Iterator<
         let far = own.at(place)?.checked_sub(start)?;
         far.is_multiple_of(step).then_some((far / step, place))
     })
-}
-
-/// Moves to the next combination, the last fastest.
-fn advance<T>(at: &mut [usize], of: &[Vec<T>]) -> bool {
-    for (at, of) in at.iter_mut().zip(of).rev() {
-        *at += 1;
-        if *at < of.len() {
-            return true;
-        }
-        *at = 0;
-    }
-    false
 }
 
 /// For each dimension of the source the one of the virtual dataset that it follows, if the selections have one
@@ -250,7 +239,8 @@ fn separable(
         true => Some(read(&hull)?),
         false => None,
     };
-    let mut at = vec![0_usize; evens.len()];
+    let lens: Vec<usize> = evens.iter().map(Vec::len).collect();
+    let mut at = vec![0; evens.len()];
     loop {
         let chosen: Vec<&Even> = evens.iter().zip(&at).filter_map(|(own, at)| own.get(*at)).collect();
         let part = source_region(there, matched, |dimension| {
@@ -259,8 +249,7 @@ fn separable(
         })?;
         let rows = match &whole {
             Some(whole) => {
-                let count = part.len().and_then(|n| usize::try_from(n).ok()).and_then(|n| n.checked_mul(row));
-                let mut rows = vec![0; count.ok_or_else(too_large)?];
+                let mut rows = vec![0; part.bytes(row)?];
                 scatter(whole, &hull.start, &hull.count, &part, &mut rows, row)?;
                 rows
             }
@@ -272,7 +261,7 @@ fn separable(
             step: chosen.iter().map(|even| even.row_step).collect(),
         };
         gather(&rows, &to, out, &vec![0; region.rank()], &region.count, row)?;
-        if !advance(&mut at, &evens) {
+        if !advance(&mut at, &lens) {
             return Ok(());
         }
     }
@@ -376,11 +365,6 @@ fn worth(len: u64, wanted: u64) -> bool {
 #[cold]
 fn unpaired() -> Error {
     Error::malformed("a virtual dataset and its source select different numbers of elements")
-}
-
-#[cold]
-fn too_large() -> Error {
-    Error::new(ErrorKind::LimitExceeded, "more elements than memory holds")
 }
 
 /// Runs that are looked up together.
