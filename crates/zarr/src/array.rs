@@ -4,16 +4,16 @@
 
 mod write;
 
-use crate::codec::{Chain, Reader, Stored, Writer};
+use crate::codec::{Chain, Reader, Writer};
 use crate::data_type::DataType;
 use crate::hierarchy::{Metadata, Node};
 use crate::json::Context;
 use crate::metadata::{ChunkKeyEncoding, v2, v3};
 use crate::store::{Key, Store};
 use bytes::Bytes;
-use hyperslab_codec::Scratch;
+use hyperslab_codec::{Codec, Scratch};
 use hyperslab_core::nd::{ChunkGrid, Planes, Region, element_count};
-use hyperslab_core::rows::{Heap, Slot};
+use hyperslab_core::rows::Heap;
 use hyperslab_core::{Error, ErrorKind, Limits, Result};
 
 /// An array whose elements can be read.
@@ -79,6 +79,38 @@ impl Array {
         self.path.join(&self.keys.encode(index))
     }
 
+    /// The shape of the chunks within shards; none if there are no shards, or these are stored otherwise than put
+    /// together.
+    pub fn inner_chunk(&self) -> Option<&[u64]> {
+        self.chain.inner().map(|(shape, _)| shape)
+    }
+
+    /// How many of the chunks within a shard were written, of those that the array reaches into.
+    ///
+    /// # Errors
+    /// If the index of the shard is broken, with its key.
+    pub fn written_inner_chunks(
+        &self,
+        store: &dyn Store,
+        index: &[u64],
+        scratch: &mut Scratch,
+    ) -> Result<u64> {
+        let key = self.chunk_key(index)?;
+        let Some(value) = store.find(&key)? else { return Ok(0) };
+        let chunk = self.grid.chunk(index)?;
+        let end: Vec<_> = self
+            .shape
+            .iter()
+            .zip(&chunk.start)
+            .map(|(extent, start)| extent.saturating_sub(*start))
+            .collect();
+        let mut heap = Vec::new();
+        let mut reader =
+            Reader { fill: &self.fill, limits: &self.limits, scratch, heap: &mut heap, heap_left: 0 };
+        let written = self.chain.written_inner(&*value, (&chunk.shape, &end), &mut reader);
+        written.map(Option::unwrap_or_default).map_err(|e| in_chunk(e, &key))
+    }
+
     /// Reads a region into its rows. Of a shard, only what the region needs is read. Rows of strings and bytes
     /// are slots, and what they point to is added to `heap`, at most as much as the limits allow at once.
     ///
@@ -112,7 +144,7 @@ impl Array {
         let slot;
         let filling = match self.data_type {
             DataType::String | DataType::Bytes => {
-                slot = slot_of(self.fill.clone(), heap)?.to_bytes();
+                slot = heap.push_bytes(self.fill.clone())?.to_bytes();
                 slot.as_slice()
             }
             _ => &self.fill,
@@ -124,17 +156,45 @@ impl Array {
         while let Some(chunk) = chunks.next_chunk() {
             let key = self.chunk_key(&chunk.index)?;
             let place = (chunk.start.as_slice(), chunk.shape.as_slice());
-            let read = match Stored::find(store, &key)? {
+            let read = match store.find(&key)? {
                 None => match rows.overlap(place.0, place.1, region, self.row) {
                     Ok(Some(mut overlap)) => overlap.fill(filling),
                     Ok(None) => Ok(()),
                     Err(e) => Err(e),
                 },
-                Some(stored) => self.chain.read(&stored, place, region, rows, &mut reader),
+                Some(value) => self.chain.read(&*value, place, region, rows, &mut reader),
             };
             read.map_err(|e| in_chunk(e, &key))?;
         }
         Ok(())
+    }
+
+    /// What chunks passed, first to last, if decoding it gives rows as they are in memory.
+    pub fn plain_codecs(&self) -> Option<&[Codec]> {
+        self.chain.row_codecs()
+    }
+
+    /// What is stored of a chunk; none if it was never written.
+    ///
+    /// # Errors
+    /// What the store says.
+    pub fn stored_chunk(&self, store: &dyn Store, index: &[u64]) -> Result<Option<Bytes>> {
+        let key = self.chunk_key(index)?;
+        store.read(&key, self.limits.allocation).map_err(|e| in_chunk(e, &key))
+    }
+
+    /// Whether no chunk with elements of `region` was ever written.
+    ///
+    /// # Errors
+    /// What the store says.
+    pub fn is_unwritten(&self, store: &dyn Store, region: &Region) -> Result<bool> {
+        let mut chunks = self.grid.chunks_in(region)?;
+        while let Some(chunk) = chunks.next_chunk() {
+            if store.size(&self.chunk_key(&chunk.index)?)?.is_some() {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     /// Encodes the rows of a whole chunk of `shape`, also where it reaches past the array; none if all elements are
@@ -150,8 +210,9 @@ impl Array {
         scratch: &mut Scratch,
     ) -> Result<Option<Bytes>> {
         let mut writer = Writer { fill: Some(&self.fill), heap: &heap.buffers, scratch };
-        let encoded = self.chain.encode(rows, shape, &mut writer)?;
-        Ok(encoded.map(|bytes| Bytes::from(bytes.into_owned())))
+        let mut out = Vec::new();
+        let encoded = self.chain.encode(rows, shape, &mut out, &mut writer)?;
+        Ok(encoded.map(|bytes| Bytes::copy_from_slice(&bytes)))
     }
 
     /// Refuses chunks that no memory could hold, which would only be found out where one is read or filled.
@@ -214,14 +275,6 @@ impl Array {
 }
 
 /// The slot of `content`, which is added to the heap unless it is empty.
-fn slot_of<R>(content: Bytes, heap: &mut Heap<R>) -> Result<Slot> {
-    if content.is_empty() {
-        return Ok(Slot::default());
-    }
-    let count = u32::try_from(content.len()).map_err(|_| Error::invalid("a fill value of 4 GiB or more"))?;
-    Ok(Slot { buffer: heap.push(content)?, count, offset: 0 })
-}
-
 fn row_size(data_type: &DataType) -> usize {
     usize::try_from(data_type.row_size()).unwrap_or(usize::MAX)
 }

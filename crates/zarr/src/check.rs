@@ -30,8 +30,9 @@ mod rule;
 mod shard;
 mod text;
 
-pub use findings::{Finding, Options, Place, Summary};
-pub use rule::{RULES, Rule};
+pub use findings::{Finding, Place, Summary};
+pub use hyperslab_core::check::{Options, Rule};
+pub use rule::RULES;
 
 use crate::hierarchy::{Metadata, Node};
 use crate::metadata::{v2, v3};
@@ -57,7 +58,7 @@ pub fn check(
         store,
         limits,
         options,
-        findings: Findings::new(options.most_per_rule, found),
+        findings: Findings::new(options, found),
         copies: Vec::new(),
         scratch: Scratch::new(),
         rows: Vec::new(),
@@ -82,7 +83,7 @@ pub fn check_zip(
         Ok(store) => Ok(check(&store, limits, options, found)),
         Err(e) if e.kind() == ErrorKind::Io => Err(e),
         Err(e) => {
-            let mut findings = Findings::new(options.most_per_rule, found);
+            let mut findings = Findings::new(options, found);
             let rule = if e.kind() == ErrorKind::LimitExceeded { &rule::LIMIT } else { &rule::ZIP };
             let place = e.place().map(|place| Place::Bytes { byte: place.offset, len: 1 });
             findings.add(rule, Found { place, message: e.reason().to_string(), ..Found::default() });

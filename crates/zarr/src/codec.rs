@@ -10,19 +10,21 @@ mod chunk;
 mod elements;
 mod lzma;
 mod parse;
+mod plain;
 mod sharding_indexed;
 mod transpose;
 mod variable;
 mod write;
 
-pub(crate) use chunk::{Source, Stored};
 pub(crate) use write::Writer;
 
 use crate::data_type::Layout;
+use crate::store::Value;
 use bytes::Bytes;
-use chunk::{InMemory, Undone, whole};
+use chunk::{InMemory, Stored, Undone};
 use elements::Elements;
 use hyperslab_codec::{Codec, Scratch};
+use hyperslab_core::memory::room;
 use hyperslab_core::nd::{Planes, Region, element_count};
 use hyperslab_core::{Error, ErrorKind, Limits, Result};
 use sharding_indexed::Sharding;
@@ -71,19 +73,39 @@ impl Chain {
     /// Reads what a chunk, the box of `shape` at `start`, shares with a region into its rows.
     pub(crate) fn read(
         &self,
-        source: &dyn Source,
+        value: &dyn Value,
+        place: (&[u64], &[u64]),
+        region: &Region,
+        out: &mut Planes<'_>,
+        reader: &mut Reader<'_>,
+    ) -> Result<()> {
+        match (&self.to_bytes, self.steps.as_slice(), self.codecs.as_slice()) {
+            (ToBytes::Sharding(sharding), [], []) => sharding.read(value, place, region, out, reader),
+            (ToBytes::Bytes(layout), [], []) if layout.is_plain() && value.has_cheap_parts() => {
+                self.read_plain(value, place, region, out, reader)
+            }
+            (ToBytes::Bytes(_), ..) => {
+                let mut buffer = std::mem::take(&mut reader.scratch.buffers.stored);
+                let stored = Stored::lent(value, reader.limits, &mut buffer);
+                let read = stored.and_then(|stored| self.read_stored(stored, place, region, out, reader));
+                reader.scratch.buffers.stored = buffer;
+                read
+            }
+            // What slots point to and parts of shards stay where they are.
+            _ => self.read_stored(Stored::shared(value, reader.limits)?, place, region, out, reader),
+        }
+    }
+
+    fn read_stored(
+        &self,
+        stored: Stored<'_>,
         (start, shape): (&[u64], &[u64]),
         region: &Region,
         out: &mut Planes<'_>,
         reader: &mut Reader<'_>,
     ) -> Result<()> {
-        if let (ToBytes::Sharding(sharding), [], []) =
-            (&self.to_bytes, self.steps.as_slice(), self.codecs.as_slice())
-        {
-            return sharding.read(source, (start, shape), region, out, reader);
-        }
         let len = self.size(shape, self.row, reader.limits)?;
-        let stored = Undone::open(&self.codecs, whole(source, reader.limits)?)?;
+        let stored = Undone::open(&self.codecs, stored)?;
         self.check(&stored, shape, reader.limits)?;
         let Some(mut overlap) = out.overlap(start, shape, region, self.row)? else { return Ok(()) };
         if let Some(rows) = overlap.in_place() {
@@ -99,6 +121,39 @@ impl Chain {
         let read = self.decode(&stored, shape, rows, reader).and_then(|()| overlap.scatter(rows));
         reader.scratch.buffers.rows = buffer;
         read
+    }
+
+    /// How many chunks within a shard of `shape` were written, of those with elements before `end`; none if shards
+    /// are not stored as they are put together.
+    pub(crate) fn written_inner(
+        &self,
+        value: &dyn Value,
+        place: (&[u64], &[u64]),
+        reader: &mut Reader<'_>,
+    ) -> Result<Option<u64>> {
+        self.shards().map(|sharding| sharding.written(value, place, reader)).transpose()
+    }
+
+    /// What bytes pass, if nothing else is done to elements than to order their bytes.
+    pub(crate) fn plain_codecs(&self) -> Option<&[Codec]> {
+        let is_plain = self.steps.is_empty() && matches!(self.to_bytes, ToBytes::Bytes(_));
+        is_plain.then_some(&self.codecs)
+    }
+
+    /// The same if rows are stored as they are in memory.
+    pub(crate) fn row_codecs(&self) -> Option<&[Codec]> {
+        match &self.to_bytes {
+            ToBytes::Bytes(layout) if layout.is_plain() => self.plain_codecs(),
+            _ => None,
+        }
+    }
+
+    /// How shards are made, if they are stored as they are put together.
+    fn shards(&self) -> Option<&Sharding> {
+        match (&self.to_bytes, self.steps.as_slice(), self.codecs.as_slice()) {
+            (ToBytes::Sharding(sharding), [], []) => Some(sharding),
+            _ => None,
+        }
     }
 
     /// Decodes a whole chunk to its rows.
@@ -216,14 +271,4 @@ impl Step {
             Step::Elements(elements) => elements.undo(changed, rows, scratch),
         }
     }
-}
-
-/// The first `len` bytes of a buffer, which grows if it must.
-fn room(buffer: &mut Vec<u8>, len: usize) -> &mut [u8] {
-    if buffer.len() < len {
-        // Fresh zeros come from the system page by page as they are written: what a frame claims but does not
-        // hold costs nothing.
-        *buffer = vec![0; len];
-    }
-    buffer.get_mut(..len).unwrap_or_default()
 }

@@ -6,7 +6,7 @@
 //!
 //! Spec: Zarr v3 "Data types", zarr-extensions/data-types, Zarr v2 "Data type encoding"
 
-mod base64;
+pub mod base64;
 mod dtype;
 mod fill_value;
 mod float;

@@ -103,11 +103,8 @@ impl Hierarchy {
     /// # Errors
     /// If there is one, and its documents cannot be read.
     pub fn node(&self, path: &Key) -> Result<Option<Node>> {
-        let documents: &dyn Documents = match &self.consolidated {
-            Some(consolidated) => &**consolidated,
-            None => self,
-        };
-        let metadata = self.parse(path, documents).map_err(|e| e.in_object(format_args!("/{path}")))?;
+        let metadata =
+            self.parse(path, self.documents()).map_err(|e| e.in_object(format_args!("/{path}")))?;
         Ok(metadata.map(|metadata| Node { path: path.clone(), metadata }))
     }
 
@@ -158,11 +155,20 @@ impl Hierarchy {
         Ok(children)
     }
 
-    /// All nodes from `path` on, which may be a folder of them, each before those below it. A node that cannot be read does not hide others.
+    /// All nodes from `path` on, which may be a folder of them, each before those below it. A node that cannot be read
+    /// does not hide others.
     ///
     /// Nodes are entered only where they really lie, so that links in a circle come to an end.
     pub fn walk(&self, path: &Key) -> Walk<'_> {
         Walk::new(self, path)
+    }
+
+    /// Where documents are found: with the node, or in consolidated metadata.
+    fn documents(&self) -> &dyn Documents {
+        match &self.consolidated {
+            Some(consolidated) => &**consolidated,
+            None => self,
+        }
     }
 
     fn parse(&self, path: &Key, documents: &dyn Documents) -> Result<Option<Metadata>> {

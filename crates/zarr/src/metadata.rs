@@ -87,5 +87,11 @@ impl<T> Deref for Written<T> {
     }
 }
 
+/// Documents of which each makes a node of where it lies.
+pub const NODE_DOCUMENTS: [&str; 3] = [v3::DOCUMENT, v2::ARRAY, v2::GROUP];
+
+/// All documents, whatever they say of a node.
+pub const DOCUMENTS: [&str; 5] = [v3::DOCUMENT, v2::CONSOLIDATED, v2::ARRAY, v2::GROUP, v2::ATTRIBUTES];
+
 #[cfg(test)]
 mod tests;

@@ -127,6 +127,11 @@ impl Assigned {
     }
 }
 
+/// Why no node can have this name, if that is so.
+pub fn forbids(name: &str) -> Option<Reason> {
+    escape(name, &|_| false).reason
+}
+
 /// The name that the attributes of a node keep for it.
 pub fn recorded(attributes: &Object) -> Option<&str> {
     attributes.get(RECORD)?.as_object()?.get(NAME)?.as_str()

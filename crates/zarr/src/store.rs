@@ -6,6 +6,7 @@ mod directory;
 mod key;
 mod listing;
 mod memory;
+mod value;
 mod write;
 mod zip;
 
@@ -13,6 +14,7 @@ pub use directory::{DirectoryStore, DirectoryWriter};
 pub use key::Key;
 pub use listing::{Entry, EntryKind};
 pub use memory::MemoryStore;
+pub use value::Value;
 pub use write::{Durability, WritableStore};
 pub use zip::{ZipStore, ZipWriter};
 
@@ -40,6 +42,11 @@ pub trait Store: Send + Sync {
     /// # Errors
     /// [`ErrorKind::Malformed`] if the value ends before the range: whoever pointed there was wrong.
     fn read_range(&self, key: &Key, range: Range<u64>) -> Result<Option<Bytes>>;
+
+    /// The value of `key`, found once to be read in parts; none if there is none.
+    fn find<'a>(&'a self, key: &'a Key) -> Result<Option<Box<dyn Value + 'a>>> {
+        Ok(self.size(key)?.map(|size| Box::new(value::ByKey { store: self, key, size }) as Box<dyn Value>))
+    }
 
     /// Where what is under `key` really lies, if the store has values that are found under several keys; none if
     /// there is nothing.

@@ -575,8 +575,8 @@ fn rules_are_documented() {
         format!("{head}\n| rule | severity | what breaks it | specification |\n|---|---|---|---|\n");
     for rule in RULES {
         let name = rule.name.strip_prefix("zarr/").unwrap();
-        written +=
-            &format!("| `{name}` | {} | {} | {} |\n", rule.severity, rule.explanation, rule.specification);
+        let specification = rule.specification.unwrap();
+        written += &format!("| `{name}` | {} | {} | {specification} |\n", rule.severity, rule.explanation);
     }
     match std::env::var_os("UPDATE_GOLDEN") {
         Some(_) => std::fs::write(path, &written).unwrap(),

@@ -1,6 +1,7 @@
 //! Stores that were made to harm: each is refused by name, reading and checking alike.
 
 use crate::check::{ARRAY, ARRAY_2, GROUP, INDEX, shard, sharded, store, tell, told_of, with};
+use crate::zip::zip;
 use hyperslab_codec::Scratch;
 use hyperslab_core::nd::Region;
 use hyperslab_core::rows::Heap;
@@ -292,7 +293,7 @@ fn frames_that_lie_about_their_size_are_refused() {
 #[test]
 fn zip_files_whose_names_lead_out_are_refused() {
     for name in ["../zarr.json", "/zarr.json", "a//zarr.json", "a/../zarr.json", "./zarr.json"] {
-        let bytes = zip(&[(name, GROUP.as_bytes())]);
+        let bytes = zip([(name, GROUP.as_bytes())]);
         let e =
             ZipStore::open(Box::new(bytes::Bytes::from(bytes.clone())), &LIMITS).err().expect("is refused");
         assert!(e.detail().contains("in the key"), "{name}: {e}");
@@ -323,8 +324,8 @@ fn links_out_of_a_folder_and_in_circles_end() {
 
 /// What is told where only folders and zip files can be broken.
 pub(crate) fn told_of_folders_and_zip_files() -> Vec<String> {
-    let mut told = told_of_zip(zip(&[("../zarr.json", b"")]));
-    let mut damaged = zip(&[("zarr.json", GROUP.as_bytes())]);
+    let mut told = told_of_zip(zip([("../zarr.json", &[][..])]));
+    let mut damaged = zip([("zarr.json", GROUP.as_bytes())]);
     damaged[40] ^= 1;
     told.extend(told_of_zip(damaged));
     #[cfg(unix)]
@@ -365,35 +366,4 @@ fn told_of_zip(bytes: Vec<u8>) -> Vec<String> {
     });
     summary.unwrap();
     told
-}
-
-/// A zip file of stored entries.
-fn zip(entries: &[(&str, &[u8])]) -> Vec<u8> {
-    let [mut file, mut directory] = [Vec::new(), Vec::new()];
-    let short = |number: usize| u16::try_from(number).unwrap().to_le_bytes();
-    let long = |number: usize| u32::try_from(number).unwrap().to_le_bytes();
-    for (name, value) in entries {
-        let mut sum = libdeflater::Crc::new();
-        sum.update(value);
-        let mut shared = vec![20, 0, 0, 0, 0, 0, 0, 0, 0, 0];
-        shared.extend(sum.sum().to_le_bytes());
-        shared.extend([long(value.len()), long(value.len())].concat());
-        shared.extend([short(name.len()), short(0)].concat());
-        directory.extend(b"PK\x01\x02\x14\0");
-        directory.extend(&shared);
-        directory.extend([0; 10]);
-        directory.extend(long(file.len()));
-        directory.extend(name.as_bytes());
-        file.extend(b"PK\x03\x04");
-        file.extend(&shared);
-        file.extend(name.as_bytes());
-        file.extend(*value);
-    }
-    let start = file.len();
-    file.extend(&directory);
-    file.extend(b"PK\x05\x06\0\0\0\0");
-    file.extend([short(entries.len()), short(entries.len())].concat());
-    file.extend([long(directory.len()), long(start)].concat());
-    file.extend(short(0));
-    file
 }

@@ -6,3 +6,4 @@ mod check;
 mod hostile;
 mod kill;
 mod write;
+mod zip;

@@ -7,6 +7,7 @@ use hyperslab_core::rows::{Heap, Slot};
 use hyperslab_core::storage::FileStorage;
 use hyperslab_core::{Error, ErrorKind, Limits, Result};
 use hyperslab_zarr::Array;
+use hyperslab_zarr::check::{Options, check};
 use hyperslab_zarr::data_type::{ByteOrder, DataType, Float, Struct};
 use hyperslab_zarr::hierarchy::Hierarchy;
 use hyperslab_zarr::json::{Json, Object};
@@ -261,10 +262,12 @@ fn nodes_are_the_same_by_consolidated_metadata() {
         let consolidated = Hierarchy::open(store.clone(), limits).unwrap();
         assert!(consolidated.is_consolidated());
         let found = nodes(consolidated);
-        assert_eq!(found, nodes(Hierarchy::unconsolidated(store, limits)));
+        assert_eq!(found, nodes(Hierarchy::unconsolidated(store.clone(), limits)));
         let paths: Vec<_> = found.iter().map(|(path, ..)| path.as_str()).collect();
         assert_eq!(paths, ["", "g", "g/a", "g/b", "g/empty"]);
         assert_eq!(found[1].1, Some(object(&[("title", "group".into())])));
+        let told = check(&*store, limits, &Options::default(), &mut |finding| panic!("{finding:?}"));
+        assert_eq!((told.nodes, told.by_rule.len()), (5, 0));
     }
 }
 

@@ -3,6 +3,7 @@ use crate::hierarchy::Hierarchy;
 use crate::json::{Json, Object};
 use crate::store::{Entry, MemoryStore};
 use hyperslab_core::nd::element_count;
+use hyperslab_core::rows::Slot;
 use std::convert::Infallible;
 use std::ops::Range;
 use std::sync::Arc;
@@ -277,6 +278,20 @@ fn most_of_a_shard_is_read_at_once_and_little_in_parts() {
 }
 
 #[test]
+fn chunks_within_shards_are_counted_as_far_as_the_array_reaches() {
+    let shard = r#"[{"name":"sharding_indexed","configuration":{"chunk_shape":[1],"codecs":["bytes"],
+        "index_codecs":[{"name":"bytes","configuration":{"endian":"little"}}]}}]"#;
+    let metadata = SIMPLE.replace("[4]", "[6]").replace(SHARDED, shard);
+    let (array, _) = open(&[("zarr.json", metadata.as_bytes())]).unwrap();
+    let store = written(&array, &[7, 9, 7, 9, 9, 7], &Heap::default(), &[]);
+    let count = |array: &Array| array.written_inner_chunks(&store, &[0], &mut Scratch::default()).unwrap();
+    assert_eq!((array.inner_chunk(), count(&array)), (Some(&[1][..]), 3));
+    let metadata = metadata.replace("\"shape\":[6]", "\"shape\":[5]");
+    let (shorter, _) = open(&[("zarr.json", metadata.as_bytes())]).unwrap();
+    assert_eq!((shorter.shape(), count(&shorter)), (&[5][..], 2));
+}
+
+#[test]
 fn codecs_that_do_not_fit_elements_are_refused() {
     let refused = |codecs: &str| {
         let metadata = SIMPLE.replace(SHARDED, codecs);
@@ -441,7 +456,7 @@ fn strings_are_written_and_read() {
     let texts = ["", "a", "\u{e9}t\u{e9}", "long ".repeat(999).leak(), "", "b", "", "", ""];
     let (mut heap, mut rows) = (Heap::<Infallible>::default(), Vec::new());
     for text in texts {
-        let slot = slot_of(Bytes::from_static(text.as_bytes()), &mut heap).unwrap();
+        let slot = heap.push_bytes(Bytes::from_static(text.as_bytes())).unwrap();
         rows.extend_from_slice(&slot.to_bytes());
     }
     let shard = r#"{"name":"sharding_indexed","configuration":{"chunk_shape":[1,2],"codecs":["vlen-utf8"],

@@ -1,24 +1,9 @@
 //! What a check says: findings, and their number by rule.
 
-use super::rule::{RULES, Rule};
+use super::rule::RULES;
 use crate::store::Key;
 use hyperslab_core::Severity;
-use std::collections::BTreeMap;
-
-/// What is checked, and how much is said.
-#[derive(Clone, Copy, Debug)]
-pub struct Options {
-    /// Whether each chunk is decoded, with the checksums that its codecs keep.
-    pub values: bool,
-    /// How many findings of one rule are given; the others are only counted.
-    pub most_per_rule: u64,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Options { values: false, most_per_rule: 100 }
-    }
-}
+use hyperslab_core::check::{self, Options, Rule, count};
 
 /// A fault, or something worth knowing.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -76,35 +61,26 @@ pub struct Summary {
 impl Summary {
     /// How many findings there were of one severity.
     pub fn count(&self, severity: Severity) -> u64 {
-        self.by_rule.iter().filter(|(rule, _)| rule.severity == severity).map(|(_, count)| count).sum()
+        count(&self.by_rule, severity)
     }
 }
 
-/// Takes findings and counts them.
-pub(super) struct Findings<'a> {
-    sink: &'a mut dyn FnMut(Finding),
-    most_per_rule: u64,
-    counts: BTreeMap<&'static str, u64>,
-}
+/// Takes what was found and makes findings of it.
+pub(super) struct Findings<'a>(check::Findings<'a, Finding>);
 
 impl<'a> Findings<'a> {
-    pub(super) fn new(most_per_rule: u64, sink: &'a mut dyn FnMut(Finding)) -> Self {
-        Findings { sink, most_per_rule, counts: BTreeMap::new() }
+    pub(super) fn new(options: &Options, sink: &'a mut dyn FnMut(Finding)) -> Self {
+        Findings(check::Findings::new(options, sink))
     }
 
     /// Counts a finding; whether it is wanted, or would only be dropped.
     pub(super) fn wants(&mut self, rule: &'static Rule) -> bool {
-        let count = self.counts.entry(rule.name).or_default();
-        *count = count.saturating_add(1);
-        *count <= self.most_per_rule
+        self.0.wants(rule)
     }
 
     /// Counts further findings that are not given.
     pub(super) fn count_more(&mut self, rule: &'static Rule, more: u64) {
-        if more > 0 {
-            let count = self.counts.entry(rule.name).or_default();
-            *count = count.saturating_add(more);
-        }
+        self.0.count_more(rule, more);
     }
 
     /// Counts a finding, and gives it if it is wanted.
@@ -117,7 +93,7 @@ impl<'a> Findings<'a> {
     /// Gives a finding that is wanted. The hint is the rule's unless `found` has one.
     pub(super) fn give(&mut self, rule: &'static Rule, found: Found<'_>) {
         let Found { object, key, place, message, hint } = found;
-        (self.sink)(Finding {
+        self.0.give(Finding {
             severity: rule.severity,
             rule: rule.name,
             object: object.map(|path| format!("/{path}")),
@@ -129,8 +105,7 @@ impl<'a> Findings<'a> {
     }
 
     pub(super) fn summary(&self, nodes: u64, chunks: u64) -> Summary {
-        let counted = RULES.iter().filter_map(|rule| Some((*rule, *self.counts.get(rule.name)?)));
-        Summary { by_rule: counted.collect(), nodes, chunks }
+        Summary { by_rule: self.0.by_rule(RULES), nodes, chunks }
     }
 }
 

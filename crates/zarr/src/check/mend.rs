@@ -4,6 +4,7 @@
 
 use crate::data_type::DataType;
 use crate::json::{Context, Json, Object};
+use crate::metadata::v3::{OF_ARRAYS, OF_GROUPS};
 use hyperslab_core::Limits;
 
 /// Gives a document a member that can be understood, and others that depend on it. False if there is none.
@@ -97,7 +98,7 @@ pub(super) fn contradiction(json: &mut Json) -> Option<(&'static str, &'static s
     let Json::Object(object) = json else { return None };
     let (says, foreign): (_, &[&str]) = match object.get("node_type").and_then(Json::as_str) {
         Some("group") => ("group", &OF_ARRAYS),
-        Some("array") => ("array", &["consolidated_metadata"]),
+        Some("array") => ("array", &OF_GROUPS),
         _ => return None,
     };
     let first = *foreign.iter().find(|name| object.get(name).is_some())?;
@@ -134,17 +135,6 @@ fn zero(object: &Object, limits: &Limits) -> Option<Json> {
     };
     data_type.emit_fill(&vec![0; size]).ok()
 }
-
-const OF_ARRAYS: [&str; 8] = [
-    "shape",
-    "data_type",
-    "chunk_grid",
-    "chunk_key_encoding",
-    "fill_value",
-    "codecs",
-    "dimension_names",
-    "storage_transformers",
-];
 
 /// Bytes of an element that are written out as numbers.
 const MOST_ZEROS: usize = 1 << 16;

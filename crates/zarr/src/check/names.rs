@@ -4,8 +4,8 @@
 
 use super::findings::Found;
 use super::{Checker, rule};
-use crate::metadata::{v2, v3};
-use crate::name::{Names, Reason};
+use crate::metadata::DOCUMENTS;
+use crate::name::{self, Reason};
 use crate::store::{EntryKind, Key};
 use hyperslab_core::ErrorKind;
 use std::collections::HashMap;
@@ -25,7 +25,7 @@ impl Listing {
 
 /// Whether a value of this name is a document, wherever it lies.
 pub(super) fn is_document(name: &str) -> bool {
-    matches!(name, v3::DOCUMENT | v2::ARRAY | v2::GROUP | v2::ATTRIBUTES | v2::CONSOLIDATED)
+    DOCUMENTS.contains(&name)
 }
 
 impl Checker<'_> {
@@ -93,7 +93,7 @@ impl Checker<'_> {
         if path.is_root() {
             return;
         }
-        let reason = Names::new().assign(name).ok().and_then(|assigned| assigned.reason);
+        let reason = name::forbids(name);
         let rule = match reason {
             Some(Reason::OnlyDots | Reason::Reserved) => &rule::RESERVED_NAME,
             Some(Reason::Document) if is_document(name) => &rule::RESERVED_NAME,

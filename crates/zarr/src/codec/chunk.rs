@@ -1,60 +1,21 @@
 //! Stored chunks: where their bytes come from, and how they are undone.
 
-use crate::store::{Key, Store};
+use super::room;
+use crate::store::Value;
 use bytes::Bytes;
 use hyperslab_codec::{Codec, Scratch, check_size, cut, decode, decode_within};
 use hyperslab_core::{Error, ErrorKind, Limits, Result};
-use std::ops::Range;
-
-/// Stored bytes, of which parts can be had.
-pub(crate) trait Source {
-    fn len(&self) -> u64;
-    fn part(&self, range: Range<u64>) -> Result<Bytes>;
-
-    /// Whether parts cost nothing.
-    fn is_at_hand(&self) -> bool {
-        false
-    }
-}
-
-/// A value of a store.
-pub(crate) struct Stored<'a> {
-    store: &'a dyn Store,
-    key: &'a Key,
-    len: u64,
-}
-
-impl<'a> Stored<'a> {
-    /// None if there is no such value.
-    pub(crate) fn find(store: &'a dyn Store, key: &'a Key) -> Result<Option<Stored<'a>>> {
-        Ok(store.size(key)?.map(|len| Stored { store, key, len }))
-    }
-}
-
-impl Source for Stored<'_> {
-    fn len(&self) -> u64 {
-        self.len
-    }
-
-    fn part(&self, range: Range<u64>) -> Result<Bytes> {
-        // The whole of a value is read as such: only then stores check what they know of it.
-        let bytes = match range == (0..self.len) {
-            true => self.store.read(self.key, self.len)?,
-            false => self.store.read_range(self.key, range)?,
-        };
-        bytes.ok_or_else(|| Error::not_found(format!("{} is gone", self.key)))
-    }
-}
+use std::ops::{Deref, Range};
 
 /// Bytes in hand.
 pub(super) struct InMemory(pub(super) Bytes);
 
-impl Source for InMemory {
-    fn len(&self) -> u64 {
+impl Value for InMemory {
+    fn size(&self) -> u64 {
         self.0.len() as u64
     }
 
-    fn is_at_hand(&self) -> bool {
+    fn has_cheap_parts(&self) -> bool {
         true
     }
 
@@ -63,29 +24,74 @@ impl Source for InMemory {
     }
 }
 
-/// All bytes of a chunk.
-pub(super) fn whole(source: &dyn Source, limits: &Limits) -> Result<Bytes> {
-    let len = source.len();
+/// The stored bytes of a chunk.
+pub(super) enum Stored<'b> {
+    /// In memory that is reused.
+    Lent(&'b [u8]),
+    Shared(Bytes),
+}
+
+impl Stored<'_> {
+    /// Reads all of a chunk.
+    pub(super) fn shared(value: &dyn Value, limits: &Limits) -> Result<Stored<'static>> {
+        let len = check_len(value, limits)?;
+        value.part(0..len).map(Stored::Shared)
+    }
+
+    /// The same to where others were before.
+    pub(super) fn lent<'b>(
+        value: &dyn Value,
+        limits: &Limits,
+        buffer: &'b mut Vec<u8>,
+    ) -> Result<Stored<'b>> {
+        let len = usize::try_from(check_len(value, limits)?).unwrap_or(usize::MAX);
+        let stored = room(buffer, len);
+        value.read(0, stored)?;
+        Ok(Stored::Lent(stored))
+    }
+}
+
+impl Deref for Stored<'_> {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        match self {
+            Stored::Lent(bytes) => bytes,
+            Stored::Shared(bytes) => bytes,
+        }
+    }
+}
+
+fn check_len(value: &dyn Value, limits: &Limits) -> Result<u64> {
+    let len = value.size();
     match len > limits.allocation {
         true => Err(Error::new(
             ErrorKind::LimitExceeded,
             format!("a chunk of {len} stored bytes (raise with --limit allocation=N)"),
         )),
-        false => source.part(0..len),
+        false => Ok(len),
     }
 }
 
 /// A chunk undone as far as that moves no bytes.
 pub(super) struct Undone<'c> {
     left: &'c [Codec],
-    bytes: Bytes,
+    bytes: Stored<'c>,
 }
 
 impl<'c> Undone<'c> {
     /// A chunk that was written through `codecs`.
-    pub(super) fn open(codecs: &'c [Codec], stored: Bytes) -> Result<Undone<'c>> {
-        let (left, cut) = cut(codecs, &stored)?;
-        let bytes = stored.slice_ref(cut);
+    pub(super) fn open(codecs: &'c [Codec], stored: Stored<'c>) -> Result<Undone<'c>> {
+        let (left, bytes) = match stored {
+            Stored::Lent(bytes) => {
+                let (left, bytes) = cut(codecs, bytes)?;
+                (left, Stored::Lent(bytes))
+            }
+            Stored::Shared(bytes) => {
+                let (left, cut) = cut(codecs, &bytes)?;
+                (left, Stored::Shared(bytes.slice_ref(cut)))
+            }
+        };
         Ok(Undone { left, bytes })
     }
 
@@ -122,7 +128,12 @@ impl<'c> Undone<'c> {
                 ErrorKind::LimitExceeded,
                 format!("{} bytes, at most {most}", self.bytes.len()),
             )),
-            Some(_) => return Ok(self.bytes.clone()),
+            Some(raw) => {
+                return Ok(match &self.bytes {
+                    Stored::Shared(bytes) => bytes.clone(),
+                    Stored::Lent(_) => Bytes::copy_from_slice(raw),
+                });
+            }
             None => {
                 let most = usize::try_from(most).unwrap_or(usize::MAX);
                 decode_within(self.left, &self.bytes, most, scratch).map(Bytes::from)

@@ -5,13 +5,13 @@
 //!
 //! Spec: numcodecs, zarr-extensions/codecs/bitround
 
-use super::room;
 use crate::data_type::{ByteOrder, DataType, Float, Layout};
 use crate::json::{Json, Object, Spot};
 use hyperslab_codec::{
     AsType, BitRound, Codec, Delta, FixedScaleOffset, Number, NumberKind, PackBits, Quantize, Scratch,
     decode, encode,
 };
+use hyperslab_core::memory::room;
 use hyperslab_core::nd::element_count;
 use hyperslab_core::{Error, Result};
 

@@ -55,7 +55,7 @@ impl Chain {
                 None => match name {
                     "transpose" => Next::Step(Step::Transpose(transpose::parse(codec, rank, &here)?)),
                     "bytes" => {
-                        let order = endian(codec, &here)?.or(order);
+                        let order = codec.endian(&here)?.or(order);
                         Next::ToBytes(ToBytes::Bytes(layout(&memory.data_type, order, &here)?))
                     }
                     "vlen-utf8" | "vlen-bytes" => Next::ToBytes(variable(name, &memory.data_type, &here)?),
@@ -167,20 +167,6 @@ fn parse_numcodecs(codec: &Extension, passing: &Passing, at: &Spot<'_>) -> Resul
             Some(id) => passing.parse(id, parameters, &inner),
             None => Ok(None),
         },
-    }
-}
-
-/// The order of bytes that the codec `bytes` says.
-pub(super) fn endian(codec: &Extension, at: &Spot<'_>) -> Result<Option<ByteOrder>> {
-    let inner = at.name("configuration");
-    let here = inner.name("endian");
-    let Some(json) = codec.configuration.as_ref().and_then(|members| members.get("endian")) else {
-        return Ok(None);
-    };
-    match json.text(&here)? {
-        "little" => Ok(Some(ByteOrder::Little)),
-        "big" => Ok(Some(ByteOrder::Big)),
-        other => Err(here.malformed(format!("{other:?}, expected \"little\" or \"big\""))),
     }
 }
 

@@ -4,15 +4,15 @@
 
 mod assemble;
 
-use super::chunk::InMemory;
-use super::parse::endian;
-use super::{Chain, Reader, Source, Undone, Writer};
+use super::chunk::{InMemory, Stored};
+use super::{Chain, Reader, Undone, Writer};
 use crate::data_type::{ByteOrder, DataType};
 use crate::json::Spot;
 use crate::metadata::Extension;
+use crate::store::Value;
 use bytes::Bytes;
 use hyperslab_codec::{Checksum, ChecksumAlgorithm, Codec};
-use hyperslab_core::nd::{Planes, Region, element_count, gather};
+use hyperslab_core::nd::{Planes, Region, advance, element_count, gather};
 use hyperslab_core::{Error, ErrorKind, Result};
 use std::ops::Range;
 
@@ -69,7 +69,7 @@ impl Sharding {
     /// and the inner chunks that are needed are looked at.
     pub(super) fn read(
         &self,
-        source: &dyn Source,
+        value: &dyn Value,
         (start, shape): (&[u64], &[u64]),
         region: &Region,
         out: &mut Planes<'_>,
@@ -85,47 +85,67 @@ impl Sharding {
             let steps = at(&part.count).saturating_sub(1).saturating_mul(at(&part.step));
             spans.push(first / inner..first.saturating_add(steps) / inner + 1);
         }
+        let widths: Vec<u64> = spans.iter().map(|span| span.end - span.start).collect();
         // Most of a shard is read at once: each part of a value may cost as much as all of it.
-        let wanted = spans.iter().fold(2_u64, |count, span| count.saturating_mul(span.end - span.start));
+        let wanted = widths.iter().fold(2_u64, |count, width| count.saturating_mul(*width));
         let is_most = element_count(&counts).is_some_and(|count| wanted >= count);
-        if is_most && !source.is_at_hand() && source.len() <= MOST_AT_ONCE.min(reader.limits.allocation) {
-            let shard = InMemory(source.part(0..source.len())?);
+        if is_most && !value.has_cheap_parts() && value.size() <= MOST_AT_ONCE.min(reader.limits.allocation) {
+            let shard = InMemory(value.part(0..value.size())?);
             return self.read(&shard, (start, shape), region, out, reader);
         }
-        let index = self.index(source, &counts, reader)?;
-        let mut place: Vec<u64> = spans.iter().map(|span| span.start).collect();
+        let index = self.index(value, &counts, reader)?;
+        let mut steps = vec![0; spans.len()];
         loop {
             let mut number = 0_u64;
-            let mut inner_start = Vec::with_capacity(place.len());
-            for (((index, count), inner), start) in
-                place.iter().zip(&counts).zip(&self.inner_shape).zip(start)
-            {
-                number = number.saturating_mul(*count).saturating_add(*index);
+            let mut inner_start = Vec::with_capacity(spans.len());
+            let places = spans.iter().zip(&steps).map(|(span, step)| span.start + step);
+            for (((index, count), inner), start) in places.zip(&counts).zip(&self.inner_shape).zip(start) {
+                number = number.saturating_mul(*count).saturating_add(index);
                 inner_start.push(start.saturating_add(index.saturating_mul(*inner)));
             }
             let inner_box = (inner_start.as_slice(), self.inner_shape.as_slice());
             if let Some(mut overlap) = out.overlap(inner_box.0, inner_box.1, region, self.chain.row)? {
-                match self.entry(&index, number, source.len())? {
+                match self.entry(&index, number, value.size())? {
                     None => overlap.fill(reader.fill)?,
                     Some(range) => {
-                        let inner = Within { source, range };
+                        let inner = Within { value, range };
                         self.chain.read(&inner, inner_box, region, out, reader)?;
                     }
                 }
             }
-            // The next one, the last dimension first.
-            let next = place.iter_mut().zip(&spans).rev().find_map(|(index, span)| {
-                *index += 1;
-                if *index < span.end {
-                    return Some(());
-                }
-                *index = span.start;
-                None
-            });
-            if next.is_none() {
+            if !advance(&mut steps, &widths) {
                 return Ok(());
             }
         }
+    }
+
+    /// How many inner chunks of a shard of `shape` were written, of those with elements before `end`.
+    pub(super) fn written(
+        &self,
+        value: &dyn Value,
+        (shape, end): (&[u64], &[u64]),
+        reader: &mut Reader<'_>,
+    ) -> Result<u64> {
+        let counts = self.counts(shape)?;
+        let index = self.index(value, &counts, reader)?;
+        let mut place = vec![0_u64; counts.len()];
+        let mut written = 0;
+        for number in 0..element_count(&counts).unwrap_or_default() {
+            let starts = place.iter().zip(&self.inner_shape).map(|(at, size)| at.saturating_mul(*size));
+            if starts.zip(end).all(|(start, end)| start < *end)
+                && self.entry(&index, number, value.size())?.is_some()
+            {
+                written += 1;
+            }
+            for (at, count) in place.iter_mut().zip(&counts).rev() {
+                *at += 1;
+                if *at < *count {
+                    break;
+                }
+                *at = 0;
+            }
+        }
+        Ok(written)
     }
 
     /// Encodes the rows of a whole shard. Inner chunks of nothing but the fill value are left out.
@@ -135,18 +155,12 @@ impl Sharding {
         let inner_len = element_count(&self.inner_shape).and_then(|count| usize::try_from(count).ok());
         let inner_len = inner_len.and_then(|len| len.checked_mul(row)).filter(|len| *len <= rows.len());
         let mut inner = vec![0; inner_len.unwrap_or_default()];
-        let mut place = vec![0_u64; counts.len()];
+        let (mut place, mut encoded) = (vec![0_u64; counts.len()], Vec::new());
         for _ in 0..element_count(&counts).unwrap_or_default() {
             let start: Vec<u64> = place.iter().zip(&self.inner_shape).map(|(at, size)| at * size).collect();
             gather(rows, &all, &mut inner, &start, &self.inner_shape, row)?;
-            shard.push(self.chain.encode(&inner, &self.inner_shape, writer)?.as_deref());
-            for (at, count) in place.iter_mut().zip(&counts).rev() {
-                *at += 1;
-                if *at < *count {
-                    break;
-                }
-                *at = 0;
-            }
+            shard.push(self.chain.encode(&inner, &self.inner_shape, &mut encoded, writer)?.as_deref());
+            advance(&mut place, &counts);
         }
         shard.finish(writer.scratch)
     }
@@ -165,8 +179,8 @@ impl Sharding {
     }
 
     /// The index, without its checksum.
-    fn index(&self, source: &dyn Source, counts: &[u64], reader: &mut Reader<'_>) -> Result<Bytes> {
-        let len = source.len();
+    fn index(&self, value: &dyn Value, counts: &[u64], reader: &mut Reader<'_>) -> Result<Bytes> {
+        let len = value.size();
         let sums = 4 * self.index_codecs.len() as u64;
         let size = counts.iter().try_fold(16_u64, |size, count| size.checked_mul(*count));
         let size = size.and_then(|size| size.checked_add(sums)).filter(|size| *size <= len);
@@ -179,8 +193,8 @@ impl Sharding {
             let detail = format!("a shard index of {size} bytes (raise with --limit allocation=N)");
             return Err(Error::new(ErrorKind::LimitExceeded, detail));
         }
-        let stored = source.part(if self.index_at_end { len - size..len } else { 0..size })?;
-        Undone::open(&self.index_codecs, stored)?.decode(size, reader.scratch)
+        let stored = value.part(if self.index_at_end { len - size..len } else { 0..size })?;
+        Undone::open(&self.index_codecs, Stored::Shared(stored))?.decode(size, reader.scratch)
     }
 
     /// Where inner chunk `number` lies; none if it was never written.
@@ -216,7 +230,7 @@ fn index_form(codecs: &[Extension], at: &Spot<'_>) -> Result<(ByteOrder, Vec<Cod
         return Err(at.unsupported(format!("index codecs {names:?}, expected bytes and perhaps crc32c")));
     };
     let here = at.index(0);
-    let order = endian(first, &here)?;
+    let order = first.endian(&here)?;
     let order = order.ok_or_else(|| here.malformed("no endian, which the index needs"))?;
     let sum = Checksum { algorithm: ChecksumAlgorithm::Crc32c, at_start: false };
     Ok((order, sums.iter().map(|_| sum.into()).collect()))
@@ -224,28 +238,41 @@ fn index_form(codecs: &[Extension], at: &Spot<'_>) -> Result<(ByteOrder, Vec<Cod
 
 /// A part of a shard.
 struct Within<'a> {
-    source: &'a dyn Source,
+    value: &'a dyn Value,
     range: Range<u64>,
 }
 
-impl Source for Within<'_> {
-    fn len(&self) -> u64 {
-        self.range.end.saturating_sub(self.range.start)
-    }
-
-    fn is_at_hand(&self) -> bool {
-        self.source.is_at_hand()
-    }
-
-    fn part(&self, range: Range<u64>) -> Result<Bytes> {
+impl Within<'_> {
+    /// Where a part of it ends in the shard.
+    fn end(&self, range: &Range<u64>) -> Result<u64> {
         let end = self.range.start.saturating_add(range.end);
         if range.start > range.end || end > self.range.end {
             return Err(Error::malformed(format!(
                 "bytes {range:?} of an inner chunk of {} bytes",
-                self.len()
+                self.size()
             )));
         }
-        self.source.part(self.range.start.saturating_add(range.start)..end)
+        Ok(end)
+    }
+}
+
+impl Value for Within<'_> {
+    fn size(&self) -> u64 {
+        self.range.end.saturating_sub(self.range.start)
+    }
+
+    fn has_cheap_parts(&self) -> bool {
+        self.value.has_cheap_parts()
+    }
+
+    fn part(&self, range: Range<u64>) -> Result<Bytes> {
+        let end = self.end(&range)?;
+        self.value.part(self.range.start.saturating_add(range.start)..end)
+    }
+
+    fn read(&self, start: u64, out: &mut [u8]) -> Result<()> {
+        self.end(&(start..start.saturating_add(out.len() as u64)))?;
+        self.value.read(self.range.start.saturating_add(start), out)
     }
 }
 

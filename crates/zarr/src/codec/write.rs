@@ -3,7 +3,7 @@
 use super::variable::pointed_to;
 use super::{Chain, Step, ToBytes, transpose};
 use bytes::Bytes;
-use hyperslab_codec::{Scratch, encode};
+use hyperslab_codec::{Scratch, encode_to};
 use hyperslab_core::nd::element_count;
 use hyperslab_core::{Error, Result};
 use std::borrow::Cow;
@@ -19,11 +19,12 @@ pub(crate) struct Writer<'a> {
 
 impl Chain {
     /// Encodes the rows of a whole chunk; none if all elements are the fill value, so that nothing need be stored.
-    /// Where nothing is to be done they are the rows themselves.
+    /// They are in `out` or, where nothing is to be done, the rows themselves.
     pub(crate) fn encode<'r>(
         &self,
         rows: &'r [u8],
         shape: &[u64],
+        out: &'r mut Vec<u8>,
         writer: &mut Writer<'_>,
     ) -> Result<Option<Cow<'r, [u8]>>> {
         let expected = element_count(shape).and_then(|count| count.checked_mul(self.row as u64));
@@ -53,7 +54,10 @@ impl Chain {
         };
         Ok(Some(match (raw, self.codecs.as_slice()) {
             (raw, []) => raw,
-            (raw, codecs) => Cow::Owned(encode(codecs, &raw, writer.scratch)?),
+            (raw, codecs) => {
+                encode_to(codecs, &raw, out, writer.scratch)?;
+                Cow::Borrowed(out)
+            }
         }))
     }
 

@@ -54,6 +54,11 @@ impl Float {
         NAMES.iter().find(|(found, _)| *found == name).map(|(_, float)| *float)
     }
 
+    /// All formats.
+    pub fn all() -> impl Iterator<Item = Float> {
+        NAMES.iter().map(|(_, float)| *float)
+    }
+
     /// Bytes of one number; those of less than eight bits take a whole one.
     pub fn bytes(self) -> u8 {
         match self {

@@ -1,6 +1,6 @@
 //! What can be told of a node whose documents cannot be read.
 
-use super::{Documents, Hierarchy};
+use super::Hierarchy;
 use crate::json::{Json, Object};
 use crate::metadata::{v2, v3};
 use crate::store::Key;
@@ -18,10 +18,7 @@ pub struct Remains {
 impl Remains {
     /// What the documents of `path` tell in spite of what is wrong with them.
     pub(super) fn of(hierarchy: &Hierarchy, path: &Key) -> Remains {
-        let documents: &dyn Documents = match &hierarchy.consolidated {
-            Some(consolidated) => &**consolidated,
-            None => hierarchy,
-        };
+        let documents = hierarchy.documents();
         let object = |name| -> Option<Object> {
             let found = documents.document(path, name).ok()??;
             found.as_object().cloned()

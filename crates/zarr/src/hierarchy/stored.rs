@@ -1,7 +1,7 @@
 //! How many bytes nodes take in their store.
 
 use super::{Hierarchy, Metadata, Node};
-use crate::metadata::{ChunkKeyEncoding, Separator, v3};
+use crate::metadata::v3;
 use crate::store::{EntryKind, Key};
 use hyperslab_core::Result;
 
@@ -25,7 +25,7 @@ impl Hierarchy {
     /// If the store cannot be listed.
     pub fn chunk_bytes(&self, node: &Node) -> Result<u64> {
         let mut sum = 0_u64;
-        self.chunks(node, &mut |size| {
+        self.chunks(node, &mut |_, size| {
             sum = sum.saturating_add(size);
             true
         })?;
@@ -38,26 +38,31 @@ impl Hierarchy {
     /// If the store cannot be listed.
     pub fn has_chunks(&self, node: &Node) -> Result<bool> {
         let mut found = false;
-        self.chunks(node, &mut |_| {
+        self.chunks(node, &mut |_, _| {
             found = true;
             false
         })?;
         Ok(found)
     }
 
-    fn chunks(&self, node: &Node, visit: &mut dyn FnMut(u64) -> bool) -> Result<()> {
-        let keys = match &node.metadata {
-            Metadata::V3(v3::NodeMetadata::Array(array)) => *array.chunk_key_encoding,
-            Metadata::V2Array { array, .. } => array.chunk_key_encoding(),
+    /// Visits the chunks of an array that are stored, by index and bytes and in no order, until `visit` has seen
+    /// enough. Some may lie past the array's end, where it was longer once.
+    ///
+    /// # Errors
+    /// If the store cannot be listed.
+    pub fn chunks(&self, node: &Node, visit: &mut dyn FnMut(&[u64], u64) -> bool) -> Result<()> {
+        let (keys, rank) = match &node.metadata {
+            Metadata::V3(v3::NodeMetadata::Array(array)) => (*array.chunk_key_encoding, array.shape.len()),
+            Metadata::V2Array { array, .. } => (array.chunk_key_encoding(), array.shape.len()),
             _ => return Ok(()),
         };
         let own = match node.path.is_root() {
             true => 0,
             false => node.path.as_str().len() + 1,
         };
-        self.values(&node.path, &mut |key, size| match key.as_str().get(own..) {
-            Some(inner) if may_be_chunk(inner, keys) => visit(size),
-            _ => true,
+        self.values(&node.path, &mut |key, size| {
+            let index = key.as_str().get(own..).and_then(|inner| keys.decode(inner, rank));
+            index.is_none_or(|index| visit(&index, size))
         })
     }
 
@@ -81,25 +86,5 @@ impl Hierarchy {
             }
         }
         Ok(())
-    }
-}
-
-/// Whether a key below an array looks like that of a chunk, and not of a document or of what somebody put there.
-fn may_be_chunk(key: &str, keys: ChunkKeyEncoding) -> bool {
-    let (index, separator) = match keys {
-        ChunkKeyEncoding::Default(separator) => match key.strip_prefix('c') {
-            Some("") => return true,
-            Some(rest) => match rest.strip_prefix(separator.text()) {
-                Some(index) => (index, separator),
-                None => return false,
-            },
-            None => return false,
-        },
-        ChunkKeyEncoding::V2(separator) => (key, separator),
-    };
-    let place = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    match separator {
-        Separator::Dot => index.split('.').all(place),
-        Separator::Slash => index.split('/').all(place),
     }
 }

@@ -56,6 +56,22 @@ impl ChunkKeyEncoding {
         key
     }
 
+    /// The index of the chunk of an array of `rank` dimensions that a key, relative to the array, is of; none for
+    /// the keys of documents and of what somebody put there.
+    pub fn decode(self, key: &str, rank: usize) -> Option<Vec<u64>> {
+        let (index, separator) = match self {
+            ChunkKeyEncoding::Default(_) if rank == 0 => return (key == "c").then(Vec::new),
+            ChunkKeyEncoding::V2(_) if rank == 0 => return (key == "0").then(Vec::new),
+            ChunkKeyEncoding::Default(separator) => {
+                (key.strip_prefix('c')?.strip_prefix(separator.text())?, separator)
+            }
+            ChunkKeyEncoding::V2(separator) => (key, separator),
+        };
+        let place = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse().ok())?;
+        let index: Vec<u64> = index.split(separator.text()).map(place).collect::<Option<_>>()?;
+        (index.len() == rank).then_some(index)
+    }
+
     pub(crate) fn parse(json: &Json, at: &Spot<'_>) -> Result<ChunkKeyEncoding> {
         let extension = Extension::parse(json, at)?;
         extension.check_understood(at)?;

@@ -2,6 +2,7 @@
 //!
 //! Spec: Zarr v3 "Extension definition"
 
+use crate::data_type::ByteOrder;
 use crate::json::{Context, Json, Object, Spot};
 use hyperslab_core::{Limits, Result};
 
@@ -95,6 +96,20 @@ impl Extension {
         self.configuration
             .as_ref()
             .ok_or_else(|| at.malformed(format!("{:?} without a configuration", self.name)))
+    }
+
+    /// The order of bytes that the codec `bytes` says.
+    pub(crate) fn endian(&self, at: &Spot<'_>) -> Result<Option<ByteOrder>> {
+        let inner = at.name("configuration");
+        let here = inner.name("endian");
+        let Some(json) = self.configuration.as_ref().and_then(|members| members.get("endian")) else {
+            return Ok(None);
+        };
+        match json.text(&here)? {
+            "little" => Ok(Some(ByteOrder::Little)),
+            "big" => Ok(Some(ByteOrder::Big)),
+            other => Err(here.malformed(format!("{other:?}, expected \"little\" or \"big\""))),
+        }
     }
 
     /// Refuses `must_understand` of false, where the specification does not have it.

@@ -512,3 +512,20 @@ fn value() -> impl Strategy<Value = Json> {
         ]
     })
 }
+
+#[test]
+fn keys_of_chunks_are_read_as_they_are_written_and_no_others() {
+    use super::{ChunkKeyEncoding, Separator};
+    for separator in [Separator::Dot, Separator::Slash] {
+        for keys in [ChunkKeyEncoding::Default(separator), ChunkKeyEncoding::V2(separator)] {
+            for index in [&[][..], &[0], &[17, 0, 3]] {
+                let key = keys.encode(index);
+                assert_eq!(keys.decode(&key, index.len()).as_deref(), Some(index), "{key}");
+                assert_eq!(keys.decode(&key, index.len() + 2).as_deref(), None, "{key}");
+            }
+            for key in ["", "c", "c/", "x", "c/-1", "c.+1", "zarr.json", "0/x", "99999999999999999999"] {
+                assert_eq!(keys.decode(key, 1), None, "{key}");
+            }
+        }
+    }
+}

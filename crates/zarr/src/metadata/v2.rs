@@ -25,6 +25,9 @@ pub const ATTRIBUTES: &str = ".zattrs";
 /// The document with copies of all others.
 pub const CONSOLIDATED: &str = ".zmetadata";
 
+/// The attribute in which xarray and others keep the names of dimensions.
+pub const DIMENSION_NAMES: &str = "_ARRAY_DIMENSIONS";
+
 /// Parses `.zattrs`.
 ///
 /// # Errors

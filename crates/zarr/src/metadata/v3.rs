@@ -7,8 +7,10 @@ mod consolidated;
 mod group;
 
 pub use array::ArrayMetadata;
+pub(crate) use array::OF_ARRAYS;
 pub use consolidated::ConsolidatedMetadata;
 pub use group::GroupMetadata;
+pub(crate) use group::OF_GROUPS;
 
 use crate::json::{Context, Json, Object, Spot};
 use hyperslab_core::{Limits, Result};
@@ -86,3 +88,6 @@ fn insert_all(members: &Object, into: &mut Object) {
         into.insert(name, value.clone());
     }
 }
+
+/// Members that arrays and groups have.
+const OF_ALL: [&str; 3] = ["zarr_format", "node_type", "attributes"];

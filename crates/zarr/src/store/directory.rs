@@ -6,7 +6,7 @@ mod write;
 
 pub use write::DirectoryWriter;
 
-use super::{Entry, EntryKind, Key, Store, check_most, past_end};
+use super::{Entry, EntryKind, Key, Store, Value, check_most, past_end};
 use bytes::Bytes;
 use hyperslab_core::{Error, Result};
 use std::collections::HashSet;
@@ -43,7 +43,7 @@ impl DirectoryStore {
     }
 
     /// The path of what is under `key`, without symbolic links, and what it is; none if there is nothing.
-    fn find(&self, key: &Key) -> Result<Option<(PathBuf, Metadata)>> {
+    fn locate(&self, key: &Key) -> Result<Option<(PathBuf, Metadata)>> {
         let path = self.root.join(key.as_str());
         let (parent, _) = key.as_str().rsplit_once('/').unwrap_or_default();
         if self.is_plain(parent) {
@@ -96,7 +96,7 @@ impl DirectoryStore {
 
     fn open_value(&self, key: &Key) -> Result<Option<(File, Metadata)>> {
         // Asked before opening: opening a device can have effects.
-        let Some((path, found)) = self.find(key)? else { return Ok(None) };
+        let Some((path, found)) = self.locate(key)? else { return Ok(None) };
         if found.is_dir() {
             return Ok(None);
         }
@@ -121,7 +121,7 @@ impl DirectoryStore {
         }
         let name = entry.file_name();
         let Some(name) = name.to_str() else { return Ok(EntryKind::Refused(NOT_UNICODE)) };
-        let found = match self.find(&prefix.join(name)?) {
+        let found = match self.locate(&prefix.join(name)?) {
             Ok(Some((_, found))) => found,
             Ok(None) => return Ok(EntryKind::Refused("leads to nothing")),
             Err(_) => return Ok(EntryKind::Refused("leads out of the store or in a circle")),
@@ -136,34 +136,35 @@ impl DirectoryStore {
 
 impl Store for DirectoryStore {
     fn size(&self, key: &Key) -> Result<Option<u64>> {
-        let found = self.find(key)?;
+        let found = self.locate(key)?;
         Ok(found.filter(|(_, found)| found.is_file()).map(|(_, found)| found.len()))
     }
 
     fn read(&self, key: &Key, most: u64) -> Result<Option<Bytes>> {
-        let Some((mut file, found)) = self.open_value(key)? else { return Ok(None) };
+        let Some((file, found)) = self.open_value(key)? else { return Ok(None) };
         check_most(found.len(), most, key)?;
-        read_exactly(&mut file, found.len()).map(Some)
+        OpenFile { file, size: found.len(), key }.part(0..found.len()).map(Some)
     }
 
     fn read_range(&self, key: &Key, range: Range<u64>) -> Result<Option<Bytes>> {
-        let Some((mut file, found)) = self.open_value(key)? else { return Ok(None) };
-        let Some(len) = range.end.checked_sub(range.start).filter(|_| range.end <= found.len()) else {
-            return Err(past_end(&range, found.len(), key));
-        };
-        file.seek(SeekFrom::Start(range.start))?;
-        read_exactly(&mut file, len).map(Some)
+        let Some(value) = self.find(key)? else { return Ok(None) };
+        value.part(range).map(Some)
+    }
+
+    fn find<'a>(&'a self, key: &'a Key) -> Result<Option<Box<dyn Value + 'a>>> {
+        let Some((file, found)) = self.open_value(key)? else { return Ok(None) };
+        Ok(Some(Box::new(OpenFile { file, size: found.len(), key })))
     }
 
     fn resolve(&self, key: &Key) -> Result<Option<Key>> {
-        let Some((path, _)) = self.find(key)? else { return Ok(None) };
+        let Some((path, _)) = self.locate(key)? else { return Ok(None) };
         let inner = path.strip_prefix(&self.root).ok().and_then(Path::to_str);
         let inner = inner.ok_or_else(|| Error::malformed(format!("{key} {NOT_UNICODE}")))?;
         Key::new(&inner.replace(std::path::MAIN_SEPARATOR, "/")).map(Some)
     }
 
     fn list(&self, prefix: &Key) -> Result<Vec<Entry>> {
-        let Some((path, _)) = self.find(prefix)? else { return Ok(Vec::new()) };
+        let Some((path, _)) = self.locate(prefix)? else { return Ok(Vec::new()) };
         let items = match fs::read_dir(path) {
             Ok(items) => items,
             Err(e) if is_nothing(&e) => return Ok(Vec::new()),
@@ -187,6 +188,42 @@ impl Store for DirectoryStore {
     }
 }
 
+/// A value whose file is open.
+struct OpenFile<'a> {
+    file: File,
+    size: u64,
+    key: &'a Key,
+}
+
+impl Value for OpenFile<'_> {
+    fn size(&self) -> u64 {
+        self.size
+    }
+
+    fn part(&self, range: Range<u64>) -> Result<Bytes> {
+        let len = range.end.checked_sub(range.start).filter(|_| range.end <= self.size);
+        let len = len.ok_or_else(|| past_end(&range, self.size, self.key))?;
+        let len = usize::try_from(len).map_err(|_| Error::malformed(format!("a value of {len} bytes")))?;
+        let mut bytes = vec![0; len];
+        self.read(range.start, &mut bytes)?;
+        Ok(bytes.into())
+    }
+
+    fn read(&self, start: u64, out: &mut [u8]) -> Result<()> {
+        let end = start.saturating_add(out.len() as u64);
+        if end > self.size {
+            return Err(past_end(&(start..end), self.size, self.key));
+        }
+        let mut file = &self.file;
+        file.seek(SeekFrom::Start(start))?;
+        Ok(file.read_exact(out)?)
+    }
+
+    fn has_cheap_parts(&self) -> bool {
+        true
+    }
+}
+
 fn check_regular(found: &Metadata, key: &Key) -> Result<()> {
     match found.is_file() {
         true => Ok(()),
@@ -196,13 +233,6 @@ fn check_regular(found: &Metadata, key: &Key) -> Result<()> {
 
 fn is_nothing(e: &io::Error) -> bool {
     matches!(e.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
-}
-
-fn read_exactly(file: &mut File, len: u64) -> Result<Bytes> {
-    let len = usize::try_from(len).map_err(|_| Error::malformed(format!("a value of {len} bytes")))?;
-    let mut bytes = vec![0; len];
-    file.read_exact(&mut bytes)?;
-    Ok(bytes.into())
 }
 
 /// Opening a FIFO waits for a writer unless told not to.

@@ -6,17 +6,17 @@ use super::hierarchy::Register;
 use super::{ArrayDefinition, ArrayDocuments, Version};
 use crate::array::Array;
 use crate::codec::{Chain, Writer};
+use crate::data_type::ByteOrder;
 use crate::hierarchy::Node;
 use crate::json::Json;
-use crate::metadata::{v2, v3};
+use crate::metadata::DOCUMENTS;
 use crate::name::Reason;
-use crate::store::{Key, WritableStore};
+use crate::store::{EntryKind, Key, WritableStore};
 use bytes::Bytes;
-use hyperslab_codec::Scratch;
-use hyperslab_core::nd::{Chunk, ChunkGrid, Region, element_count, fill_rows, scatter};
-use hyperslab_core::rows::{Heap, Slot};
+use hyperslab_codec::{Codec, Scratch};
+use hyperslab_core::nd::{Chunk, ChunkGrid, Region, element_bytes, element_count, fill_rows, scatter};
+use hyperslab_core::rows::Heap;
 use hyperslab_core::{Error, Limits, Result};
-use std::borrow::Cow;
 use std::sync::Arc;
 
 /// An array being written, by many threads at once. It is none until [`ArrayWriter::finish`]: its documents come
@@ -26,6 +26,7 @@ pub struct ArrayWriter {
     array: Array,
     documents: Vec<(&'static str, Json)>,
     stores_fill: bool,
+    byte_order: ByteOrder,
     pub(super) reason: Option<Reason>,
     warnings: Vec<String>,
     /// Where it is kept what arrays are finished.
@@ -45,12 +46,19 @@ impl ArrayWriter {
         definition: &ArrayDefinition,
     ) -> Result<ArrayWriter> {
         let ArrayDocuments { metadata, documents, warnings } = definition.documents(version)?;
-        // What the caller holds is no file that we mistrust.
-        let limits = Limits { allocation: u64::MAX, ..Limits::default() };
-        let array = Array::new(&Node { path: path.clone(), metadata }, &limits)?;
+        let array = Array::new(&Node { path: path.clone(), metadata }, &Limits::of_any_size())?;
         remove_documents(&*store, path)?;
-        let stores_fill = definition.stores_fill();
-        Ok(ArrayWriter { store, array, documents, stores_fill, reason: None, warnings, register: None })
+        let (stores_fill, byte_order) = (definition.stores_fill(), definition.stored_order());
+        Ok(ArrayWriter {
+            store,
+            array,
+            documents,
+            stores_fill,
+            byte_order,
+            reason: None,
+            warnings,
+            register: None,
+        })
     }
 
     /// Where it lies in the store.
@@ -124,13 +132,21 @@ impl ArrayWriter {
             let e = Error::invalid(format!("{} bytes for a chunk of {shape:?} rows of {row}", rows.len()));
             return Err(self.tell(e, &key));
         };
-        let encoded = self.encode(self.array.chain(), &chunk.shape, rows, heap, scratch);
-        encoded.and_then(|bytes| self.store_chunk(&key, bytes.as_deref())).map_err(|e| self.tell(e, &key))
+        let written = self.encode(self.array.chain(), &chunk.shape, (rows, heap), scratch, |bytes| {
+            self.store_chunk(&key, bytes)
+        });
+        written.map_err(|e| self.tell(e, &key))
     }
 
     /// The shape of the chunks within a shard, if there are shards.
     pub fn inner_shape(&self) -> Option<&[u64]> {
         self.array.chain().inner().map(|(shape, _)| shape)
+    }
+
+    /// The order of bytes and what chunks pass after it, where chunks are nothing but their elements in order, as
+    /// other formats store them too; none otherwise.
+    pub fn plain_codecs(&self) -> Option<(ByteOrder, &[Codec])> {
+        self.array.chain().plain_codecs().map(|codecs| (self.byte_order, codecs))
     }
 
     /// Encodes a chunk within a shard: the rows of `within`, which is its shape or, at the end of the array, less
@@ -147,13 +163,14 @@ impl ArrayWriter {
         scratch: &mut Scratch,
     ) -> Result<Option<Bytes>> {
         let (shape, chain) = self.array.chain().inner().ok_or_else(no_shards)?;
-        let encoded = if shape == within {
-            self.encode(chain, shape, rows, &heap.buffers, scratch)?.map(Cow::into_owned)
+        let padded;
+        let (rows, heap) = if shape == within {
+            (rows, heap.buffers.as_slice())
         } else {
-            let (rows, heap) = self.padded(shape, within, rows, &heap.buffers)?;
-            self.encode(chain, shape, &rows, &heap, scratch)?.map(Cow::into_owned)
+            padded = self.padded(shape, within, rows, &heap.buffers)?;
+            (padded.0.as_slice(), padded.1.as_slice())
         };
-        Ok(encoded.map(Bytes::from))
+        self.encode(chain, shape, (rows, heap), scratch, |bytes| Ok(bytes.map(Bytes::copy_from_slice)))
     }
 
     /// Writes a shard of chunks that are encoded already, row-major, none where nothing is stored: those past the
@@ -206,6 +223,28 @@ impl ArrayWriter {
         Ok(())
     }
 
+    /// Takes back all chunks that were written, as far as the store can: nothing is left that is an array.
+    ///
+    /// # Errors
+    /// What the store says.
+    pub fn abandon(&self) -> Result<()> {
+        if let Some(register) = &self.register {
+            register.abandon(self.path());
+        }
+        let mut prefixes = vec![self.path().clone()];
+        while let Some(prefix) = prefixes.pop() {
+            for entry in self.store.list(&prefix)? {
+                let key = prefix.join(&entry.name)?;
+                match entry.kind {
+                    EntryKind::Value => drop(self.store.delete(&key)?),
+                    EntryKind::Prefix => prefixes.push(key),
+                    EntryKind::Alias | EntryKind::Refused(_) => {}
+                }
+            }
+        }
+        Ok(())
+    }
+
     fn store_chunk(&self, key: &Key, bytes: Option<&[u8]>) -> Result<Option<u64>> {
         match bytes {
             Some(bytes) => self.store.put(key, bytes).map(|()| Some(bytes.len() as u64)),
@@ -213,16 +252,21 @@ impl ArrayWriter {
         }
     }
 
-    fn encode<'r>(
+    /// Encodes a chunk in memory of the scratch, for `take` to use there.
+    fn encode<T>(
         &self,
         chain: &Chain,
         shape: &[u64],
-        rows: &'r [u8],
-        heap: &[Bytes],
+        (rows, heap): (&[u8], &[Bytes]),
         scratch: &mut Scratch,
-    ) -> Result<Option<Cow<'r, [u8]>>> {
+        take: impl FnOnce(Option<&[u8]>) -> Result<T>,
+    ) -> Result<T> {
         let fill = (!self.stores_fill).then_some(self.fill());
-        chain.encode(rows, shape, &mut Writer { fill, heap, scratch })
+        let mut out = std::mem::take(&mut scratch.buffers.stored);
+        let encoded = chain.encode(rows, shape, &mut out, &mut Writer { fill, heap, scratch });
+        let taken = encoded.and_then(|bytes| take(bytes.as_deref()));
+        scratch.buffers.stored = out;
+        taken
     }
 
     /// The chunk, and the shape of its part within the array.
@@ -249,22 +293,21 @@ impl ArrayWriter {
         rows: &[u8],
         heap: &[Bytes],
     ) -> Result<(Vec<u8>, Vec<Bytes>)> {
-        let mut heap = heap.to_vec();
+        let mut own = Heap::<()>::default();
+        own.buffers.extend_from_slice(heap);
         let slot;
         let row = match self.array.data_type().stored_size() {
             Some(_) => self.fill(),
             None => {
-                slot = slot_of(self.fill(), &mut heap)?.to_bytes();
+                slot = own.push_bytes(Bytes::copy_from_slice(self.fill()))?.to_bytes();
                 slot.as_slice()
             }
         };
-        let count = element_count(shape).and_then(|count| usize::try_from(count).ok());
-        let len = count.and_then(|count| count.checked_mul(self.row_size()));
-        let mut padded = vec![0; len.ok_or_else(|| Error::invalid("a chunk beyond all memory"))?];
+        let mut padded = vec![0; element_bytes(shape, self.row_size())?];
         fill_rows(row, &mut padded)?;
         let start = vec![0; shape.len()];
         scatter(rows, &start, within, &Region::all(shape), &mut padded, self.row_size())?;
-        Ok((padded, heap))
+        Ok((padded, own.buffers))
     }
 
     fn tell(&self, e: Error, key: &Key) -> Error {
@@ -282,7 +325,7 @@ pub(super) fn remove_documents(store: &dyn WritableStore, path: &Key) -> Result<
     if store.list(path)?.is_empty() {
         return Ok(());
     }
-    for name in [v3::DOCUMENT, v2::CONSOLIDATED, v2::ARRAY, v2::GROUP, v2::ATTRIBUTES] {
+    for name in DOCUMENTS {
         store.delete(&path.join(name)?)?;
     }
     Ok(())
@@ -290,12 +333,4 @@ pub(super) fn remove_documents(store: &dyn WritableStore, path: &Key) -> Result<
 
 pub(super) fn put_document(store: &dyn WritableStore, key: &Key, json: &Json) -> Result<()> {
     store.put(key, json.emit().as_bytes()).map_err(|e| Error::new(e.kind(), format!("{key}: {}", e.reason())))
-}
-
-fn slot_of(content: &[u8], heap: &mut Vec<Bytes>) -> Result<Slot> {
-    let small =
-        |size: usize| u32::try_from(size).map_err(|_| Error::invalid("a heap of 2^32 values or bytes"));
-    let slot = Slot { buffer: small(heap.len())?, count: small(content.len())?, offset: 0 };
-    heap.push(Bytes::copy_from_slice(content));
-    Ok(slot)
 }

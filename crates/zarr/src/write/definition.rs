@@ -10,7 +10,7 @@ use crate::hierarchy::Metadata;
 use crate::json::{Json, Object};
 use crate::metadata::{Edges, Separator};
 use hyperslab_codec::{Blosc, BloscCodec, BloscShuffle, Zstd};
-use hyperslab_core::{Error, Limits, Result};
+use hyperslab_core::{Error, Result};
 
 /// An array to be written: its shape and type, and what else is not to be as by default.
 ///
@@ -186,6 +186,10 @@ impl ArrayDefinition {
         self.stores_fill || matches!(self.fill, Fill::Undefined)
     }
 
+    pub(super) fn stored_order(&self) -> ByteOrder {
+        self.byte_order
+    }
+
     pub(super) fn attributes_mut(&mut self) -> &mut Object {
         &mut self.attributes
     }
@@ -274,11 +278,6 @@ impl ArrayDefinition {
 /// What we wrote and do not understand ourselves was no array to begin with.
 fn wrong(e: Error) -> Error {
     Error::invalid(e.detail().to_owned())
-}
-
-/// What we are told to write is not a file that we mistrust.
-fn own_limits() -> Limits {
-    Limits { allocation: u64::MAX, ..Limits::default() }
 }
 
 /// Blosc takes twice its level less one for Zstandard.

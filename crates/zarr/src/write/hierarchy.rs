@@ -73,13 +73,28 @@ impl HierarchyWriter {
     /// Adds a group.
     ///
     /// # Errors
-    /// [`ErrorKind::NotFound`](hyperslab_core::ErrorKind::NotFound) if there is no group `parent`, [`ErrorKind::AlreadyExists`](hyperslab_core::ErrorKind::AlreadyExists) if it has such a child;
-    /// what the store says.
+    /// [`ErrorKind::NotFound`](hyperslab_core::ErrorKind::NotFound) if there is no group `parent`,
+    /// [`ErrorKind::AlreadyExists`](hyperslab_core::ErrorKind::AlreadyExists) if it has such a child; what the store
+    /// says.
     pub fn group(&self, parent: &Key, name: &str, mut attributes: Object) -> Result<Placed> {
         let placed = self.place(parent, name, &mut attributes)?;
         remove_documents(&*self.store, &placed.path)?;
         self.state().groups.insert(placed.path.clone(), Group { attributes, names: Names::new() });
         Ok(placed)
+    }
+
+    /// Changes the attributes of a group, which are written when the store is finished.
+    ///
+    /// # Errors
+    /// [`ErrorKind::NotFound`](hyperslab_core::ErrorKind::NotFound) if there is no such group.
+    pub fn amend(&self, path: &Key, change: impl FnOnce(&mut Object)) -> Result<()> {
+        match self.state().groups.get_mut(path) {
+            Some(group) => {
+                change(&mut group.attributes);
+                Ok(())
+            }
+            None => Err(Error::not_found(format!("no group /{path}"))),
+        }
     }
 
     /// Begins an array.
@@ -101,7 +116,8 @@ impl HierarchyWriter {
     /// Makes it a store. Copies of all documents at the root, if they are wanted, let readers open it at once.
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) if an array is not finished; what the store says.
+    /// [`ErrorKind::InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) if an array is not finished; what the
+    /// store says.
     pub fn finish(&self, consolidated: bool) -> Result<()> {
         let state = self.state();
         if let Some(path) = state.unfinished.first() {
@@ -205,6 +221,10 @@ impl Register {
         let mut state = self.state();
         state.unfinished.remove(path);
         state.arrays.insert(path.clone(), documents.to_vec());
+    }
+
+    pub(super) fn abandon(&self, path: &Key) {
+        self.state().unfinished.remove(path);
     }
 
     fn state(&self) -> MutexGuard<'_, State> {

@@ -1,7 +1,7 @@
 //! A shard put together of inner chunks.
 
 use super::Sharding;
-use crate::codec::{Chain, ToBytes};
+use crate::codec::Chain;
 use crate::data_type::ByteOrder;
 use hyperslab_codec::{Scratch, encode};
 use hyperslab_core::nd::element_count;
@@ -19,18 +19,12 @@ pub(crate) struct Assembly<'a> {
 impl Chain {
     /// The shape of inner chunks and what they are written through, if shards are stored as they are put together.
     pub(crate) fn inner(&self) -> Option<(&[u64], &Chain)> {
-        match (self.steps.as_slice(), &self.to_bytes, self.codecs.as_slice()) {
-            ([], ToBytes::Sharding(sharding), []) => Some((&sharding.inner_shape, &sharding.chain)),
-            _ => None,
-        }
+        self.shards().map(|sharding| (sharding.inner_shape.as_slice(), &sharding.chain))
     }
 
     /// Begins a shard of `shape`; none if shards are not stored as they are put together.
     pub(crate) fn assemble(&self, shape: &[u64], scratch: &mut Scratch) -> Result<Option<Assembly<'_>>> {
-        match (self.steps.as_slice(), &self.to_bytes, self.codecs.as_slice()) {
-            ([], ToBytes::Sharding(sharding), []) => sharding.assemble(shape, scratch).map(Some),
-            _ => Ok(None),
-        }
+        self.shards().map(|sharding| sharding.assemble(shape, scratch)).transpose()
     }
 }
 

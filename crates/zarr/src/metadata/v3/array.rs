@@ -2,7 +2,7 @@
 //!
 //! Spec: Zarr v3 "Array metadata"
 
-use super::{attributes, check_unknown, insert_all};
+use super::{OF_ALL, attributes, check_unknown, insert_all};
 use crate::data_type::{ByteOrder, DataType, FillRules, Layout, StructForm};
 use crate::json::{Deviation, Json, Object, Spot};
 use crate::metadata::{ChunkGrid, ChunkKeyEncoding, Extension, Written};
@@ -67,7 +67,7 @@ impl ArrayMetadata {
                 return Err(transformers.index(index).unsupported(format!("storage transformer {name:?}")));
             }
         }
-        let mut unknown = object.others(&KNOWN);
+        let mut unknown = object.others(&OF_ALL).others(&OF_ARRAYS);
         check_unknown(&unknown, at)?;
         let dimension_names = match object.get("dimension_names") {
             Some(Json::Null) => {
@@ -166,15 +166,7 @@ fn byte_order(
         if codec.name != "bytes" {
             continue;
         }
-        let there = inner.name("endian");
-        let order = match codec.configuration.as_ref().and_then(|members| members.get("endian")) {
-            None => None,
-            Some(json) => match json.text(&there)? {
-                "little" => Some(ByteOrder::Little),
-                "big" => Some(ByteOrder::Big),
-                other => return Err(there.malformed(format!("{other:?}, expected \"little\" or \"big\""))),
-            },
-        };
+        let order = codec.endian(&here)?;
         // Numeric filters before it may make other elements of them, which the chain of codecs judges.
         let same = !codecs.iter().take(index).any(|codec| codec.name.starts_with("numcodecs."));
         let lacks = same && Layout::new(data_type, order).is_err_and(|e| e.kind() == ErrorKind::Malformed);
@@ -192,16 +184,14 @@ fn byte_order(
     Ok(None)
 }
 
-const KNOWN: [&str; 11] = [
-    "zarr_format",
-    "node_type",
+/// Members that a group does not have.
+pub(crate) const OF_ARRAYS: [&str; 8] = [
     "shape",
     "data_type",
     "chunk_grid",
     "chunk_key_encoding",
     "fill_value",
     "codecs",
-    "attributes",
     "dimension_names",
     "storage_transformers",
 ];

@@ -2,7 +2,7 @@
 //!
 //! Spec: Zarr v3 "Group metadata"
 
-use super::{ConsolidatedMetadata, attributes, check_unknown, insert_all};
+use super::{ConsolidatedMetadata, OF_ALL, attributes, check_unknown, insert_all};
 use crate::json::{Deviation, Json, Object, Spot};
 use hyperslab_core::Result;
 
@@ -21,7 +21,7 @@ pub struct GroupMetadata {
 
 impl GroupMetadata {
     pub(super) fn parse(object: &Object, at: &Spot<'_>) -> Result<GroupMetadata> {
-        let mut unknown = object.others(&["zarr_format", "node_type", "attributes", "consolidated_metadata"]);
+        let mut unknown = object.others(&OF_ALL).others(&OF_GROUPS);
         let consolidated_metadata = match object.get("consolidated_metadata") {
             None => None,
             // zarr-python wrote null where there is none.
@@ -53,3 +53,6 @@ impl GroupMetadata {
         Json::Object(object)
     }
 }
+
+/// Members that an array does not have.
+pub(crate) const OF_GROUPS: [&str; 1] = ["consolidated_metadata"];

@@ -3,7 +3,7 @@
 //! Spec: Zarr v3 "File system store"
 
 use super::{DirectoryStore, is_nothing};
-use crate::store::{Durability, Entry, EntryKind, Key, Store, WritableStore};
+use crate::store::{Durability, Entry, EntryKind, Key, Store, Value, WritableStore};
 use bytes::Bytes;
 use hyperslab_core::{Error, ErrorKind, Result};
 use std::collections::HashSet;
@@ -186,7 +186,7 @@ impl WritableStore for DirectoryWriter {
 
     fn delete(&self, key: &Key) -> Result<bool> {
         let (prefix, name) = split(key)?;
-        let Some((folder, _)) = self.store.find(&Key::new(prefix)?)? else { return Ok(false) };
+        let Some((folder, _)) = self.store.locate(&Key::new(prefix)?)? else { return Ok(false) };
         let path = folder.join(name);
         match fs::symlink_metadata(&path) {
             Ok(found) if found.is_dir() => return Ok(false),
@@ -214,6 +214,10 @@ impl Store for DirectoryWriter {
 
     fn read_range(&self, key: &Key, range: Range<u64>) -> Result<Option<Bytes>> {
         self.store.read_range(key, range)
+    }
+
+    fn find<'a>(&'a self, key: &'a Key) -> Result<Option<Box<dyn Value + 'a>>> {
+        self.store.find(key)
     }
 
     fn list(&self, prefix: &Key) -> Result<Vec<Entry>> {

@@ -99,10 +99,58 @@ pub(super) fn encode_local_header(name: &str, crc: u32, size: u64) -> Result<Enc
     Ok(e)
 }
 
+/// The stored entries that a writer of ours has put one behind the other at the beginning of a file, and where they
+/// end: at what it was about to put when it was killed, or at the central directory. Names come up to `most` bytes.
+pub(super) fn read_local(file: &dyn ReadAt, most: u64) -> Result<(BTreeMap<String, Located>, u64)> {
+    let (len, mut left) = (file.len()?, most);
+    let (mut entries, mut at) = (BTreeMap::new(), 0);
+    while let Some((name, located, end)) = local_entry(file, at, len)? {
+        left = left.checked_sub(name.len() as u64).ok_or_else(|| {
+            let detail = format!("names of more than {most} bytes (raise with --limit allocation=N)");
+            Error::new(ErrorKind::LimitExceeded, detail).at(LOCAL_NAME, at)
+        })?;
+        entries.insert(name, located);
+        at = end;
+    }
+    Ok((entries, at))
+}
+
 struct End {
     count: u64,
     size: u64,
     offset: u64,
+}
+
+/// The entry whose local header begins at `at`, and where it ends; none unless it is whole and as we write it.
+fn local_entry(file: &dyn ReadAt, at: u64, len: u64) -> Result<Option<(String, Located, u64)>> {
+    let fixed_end = at.saturating_add(super::LOCAL_HEADER);
+    if fixed_end > len {
+        return Ok(None);
+    }
+    let bytes = file.read_at(at..fixed_end)?;
+    let mut d = Decoder::new(LOCAL_NAME, at, &bytes);
+    d.reserved(14)?;
+    let crc = d.u32()?;
+    let narrow_size = d.u32()?;
+    d.reserved(4)?;
+    let (name_len, extra_len) = (d.u16()?, d.u16()?);
+    let name_end = fixed_end.saturating_add(name_len.into());
+    let start = name_end.saturating_add(extra_len.into());
+    if start > len {
+        return Ok(None);
+    }
+    let rest = file.read_at(fixed_end..start)?;
+    let (name, extra) = rest.split_at_checked(name_len.into()).unwrap_or_default();
+    let mut extra = Decoder::new("extra field", name_end, extra);
+    let Ok([size, ..]) = wide([narrow_size, 0, 0], &mut extra) else { return Ok(None) };
+    let end = start.saturating_add(size);
+    let name = std::str::from_utf8(name).ok().filter(|name| Key::new(name).is_ok_and(|key| !key.is_root()));
+    let Some(name) = name.filter(|_| end <= len) else { return Ok(None) };
+    // Whatever else stands in it, we would have written the same.
+    let ours = encode_local_header(name, crc, size)?;
+    let is_ours = ours.as_slice().strip_prefix(&*bytes) == Some(&*rest);
+    let located = Located { method: Method::Stored, crc, stored: size, size, header: at };
+    Ok(is_ours.then(|| (name.to_owned(), located, end)))
 }
 
 /// The end of central directory record, found from the back of the file.
@@ -262,6 +310,7 @@ fn wide(narrow: [u32; 3], extra: &mut Decoder<'_>) -> Result<[u64; 3]> {
 }
 
 const NAME: &str = "central directory";
+const LOCAL_NAME: &str = "local file header";
 const END_RECORD: u64 = 22;
 const LOCATOR_64: u64 = 20;
 const END_RECORD_64: u64 = 56;

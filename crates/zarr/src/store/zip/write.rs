@@ -2,10 +2,11 @@
 //!
 //! Spec: APPNOTE.TXT 4.3 (zip), 4.5.3 (zip64)
 
-use super::central_directory::{Located, Method, encode, encode_local_header};
+use super::central_directory::{Located, Method, encode, encode_local_header, read_local};
 use crate::store::{Durability, Entry, Key, Store, WritableStore, below, check_most, past_end};
 use bytes::Bytes;
-use hyperslab_core::{Error, ErrorKind, Result};
+use hyperslab_core::storage::FileStorage;
+use hyperslab_core::{Error, ErrorKind, Limits, Result};
 use libdeflater::Crc;
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
@@ -14,14 +15,14 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// A zip file being written. It has a temporary name, and no central directory, until it is finished; one that is
-/// dropped before is removed.
+/// A zip file being written, which nobody can read before it is finished and has its central directory.
 ///
 /// Values that are replaced or deleted leave their bytes in the file.
 #[derive(Debug)]
 pub struct ZipWriter {
     path: PathBuf,
-    temporary: PathBuf,
+    /// What it is called until it is finished, if it has another name until then.
+    temporary: Option<PathBuf>,
     durability: Durability,
     state: Mutex<State>,
 }
@@ -36,7 +37,8 @@ struct State {
 }
 
 impl ZipWriter {
-    /// Begins the file that will be at `path`. What is there is replaced at the end, not before.
+    /// Begins the file that will be at `path`. It has a temporary name until it is finished, and is removed when it
+    /// is dropped before. What is there is replaced at the end, not before.
     ///
     /// # Errors
     /// What the system says.
@@ -53,7 +55,24 @@ impl ZipWriter {
             }
         };
         let state = State { file, end: 0, entries: BTreeMap::new(), is_finished: false };
-        Ok(ZipWriter { path, temporary, durability, state: Mutex::new(state) })
+        Ok(ZipWriter { path, temporary: Some(temporary), durability, state: Mutex::new(state) })
+    }
+
+    /// Begins a file at `path` itself, or goes on with one that was begun so, finished or not, and keeps it when it is
+    /// dropped: whoever asks for that sees to it that nobody else takes it for a whole one.
+    ///
+    /// What was put is there, as far as it was put whole, and values that were deleted as well. Of a file
+    /// that something else has made nothing is kept.
+    ///
+    /// # Errors
+    /// What the system says; [`ErrorKind::LimitExceeded`] for more names than memory is granted for.
+    pub fn go_on(path: impl AsRef<Path>, durability: Durability, limits: &Limits) -> Result<ZipWriter> {
+        let path = path.as_ref().to_path_buf();
+        let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path)?;
+        let (entries, end) = read_local(&FileStorage::open(&path)?, limits.allocation / 4)?;
+        file.set_len(end)?;
+        let state = State { file, end, entries, is_finished: false };
+        Ok(ZipWriter { path, temporary: None, durability, state: Mutex::new(state) })
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -91,9 +110,11 @@ impl WritableStore for ZipWriter {
         state.check_open()?;
         let start = state.end;
         state.file.seek(SeekFrom::Start(start))?;
-        state.file.write_all(header.as_slice())?;
-        state.file.write_all(value)?;
-        // Only now: an entry that was not written whole is written over.
+        if let Err(e) = state.file.write_all(header.as_slice()).and_then(|()| state.file.write_all(value)) {
+            // Bytes of this value must not be taken for an entry behind the next one.
+            let _ = state.file.set_len(start);
+            return Err(e.into());
+        }
         state.end = start.saturating_add(header.len() as u64).saturating_add(size);
         let located = Located { method: Method::Stored, crc, stored: size, size, header: start };
         state.entries.insert(key.as_str().to_owned(), located);
@@ -117,7 +138,9 @@ impl WritableStore for ZipWriter {
         if self.durability == Durability::Power {
             state.file.sync_all()?;
         }
-        fs::rename(&self.temporary, &self.path)?;
+        if let Some(temporary) = &self.temporary {
+            fs::rename(temporary, &self.path)?;
+        }
         state.is_finished = true;
         match (self.durability, self.path.parent()) {
             (Durability::Power, Some(folder)) if cfg!(unix) => Ok(sync_folder(folder)?),
@@ -149,9 +172,9 @@ impl Store for ZipWriter {
 
 impl Drop for ZipWriter {
     fn drop(&mut self) {
-        if !self.state().is_finished {
+        if let Some(temporary) = self.temporary.as_ref().filter(|_| !self.state().is_finished) {
             // There is nobody to tell.
-            let _ = fs::remove_file(&self.temporary);
+            let _ = fs::remove_file(temporary);
         }
     }
 }
@@ -174,8 +197,6 @@ fn sync_folder(folder: &Path) -> io::Result<()> {
 mod tests {
     use super::*;
     use crate::store::ZipStore;
-    use hyperslab_core::Limits;
-    use hyperslab_core::storage::FileStorage;
 
     fn key(key: &str) -> Key {
         Key::new(key).unwrap()
@@ -206,6 +227,67 @@ mod tests {
         drop(ZipWriter::create(&path, Durability::Process).unwrap());
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
         assert_eq!(open(&path).read(&key("a/b"), 5).unwrap().unwrap(), &b"again"[..]);
+    }
+
+    #[test]
+    fn a_file_cut_at_any_byte_goes_on_from_the_values_that_are_whole() {
+        let folder = tempfile::tempdir().unwrap();
+        let (whole, cut) = (folder.path().join("whole"), folder.path().join("cut"));
+        let go_on = |path: &Path| ZipWriter::go_on(path, Durability::Process, &Limits::default()).unwrap();
+        let values =
+            ["", "b", "PK\x03\x04", "again", "d/e"].map(|value| (value, key(&format!("c/{value}x"))));
+        let writer = go_on(&whole);
+        let mut ends = Vec::new();
+        for (value, key) in &values {
+            writer.put(key, b"first").unwrap();
+            writer.put(key, value.as_bytes()).unwrap();
+            ends.push(writer.state().end);
+        }
+        drop(writer);
+        for is_finished in [false, true] {
+            if is_finished {
+                let writer = go_on(&whole);
+                writer.finish().unwrap();
+            }
+            let bytes = fs::read(&whole).unwrap();
+            for len in 0..=bytes.len() {
+                fs::write(&cut, &bytes[..len]).unwrap();
+                let writer = go_on(&cut);
+                let kept = ends.iter().take_while(|end| **end <= len as u64).count();
+                for (value, key) in &values[..kept] {
+                    assert_eq!(writer.read(key, 9).unwrap().unwrap(), value.as_bytes(), "{len}");
+                }
+                assert!(kept == values.len() || len as u64 >= writer.state().end);
+                for (value, key) in &values[kept..] {
+                    writer.put(key, value.as_bytes()).unwrap();
+                }
+                writer.finish().unwrap();
+                drop(writer);
+                let store = open(&cut);
+                for (value, key) in &values {
+                    assert_eq!(store.read(key, 9).unwrap().unwrap(), value.as_bytes(), "{len}");
+                }
+                assert_eq!(store.list(&key("c")).unwrap().len(), values.len());
+            }
+        }
+    }
+
+    #[test]
+    fn what_something_else_has_made_is_begun_anew() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a");
+        let mut header = encode_local_header("c/0", 0, 1).unwrap().into_bytes();
+        header.push(7);
+        for damage in 0..30 {
+            let mut bytes = header.clone();
+            bytes[damage] ^= 0x41;
+            fs::write(&path, &bytes).unwrap();
+            let writer = ZipWriter::go_on(&path, Durability::Process, &Limits::default()).unwrap();
+            // A checksum alone tells nothing of the bytes until they are read.
+            let is_crc = (14..18).contains(&damage);
+            assert_eq!(writer.size(&key("c/0")).unwrap().is_some(), is_crc, "{damage}");
+            assert_eq!(fs::metadata(&path).unwrap().len() > 0, is_crc, "{damage}");
+        }
     }
 
     #[test]

@@ -4,7 +4,7 @@ use crate::data_type::{Field, Float, Struct, TimeUnit};
 use crate::metadata::v2;
 use crate::metadata::v3::NodeMetadata;
 use hyperslab_codec::{Checksum, ChecksumAlgorithm, Deflate, Lzf, Shuffle};
-use hyperslab_core::ErrorKind;
+use hyperslab_core::{ErrorKind, Limits};
 
 fn documents(definition: &ArrayDefinition, version: Version) -> ArrayDocuments {
     let documents = definition.documents(version).unwrap();

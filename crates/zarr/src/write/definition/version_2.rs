@@ -3,14 +3,14 @@
 //! Spec: Zarr v2 "Arrays"
 
 use super::chunks::default_chunks;
-use super::{ArrayDefinition, ArrayDocuments, Chunks, own_limits, wrong};
+use super::{ArrayDefinition, ArrayDocuments, Chunks, wrong};
 use crate::data_type::{DataType, Dtype};
 use crate::hierarchy::Metadata;
 use crate::json::{Json, Object};
 use crate::metadata::v2::{self, Order};
 use crate::metadata::{Separator, Written};
 use crate::write::WrittenCodec;
-use hyperslab_core::{Error, Result};
+use hyperslab_core::{Error, Limits, Result};
 
 impl ArrayDefinition {
     pub(super) fn documents_v2(&self) -> Result<ArrayDocuments> {
@@ -47,7 +47,7 @@ impl ArrayDefinition {
         };
         let attributes = self.attributes_v2()?;
         let mut documents = vec![(v2::ARRAY, metadata.emit())];
-        let array = documents.first().map(|(_, json)| v2::ArrayMetadata::parse(json, &own_limits()));
+        let array = documents.first().map(|(_, json)| v2::ArrayMetadata::parse(json, &Limits::of_any_size()));
         let array = array.transpose().map_err(wrong)?.unwrap_or(metadata);
         if let Some(attributes) = &attributes {
             documents.insert(0, (v2::ATTRIBUTES, Json::Object(attributes.clone())));
@@ -96,17 +96,20 @@ impl ArrayDefinition {
 
     fn attributes_v2(&self) -> Result<Option<Object>> {
         let mut attributes = self.attributes.clone();
-        if let Some(names) = self.dimension_names.as_ref().filter(|names| names.iter().any(Option::is_some)) {
+        // That a scalar has none is worth saying: readers miss the attribute otherwise.
+        let is_said = |names: &&Vec<Option<String>>| names.is_empty() || names.iter().any(Option::is_some);
+        if let Some(names) = self.dimension_names.as_ref().filter(is_said) {
             let name = |name: &Option<String>| match name {
                 Some(name) => Ok(Json::from(name.as_str())),
                 None => Err(Error::unsupported("names of some dimensions only, which version 2 cannot say")),
             };
             let names = Json::Array(names.iter().map(name).collect::<Result<_>>()?);
-            match attributes.get(DIMENSIONS) {
+            match attributes.get(v2::DIMENSION_NAMES) {
                 Some(told) if *told != names => {
-                    return Err(Error::invalid(format!("an attribute {DIMENSIONS:?} with other names")));
+                    let name = v2::DIMENSION_NAMES;
+                    return Err(Error::invalid(format!("an attribute {name:?} with other names")));
                 }
-                _ => attributes.insert(DIMENSIONS, names),
+                _ => attributes.insert(v2::DIMENSION_NAMES, names),
             }
         }
         Ok((!attributes.is_empty()).then_some(attributes))
@@ -123,5 +126,3 @@ fn bits_in(json: &Json, data_type: &DataType) -> Option<String> {
         _ => None,
     }
 }
-
-const DIMENSIONS: &str = "_ARRAY_DIMENSIONS";

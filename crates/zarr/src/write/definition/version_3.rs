@@ -3,13 +3,13 @@
 //! Spec: Zarr v3 "Array metadata"
 
 use super::chunks::{default_chunks, fitting};
-use super::{ArrayDefinition, ArrayDocuments, Chunks, own_limits, wrong};
+use super::{ArrayDefinition, ArrayDocuments, Chunks, wrong};
 use crate::data_type::{ByteOrder, DataType, Dtype, Layout, StructForm};
 use crate::hierarchy::Metadata;
 use crate::json::{Json, Object};
 use crate::metadata::v3::{self, NodeMetadata};
 use crate::metadata::{ChunkGrid, ChunkKeyEncoding, Extension, Separator, Written};
-use hyperslab_core::{Error, Result};
+use hyperslab_core::{Error, Limits, Result};
 
 impl ArrayDefinition {
     pub(super) fn documents_v3(&self) -> Result<ArrayDocuments> {
@@ -43,7 +43,7 @@ impl ArrayDefinition {
             deviations: Vec::new(),
         };
         let json = NodeMetadata::Array(Box::new(metadata)).emit();
-        let understood = NodeMetadata::parse(&json, &own_limits()).map_err(wrong)?;
+        let understood = NodeMetadata::parse(&json, &Limits::of_any_size()).map_err(wrong)?;
         Ok(ArrayDocuments {
             metadata: Metadata::V3(understood),
             documents: vec![(v3::DOCUMENT, json)],

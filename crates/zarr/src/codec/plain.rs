@@ -1,0 +1,82 @@
+//! Chunks that are stored as their rows.
+
+use super::{Chain, Reader, room};
+use crate::store::Value;
+use hyperslab_core::nd::{Planes, Region};
+use hyperslab_core::{Error, Result};
+use std::ops::Range;
+
+impl Chain {
+    /// Reads a chunk that is stored as its rows, so many at once as stay in a fast cache until they are where they
+    /// belong.
+    pub(super) fn read_plain(
+        &self,
+        value: &dyn Value,
+        (start, shape): (&[u64], &[u64]),
+        region: &Region,
+        out: &mut Planes<'_>,
+        reader: &mut Reader<'_>,
+    ) -> Result<()> {
+        let len = self.size(shape, self.row, reader.limits)?;
+        if value.size() != len as u64 {
+            return Err(Error::malformed(format!("a chunk of {} bytes, expected {len}", value.size())));
+        }
+        let Some(mut overlap) = out.overlap(start, shape, region, self.row)? else { return Ok(()) };
+        if let Some(rows) = overlap.in_place() {
+            return value.read(0, rows);
+        }
+        let mut buffer = std::mem::take(&mut reader.scratch.buffers.rows);
+        let read = pieces(start, shape, len, PIECE).try_for_each(|(start, shape, range)| {
+            let Some(mut overlap) = out.overlap(&start, &shape, region, self.row)? else { return Ok(()) };
+            let rows = room(&mut buffer, range.end - range.start);
+            value.read(range.start as u64, rows)?;
+            overlap.scatter(rows)
+        });
+        reader.scratch.buffers.rows = buffer;
+        read
+    }
+}
+
+/// The parts of a box of `len` bytes along its first dimension, of about `most` bytes each: where they start, their
+/// shape, and their bytes.
+fn pieces(
+    start: &[u64],
+    shape: &[u64],
+    len: usize,
+    most: usize,
+) -> impl Iterator<Item = (Vec<u64>, Vec<u64>, Range<usize>)> {
+    let count = shape.first().copied().unwrap_or(1).max(1);
+    let step_len = usize::try_from(count).map_or(0, |count| len / count);
+    let steps = most.checked_div(step_len).unwrap_or_default().max(1) as u64;
+    let (start, shape) = (start.to_vec(), shape.to_vec());
+    (0..count.div_ceil(steps)).map(move |piece| {
+        let first = piece * steps;
+        let size = steps.min(count - first);
+        let (mut start, mut shape) = (start.clone(), shape.clone());
+        if let (Some(start), Some(shape)) = (start.first_mut(), shape.first_mut()) {
+            (*start, *shape) = (start.saturating_add(first), size);
+        }
+        let bytes = |steps: u64| usize::try_from(steps).map_or(len, |steps| steps.saturating_mul(step_len));
+        (start, shape, bytes(first)..bytes(first + size))
+    })
+}
+
+const PIECE: usize = 256 << 10;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pieces_are_all_of_a_box() {
+        let of = |shape: &[u64], len, most| {
+            pieces(&vec![5; shape.len()], shape, len, most)
+                .map(|(start, shape, bytes)| (start[0], shape[0], bytes))
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(of(&[5, 3], 60, 24), [(5, 2, 0..24), (7, 2, 24..48), (9, 1, 48..60)]);
+        assert_eq!(of(&[2, 3], 24, 5), [(5, 1, 0..12), (6, 1, 12..24)]);
+        assert_eq!(of(&[2, 3], 24, 99), [(5, 2, 0..24)]);
+        assert_eq!(pieces(&[], &[], 4, 99).collect::<Vec<_>>(), [(vec![], vec![], 0..4)]);
+    }
+}
