@@ -1,12 +1,13 @@
 //! What can be typed. Nothing here works on files.
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use hyperslab::convert::layout::Layout;
 use hyperslab::location::nearest;
-use hyperslab::{Error, Limits, OpenOptions, Pool};
+use hyperslab::{Error, Limits, OpenOptions, Pool, size};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-/// Reads HDF5, NetCDF-4 and NDL files without their libraries: describes, lists, shows, digests and checks them
+/// Reads HDF5, NetCDF-4 and NDL files without their libraries: describes, lists, shows, digests, compares and checks them
 #[derive(Debug, Parser)]
 #[command(name = "hyperslab", version, propagate_version = true, max_term_width = 100)]
 #[command(after_help = AFTER_HELP, disable_help_subcommand = true)]
@@ -30,11 +31,17 @@ pub(crate) enum Verb {
     Ls(Ls),
     /// Values
     Show(Show),
+    /// Chunks, ratios, the least and the greatest value
+    Stat(Stat),
     /// One hash per object, of what it contains
     Digest(Digest),
+    /// What differs between two stores, by content
+    Diff(Diff),
     /// Is it sound: what breaks the rules of its format, and where
     Check(Check),
-    /// What a store made from an NDL document would hold
+    /// The same content in another format or layout
+    Convert(Convert),
+    /// A store from an NDL document
     Create(Create),
     /// The JSON Schema of NDL, for editors
     Schema {
@@ -219,11 +226,68 @@ pub(crate) enum Form {
 }
 
 #[derive(Args, Debug)]
+pub(crate) struct Stat {
+    /// Files, or groups and arrays in them
+    #[arg(value_name = "LOCATION", default_value = ".")]
+    pub(crate) locations: Vec<String>,
+    /// Read the values too: the least, the greatest, their mean, and how many are missing
+    #[arg(long)]
+    pub(crate) values: bool,
+    /// Values as attributes mean them: scaled, times as dates, those outside of the valid range missing
+    #[arg(long)]
+    pub(crate) decode: bool,
+    /// Values of a part of each array, as `show` takes it; a dimension that an array lacks does not select from it
+    #[arg(short, long, value_name = "SEL", allow_hyphen_values = true)]
+    pub(crate) select: Vec<String>,
+    /// JSON Lines, an object each
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) to: Output,
+}
+
+#[derive(Args, Debug)]
 pub(crate) struct Digest {
     /// Files, or objects in them
     #[arg(value_name = "LOCATION", default_value = ".")]
     pub(crate) locations: Vec<String>,
     /// JSON Lines, an object each
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) to: Output,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Diff {
+    /// A file, or an object or attribute in it
+    #[arg(value_name = "A")]
+    pub(crate) a: String,
+    /// What it is compared with
+    #[arg(value_name = "B")]
+    pub(crate) b: String,
+    /// Floats a and b are equal if |a - b| <= A + R * |b|
+    #[arg(long, value_name = "R", default_value = "0", value_parser = tolerance)]
+    pub(crate) rtol: f64,
+    /// The A of the same
+    #[arg(long, value_name = "A", default_value = "0", value_parser = tolerance)]
+    pub(crate) atol: f64,
+    /// Floats are equal if at most so many steps of their type apart
+    #[arg(long, value_name = "N", default_value = "0")]
+    pub(crate) ulp: u64,
+    /// The order of members and attributes counts
+    #[arg(long)]
+    pub(crate) order: bool,
+    /// How things are stored counts: chunks, filters, byte order, layout
+    #[arg(long)]
+    pub(crate) storage: bool,
+    /// Tell at most so many differences of a kind, and of each array so many values
+    #[arg(long, value_name = "N", default_value = "20")]
+    pub(crate) max: usize,
+    /// Part of the arrays, as `show` has it
+    #[arg(short, long, value_name = "SEL", allow_hyphen_values = true)]
+    pub(crate) select: Vec<String>,
+    /// JSON Lines, an object for each difference
     #[arg(long)]
     pub(crate) json: bool,
     #[command(flatten)]
@@ -247,6 +311,12 @@ pub(crate) struct Check {
     /// NDL: version 0.6.1 alone, extensions are errors
     #[arg(long)]
     pub(crate) pure: bool,
+    /// Hold each file against this NDL document instead: every word of it must be true, what it leaves out is free
+    #[arg(long, value_name = "DOCUMENT")]
+    pub(crate) against: Option<String>,
+    /// With --against: notes on what the document does not name
+    #[arg(short, long, requires = "against")]
+    pub(crate) verbose: bool,
     /// In this form
     #[arg(long = "as", value_name = "FORM", default_value = "text")]
     pub(crate) form: Findings,
@@ -269,16 +339,68 @@ pub(crate) enum Findings {
 }
 
 #[derive(Args, Debug)]
+pub(crate) struct Convert {
+    /// What is read; of a store, the objects that are named with all below them, and their dimensions
+    #[arg(value_name = "SOURCE")]
+    pub(crate) source: String,
+    /// The store that is written; its name says the format: .zarr, .zarr.zip
+    #[arg(value_name = "TARGET")]
+    pub(crate) target: String,
+    /// Part of the arrays, by dimension, in the words of show: 'lat=0:90,time=2026-01..2026-03'
+    #[arg(short, long, value_name = "SEL", allow_hyphen_values = true)]
+    pub(crate) select: Vec<String>,
+    /// Say what would become of everything; write nothing
+    #[arg(short = 'n', long)]
+    pub(crate) dry_run: bool,
+    #[command(flatten)]
+    pub(crate) writing: Writing,
+    /// The report as one JSON value
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// What every verb takes that writes a store.
+#[derive(Args, Debug)]
+pub(crate) struct Writing {
+    /// The format of the target, whatever its name: zarr3 (or zarr), zarr2
+    #[arg(long, value_name = "FORMAT")]
+    pub(crate) format: Option<String>,
+    /// Lose these knowingly: references links types labels vlen unlimited attributes precision names filters sparse
+    /// unreadable, or all
+    #[arg(long, value_name = "KIND,…", value_delimiter = ',')]
+    pub(crate) allow_loss: Vec<String>,
+    /// What one format alone has, such as zarr.struct=seed or zarr.consolidated
+    #[arg(short = 'O', long, value_name = "FORMAT.KEY[=V]")]
+    pub(crate) option: Vec<String>,
+    /// Replace TARGET, which stays as it is until the new one is whole
+    #[arg(long)]
+    pub(crate) overwrite: bool,
+    /// Go on where an interrupted run of the same command ended
+    #[arg(long)]
+    pub(crate) resume: bool,
+    /// Wait until everything is on the disk before it gets its name
+    #[arg(long)]
+    pub(crate) sync: bool,
+    /// Read back what was written and compare digests
+    #[arg(long)]
+    pub(crate) verify: bool,
+    #[command(flatten)]
+    pub(crate) layout: LayoutOptions,
+}
+
+#[derive(Args, Debug)]
 pub(crate) struct Create {
     /// An NDL document, or - for standard input
     #[arg(value_name = "DOCUMENT")]
     pub(crate) document: String,
-    /// The store that is meant
-    #[arg(value_name = "TARGET")]
+    /// The store that is made; not needed with -n
+    #[arg(value_name = "TARGET", required_unless_present = "dry_run")]
     pub(crate) target: Option<String>,
     /// Say what would be created and what stands against it; write nothing
     #[arg(short = 'n', long)]
     pub(crate) dry_run: bool,
+    #[command(flatten)]
+    pub(crate) writing: Writing,
     /// Warnings are errors
     #[arg(long)]
     pub(crate) strict: bool,
@@ -295,6 +417,43 @@ pub(crate) struct Create {
     pub(crate) to: Output,
 }
 
+/// How arrays of the target are laid out.
+#[derive(Args, Debug)]
+#[command(
+    next_help_heading = "Layout, each with /PATTERN: in front for some arrays; the last that matches holds"
+)]
+pub(crate) struct LayoutOptions {
+    /// Chunks: a shape 8,256,256, sides time=8,lat=256 with the others as in the source, about so many bytes
+    /// 4MiB, whole, none or keep
+    #[arg(short, long, value_name = "CHUNK", allow_hyphen_values = true)]
+    pub(crate) chunk: Vec<String>,
+    /// Shards, which hold several chunks, in the same words
+    #[arg(long, value_name = "SHARD", allow_hyphen_values = true)]
+    pub(crate) shard: Vec<String>,
+    /// Filters in the order of writing: shuffle,deflate=4,fletcher32, NDL '[{blosc: {codec: zstd, level: 9}}]',
+    /// none or keep
+    #[arg(short, long, value_name = "FILTERS", allow_hyphen_values = true)]
+    pub(crate) filter: Vec<String>,
+    /// Byte order: little, big or keep
+    #[arg(long, value_name = "ORDER", allow_hyphen_values = true)]
+    pub(crate) endian: Vec<String>,
+    /// What was never written: a value, null for undefined, or keep
+    #[arg(long, value_name = "VALUE", allow_hyphen_values = true)]
+    pub(crate) fill: Vec<String>,
+}
+
+impl LayoutOptions {
+    pub(crate) fn layout(&self) -> Result<Layout, Error> {
+        let mut layout = Layout::default();
+        self.chunk.iter().try_for_each(|option| layout.chunk(option))?;
+        self.shard.iter().try_for_each(|option| layout.shard(option))?;
+        self.filter.iter().try_for_each(|option| layout.filter(option))?;
+        self.endian.iter().try_for_each(|option| layout.endian(option))?;
+        self.fill.iter().try_for_each(|option| layout.fill(option))?;
+        Ok(layout)
+    }
+}
+
 #[derive(Args, Debug)]
 pub(crate) struct Output {
     /// Write to this file instead of standard output; it appears when it is whole
@@ -308,8 +467,14 @@ fn limit(text: &str) -> Result<(String, u64), String> {
     if !NAMES.contains(&name) {
         return Err(format!("no limit {name:?}, there are {}", NAMES.join(", ")));
     }
-    let value = size(value).ok_or_else(|| format!("{value:?} is no number of bytes such as 512MiB"))?;
+    let value =
+        size::parse(value).ok_or_else(|| format!("{value:?} is no number of bytes such as 512MiB"))?;
     Ok((name.to_owned(), value))
+}
+
+fn tolerance(text: &str) -> Result<f64, String> {
+    let tolerance = text.parse().ok().filter(|tolerance: &f64| *tolerance >= 0.0 && tolerance.is_finite());
+    tolerance.ok_or_else(|| format!("{text:?} is no number from 0 on"))
 }
 
 fn threads(text: &str) -> Result<usize, String> {
@@ -318,7 +483,7 @@ fn threads(text: &str) -> Result<usize, String> {
 }
 
 fn memory(text: &str) -> Result<u64, String> {
-    let memory = size(text).filter(|memory| *memory >= LEAST_MEMORY);
+    let memory = size::parse(text).filter(|memory| *memory >= LEAST_MEMORY);
     memory.ok_or_else(|| format!("{text:?} is no number of bytes from 1MiB on, such as 256MiB"))
 }
 
@@ -326,40 +491,25 @@ fn memory(text: &str) -> Result<u64, String> {
 const MOST_THREADS: usize = 1024;
 const LEAST_MEMORY: u64 = 1 << 20;
 
-/// `512`, `64KiB`, `1.5GiB`, `100MB`; `K`, `M`, `G` alone are binary.
-fn size(text: &str) -> Option<u64> {
-    let digits = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
-    let (number, unit) = text.split_at_checked(digits)?;
-    let factor: u64 = match unit {
-        "" | "B" => 1,
-        "K" | "KiB" => 1 << 10,
-        "M" | "MiB" => 1 << 20,
-        "G" | "GiB" => 1 << 30,
-        "T" | "TiB" => 1 << 40,
-        "kB" | "KB" => 1_000,
-        "MB" => 1_000_000,
-        "GB" => 1_000_000_000,
-        "TB" => 1_000_000_000_000,
-        _ => return None,
-    };
-    let (whole, part) = number.split_once('.').unwrap_or((number, ""));
-    let whole: u64 = whole.parse().ok()?;
-    let part = match part {
-        "" => 0,
-        digits => {
-            let scale = 10_u64.checked_pow(u32::try_from(digits.len()).ok()?)?;
-            digits.parse::<u64>().ok()?.checked_mul(factor)?.checked_div(scale)?
-        }
-    };
-    whole.checked_mul(factor)?.checked_add(part)
-}
-
 /// The same words with `describe` put before a location that stands where a verb would.
 ///
 /// # Errors
 /// If the word is neither a verb nor a file.
 pub(crate) fn with_verb(mut words: Vec<OsString>) -> Result<Vec<OsString>, Error> {
-    let verbs = ["describe", "ls", "show", "digest", "check", "create", "schema", "completions", "man"];
+    let verbs = [
+        "describe",
+        "ls",
+        "show",
+        "stat",
+        "digest",
+        "diff",
+        "check",
+        "convert",
+        "create",
+        "schema",
+        "completions",
+        "man",
+    ];
     let first = words.iter().skip(1).position(|word| {
         let word = word.to_string_lossy();
         word == "-" || !word.starts_with('-')
@@ -393,23 +543,5 @@ mod tests {
     #[test]
     fn the_definition_is_sound() {
         Cli::command().debug_assert();
-    }
-
-    #[test]
-    fn sizes_are_read_as_people_write_them() {
-        let read =
-            ["512", "64KiB", "1.5GiB", "100MB", "2K", "x", "", "1.5X", "99999999999999999999"].map(size);
-        let want = [
-            Some(512),
-            Some(65_536),
-            Some(1_610_612_736),
-            Some(100_000_000),
-            Some(2048),
-            None,
-            None,
-            None,
-            None,
-        ];
-        assert_eq!(read, want);
     }
 }

@@ -1,9 +1,12 @@
 //! The verbs: each takes its arguments, writes its answer and says how it ended.
 
 pub(crate) mod check;
+pub(crate) mod convert;
 pub(crate) mod create;
 pub(crate) mod describe;
+pub(crate) mod diff;
 pub(crate) mod digest;
 pub(crate) mod ls;
 pub(crate) mod man;
 pub(crate) mod show;
+pub(crate) mod stat;

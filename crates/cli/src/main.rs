@@ -51,12 +51,21 @@ fn run(cli: &Cli) -> Exit {
         Verb::Show(args) => {
             output::to(args.to.output.as_deref(), |out| command::show::run(args, &cli.common, &messages, out))
         }
+        Verb::Stat(args) => {
+            output::to(args.to.output.as_deref(), |out| command::stat::run(args, &cli.common, &messages, out))
+        }
         Verb::Digest(args) => output::to(args.to.output.as_deref(), |out| {
             command::digest::run(args, &cli.common, &messages, out)
         }),
+        Verb::Diff(args) => {
+            output::to(args.to.output.as_deref(), |out| command::diff::run(args, &cli.common, &messages, out))
+        }
         Verb::Check(args) => output::to(args.to.output.as_deref(), |out| {
             command::check::run(args, &cli.common, &messages, out)
         }),
+        Verb::Convert(args) => {
+            output::to(None, |out| command::convert::run(args, &cli.common, &messages, out))
+        }
         Verb::Create(args) => output::to(args.to.output.as_deref(), |out| {
             command::create::run(args, &cli.common, &messages, out)
         }),

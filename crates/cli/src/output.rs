@@ -82,6 +82,13 @@ impl Messages {
         }
     }
 
+    /// Says what would be better, unless told to be quiet.
+    pub(crate) fn help(&self, text: &str) {
+        if !self.quiet {
+            self.say("  help", "36", text);
+        }
+    }
+
     /// Says how many errors were not shown.
     pub(crate) fn finish(&self) {
         if let Some(more) = self.errors.get().checked_sub(MOST).filter(|more| *more > 0) {

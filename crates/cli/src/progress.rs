@@ -13,6 +13,8 @@ use std::time::{Duration, Instant};
 pub(crate) struct Progress {
     verb: &'static str,
     how: How,
+    /// Bytes that there are to do, if that is known.
+    total: Option<u64>,
     begun: Instant,
     said: Option<Instant>,
     drawn: bool,
@@ -26,7 +28,13 @@ impl Progress {
             How::Auto if !terminal => How::Never,
             how => how,
         };
-        Progress { verb, how, begun: Instant::now(), said: None, drawn: false }
+        Progress { verb, how, total: None, begun: Instant::now(), said: None, drawn: false }
+    }
+
+    /// Says how many bytes there are to do.
+    pub(crate) fn of(&mut self, total: u64) {
+        self.total = Some(total).filter(|total| *total > 0);
+        self.begun = Instant::now();
     }
 
     /// The same for a verb that is told by what it reads of a store; `None` if nothing is to be said. A verb that
@@ -51,6 +59,13 @@ impl Progress {
         }))
     }
 
+    /// Takes away what is drawn, so that something else can be said.
+    pub(crate) fn end(&mut self) {
+        if std::mem::take(&mut self.drawn) {
+            let _ = write!(io::stderr(), "\r\x1b[K");
+        }
+    }
+
     /// Says that `bytes` are done in all and `subject` is at hand.
     pub(crate) fn update(&mut self, subject: &str, bytes: u64) {
         let every = match self.how {
@@ -72,11 +87,19 @@ impl Progress {
         let text = match self.how {
             How::Json => {
                 let path = serde_json::Value::from(subject);
+                let total = self.total.map(|total| format!(",\"total\":{total}")).unwrap_or_default();
                 format!(
-                    "{{\"verb\":\"{verb}\",\"path\":{path},\"bytes\":{bytes},\"bytes_per_second\":{rate}}}\n"
+                    "{{\"verb\":\"{verb}\",\"path\":{path},\"bytes\":{bytes}{total},\"bytes_per_second\":{rate}}}\n"
                 )
             }
-            _ => format!("{verb}  {shown}  {}  {}/s", human_bytes(bytes), human_bytes(rate)),
+            How::Auto => match self.total {
+                Some(total) => format!("{verb}  {shown}  {}  {}", bar(bytes, total), of(bytes, total, rate)),
+                None => format!("{verb}  {shown}  {}  {}/s", human_bytes(bytes), human_bytes(rate)),
+            },
+            _ => match self.total {
+                Some(total) => format!("{verb}  {shown}  {}", of(bytes, total, rate)),
+                None => format!("{verb}  {shown}  {}  {}/s", human_bytes(bytes), human_bytes(rate)),
+            },
         };
         // There is nowhere left to say that standard error is closed.
         let _ = match self.how {
@@ -90,11 +113,38 @@ impl Progress {
     }
 }
 
+/// How much is done as a line, of characters that every terminal has where it does not say that it has others.
+fn bar(bytes: u64, total: u64) -> String {
+    let is_utf8 = ["LC_ALL", "LC_CTYPE", "LANG"].iter().find_map(|name| {
+        std::env::var(name).ok().filter(|value| !value.is_empty()).map(|value| value.to_lowercase())
+    });
+    let (done, left) = match is_utf8.is_some_and(|locale| locale.contains("utf")) {
+        true => ("━", "─"),
+        false => ("=", "-"),
+    };
+    let filled = u128::from(bytes.min(total)) * BAR as u128 / u128::from(total.max(1));
+    let filled = usize::try_from(filled).unwrap_or(BAR);
+    format!("{}{}", done.repeat(filled), left.repeat(BAR - filled))
+}
+
+/// `43 %  412 MiB of 960 MiB  188 MiB/s  3 s left`.
+fn of(bytes: u64, total: u64, rate: u64) -> String {
+    let percent = u128::from(bytes.min(total)) * 100 / u128::from(total.max(1));
+    let left = total.saturating_sub(bytes).checked_div(rate).unwrap_or(0);
+    let left = match left {
+        seconds @ 0..120 => format!("{seconds} s"),
+        seconds => format!("{} min", seconds / 60),
+    };
+    let (bytes, total, rate) = (human_bytes(bytes), human_bytes(total), human_bytes(rate));
+    format!("{percent} %  {bytes} of {total}  {rate}/s  {left} left")
+}
+
+/// Characters of a bar.
+const BAR: usize = 24;
+
 impl Drop for Progress {
     fn drop(&mut self) {
-        if self.drawn {
-            let _ = write!(io::stderr(), "\r\x1b[K");
-        }
+        self.end();
     }
 }
 

@@ -4,7 +4,7 @@ use crate::command::hyperslab;
 use crate::golden::holds;
 
 const VERBS: &[&str] =
-    &["describe", "ls", "show", "digest", "check", "create", "schema", "completions", "man"];
+    &["describe", "ls", "show", "stat", "digest", "diff", "check", "create", "schema", "completions", "man"];
 
 #[test]
 fn help_stays_the_same() {

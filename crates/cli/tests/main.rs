@@ -2,13 +2,18 @@
 
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests may panic")]
 
+mod against;
 mod answers;
 mod bad_input;
 mod checks;
 mod command;
+mod diff;
 mod golden;
 mod help;
+mod interrupted;
+mod layouts;
 mod readme;
+mod stat;
 mod texts;
 mod zarr;
 mod zarr_checks;

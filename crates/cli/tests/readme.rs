@@ -1,11 +1,21 @@
-//! What README.md shows is what the command prints.
+//! What README.md and other pages show is what the command prints.
 
 use crate::command::{examples, hyperslab};
 use std::fs;
 
 #[test]
 fn examples_in_the_readme_are_true() {
-    let readme = fs::read_to_string(examples().join("../README.md")).unwrap();
+    assert!(are_true("README.md") >= 5);
+}
+
+#[test]
+fn examples_of_conversions_are_true() {
+    assert!(are_true("docs/convert.md") >= 2);
+}
+
+/// How many examples a page has, all of them true.
+fn are_true(page: &str) -> usize {
+    let readme = fs::read_to_string(examples().join("..").join(page)).unwrap();
     let mut shown = 0;
     for block in readme.split("```console\n").skip(1) {
         let (block, _) = block.split_once("```").unwrap();
@@ -17,7 +27,7 @@ fn examples_in_the_readme_are_true() {
             shown += 1;
         }
     }
-    assert!(shown >= 5, "{shown} examples");
+    shown
 }
 
 /// Splits at spaces outside single quotes.

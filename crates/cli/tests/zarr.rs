@@ -123,6 +123,24 @@ fn one_broken_node_does_not_hide_the_others() {
 }
 
 #[test]
+fn arrays_that_cannot_be_read_are_not_said_to_be_of_fill_values() {
+    let folder = TempDir::new().unwrap();
+    let array = r#"{"zarr_format": 3, "node_type": "array", "shape": [2], "data_type": "uint8", "fill_value": 0,
+        "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [2]}}, "chunk_key_encoding": "default",
+        "codecs": ["bytes", "secret"]}"#;
+    fs::create_dir(folder.path().join("a.zarr")).unwrap();
+    fs::write(folder.path().join("a.zarr/zarr.json"), array).unwrap();
+    let described = in_folder(folder.path(), &["describe", "--values", "a.zarr"]);
+    assert_eq!(described.code, 1);
+    assert!(described.messages.contains("codec \"secret\""), "{}", described.messages);
+    fs::write(folder.path().join("a.yaml"), &described.answer).unwrap();
+    for location in ["a.zarr", "a.yaml"] {
+        let digest = in_folder(folder.path(), &["digest", "--json", location]);
+        assert!(digest.code == 1 && digest.answer.contains("\"error\""), "{location}: {}", digest.answer);
+    }
+}
+
+#[test]
 #[cfg(unix)]
 fn symbolic_links_are_told_and_lead_on() {
     use std::os::unix::fs::symlink;

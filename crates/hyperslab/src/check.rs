@@ -1,6 +1,11 @@
 //! Whether a file is sound: everything that breaks the rules of its format, with the place.
 
+mod against;
+
+pub use against::{AgainstOptions, RULES as AGAINST_RULES, against};
+
 use crate::format::{OpenOptions, format_of, format_of_directory, open_file};
+use hyperslab_core::check::Rule;
 use hyperslab_core::storage::ReadAt;
 use hyperslab_core::{Result, Severity};
 use std::path::Path;
@@ -67,6 +72,13 @@ pub enum Place {
         /// How many bytes are.
         len: Option<u64>,
     },
+    /// In an object that a contract speaks of.
+    Contract {
+        /// The object, with `@NAME` one of its attributes.
+        object: String,
+        /// Where the contract names the object, as line and column from 1, if it does.
+        said: Option<(u32, u32)>,
+    },
     /// In a store of many values.
     Value {
         /// The object, if it belongs to one.
@@ -100,6 +112,16 @@ pub enum Spot {
 }
 
 impl Report {
+    /// Tells of findings that are counted but not given.
+    pub(crate) fn count_more(&mut self, by_rule: &[(&'static Rule, u64)]) {
+        for (rule, count) in by_rule {
+            let given = self.findings.iter().filter(|finding| finding.rule == rule.name).count() as u64;
+            if let Some(more) = count.checked_sub(given).filter(|more| *more > 0) {
+                self.more.push((rule.name, rule.severity, more));
+            }
+        }
+    }
+
     /// How many findings are of this severity, those included that are not given.
     pub fn count(&self, severity: Severity) -> u64 {
         let given = self.findings.iter().filter(|finding| finding.severity == severity).count() as u64;
@@ -110,9 +132,9 @@ impl Report {
 
 /// What breaks a rule, in a line, where there is more to say than its name does.
 pub fn explanation(rule: &str) -> Option<&'static str> {
-    let of_hdf5 = hyperslab_hdf5::check::RULES.iter().find(|known| known.name == rule);
-    let of_zarr = || hyperslab_zarr::check::RULES.iter().find(|known| known.name == rule);
-    of_hdf5.map(|known| known.explanation).or_else(|| of_zarr().map(|known| known.explanation))
+    let formats = hyperslab_hdf5::check::RULES.iter().chain(hyperslab_zarr::check::RULES);
+    let mut known = formats.chain(against::RULES);
+    known.find(|known| known.name == rule).map(|known| known.explanation)
 }
 
 /// Checks the file or directory at `path`, in the format that its content shows.

@@ -1,6 +1,7 @@
 //! What a store made from a document would hold, and what stands against making it.
 
 use crate::check::CheckOptions;
+use crate::convert::layout::Layout;
 pub use crate::format::Document;
 use crate::format::{OpenOptions, read_document};
 use crate::list::Counts;
@@ -34,13 +35,14 @@ pub fn document(text: &dyn ReadAt, open: &OpenOptions, options: &CheckOptions) -
     read_document(text, &open.limits, options)
 }
 
-/// Plans a store with everything that `source` describes.
+/// Plans a store with everything that `source` describes, laid out so.
 ///
 /// ```
+/// use hyperslab::convert::layout::Layout;
 /// use hyperslab::{OpenOptions, create, open};
 ///
 /// let document = open("../../examples/buoys.yaml".as_ref(), &OpenOptions::default())?;
-/// let plan = create::plan(&*document)?;
+/// let plan = create::plan(&*document, &Layout::default())?;
 /// assert!(plan.errors.is_empty());
 /// assert!(plan.written > 0);
 /// # Ok::<(), hyperslab::Error>(())
@@ -48,7 +50,7 @@ pub fn document(text: &dyn ReadAt, open: &OpenOptions, options: &CheckOptions) -
 ///
 /// # Errors
 /// If the document has no readable root.
-pub fn plan(source: &dyn Source) -> Result<Plan> {
+pub fn plan(source: &dyn Source, layout: &Layout) -> Result<Plan> {
     let root = source.find(&NodePath::root())?;
     let mut plan = Plan::default();
     walk(source, &root.handle, &mut |step| {
@@ -57,28 +59,29 @@ pub fn plan(source: &dyn Source) -> Result<Plan> {
                 if !group.path.is_root() {
                     plan.counts.add(&Item::Group);
                 }
-                plan.object(source, group);
+                plan.object(source, layout, group);
             }
             Step::Member(entry) => {
                 plan.counts.add(&entry.item);
-                plan.member(source, entry);
+                plan.member(source, layout, entry);
             }
             Step::Leave(_) => {}
         }
         Ok(())
     })?;
+    plan.errors.extend(layout.unused().into_iter().map(Error::invalid));
     Ok(plan)
 }
 
 impl Plan {
-    fn member(&mut self, source: &dyn Source, entry: &Entry) {
+    fn member(&mut self, source: &dyn Source, layout: &Layout, entry: &Entry) {
         if let Item::Array { datatype: Some(_), shape: Shape::Dims(_), .. } = &entry.item {
             match source.array(&entry.handle) {
                 Ok(array) => self.array(&*array),
                 Err(error) => self.errors.push(error.in_object(&entry.handle.path)),
             }
         }
-        self.object(source, &entry.handle);
+        self.object(source, layout, &entry.handle);
     }
 
     fn array(&mut self, array: &dyn ArraySource) {
@@ -91,9 +94,12 @@ impl Plan {
         }
     }
 
-    fn object(&mut self, source: &dyn Source, handle: &Handle) {
+    fn object(&mut self, source: &dyn Source, layout: &Layout, handle: &Handle) {
         match source.load(handle) {
-            Ok(node) => self.attributes += node.attributes().map_or(0, |attributes| attributes.len() as u64),
+            Ok(mut node) => {
+                self.attributes += node.attributes().map_or(0, |attributes| attributes.len() as u64);
+                self.errors.extend(layout.apply(&handle.path, &mut node).err());
+            }
             Err(error) => self.errors.push(error.in_object(&handle.path)),
         }
     }

@@ -258,7 +258,7 @@ fn name_of(location: &str) -> &str {
 
 /// Drops what a brief text leaves out of what one format alone has: who creates the file anew has times of their
 /// own, and the habits of the library.
-fn forget_habits(node: &mut Node) {
+pub(crate) fn forget_habits(node: &mut Node) {
     let storage = match node {
         Node::Group(group) => &mut group.storage,
         Node::DimCoord(dimcoord) => &mut dimcoord.storage,

@@ -14,7 +14,7 @@ use hyperslab_core::{Error, ErrorKind, Result};
 use hyperslab_model::{Reference, Values};
 use std::sync::mpsc::sync_channel;
 
-pub(crate) use selection::{MOST_HULL, NEAR, values as selected};
+pub(crate) use selection::{MOST_HULL, values as selected};
 
 /// Fills `rows` with the elements of `region`.
 pub(crate) fn read<A: ArraySource + ?Sized>(
@@ -48,8 +48,7 @@ pub(crate) fn read<A: ArraySource + ?Sized>(
 
 /// The elements of `region`, in memory of their own.
 pub(crate) fn values<A: ArraySource + ?Sized>(array: &A, region: &Region) -> Result<Values> {
-    let row = array.datatype().row_size();
-    let len = row.and_then(|row| bytes_of(region, row)).ok_or_else(too_large)?;
+    let len = region.bytes(row_size(array)?)?;
     let (mut rows, mut heap) = (Memory::zeroed(len)?, Heap::default());
     array.read(region, &mut rows, &mut heap)?;
     Ok(Values { rows: rows.into(), heap })
@@ -76,7 +75,7 @@ fn stream_in(
     usual: u64,
     take: &mut dyn FnMut(Option<u64>, &Values) -> Result<()>,
 ) -> Result<()> {
-    let row = array.datatype().row_size().ok_or_else(too_large)?;
+    let row = row_size(array)?;
     let pool = array.pool();
     let mut cut = untorn(region, array.chunk(), row, usual, pool.memory())?;
     let Some(first) = cut.next() else { return Ok(()) };
@@ -103,8 +102,13 @@ fn stream_in(
 }
 
 /// The values of a region, in memory that may have been used before.
-fn values_in(array: &dyn ArraySource, region: &Region, row: usize, mut rows: Vec<u8>) -> Result<Values> {
-    let len = bytes_of(region, row).ok_or_else(too_large)?;
+pub(crate) fn values_in(
+    array: &dyn ArraySource,
+    region: &Region,
+    row: usize,
+    mut rows: Vec<u8>,
+) -> Result<Values> {
+    let len = region.bytes(row)?;
     match len <= rows.capacity() {
         true => rows.resize(len, 0),
         false => rows = vec![0; len],
@@ -115,7 +119,7 @@ fn values_in(array: &dyn ArraySource, region: &Region, row: usize, mut rows: Vec
 }
 
 /// Bands of a moderate size, larger ones where these would tear chunks, which are then decoded several times.
-fn untorn(region: &Region, chunk: &[u64], row: usize, usual: u64, memory: u64) -> Result<Bands> {
+pub(crate) fn untorn(region: &Region, chunk: &[u64], row: usize, usual: u64, memory: u64) -> Result<Bands> {
     // One band is taken while the next is read.
     let most = (memory / 3).max(LEAST_BAND);
     let mut size = usual.min(most);
@@ -192,12 +196,12 @@ pub(crate) fn cuts((start, count, step): (u64, u64, u64), chunk: u64, least: u64
     }
 }
 
-fn bytes_of(region: &Region, row: usize) -> Option<usize> {
-    usize::try_from(region.len()?).ok()?.checked_mul(row)
-}
-
-pub(crate) fn too_large() -> Error {
-    Error::new(ErrorKind::LimitExceeded, "more elements than memory holds")
+/// The bytes of an element in memory.
+pub(crate) fn row_size<A: ArraySource + ?Sized>(array: &A) -> Result<usize> {
+    array
+        .datatype()
+        .row_size()
+        .ok_or_else(|| Error::new(ErrorKind::LimitExceeded, "elements larger than memory"))
 }
 
 /// Bytes of work from which starting threads pays.
@@ -209,9 +213,9 @@ const PARTS_A_THREAD: u64 = 4;
 /// Slices that the parts of a region may have in all; each takes 16 bytes.
 const MOST_SLICES: u64 = 1 << 20;
 /// Bytes of rows that are streamed at once.
-const USUAL_BAND: u64 = 16 << 20;
+pub(crate) const USUAL_BAND: u64 = 16 << 20;
 /// The same for rows with slots: what these point to is beside them.
-const USUAL_SLOTS: u64 = 1 << 20;
+pub(crate) const USUAL_SLOTS: u64 = 1 << 20;
 const LEAST_BAND: u64 = 64 << 10;
 
 #[cfg(test)]
@@ -219,7 +223,7 @@ mod tests {
     use super::*;
     use crate::pool::Pool;
     use hyperslab_codec::Scratch;
-    use hyperslab_core::nd::{ChunkGrid, Selection, scatter};
+    use hyperslab_core::nd::{ChunkGrid, Selection, advance, scatter};
     use hyperslab_model::Datatype;
     use proptest::prelude::*;
     use std::sync::{Arc, Mutex};
@@ -283,16 +287,12 @@ mod tests {
             for chunk in ChunkGrid::regular(&self.chunk)?.chunks_in(region)? {
                 self.read.lock().unwrap().push(chunk.index.clone());
                 let mut bytes = Vec::new();
-                let mut index = chunk.start.clone();
+                let mut steps = vec![0; chunk.start.len()];
                 for _ in 0..chunk.shape.iter().product() {
+                    let index: Vec<u64> =
+                        chunk.start.iter().zip(&steps).map(|(at, step)| at + step).collect();
                     bytes.extend(self.number(&index).to_ne_bytes());
-                    for (dimension, at) in index.iter_mut().enumerate().rev() {
-                        *at += 1;
-                        if *at < chunk.start[dimension] + chunk.shape[dimension] {
-                            break;
-                        }
-                        *at = chunk.start[dimension];
-                    }
+                    advance(&mut steps, &chunk.shape);
                 }
                 let mut overlap = rows.overlap(&chunk.start, &chunk.shape, region, 8)?.unwrap();
                 overlap.scatter(&bytes)?;
@@ -304,7 +304,7 @@ mod tests {
     /// The numbers of a region, got one by one.
     fn expected(numbers: &Numbers, region: &Region) -> Vec<u8> {
         let all: Vec<u8> = (0..numbers.shape.iter().product::<u64>()).flat_map(u64::to_ne_bytes).collect();
-        let mut out = vec![0; bytes_of(region, 8).unwrap()];
+        let mut out = vec![0; region.bytes(8).unwrap()];
         scatter(&all, &vec![0; region.rank()], &numbers.shape, region, &mut out, 8).unwrap();
         out
     }
@@ -328,7 +328,7 @@ mod tests {
                 region.step[dimension] = *step;
                 region.count[dimension] = (extent - start).div_ceil(*step);
             }
-            let mut out = vec![0; bytes_of(&region, 8).unwrap()];
+            let mut out = vec![0; region.bytes(8).unwrap()];
             numbers.read(&region, &mut out, &mut Heap::default()).unwrap();
             prop_assert!(out == expected(&numbers, &region));
             prop_assert_eq!(numbers.most_often(), 1);

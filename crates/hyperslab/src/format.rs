@@ -7,16 +7,22 @@ mod zarr;
 use crate::check::{CheckOptions, Report};
 use crate::pool::Pool;
 use crate::source::Source;
+use crate::target::TargetFormat;
 use hyperslab_core::storage::{FileStorage, ReadAt, Watched};
 use hyperslab_core::{Error, ErrorKind, Limits, Result};
+use hyperslab_model::Storage;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+pub(crate) use hdf5::netcdf::default_fill;
 pub use ndl::Document;
 pub(crate) use ndl::read as read_document;
 
 /// Every format, in the order in which they are tried.
 pub static FORMATS: &[&dyn Format] = &[&hdf5::Hdf5, &zarr::Zarr, &ndl::Ndl];
+
+/// Every format that stores can be written in.
+pub static TARGETS: &[&dyn TargetFormat] = &[&zarr::ZARR3, &zarr::ZARR2];
 
 /// A format that files can be opened in.
 pub trait Format: Sync {
@@ -72,6 +78,16 @@ pub trait Format: Sync {
     fn check_directory(&self, _path: &Path, _open: &OpenOptions, _options: &CheckOptions) -> Result<Report> {
         Err(no_directory(self.name()))
     }
+}
+
+/// Drops what a format alone says of chunks and shards, if these were cut anew, and of filters, if these are others.
+pub(crate) fn forget_layout(storage: &mut Storage, cut: bool, filtered: bool) {
+    for (format, directives) in &mut storage.native {
+        if *format == "zarr" {
+            zarr::forget_layout(directives, cut, filtered);
+        }
+    }
+    storage.native.retain(|(_, directives)| !directives.is_empty());
 }
 
 fn no_directory(format: &str) -> Error {

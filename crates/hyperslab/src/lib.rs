@@ -1,7 +1,7 @@
-//! Reads, describes, lists and digests scientific array files.
+//! Reads, describes, lists, digests and compares scientific array files.
 //!
 //! * [`open`] finds the format of a file by its content and gives a [`Source`].
-//! * One verb, one module: [`describe`], [`list`], [`show`], [`digest`], [`check`].
+//! * One verb, one module: [`describe`], [`list`], [`show`], [`digest`], [`diff`](mod@diff), [`check`].
 //! * [`location`] reads `STORE:/PATH@ATTRIBUTE` texts and patterns.
 //! * Format adapters stand in `format/`; they alone know both a format and the content model.
 //!
@@ -16,26 +16,36 @@
 //! ```
 
 pub mod check;
+pub mod convert;
 pub mod create;
 pub mod describe;
+pub mod diff;
 pub mod digest;
 mod engine;
 mod format;
 pub mod list;
 pub mod location;
 mod pool;
+pub mod publish;
 pub mod select;
 pub mod show;
+pub mod size;
 mod source;
+pub mod stat;
 mod strings;
+pub mod target;
 mod walk;
 
-pub use format::{FORMATS, Format, OpenOptions, Probe, Recognition, Watch, open, open_storage, recognize};
+pub use format::{
+    FORMATS, Format, OpenOptions, Probe, Recognition, TARGETS, Watch, open, open_storage, recognize,
+};
 pub use hyperslab_core::storage::{FileStorage, ReadAt};
 pub use hyperslab_core::{Error, ErrorKind, Limits, Result, Severity};
 pub use hyperslab_model::{self as model, NodePath};
 pub use hyperslab_ndl as ndl;
 pub use pool::Pool;
-pub use source::{ArraySource, Entry, Handle, Item, Origin, Source, Stored};
+pub use source::{
+    ArraySource, ChunkCount, Chunks, Entry, Handle, Item, Origin, Source, Stored, StoredChunk, StoredForm,
+};
 pub use strings::Strings;
 pub use walk::{Step, walk, walk_to};

@@ -3,10 +3,9 @@
 use crate::source::{Entry, Handle, Item, Source, Stored};
 use crate::walk::{MetGroups, unlisted};
 use hyperslab_core::Result;
-use hyperslab_model::{
-    Datatype, Dimension, Directive, Extent, Filter, Link, NodeKind, NodePath, Shape, Storage,
-};
+use hyperslab_model::{Datatype, Directive, Filter, Link, NodeKind, NodePath, Shape, Storage};
 use std::borrow::Cow;
+use std::fmt::Write as _;
 use std::sync::Arc;
 
 /// One object of a list.
@@ -104,42 +103,10 @@ fn label(datatype: &Datatype) -> Cow<'static, str> {
     }
 }
 
-/// Extents with the names of their dimensions: `[time=3/10000, 2]`, `current/max` where they differ, `*` where
-/// nothing is counted.
+/// Extents with the names of their dimensions, as a shape is displayed.
 pub fn shape_label(shape: &Shape, text: &mut String) {
-    match shape {
-        Shape::Unsaid => {}
-        Shape::Null => text.push_str("null"),
-        Shape::Dims(dims) => {
-            text.push('[');
-            for (index, dimension) in dims.iter().enumerate() {
-                if index > 0 {
-                    text.push_str(", ");
-                }
-                dimension_label(dimension, text);
-            }
-            text.push(']');
-        }
-    }
-}
-
-fn dimension_label(dimension: &Dimension, text: &mut String) {
-    if let Some(path) = &dimension.coordinate {
-        text.push_str(path.name());
-        text.push('=');
-    }
-    if dimension.extent == Extent::Uncounted {
-        return text.push('*');
-    }
-    text.push_str(&dimension.extent.current().to_string());
-    match dimension.extent {
-        Extent::Fixed(_) | Extent::Uncounted => {}
-        Extent::Limited { max, .. } => {
-            text.push('/');
-            text.push_str(&max.to_string());
-        }
-        Extent::Unlimited { .. } => text.push_str("/inf"),
-    }
+    // Writing to a String does not fail.
+    let _ = write!(text, "{shape}");
 }
 
 /// The shape of chunks: `[1000, 2]`, or nothing.
@@ -263,9 +230,8 @@ pub fn human_bytes(bytes: u64) -> String {
 
 /// The path of `entry` below `group`, for lists that are not trees.
 pub fn relative<'a>(entry: &'a Entry, group: &NodePath) -> &'a str {
-    let path = entry.handle.path.as_str();
-    let prefix = if group.is_root() { "" } else { group.as_str() };
-    path.strip_prefix(prefix).and_then(|rest| rest.strip_prefix('/')).unwrap_or(path)
+    let path = &entry.handle.path;
+    path.relative_to(group).unwrap_or(path.as_str())
 }
 
 #[cfg(test)]
@@ -276,21 +242,5 @@ mod tests {
     fn bytes_read_well_at_every_size() {
         let shown = [0, 477, 1023, 1024, 1126, 102_400, 1 << 20, u64::MAX].map(human_bytes);
         assert_eq!(shown, ["0 B", "477 B", "1023 B", "1.0 KiB", "1.0 KiB", "100 KiB", "1.0 MiB", "15.9 EiB"]);
-    }
-
-    #[test]
-    fn shapes_show_names_and_maxima() {
-        let time = Dimension {
-            extent: Extent::Unlimited { current: 4 },
-            coordinate: Some(NodePath::root().child("time")),
-        };
-        let lat = Dimension { extent: Extent::Fixed(3), coordinate: None };
-        let station =
-            Dimension { extent: Extent::Uncounted, coordinate: Some(NodePath::root().child("station")) };
-        let mut text = String::new();
-        shape_label(&Shape::Dims(vec![time, lat]), &mut text);
-        shape_label(&Shape::Dims(vec![station]), &mut text);
-        shape_label(&Shape::SCALAR, &mut text);
-        assert_eq!(text, "[time=4/inf, 3][station=*][]");
     }
 }

@@ -74,15 +74,17 @@ impl Pool {
     ///
     /// # Errors
     /// That of the first item that failed, whatever the threads.
-    pub(crate) fn each<T: Send>(
+    pub(crate) fn each<T: Send, I: Iterator<Item = T> + Send>(
         &self,
-        items: Vec<T>,
+        items: impl IntoIterator<Item = T, IntoIter = I>,
         bytes: u64,
         work: impl Fn(T, &mut Scratch) -> Result<()> + Sync,
     ) -> Result<()> {
         let room = usize::try_from(self.memory() / bytes.max(1)).unwrap_or(usize::MAX);
-        let helpers = self.free().min(items.len().saturating_sub(1)).min(room.saturating_sub(1));
-        let queue = Mutex::new(items.into_iter().enumerate());
+        let items = items.into_iter();
+        let most = items.size_hint().1.unwrap_or(usize::MAX);
+        let helpers = self.free().min(most.saturating_sub(1)).min(room.saturating_sub(1));
+        let queue = Mutex::new(items.enumerate());
         let failed: Mutex<Option<(usize, Error)>> = Mutex::default();
         let stop = AtomicBool::new(false);
         let worker = || {
@@ -207,7 +209,7 @@ mod tests {
     fn every_item_is_worked_on_once_by_several_threads() {
         let pool = Pool::new(3, Pool::MEMORY);
         let (done, threads) = (Mutex::new(Vec::new()), Mutex::new(std::collections::HashSet::new()));
-        pool.each((0..100).collect(), 0, |item, _| {
+        pool.each(0..100, 0, |item, _| {
             thread::sleep(Duration::from_millis(1));
             done.lock().unwrap().push(item);
             threads.lock().unwrap().insert(thread::current().id());
@@ -241,7 +243,7 @@ mod tests {
     fn the_first_failure_is_told_whatever_the_threads() {
         let pool = Pool::new(4, Pool::MEMORY);
         for _ in 0..50 {
-            let e = pool.each((0..40).collect(), 0, |item: u64, _| match item {
+            let e = pool.each(0..40_u64, 0, |item: u64, _| match item {
                 7 => {
                     thread::sleep(Duration::from_micros(300));
                     Err(Error::invalid("seven"))

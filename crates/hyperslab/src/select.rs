@@ -6,9 +6,14 @@
 
 mod calendar;
 mod coordinate;
+mod narrowed;
+mod pieces;
 mod read;
 mod syntax;
 mod time;
+
+pub use self::narrowed::Narrowed;
+pub(crate) use self::time::Counting;
 
 use self::syntax::{Part, Pick};
 use crate::location::nearest;
@@ -71,7 +76,7 @@ impl Selected {
                     }
                     Part::Named(name, pick) => {
                         let mut own =
-                            dims.iter().zip(&mut picks).filter(|(d, _)| is_named(d, &name)).peekable();
+                            dims.iter().zip(&mut picks).filter(|(d, _)| has_name(d, &name)).peekable();
                         if own.peek().is_none() {
                             drop(own);
                             check_known(source, &name, dims)?;
@@ -140,8 +145,13 @@ fn whole(extent: u64) -> Axis {
     Axis { picks: Picks::Range { start: 0, count: extent, step: 1 }, dropped: false }
 }
 
-fn is_named(dimension: &Dimension, name: &str) -> bool {
-    dimension.coordinate.as_ref().is_some_and(|path| path.name() == name || path.as_str() == name)
+fn has_name(dimension: &Dimension, name: &str) -> bool {
+    dimension.coordinate.as_ref().is_some_and(|path| is_named(path, name))
+}
+
+/// Whether a dimension at `path` is meant by a name, which may be a path.
+pub(crate) fn is_named(path: &NodePath, name: &str) -> bool {
+    path.name() == name || path.as_str() == name
 }
 
 /// Refuses the name of a dimension that nothing has.
@@ -156,7 +166,7 @@ fn check_known(source: &dyn Source, name: &str, own: &[Dimension]) -> Result<()>
         }
         Ok(())
     })?;
-    if all.iter().any(|path| path.name() == name || path.as_str() == name) {
+    if all.iter().any(|path| is_named(path, name)) {
         return Ok(());
     }
     let near = nearest(name, own.iter().copied()).or_else(|| nearest(name, all.iter().map(NodePath::name)));

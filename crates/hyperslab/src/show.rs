@@ -132,7 +132,7 @@ fn array(source: &dyn Source, target: &Target, selections: &[String]) -> Result<
 }
 
 /// The shape of an array; that of a dimension coordinate goes along itself.
-fn with_coordinate(kind: NodeKind, shape: &Shape, path: &NodePath) -> Shape {
+pub(crate) fn with_coordinate(kind: NodeKind, shape: &Shape, path: &NodePath) -> Shape {
     let mut shape = shape.clone();
     if let (NodeKind::DimCoord, Shape::Dims(dims)) = (kind, &mut shape) {
         dims.iter_mut().for_each(|dimension| dimension.coordinate = Some(path.clone()));

@@ -2,12 +2,12 @@
 
 use crate::engine;
 use crate::pool::Pool;
-use hyperslab_codec::Scratch;
+use hyperslab_codec::{Codec, Scratch};
 use hyperslab_core::nd::{Planes, Region, Selection, element_count};
 use hyperslab_core::rows::Heap;
 use hyperslab_core::{Error, ErrorKind, Limits, Result};
 use hyperslab_model::{
-    Datatype, Link, Node, NodeKind, NodePath, Reference, Shape, Storage, Unreadable, Values,
+    ByteOrder, Datatype, Link, Node, NodeKind, NodePath, Reference, Shape, Storage, Unreadable, Values,
 };
 use std::sync::Arc;
 
@@ -32,6 +32,11 @@ pub trait Source: Send + Sync {
     /// Whether this is a text, which holds values only as far as it was asked for them.
     fn is_text(&self) -> bool {
         false
+    }
+
+    /// Where a text names an object, as line and column from 1.
+    fn place(&self, _path: &NodePath) -> Option<(u32, u32)> {
+        None
     }
 
     /// What the file may make us allocate.
@@ -143,6 +148,53 @@ pub trait ArraySource: Send + Sync {
     /// If the chunks cannot be listed.
     fn stored(&self) -> Result<u64>;
 
+    /// How many chunks there are and were written; `None` where elements are not cut into chunks.
+    ///
+    /// # Errors
+    /// As [`ArraySource::stored`], and if a shard cannot say which chunks are in it.
+    fn chunks(&self) -> Result<Option<Chunks>> {
+        Ok(None)
+    }
+
+    /// The element where nothing was written, if that is known not to be zero or empty.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    fn fill(&self) -> Result<Option<Values>> {
+        Ok(None)
+    }
+
+    /// How chunks are stored, where it is a form that other formats have as well.
+    fn stored_form(&self) -> Option<StoredForm> {
+        None
+    }
+
+    /// What is stored of the chunk that begins with the element at `start`, read to the beginning of `out`, which
+    /// grows if it must.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    fn stored_chunk(&self, _start: &[u64], _out: &mut Vec<u8>) -> Result<StoredChunk> {
+        Ok(StoredChunk::Other)
+    }
+
+    /// Whether it is known, without decoding anything, that no element of `region` was ever written.
+    ///
+    /// # Errors
+    /// If the chunks cannot be listed.
+    fn is_unwritten_in(&self, _region: &Region) -> Result<bool> {
+        Ok(false)
+    }
+
+    /// Tells `visit` where each chunk begins that was written, as far as it is known without decoding anything:
+    /// whether it is.
+    ///
+    /// # Errors
+    /// If the chunks cannot be listed, and what `visit` says.
+    fn written(&self, _visit: &mut dyn FnMut(&[u64]) -> Result<()>) -> Result<bool> {
+        Ok(false)
+    }
+
     /// Whether no element was ever written, so that all are fill.
     ///
     /// # Errors
@@ -150,6 +202,49 @@ pub trait ArraySource: Send + Sync {
     fn is_unwritten(&self) -> Result<bool> {
         Ok(self.stored()? == 0)
     }
+}
+
+/// How many chunks an array has.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Chunks {
+    /// Those that are stored each by itself: shards, where there are any.
+    pub outer: ChunkCount,
+    /// Those within shards.
+    pub inner: Option<ChunkCount>,
+}
+
+/// How many chunks of one kind an array has.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ChunkCount {
+    /// The shape of one; the largest where they differ.
+    pub shape: Vec<u64>,
+    /// Those that were written.
+    pub written: u64,
+    /// Those that the array reaches into.
+    pub of: u64,
+}
+
+/// How the chunks of an array are stored. Of two arrays with the same type and form the bytes of either's chunks are
+/// those of the other's.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StoredForm {
+    /// The shape of a chunk; those at the end of the array are stored whole.
+    pub chunk: Vec<u64>,
+    /// The order of bytes; `None` for elements that have none. Rows are stored as they are but for it.
+    pub endian: Option<ByteOrder>,
+    /// What the bytes pass, first to last.
+    pub codecs: Vec<Codec>,
+}
+
+/// What is stored of a chunk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StoredChunk {
+    /// Nothing: all elements are fill.
+    Nothing,
+    /// So many bytes in the array's [`StoredForm`].
+    Here(usize),
+    /// Something in another form.
+    Other,
 }
 
 /// Names an object of an opened file.

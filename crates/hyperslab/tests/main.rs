@@ -2,9 +2,12 @@
 
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests may panic")]
 
+mod against;
+mod converted;
 mod damage;
 mod described;
 mod digested;
+mod interrupted;
 mod located;
 mod netcdf;
 mod selected;

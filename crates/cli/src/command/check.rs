@@ -4,25 +4,34 @@ mod sarif;
 
 use crate::args::{Check, Common, Findings};
 use crate::exit::Exit;
-use crate::output::{Messages, paints_stdout, standard_input, without_controls};
+use crate::output::{Messages, open, paints_stdout, standard_input, without_controls};
 use crate::progress::Progress;
-use hyperslab::check::{CheckOptions, Finding, Place, Report, Spot, check, check_storage};
+use hyperslab::check::{
+    AgainstOptions, CheckOptions, Finding, Place, Report, Spot, against, check, check_storage,
+};
+use hyperslab::create::document;
 use hyperslab::location::Location;
 use hyperslab::ndl::{Diagnostic, Source};
-use hyperslab::{Error, Result, Severity};
+use hyperslab::{Error, FileStorage, ReadAt, Result, Severity};
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::Path;
+use std::sync::Arc;
 
 pub(crate) fn run(args: &Check, common: &Common, messages: &Messages, out: &mut dyn Write) -> Result<Exit> {
     let form = if args.json { Findings::Json } else { args.form };
     let color = form == Findings::Text && paints_stdout(common, args.to.output.is_some());
+    let contract = args
+        .against
+        .as_deref()
+        .map(|file| Contract::read(file, args, common).map_err(|error| error.in_file(file)));
+    let contract = contract.transpose()?;
     let mut worst = Exit::Yes;
     let mut total = Total::default();
     let mut log = sarif::Log::default();
     for text in &args.locations {
         let location = Location::parse(text);
-        let report = match checked(&location, args, common) {
+        let report = match checked(&location, contract.as_ref(), args, common, messages) {
             Ok(report) => report,
             Err(error) => {
                 let error = error.in_file(&location.store);
@@ -48,7 +57,7 @@ pub(crate) fn run(args: &Check, common: &Common, messages: &Messages, out: &mut 
                     writeln!(out, "{}", json(&location.store, finding))?;
                 }
             }
-            Findings::Sarif => log.add(&location.store, &report),
+            Findings::Sarif => log.add(&location.store, args.against.as_deref(), &report),
         }
     }
     match form {
@@ -60,7 +69,43 @@ pub(crate) fn run(args: &Check, common: &Common, messages: &Messages, out: &mut 
     Ok(worst)
 }
 
-fn checked(location: &Location, args: &Check, common: &Common) -> Result<Report> {
+/// What data are held against.
+struct Contract {
+    source: Arc<dyn hyperslab::Source>,
+    options: AgainstOptions,
+}
+
+impl Contract {
+    /// Reads the document; one with errors says too little.
+    fn read(file: &str, args: &Check, common: &Common) -> Result<Contract> {
+        let open = common.open_options();
+        let text: Box<dyn ReadAt> = match file {
+            "-" => standard_input(&open.limits)?,
+            file => Box::new(FileStorage::open(file)?),
+        };
+        let Check { strict, lenient, pure, quick, .. } = *args;
+        let document = document(&*text, &open, &CheckOptions { strict, lenient, pure, quick })?;
+        let source = document.source.ok_or_else(|| {
+            let errors = document.report.count(Severity::Error);
+            let errors = if errors == 1 { "1 error".into() } else { format!("{errors} errors") };
+            Error::malformed(format!("{errors} in the contract\nhelp: `hyperslab check {file}` shows them"))
+        })?;
+        Ok(Contract { source, options: AgainstOptions { unnamed: args.verbose } })
+    }
+}
+
+fn checked(
+    location: &Location,
+    contract: Option<&Contract>,
+    args: &Check,
+    common: &Common,
+    messages: &Messages,
+) -> Result<Report> {
+    if let (Some(contract), None) = (contract, &location.path) {
+        let watch = Progress::of_reading("check", &location.store, false, common);
+        let data = open(location, common, watch, messages)?;
+        return against(&*data, &*contract.source, &contract.options);
+    }
     if location.path.is_some() {
         return Err(Error::invalid("`check` takes whole files, not objects in them"));
     }
@@ -156,7 +201,7 @@ fn diagnostic(finding: &Finding) -> Option<Diagnostic> {
         Place::Text { line, column, end_column } => {
             Some(Diagnostic { severity, rule, message, line, column, end_column, hint })
         }
-        Place::Stored { .. } | Place::Value { .. } => None,
+        Place::Stored { .. } | Place::Contract { .. } | Place::Value { .. } => None,
     }
 }
 
@@ -171,6 +216,7 @@ fn line(file: &str, finding: &Finding, color: bool) -> String {
             let byte = byte.map(|byte| format!(" byte {byte:#x}")).unwrap_or_default();
             format!("{file}{object}{structure}{byte}")
         }
+        Place::Contract { object, .. } => format!("{file}:{object}"),
         Place::Value { object, key, spot } => {
             let object = object.as_ref().map(|object| format!(":{object}")).unwrap_or_default();
             let key = key.as_ref().map(|key| format!(" {key}")).unwrap_or_default();
@@ -212,6 +258,11 @@ fn json(file: &str, finding: &Finding) -> serde_json::Value {
             put("structure", (*structure).into());
             put("byte", (*byte).into());
             put("length", (*len).into());
+        }
+        Place::Contract { object, said } => {
+            put("object", object.as_str().into());
+            put("line", said.map(|(line, _)| line).into());
+            put("column", said.map(|(_, column)| column).into());
         }
         Place::Value { object, key, spot } => {
             put("object", object.as_deref().into());

@@ -1,6 +1,7 @@
-//! `create -n DOCUMENT [TARGET]`: what a store made from an NDL document would hold.
+//! `create DOCUMENT TARGET`: a store from an NDL document; with `-n`, what it would hold.
 
 use super::check::write_findings;
+use super::convert::{self, From, made_from};
 use super::ls;
 use crate::args::{Common, Create};
 use crate::exit::Exit;
@@ -13,12 +14,11 @@ use serde_json::json;
 use std::io::{self, Write};
 
 pub(crate) fn run(args: &Create, common: &Common, messages: &Messages, out: &mut dyn Write) -> Result<Exit> {
-    if !args.dry_run {
-        return Err(Error::unsupported(
-            "no format can be written yet\nhelp: -n says what would be created, and what stands against it",
-        ));
-    }
+    let layout = args.writing.layout.layout()?;
     let file = args.document.as_str();
+    let how = [(args.strict, "--strict"), (args.lenient, "--lenient"), (args.pure, "--pure")];
+    let how: Vec<_> = how.into_iter().filter_map(|(given, word)| given.then_some(word)).collect();
+    let made_from = made_from(file, &how.join(" "), common)?;
     let open = common.open_options();
     let options = CheckOptions { strict: args.strict, lenient: args.lenient, pure: args.pure, quick: false };
     let read = || {
@@ -36,10 +36,18 @@ pub(crate) fn run(args: &Create, common: &Common, messages: &Messages, out: &mut
     if !sound {
         let errors = report.count(Severity::Error);
         let errors = if errors == 1 { "1 error".to_owned() } else { format!("{errors} errors") };
-        messages.error(&Error::invalid(format!("{errors}; nothing would be created")).in_file(file));
+        let nothing = if args.dry_run { "nothing would be created" } else { "nothing was created" };
+        messages.error(&Error::invalid(format!("{errors}; {nothing}")).in_file(file));
     }
     let Some(source) = source else { return Ok(Exit::No) };
-    let plan = plan(&*source)?;
+    if let (false, Some(target)) = (args.dry_run, &args.target) {
+        if !sound {
+            return Ok(Exit::No);
+        }
+        let from = From { source: &*source, store: file, made_from, parts: None, wishes: String::new() };
+        return convert::write(from, target, (false, args.json), &args.writing, common, messages, out);
+    }
+    let plan = plan(&*source, &layout)?;
     for error in &plan.errors {
         messages.error_in(error, file);
     }

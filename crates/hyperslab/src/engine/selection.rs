@@ -1,12 +1,13 @@
 //! Elements that are no box: points, unions of boxes, masks.
 
-use super::{bytes_of, memory_for, too_large};
+use super::{memory_for, row_size};
 use crate::source::ArraySource;
 use hyperslab_codec::Scratch;
 use hyperslab_core::memory::Memory;
 use hyperslab_core::nd::{ChunkGrid, Planes, Region, Selection, scatter};
 use hyperslab_core::rows::Heap;
-use hyperslab_core::{Error, Result};
+use hyperslab_core::storage::NEAR;
+use hyperslab_core::{Error, ErrorKind, Result};
 use hyperslab_model::{Reference, Values};
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
@@ -16,7 +17,7 @@ use std::sync::{Mutex, PoisonError};
 pub(crate) fn values<A: ArraySource + ?Sized>(array: &A, selection: &Selection) -> Result<Values> {
     let extents = array.extents().ok_or_else(|| Error::invalid("a null dataspace has no elements"))?;
     selection.check(extents)?;
-    let row = array.datatype().row_size().ok_or_else(too_large)?;
+    let row = row_size(array)?;
     let boxes = match selection {
         Selection::All => return super::values(array, &Region::all(extents)),
         Selection::Region(region) => return super::values(array, region),
@@ -54,8 +55,7 @@ impl<'a> Boxes<'a> {
         let mut ends = Vec::with_capacity(blocks.len());
         let mut end = 0_usize;
         for block in blocks {
-            let len = bytes_of(block, row).ok_or_else(too_large)?;
-            end = end.checked_add(len).ok_or_else(too_large)?;
+            end = end.checked_add(block.bytes(row)?).ok_or_else(too_large)?;
             ends.push(end);
         }
         Ok(Boxes::Blocks { blocks, ends })
@@ -187,8 +187,8 @@ impl<'a> Tiles<'a> {
             parts.extend(part.map(|part| Part { part, region, range }));
         }
         let hull = hull_of(&parts);
-        if bytes_of(&hull, self.row).is_some_and(|bytes| bytes as u64 <= MOST_HULL) {
-            let mut own = Memory::zeroed(bytes_of(&hull, self.row).ok_or_else(too_large)?)?;
+        if let Some(bytes) = hull.bytes(self.row).ok().filter(|bytes| *bytes as u64 <= MOST_HULL) {
+            let mut own = Memory::zeroed(bytes)?;
             if array.read_part(&hull, &mut Planes::whole(&mut own), heap, scratch).is_ok() {
                 // Several tiles may have elements of one box. To place them is little beside decoding them.
                 let mut rows = rows.lock().unwrap_or_else(PoisonError::into_inner);
@@ -201,7 +201,7 @@ impl<'a> Tiles<'a> {
         }
         // What nobody wants may be far more than what is, or not be readable.
         for Part { part, region, range } in &parts {
-            let mut own = Memory::zeroed(bytes_of(part, self.row).ok_or_else(too_large)?)?;
+            let mut own = Memory::zeroed(part.bytes(self.row)?)?;
             array.read_part(part, &mut Planes::whole(&mut own), heap, scratch)?;
             let steps = part.start.iter().zip(region.start.iter().zip(&region.step));
             let place: Vec<_> = steps.map(|(own, (first, step))| (own - first) / step).collect();
@@ -257,8 +257,10 @@ fn hull_of(parts: &[Part]) -> Region {
     Region::new(start, count)
 }
 
-/// Bytes between elements that are cheaper read than skipped.
-pub(crate) const NEAR: u64 = 4096;
+fn too_large() -> Error {
+    Error::new(ErrorKind::LimitExceeded, "more elements than memory holds")
+}
+
 /// Bytes of a box that is read by itself.
 const LARGE: u64 = 4 << 20;
 /// Bytes of elements that are read together because some of them are wanted.

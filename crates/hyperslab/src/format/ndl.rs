@@ -4,13 +4,15 @@ mod array;
 
 use super::{Format, OpenOptions, Probe, Recognition};
 use crate::check::{CheckOptions, Finding, Place, Report};
+use crate::pool::Pool;
 use crate::source::{ArraySource, Entry, Handle, Item, Origin, Source, Stored};
 use array::NdlArray;
 use hyperslab_core::storage::ReadAt;
 use hyperslab_core::{Error, ErrorKind, Limits, Result, Severity};
 use hyperslab_model::{Content, Directive, Link, Node, NodeKind, NodePath, Values};
-use hyperslab_ndl::{Diagnostic, ParseOptions, parse};
+use hyperslab_ndl::{Diagnostic, ParseOptions, Place as TextPlace, parse};
 use rustc_hash::FxHashMap;
+use std::collections::HashMap;
 use std::sync::Arc;
 
 /// The Ndarray Data Language, as YAML or JSON.
@@ -64,8 +66,15 @@ pub(crate) fn read(storage: &dyn ReadAt, limits: &Limits, options: &CheckOptions
         let warnings = findings.iter().filter(|finding| finding.severity == Severity::Warning);
         let warnings = warnings.map(|finding| said(finding, "")).collect();
         let len = text.len() as u64;
-        let source: Arc<dyn Source> =
-            Arc::new(NdlSource::new(parsed.content, parsed.order, len, origin, warnings, *limits));
+        let source: Arc<dyn Source> = Arc::new(NdlSource::new(
+            parsed.content,
+            parsed.order,
+            parsed.places,
+            len,
+            origin,
+            warnings,
+            *limits,
+        ));
         source
     });
     let refusals = parsed.refusals.into_iter().map(finding).collect();
@@ -147,7 +156,7 @@ fn said(finding: &Finding, more: &str) -> String {
     let Finding { message, rule, hint, place, .. } = finding;
     let place = match place {
         Place::Text { line, column, .. } => format!("line {line}, column {column}: "),
-        Place::Stored { .. } | Place::Value { .. } => String::new(),
+        Place::Stored { .. } | Place::Value { .. } | Place::Contract { .. } => String::new(),
     };
     let hint = hint.as_ref().map(|hint| format!("\nhelp: {hint}")).unwrap_or_default();
     format!("{place}{message} [{rule}]{more}{hint}")
@@ -210,6 +219,9 @@ struct NdlSource {
     origin: Option<Origin>,
     warnings: Vec<String>,
     limits: Limits,
+    /// Of one thread: moving what is in memory gains nothing from more.
+    pool: Pool,
+    places: HashMap<NodePath, TextPlace>,
 }
 
 impl Source for NdlSource {
@@ -235,6 +247,10 @@ impl Source for NdlSource {
 
     fn is_text(&self) -> bool {
         true
+    }
+
+    fn place(&self, path: &NodePath) -> Option<(u32, u32)> {
+        self.places.get(path).map(|place| (place.line, place.column))
     }
 
     fn find(&self, path: &NodePath) -> Result<Entry> {
@@ -293,7 +309,7 @@ impl Source for NdlSource {
     fn array(&self, object: &Handle) -> Result<Box<dyn ArraySource + '_>> {
         let path = self.path(object)?;
         let node = self.content.nodes.get(path).ok_or_else(|| Error::invalid("no array"))?;
-        let array = NdlArray::open(node, self.origin.as_ref(), &self.limits)
+        let array = NdlArray::open(node, self.origin.as_ref(), &self.limits, &self.pool)
             .map_err(|error| error.in_object(path))?;
         Ok(Box::new(array))
     }
@@ -306,6 +322,7 @@ impl NdlSource {
     fn new(
         mut content: Content,
         mut order: Vec<NodePath>,
+        places: HashMap<NodePath, TextPlace>,
         len: u64,
         origin: Option<Origin>,
         warnings: Vec<String>,
@@ -329,7 +346,8 @@ impl NdlSource {
                 members.entry(parent).or_default().push(index);
             }
         }
-        NdlSource { content, order, index, members, len, origin, warnings, limits }
+        let pool = Pool::new(1, Pool::MEMORY);
+        NdlSource { content, order, index, members, len, origin, warnings, limits, pool, places }
     }
 
     fn path(&self, handle: &Handle) -> Result<&NodePath> {

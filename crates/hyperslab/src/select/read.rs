@@ -1,12 +1,13 @@
 //! Reading what is selected, no chunk more often than it must be.
 
-use super::{Picks, Selected};
-use crate::engine::{MOST_HULL, NEAR, cuts, too_large};
+use super::{Axis, Picks, Selected};
+use crate::engine::{MOST_HULL, cuts, row_size, stream};
 use crate::source::ArraySource;
 use hyperslab_core::Result;
 use hyperslab_core::memory::Memory;
-use hyperslab_core::nd::{Planes, Region, element_count, scatter};
+use hyperslab_core::nd::{Planes, Region, advance, element_bytes, element_count, scatter};
 use hyperslab_core::rows::Heap;
+use hyperslab_core::storage::NEAR;
 use hyperslab_model::{Reference, Values};
 
 impl Selected {
@@ -15,36 +16,104 @@ impl Selected {
     /// # Errors
     /// If they cannot be read, or are more than memory holds.
     pub fn read(&self, array: &dyn ArraySource) -> Result<Values> {
+        if let Some(region) = self.as_region() {
+            return array.values(&region);
+        }
         let counts = self.counts();
         let picks = self.axes.iter().map(|axis| &axis.picks);
-        let ranges: Option<Vec<_>> = picks.clone().map(Picks::as_range).collect();
-        if let Some(ranges) = ranges {
-            return array.values(&region_of(&ranges));
-        }
-        let row = array.datatype().row_size().ok_or_else(too_large)?;
-        let mut reading = Reading {
-            array,
-            row,
-            rows: zeroed(&counts, row)?,
-            out: Region::all(&counts),
-            heap: Heap::default(),
+        let row = row_size(array)?;
+        let (mut rows, mut heap) = (zeroed(&counts, row)?, Heap::default());
+        let picks: Vec<_> = picks.collect();
+        let read = &mut |region: &Region, rows: &mut [u8], heap: &mut Heap<Reference>| {
+            array.read(region, rows, heap)
         };
-        if !counts.contains(&0) {
-            // Of each position of a dimension, all that is selected along those after it.
-            let mut bytes = row as u64;
-            let mut tiles: Vec<Vec<Tile>> = Vec::with_capacity(counts.len());
-            for (dimension, picks) in picks.enumerate().rev() {
-                let chunk = array.chunk().get(dimension).copied().unwrap_or(1);
-                tiles.push(picks.tiles(chunk, bytes));
-                bytes = bytes.saturating_mul(picks.count());
-            }
-            tiles.reverse();
-            divide(&mut tiles, array.chunk(), row, MOST_HULL);
-            each_combination(&tiles, &mut |tiles| reading.tile(tiles))?;
-        }
-        Ok(Values { rows: reading.rows.into(), heap: reading.heap })
+        gather(&picks, array.chunk(), row, &mut Planes::whole(&mut rows), &mut heap, read)?;
+        Ok(Values { rows: rows.into(), heap })
     }
 }
+
+impl Selected {
+    /// The selected elements as a region, if they are one.
+    pub(crate) fn as_region(&self) -> Option<Region> {
+        let ranges: Option<Vec<_>> = self.picks().map(Picks::as_range).collect();
+        ranges.map(|ranges| region_of(&ranges))
+    }
+}
+
+/// Fills `rows` with the elements at these positions of an array in chunks of this shape, by whatever reads its
+/// regions.
+///
+/// # Errors
+/// As that has them.
+pub(super) fn gather(
+    picks: &[&Picks],
+    chunk: &[u64],
+    row: usize,
+    rows: &mut Planes<'_>,
+    heap: &mut Heap<Reference>,
+    read: &mut Read<'_>,
+) -> Result<()> {
+    let counts: Vec<_> = picks.iter().map(|picks| picks.count()).collect();
+    if counts.contains(&0) {
+        return Ok(());
+    }
+    // Of each position of a dimension, all that is selected along those after it.
+    let mut bytes = row as u64;
+    let mut tiles: Vec<Vec<Tile>> = Vec::with_capacity(counts.len());
+    for (dimension, picks) in picks.iter().enumerate().rev() {
+        tiles.push(picks.tiles(chunk.get(dimension).copied().unwrap_or(1), bytes));
+        bytes = bytes.saturating_mul(picks.count());
+    }
+    tiles.reverse();
+    divide(&mut tiles, chunk, row, MOST_HULL);
+    let mut reading = Reading { read, row, rows, out: Region::all(&counts), heap };
+    each_combination(&tiles, &mut |tiles| reading.tile(tiles))
+}
+
+/// Reads a region of an array.
+type Read<'a> = dyn FnMut(&Region, &mut [u8], &mut Heap<Reference>) -> Result<()> + 'a;
+
+impl Selected {
+    /// Reads the selected elements part by part within the memory of the pool, each once.
+    ///
+    /// # Errors
+    /// As [`Selected::read`], and the first of taking.
+    pub(crate) fn stream(
+        &self,
+        array: &dyn ArraySource,
+        take: &mut dyn FnMut(&Values) -> Result<()>,
+    ) -> Result<()> {
+        let ranges: Option<Vec<_>> = self.picks().map(Picks::as_range).collect();
+        if let Some(ranges) = ranges {
+            return stream(array, &region_of(&ranges), &mut |_, values| take(values));
+        }
+        let row = row_size(array)?;
+        let mut parts = vec![(0, self.clone())];
+        while let Some((dimension, part)) = parts.pop() {
+            let bytes = element_count(&part.counts()).and_then(|count| count.checked_mul(row as u64));
+            let fits = bytes.is_some_and(|bytes| bytes <= MOST_PART.min(array.pool().memory() / 3));
+            match part.axes.get(dimension).map(Axis::count) {
+                Some(count) if !fits => {
+                    let fitting = |bytes: u64| MOST_PART.checked_div((bytes / count.max(1)).max(1));
+                    let steps = bytes.and_then(fitting).unwrap_or(0).max(1);
+                    // The first part is the last that is put away.
+                    for start in (0..count.div_ceil(steps)).rev().map(|part| part * steps) {
+                        let mut part = part.clone();
+                        if let Some(axis) = part.axes.get_mut(dimension) {
+                            axis.picks = axis.picks.part(start, steps.min(count - start), 1);
+                        }
+                        parts.push((dimension + 1, part));
+                    }
+                }
+                _ => take(&part.read(array)?)?,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Bytes of selected elements that are read at once where they are no box.
+const MOST_PART: u64 = 64 << 20;
 
 /// Positions along a dimension at one distance, and where they go in what is selected.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -157,16 +226,16 @@ fn divide(tiles: &mut [Vec<Tile>], chunk: &[u64], row: usize, most: u64) {
     }
 }
 
-struct Reading<'a> {
-    array: &'a dyn ArraySource,
+struct Reading<'a, 'r, 'p> {
+    read: &'a mut Read<'r>,
     row: usize,
-    rows: Memory,
+    rows: &'a mut Planes<'p>,
     /// All that is selected.
     out: Region,
-    heap: Heap<Reference>,
+    heap: &'a mut Heap<Reference>,
 }
 
-impl Reading<'_> {
+impl Reading<'_, '_, '_> {
     /// Reads what lies in one tile of each dimension, and puts it in place.
     fn tile(&mut self, tiles: &[&Tile]) -> Result<()> {
         let hull: Vec<_> = tiles.iter().map(|tile| tile.hull.clone()).collect();
@@ -177,7 +246,7 @@ impl Reading<'_> {
             return each_combination(&runs, &mut |runs| self.run(&hull, runs));
         }
         let mut whole = zeroed(&counts, self.row)?;
-        let read = self.array.read(&region_of(&hull), &mut whole, &mut self.heap);
+        let read = (self.read)(&region_of(&hull), &mut whole, self.heap);
         if read.is_err() && runs.iter().any(|runs| runs.len() > 1) {
             // What nobody wants may not be readable.
             return each_combination(&runs, &mut |runs| self.run(&hull, runs));
@@ -187,8 +256,7 @@ impl Reading<'_> {
         each_combination(&runs, &mut |runs| {
             let part = region_of(runs);
             let place: Vec<_> = runs.iter().map(|run| run.to).collect();
-            let mut target = Planes::whole(rows);
-            let Some(mut overlap) = target.overlap(&place, &part.count, out, *row)? else { return Ok(()) };
+            let Some(mut overlap) = rows.overlap(&place, &part.count, out, *row)? else { return Ok(()) };
             if part.count == counts {
                 return overlap.scatter(&whole);
             }
@@ -212,10 +280,9 @@ impl Reading<'_> {
             .collect();
         let counts: Vec<_> = part.iter().map(|run| run.count).collect();
         let mut own = zeroed(&counts, self.row)?;
-        self.array.read(&region_of(&part), &mut own, &mut self.heap)?;
+        (self.read)(&region_of(&part), &mut own, self.heap)?;
         let place: Vec<_> = part.iter().map(|run| run.to).collect();
-        let mut target = Planes::whole(&mut self.rows);
-        match target.overlap(&place, &counts, &self.out, self.row)? {
+        match self.rows.overlap(&place, &counts, &self.out, self.row)? {
             Some(mut overlap) => overlap.scatter(&own),
             None => Ok(()),
         }
@@ -224,20 +291,12 @@ impl Reading<'_> {
 
 /// Calls `visit` with one of each list, for every combination, row-major.
 fn each_combination<T>(lists: &[Vec<T>], visit: &mut dyn FnMut(&[&T]) -> Result<()>) -> Result<()> {
-    let mut at = vec![0_usize; lists.len()];
+    let counts: Vec<usize> = lists.iter().map(Vec::len).collect();
+    let mut at = vec![0; lists.len()];
     loop {
         let picked: Vec<&T> = lists.iter().zip(&at).filter_map(|(list, at)| list.get(*at)).collect();
         visit(&picked)?;
-        let mut done = true;
-        for (list, at) in lists.iter().zip(&mut at).rev() {
-            *at += 1;
-            if *at < list.len() {
-                done = false;
-                break;
-            }
-            *at = 0;
-        }
-        if done {
+        if !advance(&mut at, &counts) {
             return Ok(());
         }
     }
@@ -249,8 +308,7 @@ fn region_of<R: std::borrow::Borrow<Run>>(runs: &[R]) -> Region {
 }
 
 fn zeroed(counts: &[u64], row: usize) -> Result<Memory> {
-    let len = element_count(counts).and_then(|count| usize::try_from(count).ok()?.checked_mul(row));
-    Memory::zeroed(len.ok_or_else(too_large)?)
+    Memory::zeroed(element_bytes(counts, row)?)
 }
 
 #[cfg(test)]

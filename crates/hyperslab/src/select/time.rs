@@ -8,7 +8,7 @@ use hyperslab_model::TimeUnit;
 
 /// How a coordinate counts time.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Counting {
+pub(crate) struct Counting {
     calendar: Calendar,
     /// When the count is 0.
     epoch: Instant,
@@ -16,7 +16,7 @@ pub(super) struct Counting {
 }
 
 /// Attoseconds since the calendar's day 0.
-pub(super) type Instant = i128;
+pub(crate) type Instant = i128;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Step {
@@ -43,7 +43,7 @@ impl Counting {
     ///
     /// # Errors
     /// For units that are no fixed length, calendars that cannot be counted and epochs that are not in them.
-    pub(super) fn of_units(units: &str, calendar: Option<&str>) -> Option<Result<Counting>> {
+    pub(crate) fn of_units(units: &str, calendar: Option<&str>) -> Option<Result<Counting>> {
         let at = units.to_ascii_lowercase().find(" since ")?;
         let (unit, rest) = units.split_at_checked(at)?;
         let epoch = rest.get(" since ".len()..)?;
@@ -116,7 +116,7 @@ impl Counting {
     }
 
     /// When the count is `count`; beyond some 10^12 years the last instant there is.
-    pub(super) fn instant(&self, count: i128) -> Instant {
+    pub(crate) fn instant(&self, count: i128) -> Instant {
         match self.step {
             Step::Attoseconds(step) => count.saturating_mul(step).saturating_add(self.epoch),
             Step::Months(step) => {
@@ -145,7 +145,7 @@ impl Counting {
     }
 
     /// When the count is a number with a fraction, to a millisecond.
-    pub(super) fn moment(&self, count: f64) -> Option<Instant> {
+    pub(crate) fn moment(&self, count: f64) -> Option<Instant> {
         let Step::Attoseconds(step) = self.step else { return None };
         if !count.is_finite() {
             return None;
@@ -159,7 +159,7 @@ impl Counting {
     }
 
     /// An instant as ISO 8601 has it.
-    pub(super) fn text(&self, instant: Instant) -> String {
+    pub(crate) fn text(&self, instant: Instant) -> String {
         let of_day = instant.rem_euclid(DAY);
         let date = self.calendar.text(self.calendar.date(instant.div_euclid(DAY)));
         let (hour, minute) = (of_day / HOUR, of_day % HOUR / MINUTE);

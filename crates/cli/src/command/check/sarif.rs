@@ -25,9 +25,10 @@ impl Log {
         }));
     }
 
-    pub(super) fn add(&mut self, file: &str, report: &Report) {
+    /// Adds what was found in a file, or in holding it against a contract.
+    pub(super) fn add(&mut self, file: &str, contract: Option<&str>, report: &Report) {
         self.rules.extend(report.findings.iter().map(|finding| finding.rule));
-        self.results.extend(report.findings.iter().map(|finding| result(file, finding)));
+        self.results.extend(report.findings.iter().map(|finding| result(file, contract, finding)));
     }
 
     pub(super) fn write(&self, out: &mut dyn Write) -> Result<()> {
@@ -61,7 +62,7 @@ impl Log {
     }
 }
 
-fn result(file: &str, finding: &Finding) -> Value {
+fn result(file: &str, contract: Option<&str>, finding: &Finding) -> Value {
     let level = match finding.severity {
         Severity::Error => "error",
         Severity::Warning => "warning",
@@ -83,6 +84,7 @@ fn result(file: &str, finding: &Finding) -> Value {
             physical.extend(region.map(|region| ("region".to_owned(), region)));
             location.extend(logical(object.as_deref()));
         }
+        Place::Contract { object, .. } => location.extend(logical(Some(object))),
         Place::Value { object, key, spot } => {
             if let Some(key) = key.as_ref().filter(|_| Path::new(file).is_dir()) {
                 let path = format!("{}/{key}", file.trim_end_matches('/'));
@@ -99,7 +101,23 @@ fn result(file: &str, finding: &Finding) -> Value {
         }
     }
     location.insert("physicalLocation".into(), physical.into());
-    json!({"ruleId": finding.rule, "level": level, "message": {"text": text}, "locations": [location]})
+    let mut result = Map::from_iter([
+        ("ruleId".to_owned(), json!(finding.rule)),
+        ("level".to_owned(), json!(level)),
+        ("message".to_owned(), json!({"text": text})),
+        ("locations".to_owned(), json!([location])),
+    ]);
+    if let (Place::Contract { said: Some((line, column)), .. }, Some(contract)) = (&finding.place, contract) {
+        let said = json!({
+            "message": {"text": "the contract"},
+            "physicalLocation": {
+                "artifactLocation": {"uri": uri(contract)},
+                "region": {"startLine": line, "startColumn": column},
+            },
+        });
+        result.insert("relatedLocations".to_owned(), json!([said]));
+    }
+    result.into()
 }
 
 fn bytes(byte: u64, len: Option<u64>) -> Value {

@@ -2,13 +2,13 @@
 
 use super::Hdf5Source;
 use crate::pool::Pool;
-use crate::source::ArraySource;
-use hyperslab_codec::Scratch;
-use hyperslab_core::nd::{Planes, Region};
+use crate::source::{ArraySource, ChunkCount, Chunks, StoredChunk, StoredForm};
+use hyperslab_codec::{Codec, Scratch};
+use hyperslab_core::nd::{ChunkGrid, Planes, Region, element_count};
 use hyperslab_core::rows::Heap;
 use hyperslab_core::{Error, Result};
 use hyperslab_hdf5::{Array, Dataset};
-use hyperslab_model::{Datatype, Reference};
+use hyperslab_model::{ByteOrder, Datatype, Reference, Values};
 use std::sync::Arc;
 
 pub(super) struct Hdf5Array<'a> {
@@ -59,12 +59,55 @@ impl ArraySource for Hdf5Array<'_> {
         read_with(self.source, heap, |heap| self.array.read_part(file, region, rows, heap, scratch))
     }
 
+    fn fill(&self) -> Result<Option<Values>> {
+        let file = &self.source.file;
+        let mut heap = Heap::default();
+        let rows = read_with(self.source, &mut heap, |heap| self.dataset.fill_row(file, heap))?;
+        Ok(Some(Values { rows: rows.into(), heap }))
+    }
+
+    fn stored_form(&self) -> Option<StoredForm> {
+        let codecs = self.array.plain_codecs()?.iter();
+        // Bytes of elements of one byte are not shuffled.
+        let codecs = codecs.filter(|codec| !matches!(codec, Codec::Shuffle(shuffle) if shuffle.element < 2));
+        let native = if cfg!(target_endian = "big") { ByteOrder::Big } else { ByteOrder::Little };
+        Some(StoredForm {
+            chunk: self.chunk.clone(),
+            endian: (self.array.row_size() > 1).then_some(native),
+            codecs: codecs.cloned().collect(),
+        })
+    }
+
+    fn stored_chunk(&self, start: &[u64], out: &mut Vec<u8>) -> Result<StoredChunk> {
+        Ok(match self.array.stored_chunk(&self.source.file, start, out)? {
+            None => StoredChunk::Nothing,
+            Some((len, true)) => StoredChunk::Here(len),
+            Some((_, false)) => StoredChunk::Other,
+        })
+    }
+
+    fn is_unwritten_in(&self, region: &Region) -> Result<bool> {
+        self.array.is_unwritten(region)
+    }
+
+    fn written(&self, visit: &mut dyn FnMut(&[u64]) -> Result<()>) -> Result<bool> {
+        self.array.written(visit)
+    }
+
     fn is_divisible(&self) -> bool {
         self.array.is_stored_here()
     }
 
     fn stored(&self) -> Result<u64> {
         self.dataset.stored_bytes(&self.source.file)
+    }
+
+    fn chunks(&self) -> Result<Option<Chunks>> {
+        let Some(written) = self.dataset.written_chunks(&self.source.file)? else { return Ok(None) };
+        let extents = self.dataset.extents().unwrap_or_default();
+        let along = ChunkGrid::regular(&self.chunk)?.chunks_along(extents)?;
+        let of = element_count(&along).unwrap_or(u64::MAX);
+        Ok(Some(Chunks { outer: ChunkCount { shape: self.chunk.clone(), written, of }, inner: None }))
     }
 
     fn is_unwritten(&self) -> Result<bool> {

@@ -12,12 +12,7 @@ pub(super) fn check(storage: Box<dyn ReadAt>, open: &OpenOptions, options: &Chec
     let summary = hyperslab_hdf5::check::check(storage, open.limits, &options, &mut |found| {
         report.findings.push(finding(found));
     })?;
-    for (rule, count) in &summary.by_rule {
-        let given = report.findings.iter().filter(|finding| finding.rule == rule.name).count() as u64;
-        if let Some(more) = count.checked_sub(given).filter(|more| *more > 0) {
-            report.more.push((rule.name, rule.severity, more));
-        }
-    }
+    report.count_more(&summary.by_rule);
     Ok(report)
 }
 

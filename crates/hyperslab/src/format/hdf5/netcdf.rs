@@ -175,7 +175,7 @@ pub(super) fn names_dimension(dataset: &Dataset) -> bool {
 }
 
 /// What NetCDF fills a type with unasked, as a row.
-pub(in crate::format) fn default_fill(datatype: &Datatype) -> Option<Vec<u8>> {
+pub(crate) fn default_fill(datatype: &Datatype) -> Option<Vec<u8>> {
     Some(match datatype {
         Datatype::Int { bits: 8, signed: true } => (-127_i8).to_ne_bytes().to_vec(),
         Datatype::Int { bits: 8, signed: false } => vec![255],

@@ -17,8 +17,7 @@ pub(super) struct NdlArray<'a> {
     datatype: &'a Arc<Datatype>,
     extents: Option<Vec<u64>>,
     chunk: Vec<u64>,
-    /// Of one thread: moving what is in memory gains nothing from more.
-    pool: Pool,
+    pool: &'a Pool,
     /// Its elements, or the one that all are.
     values: Elements<'a>,
 }
@@ -31,7 +30,12 @@ enum Elements<'a> {
 }
 
 impl<'a> NdlArray<'a> {
-    pub(super) fn open(node: &'a Node, origin: Option<&Origin>, limits: &Limits) -> Result<Self> {
+    pub(super) fn open(
+        node: &'a Node,
+        origin: Option<&Origin>,
+        limits: &Limits,
+        pool: &'a Pool,
+    ) -> Result<Self> {
         let (datatype, shape, storage, attributes, value) = match node {
             Node::Ndarray(ndarray) => {
                 let parts = (&ndarray.datatype, ndarray.shape.clone(), &ndarray.storage, &ndarray.attributes);
@@ -57,7 +61,7 @@ impl<'a> NdlArray<'a> {
         let rank = extents.as_ref().map_or(0, Vec::len);
         let chunk =
             storage.chunk.clone().filter(|chunk| chunk.len() == rank).unwrap_or_else(|| vec![1; rank]);
-        Ok(NdlArray { datatype, extents, chunk, pool: Pool::new(1, Pool::MEMORY), values })
+        Ok(NdlArray { datatype, extents, chunk, pool, values })
     }
 }
 
@@ -75,7 +79,7 @@ impl ArraySource for NdlArray<'_> {
     }
 
     fn pool(&self) -> &Pool {
-        &self.pool
+        self.pool
     }
 
     fn read_part(
@@ -110,6 +114,13 @@ impl ArraySource for NdlArray<'_> {
         }
     }
 
+    fn fill(&self) -> Result<Option<Values>> {
+        Ok(match &self.values {
+            Elements::Fill(one) => Some(one.clone()),
+            Elements::Written(_) | Elements::Unknown => None,
+        })
+    }
+
     fn stored(&self) -> Result<u64> {
         Ok(match &self.values {
             Elements::Written(values) => bytes(values),
@@ -118,7 +129,7 @@ impl ArraySource for NdlArray<'_> {
     }
 
     fn is_unwritten(&self) -> Result<bool> {
-        Ok(!matches!(self.values, Elements::Written(_)))
+        Ok(matches!(self.values, Elements::Fill(_)))
     }
 }
 

@@ -24,12 +24,7 @@ fn report(
     let options = Options { values: !options.quick, ..Options::default() };
     let mut report = Report::default();
     let summary = check(&options, &mut |found| report.findings.push(finding(found)))?;
-    for (rule, count) in &summary.by_rule {
-        let given = report.findings.iter().filter(|finding| finding.rule == rule.name).count() as u64;
-        if let Some(more) = count.checked_sub(given).filter(|more| *more > 0) {
-            report.more.push((rule.name, rule.severity, more));
-        }
-    }
+    report.count_more(&summary.by_rule);
     Ok(report)
 }
 

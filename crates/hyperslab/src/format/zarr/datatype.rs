@@ -92,6 +92,9 @@ pub(super) fn utf32_spans(of: &DataType) -> Result<Vec<(usize, usize)>> {
 /// Makes UTF-8 of the UTF-32 in rows of `row` bytes. A code point takes at most as many bytes as before, and
 /// zeros fill what is left.
 pub(super) fn make_utf8(rows: &mut [u8], row: usize, spans: &[(usize, usize)]) -> Result<()> {
+    if spans.is_empty() {
+        return Ok(());
+    }
     for row in rows.chunks_exact_mut(row.max(1)) {
         for (start, len) in spans {
             let end = start.saturating_add(*len);
@@ -182,6 +185,11 @@ fn compound(
         storage.itemsize = Some(structure.stored_size());
     }
     Ok(Datatype::Compound(members))
+}
+
+/// Zarr's format that is read as this one; none if there is no such.
+pub(super) fn stored_float(of: &Float) -> Option<zarr::Float> {
+    zarr::Float::all().find(|known| float(*known).as_ref() == Some(of))
 }
 
 /// None for the one format that has neither sign nor mantissa.

@@ -1,10 +1,19 @@
 //! Which names of dimensions are dimension coordinates: those that all arrays of a group give one size.
 
-use super::nczarr;
+use super::names::handle;
+use super::record::Record;
+use super::{ZarrSource, nczarr, unpoisoned};
+use crate::source::{Entry, Item, Stored};
+use hyperslab_core::Result;
+use hyperslab_model::{Dimension, Extent, NodeKind, NodePath, Shape};
 use hyperslab_zarr::hierarchy::{Metadata, Node};
 use hyperslab_zarr::json::Json;
 use hyperslab_zarr::metadata::v3;
-use rustc_hash::FxHashMap;
+use hyperslab_zarr::store::Key;
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::sync::Arc;
+
+pub(super) use hyperslab_zarr::metadata::v2::DIMENSION_NAMES as ATTRIBUTE;
 
 /// The named dimensions of a group.
 #[derive(Debug, Default)]
@@ -13,6 +22,8 @@ pub(super) struct Dimensions {
     found: FxHashMap<String, Option<u64>>,
     /// What the group has under a name.
     owners: FxHashMap<String, Owner>,
+    /// Arrays that keep the paths of their dimensions.
+    with_paths: FxHashSet<String>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,20 +32,51 @@ enum Owner {
     Coordinates,
     /// Something else, so that there can be no dimension of that name.
     Other,
+    /// The group itself, which says how long the dimension is.
+    Kept,
 }
 
 impl Dimensions {
-    /// Notes a member of the group, with its node if that can be read.
-    pub(super) fn add(&mut self, member: &str, node: Option<&Node>) {
-        let names = node.and_then(names);
+    /// Notes a member of `group`, with its node and what that keeps if they can be read.
+    pub(super) fn add(
+        &mut self,
+        group: &NodePath,
+        member: &str,
+        node: Option<&Node>,
+        record: Option<&Record>,
+    ) {
+        let mut names = node.and_then(names);
         let shape = node.map(shape).unwrap_or_default();
-        let owns = matches!(names.as_deref(), Some([Some(name)]) if name == member);
+        let paths = record.map(|record| record.dimensions.as_slice()).unwrap_or_default();
+        if !paths.is_empty() {
+            let own = |path: &Option<NodePath>| {
+                let path = path.as_ref().filter(|path| path.parent().as_ref() == Some(group))?;
+                Some(path.name().to_owned())
+            };
+            names = Some(paths.iter().map(own).collect());
+            self.with_paths.insert(member.to_owned());
+        }
+        let owns = match record.and_then(|record| record.kind) {
+            Some(kind) => kind == NodeKind::DimCoord,
+            None => matches!(names.as_deref(), Some([Some(name)]) if name == member),
+        };
         self.owners.insert(member.to_owned(), if owns { Owner::Coordinates } else { Owner::Other });
         for (name, size) in names.iter().flatten().zip(shape) {
             let Some(name) = name else { continue };
             let known = self.found.entry(name.clone()).or_insert(Some(*size));
             *known = known.filter(|known| known == size);
         }
+    }
+
+    /// Notes a dimension without coordinates that the group itself keeps.
+    pub(super) fn keep(&mut self, name: &str, size: u64) {
+        self.found.insert(name.to_owned(), Some(size));
+        self.owners.insert(name.to_owned(), Owner::Kept);
+    }
+
+    /// Whether an array keeps the paths of its dimensions.
+    pub(super) fn has_paths(&self, array: &str) -> bool {
+        self.with_paths.contains(array)
     }
 
     /// Forgets members that dimensions do not have the names of.
@@ -51,13 +93,99 @@ impl Dimensions {
 
     /// Whether the array `name` has the coordinates of a dimension.
     pub(super) fn has_coordinates(&self, name: &str) -> bool {
-        self.size(name).is_some() && self.owners.contains_key(name)
+        self.size(name).is_some() && self.owners.get(name) == Some(&Owner::Coordinates)
     }
 
     /// Dimensions without coordinates.
     pub(super) fn without_coordinates(&self) -> impl Iterator<Item = (&str, u64)> {
         let names = self.found.keys().filter(|name| !self.owners.contains_key(*name));
         names.filter_map(|name| Some((name.as_str(), self.size(name)?)))
+    }
+}
+
+impl ZarrSource {
+    /// The dimensions of the group of a node, if it names any.
+    pub(super) fn dimensions_for(&self, path: &NodePath, node: &Node) -> Result<Arc<Dimensions>> {
+        match path.parent() {
+            Some(group) if !self.raw && names(node).is_some() => self.dimensions(&group),
+            _ => Ok(Arc::default()),
+        }
+    }
+
+    /// The dimensions of a group.
+    fn dimensions(&self, group: &NodePath) -> Result<Arc<Dimensions>> {
+        if let Some(known) = unpoisoned(&self.dimensions).get(group) {
+            return Ok(Arc::clone(known));
+        }
+        let dimensions = Arc::new(self.list(group)?.dimensions);
+        self.keep_dimensions(group, Arc::clone(&dimensions));
+        Ok(dimensions)
+    }
+
+    pub(super) fn keep_dimensions(&self, group: &NodePath, dimensions: Arc<Dimensions>) {
+        let mut known = unpoisoned(&self.dimensions);
+        if known.len() >= MOST_GROUPS {
+            known.clear();
+        }
+        known.insert(group.clone(), dimensions);
+    }
+
+    /// The dimension without coordinates at `path`, if there is one.
+    pub(super) fn dimension(&self, path: &NodePath) -> Result<Option<Entry>> {
+        let Some(group) = path.parent() else { return Ok(None) };
+        let is_group = |node: Option<Node>| node.is_some_and(|node| !node.is_array());
+        let key = if group.is_root() { Ok(Key::root()) } else { self.key(&group) };
+        if !key.and_then(|key| self.hierarchy.node_or_folder(&key)).is_ok_and(is_group) {
+            return Ok(None);
+        }
+        let dimensions = self.dimensions(&group)?;
+        let mut pure = dimensions.without_coordinates();
+        Ok(pure.find(|(name, _)| *name == path.name()).map(|(_, size)| pure_dimension(path.clone(), size)))
+    }
+}
+
+/// Makes of names of dimensions what they are in `group`: dimension coordinates or nothing.
+pub(super) fn name_dimensions(entry: &mut Entry, group: &NodePath, dimensions: &Dimensions) {
+    let has_coordinates = dimensions.has_coordinates(entry.handle.path.name());
+    let name = entry.handle.path.name();
+    if let Item::Array { kind, shape, .. } = &mut entry.item {
+        *shape = resolved(shape, name, group, dimensions);
+        if has_coordinates {
+            *kind = NodeKind::DimCoord;
+            if let Shape::Dims(dims) = shape {
+                dims.iter_mut().for_each(|dimension| dimension.coordinate = None);
+            }
+        }
+    }
+}
+
+/// The shape of the array `name` with names as one in `group`.
+pub(super) fn resolved(shape: &Shape, name: &str, group: &NodePath, dimensions: &Dimensions) -> Shape {
+    let mut shape = shape.clone();
+    if dimensions.has_paths(name) {
+        return shape;
+    }
+    if let Shape::Dims(dims) = &mut shape {
+        for dimension in dims {
+            let name = dimension.coordinate.take();
+            let name = name.as_ref().and_then(|path| path.as_str().strip_prefix('/'));
+            dimension.coordinate =
+                name.filter(|name| dimensions.size(name).is_some()).map(|name| group.child(name));
+        }
+    }
+    shape
+}
+
+pub(super) fn pure_dimension(path: NodePath, size: u64) -> Entry {
+    Entry { handle: handle(path), item: dimension_of(Extent::Fixed(size)) }
+}
+
+pub(super) fn dimension_of(extent: Extent) -> Item {
+    Item::Array {
+        kind: NodeKind::DimCoord,
+        datatype: None,
+        shape: Shape::Dims(vec![Dimension { extent, coordinate: None }]),
+        stored: Stored::Nothing,
     }
 }
 
@@ -96,5 +224,5 @@ fn is_name(name: &str) -> bool {
     !matches!(name, "" | "." | "..") && !name.contains('/')
 }
 
-/// Where xarray and others keep the names in version 2.
-pub(super) const ATTRIBUTE: &str = "_ARRAY_DIMENSIONS";
+/// Groups whose dimensions are remembered at once.
+pub(super) const MOST_GROUPS: usize = 4096;

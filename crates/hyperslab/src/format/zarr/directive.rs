@@ -1,7 +1,7 @@
 //! JSON of metadata as storage directives, which have the same shapes.
 
 use hyperslab_model::Directive;
-use hyperslab_zarr::json::{Json, Object};
+use hyperslab_zarr::json::{Json, Number, Object};
 
 pub(super) fn directive(json: &Json) -> Directive {
     match json {
@@ -24,4 +24,21 @@ pub(super) fn directives(object: &Object) -> Vec<(String, Directive)> {
 /// Numbers as a list.
 pub(super) fn sizes(sizes: &[u64]) -> Directive {
     Directive::List(sizes.iter().map(|size| Directive::Int((*size).into())).collect())
+}
+
+/// A directive as the JSON that it was; numbers that JSON does not have are null.
+pub(super) fn json(directive: &Directive) -> Json {
+    match directive {
+        Directive::Null => Json::Null,
+        Directive::Bool(value) => Json::Bool(*value),
+        Directive::Int(value) => Json::Number(Number::integer(*value)),
+        Directive::Float(value) => Number::float(*value).map_or(Json::Null, Json::Number),
+        Directive::Text(text) => text.as_str().into(),
+        Directive::List(items) => Json::Array(items.iter().map(json).collect()),
+        Directive::Map(members) => Json::Object(object(members)),
+    }
+}
+
+pub(super) fn object(members: &[(String, Directive)]) -> Object {
+    members.iter().map(|(name, value)| (name.clone(), json(value))).collect()
 }

@@ -1,20 +1,91 @@
 //! Elements of Zarr arrays as the model's rows.
 
 use super::datatype::{check_rows, make_utf8, utf32_spans};
-use super::datatype_of;
 use super::dimensions::shape;
+use super::lowering::Lowering;
+use super::node::datatype_of;
+use super::record::Record;
 use crate::pool::Pool;
-use crate::source::ArraySource;
+use crate::source::{ArraySource, ChunkCount, Chunks, StoredChunk, StoredForm};
+use crate::target::Facts;
+use bytes::Bytes;
 use hyperslab_codec::Scratch;
-use hyperslab_core::Result;
-use hyperslab_core::nd::{Planes, Region};
+use hyperslab_core::nd::{Axis, ChunkGrid as Grid, Planes, Region, element_count};
 use hyperslab_core::rows::{Heap, Slot};
-use hyperslab_model::{Datatype, Reference, Values};
+use hyperslab_core::{Error, Result};
+use hyperslab_model::{ByteOrder, Datatype, Fill, Reference, Storage, Text, Values};
 use hyperslab_zarr::Array;
 use hyperslab_zarr::data_type::DataType;
 use hyperslab_zarr::hierarchy::{Hierarchy, Metadata, Node};
 use hyperslab_zarr::metadata::{ChunkGrid, Edges, v3};
+use hyperslab_zarr::write::Version;
+use std::borrow::Cow;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// What the elements of an array are to the model.
+pub(super) struct ElementType {
+    pub(super) datatype: Arc<Datatype>,
+    /// How they are stored, where a record keeps their type.
+    lowering: Option<Lowering>,
+}
+
+impl ElementType {
+    /// By what is stored, and what is kept of it.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Malformed`](hyperslab_core::ErrorKind::Malformed) for a record of another type than is stored.
+    pub(super) fn new(node: &Node, record: Option<&Record>) -> Result<ElementType> {
+        let (stored, _) = datatype_of(node)?;
+        let Some(datatype) = record.and_then(|record| record.datatype.clone()) else {
+            return Ok(ElementType { datatype: Arc::new(stored), lowering: None });
+        };
+        let (data_type, version) = match &node.metadata {
+            Metadata::V3(v3::NodeMetadata::Array(array)) => (&*array.data_type, Version::V3),
+            Metadata::V2Array { array, .. } => (&array.dtype.data_type, Version::V2),
+            _ => return Err(Error::invalid("a group has no type")),
+        };
+        // What was known when it was written shows in what was written.
+        let facts = Facts { is_unicode: *data_type != DataType::Bytes, ..Facts::default() };
+        let lowering = Lowering::new(&datatype, version, facts)?;
+        let is_text = |of: &DataType| matches!(of, DataType::String | DataType::Bytes);
+        let fits = is_text(data_type) == is_text(&lowering.data_type)
+            && data_type.row_size() == lowering.data_type.row_size()
+            && shape(node).ends_with(&lowering.trailing);
+        match fits {
+            true => Ok(ElementType { datatype, lowering: Some(lowering) }),
+            false => Err(Error::malformed(format!(
+                "attribute hyperslab: elements of {datatype}, which is not stored as {stored}"
+            ))),
+        }
+    }
+
+    /// How many of the stored dimensions are those of the type.
+    pub(super) fn trailing(&self) -> usize {
+        self.lowering.as_ref().map_or(0, |lowering| lowering.trailing.len())
+    }
+
+    /// Makes of how stored elements are stored how these are.
+    ///
+    /// # Errors
+    /// If the fill value is none of them.
+    pub(super) fn see(&self, storage: &mut Storage) -> Result<()> {
+        let Some(lowering) = &self.lowering else { return Ok(()) };
+        for shape in [&mut storage.chunk, &mut storage.shard].into_iter().flatten() {
+            shape.truncate(shape.len().saturating_sub(lowering.trailing.len()));
+        }
+        if let Fill::Value(value) = &mut storage.fill {
+            let one = std::mem::take(value);
+            let size = self.datatype.row_size().unwrap_or(0);
+            let rows = match lowering.trailing.is_empty() {
+                true => one.rows.to_vec(),
+                false => one.rows.iter().copied().cycle().take(size).collect(),
+            };
+            *value = lowering.lift(Values { rows: rows.into(), heap: one.heap })?;
+        }
+        Ok(())
+    }
+}
 
 pub(super) struct ZarrArray<'a> {
     hierarchy: &'a Hierarchy,
@@ -22,35 +93,61 @@ pub(super) struct ZarrArray<'a> {
     node: Arc<Node>,
     /// None where codecs are not known, which does not keep anyone from asking how much is stored.
     array: Option<Array>,
-    datatype: Arc<Datatype>,
+    element: ElementType,
+    extents: Option<Vec<u64>>,
     chunk: Vec<u64>,
     /// Where rows have UTF-32.
     utf32: Vec<(usize, usize)>,
 }
 
 impl<'a> ZarrArray<'a> {
-    pub(super) fn open(hierarchy: &'a Hierarchy, pool: &'a Pool, node: Arc<Node>) -> Result<Self> {
-        let (datatype, _) = datatype_of(&node)?;
+    pub(super) fn open(
+        hierarchy: &'a Hierarchy,
+        pool: &'a Pool,
+        node: Arc<Node>,
+        record: Option<&Record>,
+    ) -> Result<Self> {
+        let element = ElementType::new(&node, record)?;
         let array = Array::new(&node, hierarchy.limits()).ok();
         let utf32 = match &array {
             Some(array) => {
-                check_rows(&datatype, array.row_size())?;
+                if element.lowering.is_none() {
+                    check_rows(&element.datatype, array.row_size())?;
+                }
                 utf32_spans(array.data_type())?
             }
             None => Vec::new(),
         };
-        let chunk = outer_chunk(&node);
-        Ok(ZarrArray { hierarchy, pool, node, array, datatype: Arc::new(datatype), chunk, utf32 })
+        let mut chunk = outer_chunk(&node);
+        let rank = chunk.len().saturating_sub(element.trailing());
+        chunk.truncate(rank);
+        let is_null = record.is_some_and(|record| record.is_null);
+        let extents = (!is_null).then(|| shape(&node).iter().take(rank).copied().collect());
+        Ok(ZarrArray { hierarchy, pool, node, array, element, extents, chunk, utf32 })
+    }
+
+    /// A region of the array as one of what is stored.
+    fn stored_region<'r>(&self, region: &'r Region) -> Cow<'r, Region> {
+        let Some(lowering) = self.element.lowering.as_ref().filter(|of| !of.trailing.is_empty()) else {
+            return Cow::Borrowed(region);
+        };
+        let mut region = region.clone();
+        for extent in &lowering.trailing {
+            region.start.push(0);
+            region.count.push(*extent);
+            region.step.push(1);
+        }
+        Cow::Owned(region)
     }
 }
 
 impl ArraySource for ZarrArray<'_> {
     fn extents(&self) -> Option<&[u64]> {
-        Some(shape(&self.node))
+        self.extents.as_deref()
     }
 
     fn datatype(&self) -> &Arc<Datatype> {
-        &self.datatype
+        &self.element.datatype
     }
 
     fn chunk(&self) -> &[u64] {
@@ -73,8 +170,54 @@ impl ArraySource for ZarrArray<'_> {
             // Says why.
             return Array::new(&self.node, self.hierarchy.limits()).map(|_| ());
         };
-        array.read_part(&**store, region, rows, heap, scratch)?;
-        rows.slices(region).try_for_each(|(_, rows)| make_utf8(rows, array.row_size(), &self.utf32))
+        match &self.element.lowering {
+            Some(lowering) if !lowering.is_in_place() => rows.slices(region).try_for_each(|(part, out)| {
+                let size = self.element.datatype.row_size().unwrap_or(1).max(1);
+                let mut stored = vec![0; (out.len() / size).saturating_mul(lowering.row_size())];
+                let mut own = Heap::default();
+                array.read(&**store, &self.stored_region(&part), &mut stored, &mut own, scratch)?;
+                let lifted = lowering.lift(Values { rows: stored.into(), heap: own })?;
+                append(lifted, &self.element.datatype, out, heap)
+            }),
+            _ => {
+                let region = self.stored_region(region);
+                array.read_part(&**store, &region, rows, heap, scratch)?;
+                rows.slices(&region).try_for_each(|(_, rows)| make_utf8(rows, array.row_size(), &self.utf32))
+            }
+        }
+    }
+
+    fn stored_form(&self) -> Option<StoredForm> {
+        let array = self.array.as_ref()?;
+        let is_regular = array.grid().axes().iter().all(|axis| matches!(axis, Axis::Regular { .. }));
+        let is_plain = self.element.lowering.is_none() && self.utf32.is_empty() && is_regular;
+        let native = if cfg!(target_endian = "big") { ByteOrder::Big } else { ByteOrder::Little };
+        Some(StoredForm {
+            chunk: self.chunk.clone(),
+            endian: (array.row_size() > 1).then_some(native),
+            codecs: array.plain_codecs().filter(|_| is_plain)?.to_vec(),
+        })
+    }
+
+    fn stored_chunk(&self, start: &[u64], out: &mut Vec<u8>) -> Result<StoredChunk> {
+        let Some(array) = &self.array else { return Ok(StoredChunk::Other) };
+        let index: Vec<u64> =
+            start.iter().zip(&self.chunk).map(|(start, size)| start / (*size).max(1)).collect();
+        Ok(match array.stored_chunk(&**self.hierarchy.store(), &index)? {
+            None => StoredChunk::Nothing,
+            Some(bytes) => {
+                out.clear();
+                out.extend_from_slice(&bytes);
+                StoredChunk::Here(bytes.len())
+            }
+        })
+    }
+
+    fn is_unwritten_in(&self, region: &Region) -> Result<bool> {
+        match &self.array {
+            Some(array) => array.is_unwritten(&**self.hierarchy.store(), &self.stored_region(region)),
+            None => Ok(false),
+        }
     }
 
     fn is_divisible(&self) -> bool {
@@ -87,8 +230,133 @@ impl ArraySource for ZarrArray<'_> {
         self.hierarchy.chunk_bytes(&self.node)
     }
 
+    fn chunks(&self) -> Result<Option<Chunks>> {
+        let extents = shape(&self.node);
+        let along = match &self.array {
+            Some(array) => array.grid().chunks_along(extents)?,
+            None => Grid::regular(&self.chunk)?.chunks_along(extents)?,
+        };
+        let of = element_count(&along).unwrap_or(u64::MAX);
+        let mut outer = ChunkCount { shape: self.chunk.clone(), written: 0, of };
+        let inner_chunk = self.array.as_ref().and_then(Array::inner_chunk);
+        let mut shards = Vec::new();
+        self.hierarchy.chunks(&self.node, &mut |index, _| {
+            // What an array has left behind that was longer once is none of its chunks.
+            if index.iter().zip(&along).all(|(at, count)| at < count) {
+                outer.written += 1;
+                shards.extend(inner_chunk.map(|_| index.to_vec()));
+            }
+            true
+        })?;
+        let (Some(array), Some(inner_chunk)) = (&self.array, inner_chunk) else {
+            return Ok(Some(Chunks { outer, inner: None }));
+        };
+        let along = Grid::regular(inner_chunk)?.chunks_along(extents)?;
+        let store = self.hierarchy.store();
+        let written = AtomicU64::new(0);
+        self.pool.each(shards, 0, |index, scratch| {
+            written.fetch_add(array.written_inner_chunks(&**store, &index, scratch)?, Ordering::Relaxed);
+            Ok(())
+        })?;
+        let of = element_count(&along).unwrap_or(u64::MAX);
+        let inner = ChunkCount { shape: inner_chunk.to_vec(), written: written.into_inner(), of };
+        Ok(Some(Chunks { outer, inner: Some(inner) }))
+    }
+
     fn is_unwritten(&self) -> Result<bool> {
-        self.hierarchy.has_chunks(&self.node).map(|found| !found)
+        // What cannot be read is no fill value, even where nothing is stored.
+        Ok(self.array.is_some() && !self.hierarchy.has_chunks(&self.node)?)
+    }
+}
+
+/// Puts elements where they go, and what their slots point to behind what the heap has already.
+fn append(values: Values, datatype: &Datatype, out: &mut [u8], heap: &mut Heap<Reference>) -> Result<()> {
+    let Values { rows, heap: own } = values;
+    if rows.len() != out.len() {
+        return Err(Error::malformed(format!("{} bytes of elements, expected {}", rows.len(), out.len())));
+    }
+    out.copy_from_slice(&rows);
+    let by = Shift { buffers: heap.buffers.len(), references: heap.references.len() };
+    if by.buffers == 0 && by.references == 0 {
+        *heap = own;
+        return Ok(());
+    }
+    let mut buffers: Vec<Vec<u8>> = own.buffers.into_iter().map(Vec::from).collect();
+    for row in out.chunks_exact_mut(datatype.row_size().unwrap_or(1).max(1)) {
+        by.shift(datatype, row, &mut buffers)?;
+    }
+    heap.buffers.extend(buffers.into_iter().map(Bytes::from));
+    heap.references.extend(own.references);
+    Ok(())
+}
+
+/// What a heap has already, behind which another is put.
+struct Shift {
+    buffers: usize,
+    references: usize,
+}
+
+impl Shift {
+    /// Makes the slots of one row point into both heaps together.
+    fn shift(&self, datatype: &Datatype, row: &mut [u8], buffers: &mut [Vec<u8>]) -> Result<()> {
+        let slot_of = |row: &[u8]| Slot::get(row).ok_or_else(|| Error::invalid("a slot cut short"));
+        match datatype.resolved() {
+            Datatype::ObjRef | Datatype::RegRef | Datatype::Reference => {
+                let slot = slot_of(row)?;
+                let offset = slot.offset.saturating_add(self.references as u64);
+                row.copy_from_slice(&Slot { offset, ..slot }.to_bytes());
+            }
+            Datatype::String(Text::Variable) => self.shift_buffer(slot_of(row)?, row)?,
+            Datatype::Vlen(base) => {
+                let slot = slot_of(row)?;
+                if base.has_slots() && slot.count > 0 {
+                    let size = base.row_size().unwrap_or(0);
+                    let from = usize::try_from(slot.offset).unwrap_or(usize::MAX);
+                    let len = size.saturating_mul(usize::try_from(slot.count).unwrap_or(usize::MAX));
+                    let at = usize::try_from(slot.buffer).unwrap_or(usize::MAX);
+                    let missing = || Error::invalid("a sequence that is not there");
+                    let end = from.saturating_add(len);
+                    let place =
+                        buffers.get(at).and_then(|buffer| buffer.get(from..end)).ok_or_else(missing)?;
+                    let mut elements = place.to_vec();
+                    for element in elements.chunks_exact_mut(size.max(1)) {
+                        self.shift(base, element, buffers)?;
+                    }
+                    let place = buffers.get_mut(at).and_then(|buffer| buffer.get_mut(from..end));
+                    place.ok_or_else(missing)?.copy_from_slice(&elements);
+                }
+                self.shift_buffer(slot, row)?;
+            }
+            Datatype::Compound(members) => {
+                let mut rest = row;
+                for member in members {
+                    let size = member.datatype.row_size().unwrap_or(0);
+                    let (own, others) =
+                        rest.split_at_mut_checked(size).ok_or_else(|| Error::invalid("a row cut short"))?;
+                    self.shift(&member.datatype, own, buffers)?;
+                    rest = others;
+                }
+            }
+            Datatype::Array { base, .. } if base.has_slots() => {
+                for element in row.chunks_exact_mut(base.row_size().unwrap_or(1).max(1)) {
+                    self.shift(base, element, buffers)?;
+                }
+            }
+            Datatype::Nullable(of) => {
+                if let Some((_, row)) = row.split_first_mut() {
+                    self.shift(of, row, buffers)?;
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn shift_buffer(&self, slot: Slot, row: &mut [u8]) -> Result<()> {
+        let buffer = u32::try_from(self.buffers).ok().and_then(|by| slot.buffer.checked_add(by));
+        let buffer = buffer.ok_or_else(|| Error::invalid("a heap of 2^32 values"))?;
+        row.copy_from_slice(&Slot { buffer, ..slot }.to_bytes());
+        Ok(())
     }
 }
 
@@ -114,11 +382,7 @@ fn outer_chunk(node: &Node) -> Vec<u64> {
 pub(super) fn one(data_type: &DataType, mut value: Vec<u8>, utf32: &[(usize, usize)]) -> Result<Values> {
     let mut heap = Heap::default();
     let rows = match data_type {
-        DataType::String | DataType::Bytes => {
-            let count = u32::try_from(value.len()).unwrap_or(u32::MAX);
-            let buffer = heap.push(value.into())?;
-            Slot { buffer, count, offset: 0 }.to_bytes().to_vec()
-        }
+        DataType::String | DataType::Bytes => heap.push_bytes(value.into())?.to_bytes().to_vec(),
         _ => {
             let row = value.len();
             make_utf8(&mut value, row, utf32)?;

@@ -1,11 +1,16 @@
 //! Codecs under NDL's names, or as Zarr states them where NDL has no name or not all parameters.
 
 use super::directive::{directive, directives};
+use hyperslab_codec::{
+    Blosc, BloscCodec, BloscShuffle, Bzip2, Codec, Deflate, Fletcher32, Gzip, Shuffle, Zstd,
+};
+use hyperslab_core::{Error, Result};
 use hyperslab_model::{Directive, Filter};
 use hyperslab_zarr::data_type::DataType;
 use hyperslab_zarr::json::{Json, Object};
 use hyperslab_zarr::metadata::Extension;
 use hyperslab_zarr::metadata::v2::CodecConfiguration;
+use hyperslab_zarr::write::WrittenCodec;
 
 /// What codecs refer to: the type of elements and how documents name it.
 pub(super) struct Elements<'a> {
@@ -37,6 +42,100 @@ pub(super) fn numcodecs(codec: &CodecConfiguration, elements: &Elements<'_>) -> 
         }
         Filter { name: "zarr".into(), parameters, main: false }
     })
+}
+
+/// The codec that a filter is in Zarr; none for one that leaves such elements as they are. Filters of other formats
+/// are those that mean the same, also where they frame their bytes in another way.
+///
+/// # Errors
+/// [`ErrorKind::Unsupported`](hyperslab_core::ErrorKind::Unsupported) for a filter that Zarr does not have.
+pub(super) fn written(filter: &Filter, data_type: &DataType) -> Result<Option<WrittenCodec>> {
+    let get = |name: &str| filter.parameters.iter().find(|(key, _)| key == name).map(|(_, value)| value);
+    let int = |name: &str, default: i64| match get(name) {
+        Some(Directive::Int(value)) => i64::try_from(*value).unwrap_or(default),
+        _ => default,
+    };
+    let small = |name: &str, default: u8| u8::try_from(int(name, default.into())).unwrap_or(default);
+    let size = data_type.stored_size().and_then(|size| usize::try_from(size).ok());
+    let codec: Codec = match filter.name.as_str() {
+        "deflate" => Deflate { level: small("level", 6) }.into(),
+        "gzip" => Gzip { level: small("level", 6) }.into(),
+        "bzip2" => Bzip2 { level: small("level", 9).max(1) }.into(),
+        "zstd" => {
+            let level = i32::try_from(int("level", 3)).unwrap_or(3);
+            Zstd { level, checksum: get("checksum") == Some(&Directive::Bool(true)) }.into()
+        }
+        "fletcher32" => Fletcher32 {}.into(),
+        "shuffle" => {
+            let Some(size) = size else { return Ok(None) };
+            let element = usize::try_from(int("bytes", 0)).ok().filter(|bytes| *bytes > 0).unwrap_or(size);
+            if element < 2 {
+                return Ok(None);
+            }
+            Shuffle { element }.into()
+        }
+        "blosc" => {
+            let word = |name: &str| match get(name) {
+                Some(Directive::Text(word)) => Some(word.as_str()),
+                _ => None,
+            };
+            let codec = match word("codec") {
+                None | Some("lz4") => BloscCodec::Lz4,
+                Some("blosclz") => BloscCodec::BloscLz,
+                Some("lz4hc") => BloscCodec::Lz4Hc,
+                Some("snappy") => BloscCodec::Snappy,
+                Some("zlib") => BloscCodec::Zlib,
+                Some("zstd") => BloscCodec::Zstd,
+                Some(other) => return Err(lacking(&format!("blosc with {other}"))),
+            };
+            let element = usize::try_from(int("bytes", 0)).ok().filter(|bytes| *bytes > 0);
+            let element = element.or(size).filter(|size| *size <= 255).unwrap_or(1);
+            let shuffle = match word("shuffle") {
+                Some("none") => BloscShuffle::None,
+                Some("bit") => BloscShuffle::Bit,
+                Some("auto") if element == 1 => BloscShuffle::Bit,
+                _ => BloscShuffle::Byte,
+            };
+            let block = u32::try_from(int("block", 0)).unwrap_or(0);
+            Blosc { codec, level: small("level", 5), shuffle, element, block }.into()
+        }
+        "zarr" => {
+            let Some(Directive::Text(name)) = get("name") else { return Err(lacking("zarr without a name")) };
+            let id = name.strip_prefix("numcodecs.").unwrap_or(name).to_owned();
+            let parameters = match get("configuration") {
+                Some(Directive::Map(members)) => super::directive::object(members),
+                _ => Object::new(),
+            };
+            return Ok(Some(WrittenCodec::Numcodecs { id, parameters }));
+        }
+        name => return by_table(name, filter).map(Some),
+    };
+    Ok(Some(codec.into()))
+}
+
+/// A filter that numcodecs has under a name of its own.
+fn by_table(name: &str, filter: &Filter) -> Result<WrittenCodec> {
+    let row = FILTERS.iter().find(|(_, known, _)| *known == name).ok_or_else(|| lacking(name))?;
+    let (id, _, known) = row;
+    let mut parameters = Object::new();
+    for (key, value) in filter.parameters.iter().filter(|(key, _)| key != "optional") {
+        let parameter = known.iter().find(|parameter| parameter.name == key);
+        let parameter = parameter.ok_or_else(|| lacking(&format!("{name} with {key}")))?;
+        let json = match (&parameter.meaning, value) {
+            (Meaning::Words(words), Directive::Text(text)) => {
+                let word = words.iter().find(|(_, word)| word == text);
+                word.map(|(word, _)| Json::from(*word))
+                    .ok_or_else(|| lacking(&format!("{name} with {text}")))?
+            }
+            (_, value) => super::directive::json(value),
+        };
+        parameters.insert(parameter.key, json);
+    }
+    Ok(WrittenCodec::Numcodecs { id: (*id).to_owned(), parameters })
+}
+
+fn lacking(what: &str) -> Error {
+    Error::unsupported(format!("the filter {what}, which Zarr does not have"))
 }
 
 /// A codec with everything that its document says.

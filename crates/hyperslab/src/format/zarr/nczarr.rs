@@ -16,7 +16,7 @@ pub(super) fn is_bookkeeping(name: &str, value: &Json) -> bool {
 
 /// An attribute of the type that the library keeps for it; none if it keeps none, or none that the value has.
 pub(super) fn attribute(attributes: &Object, name: &str, value: &Json) -> Option<Attribute> {
-    let types = ["_nczarr_attrs", "_nczarr_attr", "_NCZARR_ATTR"].iter().find_map(|key| attributes.get(key));
+    let types = [ATTRIBUTES, "_nczarr_attr", "_NCZARR_ATTR"].iter().find_map(|key| attributes.get(key));
     let told = types?.as_object()?.get("types")?.as_object()?.get(name)?.as_str()?;
     plain_numbers(value, told.trim_start_matches(['<', '>', '|']))
 }
@@ -38,3 +38,6 @@ pub(super) fn names(node: &Node) -> Option<Vec<Option<String>>> {
     };
     Some(paths.iter().map(name).collect())
 }
+
+/// The attribute that keeps the types of others, as versions from 4.9.3 on write it.
+pub(super) const ATTRIBUTES: &str = "_nczarr_attrs";

@@ -118,6 +118,16 @@ pub(super) fn of_group(unknown: Option<&Object>, is_consolidated: bool) -> Resul
     Ok(storage)
 }
 
+/// Drops what would contradict chunks and shards that were cut anew, or other filters.
+pub(in crate::format) fn forget_layout(directives: &mut Vec<(String, Directive)>, cut: bool, filtered: bool) {
+    directives.retain(|(key, _)| match key.as_str() {
+        "chunk_grid" | "chunk_shape" | "chunks" | "shard_shape" => !cut,
+        // Of shards in shards, the codecs say how these are cut.
+        "codecs" | "filter" => !cut && !filtered,
+        _ => true,
+    });
+}
+
 /// What is stored where no chunk is. Zeros are what there is unasked.
 fn fill(data_type: &DataType, value: Option<&[u8]>) -> Result<Fill> {
     let Some(value) = value else { return Ok(Fill::Undefined) };

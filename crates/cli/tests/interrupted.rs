@@ -1,0 +1,268 @@
+//! Conversions that are killed, find the disk full, or meet each other.
+
+use crate::command::{Ran, prepared, ran};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
+
+/// Runs the command in a folder.
+fn run(folder: &Path, args: &[&str]) -> Ran {
+    ran(prepared(args).current_dir(folder).output().unwrap())
+}
+
+/// One hash per object, whatever the format.
+fn digests(folder: &Path, store: &str) -> String {
+    let ran = run(folder, &["digest", store]);
+    assert_eq!(ran.code, 0, "{store}: {}", ran.messages);
+    // Formats list members in an order of their own.
+    let mut lines: Vec<_> = ran.answer.lines().collect();
+    lines.sort_unstable();
+    lines.join("\n") + "\n"
+}
+
+/// What lies in a folder, hidden or not, sorted.
+fn names(folder: &Path) -> Vec<String> {
+    let names = fs::read_dir(folder).unwrap();
+    let mut names: Vec<_> = names.map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+/// A source of so many MiB: the file that `cargo xtask soak` has made, else a Zarr array in chunks of 64 KiB.
+fn source(folder: &Path, mebibytes: u32) -> String {
+    if let Some(made) = std::env::var_os("HYPERSLAB_KILLS_SOURCE") {
+        return made.into_string().unwrap();
+    }
+    let (store, chunks) = (folder.join("source.zarr"), mebibytes * 16);
+    fs::create_dir_all(store.join("x/c")).unwrap();
+    fs::write(store.join("zarr.json"), r#"{"zarr_format": 3, "node_type": "group"}"#).unwrap();
+    let array = format!(
+        r#"{{"zarr_format": 3, "node_type": "array", "shape": [{chunks}, 32768], "data_type": "uint16",
+            "chunk_grid": {{"name": "regular", "configuration": {{"chunk_shape": [1, 32768]}}}},
+            "chunk_key_encoding": {{"name": "default"}}, "fill_value": 0,
+            "codecs": [{{"name": "bytes", "configuration": {{"endian": "little"}}}}]}}"#
+    );
+    fs::write(store.join("x/zarr.json"), array).unwrap();
+    for chunk in 0..chunks {
+        fs::create_dir(store.join(format!("x/c/{chunk}"))).unwrap();
+        let values =
+            (0..32768_u32).map(|at| u16::try_from((at.wrapping_mul(chunk + 7) >> 3) & 0xffff).unwrap());
+        let bytes: Vec<u8> = values.flat_map(u16::to_le_bytes).collect();
+        fs::write(store.join(format!("x/c/{chunk}/0")), bytes).unwrap();
+    }
+    "source.zarr".into()
+}
+
+/// Numbers that are the same in every run; the moments they stand for never are.
+struct Moments(u64);
+
+impl Moments {
+    /// Up to `most`, more often than not less.
+    fn next(&mut self, most: Duration) -> Duration {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        most.mul_f64((self.0 % 1000) as f64 / 1000.0)
+    }
+}
+
+/// Kills a conversion at a random moment; none if it was done before.
+fn killed(folder: &Path, args: &[&str], after: Duration) -> bool {
+    let mut running =
+        prepared(args).current_dir(folder).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    std::thread::sleep(after);
+    let was_running = running.try_wait().unwrap().is_none();
+    running.kill().unwrap();
+    running.wait().unwrap();
+    was_running
+}
+
+#[test]
+fn runs_killed_at_any_moment_leave_no_target_or_a_whole_one_and_are_resumed() {
+    let folder = TempDir::new().unwrap();
+    let folder = folder.path();
+    let wanted: u32 = std::env::var("HYPERSLAB_KILLS").map_or(9, |kills| kills.parse().unwrap());
+    let source = source(folder, 8);
+    let expected = digests(folder, &source);
+    let begun = Instant::now();
+    assert_eq!(run(folder, &["convert", "-q", &source, "whole.zarr"]).code, 0);
+    let takes = begun.elapsed();
+    assert_eq!(digests(folder, "whole.zarr"), expected);
+    let before = names(folder);
+
+    let old = digests(&crate::command::examples(), "ocean.nc");
+    let (mut moments, mut kills, mut resumed) = (Moments(0x2545_f491_4f6c_dd1d), 0, 0);
+    for number in 0.. {
+        if kills >= wanted {
+            break;
+        }
+        let (target, overwrites) = [("x.zarr", false), ("x.zarr.zip", false), ("x.zarr", true)][number % 3];
+        let mut args = vec!["convert", "-q", "--resume", &source, target];
+        if overwrites {
+            args.push("--overwrite");
+            let other = crate::command::examples().join("ocean.nc");
+            assert_eq!(run(folder, &["convert", "-q", other.to_str().unwrap(), target]).code, 0);
+        }
+        let path = folder.join(target);
+        // Again and again, until it comes to its end.
+        while killed(folder, &args, moments.next(takes.mul_f64(1.2))) {
+            kills += 1;
+            match (path.exists(), overwrites) {
+                (false, overwrites) => assert!(!overwrites, "the old store is gone"),
+                (true, false) => break,
+                (true, true) => {
+                    let now = digests(folder, target);
+                    assert!(now == old || now == expected, "neither the old store nor the new one");
+                    if now == expected {
+                        break;
+                    }
+                }
+            }
+            resumed += 1;
+        }
+        if !path.exists() || overwrites {
+            // Not there yet, or the old one still: this run is not killed.
+            let last = run(folder, &args);
+            assert_eq!(last.code, 0, "{}", last.messages);
+        }
+        assert_eq!(digests(folder, target), expected);
+        assert_eq!(run(folder, &["check", target]).code, 0);
+        // What a run leaves that was killed when it was done is removed by the next one, whatever becomes of that.
+        assert_eq!(run(folder, &["convert", "-q", &source, target]).code, 2);
+        let mut now = names(folder);
+        now.retain(|name| name != target);
+        assert_eq!(now, before);
+        match path.is_dir() {
+            true => fs::remove_dir_all(&path).unwrap(),
+            false => fs::remove_file(&path).unwrap(),
+        }
+    }
+    println!("{kills} kills of a run of {takes:.2?}, {resumed} of them resumed");
+    assert_eq!(digests(folder, &source), expected, "the source is as it was");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_is_told_and_the_run_goes_on_when_there_is_room() {
+    let folder = TempDir::new().unwrap();
+    let source = source(folder.path(), 8);
+    let expected = digests(folder.path(), &source);
+    fs::create_dir(folder.path().join("disk")).unwrap();
+    // What is mounted here is seen by this shell alone, and gone with it.
+    let script = r#"
+        mount -t tmpfs -o size=3m none disk || exit 77
+        for target in disk/x.zarr disk/x.zarr.zip; do
+            "$0" convert -q "$1" $target 2>&1; echo "code $?"
+            ls disk
+            mount -o remount,size=64m none disk
+            "$0" convert -q --resume "$1" $target 2>&1; echo "code $?"
+            "$0" digest $target | LC_ALL=C sort
+            ls -A disk
+            rm -r disk/*
+            mount -o remount,size=3m none disk
+        done"#;
+    let mut shell = Command::new("unshare");
+    shell.args(["-rm", "sh", "-c", script, env!("CARGO_BIN_EXE_hyperslab"), &source]);
+    let Ok(done) = shell.current_dir(folder.path()).output() else {
+        return println!("not tried: there is no unshare");
+    };
+    if !done.status.success() {
+        return println!("not tried: {}", String::from_utf8_lossy(&done.stderr));
+    }
+    let said = String::from_utf8(done.stdout).unwrap();
+    let mut rest = said.as_str();
+    for target in ["x.zarr", "x.zarr.zip"] {
+        let (failed, after) = rest.split_once("code 2\n").unwrap_or_else(|| panic!("{said}"));
+        assert!(failed.contains("no space left on device"), "{said}");
+        assert!(
+            failed.contains("  help: --resume goes on from ") && failed.ends_with(" of 8.0 MiB\n"),
+            "{said}"
+        );
+        let goes_on = after.strip_prefix("code 0\n").and_then(|after| after.strip_prefix(&*expected));
+        let goes_on = goes_on.unwrap_or_else(|| panic!("{said}\nexpected\n{expected}"));
+        rest = goes_on.strip_prefix(&format!("{target}\n")).unwrap_or_else(|| panic!("{said}"));
+    }
+    assert_eq!(rest, "");
+    assert_eq!(digests(folder.path(), &source), expected, "the source is as it was");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_file_that_may_not_grow_is_told() {
+    let folder = TempDir::new().unwrap();
+    let source = source(folder.path(), 8);
+    // Told by an error instead of a signal, as the disk being full is.
+    let script = r#"trap '' XFSZ; ulimit -f 2000; "$0" convert -q "$1" x.zarr.zip"#;
+    let mut shell = Command::new("sh");
+    shell.args(["-c", script, env!("CARGO_BIN_EXE_hyperslab"), &source]);
+    let failed = ran(shell.current_dir(folder.path()).output().unwrap());
+    assert_eq!(failed.code, 2, "{}", failed.messages);
+    assert!(failed.messages.contains("file too large"), "{}", failed.messages);
+    assert!(failed.messages.contains("  help: --resume goes on from "), "{}", failed.messages);
+    assert!(!folder.path().join("x.zarr.zip").exists());
+    let resumed = run(folder.path(), &["convert", "-q", "--resume", &source, "x.zarr.zip"]);
+    assert_eq!(resumed.code, 0, "{}", resumed.messages);
+    assert_eq!(digests(folder.path(), "x.zarr.zip"), digests(folder.path(), &source));
+}
+
+#[test]
+fn what_stands_against_a_target_is_told_before_anything_is_written() {
+    let folder = TempDir::new().unwrap();
+    let folder = folder.path();
+    fs::copy(crate::command::examples().join("ocean.nc"), folder.join("ocean.nc")).unwrap();
+    fs::create_dir(folder.join("photos.zarr")).unwrap();
+    fs::write(folder.join("photos.zarr/a.png"), "png").unwrap();
+    assert_eq!(run(folder, &["convert", "-q", "ocean.nc", "there.zarr"]).code, 0);
+    let before = names(folder);
+    for (args, refusal) in [
+        (&["ocean.nc", "there.zarr"][..], "there.zarr: exists\n  help: --overwrite replaces it\n"),
+        (&["ocean.nc", "there.zarr", "-n"], "there.zarr: exists\n  help: --overwrite replaces it\n"),
+        (
+            &["ocean.nc", "photos.zarr", "--overwrite"],
+            "photos.zarr: exists, and is no store of a known format, which alone is overwritten\n",
+        ),
+        (&["there.zarr", "there.zarr", "--overwrite"], "there.zarr: is the source itself\n"),
+        (&["there.zarr", "there.zarr/x.zarr"], "there.zarr/x.zarr: lies in the source there.zarr\n"),
+        (
+            &["there.zarr/temperature", "there.zarr", "--overwrite"],
+            "there.zarr: contains the source there.zarr/temperature\n",
+        ),
+        (&["ocean.nc", "ocean.nc", "--format", "zarr3", "--overwrite"], "ocean.nc: is the source itself\n"),
+        (&["ocean.nc", "no/x.zarr"], "no/x.zarr: no: no such file or directory\n"),
+    ] {
+        let refused = run(folder, &[&["convert"], args].concat());
+        assert_eq!((refused.code, refused.messages), (2, format!("error: {refusal}")), "{args:?}");
+        assert_eq!(names(folder), before);
+    }
+    let replaced = run(folder, &["convert", "-q", "ocean.nc", "there.zarr", "--overwrite", "--verify"]);
+    assert_eq!(replaced.code, 0, "{}", replaced.messages);
+    assert_eq!(names(folder), before);
+}
+
+#[test]
+fn a_run_goes_on_only_with_the_same_wishes() {
+    let folder = TempDir::new().unwrap();
+    let source = source(folder.path(), 8);
+    let args = ["convert", "-q", &source, "x.zarr"];
+    let left: PathBuf = folder.path().join(".x.zarr.hyperslab-partial/journal");
+    let mut after = Duration::from_millis(20);
+    // Killed late enough to have finished something, and early enough to leave it.
+    while !(killed(folder.path(), &args, after)
+        && fs::read_to_string(&left).is_ok_and(|lines| lines.lines().count() > 3))
+    {
+        let _ = fs::remove_dir_all(folder.path().join("x.zarr"));
+        after = if after > Duration::from_secs(2) { Duration::from_millis(20) } else { after + after / 3 };
+    }
+    let refused = run(folder.path(), &[&args[..], &["--resume", "-O", "zarr.consolidated"]].concat());
+    assert_eq!(refused.code, 2);
+    assert_eq!(
+        refused.messages,
+        "error: x.zarr: cannot go on from the interrupted run: its options were --format zarr3, \
+         not --format zarr3 -O zarr.consolidated\n  help: without --resume, all is made anew\n"
+    );
+    let resumed =
+        run(folder.path(), &[&args[..], &["--resume", "--verify", "-j", "1", "-m", "64MiB"]].concat());
+    assert_eq!(resumed.code, 0, "{}", resumed.messages);
+}

@@ -1,0 +1,57 @@
+//! Layouts and parts of what is converted.
+
+use crate::command::hyperslab;
+
+/// Converts the ocean with these options and tells what a second command says of the result.
+fn converted(options: &[&str], then: &[&str]) -> String {
+    let folder = tempfile::tempdir().unwrap();
+    let target = folder.path().join("ocean.zarr");
+    let store = target.to_str().unwrap();
+    let ran = hyperslab(["convert", "ocean.nc", store].iter().chain(options));
+    assert_eq!(ran.code, 0, "{}", ran.messages);
+    hyperslab(then.iter().map(|word| word.replace("STORE", store))).answer
+}
+
+#[test]
+fn chunks_shards_and_filters_are_those_of_the_options() {
+    let options =
+        ["-c", "time=1", "--shard", "/salinity:time=2", "-f", "zstd=5", "-f", "/salinity:none", "--verify"];
+    let described = converted(&options, &["describe", "STORE:/salinity"]);
+    assert!(described.contains("chunk: [1, 1, 3, 8]\n"), "{described}");
+    assert!(described.contains("shard: [2, 1, 3, 8]\n"), "{described}");
+    // The dimensions of the array come before it.
+    let (_, salinity) = described.split_once("  salinity:").unwrap();
+    assert!(!salinity.contains("filter:"), "{described}");
+    let described = converted(&options, &["describe", "STORE:/temperature"]);
+    assert!(described.contains("filter: [{zstd: 5}]\n"), "{described}");
+}
+
+#[test]
+fn a_part_is_what_show_selects() {
+    let part = "time=[3,1],lat=-2:,depth~=40";
+    let shown = converted(&["-s", part, "--verify"], &["show", "STORE:/salinity", "--as", "json"]);
+    let expected = hyperslab(["show", "ocean.nc:/salinity", "-s", part, "--as", "json"]);
+    let numbers = |text: &str| text.replace([' ', '\n', '[', ']'], "");
+    assert_eq!(numbers(&shown), numbers(&expected.answer));
+}
+
+#[test]
+fn options_that_fit_nothing_are_refused_before_anything_is_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let target = folder.path().join("ocean.zarr");
+    for (options, expected) in [
+        (["-c", "/sallinity:4MiB"], "no array matches /sallinity"),
+        (["-c", "tiem=1"], "no array has a dimension tiem\n  help: did you mean time?"),
+        (["--fill", "/salinity:abc"], "expected a number"),
+        (["-c", "/salinity:1,2"], "2 sides, the array has 4 dimensions"),
+        (["-f", "zsdt"], "did you mean zstd?"),
+        (["-s", "0:2"], "name the dimensions"),
+        (["-s", "lta=0"], "did you mean lat?"),
+    ] {
+        let words = ["convert", "ocean.nc", target.to_str().unwrap(), options[0], options[1]];
+        let ran = hyperslab(words);
+        assert_eq!(ran.code, 2, "{options:?}: {}", ran.messages);
+        assert!(ran.messages.contains(expected), "{options:?}: {}", ran.messages);
+        assert!(!target.exists(), "{options:?}");
+    }
+}

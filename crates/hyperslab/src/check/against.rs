@@ -1,0 +1,410 @@
+//! Whether data are what a description says: a contract, of which every word must hold and what it leaves out is
+//! free.
+
+mod datatype;
+mod rule;
+mod storage;
+mod value;
+
+pub use rule::RULES;
+
+use super::{Finding, Place, Report};
+use crate::source::{Entry, Handle, Item, Source};
+use crate::walk::{Step, walk};
+use datatype::fits;
+use hyperslab_core::check::Rule;
+use hyperslab_core::{ErrorKind, Result};
+use hyperslab_model::{
+    Attribute, Attributes, Datatype, Dimension, Extent, Link, Node, NodeKind, NodePath, Shape, Storage,
+    Unreadable,
+};
+use rustc_hash::FxHashSet;
+use std::sync::Arc;
+
+/// How data are held against a contract.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct AgainstOptions {
+    /// A note for each object and attribute that the contract does not name.
+    pub unnamed: bool,
+}
+
+/// Holds `data` against `contract`, usually a document.
+///
+/// ```
+/// use hyperslab::check::{AgainstOptions, against};
+/// use hyperslab::{OpenOptions, open, open_storage};
+///
+/// let text = "ndarrays:\n  salinity: {type: float64, attributes: {units: \"1\"}}\n";
+/// let contract = open_storage(Box::new(bytes::Bytes::from(text)), &OpenOptions::default())?;
+/// let ocean = open("../../examples/ocean.nc".as_ref(), &OpenOptions::default())?;
+/// let report = against(&*ocean, &*contract, &AgainstOptions::default())?;
+/// let found: Vec<_> = report.findings.iter().map(|finding| finding.message.as_str()).collect();
+/// assert_eq!(found, ["float32, the contract says float64"]);
+/// # Ok::<(), hyperslab::Error>(())
+/// ```
+///
+/// # Errors
+/// If the root of either cannot be read, or an array of the contract.
+pub fn against(data: &dyn Source, contract: &dyn Source, options: &AgainstOptions) -> Result<Report> {
+    let mut holding =
+        Holding { data, contract, options, named: FxHashSet::default(), report: Report::default() };
+    let root = contract.find(&NodePath::root())?;
+    data.find(&NodePath::root())?;
+    match root.item {
+        Item::Group => walk(contract, &root.handle, &mut |step| match step {
+            Step::Enter(group, _) => holding.object(&Entry { handle: group.clone(), item: Item::Group }),
+            Step::Member(entry) => holding.object(entry),
+            Step::Leave(_) => Ok(()),
+        })?,
+        _ => holding.object(&root)?,
+    }
+    if options.unnamed {
+        holding.note_unnamed()?;
+    }
+    Ok(holding.report)
+}
+
+struct Holding<'a> {
+    data: &'a dyn Source,
+    contract: &'a dyn Source,
+    options: &'a AgainstOptions,
+    /// The objects that the contract names.
+    named: FxHashSet<NodePath>,
+    report: Report,
+}
+
+impl Holding<'_> {
+    /// Holds the object at a path of the contract.
+    fn object(&mut self, said: &Entry) -> Result<()> {
+        let path = &said.handle.path;
+        if self.options.unnamed {
+            self.named.insert(path.clone());
+        }
+        if let Item::Unreadable(_) = said.item {
+            // Whoever described it could not say what it is.
+            return Ok(());
+        }
+        let found = match self.data.find(path) {
+            Ok(found) => found,
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                // Whoever lacks a group lacks what is in it.
+                if path.parent().is_none_or(|group| self.data.find(&group).is_ok()) {
+                    let kind = noun(kind_of(&said.item));
+                    self.find(&rule::MISSING, path, None, format!("is not there, the contract has {kind}"));
+                }
+                return Ok(());
+            }
+            Err(error) => return self.unreadable(path, None, error.detail()),
+        };
+        if let Item::Link(link) = &said.item {
+            return self.link(path, link, &found);
+        }
+        if let Item::Unreadable(Unreadable { reason, .. }) = &found.item {
+            return self.unreadable(path, None, reason);
+        }
+        let (is, wanted) = (kind_of(&found.item), kind_of(&said.item));
+        if is != wanted {
+            let message = format!("{}, the contract says {}", noun(is), noun(wanted));
+            self.find(&rule::KIND, path, None, message);
+            return Ok(());
+        }
+        let wanted = self.contract.load(&said.handle)?;
+        match self.data.load(&found.handle) {
+            Ok(Node::Unreadable(Unreadable { reason, .. })) => self.unreadable(path, None, &reason),
+            Ok(is) => self.node(path, (&found.handle, &is), (&said.handle, &wanted)),
+            Err(error) => self.unreadable(path, None, error.detail()),
+        }
+    }
+
+    fn node(
+        &mut self,
+        path: &NodePath,
+        (found, is): (&Handle, &Node),
+        (said, wanted): (&Handle, &Node),
+    ) -> Result<()> {
+        if let (Some(is), Some(wanted)) = (is.attributes(), wanted.attributes()) {
+            self.attributes(path, is, wanted);
+        }
+        match (is, wanted) {
+            (Node::Group(is), Node::Group(wanted)) => {
+                self.storage(path, (None, &is.storage), (None, &wanted.storage));
+                self.cells(path, is.cells.as_ref(), wanted.cells.as_ref());
+            }
+            (Node::Datatype(is), Node::Datatype(wanted)) => {
+                let (is_type, wanted_type) = (Some(&is.datatype), Some(&wanted.datatype));
+                self.types(path, is_type, wanted_type);
+                self.storage(path, (is_type, &is.storage), (wanted_type, &wanted.storage));
+            }
+            (Node::DimCoord(is), Node::DimCoord(wanted)) => {
+                let fits = self.extents(path, &[is.size], &[wanted.size]);
+                let (is_type, wanted_type) = (is.datatype.as_ref(), wanted.datatype.as_ref());
+                let same = self.types(path, is_type, wanted_type);
+                self.storage(path, (is_type, &is.storage), (wanted_type, &wanted.storage));
+                if fits && same && wanted_type.is_some() {
+                    return self.values(path, found, said);
+                }
+            }
+            (Node::Ndarray(is), Node::Ndarray(wanted)) => {
+                let fits = self.shape(path, &is.shape, &wanted.shape);
+                let (is_type, wanted_type) = (is.datatype.as_ref(), wanted.datatype.as_ref());
+                let same = self.types(path, is_type, wanted_type);
+                self.storage(path, (is_type, &is.storage), (wanted_type, &wanted.storage));
+                if fits && same && wanted_type.is_some() {
+                    return self.values(path, found, said);
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Whether elements are of the type that the contract says.
+    fn types(&mut self, path: &NodePath, is: Option<&Arc<Datatype>>, wanted: Option<&Arc<Datatype>>) -> bool {
+        let Some(wanted) = wanted else { return true };
+        if is.is_some_and(|is| fits(is, wanted)) {
+            return true;
+        }
+        let is = is.map_or_else(|| "no type".to_owned(), |is| datatype::shown(is));
+        let message = format!("{is}, the contract says {}", datatype::shown(wanted));
+        self.find(&rule::TYPE, path, None, message);
+        false
+    }
+
+    fn shape(&mut self, path: &NodePath, is: &Shape, wanted: &Shape) -> bool {
+        let (is, wanted) = match (is, wanted) {
+            (_, Shape::Unsaid) | (Shape::Null, Shape::Null) => return true,
+            (Shape::Dims(is), Shape::Dims(wanted)) if is.len() == wanted.len() => (is, wanted),
+            _ => {
+                let message = format!("{}, the contract says {}", shape_text(is), shape_text(wanted));
+                self.find(&rule::SHAPE, path, None, message);
+                return false;
+            }
+        };
+        for (number, (is, wanted)) in is.iter().zip(wanted).enumerate() {
+            let Some(coordinate) = &wanted.coordinate else { continue };
+            if is.coordinate.as_ref() != Some(coordinate) {
+                let is = is.coordinate.as_ref().map_or("no name".to_owned(), ToString::to_string);
+                let message = format!("dimension {number} has {is}, the contract says {coordinate}");
+                self.find(&rule::DIMENSION, path, None, message);
+            }
+        }
+        let extents = |dims: &[Dimension]| dims.iter().map(|dimension| dimension.extent).collect::<Vec<_>>();
+        self.extents(path, &extents(is), &extents(wanted))
+    }
+
+    /// Whether dimensions are as long as the contract says, and may become as long.
+    fn extents(&mut self, path: &NodePath, is: &[Extent], wanted: &[Extent]) -> bool {
+        let fits = |(is, wanted): (&Extent, &Extent)| match (is, wanted) {
+            // Of a dimension without end, its length is said where there is any.
+            (Extent::Unlimited { .. }, Extent::Unlimited { current: 0 }) => true,
+            (is, wanted) => is == wanted,
+        };
+        if is.iter().zip(wanted).all(fits) {
+            return true;
+        }
+        let message = format!("{}, the contract says {}", extents_text(is), extents_text(wanted));
+        self.find(&rule::SHAPE, path, None, message);
+        false
+    }
+
+    fn attributes(&mut self, path: &NodePath, is: &Attributes, wanted: &Attributes) {
+        for (name, wanted) in wanted {
+            let Ok(wanted) = wanted else { continue };
+            match is.get(name) {
+                None => {
+                    let value = value::shown(&wanted.datatype, &wanted.value);
+                    let message = format!("is not there, the contract says {value}");
+                    self.find(&rule::ATTRIBUTE_MISSING, path, Some(name), message);
+                }
+                Some(Err(unreadable)) => {
+                    let message = format!("cannot be read: {}", unreadable.reason);
+                    self.find(&rule::UNREADABLE, path, Some(name), message);
+                }
+                Some(Ok(is)) => self.attribute(path, name, is, wanted),
+            }
+        }
+    }
+
+    fn attribute(&mut self, path: &NodePath, name: &str, is: &Attribute, wanted: &Attribute) {
+        if !fits(&is.datatype, &wanted.datatype) {
+            let (is, wanted) = (datatype::shown(&is.datatype), datatype::shown(&wanted.datatype));
+            let message = format!("{is}, the contract says {wanted}");
+            self.find(&rule::ATTRIBUTE_TYPE, path, Some(name), message);
+        } else if is.shape != wanted.shape {
+            let text =
+                |shape: &Option<Vec<u64>>| shape.as_ref().map_or("null".into(), |shape| format!("{shape:?}"));
+            let message = format!("{}, the contract says {}", text(&is.shape), text(&wanted.shape));
+            self.find(&rule::ATTRIBUTE_SHAPE, path, Some(name), message);
+        } else if !value::same(&is.datatype, &is.value, &wanted.datatype, &wanted.value) {
+            let (is, wanted) =
+                (value::shown(&is.datatype, &is.value), value::shown(&wanted.datatype, &wanted.value));
+            self.find(&rule::ATTRIBUTE_VALUE, path, Some(name), format!("{is}, the contract says {wanted}"));
+        }
+        let mut differences = Vec::new();
+        storage::elements(&is.storage, &wanted.storage, "", &mut differences);
+        storage::directives(self.format(), &wanted.native, &is.native, &mut differences);
+        for message in differences {
+            self.find(&rule::STORAGE, path, Some(name), message);
+        }
+    }
+
+    fn storage(
+        &mut self,
+        path: &NodePath,
+        (is_type, is): (Option<&Arc<Datatype>>, &Storage),
+        (wanted_type, wanted): (Option<&Arc<Datatype>>, &Storage),
+    ) {
+        let (is, wanted) = ((is_type.map(|one| &**one), is), (wanted_type.map(|one| &**one), wanted));
+        for message in storage::differences(self.format(), is, wanted) {
+            self.find(&rule::STORAGE, path, None, message);
+        }
+    }
+
+    /// Of the directives that formats have alone, those that are about the data; `None` for a text, which has all.
+    fn format(&self) -> Option<&'static [&'static str]> {
+        match self.data.format() {
+            "NDL" => None,
+            "HDF5" | "NetCDF-4" => Some(&["hdf5", "netcdf"]),
+            _ => Some(&["zarr"]),
+        }
+    }
+
+    fn link(&mut self, path: &NodePath, wanted: &Link, found: &Entry) -> Result<()> {
+        let is_same = match (&found.item, wanted) {
+            (Item::Link(is), wanted) if is == wanted => true,
+            // Of the paths of one object, any may be the first.
+            (Item::Link(_), _) => false,
+            (_, Link::Hard(target)) => {
+                self.data.find(target).is_ok_and(|target| target.handle.id == found.handle.id)
+            }
+            _ => false,
+        };
+        if is_same {
+            return Ok(());
+        }
+        match &found.item {
+            Item::Unreadable(unreadable) => return self.unreadable(path, None, &unreadable.reason),
+            Item::Link(is) => {
+                let message = format!("{}, the contract says {}", link_text(is), link_text(wanted));
+                self.find(&rule::LINK, path, None, message);
+            }
+            item => {
+                let message = format!("{}, the contract says {}", noun(kind_of(item)), link_text(wanted));
+                self.find(&rule::LINK, path, None, message);
+            }
+        }
+        Ok(())
+    }
+
+    fn unreadable(&mut self, path: &NodePath, attribute: Option<&str>, reason: &str) -> Result<()> {
+        self.find(&rule::UNREADABLE, path, attribute, format!("cannot be read: {reason}"));
+        Ok(())
+    }
+
+    fn find(&mut self, rule: &'static Rule, path: &NodePath, attribute: Option<&str>, message: String) {
+        let object = match attribute {
+            Some(name) => format!("{path}@{name}"),
+            None => path.to_string(),
+        };
+        self.report.findings.push(Finding {
+            severity: rule.severity,
+            rule: rule.name,
+            message,
+            hint: None,
+            place: Place::Contract { object, said: self.contract.place(path) },
+        });
+    }
+
+    /// Notes what the contract does not name; of a group, not what is in it.
+    fn note_unnamed(&mut self) -> Result<()> {
+        let root = self.data.find(&NodePath::root())?;
+        let mut unnamed = Vec::new();
+        let mut visit = |handle: &Handle, item: &Item| {
+            let path = &handle.path;
+            if path.parent().is_some_and(|group| !self.named.contains(&group)) {
+                return;
+            }
+            if !self.named.contains(path) {
+                return unnamed.push((path.clone(), None, noun(kind_of(item))));
+            }
+            if let Item::Link(_) = item {
+                // What it leads to is told where that is.
+                return;
+            }
+            let (Ok(is), Ok(wanted)) = (self.data.load(handle), self.contract.find(path)) else { return };
+            let Ok(wanted) = self.contract.load(&wanted.handle) else { return };
+            let known = |name: &String| wanted.attributes().is_some_and(|known| known.contains_key(name));
+            for name in is.attributes().into_iter().flat_map(|attributes| attributes.keys()) {
+                if !known(name) {
+                    unnamed.push((path.clone(), Some(name.clone()), "an attribute"));
+                }
+            }
+        };
+        match root.item {
+            Item::Group => walk(self.data, &root.handle, &mut |step| {
+                match step {
+                    Step::Enter(group, _) => visit(group, &Item::Group),
+                    Step::Member(entry) => visit(&entry.handle, &entry.item),
+                    Step::Leave(_) => {}
+                }
+                Ok(())
+            })?,
+            item => visit(&root.handle, &item),
+        }
+        for (path, attribute, kind) in unnamed {
+            let message = format!("{kind} that the contract does not name");
+            self.find(&rule::UNNAMED, &path, attribute.as_deref(), message);
+        }
+        Ok(())
+    }
+}
+
+fn kind_of(item: &Item) -> NodeKind {
+    match item {
+        Item::Group => NodeKind::Group,
+        Item::Array { kind, .. } => *kind,
+        Item::Datatype(_) => NodeKind::Datatype,
+        Item::Link(_) => NodeKind::Link,
+        Item::Unreadable(_) => NodeKind::Unreadable,
+    }
+}
+
+fn noun(kind: NodeKind) -> &'static str {
+    match kind {
+        NodeKind::Group => "a group",
+        NodeKind::DimCoord => "a dimcoord",
+        NodeKind::Ndarray => "an ndarray",
+        NodeKind::Datatype => "a datatype",
+        NodeKind::Link => "a link",
+        NodeKind::Unreadable => "an object that cannot be read",
+    }
+}
+
+fn link_text(link: &Link) -> String {
+    match link {
+        Link::Hard(path) => format!("a link to {path}"),
+        Link::Soft(target) => format!("a soft link to {target}"),
+        Link::External { file, path } => format!("a link to {path} of {file}"),
+        Link::User { class, .. } => format!("a user link of class {class}"),
+    }
+}
+
+fn shape_text(shape: &Shape) -> String {
+    match shape {
+        Shape::Unsaid => "no shape".into(),
+        Shape::Null => "a null dataspace".into(),
+        Shape::Dims(dims) => extents_text(&dims.iter().map(|dimension| dimension.extent).collect::<Vec<_>>()),
+    }
+}
+
+/// `[9/inf, 3]`, and `[*/inf, 3]` where the length is free or 0.
+fn extents_text(extents: &[Extent]) -> String {
+    let text = |extent: &Extent| match extent {
+        Extent::Fixed(size) => size.to_string(),
+        Extent::Limited { current, max } => format!("{current}/{max}"),
+        Extent::Unlimited { current: 0 } => "*/inf".into(),
+        Extent::Unlimited { current } => format!("{current}/inf"),
+        Extent::Uncounted => "*".into(),
+    };
+    format!("[{}]", extents.iter().map(text).collect::<Vec<_>>().join(", "))
+}

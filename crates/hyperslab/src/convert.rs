@@ -1,0 +1,520 @@
+//! The same content in another format or layout.
+//!
+//! A conversion is planned before a byte is written: [`plan`] walks the source and says what the target does not
+//! hold as it is. [`convert`] walks it again and writes, object by object, so that memory does not grow with the
+//! file.
+//!
+//! ```
+//! use hyperslab::convert::{ConvertOptions, convert, plan};
+//! use hyperslab::publish::Fingerprint;
+//! use hyperslab::{OpenOptions, open, target};
+//!
+//! let file = "../../examples/ocean.nc".as_ref();
+//! let made_from = Fingerprint::of_source(file, "")?;
+//! let source = open(file, &OpenOptions::default())?;
+//! let folder = tempfile::tempdir()?;
+//! let path = folder.path().join("ocean.zarr");
+//! let options = ConvertOptions::new(target::target_format_of(&path)?);
+//! let plan = plan(&*source, &options)?;
+//! assert!(plan.report.losses().is_empty());
+//! convert(&*source, &made_from, &path, &plan, &options)?;
+//! assert!(open(&path, &OpenOptions::default()).is_ok());
+//! # Ok::<(), hyperslab::Error>(())
+//! ```
+
+mod copy;
+pub mod layout;
+mod parts;
+mod report;
+mod scratch;
+mod tiles;
+
+pub use parts::Parts;
+pub use report::{LossReport, ReportRow};
+
+use crate::engine::stream;
+use crate::list::Counts;
+use crate::publish::{Fingerprint, Publication, PublishOptions, Unit};
+use crate::source::{ArraySource, Entry, Handle, Item, Source, check_counts};
+use crate::target::{ArrayTarget, Facts, Fate, Loss, Target, TargetFormat, TargetOptions};
+use crate::walk::{Step, walk};
+use copy::{CopyError, Observer};
+use hyperslab_core::nd::{Region, element_count};
+use hyperslab_core::{Error, Result};
+use hyperslab_model::{Datatype, Element, Elements, Fill, Link, Node, NodePath, Pad, Text};
+use layout::Layout;
+use rustc_hash::FxHashMap;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Is told of the array at hand and how many bytes of elements are copied in all, by the thread that copied the last.
+pub type Tell<'a> = &'a (dyn Fn(&NodePath, u64) + Sync);
+
+/// How a source is converted.
+#[derive(Clone)]
+pub struct ConvertOptions<'a> {
+    /// The format of the target.
+    pub format: &'a dyn TargetFormat,
+    /// What that format alone is told.
+    pub native: TargetOptions,
+    /// How arrays are laid out.
+    pub layout: Layout,
+    /// What of the source is converted, if it is not all of it.
+    pub parts: Option<Parts>,
+    /// What else the result depends on, in words: what was selected of the source.
+    pub wishes: String,
+    /// What may be lost.
+    pub allow: Vec<Loss>,
+    /// What becomes of a store that is there, and of what an interrupted run has left.
+    pub publish: PublishOptions,
+    /// Who is told how far it has come.
+    pub progress: Option<Tell<'a>>,
+}
+
+impl<'a> ConvertOptions<'a> {
+    /// Everything as it is, as far as `format` holds it.
+    pub fn new(format: &'a dyn TargetFormat) -> Self {
+        ConvertOptions {
+            format,
+            native: TargetOptions::default(),
+            layout: Layout::default().always_chunked(true),
+            parts: None,
+            wishes: String::new(),
+            allow: Vec::new(),
+            publish: PublishOptions::default(),
+            progress: None,
+        }
+    }
+}
+
+/// What converting would do.
+#[derive(Debug, Default)]
+pub struct Plan {
+    /// Objects by kind; the root is none of them.
+    pub counts: Counts,
+    /// Bytes of the elements of all arrays.
+    pub bytes: u64,
+    /// What the target does not hold as it is.
+    pub report: LossReport,
+    /// What was found out about elements, where it is not what is usual.
+    facts: FxHashMap<NodePath, Facts>,
+    /// Objects that are left out.
+    left_out: rustc_hash::FxHashSet<NodePath>,
+}
+
+/// What a conversion did.
+#[derive(Debug, Default)]
+pub struct Summary {
+    /// Arrays written.
+    pub arrays: u64,
+    /// Bytes of their elements.
+    pub bytes: u64,
+    /// Arrays that turned out not to be readable, which was allowed, and why.
+    pub left_out: Vec<Error>,
+    /// What is worth telling about how it began.
+    pub notes: Vec<String>,
+}
+
+/// Finds out what converting would do.
+///
+/// # Errors
+/// If there is no readable root.
+pub fn plan(source: &dyn Source, options: &ConvertOptions<'_>) -> Result<Plan> {
+    let root = source.find(&NodePath::root())?;
+    let mut plan = Plan::default();
+    // A root that cannot be read is an error, as nothing would be left.
+    source.load(&root.handle)?;
+    if matches!(root.item, Item::Group) {
+        source.members(&root.handle)?;
+    }
+    each_object(source, &root, options, &mut |entry| {
+        let path = &entry.handle.path;
+        if !path.is_root() {
+            plan.counts.add(&entry.item);
+        }
+        match &entry.item {
+            Item::Unreadable(why) => plan.leave_out(path, why.reason.clone()),
+            Item::Link(Link::Hard(first))
+                if options.parts.as_ref().is_some_and(|parts| !parts.keeps(first)) =>
+            {
+                let what = format!("second path of {first}, which is not converted");
+                plan.report.add(path.to_string(), what, "nothing".into(), Fate::Lost(Loss::Links));
+                plan.left_out.insert(path.clone());
+            }
+            Item::Link(link) => plan.node(path, &Node::Link(link.clone()), options),
+            _ => plan.object(source, &entry.handle, options)?,
+        }
+        Ok(())
+    })?;
+    if let Some(unused) = options.layout.unused().into_iter().next() {
+        return Err(Error::invalid(unused));
+    }
+    match plan.left_out.contains(&NodePath::root()) {
+        true => {
+            let why = plan.report.rows().next().map(|row| row.what.clone()).unwrap_or_default();
+            Err(Error::malformed(why))
+        }
+        false => Ok(plan),
+    }
+}
+
+/// Visits the root and everything below it that is converted, groups before their members.
+fn each_object(
+    source: &dyn Source,
+    root: &Entry,
+    options: &ConvertOptions<'_>,
+    visit: &mut dyn FnMut(&Entry) -> Result<()>,
+) -> Result<()> {
+    if !matches!(root.item, Item::Group) {
+        return visit(root);
+    }
+    let mut visit = |entry: &Entry| match options.parts.as_ref().is_none_or(|parts| parts.has(entry)) {
+        true => visit(entry),
+        false => Ok(()),
+    };
+    walk(source, &root.handle, &mut |step| match step {
+        Step::Enter(group, _) => visit(&Entry { handle: group.clone(), item: Item::Group }),
+        Step::Member(entry) => visit(entry),
+        Step::Leave(_) => Ok(()),
+    })
+}
+
+impl Plan {
+    fn object(&mut self, source: &dyn Source, handle: &Handle, options: &ConvertOptions<'_>) -> Result<()> {
+        let found = load(source, handle).and_then(|node| {
+            let facts = facts(source, handle, &node)?;
+            Ok((node, facts))
+        });
+        match found {
+            Ok((Node::Unreadable(why), _)) => self.leave_out(&handle.path, why.reason),
+            Ok((mut node, facts)) => {
+                options.layout.apply(&handle.path, &mut node)?;
+                if facts != Facts::default() {
+                    self.facts.insert(handle.path.clone(), facts);
+                }
+                let (shape, datatype) = elements_of(&node);
+                let count = element_count(&shape).unwrap_or(u64::MAX);
+                self.bytes = self.bytes.saturating_add(count.saturating_mul(datatype));
+                self.node(&handle.path, &node, options);
+            }
+            Err(error) => self.leave_out(&handle.path, error.reason().to_string()),
+        }
+        Ok(())
+    }
+
+    fn node(&mut self, path: &NodePath, node: &Node, options: &ConvertOptions<'_>) {
+        let facts = self.facts.get(path).copied().unwrap_or_default();
+        let planned = options.format.plan(path, node, facts, &options.native, &mut self.report);
+        if let Err(error) = planned {
+            let what = error.reason().to_string();
+            self.report.add(path.to_string(), what, "nothing".into(), Fate::Lost(Loss::Types));
+            self.left_out.insert(path.clone());
+        }
+    }
+
+    fn leave_out(&mut self, path: &NodePath, reason: String) {
+        let what = format!("cannot be read: {reason}");
+        self.report.add(path.to_string(), what, "nothing".into(), Fate::Lost(Loss::Unreadable));
+        self.left_out.insert(path.clone());
+    }
+}
+
+/// Writes everything that is planned to `target`, which appears when it is whole. `made_from` tells what the source lies
+/// in, asked for before it was opened, and how it is read: the target must not be among it, and it must not change.
+///
+/// # Errors
+/// If something is lost that is not allowed, or the target cannot be made, before anything is written; the first of
+/// reading and writing, with how to go on.
+pub fn convert(
+    source: &dyn Source,
+    made_from: &Fingerprint,
+    target: &Path,
+    plan: &Plan,
+    options: &ConvertOptions<'_>,
+) -> Result<Summary> {
+    check_losses(plan, options)?;
+    let made_from = made_from.clone().and(&options.words());
+    let is_directory = options.format.is_directory(target);
+    let publication = Publication::begin(target, is_directory, &made_from, &options.publish)?;
+    let write = || {
+        let store = options.format.create(publication.path(), is_directory, &options.native)?;
+        let summary = write(source, &*store, plan, options, &publication)?;
+        store.finish()?;
+        Ok(summary)
+    };
+    let written = write();
+    match written {
+        Ok(summary) => publication.publish().map(|()| summary),
+        Err(error) => Err(publication.interrupted(error, Some(plan.bytes))),
+    }
+}
+
+impl ConvertOptions<'_> {
+    /// All wishes that what is written depends on, in the words of the command line.
+    fn words(&self) -> String {
+        // By name, so that none that is added is forgotten.
+        let ConvertOptions { format, native, layout, allow, parts, wishes, publish: _, progress: _ } = self;
+        let mut words = format!("--format {}", format.name());
+        let native = native.to_string();
+        if !native.is_empty() {
+            words.push_str(" -O ");
+            words.push_str(&native);
+        }
+        for option in layout.typed() {
+            words.push(' ');
+            words.push_str(option);
+        }
+        let mut allow: Vec<_> = allow.iter().map(|loss| loss.name()).collect();
+        allow.sort_unstable();
+        if !allow.is_empty() {
+            words.push_str(" --allow-loss ");
+            words.push_str(&allow.join(","));
+        }
+        for of in parts.iter().flat_map(Parts::names).map(str::to_owned).chain([wishes.clone()]) {
+            if !of.is_empty() {
+                words.push(' ');
+                words.push_str(&of);
+            }
+        }
+        words
+    }
+}
+
+/// Refuses what is lost and not allowed.
+///
+/// # Errors
+/// If there is such.
+pub fn check_losses(plan: &Plan, options: &ConvertOptions<'_>) -> Result<()> {
+    let refused = plan.report.refused(&options.allow);
+    if refused == 0 {
+        return Ok(());
+    }
+    let kinds: Vec<_> =
+        plan.report.losses().into_iter().filter(|loss| !options.allow.contains(loss)).collect();
+    let kinds = kinds.iter().map(|loss| loss.name()).collect::<Vec<_>>().join(",");
+    let (losses, them) = if refused == 1 { ("1 loss is", "it") } else { ("", "them") };
+    let losses = if refused == 1 { losses.to_owned() } else { format!("{refused} losses are") };
+    Err(Error::invalid(format!(
+        "{losses} not allowed; nothing was written\nhelp: --allow-loss {kinds} accepts {them}; -n shows this table and stops"
+    )))
+}
+
+fn write(
+    source: &dyn Source,
+    target: &dyn Target,
+    plan: &Plan,
+    options: &ConvertOptions<'_>,
+    publication: &Publication,
+) -> Result<Summary> {
+    let root = source.find(&NodePath::root())?;
+    let copied = AtomicU64::new(0);
+    let mut summary = Summary { notes: publication.notes().to_vec(), ..Summary::default() };
+    each_object(source, &root, options, &mut |entry| {
+        let path = &entry.handle.path;
+        if plan.left_out.contains(path) || path.parent().is_some_and(|group| plan.left_out.contains(&group)) {
+            return Ok(());
+        }
+        let node = match &entry.item {
+            Item::Link(link) => Node::Link(link.clone()),
+            Item::Unreadable(_) => return Ok(()),
+            _ => {
+                let mut node = load(source, &entry.handle).map_err(|e| e.in_object(path))?;
+                options.layout.apply(path, &mut node)?;
+                node
+            }
+        };
+        let has_elements = match &node {
+            Node::Ndarray(_) => true,
+            Node::DimCoord(dimcoord) => dimcoord.datatype.is_some(),
+            _ => false,
+        };
+        if !has_elements {
+            return target.put(path, &node).map_err(|e| e.in_object(path));
+        }
+        let facts = plan.facts.get(path).copied().unwrap_or_default();
+        let observer = Progress { path, copied: &copied, tell: options.progress, publication };
+        let mut write = || -> Result<()> {
+            let writer = target.array(path, &node, facts)?;
+            let mut array = source.array(&entry.handle)?;
+            // What a text says nothing of is whatever fills it.
+            if !source.is_text() {
+                array = options.layout.elements(path, array);
+            }
+            match elements(source, &*array, &*writer, &observer) {
+                Ok(()) => {
+                    summary.arrays += 1;
+                    writer.finish()
+                }
+                Err(CopyError::Read(error)) if options.allow.contains(&Loss::Unreadable) => {
+                    summary.left_out.push(error.in_object(path));
+                    publication.forget(path)?;
+                    writer.abandon()
+                }
+                Err(CopyError::Read(error)) => {
+                    Err(error.with_help("--allow-loss unreadable leaves such arrays out"))
+                }
+                Err(CopyError::Write(error)) => Err(error),
+            }
+        };
+        write().map_err(|e| e.in_object(path))
+    })?;
+    summary.bytes = copied.into_inner();
+    Ok(summary)
+}
+
+/// An object as targets want it: arrays say what they are filled with, as defaults differ from format to format.
+fn load(source: &dyn Source, handle: &Handle) -> Result<Node> {
+    let mut node = source.load(handle)?;
+    let storage = match &mut node {
+        Node::Ndarray(array) => Some(&mut array.storage),
+        Node::DimCoord(dimcoord) if dimcoord.datatype.is_some() => Some(&mut dimcoord.storage),
+        _ => None,
+    };
+    if let Some(storage) = storage
+        && matches!(storage.fill, Fill::Default)
+        && let Some(fill) = source.array(handle)?.fill()?
+    {
+        storage.fill = Fill::Value(fill);
+    }
+    Ok(node)
+}
+
+/// Copies the elements of one array.
+fn elements(
+    source: &dyn Source,
+    array: &dyn ArraySource,
+    target: &dyn ArrayTarget,
+    observer: &dyn Observer,
+) -> Result<(), CopyError> {
+    if array.is_unwritten().map_err(CopyError::Read)? {
+        return Ok(());
+    }
+    // What was never written costs nothing.
+    let counts = match array.chunks().map_err(CopyError::Read)? {
+        Some(chunks) => array.chunk().iter().copied().chain([chunks.outer.written]).collect(),
+        None => array.extents().unwrap_or_default().to_vec(),
+    };
+    check_counts(source, array, &counts).map_err(CopyError::Read)?;
+    // All of it is one more part, so that what takes two passes is not begun again when it is done.
+    let row = array.datatype().row_size().unwrap_or(0) as u64;
+    let bytes = array.extents().and_then(element_count).unwrap_or(0).saturating_mul(row);
+    if observer.is_done(&[], 0, bytes) {
+        return Ok(());
+    }
+    copy::copy(array, target, observer)?;
+    observer.done(&[], 0, 0).map_err(CopyError::Write)
+}
+
+struct Progress<'a> {
+    path: &'a NodePath,
+    copied: &'a AtomicU64,
+    tell: Option<Tell<'a>>,
+    publication: &'a Publication,
+}
+
+impl Progress<'_> {
+    fn unit(&self, tile: &[u64], number: u64) -> Unit {
+        Unit { array: self.path.clone(), tile: tile.to_vec(), tiles: number..number.saturating_add(1) }
+    }
+
+    fn count(&self, bytes: u64) {
+        let copied = self.copied.fetch_add(bytes, Ordering::Relaxed).saturating_add(bytes);
+        if let Some(tell) = self.tell {
+            tell(self.path, copied);
+        }
+    }
+}
+
+impl Observer for Progress<'_> {
+    fn is_done(&self, tile: &[u64], number: u64, bytes: u64) -> bool {
+        let is_done = self.publication.finished(&self.unit(tile, number));
+        if is_done {
+            self.count(bytes);
+        }
+        is_done
+    }
+
+    fn done(&self, tile: &[u64], number: u64, bytes: u64) -> Result<()> {
+        self.publication.record(&self.unit(tile, number), bytes)?;
+        self.count(bytes);
+        Ok(())
+    }
+
+    fn scratch(&self) -> Option<PathBuf> {
+        Some(self.publication.scratch())
+    }
+}
+
+/// What targets must know of elements before they begin an array; also whether they can be read, as far as the first
+/// of them tells.
+fn facts(source: &dyn Source, handle: &Handle, node: &Node) -> Result<Facts> {
+    let mut facts = Facts::default();
+    let datatype = match node {
+        Node::Ndarray(array) => array.datatype.as_ref(),
+        Node::DimCoord(dimcoord) => dimcoord.datatype.as_ref(),
+        _ => None,
+    };
+    let Some(datatype) = datatype else { return Ok(facts) };
+    // Texts within elements are not looked at one by one.
+    facts.can_pad = !has_spaces_within(datatype.resolved());
+    let array = source.array(handle)?;
+    let Some(extents) = array.extents().filter(|extents| !extents.contains(&0)) else { return Ok(facts) };
+    if array.is_unwritten()? {
+        return Ok(Facts { is_whole: false, ..facts });
+    }
+    facts.is_whole = array.chunks()?.is_none_or(|chunks| chunks.outer.written == chunks.outer.of);
+    match datatype.resolved() {
+        Datatype::String(Text::Variable) => {
+            each_text(&*array, extents, &mut |text| facts.is_unicode &= std::str::from_utf8(text).is_ok())?;
+        }
+        Datatype::String(Text::Fixed { pad: Pad::Space, .. }) => {
+            each_text(&*array, extents, &mut |text| facts.can_pad &= text.last() != Some(&0))?;
+        }
+        _ => {
+            let mut first = None;
+            array.written(&mut |start| {
+                first.get_or_insert_with(|| start.to_vec());
+                Ok(())
+            })?;
+            let first = first.unwrap_or_else(|| vec![0; extents.len()]);
+            array.values(&Region::new(first, vec![1; extents.len()]))?;
+        }
+    }
+    Ok(facts)
+}
+
+/// Whether elements have parts that are texts padded by spaces.
+fn has_spaces_within(of: &Datatype) -> bool {
+    let is_padded = |part: &Datatype| {
+        let part = part.resolved();
+        matches!(part, Datatype::String(Text::Fixed { pad: Pad::Space, .. })) || has_spaces_within(part)
+    };
+    match of {
+        Datatype::Compound(members) => members.iter().any(|member| is_padded(&member.datatype)),
+        Datatype::Array { base, .. } => is_padded(base),
+        _ => false,
+    }
+}
+
+/// Tells `look` every text of an array.
+fn each_text(array: &dyn ArraySource, extents: &[u64], look: &mut dyn FnMut(&[u8])) -> Result<()> {
+    stream(array, &Region::all(extents), &mut |_, values| {
+        for text in Elements::new(array.datatype(), values) {
+            if let Element::Text(bytes) = text.get() {
+                look(bytes);
+            }
+        }
+        Ok(())
+    })
+}
+
+/// The current shape of an array and the bytes of an element.
+fn elements_of(node: &Node) -> (Vec<u64>, u64) {
+    let (shape, datatype) = match node {
+        Node::Ndarray(array) => (array.shape.current(), array.datatype.as_ref()),
+        Node::DimCoord(dimcoord) => (Some(vec![dimcoord.size.current()]), dimcoord.datatype.as_ref()),
+        _ => return (vec![0], 0),
+    };
+    let row = datatype.and_then(|datatype| datatype.row_size()).unwrap_or(0);
+    (shape.unwrap_or_else(|| vec![0]), row as u64)
+}

@@ -1,0 +1,169 @@
+//! One array: its chunks and shards, as options and its own shape want them.
+
+use super::Held;
+use super::option::{Cutting, Filtering};
+use super::shape;
+use crate::select::is_named;
+use hyperslab_core::{Error, Result};
+use hyperslab_model::{Datatype, Extent, NodePath, Storage};
+
+/// An array on its way into a target.
+pub(super) struct Array<'a> {
+    pub(super) extents: Vec<Extent>,
+    /// The dimcoords.
+    pub(super) names: Vec<Option<NodePath>>,
+    pub(super) datatype: Option<&'a Datatype>,
+    pub(super) storage: &'a mut Storage,
+    pub(super) is_dimcoord: bool,
+}
+
+impl Array<'_> {
+    /// The dimensions of a name, by their number.
+    pub(super) fn dimensions(&self, name: &str) -> impl Iterator<Item = usize> {
+        let named = self.names.iter().enumerate();
+        let named = named.filter(move |(_, own)| own.as_ref().is_some_and(|own| is_named(own, name)));
+        named.map(|(dimension, _)| dimension)
+    }
+
+    fn row(&self) -> u64 {
+        self.datatype.and_then(Datatype::row_size).map_or(1, |row| row as u64)
+    }
+
+    /// How long the sides of a chunk that is chosen may be: as the array is now, or a chunk of what can grow.
+    fn limits(&self) -> Vec<u64> {
+        let chunk = self.storage.chunk.as_deref().unwrap_or_default();
+        let chunk = chunk.iter().copied().map(Some).chain(std::iter::repeat(None));
+        let limit = |(extent, chunk): (&Extent, Option<u64>)| match extent {
+            Extent::Fixed(extent) => *extent,
+            Extent::Limited { current, max } => {
+                chunk.map_or(*current, |chunk| (*current).max(chunk.min(*max)))
+            }
+            Extent::Unlimited { current } => (*current).max(chunk.unwrap_or(0)),
+            Extent::Uncounted => 0,
+        };
+        self.extents.iter().zip(chunk).map(|pair| limit(pair).max(1)).collect()
+    }
+
+    /// A side as long as it was asked for, but no longer than the dimension can become.
+    fn side(&self, dimension: usize, asked: u64) -> u64 {
+        let most = self.extents.get(dimension).and_then(Extent::max);
+        most.map_or(asked, |most| asked.min(most.max(1)))
+    }
+
+    pub(super) fn cut_chunks(&mut self, held: &Held<'_>, always: bool) -> Result<()> {
+        let (limits, row) = (self.limits(), self.row());
+        let source = self.storage.chunk.take();
+        let chunk = match held.chunk {
+            None | Some(Cutting::Keep) => source,
+            Some(Cutting::None) => None,
+            Some(Cutting::Whole) => Some(self.extents.iter().map(|extent| extent.current().max(1)).collect()),
+            Some(Cutting::Shape(shape)) => {
+                Some(shape.iter().enumerate().map(|(at, asked)| self.side(at, *asked)).collect())
+            }
+            Some(Cutting::Named(sides)) => Some(self.named_chunk(sides, source, limits.clone())),
+            Some(Cutting::Bytes(bytes)) => Some(shape::about(*bytes, row, &limits, source.as_deref())),
+        };
+        self.storage.chunk = match chunk {
+            Some(chunk) => Some(chunk),
+            None if always && held.chunk == Some(&Cutting::None) => Some(limits),
+            None if held.chunk == Some(&Cutting::None) => return self.without_chunks(held),
+            None if always || !self.storage.filters.is_empty() || needs_chunks(held.shard) => {
+                Some(shape::about(USUAL_CHUNK, row, &limits, None))
+            }
+            None => None,
+        };
+        Ok(())
+    }
+
+    /// The chunk of the source with other sides, or a usual one with these.
+    fn named_chunk(&self, sides: &[(String, u64)], source: Option<Vec<u64>>, limits: Vec<u64>) -> Vec<u64> {
+        let is_chunked = source.is_some();
+        let mut chunk = source.unwrap_or(limits);
+        let mut open = vec![!is_chunked; chunk.len()];
+        for (name, asked) in sides {
+            for dimension in self.dimensions(name) {
+                let side = self.side(dimension, *asked);
+                chunk.iter_mut().skip(dimension).take(1).for_each(|own| *own = side);
+                open.iter_mut().skip(dimension).take(1).for_each(|own| *own = false);
+            }
+        }
+        shape::halve(&mut chunk, &open, self.row(), USUAL_CHUNK);
+        chunk
+    }
+
+    /// Without chunks there are no filters and no shards, which nobody may have asked for.
+    fn without_chunks(&mut self, held: &Held<'_>) -> Result<()> {
+        let asked = match held.filter {
+            Some(Filtering::List(_)) if !self.storage.filters.is_empty() => Some("filters"),
+            _ if needs_chunks(held.shard) => Some("shards"),
+            _ => None,
+        };
+        if let Some(asked) = asked {
+            return Err(Error::invalid(format!(
+                "{asked} without chunks\nhelp: -c none leaves no chunks for them"
+            )));
+        }
+        self.storage.filters.clear();
+        self.storage.shard = None;
+        Ok(())
+    }
+
+    pub(super) fn cut_shards(&mut self, cutting: Option<&Cutting>, has_new_chunks: bool) -> Result<()> {
+        let Some(chunk) = self.storage.chunk.clone() else { return Ok(()) };
+        let source = self.storage.shard.take();
+        // Of whole chunks, as many as reach so far.
+        let reaching = |sides: &[u64]| -> Vec<u64> {
+            let pairs = sides.iter().zip(&chunk);
+            pairs.map(|(side, chunk)| side.div_ceil(*chunk).max(1).saturating_mul(*chunk)).collect()
+        };
+        self.storage.shard = match cutting {
+            None | Some(Cutting::Keep) => {
+                source.map(|shard| if has_new_chunks { reaching(&shard) } else { shard })
+            }
+            Some(Cutting::None) => None,
+            Some(Cutting::Whole) => Some(reaching(&self.limits())),
+            Some(Cutting::Bytes(bytes)) => {
+                let mut shard = chunk.clone();
+                shape::grow(&mut shard, &reaching(&self.limits()), self.row(), *bytes);
+                Some(shard)
+            }
+            Some(Cutting::Shape(shape)) => Some(self.whole_chunks(shape, &chunk, &reaching(shape))?),
+            Some(Cutting::Named(sides)) => {
+                let mut shard = source.as_deref().map_or_else(|| chunk.clone(), reaching);
+                for (name, asked) in sides {
+                    for dimension in self.dimensions(name) {
+                        shard.iter_mut().skip(dimension).take(1).for_each(|own| *own = *asked);
+                    }
+                }
+                Some(self.whole_chunks(&shard, &chunk, &reaching(&shard))?)
+            }
+        };
+        Ok(())
+    }
+
+    /// A shard of so many elements: of whole chunks, or all there can be along a dimension.
+    fn whole_chunks(&self, asked: &[u64], chunk: &[u64], reaching: &[u64]) -> Result<Vec<u64>> {
+        let sides = asked.iter().zip(reaching).zip(&self.extents);
+        let fits = sides.map(|((asked, reaching), extent)| {
+            asked == reaching || extent.max().is_some_and(|most| most <= *asked)
+        });
+        if fits.clone().all(|fits| fits) {
+            let most = self.extents.iter().zip(chunk).map(|(extent, chunk)| {
+                extent.max().map_or(u64::MAX, |most| most.max(1).div_ceil(*chunk).saturating_mul(*chunk))
+            });
+            return Ok(reaching.iter().zip(most).map(|(side, most)| (*side).min(most)).collect());
+        }
+        let sides: Vec<_> = reaching.iter().map(u64::to_string).collect();
+        Err(Error::invalid(format!(
+            "a shard of {asked:?} is not made of whole chunks of {chunk:?}\nhelp: one of {} would be",
+            sides.join(",")
+        )))
+    }
+}
+
+fn needs_chunks(shard: Option<&Cutting>) -> bool {
+    !matches!(shard, None | Some(Cutting::Keep | Cutting::None))
+}
+
+/// Bytes of a chunk of an array that has none and needs some.
+const USUAL_CHUNK: u64 = 4 << 20;

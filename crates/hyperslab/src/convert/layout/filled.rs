@@ -1,0 +1,68 @@
+//! An array into a target with another fill value: what was never written is written there.
+
+use crate::pool::Pool;
+use crate::source::{ArraySource, StoredChunk, StoredForm};
+use hyperslab_codec::Scratch;
+use hyperslab_core::Result;
+use hyperslab_core::nd::{Planes, Region};
+use hyperslab_core::rows::Heap;
+use hyperslab_model::{Datatype, Reference, Values};
+use std::sync::Arc;
+
+/// The elements of an array, all of which count as written.
+pub(super) struct Filled<'a>(pub(super) Box<dyn ArraySource + 'a>);
+
+impl ArraySource for Filled<'_> {
+    fn extents(&self) -> Option<&[u64]> {
+        self.0.extents()
+    }
+
+    fn datatype(&self) -> &Arc<Datatype> {
+        self.0.datatype()
+    }
+
+    fn chunk(&self) -> &[u64] {
+        self.0.chunk()
+    }
+
+    fn pool(&self) -> &Pool {
+        self.0.pool()
+    }
+
+    fn read_part(
+        &self,
+        region: &Region,
+        rows: &mut Planes<'_>,
+        heap: &mut Heap<Reference>,
+        scratch: &mut Scratch,
+    ) -> Result<()> {
+        self.0.read_part(region, rows, heap, scratch)
+    }
+
+    fn is_divisible(&self) -> bool {
+        self.0.is_divisible()
+    }
+
+    fn stored(&self) -> Result<u64> {
+        self.0.stored()
+    }
+
+    fn fill(&self) -> Result<Option<Values>> {
+        self.0.fill()
+    }
+
+    fn stored_form(&self) -> Option<StoredForm> {
+        self.0.stored_form()
+    }
+
+    fn stored_chunk(&self, start: &[u64], out: &mut Vec<u8>) -> Result<StoredChunk> {
+        Ok(match self.0.stored_chunk(start, out)? {
+            StoredChunk::Nothing => StoredChunk::Other,
+            stored => stored,
+        })
+    }
+
+    fn is_unwritten(&self) -> Result<bool> {
+        Ok(false)
+    }
+}

@@ -1,0 +1,227 @@
+//! The texts of layout options, apart from the arrays that they are for.
+
+use crate::location::is_pattern;
+use crate::size;
+use hyperslab_core::{Error, Result};
+use hyperslab_model::ByteOrder;
+
+/// How an array is cut into chunks or shards.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Cutting {
+    /// As in the source.
+    Keep,
+    /// Not at all.
+    None,
+    /// One for all of it.
+    Whole,
+    /// A side for each dimension.
+    Shape(Vec<u64>),
+    /// Sides of some dimensions, by name.
+    Named(Vec<(String, u64)>),
+    /// Of about so many bytes.
+    Bytes(u64),
+}
+
+/// What elements are written through.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Filtering {
+    /// As in the source.
+    Keep,
+    /// NDL's list of filters.
+    List(String),
+}
+
+/// Parts `/PATTERN:VALUE`. Without a slash in front there is no pattern; a colon within `[…]` belongs to it.
+pub(super) fn parted(option: &str) -> Result<(Option<&str>, &str)> {
+    if !option.starts_with('/') {
+        return Ok((None, option));
+    }
+    let (mut class, mut previous) = (None, ' ');
+    for (at, c) in option.char_indices() {
+        match (c, class) {
+            (':', None) => {
+                let (pattern, value) = option.split_at_checked(at).unwrap_or((option, ""));
+                return Ok((Some(pattern), value.strip_prefix(':').unwrap_or(value)));
+            }
+            ('[', None) => class = Some(at),
+            // A `]` that comes first is meant as itself.
+            (']', Some(begin)) if at > begin + 1 && !(at == begin + 2 && "!^".contains(previous)) => {
+                class = None
+            }
+            _ => {}
+        }
+        previous = c;
+    }
+    let help = if is_pattern(option) { "/**/sst*:4MiB" } else { "/sst:4MiB" };
+    Err(Error::invalid(format!(
+        "{option:?} has a pattern and no value, expected /PATTERN:VALUE\nhelp: write it like {help}"
+    )))
+}
+
+/// Reads what `-c` and `--shard` take.
+pub(super) fn cutting(value: &str) -> Result<Cutting> {
+    let wrong = |what: String| Error::invalid(format!("{what}\nhelp: {CUTTINGS}"));
+    let side = |text: &str| {
+        let side = text.trim().parse().ok().filter(|side: &u64| *side > 0);
+        side.ok_or_else(|| wrong(format!("{text:?} is no number of elements, expected at least 1")))
+    };
+    match value.trim() {
+        "keep" => return Ok(Cutting::Keep),
+        "none" => return Ok(Cutting::None),
+        "whole" => return Ok(Cutting::Whole),
+        "" => return Err(wrong("nothing is said".into())),
+        _ => {}
+    }
+    if value.contains('=') {
+        let parts = value.split(',').map(|part| match part.rsplit_once('=') {
+            Some((name, _)) if name.trim().is_empty() => Err(wrong(format!("{part:?} lacks a name"))),
+            Some((name, length)) => Ok((name.trim().to_owned(), side(length)?)),
+            None => Err(wrong(format!("{part:?} without a name beside others with one"))),
+        });
+        return Ok(Cutting::Named(parts.collect::<Result<_>>()?));
+    }
+    // A number alone is the side of an array of one dimension.
+    if value.ends_with(|c: char| c.is_ascii_alphabetic()) && !value.contains(',') {
+        return match size::parse(value.trim()) {
+            Some(bytes) if bytes > 0 => Ok(Cutting::Bytes(bytes)),
+            _ => Err(wrong(format!("{value:?} is neither a shape, a number of bytes nor a word for one"))),
+        };
+    }
+    Ok(Cutting::Shape(value.split(',').map(side).collect::<Result<_>>()?))
+}
+
+/// Reads what `-f` takes.
+pub(super) fn filtering(value: &str) -> Result<Filtering> {
+    let list = match value.trim() {
+        "keep" => return Ok(Filtering::Keep),
+        "none" => "[]".to_owned(),
+        list if list.starts_with('[') => list.to_owned(),
+        map if map.starts_with('{') => format!("[{map}]"),
+        words => {
+            let words = words.split(',').map(|word| match word.trim().split_once('=') {
+                Some((name, main)) => Ok(format!("{{{}: {}}}", bare(name)?, bare(main)?)),
+                None => bare(word).map(str::to_owned),
+            });
+            format!("[{}]", words.collect::<Result<Vec<_>>>()?.join(", "))
+        }
+    };
+    hyperslab_ndl::filters(&list, None).map_err(|error| match error.detail() {
+        detail if detail.contains("\nhelp: ") => error,
+        detail => Error::invalid(format!("{detail}\nhelp: {FILTERS}")),
+    })?;
+    Ok(Filtering::List(list))
+}
+
+/// A name or a parameter that means itself in NDL.
+fn bare(text: &str) -> Result<&str> {
+    let text = text.trim();
+    let means_itself = |c: char| c.is_ascii_alphanumeric() || "+-._".contains(c);
+    match !text.is_empty() && text.chars().all(means_itself) {
+        true => Ok(text),
+        false => Err(Error::invalid(format!("{text:?} is no name or number\nhelp: {FILTERS}"))),
+    }
+}
+
+/// Reads what `--endian` takes; `None` to keep the order.
+pub(super) fn endian(value: &str) -> Result<Option<ByteOrder>> {
+    match value.trim() {
+        "little" => Ok(Some(ByteOrder::Little)),
+        "big" => Ok(Some(ByteOrder::Big)),
+        "keep" => Ok(None),
+        other => Err(Error::invalid(format!("{other:?}, expected little, big or keep"))),
+    }
+}
+
+const CUTTINGS: &str = "write 8,256,256 or time=8,lat=256 or 4MiB or whole, keep, none";
+const FILTERS: &str = "write shuffle,deflate=4 or, for more, NDL: '[{blosc: {codec: zstd, level: 9}}]'";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns_end_at_the_first_colon_outside_of_brackets() {
+        for (option, expected) in [
+            ("8,256", (None, "8,256")),
+            ("/sst:8,256", (Some("/sst"), "8,256")),
+            ("/a/**:[{blosc: {codec: zstd}}]", (Some("/a/**"), "[{blosc: {codec: zstd}}]")),
+            ("/a[:]b:4MiB", (Some("/a[:]b"), "4MiB")),
+            ("/a[]:]b:4MiB", (Some("/a[]:]b"), "4MiB")),
+            ("/a[!]:]b:4MiB", (Some("/a[!]:]b"), "4MiB")),
+            ("/a:", (Some("/a"), "")),
+        ] {
+            assert_eq!(parted(option).unwrap(), expected, "{option}");
+        }
+        for option in ["/sst", "/a[:4", "/**"] {
+            assert!(parted(option).unwrap_err().to_string().contains("expected /PATTERN:VALUE"), "{option}");
+        }
+    }
+
+    #[test]
+    fn shapes_names_sizes_and_words_are_told_apart() {
+        let named = |parts: &[(&str, u64)]| {
+            Cutting::Named(parts.iter().map(|(name, side)| ((*name).to_owned(), *side)).collect())
+        };
+        for (text, expected) in [
+            ("8,256,256", Cutting::Shape(vec![8, 256, 256])),
+            (" 8, 256 ", Cutting::Shape(vec![8, 256])),
+            ("512", Cutting::Shape(vec![512])),
+            ("time=8,lat=256", named(&[("time", 8), ("lat", 256)])),
+            ("/a/time=8", named(&[("/a/time", 8)])),
+            ("4MiB", Cutting::Bytes(4 << 20)),
+            ("512B", Cutting::Bytes(512)),
+            ("1.5K", Cutting::Bytes(1536)),
+            ("whole", Cutting::Whole),
+            ("keep", Cutting::Keep),
+            ("none", Cutting::None),
+        ] {
+            assert_eq!(cutting(text).unwrap(), expected, "{text}");
+        }
+        for (text, expected) in [
+            ("8,x", "\"x\" is no number of elements, expected at least 1"),
+            ("0", "\"0\" is no number of elements, expected at least 1"),
+            ("8,,8", "\"\" is no number of elements"),
+            ("time=8,256", "\"256\" without a name beside others"),
+            ("=8", "\"=8\" lacks a name"),
+            ("time=many", "\"many\" is no number of elements"),
+            ("4Mib", "\"4Mib\" is neither a shape, a number of bytes nor a word for one"),
+            ("0MiB", "\"0MiB\" is neither"),
+            ("auto", "\"auto\" is neither"),
+            ("", "nothing is said"),
+            ("-1", "\"-1\" is no number"),
+            ("99999999999999999999", "is no number"),
+        ] {
+            let error = cutting(text).unwrap_err().to_string();
+            assert!(error.starts_with(expected) || error.contains(expected), "{text}: {error}");
+            assert!(error.ends_with(&format!("\nhelp: {CUTTINGS}")), "{text}: {error}");
+        }
+    }
+
+    #[test]
+    fn filters_in_short_form_are_those_of_ndl() {
+        let list = |text: &str| match filtering(text).unwrap() {
+            Filtering::List(list) => list,
+            Filtering::Keep => "keep".into(),
+        };
+        assert_eq!(list("shuffle,deflate=4, fletcher32"), "[shuffle, {deflate: 4}, fletcher32]");
+        assert_eq!(list("blosc=zstd"), "[{blosc: zstd}]");
+        assert_eq!(list("zstd=-3"), "[{zstd: -3}]");
+        assert_eq!(list("{blosc: {codec: zstd, level: 9}}"), "[{blosc: {codec: zstd, level: 9}}]");
+        assert_eq!(list("[{hdf5: {id: 40000, values: [1, 2]}}]"), "[{hdf5: {id: 40000, values: [1, 2]}}]");
+        assert_eq!((list("none"), list("keep")), ("[]".into(), "keep".into()));
+        for (text, expected) in [
+            ("deflat", "no filter \"deflat\"\nhelp: did you mean deflate?"),
+            ("gzip=4,none", "no filter \"none\""),
+            ("shuffle,", "\"\" is no name or number"),
+            ("deflate=[4]", "\"[4]\" is no name or number"),
+            ("lz4=1", "lz4 has no main parameter"),
+            ("[{zstd: {levle: 3}}]", "did you mean level?"),
+            ("[zstd", "\nhelp: "),
+            ("[a]\n[b]", "\nhelp: "),
+        ] {
+            let error = filtering(text).unwrap_err().to_string();
+            assert!(error.contains(expected), "{text}: {error}");
+            assert!(error.contains("\nhelp: "), "{text}: {error}");
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! Which objects of a source are converted.
+
+use crate::source::{Entry, Item, Source};
+use crate::walk::{Step, walk};
+use hyperslab_core::Result;
+use hyperslab_model::{NodeKind, NodePath, Shape};
+use rustc_hash::FxHashSet;
+use std::collections::BTreeSet;
+
+/// Parts of a source: some objects with all that is below them, the groups on the way to them, and the dimensions of
+/// their arrays.
+#[derive(Clone, Debug)]
+pub struct Parts {
+    kept: FxHashSet<NodePath>,
+    ways: FxHashSet<NodePath>,
+    dimensions: FxHashSet<NodePath>,
+}
+
+impl Parts {
+    /// What `entries` of `source` are, all of it if the root is among them.
+    ///
+    /// # Errors
+    /// If a group on the way cannot be listed.
+    pub fn new(source: &dyn Source, entries: &[Entry]) -> Result<Parts> {
+        let kept: FxHashSet<_> = entries.iter().map(|entry| entry.handle.path.clone()).collect();
+        let above = |path: &NodePath| std::iter::successors(path.parent(), NodePath::parent);
+        let ways = kept.iter().flat_map(above).collect();
+        let mut parts = Parts { kept, ways, dimensions: FxHashSet::default() };
+        for entry in entries {
+            match entry.item {
+                Item::Group => walk(source, &entry.handle, &mut |step| {
+                    if let Step::Member(entry) = step {
+                        parts.add_dimensions(entry);
+                    }
+                    Ok(())
+                })?,
+                _ => parts.add_dimensions(entry),
+            }
+        }
+        let ways: Vec<_> = parts.dimensions.iter().flat_map(above).collect();
+        parts.ways.extend(ways);
+        Ok(parts)
+    }
+
+    /// The objects that were asked for.
+    pub(super) fn names(&self) -> BTreeSet<&str> {
+        self.kept.iter().map(NodePath::as_str).collect()
+    }
+
+    /// Whether what a digest has under `path`, an object's or an attribute's as `PATH@NAME`, belongs to them.
+    pub fn has_line(&self, path: &str) -> bool {
+        let is_part = |path: &str| {
+            NodePath::new(path).is_ok_and(|path| {
+                self.ways.contains(&path) || self.dimensions.contains(&path) || self.keeps(&path)
+            })
+        };
+        // Names of objects may have an @ as well.
+        is_part(path) || path.rsplit_once('@').is_some_and(|(object, _)| is_part(object))
+    }
+
+    /// Whether an object is one of them.
+    pub(super) fn has(&self, entry: &Entry) -> bool {
+        let path = &entry.handle.path;
+        match &entry.item {
+            Item::Group if self.ways.contains(path) => true,
+            Item::Array { kind: NodeKind::DimCoord, .. } if self.dimensions.contains(path) => true,
+            _ => self.keeps(path),
+        }
+    }
+
+    /// Whether an object is below one that is kept, or is one.
+    pub(super) fn keeps(&self, path: &NodePath) -> bool {
+        std::iter::successors(Some(path.clone()), NodePath::parent).any(|path| self.kept.contains(&path))
+    }
+
+    fn add_dimensions(&mut self, entry: &Entry) {
+        if let Item::Array { shape: Shape::Dims(dims), .. } = &entry.item {
+            self.dimensions.extend(dims.iter().filter_map(|dimension| dimension.coordinate.clone()));
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! What a target cannot hold as it is, and what becomes of it.
+
+use crate::target::{Fate, Loss, Losses, Lowered};
+use std::collections::BTreeSet;
+
+/// Everything that a conversion lowers or loses, by kind.
+#[derive(Clone, Debug, Default)]
+pub struct LossReport {
+    rows: Vec<ReportRow>,
+}
+
+/// One kind of thing, wherever it is.
+#[derive(Clone, Debug)]
+pub struct ReportRow {
+    /// Objects as paths and attributes as `PATH@NAME`, the first ones of all.
+    pub places: Vec<String>,
+    /// How many there are.
+    pub count: u64,
+    /// What it is.
+    pub what: String,
+    /// What the target has instead.
+    pub becomes: String,
+    /// Whether it comes back.
+    pub fate: Fate,
+}
+
+impl LossReport {
+    /// What is restored, then what is changed, then what is lost, each in the order in which it was found.
+    pub fn rows(&self) -> impl Iterator<Item = &ReportRow> {
+        let mut rows: Vec<_> = self.rows.iter().collect();
+        rows.sort_by_key(|row| match row.fate {
+            Fate::Restored => 0,
+            Fate::Changed => 1,
+            Fate::Lost(_) => 2,
+        });
+        rows.into_iter()
+    }
+
+    /// Whether everything is held as it is.
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// The kinds that are lost.
+    pub fn losses(&self) -> BTreeSet<Loss> {
+        let losses = self.rows.iter().filter_map(|row| match row.fate {
+            Fate::Lost(loss) => Some(loss),
+            _ => None,
+        });
+        losses.collect()
+    }
+
+    /// How many things are lost that are not `allowed`.
+    pub fn refused(&self, allowed: &[Loss]) -> u64 {
+        let refused = self.rows.iter().filter(|row| match row.fate {
+            Fate::Lost(loss) => !allowed.contains(&loss),
+            _ => false,
+        });
+        refused.map(|row| row.count).sum()
+    }
+
+    pub(super) fn add(&mut self, place: String, what: String, becomes: String, fate: Fate) {
+        let known =
+            self.rows.iter_mut().find(|row| row.what == what && row.becomes == becomes && row.fate == fate);
+        match known {
+            Some(row) => {
+                row.count += 1;
+                if row.places.len() < MOST_PLACES {
+                    row.places.push(place);
+                }
+            }
+            None => self.rows.push(ReportRow { places: vec![place], count: 1, what, becomes, fate }),
+        }
+    }
+}
+
+impl Losses for LossReport {
+    fn note(&mut self, lowered: &'static Lowered, place: String, detail: Option<String>) {
+        let what = detail.unwrap_or_else(|| lowered.what.to_owned());
+        // Files with thousands of links would otherwise have a row for each.
+        let alike = self.rows.iter().filter(|row| row.becomes == lowered.becomes && row.fate == lowered.fate);
+        let what = if alike.count() >= MOST_ROWS { lowered.what.to_owned() } else { what };
+        self.add(place, what, lowered.becomes.to_owned(), lowered.fate);
+    }
+}
+
+/// Places of one kind that are kept.
+const MOST_PLACES: usize = 1000;
+
+/// Rows that tell one kind in detail.
+const MOST_ROWS: usize = 40;

@@ -1,0 +1,214 @@
+//! An array on the way between two layouts: chunks as they are in memory, each at its place in one file.
+
+use crate::pool::Pool;
+use crate::source::{ArraySource, StoredForm};
+use crate::target::ArrayTarget;
+use hyperslab_codec::Scratch as Coders;
+use hyperslab_core::nd::{ChunkGrid, Planes, Region, element_count, fill_rows, scatter};
+use hyperslab_core::rows::Heap;
+use hyperslab_core::storage::{FileStorage, ReadAt};
+use hyperslab_core::{Error, ErrorKind, Result};
+use hyperslab_model::{Datatype, Reference, Values};
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// A file with the elements of one array, whose rows have no slots. It is removed with the value.
+pub(super) struct ScratchFile {
+    path: PathBuf,
+    file: File,
+    storage: FileStorage,
+    shape: Vec<u64>,
+    chunk: Vec<u64>,
+    grid: ChunkGrid,
+    /// Chunks along each dimension.
+    counts: Vec<u64>,
+    datatype: Arc<Datatype>,
+    row: usize,
+    /// What is read where nothing was written.
+    fill: Vec<u8>,
+    written: Vec<AtomicBool>,
+    pool: Pool,
+}
+
+impl ScratchFile {
+    /// A file at `path` for an array like `array`, in chunks of this shape.
+    ///
+    /// # Errors
+    /// What the system says, and for arrays larger than files can be.
+    pub(super) fn create(path: &Path, array: &dyn ArraySource, chunk: &[u64]) -> Result<ScratchFile> {
+        let shape = array.extents().unwrap_or_default().to_vec();
+        let row = array.datatype().row_size().ok_or_else(too_large)?;
+        let grid = ChunkGrid::regular(chunk)?;
+        let counts = grid.chunks_along(&shape)?;
+        let chunks = element_count(&counts).ok_or_else(too_large)?;
+        let bytes = element_count(chunk).and_then(|count| count.checked_mul(row as u64));
+        let len = bytes.and_then(|bytes| bytes.checked_mul(chunks)).ok_or_else(too_large)?;
+        let file = File::create(path)?;
+        // Sparse: only what is written takes room.
+        file.set_len(len)?;
+        let fill = match array.fill()? {
+            Some(fill) => fill.rows.to_vec(),
+            None => vec![0; row],
+        };
+        let written = (0..usize::try_from(chunks).map_err(|_| too_large())?).map(|_| AtomicBool::new(false));
+        Ok(ScratchFile {
+            path: path.to_owned(),
+            storage: FileStorage::open(path)?,
+            file,
+            chunk: chunk.to_vec(),
+            grid,
+            counts,
+            datatype: Arc::clone(array.datatype()),
+            row,
+            fill,
+            written: written.collect(),
+            pool: array.pool().clone(),
+            shape,
+        })
+    }
+
+    /// The number of a chunk, and where it is.
+    fn place(&self, index: &[u64]) -> Result<(usize, u64, usize)> {
+        let number = index.iter().zip(&self.counts).fold(0_u64, |number, (at, count)| number * count + at);
+        let bytes =
+            element_count(&self.chunk).and_then(|count| usize::try_from(count).ok()?.checked_mul(self.row));
+        let bytes = bytes.ok_or_else(too_large)?;
+        Ok((usize::try_from(number).map_err(|_| too_large())?, number.saturating_mul(bytes as u64), bytes))
+    }
+}
+
+impl Drop for ScratchFile {
+    fn drop(&mut self) {
+        // What stays lies in the folder of an unfinished target and goes with it.
+        let _ = std::fs::remove_file(&self.path);
+    }
+}
+
+impl ArrayTarget for ScratchFile {
+    fn chunk(&self) -> &[u64] {
+        &self.chunk
+    }
+
+    fn write(&self, index: &[u64], values: &Values, coders: &mut Coders) -> Result<Option<u64>> {
+        let (number, offset, len) = self.place(index)?;
+        let chunk = self.grid.chunk(index)?;
+        if values.rows.len() == len {
+            write_at(&self.file, offset, &values.rows)?;
+        } else {
+            let ends = chunk.start.iter().zip(&chunk.shape).zip(&self.shape);
+            let count =
+                ends.map(|((start, size), extent)| (*size).min(extent.saturating_sub(*start))).collect();
+            let within: Vec<u64> = count;
+            let buffer = &mut coders.buffers.rows;
+            let rows = hyperslab_core::memory::room(buffer, len);
+            fill_rows(&self.fill, rows)?;
+            let start = vec![0; within.len()];
+            scatter(&values.rows, &start, &within, &Region::all(&chunk.shape), rows, self.row)?;
+            write_at(&self.file, offset, rows)?;
+        }
+        if let Some(written) = self.written.get(number) {
+            written.store(true, Ordering::Release);
+        }
+        Ok(Some(len as u64))
+    }
+
+    fn accepts(&self, _: &StoredForm) -> bool {
+        false
+    }
+
+    fn write_stored(&self, _: &[u64], _: &[u8]) -> Result<()> {
+        Err(Error::invalid("a chunk in another form"))
+    }
+
+    fn finish(&self) -> Result<()> {
+        Ok(())
+    }
+
+    fn abandon(&self) -> Result<()> {
+        Ok(())
+    }
+}
+
+impl ArraySource for ScratchFile {
+    fn extents(&self) -> Option<&[u64]> {
+        Some(&self.shape)
+    }
+
+    fn datatype(&self) -> &Arc<Datatype> {
+        &self.datatype
+    }
+
+    fn chunk(&self) -> &[u64] {
+        &self.chunk
+    }
+
+    fn pool(&self) -> &Pool {
+        &self.pool
+    }
+
+    fn read_part(
+        &self,
+        region: &Region,
+        rows: &mut Planes<'_>,
+        _: &mut Heap<Reference>,
+        coders: &mut Coders,
+    ) -> Result<()> {
+        let mut chunks = self.grid.chunks_in(region)?;
+        while let Some(chunk) = chunks.next_chunk() {
+            let (number, offset, len) = self.place(&chunk.index)?;
+            let Some(mut overlap) = rows.overlap(&chunk.start, &chunk.shape, region, self.row)? else {
+                continue;
+            };
+            if !self.written.get(number).is_some_and(|written| written.load(Ordering::Acquire)) {
+                overlap.fill(&self.fill)?;
+                continue;
+            }
+            if let Some(place) = overlap.in_place() {
+                self.storage.read_into(offset, place)?;
+                continue;
+            }
+            let buffer = hyperslab_core::memory::room(&mut coders.buffers.rows, len);
+            self.storage.read_into(offset, buffer)?;
+            overlap.scatter(buffer)?;
+        }
+        Ok(())
+    }
+
+    fn stored(&self) -> Result<u64> {
+        self.storage.len()
+    }
+
+    fn is_unwritten_in(&self, region: &Region) -> Result<bool> {
+        let mut chunks = self.grid.chunks_in(region)?;
+        while let Some(chunk) = chunks.next_chunk() {
+            let (number, ..) = self.place(&chunk.index)?;
+            if self.written.get(number).is_some_and(|written| written.load(Ordering::Acquire)) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+}
+
+#[cfg(unix)]
+fn write_at(file: &File, offset: u64, bytes: &[u8]) -> Result<()> {
+    use std::os::unix::fs::FileExt;
+    Ok(file.write_all_at(bytes, offset)?)
+}
+
+#[cfg(windows)]
+fn write_at(file: &File, mut offset: u64, mut bytes: &[u8]) -> Result<()> {
+    use std::os::windows::fs::FileExt;
+    while !bytes.is_empty() {
+        let written = file.seek_write(bytes, offset)?;
+        offset = offset.saturating_add(written as u64);
+        bytes = bytes.get(written..).unwrap_or_default();
+    }
+    Ok(())
+}
+
+fn too_large() -> Error {
+    Error::new(ErrorKind::LimitExceeded, "an array larger than a file can be")
+}

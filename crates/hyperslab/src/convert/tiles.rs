@@ -1,0 +1,297 @@
+//! How an array is cut for copying: boxes of whole target chunks, which one thread reads and writes.
+
+use hyperslab_core::nd::{Region, element_count};
+
+/// The boxes that an array is copied in, one after the other.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Tiling {
+    /// The shape of the array.
+    pub(super) extents: Vec<u64>,
+    /// The shape of a box, a multiple of the target's chunk along each dimension.
+    pub(super) tile: Vec<u64>,
+    /// How often chunks of the source are decoded, one after the other; 1 where no box tears one.
+    pub(super) redundancy: f64,
+}
+
+impl Tiling {
+    /// Boxes of at most about `most` bytes of elements of `row` bytes, unless a single chunk of the target is more.
+    /// As few of the source's chunks as can be are torn; of the boxes that tear none, the least are taken, for they
+    /// stay in near caches.
+    pub(super) fn new(extents: &[u64], source: &[u64], target: &[u64], row: u64, most: u64) -> Tiling {
+        let dims: Vec<Dim> = extents
+            .iter()
+            .zip(source.iter().zip(target))
+            .map(|(extent, (source, target))| Dim::new(*extent, *source, *target))
+            .collect();
+        let mut tile: Vec<u64> = dims.iter().map(|dim| dim.target).collect();
+        // What reaches past the array takes no memory.
+        let size = |tile: &[u64]| {
+            let within = tile.iter().zip(&dims).map(|(tile, dim)| (*tile).min(dim.extent));
+            within.fold(row.max(1), u64::saturating_mul)
+        };
+        // Each step takes what saves most decoding for the memory it needs.
+        loop {
+            let mut best: Option<(f64, usize, u64)> = None;
+            for (at, (dim, now)) in dims.iter().zip(&tile).enumerate() {
+                for next in dim.larger(*now) {
+                    let mut tried = tile.clone();
+                    if let Some(place) = tried.get_mut(at) {
+                        *place = next;
+                    }
+                    let saved = dim.redundancy(*now) / dim.redundancy(next);
+                    if size(&tried) > most || saved <= 1.0 {
+                        continue;
+                    }
+                    let gain = saved.ln() / ratio(next, *now).ln().max(f64::MIN_POSITIVE);
+                    if best.is_none_or(|(most, ..)| gain > most) {
+                        best = Some((gain, at, next));
+                    }
+                }
+            }
+            let Some((_, at, next)) = best else { break };
+            if let Some(place) = tile.get_mut(at) {
+                *place = next;
+            }
+        }
+        let mut redundancy = 1.0;
+        for (dim, tile) in dims.iter().zip(&tile) {
+            redundancy *= dim.redundancy(*tile);
+        }
+        // Small chunks are copied several at once, the last dimensions first, as they lie in the source.
+        for (at, dim) in dims.iter().enumerate().rev() {
+            while size(&tile) < LEAST_TILE.min(most) {
+                let Some(place) = tile.get_mut(at).filter(|now| **now < dim.extent) else { break };
+                *place = place.saturating_mul(2).min(dim.whole());
+            }
+        }
+        Tiling { extents: extents.to_vec(), tile, redundancy }
+    }
+
+    /// The two passes that decode less than these boxes would, if there are such: the source is read as it is stored
+    /// into chunks between its own and the target's, and these as the target wants them.
+    pub(super) fn two_passes(
+        &self,
+        source: &[u64],
+        target: &[u64],
+        row: u64,
+        most: u64,
+    ) -> Option<[Pass; 2]> {
+        if self.redundancy < WORTH_TWO_PASSES {
+            return None;
+        }
+        let read = grown(&self.extents, source, target, row, most);
+        let written = grown(&self.extents, target, source, row, most);
+        let between: Vec<u64> = read.iter().zip(&written).map(|(one, other)| between(*one, *other)).collect();
+        let first = Tiling::new(&self.extents, source, &between, row, most);
+        let second = Tiling::new(&self.extents, &between, target, row, most);
+        // What lies between is neither compressed nor decompressed.
+        let cost = first.redundancy + 0.5 + 0.3 * second.redundancy;
+        (cost < self.redundancy).then(|| {
+            [Pass { tiling: first, source: source.to_vec() }, Pass { tiling: second, source: between }]
+        })
+    }
+
+    /// The number of boxes.
+    pub(super) fn len(&self) -> u64 {
+        let counts =
+            self.extents.iter().zip(&self.tile).map(|(extent, tile)| extent.div_ceil((*tile).max(1)));
+        counts.fold(1, u64::saturating_mul)
+    }
+
+    /// The box of this number, in row-major order.
+    pub(super) fn region(&self, number: u64) -> Region {
+        let (mut start, mut count, mut rest) = (Vec::new(), Vec::new(), number);
+        for (extent, tile) in self.extents.iter().zip(&self.tile).rev() {
+            let along = extent.div_ceil((*tile).max(1)).max(1);
+            let first = (rest % along).saturating_mul(*tile);
+            rest /= along;
+            start.push(first);
+            count.push((*tile).min(extent.saturating_sub(first)));
+        }
+        start.reverse();
+        count.reverse();
+        Region::new(start, count)
+    }
+
+    /// Tells `visit` the number of each box that has elements of the chunk of this shape at `start`.
+    pub(super) fn numbers_in(&self, start: &[u64], chunk: &[u64], visit: &mut dyn FnMut(u64)) {
+        let mut numbers = vec![0_u64];
+        let dims = self.extents.iter().zip(&self.tile).zip(start.iter().zip(chunk));
+        for ((extent, tile), (start, size)) in dims {
+            let tile = (*tile).max(1);
+            let end = start.saturating_add(*size).min(*extent);
+            let (first, last) = (start / tile, end.saturating_sub(1) / tile);
+            let along = extent.div_ceil(tile).max(1);
+            let next = |number: &u64| {
+                let number = number.saturating_mul(along);
+                (first..=last).map(move |at| number.saturating_add(at))
+            };
+            numbers = numbers.iter().flat_map(next).collect();
+        }
+        numbers.into_iter().for_each(visit);
+    }
+
+    /// Bytes of the largest box.
+    pub(super) fn bytes(&self, row: u64) -> u64 {
+        let within = self.tile.iter().zip(&self.extents).map(|(tile, extent)| (*tile).min(*extent));
+        within.fold(row, u64::saturating_mul)
+    }
+}
+
+/// One of two passes.
+#[derive(Clone, Debug)]
+pub(super) struct Pass {
+    /// Its boxes.
+    pub(super) tiling: Tiling,
+    /// The shape of a chunk that it reads.
+    pub(super) source: Vec<u64>,
+}
+
+/// The largest box of whole chunks in memory, which grows where chunks of the other kind are longer.
+fn grown(extents: &[u64], own: &[u64], other: &[u64], row: u64, most: u64) -> Vec<u64> {
+    let mut grown: Vec<u64> =
+        own.iter().zip(extents).map(|(own, extent)| (*own).clamp(1, (*extent).max(1))).collect();
+    for ((at, extent), other) in extents.iter().enumerate().zip(other) {
+        let size = element_count(&grown).unwrap_or(u64::MAX).saturating_mul(row.max(1));
+        let Some(place) = grown.get_mut(at) else { break };
+        let wanted = (*other).min(*extent).max(*place) / *place;
+        let fits = (most / size.max(1)).max(1);
+        *place = place.saturating_mul(wanted.min(fits)).min((*extent).max(1));
+    }
+    grown
+}
+
+/// A length that both are multiples of if it is not much less than they are.
+fn between(one: u64, other: u64) -> u64 {
+    let (least, common) = (one.min(other), gcd(one, other));
+    if common.saturating_mul(4) >= least { common } else { least }
+}
+
+/// One dimension.
+struct Dim {
+    extent: u64,
+    source: u64,
+    target: u64,
+}
+
+impl Dim {
+    fn new(extent: u64, source: u64, target: u64) -> Dim {
+        let extent = extent.max(1);
+        Dim { extent, source: source.clamp(1, extent), target: target.max(1) }
+    }
+
+    /// The least multiple of the target's chunk that reaches to the end.
+    fn whole(&self) -> u64 {
+        self.extent.div_ceil(self.target).saturating_mul(self.target)
+    }
+
+    /// Larger boxes that may tear fewer chunks: twice as large, as large as a chunk of the source needs, aligned
+    /// with its chunks, the whole.
+    fn larger(&self, now: u64) -> impl Iterator<Item = u64> {
+        let least = now.saturating_mul(2).min(self.whole());
+        let covering = self.source.div_ceil(self.target).saturating_mul(self.target).min(self.whole());
+        let aligned = lcm(self.source, self.target).min(self.whole());
+        [least, covering, aligned].into_iter().filter(move |next| *next > now)
+    }
+
+    /// How often a chunk of the source is decoded on average if boxes are `tile` long.
+    fn redundancy(&self, tile: u64) -> f64 {
+        if tile >= self.extent {
+            return 1.0;
+        }
+        let torn = self.source - gcd(tile, self.source);
+        1.0 + ratio(torn, tile)
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a rough measure is enough")]
+fn ratio(of: u64, to: u64) -> f64 {
+    of as f64 / to.max(1) as f64
+}
+
+fn gcd(mut a: u64, mut b: u64) -> u64 {
+    while b > 0 {
+        (a, b) = (b, a % b);
+    }
+    a
+}
+
+fn lcm(a: u64, b: u64) -> u64 {
+    (a / gcd(a, b).max(1)).saturating_mul(b)
+}
+
+/// How often chunks are decoded from where on a second pass over what lies between is worth its disk.
+const WORTH_TWO_PASSES: f64 = 2.0;
+
+/// Bytes below which handing out a box costs more than copying it.
+const LEAST_TILE: u64 = 512 << 10;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn boxes_tear_no_chunk_where_memory_allows() {
+        let cut = |extents: &[u64], source: &[u64], target: &[u64], most| {
+            let tiling = Tiling::new(extents, source, target, 4, most);
+            (tiling.tile, tiling.redundancy)
+        };
+        let shape = [240, 1024, 1024];
+        assert_eq!(cut(&shape, &[8, 256, 256], &[8, 256, 256], 64 << 20), (vec![8, 256, 256], 1.0));
+        assert_eq!(cut(&shape, &[8, 256, 256], &[240, 64, 64], 80 << 20), (vec![240, 256, 256], 1.0));
+        assert_eq!(cut(&shape, &[240, 64, 64], &[8, 256, 256], 80 << 20), (vec![240, 256, 256], 1.0));
+        let (tile, redundancy) = cut(&shape, &[8, 256, 256], &[240, 64, 64], 8 << 20);
+        assert!(redundancy > 1.5, "{tile:?} {redundancy}");
+        assert!(tile.iter().product::<u64>() * 4 <= 8 << 20, "{tile:?}");
+    }
+
+    #[test]
+    fn two_passes_decode_little_more_than_once() {
+        // Slices in, columns out, with memory for neither.
+        let (shape, source, target) = ([1000, 1000, 1000], [1, 1000, 1000], [1000, 10, 10]);
+        let one = Tiling::new(&shape, &source, &target, 4, 16 << 20);
+        assert!(one.redundancy > 5.0, "{one:?}");
+        let [first, second] = one.two_passes(&source, &target, 4, 16 << 20).unwrap();
+        assert!(first.tiling.redundancy < 1.5, "{first:?}");
+        assert!(second.tiling.redundancy < 3.0, "{second:?}");
+        assert!(first.tiling.bytes(4) <= 16 << 20 && second.tiling.bytes(4) <= 16 << 20);
+        let fits = Tiling::new(&[240, 1024, 1024], &[8, 256, 256], &[240, 64, 64], 4, 80 << 20);
+        assert!(fits.two_passes(&[8, 256, 256], &[240, 64, 64], 4, 80 << 20).is_none());
+    }
+
+    #[test]
+    fn small_chunks_are_copied_together() {
+        let tiling = Tiling::new(&[1000, 1000], &[10, 10], &[10, 10], 4, 64 << 20);
+        assert!(tiling.bytes(4) >= LEAST_TILE, "{tiling:?}");
+        assert_eq!(Tiling::new(&[], &[], &[], 4, 64 << 20).len(), 1);
+        assert_eq!(Tiling::new(&[0, 3], &[1, 1], &[1, 3], 4, 64 << 20).len(), 0);
+    }
+
+    proptest! {
+        #[test]
+        fn boxes_cover_everything_once(
+            axes in prop::collection::vec((0..40_u64, 1..12_u64, 1..12_u64), 0..4),
+            most in 1..4096_u64,
+        ) {
+            let extents: Vec<u64> = axes.iter().map(|axis| axis.0).collect();
+            let source: Vec<u64> = axes.iter().map(|axis| axis.1).collect();
+            let target: Vec<u64> = axes.iter().map(|axis| axis.2).collect();
+            let tiling = Tiling::new(&extents, &source, &target, 2, most);
+            let mut covered = 0;
+            for number in 0..tiling.len() {
+                let region = tiling.region(number);
+                prop_assert!(region.check(&extents).is_ok());
+                for ((start, target), (count, extent)) in
+                    region.start.iter().zip(&target).zip(region.count.iter().zip(&extents))
+                {
+                    prop_assert_eq!(start % target, 0);
+                    prop_assert!(count % target == 0 || start + count == *extent);
+                }
+                covered += region.len().unwrap();
+            }
+            prop_assert_eq!(covered, extents.iter().product::<u64>());
+            prop_assert!(tiling.redundancy >= 1.0);
+        }
+    }
+}

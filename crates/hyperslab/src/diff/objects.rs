@@ -1,0 +1,442 @@
+//! Two trees walked side by side.
+
+use super::values::{self, Failed, Operand};
+use super::{DiffOptions, Found, FoundValues, On, Side, Subject, Telling, subject};
+use crate::list::{Counts, type_label};
+use crate::select::Selected;
+use crate::show::with_coordinate;
+use crate::source::{ArraySource, Handle, Item, Source, check_counts};
+use crate::walk::{MetGroups, Step, walk};
+use hyperslab_core::{Error, Result};
+use hyperslab_model::{
+    Datatype, Difference, Dimension, Float, Link, Node, NodeKind, NodePath, Rules, Shape, Unreadable,
+};
+use rustc_hash::FxHashMap;
+use std::collections::BTreeSet;
+
+/// Compares what two targets lead to.
+pub(super) fn compare(
+    a: Side<'_>,
+    b: Side<'_>,
+    rules: &Rules,
+    options: &DiffOptions,
+    progress: &mut dyn FnMut(&NodePath, u64),
+    telling: &mut Telling<'_>,
+) -> Result<()> {
+    let (x, y) = (&a.target.entry, &b.target.entry);
+    let mut diff = Diff { a: Tree::new(a), b: Tree::new(b), rules, options, progress, telling, compared: 0 };
+    match (&x.item, &y.item) {
+        (Item::Group, Item::Group) => diff.groups(x.handle.clone(), y.handle.clone()),
+        (item, other) => diff.pair(
+            &Member { handle: x.handle.clone(), item: Kept::of(item), subject: subject(x) },
+            &Member { handle: y.handle.clone(), item: Kept::of(other), subject: subject(y) },
+        ),
+    }
+}
+
+/// One of the two trees.
+struct Tree<'a> {
+    source: &'a dyn Source,
+    root: NodePath,
+    met: MetGroups,
+}
+
+/// A member of a group, in little memory.
+struct Member {
+    handle: Handle,
+    item: Kept,
+    subject: Subject,
+}
+
+/// What of an entry is not loaded again.
+enum Kept {
+    Group,
+    Link(Box<Link>),
+    Unreadable(Box<Unreadable>),
+    Loaded,
+}
+
+impl Kept {
+    fn of(item: &Item) -> Self {
+        match item {
+            Item::Group => Kept::Group,
+            Item::Link(link) => Kept::Link(Box::new(link.clone())),
+            Item::Unreadable(unreadable) => Kept::Unreadable(Box::new(unreadable.clone())),
+            Item::Array { .. } | Item::Datatype(_) => Kept::Loaded,
+        }
+    }
+}
+
+impl<'a> Tree<'a> {
+    fn new(side: Side<'a>) -> Self {
+        let handle = &side.target.entry.handle;
+        Tree { source: side.source, root: handle.path.clone(), met: MetGroups::beginning_with(handle) }
+    }
+
+    fn members(&mut self, group: &Handle) -> Result<Vec<Member>> {
+        let entries = self.source.members(group)?;
+        let mut members = Vec::with_capacity(entries.len());
+        for mut entry in entries {
+            // What has its first path outside of what is compared is met here first.
+            if let Item::Link(Link::Hard(first)) = &entry.item
+                && !first.is_within(&self.root)
+                && let Ok(found) = self.source.find(&entry.handle.path)
+            {
+                entry = found;
+            }
+            self.met.note(self.source, &mut entry);
+            members.push(Member {
+                subject: subject(&entry),
+                item: Kept::of(&entry.item),
+                handle: entry.handle,
+            });
+        }
+        Ok(members)
+    }
+
+    fn load(&self, member: &Member) -> Node {
+        match &member.item {
+            Kept::Link(link) => Node::Link((**link).clone()),
+            Kept::Unreadable(unreadable) => Node::Unreadable((**unreadable).clone()),
+            Kept::Group | Kept::Loaded => match self.source.load(&member.handle) {
+                Ok(mut node) => {
+                    crate::describe::forget_habits(&mut node);
+                    node
+                }
+                Err(error) => Node::Unreadable(Unreadable::new(None, &error)),
+            },
+        }
+    }
+
+    fn array(&self, handle: &Handle, selected: &Selected) -> Result<Box<dyn ArraySource + 'a>> {
+        let array = self.source.array(handle)?;
+        check_counts(self.source, &*array, &selected.counts())?;
+        Ok(array)
+    }
+
+    /// What a line says of something that the other side lacks.
+    fn label(&self, member: &Member) -> String {
+        match &member.item {
+            Kept::Link(link) => link.to_string(),
+            Kept::Unreadable(unreadable) => format!("unreadable: {}", unreadable.reason),
+            Kept::Group => match self.counts(&member.handle) {
+                Some(counts) if counts != Counts::default() => format!("group: {}", counts.label()),
+                _ => "group".into(),
+            },
+            Kept::Loaded => {
+                let found = self.source.find(&member.handle.path);
+                let Ok(entry) = found else { return String::new() };
+                match &entry.item {
+                    Item::Array { kind, datatype, shape, .. } => {
+                        let shape = match (kind, shape) {
+                            (NodeKind::DimCoord, Shape::Dims(dims)) => {
+                                format!(
+                                    "[{}]",
+                                    dims.first().map_or_else(String::new, |d| d.extent.to_string())
+                                )
+                            }
+                            (_, shape) => shape.to_string(),
+                        };
+                        match datatype {
+                            Some(_) => format!("{} {shape}", type_label(&entry.item)),
+                            None => format!("dimension {shape}"),
+                        }
+                    }
+                    item => type_label(item).into_owned(),
+                }
+            }
+        }
+    }
+
+    /// What is in a group that the other side lacks.
+    fn counts(&self, group: &Handle) -> Option<Counts> {
+        let mut counts = Counts::default();
+        let walked = walk(self.source, group, &mut |step| {
+            match step {
+                Step::Enter(entered, _) if entered.path != group.path => counts.groups += 1,
+                Step::Member(entry) => counts.add(&entry.item),
+                Step::Enter(..) | Step::Leave(_) => {}
+            }
+            Ok(())
+        });
+        walked.is_ok().then_some(counts)
+    }
+}
+
+struct Diff<'a, 'p, 't> {
+    a: Tree<'a>,
+    b: Tree<'a>,
+    rules: &'a Rules,
+    options: &'a DiffOptions,
+    progress: &'p mut dyn FnMut(&NodePath, u64),
+    telling: &'p mut Telling<'t>,
+    /// Bytes of elements that have been compared.
+    compared: u64,
+}
+
+impl Diff<'_, '_, '_> {
+    /// Compares two groups and everything below both.
+    fn groups(&mut self, a: Handle, b: Handle) -> Result<()> {
+        let mut pending = vec![(a, b)];
+        while let Some((a, b)) = pending.pop() {
+            (self.progress)(&a.path, self.compared);
+            let own = |handle: &Handle| Member {
+                handle: handle.clone(),
+                item: Kept::Group,
+                subject: Subject::Group,
+            };
+            self.pair(&own(&a), &own(&b))?;
+            let (members, others) = match (self.a.members(&a), self.b.members(&b)) {
+                (Ok(members), Ok(others)) => (members, others),
+                (x, y) => {
+                    let reason = |of: Option<Error>| of.map_or_else(String::new, |e| e.reason().to_string());
+                    self.unreadable(&a.path, reason(x.err()), reason(y.err()))?;
+                    continue;
+                }
+            };
+            let mut common = self.members((&a, members), (&b, others))?;
+            common.reverse();
+            pending.append(&mut common);
+        }
+        Ok(())
+    }
+
+    /// Compares the members of two groups but for groups that both have, which it returns.
+    fn members(
+        &mut self,
+        (a, members): (&Handle, Vec<Member>),
+        (b, others): (&Handle, Vec<Member>),
+    ) -> Result<Vec<(Handle, Handle)>> {
+        let key = |group: &Handle, member: &Member| {
+            member.handle.path.relative_to(&group.path).unwrap_or_default().to_owned()
+        };
+        let mut by_name: FxHashMap<String, usize> =
+            others.iter().enumerate().map(|(at, member)| (key(b, member), at)).collect();
+        let (mut common, mut places) = (Vec::new(), Vec::new());
+        for member in &members {
+            let other = by_name.remove(&key(a, member));
+            let Some((at, other)) = other.and_then(|at| Some((at, others.get(at)?))) else {
+                self.lacking(member, On::A)?;
+                continue;
+            };
+            places.push(at);
+            match (&member.item, &other.item) {
+                (Kept::Group, Kept::Group) => common.push((member.handle.clone(), other.handle.clone())),
+                _ => self.pair(member, other)?,
+            }
+        }
+        let mut lacking: Vec<usize> = by_name.into_values().collect();
+        lacking.sort_unstable();
+        for member in lacking.into_iter().filter_map(|at| others.get(at)) {
+            self.lacking(member, On::B)?;
+        }
+        if self.rules.order && !places.is_sorted() {
+            let names = |places: &[usize]| {
+                let members = places.iter().filter_map(|at| others.get(*at));
+                members.map(|member| member.handle.path.name().to_owned()).collect::<Vec<_>>().join(", ")
+            };
+            let in_a = names(&places);
+            places.sort_unstable();
+            let difference = difference(&a.path, "order of members", in_a, names(&places));
+            tell(vec![difference], Subject::Group, self.telling)?;
+        }
+        Ok(common)
+    }
+
+    /// Tells of what one side alone has.
+    fn lacking(&mut self, member: &Member, on: On) -> Result<()> {
+        let tree = if on == On::A { &self.a } else { &self.b };
+        let label = tree.label(member);
+        let (a, b) = if on == On::A { (label, String::new()) } else { (String::new(), label) };
+        self.telling.summary.add(member.subject);
+        self.telling.tell(Found {
+            path: member.handle.path.to_string(),
+            subject: member.subject,
+            on,
+            what: "presence",
+            a,
+            b,
+            values: None,
+        })
+    }
+
+    /// Compares two objects, apart from members.
+    fn pair(&mut self, a: &Member, b: &Member) -> Result<()> {
+        let (x, y) = (self.a.load(a), self.b.load(b));
+        let mut differences = Vec::new();
+        self.rules.nodes(&a.handle.path, &x, &y, &mut differences);
+        let compared = match (array_of(&x, &a.handle.path), array_of(&y, &b.handle.path)) {
+            (Some((t, v)), Some((u, w))) if t.is_comparable(u) => {
+                (self.progress)(&a.handle.path, self.compared);
+                self.values((&a.handle, t, &v), (&b.handle, u, &w))?
+            }
+            _ => Compared::Nothing,
+        };
+        let subject = if a.subject == Subject::Dimension { b.subject } else { a.subject };
+        let found = match compared {
+            Compared::Nothing => None,
+            Compared::Unreadable(x, y) => {
+                differences.push(difference(&a.handle.path, "unreadable", x, y));
+                None
+            }
+            Compared::Selected(x, y) => {
+                differences.push(difference(&a.handle.path, "shape of what is selected", x, y));
+                None
+            }
+            Compared::Values(found) => (found.tally.differing > 0).then_some(found),
+        };
+        let counted = differences.iter().any(|d| d.attribute.is_none());
+        tell(differences, subject, self.telling)?;
+        let Some(found) = found else { return Ok(()) };
+        if !counted {
+            self.telling.summary.add(subject);
+        }
+        self.telling.tell(Found {
+            path: a.handle.path.to_string(),
+            subject,
+            on: On::Both,
+            what: "values",
+            a: String::new(),
+            b: String::new(),
+            values: Some(found),
+        })
+    }
+
+    fn unreadable(&mut self, path: &NodePath, a: String, b: String) -> Result<()> {
+        tell(vec![difference(path, "unreadable", a, b)], Subject::Unreadable, self.telling)
+    }
+
+    /// Compares the elements of two arrays, of those that are selected.
+    fn values(
+        &mut self,
+        (a, t, v): (&Handle, &Datatype, &Shape),
+        (b, u, w): (&Handle, &Datatype, &Shape),
+    ) -> Result<Compared> {
+        let (Shape::Dims(_), Shape::Dims(_)) = (v, w) else { return Ok(Compared::Nothing) };
+        let select = |tree: &Tree<'_>, handle: &Handle, shape: &Shape| {
+            Selected::parse(tree.source, &self.options.select, shape).map_err(|e| e.in_object(&handle.path))
+        };
+        let (x, y) = (select(&self.a, a, v)?, select(&self.b, b, w)?);
+        let counts = |selected: &Selected| {
+            let counts = selected.counts();
+            selected.kept().into_iter().filter_map(|at| counts.get(at).copied()).collect::<Vec<_>>()
+        };
+        if counts(&x) != counts(&y) {
+            // Without a selection the shapes have been told.
+            let selected = !self.options.select.is_empty() && v.current() == w.current();
+            return Ok(match selected {
+                true => Compared::Selected(format!("{:?}", counts(&x)), format!("{:?}", counts(&y))),
+                false => Compared::Nothing,
+            });
+        }
+        let (array, other) = match (self.a.array(a, &x), self.b.array(b, &y)) {
+            (Ok(array), Ok(other)) => (array, other),
+            (x, y) => return Ok(Compared::unreadable(x.err(), y.err())),
+        };
+        let before = self.compared;
+        let progress = &mut *self.progress;
+        let mut done = |bytes| progress(&a.path, before.saturating_add(bytes));
+        let operands = (Operand { array: &*array, selected: &x }, Operand { array: &*other, selected: &y });
+        let tally = match values::compare(operands.0, operands.1, self.rules, &mut done) {
+            Ok((tally, bytes)) => {
+                self.compared = before.saturating_add(bytes);
+                tally
+            }
+            Err(Failed { a, b }) => return Ok(Compared::unreadable(a, b)),
+        };
+        let at = tally.first.iter().map(|pair| x.position(pair.index)).collect();
+        Ok(Compared::Values(FoundValues { tally, at, floats: has_floats(t) || has_floats(u) }))
+    }
+}
+
+/// What came of comparing elements.
+enum Compared {
+    Nothing,
+    Values(FoundValues),
+    /// Not as many, of arrays that are as large.
+    Selected(String, String),
+    /// Why, on each side that is.
+    Unreadable(String, String),
+}
+
+impl Compared {
+    fn unreadable(a: Option<Error>, b: Option<Error>) -> Self {
+        let reason = |error: Option<Error>| error.map_or_else(String::new, |e| e.reason().to_string());
+        Compared::Unreadable(reason(a), reason(b))
+    }
+}
+
+/// Tells of differences in one object, and counts it and its attributes.
+pub(super) fn tell(differences: Vec<Difference>, subject: Subject, telling: &mut Telling<'_>) -> Result<()> {
+    let mut own = None;
+    let mut attributes = BTreeSet::new();
+    for Difference { path, attribute, what, a, b, values, shape } in differences {
+        let unreadable = what == "unreadable";
+        let subject = match (&attribute, unreadable) {
+            (_, true) => Subject::Unreadable,
+            (Some(_), false) => Subject::Attribute,
+            (None, false) => subject,
+        };
+        match &attribute {
+            Some(name) if attributes.insert(name.clone()) => telling.summary.add(subject),
+            None if own.is_none_or(|own| own != subject) => {
+                telling.summary.add(subject);
+                own = Some(subject);
+            }
+            _ => {}
+        }
+        let on = match what {
+            "presence" if b.is_empty() => On::A,
+            "presence" => On::B,
+            _ => On::Both,
+        };
+        let path = match attribute {
+            Some(name) => format!("{path}@{name}"),
+            None => path.to_string(),
+        };
+        let values = values.map(|tally| FoundValues {
+            at: tally.first.iter().map(|pair| position(pair.index, &shape)).collect(),
+            floats: tally.largest.is_some_and(|gap| !matches!(gap, hyperslab_model::Gap::Int(_))),
+            tally,
+        });
+        telling.tell(Found { path, subject, on, what, a, b, values })?;
+    }
+    Ok(())
+}
+
+fn difference(path: &NodePath, what: &'static str, a: String, b: String) -> Difference {
+    Difference { path: path.clone(), attribute: None, what, a, b, values: None, shape: Vec::new() }
+}
+
+/// Where an element stands, row-major.
+fn position(index: u64, shape: &[u64]) -> Vec<u64> {
+    let mut rest = index;
+    let mut position = vec![0; shape.len()];
+    for (position, extent) in position.iter_mut().zip(shape).rev() {
+        *position = rest % (*extent).max(1);
+        rest /= (*extent).max(1);
+    }
+    position
+}
+
+/// Type and shape of what has elements.
+fn array_of<'a>(node: &'a Node, path: &NodePath) -> Option<(&'a Datatype, Shape)> {
+    match node {
+        Node::Ndarray(ndarray) => Some((ndarray.datatype.as_deref()?, ndarray.shape.clone())),
+        Node::DimCoord(dimcoord) => {
+            let shape = Shape::Dims(vec![Dimension { extent: dimcoord.size, coordinate: None }]);
+            Some((dimcoord.datatype.as_deref()?, with_coordinate(NodeKind::DimCoord, &shape, path)))
+        }
+        _ => None,
+    }
+}
+
+fn has_floats(datatype: &Datatype) -> bool {
+    match datatype {
+        Datatype::Float(float) | Datatype::Complex(float) => !matches!(float, Float::Quad | Float::Other(_)),
+        Datatype::Compound(members) => members.iter().any(|member| has_floats(&member.datatype)),
+        Datatype::Vlen(of) | Datatype::Array { base: of, .. } | Datatype::Nullable(of) => has_floats(of),
+        Datatype::Named(_, of) => has_floats(of),
+        _ => false,
+    }
+}

@@ -1,0 +1,386 @@
+//! What the model's types are in Zarr where it has no such type, and the way back.
+//!
+//! One plan serves both ways: whoever writes an array lowers its elements by it, and whoever reads an array that
+//! keeps its type in a record makes the same plan of that type and lifts them.
+
+use crate::target::Facts;
+use hyperslab_core::rows::{Heap, Rows, Slot};
+use hyperslab_core::{Error, Result};
+use hyperslab_model::{
+    Datatype, Directive, Element, Elements, Float, Member, Ndarray, Node, NodePath, Pad, Reference, Shape,
+    Text, Values,
+};
+use hyperslab_ndl::{ParseOptions, parse};
+use hyperslab_zarr::data_type::{self as zarr, DataType, Struct};
+use hyperslab_zarr::write::Version;
+use std::borrow::Cow;
+use std::sync::Arc;
+
+/// How elements of a type are stored.
+#[derive(Clone, Debug)]
+pub(super) struct Lowering {
+    /// The type of the stored elements.
+    pub(super) data_type: DataType,
+    /// Dimensions behind those of the array: those of a type that is an array.
+    pub(super) trailing: Vec<u64>,
+    /// What it was.
+    datatype: Arc<Datatype>,
+    conversion: Conversion,
+}
+
+/// Rows as they are stored, and what their slots point to.
+type LoweredRows<'v> = (Cow<'v, [u8]>, Cow<'v, Heap<Reference>>);
+
+#[derive(Clone, Debug)]
+enum Conversion {
+    /// The rows are the same.
+    None,
+    /// Texts of fixed length within rows end in zeros: where, and what they end in here.
+    Padding(Vec<(usize, usize, Pad)>),
+    /// Sequences of elements of so many bytes are sequences of bytes.
+    Sequence(u32),
+    /// Elements are texts as NDL has them; paths of objects are the path alone.
+    Text,
+}
+
+impl Lowering {
+    /// The plan for a type, by what is known of the elements.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Unsupported`](hyperslab_core::ErrorKind::Unsupported) for elements of no bytes.
+    pub(super) fn new(datatype: &Arc<Datatype>, version: Version, facts: Facts) -> Result<Lowering> {
+        let of = |data_type, trailing, conversion| {
+            let datatype = Arc::clone(datatype);
+            Ok(Lowering { data_type, trailing, datatype, conversion })
+        };
+        let mut element = datatype.resolved();
+        match element {
+            Datatype::String(Text::Variable) => {
+                let data_type = if facts.is_unicode { DataType::String } else { DataType::Bytes };
+                return of(data_type, Vec::new(), Conversion::None);
+            }
+            Datatype::Vlen(base) if !base.has_slots() => {
+                let size = base.row_size().and_then(|size| u32::try_from(size).ok()).filter(|size| *size > 0);
+                let size = size.ok_or_else(|| Error::unsupported("sequences of elements of no bytes"))?;
+                let conversion = if size == 1 { Conversion::None } else { Conversion::Sequence(size) };
+                return of(DataType::Bytes, Vec::new(), conversion);
+            }
+            other if other.has_slots() => return of(DataType::String, Vec::new(), Conversion::Text),
+            _ => {}
+        }
+        let mut trailing = Vec::new();
+        while let Datatype::Array { base, shape } = element {
+            trailing.extend(shape);
+            element = base.resolved();
+        }
+        if datatype.row_size() == Some(0) {
+            return Err(Error::unsupported(format!("elements of type {datatype}, which have no bytes")));
+        }
+        let mut padding = Vec::new();
+        push_padding(element, 0, &mut padding);
+        if !facts.can_pad {
+            padding.retain(|(.., pad)| *pad != Pad::Space);
+        }
+        let conversion = if padding.is_empty() { Conversion::None } else { Conversion::Padding(padding) };
+        of(plain(element, version)?, trailing, conversion)
+    }
+
+    /// The bytes of one row of stored elements.
+    pub(super) fn row_size(&self) -> usize {
+        usize::try_from(self.data_type.row_size()).unwrap_or(usize::MAX)
+    }
+
+    /// Whether rows are stored as they are, so that bytes of chunks are those of any format.
+    pub(super) fn is_identity(&self) -> bool {
+        matches!(self.conversion, Conversion::None)
+    }
+
+    /// Whether texts within rows are stored with another padding.
+    pub(super) fn pads(&self) -> bool {
+        matches!(self.conversion, Conversion::Padding(_))
+    }
+
+    /// The type with texts that end as they are stored.
+    pub(super) fn padded(&self) -> Datatype {
+        match &self.conversion {
+            Conversion::Padding(spans) => {
+                zero_padded(&self.datatype, spans.iter().any(|(.., pad)| *pad == Pad::Space))
+            }
+            _ => Datatype::clone(&self.datatype),
+        }
+    }
+
+    /// Rows as they are stored, and what their slots point to.
+    ///
+    /// # Errors
+    /// If they are not of the type, or texts that should be of Unicode are not.
+    pub(super) fn lower<'v>(&self, values: &'v Values) -> Result<LoweredRows<'v>> {
+        let Values { rows, heap } = values;
+        match &self.conversion {
+            Conversion::None => Ok((Cow::Borrowed(rows), Cow::Borrowed(heap))),
+            Conversion::Padding(spans) => {
+                let mut rows = rows.to_vec();
+                pad(&mut rows, self.row_size(), spans);
+                Ok((Cow::Owned(rows), Cow::Borrowed(heap)))
+            }
+            Conversion::Sequence(size) => {
+                let mut rows = rows.to_vec();
+                each_slot(&mut rows, |slot| {
+                    let count = slot.count.checked_mul(*size);
+                    Ok(Slot { count: count.ok_or_else(|| too_long(slot.count))?, ..slot })
+                })?;
+                Ok((Cow::Owned(rows), Cow::Borrowed(heap)))
+            }
+            Conversion::Text => {
+                let (mut rows, mut texts) = (Vec::new(), Vec::new());
+                for element in Elements::new(&self.datatype, values) {
+                    let text = match element.get() {
+                        Element::Reference(Reference::Null) => String::new(),
+                        Element::Reference(Reference::Object(path)) if self.is_objref() => path.to_string(),
+                        Element::Broken => return Err(Error::invalid("rows that are not of their type")),
+                        _ => hyperslab_ndl::json(element),
+                    };
+                    let count = u32::try_from(text.len()).map_err(|_| too_long(u32::MAX))?;
+                    rows.extend(Slot { buffer: 0, count, offset: texts.len() as u64 }.to_bytes());
+                    texts.extend_from_slice(text.as_bytes());
+                }
+                let mut heap = Heap::default();
+                heap.push(texts.into())?;
+                Ok((Cow::Owned(rows), Cow::Owned(heap)))
+            }
+        }
+    }
+
+    /// Elements of rows that were stored.
+    ///
+    /// # Errors
+    /// If they are not what lowering makes.
+    pub(super) fn lift(&self, stored: Values) -> Result<Values> {
+        match &self.conversion {
+            Conversion::None | Conversion::Padding(_) => Ok(stored),
+            Conversion::Sequence(size) => {
+                let mut rows = stored.rows.to_vec();
+                each_slot(&mut rows, |slot| match slot.count % size {
+                    0 => Ok(Slot { count: slot.count / size, ..slot }),
+                    _ => Err(Error::malformed(format!(
+                        "{} bytes of elements of {size} bytes each",
+                        slot.count
+                    ))),
+                })?;
+                Ok(Values { rows: rows.into(), heap: stored.heap })
+            }
+            Conversion::Text => self.of_texts(&stored),
+        }
+    }
+
+    /// Whether elements can be read where they go, as nothing of them changes.
+    pub(super) fn is_in_place(&self) -> bool {
+        matches!(self.conversion, Conversion::None | Conversion::Padding(_))
+    }
+
+    fn is_objref(&self) -> bool {
+        matches!(self.datatype.resolved(), Datatype::ObjRef)
+    }
+
+    fn of_texts(&self, stored: &Values) -> Result<Values> {
+        let text = Datatype::String(Text::Variable);
+        let mut items = Vec::new();
+        let mut nulls = Vec::new();
+        for element in Elements::new(&text, stored) {
+            let Element::Text(bytes) = element.get() else {
+                return Err(Error::invalid("rows that are not of their type"));
+            };
+            let text =
+                std::str::from_utf8(bytes).map_err(|_| Error::malformed("a text that is not UTF-8"))?;
+            nulls.push(text.is_empty());
+            match text {
+                "" => {}
+                path if self.is_objref() => items.push(hyperslab_zarr::json::Json::from(path).emit_compact()),
+                other => items.push(other.to_owned()),
+            }
+        }
+        let values = elements(&self.datatype, &items)?;
+        if !nulls.contains(&true) {
+            return Ok(values);
+        }
+        // A reference to nothing is an empty text; of other types, what was never written is.
+        let size = self.datatype.row_size().unwrap_or(0);
+        let Values { rows, mut heap } = values;
+        let null = match self.datatype.resolved() {
+            Datatype::ObjRef | Datatype::RegRef | Datatype::Reference => {
+                heap.push_reference(Reference::Null)?.to_bytes().to_vec()
+            }
+            _ => vec![0; size],
+        };
+        let mut all = Vec::with_capacity(nulls.len().saturating_mul(size));
+        let mut written = rows.chunks_exact(size.max(1));
+        for is_null in nulls {
+            all.extend_from_slice(if is_null { &null } else { written.next().unwrap_or(&null) });
+        }
+        Ok(Values { rows: all.into(), heap })
+    }
+}
+
+/// Elements of their texts in JSON as NDL has them.
+fn elements(datatype: &Arc<Datatype>, items: &[String]) -> Result<Values> {
+    let json = super::record::datatype_json(datatype)?.emit_compact();
+    // The type has a name, as only named types say how long the texts in them are.
+    let document = format!(
+        "{{\"/\": {{\"datatypes\": {{\"t\": {json}}}, \
+         \"ndarrays\": {{\"a\": {{\"shape\": [{}], \"type\": \"/t\", \"value\": [{}]}}}}}}}}",
+        items.len(),
+        items.join(", ")
+    );
+    let mut parsed = parse(document.as_bytes(), &ParseOptions::default());
+    if let Some(error) = parsed.diagnostics.iter().find(|found| found.severity == crate::Severity::Error) {
+        return Err(Error::malformed(format!("an element that is not one of {datatype}: {}", error.message)));
+    }
+    match parsed.content.nodes.remove(&NodePath::root().child("a")) {
+        Some(Node::Ndarray(Ndarray { value: Some(value), .. })) => Ok(value),
+        Some(Node::Ndarray(Ndarray { shape: Shape::Dims(_), .. })) if items.is_empty() => Ok(Rows::default()),
+        _ => Err(Error::malformed(format!("elements that are not of {datatype}"))),
+    }
+}
+
+/// The type of elements without slots; bytes without a meaning where Zarr has none like it.
+fn plain(of: &Datatype, version: Version) -> Result<DataType> {
+    let raw = || {
+        let length = of.row_size().filter(|size| *size > 0);
+        let length = length.ok_or_else(|| Error::unsupported(format!("elements of type {of}")))?;
+        Ok(DataType::Raw { length: length as u64 })
+    };
+    let integer = |signed: bool| match of.row_size() {
+        Some(bytes @ (1 | 2 | 4 | 8)) => {
+            Ok(DataType::Integer { signed, bits: u8::try_from(8 * bytes).unwrap_or(64) })
+        }
+        _ => raw(),
+    };
+    match of {
+        Datatype::Int { signed, .. } => integer(*signed),
+        Datatype::Time { .. } | Datatype::Bitfield { .. } => integer(false),
+        Datatype::Float(float) => match super::datatype::stored_float(float) {
+            // NumPy, whose names version 2 has, knows no others.
+            Some(float @ (zarr::Float::Float16 | zarr::Float::Float32 | zarr::Float::Float64)) => {
+                Ok(DataType::Float(float))
+            }
+            Some(float) if version == Version::V3 => Ok(DataType::Float(float)),
+            _ => raw(),
+        },
+        Datatype::Complex(Float::Single) => Ok(DataType::Complex(zarr::Float::Float32)),
+        Datatype::Complex(Float::Double) => Ok(DataType::Complex(zarr::Float::Float64)),
+        Datatype::Bool => Ok(DataType::Bool),
+        Datatype::Datetime(unit) => {
+            let digits = unit.unit.find(|c: char| !c.is_ascii_digit()).unwrap_or(0);
+            let (scale, name) = unit.unit.split_at_checked(digits).unwrap_or_default();
+            let scale = if scale.is_empty() { Some(1) } else { scale.parse().ok() };
+            Ok(match scale.and_then(|scale| zarr::TimeUnit::new(name, scale)) {
+                Some(known) if unit.duration => DataType::TimeDelta64(known),
+                Some(known) => DataType::DateTime64(known),
+                None => DataType::Integer { signed: true, bits: 64 },
+            })
+        }
+        Datatype::String(Text::Fixed { len, .. }) => {
+            Ok(DataType::NullTerminatedBytes { length: (*len).into() })
+        }
+        Datatype::Enum { base, .. } => plain(base, version),
+        Datatype::Compound(members) => {
+            let field = |member: &hyperslab_model::Member| {
+                plain(&member.datatype, version).map(|data_type| (member.name.clone(), data_type))
+            };
+            let fields: Vec<_> = members.iter().map(field).collect::<Result<_>>()?;
+            // Names that Zarr does not allow are in the record alone.
+            Struct::new(fields).map(DataType::Struct).or_else(|_| raw())
+        }
+        Datatype::Array { base, shape } if version == Version::V2 => {
+            Ok(DataType::Array { element: Box::new(plain(base, version)?), shape: shape.clone() })
+        }
+        Datatype::Named(_, of) => plain(of, version),
+        Datatype::Opaque { .. }
+        | Datatype::Array { .. }
+        | Datatype::Nullable(_)
+        | Datatype::Complex(_)
+        | Datatype::String(Text::Variable)
+        | Datatype::ObjRef
+        | Datatype::RegRef
+        | Datatype::Reference
+        | Datatype::Vlen(_) => raw(),
+    }
+}
+
+/// Where rows have texts that do not end in zeros.
+fn push_padding(of: &Datatype, start: usize, spans: &mut Vec<(usize, usize, Pad)>) {
+    match of {
+        Datatype::String(Text::Fixed { len, pad }) if *pad != Pad::Nul => {
+            spans.push((start, usize::try_from(*len).unwrap_or(0), *pad));
+        }
+        Datatype::Compound(members) => {
+            let mut start = start;
+            for member in members {
+                push_padding(&member.datatype, start, spans);
+                start = start.saturating_add(member.datatype.row_size().unwrap_or(0));
+            }
+        }
+        Datatype::Array { base, shape } => {
+            let mut one = Vec::new();
+            push_padding(base, start, &mut one);
+            let size = base.row_size().unwrap_or(0);
+            let count = shape.iter().try_fold(1_usize, |n, d| n.checked_mul(usize::try_from(*d).ok()?));
+            for index in 0..count.filter(|_| !one.is_empty()).unwrap_or(0) {
+                let shift = index.saturating_mul(size);
+                spans.extend(one.iter().map(|(start, len, pad)| (start.saturating_add(shift), *len, *pad)));
+            }
+        }
+        Datatype::Named(_, of) => push_padding(of, start, spans),
+        _ => {}
+    }
+}
+
+/// A type whose texts end in zeros, those that end in spaces only if `spaces` says so.
+fn zero_padded(of: &Datatype, spaces: bool) -> Datatype {
+    match of {
+        Datatype::String(Text::Fixed { len, pad }) if *pad != Pad::Space || spaces => {
+            Datatype::String(Text::Fixed { len: *len, pad: Pad::Nul })
+        }
+        Datatype::Compound(members) => {
+            let member = |member: &Member| Member {
+                name: member.name.clone(),
+                datatype: zero_padded(&member.datatype, spaces),
+            };
+            Datatype::Compound(members.iter().map(member).collect())
+        }
+        Datatype::Array { base, shape } => {
+            Datatype::Array { base: Box::new(zero_padded(base, spaces)), shape: shape.clone() }
+        }
+        Datatype::Named(_, of) => zero_padded(of, spaces),
+        other => other.clone(),
+    }
+}
+
+fn pad(rows: &mut [u8], row: usize, spans: &[(usize, usize, Pad)]) {
+    for row in rows.chunks_exact_mut(row.max(1)) {
+        for (start, len, pad) in spans {
+            let Some(text) = row.get_mut(*start..start.saturating_add(*len)) else { continue };
+            let end = pad.trim(text).len();
+            if let Some(rest) = text.get_mut(end..) {
+                rest.fill(0);
+            }
+        }
+    }
+}
+
+fn each_slot(rows: &mut [u8], change: impl Fn(Slot) -> Result<Slot>) -> Result<()> {
+    for row in rows.chunks_exact_mut(Slot::SIZE) {
+        let slot = Slot::get(row).ok_or_else(|| Error::invalid("a slot cut short"))?;
+        row.copy_from_slice(&change(slot)?.to_bytes());
+    }
+    Ok(())
+}
+
+fn too_long(count: u32) -> Error {
+    Error::unsupported(format!("a sequence of {count} elements, which has 4 GiB or more"))
+}
+
+/// Whether a directive says that a text is JSON of Zarr's own.
+pub(super) fn is_json(native: &[(&'static str, Directive)]) -> bool {
+    native.iter().any(|(format, what)| *format == "zarr" && *what == Directive::Text("json".into()))
+}

@@ -1,0 +1,192 @@
+//! Which node lies at a path: members of groups, links, and names that were changed for the store.
+
+use super::dimensions::{Dimensions, name_dimensions};
+use super::kept::kept_entry;
+use super::{ZarrSource, unpoisoned};
+use crate::source::{Entry, Handle, Item};
+use hyperslab_core::{Error, Result};
+use hyperslab_model::{Attributes, Link, Node, NodePath, Unreadable};
+use hyperslab_zarr::hierarchy::Node as ZarrNode;
+use hyperslab_zarr::name;
+use hyperslab_zarr::store::Key;
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::Arc;
+
+impl ZarrSource {
+    /// Where the node at `path` lies, if it is there.
+    pub(super) fn key(&self, path: &NodePath) -> Result<Key> {
+        let renamed = unpoisoned(&self.renamed);
+        let mut above = Some(path.clone()).filter(|_| !renamed.is_empty());
+        while let Some(ancestor) = above {
+            if let Some(key) = renamed.get(&ancestor) {
+                let rest = path.as_str().strip_prefix(ancestor.as_str()).unwrap_or_default();
+                return key.join(rest.trim_start_matches('/'));
+            }
+            above = ancestor.parent();
+        }
+        Key::new(path.as_str().trim_start_matches('/'))
+    }
+
+    pub(super) fn stored(&self, path: &NodePath, key: &Key) -> Result<Option<Arc<ZarrNode>>> {
+        if let Some(node) = unpoisoned(&self.recent).get(path) {
+            return Ok(Some(Arc::clone(node)));
+        }
+        Ok(self.hierarchy.node(key)?.map(Arc::new))
+    }
+
+    /// Whether there is a node under `key`, readable or not, that nothing gives another name.
+    pub(super) fn is_there(&self, key: &Key) -> bool {
+        match self.hierarchy.node(key) {
+            Ok(Some(node)) => self.raw || node.attributes().and_then(name::recorded).is_none(),
+            Ok(None) => false,
+            Err(_) => true,
+        }
+    }
+
+    /// Looks for a node by the names that people see, group by group.
+    pub(super) fn search(&self, path: &NodePath) -> Result<Option<Key>> {
+        let mut way: Vec<_> = std::iter::successors(Some(path.clone()), NodePath::parent).collect();
+        way.reverse();
+        for (group, member) in way.iter().zip(way.iter().skip(1)) {
+            if self.is_array(&self.key(group)?) {
+                return Ok(None);
+            }
+            // Noting the members notes where the renamed ones lie.
+            if !self.list(group)?.entries.iter().any(|entry| entry.handle.path == *member) {
+                return Ok(None);
+            }
+        }
+        self.key(path).map(Some)
+    }
+
+    fn is_array(&self, key: &Key) -> bool {
+        self.hierarchy.node(key).is_ok_and(|node| node.is_some_and(|node| node.is_array()))
+    }
+
+    /// Where a symbolic link leads, if `key` is one.
+    pub(super) fn link(&self, key: &Key) -> Result<Option<Link>> {
+        let store = self.hierarchy.store();
+        let (parent, name) = key.as_str().rsplit_once('/').unwrap_or(("", key.as_str()));
+        let (Some(target), Some(parent)) = (store.resolve(key)?, store.resolve(&Key::new(parent)?)?) else {
+            return Ok(None);
+        };
+        Ok((parent.join(name)? != target).then(|| Link::Soft(format!("/{target}"))))
+    }
+
+    /// The members of a group. Names that were changed for the store are what they were.
+    pub(super) fn list(&self, group: &NodePath) -> Result<Listing> {
+        let mut listing = Listing::default();
+        let key = self.key(group)?;
+        let children = self.hierarchy.children(&key)?;
+        let stored: FxHashSet<&str> = children.iter().map(|child| child.path.name()).collect();
+        let mut given = FxHashSet::default();
+        let mut recent = FxHashMap::default();
+        for child in &children {
+            let name = child.path.name();
+            let node = match child.is_alias {
+                true => {
+                    self.link(&child.path).map(|link| Found::Link(link.unwrap_or(Link::Soft(name.into()))))
+                }
+                false => {
+                    self.hierarchy.node(&child.path).map(|node| node.map_or(Found::Nothing, Found::Node))
+                }
+            };
+            let recorded = match &node {
+                Ok(Found::Node(node)) if !self.raw => node.attributes().and_then(name::recorded),
+                _ => None,
+            };
+            let recorded = recorded.filter(|name| {
+                !matches!(*name, "" | "." | "..") && !name.contains('/') && !stored.contains(name)
+            });
+            let path = match recorded.filter(|name| given.insert((*name).to_owned())) {
+                Some(name) => {
+                    let path = group.child(name);
+                    unpoisoned(&self.renamed).insert(path.clone(), child.path.clone());
+                    path
+                }
+                None => group.child(name),
+            };
+            match node {
+                Ok(Found::Nothing) => {}
+                Ok(Found::Link(link)) => {
+                    listing.dimensions.add(group, path.name(), None, None);
+                    listing.entries.push(Entry { handle: handle(path), item: Item::Link(link) });
+                }
+                Ok(Found::Node(node)) => {
+                    // What is wrong with a record the entry says.
+                    let record = self.record(&node).ok().flatten();
+                    let shown = Some(&node).filter(|_| !self.raw);
+                    listing.dimensions.add(group, path.name(), shown, record.as_ref());
+                    listing.entries.push(self.entry(path.clone(), Ok(&node), None));
+                    if recent.len() < MOST_RECENT {
+                        recent.insert(path, Arc::new(node));
+                    }
+                }
+                Err(error) => {
+                    listing.dimensions.add(group, path.name(), None, None);
+                    let none = Dimensions::default();
+                    listing.entries.push(self.entry(path, Err(&error), Some((&child.path, &none))));
+                }
+            }
+        }
+        listing.dimensions.finish();
+        if !self.raw {
+            for (name, member) in &self.kept(group)?.members {
+                if let Node::DimCoord(dimcoord) = member {
+                    listing.dimensions.keep(name, dimcoord.size.current());
+                }
+                listing.entries.push(kept_entry(group.child(name), member));
+            }
+        }
+        *unpoisoned(&self.recent) = recent;
+        Ok(listing)
+    }
+
+    pub(super) fn entry(
+        &self,
+        path: NodePath,
+        node: std::result::Result<&ZarrNode, &Error>,
+        place: Option<(&Key, &Dimensions)>,
+    ) -> Entry {
+        let unreadable = |error: &Error| {
+            let root = Key::root();
+            let key = place.map_or(&root, |(key, _)| key);
+            Item::Unreadable(Unreadable { attributes: Attributes::new(), ..self.unreadable(key, error) })
+        };
+        let item = match node {
+            Ok(node) => self.item(node).unwrap_or_else(|error| unreadable(&error)),
+            Err(error) => unreadable(error),
+        };
+        let mut entry = Entry { handle: handle(path), item };
+        if let Some((_, dimensions)) = place {
+            let group = entry.handle.path.parent().unwrap_or_else(NodePath::root);
+            name_dimensions(&mut entry, &group, dimensions);
+        }
+        entry
+    }
+}
+
+/// The members of a group, before their dimensions are named.
+#[derive(Default)]
+pub(super) struct Listing {
+    pub(super) entries: Vec<Entry>,
+    pub(super) dimensions: Dimensions,
+}
+
+/// What a child of a group turned out to be.
+enum Found {
+    Node(ZarrNode),
+    Link(Link),
+    Nothing,
+}
+
+/// The store has no numbers for nodes, so that the path makes one.
+pub(super) fn handle(path: NodePath) -> Handle {
+    let mut hasher = DefaultHasher::new();
+    path.as_str().hash(&mut hasher);
+    Handle { id: hasher.finish(), path }
+}
+
+/// Nodes of a group that are kept.
+const MOST_RECENT: usize = 1024;

@@ -1,0 +1,178 @@
+//! A node in the words of the model.
+
+use super::dimensions::{self, resolved};
+use super::elements::ElementType;
+use super::record::Record;
+use super::{ZarrSource, attribute, datatype, nczarr, storage};
+use crate::source::{Item, Stored};
+use hyperslab_core::{Error, Result};
+use hyperslab_model::{
+    Attributes, DimCoord, Dimension, Directive, Extent, Group, Ndarray, Node, NodeKind, NodePath, Shape,
+    Storage, Unreadable,
+};
+use hyperslab_zarr::hierarchy::{Metadata, Node as ZarrNode};
+use hyperslab_zarr::json::Json;
+use hyperslab_zarr::metadata::v3;
+use hyperslab_zarr::name;
+use hyperslab_zarr::store::Key;
+use std::sync::Arc;
+
+impl ZarrSource {
+    /// What a list says of a node, dimensions by their sizes and names alone.
+    pub(super) fn item(&self, node: &ZarrNode) -> Result<Item> {
+        let Some(storage) = array_storage(node)? else { return Ok(Item::Group) };
+        let record = self.record(node)?;
+        let element = ElementType::new(node, record.as_ref())?;
+        Ok(Item::Array {
+            kind: NodeKind::Ndarray,
+            shape: self.named_shape(node, record.as_ref(), element.trailing()),
+            datatype: Some(element.datatype),
+            stored: Stored::Chunks(Arc::new(storage)),
+        })
+    }
+
+    pub(super) fn node(&self, path: &NodePath, node: &ZarrNode) -> Result<Node> {
+        let record = self.record(node)?;
+        let mut attributes = self.attributes(node);
+        for (name, attribute) in record.iter().flat_map(|record| &record.attributes) {
+            attributes.insert(name.clone(), attribute.clone());
+        }
+        let Some(mut storage) = array_storage(node)? else {
+            let is_consolidated = path.is_root() && self.hierarchy.is_consolidated();
+            let unknown = match &node.metadata {
+                Metadata::V3(v3::NodeMetadata::Group(group)) => Some(&group.unknown),
+                Metadata::V2Group { group, .. } => Some(&group.unknown),
+                _ => None,
+            };
+            let storage = storage::of_group(unknown, is_consolidated)?;
+            return Ok(Node::Group(Group { attributes, storage, ..Group::default() }));
+        };
+        let element = ElementType::new(node, record.as_ref())?;
+        element.see(&mut storage)?;
+        let dimensions = self.dimensions_for(path, node)?;
+        let group = path.parent().unwrap_or_else(NodePath::root);
+        let shape = self.named_shape(node, record.as_ref(), element.trailing());
+        let shape = resolved(&shape, path.name(), &group, &dimensions);
+        let datatype = Some(element.datatype);
+        self.note_names(node, &shape, &mut storage)?;
+        if path.is_root() {
+            // A text can only have it in a group.
+            storage.native_mut("zarr")?.insert(0, ("root".to_owned(), Directive::Bool(true)));
+        }
+        Ok(match dimensions.has_coordinates(path.name()) {
+            true => {
+                let size = shape.dims().first().map_or(Extent::Fixed(0), |dimension| dimension.extent);
+                Node::DimCoord(DimCoord { size, datatype, attributes, storage, value: None })
+            }
+            false => Node::Ndarray(Ndarray { shape, datatype, attributes, storage, value: None }),
+        })
+    }
+
+    /// The shape with whatever names dimensions have, as paths in no group, or with the paths that a record keeps.
+    fn named_shape(&self, node: &ZarrNode, record: Option<&Record>, trailing: usize) -> Shape {
+        if record.is_some_and(|record| record.is_null) {
+            return Shape::Null;
+        }
+        let names = if self.raw { None } else { dimensions::names(node) };
+        let mut names = names.unwrap_or_default().into_iter();
+        let extents = dimensions::shape(node);
+        let dims = extents.iter().take(extents.len().saturating_sub(trailing)).enumerate();
+        let dims = dims.map(|(index, current)| {
+            let name = names.next().flatten().map(|name| NodePath::root().child(&name));
+            let kept = record.filter(|record| !record.dimensions.is_empty());
+            Dimension {
+                extent: record.map_or(Extent::Fixed(*current), |record| record.extent(index, *current)),
+                coordinate: match kept {
+                    Some(record) => record.dimensions.get(index).cloned().flatten(),
+                    None => name,
+                },
+            }
+        });
+        Shape::Dims(dims.collect())
+    }
+
+    /// Keeps names of dimensions that are no dimension coordinates.
+    fn note_names(&self, node: &ZarrNode, shape: &Shape, storage: &mut Storage) -> Result<()> {
+        let names = match (&node.metadata, self.raw) {
+            (Metadata::V3(v3::NodeMetadata::Array(array)), true) => array.dimension_names.clone(),
+            // As the attribute that it is.
+            (_, true) => None,
+            _ => dimensions::names(node),
+        };
+        let Some(names) = names else { return Ok(()) };
+        let is_said = |(name, dimension): (&Option<String>, &Dimension)| {
+            name.is_none() || dimension.coordinate.is_some()
+        };
+        if !names.iter().zip(shape.dims()).all(is_said) {
+            let name = |name: &Option<String>| name.clone().map_or(Directive::Null, Directive::Text);
+            let names = Directive::List(names.iter().map(name).collect());
+            storage.native_mut("zarr")?.push(("dimension_names".to_owned(), names));
+        }
+        Ok(())
+    }
+
+    fn attributes(&self, node: &ZarrNode) -> Attributes {
+        let hides_names = || match &node.metadata {
+            Metadata::V3(v3::NodeMetadata::Array(array)) if array.dimension_names.is_some() => {
+                dimensions::of_attribute(node) == array.dimension_names
+            }
+            _ => dimensions::of_attribute(node).is_some(),
+        };
+        let mut attributes = Attributes::new();
+        for (name, json) in node.attributes().into_iter().flat_map(|members| members.iter()) {
+            let hidden = match name {
+                dimensions::ATTRIBUTE => hides_names(),
+                name::RECORD => matches!(json, Json::Object(_)),
+                name => nczarr::is_bookkeeping(name, json),
+            };
+            if self.raw {
+                put(&mut attributes, name, json);
+            } else if !hidden {
+                match node.attributes().and_then(|all| nczarr::attribute(all, name, json)) {
+                    Some(typed) => {
+                        attributes.insert(name.to_owned(), Ok(typed));
+                    }
+                    None => put(&mut attributes, name, json),
+                }
+            }
+        }
+        attributes
+    }
+
+    pub(super) fn unreadable(&self, key: &Key, error: &Error) -> Unreadable {
+        let remains = self.hierarchy.remains(key);
+        let kind =
+            remains.is_array.map(|is_array| if is_array { NodeKind::Ndarray } else { NodeKind::Group });
+        let mut attributes = Attributes::new();
+        for (name, json) in remains.attributes.iter().flat_map(|members| members.iter()) {
+            put(&mut attributes, name, json);
+        }
+        Unreadable { attributes, ..Unreadable::new(kind, error) }
+    }
+}
+
+fn put(attributes: &mut Attributes, name: &str, json: &Json) {
+    let attribute = attribute::attribute(json).map_err(|error| Unreadable::new(None, &error));
+    attributes.insert(name.to_owned(), attribute);
+}
+
+pub(super) fn datatype_of(
+    node: &ZarrNode,
+) -> Result<(hyperslab_model::Datatype, hyperslab_model::ElementStorage)> {
+    match &node.metadata {
+        Metadata::V3(v3::NodeMetadata::Array(array)) => {
+            datatype::datatype(&array.data_type, array.byte_order)
+        }
+        Metadata::V2Array { array, .. } => datatype::datatype(&array.dtype.data_type, array.dtype.byte_order),
+        _ => Err(Error::invalid("a group has no type")),
+    }
+}
+
+/// How an array is stored; nothing for a group.
+fn array_storage(node: &ZarrNode) -> Result<Option<Storage>> {
+    match &node.metadata {
+        Metadata::V3(v3::NodeMetadata::Array(array)) => storage::of_v3(array).map(Some),
+        Metadata::V2Array { array, .. } => storage::of_v2(array).map(Some),
+        _ => Ok(None),
+    }
+}

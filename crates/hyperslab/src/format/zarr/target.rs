@@ -1,0 +1,303 @@
+//! Zarr stores being written, in directories and zip files.
+
+mod array;
+mod attributes;
+mod planned;
+
+use super::record;
+use crate::target::{ArrayTarget, Facts, Fate, Loss, Losses, Lowered, Target, TargetFormat, TargetOptions};
+use array::ZarrArrayTarget;
+use hyperslab_core::{Error, Limits, Result};
+use hyperslab_model::{Link, Node, NodePath};
+use hyperslab_zarr::json::{Json, Object};
+use hyperslab_zarr::name::{self, RECORD};
+use hyperslab_zarr::store::{DirectoryWriter, Durability, Key, WritableStore, ZipWriter};
+use hyperslab_zarr::write::{ArrayWriter, HierarchyWriter, Version};
+use planned::Planned;
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// One version of Zarr as a target.
+pub(crate) struct ZarrFormat {
+    name: &'static str,
+    version: Version,
+}
+
+/// Version 3.
+pub(crate) static ZARR3: ZarrFormat = ZarrFormat { name: "zarr3", version: Version::V3 };
+/// Version 2.
+pub(crate) static ZARR2: ZarrFormat = ZarrFormat { name: "zarr2", version: Version::V2 };
+
+impl TargetFormat for ZarrFormat {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn aliases(&self) -> &'static [&'static str] {
+        if self.version == Version::V3 { &["zarr"] } else { &[] }
+    }
+
+    fn suffixes(&self) -> &'static [&'static str] {
+        if self.version == Version::V3 { &[".zarr", ".zarr.zip"] } else { &[] }
+    }
+
+    fn is_directory(&self, path: &Path) -> bool {
+        !is_zip(path)
+    }
+
+    fn options(&self) -> &'static [(&'static str, &'static str)] {
+        OPTIONS
+    }
+
+    fn lowerings(&self) -> &'static [&'static Lowered] {
+        LOWERINGS
+    }
+
+    fn plan(
+        &self,
+        path: &NodePath,
+        node: &Node,
+        facts: Facts,
+        options: &TargetOptions,
+        losses: &mut dyn Losses,
+    ) -> Result<()> {
+        let place = || path.to_string();
+        let is_node = matches!(node, Node::Group(_)) || is_array(node);
+        if is_node && !path.is_root() && name::forbids(path.name()).is_some() {
+            losses.note(&NAME, place(), None);
+        }
+        match node {
+            Node::Group(group) => {
+                attributes::of_group(path, group, losses)?;
+            }
+            Node::Ndarray(_) | Node::DimCoord(_) if is_array(node) => {
+                Planned::new(path, node, self.version, facts, options, losses)?;
+            }
+            Node::DimCoord(dimcoord) => {
+                if !dimcoord.size.is_fixed() {
+                    losses.note(&UNLIMITED, place(), None);
+                }
+            }
+            Node::Datatype(_) => losses.note(&DATATYPE, place(), None),
+            Node::Link(link) => match link {
+                Link::Hard(target) => {
+                    losses.note(&HARD_LINK, place(), Some(format!("second path of {target}")))
+                }
+                Link::Soft(target) => {
+                    losses.note(&SOFT_LINK, place(), Some(format!("soft link to {target}")))
+                }
+                Link::External { file, path: there } => {
+                    losses.note(&EXTERNAL_LINK, place(), Some(format!("external link to {file}:{there}")));
+                }
+                Link::User { class, .. } => {
+                    losses.note(&USER_LINK, place(), Some(format!("link of class {class}")));
+                }
+            },
+            Node::Ndarray(_) | Node::Unreadable(_) => {}
+        }
+        Ok(())
+    }
+
+    fn create(&self, path: &Path, is_directory: bool, options: &TargetOptions) -> Result<Box<dyn Target>> {
+        let durability = Durability::Process;
+        let store: Arc<dyn WritableStore> = if is_directory {
+            let directory = DirectoryWriter::open(path, durability)?;
+            // Of a run that was interrupted.
+            directory.remove_unfinished()?;
+            Arc::new(directory)
+        } else {
+            // What we have written ourselves is no file that we mistrust.
+            let limits = Limits { allocation: u64::MAX, ..Limits::default() };
+            Arc::new(ZipWriter::go_on(path, durability, &limits)?)
+        };
+        Ok(Box::new(ZarrTarget {
+            version: self.version,
+            options: options.clone(),
+            hierarchy: HierarchyWriter::new(store, self.version, Object::new())?,
+            state: Mutex::default(),
+        }))
+    }
+}
+
+/// Whether a path is that of a zip file.
+fn is_zip(path: &Path) -> bool {
+    path.extension().is_some_and(|suffix| suffix.eq_ignore_ascii_case("zip"))
+}
+
+struct ZarrTarget {
+    version: Version,
+    options: TargetOptions,
+    hierarchy: HierarchyWriter,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    /// Where groups lie in the store.
+    groups: FxHashMap<NodePath, Key>,
+    /// Members of groups that are no nodes, until the store is finished.
+    members: FxHashMap<NodePath, Vec<(String, Node)>>,
+    /// Dimensions that arrays of their own group name.
+    named: FxHashSet<NodePath>,
+    /// Whether the store is one array.
+    is_array: bool,
+}
+
+impl Target for ZarrTarget {
+    fn put(&self, path: &NodePath, node: &Node) -> Result<()> {
+        let parent = path.parent().unwrap_or_else(NodePath::root);
+        match node {
+            Node::Group(group) => {
+                let attributes = attributes::of_group(path, group, &mut Unheard)?;
+                let key = if path.is_root() {
+                    self.hierarchy.amend(&Key::root(), |own| *own = attributes)?;
+                    Key::root()
+                } else {
+                    self.hierarchy.group(&self.group(&parent)?, path.name(), attributes)?.path
+                };
+                self.state().groups.insert(path.clone(), key);
+            }
+            Node::Link(Link::External { .. } | Link::User { .. }) | Node::Unreadable(_) => {}
+            member => {
+                let member = (path.name().to_owned(), member.clone());
+                self.state().members.entry(parent).or_default().push(member);
+            }
+        }
+        Ok(())
+    }
+
+    fn array(&self, path: &NodePath, node: &Node, facts: Facts) -> Result<Box<dyn ArrayTarget + '_>> {
+        let Planned { definition, lowering, .. } =
+            Planned::new(path, node, self.version, facts, &self.options, &mut Unheard)?;
+        let parent = path.parent().unwrap_or_else(NodePath::root);
+        if let Node::Ndarray(array) = node {
+            let own = array.shape.dims().iter().filter_map(|dimension| dimension.coordinate.clone());
+            let own = own.filter(|of| of.parent().as_ref() == Some(&parent));
+            self.state().named.extend(own);
+        }
+        let writer = match path.is_root() {
+            true => {
+                self.state().is_array = true;
+                let store = Arc::clone(self.hierarchy.store());
+                ArrayWriter::create(store, &Key::root(), self.version, &definition)?
+            }
+            false => self.hierarchy.array(&self.group(&parent)?, path.name(), definition)?,
+        };
+        Ok(Box::new(ZarrArrayTarget::new(writer, lowering)))
+    }
+
+    fn finish(&self) -> Result<()> {
+        let State { groups, members, named, is_array } = std::mem::take(&mut *self.state());
+        if is_array {
+            return self.hierarchy.store().finish();
+        }
+        for (group, mut members) in members {
+            // Readers find these by the names in arrays.
+            members.retain(|(name, node)| match node {
+                Node::DimCoord(dimcoord) => {
+                    let is_plain = dimcoord.size.is_fixed() && dimcoord.attributes.is_empty();
+                    !(is_plain && named.contains(&group.child(name)))
+                }
+                _ => true,
+            });
+            if members.is_empty() {
+                continue;
+            }
+            let written = record::members_json(&members)?;
+            let key = groups.get(&group).ok_or_else(|| no_group(&group))?;
+            self.hierarchy.amend(key, |attributes| keep(attributes, written))?;
+        }
+        self.hierarchy.finish(self.options.has("zarr.consolidated"))
+    }
+}
+
+impl ZarrTarget {
+    fn group(&self, path: &NodePath) -> Result<Key> {
+        self.state().groups.get(path).cloned().ok_or_else(|| no_group(path))
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Adds members to the record of a node.
+fn keep(attributes: &mut Object, members: Object) {
+    if members.is_empty() {
+        return;
+    }
+    let mut record = match attributes.get(RECORD) {
+        Some(Json::Object(record)) => record.clone(),
+        _ => Object::new(),
+    };
+    for (name, json) in members.iter() {
+        record.insert(name, json.clone());
+    }
+    attributes.insert(RECORD, Json::Object(record));
+}
+
+/// Whether a node has elements.
+fn is_array(node: &Node) -> bool {
+    match node {
+        Node::Ndarray(_) => true,
+        Node::DimCoord(dimcoord) => dimcoord.datatype.is_some(),
+        _ => false,
+    }
+}
+
+fn no_group(path: &NodePath) -> Error {
+    Error::invalid(format!("a member of {path}, which was not given before"))
+}
+
+/// What was said while it was planned need not be said again.
+struct Unheard;
+
+impl Losses for Unheard {
+    fn note(&mut self, _: &'static Lowered, _: String, _: Option<String>) {}
+}
+
+const OPTIONS: &[(&str, &str)] = &[
+    ("struct", "registered, seed (the draft of 2022) or legacy (structured, for old readers)"),
+    ("consolidated", "copies of all documents at the root, so that readers open the store at once"),
+];
+
+macro_rules! lowerings {
+    ($($(#[$doc:meta])* $name:ident: $what:literal => $becomes:literal, $fate:expr;)*) => {
+        $($(#[$doc])* static $name: Lowered = Lowered { what: $what, becomes: $becomes, fate: $fate };)*
+        /// Everything that Zarr does not hold as it is, in the order of the documentation.
+        static LOWERINGS: &[&Lowered] = &[$(&$name),*];
+    };
+}
+
+lowerings! {
+    ENUM: "enumeration" => "integers", Fate::Restored;
+    ARRAY_TYPE: "array type" => "further dimensions", Fate::Restored;
+    SEQUENCE: "sequences of any length" => "bytes of any length", Fate::Restored;
+    REFERENCES: "references" => "strings of paths", Fate::Restored;
+    NESTED: "elements with parts of any length" => "strings of JSON", Fate::Restored;
+    NOT_UNICODE: "strings that are not UTF-8" => "bytes of any length", Fate::Restored;
+    SPACES: "texts padded by spaces, within elements or behind zeros" => "texts with their spaces", Fate::Restored;
+    OTHER_TYPE: "type that Zarr lacks" => "a type of the same bytes", Fate::Restored;
+    NAMED_TYPE: "committed datatype" => "the type in each array", Fate::Restored;
+    DATATYPE: "datatype as an object" => "a record in its group", Fate::Restored;
+    NULL_SPACE: "null dataspace" => "an array of no elements", Fate::Restored;
+    UNLIMITED: "dimension that can grow" => "its current size", Fate::Restored;
+    OUTER_DIMENSION: "dimension of a group above" => "its name", Fate::Restored;
+    UNNAMED: "dimension without a name" => "a name of its own", Fate::Restored;
+    ATTRIBUTE_TYPE: "type of an attribute" => "JSON", Fate::Restored;
+    ATTRIBUTE_NAME: "attribute with a name that readers use" => "a record", Fate::Restored;
+    NAME: "name that Zarr forbids" => "an encoded name", Fate::Restored;
+    HARD_LINK: "second path" => "a record in its group", Fate::Restored;
+    SOFT_LINK: "soft link" => "a record in its group", Fate::Restored;
+    EXTERNAL_LINK: "external link" => "nothing", Fate::Lost(Loss::Links);
+    USER_LINK: "user-defined link" => "nothing", Fate::Lost(Loss::Links);
+    BYTE_ORDER: "mixed byte orders" => "little-endian", Fate::Changed;
+    PADDING: "padded text" => "text that ends in zeros", Fate::Changed;
+    LAYOUT: "elements outside of chunks" => "chunks", Fate::Changed;
+    FILTERS: "filters that Zarr lacks" => "Zstandard", Fate::Changed;
+    SHARDS: "shards" => "the chunks in them", Fate::Changed;
+    ORDER: "dimensions stored in another order" => "row-major chunks", Fate::Changed;
+    UNDEFINED_FILL: "undefined fill value" => "zeros", Fate::Changed;
+    UNREADABLE_ATTRIBUTE: "attribute that cannot be read" => "nothing", Fate::Lost(Loss::Unreadable);
+}

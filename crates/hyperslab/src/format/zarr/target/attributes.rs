@@ -1,0 +1,184 @@
+//! Attributes as JSON that readers see, and what of them a record keeps.
+
+use super::{ATTRIBUTE_NAME, ATTRIBUTE_TYPE, UNREADABLE_ATTRIBUTE, keep};
+use crate::format::zarr::{attribute, dimensions, lowering, nczarr, record};
+use crate::target::Losses;
+use hyperslab_core::{Limits, Result};
+use hyperslab_model::{Attribute, Attributes, Datatype, Element, Elements, Float, Group, NodePath};
+use hyperslab_zarr::data_type::{DataType, base64};
+use hyperslab_zarr::json::{Json, Object};
+use hyperslab_zarr::name::RECORD;
+use std::sync::Arc;
+
+/// The attributes of a group.
+///
+/// # Errors
+/// If an attribute cannot be said.
+pub(super) fn of_group(path: &NodePath, group: &Group, losses: &mut dyn Losses) -> Result<Object> {
+    visible(path, &group.attributes, None, losses)
+}
+
+/// The attributes of a node, record included. `of` is the type of an array in version 3.
+///
+/// # Errors
+/// If an attribute cannot be said.
+pub(super) fn visible(
+    path: &NodePath,
+    attributes: &Attributes,
+    of: Option<&DataType>,
+    losses: &mut dyn Losses,
+) -> Result<Object> {
+    let mut out = Object::new();
+    let (mut types, mut kept) = (Object::new(), Object::new());
+    let mut readable = Attributes::new();
+    for (name, attribute) in attributes {
+        match attribute {
+            Ok(attribute) => {
+                let datatype = Arc::new(record::unnamed(&attribute.datatype));
+                readable.insert(name.clone(), Ok(Attribute { datatype, ..attribute.clone() }));
+            }
+            Err(why) => {
+                losses.note(&UNREADABLE_ATTRIBUTE, format!("{path}@{name}"), Some(why.reason.clone()));
+            }
+        }
+    }
+    let said = record::attributes_json(readable.clone())?;
+    for (name, attribute) in &readable {
+        let (Ok(attribute), Some(Json::Object(said))) = (attribute, said.get(name)) else { continue };
+        let place = || format!("{path}@{name}");
+        if is_reserved(name) {
+            losses.note(&ATTRIBUTE_NAME, place(), None);
+            kept.insert(name, Json::Object(said.clone()));
+            continue;
+        }
+        let json = match said.get("value") {
+            _ if lowering::is_json(&attribute.native) => of_json(attribute),
+            Some(value) => value.clone(),
+            None => Json::Null,
+        };
+        let coded = match of {
+            Some(of) if name == "_FillValue" => match fill_value(of, attribute, &json) {
+                Some(coded) => coded,
+                None => {
+                    losses.note(&ATTRIBUTE_NAME, place(), None);
+                    kept.insert(name, Json::Object(said.clone()));
+                    continue;
+                }
+            },
+            _ => None,
+        };
+        let told = coded.is_none() && reads_as(&json, attribute);
+        if told {
+            out.insert(name, json);
+            continue;
+        }
+        let kind = coded.is_none().then(|| numpy(&attribute.datatype)).flatten();
+        let by_type = kind
+            .filter(|kind| attribute::plain_numbers(&json, kind).is_some_and(|read| same(&read, attribute)));
+        losses.note(&ATTRIBUTE_TYPE, place(), Some(format!("attributes of type {}", attribute.datatype)));
+        match by_type {
+            Some(kind) => {
+                types.insert(name, format!("<{kind}").as_str().into());
+            }
+            None => {
+                let mut said = said.clone();
+                if coded.is_none() {
+                    said = said.iter().filter(|(key, _)| *key != "value").map(owned).collect();
+                }
+                kept.insert(name, Json::Object(said));
+            }
+        }
+        out.insert(name, coded.unwrap_or(json));
+    }
+    if !types.is_empty() {
+        let types = Object::from_iter([("types".to_owned(), Json::Object(types))]);
+        out.insert(nczarr::ATTRIBUTES, Json::Object(types));
+    }
+    if !kept.is_empty() {
+        keep(&mut out, Object::from_iter([("attributes".to_owned(), Json::Object(kept))]));
+    }
+    Ok(out)
+}
+
+fn owned((name, json): (&str, &Json)) -> (String, Json) {
+    (name.to_owned(), json.clone())
+}
+
+/// Whether readers take an attribute of this name for something else.
+fn is_reserved(name: &str) -> bool {
+    name == RECORD
+        || name == dimensions::ATTRIBUTE
+        || name == "_NCProperties"
+        || name.to_ascii_lowercase().starts_with("_nczarr_")
+}
+
+/// The JSON that an attribute of Zarr's is the text of.
+fn of_json(attribute: &Attribute) -> Json {
+    let mut elements = Elements::new(&attribute.datatype, &attribute.value);
+    let text = match elements.next().map(|element| element.get()) {
+        Some(Element::Text(text)) => text,
+        _ => &[],
+    };
+    Json::parse("attribute", text, &Limits::default())
+        .unwrap_or_else(|_| String::from_utf8_lossy(text).as_ref().into())
+}
+
+/// Whether JSON is read as this attribute without more being known.
+fn reads_as(json: &Json, attribute: &Attribute) -> bool {
+    attribute::attribute(json).is_ok_and(|read| {
+        same(&read, attribute) && read.native.is_empty() != lowering::is_json(&attribute.native)
+    })
+}
+
+fn same(read: &Attribute, attribute: &Attribute) -> bool {
+    let elements = |of: &Attribute| Elements::new(&of.datatype, &of.value).len();
+    read.shape == attribute.shape
+        && read.datatype.same_content(&attribute.datatype)
+        && elements(read) == elements(attribute)
+        && Elements::new(&read.datatype, &read.value)
+            .zip(Elements::new(&attribute.datatype, &attribute.value))
+            .all(|(one, other)| one.same(other))
+}
+
+/// NumPy's word for the type of numbers.
+fn numpy(datatype: &Datatype) -> Option<&'static str> {
+    Some(match datatype {
+        Datatype::Int { bits: 8, signed: true } => "i1",
+        Datatype::Int { bits: 8, signed: false } => "u1",
+        Datatype::Int { bits: 16, signed: true } => "i2",
+        Datatype::Int { bits: 16, signed: false } => "u2",
+        Datatype::Int { bits: 32, signed: true } => "i4",
+        Datatype::Int { bits: 32, signed: false } => "u4",
+        Datatype::Int { bits: 64, signed: true } => "i8",
+        Datatype::Int { bits: 64, signed: false } => "u8",
+        Datatype::Float(Float::Single) => "f4",
+        Datatype::Float(Float::Double) => "f8",
+        _ => return None,
+    })
+}
+
+/// The attribute `_FillValue` as xarray reads it in version 3, by the type of the array: floating-point numbers by the
+/// bytes of a double in base64. The inner is none where it stands as other attributes do, the outer where xarray
+/// would not open the store because of it.
+fn fill_value(of: &DataType, attribute: &Attribute, json: &Json) -> Option<Option<Json>> {
+    let coded = |value: f64| Json::from(base64::encode(&value.to_le_bytes()).as_str());
+    let number = |element: Element<'_>| match element {
+        Element::Float(value) => Some(value),
+        Element::Int(value) => value.to_string().parse().ok(),
+        _ => None,
+    };
+    let mut elements = Elements::new(&attribute.datatype, &attribute.value);
+    let (first, is_one) = (elements.next()?.get(), elements.next().is_none());
+    match of {
+        _ if !is_one => None,
+        DataType::Float(_) => number(first).map(|value| Some(coded(value))),
+        DataType::Complex(_) => {
+            let Element::Complex(parts) = first else { return None };
+            let [re, im] = *parts;
+            Some(Some(Json::Array(vec![coded(number(re)?), coded(number(im)?)])))
+        }
+        DataType::Integer { .. } => matches!(json, Json::Number(_)).then_some(None),
+        DataType::Bool => matches!(json, Json::Bool(_)).then_some(None),
+        _ => None,
+    }
+}

@@ -1,0 +1,399 @@
+//! What an array of the model is in Zarr: its definition, how elements are lowered, what is kept in a record.
+
+use super::{
+    ARRAY_TYPE, BYTE_ORDER, ENUM, FILTERS, LAYOUT, NAMED_TYPE, NESTED, NOT_UNICODE, NULL_SPACE, ORDER,
+    OTHER_TYPE, OUTER_DIMENSION, PADDING, REFERENCES, SEQUENCE, SHARDS, SPACES, UNDEFINED_FILL, UNLIMITED,
+    UNNAMED, attributes, keep,
+};
+use crate::format::zarr::datatype::datatype as stored_datatype;
+use crate::format::zarr::lowering::Lowering;
+use crate::format::zarr::{filter, record};
+use crate::target::{Facts, Losses, TargetOptions};
+use hyperslab_core::rows::Heap;
+use hyperslab_core::{Error, Limits, Result};
+use hyperslab_model::{
+    Attributes, ByteOrder, Datatype, Dimension, Directive, ElementStorage, Extent, Fill, Layout, Node,
+    NodePath, Order, Shape, Storage, Text, Values,
+};
+use hyperslab_zarr::Array;
+use hyperslab_zarr::data_type::{self as zarr, DataType, StructForm};
+use hyperslab_zarr::hierarchy::{self as zarr_hierarchy, Metadata};
+use hyperslab_zarr::json::{Json, Object};
+use hyperslab_zarr::store::Key;
+use hyperslab_zarr::write::{ArrayDefinition, Version, WrittenCodec};
+use std::sync::Arc;
+
+/// An array ready to be begun.
+pub(super) struct Planned {
+    pub(super) definition: ArrayDefinition,
+    pub(super) lowering: Lowering,
+}
+
+/// What a node says of its elements.
+struct Described<'n> {
+    path: &'n NodePath,
+    shape: Shape,
+    datatype: &'n Arc<Datatype>,
+    storage: &'n Storage,
+    attributes: &'n Attributes,
+    is_dimcoord: bool,
+}
+
+impl Planned {
+    /// Plans an array or a dimension coordinate, and notes what of it Zarr does not hold as it is.
+    ///
+    /// # Errors
+    /// If there is no such array in Zarr.
+    pub(super) fn new(
+        path: &NodePath,
+        node: &Node,
+        version: Version,
+        facts: Facts,
+        options: &TargetOptions,
+        losses: &mut dyn Losses,
+    ) -> Result<Planned> {
+        let of = Described::new(path, node)?;
+        let lowering = Lowering::new(of.datatype, version, facts)?;
+        let mut record = Object::new();
+        of.record_type(&lowering, facts, &mut record, losses)?;
+        let (shape, names) = of.record_shape(&mut record, losses);
+        // xarray opens no group of version 2 in which an array has no such list.
+        let is_scalar = shape.is_empty() && lowering.trailing.is_empty() && version == Version::V2;
+        let names = names.or_else(|| is_scalar.then(Vec::new));
+        let names = names.map(|names| {
+            let trailing = lowering.trailing.iter().map(|_| None);
+            of.all_named(names.into_iter().chain(trailing).collect(), version, &mut record, losses)
+        });
+        let coded = (version == Version::V3).then_some(&lowering.data_type);
+        let mut attributes = attributes::visible(path, of.attributes, coded, losses)?;
+        keep(&mut attributes, record);
+
+        let inner = |shape: &[u64]| -> Vec<u64> {
+            let within = shape.iter().map(|size| (*size).max(1));
+            within.chain(lowering.trailing.iter().copied()).collect()
+        };
+        let stored_shape: Vec<u64> = shape.iter().copied().chain(lowering.trailing.iter().copied()).collect();
+        let mut definition = ArrayDefinition::new(stored_shape, lowering.data_type.clone());
+        definition = definition.attributes(attributes).struct_form(struct_form(options)?);
+        definition = match (&of.storage.chunk, shape.len()) {
+            (Some(chunk), rank) if chunk.len() == rank => definition.chunks(inner(chunk)),
+            _ if of.is_chunked() => definition,
+            (_, _) => definition.chunks(inner(&shape)),
+        };
+        match &of.storage.shard {
+            Some(_) if version == Version::V2 => losses.note(&SHARDS, path.to_string(), None),
+            Some(shard) => definition = definition.shards(inner(shard)),
+            None => {}
+        }
+        if matches!(
+            of.storage.layout,
+            Some(Layout::Compact | Layout::Contiguous | Layout::External | Layout::Virtual)
+        ) {
+            losses.note(&LAYOUT, path.to_string(), None);
+        }
+        if let Some(names) = names.filter(|names| version == Version::V2 || !names.is_empty()) {
+            definition = definition.dimension_names(names);
+        }
+        definition = definition.byte_order(of.byte_order(losses));
+        definition = definition.codecs(of.codecs(&lowering, losses));
+        if let Some(order) = of.transpose() {
+            let last = order.len()..order.len() + lowering.trailing.len();
+            let order: Vec<usize> = order.into_iter().chain(last).collect();
+            match version == Version::V3 || order.iter().rev().is_sorted() {
+                true => definition = definition.transpose(order),
+                false => losses.note(&ORDER, path.to_string(), None),
+            }
+        }
+        definition = match &of.storage.fill {
+            // What xarray takes for a missing value in version 2, whether an attribute says that it is one or not.
+            _ if version == Version::V2 && facts.is_whole && !of.attributes.contains_key("_FillValue") => {
+                definition.undefined_fill()
+            }
+            Fill::Default => definition,
+            Fill::Undefined if version == Version::V2 => definition.undefined_fill(),
+            Fill::Undefined => {
+                losses.note(&UNDEFINED_FILL, path.to_string(), None);
+                definition
+            }
+            Fill::Value(value) => match fill_row(&lowering, value)? {
+                Some(row) => definition.fill(row),
+                None => definition,
+            },
+        };
+        // Refused here, what cannot be written is known before anything is.
+        let metadata = definition.documents(version)?.metadata;
+        let limits = Limits::of_any_size();
+        if let Err(error) = Array::new(&zarr_node(metadata), &limits) {
+            losses.note(&FILTERS, path.to_string(), Some(error.detail().to_owned()));
+            definition = definition.codecs(vec![usual()]);
+        }
+        Ok(Planned { definition, lowering })
+    }
+}
+
+impl<'n> Described<'n> {
+    fn new(path: &'n NodePath, node: &'n Node) -> Result<Self> {
+        let no_type = || Error::invalid("an array without a type");
+        Ok(match node {
+            Node::Ndarray(array) => Described {
+                path,
+                shape: array.shape.clone(),
+                datatype: array.datatype.as_ref().ok_or_else(no_type)?,
+                storage: &array.storage,
+                attributes: &array.attributes,
+                is_dimcoord: false,
+            },
+            Node::DimCoord(dimcoord) => Described {
+                path,
+                shape: Shape::Dims(vec![Dimension { extent: dimcoord.size, coordinate: Some(path.clone()) }]),
+                datatype: dimcoord.datatype.as_ref().ok_or_else(no_type)?,
+                storage: &dimcoord.storage,
+                attributes: &dimcoord.attributes,
+                is_dimcoord: true,
+            },
+            _ => return Err(Error::invalid("is no array")),
+        })
+    }
+
+    fn place(&self) -> String {
+        self.path.to_string()
+    }
+
+    fn record_type(
+        &self,
+        lowering: &Lowering,
+        facts: Facts,
+        record: &mut Object,
+        losses: &mut dyn Losses,
+    ) -> Result<()> {
+        let datatype = self.datatype.resolved();
+        let (seen, _) = stored_datatype(&lowering.data_type, None)?;
+        let has_tag = matches!(datatype, Datatype::Opaque { tag, .. } if !tag.is_empty());
+        let is_told =
+            lowering.trailing.is_empty() && seen.same_content(datatype) && !has_tag && facts.can_pad;
+        let named = match &**self.datatype {
+            Datatype::Named(path, _) => Some(path),
+            _ => None,
+        };
+        if is_told && named.is_none() {
+            if lowering.pads() {
+                losses.note(&PADDING, self.place(), None);
+            }
+            return Ok(());
+        }
+        record.insert("type", record::datatype_json(lowering.padded().resolved())?);
+        if let Some(path) = named {
+            record.insert("named", path.as_str().into());
+            losses.note(&NAMED_TYPE, self.place(), Some(format!("committed datatype {path}")));
+        }
+        if is_told {
+            return Ok(());
+        }
+        let lowered = match datatype {
+            Datatype::Enum { .. } => &ENUM,
+            Datatype::String(Text::Variable) if !facts.is_unicode => &NOT_UNICODE,
+            Datatype::Vlen(base) if !base.has_slots() => &SEQUENCE,
+            Datatype::ObjRef | Datatype::RegRef | Datatype::Reference => &REFERENCES,
+            of if of.has_slots() => &NESTED,
+            Datatype::Array { .. } => &ARRAY_TYPE,
+            _ if !facts.can_pad => &SPACES,
+            _ => &OTHER_TYPE,
+        };
+        let detail = match lowered.what {
+            what if what == OTHER_TYPE.what => Some(format!("type {datatype}")),
+            _ => None,
+        };
+        losses.note(lowered, self.place(), detail);
+        Ok(())
+    }
+
+    /// The current extents, and the names of dimensions if any has one.
+    fn record_shape(
+        &self,
+        record: &mut Object,
+        losses: &mut dyn Losses,
+    ) -> (Vec<u64>, Option<Vec<Option<String>>>) {
+        let dims = match &self.shape {
+            Shape::Null => {
+                record.insert("shape", Json::Null);
+                losses.note(&NULL_SPACE, self.place(), None);
+                return (vec![0], None);
+            }
+            shape => shape.dims(),
+        };
+        if dims.iter().any(|dimension| !dimension.extent.is_fixed()) {
+            let maximum = |dimension: &Dimension| match dimension.extent {
+                Extent::Fixed(max) | Extent::Limited { max, .. } => max.into(),
+                Extent::Unlimited { .. } | Extent::Uncounted => Json::Null,
+            };
+            record.insert("maximum", Json::Array(dims.iter().map(maximum).collect()));
+            losses.note(&UNLIMITED, self.place(), None);
+        }
+        let parent = self.path.parent().unwrap_or_else(NodePath::root);
+        let is_own = |path: &NodePath| path.parent().as_ref() == Some(&parent);
+        let outer =
+            dims.iter().filter_map(|dimension| dimension.coordinate.as_ref()).find(|path| !is_own(path));
+        if let Some(outer) = outer {
+            record.insert("dimensions", self.dimension_paths());
+            losses.note(&OUTER_DIMENSION, self.place(), Some(format!("dimension {outer}")));
+        }
+        let name = |dimension: &Dimension| Some(dimension.coordinate.as_ref()?.name().to_owned());
+        let names: Vec<_> = dims.iter().map(name).collect();
+        let names = match names.iter().any(Option::is_some) || names.is_empty() {
+            true => Some(names),
+            false => self.native_names(dims.len()),
+        };
+        let owns = matches!(names.as_deref(), Some([Some(name)]) if name == self.path.name());
+        if owns != self.is_dimcoord && outer.is_none() {
+            record.insert("kind", if self.is_dimcoord { "dimcoord" } else { "ndarray" }.into());
+        }
+        let extents = dims.iter().map(|dimension| dimension.extent.current()).collect();
+        (extents, names)
+    }
+
+    /// Version 2 has names for all dimensions or for none: others are made up, and a record says which are not.
+    fn all_named(
+        &self,
+        names: Vec<Option<String>>,
+        version: Version,
+        record: &mut Object,
+        losses: &mut dyn Losses,
+    ) -> Vec<Option<String>> {
+        if version == Version::V3 || names.iter().all(Option::is_some) {
+            return names;
+        }
+        losses.note(&UNNAMED, self.place(), None);
+        record.insert("dimensions", self.dimension_paths());
+        let name = |(at, name): (usize, Option<String>)| name.or_else(|| Some(format!("dim_{at}")));
+        names.into_iter().enumerate().map(name).collect()
+    }
+
+    fn dimension_paths(&self) -> Json {
+        let path = |dimension: &Dimension| match &dimension.coordinate {
+            Some(path) => path.as_str().into(),
+            None => Json::Null,
+        };
+        Json::Array(self.shape.dims().iter().map(path).collect())
+    }
+
+    /// Names of dimensions that are no dimension coordinates, which Zarr alone has.
+    fn native_names(&self, rank: usize) -> Option<Vec<Option<String>>> {
+        let Directive::List(names) = self.native("dimension_names")? else { return None };
+        let name = |name: &Directive| match name {
+            Directive::Text(name) => Some(name.clone()),
+            _ => None,
+        };
+        Some(names.iter().map(name).collect::<Vec<_>>()).filter(|names| names.len() == rank)
+    }
+
+    /// The order of dimensions in which chunks are stored, if it is another.
+    fn transpose(&self) -> Option<Vec<usize>> {
+        let rank = self.shape.dims().len();
+        if self.storage.order == Some(Order::ColumnMajor) {
+            return Some((0..rank).rev().collect());
+        }
+        let filter = self.storage.filters.iter().find(|filter| filter.name == TRANSPOSE)?;
+        let (_, Directive::List(order)) = filter.parameters.first()? else { return None };
+        let place = |place: &Directive| match place {
+            Directive::Int(place) => usize::try_from(*place).ok(),
+            _ => None,
+        };
+        order.iter().map(place).collect::<Option<Vec<_>>>().filter(|order| order.len() == rank)
+    }
+
+    fn native(&self, key: &str) -> Option<&Directive> {
+        let (_, directives) = self.storage.native.iter().find(|(format, _)| *format == "zarr")?;
+        directives.iter().find(|(name, _)| name == key).map(|(_, value)| value)
+    }
+
+    /// Whether it is cut into chunks wherever it says so or not: what is small is one chunk.
+    fn is_chunked(&self) -> bool {
+        self.storage.chunk.is_none() && self.shape.current().is_some_and(|shape| !shape.is_empty())
+    }
+
+    fn byte_order(&self, losses: &mut dyn Losses) -> zarr::ByteOrder {
+        let mut orders = Vec::new();
+        push_orders(&self.storage.element, &mut orders);
+        match (orders.contains(&ByteOrder::Big), orders.iter().any(|order| *order != ByteOrder::Big)) {
+            (true, false) => zarr::ByteOrder::Big,
+            (big, _) => {
+                if big || orders.contains(&ByteOrder::Vax) {
+                    losses.note(&BYTE_ORDER, self.place(), None);
+                }
+                zarr::ByteOrder::Little
+            }
+        }
+    }
+
+    /// What chunks pass: the filters of the array, where Zarr has all of them.
+    fn codecs(&self, lowering: &Lowering, losses: &mut dyn Losses) -> Vec<WrittenCodec> {
+        let mut codecs = Vec::with_capacity(self.storage.filters.len());
+        for of in self.storage.filters.iter().filter(|filter| filter.name != TRANSPOSE) {
+            match filter::written(of, &lowering.data_type) {
+                Ok(Some(codec)) => codecs.push(codec),
+                // One that does nothing to these elements.
+                Ok(None) => {}
+                Err(_) => {
+                    losses.note(&FILTERS, self.place(), Some(format!("filter {}", of.name)));
+                    return vec![usual()];
+                }
+            }
+        }
+        codecs
+    }
+}
+
+fn zarr_node(metadata: Metadata) -> zarr_hierarchy::Node {
+    zarr_hierarchy::Node { path: Key::root(), metadata }
+}
+
+/// What chunks pass instead of filters that Zarr does not have.
+fn usual() -> WrittenCodec {
+    hyperslab_codec::Zstd { level: 3, checksum: false }.into()
+}
+
+/// NDL's name of the filter that turns dimensions.
+const TRANSPOSE: &str = "transpose";
+
+/// The element where nothing is written, as definitions want it; none if it is of zeros.
+fn fill_row(lowering: &Lowering, value: &Values) -> Result<Option<Vec<u8>>> {
+    let (rows, heap) = lowering.lower(value)?;
+    let row = match lowering.data_type {
+        DataType::String | DataType::Bytes => content(&rows, &heap)?,
+        // A type that is an array has one fill value for all its elements.
+        _ if !lowering.trailing.is_empty() => {
+            let size = lowering.row_size();
+            let first = rows.get(..size).unwrap_or_default();
+            match rows.chunks_exact(size.max(1)).all(|row| row == first) {
+                true => first.to_vec(),
+                false => return Err(Error::unsupported("a fill value of elements that differ")),
+            }
+        }
+        _ => rows.to_vec(),
+    };
+    Ok(row.iter().any(|byte| *byte != 0).then_some(row))
+}
+
+fn content<R>(rows: &[u8], heap: &Heap<R>) -> Result<Vec<u8>> {
+    let slot = hyperslab_core::rows::Slot::get(rows).ok_or_else(|| Error::invalid("no fill value"))?;
+    let len = usize::try_from(slot.count).unwrap_or(usize::MAX);
+    heap.bytes(slot, len).map(<[u8]>::to_vec).ok_or_else(|| Error::invalid("a fill value that is not there"))
+}
+
+fn push_orders(of: &ElementStorage, orders: &mut Vec<ByteOrder>) {
+    orders.extend(of.endian);
+    for (_, member) in &of.members {
+        push_orders(member, orders);
+    }
+}
+
+fn struct_form(options: &TargetOptions) -> Result<StructForm> {
+    match options.value("zarr.struct") {
+        None | Some("registered") => Ok(StructForm::Registered),
+        Some("seed") => Ok(StructForm::Seed),
+        Some("legacy") => Ok(StructForm::Legacy),
+        Some(other) => {
+            Err(Error::invalid(format!("zarr.struct={other}, expected registered, seed or legacy")))
+        }
+    }
+}

@@ -1,0 +1,245 @@
+//! What tells whether a source and the wishes are those of another run.
+
+use super::named;
+use hyperslab_core::{Error, Result};
+use serde_json::{Value, json};
+use std::fs::{self, Metadata};
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// What something is made from: sources as they were found, and everything else that decides what comes out.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Fingerprint {
+    sources: Vec<Seen>,
+    options: String,
+}
+
+impl Fingerprint {
+    /// Looks at sources, to be asked before any of them is read. `options` are all wishes that the result depends
+    /// on, in words that people can compare.
+    ///
+    /// # Errors
+    /// If one cannot be looked at.
+    pub fn of_sources(sources: &[PathBuf], options: impl Into<String>) -> Result<Fingerprint> {
+        let sources = sources.iter().map(|source| Seen::now(source)).collect::<Result<_>>()?;
+        Ok(Fingerprint { sources, options: options.into() })
+    }
+
+    /// The same for one.
+    ///
+    /// # Errors
+    /// If it cannot be looked at.
+    pub fn of_source(source: &Path, options: impl Into<String>) -> Result<Fingerprint> {
+        Fingerprint::of_sources(&[source.to_path_buf()], options)
+    }
+
+    /// Adds wishes to the others.
+    #[must_use]
+    pub fn and(mut self, options: &str) -> Fingerprint {
+        if !self.options.is_empty() && !options.is_empty() {
+            self.options.push(' ');
+        }
+        self.options.push_str(options);
+        self
+    }
+
+    /// The sources, as they were named.
+    pub(super) fn sources(&self) -> impl Iterator<Item = &Path> {
+        self.sources.iter().map(|source| source.named.as_path())
+    }
+
+    /// Looks again.
+    ///
+    /// # Errors
+    /// If a source is another one, or not there any more.
+    pub fn check_unchanged(&self) -> Result<()> {
+        for source in &self.sources {
+            let now = Seen::now(&source.named)?;
+            if now != *source {
+                let (shown, how) = (source.named.display(), source.difference(&now));
+                return Err(Error::invalid(format!(
+                    "the source {shown} was changed while it was read: {how}"
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    /// Refuses to go on from what was made from something else.
+    pub(super) fn check_same(&self, earlier: &Value) -> Result<()> {
+        let refuse = |what: String| {
+            let e = Error::invalid(format!("cannot go on from the interrupted run: {what}"));
+            Err(e.with_help("without --resume, all is made anew"))
+        };
+        if earlier["version"] != VERSION {
+            return refuse(format!("it was of version {}, this is {VERSION}", text(&earlier["version"])));
+        }
+        if earlier["options"] != self.options {
+            return refuse(format!("its options were {}, not {}", text(&earlier["options"]), self.options));
+        }
+        let sources: Vec<_> = earlier["sources"].as_array().into_iter().flatten().map(Seen::parse).collect();
+        if sources.len() != self.sources.len() {
+            return refuse(format!("it had {} sources, not {}", sources.len(), self.sources.len()));
+        }
+        for (earlier, now) in sources.iter().zip(&self.sources) {
+            let shown = now.path.display();
+            match earlier {
+                Some(earlier) if earlier.path.to_string_lossy() != now.path.to_string_lossy() => {
+                    return refuse(format!("its source was {}, not {shown}", earlier.path.display()));
+                }
+                Some(earlier) if earlier.summary != now.summary => {
+                    return refuse(format!(
+                        "the source {shown} was changed since: {}",
+                        earlier.difference(now)
+                    ));
+                }
+                Some(_) => {}
+                None => return refuse("it does not tell its sources".into()),
+            }
+        }
+        Ok(())
+    }
+
+    /// As a journal keeps it.
+    pub(super) fn emit(&self) -> Value {
+        let sources: Vec<_> = self.sources.iter().map(Seen::emit).collect();
+        json!({"version": VERSION, "options": self.options, "sources": sources})
+    }
+}
+
+/// A source as it was.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Seen {
+    named: PathBuf,
+    /// Without symbolic links.
+    path: PathBuf,
+    summary: Summary,
+}
+
+/// What changes if something is written. A file is one entry.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Summary {
+    entries: u64,
+    bytes: u64,
+    /// Nanoseconds since 1970 of the newest entry.
+    modified: i64,
+    /// Over names, sizes and times.
+    hash: String,
+}
+
+impl Seen {
+    fn now(source: &Path) -> Result<Seen> {
+        let path = source.canonicalize().map_err(|e| named(e, source))?;
+        Ok(Seen { named: source.to_path_buf(), summary: Summary::of(&path)?, path })
+    }
+
+    fn parse(value: &Value) -> Option<Seen> {
+        let summary = Summary {
+            entries: value["entries"].as_u64()?,
+            bytes: value["bytes"].as_u64()?,
+            modified: value["modified"].as_i64()?,
+            hash: value["hash"].as_str()?.to_owned(),
+        };
+        let path: PathBuf = value["path"].as_str()?.into();
+        Some(Seen { named: path.clone(), path, summary })
+    }
+
+    fn emit(&self) -> Value {
+        let Summary { entries, bytes, modified, hash } = &self.summary;
+        let path = self.path.to_string_lossy();
+        json!({"path": path, "entries": entries, "bytes": bytes, "modified": modified, "hash": hash})
+    }
+
+    fn difference(&self, now: &Seen) -> String {
+        if self.path != now.path {
+            return format!("it is {}, was {}", now.path.display(), self.path.display());
+        }
+        let (earlier, now) = (&self.summary, &now.summary);
+        if earlier.entries != now.entries {
+            format!("{} files and folders, were {}", now.entries, earlier.entries)
+        } else if earlier.bytes != now.bytes {
+            format!("{} bytes, were {}", now.bytes, earlier.bytes)
+        } else {
+            "it was written to".into()
+        }
+    }
+}
+
+impl Summary {
+    /// Looks at a file, or at a directory level by level.
+    ///
+    /// Time is spent on the first [`MOST_FILES`] files alone, which are the documents of a store and the chunks that
+    /// lie highest. Of all others what counts is when their folders were changed, as they are whenever a file in
+    /// them is made, removed or put in the place of another.
+    fn of(root: &Path) -> Result<Summary> {
+        let mut summary = Summary::default();
+        let mut hasher = blake3::Hasher::new();
+        let found = fs::metadata(root).map_err(|e| named(e, root))?;
+        summary.add(&mut hasher, "", &found);
+        let mut level = if found.is_dir() { vec![root.to_path_buf()] } else { Vec::new() };
+        let mut files = 0_u64;
+        while !level.is_empty() {
+            let mut below = Vec::new();
+            for folder in level {
+                let mut entries =
+                    match fs::read_dir(&folder).and_then(Iterator::collect::<std::io::Result<Vec<_>>>) {
+                        // Gone since it was listed, which its own folder tells.
+                        Err(e) if e.kind() == std::io::ErrorKind::NotFound => continue,
+                        entries => entries.map_err(|e| named(e, &folder))?,
+                    };
+                entries.sort_by_key(fs::DirEntry::file_name);
+                for entry in entries {
+                    let path = entry.path();
+                    let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
+                    files += u64::from(!is_folder);
+                    let found = match is_folder || files <= MOST_FILES {
+                        // What a link leads to, if anything.
+                        true => fs::metadata(&path).ok(),
+                        false => None,
+                    };
+                    let name = path.strip_prefix(root).unwrap_or(&path).to_string_lossy().into_owned();
+                    match found {
+                        Some(found) => summary.add(&mut hasher, &name, &found),
+                        None => summary.entries += 1,
+                    }
+                    if is_folder {
+                        below.push(path);
+                    }
+                }
+            }
+            level = below;
+        }
+        summary.hash = hasher.finalize().to_hex().to_string();
+        Ok(summary)
+    }
+
+    fn add(&mut self, hasher: &mut blake3::Hasher, name: &str, found: &Metadata) {
+        // How large a folder is tells nothing that its time does not.
+        let bytes = if found.is_dir() { 0 } else { found.len() };
+        let modified = found.modified().map_or(0, nanoseconds);
+        self.entries += 1;
+        self.bytes = self.bytes.saturating_add(bytes);
+        self.modified = self.modified.max(modified);
+        hasher.update(&(name.len() as u64).to_le_bytes());
+        hasher.update(name.as_bytes());
+        hasher.update(&[u8::from(found.is_dir())]);
+        hasher.update(&bytes.to_le_bytes());
+        hasher.update(&modified.to_le_bytes());
+    }
+}
+
+fn nanoseconds(time: SystemTime) -> i64 {
+    let since = |time: SystemTime, other: SystemTime| time.duration_since(other).ok().map(|d| d.as_nanos());
+    match (since(time, UNIX_EPOCH), since(UNIX_EPOCH, time)) {
+        (Some(after), _) => i64::try_from(after).unwrap_or(i64::MAX),
+        (None, before) => before.and_then(|n| i64::try_from(n).ok()).map_or(i64::MIN, |n| -n),
+    }
+}
+
+fn text(value: &Value) -> &str {
+    value.as_str().unwrap_or("unknown")
+}
+
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+const MOST_FILES: u64 = 1 << 17;

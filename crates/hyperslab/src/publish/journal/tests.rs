@@ -1,0 +1,163 @@
+//! Whatever is left of a journal, nothing is believed finished that is not.
+
+use super::*;
+
+fn fingerprint() -> (tempfile::NamedTempFile, Fingerprint) {
+    let source = tempfile::NamedTempFile::new().unwrap();
+    let fingerprint = Fingerprint::of_source(source.path(), "").unwrap();
+    (source, fingerprint)
+}
+
+fn unit(array: &str, tiles: Range<u64>) -> Unit {
+    Unit { array: NodePath::root().child(array), tile: vec![8, 4], tiles }
+}
+
+#[test]
+fn a_journal_cut_at_any_byte_tells_the_lines_that_are_whole() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("journal");
+    let (_source, fingerprint) = fingerprint();
+    let journal = Journal::create(&path, &fingerprint).unwrap();
+    let names = ["a", "a b", "line\nbreak", "..", "å\"\\"];
+    let mut ends = Vec::new();
+    for (index, name) in names.iter().enumerate() {
+        journal.record(&unit(name, 0..4), index as u64).unwrap();
+        ends.push(fs::metadata(&path).unwrap().len());
+    }
+    let bytes = fs::read(&path).unwrap();
+    let header = bytes.iter().position(|byte| *byte == b'\n').unwrap() + 1;
+    for len in 0..=bytes.len() {
+        let found = Found::parse(&bytes[..len], system_start().as_deref());
+        assert_eq!(found.is_some(), len >= header, "{len}");
+        let Some(found) = found else { continue };
+        let whole = ends.iter().filter(|end| **end <= len as u64).count();
+        assert_eq!(found.units.len(), whole, "{len}");
+        // What goes on from it tells the same, and has a place for more.
+        let other = folder.path().join("other");
+        let journal = Journal::go_on(&other, found, &fingerprint).unwrap();
+        journal.record(&unit("more", 7..8), 1).unwrap();
+        let journal = Journal::go_on(&other, Journal::read(&other).unwrap().unwrap(), &fingerprint).unwrap();
+        for (index, name) in names.iter().enumerate() {
+            assert_eq!(journal.finished(&unit(name, 1..3)), index < whole);
+        }
+        assert!(journal.finished(&unit("more", 7..8)));
+    }
+}
+
+#[test]
+fn a_journal_with_any_byte_changed_tells_no_part_that_was_not_finished() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("journal");
+    let (_source, fingerprint) = fingerprint();
+    let journal = Journal::create(&path, &fingerprint).unwrap();
+    journal.record(&unit("a", 0..4), 10).unwrap();
+    journal.record(&unit("b", 4..6), 10).unwrap();
+    let bytes = fs::read(&path).unwrap();
+    for at in 0..bytes.len() {
+        for bit in 0..8 {
+            let mut bytes = bytes.clone();
+            bytes[at] ^= 1 << bit;
+            let Some(found) = Found::parse(&bytes, system_start().as_deref()) else { continue };
+            for done in found.units {
+                let told = (done.array.as_str(), done.tiles);
+                assert!([("/a", 0..4), ("/b", 4..6)].contains(&told), "{told:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn parts_that_touch_are_finished_together() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("journal");
+    let (_source, fingerprint) = fingerprint();
+    let journal = Journal::create(&path, &fingerprint).unwrap();
+    for tiles in [6..8, 0..2, 2..4, 1..3, 10..10] {
+        journal.record(&unit("a", tiles), 1).unwrap();
+    }
+    assert!(!journal.finished(&unit("a", 0..2)), "what is recorded now is known to who records it");
+    let journal = Journal::go_on(&path, Journal::read(&path).unwrap().unwrap(), &fingerprint).unwrap();
+    for (tiles, finished) in [
+        (0..4, true),
+        (3..4, true),
+        (3..5, false),
+        (4..6, false),
+        (5..7, false),
+        (6..8, true),
+        (9..11, false),
+    ] {
+        assert_eq!(journal.finished(&unit("a", tiles.clone())), finished, "{tiles:?}");
+    }
+    assert!(!journal.finished(&unit("b", 0..1)));
+    assert!(!journal.finished(&Unit { tile: vec![4, 8], ..unit("a", 0..1) }), "other tiles lie elsewhere");
+}
+
+#[test]
+fn an_array_that_is_given_up_has_nothing_finished() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("journal");
+    let (_source, fingerprint) = fingerprint();
+    let journal = Journal::create(&path, &fingerprint).unwrap();
+    journal.record(&unit("a", 0..2), 1).unwrap();
+    journal.record(&unit("b", 0..2), 1).unwrap();
+    journal.forget(&unit("a", 0..2).array).unwrap();
+    journal.record(&unit("a", 4..5), 1).unwrap();
+    for _ in 0..2 {
+        let journal = Journal::go_on(&path, Journal::read(&path).unwrap().unwrap(), &fingerprint).unwrap();
+        let finished =
+            [("a", 0..2), ("a", 4..5), ("b", 0..2)].map(|(name, tiles)| journal.finished(&unit(name, tiles)));
+        assert_eq!(finished, [false, true, true]);
+    }
+}
+
+#[test]
+fn after_a_new_start_of_the_system_only_what_was_synced_counts() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("journal");
+    let (_source, fingerprint) = fingerprint();
+    let journal = Journal::create(&path, &fingerprint).unwrap();
+    journal.record(&unit("a", 0..1), 1).unwrap();
+    // As if the last time was long ago.
+    let synced = Instant::now().checked_sub(BETWEEN_SYNCS);
+    let Some(synced) = synced else { return println!("not tried: the clock began just now") };
+    journal.state().synced = synced;
+    journal.record(&unit("a", 1..2), 1).unwrap();
+    journal.record(&unit("a", 2..3), 1).unwrap();
+    let bytes = fs::read(&path).unwrap();
+    let can_sync = rename::sync_file_system(&path).is_some();
+    assert_eq!(String::from_utf8_lossy(&bytes).matches("\"safe\"").count(), 1 + usize::from(can_sync));
+
+    let same = Found::parse(&bytes, system_start().as_deref()).unwrap();
+    assert_eq!((same.units.len(), same.is_cut), (3, false));
+    let other = Found::parse(&bytes, Some("another")).unwrap();
+    assert_eq!((other.units.len(), other.is_cut), (if can_sync { 2 } else { 0 }, true));
+
+    // It is told on, and no line becomes safer than it was.
+    drop(Journal::go_on(&path, same, &fingerprint).unwrap());
+    let bytes = fs::read(&path).unwrap();
+    let other = Found::parse(&bytes, Some("another")).unwrap();
+    assert_eq!(other.units.len(), if can_sync { 2 } else { 0 });
+    drop(Journal::go_on(&path, other, &fingerprint).unwrap());
+    let again = Found::parse(&fs::read(&path).unwrap(), Some("a third")).unwrap();
+    assert_eq!((again.units.len(), again.is_cut), (if can_sync { 2 } else { 0 }, false));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_line_that_cannot_be_written_does_not_hide_others() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("journal");
+    let (_source, fingerprint) = fingerprint();
+    let journal = Journal::create(&path, &fingerprint).unwrap();
+    journal.record(&unit("a", 0..1), 1).unwrap();
+    let file = std::mem::replace(
+        &mut journal.state().file,
+        OpenOptions::new().write(true).open("/dev/full").unwrap(),
+    );
+    let e = journal.record(&unit("a", 1..2), 1).unwrap_err().to_string();
+    assert!(e.ends_with("journal: no space left on device"), "{e}");
+    journal.state().file = file;
+    journal.record(&unit("a", 2..3), 1).unwrap();
+    assert_eq!(Journal::read(&path).unwrap().unwrap().units.len(), 2);
+    assert_eq!(journal.bytes(), 2);
+}

@@ -1,0 +1,216 @@
+//! What stands at a target and against it.
+
+use super::{Fingerprint, named};
+use crate::format::{OpenOptions, Probe, Recognition, open, recognize};
+use hyperslab_core::storage::FileStorage;
+use hyperslab_core::{Error, ErrorKind, Result};
+use rustc_hash::FxHashSet;
+use std::fs::{self, Metadata};
+use std::path::{Path, PathBuf};
+
+/// Where a store is to be.
+#[derive(Debug)]
+pub(super) struct Target {
+    /// Its path without symbolic links: where a link leads to is replaced, not the link.
+    pub(super) path: PathBuf,
+    pub(super) folder: PathBuf,
+    pub(super) name: String,
+    /// As the user names it.
+    pub(super) shown: String,
+}
+
+/// What there is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Occupied {
+    Nothing,
+    EmptyFolder,
+    /// Something that is to be replaced.
+    Store,
+}
+
+impl Target {
+    pub(super) fn at(path: &Path) -> Result<Target> {
+        let shown = path.display().to_string();
+        let path = match fs::symlink_metadata(path) {
+            Ok(found) if found.is_symlink() => path.canonicalize().map_err(|e| match e.kind() {
+                std::io::ErrorKind::NotFound => Error::invalid("is a symbolic link that leads to nothing"),
+                _ => e.into(),
+            })?,
+            _ => path.to_path_buf(),
+        };
+        let Some(name) = path.file_name() else {
+            return Err(Error::invalid("has no name that a store could have"));
+        };
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let folder = folder.unwrap_or(Path::new("."));
+        let folder = folder.canonicalize().map_err(|e| named(e, folder))?;
+        if !folder.is_dir() {
+            return Err(Error::invalid(format!("{} is not a folder", folder.display())));
+        }
+        Ok(Target { path: folder.join(name), name: name.to_string_lossy().into_owned(), folder, shown })
+    }
+
+    /// The folder in which it is made.
+    pub(super) fn work(&self) -> PathBuf {
+        self.folder.join(format!(".{}.hyperslab-partial", self.name))
+    }
+
+    /// Refuses targets that something stands against.
+    pub(super) fn check(&self, made_from: &Fingerprint, overwrite: bool) -> Result<()> {
+        // Of a source, that it exists is not what matters most.
+        made_from.sources().try_for_each(|source| self.check_apart(source))?;
+        if self.occupied(overwrite)? == Occupied::Store {
+            self.check_nothing_shared(made_from)?;
+        }
+        Ok(())
+    }
+
+    /// What there is, if it may be replaced.
+    ///
+    /// # Errors
+    /// If it may not.
+    pub(super) fn occupied(&self, overwrite: bool) -> Result<Occupied> {
+        let found = match fs::symlink_metadata(&self.path) {
+            Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(Occupied::Nothing),
+            found => found?,
+        };
+        if found.is_dir() && fs::read_dir(&self.path)?.next().is_none() {
+            return Ok(Occupied::EmptyFolder);
+        }
+        if !overwrite {
+            return Err(Error::new(ErrorKind::AlreadyExists, "exists").with_help("--overwrite replaces it"));
+        }
+        match is_store(&self.path)? {
+            true => Ok(Occupied::Store),
+            false => Err(Error::new(
+                ErrorKind::AlreadyExists,
+                "exists, and is no store of a known format, which alone is overwritten",
+            )),
+        }
+    }
+
+    /// Refuses a source that is the target, lies in it, or has it in itself.
+    fn check_apart(&self, source: &Path) -> Result<()> {
+        let shown = source.display();
+        let real = source.canonicalize().map_err(|e| named(e, source))?;
+        let identity = Identity::of(&real).ok_or_else(|| Error::not_found(format!("{shown}: is gone")))?;
+        let itself = Identity::of(&self.path);
+        if itself.as_ref() == Some(&identity) {
+            return Err(Error::invalid("is the source itself"));
+        }
+        if self.folder.ancestors().any(|folder| Identity::of(folder).as_ref() == Some(&identity)) {
+            return Err(Error::invalid(format!("lies in the source {shown}")));
+        }
+        // Where the source really is, and where it is named.
+        let named_in = source.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let named_in = named_in.unwrap_or(Path::new(".")).canonicalize().map_err(|e| named(e, source))?;
+        let work = Identity::of(&self.work());
+        for folder in real.ancestors().skip(1).chain(named_in.ancestors()) {
+            let folder = Identity::of(folder);
+            if folder.is_some() && folder == itself {
+                return Err(Error::invalid(format!("contains the source {shown}")));
+            }
+            if folder.is_some() && folder == work {
+                return Err(Error::invalid(format!("is what {shown} is an unfinished part of")));
+            }
+        }
+        Ok(())
+    }
+
+    /// Refuses to replace what has files that belong to a source too.
+    fn check_nothing_shared(&self, made_from: &Fingerprint) -> Result<()> {
+        let mut theirs = FxHashSet::default();
+        for source in made_from.sources() {
+            each_file(source, &mut |path, found| {
+                let is_link = fs::symlink_metadata(path).is_ok_and(|found| found.is_symlink());
+                if is_link && path.canonicalize().is_ok_and(|real| real.starts_with(&self.path)) {
+                    let (source, link) = (source.display(), path.display());
+                    return Err(Error::invalid(format!(
+                        "contains a part of the source {source}: {link} leads there"
+                    )));
+                }
+                // A target that is a file can be found under no other name unless it has several.
+                if is_link || has_several_names(found) {
+                    theirs.extend(Identity::of(path));
+                }
+                Ok(())
+            })?;
+        }
+        if theirs.is_empty() {
+            return Ok(());
+        }
+        each_file(&self.path, &mut |path, _| match Identity::of(path)
+            .is_some_and(|file| theirs.contains(&file))
+        {
+            true => Err(Error::invalid(format!("shares {} with the source", path.display()))),
+            false => Ok(()),
+        })
+    }
+}
+
+/// Whether this is a store beyond doubt. Many a text begins as a document does.
+fn is_store(path: &Path) -> Result<bool> {
+    let Some(format) = recognize(path)? else { return Ok(false) };
+    if path.is_dir() {
+        return Ok(true);
+    }
+    let probe = Probe::read(&FileStorage::open(path)?)?;
+    let options = || OpenOptions { format: Some(format.name().to_owned()), ..OpenOptions::default() };
+    Ok(format.recognizes(&probe) != Recognition::Possible || open(path, &options()).is_ok())
+}
+
+/// Calls `seen` with a file, or all files in a directory and below; directories that symbolic links lead to are
+/// seen and not entered.
+fn each_file(path: &Path, seen: &mut dyn FnMut(&Path, &Metadata) -> Result<()>) -> Result<()> {
+    let mut left = vec![path.to_path_buf()];
+    while let Some(path) = left.pop() {
+        let found = match fs::symlink_metadata(&path) {
+            // Gone since it was listed.
+            Err(e) if e.kind() == std::io::ErrorKind::NotFound => continue,
+            found => found.map_err(|e| named(e, &path))?,
+        };
+        if found.is_dir() {
+            for entry in fs::read_dir(&path).map_err(|e| named(e, &path))? {
+                left.push(entry.map_err(|e| named(e, &path))?.path());
+            }
+        } else {
+            seen(&path, &found)?;
+        }
+    }
+    Ok(())
+}
+
+/// What tells a file or directory from all others, whatever it is called.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Identity {
+    #[cfg(unix)]
+    number: (u64, u64),
+    /// Without hard links, which cannot be told here.
+    #[cfg(not(unix))]
+    real: PathBuf,
+}
+
+impl Identity {
+    /// None if there is nothing.
+    #[cfg(unix)]
+    fn of(path: &Path) -> Option<Identity> {
+        use std::os::unix::fs::MetadataExt;
+        fs::metadata(path).ok().map(|found| Identity { number: (found.dev(), found.ino()) })
+    }
+
+    /// None if there is nothing.
+    #[cfg(not(unix))]
+    fn of(path: &Path) -> Option<Identity> {
+        path.canonicalize().ok().map(|real| Identity { real })
+    }
+}
+
+#[cfg(unix)]
+fn has_several_names(found: &Metadata) -> bool {
+    std::os::unix::fs::MetadataExt::nlink(found) > 1
+}
+
+#[cfg(not(unix))]
+fn has_several_names(_: &Metadata) -> bool {
+    false
+}

@@ -1,0 +1,595 @@
+//! What a target refuses, what becomes of it when runs fail, are killed or meet, and what goes on.
+
+use super::*;
+use std::io::{BufRead, BufReader};
+use std::process::{Command, Stdio};
+
+const OVERWRITE: PublishOptions = PublishOptions { overwrite: true, resume: false, sync: false };
+const RESUME: PublishOptions = PublishOptions { overwrite: false, resume: true, sync: false };
+
+/// A folder with a source in it.
+struct Place(tempfile::TempDir);
+
+impl Place {
+    fn new() -> Place {
+        let place = Place(tempfile::tempdir().unwrap());
+        fs::write(place.at("source.h5"), b"\x89HDF\r\n\x1a\n of old").unwrap();
+        place
+    }
+
+    fn at(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn store(&self, name: &str, says: &str) -> PathBuf {
+        let path = self.at(name);
+        fs::create_dir_all(path.join("c")).unwrap();
+        fs::write(path.join("zarr.json"), says).unwrap();
+        fs::write(path.join("c/0"), says).unwrap();
+        path
+    }
+
+    fn begin(&self, target: &str, options: &PublishOptions) -> Result<Publication> {
+        self.begin_from(target, &self.at("source.h5"), options)
+    }
+
+    fn begin_from(&self, target: &str, source: &Path, options: &PublishOptions) -> Result<Publication> {
+        let fingerprint = Fingerprint::of_source(source, "-c keep").unwrap();
+        Publication::begin(&self.at(target), true, &fingerprint, options)
+    }
+
+    fn refusal(&self, target: &str, source: &Path, options: &PublishOptions) -> String {
+        let before = self.names();
+        let refusal = self.begin_from(target, source, options).unwrap_err().to_string();
+        assert_eq!(self.names(), before, "something was written");
+        let refusal = refusal.replace(&self.0.path().display().to_string(), "").replace("/private", "");
+        // The target is said first.
+        refusal.strip_prefix(&format!("/{target}: ")).unwrap_or_else(|| panic!("{refusal}")).to_owned()
+    }
+
+    /// Everything in the folder, sorted.
+    fn names(&self) -> Vec<String> {
+        let names = fs::read_dir(self.0.path()).unwrap();
+        let mut names: Vec<_> = names.map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+
+    fn work(&self, target: &str) -> PathBuf {
+        self.at(&format!(".{target}.hyperslab-partial"))
+    }
+}
+
+fn unit(tiles: std::ops::Range<u64>) -> Unit {
+    Unit { array: crate::NodePath::new("/sst").unwrap(), tile: vec![8], tiles }
+}
+
+fn fill(publication: &Publication, says: &str) {
+    fs::create_dir_all(publication.path().join("c")).unwrap();
+    fs::write(publication.path().join("c/0"), says).unwrap();
+    fs::write(publication.path().join("zarr.json"), says).unwrap();
+}
+
+fn says(path: &Path) -> String {
+    fs::read_to_string(path.join("zarr.json")).unwrap()
+}
+
+#[test]
+fn a_target_is_not_there_until_it_is_whole_and_then_is_all_that_is_there() {
+    for sync in [false, true] {
+        let place = Place::new();
+        let options = PublishOptions { sync, ..PublishOptions::default() };
+        let publication = place.begin("x.zarr", &options).unwrap();
+        fill(&publication, "new");
+        publication.record(&unit(0..4), 100).unwrap();
+        assert!(!place.at("x.zarr").exists());
+        publication.publish().unwrap();
+        assert_eq!(says(&place.at("x.zarr")), "new");
+        assert_eq!(place.names(), ["source.h5", "x.zarr"]);
+    }
+}
+
+#[test]
+fn a_file_is_published_as_a_directory_is() {
+    let place = Place::new();
+    let (source, target) = (place.at("source.h5"), place.at("x.zarr.zip"));
+    let fingerprint = Fingerprint::of_source(&source, "").unwrap();
+    let begin = |options: PublishOptions| Publication::begin(&target, false, &fingerprint, &options);
+    let publication = begin(PublishOptions::default()).unwrap();
+    assert!(!publication.path().exists());
+    fs::write(publication.path(), b"\x89HDF\r\n\x1a\n").unwrap();
+    publication.publish().unwrap();
+    assert_eq!(place.names(), ["source.h5", "x.zarr.zip"]);
+    let publication = begin(OVERWRITE).unwrap();
+    fs::write(publication.path(), b"new").unwrap();
+    publication.publish().unwrap();
+    assert_eq!(fs::read(&target).unwrap(), b"new");
+    assert_eq!(place.names(), ["source.h5", "x.zarr.zip"]);
+}
+
+#[test]
+fn an_empty_folder_counts_as_nothing() {
+    let place = Place::new();
+    fs::create_dir(place.at("x.zarr")).unwrap();
+    let publication = place.begin("x.zarr", &PublishOptions::default()).unwrap();
+    fill(&publication, "new");
+    publication.publish().unwrap();
+    assert_eq!(says(&place.at("x.zarr")), "new");
+}
+
+#[test]
+fn what_is_there_is_replaced_only_if_that_is_wished_and_it_is_a_store() {
+    let place = Place::new();
+    let source = place.at("source.h5");
+    place.store("x.zarr", "old");
+    let plain = PublishOptions::default();
+    assert_eq!(place.refusal("x.zarr", &source, &plain), "exists\nhelp: --overwrite replaces it");
+
+    fs::create_dir(place.at("photos")).unwrap();
+    fs::write(place.at("photos/a.png"), "png").unwrap();
+    fs::write(place.at("empty"), "").unwrap();
+    // Begins as a document does.
+    fs::write(place.at("script.sh"), format!("#!/bin/sh\n{}rm -r *\n", "# Removes all.\n".repeat(40)))
+        .unwrap();
+    fs::write(place.at("settings.json"), "{\"attributes\": 1, \"color\": \"red\"}").unwrap();
+    for no_store in ["photos", "empty", "script.sh", "settings.json"] {
+        assert_eq!(
+            place.refusal(no_store, &source, &OVERWRITE),
+            "exists, and is no store of a known format, which alone is overwritten"
+        );
+    }
+    fs::write(place.at("document.yaml"), "attributes: {title: a}\n").unwrap();
+    fs::write(place.at("other.h5"), b"\x89HDF\r\n\x1a\n damaged").unwrap();
+    for store in ["x.zarr", "document.yaml", "other.h5"] {
+        place.begin(store, &OVERWRITE).unwrap();
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn what_no_store_can_be_is_refused() {
+    let place = Place::new();
+    let source = place.at("source.h5");
+    std::os::unix::net::UnixListener::bind(place.at("socket")).unwrap();
+    let refusal = place.refusal("socket", &source, &OVERWRITE);
+    assert!(refusal.ends_with("is not a regular file"), "{refusal}");
+    std::os::unix::fs::symlink("nowhere", place.at("link")).unwrap();
+    assert_eq!(place.refusal("link", &source, &OVERWRITE), "is a symbolic link that leads to nothing");
+    assert_eq!(place.refusal("no/x.zarr", &source, &OVERWRITE), "/no: no such file or directory");
+    assert_eq!(place.refusal("source.h5/x.zarr", &source, &OVERWRITE), "/source.h5 is not a folder");
+    let refusal = place.refusal("..", &source, &OVERWRITE);
+    assert_eq!(refusal, "has no name that a store could have");
+    // Root may write anywhere; a file where the folder would be stops it too.
+    fs::write(place.work("y.zarr"), "mine").unwrap();
+    let refusal = place.refusal("y.zarr", &source, &OVERWRITE);
+    assert_eq!(refusal, "/.y.zarr.hyperslab-partial stands where it is to be made");
+}
+
+#[cfg(unix)]
+#[test]
+fn the_folder_that_cannot_be_written_to_is_named() {
+    use std::os::unix::fs::PermissionsExt;
+    let place = Place::new();
+    let folder = place.at("mine");
+    fs::create_dir(&folder).unwrap();
+    fs::set_permissions(&folder, fs::Permissions::from_mode(0o555)).unwrap();
+    // Permissions do not bind root; the kernel's own folders do.
+    let (folder, why) = match fs::write(folder.join("probe"), "") {
+        Err(_) => (folder, "permission denied"),
+        Ok(()) if Path::new("/proc/sys/kernel").is_dir() => ("/proc/sys/kernel".into(), ""),
+        Ok(()) => return println!("not tried: every folder here can be written to"),
+    };
+    let source = place.at("source.h5");
+    let fingerprint = Fingerprint::of_source(&source, "").unwrap();
+    let target = folder.join("x.zarr");
+    let refusal = Publication::begin(&target, true, &fingerprint, &OVERWRITE).unwrap_err().to_string();
+    let expected = format!("{}: {}: {why}", target.display(), folder.canonicalize().unwrap().display());
+    assert!(refusal.starts_with(&expected), "{refusal}");
+}
+
+#[cfg(unix)]
+#[test]
+fn the_source_is_never_replaced_under_any_name() {
+    let place = Place::new();
+    let source = place.at("source.h5");
+    std::os::unix::fs::symlink("source.h5", place.at("link.h5")).unwrap();
+    std::os::unix::fs::symlink(".", place.at("here")).unwrap();
+    fs::hard_link(&source, place.at("hard.h5")).unwrap();
+    for name in ["source.h5", "link.h5", "hard.h5", "here/source.h5", "here/./here/link.h5"] {
+        for options in [PublishOptions::default(), OVERWRITE, RESUME] {
+            assert_eq!(place.refusal(name, &source, &options), "is the source itself");
+            assert_eq!(place.refusal("source.h5", &place.at(name), &options), "is the source itself");
+        }
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_target_in_its_source_or_around_it_is_refused() {
+    let place = Place::new();
+    let outer = place.store("outer.zarr", "outer");
+    place.store("outer.zarr/inner.zarr", "inner");
+    std::os::unix::fs::symlink("outer.zarr/inner.zarr", place.at("way_in.zarr")).unwrap();
+    std::os::unix::fs::symlink("outer.zarr", place.at("way.zarr")).unwrap();
+    let lies_in = format!("lies in the source {}", outer.display());
+    let lies_in = lies_in.replace(&place.0.path().display().to_string(), "");
+    for target in ["outer.zarr/inner.zarr", "outer.zarr/new.zarr", "way.zarr/new.zarr", "way_in.zarr"] {
+        assert_eq!(place.refusal(target, &outer, &OVERWRITE), lies_in);
+    }
+    for inner in ["outer.zarr/inner.zarr", "way.zarr/inner.zarr", "way_in.zarr"] {
+        let refusal = place.refusal("outer.zarr", &place.at(inner), &OVERWRITE);
+        assert_eq!(refusal, format!("contains the source /{inner}"));
+    }
+    // A link within the target that leads to a source elsewhere would be gone with it.
+    std::os::unix::fs::symlink(place.at("source.h5"), place.at("outer.zarr/out.h5")).unwrap();
+    let refusal = place.refusal("outer.zarr", &place.at("outer.zarr/out.h5"), &OVERWRITE);
+    assert_eq!(refusal, "contains the source /outer.zarr/out.h5");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_target_that_shares_files_with_a_source_is_refused() {
+    let place = Place::new();
+    let source = place.store("source.zarr", "s");
+    let target = place.store("x.zarr", "t");
+    fs::hard_link(target.join("c/0"), source.join("c/1")).unwrap();
+    let shared = "shares /x.zarr/c/0 with the source";
+    assert_eq!(place.refusal("x.zarr", &source, &OVERWRITE), shared);
+    fs::remove_file(source.join("c/1")).unwrap();
+    std::os::unix::fs::symlink(target.join("c/0"), source.join("c/1")).unwrap();
+    let refusal = place.refusal("x.zarr", &source, &OVERWRITE);
+    assert_eq!(refusal, "contains a part of the source /source.zarr: /source.zarr/c/1 leads there");
+    fs::remove_file(source.join("c/1")).unwrap();
+    // A file that is a part of a source.
+    fs::write(place.at("y.zarr.zip"), b"\x89HDF\r\n\x1a\n").unwrap();
+    fs::hard_link(place.at("y.zarr.zip"), source.join("c/1")).unwrap();
+    assert_eq!(place.refusal("y.zarr.zip", &source, &OVERWRITE), "shares /y.zarr.zip with the source");
+    assert_eq!(place.refusal("source.zarr/c/1", &place.at("y.zarr.zip"), &OVERWRITE), "is the source itself");
+}
+
+#[test]
+fn names_that_differ_in_case_are_the_same_where_the_file_system_says_so() {
+    let place = Place::new();
+    let same = place.at("SOURCE.h5").exists();
+    let begun = place.begin("SOURCE.h5", &OVERWRITE);
+    assert_eq!(begun.is_err_and(|e| e.to_string().ends_with("is the source itself")), same);
+}
+
+#[test]
+fn what_a_run_is_made_in_is_no_source_for_its_target() {
+    let place = Place::new();
+    let publication = place.begin("x.zarr", &PublishOptions::default()).unwrap();
+    fill(&publication, "new");
+    publication.record(&unit(0..1), 10).unwrap();
+    let unfinished = publication.path().to_path_buf();
+    drop(publication);
+    let refusal = place.refusal("x.zarr", &unfinished, &PublishOptions::default());
+    assert!(
+        refusal.starts_with("is what /.x.zarr.hyperslab-partial/store is an unfinished part of"),
+        "{refusal}"
+    );
+}
+
+#[test]
+fn two_runs_do_not_work_on_one_target() {
+    let place = Place::new();
+    let publication = place.begin("x.zarr", &PublishOptions::default()).unwrap();
+    fill(&publication, "new");
+    for options in [PublishOptions::default(), OVERWRITE, RESUME] {
+        let e = place.begin("x.zarr", &options).unwrap_err().to_string();
+        let process = std::process::id();
+        assert!(e.ends_with(&format!("is being written by another run, process {process}")), "{e}");
+    }
+    assert!(publication.path().join("c/0").exists());
+    publication.publish().unwrap();
+    assert_eq!(says(&place.at("x.zarr")), "new");
+    assert_eq!(place.names(), ["source.h5", "x.zarr"]);
+}
+
+/// Started anew by the test below, in a process of its own.
+#[test]
+fn a_run_that_waits_to_be_killed() {
+    let Some(folder) = std::env::var_os("HYPERSLAB_TEST_HOLD") else { return };
+    let folder = PathBuf::from(folder);
+    let source = folder.join("source.h5");
+    let fingerprint = Fingerprint::of_source(&source, "-c keep").unwrap();
+    let options = PublishOptions::default();
+    let publication = Publication::begin(&folder.join("x.zarr"), true, &fingerprint, &options).unwrap();
+    fill(&publication, "half");
+    publication.record(&unit(0..4), 100).unwrap();
+    println!("\nholding");
+    std::thread::sleep(std::time::Duration::from_secs(60));
+}
+
+#[test]
+fn a_killed_run_lets_go_of_its_target_and_leaves_what_it_finished() {
+    let place = Place::new();
+    let mut other = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "publish::tests::a_run_that_waits_to_be_killed", "--nocapture"])
+        .env("HYPERSLAB_TEST_HOLD", place.0.path())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(other.stdout.take().unwrap()).lines();
+    assert!(lines.any(|line| line.unwrap().ends_with("holding")));
+    let e = place.begin("x.zarr", &RESUME).unwrap_err().to_string();
+    assert!(e.ends_with(&format!("is being written by another run, process {}", other.id())), "{e}");
+    other.kill().unwrap();
+    other.wait().unwrap();
+    let publication = place.begin("x.zarr", &RESUME).unwrap();
+    assert!(publication.finished(&unit(0..4)));
+    assert_eq!(publication.finished_bytes(), 100);
+    assert_eq!(says(publication.path()), "half");
+}
+
+#[test]
+fn a_failed_run_says_what_the_next_one_goes_on_from() {
+    let place = Place::new();
+    let failed = place.begin("x.zarr", &PublishOptions::default()).unwrap();
+    let e = failed.interrupted(Error::invalid("disk full").in_object("/sst"), Some(960 << 20));
+    assert_eq!(e.to_string(), "/sst: disk full");
+    assert_eq!(place.names(), ["source.h5"], "there is nothing to go on from");
+
+    let failed = place.begin("x.zarr", &PublishOptions::default()).unwrap();
+    failed.record(&unit(0..4), 400 << 20).unwrap();
+    failed.record(&unit(8..9), 12 << 20).unwrap();
+    let e = failed.interrupted(Error::invalid("disk full").in_object("/sst"), Some(960 << 20));
+    assert_eq!(e.to_string(), "/sst: disk full\nhelp: --resume goes on from 412 MiB of 960 MiB");
+    assert!(!place.at("x.zarr").exists());
+
+    let publication = place.begin("x.zarr", &RESUME).unwrap();
+    assert!(publication.notes().is_empty());
+    assert_eq!(publication.finished_bytes(), 412 << 20);
+    assert!(publication.finished(&unit(0..4)) && publication.finished(&unit(1..3)));
+    assert!(!publication.finished(&unit(3..5)) && !publication.finished(&unit(4..5)));
+    fill(&publication, "new");
+    publication.publish().unwrap();
+    assert_eq!(place.names(), ["source.h5", "x.zarr"]);
+}
+
+#[test]
+fn a_run_that_does_not_resume_begins_anew_and_says_so() {
+    let place = Place::new();
+    let failed = place.begin("x.zarr", &PublishOptions::default()).unwrap();
+    fill(&failed, "half");
+    failed.record(&unit(0..4), 400 << 20).unwrap();
+    drop(failed);
+    let publication = place.begin("x.zarr", &PublishOptions::default()).unwrap();
+    assert_eq!(
+        publication.notes(),
+        ["what an interrupted run had finished, 400 MiB, was removed; --resume goes on from it"]
+    );
+    assert!(!publication.finished(&unit(0..4)));
+    assert_eq!(fs::read_dir(publication.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn what_was_made_from_something_else_is_not_gone_on_from() {
+    let place = Place::new();
+    let source = place.at("source.h5");
+    let failed = place.begin("x.zarr", &PublishOptions::default()).unwrap();
+    failed.record(&unit(0..4), 100).unwrap();
+    drop(failed);
+    let refusal = |source: &Path, options: &str| {
+        let fingerprint = Fingerprint::of_source(source, options).unwrap();
+        let begun = Publication::begin(&place.at("x.zarr"), true, &fingerprint, &RESUME);
+        let e = begun
+            .unwrap_err()
+            .to_string()
+            .replace(&place.0.path().canonicalize().unwrap().display().to_string(), "");
+        let (e, help) = e.split_once('\n').unwrap();
+        assert_eq!(help, "help: without --resume, all is made anew");
+        e.split_once("interrupted run: ").unwrap().1.to_owned()
+    };
+    assert_eq!(refusal(&source, "-c 4MiB"), "its options were -c keep, not -c 4MiB");
+    fs::copy(&source, place.at("copy.h5")).unwrap();
+    assert_eq!(refusal(&place.at("copy.h5"), "-c keep"), "its source was /source.h5, not /copy.h5");
+    let same_bytes = fs::read(&source).unwrap();
+    fs::write(&source, b"shorter").unwrap();
+    assert_eq!(refusal(&source, "-c keep"), "the source /source.h5 was changed since: 7 bytes, were 15");
+    fs::write(&source, same_bytes).unwrap();
+    let later = std::time::SystemTime::now() + std::time::Duration::from_secs(5);
+    fs::File::options().write(true).open(&source).unwrap().set_modified(later).unwrap();
+    assert_eq!(refusal(&source, "-c keep"), "the source /source.h5 was changed since: it was written to");
+    // Refusing has cost nothing.
+    assert!(place.work("x.zarr").join("journal").exists());
+}
+
+#[test]
+fn a_source_that_changes_while_it_is_read_makes_no_target() {
+    let place = Place::new();
+    let source = place.store("source.zarr", "s");
+    let changes: [&dyn Fn(); 4] = [
+        &|| fs::write(source.join("c/0"), "longer than before").unwrap(),
+        &|| fs::write(source.join("c/1"), "new").unwrap(),
+        &|| fs::remove_file(source.join("c/1")).unwrap(),
+        &|| {
+            let later = std::time::SystemTime::now() + std::time::Duration::from_secs(5);
+            let file = fs::File::options().write(true).open(source.join("zarr.json")).unwrap();
+            file.set_modified(later).unwrap();
+        },
+    ];
+    for change in changes {
+        let publication = place.begin_from("x.zarr", &source, &PublishOptions::default()).unwrap();
+        fill(&publication, "new");
+        publication.record(&unit(0..4), 100).unwrap();
+        change();
+        let e = publication.publish().unwrap_err().to_string();
+        assert!(e.contains("source.zarr was changed while it was read: "), "{e}");
+        assert!(!e.contains("--resume"), "{e}");
+        assert_eq!(place.names(), ["source.h5", "source.zarr"], "what is worthless is not kept");
+    }
+}
+
+#[test]
+fn the_old_store_stays_until_the_new_one_is_whole() {
+    let place = Place::new();
+    let target = place.store("x.zarr", "old");
+    let publication = place.begin("x.zarr", &OVERWRITE).unwrap();
+    fill(&publication, "new");
+    assert_eq!(says(&target), "old");
+    drop(publication);
+    assert_eq!(says(&target), "old");
+    let publication = place.begin("x.zarr", &OVERWRITE).unwrap();
+    fill(&publication, "new");
+    publication.publish().unwrap();
+    assert_eq!(says(&target), "new");
+    assert_eq!(place.names(), ["source.h5", "x.zarr"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_stays_and_what_it_leads_to_is_replaced() {
+    let place = Place::new();
+    fs::create_dir(place.at("disk")).unwrap();
+    place.store("disk/real.zarr", "old");
+    std::os::unix::fs::symlink("disk/real.zarr", place.at("x.zarr")).unwrap();
+    let publication = place.begin("x.zarr", &OVERWRITE).unwrap();
+    let e = place.begin("disk/real.zarr", &OVERWRITE).unwrap_err().to_string();
+    assert!(e.contains("is being written by another run"), "{e}");
+    fill(&publication, "new");
+    publication.publish().unwrap();
+    assert!(place.at("x.zarr").is_symlink());
+    assert_eq!(says(&place.at("disk/real.zarr")), "new");
+}
+
+#[test]
+fn what_has_come_to_stand_at_the_target_meanwhile_is_not_replaced() {
+    let place = Place::new();
+    let publication = place.begin("x.zarr", &PublishOptions::default()).unwrap();
+    fill(&publication, "new");
+    publication.record(&unit(0..4), 100).unwrap();
+    place.store("x.zarr", "theirs");
+    let e = publication.publish().unwrap_err().to_string();
+    assert!(e.ends_with("exists\nhelp: --overwrite replaces it\nhelp: --resume goes on from 100 B"), "{e}");
+    assert_eq!(says(&place.at("x.zarr")), "theirs");
+    let resumed = place.begin("x.zarr", &PublishOptions { overwrite: true, ..RESUME }).unwrap();
+    assert!(resumed.finished(&unit(0..4)));
+    resumed.publish().unwrap();
+    assert_eq!(says(&place.at("x.zarr")), "new");
+}
+
+#[test]
+fn names_that_are_taken_are_not_taken_over() {
+    let place = Place::new();
+    let (mine, theirs) = (place.store("mine", "mine"), place.store("theirs", "theirs"));
+    assert!(rename::to_new(&mine, &theirs).is_err());
+    assert_eq!((says(&mine).as_str(), says(&theirs).as_str()), ("mine", "theirs"));
+    let (one, other) = (place.at("one"), place.at("other"));
+    fs::write(&one, "1").unwrap();
+    fs::write(&other, "2").unwrap();
+    assert!(rename::to_new(&one, &other).is_err());
+    assert_eq!(fs::read(&other).unwrap(), b"2");
+}
+
+/// What a run leaves that is killed at each step of replacing a store, where names can be exchanged and where not.
+#[test]
+fn a_run_killed_between_two_renames_is_repaired_by_the_next() {
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    enum Killed {
+        Closing,
+        Exchanged,
+        TakenAway,
+        Replaced,
+        Removing,
+    }
+    use Killed::*;
+    for killed in [Closing, Exchanged, TakenAway, Replaced, Removing] {
+        for options in
+            [PublishOptions::default(), RESUME, OVERWRITE, PublishOptions { overwrite: true, ..RESUME }]
+        {
+            let place = Place::new();
+            let target = place.store("x.zarr", "old");
+            let publication = place.begin("x.zarr", &OVERWRITE).unwrap();
+            fill(&publication, "new");
+            publication.record(&unit(0..4), 100).unwrap();
+            let work = place.work("x.zarr");
+            let (store, replaced) = (work.join(STORE), work.join(REPLACED));
+            fs::rename(work.join(JOURNAL), work.join(CLOSING)).unwrap();
+            match killed {
+                Closing => {}
+                Exchanged => {
+                    rename::over(&store, &target, &replaced).unwrap();
+                }
+                TakenAway => fs::rename(&target, &replaced).unwrap(),
+                Replaced => rename::over_in_two_steps(&store, &target, &replaced, || {
+                    assert!(!target.exists() && replaced.exists() && store.exists());
+                })
+                .unwrap(),
+                Removing => {
+                    rename::over_in_two_steps(&store, &target, &replaced, || {}).unwrap();
+                    fs::remove_file(replaced.join("zarr.json")).unwrap();
+                }
+            }
+            // A killed process drops nothing.
+            let Publication { work: ref held, .. } = publication;
+            held.let_go();
+            std::mem::forget(publication);
+
+            let there = if matches!(killed, Closing | TakenAway) { "old" } else { "new" };
+            let begun = place.begin("x.zarr", &options);
+            assert_eq!(says(&target), there, "{killed:?} {options:?}");
+            match begun {
+                Err(e) => assert!(!options.overwrite && e.to_string().contains("exists"), "{killed:?} {e}"),
+                Ok(publication) => {
+                    assert!(options.overwrite);
+                    // Only where it is known what is the new store can it be gone on from.
+                    let resumed = publication.finished(&unit(0..4));
+                    assert_eq!(resumed, killed == TakenAway && options.resume, "{killed:?} {options:?}");
+                    assert_eq!(publication.path().join("zarr.json").exists(), resumed);
+                    fill(&publication, "newest");
+                    publication.publish().unwrap();
+                    assert_eq!(says(&target), "newest");
+                    assert_eq!(place.names(), ["source.h5", "x.zarr"]);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_run_killed_right_after_it_was_whole_leaves_nothing_to_go_on_from() {
+    let place = Place::new();
+    let publication = place.begin("x.zarr", &PublishOptions::default()).unwrap();
+    fill(&publication, "new");
+    publication.record(&unit(0..4), 100).unwrap();
+    let work = place.work("x.zarr");
+    fs::rename(work.join(JOURNAL), work.join(CLOSING)).unwrap();
+    rename::to_new(&work.join(STORE), &place.at("x.zarr")).unwrap();
+    publication.work.let_go();
+    std::mem::forget(publication);
+    let e = place.begin("x.zarr", &RESUME).unwrap_err().to_string();
+    assert!(e.contains("exists"), "{e}");
+    assert_eq!(place.names(), ["source.h5", "x.zarr"]);
+}
+
+#[test]
+fn a_store_that_is_gone_is_not_gone_on_from() {
+    let place = Place::new();
+    let failed = place.begin("x.zarr", &PublishOptions::default()).unwrap();
+    failed.record(&unit(0..4), 100).unwrap();
+    drop(failed);
+    fs::remove_dir_all(place.work("x.zarr").join(STORE)).unwrap();
+    let publication = place.begin("x.zarr", &RESUME).unwrap();
+    assert!(!publication.finished(&unit(0..4)));
+    assert!(publication.path().is_dir());
+}
+
+#[test]
+fn many_runs_that_meet_make_one_target() {
+    let place = Place::new();
+    let done = std::thread::scope(|scope| {
+        let runs: Vec<_> = (0..8)
+            .map(|_| {
+                scope.spawn(|| {
+                    let Ok(publication) = place.begin("x.zarr", &PublishOptions::default()) else { return 0 };
+                    fill(&publication, "new");
+                    u32::from(publication.publish().is_ok())
+                })
+            })
+            .collect();
+        runs.into_iter().map(|run| run.join().unwrap()).sum::<u32>()
+    });
+    assert_eq!(done, 1);
+    assert_eq!(says(&place.at("x.zarr")), "new");
+}

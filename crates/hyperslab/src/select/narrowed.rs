@@ -1,0 +1,440 @@
+//! A source of which only part of the arrays is there, as if the rest had never been written.
+//!
+//! What is selected is selected of dimensions: every array along one is narrowed alike, so is the dimension with its
+//! coordinates. A single position leaves a dimension of length 1, not none, for what else goes along it has to fit.
+
+mod array;
+
+use self::array::NarrowedArray;
+use super::syntax::{self, Part, Pick};
+use super::{Picks, axis_of, check_known, in_dimension, is_named};
+use crate::format::forget_layout;
+use crate::source::{ArraySource, Entry, Handle, Item, Origin, Source, Stored};
+use crate::walk::{Step, walk};
+use hyperslab_core::{Error, Limits, Result};
+use hyperslab_model::{Dimension, Extent, Node, NodeKind, NodePath, Shape, Storage};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// A source with some positions of its dimensions. Positions keep the order in which they were selected.
+///
+/// Attributes and references stay as they are, also where they tell of positions.
+///
+/// ```
+/// use hyperslab::select::Narrowed;
+/// use hyperslab::{NodePath, OpenOptions, Source, open, model::Node};
+///
+/// let source = open("../../examples/ocean.nc".as_ref(), &OpenOptions::default())?;
+/// let root = source.find(&NodePath::root())?;
+/// let narrowed = Narrowed::new(&*source, &["lat=0:2,lon~=-149".into()], &[root])?;
+/// let salinity = narrowed.find(&NodePath::new("/salinity")?)?;
+/// let Node::Ndarray(array) = narrowed.load(&salinity.handle)? else { unreachable!() };
+/// assert_eq!(array.shape.current(), Some(vec![9, 5, 2, 1]));
+/// assert_eq!(narrowed.array(&salinity.handle)?.extents(), Some(&[9, 5, 2, 1][..]));
+/// # Ok::<(), hyperslab::Error>(())
+/// ```
+pub struct Narrowed<'a> {
+    source: &'a dyn Source,
+    /// What is taken of the dimensions of the source.
+    dimensions: BTreeMap<NodePath, Picks>,
+    /// What is taken of dimensions without names, by the array and their number.
+    nameless: BTreeMap<(NodePath, usize), Picks>,
+}
+
+impl<'a> Narrowed<'a> {
+    /// Narrows `source` as far as the dimensions of what is at or below `entries` are selected from, in the words of
+    /// [`Selected::parse`](super::Selected::parse). Dimensions by order are for a single array.
+    ///
+    /// # Errors
+    /// As [`Selected::parse`](super::Selected::parse).
+    pub fn new(source: &'a dyn Source, texts: &[String], entries: &[Entry]) -> Result<Narrowed<'a>> {
+        let mut known = Known::default();
+        for entry in entries {
+            match &entry.item {
+                Item::Group => walk(source, &entry.handle, &mut |step| {
+                    if let Step::Member(entry) = step {
+                        known.add(entry);
+                    }
+                    Ok(())
+                })?,
+                _ => known.add(entry),
+            }
+        }
+        let only = match entries {
+            [entry] => dimensions(entry).map(|dims| (entry.handle.path.clone(), dims)),
+            _ => None,
+        };
+        let mut wanted = Wanted::default();
+        for text in texts {
+            wanted.add(source, text, &known, only.as_ref())?;
+        }
+        known.lengthen(source);
+        wanted.found(source, &known)
+    }
+
+    /// What is taken of each dimension of an array; `None` if all is.
+    fn picks(&self, path: &NodePath, dims: &[Dimension]) -> Result<Option<Vec<Picks>>> {
+        let mut narrowed = false;
+        let picks = dims.iter().enumerate().map(|(number, dimension)| {
+            let extent = dimension.extent.current();
+            let named = dimension.coordinate.as_ref().and_then(|name| self.dimensions.get(name));
+            match named.or_else(|| self.nameless.get(&(path.clone(), number))) {
+                Some(picks) => {
+                    narrowed = true;
+                    picks.within(extent).map_err(|e| in_dimension(e, dimension, number))
+                }
+                None => Ok(Picks::Range { start: 0, count: extent, step: 1 }),
+            }
+        });
+        let picks: Vec<Picks> = picks.collect::<Result<_>>()?;
+        Ok(narrowed.then_some(picks))
+    }
+
+    fn shape(&self, path: &NodePath, kind: NodeKind, shape: &Shape) -> Result<Option<Shape>> {
+        let Shape::Dims(dims) = shape else { return Ok(None) };
+        let along = along(path, kind, dims);
+        let Some(picks) = self.picks(path, &along)? else { return Ok(None) };
+        let narrowed = dims.iter().zip(&picks).map(|(dimension, picks)| Dimension {
+            extent: shortened(dimension.extent, picks.count()),
+            coordinate: dimension.coordinate.clone(),
+        });
+        Ok(Some(Shape::Dims(narrowed.collect())))
+    }
+
+    fn entry(&self, mut entry: Entry) -> Result<Entry> {
+        let path = &entry.handle.path;
+        if let Item::Array { kind, shape, stored, .. } = &mut entry.item
+            && let Some(narrowed) = self.shape(path, *kind, shape).map_err(|e| e.in_object(path))?
+        {
+            if let Stored::Chunks(storage) = stored {
+                fit(Arc::make_mut(storage), narrowed.dims().iter().map(|dimension| dimension.extent));
+            }
+            *shape = narrowed;
+        }
+        Ok(entry)
+    }
+}
+
+impl Source for Narrowed<'_> {
+    fn format(&self) -> &'static str {
+        self.source.format()
+    }
+
+    fn size(&self) -> Result<u64> {
+        self.source.size()
+    }
+
+    fn warnings(&self) -> Vec<String> {
+        self.source.warnings()
+    }
+
+    fn origin(&self) -> Option<&Origin> {
+        self.source.origin()
+    }
+
+    fn is_text(&self) -> bool {
+        self.source.is_text()
+    }
+
+    fn limits(&self) -> Limits {
+        self.source.limits()
+    }
+
+    fn find(&self, path: &NodePath) -> Result<Entry> {
+        self.entry(self.source.find(path)?)
+    }
+
+    fn members(&self, group: &Handle) -> Result<Vec<Entry>> {
+        self.source.members(group)?.into_iter().map(|entry| self.entry(entry)).collect()
+    }
+
+    fn load(&self, object: &Handle) -> Result<Node> {
+        let mut node = self.source.load(object)?;
+        let path = &object.path;
+        match &mut node {
+            Node::Ndarray(array) => {
+                if let Some(narrowed) = self.shape(path, NodeKind::Ndarray, &array.shape)? {
+                    fit(&mut array.storage, narrowed.dims().iter().map(|dimension| dimension.extent));
+                    array.shape = narrowed;
+                }
+            }
+            Node::DimCoord(dimcoord) => {
+                let dimension = Dimension { extent: dimcoord.size, coordinate: Some(path.clone()) };
+                if let Some(picks) = self.picks(path, &[dimension])?.as_deref().and_then(<[Picks]>::first) {
+                    dimcoord.size = shortened(dimcoord.size, picks.count());
+                    fit(&mut dimcoord.storage, std::iter::once(dimcoord.size));
+                    dimcoord.storage.domain = None;
+                }
+            }
+            _ => {}
+        }
+        Ok(node)
+    }
+
+    fn array(&self, object: &Handle) -> Result<Box<dyn ArraySource + '_>> {
+        let array = self.source.array(object)?;
+        let entry = self.source.find(&object.path)?;
+        let Some(dims) = dimensions(&entry) else { return Ok(array) };
+        Ok(match self.picks(&object.path, &dims)? {
+            Some(picks) => Box::new(NarrowedArray::new(array, picks)),
+            None => array,
+        })
+    }
+
+    fn met_twice(&self, object: &Handle) {
+        self.source.met_twice(object);
+    }
+}
+
+/// The dimensions of an array; that of a dimension coordinate goes along itself.
+fn dimensions(entry: &Entry) -> Option<Vec<Dimension>> {
+    match &entry.item {
+        Item::Array { kind, shape: Shape::Dims(dims), .. } => Some(along(&entry.handle.path, *kind, dims)),
+        _ => None,
+    }
+}
+
+fn along(path: &NodePath, kind: NodeKind, dims: &[Dimension]) -> Vec<Dimension> {
+    let mut dims = dims.to_vec();
+    if kind == NodeKind::DimCoord {
+        dims.iter_mut().for_each(|dimension| dimension.coordinate = Some(path.clone()));
+    }
+    dims
+}
+
+/// As much of an extent as is taken.
+fn shortened(extent: Extent, count: u64) -> Extent {
+    match extent {
+        Extent::Fixed(_) => Extent::Fixed(count),
+        Extent::Limited { max, .. } => Extent::Limited { current: count, max: max.max(count) },
+        Extent::Unlimited { .. } => Extent::Unlimited { current: count },
+        Extent::Uncounted => Extent::Uncounted,
+    }
+}
+
+/// Makes chunks no longer than the array has become, and shards of whole chunks again.
+fn fit(storage: &mut Storage, extents: impl Iterator<Item = Extent> + Clone) {
+    let before = (storage.chunk.clone(), storage.shard.clone());
+    let most = |extent: Extent| extent.max().map_or(u64::MAX, |most| most.max(1));
+    if let Some(chunk) = &mut storage.chunk {
+        for (side, extent) in chunk.iter_mut().zip(extents.clone()) {
+            *side = (*side).min(most(extent)).max(1);
+        }
+        for ((side, chunk), extent) in storage.shard.iter_mut().flatten().zip(chunk).zip(extents) {
+            *side = (*side).min(most(extent)).div_ceil(*chunk).max(1).saturating_mul(*chunk);
+        }
+    }
+    // Chunks that reach past the end did so by another length.
+    forget_layout(storage, before != (storage.chunk.clone(), storage.shard.clone()), false);
+}
+
+/// The dimensions that arrays have, and how long they are.
+#[derive(Default)]
+struct Known {
+    extents: BTreeMap<NodePath, Extent>,
+}
+
+impl Known {
+    fn add(&mut self, entry: &Entry) {
+        for dimension in dimensions(entry).into_iter().flatten() {
+            if let Some(name) = dimension.coordinate {
+                let extent = self.extents.entry(name).or_insert(dimension.extent);
+                if extent.current() < dimension.extent.current() {
+                    *extent = dimension.extent;
+                }
+            }
+        }
+    }
+
+    /// Arrays can be shorter than the dimensions that they go along.
+    fn lengthen(&mut self, source: &dyn Source) {
+        for (name, extent) in &mut self.extents {
+            if let Ok(Entry { item: Item::Array { kind: NodeKind::DimCoord, shape, .. }, .. }) =
+                source.find(name)
+                && let [own] = shape.dims()
+                && own.extent.current() > extent.current()
+            {
+                *extent = own.extent;
+            }
+        }
+    }
+}
+
+/// What is selected, before positions are known.
+#[derive(Default)]
+struct Wanted {
+    dimensions: BTreeMap<NodePath, Pick>,
+    nameless: BTreeMap<(NodePath, usize), (Dimension, Pick)>,
+}
+
+impl Wanted {
+    fn add(
+        &mut self,
+        source: &dyn Source,
+        text: &str,
+        known: &Known,
+        only: Option<&(NodePath, Vec<Dimension>)>,
+    ) -> Result<()> {
+        let parts = syntax::parse(text)?;
+        let next = parts.iter().filter(|part| matches!(part, Part::Next(_))).count();
+        let mut at = 0;
+        for part in parts {
+            match (part, only) {
+                (Part::Named(name, pick), _) => {
+                    let named: Vec<_> = known.extents.keys().filter(|path| is_named(path, &name)).collect();
+                    if named.is_empty() {
+                        let own = only.map(|(_, dims)| dims.as_slice()).unwrap_or_default();
+                        check_known(source, &name, own)?;
+                    }
+                    self.dimensions.extend(named.into_iter().map(|path| (path.clone(), pick.clone())));
+                }
+                (Part::Between, None) => {}
+                (Part::Next(_), None) => {
+                    return Err(Error::invalid(format!(
+                        "selection {text:?} goes by the order of dimensions, which differs from array to array\nhelp: \
+                         name the dimensions, as in time=0:10"
+                    )));
+                }
+                (Part::Between, Some((_, dims))) => at += dims.len().saturating_sub(next),
+                (Part::Next(pick), Some((path, dims))) => {
+                    let Some(dimension) = dims.get(at) else {
+                        let rank = dims.len();
+                        return Err(Error::invalid(format!(
+                            "selection {text:?} has {next} dimensions, the array has {rank}"
+                        )));
+                    };
+                    match &dimension.coordinate {
+                        Some(name) => {
+                            self.dimensions.insert(name.clone(), pick);
+                        }
+                        None => {
+                            self.nameless.insert((path.clone(), at), (dimension.clone(), pick));
+                        }
+                    }
+                    at += 1;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn found<'a>(self, source: &'a dyn Source, known: &Known) -> Result<Narrowed<'a>> {
+        let mut narrowed = Narrowed { source, dimensions: BTreeMap::new(), nameless: BTreeMap::new() };
+        for (name, pick) in self.dimensions {
+            let Some(extent) = known.extents.get(&name) else { continue };
+            let dimension = Dimension { extent: *extent, coordinate: Some(name.clone()) };
+            let axis = axis_of(source, &dimension, &pick).map_err(|e| in_dimension(e, &dimension, 0))?;
+            narrowed.dimensions.insert(name, axis.picks);
+        }
+        for ((path, number), (dimension, pick)) in self.nameless {
+            let axis = axis_of(source, &dimension, &pick).map_err(|e| in_dimension(e, &dimension, number))?;
+            narrowed.nameless.insert((path, number), axis.picks);
+        }
+        Ok(narrowed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::select::Selected;
+    use hyperslab_core::nd::Region;
+    use hyperslab_model::Elements;
+
+    fn ocean() -> Arc<dyn Source> {
+        crate::open("../../examples/ocean.nc".as_ref(), &crate::OpenOptions::default()).unwrap()
+    }
+
+    fn narrowed<'a>(source: &'a dyn Source, texts: &[&str], at: &str) -> Result<Narrowed<'a>> {
+        let texts: Vec<String> = texts.iter().map(|text| (*text).to_owned()).collect();
+        Narrowed::new(source, &texts, &[source.find(&NodePath::new(at)?)?])
+    }
+
+    /// Every array of a source with its dimensions.
+    fn arrays(source: &dyn Source) -> Vec<(Handle, Vec<Dimension>)> {
+        let root = source.find(&NodePath::root()).unwrap();
+        let mut all = Vec::new();
+        walk(source, &root.handle, &mut |step| {
+            if let Step::Member(entry @ Entry { item: Item::Array { datatype: Some(_), .. }, .. }) = step {
+                all.extend(dimensions(entry).map(|dims| (entry.handle.clone(), dims)));
+            }
+            Ok(())
+        })
+        .unwrap();
+        all
+    }
+
+    #[test]
+    fn every_array_has_what_show_selects_of_it() {
+        let source = ocean();
+        for texts in [
+            &["lat=0:2,lon~=-149"][..],
+            &["time=[3,0,1]"],
+            &["time=[2,2]", "lon=::2"],
+            &["lat=..58", "depth=1:"],
+            &["time=2026-01-15.."],
+            &["lat=0", "lat=:"],
+            &[],
+        ] {
+            let narrowed = narrowed(&*source, texts, "/").unwrap();
+            let texts: Vec<String> = texts.iter().map(|text| (*text).to_owned()).collect();
+            let mut lengths: BTreeMap<NodePath, u64> = BTreeMap::new();
+            for ((handle, dims), (_, short)) in arrays(&*source).into_iter().zip(arrays(&narrowed)) {
+                let selected = Selected::parse(&*source, &texts, &Shape::Dims(dims)).unwrap();
+                let wanted = selected.read(&*source.array(&handle).unwrap()).unwrap();
+                let array = narrowed.array(&handle).unwrap();
+                let extents = array.extents().unwrap().to_vec();
+                assert_eq!(extents, selected.counts(), "{} {texts:?}", handle.path);
+                assert_eq!(extents, short.iter().map(|d| d.extent.current()).collect::<Vec<_>>());
+                let values = array.values(&Region::all(&extents)).unwrap();
+                let plain = |values| -> Vec<String> {
+                    Elements::new(array.datatype(), values).map(hyperslab_ndl::plain).collect()
+                };
+                assert_eq!(plain(&values), plain(&wanted), "{} {texts:?}", handle.path);
+                let node = narrowed.load(&handle).unwrap();
+                let (shape, storage) = match &node {
+                    Node::Ndarray(array) => (array.shape.current().unwrap(), &array.storage),
+                    Node::DimCoord(dimcoord) => (vec![dimcoord.size.current()], &dimcoord.storage),
+                    _ => panic!("no array"),
+                };
+                assert_eq!(shape, extents);
+                for (side, dimension) in storage.chunk.iter().flatten().zip(&short) {
+                    assert!(dimension.extent.max().is_none_or(|most| *side <= most.max(1)));
+                }
+                for dimension in short {
+                    let Some(name) = dimension.coordinate else { continue };
+                    let length = *lengths.entry(name).or_insert(dimension.extent.current());
+                    assert_eq!(length, dimension.extent.current(), "{}", handle.path);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn dimensions_by_order_are_for_a_single_array_and_narrow_their_coordinates() {
+        let source = ocean();
+        let one = narrowed(&*source, &["0:2,...,[4,1]"], "/salinity").unwrap();
+        let extents = |path: &str| {
+            let handle = one.find(&NodePath::new(path).unwrap()).unwrap().handle;
+            one.array(&handle).unwrap().extents().unwrap().to_vec()
+        };
+        assert_eq!(extents("/salinity"), [2, 5, 3, 2]);
+        assert_eq!((extents("/time"), extents("/lon"), extents("/lat")), (vec![2], vec![2], vec![3]));
+        let refused = |texts: &[&str], at: &str| narrowed(&*source, texts, at).err().unwrap().to_string();
+        assert!(refused(&["0:2"], "/").contains("differs from array to array\nhelp: name the dimensions"));
+        assert!(refused(&["0,0,0,0,0"], "/salinity").contains("has 5 dimensions, the array has 4"));
+        assert!(refused(&["lta=0"], "/").contains("no dimension lta\nhelp: did you mean lat?"));
+        assert!(refused(&["lat=9"], "/").contains("dimension lat: position 9 is outside, it has 3"));
+    }
+
+    #[test]
+    fn shards_stay_of_whole_chunks() {
+        let mut storage =
+            Storage { chunk: Some(vec![10, 4]), shard: Some(vec![40, 8]), ..Storage::default() };
+        fit(&mut storage, [Extent::Fixed(7), Extent::Unlimited { current: 1 }].into_iter());
+        assert_eq!((storage.chunk, storage.shard), (Some(vec![7, 4]), Some(vec![7, 8])));
+        let mut storage = Storage { chunk: Some(vec![10]), shard: Some(vec![40]), ..Storage::default() };
+        fit(&mut storage, std::iter::once(Extent::Fixed(25)));
+        assert_eq!((storage.chunk, storage.shard), (Some(vec![10]), Some(vec![30])));
+    }
+}

@@ -1,0 +1,60 @@
+//! Numbers of bytes as people write them.
+
+/// Reads `512`, `64KiB`, `1.5GiB`, `100MB`; `K`, `M`, `G` alone are binary. `None` for what is no size or more than
+/// 64 bits count.
+///
+/// ```
+/// use hyperslab::size;
+/// assert_eq!(size::parse("1.5GiB"), Some(3 << 29));
+/// assert_eq!(size::parse("100MB"), Some(100_000_000));
+/// assert_eq!(size::parse("1.5X"), None);
+/// ```
+pub fn parse(text: &str) -> Option<u64> {
+    let digits = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+    let (number, unit) = text.split_at_checked(digits)?;
+    let factor: u64 = match unit {
+        "" | "B" => 1,
+        "K" | "KiB" => 1 << 10,
+        "M" | "MiB" => 1 << 20,
+        "G" | "GiB" => 1 << 30,
+        "T" | "TiB" => 1 << 40,
+        "kB" | "KB" => 1_000,
+        "MB" => 1_000_000,
+        "GB" => 1_000_000_000,
+        "TB" => 1_000_000_000_000,
+        _ => return None,
+    };
+    let (whole, part) = number.split_once('.').unwrap_or((number, ""));
+    let whole: u64 = whole.parse().ok()?;
+    let part = match part {
+        "" => 0,
+        digits => {
+            let scale = 10_u64.checked_pow(u32::try_from(digits.len()).ok()?)?;
+            digits.parse::<u64>().ok()?.checked_mul(factor)?.checked_div(scale)?
+        }
+    };
+    whole.checked_mul(factor)?.checked_add(part)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::parse;
+
+    #[test]
+    fn sizes_are_read_as_people_write_them() {
+        let read =
+            ["512", "64KiB", "1.5GiB", "100MB", "2K", "x", "", "1.5X", "99999999999999999999"].map(parse);
+        let want = [
+            Some(512),
+            Some(65_536),
+            Some(1_610_612_736),
+            Some(100_000_000),
+            Some(2048),
+            None,
+            None,
+            None,
+            None,
+        ];
+        assert_eq!(read, want);
+    }
+}

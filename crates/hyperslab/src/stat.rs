@@ -1,0 +1,137 @@
+//! How arrays are stored and what values they hold: bytes, chunks, filters, the least and the greatest value.
+
+mod advice;
+mod fold;
+mod meaning;
+mod summary;
+
+pub use summary::{Figure, Summary, SummaryOptions, summary};
+
+use crate::list::{filters_label, type_label};
+use crate::source::{ChunkCount, Chunks, Entry, Item, Source};
+use crate::walk::{Step, walk};
+use hyperslab_core::nd::element_count;
+use hyperslab_core::{Error, Result};
+use hyperslab_model::{Datatype, Shape};
+
+/// How one array is stored.
+#[derive(Debug)]
+pub struct ArrayStat {
+    /// Its type in a word or a few.
+    pub datatype: String,
+    /// Its dimensions.
+    pub shape: Shape,
+    /// Bytes of its elements as they are, uncompressed; `None` where each has a length of its own.
+    pub logical: Option<u64>,
+    /// Bytes that they take in the file.
+    pub stored: u64,
+    /// Its chunks; `None` where it is stored in one piece.
+    pub chunks: Option<Chunks>,
+    /// Bytes of the elements of a chunk, of one within a shard where there are shards.
+    pub each: Option<u64>,
+    /// The filters by name.
+    pub filters: String,
+    /// What would store it better, a line each.
+    pub advice: Vec<String>,
+}
+
+impl ArrayStat {
+    /// How many bytes of elements a stored byte stands for; `None` where either is not known or nothing is stored.
+    pub fn ratio(&self) -> Option<f64> {
+        let logical = self.logical.filter(|_| self.stored > 0)?;
+        Some(logical as f64 / self.stored as f64)
+    }
+
+    /// The chunks that readers decode one by one: those within shards, where there are any.
+    pub fn decoded_chunks(&self) -> Option<&ChunkCount> {
+        self.chunks.as_ref().map(|chunks| chunks.inner.as_ref().unwrap_or(&chunks.outer))
+    }
+}
+
+/// Visits `entry`, or the arrays with values below it, in the order of documents. What cannot be read is visited
+/// too.
+///
+/// # Errors
+/// For objects that are neither groups nor arrays with values, and the first that `visit` returns.
+pub fn arrays(source: &dyn Source, entry: &Entry, visit: &mut dyn FnMut(&Entry) -> Result<()>) -> Result<()> {
+    let no = |what: &str| Err(Error::invalid(format!("{what} takes no space that could be told")));
+    match &entry.item {
+        Item::Group => walk(source, &entry.handle, &mut |step| match step {
+            Step::Member(entry) if is_array(&entry.item) => visit(entry),
+            _ => Ok(()),
+        }),
+        item if is_array(item) => visit(entry),
+        Item::Array { .. } => no("a dimension without values"),
+        Item::Datatype(_) => no("a datatype"),
+        _ => Err(Error::invalid("a link takes no space of its own; name what it leads to")),
+    }
+}
+
+/// Whether [`arrays`] has something to visit.
+pub fn is_told(item: &Item) -> bool {
+    matches!(item, Item::Group) || is_array(item)
+}
+
+fn is_array(item: &Item) -> bool {
+    matches!(item, Item::Array { datatype: Some(_), .. } | Item::Unreadable(_))
+}
+
+/// Tells how an array is stored.
+///
+/// ```
+/// use hyperslab::stat::stat;
+/// use hyperslab::{NodePath, OpenOptions, open};
+///
+/// let source = open("../../examples/ocean.nc".as_ref(), &OpenOptions::default())?;
+/// let told = stat(&*source, &source.find(&NodePath::new("/salinity")?)?)?;
+/// let chunks = told.decoded_chunks().expect("it is chunked");
+/// assert_eq!((told.logical, chunks.written, chunks.of), (Some(4320), 5, 5));
+/// # Ok::<(), hyperslab::Error>(())
+/// ```
+///
+/// # Errors
+/// If it is no array with a type, or its chunks cannot be listed.
+pub fn stat(source: &dyn Source, entry: &Entry) -> Result<ArrayStat> {
+    stat_array(source, entry).map_err(|error| error.in_object(&entry.handle.path))
+}
+
+fn stat_array(source: &dyn Source, entry: &Entry) -> Result<ArrayStat> {
+    let (datatype, shape, stored) = match &entry.item {
+        Item::Array { datatype: Some(datatype), shape, stored, .. } => (datatype, shape, stored),
+        Item::Unreadable(unreadable) => return Err(Error::new(unreadable.kind, unreadable.reason.clone())),
+        _ => return Err(Error::invalid("no array with values")),
+    };
+    let array = source.array(&entry.handle)?;
+    let element = stored_size(datatype);
+    let count = array.extents().map_or(Some(0), element_count);
+    let mut told = ArrayStat {
+        datatype: type_label(&entry.item).into_owned(),
+        shape: shape.clone(),
+        logical: count.zip(element).and_then(|(count, element)| count.checked_mul(element)),
+        stored: array.stored()?,
+        chunks: array.chunks()?,
+        each: None,
+        filters: filters_label(stored),
+        advice: Vec::new(),
+    };
+    let chunk = told.decoded_chunks().and_then(|chunks| element_count(&chunks.shape));
+    told.each = chunk.zip(element).and_then(|(count, element)| count.checked_mul(element));
+    told.advice = advice::of(&entry.handle.path, &told);
+    Ok(told)
+}
+
+/// Bytes of an element where it is stored as it is; `None` where each has its own.
+fn stored_size(datatype: &Datatype) -> Option<u64> {
+    Some(match datatype {
+        _ if datatype.has_slots() => return None,
+        Datatype::Int { bits, .. } | Datatype::Time { bits } => u64::from(bits.div_ceil(8)),
+        Datatype::Compound(members) => {
+            members.iter().try_fold(0_u64, |sum, member| sum.checked_add(stored_size(&member.datatype)?))?
+        }
+        Datatype::Array { base, shape } => element_count(shape)?.checked_mul(stored_size(base)?)?,
+        Datatype::Nullable(of) => stored_size(of)?.checked_add(1)?,
+        Datatype::Enum { base, .. } => stored_size(base)?,
+        Datatype::Named(_, of) => stored_size(of)?,
+        other => other.row_size()? as u64,
+    })
+}

@@ -1,0 +1,263 @@
+//! What the attributes of an array say of its values: which are missing, and what the others mean.
+//!
+//! Spec: CF 1.11, 2.5.1 Missing data, 4.4 Time Coordinate, 8.1 Packed Data
+
+use crate::format::default_fill;
+use crate::select::Counting;
+use crate::source::Source;
+use hyperslab_model::{Attributes, Datatype, Element, Elements, Fill, Float, Node, Values};
+
+/// What values of an array mean.
+#[derive(Debug)]
+pub(super) struct Meaning {
+    /// The type by which stored elements are read.
+    pub(super) datatype: Datatype,
+    pub(super) missing: Missing,
+    /// Packed values are multiplied by this, and the next is added.
+    pub(super) scale: f64,
+    pub(super) offset: f64,
+    /// The type of what comes out of it; `None` where nothing is packed.
+    pub(super) unpacked: Option<Datatype>,
+    /// How numbers count time.
+    pub(super) counting: Option<Counting>,
+}
+
+/// The elements that stand for no value.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Missing {
+    ints: Vec<i128>,
+    floats: Vec<f64>,
+    texts: Vec<Vec<u8>>,
+    /// What lies before or behind is missing too.
+    valid: (Option<Bound>, Option<Bound>),
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Bound {
+    Int(i128),
+    Float(f64),
+}
+
+impl Meaning {
+    /// That of an array whose elements, those within array elements, are of `datatype`.
+    pub(super) fn of(source: &dyn Source, node: &Node, datatype: &Datatype, decode: bool) -> Meaning {
+        let none = Attributes::new();
+        let attributes = node.attributes().unwrap_or(&none);
+        let datatype = datatype.resolved();
+        let unsigned = decode && text(attributes, "_Unsigned").is_some_and(|text| text == "true");
+        let read = match datatype {
+            Datatype::Int { bits, signed: true } if unsigned => Datatype::int(*bits, false),
+            other => other.clone(),
+        };
+        let mut meaning = Meaning {
+            datatype: read,
+            missing: Missing::default(),
+            scale: 1.0,
+            offset: 0.0,
+            unpacked: None,
+            counting: None,
+        };
+        for name in ["_FillValue", "missing_value"] {
+            for value in meaning.numbers(attributes, name) {
+                meaning.missing.add(value, &meaning.datatype);
+            }
+            meaning.missing.texts.extend(texts(attributes, name));
+        }
+        if !attributes.contains_key("_FillValue") {
+            meaning.add_unsaid(source, node, datatype);
+        }
+        if matches!(datatype, Datatype::Datetime(_)) {
+            meaning.missing.ints.push(NOT_A_TIME);
+        }
+        if decode {
+            meaning.decode(attributes);
+        }
+        meaning
+    }
+
+    /// What formats take for missing where no attribute says it.
+    fn add_unsaid(&mut self, source: &dyn Source, node: &Node, datatype: &Datatype) {
+        let fill = match node {
+            Node::Ndarray(ndarray) => &ndarray.storage.fill,
+            Node::DimCoord(dimcoord) => &dimcoord.storage.fill,
+            _ => return,
+        };
+        let row = match (source.format(), fill) {
+            // A byte may hold anything, as ncdump reads them.
+            ("NetCDF-4", _) if datatype.row_size() == Some(1) => None,
+            ("NetCDF-4", Fill::Default) => default_fill(datatype),
+            // What xarray writes _FillValue as.
+            ("Zarr v2", Fill::Value(value)) => Some(value.rows.to_vec()),
+            _ => None,
+        };
+        if let Some(row) = row {
+            let values = Values { rows: row.into(), ..Values::default() };
+            for value in self.elements(datatype, &values) {
+                self.missing.add(value, &self.datatype);
+            }
+        }
+    }
+
+    fn decode(&mut self, attributes: &Attributes) {
+        let of = |name: &str| self.numbers(attributes, name);
+        let (range, low, high) = (of("valid_range"), of("valid_min"), of("valid_max"));
+        let low = range.first().filter(|_| range.len() == 2).or(low.first()).copied();
+        let high = range.get(1).filter(|_| range.len() == 2).or(high.first()).copied();
+        self.missing.valid = (low, high);
+        let is_single = |name: &str| match attributes.get(name) {
+            Some(Ok(attribute)) => *attribute.datatype.resolved() == Datatype::Float(Float::Single),
+            _ => true,
+        };
+        let (scale, offset) =
+            (self.number(attributes, "scale_factor"), self.number(attributes, "add_offset"));
+        if scale.is_some() || offset.is_some() {
+            (self.scale, self.offset) = (scale.unwrap_or(1.0), offset.unwrap_or(0.0));
+            let float = match is_single("scale_factor") && is_single("add_offset") {
+                true => Float::Single,
+                false => Float::Double,
+            };
+            self.unpacked = Some(Datatype::Float(float));
+        }
+        if matches!(self.datatype, Datatype::Int { .. } | Datatype::Float(_))
+            && let Some(units) = text(attributes, "units")
+        {
+            let calendar = text(attributes, "calendar").filter(|calendar| !calendar.is_empty());
+            // Units that cannot be counted, as months, leave numbers what they are.
+            self.counting = Counting::of_units(&units, calendar.as_deref()).and_then(Result::ok);
+        }
+    }
+
+    fn number(&self, attributes: &Attributes, name: &str) -> Option<f64> {
+        self.numbers(attributes, name).first().map(|bound| match bound {
+            Bound::Int(value) => *value as f64,
+            Bound::Float(value) => *value,
+        })
+    }
+
+    fn numbers(&self, attributes: &Attributes, name: &str) -> Vec<Bound> {
+        match attributes.get(name) {
+            Some(Ok(attribute)) => self.elements(&attribute.datatype, &attribute.value),
+            _ => Vec::new(),
+        }
+    }
+
+    /// Numbers, by the type that elements are read as.
+    fn elements(&self, datatype: &Datatype, values: &Values) -> Vec<Bound> {
+        let wrapped = match (datatype.resolved(), &self.datatype) {
+            (Datatype::Int { bits, signed: true }, Datatype::Int { bits: own, signed: false })
+                if bits == own =>
+            {
+                1_i128.checked_shl((*bits).into()).unwrap_or(0)
+            }
+            _ => 0,
+        };
+        let number = |element: Element<'_>| match element {
+            Element::Int(value) if value < 0 => Some(Bound::Int(value.saturating_add(wrapped))),
+            Element::Int(value) | Element::Enum(value, _) => Some(Bound::Int(value)),
+            Element::Float(value) => Some(Bound::Float(value)),
+            _ => None,
+        };
+        Elements::new(datatype, values).filter_map(|element| number(element.get())).collect()
+    }
+}
+
+impl Missing {
+    fn add(&mut self, value: Bound, datatype: &Datatype) {
+        match value {
+            Bound::Int(value) => {
+                self.ints.push(value);
+                self.add_float(value as f64);
+            }
+            Bound::Float(value) => {
+                self.ints.extend(whole(value));
+                // A 64-bit -999.9 is meant to be the 32-bit one.
+                self.add_float(match datatype {
+                    Datatype::Float(Float::Single) => f64::from(single(value)),
+                    _ => value,
+                });
+            }
+        }
+        self.ints.sort_unstable();
+        self.ints.dedup();
+    }
+
+    pub(super) fn add_float(&mut self, value: f64) {
+        if !value.is_nan() && !self.floats.contains(&value) {
+            self.floats.push(value);
+        }
+    }
+
+    pub(super) fn ints(&self) -> &[i128] {
+        &self.ints
+    }
+
+    pub(super) fn floats(&self) -> &[f64] {
+        &self.floats
+    }
+
+    /// The least and the greatest valid integer.
+    pub(super) fn int_range(&self) -> (i128, i128) {
+        let low = match self.valid.0 {
+            Some(Bound::Int(low)) => low,
+            Some(Bound::Float(low)) => whole(low.ceil()).unwrap_or(i128::MIN),
+            None => i128::MIN,
+        };
+        let high = match self.valid.1 {
+            Some(Bound::Int(high)) => high,
+            Some(Bound::Float(high)) => whole(high.floor()).unwrap_or(i128::MAX),
+            None => i128::MAX,
+        };
+        (low, high)
+    }
+
+    /// The least and the greatest valid number.
+    pub(super) fn float_range(&self) -> (f64, f64) {
+        let number = |bound: Option<Bound>, open: f64| match bound {
+            Some(Bound::Int(value)) => value as f64,
+            Some(Bound::Float(value)) if !value.is_nan() => value,
+            _ => open,
+        };
+        (number(self.valid.0, f64::NEG_INFINITY), number(self.valid.1, f64::INFINITY))
+    }
+
+    pub(super) fn is_missing(&self, element: &Element<'_>) -> bool {
+        let (low, high) = self.int_range();
+        match element {
+            Element::Null => true,
+            Element::Int(value) => self.ints.contains(value) || !(low..=high).contains(value),
+            Element::Enum(value, _) => self.ints.contains(value),
+            Element::Float(value) => {
+                let (low, high) = self.float_range();
+                !(low..=high).contains(value) || self.floats.contains(value)
+            }
+            Element::Text(text) => self.texts.iter().any(|missing| missing == text),
+            _ => false,
+        }
+    }
+}
+
+fn text(attributes: &Attributes, name: &str) -> Option<String> {
+    texts(attributes, name).first().map(|text| String::from_utf8_lossy(text).trim().to_owned())
+}
+
+fn texts(attributes: &Attributes, name: &str) -> Vec<Vec<u8>> {
+    let Some(Ok(attribute)) = attributes.get(name) else { return Vec::new() };
+    let text = |element: Element<'_>| match element {
+        Element::Text(text) => Some(text.to_vec()),
+        _ => None,
+    };
+    Elements::new(&attribute.datatype, &attribute.value).filter_map(|element| text(element.get())).collect()
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "has no fraction and is in range")]
+fn whole(value: f64) -> Option<i128> {
+    (value.fract() == 0.0 && value.abs() < 1e38).then_some(value as i128)
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "rounding is what is wanted")]
+pub(super) fn single(value: f64) -> f32 {
+    value as f32
+}
+
+/// What NumPy and TileDB have for no time.
+const NOT_A_TIME: i128 = i64::MIN as i128;

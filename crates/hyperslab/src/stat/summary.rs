@@ -1,0 +1,216 @@
+//! The least, the greatest and the mean value of an array, and how many are missing.
+
+use super::fold::{Fold, Number};
+use super::meaning::{Meaning, single};
+use crate::select::Selected;
+use crate::show::with_coordinate;
+use crate::source::{Entry, Item, Source, check_counts};
+use hyperslab_core::{Error, Result};
+use hyperslab_model::{Datatype, Elements, Float, Shape, Values};
+
+/// Which values are told of, and how they are taken.
+#[derive(Clone, Debug, Default)]
+pub struct SummaryOptions {
+    /// As attributes mean them (CF): scaled, times as dates, those outside of the valid range missing.
+    pub decode: bool,
+    /// Which of them; all if none is selected.
+    pub select: Vec<String>,
+}
+
+/// What values an array holds.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Summary {
+    /// How many were looked at.
+    pub count: u64,
+    /// How many of them are missing: NaN, null, or what attributes say stands for no value.
+    pub missing: u64,
+    /// The least; `None` of none, and of what has no order.
+    pub min: Option<Figure>,
+    /// The greatest.
+    pub max: Option<Figure>,
+    /// The mean of those that are not missing.
+    pub mean: Option<Figure>,
+}
+
+/// A value of an array, or one computed of several.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Figure {
+    /// As an element of an array is.
+    Element(Datatype, Vec<u8>),
+    /// A date.
+    Text(String),
+}
+
+impl Figure {
+    /// As people read it; a number that was computed with nine digits.
+    pub fn label(&self) -> String {
+        let text = match self {
+            Figure::Element(..) => self.each(hyperslab_ndl::plain),
+            Figure::Text(text) => text.clone(),
+        };
+        match text.strip_suffix(".0") {
+            Some(whole) => whole.to_owned(),
+            None => text,
+        }
+    }
+
+    /// As JSON, with all digits.
+    pub fn to_json(&self) -> serde_json::Value {
+        match self {
+            Figure::Element(..) => {
+                let text = self.each(hyperslab_ndl::json);
+                serde_json::from_str(&text).unwrap_or(serde_json::Value::String(text))
+            }
+            Figure::Text(text) => text.as_str().into(),
+        }
+    }
+
+    /// The same number as people want to read it where it is a mean: as exactly as the elements are, and no 64-bit
+    /// number with more than nine digits.
+    #[must_use]
+    pub fn rounded(&self) -> Figure {
+        match self {
+            Figure::Element(Datatype::Float(Float::Double), row) => {
+                let value = row.first_chunk().map_or(0.0, |row| f64::from_ne_bytes(*row));
+                double(format!("{value:.8e}").parse().unwrap_or(value))
+            }
+            other => other.clone(),
+        }
+    }
+
+    fn each(&self, text: fn(hyperslab_model::ElementRef<'_>) -> String) -> String {
+        let Figure::Element(datatype, row) = self else { return String::new() };
+        let values = Values { rows: row.clone().into(), ..Values::default() };
+        Elements::new(datatype, &values).next().map(text).unwrap_or_default()
+    }
+}
+
+/// Tells what values an array holds, read within the memory of its pool; `None` of a null dataspace.
+///
+/// ```
+/// use hyperslab::stat::{SummaryOptions, summary};
+/// use hyperslab::{NodePath, OpenOptions, open};
+///
+/// let source = open("../../examples/ocean.nc".as_ref(), &OpenOptions::default())?;
+/// let decoded = SummaryOptions { decode: true, ..SummaryOptions::default() };
+/// let time = summary(&*source, &source.find(&NodePath::new("/time")?)?, &decoded)?.expect("it has values");
+/// assert_eq!(time.max.expect("there are some").label(), "2024-04-26T00:00:00");
+/// # Ok::<(), hyperslab::Error>(())
+/// ```
+///
+/// # Errors
+/// If it is no array, what is selected is not in it, or its values cannot be read.
+pub fn summary(source: &dyn Source, entry: &Entry, options: &SummaryOptions) -> Result<Option<Summary>> {
+    summary_of(source, entry, options).map_err(|error| error.in_object(&entry.handle.path))
+}
+
+fn summary_of(source: &dyn Source, entry: &Entry, options: &SummaryOptions) -> Result<Option<Summary>> {
+    let shape = match &entry.item {
+        Item::Array { datatype: Some(_), shape: Shape::Null, .. } => return Ok(None),
+        Item::Array { datatype: Some(_), kind, shape, .. } => {
+            with_coordinate(*kind, shape, &entry.handle.path)
+        }
+        _ => return Err(Error::invalid("no array with values")),
+    };
+    let array = source.array(&entry.handle)?;
+    let selected = Selected::parse(source, &options.select, &shape)?;
+    check_counts(source, &*array, &selected.counts())?;
+    let node = source.load(&entry.handle)?;
+    let meaning = Meaning::of(source, &node, within(array.datatype()), options.decode);
+    let mut fold = Fold::default();
+    let mut take = |values: &Values| fold.take(array.pool(), &meaning.datatype, values, &meaning.missing);
+    selected.stream(&*array, &mut take)?;
+    Ok(Some(meaning.summary(&fold)))
+}
+
+/// The type of what the elements are arrays of: their rows are those of as many single elements.
+fn within(datatype: &Datatype) -> &Datatype {
+    match datatype {
+        Datatype::Named(_, of) => within(of),
+        Datatype::Array { base, .. } => within(base),
+        other => other,
+    }
+}
+
+impl Meaning {
+    fn summary(&self, fold: &Fold) -> Summary {
+        let mean = fold.extremes.and_then(|_| fold.sum.mean(fold.present));
+        let (least, greatest) = fold.extremes.unzip();
+        // A negative factor turns the order of packed values.
+        let (min, max) = if self.scale < 0.0 { (greatest, least) } else { (least, greatest) };
+        Summary {
+            count: fold.present.saturating_add(fold.missing),
+            missing: fold.missing,
+            min: min.and_then(|number| self.figure(number)),
+            max: max.and_then(|number| self.figure(number)),
+            mean: mean.map(|mean| self.mean(mean)),
+        }
+    }
+
+    fn unpack(&self, value: f64) -> f64 {
+        value * self.scale + self.offset
+    }
+
+    /// An extreme, as an element or what it means.
+    fn figure(&self, number: Number) -> Option<Figure> {
+        if let Some(counting) = &self.counting {
+            let instant = match (number, &self.unpacked) {
+                (Number::Int(count), None) => Some(counting.instant(count)),
+                (number, _) => counting.moment(self.unpack(number.to_f64())),
+            };
+            return instant.map(|instant| Figure::Text(counting.text(instant)));
+        }
+        match (&self.unpacked, number, bare(&self.datatype)) {
+            (Some(Datatype::Float(Float::Single)), ..) => Some(float(single(self.unpack(number.to_f64())))),
+            (Some(_), ..) => Some(double(self.unpack(number.to_f64()))),
+            (None, Number::Int(value), datatype) => {
+                let size = datatype.row_size()?;
+                let bytes = value.to_le_bytes();
+                let mut row = bytes.get(..size)?.to_vec();
+                if cfg!(target_endian = "big") {
+                    row.reverse();
+                }
+                Some(Figure::Element(datatype.clone(), row))
+            }
+            (None, Number::Float(value), Datatype::Float(Float::Double)) => Some(double(value)),
+            // Every value of a smaller format is one of a 32-bit number.
+            (None, Number::Float(value), _) => Some(float(single(value))),
+        }
+    }
+
+    fn mean(&self, mean: f64) -> Figure {
+        let value = self.unpack(mean);
+        let date = self.counting.as_ref().and_then(|counting| Some(counting.text(counting.moment(value)?)));
+        if let Some(date) = date {
+            return Figure::Text(date);
+        }
+        match (self.unpacked.as_ref().unwrap_or(bare(&self.datatype)), &self.counting) {
+            (Datatype::Float(Float::Double), _) | (_, Some(_)) => double(value),
+            (Datatype::Float(_), _) => float(single(value)),
+            (Datatype::Datetime(unit), _) => nearest_time(unit, value),
+            _ => double(value),
+        }
+    }
+}
+
+fn nearest_time(unit: &hyperslab_model::TimeUnit, value: f64) -> Figure {
+    #[expect(clippy::cast_possible_truncation, reason = "saturates, and has no fraction")]
+    let count = value.round() as i64;
+    Figure::Element(Datatype::Datetime(unit.clone()), count.to_ne_bytes().to_vec())
+}
+
+fn bare(datatype: &Datatype) -> &Datatype {
+    match datatype {
+        Datatype::Named(_, of) => bare(of),
+        Datatype::Nullable(of) => bare(of),
+        other => other,
+    }
+}
+
+fn float(value: f32) -> Figure {
+    Figure::Element(Datatype::Float(Float::Single), value.to_ne_bytes().to_vec())
+}
+
+fn double(value: f64) -> Figure {
+    Figure::Element(Datatype::Float(Float::Double), value.to_ne_bytes().to_vec())
+}

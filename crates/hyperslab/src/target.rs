@@ -1,0 +1,323 @@
+//! A store being written, whatever its format.
+
+use crate::format::TARGETS;
+use crate::source::StoredForm;
+use hyperslab_codec::Scratch;
+use hyperslab_core::{Error, Result};
+use hyperslab_model::{Node, NodePath, Values};
+use std::fmt;
+use std::path::Path;
+
+/// A store being written. It is none until [`Target::finish`].
+pub trait Target: Send + Sync {
+    /// Adds an object without elements: a group, a dimension without coordinates, a named datatype, a link.
+    /// Groups come before their members.
+    ///
+    /// # Errors
+    /// What the store says.
+    fn put(&self, path: &NodePath, node: &Node) -> Result<()>;
+
+    /// Begins an array or a dimension coordinate.
+    ///
+    /// # Errors
+    /// If the format cannot hold it, which planning it would have said; what the store says.
+    fn array(&self, path: &NodePath, node: &Node, facts: Facts) -> Result<Box<dyn ArrayTarget + '_>>;
+
+    /// Makes it a store.
+    ///
+    /// # Errors
+    /// What the store says.
+    fn finish(&self) -> Result<()>;
+}
+
+/// The elements of an array being written, by many threads at once.
+pub trait ArrayTarget: Send + Sync {
+    /// The shape of what is written at once.
+    fn chunk(&self) -> &[u64];
+
+    /// Writes one chunk: the elements of its part within the array. Tells the bytes that are stored; none if nothing
+    /// has to be.
+    ///
+    /// # Errors
+    /// If elements cannot be lowered; what the store says.
+    fn write(&self, index: &[u64], values: &Values, scratch: &mut Scratch) -> Result<Option<u64>>;
+
+    /// Whether chunks of this form are what [`ArrayTarget::write`] would store.
+    fn accepts(&self, form: &StoredForm) -> bool;
+
+    /// Writes one chunk as it is stored elsewhere in a form that is accepted.
+    ///
+    /// # Errors
+    /// What the store says.
+    fn write_stored(&self, index: &[u64], stored: &[u8]) -> Result<()>;
+
+    /// Makes it an array.
+    ///
+    /// # Errors
+    /// What the store says.
+    fn finish(&self) -> Result<()>;
+
+    /// Takes back what was written of it, as far as the store can.
+    ///
+    /// # Errors
+    /// What the store says.
+    fn abandon(&self) -> Result<()>;
+}
+
+/// What must be known of an array's elements before it is begun.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Facts {
+    /// Whether its texts of any length are of Unicode.
+    pub is_unicode: bool,
+    /// Whether its texts that are padded by spaces can be padded by zeros as well: none ends in one.
+    pub can_pad: bool,
+    /// Whether all of it was written, so that no element is fill.
+    pub is_whole: bool,
+}
+
+impl Default for Facts {
+    fn default() -> Self {
+        Facts { is_unicode: true, can_pad: true, is_whole: true }
+    }
+}
+
+/// Something that a format does not hold as it is.
+#[derive(Clone, Copy, Debug)]
+pub struct Lowered {
+    /// What it is.
+    pub what: &'static str,
+    /// What the format has instead.
+    pub becomes: &'static str,
+    /// Whether it comes back.
+    pub fate: Fate,
+}
+
+/// What happens to something that a format does not hold as it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Fate {
+    /// It has another form, is marked, and comes back when it is converted back.
+    Restored,
+    /// It is stored in another way, and its content is the same.
+    Changed,
+    /// It is lost.
+    Lost(Loss),
+}
+
+/// What can be lost, by the words that allow it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Loss {
+    /// References that lead to nothing.
+    References,
+    /// Links.
+    Links,
+    /// Types.
+    Types,
+    /// Names of values.
+    Labels,
+    /// Sequences of any length.
+    Vlen,
+    /// Dimensions that can grow.
+    Unlimited,
+    /// Attributes.
+    Attributes,
+    /// Digits.
+    Precision,
+    /// Names.
+    Names,
+    /// Filters.
+    Filters,
+    /// Cells that are not there.
+    Sparse,
+    /// What cannot be read.
+    Unreadable,
+}
+
+impl Loss {
+    /// All kinds, in the order of help texts.
+    pub const ALL: [Loss; 12] = [
+        Loss::References,
+        Loss::Links,
+        Loss::Types,
+        Loss::Labels,
+        Loss::Vlen,
+        Loss::Unlimited,
+        Loss::Attributes,
+        Loss::Precision,
+        Loss::Names,
+        Loss::Filters,
+        Loss::Sparse,
+        Loss::Unreadable,
+    ];
+
+    /// The word on the command line.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Loss::References => "references",
+            Loss::Links => "links",
+            Loss::Types => "types",
+            Loss::Labels => "labels",
+            Loss::Vlen => "vlen",
+            Loss::Unlimited => "unlimited",
+            Loss::Attributes => "attributes",
+            Loss::Precision => "precision",
+            Loss::Names => "names",
+            Loss::Filters => "filters",
+            Loss::Sparse => "sparse",
+            Loss::Unreadable => "unreadable",
+        }
+    }
+}
+
+impl fmt::Display for Loss {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl fmt::Display for Fate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Fate::Restored => f.write_str("restored"),
+            Fate::Changed => f.write_str("changed"),
+            Fate::Lost(loss) => write!(f, "lost {loss}"),
+        }
+    }
+}
+
+/// Collects what a format does not hold as it is.
+pub trait Losses {
+    /// Notes that `place`, an object's path or `PATH@NAME`, is lowered. `detail` tells more of what it is.
+    fn note(&mut self, lowered: &'static Lowered, place: String, detail: Option<String>);
+}
+
+/// A format that stores can be written in.
+pub trait TargetFormat: Sync {
+    /// The name on the command line.
+    fn name(&self) -> &'static str;
+
+    /// Other names of it.
+    fn aliases(&self) -> &'static [&'static str] {
+        &[]
+    }
+
+    /// What names of files end in that are of this format.
+    fn suffixes(&self) -> &'static [&'static str];
+
+    /// Whether a store at this path is a directory.
+    fn is_directory(&self, path: &Path) -> bool;
+
+    /// What this format alone can be told, and what that means.
+    fn options(&self) -> &'static [(&'static str, &'static str)];
+
+    /// Everything that it does not hold as it is.
+    fn lowerings(&self) -> &'static [&'static Lowered];
+
+    /// Notes what of an object the format does not hold as it is.
+    ///
+    /// # Errors
+    /// If it cannot hold the object at all.
+    fn plan(
+        &self,
+        path: &NodePath,
+        node: &Node,
+        facts: Facts,
+        options: &TargetOptions,
+        losses: &mut dyn Losses,
+    ) -> Result<()>;
+
+    /// Begins a store at `path`, or goes on with one that was begun there: in a directory that is there, or in a file,
+    /// which stays as it is if the target is dropped unfinished.
+    ///
+    /// # Errors
+    /// What the system says.
+    fn create(&self, path: &Path, is_directory: bool, options: &TargetOptions) -> Result<Box<dyn Target>>;
+}
+
+/// What one format alone is told: `zarr.struct=seed`, `zarr.consolidated`.
+#[derive(Clone, Debug, Default)]
+pub struct TargetOptions {
+    given: Vec<(String, Option<String>)>,
+}
+
+impl TargetOptions {
+    /// Reads `FORMAT.KEY[=VALUE]`.
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) for a key that no format has.
+    pub fn add(&mut self, option: &str) -> Result<()> {
+        let (key, value) = match option.split_once('=') {
+            Some((key, value)) => (key, Some(value.to_owned())),
+            None => (option, None),
+        };
+        let known = || TARGETS.iter().flat_map(|format| keys(*format));
+        if !known().any(|known| known == key) {
+            let known: std::collections::BTreeSet<_> = known().collect();
+            let known = known.into_iter().collect::<Vec<_>>().join(", ");
+            return Err(Error::invalid(format!("no option {key:?}, there are {known}")));
+        }
+        self.given.push((key.to_owned(), value));
+        Ok(())
+    }
+
+    /// Whether `FORMAT.KEY` was given, and not as `=false`.
+    pub fn has(&self, key: &str) -> bool {
+        self.last(key).is_some_and(|value| value.as_deref() != Some("false"))
+    }
+
+    /// The value of `FORMAT.KEY`, if it was given one.
+    pub fn value(&self, key: &str) -> Option<&str> {
+        self.last(key)?.as_deref()
+    }
+
+    fn last(&self, key: &str) -> Option<&Option<String>> {
+        self.given.iter().rev().find(|(given, _)| given == key).map(|(_, value)| value)
+    }
+}
+
+impl fmt::Display for TargetOptions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, (key, value)) in self.given.iter().enumerate() {
+            f.write_str(if index > 0 { " " } else { "" })?;
+            f.write_str(key)?;
+            if let Some(value) = value {
+                write!(f, "={value}")?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn keys(format: &dyn TargetFormat) -> impl Iterator<Item = String> {
+    // Versions of one format share their options: `zarr.struct`.
+    let stem = format.name().trim_end_matches(|c: char| c.is_ascii_digit());
+    format.options().iter().map(move |(key, _)| format!("{stem}.{key}"))
+}
+
+/// The format of that name.
+///
+/// # Errors
+/// If there is none.
+pub fn target_format(name: &str) -> Result<&'static dyn TargetFormat> {
+    let found = TARGETS.iter().find(|format| format.name() == name || format.aliases().contains(&name));
+    found.copied().ok_or_else(|| {
+        let known: Vec<_> = TARGETS.iter().map(|format| format.name()).collect();
+        Error::invalid(format!("no format {name:?} is written, there are {}", known.join(", ")))
+    })
+}
+
+/// The format that the name of a file or directory ends in.
+///
+/// # Errors
+/// If it ends in none that is known.
+pub fn target_format_of(path: &Path) -> Result<&'static dyn TargetFormat> {
+    let name = path.file_name().map(|name| name.to_string_lossy().to_lowercase()).unwrap_or_default();
+    let ends =
+        |format: &&&'static dyn TargetFormat| format.suffixes().iter().any(|suffix| name.ends_with(suffix));
+    TARGETS.iter().find(ends).copied().ok_or_else(|| {
+        let known: Vec<_> = TARGETS.iter().map(|format| format.name()).collect();
+        let known = known.join(" or ");
+        Error::invalid(format!(
+            "has no suffix of a format that is written\nhelp: --format {known} says which"
+        ))
+    })
+}

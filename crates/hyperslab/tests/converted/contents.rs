@@ -1,0 +1,312 @@
+//! Contents that formats find hard, as documents.
+
+use super::{converted, described, digests, same, there_and_back};
+use hyperslab::TARGETS;
+use hyperslab::ndl::StorageDetail;
+use hyperslab::target::{Loss, target_format};
+use serde_json::json;
+use std::fmt::Write;
+use std::fs;
+use std::path::PathBuf;
+use tempfile::TempDir;
+
+/// A document as a store.
+fn document(folder: &TempDir, text: &str) -> PathBuf {
+    let store = folder.path().join("source.yaml");
+    fs::write(&store, text).unwrap();
+    store
+}
+
+/// Whether a document comes back from everywhere.
+fn comes_back(text: &str) {
+    let folder = TempDir::new().unwrap();
+    let store = document(&folder, text);
+    assert!(!digests(&store).is_empty(), "nothing in\n{text}");
+    if let Err(why) = there_and_back(&store) {
+        panic!("{why}\nof\n{text}");
+    }
+}
+
+/// Whether a document of one array does, and its description with it.
+fn array_comes_back(body: &str) {
+    comes_back(&format!("ndarrays:\n  a: {body}\n"));
+}
+
+#[test]
+fn names_that_stores_use_themselves() {
+    let names = [
+        "zarr.json",
+        ".zarray",
+        ".zattrs",
+        ".zgroup",
+        ".zmetadata",
+        "__x",
+        "c",
+        "0",
+        "0.0",
+        "a.b",
+        ".hidden",
+        "a b",
+        " ",
+        "%2F",
+        "con",
+        "NUL",
+        "a\\b",
+        "a:b",
+        "ä",
+        "ä",
+        "\u{1f600}",
+        "-",
+        "~",
+        "a*?",
+        "hyperslab",
+    ];
+    let mut text = "/:\n  ndarrays:\n".to_owned();
+    for (number, name) in names.iter().enumerate() {
+        let name = json!(name);
+        writeln!(text, "    {name}: {{shape: [], type: int16, value: {number}}}").unwrap();
+    }
+    for (number, name) in names.iter().enumerate() {
+        write!(
+            text,
+            "\n{}:\n  ndarrays: {{x: {{shape: [], type: int16, value: {number}}}}}\n",
+            json!(format!("/g/{name}"))
+        )
+        .unwrap();
+    }
+    comes_back(&text);
+}
+
+#[test]
+fn names_that_differ_in_case_alone() {
+    comes_back("ndarrays:\n  a: {shape: [], type: int8, value: 1}\n  A: {shape: [], type: int8, value: 2}\n");
+    comes_back(
+        "/data:\n  attributes: {is: lower}\n\n/Data:\n  attributes: {is: upper}\n\n/DATA/x:\n  attributes: {is: below}\n",
+    );
+}
+
+#[test]
+fn names_longer_than_file_systems_allow() {
+    let long = |c: &str| c.repeat(300 / c.len());
+    comes_back(&format!(
+        "/{}:\n  ndarrays:\n    {}: {{shape: [2], type: int8, value: [1, 2]}}\n    {}: {{shape: [], type: int8, value: 3}}\n",
+        long("g"),
+        long("n"),
+        long("ä"),
+    ));
+}
+
+#[test]
+fn attributes_that_readers_use_themselves() {
+    comes_back(
+        "attributes:\n  hyperslab: mine\n  _ARRAY_DIMENSIONS: not names\n  _nczarr_attrs: nor types\n  \
+         _NCZARR_ATTR: \"{}\"\n  _nczarr_superblock: \"\"\n  _NCProperties: version=2\n  zarr.json: \"\"\n  \"\": empty name\n  a/b: slash\n\n\
+         ndarrays:\n  a:\n    shape: [2]\n    type: int8\n    attributes:\n      hyperslab: {shape: [2], type: int16, value: [1, 2]}\n      \
+         _ARRAY_DIMENSIONS: {shape: [1], type: string, value: [other]}\n      _FillValue: {shape: [], type: int8, value: -1}\n      \
+         _Netcdf4Dimid: 3\n    value: [1, 2]\n",
+    );
+}
+
+#[test]
+fn attributes_of_every_type_and_shape() {
+    for attribute in [
+        "{shape: null, type: float32}",
+        "{shape: [0], type: string, value: []}",
+        "{shape: [0, 3], type: int64, value: []}",
+        "{shape: [1], type: string, value: [a]}",
+        "{shape: [1], type: int32, value: [7]}",
+        "{shape: [], type: float32, value: .nan}",
+        "{shape: [3], type: float64, value: [.inf, -.inf, .nan]}",
+        "{shape: [], type: float64, value: 7}",
+        "{shape: [], type: float16, value: 0.1}",
+        "{shape: [2], type: uint64, value: [18446744073709551615, 0]}",
+        "{shape: [], type: int64, value: 9007199254740993}",
+        "{shape: [], type: string, value: !!binary /w==}",
+        "{shape: [], type: string, value: \"a\\0b\"}",
+        "{shape: [], type: string, value: \"null\"}",
+        "{shape: [], type: string, value: \"\"}",
+        "{shape: [2], type: string, storage: {length: 4, pad: spacepad}, value: [ab, \"\"]}",
+        "{shape: [], type: bool, value: true}",
+        "{shape: [], type: {enum: {base: int8, members: {no: 0, yes: 1}}}, value: yes}",
+        "{shape: [2], type: {compound: [x: float32, s: string]}, value: [[1, a], [.nan, b]]}",
+        "{shape: [], type: {vlen: {base: {vlen: {base: int16}}}}, value: [[1, 2], []]}",
+        "{shape: [], type: {array: {base: float32, shape: [2, 2]}}, value: [[1, 2], [3, 4]]}",
+        "{shape: [], type: {opaque: {size: 3, tag: image/png}}, value: \"0x010203\"}",
+        "{shape: [2], type: objref, value: [/a, null]}",
+        "{shape: [], type: reference, value: {target: /a, attribute: it}}",
+    ] {
+        comes_back(&format!(
+            "attributes:\n  it: {attribute}\n\nndarrays:\n  a:\n    shape: []\n    type: int8\n    attributes:\n      it: {attribute}\n    value: 1\n"
+        ));
+    }
+}
+
+#[test]
+fn shapes_without_elements_and_of_many_dimensions() {
+    let ones = ["1"; 32].join(", ");
+    let nested = format!("{}7{}", "[".repeat(32), "]".repeat(32));
+    for body in [
+        "{shape: null, type: {compound: [x: float32]}}".to_owned(),
+        "{shape: [], type: float64, value: -0.0}".to_owned(),
+        "{shape: [0], type: int32, value: []}".to_owned(),
+        "{shape: [2, 0, 3], type: string, value: [[], []]}".to_owned(),
+        "{shape: [null], type: int32, value: []}".to_owned(),
+        "{shape: [null, 3], type: int32, storage: {shape: [2, 3], chunk: [5, 2]}, value: [[1, 2, 3], [4, 5, 6]]}".to_owned(),
+        "{shape: [10], type: int32, storage: {shape: [2]}, value: [1, 2]}".to_owned(),
+        format!("{{shape: [{ones}], type: int16, value: {nested}}}"),
+    ] {
+        array_comes_back(&body);
+    }
+}
+
+#[test]
+fn numbers_of_every_kind_and_order() {
+    for body in [
+        "{shape: [3], type: float32, value: [.nan, -.inf, -0.0]}",
+        "{shape: [2], type: float16, storage: {endian: big}, value: [0.1, -2]}",
+        "{shape: [2], type: bfloat16, value: [1, -2.5]}",
+        "{shape: [2], type: float64, storage: {endian: big, fillvalue: .nan}, value: [0.1, 1.0e300]}",
+        "{shape: [2], type: float32, storage: {endian: vax}, value: [0.5, 1]}",
+        "{shape: [2], type: int64, storage: {endian: big, chunk: [1], filter: [shuffle, {deflate: 4}]}, value: [-1, 1]}",
+        "{shape: [2], type: complex64, value: [[1, -0.0], [.nan, .inf]]}",
+        "{shape: [2], type: complex128, storage: {endian: big}, value: [[1, 2], [3, 4]]}",
+        "{shape: [2], type: int128, value: [-1, 1]}",
+        "{shape: [2], type: uint24, value: [16777215, 1]}",
+        "{shape: [2], type: {bitfield: {size: 3}}, value: [0x010203, 0]}",
+        "{shape: [2], type: {time: {size: 4}}, value: [1767225600, 0]}",
+        "{shape: [2], type: {datetime: {unit: ms}}, value: [\"1970-01-01T00:00:00.000\", NaT]}",
+        "{shape: [2], type: {timedelta: {unit: 10us}}, value: [90, NaT]}",
+        "{shape: [2], type: {nullable: {base: int16}}, value: [7, null]}",
+        "{shape: [2], type: bool, value: [true, false]}",
+        "{shape: [1], type: {float: {bits: 8, sign: 7, exponent: [3, 4], mantissa: [0, 3], bias: 7}}, value: [\"0x38\"]}",
+        "{shape: [1], type: float128, value: [\"0x01000000000000000000000000000000\"]}",
+        "{shape: [2], type: {opaque: {size: 4, tag: image/png}}, value: [\"0x89504e47\", \"0x00000000\"]}",
+    ] {
+        array_comes_back(body);
+    }
+}
+
+#[test]
+fn texts_of_every_length_padding_and_charset() {
+    for body in [
+        "{shape: [4], type: string, value: [a, \"\", \"a\\0b\", \"\\0\"]}",
+        "{shape: [2], type: string, value: [!!binary /w==, ä]}",
+        "{shape: [2], type: string, storage: {fillvalue: none}, value: [none, a]}",
+        "{shape: [2], type: string, storage: {length: 4, pad: nullpad}, value: [\"a\\0b\", abcd]}",
+        "{shape: [2], type: string, storage: {length: 4, pad: nullterm}, value: [abc, \"\"]}",
+        "{shape: [3], type: string, storage: {length: 4, pad: spacepad}, value: [ab, abcd, \"\"]}",
+        "{shape: [2], type: string, storage: {length: 4, pad: spacepad}, value: [\"ab\\0\", abcd]}",
+        "{shape: [1], type: string, storage: {length: 4, pad: nullpad}, value: [!!binary //79]}",
+        "{shape: [1], type: {compound: [s: string]}, storage: {members: {s: {length: 4, pad: spacepad}}}, value: [[\"ab\\0\"]]}",
+        "{shape: [1], type: {array: {base: string, shape: [2]}}, storage: {length: 3, pad: spacepad}, value: [[\"a\\0\", b]]}",
+    ] {
+        array_comes_back(body);
+    }
+}
+
+#[test]
+fn types_within_each_other() {
+    for body in [
+        "{shape: [3], type: {enum: {base: int16, members: {UP: 0, DOWN: 25, CENTER: -120}}}, value: [UP, CENTER, 7]}",
+        "{shape: [2], type: {enum: {base: uint8, members: {\"FALSE\": 0, \"TRUE\": 1}}}, value: [\"TRUE\", \"FALSE\"]}",
+        "{shape: [2], type: {compound: [a: int8, b: {compound: [c: float64, d: {array: {base: int16, shape: [2]}}]}]}, value: [[1, [2, [3, 4]]], [5, [.nan, [7, 8]]]]}",
+        "{shape: [1], type: {compound: [\"\": int8, a/b: int8, a.b: int8]}, value: [[1, 2, 3]]}",
+        "{shape: [2], type: {vlen: {base: float32}}, value: [[1, .nan], []]}",
+        "{shape: [2], type: {vlen: {base: {compound: [x: int8, y: float64]}}}, value: [[[1, 2]], []]}",
+        "{shape: [2], type: {vlen: {base: string}}, value: [[a, \"\"], []]}",
+        "{shape: [1], type: {vlen: {base: {vlen: {base: {vlen: {base: int8}}}}}}, value: [[[[1], []], []]]}",
+        "{shape: [1], type: {compound: [s: string, v: {vlen: {base: uint8}}, n: float32]}, value: [[text, [1, 2], .nan]]}",
+        "{shape: [1], type: {array: {base: {vlen: {base: int32}}, shape: [2]}}, value: [[[1], [2, 3]]]}",
+        "{shape: [2], type: {array: {base: {array: {base: int8, shape: [2]}}, shape: [3]}}, value: [[[1, 2], [3, 4], [5, 6]], [[1, 2], [3, 4], [5, 6]]]}",
+        "{shape: [2], type: {array: {base: {enum: {base: int8, members: {no: 0}}}, shape: [2]}}, storage: {chunk: [1]}, value: [[no, 1], [no, no]]}",
+    ] {
+        array_comes_back(body);
+    }
+}
+
+#[test]
+fn references_to_everything_and_nothing() {
+    for value in [
+        "{shape: [3], type: objref, value: [/g, null, /a]}",
+        "{shape: [2], type: {regref: {selection: block}}, value: [{target: /m, start: [0, 0], opposite: [1, 1]}, null]}",
+        "{shape: [1], type: {regref: {selection: element}}, value: [{target: /m, elements: [[0, 1], [1, 2]]}]}",
+        "{shape: [3], type: reference, value: [{address: 800}, {file: o.h5, address: 96}, {target: /m, attribute: u}]}",
+        "{shape: [1], type: {vlen: {base: objref}}, value: [[/g, /m, null]]}",
+        "{shape: [1], type: {compound: [r: objref, n: int8]}, value: [[/m, 3]]}",
+    ] {
+        comes_back(&format!(
+            "/:\n  ndarrays:\n    a: {value}\n    m: {{shape: [2, 3], type: int8, attributes: {{u: m}}, value: [[1, 2, 3], [4, 5, 6]]}}\n\n/g: {{}}\n"
+        ));
+    }
+}
+
+#[test]
+fn dimensions_types_and_links_beside_arrays() {
+    comes_back(
+        "/:\n  datatypes:\n    t: {enum: {base: int8, members: {no: 0, yes: 1}}}\n    p:\n      compound: [x: float32, s: string]\n      \
+         attributes: {origin: lower left}\n      storage: {members: {s: {length: 4, pad: spacepad}}}\n  dimcoords:\n    \
+         time: {size: null, type: float64, storage: {chunk: [64]}, value: [0, 1, 2]}\n    bound: {size: 2}\n    \
+         free: {size: null, storage: {size: 4}}\n    lat: {size: 3, type: float32, attributes: {units: degrees_north}, value: [1, 2, 3]}\n    \
+         lost: {size: 7, attributes: {is: alone}}\n  ndarrays:\n    v: {shape: [time, lat], type: float32, storage: {shape: [3, 3], chunk: [2, 2]}}\n    \
+         b: {shape: [time, bound], type: float64, storage: {shape: [3, 2], chunk: [3, 2]}}\n    f: {shape: [free], type: /t, storage: {chunk: [2]}, value: [no, yes, no, yes]}\n    \
+         twice: {shape: [bound, bound], type: int8, value: [[1, 2], [3, 4]]}\n    half: {shape: [lat, 2], type: int8, value: [[1, 2], [3, 4], [5, 6]]}\n  \
+         links:\n    hard: {hard: /v}\n    soft: {soft: g/far}\n    dangling: {soft: /nowhere}\n\n\
+         /g:\n  dimcoords:\n    lat: {size: 2}\n  ndarrays:\n    far: {shape: [time, /lat, lat], type: int8, storage: {shape: [3, 3, 2], chunk: [3, 3, 2]}}\n    \
+         p: {shape: [1], type: /p, value: [[1.5, ab]]}\n  links:\n    up: {hard: /}\n",
+    );
+}
+
+#[test]
+fn filters_fill_values_and_layouts() {
+    for body in [
+        "{shape: [4], type: int16, storage: {chunk: [2], filter: [shuffle, {deflate: 4}, fletcher32], fillvalue: -1}, value: [1, 2, 3, -1]}",
+        "{shape: [4], type: int16, storage: {chunk: [2], filter: [{zstd: 3}], fillvalue: null}, value: [1, 2, 3, 4]}",
+        "{shape: [4], type: int16, storage: {layout: compact}, value: [1, 2, 3, 4]}",
+        "{shape: [4], type: int16, storage: {layout: contiguous, endian: big}, value: [1, 2, 3, 4]}",
+        "{shape: [4, 4], type: int16, storage: {chunk: [2, 2], shard: [4, 4]}}",
+        "{shape: [2, 2], type: int16, storage: {order: F}, value: [[1, 2], [3, 4]]}",
+        "{shape: [4], type: {compound: [x: int16, y: float32]}, storage: {chunk: [2], fillvalue: [7, .nan]}}",
+        "{shape: [2], type: {array: {base: int16, shape: [2]}}, storage: {chunk: [1], fillvalue: [7, 7]}}",
+        "{shape: [4], type: {vlen: {base: int16}}, storage: {chunk: [2], fillvalue: [7, 8]}}",
+        "{shape: [1000000, 1000000], type: float64, storage: {chunk: [1000, 1000], fillvalue: 1}}",
+    ] {
+        if body.contains("1000000") {
+            // Nothing is written and nothing is read of what has no chunks.
+            let folder = TempDir::new().unwrap();
+            let store = document(&folder, &format!("ndarrays:\n  a: {body}\n"));
+            let lost = converted(&store, TARGETS[0], &folder.path().join("x")).unwrap();
+            assert!(lost.is_empty(), "{lost:?}");
+        } else {
+            array_comes_back(body);
+        }
+    }
+}
+
+#[test]
+fn what_leads_elsewhere_is_lost_by_name_and_the_rest_is_there() {
+    let folder = TempDir::new().unwrap();
+    let text = "ndarrays:\n  a: {shape: [], type: int8, value: 1}\n\nlinks:\n  far: {external: {file: other.h5, path: /data}}\n";
+    let store = document(&folder, text);
+    for format in TARGETS {
+        let target = folder.path().join(format.name());
+        let lost = converted(&store, *format, &target).unwrap();
+        assert_eq!(lost.into_iter().collect::<Vec<_>>(), [("/far".to_owned(), Loss::Links)]);
+        assert_eq!(digests(&target).keys().map(String::as_str).collect::<Vec<_>>(), ["/", "/a"]);
+    }
+}
+
+#[test]
+fn a_description_survives_where_content_does() {
+    let folder = TempDir::new().unwrap();
+    let source = crate::path("ocean.nc");
+    let target = folder.path().join("ocean.zarr");
+    let lost = converted(&source, target_format("zarr3").unwrap(), &target).unwrap();
+    same(&source, &target, &lost).unwrap();
+    let sorted = |text: String| {
+        let mut lines: Vec<_> = text.lines().map(str::to_owned).collect();
+        lines.sort();
+        lines
+    };
+    let (had, has) = (described(&source, StorageDetail::None), described(&target, StorageDetail::None));
+    assert_eq!(sorted(had), sorted(has));
+}

@@ -1,0 +1,70 @@
+//! The table in `docs/formats.md`, made of what formats say of themselves.
+
+use hyperslab::target::{Fate, Loss, TargetFormat};
+use hyperslab::{FORMATS, TARGETS};
+use std::fmt::Write;
+
+/// `UPDATE_GOLDEN=1` writes it.
+#[test]
+fn formats_are_documented() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/formats.md");
+    let text = std::fs::read_to_string(path).unwrap().replace('\r', "");
+    let (head, _) = text.split_once("\n| format |").unwrap();
+    let written = format!("{head}\n{}", tables());
+    match std::env::var_os("UPDATE_GOLDEN") {
+        Some(_) => std::fs::write(path, &written).unwrap(),
+        None => assert_eq!(text, written, "UPDATE_GOLDEN=1 writes it anew"),
+    }
+}
+
+fn tables() -> String {
+    let mut out = "| format | read | written as | suffixes of targets |\n|---|---|---|---|\n".to_owned();
+    let mut written = Vec::new();
+    for format in FORMATS {
+        let of = |target: &&&dyn TargetFormat| stem(target.name()) == stem(format.name());
+        let targets: Vec<_> = TARGETS.iter().filter(of).collect();
+        written.extend(targets.iter().map(|target| target.name()));
+        let list = |of: Vec<String>| if of.is_empty() { "no".to_owned() } else { of.join(", ") };
+        let names = targets.iter().map(|target| {
+            let aliases: Vec<_> = target.aliases().iter().map(|alias| format!(" (`{alias}`)")).collect();
+            format!("`{}`{}", target.name(), aliases.concat())
+        });
+        let suffixes =
+            targets.iter().flat_map(|target| target.suffixes()).map(|suffix| format!("`{suffix}`"));
+        let (names, suffixes) = (names.collect(), suffixes.collect::<Vec<_>>().join(" "));
+        writeln!(out, "| {} | yes | {} | {suffixes} |", format.name(), list(names)).unwrap();
+    }
+    assert_eq!(written.len(), TARGETS.len(), "each target belongs to a format");
+    for target in TARGETS {
+        write!(out, "\n## What {} does not hold as it is\n\n", target.name()).unwrap();
+        out += "| what | becomes | fate |\n|---|---|---|\n";
+        for lowered in target.lowerings() {
+            writeln!(out, "| {} | {} | {} |", lowered.what, lowered.becomes, lowered.fate).unwrap();
+        }
+    }
+    out += "\n## Kinds of losses\n\nWhat each format loses of a kind, beside what it refuses; nothing else may be lost.\n\n| kind |";
+    let names: Vec<_> = TARGETS.iter().map(|target| target.name()).collect();
+    writeln!(out, " {} |\n|---|{}", names.join(" | "), "---|".repeat(names.len())).unwrap();
+    for loss in Loss::ALL {
+        let of = |target: &&dyn TargetFormat| {
+            let lost = target.lowerings().iter().filter(|lowered| lowered.fate == Fate::Lost(loss));
+            let mut lost: Vec<_> = lost.map(|lowered| lowered.what).collect();
+            lost.extend(match loss {
+                Loss::Unreadable => Some("whatever cannot be read of the source"),
+                Loss::Types => {
+                    Some("arrays whose elements have no bytes, or whose fill value cannot be written")
+                }
+                _ => None,
+            });
+            if lost.is_empty() { "nothing".to_owned() } else { lost.join("; ") }
+        };
+        let cells: Vec<_> = TARGETS.iter().map(of).collect();
+        writeln!(out, "| `{loss}` | {} |", cells.join(" | ")).unwrap();
+    }
+    out
+}
+
+/// The name without a version.
+fn stem(name: &str) -> &str {
+    name.trim_end_matches(|c: char| c.is_ascii_digit())
+}

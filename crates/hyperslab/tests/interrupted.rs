@@ -1,0 +1,249 @@
+//! Conversions that do not come to their end: what is at the target, and how the next run goes on.
+
+use crate::path;
+use bytes::Bytes;
+use hyperslab::convert::{ConvertOptions, Summary, convert, plan};
+use hyperslab::publish::{Fingerprint, PublishOptions};
+use hyperslab::target::target_format_of;
+use hyperslab::{Error, NodePath, OpenOptions, Pool, Source, digest, open, open_storage};
+use hyperslab_core::storage::{Fault, Faulty, ReadAt};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use tempfile::TempDir;
+
+const RESUME: PublishOptions = PublishOptions { overwrite: false, resume: true, sync: false };
+
+fn digests(source: &dyn Source) -> Vec<String> {
+    let lines = digest::lines(source, &NodePath::root()).unwrap();
+    lines.iter().map(digest::Line::to_json).collect()
+}
+
+fn digests_at(path: &Path) -> Vec<String> {
+    digests(&*open(path, &OpenOptions::default()).unwrap())
+}
+
+/// Everything in a folder, sorted.
+fn names(folder: &Path) -> Vec<String> {
+    let names = fs::read_dir(folder).unwrap();
+    let mut names: Vec<_> = names.map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+/// A Zarr array of 64 chunks in a folder of its own.
+fn many_chunks(folder: &Path) -> PathBuf {
+    let store = folder.join("source.zarr");
+    fs::create_dir_all(store.join("x/c")).unwrap();
+    fs::write(store.join("zarr.json"), r#"{"zarr_format": 3, "node_type": "group"}"#).unwrap();
+    let array = r#"{"zarr_format": 3, "node_type": "array", "shape": [64, 65536], "data_type": "uint8",
+        "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [1, 65536]}},
+        "chunk_key_encoding": {"name": "default"}, "fill_value": 0, "codecs": [{"name": "bytes"}]}"#;
+    fs::write(store.join("x/zarr.json"), array).unwrap();
+    for chunk in 0..64_u8 {
+        fs::create_dir(store.join(format!("x/c/{chunk}"))).unwrap();
+        let bytes: Vec<u8> = (0..=250).cycle().take(65536).map(|at| chunk.wrapping_add(at)).collect();
+        fs::write(store.join(format!("x/c/{chunk}/0")), bytes).unwrap();
+    }
+    store
+}
+
+/// Converts with one thread; `step` is called after each part with the bytes that are done.
+fn run(
+    source: &Path,
+    target: &Path,
+    publish: PublishOptions,
+    step: &(dyn Fn(u64) + Sync),
+) -> Result<Summary, Error> {
+    let tell = |_: &NodePath, bytes: u64| step(bytes);
+    let mut options = ConvertOptions::new(target_format_of(target)?);
+    let made_from = Fingerprint::of_source(source, "")?;
+    options.publish = publish;
+    options.progress = Some(&tell);
+    let pool = Pool::new(1, Pool::MEMORY);
+    let opened = open(source, &OpenOptions { pool, ..OpenOptions::default() })?;
+    convert(&*opened, &made_from, target, &plan(&*opened, &options)?, &options)
+}
+
+fn work(target: &Path) -> PathBuf {
+    let name = target.file_name().unwrap().to_str().unwrap();
+    target.with_file_name(format!(".{name}.hyperslab-partial"))
+}
+
+/// The first file of bytes of chunks in a store being made.
+fn first_chunk(target: &Path) -> PathBuf {
+    work(target).join("store/x/c")
+}
+
+#[test]
+fn a_source_that_fails_at_any_read_leaves_no_target() {
+    let folder = TempDir::new().unwrap();
+    let bytes = Bytes::from(fs::read(path("ocean.nc")).unwrap());
+    let target = folder.path().join("x.zarr");
+    let expected = digests(&*open_storage(Box::new(bytes.clone()), &OpenOptions::default()).unwrap());
+    let try_with = |fault| -> Result<u64, Error> {
+        struct Shared(std::sync::Arc<Faulty<Bytes>>);
+        impl ReadAt for Shared {
+            fn len(&self) -> Result<u64, Error> {
+                self.0.len()
+            }
+            fn read_at(&self, range: std::ops::Range<u64>) -> Result<Bytes, Error> {
+                self.0.read_at(range)
+            }
+            fn read_into(&self, offset: u64, out: &mut [u8]) -> Result<(), Error> {
+                self.0.read_into(offset, out)
+            }
+        }
+        let storage = std::sync::Arc::new(Faulty::new(bytes.clone(), fault));
+        let source = open_storage(Box::new(Shared(storage.clone())), &OpenOptions::default())?;
+        let mut options = ConvertOptions::new(target_format_of(&target)?);
+        options.publish.resume = true;
+        let plan = plan(&*source, &options)?;
+        convert(&*source, &Fingerprint::default(), &target, &plan, &options)?;
+        Ok(storage.reads())
+    };
+    let reads = try_with(Fault::Truncated(u64::MAX)).unwrap();
+    assert!(reads > 10, "{reads}");
+    assert_eq!(digests_at(&target), expected);
+    fs::remove_dir_all(&target).unwrap();
+    let mut failed = 0;
+    for read in 0..reads {
+        let tried = try_with(Fault::FromRead(read));
+        match tried {
+            Err(e) => {
+                failed += 1;
+                assert!(!target.exists(), "{read}: {e}");
+            }
+            // It was needed by nothing but what was looked at before.
+            Ok(_) => {
+                assert_eq!(digests_at(&target), expected, "{read}");
+                fs::remove_dir_all(&target).unwrap();
+            }
+        }
+    }
+    assert!(failed > 10, "{failed}");
+    // Half of what a source holds, too, is refused as such.
+    for len in (0..bytes.len() as u64).step_by(997) {
+        let _ = try_with(Fault::Shrunk(len));
+        assert!(!target.exists() || digests_at(&target) == expected, "{len}");
+    }
+    try_with(Fault::Truncated(u64::MAX)).unwrap();
+    assert_eq!(digests_at(&target), expected);
+    assert_eq!(names(folder.path()), ["x.zarr"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn what_stands_in_the_way_half_way_is_told_and_the_next_run_goes_on() {
+    for target in ["x.zarr", "x.zarr.zip"] {
+        let folder = TempDir::new().unwrap();
+        let source = many_chunks(folder.path());
+        let before = digests_at(&source);
+        let target = folder.path().join(target);
+        // A part is done; the next one finds a source that cannot be read.
+        let lost = source.join("x/c/40/0");
+        let kept = folder.path().join("kept");
+        let moved = AtomicU64::new(0);
+        let e = run(&source, &target, PublishOptions::default(), &|done| {
+            if done >= 1 << 20 && moved.fetch_add(1, Ordering::Relaxed) == 0 {
+                fs::rename(&lost, &kept).unwrap();
+                fs::create_dir(&lost).unwrap();
+            }
+        });
+        // A directory where a chunk should be is no chunk at all, which is only seen in the end.
+        let e = e.unwrap_err().to_string();
+        assert!(e.contains("was changed while it was read"), "{e}");
+        assert_eq!(names(folder.path()), ["kept", "source.zarr"], "what is worthless is not kept");
+        fs::remove_dir(&lost).unwrap();
+        fs::rename(&kept, &lost).unwrap();
+
+        // A chunk that must not be read.
+        fs::rename(&lost, &kept).unwrap();
+        std::os::unix::fs::symlink(&kept, &lost).unwrap();
+        let e = run(&source, &target, PublishOptions::default(), &|_| {}).unwrap_err().to_string();
+        assert!(e.contains("/x"), "{e}");
+        assert!(e.contains("\nhelp: --resume goes on from ") && e.ends_with(" of 4.0 MiB"), "{e}");
+        assert!(!target.exists());
+        let e = run(&source, &target, RESUME, &|_| {}).unwrap_err().to_string();
+        assert!(e.contains("--resume goes on from"), "{e}");
+        fs::remove_file(&lost).unwrap();
+        fs::rename(&kept, &lost).unwrap();
+        let e = run(&source, &target, RESUME, &|_| {}).unwrap_err().to_string();
+        assert!(e.contains("was changed since"), "{e}");
+        run(&source, &target, PublishOptions::default(), &|_| {}).unwrap();
+        assert_eq!(digests_at(&target), before);
+        assert_eq!(digests_at(&source), before, "the source is as it was");
+    }
+}
+
+#[test]
+fn a_target_that_cannot_be_written_to_half_way_is_told_and_gone_on_with() {
+    let folder = TempDir::new().unwrap();
+    let source = many_chunks(folder.path());
+    let target = folder.path().join("x.zarr");
+    let (chunks, aside) = (first_chunk(&target), folder.path().join("aside"));
+    let e = run(&source, &target, PublishOptions::default(), &|done| {
+        if done >= 1 << 20 && chunks.is_dir() {
+            // Root may write where others may not, but not below a file.
+            fs::rename(&chunks, &aside).unwrap();
+            fs::write(&chunks, "").unwrap();
+        }
+    });
+    let e = e.unwrap_err().to_string();
+    assert!(e.starts_with("/x: ") && e.contains("\nhelp: --resume goes on from "), "{e}");
+    assert!(!target.exists());
+    fs::remove_file(&chunks).unwrap();
+    fs::rename(&aside, &chunks).unwrap();
+
+    let first = AtomicU64::new(0);
+    run(&source, &target, RESUME, &|done| {
+        let _ = first.compare_exchange(0, done, Ordering::Relaxed, Ordering::Relaxed);
+    })
+    .unwrap();
+    assert!(first.into_inner() > 0);
+    assert_eq!(digests_at(&target), digests_at(&source));
+    assert_eq!(names(folder.path()), ["source.zarr", "x.zarr"]);
+}
+
+#[test]
+fn what_was_finished_is_not_written_again() {
+    for target in ["x.zarr", "x.zarr.zip"] {
+        let folder = TempDir::new().unwrap();
+        let source = many_chunks(folder.path());
+        let target = folder.path().join(target);
+        let stop = std::panic::catch_unwind(|| {
+            run(&source, &target, PublishOptions::default(), &|done| assert!(done < 2 << 20, "stop"))
+        });
+        assert!(stop.is_err());
+        assert!(!target.exists());
+        // What is finished is told by the journal alone: were it written again, this would be gone.
+        let written = |target: &Path| fs::metadata(target).unwrap().modified().unwrap();
+        let chunk = first_chunk(&target).join("3/0");
+        let before = chunk.exists().then(|| written(&chunk));
+        run(&source, &target, RESUME, &|_| {}).unwrap();
+        assert_eq!(before, target.is_dir().then(|| written(&target.join("x/c/3/0"))));
+        assert_eq!(digests_at(&target), digests_at(&source));
+    }
+}
+
+#[test]
+fn a_target_is_replaced_only_by_a_whole_one() {
+    let folder = TempDir::new().unwrap();
+    let source = many_chunks(folder.path());
+    let target = folder.path().join("x.zarr");
+    run(&path("ocean.nc"), &target, PublishOptions::default(), &|_| {}).unwrap();
+    let old = digests_at(&target);
+    let e = run(&source, &target, PublishOptions::default(), &|_| {}).unwrap_err().to_string();
+    assert!(e.ends_with("x.zarr: exists\nhelp: --overwrite replaces it"), "{e}");
+    let overwrite = PublishOptions { overwrite: true, ..PublishOptions::default() };
+    let seen = AtomicU64::new(0);
+    run(&source, &target, overwrite, &|_| {
+        if seen.fetch_add(1, Ordering::Relaxed).is_multiple_of(16) {
+            assert_eq!(digests_at(&target), old);
+        }
+    })
+    .unwrap();
+    assert_eq!(digests_at(&target), digests_at(&source));
+    let e = run(&target, &target, overwrite, &|_| {}).unwrap_err().to_string();
+    assert!(e.ends_with("x.zarr: is the source itself"), "{e}");
+}
