@@ -5,7 +5,7 @@
 use hyperslab_codec::{
     AsType, Base64, BitRound, Checksum, ChecksumAlgorithm, Codec, Delta, FixedScaleOffset, Lz4Numcodecs,
     Lzma, LzmaBranches, LzmaCheck, LzmaCoder, LzmaContainer, LzmaFilter, LzmaParameters, Number, NumberKind,
-    PackBits, Quantize, Scratch, decode, encode,
+    PackBits, Quantize, Scratch, decode, decode_within, encode,
 };
 use libfuzzer_sys::fuzz_target;
 
@@ -18,6 +18,9 @@ fuzz_target!(|bytes: &[u8]| {
     let mut scratch = Scratch::new();
     let codecs = [codec];
     let _ = decode(&codecs, data, &mut vec![0; len], &mut scratch);
+    if let Ok(raw) = decode_within(&codecs, data, len, &mut scratch) {
+        assert!(raw.len() <= len, "{codecs:?}");
+    }
     if let Ok(stored) = encode(&codecs, data, &mut scratch) {
         let mut out = vec![0; data.len()];
         let decoded = decode(&codecs, &stored, &mut out, &mut scratch);
@@ -56,14 +59,17 @@ fn codec(parameters: &[u8; 6]) -> Option<(Codec, bool)> {
             parameters.literal_context = b % 5;
             parameters.position = b >> 4 & 3;
             let (container, coder) = match c % 4 {
-                0 => (LzmaContainer::Xz { check: CHECKS[usize::from(c >> 6)] }, LzmaCoder::Lzma2(parameters)),
+                0 => (
+                    LzmaContainer::Xz { check: LzmaCheck::ALL[usize::from(c >> 6)] },
+                    LzmaCoder::Lzma2(parameters),
+                ),
                 1 => (LzmaContainer::Alone, LzmaCoder::Lzma1(parameters)),
                 2 => (LzmaContainer::Raw, LzmaCoder::Lzma1(parameters)),
                 _ => (LzmaContainer::Raw, LzmaCoder::Lzma2(parameters)),
             };
             let filters = match c >> 2 & 3 {
                 0 => vec![LzmaFilter::Delta { distance: u16::from(b) + 1 }],
-                1 => vec![LzmaFilter::Branches { of: BRANCHES[usize::from(b % 6)], start: 0 }],
+                1 => vec![LzmaFilter::Branches { of: LzmaBranches::ALL[usize::from(b % 6)], start: 0 }],
                 _ => Vec::new(),
             };
             (Lzma::new(container, filters, coder).ok()?.into(), true)
@@ -83,14 +89,3 @@ fn number(byte: u8) -> Number {
     };
     Number { kind, big_endian: byte & 8 != 0 }
 }
-
-const CHECKS: [LzmaCheck; 4] = [LzmaCheck::None, LzmaCheck::Crc32, LzmaCheck::Crc64, LzmaCheck::Sha256];
-
-const BRANCHES: [LzmaBranches; 6] = [
-    LzmaBranches::X86,
-    LzmaBranches::PowerPc,
-    LzmaBranches::Ia64,
-    LzmaBranches::Arm,
-    LzmaBranches::ArmThumb,
-    LzmaBranches::Sparc,
-];

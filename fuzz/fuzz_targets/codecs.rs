@@ -3,7 +3,7 @@
 
 use hyperslab_codec::{
     Bitshuffle, BitshuffleCodec, Blosc, Blosc2, BloscCodec, BloscShuffle, Bzip2, Codec, Deflate, Fletcher32,
-    Gzip, Lz4Hdf5, Lzf, Scratch, Shuffle, Snappy, Zstd, decode, encode,
+    Gzip, Lz4Hdf5, Lzf, Scratch, Shuffle, Snappy, Zstd, decode, decode_within, encode,
 };
 use libfuzzer_sys::fuzz_target;
 
@@ -15,6 +15,9 @@ fuzz_target!(|bytes: &[u8]| {
     let mut scratch = Scratch::new();
     let codecs = [codec];
     let _ = decode(&codecs, data, &mut vec![0; len], &mut scratch);
+    if let Ok(raw) = decode_within(&codecs, data, len, &mut scratch) {
+        assert!(raw.len() <= len, "{codecs:?}");
+    }
     if let Ok(stored) = encode(&codecs, data, &mut scratch) {
         let mut out = vec![0; data.len()];
         decode(&codecs, &stored, &mut out, &mut scratch).expect("what was encoded decodes");
@@ -56,6 +59,7 @@ fn codec(kind: u8, element: usize) -> Codec {
         18 => blosc2(BloscCodec::Lz4, 2),
         19 => blosc2(BloscCodec::Zlib, 3),
         20 => blosc2(BloscCodec::Zstd, 1),
+        21 => blosc(BloscCodec::Lz4Hc),
         _ => Lz4Hdf5 { block: u32::try_from(element).unwrap_or(1) }.into(),
     }
 }

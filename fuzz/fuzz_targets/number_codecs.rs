@@ -3,7 +3,7 @@
 
 use hyperslab_codec::{
     Codec, Nbit, NbitAtomic, NbitType, ScaleOffset, ScaleOffsetNumber, Scratch, Szip, Zfp, ZfpMode,
-    ZfpNumber, decode, encode,
+    ZfpNumber, ZfpStream, decode, encode,
 };
 use libfuzzer_sys::fuzz_target;
 
@@ -88,10 +88,13 @@ fn codec(parameters: &[u8; 8]) -> Option<Codec> {
                     least_exponent: i32::from(e) * 2 - 300,
                 },
             };
+            let number = *number.get(usize::from(a) / 5 % 4)?;
+            if kind & 7 == 7 {
+                return ZfpStream::new(number, mode, flag).ok().map(Codec::from);
+            }
             let extents = [c % 9, d % 9, e % 9, b % 9].map(usize::from);
             let rank = usize::from(kind >> 5) % 5;
-            let number = number.get(usize::from(a) / 5 % 4)?;
-            Zfp::new(*number, extents.get(..rank)?, mode, flag).ok().map(Codec::from)
+            Zfp::new(number, extents.get(..rank)?, mode, flag).ok().map(Codec::from)
         }
     }
 }

@@ -2,8 +2,9 @@
 
     texts_return.py HYPERSLAB DIRECTORY
 
-Every file below DIRECTORY that opens is described with all storage and the values of arrays of up to a million
-elements. The text must pass `check`, have the digests of the file, and be described as itself; the same in JSON.
+Every file and every Zarr store below DIRECTORY that opens is described with all storage and the values of arrays of up to a million
+elements. The text must pass `check`, have the digests of the file, be described as itself, and be a contract that the file keeps
+(`check --against`); the same in JSON.
 """
 
 import json
@@ -55,6 +56,11 @@ def returns(hyperslab, path, form):
         lines = zip(text.decode().splitlines(), again.decode().splitlines())
         changed = next(((a, b) for a, b in lines if a != b), ("", "its length"))
         return f"changes: {changed[0][:150]!r} became {changed[1][:150]!r} {said[:200]}"
+    code, findings, said = run(hyperslab, "check", "--json", "--against", "-", path, text=text)
+    # What cannot be read is told as such, and keeps no contract.
+    findings = b"".join(line for line in findings.splitlines(True) if b'"against/unreadable"' not in line)
+    if code == 2 or findings:
+        return f"is not what it says: {said[:200]}{findings[:300].decode(errors='replace')}"
     if form:
         return ""
     _, stored, _ = run(hyperslab, "digest", "--json", path)
@@ -77,9 +83,19 @@ def one(job):
     return found
 
 
+def stores(directory):
+    """Files, and folders that are a store as a whole."""
+    for at, below, names in os.walk(directory):
+        if {"zarr.json", ".zarray", ".zgroup"} & set(names):
+            below.clear()
+            yield at
+        else:
+            yield from (os.path.join(at, name) for name in names)
+
+
 def main():
     hyperslab, directory = sys.argv[1:]
-    files = sorted(os.path.join(at, name) for at, _, names in os.walk(directory) for name in names)
+    files = sorted(stores(directory))
     tally = Tally()
     with multiprocessing.Pool(2) as pool:
         for found in pool.imap(one, [(hyperslab, path) for path in files], chunksize=4):

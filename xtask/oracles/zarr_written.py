@@ -1,8 +1,9 @@
 """Has other readers of Zarr read what this project writes: every element must be the same.
 
-    zarr_written.py DIRECTORY
+    zarr_written.py DIRECTORY [ZARRS]
 
-DIRECTORY is what `cargo run -p hyperslab-zarr --example matrix` has written. A reader that cannot read a cell at
+DIRECTORY is what `cargo run -p hyperslab-zarr --example matrix` has written, ZARRS the program of `benches/oracle`. A
+reader that cannot read a cell at
 all needs a reason below; whatever it reads, it must read right.
 """
 
@@ -35,7 +36,10 @@ class Cell:
 
     def expected(self):
         with open(os.path.join(self.folder, self.values), "rb") as f:
-            data = f.read()
+            return self.elements(f.read())
+
+    def elements(self, data):
+        """The elements of these bytes, strings as a list."""
         if self.numpy in ("string", "bytes"):
             texts, at = [], 0
             while at < len(data):
@@ -53,6 +57,8 @@ def dtype_of(text):
 
 
 def same(found, expected):
+    if isinstance(found, list):
+        return found == expected
     if isinstance(expected, list):
         plain = [bytes(item) if isinstance(item, (bytes, np.bytes_)) else str(item) for item in found.reshape(-1)]
         return plain == expected
@@ -95,6 +101,13 @@ def by_netcdf(cell):
         return np.asarray(dataset["data"][...])
 
 
+def by_zarrs(cell):
+    done = subprocess.run([sys.argv[2], cell.path], capture_output=True, timeout=60)
+    if done.returncode != 0:
+        raise OSError(done.stderr.decode(errors="replace").strip())
+    return cell.elements(done.stdout)
+
+
 def by_gdal(cell):
     command = ["gdalmdiminfo", "-detailed", "-array", "data", cell.path]
     done = subprocess.run(command, capture_output=True, timeout=60)
@@ -125,11 +138,15 @@ def from_gdal(value, dtype):
     return value
 
 
-READERS = {"zarr-python": by_zarr, "tensorstore": by_tensorstore, "netCDF-C": by_netcdf, "GDAL": by_gdal}
+READERS = {"zarr-python": by_zarr, "tensorstore": by_tensorstore, "zarrs": by_zarrs, "netCDF-C": by_netcdf,
+           "GDAL": by_gdal}
 
 
 def asked(reader, cell):
-    """NetCDF-C and GDAL read folders of version 2; starting GDAL for each cell takes too long for all of them."""
+    """NetCDF-C and GDAL read folders of version 2; starting GDAL for each cell takes too long for all of them. Zip
+    files have a crate of their own beside zarrs."""
+    if reader == "zarrs":
+        return cell.grid != "zip"
     if reader in ("zarr-python", "tensorstore"):
         return True
     return cell.version == 2 and cell.grid != "zip" and (reader == "netCDF-C" or cell.codec == "default" or cell.grid == "chunks")
@@ -187,6 +204,20 @@ REASONS = [
     ("tensorstore", is_codec("lz4"), "is not registered", "no codec of that name"),
     ("tensorstore", any_cell, '"numcodecs.', "no codec of that name"),
     ("tensorstore", is_grid("rectilinear"), 'Expected "regular"', "no rectilinear grids"),
+    ("zarrs", is_type(*STRUCTS), "did not match any variant", "no structs of version 2"),
+    ("zarrs", is_type(*FORMS, "struct-legacy"), "is not supported", "no structs"),
+    ("zarrs", is_type("struct-seed"), 'Expected metadata "<name>"', "no types of NumPy in the draft of 2022"),
+    ("zarrs", is_type("null_terminated_bytes"), "is not supported", "no bytes that zeros end"),
+    ("zarrs", lambda cell: cell.version == 2 and cell.type in ("datetime64", "timedelta64"), "is not supported",
+     "no times of version 2"),
+    ("zarrs", is_type("float8_e4m3fnuz", "float8_e5m2"), "invalid fill value", "no numbers as fill values of fp8"),
+    ("zarrs", lambda cell: cell.version == 2 and cell.type == "bytes", OTHER,
+     "fill values in base64 are taken as they are"),
+    ("zarrs", lambda cell: cell.grid == "rotated" and cell.type in ("string", "bytes"), "out-of-bounds",
+     "strings of any length are not put in their order again"),
+    ("zarrs", is_codec("fletcher32"), "the checksum is invalid", "other sums of an odd number of bytes"),
+    ("zarrs", is_codec("crc32", "crc32c", "delta-zstd", "lookup3", "lz4", "zstd-crc32c"), "is not supported",
+     "no codec of that name"),
     ("netCDF-C", is_type(*STRUCTS), "NCZarr error", "no structs"),
     ("netCDF-C", is_type("string", "bytes"), "NCZarr error", "no strings of any length"),
     ("netCDF-C", is_type(*NUMBERS), "NCZarr error", "no such type"),
@@ -230,8 +261,11 @@ def main():
         if reader == "GDAL" and not shutil.which("gdalmdiminfo"):
             print("GDAL: not installed: apt-get install gdal-bin")
             continue
+        if reader == "zarrs" and len(sys.argv) < 3:
+            print("zarrs: skipped, its program was not built")
+            continue
         chosen = [cell for cell in cells if not cell.refused and asked(reader, cell)]
-        with multiprocessing.pool.ThreadPool(2 if reader == "GDAL" else 1) as pool:
+        with multiprocessing.pool.ThreadPool(2 if reader in ("GDAL", "zarrs") else 1) as pool:
             errors = pool.map(lambda cell: compare(reader, cell), chosen)
         reasons = collections.Counter()
         for cell, error in zip(chosen, errors):

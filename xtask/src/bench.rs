@@ -1,8 +1,12 @@
 //! `cargo xtask bench`: speed and memory, side by side with other tools in one run.
 
+pub(crate) mod compare;
+mod convert;
 mod read;
+mod zarr;
 
 use crate::{oracles, run, workspace};
+use compare::{Comparison, Options};
 use std::path::PathBuf;
 
 struct Table {
@@ -13,17 +17,20 @@ struct Table {
 enum MadeBy {
     /// A script of `xtask/oracles` that measures the command.
     Script(&'static str),
-    /// [`read`].
-    Read,
+    /// Sides in `benches/`.
+    Sides(&'static Comparison),
 }
 
 const TABLES: &[Table] = &[
+    Table { name: "convert", made_by: MadeBy::Sides(&convert::COMPARISON) },
     Table { name: "describe", made_by: MadeBy::Script("bench_describe.py") },
+    Table { name: "diff", made_by: MadeBy::Script("bench_diff.py") },
     Table { name: "ndl", made_by: MadeBy::Script("bench_ndl.py") },
-    Table { name: "read", made_by: MadeBy::Read },
+    Table { name: "read", made_by: MadeBy::Sides(&read::COMPARISON) },
+    Table { name: "zarr", made_by: MadeBy::Sides(&zarr::COMPARISON) },
 ];
 
-/// Makes all tables, or those named. Options are those of `read`.
+/// Makes all tables, or those named. Options are those of tables with sides.
 pub(crate) fn main(args: &[&str]) -> Result<(), String> {
     let options = args.iter().position(|arg| arg.starts_with("--")).unwrap_or(args.len());
     let (names, options) = args.split_at(options);
@@ -31,25 +38,28 @@ pub(crate) fn main(args: &[&str]) -> Result<(), String> {
         let names: Vec<&str> = TABLES.iter().map(|table| table.name).collect();
         return Err(format!("no table {unknown}; there are {}", names.join(", ")));
     }
-    if !options.is_empty() && *names != ["read"] {
-        return Err("options are for the table read alone".to_owned());
+    let chosen = || TABLES.iter().filter(|table| names.is_empty() || names.contains(&table.name));
+    if !options.is_empty() && !chosen().all(|table| matches!(table.made_by, MadeBy::Sides(_))) {
+        return Err("options are for the tables convert, read and zarr alone".to_owned());
     }
-    let options = read::Options::parse(options)?;
+    let options = Options::parse(options)?;
     oracles::tools().map_err(oracles::Missing::into_reason)?;
     let python = oracles::python().map_err(oracles::Missing::into_reason)?;
-    for table in TABLES.iter().filter(|table| names.is_empty() || names.contains(&table.name)) {
+    for table in chosen() {
         match table.made_by {
             MadeBy::Script(script) => measure_command(table.name, script, &python)?,
-            MadeBy::Read => read::main(&options, &python)?,
+            MadeBy::Sides(comparison) if comparison.command => {
+                build_command()?;
+                compare::main(comparison, &options, &python)?;
+            }
+            MadeBy::Sides(comparison) => compare::main(comparison, &options, &python)?,
         }
     }
     Ok(())
 }
 
 fn measure_command(table: &str, script: &str, python: &PathBuf) -> Result<(), String> {
-    if !run::shown(run::cargo().args(["build", "--release"]))?.success {
-        return Err("the optimised command does not build".to_owned());
-    }
+    build_command()?;
     let data = workspace::target().join("bench");
     std::fs::create_dir_all(&data).map_err(|error| format!("{}: {error}", data.display()))?;
     let mut script = oracles::script(python, script);
@@ -57,6 +67,13 @@ fn measure_command(table: &str, script: &str, python: &PathBuf) -> Result<(), St
         Ok(())
     } else {
         Err(format!("table {table} was not finished"))
+    }
+}
+
+fn build_command() -> Result<(), String> {
+    match run::shown(run::cargo().args(["build", "--release"]))?.success {
+        true => Ok(()),
+        false => Err("the optimised command does not build".to_owned()),
     }
 }
 

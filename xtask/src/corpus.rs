@@ -1,14 +1,23 @@
 //! The corpus: files of many writers, kept outside the project, with the digests they must have.
 
+pub(crate) mod conversions;
+mod hdf5;
+mod zarr;
+
 use crate::oracles;
-use crate::run;
+use crate::run::{self, Finished};
 use crate::tally::Tally;
 use crate::workspace;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Archives of files, each with the digests that they must have.
+const HDF5: &str = "hdf5";
+const ZARR: &str = "zarr";
 
 /// Least share of objects, in thousandths, that must be read as the reference reads them;
-/// docs/status/hdf5-differences.md tells of the others.
+/// docs/status tells of the others.
 const EQUAL_OBJECTS: u64 = 995;
 
 /// Least share of files, in thousandths, of which every object must be.
@@ -16,64 +25,41 @@ const EQUAL_FILES: u64 = 980;
 
 /// Compares the digest of every object with the expected one.
 pub(crate) fn digests() -> Result<Tally, String> {
-    let Some(root) = unpacked()? else { return Ok(no_corpus()) };
-    let corpus = workspace::corpus();
-    let mut compare = run::command("python3");
-    compare
-        .env("PYTHONDONTWRITEBYTECODE", "1")
-        .arg(corpus.join("compare_hdf5.py"))
-        .arg(corpus.join("hdf5.expected.jsonl.gz"))
-        .arg(format!("'{}' digest --json {{file}}", workspace::binary().display()))
-        .arg("--root")
-        .arg(root)
-        .args(["--jobs", "2", "--list", "1000000", "--out"])
-        .arg(workspace::target().join("corpus").join("report.json"));
-    let done = run::quietly(&mut compare)?;
-    let log = workspace::target().join("corpus").join("report.txt");
-    fs::write(&log, &done.output).map_err(|error| format!("{}: {error}", log.display()))?;
-    println!("every difference: {}", log.display());
-    let summary: Vec<&str> = done.output.lines().rev().take(3).collect();
-    for line in summary.iter().rev() {
-        println!("{line}");
-    }
-    Ok(judge(&done.output))
+    let mut tally = each(HDF5, hdf5::digests)?;
+    tally += each(ZARR, zarr::digests)?;
+    Ok(tally)
 }
 
 /// Has every file described and the text read by two YAML parsers, which must agree.
 pub(crate) fn descriptions() -> Result<Tally, String> {
-    let Some(root) = unpacked()? else { return Ok(no_corpus()) };
     let python = match oracles::python() {
         Ok(python) => python,
         Err(missing) => return Ok(missing.tally()),
     };
-    let mut command = oracles::script(&python, "yaml_agrees.py");
-    let done = run::shown(command.arg(workspace::binary()).arg(root))?;
-    Ok(Tally::of_output(&done.output, done.success))
+    each(HDF5, |root| judged_by(oracles::script(&python, "yaml_agrees.py"), root))
 }
 
 /// Has every file checked: only those that were broken on purpose may have errors.
 pub(crate) fn checks() -> Result<Tally, String> {
-    let Some(root) = unpacked()? else { return Ok(no_corpus()) };
-    let mut command = oracles::script(&PathBuf::from("python3"), "check_corpus.py");
-    let done = run::shown(command.arg(workspace::binary()).arg(root))?;
-    Ok(Tally::of_output(&done.output, done.success))
+    each(HDF5, |root| judged_by(oracles::script(&PathBuf::from("python3"), "check_corpus.py"), root))
 }
 
 /// Has every file described and the text read again, which must mean the same content and come back as it was.
 pub(crate) fn texts() -> Result<Tally, String> {
-    let Some(root) = unpacked()? else { return Ok(no_corpus()) };
-    let mut command = oracles::script(&PathBuf::from("python3"), "texts_return.py");
-    let done = run::shown(command.arg(workspace::binary()).arg(root))?;
-    Ok(Tally::of_output(&done.output, done.success))
+    let returned =
+        |root: &Path| judged_by(oracles::script(&PathBuf::from("python3"), "texts_return.py"), root);
+    let mut tally = each(HDF5, returned)?;
+    tally += each(ZARR, returned)?;
+    Ok(tally)
 }
 
 /// The folder with the files, unpacked when the archive is new; nothing where there is no archive.
-pub(crate) fn unpacked() -> Result<Option<PathBuf>, String> {
-    let archive = workspace::corpus().join("hdf5.tar.gz");
+fn unpacked(name: &str) -> Result<Option<PathBuf>, String> {
+    let archive = workspace::corpus().join(format!("{name}.tar.gz"));
     let Ok(about) = fs::metadata(&archive) else { return Ok(None) };
     let dir = workspace::target().join("corpus");
-    let files = dir.join("hdf5");
-    let stamp = dir.join("hdf5.unpacked");
+    let files = dir.join(name);
+    let stamp = dir.join(format!("{name}.unpacked"));
     let state = format!("{} {:?}", about.len(), about.modified().ok());
     if fs::read_to_string(&stamp).is_ok_and(|text| text == state) {
         return Ok(Some(files));
@@ -91,135 +77,42 @@ pub(crate) fn unpacked() -> Result<Option<PathBuf>, String> {
     Ok(Some(files))
 }
 
-fn no_corpus() -> Tally {
-    Tally::skip("no corpus: HYPERSLAB_CORPUS names no folder that holds hdf5.tar.gz")
-}
-
-/// Reads the comparison's summary.
-fn judge(output: &str) -> Tally {
-    let number = |label: &str| -> Option<u64> {
-        let (_, after) = output.rsplit_once(label)?;
-        after.trim_start().split(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
-    };
-    let mut tally = Tally::default();
-    let unexplained = unexplained(output);
-    for place in &unexplained {
-        println!("       {place}");
-    }
-    tally.check(
-        unexplained.is_empty() && number("missing").is_some(),
-        format_args!("objects left out without an error above them: {}", unexplained.len()),
-    );
-    let mut none = |label: &str, what: &str| {
-        let found = number(label);
-        tally.check(
-            found == Some(0),
-            format_args!("{what}: {}", found.map_or("?".to_owned(), |n| n.to_string())),
-        );
-    };
-    none("panics:", "panics");
-    none("timeouts:", "timeouts");
-    none("not refused", "broken files not refused");
-    none("different", "objects that differ");
-    none("extra", "objects that are not there");
-    none("unsorted", "outputs out of order");
-    none("exitcode", "exit codes that hide an error");
-    let equal = number("objects: equal").unwrap_or(0) + number(", alt").unwrap_or(0);
-    let errors = number(", error").unwrap_or(u64::MAX / 200) + number("missing").unwrap_or(0);
-    let enough = |equal: u64, others: u64, least: u64| equal > 0 && equal * 1000 >= (equal + others) * least;
-    tally.check(
-        enough(equal, errors, EQUAL_OBJECTS),
-        format_args!("{equal} objects equal, {errors} refused; at least {EQUAL_OBJECTS} ‰ must be equal"),
-    );
-    let (whole, partly) = (number("fully equal:").unwrap_or(0), number("with differences:"));
-    let partly = partly.unwrap_or(u64::MAX / 2000);
-    tally.check(
-        enough(whole, partly, EQUAL_FILES),
-        format_args!("{whole} files wholly equal, {partly} not; at least {EQUAL_FILES} ‰ must be"),
-    );
-    tally
-}
-
-/// Objects that were left out although nothing that leads to them could not be read.
-///
-/// A file's reasons stand indented below its name: `error KIND PATH: TEXT` and `missing KIND PATH`.
-fn unexplained(output: &str) -> Vec<String> {
-    let mut file = "";
-    let mut errors: Vec<&str> = Vec::new();
-    let mut missing: Vec<(&str, &str)> = Vec::new();
-    let mut found = Vec::new();
-    let leads_to = |error: &str, path: &str| {
-        let below = path.strip_prefix(error.trim_end_matches('/'));
-        below.is_some_and(|rest| rest.is_empty() || rest.starts_with(['/', '@']))
-    };
-    let mut close = |errors: &mut Vec<&str>, missing: &mut Vec<(&str, &str)>| {
-        for (file, path) in missing.drain(..) {
-            if !errors.iter().any(|error| leads_to(error, path)) {
-                found.push(format!("{file}: {path}"));
-            }
-        }
-        errors.clear();
-    };
-    for line in output.lines() {
-        let Some(reason) = line.strip_prefix("         ") else {
-            close(&mut errors, &mut missing);
-            file = line.split_whitespace().nth(1).unwrap_or(line);
-            continue;
-        };
-        let mut words = reason.trim_start_matches("extra ").splitn(3, ' ');
-        match (words.next(), words.next(), words.next()) {
-            (Some("error"), Some(_), Some(rest)) => {
-                errors.push(rest.split_once(": ").map_or(rest, |(path, _)| path))
-            }
-            (Some("missing"), Some(_), Some(path)) => missing.push((file, path)),
-            _ => {}
+/// Does what is to be done with the files of an archive, if there is one.
+fn each(name: &str, what: impl FnOnce(&Path) -> Result<Tally, String>) -> Result<Tally, String> {
+    match unpacked(name)? {
+        Some(root) => what(&root),
+        None => {
+            Ok(Tally::skip(format!("no corpus: HYPERSLAB_CORPUS names no folder that holds {name}.tar.gz")))
         }
     }
-    close(&mut errors, &mut missing);
-    found
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+/// What a script says of the files below a folder.
+fn judged_by(mut script: Command, root: &Path) -> Result<Tally, String> {
+    let done = run::shown(script.arg(workspace::binary()).arg(root))?;
+    Ok(Tally::of_output(&done.output, done.success))
+}
 
-    #[test]
-    fn what_lies_below_an_error_is_explained() {
-        let below = "bad      a.h5\n         error group /g: unsupported\n         missing array /g/x\n         missing attribute /g@y\n";
-        assert!(unexplained(below).is_empty());
-        let beside = "bad      a.h5\n         error group /g: unsupported\nbad      b.h5\n         missing array /g/x\n";
-        assert_eq!(unexplained(beside), ["b.h5: /g/x"]);
-        let longer_name = "bad      a.h5\n         error group /g: unsupported\n         missing array /gx\n";
-        assert_eq!(unexplained(longer_name), ["a.h5: /gx"]);
+/// The script that compares an archive's digests.
+fn comparison(name: &str) -> Command {
+    let mut compare = run::command("python3");
+    compare.env("PYTHONDONTWRITEBYTECODE", "1").arg(workspace::corpus().join(name));
+    compare
+}
+
+/// Keeps all that a comparison says in a file, and prints the last lines.
+fn told(name: &str, done: &Finished, lines: usize) -> Result<(), String> {
+    let log = workspace::target().join("corpus").join(name);
+    fs::write(&log, &done.output).map_err(|error| format!("{}: {error}", log.display()))?;
+    println!("every difference: {}", log.display());
+    let summary: Vec<&str> = done.output.lines().rev().take(lines).collect();
+    for line in summary.iter().rev() {
+        println!("{line}");
     }
+    Ok(())
+}
 
-    const GOOD: &str = "files: 862  fully equal: 790  with differences: 10  panics: 0  timeouts: 0\n\
-        unopenable for libhdf5: refused cleanly 10, read more than libhdf5 2, not refused 0; not judged 0\n\
-        objects: equal 900, alt 5, different 0, missing 0, extra 0, error 4, sameerror 3, more 4, ignored 5, unsorted 0, exitcode 0\n";
-
-    #[test]
-    fn a_good_summary_passes_every_check() {
-        let tally = judge(GOOD);
-        assert_eq!((tally.passed, tally.failed), (10, 0));
-    }
-
-    #[test]
-    fn one_different_object_fails() {
-        assert_eq!(judge(&GOOD.replace("different 0", "different 1")).failed, 1);
-    }
-
-    #[test]
-    fn too_few_equal_objects_fail() {
-        assert_eq!(judge(&GOOD.replace("error 4", "error 6")).failed, 1);
-    }
-
-    #[test]
-    fn too_few_whole_files_fail() {
-        assert_eq!(judge(&GOOD.replace("fully equal: 790", "fully equal: 480")).failed, 1);
-    }
-
-    #[test]
-    fn no_summary_fails() {
-        assert_eq!(judge("Traceback").passed, 0);
-    }
+/// Whether so many of all are enough, in thousandths.
+fn enough(equal: u64, others: u64, least: u64) -> bool {
+    equal > 0 && equal * 1000 >= (equal + others) * least
 }

@@ -38,9 +38,12 @@ const INVARIANTS: &[Invariant] = &[
         promise: "nothing is left to do",
         within: "crates",
         except: None,
-        forbidden: &["TODO", "FIXME", "XXX", "unimplemented!", "todo!"],
+        forbidden: &[LATER, concat!("FIX", "ME"), concat!("XX", "X"), "unimplemented!", "todo!"],
     },
 ];
+
+/// In parts, so that whoever searches for the mark finds none.
+const LATER: &str = concat!("TO", "DO");
 
 /// Checks each one over the sources, tests aside.
 pub(crate) fn check() -> Result<Tally, String> {
@@ -85,7 +88,7 @@ fn breaches<'a>(text: &'a str, forbidden: &[&str]) -> Vec<(usize, &'a str)> {
 }
 
 fn is_tests(part: std::path::Component<'_>) -> bool {
-    part.as_os_str() == "tests" || part.as_os_str() == "benches"
+    ["tests", "tests.rs", "benches"].iter().any(|name| part.as_os_str() == *name)
 }
 
 fn rust_files(dir: &Path, found: &mut Vec<PathBuf>) -> Result<(), String> {
@@ -114,7 +117,7 @@ mod tests {
 
     #[test]
     fn a_promise_to_do_it_later_counts_in_a_comment_too() {
-        let text = format!("// {}: later\n", "TODO");
-        assert_eq!(breaches(&text, &["TODO"]).len(), 1);
+        let text = format!("// {LATER}: mend this\n");
+        assert_eq!(breaches(&text, &[LATER]).len(), 1);
     }
 }

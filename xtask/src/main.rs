@@ -17,9 +17,9 @@ use std::process::ExitCode;
 
 const HELP: &str = "\
 cargo xtask test [--only STAGE]…   every check, as CI runs it
-cargo xtask soak [TRIAL]…          long trials of bad input
+cargo xtask soak [TRIAL]…          long trials of bad input and bad luck, all conversions
 cargo xtask bench [TABLE]…         speed and memory, side by side with other tools
-    read [--rows NAME,…] [--sides NAME,…] [--runs N] [--small]
+    convert, read, zarr [--rows NAME,…] [--sides NAME,…] [--runs N] [--small]
 cargo xtask status                 writes docs/status/hdf5.md: what of the specification is read
 cargo xtask oracles                installs the other readers that tests compare with
 ";

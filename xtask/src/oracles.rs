@@ -1,6 +1,7 @@
 //! The other readers that tests compare with: Debian's HDF5 and NetCDF tools, and Python packages in an
 //! environment of our own.
 
+use crate::bench::compare as bench;
 use crate::run::{self, Finished};
 use crate::tally::Tally;
 use crate::workspace;
@@ -127,8 +128,25 @@ pub(crate) fn zarr_written(python: &PathBuf) -> Result<Tally, String> {
     if !made.success {
         return Err(format!("no stores of Zarr: {}", made.last_line()));
     }
-    let done = run::shown(script(python, "zarr_written.py").arg(&directory))?;
+    let mut compare = script(python, "zarr_written.py");
+    compare.arg(&directory);
+    match zarrs()? {
+        Ok(program) => drop(compare.arg(program)),
+        Err(reason) => println!("{reason}"),
+    }
+    let done = run::shown(&mut compare)?;
     Ok(Tally::of_output(&done.output, done.success))
+}
+
+/// The program that has zarrs read a store, or why there is none.
+fn zarrs() -> Result<Result<PathBuf, String>, String> {
+    let name = "zarrs-elements";
+    let (mut build, benches) = bench::build();
+    let built = run::quietly(build.args(["--package", name]))?;
+    Ok(match built.success {
+        true => Ok(benches.join("release").join(format!("{name}{}", std::env::consts::EXE_SUFFIX))),
+        false => Err(format!("skipped: {name} does not build: {}", built.last_line())),
+    })
 }
 
 /// Whether a package client failed because nothing answered, rather than by its answer.

@@ -1,11 +1,14 @@
-//! `cargo xtask soak`: long trials of bad input, run through the library in `fuzz/trials`.
+//! `cargo xtask soak`: long trials of bad input, run through the library in `fuzz/trials`, and of bad luck.
 
-use crate::{fuzz, run, workspace};
+use crate::{corpus, fuzz, oracles, run, workspace};
 
-const TRIALS: &[&str] = &["documents", "truncation", "mutation", "stores", "fuzz"];
+const TRIALS: &[&str] = &["documents", "truncation", "mutation", "stores", "kills", "conversions", "fuzz"];
 
 /// Minutes of fuzzing, all targets together.
 const FUZZ_MINUTES: u64 = 30;
+
+/// Moments at which conversions are killed.
+const KILLS: u32 = 50;
 
 /// Random documents that each property is tried on.
 const DOCUMENTS: u32 = 10_000;
@@ -22,6 +25,8 @@ pub(crate) fn main(args: &[&str]) -> Result<(), String> {
         let good = match name {
             "fuzz" => long_fuzz()?,
             "documents" => documents()?,
+            "kills" => kills()?,
+            "conversions" => conversions()?,
             _ => trial(name)?,
         };
         if !good {
@@ -51,6 +56,41 @@ fn documents() -> Result<bool, String> {
     let mut command = run::cargo();
     command.args(["test", "--release", "--package", "hyperslab-ndl", "--test", "main", "properties"]);
     Ok(run::shown(command.env("HYPERSLAB_TRIALS", DOCUMENTS.to_string()))?.success)
+}
+
+/// The trials of interrupted conversions, which `cargo xtask test` makes with fewer kills of a smaller source.
+fn kills() -> Result<bool, String> {
+    let source = workspace::target().join("kills.h5");
+    let python = oracles::python().map_err(oracles::Missing::into_reason)?;
+    let made = run::quietly(oracles::script(&python, "kills_source.py").arg(&source))?;
+    if !made.success {
+        return Err(format!("no source: {}", made.last_line()));
+    }
+    let mut command = run::cargo();
+    command.args([
+        "test",
+        "--release",
+        "--package",
+        "hyperslab-cli",
+        "--test",
+        "main",
+        "killed",
+        "--",
+        "--nocapture",
+    ]);
+    command.env("HYPERSLAB_KILLS", KILLS.to_string()).env("HYPERSLAB_KILLS_SOURCE", &source);
+    Ok(run::shown(&mut command)?.success)
+}
+
+/// The whole corpus, of which `cargo xtask test` converts a part.
+fn conversions() -> Result<bool, String> {
+    let built = run::shown(run::cargo().args(["build", "--release"]))?;
+    if !built.success {
+        return Err("the command does not build".to_owned());
+    }
+    let tally = corpus::conversions::all()?;
+    println!("{tally}");
+    Ok(tally.failed == 0)
 }
 
 fn long_fuzz() -> Result<bool, String> {

@@ -38,6 +38,11 @@ const STAGES: &[Stage] = &[
         what: "descriptions of the corpus are read back as the same content",
         run: corpus::texts,
     },
+    Stage {
+        name: "conversions",
+        what: "examples and a quarter of the corpus are the same as Zarr, but for what is named as lost",
+        run: corpus::conversions::some,
+    },
     Stage { name: "fuzz", what: "20 seconds of fuzzing find nothing", run: fuzz::smoke },
     Stage { name: "deny", what: "licences and sources of dependencies are allowed", run: deny },
 ];
@@ -156,12 +161,14 @@ fn compare() -> Result<Tally, String> {
     }
     match oracles::python() {
         Ok(python) => {
-            for script in ["content.py", "netcdf.py", "yaml_agrees.py"] {
+            for script in ["content.py", "netcdf.py", "yaml_agrees.py", "conversions.py"] {
                 println!("{script}");
                 let mut command = oracles::script(&python, script);
                 command.arg(workspace::binary()).arg(workspace::root().join("examples"));
                 tally += counted(&mut command)?;
             }
+            println!("differences.py");
+            tally += counted(oracles::script(&python, "differences.py").arg(workspace::binary()))?;
             println!("schema.py");
             let mut command = oracles::script(&python, "schema.py");
             for document in ["schema/ndl.schema.json", "schema/good", "tests/golden"] {

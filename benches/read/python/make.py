@@ -2,35 +2,26 @@
 
     make.py DIRECTORY SCALE
 
-SCALE divides the sizes: 1 for the bench, 64 to try the harness. Beside a file stands a stamp that says how
-it was made, and for datasets whose bytes the limits read, `NAME.places`: address and bytes of each chunk.
+Beside datasets whose bytes the limits read stands `NAME.places`: address and bytes of each chunk.
 """
 
 import os
-import shutil
 import sys
 
 import h5py
 import numpy as np
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "side", "python"))
+
+import bench_make
+from fields import field, sparse
+
 ORACLES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "..", "xtask", "oracles")
 
 # Told in the stamps: files of another version are made again.
-VERSION = 1
+VERSION = 1, f"h5py {h5py.__version__}"
 # Bytes that all files take, and what must stay free.
 NEEDED, SPARE = 6_000_000_000, 4_000_000_000
-
-
-def field(planes, rows, columns, seed):
-    """Smooth fields with noise, rounded to 0.01 as measurements are."""
-    y, x = np.mgrid[0:rows, 0:columns].astype("f4")
-    out = np.empty((planes, rows, columns), "f4")
-    for plane in range(planes):
-        random = np.random.Generator(np.random.PCG64([seed, plane]))
-        wave = 15 + 12 * np.sin(x / 160 + plane / 9) * np.cos(y / 120)
-        noise = random.standard_normal((rows, columns), dtype="f4")
-        out[plane] = np.round(wave + np.float32(0.05) * noise, 2)
-    return out
 
 
 def places(dataset, path):
@@ -111,16 +102,6 @@ def objects(interleaved):
     return make
 
 
-def sparse(chunks):
-    def make(path, scale):
-        rows, columns = 2500 // scale, 1_000_000
-        with h5py.File(path, "w", libver="latest") as f:
-            dataset = f.create_dataset("data", (rows, columns), "f8", chunks=chunks)
-            for row in range(0, rows, max(1, rows // 8)):
-                dataset[row] = np.random.Generator(np.random.PCG64([4, row])).standard_normal(columns)
-    return make
-
-
 DEFLATED = {"compression": "gzip", "compression_opts": 4, "shuffle": True}
 
 FILES = {
@@ -141,33 +122,5 @@ FILES = {
 }
 
 
-def main():
-    directory, scale = sys.argv[1], int(sys.argv[2])
-    os.makedirs(directory, exist_ok=True)
-    stamp = f"version {VERSION}, scale {scale}, h5py {h5py.__version__}\n"
-    missing = []
-    for name in FILES:
-        path = os.path.join(directory, name)
-        try:
-            with open(path + ".stamp") as f:
-                made = f.read() == stamp and os.path.exists(path)
-        except FileNotFoundError:
-            made = False
-        if not made:
-            missing.append((name, path))
-    free = shutil.disk_usage(directory).free
-    if missing and free < NEEDED // scale + SPARE:
-        sys.exit(f"{free // 10**6} MB are free for files of {NEEDED // scale // 10**6} MB")
-    for name, path in missing:
-        print(f"making {path}", flush=True)
-        part = path + ".part"
-        FILES[name](part, scale)
-        if os.path.exists(part + ".places"):
-            os.replace(part + ".places", path + ".places")
-        os.replace(part, path)
-        with open(path + ".stamp", "w") as f:
-            f.write(stamp)
-
-
 if __name__ == "__main__":
-    main()
+    bench_make.main(FILES, VERSION, NEEDED, SPARE)

@@ -5,41 +5,21 @@
 Jobs, keys and answers are those of `bench-read`, the program beside this one.
 """
 
+import os
 import sys
-import time
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 from blake3 import blake3
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "side", "python"))
 
-class Cannot(Exception):
-    """The library does not do this."""
+from bench_side import Cannot, Work, hash_of, serve
 
 
 def steps(job, rank):
     step = [int(n) for n in job["step"].split(",")] if "step" in job else []
     return tuple(slice(None, None, n) for n in step + [1] * (rank - len(step)))
-
-
-def hash_of(array):
-    return blake3(memoryview(np.ascontiguousarray(array)).cast("B"), max_threads=blake3.AUTO).hexdigest()
-
-
-class Work:
-    """A job: `prepare` and `total` are not timed, `run` is."""
-
-    def prepare(self):
-        pass
-
-    def output_bytes(self):
-        return 0
-
-    def total(self):
-        return "-"
-
-    def release(self):
-        pass
 
 
 class H5pyArray(Work):
@@ -233,44 +213,4 @@ def begin(library, name, job):
     return jobs[library][name](job)
 
 
-def peak():
-    with open("/proc/self/status") as f:
-        return next(int(line.split()[1]) * 1024 for line in f if line.startswith("VmHWM"))
-
-
-def once(work, checked, fresh):
-    work.prepare()
-    if fresh and work.output_bytes():
-        # The host may have taken back what was freed seconds ago; taking it again is no part of reading.
-        touched = np.empty(work.output_bytes(), "u1")
-        touched.fill(1)
-        del touched
-    with open("/proc/self/clear_refs", "w") as f:
-        f.write("5")
-    cpu, wall = time.process_time(), time.perf_counter()
-    work.run()
-    wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
-    most = peak()
-    total = work.total() if checked else "-"
-    answer = f"wall={wall} cpu={cpu} peak={most} output={work.output_bytes()} sum={total}"
-    work.release()
-    return answer
-
-
-def main():
-    library, name, *keys = sys.argv[1:]
-    job = dict(key.split("=", 1) for key in keys)
-    fresh = job.get("memory") == "fresh"
-    try:
-        work = begin(library, name, job)
-        print("ready", flush=True)
-        for line in sys.stdin:
-            print(once(work, line.strip() == "check", fresh), flush=True)
-    except Cannot as reason:
-        print(f"cannot {reason}", flush=True)
-    except Exception as error:
-        print(f"cannot {type(error).__name__}: {' '.join(str(error).split())}"[:200], flush=True)
-
-
-if __name__ == "__main__":
-    main()
+serve(begin)

@@ -1,7 +1,6 @@
 //! What the machine allows: the same bytes without a format.
 
-use crate::job::{Job, Memory, Work};
-use crate::{Failure, memory, total};
+use bench_side::{Failure, Job, Memory, Work, memory, total};
 use libdeflater::Decompressor;
 use memmap2::MmapMut;
 use std::fs::{self, File};

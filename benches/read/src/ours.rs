@@ -1,7 +1,6 @@
 //! hyperslab's side. All that the reading engine may change stands in the first functions.
 
-use crate::job::{Job, Memory, Work};
-use crate::{Failure, memory, total};
+use bench_side::{Failure, Job, Memory, Work, memory, total};
 use bytes::Bytes;
 use hyperslab::model::NodePath;
 use hyperslab::{
@@ -250,7 +249,9 @@ impl Work for Walk {
         let mut objects = total::Objects::default();
         self.walk(&mut |handle, entry| match entry.map(|entry| &entry.item) {
             None if handle.path.is_root() => {}
-            Some(Item::Array { datatype: Some(datatype), shape, stored: Stored::Bytes(_), .. }) => {
+            Some(Item::Array { datatype: Some(datatype), shape, stored, .. })
+                if !matches!(stored, Stored::Nothing) =>
+            {
                 let extents = shape.current().unwrap_or_default();
                 objects.dataset(handle.path.as_str(), &extents, datatype.row_size().unwrap_or(0));
             }

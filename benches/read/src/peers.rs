@@ -4,9 +4,7 @@ mod hdf5_pure;
 mod hdf5_reader;
 mod rust_hdf5;
 
-use crate::Failure;
-use crate::job::{Job, Memory, Work};
-use crate::{memory, total};
+use bench_side::{Failure, Job, Memory, Work, memory, total};
 use bytemuck::Pod;
 use memmap2::MmapMut;
 

@@ -7,6 +7,8 @@
 mod mutate;
 mod stores;
 mod watch;
+#[path = "../../../crates/zarr/tests/zip.rs"]
+mod zip;
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,6 +1,7 @@
 //! Mutants of Zarr stores: of their documents, chunks, keys and zip files.
 
 use crate::mutate::Random;
+use crate::zip::zip as pack;
 use hyperslab_core::Limits;
 use hyperslab_zarr::json::Json;
 use hyperslab_zarr::store::{Key, MemoryStore};
@@ -110,7 +111,7 @@ impl Case {
                 change(&mut values, &mut random);
             }
             if is_zip {
-                let mut file = pack(&values);
+                let mut file = pack(values.iter().map(|(name, value)| (name.as_str(), value.as_slice())));
                 for _ in 0..random.below(6) {
                     damage(&mut file, &mut random);
                 }
@@ -213,40 +214,6 @@ fn damage(bytes: &mut Vec<u8>, random: &mut Random) {
         _ if !bytes.is_empty() => bytes[at] ^= 1 << random.below(8),
         _ => {}
     }
-}
-
-/// A zip file of stored entries with right checksums.
-fn pack(values: &Values) -> Vec<u8> {
-    let [mut file, mut directory] = [Vec::new(), Vec::new()];
-    let short = |number: usize| (number as u16).to_le_bytes();
-    let long = |number: usize| (number as u32).to_le_bytes();
-    for (name, value) in values {
-        let mut shared = vec![20, 0, 0, 0, 0, 0, 0, 0, 0, 0];
-        shared.extend(crc32(value).to_le_bytes());
-        shared.extend([long(value.len()), long(value.len())].concat());
-        shared.extend([short(name.len()), short(0)].concat());
-        directory.extend(b"PK\x01\x02\x14\0");
-        directory.extend(&shared);
-        directory.extend([0; 10]);
-        directory.extend(long(file.len()));
-        directory.extend(name.as_bytes());
-        file.extend(b"PK\x03\x04");
-        file.extend(&shared);
-        file.extend(name.as_bytes());
-        file.extend(value);
-    }
-    let start = file.len();
-    file.extend(&directory);
-    file.extend(b"PK\x05\x06\0\0\0\0");
-    file.extend([short(values.len()), short(values.len())].concat());
-    file.extend([long(directory.len()), long(start)].concat());
-    file.extend(short(0));
-    file
-}
-
-fn crc32(bytes: &[u8]) -> u32 {
-    let step = |sum: u32, _| (sum >> 1) ^ (if sum & 1 == 1 { 0xedb8_8320 } else { 0 });
-    !bytes.iter().fold(!0, |sum, byte| (0..8).fold(sum ^ u32::from(*byte), step))
 }
 
 const NUMBERS: [&str; 18] = [

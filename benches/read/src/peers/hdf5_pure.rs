@@ -1,8 +1,7 @@
 //! hdf5-pure, opened for streaming: otherwise opening reads the whole file, which is not timed.
 
 use super::{Array, Strings, Visit, Walk, cannot};
-use crate::job::{Job, Work};
-use crate::{Failure, total};
+use bench_side::{Failure, Job, Work, total};
 use hdf5_pure::{Dataset, File, Group};
 
 pub(super) fn work(job: &Job) -> Result<Box<dyn Work>, Failure> {

@@ -1,8 +1,7 @@
 //! hdf5-reader: one thread into memory of the caller, a pool of threads into memory of its own.
 
 use super::{Array, Strings, Visit, Walk, cannot};
-use crate::Failure;
-use crate::job::{Job, Work};
+use bench_side::{Failure, Job, Work};
 use bytemuck::Pod;
 use hdf5_reader::datatype_api::H5Type;
 use hdf5_reader::group::Group;

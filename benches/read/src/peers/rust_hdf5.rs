@@ -1,8 +1,7 @@
 //! rust-hdf5.
 
 use super::{Array, Strings, Walk, cannot};
-use crate::Failure;
-use crate::job::{Job, Work};
+use bench_side::{Failure, Job, Work};
 use bytemuck::Pod;
 use rust_hdf5::types::H5Type;
 use rust_hdf5::{H5Dataset, H5File};

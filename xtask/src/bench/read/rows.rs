@@ -1,60 +1,8 @@
-//! What is measured: the rows, their sides and what is wanted of them.
+//! What is measured of reading.
 
-use std::path::{Path, PathBuf};
+use crate::bench::compare::Place;
+use crate::bench::compare::row::{BESIDE, Memory, Name, OURS, Row, STREAMING, Side, THREADS, Wanted};
 
-/// Where things are.
-pub(super) struct Place<'a> {
-    pub(super) data: &'a Path,
-    /// The program of `benches/read`.
-    pub(super) driver: &'a Path,
-    pub(super) python: &'a Path,
-    /// The program in Python beside it.
-    pub(super) script: &'a Path,
-}
-
-/// A comparison.
-pub(super) struct Row {
-    pub(super) name: &'static str,
-    pub(super) what: String,
-    pub(super) sides: Vec<Side>,
-    pub(super) wanted: Vec<Wanted>,
-    /// Measured once, as time is not what is asked for.
-    pub(super) once: bool,
-}
-
-/// Who does the job, and how.
-pub(super) struct Side {
-    pub(super) name: String,
-    pub(super) threads: usize,
-    /// None where the question makes no sense.
-    pub(super) memory: Option<Memory>,
-    pub(super) program: PathBuf,
-    pub(super) args: Vec<String>,
-}
-
-/// Where output goes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Memory {
-    Reused,
-    Fresh,
-}
-
-/// Names a side of a row.
-pub(super) type Name = (&'static str, Option<Memory>);
-
-/// What is wanted of a row.
-pub(super) enum Wanted {
-    /// One side's time over the other's is at most this; without a number it is only told.
-    AtMost(Name, Name, Option<f64>),
-    /// One side is at least so many times as fast as the other; without a number that is only told.
-    AtLeast(Name, Name, Option<f64>),
-    /// No side of ours holds more megabytes beside its output.
-    Beside(u64),
-    /// Our side holds no more megabytes in all.
-    InAll(u64),
-}
-
-pub(super) const OURS: &str = "hyperslab";
 const PREAD: &str = "limit: pread";
 const CHUNKS: &str = "limit: chunk preads";
 const INFLATE: &str = "limit: inflate";
@@ -62,13 +10,6 @@ const UNSHUFFLE: &str = "limit: inflate + unshuffle";
 
 const REUSED: Option<Memory> = Some(Memory::Reused);
 const FRESH: Option<Memory> = Some(Memory::Fresh);
-
-/// Threads of every side that can be told how many.
-const THREADS: usize = 2;
-
-/// Megabytes beside the output, and of a whole process that streams.
-const BESIDE: u64 = 64;
-const STREAMING: u64 = 128;
 
 /// All rows.
 pub(super) fn rows(place: &Place<'_>) -> Vec<Row> {
@@ -266,7 +207,7 @@ impl Place<'_> {
         let is_python = matches!(side, "h5py" | "netCDF4");
         let mut args = Vec::new();
         if is_python {
-            args.push(self.script.display().to_string());
+            args.push(self.script("read").display().to_string());
         }
         args.extend([side, job, "path=/data"].map(str::to_owned));
         args.push(format!("file={}", self.data.join(file).display()));
@@ -277,7 +218,7 @@ impl Place<'_> {
             name: if side == "ours" { OURS } else { side }.to_owned(),
             threads,
             memory,
-            program: if is_python { self.python } else { self.driver }.to_path_buf(),
+            program: if is_python { self.python.to_path_buf() } else { self.program("read") },
             args,
         }
     }

@@ -1,8 +1,8 @@
 //! The table: what is wanted and found of all rows, then each row with all its sides.
 
-use super::Options;
 use super::rounds::{Figures, Measured, Outcome};
-use super::rows::{Memory, Name, OURS, Row, Wanted};
+use super::row::{Memory, Name, OURS, Row, Wanted};
+use super::{Comparison, Options};
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -30,13 +30,15 @@ impl Report {
     }
 
     /// Everything that was kept.
-    pub(super) fn text(&self, rows: &[Row]) -> Result<String, String> {
-        let mut text = String::from("# Speed and memory of reading\n\n");
-        text += "Written by `cargo xtask bench read`. Files are in the page cache. Each side is a process that does \
+    pub(super) fn text(&self, comparison: &Comparison, rows: &[Row]) -> String {
+        let Comparison { name, title, about, .. } = comparison;
+        let mut text = format!("# {title}\n\nWritten by `cargo xtask bench {name}`. ");
+        text += "Files are in the page cache. Each side is a process that does \
                  the same job in turn with\nthe others; a figure is the median of its runs, after one that warms \
                  up. A run of more than 1.5 × the median was disturbed and is\nreplaced. `reused`: into the same \
                  touched memory each time. `fresh`: into memory taken for it, after as much was touched and\nfreed. \
                  MB are 10^6 bytes; memory is the highest of all runs, of the whole process.\n\n";
+        text += about;
         let _ = writeln!(text, "{}\n", machine());
         if self.small {
             text += "**Only the harness was tried, on a sixty-fourth of the data.**\n\n";
@@ -57,7 +59,7 @@ impl Report {
             }
         }
         let _ = writeln!(text, "\nRuns wanted of each side in the last run of the bench: {}.", self.runs);
-        Ok(text + &sections)
+        text + &sections
     }
 
     fn path(&self, row: &Row) -> PathBuf {
@@ -87,6 +89,24 @@ fn wanted(row: &Row, measured: &Measured) -> String {
                     None => format!("(how fast {} is beside {})", label(*one), label(*other)),
                 };
                 (aim, times(found), least.map(|least| found.map(|found| found >= least)))
+            }
+            Wanted::BestOfProcessor(one, others, least) => {
+                let best = others.iter().filter_map(|other| Some((*other, cpu(row, measured, *other)?)));
+                let best = best.min_by(|(_, a), (_, b)| a.total_cmp(b));
+                let found = best.and_then(|(_, best)| Some(best / cpu(row, measured, *one)?));
+                let aim = format!("{} ≥ {} × the best MB per CPU s", label(*one), trimmed(*least));
+                let (name, _) = best.unzip();
+                let beside = name.map(|name| format!(" ({})", label(name))).unwrap_or_default();
+                (aim, times(found) + &beside, Some(found.map(|found| found >= *least)))
+            }
+            Wanted::AheadOfEach(one, others) => {
+                let ratios =
+                    others.iter().filter_map(|other| Some((*other, ratio(row, measured, *other, *one)?)));
+                let least = ratios.min_by(|(_, a), (_, b)| a.total_cmp(b));
+                let (name, found) = least.unzip();
+                let beside = name.map(|name| format!(" ({})", label(name))).unwrap_or_default();
+                let aim = format!("{} ahead of each", label(*one));
+                (aim, times(found) + &beside, Some(found.map(|found| found > 1.0)))
             }
             Wanted::Beside(most) => {
                 let (found, met) = memory(row, measured, *most, beside);
@@ -126,14 +146,14 @@ fn memory(
 
 fn section(row: &Row, measured: &Measured) -> String {
     let mut text = format!("## {}\n\n{}.\n\n", row.name, capitalised(&row.what));
-    text +=
-        "| side | threads | memory | s | from–to | CPU s | peak MB | beside output | runs | same content |\n";
-    text += "|---|---|---|---|---|---|---|---|---|---|\n";
+    text += "| side | threads | memory | s | from–to | CPU s | MB per CPU s | peak MB | beside output | stored MB | runs \
+             | same content |\n";
+    text += "|---|---|---|---|---|---|---|---|---|---|---|---|\n";
     for (side, outcome) in row.sides.iter().zip(&measured.sides) {
         let memory = side.memory.map_or("", Memory::key);
         let _ = write!(text, "| {} | {} | {memory} | ", side.name, side.threads);
         let _ = match outcome {
-            Outcome::Cannot(reason) => writeln!(text, "– | {} | | | | | |", reason.replace('|', "/")),
+            Outcome::Cannot(reason) => writeln!(text, "– | {} | | | | | | | |", reason.replace('|', "/")),
             Outcome::Measured(figures) => {
                 let runs = match figures.rejected {
                     0 => figures.runs.to_string(),
@@ -144,15 +164,18 @@ fn section(row: &Row, measured: &Measured) -> String {
                     Some(false) => "**no**",
                     None => "",
                 };
+                let unless_none = |bytes: u64, text: String| if bytes == 0 { String::new() } else { text };
                 writeln!(
                     text,
-                    "{} | {}–{} | {} | {:.0} | {:.0} | {runs} | {same} |",
+                    "{} | {}–{} | {} | {} | {:.0} | {:.0} | {} | {runs} | {same} |",
                     seconds(figures.wall.median),
                     seconds(figures.wall.least),
                     seconds(figures.wall.most),
                     seconds(figures.cpu),
+                    unless_none(figures.output, format!("{:.0}", megabytes(figures.output) / figures.cpu)),
                     megabytes(figures.peak),
-                    beside(figures)
+                    beside(figures),
+                    unless_none(figures.stored, format!("{:.1}", megabytes(figures.stored)))
                 )
             }
         };
@@ -162,15 +185,21 @@ fn section(row: &Row, measured: &Measured) -> String {
 
 /// Median time of one side over that of another.
 fn ratio(row: &Row, measured: &Measured, one: Name, other: Name) -> Option<f64> {
-    let median = |name: Name| {
-        let found =
-            row.sides.iter().zip(&measured.sides).find(|(side, _)| (side.name.as_str(), side.memory) == name);
-        match found?.1 {
-            Outcome::Measured(figures) => Some(figures.wall.median),
-            Outcome::Cannot(_) => None,
-        }
-    };
-    Some(median(one)? / median(other)?)
+    Some(figures(row, measured, one)?.wall.median / figures(row, measured, other)?.wall.median)
+}
+
+/// Median seconds of all threads of a side.
+fn cpu(row: &Row, measured: &Measured, side: Name) -> Option<f64> {
+    Some(figures(row, measured, side)?.cpu)
+}
+
+fn figures<'a>(row: &Row, measured: &'a Measured, name: Name) -> Option<&'a Figures> {
+    let found =
+        row.sides.iter().zip(&measured.sides).find(|(side, _)| (side.name.as_str(), side.memory) == name);
+    match found?.1 {
+        Outcome::Measured(figures) => Some(figures),
+        Outcome::Cannot(_) => None,
+    }
 }
 
 /// Megabytes that were resident beside the output.
@@ -230,7 +259,7 @@ fn machine() -> String {
 #[cfg(test)]
 mod tests {
     use super::super::rounds::Spread;
-    use super::super::rows::Side;
+    use super::super::row::Side;
     use super::*;
 
     #[test]
@@ -251,6 +280,7 @@ mod tests {
                 cpu: seconds,
                 peak,
                 output: 4_000_000,
+                stored: 0,
                 agrees: Some(true),
             })
         };
@@ -264,6 +294,8 @@ mod tests {
                 Wanted::AtLeast(ours, limit, Some(0.5)),
                 Wanted::AtMost(ours, other, Some(0.5)),
                 Wanted::AtMost(ours, limit, None),
+                Wanted::BestOfProcessor(ours, vec![limit, other], 0.95),
+                Wanted::AheadOfEach(limit, vec![ours, other]),
                 Wanted::Beside(64),
                 Wanted::InAll(64),
             ],
@@ -273,7 +305,10 @@ mod tests {
         let text = wanted(&row, &Measured { sides, agrees: true });
         let verdicts: Vec<_> =
             text.lines().map(|line| line.rsplit('|').nth(1).unwrap_or("").trim()).collect();
-        assert_eq!(verdicts, ["**short**", "met", "**not measured**", "", "met", "**short**"]);
+        assert_eq!(
+            verdicts,
+            ["**short**", "met", "**not measured**", "", "**short**", "met", "met", "**short**"]
+        );
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! One side of a row: a process that does its job when told to.
 
-use super::rows::{Memory, Side};
+use super::row::Side;
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
@@ -21,6 +21,8 @@ pub(super) struct Taken {
     pub(super) peak: u64,
     /// Bytes of what the caller asked for.
     pub(super) output: u64,
+    /// Bytes put into storage.
+    pub(super) stored: u64,
     /// Hash of the output, if it was asked for and is comparable.
     pub(super) sum: Option<String>,
 }
@@ -100,18 +102,9 @@ impl Taken {
             cpu: value("cpu")?.parse().ok()?,
             peak: value("peak")?.parse().ok()?,
             output: value("output")?.parse().ok()?,
+            stored: value("stored")?.parse().ok()?,
             sum: value("sum").filter(|sum| *sum != "-").map(str::to_owned),
         })
-    }
-}
-
-impl Memory {
-    /// As sides are told it.
-    pub(super) fn key(self) -> &'static str {
-        match self {
-            Memory::Reused => "reused",
-            Memory::Fresh => "fresh",
-        }
     }
 }
 
@@ -121,10 +114,10 @@ mod tests {
 
     #[test]
     fn answers_are_read_and_reasons_are_not_taken_for_them() {
-        let taken = Taken { wall: 0.5, cpu: 0.75, peak: 100, output: 7, sum: None };
-        assert_eq!(Taken::parse("wall=0.5 cpu=0.75 peak=100 output=7 sum=-"), Some(taken.clone()));
+        let taken = Taken { wall: 0.5, cpu: 0.75, peak: 100, output: 7, stored: 3, sum: None };
+        assert_eq!(Taken::parse("wall=0.5 cpu=0.75 peak=100 output=7 stored=3 sum=-"), Some(taken.clone()));
         let summed = Taken { sum: Some("ab".into()), ..taken };
-        assert_eq!(Taken::parse("wall=0.5 cpu=0.75 peak=100 output=7 sum=ab"), Some(summed));
+        assert_eq!(Taken::parse("wall=0.5 cpu=0.75 peak=100 output=7 stored=3 sum=ab"), Some(summed));
         assert_eq!(Taken::parse("cannot read"), None);
         assert_eq!(reason("cannot read"), "read");
     }

@@ -1,6 +1,6 @@
 //! Sides taking turns, and what their runs amount to.
 
-use super::rows::{Name, Row, Side, Wanted};
+use super::row::{Name, Row, Side, Wanted};
 use super::side::{Running, Taken};
 
 /// A run that took so many times the median of its side was disturbed; another is made in its place.
@@ -36,6 +36,7 @@ pub(super) struct Figures {
     /// Highest of all runs.
     pub(super) peak: u64,
     pub(super) output: u64,
+    pub(super) stored: u64,
     /// None if it told no hash, or no other side did.
     pub(super) agrees: Option<bool>,
 }
@@ -123,6 +124,9 @@ fn is_wanted(side: &Side, row: &Row) -> bool {
     let is = |name: &Name| side.name == name.0 && side.memory == name.1;
     row.wanted.iter().any(|wanted| match wanted {
         Wanted::AtMost(one, other, _) | Wanted::AtLeast(one, other, _) => is(one) || is(other),
+        Wanted::BestOfProcessor(one, others, _) | Wanted::AheadOfEach(one, others) => {
+            is(one) || others.iter().any(is)
+        }
         Wanted::Beside(_) | Wanted::InAll(_) => false,
     })
 }
@@ -154,6 +158,7 @@ fn figures(taken: &[Taken], agrees: Option<bool>) -> Figures {
         cpu: spread(kept.iter().map(|taken| taken.cpu)).median,
         peak: taken.iter().map(|taken| taken.peak).max().unwrap_or(0),
         output: taken.iter().map(|taken| taken.output).max().unwrap_or(0),
+        stored: taken.iter().map(|taken| taken.stored).max().unwrap_or(0),
         agrees,
     }
 }
@@ -173,7 +178,7 @@ mod tests {
     use super::*;
 
     fn taken(wall: f64) -> Taken {
-        Taken { wall, cpu: wall, peak: 10, output: 4, sum: None }
+        Taken { wall, cpu: wall, peak: 10, output: 4, stored: 0, sum: None }
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 
 /// A job that can be repeated.
-pub(crate) trait Work {
+pub trait Work {
     /// What is done anew before each run and not timed.
     fn prepare(&mut self) -> Result<(), Failure> {
         Ok(())
@@ -20,13 +20,18 @@ pub(crate) trait Work {
     /// The hash of the last output; none if it is not what other sides put out.
     fn total(&mut self) -> Result<Option<String>, Failure>;
 
+    /// Bytes that the last run has put into storage; 0 if it only reads.
+    fn stored(&mut self) -> Result<u64, Failure> {
+        Ok(0)
+    }
+
     /// Frees fresh output.
     fn release(&mut self) {}
 }
 
 /// Where output goes.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Memory {
+pub enum Memory {
     /// To the same memory in each run, of huge pages, touched before the first.
     Reused,
     /// To memory that the run takes itself.
@@ -34,29 +39,34 @@ pub(crate) enum Memory {
 }
 
 /// A job by its name and keys.
-pub(crate) struct Job {
-    /// `array`, `strings`, `index`, `walk`, `datasets`, `digest`; of a limit `pread`, `chunks`, `inflate`,
+pub struct Job {
+    /// `array`, `write`, `strings`, `index`, `walk`, `datasets`, `digest`; of a limit `pread`, `chunks`, `inflate`,
     /// `unshuffle`.
-    pub(crate) name: String,
+    pub name: String,
     /// `file`.
-    pub(crate) file: PathBuf,
+    pub file: PathBuf,
     /// `path` within the file.
-    pub(crate) path: String,
+    pub path: String,
     /// `memory=reused` or `fresh`.
-    pub(crate) memory: Memory,
+    pub memory: Memory,
     /// `threads`.
-    pub(crate) threads: usize,
+    pub threads: usize,
     /// `step` along the first dimensions; the others are taken whole.
-    pub(crate) step: Vec<u64>,
+    pub step: Vec<u64>,
     /// `element`: `f4` or `f8`, for those who must know beforehand.
-    pub(crate) element: String,
+    pub element: String,
     /// `chunk`: bytes of a chunk before filters, for limits.
-    pub(crate) chunk: usize,
+    pub chunk: usize,
+    /// `source`: the elements that are written, as they are.
+    pub source: PathBuf,
+    /// `into`: where a store is made.
+    pub into: PathBuf,
+    keys: HashMap<String, String>,
 }
 
 impl Job {
     /// Reads `KEY=VALUE` words.
-    pub(crate) fn parse(name: &str, words: &[String]) -> Result<Job, Failure> {
+    pub fn parse(name: &str, words: &[String]) -> Result<Job, Failure> {
         let mut keys = HashMap::new();
         for word in words {
             let (key, value) = word.split_once('=').ok_or_else(|| format!("{word} is no KEY=VALUE"))?;
@@ -79,16 +89,30 @@ impl Job {
             step: step.transpose()?.unwrap_or_default(),
             element: text("element"),
             chunk: number("chunk", 0)?,
+            source: text("source").into(),
+            into: text("into").into(),
+            keys: keys.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect(),
         })
     }
 
+    /// What any other key says; nothing if it is not there.
+    pub fn text(&self, key: &str) -> &str {
+        self.keys.get(key).map_or("", String::as_str)
+    }
+
+    /// The numbers that any other key says, between commas; none if it is not there.
+    pub fn numbers(&self, key: &str) -> Result<Vec<u64>, Failure> {
+        let numbers = self.text(key).split(',').filter(|number| !number.is_empty());
+        Ok(numbers.map(str::parse).collect::<Result<_, _>>()?)
+    }
+
     /// The step along each of so many dimensions.
-    pub(crate) fn steps(&self, rank: usize) -> Vec<u64> {
+    pub fn steps(&self, rank: usize) -> Vec<u64> {
         self.step.iter().copied().chain(std::iter::repeat(1)).take(rank).collect()
     }
 
     /// Whether everything is taken.
-    pub(crate) fn is_whole(&self) -> bool {
+    pub fn is_whole(&self) -> bool {
         self.step.iter().all(|step| *step == 1)
     }
 }

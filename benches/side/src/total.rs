@@ -3,12 +3,12 @@
 use blake3::Hasher;
 
 /// Of the bytes of an array.
-pub(crate) fn of_bytes(bytes: &[u8]) -> String {
+pub fn of_bytes(bytes: &[u8]) -> String {
     blake3::hash(bytes).to_string()
 }
 
 /// Of strings: all lengths, then all bytes.
-pub(crate) fn of_strings<'a>(strings: impl Iterator<Item = &'a [u8]> + Clone) -> String {
+pub fn of_strings<'a>(strings: impl Iterator<Item = &'a [u8]> + Clone) -> String {
     let mut hasher = Hasher::new();
     let lengths: Vec<u8> = strings.clone().flat_map(|string| (string.len() as u64).to_le_bytes()).collect();
     hasher.update(&lengths);
@@ -19,28 +19,28 @@ pub(crate) fn of_strings<'a>(strings: impl Iterator<Item = &'a [u8]> + Clone) ->
 }
 
 /// Of chunks: the index of the first element, address and stored bytes of each, by index.
-pub(crate) fn of_chunks(mut chunks: Vec<Vec<u64>>) -> String {
+pub fn of_chunks(mut chunks: Vec<Vec<u64>>) -> String {
     chunks.sort();
     of_bytes(&chunks.iter().flatten().flat_map(|number| number.to_le_bytes()).collect::<Vec<u8>>())
 }
 
 /// Of the objects of a file: a line for each with its path and, of a dataset, extents and bytes of an element.
 #[derive(Default)]
-pub(crate) struct Objects {
+pub struct Objects {
     lines: Vec<String>,
 }
 
 impl Objects {
-    pub(crate) fn group(&mut self, path: &str) {
+    pub fn group(&mut self, path: &str) {
         self.lines.push(format!("{path}\n"));
     }
 
-    pub(crate) fn dataset(&mut self, path: &str, extents: &[u64], element: usize) {
+    pub fn dataset(&mut self, path: &str, extents: &[u64], element: usize) {
         let extents: Vec<String> = extents.iter().map(u64::to_string).collect();
         self.lines.push(format!("{path} {} {element}\n", extents.join(",")));
     }
 
-    pub(crate) fn total(mut self) -> String {
+    pub fn total(mut self) -> String {
         self.lines.sort();
         of_bytes(self.lines.concat().as_bytes())
     }

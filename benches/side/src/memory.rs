@@ -6,7 +6,7 @@ use std::hint::black_box;
 use std::io;
 
 /// Memory of huge pages where the system gives them, untouched.
-pub(crate) fn huge(len: usize) -> io::Result<MmapMut> {
+pub fn huge(len: usize) -> io::Result<MmapMut> {
     let memory = MmapMut::map_anon(len)?;
     // Where huge pages are switched off, small ones have to do.
     let _ = memory.advise(Advice::HugePage);
@@ -14,7 +14,7 @@ pub(crate) fn huge(len: usize) -> io::Result<MmapMut> {
 }
 
 /// The same, touched, so that writing to it meets no fault.
-pub(crate) fn touched(len: usize) -> io::Result<MmapMut> {
+pub fn touched(len: usize) -> io::Result<MmapMut> {
     let mut memory = huge(len)?;
     memory.fill(1);
     Ok(memory)
@@ -22,14 +22,16 @@ pub(crate) fn touched(len: usize) -> io::Result<MmapMut> {
 
 /// Takes, touches and gives back so much memory. The host of a virtual machine takes back what was freed
 /// seconds ago, and having it again costs more than all reading; who reads into fresh memory right after this
-/// does not pay for that.
-pub(crate) fn touch_and_free(len: usize) {
-    let mut block = vec![0_u8; len];
-    block.fill(1);
-    black_box(&mut block);
+/// does not pay for that. It is of huge pages, as NumPy has them for the other sides: small ones that were freed are
+/// no huge ones soon.
+pub fn touch_and_free(len: usize) -> io::Result<()> {
+    if len > 0 {
+        black_box(&mut touched(len)?);
+    }
+    Ok(())
 }
 
 /// Refuses this process more than so many bytes of memory of its own.
-pub(crate) fn allow(bytes: u64) -> io::Result<()> {
+pub fn allow(bytes: u64) -> io::Result<()> {
     Ok(setrlimit(Resource::Data, Rlimit { current: Some(bytes), maximum: Some(bytes) })?)
 }

@@ -1,0 +1,84 @@
+//! Stores that are written anew in each run.
+
+use bench_side::{Failure, Job, Work};
+use memmap2::MmapMut;
+use std::fs::{self, File};
+use std::io::{ErrorKind, Read};
+use std::path::{Path, PathBuf};
+
+/// The work of a side that writes: all elements from memory into a new store.
+pub(crate) struct Written<S> {
+    side: S,
+    into: PathBuf,
+    elements: MmapMut,
+}
+
+/// What a side does for it.
+pub(crate) trait Side {
+    /// What is done in a folder before elements come, and not timed; the folder is not there.
+    fn begin(&mut self, store: &Path) -> Result<(), Failure>;
+
+    /// Writes all elements.
+    fn write(&mut self, store: &Path, elements: &[u8]) -> Result<(), Failure>;
+
+    /// What another reader finds in the store.
+    fn hash(&self, store: &Path) -> Result<String, Failure>;
+}
+
+impl<S: Side + 'static> Written<S> {
+    pub(crate) fn boxed(job: &Job, side: S) -> Result<Box<dyn Work>, Failure> {
+        let mut source = File::open(&job.source)?;
+        let len = usize::try_from(source.metadata()?.len())?;
+        let mut elements = bench_side::memory::huge(len)?;
+        source.read_exact(&mut elements)?;
+        Ok(Box::new(Written { side, into: job.into.clone(), elements }))
+    }
+}
+
+impl<S: Side> Work for Written<S> {
+    fn prepare(&mut self) -> Result<(), Failure> {
+        if let Some(folder) = self.into.parent() {
+            fs::create_dir_all(folder)?;
+        }
+        remove(&self.into)?;
+        self.side.begin(&self.into)
+    }
+
+    fn run(&mut self) -> Result<(), Failure> {
+        self.side.write(&self.into, &self.elements)
+    }
+
+    fn output_len(&self) -> usize {
+        self.elements.len()
+    }
+
+    fn stored(&mut self) -> Result<u64, Failure> {
+        size(&self.into)
+    }
+
+    fn total(&mut self) -> Result<Option<String>, Failure> {
+        self.side.hash(&self.into).map(Some)
+    }
+
+    fn release(&mut self) {
+        // At once, so that it never goes to a disk. What is left, the next run removes or fails at.
+        let _ = remove(&self.into);
+    }
+}
+
+fn remove(store: &Path) -> Result<(), Failure> {
+    match fs::remove_dir_all(store) {
+        Err(error) if error.kind() != ErrorKind::NotFound => Err(error.into()),
+        _ => Ok(()),
+    }
+}
+
+fn size(path: &Path) -> Result<u64, Failure> {
+    let mut size = 0;
+    for entry in fs::read_dir(path)? {
+        let entry = entry?;
+        let found = entry.metadata()?;
+        size += if found.is_dir() { self::size(&entry.path())? } else { found.len() };
+    }
+    Ok(size)
+}

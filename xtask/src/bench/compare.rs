@@ -1,0 +1,168 @@
+//! Sides that do the same, one beside the other.
+//!
+//! Each side of a row is a process that does its job when told to (`benches/`). Sides take turns; a figure is
+//! the median of the runs. What a side reads or writes is hashed outside of what is timed, and must be the same on all.
+
+mod report;
+mod rounds;
+pub(super) mod row;
+mod side;
+
+use crate::{run, workspace};
+use report::Report;
+use row::Row;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// What is compared, and where that is written.
+pub(super) struct Comparison {
+    /// Of the table, and of the folder of its sides in `benches/`.
+    pub(super) name: &'static str,
+    pub(super) title: &'static str,
+    /// What rows have in common, beside what all comparisons have.
+    pub(super) about: &'static str,
+    /// Whether the command itself is a side.
+    pub(super) command: bool,
+    pub(super) rows: fn(&Place<'_>) -> Vec<Row>,
+}
+
+/// Where things are.
+pub(super) struct Place<'a> {
+    pub(super) data: &'a Path,
+    pub(super) python: &'a Path,
+    programs: PathBuf,
+}
+
+impl Place<'_> {
+    /// The program of a folder of `benches/`.
+    pub(super) fn program(&self, name: &str) -> PathBuf {
+        self.programs.join(format!("bench-{name}{}", std::env::consts::EXE_SUFFIX))
+    }
+
+    /// The program in Python beside it.
+    pub(super) fn script(&self, name: &str) -> PathBuf {
+        scripts(name).join("side.py")
+    }
+}
+
+/// What the command line says.
+#[derive(Debug, PartialEq, Eq)]
+pub(in crate::bench) struct Options {
+    /// Names of rows, or how they begin; all if empty.
+    rows: Vec<String>,
+    /// How names of sides begin; all if empty.
+    sides: Vec<String>,
+    runs: usize,
+    /// A sixty-fourth of the data, to try the harness: nothing is written to `docs/status`.
+    small: bool,
+}
+
+/// Runs of each side.
+const RUNS: usize = 7;
+
+impl Options {
+    pub(in crate::bench) fn parse(args: &[&str]) -> Result<Options, String> {
+        let mut options = Options { rows: Vec::new(), sides: Vec::new(), runs: RUNS, small: false };
+        let mut args = args.iter();
+        while let Some(arg) = args.next() {
+            let (name, value) = arg.split_once('=').map_or((*arg, None), |(name, value)| (name, Some(value)));
+            let mut value = || value.or_else(|| args.next().copied()).ok_or(format!("{name} needs a value"));
+            match name {
+                "--rows" => options.rows.extend(value()?.split(',').map(str::to_owned)),
+                "--sides" => options.sides.extend(value()?.split(',').map(str::to_owned)),
+                "--runs" => {
+                    let runs = value()?;
+                    let count = runs.parse().ok().filter(|count| *count > 0);
+                    options.runs = count.ok_or(format!("--runs {runs}, expected a number above 0"))?;
+                }
+                "--small" => options.small = true,
+                _ => return Err(format!("unknown option {arg}")),
+            }
+        }
+        Ok(options)
+    }
+
+    fn wants(&self, row: &Row) -> bool {
+        self.rows.is_empty() || self.rows.iter().any(|wanted| row.name.starts_with(wanted.as_str()))
+    }
+}
+
+/// Makes what is missing, measures and writes the table.
+pub(super) fn main(comparison: &Comparison, options: &Options, python: &Path) -> Result<(), String> {
+    let name = comparison.name;
+    let programs = programs()?;
+    let data = workspace::target().join("bench");
+    let data = data.join(if options.small { format!("{name}-small") } else { name.to_owned() });
+    let mut make = run::command(python);
+    make.arg(scripts(name).join("make.py")).arg(&data).arg(if options.small { "64" } else { "1" });
+    if !run::shown(make.env("PYTHONDONTWRITEBYTECODE", "1"))?.success {
+        return Err("the data of the bench cannot be made".to_owned());
+    }
+    let mut rows = (comparison.rows)(&Place { data: &data, python, programs });
+    if !options.sides.is_empty() {
+        // Slow peers need not run again each time that ours changes.
+        let wanted = |name: &str| options.sides.iter().any(|side| name.starts_with(side.as_str()));
+        rows.iter_mut().for_each(|row| row.sides.retain(|side| wanted(&side.name)));
+    }
+    if let Some(unknown) =
+        options.rows.iter().find(|name| !rows.iter().any(|row| row.name.starts_with(*name)))
+    {
+        let names: Vec<&str> = rows.iter().map(|row| row.name).collect();
+        return Err(format!("no row {unknown}; there are {}", names.join(", ")));
+    }
+    let report = Report::new(&data, options)?;
+    let mut broken = Vec::new();
+    for row in rows.iter().filter(|row| options.wants(row)) {
+        println!("\n== {}: {}", row.name, row.what);
+        let measured = rounds::measure(row, options.runs)?;
+        println!("{}", report.keep(row, &measured)?);
+        if !measured.agrees {
+            broken.push(row.name);
+        }
+    }
+    let whole = report.text(comparison, &rows);
+    let path = if options.small { data.join(format!("bench-{name}.md")) } else { super::status(name) };
+    std::fs::write(&path, whole).map_err(|error| format!("{}: {error}", path.display()))?;
+    println!("wrote {}", path.display());
+    match broken.as_slice() {
+        [] => Ok(()),
+        broken => Err(format!("sides do not come to the same: {}", broken.join(", "))),
+    }
+}
+
+/// The folder of the programs of `benches/`, which are built.
+fn programs() -> Result<PathBuf, String> {
+    let (mut build, benches) = build();
+    match run::shown(&mut build)?.success {
+        true => Ok(benches.join("release")),
+        false => Err("benches/ does not build".to_owned()),
+    }
+}
+
+/// What builds `benches/`, and where.
+pub(crate) fn build() -> (Command, PathBuf) {
+    let benches = workspace::target().join("benches");
+    let mut build = run::cargo();
+    build.args(["build", "--release", "--manifest-path", "benches/Cargo.toml", "--target-dir"]).arg(&benches);
+    (build, benches)
+}
+
+fn scripts(name: &str) -> PathBuf {
+    workspace::root().join("benches").join(name).join("python")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_are_read_with_and_without_an_equals_sign() {
+        let (rows, sides) = (vec!["raw".into(), "span".into()], vec!["limit".into()]);
+        let expected = Options { rows, sides, runs: 9, small: true };
+        let args = ["--rows", "raw,span", "--sides", "limit", "--runs=9", "--small"];
+        assert_eq!(Options::parse(&args), Ok(expected));
+        assert!(Options::parse(&["--runs", "0"]).is_err());
+        assert!(Options::parse(&["--rows"]).is_err());
+        assert!(Options::parse(&["--fast"]).is_err());
+    }
+}
