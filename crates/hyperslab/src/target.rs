@@ -2,6 +2,7 @@
 
 use crate::format::TARGETS;
 use crate::source::StoredForm;
+use bytes::Bytes;
 use hyperslab_codec::Scratch;
 use hyperslab_core::{Error, Result};
 use hyperslab_model::{Node, NodePath, Values};
@@ -51,6 +52,11 @@ pub trait ArrayTarget: Send + Sync {
     /// What the store says.
     fn write_stored(&self, index: &[u64], stored: &[u8]) -> Result<()>;
 
+    /// What chunks are made of, if they can be written so.
+    fn pieces(&self) -> Option<&dyn PieceTarget> {
+        None
+    }
+
     /// Makes it an array.
     ///
     /// # Errors
@@ -62,6 +68,26 @@ pub trait ArrayTarget: Send + Sync {
     /// # Errors
     /// What the store says.
     fn abandon(&self) -> Result<()>;
+}
+
+/// An array whose chunks are made of smaller ones, as shards are: one that memory does not hold is encoded piece by
+/// piece.
+pub trait PieceTarget: Sync {
+    /// The shape of a piece, of which chunks are multiples.
+    fn shape(&self) -> &[u64];
+
+    /// Encodes one piece: the elements of its part within the array, which has this shape. None if nothing has to be
+    /// stored.
+    ///
+    /// # Errors
+    /// If elements cannot be lowered.
+    fn encode(&self, within: &[u64], values: &Values, scratch: &mut Scratch) -> Result<Option<Bytes>>;
+
+    /// Writes one chunk of all its pieces, row-major.
+    ///
+    /// # Errors
+    /// What the store says.
+    fn write(&self, index: &[u64], pieces: Vec<Option<Bytes>>, scratch: &mut Scratch) -> Result<()>;
 }
 
 /// What must be known of an array's elements before it is begun.

@@ -4,9 +4,9 @@ use super::scratch::ScratchFile;
 use super::tiles::Tiling;
 use crate::pool::Pool;
 use crate::source::{ArraySource, StoredChunk, StoredForm};
-use crate::target::ArrayTarget;
+use crate::target::{ArrayTarget, PieceTarget};
 use hyperslab_codec::{Scratch, check_size};
-use hyperslab_core::nd::{ChunkGrid, Planes, Region, element_bytes, gather};
+use hyperslab_core::nd::{Chunk, ChunkGrid, Planes, Region, element_bytes, element_count, gather};
 use hyperslab_core::rows::Heap;
 use hyperslab_core::{Error, ErrorKind, Result};
 use hyperslab_model::{Reference, Values};
@@ -69,20 +69,27 @@ fn copy_with(
     let most = most_bytes(array.pool());
     let form = array.stored_form().filter(|form| target.accepts(form));
     let source = if form.is_some() { target.chunk().to_vec() } else { chunk_of(array, extents) };
-    let tiling = Tiling::new(extents, &source, target.chunk(), row, most);
+    // Chunks that are too large for memory, but not the pieces they are made of.
+    let pieces = target.pieces().filter(|_| Tiling::whole(extents, target.chunk()).bytes(row) > most);
+    let unit = pieces.map_or(target.chunk(), PieceTarget::shape);
+    let tiling = Tiling::new(extents, &source, unit, row, most);
     let copier = |array, target, form| Copier::new(array, target, (size, row), form, is_unreadable);
     // What is not in chunks is not decoded: reading parts of it again costs less than a second pass.
     let is_chunked = array.chunk().iter().any(|size| *size != 1);
     let may_pass_twice = is_chunked && array.is_divisible() && !array.datatype().has_slots();
-    let Some(path) = observer.scratch().filter(|_| may_pass_twice) else {
-        return copier(array, target, form)?.all(&tiling, observer);
+    let pass = |copier: Copier<'_>, source: &[u64], tiling: &Tiling| match pieces {
+        Some(pieces) => copier.in_pieces(pieces, source, most, observer),
+        None => copier.all(tiling, observer),
     };
-    let Some([first, second]) = tiling.two_passes(&source, target.chunk(), row, most) else {
-        return copier(array, target, form)?.all(&tiling, observer);
+    let Some(path) = observer.scratch().filter(|_| may_pass_twice) else {
+        return pass(copier(array, target, form)?, &source, &tiling);
+    };
+    let Some([first, second]) = tiling.two_passes(&source, unit, row, most) else {
+        return pass(copier(array, target, form)?, &source, &tiling);
     };
     let scratch = ScratchFile::create(&path, array, &second.source)?;
     copier(array, &scratch, None)?.all(&first.tiling, &Unobserved)?;
-    copier(&scratch, target, None)?.all(&second.tiling, observer)
+    pass(copier(&scratch, target, None)?, &second.source, &second.tiling)
 }
 
 /// The boxes of a pass whose end nobody goes on from.
@@ -115,6 +122,9 @@ fn written_tiles(array: &dyn ArraySource, tiling: &Tiling) -> Result<Option<BTre
     Ok(is_known.then_some(numbers))
 }
 
+/// Takes the part of a box that lies in a chunk.
+type Put<'a> = &'a mut dyn FnMut(&Chunk, &Values, &mut Scratch) -> Result<()>;
+
 struct Copier<'a> {
     array: &'a dyn ArraySource,
     target: &'a dyn ArrayTarget,
@@ -144,23 +154,93 @@ impl<'a> Copier<'a> {
 
     /// Copies everything, box by box.
     fn all(&self, tiling: &Tiling, observer: &dyn Observer) -> Result<()> {
-        let work = |number: u64, scratch: &mut Scratch| {
+        self.each(tiling, self.numbers(tiling)?, |number, scratch| {
             let region = tiling.region(number);
-            let copied = region.len().unwrap_or(u64::MAX).saturating_mul(self.row as u64);
+            let copied = self.bytes(&region);
             if observer.is_done(&tiling.tile, number, copied) {
                 return Ok(());
             }
-            self.tile(&region, scratch)?;
+            match self.form.is_some() {
+                true => self.pass(&region, scratch)?,
+                false => self.tile(&region, &self.grid, scratch, &mut |chunk, values, scratch| {
+                    self.target.write(&chunk.index, values, scratch).map(|_| ())
+                })?,
+            }
             observer.done(&tiling.tile, number, copied)
-        };
+        })
+    }
+
+    /// Copies everything, chunk by chunk of those that memory does not hold as they are, but encoded. All threads
+    /// work on the same one.
+    fn in_pieces(
+        &self,
+        pieces: &dyn PieceTarget,
+        source: &[u64],
+        most: u64,
+        observer: &dyn Observer,
+    ) -> Result<()> {
+        let extents = self.array.extents().unwrap_or_default();
+        let chunks = Tiling::whole(extents, self.target.chunk());
+        let grid = ChunkGrid::regular(pieces.shape())?;
+        for number in self.numbers(&chunks)? {
+            let region = chunks.region(number);
+            let copied = self.bytes(&region);
+            if observer.is_done(&chunks.tile, number, copied) {
+                continue;
+            }
+            let counts: Vec<u64> = chunks
+                .tile
+                .iter()
+                .zip(pieces.shape())
+                .map(|(chunk, piece)| chunk / (*piece).max(1))
+                .collect();
+            let count = element_count(&counts).and_then(|count| usize::try_from(count).ok());
+            let encoded = Mutex::new(vec![None; count.ok_or_else(too_large)?]);
+            let tiling = Tiling::new(&region.count, source, pieces.shape(), self.memory, most);
+            self.each(&tiling, Box::new(0..tiling.len()), |number, scratch| {
+                let mut part = tiling.region(number);
+                part.start.iter_mut().zip(&region.start).for_each(|(start, first)| *start += first);
+                self.tile(&part, &grid, scratch, &mut |piece, values, scratch| {
+                    let within = self::part(&piece.start, &piece.shape, &part);
+                    let bytes = pieces.encode(&within.count, values, scratch)?;
+                    let place = piece
+                        .index
+                        .iter()
+                        .zip(&counts)
+                        .fold(0, |place, (at, count)| place * count + at % count);
+                    let mut encoded = encoded.lock().unwrap_or_else(PoisonError::into_inner);
+                    if let Some(slot) = usize::try_from(place).ok().and_then(|place| encoded.get_mut(place)) {
+                        *slot = bytes;
+                    }
+                    Ok(())
+                })
+            })?;
+            let encoded = encoded.into_inner().unwrap_or_else(PoisonError::into_inner);
+            let index: Vec<u64> = region.start.iter().zip(&chunks.tile).map(|(at, size)| at / size).collect();
+            self.array.pool().alone(|scratch| pieces.write(&index, encoded, scratch))?;
+            observer.done(&chunks.tile, number, copied)?;
+        }
+        Ok(())
+    }
+
+    /// The boxes that are copied: those in which something was written, where there are many.
+    fn numbers(&self, tiling: &Tiling) -> Result<Box<dyn Iterator<Item = u64> + Send>> {
         let written = match tiling.len() > MOST_ASKED {
             true => self.noting(written_tiles(self.array, tiling))?,
             false => None,
         };
-        let numbers: Box<dyn Iterator<Item = u64> + Send> = match written {
+        Ok(match written {
             Some(numbers) => Box::new(numbers.into_iter()),
             None => Box::new(0..tiling.len()),
-        };
+        })
+    }
+
+    fn each(
+        &self,
+        tiling: &Tiling,
+        numbers: Box<dyn Iterator<Item = u64> + Send>,
+        work: impl Fn(u64, &mut Scratch) -> Result<()> + Sync,
+    ) -> Result<()> {
         let pool = self.array.pool();
         if self.array.is_divisible() {
             // Elements in a box, beside those of one chunk on its way.
@@ -173,10 +253,13 @@ impl<'a> Copier<'a> {
         Ok(())
     }
 
-    fn tile(&self, region: &Region, scratch: &mut Scratch) -> Result<()> {
-        if self.form.is_some() {
-            return self.pass(region, scratch);
-        }
+    /// Bytes of the rows of a region.
+    fn bytes(&self, region: &Region) -> u64 {
+        region.len().unwrap_or(u64::MAX).saturating_mul(self.row as u64)
+    }
+
+    /// Reads a box and hands out its part of each chunk of a grid.
+    fn tile(&self, region: &Region, grid: &ChunkGrid, scratch: &mut Scratch, put: Put<'_>) -> Result<()> {
         if self.noting(self.array.is_unwritten_in(region))? {
             return Ok(());
         }
@@ -184,18 +267,18 @@ impl<'a> Copier<'a> {
         let mut heap = Heap::default();
         self.read(region, &mut rows, &mut heap, scratch)?;
         let mut values = Values { rows: rows.into(), heap };
-        let mut chunks = self.grid.chunks_in(region)?;
+        let mut chunks = grid.chunks_in(region)?;
         while let Some(chunk) = chunks.next_chunk() {
             let within = part(&chunk.start, &chunk.shape, region);
             if within.count == region.count {
-                self.target.write(&chunk.index, &values, scratch)?;
+                put(chunk, &values, scratch)?;
                 continue;
             }
             let mut rows = self.memory(&within)?;
             gather(&values.rows, region, &mut rows, &within.start, &within.count, self.row)?;
             let heap = std::mem::take(&mut values.heap);
             let chunk_values = Values { rows: rows.into(), heap };
-            self.target.write(&chunk.index, &chunk_values, scratch)?;
+            put(chunk, &chunk_values, scratch)?;
             values.heap = chunk_values.heap;
             self.reuse(chunk_values.rows);
         }

@@ -67,6 +67,12 @@ impl Tiling {
         Tiling { extents: extents.to_vec(), tile, redundancy }
     }
 
+    /// Chunk by chunk.
+    pub(super) fn whole(extents: &[u64], chunk: &[u64]) -> Tiling {
+        let tile = chunk.iter().map(|size| (*size).max(1)).collect();
+        Tiling { extents: extents.to_vec(), tile, redundancy: 1.0 }
+    }
+
     /// The two passes that decode less than these boxes would, if there are such: the source is read as it is stored
     /// into chunks between its own and the target's, and these as the target wants them.
     pub(super) fn two_passes(

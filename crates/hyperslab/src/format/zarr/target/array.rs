@@ -2,7 +2,8 @@
 
 use crate::format::zarr::lowering::Lowering;
 use crate::source::StoredForm;
-use crate::target::ArrayTarget;
+use crate::target::{ArrayTarget, PieceTarget};
+use bytes::Bytes;
 use hyperslab_codec::Scratch;
 use hyperslab_core::Result;
 use hyperslab_core::nd::Axis;
@@ -14,6 +15,8 @@ pub(super) struct ZarrArrayTarget {
     writer: ArrayWriter,
     lowering: Lowering,
     chunk: Vec<u64>,
+    /// Of a chunk within a shard, where nothing but the last dimensions of a lowered type is cut in another way.
+    inner: Option<Vec<u64>>,
 }
 
 impl ZarrArrayTarget {
@@ -24,7 +27,11 @@ impl ZarrArrayTarget {
         };
         let rank = writer.grid().rank().saturating_sub(lowering.trailing.len());
         let chunk = writer.grid().axes().iter().take(rank).map(size).collect();
-        ZarrArrayTarget { writer, lowering, chunk }
+        let inner = writer.inner_shape().and_then(|inner| {
+            let (inner, trailing) = inner.split_at_checked(rank)?;
+            (Some(trailing) == writer.shape().get(rank..)).then(|| inner.to_vec())
+        });
+        ZarrArrayTarget { writer, lowering, chunk, inner }
     }
 
     /// An index in the grid as it is stored, whose last dimensions have one chunk each.
@@ -60,11 +67,31 @@ impl ArrayTarget for ZarrArrayTarget {
         self.writer.write_stored(&self.index(index), stored)
     }
 
+    fn pieces(&self) -> Option<&dyn PieceTarget> {
+        self.inner.as_ref().map(|_| self as &dyn PieceTarget)
+    }
+
     fn finish(&self) -> Result<()> {
         self.writer.finish()
     }
 
     fn abandon(&self) -> Result<()> {
         self.writer.abandon()
+    }
+}
+
+impl PieceTarget for ZarrArrayTarget {
+    fn shape(&self) -> &[u64] {
+        self.inner.as_deref().unwrap_or(&self.chunk)
+    }
+
+    fn encode(&self, within: &[u64], values: &Values, scratch: &mut Scratch) -> Result<Option<Bytes>> {
+        let (rows, heap) = self.lowering.lower(values)?;
+        let trailing = self.writer.shape().get(within.len()..).unwrap_or_default();
+        self.writer.encode_inner(&[within, trailing].concat(), &rows, &heap, scratch)
+    }
+
+    fn write(&self, index: &[u64], pieces: Vec<Option<Bytes>>, scratch: &mut Scratch) -> Result<()> {
+        self.writer.write_shard(&self.index(index), pieces, scratch).map(|_| ())
     }
 }

@@ -1,0 +1,51 @@
+//! What is made in little memory is the same as what is made in much.
+
+use super::path;
+use hyperslab::convert::{ConvertOptions, convert, plan};
+use hyperslab::publish::Fingerprint;
+use hyperslab::target::target_format;
+use hyperslab::{OpenOptions, Pool};
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use tempfile::TempDir;
+
+/// All files of a folder, with what they hold.
+fn files(root: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    let (mut found, mut folders) = (BTreeMap::new(), vec![root.to_path_buf()]);
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            match path.is_dir() {
+                true => folders.push(path),
+                false => {
+                    drop(found.insert(path.strip_prefix(root).unwrap().to_owned(), fs::read(path).unwrap()))
+                }
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn shards_larger_than_memory() {
+    let folder = TempDir::new().unwrap();
+    let shards = |name: &str, memory: u64| {
+        let file = path("ocean.nc");
+        let pool = Pool::new(2, memory);
+        let source = hyperslab::open(&file, &OpenOptions { pool, ..OpenOptions::default() }).unwrap();
+        let mut options = ConvertOptions::new(target_format("zarr3").unwrap());
+        // Elements are read across inner chunks and shards, some of which reach past the array.
+        options.layout.chunk("/salinity:2,2,2,3").unwrap();
+        options.layout.shard("/salinity:4,4,4,6").unwrap();
+        options.layout.filter("/salinity:zstd").unwrap();
+        let planned = plan(&*source, &options).unwrap();
+        let made_from = Fingerprint::of_source(&file, "").unwrap();
+        let target = folder.path().join(name);
+        convert(&*source, &made_from, &target, &planned, &options).unwrap();
+        files(&target)
+    };
+    let (piecewise, whole) = (shards("piecewise", 1 << 10), shards("whole", 1 << 30));
+    assert!(whole.len() > 8, "{:?}", whole.keys());
+    assert!(piecewise == whole, "{:?}\n{:?}", piecewise.keys(), whole.keys());
+}
