@@ -69,7 +69,7 @@ pub use lzma::{Lzma, LzmaBranches, LzmaCheck, LzmaCoder, LzmaContainer, LzmaFilt
 pub use nbit::{Nbit, NbitAtomic, NbitType};
 pub use number::{Number, NumberKind};
 pub use pack_bits::PackBits;
-pub use pipeline::{Buffers, Scratch, check_size, cut, decode, decode_within, encode, encode_to};
+pub use pipeline::{Blocks, Buffers, Scratch, check_size, cut, decode, decode_within, encode, encode_to};
 pub use quantize::Quantize;
 pub use scale_offset::{ScaleOffset, ScaleOffsetNumber};
 pub use shuffle::Shuffle;

@@ -1,7 +1,9 @@
 //! Codecs one after another, within bounded memory.
 
+mod blocks;
 mod unknown_length;
 
+pub use blocks::Blocks;
 pub use unknown_length::decode_within;
 
 use crate::codec::Codec;

@@ -1,8 +1,8 @@
 //! Reads regions of arrays with several threads, each of which fills a part of the caller's memory.
 //!
-//! A region is cut at the borders of chunks, along the outermost dimension that gives every thread enough to
-//! do, so that no chunk is decoded twice and no two threads write the same bytes. Parts are begun in the order
-//! in which they are stored.
+//! A region is cut at the borders of chunks, along as many dimensions from the outermost on as give every thread
+//! enough to do, so that no chunk is decoded twice and no two threads write the same bytes. Parts are begun in the
+//! order in which they are stored.
 
 mod selection;
 
@@ -27,12 +27,11 @@ pub(crate) fn read<A: ArraySource + ?Sized>(
     let row = array.datatype().row_size().unwrap_or(0);
     // The order of what slots point to is that of the elements, whatever the threads.
     let divisible = !rows.is_empty() && array.is_divisible() && !array.datatype().has_slots();
-    let division = match divisible {
-        true => division(region, array.chunk(), work(region, array.chunk(), row), pool.threads()),
+    let parts = match divisible && pool.threads() > 1 {
+        true => parts(rows, region, array.chunk(), row, pool.threads())?,
         false => None,
     };
-    if let Some((dimension, cuts)) = division {
-        let parts = Planes::cut(rows, region, dimension, &cuts, row)?;
+    if let Some(parts) = parts {
         let done = pool.each(parts, memory_for(array.chunk(), row), |(part, mut rows), scratch| {
             // Nothing in rows without slots points to it.
             array.read_part(&part, &mut rows, &mut Heap::default(), scratch)
@@ -146,34 +145,56 @@ fn memory_for(chunk: &[u64], row: usize) -> u64 {
     element_count(chunk).unwrap_or(u64::MAX).saturating_mul(row as u64).saturating_mul(4)
 }
 
-/// The dimension along which a region is cut for so many threads, and the steps before which, if all of it takes
-/// `len` bytes of work; none if it has too few chunks or is not worth it.
-fn division(region: &Region, chunk: &[u64], len: u64, threads: usize) -> Option<(usize, Vec<u64>)> {
-    let threads = threads as u64;
-    if threads < 2 || len < LEAST_DIVIDED {
-        return None;
+/// The rows of a region in parts for so many threads; none if it has too few chunks or is not worth it.
+fn parts<'r>(
+    rows: &'r mut [u8],
+    region: &Region,
+    chunk: &[u64],
+    row: usize,
+    threads: usize,
+) -> Result<Option<Vec<(Region, Planes<'r>)>>> {
+    let wanted = (threads as u64).saturating_mul(PARTS_A_THREAD);
+    let division = division(region, chunk, work(region, chunk, row), wanted);
+    if division.is_empty() {
+        return Ok(None);
     }
-    let wanted = threads.saturating_mul(PARTS_A_THREAD);
+    let mut parts = vec![(region.clone(), Planes::whole(rows))];
+    for (dimension, cuts) in division {
+        let mut finer = Vec::new();
+        for (region, planes) in parts {
+            finer.extend(planes.cut(&region, dimension, &cuts, row)?);
+        }
+        parts = finer;
+    }
+    Ok(Some(parts))
+}
+
+/// The dimensions along which a region is cut into at least so many parts, if it has enough chunks, and the steps
+/// before which; none if all of it takes so few bytes of work that it is not worth it.
+fn division(region: &Region, chunk: &[u64], len: u64, wanted: u64) -> Vec<(usize, Vec<u64>)> {
+    let mut division = Vec::new();
+    if len < LEAST_DIVIDED {
+        return division;
+    }
     let part = (len / wanted / 4).clamp(LEAST_PART, MOST_PART);
-    let mut best: Option<(usize, Vec<u64>)> = None;
-    let mut outer = 1_u64;
+    let (mut outer, mut parts) = (1_u64, 1_u64);
     let dims = region.start.iter().zip(&region.count).zip(&region.step).zip(chunk);
     for (dimension, (((start, count), step), chunk)) in dims.enumerate() {
-        let step_bytes = (len / count.max(&1)).max(1);
+        let step_bytes = (len / parts / count.max(&1)).max(1);
         let cuts = cuts((*start, *count, *step), *chunk, (part / step_bytes).max(1));
-        let parts = cuts.len() as u64 + 1;
-        if outer.saturating_mul(parts) > MOST_SLICES {
+        if outer.saturating_mul(cuts.len() as u64 + 1) > MOST_SLICES {
             break;
         }
-        if best.as_ref().is_none_or(|(_, best)| cuts.len() > best.len()) {
-            best = Some((dimension, cuts));
+        if !cuts.is_empty() {
+            parts = parts.saturating_mul(cuts.len() as u64 + 1);
+            division.push((dimension, cuts));
         }
         if parts >= wanted {
             break;
         }
         outer = outer.saturating_mul(*count);
     }
-    best.filter(|(_, cuts)| !cuts.is_empty())
+    division
 }
 
 /// The steps of one dimension before which it is cut: at borders of chunks that are at least `least` steps apart.
@@ -413,33 +434,35 @@ mod tests {
         assert_eq!((e.unwrap_err().to_string().as_str(), taken), ("enough", 1));
     }
 
-    fn parts(region: &Region, chunk: &[u64], len: u64, threads: usize) -> Option<(usize, usize)> {
-        division(region, chunk, len, threads).map(|(dimension, cuts)| (dimension, cuts.len() + 1))
-    }
-
     #[test]
-    fn regions_are_cut_along_the_outermost_dimension_that_feeds_all_threads() {
+    fn regions_are_cut_along_the_outermost_dimensions_that_feed_all_threads() {
+        let parts_of = |region: &Region, chunk: &[u64], len| -> Vec<(usize, usize)> {
+            let division = division(region, chunk, len, 8);
+            division.into_iter().map(|(dimension, cuts)| (dimension, cuts.len() + 1)).collect()
+        };
         let grid = |shape: &[u64], chunk: &[u64]| {
-            let len = shape.iter().product::<u64>() * 4;
-            parts(&Region::all(shape), chunk, len, 2)
+            parts_of(&Region::all(shape), chunk, shape.iter().product::<u64>() * 4)
         };
         // Rows of chunks of 4 MiB.
-        assert_eq!(grid(&[240, 1024, 1024], &[1, 256, 256]), Some((0, 240)));
+        assert_eq!(grid(&[240, 1024, 1024], &[1, 256, 256]), [(0, 240)]);
         // One row of chunks spans the first dimension, two do not feed two threads.
-        assert_eq!(grid(&[240, 1024, 1024], &[240, 64, 64]), Some((1, 16)));
-        assert_eq!(grid(&[240, 1024, 1024], &[120, 64, 64]), Some((1, 16)));
-        assert_eq!(grid(&[2, 1024, 1024], &[1, 512, 1024]), Some((0, 2)));
+        assert_eq!(grid(&[240, 1024, 1024], &[240, 64, 64]), [(1, 16)]);
+        assert_eq!(grid(&[240, 1024, 1024], &[120, 64, 64]), [(0, 2), (1, 16)]);
+        assert_eq!(grid(&[2, 1024, 1024], &[1, 512, 1024]), [(0, 2), (1, 2)]);
+        // Of few large parts, one thread may have a whole one left when the others are done.
+        assert_eq!(grid(&[512, 512, 1024], &[128, 128, 128]), [(0, 4), (1, 4)]);
         // A column has few bytes, but all chunks are decoded for it.
         let column = Region::new(vec![0, 5, 5], vec![240, 1, 1]);
         let chunks = work(&column, &[1, 512, 512], 4);
         assert_eq!(chunks, 240 << 20);
-        assert!(parts(&column, &[1, 512, 512], chunks, 2).unwrap().1 > 50);
+        assert!(parts_of(&column, &[1, 512, 512], chunks)[0].1 > 50);
         assert_eq!(work(&column, &[1, 1, 1], 4), 960);
         // One chunk has to be decoded by one thread.
-        assert_eq!(grid(&[1000, 1000], &[1000, 1000]), None);
+        assert_eq!(grid(&[1000, 1000], &[1000, 1000]), []);
         // In one piece, in parts of 4 MiB.
-        assert_eq!(grid(&[1 << 28], &[1]), Some((0, 256)));
-        assert_eq!(parts(&Region::all(&[1 << 28]), &[1], 1 << 30, 1), None);
+        assert_eq!(grid(&[1 << 28], &[1]), [(0, 256)]);
+        // More slices would take more memory than they are worth.
+        assert_eq!(grid(&[1 << 18, 64, 64], &[1 << 18, 64, 8]), []);
     }
 
     #[test]

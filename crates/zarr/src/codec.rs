@@ -116,6 +116,9 @@ impl Chain {
         {
             return overlap.scatter(raw);
         }
+        if let Some(blocks) = self.row_blocks(&stored, shape, len)? {
+            return self.read_blocks(&blocks, (start, shape), region, out, reader);
+        }
         let mut buffer = std::mem::take(&mut reader.scratch.buffers.rows);
         let rows = room(&mut buffer, len);
         let read = self.decode(&stored, shape, rows, reader).and_then(|()| overlap.scatter(rows));

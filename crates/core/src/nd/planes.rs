@@ -21,18 +21,18 @@ impl<'a> Planes<'a> {
         Planes { slices: vec![rows], outer: 0 }
     }
 
-    /// Cuts the rows of `region` along a dimension, before each of the steps `cuts`. The parts come with their
-    /// own regions, in order.
+    /// Cuts these rows of `region` along a dimension, before each of the steps `cuts`. The parts come with their
+    /// own regions, in order, and can be cut again along a dimension further in.
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument) if there is no such dimension, the steps
-    /// do not ascend within it, or `rows` is not as long as the region.
+    /// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument) if there is no such dimension or one further
+    /// in was cut, the steps do not ascend within it, or the rows are not as many as the region's.
     ///
     /// ```
     /// use hyperslab_core::nd::{Planes, Region};
     ///
     /// let mut rows = *b"abcdef";
-    /// let mut parts = Planes::cut(&mut rows, &Region::all(&[2, 3]), 1, &[1], 1)?;
+    /// let mut parts = Planes::whole(&mut rows).cut(&Region::all(&[2, 3]), 1, &[1], 1)?;
     /// let (region, planes) = &mut parts[1];
     /// assert_eq!((&region.start, &region.count), (&vec![0, 1], &vec![2, 2]));
     /// planes.overlap(&[0, 0], &[2, 3], region, 1)?.unwrap().fill(b".")?;
@@ -40,14 +40,23 @@ impl<'a> Planes<'a> {
     /// # Ok::<(), hyperslab_core::Error>(())
     /// ```
     pub fn cut(
-        rows: &'a mut [u8],
+        self,
         region: &Region,
         dimension: usize,
         cuts: &[u64],
         row: usize,
     ) -> Result<Vec<(Region, Planes<'a>)>> {
-        check_len("region", rows.len(), &region.count, row)?;
         let (outer, inner) = region.count.split_at_checked(dimension).unwrap_or_default();
+        let (known, between) = outer.split_at_checked(self.outer).ok_or_else(|| {
+            Error::invalid(format!("a cut along dimension {dimension} after one along {}", self.outer))
+        })?;
+        let plane: Vec<u64> = region.count.iter().skip(self.outer).copied().collect();
+        if bytes(element_count(known).ok_or_else(outside)?, 1)? != self.slices.len() {
+            return Err(outside());
+        }
+        for slice in &self.slices {
+            check_len("region", slice.len(), &plane, row)?;
+        }
         let Some((count, inner)) = inner.split_first() else {
             return Err(Error::invalid(format!("a cut along dimension {dimension} of {}", region.rank())));
         };
@@ -58,7 +67,7 @@ impl<'a> Planes<'a> {
             return Err(Error::invalid(format!("cuts at {cuts:?} of {count} steps")));
         }
         if region.is_empty() {
-            return Ok(vec![(region.clone(), Planes::whole(rows))]);
+            return Ok(vec![(region.clone(), self)]);
         }
         let step_bytes = bytes(element_count(inner).ok_or_else(outside)?, row)?;
         let mut begin = 0;
@@ -69,14 +78,16 @@ impl<'a> Planes<'a> {
             parts.push((part, Planes { slices: Vec::new(), outer: dimension }));
             begin = end;
         }
-        let mut rest = rows;
-        for _ in 0..element_count(outer).ok_or_else(outside)? {
-            for (part, planes) in &mut parts {
-                let steps = part.count.get(dimension).copied().unwrap_or(0);
-                let (slice, later) =
-                    rest.split_at_mut_checked(bytes(steps, step_bytes)?).ok_or_else(outside)?;
-                planes.slices.push(slice);
-                rest = later;
+        let steps = element_count(between).ok_or_else(outside)?;
+        for mut rest in self.slices {
+            for _ in 0..steps {
+                for (part, planes) in &mut parts {
+                    let steps = part.count.get(dimension).copied().unwrap_or(0);
+                    let (slice, later) =
+                        rest.split_at_mut_checked(bytes(steps, step_bytes)?).ok_or_else(outside)?;
+                    planes.slices.push(slice);
+                    rest = later;
+                }
             }
         }
         Ok(parts)
@@ -275,14 +286,17 @@ mod tests {
             [(2, &[1][..], 6), (0, &[2], 6), (0, &[0], 6), (1, &[2, 1], 6), (1, &[1], 5)]
         {
             assert!(
-                Planes::cut(&mut vec![0; len], &region, dimension, cuts, 1).is_err(),
+                Planes::whole(&mut vec![0; len]).cut(&region, dimension, cuts, 1).is_err(),
                 "{dimension} {cuts:?}"
             );
         }
-        let parts = Planes::cut(&mut [], &Region::all(&[2, 0]), 1, &[], 1);
+        let parts = Planes::whole(&mut []).cut(&Region::all(&[2, 0]), 1, &[], 1);
         assert!(parts.unwrap().iter().all(|(_, planes)| planes.is_empty()));
-        assert!(Planes::cut(&mut [], &Region::all(&[2, 0]), 1, &[5], 1).is_err());
-        let vast = Planes::cut(&mut [], &Region::all(&[u64::MAX, 0]), 1, &[], 1);
+        assert!(Planes::whole(&mut []).cut(&Region::all(&[2, 0]), 1, &[5], 1).is_err());
+        let mut rows = [0; 6];
+        let (part, half) = Planes::whole(&mut rows).cut(&region, 1, &[1], 1).unwrap().remove(1);
+        assert!(half.cut(&part, 0, &[1], 1).is_err());
+        let vast = Planes::whole(&mut []).cut(&Region::all(&[u64::MAX, 0]), 1, &[], 1);
         assert_eq!(vast.unwrap().len(), 1);
     }
 
@@ -292,6 +306,7 @@ mod tests {
             (shape, region) in shape_and_region(),
             chunk in prop::collection::vec(1..5_u64, 4),
             along in any::<prop::sample::Index>(),
+            further in any::<prop::sample::Index>(),
             every in 1..4_u64,
             row in prop::sample::select(vec![1, 3, 4, 8]),
         ) {
@@ -310,7 +325,13 @@ mod tests {
             let dimension = along.index(shape.len());
             let cuts: Vec<u64> = (1..region.count[dimension]).filter(|step| step % every == 0).collect();
             let mut got = vec![0; len];
-            for (part, mut planes) in Planes::cut(&mut got, &region, dimension, &cuts, row).unwrap() {
+            let again = dimension + further.index(shape.len() - dimension);
+            let parts = Planes::whole(&mut got).cut(&region, dimension, &cuts, row).unwrap().into_iter();
+            let parts = parts.flat_map(|(part, planes)| {
+                let half = part.count[again] / 2;
+                planes.cut(&part, again, &[half][..usize::from(half > 0)], row).unwrap()
+            });
+            for (part, mut planes) in parts {
                 let starts: Vec<_> = planes.slices(&part).map(|(slice, rows)| (slice, rows.len())).collect();
                 prop_assert_eq!(starts.iter().map(|(_, len)| len).sum::<usize>(), planes.len());
                 let elements: Vec<_> = starts.iter().flat_map(|(slice, _)| elements_of(slice)).collect();

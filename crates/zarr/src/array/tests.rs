@@ -2,7 +2,8 @@ use super::*;
 use crate::hierarchy::Hierarchy;
 use crate::json::{Json, Object};
 use crate::store::{Entry, MemoryStore};
-use hyperslab_core::nd::element_count;
+use hyperslab_codec::{Blosc, BloscCodec, BloscShuffle, encode};
+use hyperslab_core::nd::{element_count, fill_rows, scatter};
 use hyperslab_core::rows::Slot;
 use std::convert::Infallible;
 use std::ops::Range;
@@ -380,6 +381,53 @@ fn chunks_of_several_sizes_are_read() {
     let values =
         [("zarr.json", metadata.as_bytes()), ("c/0", &[1]), ("c/1", &[2, 3]), ("c/3", &[6, 7, 8, 9])];
     assert_eq!(all(&values).unwrap(), [1, 2, 3, 9, 9, 6]);
+}
+
+/// A chunk of 16 x 32 x 32 elements, and what it is in blocks of so many bytes.
+fn in_blocks(block: u32) -> (Array, Arc<MemoryStore>, Vec<u8>) {
+    let document = SIMPLE
+        .replace("[6]", "[16,40,32]")
+        .replace("[4]", "[16,32,32]")
+        .replace("int8", "int32")
+        .replace("\"codecs\":[\"bytes\"]", "\"codecs\":[{\"name\":\"bytes\",\"configuration\":{\"endian\":\"little\"}}, {\"name\":\"blosc\",\"configuration\":{\"cname\":\"lz4\",\"clevel\":5,\"shuffle\":\"shuffle\",\"typesize\":4,\"blocksize\":0}}]");
+    let rows: Vec<u8> = (0..16 * 32 * 32_i32).flat_map(|i| (i * 7 / 5).to_le_bytes()).collect();
+    let codec = Blosc { codec: BloscCodec::Lz4, level: 5, shuffle: BloscShuffle::Byte, element: 4, block };
+    let stored = encode(&[codec.into()], &rows, &mut Scratch::new()).unwrap();
+    let (array, store) = open(&[("zarr.json", document.as_bytes()), ("c/0/0/0", &stored)]).unwrap();
+    (array, store, rows)
+}
+
+#[test]
+fn chunks_in_blocks_are_read_alike_however_blocks_and_steps_meet() {
+    // Blocks in a step, a step in blocks, and some that do not meet.
+    for block in [1024, 4096, 16384, 3072, 6000, 1 << 20] {
+        let (array, store, rows) = in_blocks(block);
+        for region in [
+            Region::all(&[16, 40, 32]),
+            Region::new(vec![0, 0, 0], vec![16, 32, 31]),
+            Region::new(vec![5, 3, 2], vec![3, 20, 9]),
+            Region { start: vec![1, 0, 1], count: vec![5, 8, 10], step: vec![3, 4, 3] },
+        ] {
+            let found = read(&array, &*store, &region).unwrap();
+            let mut expected = vec![0; found.len()];
+            fill_rows(&9_i32.to_ne_bytes(), &mut expected).unwrap();
+            scatter(&rows, &[0, 0, 0], &[16, 32, 32], &region, &mut expected, 4).unwrap();
+            assert!(found == expected, "blocks of {block}, {region:?}");
+        }
+    }
+}
+
+#[test]
+fn only_wanted_blocks_are_decoded() {
+    let (array, store, _) = in_blocks(4096);
+    let mut stored = store.read(&key("c/0/0/0"), u64::MAX).unwrap().unwrap().to_vec();
+    // The places of the blocks follow the header of 16 bytes.
+    stored[16 + 4 * 3..][..4].copy_from_slice(&u32::MAX.to_le_bytes());
+    let mut broken = (*store).clone();
+    broken.insert(&key("c/0/0/0"), stored);
+    let layer = |first| Region::new(vec![first, 0, 0], vec![1, 32, 16]);
+    assert!(read(&array, &broken, &layer(2)).is_ok());
+    assert!(read(&array, &broken, &layer(3)).is_err());
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use super::room;
 use crate::store::Value;
 use bytes::Bytes;
-use hyperslab_codec::{Codec, Scratch, check_size, cut, decode, decode_within};
+use hyperslab_codec::{Blocks, Codec, Scratch, check_size, cut, decode, decode_within};
 use hyperslab_core::{Error, ErrorKind, Limits, Result};
 use std::ops::{Deref, Range};
 
@@ -98,6 +98,11 @@ impl<'c> Undone<'c> {
     /// The decoded bytes, if nothing is left to undo.
     pub(super) fn raw(&self) -> Option<&[u8]> {
         self.left.is_empty().then_some(&*self.bytes)
+    }
+
+    /// What is left to undo, where blocks of it can be undone one without the others.
+    pub(super) fn blocks(&self) -> Result<Option<Blocks<'_>>> {
+        Blocks::open(self.left, &self.bytes)
     }
 
     /// Whether it can decode to exactly `len` bytes.

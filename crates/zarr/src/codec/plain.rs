@@ -1,7 +1,9 @@
-//! Chunks that are stored as their rows.
+//! Chunks that are stored as their rows, or decode to them part by part.
 
+use super::chunk::Undone;
 use super::{Chain, Reader, room};
 use crate::store::Value;
+use hyperslab_codec::Blocks;
 use hyperslab_core::nd::{Planes, Region};
 use hyperslab_core::{Error, Result};
 use std::ops::Range;
@@ -35,6 +37,55 @@ impl Chain {
         reader.scratch.buffers.rows = buffer;
         read
     }
+
+    /// The blocks of a chunk of `len` bytes, if they are rows, and several steps of its first dimension or several in
+    /// a step.
+    pub(super) fn row_blocks<'c>(
+        &self,
+        stored: &'c Undone<'_>,
+        shape: &[u64],
+        len: usize,
+    ) -> Result<Option<Blocks<'c>>> {
+        if self.row_codecs().is_none() {
+            return Ok(None);
+        }
+        let blocks = stored.blocks()?.filter(|blocks| blocks.size() == len);
+        Ok(blocks.filter(|blocks| {
+            let (step, block) = (step_len(shape, len), blocks.block());
+            step.max(block) <= MOST_PIECE && (block.is_multiple_of(step) || step.is_multiple_of(block))
+        }))
+    }
+
+    /// Reads a chunk block by block, so that what is decoded stays in a fast cache until it is where it belongs.
+    pub(super) fn read_blocks(
+        &self,
+        blocks: &Blocks<'_>,
+        (start, shape): (&[u64], &[u64]),
+        region: &Region,
+        out: &mut Planes<'_>,
+        reader: &mut Reader<'_>,
+    ) -> Result<()> {
+        let len = blocks.size();
+        let mut buffer = std::mem::take(&mut reader.scratch.buffers.rows);
+        let most = step_len(shape, len).max(blocks.block());
+        let read = pieces(start, shape, len, most).try_for_each(|(start, shape, range)| {
+            let Some(mut overlap) = out.overlap(&start, &shape, region, self.row)? else { return Ok(()) };
+            if let Some(rows) = overlap.in_place() {
+                return blocks.decode(range.start, rows, reader.scratch);
+            }
+            let rows = room(&mut buffer, range.end - range.start);
+            blocks.decode(range.start, rows, reader.scratch)?;
+            overlap.scatter(rows)
+        });
+        reader.scratch.buffers.rows = buffer;
+        read
+    }
+}
+
+/// Bytes of one step of a box of `len` bytes along its first dimension, at least 1.
+fn step_len(shape: &[u64], len: usize) -> usize {
+    let count = shape.first().copied().unwrap_or(1).max(1);
+    usize::try_from(count).map_or(0, |count| len / count).max(1)
 }
 
 /// The parts of a box of `len` bytes along its first dimension, of about `most` bytes each: where they start, their
@@ -46,8 +97,8 @@ fn pieces(
     most: usize,
 ) -> impl Iterator<Item = (Vec<u64>, Vec<u64>, Range<usize>)> {
     let count = shape.first().copied().unwrap_or(1).max(1);
-    let step_len = usize::try_from(count).map_or(0, |count| len / count);
-    let steps = most.checked_div(step_len).unwrap_or_default().max(1) as u64;
+    let step_len = step_len(shape, len);
+    let steps = (most / step_len).max(1) as u64;
     let (start, shape) = (start.to_vec(), shape.to_vec());
     (0..count.div_ceil(steps)).map(move |piece| {
         let first = piece * steps;
@@ -62,6 +113,9 @@ fn pieces(
 }
 
 const PIECE: usize = 256 << 10;
+
+/// Bytes of pieces that are worth decoding alone: larger ones leave the fast caches.
+const MOST_PIECE: usize = 1 << 20;
 
 #[cfg(test)]
 mod tests {
