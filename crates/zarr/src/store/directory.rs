@@ -11,7 +11,7 @@ use bytes::Bytes;
 use hyperslab_core::{Error, Result};
 use std::collections::HashSet;
 use std::fs::{self, File, Metadata, OpenOptions};
-use std::io::{self, Read, Seek, SeekFrom};
+use std::io;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
@@ -183,7 +183,7 @@ impl Store for DirectoryStore {
             }
             entries.push(Entry { name, kind });
         }
-        entries.sort_by(|one, other| one.name.cmp(&other.name));
+        entries.sort_unstable_by(|one, other| one.name.cmp(&other.name));
         Ok(entries)
     }
 }
@@ -214,14 +214,24 @@ impl Value for OpenFile<'_> {
         if end > self.size {
             return Err(past_end(&(start..end), self.size, self.key));
         }
-        let mut file = &self.file;
-        file.seek(SeekFrom::Start(start))?;
-        Ok(file.read_exact(out)?)
+        Ok(read_exact_at(&self.file, start, out)?)
     }
 
     fn has_cheap_parts(&self) -> bool {
         true
     }
+}
+
+#[cfg(unix)]
+fn read_exact_at(file: &File, start: u64, out: &mut [u8]) -> io::Result<()> {
+    std::os::unix::fs::FileExt::read_exact_at(file, out, start)
+}
+
+#[cfg(not(unix))]
+fn read_exact_at(mut file: &File, start: u64, out: &mut [u8]) -> io::Result<()> {
+    use std::io::{Read, Seek, SeekFrom};
+    file.seek(SeekFrom::Start(start))?;
+    file.read_exact(out)
 }
 
 fn check_regular(found: &Metadata, key: &Key) -> Result<()> {

@@ -25,12 +25,7 @@ impl Key {
     /// [`ErrorKind::InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) for names that would lead
     /// elsewhere.
     pub fn new(key: &str) -> Result<Key> {
-        if key.is_empty() {
-            return Ok(Key::root());
-        }
-        for name in key.split('/') {
-            check_name(name).map_err(|what| Error::invalid(format!("{what} in the key {key:?}")))?;
-        }
+        check(key)?;
         Ok(Key(key.to_owned()))
     }
 
@@ -39,11 +34,11 @@ impl Key {
     /// # Errors
     /// As [`Key::new`].
     pub fn join(&self, name: &str) -> Result<Key> {
-        let inner = Key::new(name)?;
-        Ok(match (self.0.is_empty(), inner.0.is_empty()) {
-            (true, _) => inner,
+        check(name)?;
+        Ok(match (self.0.is_empty(), name.is_empty()) {
+            (true, _) => Key(name.to_owned()),
             (_, true) => self.clone(),
-            _ => Key(format!("{}/{}", self.0, inner.0)),
+            _ => Key([&self.0, "/", name].concat()),
         })
     }
 
@@ -63,10 +58,24 @@ impl Key {
     }
 }
 
+impl From<Key> for String {
+    fn from(key: Key) -> String {
+        key.0
+    }
+}
+
 impl fmt::Display for Key {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
+}
+
+fn check(key: &str) -> Result<()> {
+    if key.is_empty() {
+        return Ok(());
+    }
+    let wrong = |what| Error::invalid(format!("{what} in the key {key:?}"));
+    key.split('/').try_for_each(|name| check_name(name).map_err(wrong))
 }
 
 fn check_name(name: &str) -> Result<(), String> {

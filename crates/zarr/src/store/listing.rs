@@ -49,6 +49,6 @@ pub(crate) fn below<V>(keys: &BTreeMap<String, V>, prefix: &Key) -> Vec<Entry> {
             entries.push(Entry { name: name.to_owned(), kind });
         }
     }
-    entries.sort_by(|one, other| one.name.cmp(&other.name));
+    entries.sort_unstable_by(|one, other| one.name.cmp(&other.name));
     entries
 }

@@ -73,46 +73,41 @@ impl DirectoryWriter {
     /// The folder of `prefix`, made if it is not there, each on the way found to lie within the store.
     fn folder(&self, prefix: &str) -> Result<PathBuf> {
         let path = self.store.root.join(prefix);
-        if self.known.read().unwrap_or_else(PoisonError::into_inner).contains(prefix) {
-            return Ok(path);
-        }
-        if self.check_folder(prefix, &path)? {
-            self.remember(prefix);
+        if self.is_known(prefix) {
             return Ok(path);
         }
         let ends = prefix.match_indices('/').map(|(at, _)| at).chain([prefix.len()]);
-        for end in ends {
-            let outer = prefix.get(..end).unwrap_or_default();
+        for outer in ends.filter_map(|end| prefix.get(..end)).filter(|outer| !self.is_known(outer)) {
             let path = self.store.root.join(outer);
-            if self.check_folder(outer, &path)? {
-                continue;
-            }
+            // What is made where a folder is known to lie within the store does so too.
             match fs::create_dir(&path) {
-                // By another thread, or there is a link that leads to nothing.
-                Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(e) if e.kind() == io::ErrorKind::AlreadyExists => self.check_folder(outer, &path)?,
                 Err(e) => return Err(e.into()),
                 Ok(()) => self.sync_folder(path.parent().unwrap_or(&self.store.root))?,
             }
-            if !self.check_folder(outer, &path)? {
-                return Err(Error::malformed(format!("{outer} leads to nothing")));
-            }
+            self.remember(outer);
         }
-        self.remember(prefix);
         Ok(path)
     }
 
-    /// Whether there is a folder within the store; false if there is nothing.
-    fn check_folder(&self, prefix: &str, path: &Path) -> Result<bool> {
+    /// Whether what is there, in a folder that is known to lie within the store, is a folder within the store.
+    fn check_folder(&self, prefix: &str, path: &Path) -> Result<()> {
+        if fs::symlink_metadata(path)?.is_dir() {
+            return Ok(());
+        }
         match path.canonicalize() {
             Ok(real) if !real.starts_with(&self.store.root) => {
                 Err(Error::malformed(format!("{prefix} leads out of the store")))
             }
-            Ok(real) if real.is_dir() => Ok(true),
+            Ok(real) if real.is_dir() => Ok(()),
             Ok(_) => Err(below_value(prefix)),
-            Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(false),
-            Err(e) if e.kind() == io::ErrorKind::NotADirectory => Err(below_value(prefix)),
+            Err(e) if is_nothing(&e) => Err(Error::malformed(format!("{prefix} leads to nothing"))),
             Err(e) => Err(e.into()),
         }
+    }
+
+    fn is_known(&self, prefix: &str) -> bool {
+        prefix.is_empty() || self.known.read().unwrap_or_else(PoisonError::into_inner).contains(prefix)
     }
 
     fn remember(&self, prefix: &str) {
@@ -161,15 +156,18 @@ impl DirectoryWriter {
 impl WritableStore for DirectoryWriter {
     fn put(&self, key: &Key, value: &[u8]) -> Result<()> {
         let (prefix, name) = split(key)?;
-        let mut folder = self.folder(prefix)?;
-        let (file, temporary) = match self.temporary(&folder) {
-            Err(e) if e.kind() == io::ErrorKind::NotFound => {
-                // Somebody has removed the folder since.
+        let begin = || -> Result<_> {
+            let folder = self.folder(prefix)?;
+            let (file, temporary) = self.temporary(&folder)?;
+            Ok((folder, file, temporary))
+        };
+        let (folder, file, temporary) = match begin() {
+            Err(e) if e.kind() == ErrorKind::NotFound => {
+                // Somebody has removed a folder since.
                 self.forget();
-                folder = self.folder(prefix)?;
-                self.temporary(&folder)?
+                begin()?
             }
-            found => found?,
+            begun => begun?,
         };
         let target = folder.join(name);
         let written = self.fill(file, value).and_then(|()| fs::rename(&temporary, &target));

@@ -76,6 +76,9 @@ fn folders_that_vanish_are_made_again() {
     fs::remove_dir_all(folder.path().join("a")).unwrap();
     store.put(&key("a/b/1"), b"2").unwrap();
     assert_eq!(store.read(&key("a/b/1"), 1).unwrap().unwrap(), &b"2"[..]);
+    fs::remove_dir_all(folder.path().join("a")).unwrap();
+    store.put(&key("a/c/1"), b"3").unwrap();
+    assert_eq!(store.read(&key("a/c/1"), 1).unwrap().unwrap(), &b"3"[..]);
 }
 
 #[test]
@@ -107,8 +110,22 @@ fn nothing_is_written_outside() {
     symlink(folder.path().join("nowhere"), inside.join("dangling")).unwrap();
     symlink("circle", inside.join("circle")).unwrap();
     symlink("real", inside.join("alias")).unwrap();
+    fs::create_dir(inside.join("real/inner")).unwrap();
+    symlink(&outside, inside.join("real/inner/out")).unwrap();
+    symlink("../..", inside.join("real/up")).unwrap();
     let store = directory(&inside);
-    for refused in ["out/a", "out/value", "out/a/b", "dangling/a", "circle/a"] {
+    store.put(&key("alias/inner/a"), b"ours").unwrap();
+    assert_eq!(fs::read(inside.join("real/inner/a")).unwrap(), b"ours");
+    for refused in [
+        "out/a",
+        "out/value",
+        "out/a/b",
+        "dangling/a",
+        "circle/a",
+        "real/inner/out/a",
+        "alias/inner/out/a/b",
+        "alias/up/outside/a",
+    ] {
         assert!(store.put(&key(refused), b"ours").is_err(), "{refused}");
     }
     assert!(store.delete(&key("out/value")).is_err());
