@@ -10,12 +10,11 @@ mod walk;
 pub use remains::Remains;
 pub use walk::Walk;
 
-use crate::json::{Deviation, Json, Object};
+use crate::json::{Deviation, Json, Object, text};
 use crate::metadata::{v2, v3};
 use crate::store::{EntryKind, Key, Store};
 use consolidated::Consolidated;
 use hyperslab_core::{Limits, Result};
-use std::borrow::Cow;
 use std::sync::Arc;
 
 /// A store seen as groups and arrays.
@@ -171,9 +170,15 @@ impl Hierarchy {
         }
     }
 
+    /// The text of a document of the root.
+    fn text(&self, name: &'static str) -> Result<Option<String>> {
+        let bytes = self.store.read(&Key::new(name)?, self.limits.allocation)?;
+        bytes.map(|bytes| text(name, bytes.into())).transpose()
+    }
+
     fn parse(&self, path: &Key, documents: &dyn Documents) -> Result<Option<Metadata>> {
         if let Some(json) = documents.document(path, v3::DOCUMENT)? {
-            return v3::NodeMetadata::parse(&json, &self.limits).map(|node| Some(Metadata::V3(node)));
+            return v3::NodeMetadata::of(json, &self.limits).map(|node| Some(Metadata::V3(node)));
         }
         let attributes = || {
             let json = documents.document(path, v2::ATTRIBUTES)?;
@@ -193,15 +198,13 @@ impl Hierarchy {
 
 /// Where the documents of nodes come from.
 trait Documents {
-    fn document(&self, path: &Key, name: &'static str) -> Result<Option<Cow<'_, Json>>>;
+    fn document(&self, path: &Key, name: &'static str) -> Result<Option<Json>>;
 }
 
 impl Documents for Hierarchy {
-    fn document(&self, path: &Key, name: &'static str) -> Result<Option<Cow<'_, Json>>> {
-        let key = path.join(name)?;
-        let bytes = self.store.read(&key, self.limits.allocation)?;
-        let Some(bytes) = bytes else { return Ok(None) };
-        Json::parse(name, &bytes, &self.limits).map(|json| Some(Cow::Owned(json)))
+    fn document(&self, path: &Key, name: &'static str) -> Result<Option<Json>> {
+        let bytes = self.store.read(&path.join(name)?, self.limits.allocation)?;
+        bytes.map(|bytes| Json::parse(name, &bytes, &self.limits)).transpose()
     }
 }
 

@@ -9,10 +9,12 @@ mod emit;
 mod parse;
 mod spot;
 
+pub(crate) use parse::text;
 pub use spot::Deviation;
 pub(crate) use spot::{Context, Spot};
 
-use hyperslab_core::Result;
+use hyperslab_core::{Error, Result};
+use std::borrow::Cow;
 
 /// A JSON value.
 #[derive(Clone, Debug, PartialEq)]
@@ -37,7 +39,10 @@ pub struct Number(Box<str>);
 
 /// Members in the order of the document. Names are unique.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Object(Vec<(String, Json)>);
+pub struct Object(Vec<(Name, Json)>);
+
+/// A name, which takes no memory of its own if it is one of those that metadata is made of.
+type Name = Cow<'static, str>;
 
 impl Json {
     /// What JSON calls this kind of value.
@@ -72,6 +77,13 @@ impl Json {
         self.as_object().ok_or_else(|| self.is_not("an object", at))
     }
 
+    pub(crate) fn into_object(self, at: &Spot<'_>) -> Result<Object> {
+        match self {
+            Json::Object(object) => Ok(object),
+            other => Err(other.is_not("an object", at)),
+        }
+    }
+
     pub(crate) fn array(&self, at: &Spot<'_>) -> Result<&[Json]> {
         match self {
             Json::Array(items) => Ok(items),
@@ -103,7 +115,7 @@ impl Json {
         self.array(at)?.iter().enumerate().map(|(i, item)| item.unsigned(&at.index(i))).collect()
     }
 
-    pub(crate) fn is_not(&self, expected: &str, at: &Spot<'_>) -> hyperslab_core::Error {
+    pub(crate) fn is_not(&self, expected: &str, at: &Spot<'_>) -> Error {
         at.malformed(format!("{}, expected {expected}", self.kind()))
     }
 }
@@ -153,8 +165,8 @@ impl Object {
     }
 
     /// An object of members whose names are known to differ, which takes no time to see.
-    pub(crate) fn from_distinct(members: Vec<(String, Json)>) -> Object {
-        Object(members)
+    pub(crate) fn from_distinct(members: impl Iterator<Item = (String, Json)>) -> Object {
+        Object(members.map(|(name, value)| (name.into(), value)).collect())
     }
 
     /// The value of `name`.
@@ -167,13 +179,13 @@ impl Object {
         let name = name.into();
         match self.0.iter_mut().find(|(found, _)| *found == name) {
             Some((_, old)) => *old = value,
-            None => self.0.push((name, value)),
+            None => self.0.push((name.into(), value)),
         }
     }
 
     /// Name and value of each member, in order.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (&str, &Json)> {
-        self.0.iter().map(|(name, value)| (name.as_str(), value))
+        self.0.iter().map(|(name, value)| (&**name, value))
     }
 
     /// The number of members.
@@ -186,14 +198,35 @@ impl Object {
         self.0.is_empty()
     }
 
+    /// The value of `name`, which the object has no more.
+    pub(crate) fn take(&mut self, name: &str) -> Option<Json> {
+        let index = self.0.iter().position(|(found, _)| found == name)?;
+        Some(self.0.remove(index).1)
+    }
+
+    pub(crate) fn take_required(&mut self, name: &str, at: &Spot<'_>) -> Result<Json> {
+        self.take(name).ok_or_else(|| lacks(name, at))
+    }
+
     pub(crate) fn required(&self, name: &str, at: &Spot<'_>) -> Result<&Json> {
-        self.get(name).ok_or_else(|| at.malformed(format!("no {name:?}")))
+        self.get(name).ok_or_else(|| lacks(name, at))
     }
 
     /// The members that `known` does not name.
     pub(crate) fn others(&self, known: &[&str]) -> Object {
-        Object(self.0.iter().filter(|(name, _)| !known.contains(&name.as_str())).cloned().collect())
+        self.others_than(&[known])
     }
+
+    /// The members that none of `known` name.
+    pub(crate) fn others_than(&self, known: &[&[&str]]) -> Object {
+        let is_known = |name: &str| known.iter().any(|known| known.contains(&name));
+        Object(self.0.iter().filter(|(name, _)| !is_known(name)).cloned().collect())
+    }
+}
+
+#[cold]
+fn lacks(name: &str, at: &Spot<'_>) -> Error {
+    at.malformed(format!("no {name:?}"))
 }
 
 impl FromIterator<(String, Json)> for Object {
@@ -209,10 +242,10 @@ impl FromIterator<(String, Json)> for Object {
 
 impl IntoIterator for Object {
     type Item = (String, Json);
-    type IntoIter = std::vec::IntoIter<(String, Json)>;
+    type IntoIter = std::iter::Map<std::vec::IntoIter<(Name, Json)>, fn((Name, Json)) -> (String, Json)>;
 
     fn into_iter(self) -> Self::IntoIter {
-        self.0.into_iter()
+        self.0.into_iter().map(|(name, value)| (name.into_owned(), value))
     }
 }
 

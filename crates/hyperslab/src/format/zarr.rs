@@ -158,8 +158,7 @@ impl Source for ZarrSource {
         if path.is_root() {
             let node = self.hierarchy.node_or_folder(&Key::root());
             let node = node.and_then(|node| node.ok_or_else(missing));
-            let place = Some((&Key::root(), &Dimensions::default()));
-            return Ok(self.entry(path.clone(), node.as_ref(), place));
+            return Ok(self.entry(path.clone(), node.as_ref(), &Key::root(), &Dimensions::default()));
         }
         if let Some(member) = self.kept_member(path)? {
             return Ok(kept_entry(path.clone(), &member));
@@ -176,7 +175,7 @@ impl Source for ZarrSource {
             Ok(node) => self.dimensions_for(path, node)?,
             Err(_) => Arc::default(),
         };
-        Ok(self.entry(path.clone(), node.as_ref(), Some((&key, &dimensions))))
+        Ok(self.entry(path.clone(), node.as_ref(), &key, &dimensions))
     }
 
     fn members(&self, group: &Handle) -> Result<Vec<Entry>> {
@@ -188,7 +187,7 @@ impl Source for ZarrSource {
         }
         let pure = dimensions.without_coordinates();
         entries.extend(pure.map(|(name, size)| pure_dimension(group.path.child(name), size)));
-        entries.sort_by(|a, b| a.handle.path.as_str().cmp(b.handle.path.as_str()));
+        entries.sort_unstable_by(|a, b| a.handle.path.as_str().cmp(b.handle.path.as_str()));
         self.keep_dimensions(&group.path, dimensions);
         Ok(entries)
     }

@@ -45,8 +45,8 @@ impl Shard {
             return Ok(None);
         }
         let mut counts: Vec<u64> = shape.iter().zip(&inner).map(|(outer, inner)| outer / inner).collect();
-        let codecs = Extension::parse_list(members.required("codecs", &at)?, &at)?;
-        let index_codecs = Extension::parse_list(members.required("index_codecs", &at)?, &at)?;
+        let codecs = Extension::parse_list(members.required("codecs", &at)?.clone(), &at)?;
+        let index_codecs = Extension::parse_list(members.required("index_codecs", &at)?.clone(), &at)?;
         let index_at_end = members.get("index_location").and_then(Json::as_str) != Some("start");
         counts.push(2);
         let nothing = Json::Number(Number::integer(u64::MAX));

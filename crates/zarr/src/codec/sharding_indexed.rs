@@ -46,10 +46,10 @@ impl Sharding {
             return Err(here.index(dimension).malformed("0, expected 1 or more"));
         }
         let here = inner.name("codecs");
-        let codecs = Extension::parse_list(members.required("codecs", &inner)?, &here)?;
+        let codecs = Extension::parse_list(members.required("codecs", &inner)?.clone(), &here)?;
         let chain = Chain::parse(&codecs, data_type, order, rank, &here)?;
         let here = inner.name("index_codecs");
-        let index_codecs = Extension::parse_list(members.required("index_codecs", &inner)?, &here)?;
+        let index_codecs = Extension::parse_list(members.required("index_codecs", &inner)?.clone(), &here)?;
         let (index_order, index_codecs) = index_form(&index_codecs, &here)?;
         let here = inner.name("index_location");
         let index_at_end = match members.get("index_location").map_or(Ok("end"), |json| json.text(&here))? {

@@ -4,52 +4,72 @@ use super::{Child, Documents, Hierarchy};
 use crate::json::{Json, Object};
 use crate::metadata::{v2, v3};
 use crate::store::{EntryKind, Key, below};
-use hyperslab_core::{Error, Result};
-use std::borrow::Cow;
+use hyperslab_core::{Error, Limits, Result};
 use std::collections::BTreeMap;
+use std::ops::Range;
 
-/// The documents of all nodes of a store, unparsed.
+/// The documents of all nodes of a store, each parsed when it is asked for: as values they take a multiple of
+/// their text, and most of what reading them takes is to make and drop those.
 pub(super) struct Consolidated {
+    /// The document that the text is.
+    document: &'static str,
+    text: String,
+    limits: Limits,
+    /// The root's own document where it is not among the copies.
+    own: Option<Json>,
     /// By the path of the node.
     nodes: BTreeMap<String, NodeDocuments>,
 }
 
+/// Where the documents of a node stand in the text.
 #[derive(Default)]
 struct NodeDocuments {
-    zarr_json: Option<Json>,
-    zarray: Option<Json>,
-    zgroup: Option<Json>,
-    zattrs: Option<Json>,
+    zarr_json: Option<Range<usize>>,
+    zarray: Option<Range<usize>>,
+    zgroup: Option<Range<usize>>,
+    zattrs: Option<Range<usize>>,
 }
 
 impl Consolidated {
     /// What the root has of it, if anything.
     pub(super) fn read(hierarchy: &Hierarchy) -> Result<Option<Consolidated>> {
-        let root = Key::root();
-        let mut consolidated = Consolidated { nodes: BTreeMap::new() };
-        if let Some(json) = hierarchy.document(&root, v3::DOCUMENT)? {
-            // A root that cannot be read is told of when it is asked for.
-            let Ok(v3::NodeMetadata::Group(group)) = v3::NodeMetadata::parse(&json, hierarchy.limits())
-            else {
-                return Ok(None);
-            };
-            let Some(copies) = group.consolidated_metadata else { return Ok(None) };
-            for (path, document) in copies.metadata {
-                consolidated.node(&path, v3::DOCUMENT)?.zarr_json = Some(document);
-            }
-            // The root is not among the copies. Without them it is the same node, and much smaller.
-            let mut own =
-                json.as_object().map_or_else(Object::new, |own| own.others(&["consolidated_metadata"]));
-            own.insert("consolidated_metadata", v3::ConsolidatedMetadata::new(Object::new()).emit());
-            consolidated.nodes.entry(String::new()).or_default().zarr_json = Some(Json::Object(own));
-            return Ok(Some(consolidated));
+        if let Some(text) = hierarchy.text(v3::DOCUMENT)? {
+            return Consolidated::of_v3(text, hierarchy.limits());
         }
-        let Some(json) = hierarchy.document(&root, v2::CONSOLIDATED)? else { return Ok(None) };
-        let copies = v2::ConsolidatedMetadata::parse(&json, hierarchy.limits())?;
-        for (key, document) in copies.metadata {
+        let text = hierarchy.text(v2::CONSOLIDATED)?;
+        text.map(|text| Consolidated::of_v2(text, hierarchy.limits())).transpose()
+    }
+
+    fn of_v3(text: String, limits: &Limits) -> Result<Option<Consolidated>> {
+        let (json, copies) = Json::parse_apart(v3::DOCUMENT, &text, &v3::ConsolidatedMetadata::WAY, limits)?;
+        // A root that cannot be read is told of when it is asked for.
+        let Ok(v3::NodeMetadata::Group(group)) = v3::NodeMetadata::parse(&json, limits) else {
+            return Ok(None);
+        };
+        if group.consolidated_metadata.is_none() {
+            return Ok(None);
+        }
+        let mut consolidated = Consolidated::new(v3::DOCUMENT, text, limits);
+        for (path, document) in copies {
+            consolidated.node(&path)?.zarr_json = Some(document);
+        }
+        // The root is not among the copies. Without them it is the same node.
+        let mut own = json.as_object().map_or_else(Object::new, |own| own.others(&["consolidated_metadata"]));
+        own.insert("consolidated_metadata", v3::ConsolidatedMetadata::new(Object::new()).emit());
+        consolidated.nodes.entry(String::new()).or_default().zarr_json = None;
+        consolidated.own = Some(Json::Object(own));
+        Ok(Some(consolidated))
+    }
+
+    fn of_v2(text: String, limits: &Limits) -> Result<Consolidated> {
+        let (json, copies) =
+            Json::parse_apart(v2::CONSOLIDATED, &text, &v2::ConsolidatedMetadata::WAY, limits)?;
+        v2::ConsolidatedMetadata::parse(&json, limits)?;
+        let mut consolidated = Consolidated::new(v2::CONSOLIDATED, text, limits);
+        for (key, document) in copies {
             let (path, name) = key.rsplit_once('/').unwrap_or(("", &key));
             let document = Some(document);
-            let node = consolidated.node(path, v2::CONSOLIDATED)?;
+            let node = consolidated.node(path)?;
             match name {
                 v2::ARRAY => node.zarray = document,
                 v2::GROUP => node.zgroup = document,
@@ -57,7 +77,11 @@ impl Consolidated {
                 _ => {}
             }
         }
-        Ok(Some(consolidated))
+        Ok(consolidated)
+    }
+
+    fn new(document: &'static str, text: String, limits: &Limits) -> Consolidated {
+        Consolidated { document, text, limits: *limits, own: None, nodes: BTreeMap::new() }
     }
 
     pub(super) fn children(&self, path: &Key) -> Result<Vec<Child>> {
@@ -73,23 +97,26 @@ impl Consolidated {
         Ok(children)
     }
 
-    fn node(&mut self, path: &str, document: &'static str) -> Result<&mut NodeDocuments> {
+    fn node(&mut self, path: &str) -> Result<&mut NodeDocuments> {
+        let document = self.document;
         let key = Key::new(path).map_err(|e| {
             Error::malformed(format!("{document}#/metadata: {} of consolidated metadata", e.detail()))
         })?;
-        Ok(self.nodes.entry(key.as_str().to_owned()).or_default())
+        Ok(self.nodes.entry(key.into()).or_default())
     }
 }
 
 impl Documents for Consolidated {
-    fn document(&self, path: &Key, name: &'static str) -> Result<Option<Cow<'_, Json>>> {
+    fn document(&self, path: &Key, name: &'static str) -> Result<Option<Json>> {
         let Some(node) = self.nodes.get(path.as_str()) else { return Ok(None) };
-        let document = match name {
+        let part = match name {
+            v3::DOCUMENT if path.is_root() => return Ok(self.own.clone()),
             v3::DOCUMENT => &node.zarr_json,
             v2::ARRAY => &node.zarray,
             v2::GROUP => &node.zgroup,
             _ => &node.zattrs,
         };
-        Ok(document.as_ref().map(Cow::Borrowed))
+        let parse = |part| Json::parse_part(self.document, &self.text, part, &self.limits);
+        part.as_ref().map(parse).transpose()
     }
 }

@@ -1,8 +1,10 @@
 //! Text to values.
 
-use super::{Json, Number, Object};
+use super::{Json, Name, Number, Object};
 use hyperslab_core::{Error, ErrorKind, Limits, Result};
 use std::collections::HashSet;
+use std::ops::Range;
+use std::str::Utf8Error;
 
 impl Json {
     /// Parses a document of one value.
@@ -13,17 +15,55 @@ impl Json {
     /// [`ErrorKind::Malformed`] with the byte that is wrong; [`ErrorKind::LimitExceeded`] for a document whose
     /// values take more than `limits` allow.
     pub fn parse(document: &'static str, bytes: &[u8], limits: &Limits) -> Result<Json> {
-        let text = std::str::from_utf8(bytes)
-            .map_err(|e| Error::malformed("text that is not UTF-8").at(document, e.valid_up_to() as u64))?;
-        let mut parser = Parser { document, text, at: 0, left: limits.allocation };
-        let value = parser.value(0)?;
-        parser.space();
-        match parser.rest().is_empty() {
-            true => Ok(value),
-            false => Err(parser.expected("the end")),
-        }
+        let text = std::str::from_utf8(bytes).map_err(|e| not_utf8(document, &e))?;
+        Parser::new(document, text, limits).whole()
+    }
+
+    /// Parses a document except for the members of the object that the names of `way` lead to: that object is
+    /// empty in the value, and where its members stand in the text is told apart, for [`Json::parse_part`].
+    ///
+    /// The whole text is JSON then, but for names that repeat within those members.
+    ///
+    /// # Errors
+    /// As [`Json::parse`].
+    pub(crate) fn parse_apart(
+        document: &'static str,
+        text: &str,
+        way: &'static [&'static str],
+        limits: &Limits,
+    ) -> Result<(Json, Apart)> {
+        let mut parser = Parser { way: Some(way), ..Parser::new(document, text, limits) };
+        let value = parser.whole()?;
+        Ok((value, parser.apart))
+    }
+
+    /// Parses one of the members that [`Json::parse_apart`] has told apart.
+    ///
+    /// # Errors
+    /// As [`Json::parse`], at the byte of the whole text.
+    pub(crate) fn parse_part(
+        document: &'static str,
+        text: &str,
+        part: &Range<usize>,
+        limits: &Limits,
+    ) -> Result<Json> {
+        let text = text.get(..part.end).unwrap_or_default();
+        Parser { at: part.start, ..Parser::new(document, text, limits) }.whole()
     }
 }
+
+/// The text of a document.
+pub(crate) fn text(document: &'static str, bytes: Vec<u8>) -> Result<String> {
+    String::from_utf8(bytes).map_err(|e| not_utf8(document, &e.utf8_error()))
+}
+
+#[cold]
+fn not_utf8(document: &'static str, e: &Utf8Error) -> Error {
+    Error::malformed("text that is not UTF-8").at(document, e.valid_up_to() as u64)
+}
+
+/// Members by their names, and where in the text their values stand.
+pub(crate) type Apart = Vec<(String, Range<usize>)>;
 
 struct Parser<'a> {
     document: &'static str,
@@ -31,14 +71,29 @@ struct Parser<'a> {
     at: usize,
     /// Bytes that values may still take.
     left: u64,
+    /// The names that lead to the object whose members are told apart.
+    way: Option<&'static [&'static str]>,
+    /// How many of them lead to where the parser is.
+    gone: usize,
+    apart: Apart,
 }
 
 impl<'a> Parser<'a> {
-    fn value(&mut self, depth: u32) -> Result<Json> {
-        if depth > MOST_DEPTH {
-            return Err(self.error(format!("values within more than {MOST_DEPTH} others")));
-        }
+    fn new(document: &'static str, text: &'a str, limits: &Limits) -> Parser<'a> {
+        Parser { document, text, at: 0, left: limits.allocation, way: None, gone: 0, apart: Vec::new() }
+    }
+
+    fn whole(&mut self) -> Result<Json> {
+        let value = self.value(0)?;
         self.space();
+        match self.rest().is_empty() {
+            true => Ok(value),
+            false => Err(self.expected("the end")),
+        }
+    }
+
+    fn value(&mut self, depth: usize) -> Result<Json> {
+        self.enter(depth)?;
         self.spend(VALUE)?;
         match self.peek() {
             Some(b'{') => self.object(depth),
@@ -49,76 +104,169 @@ impl<'a> Parser<'a> {
         }
     }
 
-    fn object(&mut self, depth: u32) -> Result<Json> {
-        self.at += 1;
-        let mut members: Vec<(String, Json)> = Vec::new();
-        let mut names = Names::default();
+    /// Goes over a value of which nothing is kept.
+    fn pass(&mut self, depth: usize) -> Result<()> {
+        self.enter(depth)?;
+        match self.peek() {
+            Some(b'{') => self.items(b'}', |parser| {
+                parser.before_name()?;
+                parser.characters(|_| {})?;
+                parser.colon()?;
+                parser.pass(depth + 1)
+            }),
+            Some(b'[') => self.items(b']', |parser| parser.pass(depth + 1)),
+            Some(b'"') => self.characters(|_| {}),
+            Some(b'-' | b'0'..=b'9') => self.numeral().map(drop),
+            _ => self.word().map(drop),
+        }
+    }
+
+    fn enter(&mut self, depth: usize) -> Result<()> {
+        if depth > MOST_DEPTH {
+            return Err(self.error(format!("values within more than {MOST_DEPTH} others")));
+        }
         self.space();
-        if self.skip(b'}') {
-            return Ok(Json::Object(Object(members)));
+        Ok(())
+    }
+
+    fn object(&mut self, depth: usize) -> Result<Json> {
+        // The names that lead here are the first of the way.
+        let way = self.way.filter(|_| self.gone == depth);
+        let next = way.and_then(|way| way.get(depth));
+        if way.is_some() && next.is_none() {
+            self.members_apart(depth)?;
+            return Ok(Json::Object(Object::new()));
+        }
+        let mut members = Vec::new();
+        let mut names = Names::default();
+        self.items(b'}', |parser| {
+            let name = parser.name(&members, &mut names)?;
+            let is_next = next.is_some_and(|next| *next == name);
+            parser.gone += usize::from(is_next);
+            let value = parser.value(depth + 1)?;
+            parser.gone -= usize::from(is_next);
+            members.push((name, value));
+            Ok(())
+        })?;
+        Ok(Json::Object(Object(members)))
+    }
+
+    fn members_apart(&mut self, depth: usize) -> Result<()> {
+        let mut members = Vec::new();
+        let mut names = Names::default();
+        self.items(b'}', |parser| {
+            let name = parser.name(&members, &mut names)?.into_owned();
+            parser.spend(VALUE)?;
+            let start = parser.at;
+            parser.pass(depth + 1)?;
+            members.push((name, start..parser.at));
+            Ok(())
+        })?;
+        self.apart = members;
+        Ok(())
+    }
+
+    fn array(&mut self, depth: usize) -> Result<Json> {
+        let mut items = Vec::new();
+        self.items(b']', |parser| {
+            items.push(parser.value(depth + 1)?);
+            Ok(())
+        })?;
+        Ok(Json::Array(items))
+    }
+
+    /// What stands between brackets of which the second is `end`.
+    fn items(&mut self, end: u8, mut each: impl FnMut(&mut Self) -> Result<()>) -> Result<()> {
+        self.at += 1;
+        self.space();
+        if self.skip(end) {
+            return Ok(());
         }
         loop {
+            each(self)?;
             self.space();
-            let start = self.at;
-            if self.peek() != Some(b'"') {
-                return Err(self.expected("a name in quotes"));
-            }
-            let name = self.string()?;
-            if !names.add(&members, &name) {
-                self.at = start;
-                return Err(self.error(format!("the name {name:?} a second time")));
-            }
-            self.space();
-            if !self.skip(b':') {
-                return Err(self.expected("a colon"));
-            }
-            let value = self.value(depth + 1)?;
-            members.push((name, value));
-            self.space();
-            if self.skip(b'}') {
-                return Ok(Json::Object(Object(members)));
+            if self.skip(end) {
+                return Ok(());
             }
             if !self.skip(b',') {
-                return Err(self.expected("a comma or }"));
+                return Err(self.expected(if end == b'}' { "a comma or }" } else { "a comma or ]" }));
             }
         }
     }
 
-    fn array(&mut self, depth: u32) -> Result<Json> {
-        self.at += 1;
-        let mut items = Vec::new();
-        self.space();
-        if self.skip(b']') {
-            return Ok(Json::Array(items));
+    /// The name of a member that follows `members`, and the colon behind it.
+    fn name<N: AsRef<str>, T>(&mut self, members: &[(N, T)], names: &mut Names) -> Result<Name> {
+        self.before_name()?;
+        let start = self.at;
+        let name = match self.plain()? {
+            Some(name) => {
+                let known = KNOWN.iter().find(|known| **known == name);
+                known.map_or_else(|| Name::Owned(name.to_owned()), |known| Name::Borrowed(known))
+            }
+            None => Name::Owned(self.string()?),
+        };
+        if !names.add(members, &name) {
+            self.at = start;
+            return Err(self.error(format!("the name {name:?} a second time")));
         }
-        loop {
-            items.push(self.value(depth + 1)?);
-            self.space();
-            if self.skip(b']') {
-                return Ok(Json::Array(items));
-            }
-            if !self.skip(b',') {
-                return Err(self.expected("a comma or ]"));
-            }
+        self.colon()?;
+        Ok(name)
+    }
+
+    fn before_name(&mut self) -> Result<()> {
+        self.space();
+        match self.peek() {
+            Some(b'"') => Ok(()),
+            _ => Err(self.expected("a name in quotes")),
+        }
+    }
+
+    fn colon(&mut self) -> Result<()> {
+        self.space();
+        match self.skip(b':') {
+            true => Ok(()),
+            false => Err(self.expected("a colon")),
         }
     }
 
     fn string(&mut self) -> Result<String> {
-        self.at += 1;
+        if let Some(plain) = self.plain()? {
+            return Ok(plain.to_owned());
+        }
         let mut string = String::new();
+        self.characters(|part| string.push_str(part))?;
+        Ok(string)
+    }
+
+    /// The characters between quotes if they stand for themselves; nothing is read otherwise.
+    fn plain(&mut self) -> Result<Option<&'a str>> {
+        let rest = self.text.get(self.at + 1..).unwrap_or_default();
+        let end = rest.bytes().position(is_special);
+        let Some((plain, behind)) = end.and_then(|end| rest.split_at_checked(end)) else { return Ok(None) };
+        if !behind.starts_with('"') {
+            return Ok(None);
+        }
+        self.spend(plain.len() as u64)?;
+        self.at += plain.len() + 2;
+        Ok(Some(plain))
+    }
+
+    /// The characters between quotes, in parts.
+    fn characters(&mut self, mut take: impl FnMut(&str)) -> Result<()> {
+        self.at += 1;
         loop {
             let rest = self.rest();
-            let plain = rest.find(|c: char| c == '"' || c == '\\' || c < ' ').unwrap_or(rest.len());
-            let (head, _) = rest.split_at_checked(plain).unwrap_or_default();
-            self.spend(plain as u64)?;
-            string.push_str(head);
-            self.at += plain;
+            let plain = rest.bytes().position(is_special);
+            let (head, _) = rest.split_at_checked(plain.unwrap_or(rest.len())).unwrap_or_default();
+            self.spend(head.len() as u64)?;
+            take(head);
+            self.at += head.len();
             match self.peek() {
                 Some(b'"') => {
                     self.at += 1;
-                    return Ok(string);
+                    return Ok(());
                 }
-                Some(b'\\') => string.push(self.escape()?),
+                Some(b'\\') => take(self.escape()?.encode_utf8(&mut [0; 4])),
                 Some(byte) => {
                     return Err(self.error(format!("the control character {byte:#04x} in a string")));
                 }
@@ -178,6 +326,12 @@ impl<'a> Parser<'a> {
     }
 
     fn number(&mut self) -> Result<Json> {
+        let text = self.numeral()?;
+        self.spend(text.len() as u64)?;
+        Ok(Json::Number(Number(text.into())))
+    }
+
+    fn numeral(&mut self) -> Result<&'a str> {
         let start = self.at;
         self.skip(b'-');
         if !self.skip(b'0') {
@@ -190,9 +344,7 @@ impl<'a> Parser<'a> {
             let _ = self.skip(b'+') || self.skip(b'-');
             self.digits()?;
         }
-        let text = self.text.get(start..self.at).unwrap_or_default();
-        self.spend(text.len() as u64)?;
-        Ok(Json::Number(Number(text.into())))
+        Ok(self.text.get(start..self.at).unwrap_or_default())
     }
 
     fn digits(&mut self) -> Result<()> {
@@ -231,8 +383,17 @@ impl<'a> Parser<'a> {
     }
 
     fn space(&mut self) {
-        let space = |byte: &u8| matches!(byte, b' ' | b'\t' | b'\n' | b'\r');
-        self.at += self.rest().bytes().take_while(space).count();
+        while let Some(b' ' | b'\t' | b'\n' | b'\r') = self.peek() {
+            self.at += 1;
+            // Most of an indented document.
+            while let Some(eight) = self.text.as_bytes().get(self.at..).and_then(<[u8]>::first_chunk) {
+                let others = u64::from_le_bytes(*eight) ^ u64::from_le_bytes([b' '; 8]);
+                self.at += others.trailing_zeros() as usize / 8;
+                if others != 0 {
+                    break;
+                }
+            }
+        }
     }
 
     fn skip(&mut self, byte: u8) -> bool {
@@ -267,17 +428,22 @@ impl<'a> Parser<'a> {
     }
 }
 
+/// Whether a byte does not stand for itself in a string.
+fn is_special(byte: u8) -> bool {
+    matches!(byte, b'"' | b'\\' | 0..b' ')
+}
+
 /// The names of one object; a set only where looking through the members would take long.
 #[derive(Default)]
 struct Names(HashSet<String>);
 
 impl Names {
-    fn add(&mut self, members: &[(String, Json)], name: &str) -> bool {
+    fn add<N: AsRef<str>, T>(&mut self, members: &[(N, T)], name: &str) -> bool {
         if members.len() < MANY {
-            return members.iter().all(|(found, _)| found != name);
+            return members.iter().all(|(found, _)| found.as_ref() != name);
         }
         if self.0.is_empty() {
-            self.0.extend(members.iter().map(|(found, _)| found.clone()));
+            self.0.extend(members.iter().map(|(found, _)| found.as_ref().to_owned()));
         }
         self.0.insert(name.to_owned())
     }
@@ -287,9 +453,44 @@ impl Names {
 const VALUE: u64 = 80;
 
 /// Values within values; the parser calls itself for each.
-const MOST_DEPTH: u32 = 128;
+const MOST_DEPTH: usize = 128;
 
 const MANY: usize = 16;
+
+/// Names that most documents are made of, those of every array first.
+const KNOWN: [&str; 31] = [
+    "name",
+    "configuration",
+    "shape",
+    "data_type",
+    "chunk_grid",
+    "chunk_shape",
+    "chunk_key_encoding",
+    "separator",
+    "fill_value",
+    "codecs",
+    "endian",
+    "level",
+    "checksum",
+    "attributes",
+    "zarr_format",
+    "node_type",
+    "dimension_names",
+    "storage_transformers",
+    "index_codecs",
+    "index_location",
+    "cname",
+    "clevel",
+    "shuffle",
+    "typesize",
+    "blocksize",
+    "id",
+    "chunks",
+    "compressor",
+    "dtype",
+    "filters",
+    "order",
+];
 
 #[cfg(test)]
 mod tests {
@@ -336,6 +537,39 @@ mod tests {
         assert_eq!(e.to_string(), at(1, "text that is not UTF-8"));
     }
 
+    const WAY: &[&str] = &["a", "b"];
+
+    fn parse_apart(text: &str) -> Result<(Json, Apart)> {
+        Json::parse_apart("zarr.json", text, WAY, &Limits::default())
+    }
+
+    #[test]
+    fn members_at_the_end_of_the_way_alone_are_told_apart() {
+        let text =
+            r#"{"b": {"x": 1}, "a": {"a": {"b": {"y": 2}}, "b": {"p": {"q": [1, "\u0041"]}, "r": -0.5 }}}"#;
+        let (value, apart) = parse_apart(text).unwrap();
+        let expected = text.replace(r#"{"p": {"q": [1, "\u0041"]}, "r": -0.5 }"#, "{}");
+        assert_eq!(value, parse(&expected).unwrap());
+        let parts: Vec<_> = apart.iter().map(|(name, part)| (name.as_str(), &text[part.clone()])).collect();
+        assert_eq!(parts, [("p", r#" {"q": [1, "\u0041"]}"#), ("r", " -0.5")]);
+        for (_, part) in &apart {
+            let parsed = Json::parse_part("zarr.json", text, part, &Limits::default()).unwrap();
+            assert_eq!(parsed, parse(&text[part.clone()]).unwrap());
+        }
+        assert_eq!(parse_apart(r#"{"a": [{"b": {"x": 1}}]}"#).unwrap().1, []);
+        assert_eq!(parse_apart(r#"[{"a": {"b": {"x": 1}}}]"#).unwrap().1, []);
+    }
+
+    #[test]
+    fn names_that_repeat_within_a_part_are_found_when_it_is_parsed() {
+        let text = r#"{"a":{"b":{"p":{"x":1,"x":2}}}}"#;
+        let (_, apart) = parse_apart(text).unwrap();
+        let e = Json::parse_part("zarr.json", text, &apart[0].1, &Limits::default()).unwrap_err();
+        assert_eq!(e.to_string(), r#"malformed zarr.json at byte 0x16: the name "x" a second time"#);
+        let e = parse_apart(r#"{"a":{"b":{"p":1,"p":2}}}"#).unwrap_err();
+        assert_eq!(e.to_string(), r#"malformed zarr.json at byte 0x11: the name "p" a second time"#);
+    }
+
     #[test]
     fn finds_names_that_repeat_among_many() {
         let many: Vec<String> = (0..100).map(|i| format!("\"n{i}\":{i}")).collect();
@@ -377,6 +611,16 @@ mod tests {
         #[test]
         fn what_is_emitted_parses_to_the_same(value in json()) {
             prop_assert_eq!(parse(&value.emit()).unwrap(), value);
+        }
+
+        #[test]
+        fn what_is_told_apart_is_as_strict(text in "[\\[\\]{}\",:0-9eE+.\\\\u a-z-]{0,30}") {
+            let whole = format!(r#"{{"a":{{"b":{{"p":{text}}}}}}}"#);
+            let apart = parse_apart(&whole).and_then(|(_, apart)| {
+                let parse = |part| Json::parse_part("zarr.json", &whole, part, &Limits::default());
+                apart.iter().map(|(_, part)| parse(part)).collect::<Result<Vec<_>>>()
+            });
+            prop_assert_eq!(apart.is_ok(), parse(&whole).is_ok());
         }
 
         #[test]

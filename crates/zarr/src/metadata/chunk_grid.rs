@@ -2,6 +2,7 @@
 //!
 //! Spec: Zarr v3 "Chunk grids", zarr-extensions/chunk-grids/rectilinear
 
+use super::extension::Told;
 use super::{Extension, Written};
 use crate::json::{Json, Object, Spot};
 use hyperslab_core::nd::{self, Axis};
@@ -50,10 +51,10 @@ impl ChunkGrid {
     }
 
     pub(crate) fn parse(json: &Json, shape: &[u64], at: &Spot<'_>) -> Result<ChunkGrid> {
-        let extension = Extension::parse(json, at)?;
+        let extension = Told::parse(json, at)?;
         extension.check_understood(at)?;
         let inner = at.name("configuration");
-        match extension.name.as_str() {
+        match extension.name {
             "regular" => {
                 let here = inner.name("chunk_shape");
                 let sizes = extension.configured(at)?.required("chunk_shape", &inner)?;

@@ -2,6 +2,7 @@
 //!
 //! Spec: Zarr v3 "Chunk key encodings", Zarr v2 "Chunks"
 
+use super::extension::Told;
 use super::{Extension, Written};
 use crate::json::{Json, Object, Spot};
 use hyperslab_core::Result;
@@ -73,17 +74,16 @@ impl ChunkKeyEncoding {
     }
 
     pub(crate) fn parse(json: &Json, at: &Spot<'_>) -> Result<ChunkKeyEncoding> {
-        let extension = Extension::parse(json, at)?;
+        let extension = Told::parse(json, at)?;
         extension.check_understood(at)?;
         let inner = at.name("configuration");
         let here = inner.name("separator");
         let separator = extension
             .configuration
-            .as_ref()
             .and_then(|configuration| configuration.get("separator"))
             .map(|json| Separator::parse(json, &here))
             .transpose()?;
-        match extension.name.as_str() {
+        match extension.name {
             "default" => Ok(ChunkKeyEncoding::Default(separator.unwrap_or(Separator::Slash))),
             "v2" => Ok(ChunkKeyEncoding::V2(separator.unwrap_or(Separator::Dot))),
             other => Err(at.unsupported(format!("chunk key encoding {other:?}"))),

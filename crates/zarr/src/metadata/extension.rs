@@ -4,7 +4,7 @@
 
 use crate::data_type::ByteOrder;
 use crate::json::{Context, Json, Object, Spot};
-use hyperslab_core::{Limits, Result};
+use hyperslab_core::{Error, Limits, Result};
 
 /// A codec, storage transformer, chunk grid or key encoding by its name.
 #[derive(Clone, Debug, PartialEq)]
@@ -41,35 +41,29 @@ impl Extension {
     /// The extension that a document has within the configuration of another; none if it is none.
     pub fn of_json(json: &Json) -> Option<Extension> {
         let context = Context::new(&Limits::default());
-        Extension::parse(json, &context.document("configuration")).ok()
+        Extension::parse(json.clone(), &context.document("configuration")).ok()
     }
 
-    pub(crate) fn parse(json: &Json, at: &Spot<'_>) -> Result<Extension> {
-        let object = match json {
-            Json::String(name) => {
-                return Ok(Extension { short_hand: true, ..Extension::new(name.as_str(), None) });
-            }
-            Json::Object(object) => object,
-            other => return Err(other.is_not("a name or an object", at)),
+    fn parse(mut json: Json, at: &Spot<'_>) -> Result<Extension> {
+        let Told { name, must_understand, unknown, .. } = Told::parse(&json, at)?;
+        let name = name.to_owned();
+        let (configuration, short_hand) = match &mut json {
+            Json::Object(object) => (object.take("configuration"), false),
+            _ => (None, true),
         };
-        let name = object.required("name", at)?.text(&at.name("name"))?;
-        let configuration = object
-            .get("configuration")
-            .map(|json| json.object(&at.name("configuration")).cloned())
-            .transpose()?;
-        let must_understand = object
-            .get("must_understand")
-            .map(|json| json.boolean(&at.name("must_understand")))
-            .transpose()?;
-        let unknown = object.others(&["name", "configuration", "must_understand"]);
-        for (name, _) in unknown.iter() {
-            at.deviates(format!("a member {name:?}, which is not read"));
-        }
-        Ok(Extension { name: name.to_owned(), configuration, must_understand, short_hand: false, unknown })
+        let configuration =
+            configuration.map(|json| json.into_object(&at.name("configuration"))).transpose()?;
+        Ok(Extension { name, configuration, must_understand, short_hand, unknown })
     }
 
-    pub(crate) fn parse_list(json: &Json, at: &Spot<'_>) -> Result<Vec<Extension>> {
-        json.array(at)?.iter().enumerate().map(|(i, item)| Extension::parse(item, &at.index(i))).collect()
+    pub(crate) fn parse_list(json: Json, at: &Spot<'_>) -> Result<Vec<Extension>> {
+        match json {
+            Json::Array(items) => {
+                let items = items.into_iter().enumerate();
+                items.map(|(index, item)| Extension::parse(item, &at.index(index))).collect()
+            }
+            other => Err(other.is_not("an array", at)),
+        }
     }
 
     /// The extension as the document has it.
@@ -93,9 +87,7 @@ impl Extension {
 
     /// The configuration where there must be one.
     pub(crate) fn configured(&self, at: &Spot<'_>) -> Result<&Object> {
-        self.configuration
-            .as_ref()
-            .ok_or_else(|| at.malformed(format!("{:?} without a configuration", self.name)))
+        self.configuration.as_ref().ok_or_else(|| unconfigured(&self.name, at))
     }
 
     /// The order of bytes that the codec `bytes` says.
@@ -111,12 +103,54 @@ impl Extension {
             other => Err(here.malformed(format!("{other:?}, expected \"little\" or \"big\""))),
         }
     }
+}
+
+/// An extension where the document tells it.
+pub(super) struct Told<'a> {
+    pub(super) name: &'a str,
+    pub(super) configuration: Option<&'a Object>,
+    must_understand: Option<bool>,
+    unknown: Object,
+}
+
+impl<'a> Told<'a> {
+    pub(super) fn parse(json: &'a Json, at: &Spot<'_>) -> Result<Told<'a>> {
+        let object = match json {
+            Json::String(name) => {
+                return Ok(Told { name, configuration: None, must_understand: None, unknown: Object::new() });
+            }
+            Json::Object(object) => object,
+            other => return Err(other.is_not("a name or an object", at)),
+        };
+        let name = object.required("name", at)?.text(&at.name("name"))?;
+        let configuration =
+            object.get("configuration").map(|json| json.object(&at.name("configuration"))).transpose()?;
+        let must_understand = object
+            .get("must_understand")
+            .map(|json| json.boolean(&at.name("must_understand")))
+            .transpose()?;
+        let unknown = object.others(&["name", "configuration", "must_understand"]);
+        for (name, _) in unknown.iter() {
+            at.deviates(format!("a member {name:?}, which is not read"));
+        }
+        Ok(Told { name, configuration, must_understand, unknown })
+    }
+
+    /// The configuration where there must be one.
+    pub(super) fn configured(&self, at: &Spot<'_>) -> Result<&'a Object> {
+        self.configuration.ok_or_else(|| unconfigured(self.name, at))
+    }
 
     /// Refuses `must_understand` of false, where the specification does not have it.
-    pub(crate) fn check_understood(&self, at: &Spot<'_>) -> Result<()> {
-        match self.may_be_ignored() {
-            true => Err(at.malformed("must_understand of false, which cannot be here")),
-            false => Ok(()),
+    pub(super) fn check_understood(&self, at: &Spot<'_>) -> Result<()> {
+        match self.must_understand {
+            Some(false) => Err(at.malformed("must_understand of false, which cannot be here")),
+            _ => Ok(()),
         }
     }
+}
+
+#[cold]
+fn unconfigured(name: &str, at: &Spot<'_>) -> Error {
+    at.malformed(format!("{name:?} without a configuration"))
 }

@@ -34,9 +34,14 @@ impl NodeMetadata {
     /// [`ErrorKind::Malformed`](hyperslab_core::ErrorKind::Malformed) with the JSON Pointer of what is wrong,
     /// [`ErrorKind::Unsupported`](hyperslab_core::ErrorKind::Unsupported) for what must be understood and is not.
     pub fn parse(json: &Json, limits: &Limits) -> Result<NodeMetadata> {
+        NodeMetadata::of(json.clone(), limits)
+    }
+
+    /// As [`NodeMetadata::parse`] of a document that nobody else wants.
+    pub(crate) fn of(json: Json, limits: &Limits) -> Result<NodeMetadata> {
         let context = Context::new(limits);
         let at = context.document(DOCUMENT);
-        let object = json.object(&at)?;
+        let object = json.into_object(&at)?;
         let here = at.name("zarr_format");
         match object.required("zarr_format", &at)? {
             Json::Number(version) if version.as_u64() == Some(3) => {}
@@ -44,18 +49,22 @@ impl NodeMetadata {
             other => return Err(other.is_not("3", &here)),
         }
         let here = at.name("node_type");
-        match object.required("node_type", &at)?.text(&here)? {
-            "array" => {
+        let is_array = match object.required("node_type", &at)?.text(&here)? {
+            "array" => true,
+            "group" => false,
+            other => return Err(here.malformed(format!("{other:?}, expected \"array\" or \"group\""))),
+        };
+        match is_array {
+            true => {
                 let mut array = ArrayMetadata::parse(object, &at)?;
                 array.deviations = context.into_deviations();
                 Ok(NodeMetadata::Array(Box::new(array)))
             }
-            "group" => {
+            false => {
                 let mut group = GroupMetadata::parse(object, &at)?;
                 group.deviations = context.into_deviations();
                 Ok(NodeMetadata::Group(Box::new(group)))
             }
-            other => Err(here.malformed(format!("{other:?}, expected \"array\" or \"group\""))),
         }
     }
 
@@ -79,8 +88,8 @@ fn check_unknown(unknown: &Object, at: &Spot<'_>) -> Result<()> {
     Ok(())
 }
 
-fn attributes(object: &Object, at: &Spot<'_>) -> Result<Option<Object>> {
-    object.get("attributes").map(|json| json.object(&at.name("attributes")).cloned()).transpose()
+fn attributes(object: &mut Object, at: &Spot<'_>) -> Result<Option<Object>> {
+    object.take("attributes").map(|json| json.into_object(&at.name("attributes"))).transpose()
 }
 
 fn insert_all(members: &Object, into: &mut Object) {

@@ -169,7 +169,7 @@ impl HierarchyWriter {
                 let copies = all.into_iter().filter_map(|(path, documents)| {
                     document(documents).map(|json| (path.as_str().to_owned(), json))
                 });
-                let copies = v3::ConsolidatedMetadata::new(Object::from_distinct(copies.collect()));
+                let copies = v3::ConsolidatedMetadata::new(Object::from_distinct(copies));
                 for (_, json) in &mut documents {
                     if let Json::Object(object) = json {
                         object.insert("consolidated_metadata", copies.emit());
@@ -187,7 +187,7 @@ impl HierarchyWriter {
                     }
                 }
                 let copies = v2::ConsolidatedMetadata {
-                    metadata: Object::from_distinct(metadata),
+                    metadata: Object::from_distinct(metadata.into_iter()),
                     unknown: Object::new(),
                 };
                 documents.push((v2::CONSOLIDATED, copies.emit()));

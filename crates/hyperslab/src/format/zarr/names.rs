@@ -2,11 +2,12 @@
 
 use super::dimensions::{Dimensions, name_dimensions};
 use super::kept::kept_entry;
+use super::record::Record;
 use super::{ZarrSource, unpoisoned};
 use crate::source::{Entry, Handle, Item};
 use hyperslab_core::{Error, Result};
 use hyperslab_model::{Attributes, Link, Node, NodePath, Unreadable};
-use hyperslab_zarr::hierarchy::Node as ZarrNode;
+use hyperslab_zarr::hierarchy::{Child, Node as ZarrNode};
 use hyperslab_zarr::name;
 use hyperslab_zarr::store::Key;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -82,52 +83,40 @@ impl ZarrSource {
         let stored: FxHashSet<&str> = children.iter().map(|child| child.path.name()).collect();
         let mut given = FxHashSet::default();
         let mut recent = FxHashMap::default();
-        for child in &children {
-            let name = child.path.name();
-            let node = match child.is_alias {
-                true => {
-                    self.link(&child.path).map(|link| Found::Link(link.unwrap_or(Link::Soft(name.into()))))
-                }
-                false => {
-                    self.hierarchy.node(&child.path).map(|node| node.map_or(Found::Nothing, Found::Node))
-                }
-            };
-            let recorded = match &node {
-                Ok(Found::Node(node)) if !self.raw => node.attributes().and_then(name::recorded),
-                _ => None,
-            };
-            let recorded = recorded.filter(|name| {
-                !matches!(*name, "" | "." | "..") && !name.contains('/') && !stored.contains(name)
-            });
-            let path = match recorded.filter(|name| given.insert((*name).to_owned())) {
-                Some(name) => {
-                    let path = group.child(name);
-                    unpoisoned(&self.renamed).insert(path.clone(), child.path.clone());
-                    path
-                }
-                None => group.child(name),
-            };
-            match node {
-                Ok(Found::Nothing) => {}
-                Ok(Found::Link(link)) => {
-                    listing.dimensions.add(group, path.name(), None, None);
-                    listing.entries.push(Entry { handle: handle(path), item: Item::Link(link) });
-                }
-                Ok(Found::Node(node)) => {
-                    // What is wrong with a record the entry says.
-                    let record = self.record(&node).ok().flatten();
-                    let shown = Some(&node).filter(|_| !self.raw);
-                    listing.dimensions.add(group, path.name(), shown, record.as_ref());
-                    listing.entries.push(self.entry(path.clone(), Ok(&node), None));
-                    if recent.len() < MOST_RECENT {
-                        recent.insert(path, Arc::new(node));
+        for part in children.chunks(MOST_RECENT) {
+            for (child, found) in part.iter().zip(self.look_at(part)?) {
+                let name = child.path.name();
+                let recorded = match &found {
+                    Found::Node { node, .. } if !self.raw => node.attributes().and_then(name::recorded),
+                    _ => None,
+                };
+                let recorded = recorded.filter(|name| {
+                    !matches!(*name, "" | "." | "..") && !name.contains('/') && !stored.contains(name)
+                });
+                let path = match recorded.filter(|name| given.insert((*name).to_owned())) {
+                    Some(name) => {
+                        let path = group.child(name);
+                        unpoisoned(&self.renamed).insert(path.clone(), child.path.clone());
+                        path
                     }
-                }
-                Err(error) => {
-                    listing.dimensions.add(group, path.name(), None, None);
-                    let none = Dimensions::default();
-                    listing.entries.push(self.entry(path, Err(&error), Some((&child.path, &none))));
-                }
+                    None => group.child(name),
+                };
+                let item = match found {
+                    Found::Nothing => continue,
+                    Found::Other(item) => {
+                        listing.dimensions.add(group, path.name(), None, None);
+                        item
+                    }
+                    Found::Node { node, record, item } => {
+                        let shown = Some(&*node).filter(|_| !self.raw);
+                        listing.dimensions.add(group, path.name(), shown, record.as_deref());
+                        if recent.len() < MOST_RECENT {
+                            recent.insert(path.clone(), node);
+                        }
+                        item
+                    }
+                };
+                listing.entries.push(Entry { handle: handle(path), item });
             }
         }
         listing.dimensions.finish();
@@ -143,26 +132,59 @@ impl ZarrSource {
         Ok(listing)
     }
 
+    /// What each of some children of a group is, found by all threads.
+    fn look_at(&self, children: &[Child]) -> Result<Vec<Found>> {
+        let mut found: Vec<Found> = children.iter().map(|_| Found::Nothing).collect();
+        let parts = children.chunks(AT_ONCE).zip(found.chunks_mut(AT_ONCE));
+        self.pool.each(parts, 0, |(children, found), _| {
+            for (child, found) in children.iter().zip(found) {
+                *found = self.look(child);
+            }
+            Ok(())
+        })?;
+        Ok(found)
+    }
+
+    fn look(&self, Child { path, is_alias }: &Child) -> Found {
+        if *is_alias {
+            return Found::Other(match self.link(path) {
+                Ok(link) => Item::Link(link.unwrap_or_else(|| Link::Soft(path.name().into()))),
+                Err(error) => self.item_or_reason(Err(&error), path),
+            });
+        }
+        match self.hierarchy.node(path) {
+            Ok(Some(node)) => {
+                // What is wrong with a record the item says.
+                let record = self.record(&node).ok().flatten().map(Box::new);
+                let item = self.item_or_reason(Ok(&node), path);
+                Found::Node { node: Arc::new(node), record, item }
+            }
+            Ok(None) => Found::Nothing,
+            Err(error) => Found::Other(self.item_or_reason(Err(&error), path)),
+        }
+    }
+
+    /// What a list says of the node under `key`, or why it says nothing.
+    fn item_or_reason(&self, node: std::result::Result<&ZarrNode, &Error>, key: &Key) -> Item {
+        let unreadable = |error: &Error| {
+            Item::Unreadable(Unreadable { attributes: Attributes::new(), ..self.unreadable(key, error) })
+        };
+        match node {
+            Ok(node) => self.item(node).unwrap_or_else(|error| unreadable(&error)),
+            Err(error) => unreadable(error),
+        }
+    }
+
     pub(super) fn entry(
         &self,
         path: NodePath,
         node: std::result::Result<&ZarrNode, &Error>,
-        place: Option<(&Key, &Dimensions)>,
+        key: &Key,
+        dimensions: &Dimensions,
     ) -> Entry {
-        let unreadable = |error: &Error| {
-            let root = Key::root();
-            let key = place.map_or(&root, |(key, _)| key);
-            Item::Unreadable(Unreadable { attributes: Attributes::new(), ..self.unreadable(key, error) })
-        };
-        let item = match node {
-            Ok(node) => self.item(node).unwrap_or_else(|error| unreadable(&error)),
-            Err(error) => unreadable(error),
-        };
-        let mut entry = Entry { handle: handle(path), item };
-        if let Some((_, dimensions)) = place {
-            let group = entry.handle.path.parent().unwrap_or_else(NodePath::root);
-            name_dimensions(&mut entry, &group, dimensions);
-        }
+        let mut entry = Entry { item: self.item_or_reason(node, key), handle: handle(path) };
+        let group = entry.handle.path.parent().unwrap_or_else(NodePath::root);
+        name_dimensions(&mut entry, &group, dimensions);
         entry
     }
 }
@@ -176,8 +198,13 @@ pub(super) struct Listing {
 
 /// What a child of a group turned out to be.
 enum Found {
-    Node(ZarrNode),
-    Link(Link),
+    Node {
+        node: Arc<ZarrNode>,
+        record: Option<Box<Record>>,
+        item: Item,
+    },
+    /// A link, or what cannot be read.
+    Other(Item),
     Nothing,
 }
 
@@ -190,3 +217,6 @@ pub(super) fn handle(path: NodePath) -> Handle {
 
 /// Nodes of a group that are kept.
 const MOST_RECENT: usize = 1024;
+
+/// Children that one thread looks at before it asks for more: of fewer than these it takes longer to start another.
+const AT_ONCE: usize = 16;

@@ -16,6 +16,9 @@ pub struct ConsolidatedMetadata {
 }
 
 impl ConsolidatedMetadata {
+    /// The name that leads to the copies in the document.
+    pub(crate) const WAY: [&str; 1] = ["metadata"];
+
     /// Parses `.zmetadata`.
     ///
     /// # Errors

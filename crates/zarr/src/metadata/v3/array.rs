@@ -38,27 +38,27 @@ pub struct ArrayMetadata {
 }
 
 impl ArrayMetadata {
-    pub(super) fn parse(object: &Object, at: &Spot<'_>) -> Result<ArrayMetadata> {
-        let shape = shape(object, at)?;
-        let told = object.required("data_type", at)?;
-        let data_type = DataType::parse(told, &at.name("data_type"))?;
-        let grid = object.required("chunk_grid", at)?;
-        let chunk_grid = ChunkGrid::parse(grid, &shape, &at.name("chunk_grid"))?;
-        let keys = object.required("chunk_key_encoding", at)?;
-        let chunk_key_encoding = ChunkKeyEncoding::parse(keys, &at.name("chunk_key_encoding"))?;
+    pub(super) fn parse(mut object: Object, at: &Spot<'_>) -> Result<ArrayMetadata> {
+        let shape = shape(&object, at)?;
+        let told = object.take_required("data_type", at)?;
+        let data_type = DataType::parse(&told, &at.name("data_type"))?;
+        let grid = object.take_required("chunk_grid", at)?;
+        let chunk_grid = ChunkGrid::parse(&grid, &shape, &at.name("chunk_grid"))?;
+        let keys = object.take_required("chunk_key_encoding", at)?;
+        let chunk_key_encoding = ChunkKeyEncoding::parse(&keys, &at.name("chunk_key_encoding"))?;
         let there = at.name("codecs");
-        let codecs = Extension::parse_list(object.required("codecs", at)?, &there)?;
+        let codecs = Extension::parse_list(object.take_required("codecs", at)?, &there)?;
         if codecs.is_empty() {
             return Err(there.malformed("no codecs, expected one that makes bytes of the array at least"));
         }
-        let form = StructForm::of(told);
+        let form = StructForm::of(&told);
         let byte_order = byte_order(&codecs, &data_type, form, 0, &there)?;
-        let value = object.required("fill_value", at)?;
+        let value = object.take_required("fill_value", at)?;
         let rules = FillRules { version_2: false, form, order: byte_order };
-        let fill_value = data_type.parse_fill(value, rules, &at.name("fill_value"))?;
+        let fill_value = data_type.parse_fill(&value, rules, &at.name("fill_value"))?;
         let transformers = at.name("storage_transformers");
         let storage_transformers = object
-            .get("storage_transformers")
+            .take("storage_transformers")
             .map(|json| Extension::parse_list(json, &transformers))
             .transpose()?;
         for (index, transformer) in storage_transformers.iter().flatten().enumerate() {
@@ -67,7 +67,7 @@ impl ArrayMetadata {
                 return Err(transformers.index(index).unsupported(format!("storage transformer {name:?}")));
             }
         }
-        let mut unknown = object.others(&OF_ALL).others(&OF_ARRAYS);
+        let mut unknown = object.others_than(&[&OF_ALL, &OF_ARRAYS]);
         check_unknown(&unknown, at)?;
         let dimension_names = match object.get("dimension_names") {
             Some(Json::Null) => {
@@ -78,14 +78,14 @@ impl ArrayMetadata {
             names => names.map(|names| dimension_names(names, shape.len(), at)).transpose()?,
         };
         Ok(ArrayMetadata {
-            data_type: Written::new(data_type, told.clone()),
-            chunk_grid: Written::new(chunk_grid, grid.clone()),
-            chunk_key_encoding: Written::new(chunk_key_encoding, keys.clone()),
-            fill_value: Written::new(fill_value, value.clone()),
+            data_type: Written::new(data_type, told),
+            chunk_grid: Written::new(chunk_grid, grid),
+            chunk_key_encoding: Written::new(chunk_key_encoding, keys),
+            fill_value: Written::new(fill_value, value),
             shape,
             codecs,
             byte_order,
-            attributes: attributes(object, at)?,
+            attributes: attributes(&mut object, at)?,
             storage_transformers,
             dimension_names,
             unknown,
@@ -161,7 +161,13 @@ fn byte_order(
         if codec.name == "sharding_indexed" {
             let list = codec.configured(&here)?.required("codecs", &inner)?;
             let there = inner.name("codecs");
-            return byte_order(&Extension::parse_list(list, &there)?, data_type, form, depth + 1, &there);
+            return byte_order(
+                &Extension::parse_list(list.clone(), &there)?,
+                data_type,
+                form,
+                depth + 1,
+                &there,
+            );
         }
         if codec.name != "bytes" {
             continue;

@@ -15,8 +15,11 @@ pub struct ConsolidatedMetadata {
 }
 
 impl ConsolidatedMetadata {
-    pub(super) fn parse(json: &Json, at: &Spot<'_>) -> Result<ConsolidatedMetadata> {
-        let object = json.object(at)?;
+    /// The names that lead to the copies in the document of the group.
+    pub(crate) const WAY: [&str; 2] = ["consolidated_metadata", "metadata"];
+
+    pub(super) fn parse(json: Json, at: &Spot<'_>) -> Result<ConsolidatedMetadata> {
+        let mut object = json.into_object(at)?;
         let here = at.name("kind");
         let kind = object.required("kind", at)?.text(&here)?;
         if kind != "inline" {
@@ -25,7 +28,7 @@ impl ConsolidatedMetadata {
         if object.get("must_understand") != Some(&Json::Bool(false)) {
             at.deviates("no must_understand of false");
         }
-        let metadata = object.required("metadata", at)?.object(&at.name("metadata"))?.clone();
+        let metadata = object.take_required("metadata", at)?.into_object(&at.name("metadata"))?;
         Ok(ConsolidatedMetadata { metadata, unknown: object.others(&["kind", "metadata"]) })
     }
 

@@ -20,9 +20,11 @@ pub struct GroupMetadata {
 }
 
 impl GroupMetadata {
-    pub(super) fn parse(object: &Object, at: &Spot<'_>) -> Result<GroupMetadata> {
-        let mut unknown = object.others(&OF_ALL).others(&OF_GROUPS);
-        let consolidated_metadata = match object.get("consolidated_metadata") {
+    pub(super) fn parse(mut object: Object, at: &Spot<'_>) -> Result<GroupMetadata> {
+        let mut unknown = object.others_than(&[&OF_ALL, &OF_GROUPS]);
+        let copies = object.take("consolidated_metadata");
+        let is_null = copies == Some(Json::Null);
+        let consolidated_metadata = match copies {
             None => None,
             // zarr-python wrote null where there is none.
             Some(Json::Null) => {
@@ -32,10 +34,10 @@ impl GroupMetadata {
             Some(json) => Some(ConsolidatedMetadata::parse(json, &at.name("consolidated_metadata"))?),
         };
         check_unknown(&unknown, at)?;
-        if consolidated_metadata.is_none() && object.get("consolidated_metadata").is_some() {
+        if is_null {
             unknown.insert("consolidated_metadata", Json::Null);
         }
-        let attributes = attributes(object, at)?;
+        let attributes = attributes(&mut object, at)?;
         Ok(GroupMetadata { attributes, consolidated_metadata, unknown, deviations: Vec::new() })
     }
 
