@@ -63,10 +63,11 @@ fn run(cli: &Cli) -> Exit {
         Verb::Check(args) => output::to(args.to.output.as_deref(), |out| {
             command::check::run(args, &cli.common, &messages, out)
         }),
+        // What is written is the store: a report that nobody reads keeps none from it.
         Verb::Convert(args) => {
-            output::to(None, |out| command::convert::run(args, &cli.common, &messages, out))
+            output::to_anybody(None, |out| command::convert::run(args, &cli.common, &messages, out))
         }
-        Verb::Create(args) => output::to(args.to.output.as_deref(), |out| {
+        Verb::Create(args) => output::to_anybody(args.to.output.as_deref(), |out| {
             command::create::run(args, &cli.common, &messages, out)
         }),
         Verb::Schema { to } => output::to(to.output.as_deref(), |out| {

@@ -34,6 +34,39 @@ pub(crate) fn to(path: Option<&Path>, work: impl FnOnce(&mut dyn Write) -> Resul
     })
 }
 
+/// As [`to`], for work that is done whether anybody reads what is told of it or not.
+pub(crate) fn to_anybody(
+    path: Option<&Path>,
+    work: impl FnOnce(&mut dyn Write) -> Result<Exit>,
+) -> Result<Exit> {
+    if path.is_some() {
+        return to(path, work);
+    }
+    let mut out = BufWriter::with_capacity(1 << 16, Unread(io::stdout().lock()));
+    let exit = work(&mut out)?;
+    out.flush()?;
+    Ok(exit)
+}
+
+/// Takes what nobody reads any more.
+struct Unread<W>(W);
+
+impl<W: Write> Write for Unread<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self.0.write(bytes) {
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(bytes.len()),
+            written => written,
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self.0.flush() {
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+            flushed => flushed,
+        }
+    }
+}
+
 /// What is said about the work, on standard error.
 #[derive(Debug, Default)]
 pub(crate) struct Messages {

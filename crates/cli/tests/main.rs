@@ -15,5 +15,6 @@ mod layouts;
 mod readme;
 mod stat;
 mod texts;
+mod writing;
 mod zarr;
 mod zarr_checks;
