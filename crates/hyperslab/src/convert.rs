@@ -36,11 +36,11 @@ use crate::engine::stream;
 use crate::list::Counts;
 use crate::publish::{Fingerprint, Publication, PublishOptions, Unit};
 use crate::source::{ArraySource, Entry, Handle, Item, Source, check_counts};
-use crate::target::{ArrayTarget, Facts, Fate, Loss, Target, TargetFormat, TargetOptions};
+use crate::target::{ArrayTarget, Facts, Fate, Filters, Loss, Target, TargetFormat, TargetOptions};
 use crate::walk::{Step, walk};
 use copy::{CopyError, Observer};
 use hyperslab_core::nd::{Region, element_count};
-use hyperslab_core::{Error, Result};
+use hyperslab_core::{Error, ErrorKind, Result};
 use hyperslab_model::{Datatype, Element, Elements, Fill, Link, Node, NodePath, Pad, Text};
 use layout::Layout;
 use rustc_hash::FxHashMap;
@@ -141,7 +141,7 @@ pub fn plan(source: &dyn Source, options: &ConvertOptions<'_>) -> Result<Plan> {
                 plan.report.add(path.to_string(), what, "nothing".into(), Fate::Lost(Loss::Links));
                 plan.left_out.insert(path.clone());
             }
-            Item::Link(link) => plan.node(path, &Node::Link(link.clone()), options),
+            Item::Link(link) => plan.node(path, &Node::Link(link.clone()), options)?,
             _ => plan.object(source, &entry.handle, options)?,
         }
         Ok(())
@@ -189,27 +189,38 @@ impl Plan {
             Ok((Node::Unreadable(why), _)) => self.leave_out(&handle.path, why.reason),
             Ok((mut node, facts)) => {
                 options.layout.apply(&handle.path, &mut node)?;
+                let mut facts = facts;
+                facts.filters = match source.is_text() {
+                    _ if options.layout.asks_filters(&handle.path) => Filters::Asked,
+                    true => Filters::Described,
+                    false => Filters::Passed,
+                };
                 if facts != Facts::default() {
                     self.facts.insert(handle.path.clone(), facts);
                 }
                 let (shape, datatype) = elements_of(&node);
                 let count = element_count(&shape).unwrap_or(u64::MAX);
                 self.bytes = self.bytes.saturating_add(count.saturating_mul(datatype));
-                self.node(&handle.path, &node, options);
+                self.node(&handle.path, &node, options)?;
             }
             Err(error) => self.leave_out(&handle.path, error.reason().to_string()),
         }
         Ok(())
     }
 
-    fn node(&mut self, path: &NodePath, node: &Node, options: &ConvertOptions<'_>) {
+    fn node(&mut self, path: &NodePath, node: &Node, options: &ConvertOptions<'_>) -> Result<()> {
         let facts = self.facts.get(path).copied().unwrap_or_default();
         let planned = options.format.plan(path, node, facts, &options.native, &mut self.report);
         if let Err(error) = planned {
+            // What somebody asks for is not replaced by something else.
+            if facts.filters == Filters::Asked && error.kind() == ErrorKind::InvalidArgument {
+                return Err(error.in_object(path));
+            }
             let what = error.reason().to_string();
             self.report.add(path.to_string(), what, "nothing".into(), Fate::Lost(Loss::Types));
             self.left_out.insert(path.clone());
         }
+        Ok(())
     }
 
     fn leave_out(&mut self, path: &NodePath, reason: String) {

@@ -99,11 +99,25 @@ pub struct Facts {
     pub can_pad: bool,
     /// Whether all of it was written, so that no element is fill.
     pub is_whole: bool,
+    /// Where its filters are from.
+    pub filters: Filters,
+}
+
+/// Where the filters of an array that is to be written are from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Filters {
+    /// Its elements have passed them.
+    #[default]
+    Passed,
+    /// A text has them.
+    Described,
+    /// Somebody asked for them.
+    Asked,
 }
 
 impl Default for Facts {
     fn default() -> Self {
-        Facts { is_unicode: true, can_pad: true, is_whole: true }
+        Facts { is_unicode: true, can_pad: true, is_whole: true, filters: Filters::Passed }
     }
 }
 
@@ -241,7 +255,9 @@ pub trait TargetFormat: Sync {
     /// Notes what of an object the format does not hold as it is.
     ///
     /// # Errors
-    /// If it cannot hold the object at all.
+    /// If it cannot hold the object at all; of the kind
+    /// [`InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) if its filters were asked for and there are no
+    /// such.
     fn plan(
         &self,
         path: &NodePath,

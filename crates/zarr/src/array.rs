@@ -11,7 +11,7 @@ use crate::json::Context;
 use crate::metadata::{ChunkKeyEncoding, v2, v3};
 use crate::store::{Key, Store};
 use bytes::Bytes;
-use hyperslab_codec::{Codec, Scratch};
+use hyperslab_codec::{Codec, Fidelity, Scratch};
 use hyperslab_core::nd::{ChunkGrid, Planes, Region, element_count};
 use hyperslab_core::rows::Heap;
 use hyperslab_core::{Error, ErrorKind, Limits, Result};
@@ -167,6 +167,11 @@ impl Array {
             read.map_err(|e| in_chunk(e, &key))?;
         }
         Ok(())
+    }
+
+    /// What becomes of elements that are written and read again.
+    pub fn fidelity(&self) -> Fidelity {
+        self.chain.fidelity(&self.data_type)
     }
 
     /// What chunks passed, first to last, if decoding it gives rows as they are in memory.

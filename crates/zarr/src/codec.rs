@@ -18,12 +18,12 @@ mod write;
 
 pub(crate) use write::Writer;
 
-use crate::data_type::Layout;
+use crate::data_type::{DataType, Layout};
 use crate::store::Value;
 use bytes::Bytes;
 use chunk::{InMemory, Stored, Undone};
 use elements::Elements;
-use hyperslab_codec::{Codec, Scratch};
+use hyperslab_codec::{Codec, Fidelity, Scratch};
 use hyperslab_core::memory::room;
 use hyperslab_core::nd::{Planes, Region, element_count};
 use hyperslab_core::{Error, ErrorKind, Limits, Result};
@@ -141,6 +141,25 @@ impl Chain {
     pub(crate) fn plain_codecs(&self) -> Option<&[Codec]> {
         let is_plain = self.steps.is_empty() && matches!(self.to_bytes, ToBytes::Bytes(_));
         is_plain.then_some(&self.codecs)
+    }
+
+    /// What becomes of elements that are written and read again.
+    pub(crate) fn fidelity(&self, data_type: &DataType) -> Fidelity {
+        let of = |codec: &Codec| match codec {
+            // All that it keeps is all that there is.
+            Codec::PackBits(_) if *data_type == DataType::Bool => Fidelity::Exact,
+            codec => codec.fidelity(),
+        };
+        let steps = self.steps.iter().map(|step| match step {
+            Step::Transpose(_) => Fidelity::Exact,
+            Step::Elements(elements) => of(elements.codec()),
+        });
+        let inner = match &self.to_bytes {
+            ToBytes::Sharding(sharding) => sharding.chain().fidelity(data_type),
+            ToBytes::Bytes(_) | ToBytes::Variable(_) => Fidelity::Exact,
+        };
+        let all = steps.chain([inner]).chain(self.codecs.iter().map(of));
+        all.fold(Fidelity::Exact, Fidelity::then)
     }
 
     /// The same if rows are stored as they are in memory.

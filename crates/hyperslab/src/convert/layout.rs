@@ -210,15 +210,29 @@ impl Layout {
         path: &NodePath,
         array: Box<dyn ArraySource + 'a>,
     ) -> Box<dyn ArraySource + 'a> {
-        let mut fills =
-            self.rules.iter().filter(|rule| rule.names(path)).filter_map(|rule| match &rule.change {
-                Change::Fill(value) => Some(value.is_some()),
-                _ => None,
-            });
-        match fills.next_back() {
+        let is_filled = self.last(path, |change| match change {
+            Change::Fill(value) => Some(value.is_some()),
+            _ => None,
+        });
+        match is_filled {
             Some(true) => Box::new(Filled(array)),
             _ => array,
         }
+    }
+
+    /// Whether the filters of the array at `path` are those of an option.
+    pub(crate) fn asks_filters(&self, path: &NodePath) -> bool {
+        let is_asked = self.last(path, |change| match change {
+            Change::Filter(filtering) => Some(*filtering != Filtering::Keep),
+            _ => None,
+        });
+        is_asked == Some(true)
+    }
+
+    /// What the last rule of a kind says of an array.
+    fn last<T>(&self, path: &NodePath, says: impl Fn(&Change) -> Option<T>) -> Option<T> {
+        let mut said = self.rules.iter().rev().filter(|rule| rule.names(path));
+        said.find_map(|rule| says(&rule.change))
     }
 
     /// What was said in vain once all objects are known, a sentence each: patterns that matched no array, names

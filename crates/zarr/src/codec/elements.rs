@@ -50,6 +50,10 @@ impl Elements {
         }
     }
 
+    pub(super) fn codec(&self) -> &Codec {
+        &self.codec
+    }
+
     /// The dimensions of what comes out of so many.
     pub(super) fn rank(&self, rank: usize) -> usize {
         if matches!(self.codec, Codec::PackBits(_)) { 1 } else { rank }

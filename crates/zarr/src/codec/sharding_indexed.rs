@@ -27,6 +27,11 @@ pub(super) struct Sharding {
 }
 
 impl Sharding {
+    /// What the chunks in shards pass.
+    pub(super) fn chain(&self) -> &Chain {
+        &self.chain
+    }
+
     pub(super) fn parse(
         codec: &Extension,
         data_type: &DataType,

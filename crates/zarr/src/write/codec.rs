@@ -53,7 +53,7 @@ impl WrittenCodec {
     }
 
     /// Whether it takes and gives arrays, and not bytes.
-    pub(super) fn is_of_arrays(&self) -> bool {
+    pub fn is_of_arrays(&self) -> bool {
         matches!(self, WrittenCodec::Numcodecs { id, .. } if OF_ARRAYS.contains(&id.as_str()))
     }
 

@@ -6,7 +6,7 @@ use hyperslab_codec::{
 };
 use hyperslab_core::{Error, Result};
 use hyperslab_model::{Directive, Filter};
-use hyperslab_zarr::data_type::DataType;
+use hyperslab_zarr::data_type::{ByteOrder, DataType, Float};
 use hyperslab_zarr::json::{Json, Object};
 use hyperslab_zarr::metadata::Extension;
 use hyperslab_zarr::metadata::v2::CodecConfiguration;
@@ -49,7 +49,11 @@ pub(super) fn numcodecs(codec: &CodecConfiguration, elements: &Elements<'_>) -> 
 ///
 /// # Errors
 /// [`ErrorKind::Unsupported`](hyperslab_core::ErrorKind::Unsupported) for a filter that Zarr does not have.
-pub(super) fn written(filter: &Filter, data_type: &DataType) -> Result<Option<WrittenCodec>> {
+pub(super) fn written(
+    filter: &Filter,
+    data_type: &DataType,
+    order: ByteOrder,
+) -> Result<Option<WrittenCodec>> {
     let get = |name: &str| filter.parameters.iter().find(|(key, _)| key == name).map(|(_, value)| value);
     let int = |name: &str, default: i64| match get(name) {
         Some(Directive::Int(value)) => i64::try_from(*value).unwrap_or(default),
@@ -86,7 +90,7 @@ pub(super) fn written(filter: &Filter, data_type: &DataType) -> Result<Option<Wr
                 Some("snappy") => BloscCodec::Snappy,
                 Some("zlib") => BloscCodec::Zlib,
                 Some("zstd") => BloscCodec::Zstd,
-                Some(other) => return Err(lacking(&format!("blosc with {other}"))),
+                Some(other) => return Err(lacking(&format!("the codec {other}"))),
             };
             let element = usize::try_from(int("bytes", 0)).ok().filter(|bytes| *bytes > 0);
             let element = element.or(size).filter(|size| *size <= 255).unwrap_or(1);
@@ -100,7 +104,7 @@ pub(super) fn written(filter: &Filter, data_type: &DataType) -> Result<Option<Wr
             Blosc { codec, level: small("level", 5), shuffle, element, block }.into()
         }
         "zarr" => {
-            let Some(Directive::Text(name)) = get("name") else { return Err(lacking("zarr without a name")) };
+            let Some(Directive::Text(name)) = get("name") else { return Err(lacking("one without a name")) };
             let id = name.strip_prefix("numcodecs.").unwrap_or(name).to_owned();
             let parameters = match get("configuration") {
                 Some(Directive::Map(members)) => super::directive::object(members),
@@ -108,34 +112,95 @@ pub(super) fn written(filter: &Filter, data_type: &DataType) -> Result<Option<Wr
             };
             return Ok(Some(WrittenCodec::Numcodecs { id, parameters }));
         }
-        name => return by_table(name, filter).map(Some),
+        name => return by_table(name, filter, numpy(data_type, order).as_deref()).map(Some),
     };
     Ok(Some(codec.into()))
 }
 
-/// A filter that numcodecs has under a name of its own.
-fn by_table(name: &str, filter: &Filter) -> Result<WrittenCodec> {
-    let row = FILTERS.iter().find(|(_, known, _)| *known == name).ok_or_else(|| lacking(name))?;
+/// Refuses parameters that a filter cannot have, and a filter without those that it needs.
+///
+/// # Errors
+/// [`ErrorKind::InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) for such, with what is expected.
+pub(super) fn check(filter: &Filter) -> Result<()> {
+    let name = filter.name.as_str();
+    let get = |key: &str| filter.parameters.iter().find(|(own, _)| own == key).map(|(_, value)| value);
+    for (_, key, least, most) in RANGES.iter().filter(|(of, ..)| *of == name) {
+        match get(key) {
+            None => {}
+            Some(Directive::Int(value)) if (*least..=*most).contains(value) => {}
+            Some(other) => {
+                let found = match other {
+                    Directive::Int(value) => value.to_string(),
+                    Directive::Text(text) => format!("{text:?}"),
+                    other => super::directive::json(other).emit_compact(),
+                };
+                let expected = match *most {
+                    MANY => format!("a number from {least} on"),
+                    most => format!("a number from {least} to {most}"),
+                };
+                return Err(Error::invalid(format!("{key} {found}, expected {expected}")));
+            }
+        }
+    }
+    match NEEDED.iter().find(|(of, key)| *of == name && get(key).is_none()) {
+        Some((_, key)) => {
+            Err(Error::invalid(format!("no {key}\nhelp: '[{{{name}: {{{key}: …}}}}]' gives it")))
+        }
+        None => Ok(()),
+    }
+}
+
+/// NumPy's code for numbers of a type.
+fn numpy(data_type: &DataType, order: ByteOrder) -> Option<String> {
+    let (kind, bits) = match data_type {
+        DataType::Bool => return Some("|b1".into()),
+        DataType::Integer { signed: true, bits } => ('i', *bits),
+        DataType::Integer { signed: false, bits } => ('u', *bits),
+        DataType::Float(Float::Float16) => ('f', 16),
+        DataType::Float(Float::Float32) => ('f', 32),
+        DataType::Float(Float::Float64) => ('f', 64),
+        _ => return None,
+    };
+    let order = match order {
+        _ if bits == 8 => '|',
+        ByteOrder::Little => '<',
+        ByteOrder::Big => '>',
+    };
+    matches!(bits, 8 | 16 | 32 | 64).then(|| format!("{order}{kind}{}", bits / 8))
+}
+
+/// A filter that numcodecs has under a name of its own, of numbers of a type.
+fn by_table(name: &str, filter: &Filter, numbers: Option<&str>) -> Result<WrittenCodec> {
+    let row = FILTERS
+        .iter()
+        .find(|(_, known, _)| *known == name)
+        .ok_or_else(|| Error::unsupported("is none that Zarr has"))?;
     let (id, _, known) = row;
     let mut parameters = Object::new();
     for (key, value) in filter.parameters.iter().filter(|(key, _)| key != "optional") {
         let parameter = known.iter().find(|parameter| parameter.name == key);
-        let parameter = parameter.ok_or_else(|| lacking(&format!("{name} with {key}")))?;
+        let parameter = parameter.ok_or_else(|| lacking(&format!("the parameter {key}")))?;
         let json = match (&parameter.meaning, value) {
             (Meaning::Words(words), Directive::Text(text)) => {
                 let word = words.iter().find(|(_, word)| word == text);
-                word.map(|(word, _)| Json::from(*word))
-                    .ok_or_else(|| lacking(&format!("{name} with {text}")))?
+                word.map(|(word, _)| Json::from(*word)).ok_or_else(|| lacking(&format!("{key} {text}")))?
             }
             (_, value) => super::directive::json(value),
         };
         parameters.insert(parameter.key, json);
     }
+    // Numcodecs wants to be told what it could see.
+    let untold = known.iter().find(|parameter| TYPE_OF_NUMBERS.contains(&parameter.key));
+    if let (Some(parameter), Some(numbers)) = (untold, numbers)
+        && parameters.get(parameter.key).is_none()
+    {
+        parameters.insert(parameter.key, numbers.into());
+    }
     Ok(WrittenCodec::Numcodecs { id: (*id).to_owned(), parameters })
 }
 
 fn lacking(what: &str) -> Error {
-    Error::unsupported(format!("the filter {what}, which Zarr does not have"))
+    Error::unsupported(format!("{what}, which Zarr does not have"))
 }
 
 /// A codec with everything that its document says.
@@ -259,6 +324,38 @@ const fn parameter(key: &'static str, name: &'static str, meaning: Meaning) -> P
 
 /// Codecs of version 3 whose names numcodecs has as well.
 const REGISTERED: [&str; 7] = ["gzip", "zstd", "blosc", "crc32c", "bitround", "packbits", "transpose"];
+
+/// How numcodecs calls the type that elements have before a codec.
+const TYPE_OF_NUMBERS: [&str; 2] = ["dtype", "decode_dtype"];
+
+/// A number that no parameter is too large for.
+const MANY: i128 = i32::MAX as i128;
+
+/// Filters, and the least and the most that a parameter of theirs may be.
+const RANGES: &[(&str, &str, i128, i128)] = &[
+    ("deflate", "level", 0, 9),
+    ("gzip", "level", 0, 9),
+    ("bzip2", "level", 1, 9),
+    ("zstd", "level", -131_072, 22),
+    ("blosc", "level", 0, 9),
+    ("blosc", "bytes", 1, 255),
+    ("blosc", "block", 0, MANY),
+    ("lz4", "acceleration", 1, MANY),
+    ("lzma", "preset", 0, 9),
+    ("shuffle", "bytes", 1, MANY),
+    ("bitround", "bits", 0, 64),
+    ("quantize", "digits", -400, 400),
+];
+
+/// Filters, and a parameter that they cannot do without.
+const NEEDED: &[(&str, &str)] = &[
+    ("bitround", "bits"),
+    ("quantize", "digits"),
+    ("fixedscaleoffset", "offset"),
+    ("fixedscaleoffset", "scale"),
+    ("astype", "to"),
+    ("transpose", "order"),
+];
 
 type Row = (&'static str, &'static str, &'static [Parameter]);
 

@@ -296,8 +296,10 @@ lowerings! {
     PADDING: "padded text" => "text that ends in zeros", Fate::Changed;
     LAYOUT: "elements outside of chunks" => "chunks", Fate::Changed;
     FILTERS: "filters that Zarr lacks" => "Zstandard", Fate::Changed;
+    UNSETTLED: "filters that change elements each time" => "Zstandard", Fate::Changed;
     SHARDS: "shards" => "the chunks in them", Fate::Changed;
     ORDER: "dimensions stored in another order" => "row-major chunks", Fate::Changed;
     UNDEFINED_FILL: "undefined fill value" => "zeros", Fate::Changed;
+    PRECISION: "elements that the filters asked for change" => "rounded elements", Fate::Lost(Loss::Precision);
     UNREADABLE_ATTRIBUTE: "attribute that cannot be read" => "nothing", Fate::Lost(Loss::Unreadable);
 }

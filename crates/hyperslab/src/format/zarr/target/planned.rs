@@ -2,18 +2,19 @@
 
 use super::{
     ARRAY_TYPE, BYTE_ORDER, ENUM, FILTERS, LAYOUT, NAMED_TYPE, NESTED, NOT_UNICODE, NULL_SPACE, ORDER,
-    OTHER_TYPE, OUTER_DIMENSION, PADDING, REFERENCES, SEQUENCE, SHARDS, SPACES, UNDEFINED_FILL, UNLIMITED,
-    UNNAMED, attributes, keep,
+    OTHER_TYPE, OUTER_DIMENSION, PADDING, PRECISION, REFERENCES, SEQUENCE, SHARDS, SPACES, UNDEFINED_FILL,
+    UNLIMITED, UNNAMED, UNSETTLED, attributes, keep,
 };
 use crate::format::zarr::datatype::datatype as stored_datatype;
 use crate::format::zarr::lowering::Lowering;
 use crate::format::zarr::{filter, record};
-use crate::target::{Facts, Losses, TargetOptions};
+use crate::target::{Facts, Filters, Losses, TargetOptions};
+use hyperslab_codec::Fidelity;
 use hyperslab_core::rows::Heap;
 use hyperslab_core::{Error, Limits, Result};
 use hyperslab_model::{
-    Attributes, ByteOrder, Datatype, Dimension, Directive, ElementStorage, Extent, Fill, Layout, Node,
-    NodePath, Order, Shape, Storage, Text, Values,
+    Attributes, ByteOrder, Datatype, Dimension, Directive, ElementStorage, Extent, Fill, Filter, Layout,
+    Node, NodePath, Order, Shape, Storage, Text, Values,
 };
 use hyperslab_zarr::Array;
 use hyperslab_zarr::data_type::{self as zarr, DataType, StructForm};
@@ -94,8 +95,10 @@ impl Planned {
         if let Some(names) = names.filter(|names| version == Version::V2 || !names.is_empty()) {
             definition = definition.dimension_names(names);
         }
-        definition = definition.byte_order(of.byte_order(losses));
-        definition = definition.codecs(of.codecs(&lowering, losses));
+        let order = of.byte_order(losses);
+        definition = definition.byte_order(order);
+        let codecs = of.codecs(&lowering.data_type, order, facts);
+        definition = definition.codecs(of.or_usual(codecs, facts, losses)?);
         if let Some(order) = of.transpose() {
             let last = order.len()..order.len() + lowering.trailing.len();
             let order: Vec<usize> = order.into_iter().chain(last).collect();
@@ -123,9 +126,18 @@ impl Planned {
         // Refused here, what cannot be written is known before anything is.
         let metadata = definition.documents(version)?.metadata;
         let limits = Limits::of_any_size();
-        if let Err(error) = Array::new(&zarr_node(metadata), &limits) {
-            losses.note(&FILTERS, path.to_string(), Some(error.detail().to_owned()));
-            definition = definition.codecs(vec![usual()]);
+        match Array::new(&zarr_node(metadata), &limits).map(|array| array.fidelity()) {
+            Ok(Fidelity::Exact) => {}
+            Ok(Fidelity::Settled) if facts.filters == Filters::Passed && of.is_settled(facts) => {}
+            Ok(_) if facts.filters == Filters::Passed => {
+                losses.note(&UNSETTLED, path.to_string(), Some(of.filters_as_told()));
+                definition = definition.codecs(vec![usual()]);
+            }
+            Ok(_) => losses.note(&PRECISION, path.to_string(), Some(of.filters_as_told())),
+            Err(error) => {
+                let refused = Err((of.filters_as_told(), error));
+                definition = definition.codecs(of.or_usual(refused, facts, losses)?);
+            }
         }
         Ok(Planned { definition, lowering })
     }
@@ -325,21 +337,59 @@ impl<'n> Described<'n> {
         }
     }
 
-    /// What chunks pass: the filters of the array, where Zarr has all of them.
-    fn codecs(&self, lowering: &Lowering, losses: &mut dyn Losses) -> Vec<WrittenCodec> {
+    /// What chunks pass: the filters of the array. What Zarr does not have is named, with why.
+    fn codecs(&self, data_type: &DataType, order: zarr::ByteOrder, facts: Facts) -> Codecs {
         let mut codecs = Vec::with_capacity(self.storage.filters.len());
-        for of in self.storage.filters.iter().filter(|filter| filter.name != TRANSPOSE) {
-            match filter::written(of, &lowering.data_type) {
-                Ok(Some(codec)) => codecs.push(codec),
-                // One that does nothing to these elements.
-                Ok(None) => {}
-                Err(_) => {
-                    losses.note(&FILTERS, self.place(), Some(format!("filter {}", of.name)));
-                    return vec![usual()];
-                }
+        for of in &self.storage.filters {
+            let checked = if facts.filters == Filters::Passed { Ok(()) } else { filter::check(of) };
+            let codec = match of.name.as_str() {
+                TRANSPOSE => checked.map(|()| None),
+                _ => checked.and_then(|()| filter::written(of, data_type, order)),
+            };
+            // None for one that does nothing to these elements.
+            codecs.extend(codec.map_err(|error| (format!("filter {}", as_told(of)), error))?);
+        }
+        Ok(codecs)
+    }
+
+    /// What chunks pass instead of filters that Zarr does not have, unless somebody asked for these.
+    fn or_usual(&self, codecs: Codecs, facts: Facts, losses: &mut dyn Losses) -> Result<Vec<WrittenCodec>> {
+        match codecs {
+            Ok(codecs) => Ok(codecs),
+            Err((of, error)) if facts.filters == Filters::Asked => {
+                Err(Error::invalid(format!("{of}: {}", error.detail())))
+            }
+            Err((of, _)) => {
+                losses.note(&FILTERS, self.place(), Some(of));
+                Ok(vec![usual()])
             }
         }
-        codecs
+    }
+
+    /// Whether elements that have passed the filters once stay as they are: all of them have.
+    fn is_settled(&self, facts: Facts) -> bool {
+        let is_zero = match &self.storage.fill {
+            Fill::Value(value) => value.rows.iter().all(|byte| *byte == 0),
+            Fill::Default | Fill::Undefined => true,
+        };
+        facts.is_whole || is_zero
+    }
+
+    fn filters_as_told(&self) -> String {
+        let names: Vec<_> = self.storage.filters.iter().map(as_told).collect();
+        let s = if names.len() == 1 { "" } else { "s" };
+        format!("filter{s} {}", names.join(", "))
+    }
+}
+
+/// Codecs, or the filter that is none and why.
+type Codecs = Result<Vec<WrittenCodec>, (String, Error)>;
+
+/// NDL's name of a filter, or the name that Zarr has where NDL has none.
+fn as_told(filter: &Filter) -> &str {
+    match filter.parameters.first() {
+        Some((key, Directive::Text(name))) if filter.name == "zarr" && key == "name" => name,
+        _ => &filter.name,
     }
 }
 

@@ -1,0 +1,122 @@
+//! Whether elements come back as they were.
+
+use crate::codec::Codec;
+use crate::number::NumberKind;
+use crate::scale_offset::ScaleOffsetNumber;
+use crate::zfp::ZfpMode;
+
+/// What becomes of elements that are encoded and decoded again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Fidelity {
+    /// They are what they were.
+    Exact,
+    /// They may be others, which stay what they are from then on.
+    Settled,
+    /// They may be others, each time.
+    Lossy,
+}
+
+impl Fidelity {
+    /// That of several codecs one behind the other.
+    pub fn of(codecs: &[Codec]) -> Fidelity {
+        codecs.iter().fold(Fidelity::Exact, |all, codec| all.then(codec.fidelity()))
+    }
+
+    /// That of two pipelines one behind the other: what two settle, neither need leave as the other made it.
+    #[must_use]
+    pub fn then(self, next: Fidelity) -> Fidelity {
+        match (self, next) {
+            (Fidelity::Settled, Fidelity::Settled) => Fidelity::Lossy,
+            (one, other) => one.max(other),
+        }
+    }
+}
+
+impl Codec {
+    /// What becomes of elements that are encoded and decoded. A codec that refuses what it would change is exact.
+    pub fn fidelity(&self) -> Fidelity {
+        let unless = |exact: bool, otherwise: Fidelity| if exact { Fidelity::Exact } else { otherwise };
+        match self {
+            // Integers are refused where they would not come back.
+            Codec::AsType(of) => {
+                let widens = of.encoded.is_real() && of.encoded.size() >= of.decoded.size();
+                match of.decoded.is_real() {
+                    true => unless(widens, Fidelity::Settled),
+                    false => unless(of.encoded.kind != NumberKind::Bool, Fidelity::Settled),
+                }
+            }
+            // A sum of differences is no longer what it was once digits are lost in one of them.
+            Codec::Delta(of) => unless(!of.decoded.is_real(), Fidelity::Lossy),
+            Codec::BitRound(_) | Codec::PackBits(_) => Fidelity::Settled,
+            Codec::Quantize(of) => match of.encoded().size() >= of.decoded().size() {
+                true => Fidelity::Settled,
+                false => Fidelity::Lossy,
+            },
+            Codec::FixedScaleOffset(_) => Fidelity::Lossy,
+            Codec::ScaleOffset(of) => {
+                unless(matches!(of.number(), ScaleOffsetNumber::Integer { .. }), Fidelity::Lossy)
+            }
+            Codec::Zfp(of) => unless(of.mode() == ZfpMode::Reversible, Fidelity::Lossy),
+            Codec::ZfpStream(of) => unless(of.mode() == ZfpMode::Reversible, Fidelity::Lossy),
+            Codec::Base64(_)
+            | Codec::Bitshuffle(_)
+            | Codec::Blosc(_)
+            | Codec::Blosc2(_)
+            | Codec::Bzip2(_)
+            | Codec::Checksum(_)
+            | Codec::Deflate(_)
+            | Codec::Fletcher32(_)
+            | Codec::Gzip(_)
+            | Codec::Lz4Hdf5(_)
+            | Codec::Lz4Numcodecs(_)
+            | Codec::Lzf(_)
+            | Codec::Lzma(_)
+            | Codec::Nbit(_)
+            | Codec::Shuffle(_)
+            | Codec::Snappy(_)
+            | Codec::Szip(_)
+            | Codec::Zstd(_) => Fidelity::Exact,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{BitRound, Delta, Number, PackBits, Quantize, Scratch, Shuffle, Zstd, decode, encode};
+
+    const FLOAT: Number = Number { kind: NumberKind::Float32, big_endian: false };
+    const INTEGER: Number = Number { kind: NumberKind::Signed { bytes: 4 }, big_endian: false };
+
+    /// What encoding and decoding makes of bytes.
+    fn again(codecs: &[Codec], raw: &[u8]) -> Vec<u8> {
+        let mut out = vec![0; raw.len()];
+        let mut scratch = Scratch::default();
+        let stored = encode(codecs, raw, &mut scratch).unwrap();
+        decode(codecs, &stored, &mut out, &mut scratch).unwrap();
+        out
+    }
+
+    #[test]
+    fn what_codecs_say_of_themselves_is_what_they_do() {
+        let floats: Vec<u8> =
+            (0..1000).flat_map(|at| (1.0e4 / (at as f32 + 0.3) - 7.0).to_le_bytes()).collect();
+        let delta = |number| Delta { decoded: number, encoded: number }.into();
+        let pipelines: [(Vec<Codec>, Fidelity); 8] = [
+            (vec![Shuffle { element: 4 }.into(), Zstd { level: 1, checksum: true }.into()], Fidelity::Exact),
+            (vec![delta(INTEGER)], Fidelity::Exact),
+            (vec![delta(FLOAT)], Fidelity::Lossy),
+            (vec![BitRound::new(FLOAT, 5).unwrap().into()], Fidelity::Settled),
+            (vec![Quantize::new(FLOAT, FLOAT, 1).unwrap().into()], Fidelity::Settled),
+            (vec![PackBits.into()], Fidelity::Settled),
+            (vec![BitRound::new(FLOAT, 5).unwrap().into(), Shuffle { element: 4 }.into()], Fidelity::Settled),
+            (vec![BitRound::new(FLOAT, 5).unwrap().into(), delta(FLOAT)], Fidelity::Lossy),
+        ];
+        for (codecs, fidelity) in pipelines {
+            assert_eq!(Fidelity::of(&codecs), fidelity, "{codecs:?}");
+            let once = again(&codecs, &floats);
+            assert_eq!(once == floats, fidelity == Fidelity::Exact, "{codecs:?}");
+            assert!(fidelity == Fidelity::Lossy || again(&codecs, &once) == once, "{codecs:?}");
+        }
+    }
+}
