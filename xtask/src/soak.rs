@@ -51,11 +51,15 @@ fn trial(name: &str) -> Result<bool, String> {
     Ok(run::shown(&mut command)?.success)
 }
 
-/// The properties of NDL, which `cargo xtask test` tries on fewer documents.
+/// The properties of NDL and of conversions, which `cargo xtask test` tries on fewer documents.
 fn documents() -> Result<bool, String> {
-    let mut command = run::cargo();
-    command.args(["test", "--release", "--package", "hyperslab-ndl", "--test", "main", "properties"]);
-    Ok(run::shown(command.env("HYPERSLAB_TRIALS", DOCUMENTS.to_string()))?.success)
+    let mut good = true;
+    for (package, tests) in [("hyperslab-ndl", "properties"), ("hyperslab", "converted::random")] {
+        let mut command = run::cargo();
+        command.args(["test", "--release", "--package", package, "--test", "main", tests]);
+        good &= run::shown(command.env("HYPERSLAB_TRIALS", DOCUMENTS.to_string()))?.success;
+    }
+    Ok(good)
 }
 
 /// The trials of interrupted conversions, which `cargo xtask test` makes with fewer kills of a smaller source.

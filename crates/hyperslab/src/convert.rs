@@ -41,7 +41,10 @@ use crate::walk::{Step, walk};
 use copy::{CopyError, Observer};
 use hyperslab_core::nd::{Region, element_count};
 use hyperslab_core::{Error, ErrorKind, Result};
-use hyperslab_model::{Datatype, Element, Elements, Fill, Link, Node, NodePath, Pad, Text};
+use hyperslab_model::{
+    Attributes, Datatype, DimCoord, Element, Elements, Fill, Link, Node, NodeKind, NodePath, Pad, Storage,
+    Text,
+};
 use layout::Layout;
 use rustc_hash::FxHashMap;
 use std::path::{Path, PathBuf};
@@ -127,6 +130,7 @@ pub fn plan(source: &dyn Source, options: &ConvertOptions<'_>) -> Result<Plan> {
     if matches!(root.item, Item::Group) {
         source.members(&root.handle)?;
     }
+    let mut second_paths = Vec::new();
     each_object(source, &root, options, &mut |entry| {
         let path = &entry.handle.path;
         if !path.is_root() {
@@ -134,18 +138,16 @@ pub fn plan(source: &dyn Source, options: &ConvertOptions<'_>) -> Result<Plan> {
         }
         match &entry.item {
             Item::Unreadable(why) => plan.leave_out(path, why.reason.clone()),
-            Item::Link(Link::Hard(first))
-                if options.parts.as_ref().is_some_and(|parts| !parts.keeps(first)) =>
-            {
-                let what = format!("second path of {first}, which is not converted");
-                plan.report.add(path.to_string(), what, "nothing".into(), Fate::Lost(Loss::Links));
-                plan.left_out.insert(path.clone());
-            }
+            Item::Link(Link::Hard(first)) => second_paths.push((path.clone(), first.clone())),
             Item::Link(link) => plan.node(path, &Node::Link(link.clone()), options)?,
             _ => plan.object(source, &entry.handle, options)?,
         }
         Ok(())
     })?;
+    // A link may come before what it leads to, and is nothing without it.
+    for (path, first) in second_paths {
+        plan.second_path(&path, first, options)?;
+    }
     if let Some(unused) = options.layout.unused().into_iter().next() {
         return Err(Error::invalid(unused));
     }
@@ -220,6 +222,18 @@ impl Plan {
             self.report.add(path.to_string(), what, "nothing".into(), Fate::Lost(Loss::Types));
             self.left_out.insert(path.clone());
         }
+        Ok(())
+    }
+
+    fn second_path(&mut self, path: &NodePath, first: NodePath, options: &ConvertOptions<'_>) -> Result<()> {
+        let is_converted = options.parts.as_ref().is_none_or(|parts| parts.keeps(&first));
+        let mut above = std::iter::successors(Some(first.clone()), NodePath::parent);
+        if is_converted && !above.any(|path| self.left_out.contains(&path)) {
+            return self.node(path, &Node::Link(Link::Hard(first)), options);
+        }
+        let what = format!("second path of {first}, which is not converted");
+        self.report.add(path.to_string(), what, "nothing".into(), Fate::Lost(Loss::Links));
+        self.left_out.insert(path.clone());
         Ok(())
     }
 
@@ -322,8 +336,11 @@ fn write(
     let mut summary = Summary { notes: publication.notes().to_vec(), ..Summary::default() };
     each_object(source, &root, options, &mut |entry| {
         let path = &entry.handle.path;
-        if plan.left_out.contains(path) || path.parent().is_some_and(|group| plan.left_out.contains(&group)) {
+        if path.parent().is_some_and(|group| plan.left_out.contains(&group)) {
             return Ok(());
+        }
+        if plan.left_out.contains(path) {
+            return without_coordinates(entry).map_or(Ok(()), |dimension| target.put(path, &dimension));
         }
         let node = match &entry.item {
             Item::Link(link) => Node::Link(link.clone()),
@@ -359,7 +376,8 @@ fn write(
                 Err(CopyError::Read(error)) if options.allow.contains(&Loss::Unreadable) => {
                     summary.left_out.push(error.in_object(path));
                     publication.forget(path)?;
-                    writer.abandon()
+                    writer.abandon()?;
+                    without_coordinates(entry).map_or(Ok(()), |dimension| target.put(path, &dimension))
                 }
                 Err(CopyError::Read(error)) => {
                     Err(error.with_help("--allow-loss unreadable leaves such arrays out"))
@@ -371,6 +389,19 @@ fn write(
     })?;
     summary.bytes = copied.into_inner();
     Ok(summary)
+}
+
+/// What arrays still name of a dimension whose coordinates are left out.
+fn without_coordinates(entry: &Entry) -> Option<Node> {
+    let Item::Array { kind: NodeKind::DimCoord, shape, .. } = &entry.item else { return None };
+    let size = shape.dims().first()?.extent;
+    Some(Node::DimCoord(DimCoord {
+        size,
+        datatype: None,
+        attributes: Attributes::new(),
+        storage: Storage::default(),
+        value: None,
+    }))
 }
 
 /// An object as targets want it: arrays say what they are filled with, as defaults differ from format to format.

@@ -2,18 +2,23 @@
 
 mod contents;
 mod memory;
+mod random;
 mod records;
 mod table;
 
-use crate::{description, path};
+use crate::{description, path, targets};
+use hyperslab::check::{CheckOptions, Finding};
 use hyperslab::convert::{ConvertOptions, check_losses, convert, plan};
-use hyperslab::describe::DescribeOptions;
-use hyperslab::digest::lines;
+use hyperslab::create::document;
+use hyperslab::describe::{DescribeOptions, describe};
+use hyperslab::diff::{DiffOptions, Side, diff};
+use hyperslab::digest::{Line, LineContent, lines};
+use hyperslab::model::Tolerance;
 use hyperslab::ndl::StorageDetail;
 use hyperslab::publish::Fingerprint;
 use hyperslab::target::{Fate, Loss, TargetFormat};
-use hyperslab::{NodePath, OpenOptions, Source, TARGETS};
-use std::collections::BTreeMap;
+use hyperslab::{FORMATS, FileStorage, NodePath, OpenOptions, Severity, Source, TARGETS, recognize};
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -61,22 +66,76 @@ fn digests(store: &Path) -> BTreeMap<String, String> {
         .collect()
 }
 
+/// Why something in a store cannot be read.
+fn errors(store: &Path) -> Vec<(String, String)> {
+    let lines = lines(&*open(store), &NodePath::root()).unwrap();
+    let reason = |line: Line| match line.content {
+        LineContent::Error { reason, .. } => Some((line.path, reason)),
+        _ => None,
+    };
+    lines.into_iter().filter_map(reason).collect()
+}
+
+/// Whether something was lost, or what it is in or of.
+fn is_lost(path: &str, lost: &Lost) -> bool {
+    lost.keys().any(|place| {
+        path.strip_prefix(place.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with(['/', '@']))
+    })
+}
+
 /// Whether two stores have the same content but for what was lost.
 fn same(one: &Path, other: &Path, lost: &Lost) -> Result<(), String> {
-    let is_lost = |path: &str| {
-        lost.keys().any(|place| {
-            path.strip_prefix(place.as_str())
-                .is_some_and(|rest| rest.is_empty() || rest.starts_with(['/', '@']))
-        })
-    };
     let (had, has) = (digests(one), digests(other));
     for (path, line) in &had {
-        if has.get(path) != Some(line) && !is_lost(path) {
-            return Err(format!("{line}\nbecame {:?}\nin {}", has.get(path), other.display()));
+        if has.get(path) != Some(line) && !is_lost(path, lost) {
+            let errors: Vec<_> = errors(other).into_iter().filter(|(at, _)| path.starts_with(at)).collect();
+            return Err(format!("{line}\nbecame {:?} {errors:?}\nin {}", has.get(path), other.display()));
         }
     }
     match has.keys().find(|path| !had.contains_key(*path)) {
         Some(extra) => Err(format!("{extra} came from nowhere in {}", other.display())),
+        None => Ok(()),
+    }
+}
+
+/// Differences in content between two stores, but for what was lost on the way.
+fn unlike(one: &Path, other: &Path, lost: &Lost) -> Result<(), String> {
+    let (a, b) = (open(one), open(other));
+    let root = |source: &dyn Source| targets(source, "/").unwrap().remove(0);
+    let (root_a, root_b) = (root(&*a), root(&*b));
+    let (a, b) = (Side { source: &*a, target: &root_a }, Side { source: &*b, target: &root_b });
+    let tolerance = Tolerance { signed_zeros: true, ..Tolerance::default() };
+    let options = DiffOptions { tolerance, most: 1, ..DiffOptions::default() };
+    let mut found = Vec::new();
+    let done = diff(a, b, &options, &mut |_, _| {}, &mut |one| {
+        // What is unreadable for the same reason is the same content of a text.
+        if !is_lost(&one.path, lost) && (one.what != "unreadable" || one.a != one.b) {
+            found.push(format!("{one:?}"));
+        }
+        Ok(())
+    });
+    done.map_err(|e| e.to_string())?;
+    if found.is_empty() { Ok(()) } else { Err(found.join("\n")) }
+}
+
+/// A description that a store can be made of again.
+fn write_description(store: &Path, to: &Path, json: bool) -> Result<(), String> {
+    let source = open(store);
+    let root = targets(&*source, "/").unwrap();
+    let options = DescribeOptions { values: Some(u64::MAX), json, ..DescribeOptions::default() };
+    let mut text = Vec::new();
+    let done = describe(&*source, "store", &root, &options, &mut text).map_err(|e| e.to_string())?;
+    fs::write(to, &text).unwrap();
+    if let Some(error) = done.errors.first() {
+        return Err(format!("describing: {error}"));
+    }
+    let storage = FileStorage::open(to).unwrap();
+    let read = document(&storage, &OpenOptions::default(), &CheckOptions::default()).unwrap();
+    // References to what was lost lead to nothing.
+    let is_wrong = |found: &&Finding| found.severity != Severity::Note && found.rule != "ndl/reference";
+    let mut found = read.report.findings.iter().filter(is_wrong);
+    match found.next() {
+        Some(found) => Err(format!("{found:?}\nin\n{}", String::from_utf8_lossy(&text))),
         None => Ok(()),
     }
 }
@@ -89,17 +148,25 @@ fn described(store: &Path, storage: StorageDetail) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// Sends a store to every format, from there to every other and back again: content and whatever NDL says of it must
-/// be the same after the first step as at the end.
+/// Sends a store to every format, from there to every format and back again: content and whatever NDL says of it must
+/// be the same after the first step as at the end. A format that is added to [`TARGETS`] or [`FORMATS`] is tried with
+/// all others.
 fn there_and_back(store: &Path) -> Result<(), String> {
     for first in TARGETS {
         let folder = TempDir::new().unwrap();
         let at = |name: &str| folder.path().join(name);
         let lost = converted(store, *first, &at("first"))?;
-        same(store, &at("first"), &lost).map_err(|why| format!("to {}: {why}", first.name()))?;
-        for second in TARGETS.iter().filter(|second| second.name() != first.name()) {
+        let to = |why: String| format!("to {}: {why}", first.name());
+        same(store, &at("first"), &lost).map_err(to)?;
+        unlike(store, &at("first"), &lost).map_err(to)?;
+        write_description(&at("first"), &at("first.yaml"), false).map_err(to)?;
+        unlike(&at("first"), &at("first.yaml"), &Lost::new()).map_err(to)?;
+        for second in TARGETS {
             let way = format!("to {}, {} and back", first.name(), second.name());
-            for (from, to, format) in [("first", "second", *second), ("second", "back", *first)] {
+            // The last suffix is of the form that a name without one does not have.
+            let suffix = second.suffixes().last().unwrap_or(&"");
+            let (there, back) = (format!("{}{suffix}", second.name()), format!("from_{}", second.name()));
+            for (from, to, format) in [("first", &*there, *second), (&*there, &*back, *first)] {
                 let lost = converted(&at(from), format, &at(to))?;
                 if !lost.is_empty() {
                     return Err(format!("{way}: {lost:?}"));
@@ -107,7 +174,7 @@ fn there_and_back(store: &Path) -> Result<(), String> {
                 same(&at(from), &at(to), &lost).map_err(|why| format!("{way}: {why}"))?;
             }
             let (had, has) =
-                (described(&at("first"), StorageDetail::None), described(&at("back"), StorageDetail::None));
+                (described(&at("first"), StorageDetail::None), described(&at(&back), StorageDetail::None));
             if had != has {
                 return Err(format!("{way}: {}", difference(&had, &has)));
             }
@@ -128,6 +195,11 @@ fn difference(had: &str, has: &str) -> String {
 fn every_example_goes_to_every_format_and_back() {
     let examples = fs::read_dir(path(".")).unwrap().map(|entry| entry.unwrap().path());
     let is_store = |path: &PathBuf| !path.to_string_lossy().ends_with(".py") && !path.ends_with("README.md");
-    let failed: Vec<_> = examples.filter(is_store).filter_map(|store| there_and_back(&store).err()).collect();
+    let stores: Vec<_> = examples.filter(is_store).collect();
+    let of: BTreeSet<_> = stores.iter().filter_map(|store| Some(recognize(store).unwrap()?.name())).collect();
+    for format in FORMATS {
+        assert!(of.contains(format.name()), "no example of {}", format.name());
+    }
+    let failed: Vec<_> = stores.iter().filter_map(|store| there_and_back(store).err()).collect();
     assert!(failed.is_empty(), "{}", failed.join("\n\n"));
 }

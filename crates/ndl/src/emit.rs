@@ -374,8 +374,10 @@ impl Emitter {
             [("version", head.version), ("location", head.location), ("format", head.format)]
                 .map(|(key, value)| (Key::Word(key), Tree::text(value)))
                 .into();
-        if let Some(most) = self.options.values.filter(|most| *most < u64::MAX) {
-            entries.push((Key::Word("values"), Tree::int(most)));
+        match self.options.values {
+            None => {}
+            Some(u64::MAX) => entries.push((Key::Word("values"), Tree::text("all"))),
+            Some(most) => entries.push((Key::Word("values"), Tree::int(most))),
         }
         let mut extensions = self.extensions.names().peekable();
         if extensions.peek().is_some() {

@@ -62,5 +62,8 @@ pub use diagnostic::{Diagnostic, Source};
 pub use element::{json, plain};
 pub use emit::{Emitter, Format, Head, Options, StorageDetail};
 pub use hyperslab_core::Severity;
-pub use parse::{GROUP_KEYS, Missing, ParseOptions, Parsed, Partial, Place, fill_value, filters, parse};
+pub use parse::{
+    GROUP_KEYS, Missing, ParseOptions, Parsed, Partial, Place, elements, fill_value, filters, parse,
+    parse_part,
+};
 pub use schema::SCHEMA;

@@ -20,7 +20,7 @@ use context::Context;
 pub use document::GROUP_KEYS;
 use events::{Document, Span};
 use findings::Findings;
-pub use fragment::{fill_value, filters};
+pub use fragment::{elements, fill_value, filters};
 use hyperslab_model::{Content, NodePath};
 use std::collections::HashMap;
 
@@ -99,6 +99,25 @@ impl Parsed {
 /// assert_eq!(shown, ["5:16: error: \"300\" for int8: out of range [ndl/value-range]"]);
 /// ```
 pub fn parse(text: &[u8], options: &ParseOptions) -> Parsed {
+    read(text, options, true)
+}
+
+/// Reads a document that is a part of another: paths in it mean objects of that other, which may be what none here is,
+/// so that nobody looks where references and hard links lead.
+///
+/// ```
+/// use hyperslab_ndl::{ParseOptions, parse, parse_part};
+///
+/// let text = b"attributes:\n  a: {shape: [], type: regref, value: {target: /b, start: [9], opposite: [9]}}\n\n\
+///              dimcoords:\n  b: {size: 1}\n";
+/// assert!(parse(text, &ParseOptions::default()).has_errors());
+/// assert!(!parse_part(text, &ParseOptions::default()).has_errors());
+/// ```
+pub fn parse_part(text: &[u8], options: &ParseOptions) -> Parsed {
+    read(text, options, false)
+}
+
+fn read(text: &[u8], options: &ParseOptions, is_whole: bool) -> Parsed {
     let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
     let source = match std::str::from_utf8(text) {
         Ok(source) => source,
@@ -114,7 +133,7 @@ pub fn parse(text: &[u8], options: &ParseOptions) -> Parsed {
         return Parsed { diagnostics: findings.finish(), ..Parsed::default() };
     }
     let context = Context::new(findings, *options, netcdf(source, &document));
-    document::read(&document, context)
+    document::read(&document, context, is_whole)
 }
 
 fn not_text(text: &[u8], valid: usize) -> Parsed {

@@ -1,37 +1,18 @@
 //! What holds for any content, tried with random files.
-//!
-//! `HYPERSLAB_TRIALS` says with how many, for longer trials.
 
 #![allow(clippy::indexing_slicing, reason = "tests may panic")]
 
 pub(crate) mod generator;
+mod trials;
 
 use generator::{Document, Random, text};
 use hyperslab_model::{Content, Datatype, Elements, Float, Ndarray, Node, Values, compare};
 use hyperslab_ndl::{Format, ParseOptions, Parsed, Severity, parse};
 use std::time::{Duration, Instant};
+use trials::try_all;
 
 /// Files that are tried unless more are asked for.
 const TRIALS: u64 = 1000;
-
-fn trials() -> u64 {
-    std::env::var("HYPERSLAB_TRIALS").map_or(TRIALS, |count| count.parse().expect("a number"))
-}
-
-/// Runs `trial` with every seed, on all processors.
-fn try_all(trial: fn(u64) -> Result<(), String>) {
-    let threads = std::thread::available_parallelism().map_or(1, |count| count.get() as u64);
-    let count = trials();
-    let failed: Vec<String> = std::thread::scope(|scope| {
-        let run = move |first: u64| -> Option<String> {
-            let seeds = (first..count).step_by(threads as usize);
-            seeds.into_iter().find_map(|seed| trial(seed).err().map(|why| format!("seed {seed}: {why}")))
-        };
-        let running: Vec<_> = (0..threads).map(|first| scope.spawn(move || run(first))).collect();
-        running.into_iter().filter_map(|one| one.join().expect("no panic")).collect()
-    });
-    assert!(failed.is_empty(), "{}", failed.join("\n\n"));
-}
 
 /// Reads a text in which there is nothing worse than a note.
 fn read(text: &str) -> Result<Parsed, String> {
@@ -78,12 +59,12 @@ fn returns(seed: u64, format: Format) -> Result<(), String> {
 
 #[test]
 fn content_returns_from_yaml_and_its_text_does_not_change() {
-    try_all(|seed| returns(seed, Format::Yaml));
+    try_all(TRIALS, |seed| returns(seed, Format::Yaml));
 }
 
 #[test]
 fn content_returns_from_json_and_its_text_does_not_change() {
-    try_all(|seed| returns(seed, Format::Json));
+    try_all(TRIALS, |seed| returns(seed, Format::Json));
 }
 
 #[test]
@@ -109,7 +90,7 @@ fn every_number_of_16_bits_returns() {
 
 #[test]
 fn edits_of_valid_texts_are_read_within_bounds_and_never_panic() {
-    try_all(|seed| {
+    try_all(TRIALS, |seed| {
         let mut random = Random::new(seed ^ 0xed17);
         let format = if random.one_in(4) { Format::Json } else { Format::Yaml };
         let text = edited(&Document::new(seed).text(format), &mut random);

@@ -7,6 +7,7 @@ use crate::check::{CheckOptions, Finding, Place, Report};
 use crate::pool::Pool;
 use crate::source::{ArraySource, Entry, Handle, Item, Origin, Source, Stored};
 use array::NdlArray;
+pub(super) use array::zero;
 use hyperslab_core::storage::ReadAt;
 use hyperslab_core::{Error, ErrorKind, Limits, Result, Severity};
 use hyperslab_model::{Content, Directive, Link, Node, NodeKind, NodePath, Values};
@@ -184,7 +185,10 @@ fn origin(text: &[u8], content: &Content) -> Option<Origin> {
     let word = |key: &str| object.get(key)?.as_str();
     let format = word("format")?;
     let format = TITLES.iter().find(|(name, _)| *name == format).map_or(format, |(_, title)| title);
-    let values = object.get("values").and_then(serde_json::Value::as_u64);
+    let values = object.get("values").and_then(|values| match values.as_str() {
+        Some("all") => Some(u64::MAX),
+        _ => values.as_u64(),
+    });
     let values =
         values.or_else(|| content.nodes.values().any(|node| value(node).is_some()).then_some(u64::MAX));
     Some(Origin { location: word("location")?.into(), format: format.into(), values })

@@ -1,6 +1,6 @@
 //! Contents that formats find hard, as documents.
 
-use super::{converted, described, digests, same, there_and_back};
+use super::{converted, described, digests, same, there_and_back, unlike, write_description};
 use hyperslab::TARGETS;
 use hyperslab::ndl::StorageDetail;
 use hyperslab::target::{Loss, target_format};
@@ -309,4 +309,127 @@ fn a_description_survives_where_content_does() {
     };
     let (had, has) = (described(&source, StorageDetail::None), described(&target, StorageDetail::None));
     assert_eq!(sorted(had), sorted(has));
+}
+
+#[test]
+fn types_of_what_groups_keep_are_written_out() {
+    comes_back(
+        "/:\n  attributes: {is: there}\n\n/g:\n  datatypes:\n    t: {enum: {base: int8, members: {no: 0}}}\n    \
+         u:\n      compound: [x: /g/t]\n      attributes:\n        of: {shape: [], type: /g/t, value: no}\n",
+    );
+}
+
+#[test]
+fn attributes_that_are_said_to_be_json_and_are_not() {
+    for attribute in [
+        "{shape: [2], type: float64, storage: {zarr: json}, value: [1, 2]}",
+        "{shape: [], type: uint8, storage: {zarr: json}, value: 1}",
+        "{shape: [2], type: string, storage: {zarr: json}, value: [\"1\", \"2\"]}",
+        "{shape: [], type: string, storage: {zarr: json}, value: no json}",
+        "{shape: [], type: string, storage: {zarr: json}, value: \"[1, {}]\"}",
+        "{shape: null, type: string, storage: {zarr: json}}",
+    ] {
+        comes_back(&format!("attributes:\n  it: {attribute}\n"));
+    }
+}
+
+#[test]
+fn references_that_lead_to_no_object_and_elements_that_were_never_written() {
+    for body in [
+        "{shape: [2], type: objref, value: [{address: 5}, /a]}",
+        "{shape: [2], type: {compound: [r: objref, s: string]}, storage: {fillvalue: null}}",
+        "{shape: [1], type: {vlen: {base: int16}}, storage: {fillvalue: [0, 0]}}",
+    ] {
+        array_comes_back(body);
+    }
+    // Neither the array of the elements nor a member that a group keeps is what is meant here.
+    comes_back(
+        "/:\n  ndarrays:\n    a: {shape: [9], type: int8}\n\n/g:\n  ndarrays:\n    \
+         b: {shape: [1], type: {vlen: {base: regref}}, value: [[{target: /a, start: [8], opposite: [8]}]]}\n  dimcoords:\n    \
+         a:\n      size: 1\n      attributes:\n        at: {shape: [], type: regref, value: {target: /a, start: [8], opposite: [8]}}\n",
+    );
+}
+
+#[test]
+fn dimensions_behind_those_of_an_array() {
+    for body in [
+        "{shape: [], type: {array: {base: int8, shape: [3]}}, value: [1, 2, 3]}",
+        "{shape: null, type: {array: {base: int8, shape: [3]}}, attributes: {is: nothing}}",
+        "{shape: [1], type: {array: {base: int8, shape: [2]}}, storage: {fillvalue: [7, 8]}, value: [[1, 2]]}",
+    ] {
+        array_comes_back(body);
+    }
+    comes_back("dimcoords:\n  x: {size: 2, type: {array: {base: int8, shape: [1]}}, value: [[1], [2]]}\n");
+}
+
+#[test]
+fn arrays_that_are_not_as_long_as_their_dimension_yet() {
+    comes_back(
+        "dimcoords:\n  n: {size: null, type: int8, value: [1, 2, 3]}\n  free: {size: null, storage: {size: 3}}\n\n\
+         ndarrays:\n  a: {shape: [n, free], type: int8, storage: {shape: [1, 2], chunk: [1, 2]}}\n  \
+         b: {shape: [n], type: int8, storage: {shape: [2], chunk: [1]}}\n",
+    );
+}
+
+#[test]
+fn fill_values_that_no_element_has() {
+    let folder = TempDir::new().unwrap();
+    let store = document(
+        &folder,
+        "ndarrays:\n  a: {shape: [1], type: int8, storage: {fillvalue: 7}, value: [1]}\n  \
+         b: {shape: [1], type: {vlen: {base: string}}, storage: {fillvalue: [x]}, value: [[]]}\n",
+    );
+    let at = |name: &str| folder.path().join(name);
+    let mut from = store;
+    for (to, format) in [("3", "zarr3"), ("2", "zarr2"), ("back", "zarr3")] {
+        assert_eq!(converted(&from, target_format(format).unwrap(), &at(to)), Ok(Default::default()));
+        from = at(to);
+    }
+    // Of stores of one format, fill values are compared too.
+    unlike(&at("3"), &at("back"), &Default::default()).unwrap();
+}
+
+/// What is lost of a document, by every format, with how the rest comes there.
+fn lost(text: &str) -> Vec<(String, Loss)> {
+    let folder = TempDir::new().unwrap();
+    let store = document(&folder, text);
+    let mut all = Vec::new();
+    for format in TARGETS {
+        let target = folder.path().join(format.name());
+        let lost = converted(&store, *format, &target).unwrap();
+        unlike(&store, &target, &lost).unwrap();
+        let text = folder.path().join("described.yaml");
+        write_description(&target, &text, false).unwrap();
+        all = lost.into_iter().collect();
+    }
+    all
+}
+
+#[test]
+fn what_depends_on_what_is_lost_is_lost_by_name_or_stays() {
+    let is = |place: &str, loss: Loss| (place.to_owned(), loss);
+    assert_eq!(
+        lost("ndarrays:\n  a: {x-error: unsupported}\n\nlinks:\n  l: {hard: /a}\n\n"),
+        [is("/a", Loss::Unreadable), is("/l", Loss::Links)]
+    );
+    assert_eq!(
+        lost("datatypes:\n  t:\n    type: int8\n    attributes:\n      a: {x-error: unsupported}\n\n"),
+        [is("/t@a", Loss::Unreadable)]
+    );
+    // The text has no coordinates, and the dimension is still one of the array.
+    assert_eq!(
+        lost(
+            "# NDL 0.6.1, described from x.h5 (HDF5)\n/:\n  dimcoords:\n    x: {size: 4, type: int8}\n\n\
+             /g:\n  ndarrays:\n    a: {shape: [x], type: int8, value: [1, 2, 3, 4]}\n"
+        ),
+        [is("/x", Loss::Unreadable)]
+    );
+    assert_eq!(
+        lost(
+            "/g:\n  dimcoords:\n    x: {size: null, type: string}\n  ndarrays:\n    v: {shape: [x], type: int8}\n  \
+             cells:\n    columns: [x, v]\n    rows: [[a, 2]]\n  storage: {tiledb: {array: sparse}}\n"
+        )
+        .len(),
+        3
+    );
 }

@@ -9,8 +9,8 @@ use super::{Missing, Parsed, Partial, Place};
 use hyperslab_model::{Content, EXTRA, Extent, Group, Link, Node as Object, NodeKind, NodePath};
 use std::collections::HashMap;
 
-/// The content that a document describes.
-pub(super) fn read<'t>(document: &'t Document<'t>, mut context: Context<'t, '_>) -> Parsed {
+/// The content that a document describes. Of a part of one nobody knows where references and links lead.
+pub(super) fn read<'t>(document: &'t Document<'t>, mut context: Context<'t, '_>, is_whole: bool) -> Parsed {
     let groups = document.root().map(|root| context.groups(root)).unwrap_or_default();
     let mut reader = Reader {
         context,
@@ -28,7 +28,9 @@ pub(super) fn read<'t>(document: &'t Document<'t>, mut context: Context<'t, '_>)
     for group in &groups {
         reader.group(group);
     }
-    reader.check_targets();
+    if is_whole {
+        reader.check_targets();
+    }
     let Reader { context, declared, content, order, partial, .. } = reader;
     let (diagnostics, refusals) = (context.findings.finish(), context.refusals.finish());
     let place = |span: Span| Place { line: span.line, column: span.column };

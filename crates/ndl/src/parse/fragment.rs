@@ -4,11 +4,11 @@ use super::context::Context;
 use super::events::{Document, Node};
 use super::findings::Findings;
 use super::object::name_bits;
-use super::value::Selections;
+use super::value::{Expected, Selections};
 use super::{ParseOptions, is_printable};
 use crate::Severity;
 use hyperslab_core::{Error, Result};
-use hyperslab_model::{Datatype, Fill, Filter};
+use hyperslab_model::{Datatype, Fill, Filter, Values};
 
 /// Reads a list of filters as `storage.filter` holds it, for elements of a type. What is a warning in a document
 /// is an error here.
@@ -52,12 +52,31 @@ pub fn fill_value(text: &str, datatype: &Datatype) -> Result<Fill> {
     read(text, |context, node| context.fill(node, datatype, None, Selections::ANY))
 }
 
+/// Reads so many elements of this type as a list in JSON, as [`json`](crate::json) writes each of them. Where
+/// references lead is not looked at.
+///
+/// ```
+/// use hyperslab_model::{Datatype, Float};
+/// use hyperslab_ndl::elements;
+///
+/// let read = elements("[1.5, \"NaN\"]", &Datatype::Float(Float::Single), 2)?;
+/// assert_eq!(*read.rows, [1.5_f32.to_ne_bytes(), f32::NAN.to_ne_bytes()].concat());
+/// # Ok::<(), hyperslab_core::Error>(())
+/// ```
+///
+/// # Errors
+/// If it is none.
+pub fn elements(text: &str, datatype: &Datatype, count: u64) -> Result<Values> {
+    read(text, |context, node| context.value(node, datatype, &[count], Expected::of("the value")))
+}
+
 /// Reads the one node of a text.
 fn read<T>(text: &str, read: impl for<'t> FnOnce(&mut Context<'t, '_>, Node<'t>) -> Option<T>) -> Result<T> {
     let mut findings = Findings::new(text, true);
-    let document = match is_printable(text, &mut findings) {
-        true => Document::read(text, &mut findings),
-        false => Document::default(),
+    let document = match Document::read_json(text, &mut findings) {
+        Some(document) => document,
+        None if is_printable(text, &mut findings) => Document::read(text, &mut findings),
+        None => Document::default(),
     };
     let mut context = Context::new(findings, ParseOptions { strict: true, ..ParseOptions::default() }, None);
     let found = document.root().and_then(|root| read(&mut context, root));

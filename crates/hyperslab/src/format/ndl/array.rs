@@ -179,12 +179,16 @@ fn fill(
 }
 
 /// Appends the row of zeros, of empty texts and sequences, and of references to nothing.
-fn zero(datatype: &Datatype, rows: &mut Vec<u8>, heap: &mut Heap<Reference>) -> Result<()> {
+pub(in crate::format) fn zero(
+    datatype: &Datatype,
+    rows: &mut Vec<u8>,
+    heap: &mut Heap<Reference>,
+) -> Result<()> {
     match datatype {
         Datatype::ObjRef | Datatype::RegRef | Datatype::Reference => {
-            let slot = match heap.references.is_empty() {
-                true => heap.push_reference(Reference::Null)?,
-                false => Slot::reference(0),
+            let slot = match (heap.references.last(), u32::try_from(heap.references.len())) {
+                (Some(Reference::Null), Ok(count)) => Slot::reference(count.saturating_sub(1)),
+                _ => heap.push_reference(Reference::Null)?,
             };
             rows.extend(slot.to_bytes());
         }

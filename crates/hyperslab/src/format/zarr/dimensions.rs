@@ -18,12 +18,37 @@ pub(super) use hyperslab_zarr::metadata::v2::DIMENSION_NAMES as ATTRIBUTE;
 /// The named dimensions of a group.
 #[derive(Debug, Default)]
 pub(super) struct Dimensions {
-    /// Their sizes; none where arrays do not agree.
-    found: FxHashMap<String, Option<u64>>,
+    found: FxHashMap<String, Size>,
     /// What the group has under a name.
     owners: FxHashMap<String, Owner>,
     /// Arrays that keep the paths of their dimensions.
     with_paths: FxHashSet<String>,
+}
+
+/// How long the arrays of a group say that a dimension is.
+#[derive(Clone, Copy, Debug, Default)]
+struct Size {
+    /// What those say that stay as they are; the inner is none where they do not agree.
+    fixed: Option<Option<u64>>,
+    /// The longest of those that may grow: others need not be as long yet.
+    growing: Option<u64>,
+}
+
+impl Size {
+    fn add(&mut self, size: u64, grows: bool) {
+        match (grows, self.fixed) {
+            (true, _) => self.growing = self.growing.max(Some(size)),
+            (false, None) => self.fixed = Some(Some(size)),
+            (false, Some(known)) => self.fixed = Some(known.filter(|known| *known == size)),
+        }
+    }
+
+    fn agreed(self) -> Option<u64> {
+        match self.fixed {
+            Some(fixed) => fixed.filter(|fixed| self.growing.is_none_or(|growing| growing <= *fixed)),
+            None => self.growing,
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,8 +72,10 @@ impl Dimensions {
     ) {
         let mut names = node.and_then(names);
         let shape = node.map(shape).unwrap_or_default();
-        let paths = record.map(|record| record.dimensions.as_slice()).unwrap_or_default();
-        if !paths.is_empty() {
+        if let Some(names) = &mut names {
+            names.truncate(shape.len().saturating_sub(record.map_or(0, Record::trailing)));
+        }
+        if let Some(paths) = record.and_then(|record| record.dimensions.as_ref()) {
             let own = |path: &Option<NodePath>| {
                 let path = path.as_ref().filter(|path| path.parent().as_ref() == Some(group))?;
                 Some(path.name().to_owned())
@@ -61,16 +88,16 @@ impl Dimensions {
             None => matches!(names.as_deref(), Some([Some(name)]) if name == member),
         };
         self.owners.insert(member.to_owned(), if owns { Owner::Coordinates } else { Owner::Other });
-        for (name, size) in names.iter().flatten().zip(shape) {
+        for (index, (name, size)) in names.iter().flatten().zip(shape).enumerate() {
             let Some(name) = name else { continue };
-            let known = self.found.entry(name.clone()).or_insert(Some(*size));
-            *known = known.filter(|known| known == size);
+            let grows = record.is_some_and(|record| record.grows(index, *size));
+            self.found.entry(name.clone()).or_default().add(*size, grows);
         }
     }
 
     /// Notes a dimension without coordinates that the group itself keeps.
     pub(super) fn keep(&mut self, name: &str, size: u64) {
-        self.found.insert(name.to_owned(), Some(size));
+        self.found.insert(name.to_owned(), Size { fixed: Some(Some(size)), growing: None });
         self.owners.insert(name.to_owned(), Owner::Kept);
     }
 
@@ -87,7 +114,7 @@ impl Dimensions {
 
     /// How long the dimension `name` is; none if there is none of that name.
     pub(super) fn size(&self, name: &str) -> Option<u64> {
-        let size = (*self.found.get(name)?)?;
+        let size = self.found.get(name)?.agreed()?;
         (self.owners.get(name) != Some(&Owner::Other) && is_name(name)).then_some(size)
     }
 

@@ -2,9 +2,9 @@
 
 use super::datatype::{check_rows, make_utf8, utf32_spans};
 use super::dimensions::shape;
-use super::lowering::Lowering;
+use super::lowering::{Lowering, elements};
 use super::node::datatype_of;
-use super::record::Record;
+use super::record::{Record, see_texts};
 use crate::pool::Pool;
 use crate::source::{ArraySource, ChunkCount, Chunks, StoredChunk, StoredForm};
 use crate::target::Facts;
@@ -69,11 +69,23 @@ impl ElementType {
     ///
     /// # Errors
     /// If the fill value is none of them.
-    pub(super) fn see(&self, storage: &mut Storage) -> Result<()> {
-        let Some(lowering) = &self.lowering else { return Ok(()) };
+    pub(super) fn see(&self, record: Option<&Record>, storage: &mut Storage) -> Result<()> {
         for shape in [&mut storage.chunk, &mut storage.shard].into_iter().flatten() {
-            shape.truncate(shape.len().saturating_sub(lowering.trailing.len()));
+            shape.truncate(shape.len().saturating_sub(self.trailing()));
         }
+        // What has no dimensions for NDL has neither chunks nor filters.
+        if record.is_some_and(|record| record.is_null) || storage.chunk.as_ref().is_some_and(Vec::is_empty) {
+            (storage.chunk, storage.shard) = (None, None);
+            storage.filters.clear();
+        }
+        if self.lowering.is_some() {
+            see_texts(&self.datatype, &mut storage.element);
+        }
+        if let Some(fill) = record.and_then(|record| record.fill.as_ref()) {
+            storage.fill = Fill::Value(elements(&self.datatype, &[fill.emit_compact()])?);
+            return Ok(());
+        }
+        let Some(lowering) = &self.lowering else { return Ok(()) };
         if let Fill::Value(value) = &mut storage.fill {
             let one = std::mem::take(value);
             let size = self.datatype.row_size().unwrap_or(0);

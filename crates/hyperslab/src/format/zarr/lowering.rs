@@ -3,14 +3,11 @@
 //! One plan serves both ways: whoever writes an array lowers its elements by it, and whoever reads an array that
 //! keeps its type in a record makes the same plan of that type and lifts them.
 
+use crate::format::ndl::zero;
 use crate::target::Facts;
-use hyperslab_core::rows::{Heap, Rows, Slot};
+use hyperslab_core::rows::{Heap, Slot};
 use hyperslab_core::{Error, Result};
-use hyperslab_model::{
-    Datatype, Directive, Element, Elements, Float, Member, Ndarray, Node, NodePath, Pad, Reference, Shape,
-    Text, Values,
-};
-use hyperslab_ndl::{ParseOptions, parse};
+use hyperslab_model::{Datatype, Directive, Element, Elements, Float, Member, Pad, Reference, Text, Values};
 use hyperslab_zarr::data_type::{self as zarr, DataType, Struct};
 use hyperslab_zarr::write::Version;
 use std::borrow::Cow;
@@ -68,9 +65,8 @@ impl Lowering {
             other if other.has_slots() => return of(DataType::String, Vec::new(), Conversion::Text),
             _ => {}
         }
-        let mut trailing = Vec::new();
-        while let Datatype::Array { base, shape } = element {
-            trailing.extend(shape);
+        let trailing = trailing(element);
+        while let Datatype::Array { base, .. } = element {
             element = base.resolved();
         }
         if datatype.row_size() == Some(0) {
@@ -195,7 +191,10 @@ impl Lowering {
             nulls.push(text.is_empty());
             match text {
                 "" => {}
-                path if self.is_objref() => items.push(hyperslab_zarr::json::Json::from(path).emit_compact()),
+                // Where one leads that leads to no object is JSON, which no path begins as.
+                path if self.is_objref() && path.starts_with('/') => {
+                    items.push(hyperslab_zarr::json::Json::from(path).emit_compact());
+                }
                 other => items.push(other.to_owned()),
             }
         }
@@ -206,12 +205,8 @@ impl Lowering {
         // A reference to nothing is an empty text; of other types, what was never written is.
         let size = self.datatype.row_size().unwrap_or(0);
         let Values { rows, mut heap } = values;
-        let null = match self.datatype.resolved() {
-            Datatype::ObjRef | Datatype::RegRef | Datatype::Reference => {
-                heap.push_reference(Reference::Null)?.to_bytes().to_vec()
-            }
-            _ => vec![0; size],
-        };
+        let mut null = Vec::with_capacity(size);
+        zero(&self.datatype, &mut null, &mut heap)?;
         let mut all = Vec::with_capacity(nulls.len().saturating_mul(size));
         let mut written = rows.chunks_exact(size.max(1));
         for is_null in nulls {
@@ -221,25 +216,25 @@ impl Lowering {
     }
 }
 
+/// The dimensions that arrays of a type have behind their own.
+pub(super) fn trailing(datatype: &Datatype) -> Vec<u64> {
+    let mut trailing = Vec::new();
+    let mut element = datatype.resolved();
+    while let Datatype::Array { base, shape } = element
+        && !element.has_slots()
+    {
+        trailing.extend(shape);
+        element = base.resolved();
+    }
+    trailing
+}
+
 /// Elements of their texts in JSON as NDL has them.
-fn elements(datatype: &Arc<Datatype>, items: &[String]) -> Result<Values> {
-    let json = super::record::datatype_json(datatype)?.emit_compact();
-    // The type has a name, as only named types say how long the texts in them are.
-    let document = format!(
-        "{{\"/\": {{\"datatypes\": {{\"t\": {json}}}, \
-         \"ndarrays\": {{\"a\": {{\"shape\": [{}], \"type\": \"/t\", \"value\": [{}]}}}}}}}}",
-        items.len(),
-        items.join(", ")
-    );
-    let mut parsed = parse(document.as_bytes(), &ParseOptions::default());
-    if let Some(error) = parsed.diagnostics.iter().find(|found| found.severity == crate::Severity::Error) {
-        return Err(Error::malformed(format!("an element that is not one of {datatype}: {}", error.message)));
-    }
-    match parsed.content.nodes.remove(&NodePath::root().child("a")) {
-        Some(Node::Ndarray(Ndarray { value: Some(value), .. })) => Ok(value),
-        Some(Node::Ndarray(Ndarray { shape: Shape::Dims(_), .. })) if items.is_empty() => Ok(Rows::default()),
-        _ => Err(Error::malformed(format!("elements that are not of {datatype}"))),
-    }
+pub(super) fn elements(datatype: &Arc<Datatype>, items: &[String]) -> Result<Values> {
+    let list = format!("[{}]", items.join(", "));
+    hyperslab_ndl::elements(&list, datatype, items.len() as u64).map_err(|error| {
+        Error::malformed(format!("an element that is not one of {datatype}: {}", error.reason()))
+    })
 }
 
 /// The type of elements without slots; bytes without a meaning where Zarr has none like it.

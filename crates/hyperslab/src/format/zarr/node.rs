@@ -48,7 +48,7 @@ impl ZarrSource {
             return Ok(Node::Group(Group { attributes, storage, ..Group::default() }));
         };
         let element = ElementType::new(node, record.as_ref())?;
-        element.see(&mut storage)?;
+        element.see(record.as_ref(), &mut storage)?;
         let dimensions = self.dimensions_for(path, node)?;
         let group = path.parent().unwrap_or_else(NodePath::root);
         let shape = self.named_shape(node, record.as_ref(), element.trailing());
@@ -79,11 +79,11 @@ impl ZarrSource {
         let dims = extents.iter().take(extents.len().saturating_sub(trailing)).enumerate();
         let dims = dims.map(|(index, current)| {
             let name = names.next().flatten().map(|name| NodePath::root().child(&name));
-            let kept = record.filter(|record| !record.dimensions.is_empty());
+            let kept = record.and_then(|record| record.dimensions.as_ref());
             Dimension {
                 extent: record.map_or(Extent::Fixed(*current), |record| record.extent(index, *current)),
                 coordinate: match kept {
-                    Some(record) => record.dimensions.get(index).cloned().flatten(),
+                    Some(paths) => paths.get(index).cloned().flatten(),
                     None => name,
                 },
             }

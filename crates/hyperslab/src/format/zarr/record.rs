@@ -6,18 +6,20 @@
 //! | `type` | arrays | the type of the elements, as NDL writes it |
 //! | `named` | arrays | the path of the named datatype that it is |
 //! | `shape` | arrays | `null` for a null dataspace |
+//! | `fill` | arrays | the fill value, where Zarr has none |
 //! | `maximum` | arrays | how long each dimension may become, `null` without end |
 //! | `dimensions` | arrays | the path of each dimension's coordinate, where its name alone leads elsewhere |
 //! | `kind` | arrays | `dimcoord` or `ndarray`, where the names of dimensions say otherwise |
 //! | `attributes` | all | shape and type of attributes, and the value where JSON shows another |
 //! | `datatypes`, `dimcoords`, `links` | groups | members that are no nodes here, as NDL writes them |
 
+use super::lowering;
 use hyperslab_core::{Error, Limits, Result, Severity};
 use hyperslab_model::{
-    Attributes, Datatype, ElementStorage, Extent, Group, Length, Link, Member, Members, NamedDatatype, Node,
-    NodeKind, NodePath, Storage, Text,
+    Attributes, Datatype, ElementStorage, Elements, Extent, Group, Length, Link, Member, Members,
+    NamedDatatype, Node, NodeKind, NodePath, Storage, Text, Values,
 };
-use hyperslab_ndl::{Emitter, Format, Head, Options, ParseOptions, parse};
+use hyperslab_ndl::{Emitter, Format, Head, Options, ParseOptions, parse_part};
 use hyperslab_zarr::json::{Json, Object};
 use hyperslab_zarr::name::RECORD;
 use std::sync::Arc;
@@ -29,8 +31,9 @@ pub(super) struct Record {
     pub(super) is_null: bool,
     /// Empty where nothing is kept.
     pub(super) maximum: Vec<Option<u64>>,
-    /// Empty where nothing is kept.
-    pub(super) dimensions: Vec<Option<NodePath>>,
+    /// As NDL writes an element.
+    pub(super) fill: Option<Json>,
+    pub(super) dimensions: Option<Vec<Option<NodePath>>>,
     pub(super) kind: Option<NodeKind>,
     pub(super) attributes: Attributes,
     /// Members of a group that are no nodes in the store, by name.
@@ -61,6 +64,16 @@ impl Record {
             Some(Some(max)) if *max > current => Extent::Limited { current, max: *max },
             Some(Some(_)) => Extent::Fixed(current),
         }
+    }
+
+    /// Whether a dimension may become longer than an array is now.
+    pub(super) fn grows(&self, dimension: usize, current: u64) -> bool {
+        !self.extent(dimension, current).is_fixed()
+    }
+
+    /// How many of the stored dimensions are those of the type.
+    pub(super) fn trailing(&self) -> usize {
+        self.datatype.as_deref().map_or(0, |datatype| lowering::trailing(datatype).len())
     }
 
     fn parse(object: &Object, visible: &Object) -> Result<Record> {
@@ -128,13 +141,16 @@ impl Record {
             Json::Number(number) => number.as_u64().map(Some).ok_or_else(|| malformed("a maximum")),
             _ => Err(malformed("a maximum that is neither a number nor null")),
         })?;
-        record.dimensions = list(object.get("dimensions"), |json| match json {
-            Json::Null => Ok(None),
-            json => {
-                let path = json.as_str().and_then(|path| NodePath::new(path).ok());
-                path.map(Some).ok_or_else(|| malformed("a dimension that is no path"))
-            }
-        })?;
+        if let Some(paths @ Json::Array(_)) = object.get("dimensions") {
+            record.dimensions = Some(list(Some(paths), |json| match json {
+                Json::Null => Ok(None),
+                json => {
+                    let path = json.as_str().and_then(|path| NodePath::new(path).ok());
+                    path.map(Some).ok_or_else(|| malformed("a dimension that is no path"))
+                }
+            })?);
+        }
+        record.fill = object.get("fill").cloned();
         Ok(record)
     }
 }
@@ -146,7 +162,8 @@ impl Record {
 /// If NDL cannot say it.
 pub(super) fn datatype_json(datatype: &Datatype) -> Result<Json> {
     let datatype = unnamed(datatype);
-    let storage = Storage { element: texts(&datatype), ..Storage::default() };
+    let mut storage = Storage::default();
+    see_texts(&datatype, &mut storage.element);
     let named = NamedDatatype { datatype: Arc::new(datatype), attributes: Attributes::new(), storage };
     let written = written(&[(NodePath::root().child(TYPE), Node::Datatype(named))])?;
     let found = match written.get("datatypes") {
@@ -175,8 +192,46 @@ pub(super) fn attributes_json(attributes: Attributes) -> Result<Object> {
 /// If NDL cannot say one of them.
 pub(super) fn members_json(members: &[(String, Node)]) -> Result<Object> {
     let nodes: Vec<_> =
-        members.iter().map(|(name, node)| (NodePath::root().child(name), node.clone())).collect();
+        members.iter().map(|(name, node)| (NodePath::root().child(name), alone(node))).collect();
     written(&nodes)
+}
+
+/// The first element as NDL writes it in JSON.
+///
+/// # Errors
+/// If there is none.
+pub(super) fn element_json(datatype: &Datatype, values: &Values) -> Result<Json> {
+    let element = Elements::new(datatype, values).next();
+    let element = element.ok_or_else(|| Error::invalid("no fill value"))?;
+    Json::parse("record", hyperslab_ndl::json(element).as_bytes(), &Limits::of_any_size())
+}
+
+/// A member as it is understood without the others: with every named type written out, and what can be read of it.
+fn alone(node: &Node) -> Node {
+    let mut node = node.clone();
+    let attributes = match &mut node {
+        Node::Datatype(named) => {
+            named.datatype = Arc::new(unnamed(&named.datatype));
+            &mut named.attributes
+        }
+        Node::DimCoord(dimcoord) => &mut dimcoord.attributes,
+        _ => return node,
+    };
+    attributes.retain(|_, attribute| attribute.is_ok());
+    for attribute in attributes.values_mut().flatten() {
+        attribute.datatype = Arc::new(unnamed(&attribute.datatype));
+    }
+    node
+}
+
+/// Whether a type or one within it has a name of its own.
+pub(super) fn has_named(datatype: &Datatype) -> bool {
+    match datatype {
+        Datatype::Named(..) => true,
+        Datatype::Compound(members) => members.iter().any(|member| has_named(&member.datatype)),
+        Datatype::Vlen(base) | Datatype::Array { base, .. } | Datatype::Nullable(base) => has_named(base),
+        _ => false,
+    }
 }
 
 /// The type with every named type written out.
@@ -198,22 +253,30 @@ pub(super) fn unnamed(datatype: &Datatype) -> Datatype {
     }
 }
 
-/// How long the texts of a type are and what fills them, as far as NDL has a place for it.
-fn texts(datatype: &Datatype) -> ElementStorage {
-    let mut storage = ElementStorage::default();
+/// Says how long the texts of a type are and what fills them, as far as NDL has a place for it.
+pub(super) fn see_texts(datatype: &Datatype, storage: &mut ElementStorage) {
+    (storage.length, storage.pad) = (None, None);
     match datatype {
         Datatype::String(Text::Fixed { len, pad }) => {
-            storage.length = Some(Length::Fixed(*len));
-            storage.pad = Some(*pad);
+            (storage.length, storage.pad) = (Some(Length::Fixed(*len)), Some(*pad));
         }
         Datatype::Compound(members) => {
-            let of_members = members.iter().map(|member| (member.name.clone(), texts(&member.datatype)));
-            storage.members = of_members.filter(|(_, texts)| !texts.is_empty()).collect();
+            let mut stored = std::mem::take(&mut storage.members);
+            for member in members {
+                let found = stored.iter().position(|(name, _)| *name == member.name);
+                let mut of = found.map(|at| stored.swap_remove(at).1).unwrap_or_default();
+                see_texts(&member.datatype, &mut of);
+                if !of.is_empty() {
+                    storage.members.push((member.name.clone(), of));
+                }
+            }
         }
-        Datatype::Vlen(base) | Datatype::Array { base, .. } | Datatype::Nullable(base) => return texts(base),
+        Datatype::Named(_, of) => see_texts(of, storage),
+        Datatype::Vlen(base) | Datatype::Array { base, .. } | Datatype::Nullable(base) => {
+            see_texts(base, storage);
+        }
         _ => {}
     }
-    storage
 }
 
 /// What NDL writes of the root group with these members.
@@ -241,7 +304,7 @@ fn read(root: Object) -> Result<Vec<(NodePath, Node)>> {
     }
     let mut document = Object::new();
     document.insert("/", Json::Object(root));
-    let mut parsed = parse(Json::Object(document).emit_compact().as_bytes(), &ParseOptions::default());
+    let mut parsed = parse_part(Json::Object(document).emit_compact().as_bytes(), &ParseOptions::default());
     if let Some(error) = parsed.diagnostics.iter().find(|found| found.severity == Severity::Error) {
         return Err(malformed(error.message.clone()));
     }

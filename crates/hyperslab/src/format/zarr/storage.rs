@@ -131,7 +131,11 @@ pub(in crate::format) fn forget_layout(directives: &mut Vec<(String, Directive)>
 /// What is stored where no chunk is. Zeros are what there is unasked.
 fn fill(data_type: &DataType, value: Option<&[u8]>) -> Result<Fill> {
     let Some(value) = value else { return Ok(Fill::Undefined) };
-    if value.iter().all(|byte| *byte == 0) {
+    let is_nothing = match data_type {
+        DataType::String | DataType::Bytes => value.is_empty(),
+        _ => value.iter().all(|byte| *byte == 0),
+    };
+    if is_nothing {
         return Ok(Fill::Default);
     }
     let spans = utf32_spans(data_type)?;

@@ -8,7 +8,7 @@ use super::record;
 use crate::target::{ArrayTarget, Facts, Fate, Loss, Losses, Lowered, Target, TargetFormat, TargetOptions};
 use array::ZarrArrayTarget;
 use hyperslab_core::{Error, Limits, Result};
-use hyperslab_model::{Link, Node, NodePath};
+use hyperslab_model::{Extent, Link, Node, NodePath};
 use hyperslab_zarr::json::{Json, Object};
 use hyperslab_zarr::name::{self, RECORD};
 use hyperslab_zarr::store::{DirectoryWriter, Durability, Key, WritableStore, ZipWriter};
@@ -70,16 +70,28 @@ impl TargetFormat for ZarrFormat {
         match node {
             Node::Group(group) => {
                 attributes::of_group(path, group, losses)?;
+                if group.cells.is_some() {
+                    losses.note(&SPARSE, place(), None);
+                }
             }
             Node::Ndarray(_) | Node::DimCoord(_) if is_array(node) => {
                 Planned::new(path, node, self.version, facts, options, losses)?;
             }
             Node::DimCoord(dimcoord) => {
-                if !dimcoord.size.is_fixed() {
+                if dimcoord.size == Extent::Uncounted {
+                    losses.note(&UNCOUNTED, place(), None);
+                } else if !dimcoord.size.is_fixed() {
                     losses.note(&UNLIMITED, place(), None);
                 }
+                attributes::note_changed(path, &dimcoord.attributes, losses);
             }
-            Node::Datatype(_) => losses.note(&DATATYPE, place(), None),
+            Node::Datatype(named) => {
+                losses.note(&DATATYPE, place(), None);
+                if record::has_named(&named.datatype) {
+                    losses.note(&INNER_NAMED_TYPE, place(), None);
+                }
+                attributes::note_changed(path, &named.attributes, losses);
+            }
             Node::Link(link) => match link {
                 Link::Hard(target) => {
                     losses.note(&HARD_LINK, place(), Some(format!("second path of {target}")))
@@ -282,6 +294,7 @@ lowerings! {
     NAMED_TYPE: "committed datatype" => "the type in each array", Fate::Restored;
     DATATYPE: "datatype as an object" => "a record in its group", Fate::Restored;
     NULL_SPACE: "null dataspace" => "an array of no elements", Fate::Restored;
+    FILL: "fill value that no element has" => "a record", Fate::Restored;
     UNLIMITED: "dimension that can grow" => "its current size", Fate::Restored;
     OUTER_DIMENSION: "dimension of a group above" => "its name", Fate::Restored;
     UNNAMED: "dimension without a name" => "a name of its own", Fate::Restored;
@@ -292,6 +305,7 @@ lowerings! {
     SOFT_LINK: "soft link" => "a record in its group", Fate::Restored;
     EXTERNAL_LINK: "external link" => "nothing", Fate::Lost(Loss::Links);
     USER_LINK: "user-defined link" => "nothing", Fate::Lost(Loss::Links);
+    INNER_NAMED_TYPE: "committed datatype of an attribute or within another type" => "the type itself", Fate::Changed;
     BYTE_ORDER: "mixed byte orders" => "little-endian", Fate::Changed;
     PADDING: "padded text" => "text that ends in zeros", Fate::Changed;
     LAYOUT: "elements outside of chunks" => "chunks", Fate::Changed;
@@ -301,5 +315,7 @@ lowerings! {
     ORDER: "dimensions stored in another order" => "row-major chunks", Fate::Changed;
     UNDEFINED_FILL: "undefined fill value" => "zeros", Fate::Changed;
     PRECISION: "elements that the filters asked for change" => "rounded elements", Fate::Lost(Loss::Precision);
+    SPARSE: "cells of a sparse array" => "nothing", Fate::Lost(Loss::Sparse);
+    UNCOUNTED: "dimension of as many elements as there are cells" => "no elements", Fate::Lost(Loss::Sparse);
     UNREADABLE_ATTRIBUTE: "attribute that cannot be read" => "nothing", Fate::Lost(Loss::Unreadable);
 }

@@ -1,6 +1,6 @@
 //! Attributes as JSON that readers see, and what of them a record keeps.
 
-use super::{ATTRIBUTE_NAME, ATTRIBUTE_TYPE, UNREADABLE_ATTRIBUTE, keep};
+use super::{ATTRIBUTE_NAME, ATTRIBUTE_TYPE, INNER_NAMED_TYPE, UNREADABLE_ATTRIBUTE, keep};
 use crate::format::zarr::{attribute, dimensions, lowering, nczarr, record};
 use crate::target::Losses;
 use hyperslab_core::{Limits, Result};
@@ -32,16 +32,12 @@ pub(super) fn visible(
     let (mut types, mut kept) = (Object::new(), Object::new());
     let mut readable = Attributes::new();
     for (name, attribute) in attributes {
-        match attribute {
-            Ok(attribute) => {
-                let datatype = Arc::new(record::unnamed(&attribute.datatype));
-                readable.insert(name.clone(), Ok(Attribute { datatype, ..attribute.clone() }));
-            }
-            Err(why) => {
-                losses.note(&UNREADABLE_ATTRIBUTE, format!("{path}@{name}"), Some(why.reason.clone()));
-            }
+        if let Ok(attribute) = attribute {
+            let datatype = Arc::new(record::unnamed(&attribute.datatype));
+            readable.insert(name.clone(), Ok(Attribute { datatype, ..attribute.clone() }));
         }
     }
+    note_changed(path, attributes, losses);
     let said = record::attributes_json(readable.clone())?;
     for (name, attribute) in &readable {
         let (Ok(attribute), Some(Json::Object(said))) = (attribute, said.get(name)) else { continue };
@@ -51,11 +47,8 @@ pub(super) fn visible(
             kept.insert(name, Json::Object(said.clone()));
             continue;
         }
-        let json = match said.get("value") {
-            _ if lowering::is_json(&attribute.native) => of_json(attribute),
-            Some(value) => value.clone(),
-            None => Json::Null,
-        };
+        let value = said.get("value");
+        let json = of_json(attribute).or_else(|| value.cloned()).unwrap_or(Json::Null);
         let coded = match of {
             Some(of) if name == "_FillValue" => match fill_value(of, attribute, &json) {
                 Some(coded) => coded,
@@ -82,7 +75,8 @@ pub(super) fn visible(
             }
             None => {
                 let mut said = said.clone();
-                if coded.is_none() {
+                // Where nothing else is seen, that is the value.
+                if coded.is_none() && value == Some(&json) {
                     said = said.iter().filter(|(key, _)| *key != "value").map(owned).collect();
                 }
                 kept.insert(name, Json::Object(said));
@@ -100,6 +94,20 @@ pub(super) fn visible(
     Ok(out)
 }
 
+/// Notes what of attributes is not kept even in a record.
+pub(super) fn note_changed(path: &NodePath, attributes: &Attributes, losses: &mut dyn Losses) {
+    for (name, attribute) in attributes {
+        let place = || format!("{path}@{name}");
+        match attribute {
+            Ok(attribute) if record::has_named(&attribute.datatype) => {
+                losses.note(&INNER_NAMED_TYPE, place(), None);
+            }
+            Ok(_) => {}
+            Err(why) => losses.note(&UNREADABLE_ATTRIBUTE, place(), Some(why.reason.clone())),
+        }
+    }
+}
+
 fn owned((name, json): (&str, &Json)) -> (String, Json) {
     (name.to_owned(), json.clone())
 }
@@ -112,15 +120,15 @@ fn is_reserved(name: &str) -> bool {
         || name.to_ascii_lowercase().starts_with("_nczarr_")
 }
 
-/// The JSON that an attribute of Zarr's is the text of.
-fn of_json(attribute: &Attribute) -> Json {
-    let mut elements = Elements::new(&attribute.datatype, &attribute.value);
-    let text = match elements.next().map(|element| element.get()) {
-        Some(Element::Text(text)) => text,
-        _ => &[],
-    };
-    Json::parse("attribute", text, &Limits::default())
-        .unwrap_or_else(|_| String::from_utf8_lossy(text).as_ref().into())
+/// The JSON that an attribute of Zarr's is the text of, if it is such a text.
+fn of_json(attribute: &Attribute) -> Option<Json> {
+    let is_one = attribute.shape.as_ref().is_some_and(Vec::is_empty);
+    if !is_one || !lowering::is_json(&attribute.native) {
+        return None;
+    }
+    let element = Elements::new(&attribute.datatype, &attribute.value).next()?;
+    let Element::Text(text) = element.get() else { return None };
+    Json::parse("attribute", text, &Limits::default()).ok()
 }
 
 /// Whether JSON is read as this attribute without more being known.

@@ -1,9 +1,9 @@
 //! What an array of the model is in Zarr: its definition, how elements are lowered, what is kept in a record.
 
 use super::{
-    ARRAY_TYPE, BYTE_ORDER, ENUM, FILTERS, LAYOUT, NAMED_TYPE, NESTED, NOT_UNICODE, NULL_SPACE, ORDER,
-    OTHER_TYPE, OUTER_DIMENSION, PADDING, PRECISION, REFERENCES, SEQUENCE, SHARDS, SPACES, UNDEFINED_FILL,
-    UNLIMITED, UNNAMED, UNSETTLED, attributes, keep,
+    ARRAY_TYPE, BYTE_ORDER, ENUM, FILL, FILTERS, INNER_NAMED_TYPE, LAYOUT, NAMED_TYPE, NESTED, NOT_UNICODE,
+    NULL_SPACE, ORDER, OTHER_TYPE, OUTER_DIMENSION, PADDING, PRECISION, REFERENCES, SEQUENCE, SHARDS, SPACES,
+    UNCOUNTED, UNDEFINED_FILL, UNLIMITED, UNNAMED, UNSETTLED, attributes, keep,
 };
 use crate::format::zarr::datatype::datatype as stored_datatype;
 use crate::format::zarr::lowering::Lowering;
@@ -65,6 +65,10 @@ impl Planned {
             let trailing = lowering.trailing.iter().map(|_| None);
             of.all_named(names.into_iter().chain(trailing).collect(), version, &mut record, losses)
         });
+        let hides_fill = of.hides_fill(&lowering, version, facts);
+        if hides_fill {
+            of.record_fill(&lowering, &mut record, losses)?;
+        }
         let coded = (version == Version::V3).then_some(&lowering.data_type);
         let mut attributes = attributes::visible(path, of.attributes, coded, losses)?;
         keep(&mut attributes, record);
@@ -108,10 +112,8 @@ impl Planned {
             }
         }
         definition = match &of.storage.fill {
-            // What xarray takes for a missing value in version 2, whether an attribute says that it is one or not.
-            _ if version == Version::V2 && facts.is_whole && !of.attributes.contains_key("_FillValue") => {
-                definition.undefined_fill()
-            }
+            _ if hides_fill && version == Version::V2 => definition.undefined_fill(),
+            _ if hides_fill => definition,
             Fill::Default => definition,
             Fill::Undefined if version == Version::V2 => definition.undefined_fill(),
             Fill::Undefined => {
@@ -187,6 +189,9 @@ impl<'n> Described<'n> {
             Datatype::Named(path, _) => Some(path),
             _ => None,
         };
+        if record::has_named(datatype) {
+            losses.note(&INNER_NAMED_TYPE, self.place(), None);
+        }
         if is_told && named.is_none() {
             if lowering.pads() {
                 losses.note(&PADDING, self.place(), None);
@@ -219,6 +224,23 @@ impl<'n> Described<'n> {
         Ok(())
     }
 
+    /// Whether no element is the fill value, and Zarr had better not have it: in version 2 xarray takes it for a missing
+    /// value, whether an attribute says that it is one or not; of a type that is an array it can be none.
+    fn hides_fill(&self, lowering: &Lowering, version: Version, facts: Facts) -> bool {
+        let is_none = matches!(&self.storage.fill, Fill::Value(value) if fill_row(lowering, value).is_err());
+        facts.is_whole && (is_none || version == Version::V2 && !self.attributes.contains_key("_FillValue"))
+    }
+
+    fn record_fill(&self, lowering: &Lowering, record: &mut Object, losses: &mut dyn Losses) -> Result<()> {
+        if let Fill::Value(value) = &self.storage.fill
+            && !matches!(fill_row(lowering, value), Ok(None))
+        {
+            record.insert("fill", record::element_json(self.datatype, value)?);
+            losses.note(&FILL, self.place(), None);
+        }
+        Ok(())
+    }
+
     /// The current extents, and the names of dimensions if any has one.
     fn record_shape(
         &self,
@@ -239,7 +261,8 @@ impl<'n> Described<'n> {
                 Extent::Unlimited { .. } | Extent::Uncounted => Json::Null,
             };
             record.insert("maximum", Json::Array(dims.iter().map(maximum).collect()));
-            losses.note(&UNLIMITED, self.place(), None);
+            let is_uncounted = dims.iter().any(|dimension| dimension.extent == Extent::Uncounted);
+            losses.note(if is_uncounted { &UNCOUNTED } else { &UNLIMITED }, self.place(), None);
         }
         let parent = self.path.parent().unwrap_or_else(NodePath::root);
         let is_own = |path: &NodePath| path.parent().as_ref() == Some(&parent);
@@ -409,7 +432,10 @@ const TRANSPOSE: &str = "transpose";
 fn fill_row(lowering: &Lowering, value: &Values) -> Result<Option<Vec<u8>>> {
     let (rows, heap) = lowering.lower(value)?;
     let row = match lowering.data_type {
-        DataType::String | DataType::Bytes => content(&rows, &heap)?,
+        // Zeros are not nothing where there may be any number of them.
+        DataType::String | DataType::Bytes => {
+            return content(&rows, &heap).map(|content| (!content.is_empty()).then_some(content));
+        }
         // A type that is an array has one fill value for all its elements.
         _ if !lowering.trailing.is_empty() => {
             let size = lowering.row_size();

@@ -1,0 +1,30 @@
+//! Trials of a property with many seeds.
+//!
+//! `HYPERSLAB_TRIALS` says with how many, for longer trials, and `HYPERSLAB_SEED` with which one alone.
+
+use std::panic::catch_unwind;
+
+/// Runs `trial` with every seed, as many as `usual` unless more are asked for, on all processors.
+pub(crate) fn try_all(usual: u64, trial: fn(u64) -> Result<(), String>) {
+    let asked = |name: &str| std::env::var(name).ok().map(|number| number.parse::<u64>().expect("a number"));
+    let seeds = match asked("HYPERSLAB_SEED") {
+        Some(seed) => seed..seed.saturating_add(1),
+        None => 0..asked("HYPERSLAB_TRIALS").unwrap_or(usual),
+    };
+    let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    let run = &|first: usize| {
+        let failed = |seed: u64| {
+            let tried = catch_unwind(|| trial(seed)).unwrap_or_else(|_| Err("panicked".into()));
+            tried.err().map(|why| format!("seed {seed}: {why}"))
+        };
+        seeds.clone().skip(first).step_by(threads).filter_map(failed).take(MOST).collect::<Vec<_>>()
+    };
+    let failed: Vec<String> = std::thread::scope(|scope| {
+        let running: Vec<_> = (0..threads).map(|first| scope.spawn(move || run(first))).collect();
+        running.into_iter().flat_map(|one| one.join().expect("no panic")).collect()
+    });
+    assert!(failed.is_empty(), "{}", failed.join("\n\n"));
+}
+
+/// Failures after which a thread ends.
+const MOST: usize = 10;
