@@ -4,6 +4,7 @@ mod contents;
 mod memory;
 mod random;
 mod records;
+mod stores;
 mod table;
 
 use crate::{description, path, targets};

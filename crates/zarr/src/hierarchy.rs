@@ -204,7 +204,7 @@ trait Documents {
 impl Documents for Hierarchy {
     fn document(&self, path: &Key, name: &'static str) -> Result<Option<Json>> {
         let bytes = self.store.read(&path.join(name)?, self.limits.allocation)?;
-        bytes.map(|bytes| Json::parse(name, &bytes, &self.limits)).transpose()
+        bytes.map(|bytes| Json::parse_document(name, &bytes, &self.limits)).transpose()
     }
 }
 

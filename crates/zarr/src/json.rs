@@ -1,7 +1,8 @@
 //! JSON as Zarr's metadata needs it: strict, and nothing of it lost.
 //!
 //! Numbers keep their digits and objects their order, so that what is parsed can be emitted again. A name that
-//! occurs twice in one object, a bare `NaN` and text in another encoding than UTF-8 are errors, not choices.
+//! occurs twice in one object, a bare `NaN` and text in another encoding than UTF-8 are errors, not choices. In
+//! attributes alone, where zarr-python and xarray write it, a bare `NaN` or `Infinity` is the number that it says.
 //!
 //! Spec: RFC 8259
 
@@ -33,7 +34,7 @@ pub enum Json {
     Object(Object),
 }
 
-/// A number as it is written.
+/// A number as it is written, which in attributes may be `NaN`, `Infinity` or `-Infinity`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Number(Box<str>);
 
@@ -70,6 +71,20 @@ impl Json {
         match self {
             Json::Object(object) => Some(object),
             _ => None,
+        }
+    }
+
+    /// The value with strings in the place of numbers that JSON does not have.
+    #[must_use]
+    pub fn with_words_as_strings(&self) -> Json {
+        match self {
+            Json::Number(number) if number.is_word() => number.as_str().into(),
+            Json::Array(items) => Json::Array(items.iter().map(Json::with_words_as_strings).collect()),
+            Json::Object(Object(members)) => {
+                let member = |(name, value): &(Name, Json)| (name.clone(), value.with_words_as_strings());
+                Json::Object(Object(members.iter().map(member).collect()))
+            }
+            other => other.clone(),
         }
     }
 
@@ -136,6 +151,11 @@ impl Number {
         &self.0
     }
 
+    /// Whether it is one of the words for what JSON has no numbers for.
+    pub fn is_word(&self) -> bool {
+        WORDS.contains(&self.as_str())
+    }
+
     /// The value, if it is written without fraction and exponent and is small enough.
     pub fn as_integer(&self) -> Option<i128> {
         self.0.parse().ok()
@@ -151,6 +171,9 @@ impl Number {
         self.0.parse().unwrap_or(f64::NAN)
     }
 }
+
+/// What Python's `json` writes for numbers that JSON does not have.
+pub(crate) const WORDS: [&str; 3] = ["NaN", "Infinity", "-Infinity"];
 
 impl std::fmt::Display for Number {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

@@ -116,7 +116,7 @@ impl Documents for Consolidated {
             v2::GROUP => &node.zgroup,
             _ => &node.zattrs,
         };
-        let parse = |part| Json::parse_part(self.document, &self.text, part, &self.limits);
+        let parse = |part| Json::parse_part(self.document, &self.text, part, name, &self.limits);
         part.as_ref().map(parse).transpose()
     }
 }

@@ -82,7 +82,7 @@ fn a_broken_node_does_not_hide_others() {
         (".zgroup", GROUP_2),
         ("a/.zarray", "{"),
         ("b/.zarray", ARRAY_2),
-        ("b/.zattrs", r#"{"x":NaN}"#),
+        ("b/.zattrs", r#"{"x":nan}"#),
         ("c/zarr.json", r#"{"zarr_format":3,"node_type":"group","new":1}"#),
         ("d/.zarray", ARRAY_2),
     ])
@@ -92,7 +92,7 @@ fn a_broken_node_does_not_hide_others() {
         [
             "/ group",
             "/a: malformed .zarray at byte 0x1: the end, expected a name in quotes",
-            "/b: malformed .zattrs at byte 0x5: NaN, expected a value",
+            "/b: malformed .zattrs at byte 0x5: nan, expected a value",
             "/c: zarr.json#/new: \"new\", which must be understood",
             "/d array",
         ]
@@ -101,9 +101,10 @@ fn a_broken_node_does_not_hide_others() {
 
 #[test]
 fn consolidated_metadata_of_version_3_is_all_there_is() {
+    let bare = GROUP_3.replace('}', r#","attributes":{"b":NaN}}"#);
     let root = format!(
-        r#"{{"zarr_format":3,"node_type":"group","attributes":{{"r":1}},"consolidated_metadata":{{"kind":"inline",
-        "must_understand":false,"metadata":{{"g":{GROUP_3},"g/a":{ARRAY_3},"a0":{ARRAY_3}}}}}}}"#
+        r#"{{"zarr_format":3,"node_type":"group","attributes":{{"r":-Infinity}},"consolidated_metadata":{{"kind":"inline",
+        "must_understand":false,"metadata":{{"g":{bare},"g/a":{ARRAY_3},"a0":{ARRAY_3}}}}}}}"#
     );
     let values = [("zarr.json", root.as_str()), ("later/zarr.json", GROUP_3)];
     let hierarchy = open(&values).unwrap();
@@ -125,7 +126,7 @@ fn consolidated_metadata_of_version_3_is_all_there_is() {
 fn consolidated_metadata_of_version_2_is_all_there_is() {
     let copies = format!(
         r#"{{"zarr_consolidated_format":1,"metadata":{{".zgroup":{GROUP_2},".zattrs":{{"r":1}},
-        "g/.zgroup":{GROUP_2},"g/a/.zarray":{ARRAY_2},"g/a/.zattrs":{{"u":2}},"g/a/other":{{}}}}}}"#
+        "g/.zgroup":{GROUP_2},"g/a/.zarray":{ARRAY_2},"g/a/.zattrs":{{"u":NaN}},"g/a/other":{{}}}}}}"#
     );
     let values = [(".zgroup", GROUP_2), (".zmetadata", copies.as_str()), ("later/.zgroup", GROUP_2)];
     let hierarchy = open(&values).unwrap();

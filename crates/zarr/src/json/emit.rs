@@ -5,14 +5,14 @@ use std::fmt::Write;
 
 impl Json {
     /// The value as text, indented by two spaces a level as zarr-python does it; arrays of plain values take one
-    /// line.
+    /// line. Numbers that JSON does not have become strings, as in fill values.
     pub fn emit(&self) -> String {
         let mut text = String::new();
         emit(self, 0, &mut text);
         text
     }
 
-    /// The value as text without any white space.
+    /// The value as text without any white space, numbers that JSON does not have as they are.
     pub fn emit_compact(&self) -> String {
         let mut text = String::new();
         emit_compact(self, &mut text);
@@ -25,6 +25,7 @@ fn emit(json: &Json, depth: usize, text: &mut String) {
         Json::Null => text.push_str("null"),
         Json::Bool(true) => text.push_str("true"),
         Json::Bool(false) => text.push_str("false"),
+        Json::Number(number) if number.is_word() => quote(number.as_str(), text),
         Json::Number(number) => text.push_str(number.as_str()),
         Json::String(string) => quote(string, text),
         Json::Array(items) => array(items, depth, text),
@@ -52,6 +53,7 @@ fn emit_compact(json: &Json, text: &mut String) {
             }
             text.push('}');
         }
+        Json::Number(number) => text.push_str(number.as_str()),
         plain => emit(plain, 0, text),
     }
 }

@@ -1,6 +1,7 @@
 //! Text to values.
 
-use super::{Json, Name, Number, Object};
+use super::{Json, Name, Number, Object, WORDS};
+use crate::metadata::{v2, v3};
 use hyperslab_core::{Error, ErrorKind, Limits, Result};
 use std::collections::HashSet;
 use std::ops::Range;
@@ -19,10 +20,19 @@ impl Json {
         Parser::new(document, text, limits).whole()
     }
 
+    /// Parses a document of Zarr by its name. In what is attributes bare `NaN` and `Infinity` are numbers.
+    ///
+    /// # Errors
+    /// As [`Json::parse`].
+    pub fn parse_document(document: &'static str, bytes: &[u8], limits: &Limits) -> Result<Json> {
+        let text = std::str::from_utf8(bytes).map_err(|e| not_utf8(document, &e))?;
+        Parser { scope: Scope::of(document), ..Parser::new(document, text, limits) }.whole()
+    }
+
     /// Parses a document except for the members of the object that the names of `way` lead to: that object is
     /// empty in the value, and where its members stand in the text is told apart, for [`Json::parse_part`].
     ///
-    /// The whole text is JSON then, but for names that repeat within those members.
+    /// The whole text is JSON then, but for names that repeat within those members and bare words.
     ///
     /// # Errors
     /// As [`Json::parse`].
@@ -32,12 +42,13 @@ impl Json {
         way: &'static [&'static str],
         limits: &Limits,
     ) -> Result<(Json, Apart)> {
-        let mut parser = Parser { way: Some(way), ..Parser::new(document, text, limits) };
+        let scope = Scope::of(document);
+        let mut parser = Parser { way: Some(way), scope, ..Parser::new(document, text, limits) };
         let value = parser.whole()?;
         Ok((value, parser.apart))
     }
 
-    /// Parses one of the members that [`Json::parse_apart`] has told apart.
+    /// Parses one of the members that [`Json::parse_apart`] has told apart: a copy of the document of this name.
     ///
     /// # Errors
     /// As [`Json::parse`], at the byte of the whole text.
@@ -45,10 +56,11 @@ impl Json {
         document: &'static str,
         text: &str,
         part: &Range<usize>,
+        copied: &str,
         limits: &Limits,
     ) -> Result<Json> {
         let text = text.get(..part.end).unwrap_or_default();
-        Parser { at: part.start, ..Parser::new(document, text, limits) }.whole()
+        Parser { at: part.start, scope: Scope::of(copied), ..Parser::new(document, text, limits) }.whole()
     }
 }
 
@@ -60,6 +72,47 @@ pub(crate) fn text(document: &'static str, bytes: Vec<u8>) -> Result<String> {
 #[cold]
 fn not_utf8(document: &'static str, e: &Utf8Error) -> Error {
     Error::malformed("text that is not UTF-8").at(document, e.valid_up_to() as u64)
+}
+
+/// What a value is of, which decides whether bare words are numbers in it.
+#[derive(Clone, Copy)]
+enum Scope {
+    /// Where the specifications have JSON and nothing else.
+    Strict,
+    Attributes,
+    /// `zarr.json`
+    Node,
+    /// The consolidated metadata in it.
+    Consolidated,
+    /// Copies of `zarr.json` by path.
+    Nodes,
+}
+
+impl Scope {
+    fn of(document: &str) -> Scope {
+        match document {
+            v2::ATTRIBUTES => Scope::Attributes,
+            v3::DOCUMENT => Scope::Node,
+            _ => Scope::Strict,
+        }
+    }
+
+    fn member(self, name: &str) -> Scope {
+        match (self, name) {
+            (Scope::Attributes, _) | (Scope::Node, "attributes") => Scope::Attributes,
+            (Scope::Node, "consolidated_metadata") => Scope::Consolidated,
+            (Scope::Consolidated, "metadata") => Scope::Nodes,
+            (Scope::Nodes, _) => Scope::Node,
+            _ => Scope::Strict,
+        }
+    }
+
+    fn item(self) -> Scope {
+        match self {
+            Scope::Attributes => Scope::Attributes,
+            _ => Scope::Strict,
+        }
+    }
 }
 
 /// Members by their names, and where in the text their values stand.
@@ -76,11 +129,14 @@ struct Parser<'a> {
     /// How many of them lead to where the parser is.
     gone: usize,
     apart: Apart,
+    scope: Scope,
 }
 
 impl<'a> Parser<'a> {
     fn new(document: &'static str, text: &'a str, limits: &Limits) -> Parser<'a> {
-        Parser { document, text, at: 0, left: limits.allocation, way: None, gone: 0, apart: Vec::new() }
+        let left = limits.allocation;
+        let scope = Scope::Strict;
+        Parser { document, text, at: 0, left, way: None, gone: 0, apart: Vec::new(), scope }
     }
 
     fn whole(&mut self) -> Result<Json> {
@@ -95,6 +151,11 @@ impl<'a> Parser<'a> {
     fn value(&mut self, depth: usize) -> Result<Json> {
         self.enter(depth)?;
         self.spend(VALUE)?;
+        if matches!(self.scope, Scope::Attributes)
+            && let Some(word) = self.bare_word()
+        {
+            return Ok(Json::Number(Number(word.into())));
+        }
         match self.peek() {
             Some(b'{') => self.object(depth),
             Some(b'[') => self.array(depth),
@@ -104,9 +165,19 @@ impl<'a> Parser<'a> {
         }
     }
 
+    /// A word for a number that JSON does not have.
+    fn bare_word(&mut self) -> Option<&'static str> {
+        let word = WORDS.into_iter().find(|word| self.rest().starts_with(word))?;
+        self.at += word.len();
+        Some(word)
+    }
+
     /// Goes over a value of which nothing is kept.
     fn pass(&mut self, depth: usize) -> Result<()> {
         self.enter(depth)?;
+        if self.bare_word().is_some() {
+            return Ok(());
+        }
         match self.peek() {
             Some(b'{') => self.items(b'}', |parser| {
                 parser.before_name()?;
@@ -137,13 +208,16 @@ impl<'a> Parser<'a> {
             self.members_apart(depth)?;
             return Ok(Json::Object(Object::new()));
         }
+        let scope = self.scope;
         let mut members = Vec::new();
         let mut names = Names::default();
         self.items(b'}', |parser| {
             let name = parser.name(&members, &mut names)?;
             let is_next = next.is_some_and(|next| *next == name);
             parser.gone += usize::from(is_next);
+            parser.scope = scope.member(&name);
             let value = parser.value(depth + 1)?;
+            parser.scope = scope;
             parser.gone -= usize::from(is_next);
             members.push((name, value));
             Ok(())
@@ -168,10 +242,13 @@ impl<'a> Parser<'a> {
 
     fn array(&mut self, depth: usize) -> Result<Json> {
         let mut items = Vec::new();
+        let scope = self.scope;
+        self.scope = scope.item();
         self.items(b']', |parser| {
             items.push(parser.value(depth + 1)?);
             Ok(())
         })?;
+        self.scope = scope;
         Ok(Json::Array(items))
     }
 
@@ -553,7 +630,7 @@ mod tests {
         let parts: Vec<_> = apart.iter().map(|(name, part)| (name.as_str(), &text[part.clone()])).collect();
         assert_eq!(parts, [("p", r#" {"q": [1, "\u0041"]}"#), ("r", " -0.5")]);
         for (_, part) in &apart {
-            let parsed = Json::parse_part("zarr.json", text, part, &Limits::default()).unwrap();
+            let parsed = Json::parse_part("zarr.json", text, part, "", &Limits::default()).unwrap();
             assert_eq!(parsed, parse(&text[part.clone()]).unwrap());
         }
         assert_eq!(parse_apart(r#"{"a": [{"b": {"x": 1}}]}"#).unwrap().1, []);
@@ -564,10 +641,39 @@ mod tests {
     fn names_that_repeat_within_a_part_are_found_when_it_is_parsed() {
         let text = r#"{"a":{"b":{"p":{"x":1,"x":2}}}}"#;
         let (_, apart) = parse_apart(text).unwrap();
-        let e = Json::parse_part("zarr.json", text, &apart[0].1, &Limits::default()).unwrap_err();
+        let e = Json::parse_part("zarr.json", text, &apart[0].1, "", &Limits::default()).unwrap_err();
         assert_eq!(e.to_string(), r#"malformed zarr.json at byte 0x16: the name "x" a second time"#);
         let e = parse_apart(r#"{"a":{"b":{"p":1,"p":2}}}"#).unwrap_err();
         assert_eq!(e.to_string(), r#"malformed zarr.json at byte 0x11: the name "p" a second time"#);
+    }
+
+    #[test]
+    fn bare_words_are_numbers_in_attributes_alone() {
+        let parse =
+            |document, text: &str| Json::parse_document(document, text.as_bytes(), &Limits::default());
+        let node = r#"{"attributes":{"a":[NaN,{"b":-Infinity}]},"x":0}"#;
+        let copies = format!(r#"{{"consolidated_metadata":{{"metadata":{{"attributes":{node}}}}}}}"#);
+        for (document, text) in [
+            (".zattrs", r#"{"a":[NaN,Infinity,-Infinity],"b":NaN}"#),
+            ("zarr.json", node),
+            ("zarr.json", &copies),
+        ] {
+            let value = parse(document, text).unwrap();
+            assert_eq!(value.emit_compact(), text, "what was there");
+            let legal = super::tests::parse(&value.emit()).unwrap();
+            assert_eq!(legal, value.with_words_as_strings(), "what is written is JSON");
+        }
+        for (document, text) in [
+            (".zattrs", r#"{"a":NaNs}"#),
+            ("zarr.json", r#"{"fill_value":NaN}"#),
+            ("zarr.json", r#"{"attributes":{"a":1},"fill_value":NaN}"#),
+            ("zarr.json", r#"{"x":{"attributes":{"a":NaN}}}"#),
+            ("zarr.json", r#"[{"attributes":{"a":NaN}}]"#),
+            ("zarr.json", r#"{"consolidated_metadata":{"metadata":{"a":{"fill_value":NaN}}}}"#),
+            (".zarray", r#"{"attributes":{"a":NaN}}"#),
+        ] {
+            assert!(parse(document, text).is_err(), "{text}");
+        }
     }
 
     #[test]
@@ -617,7 +723,7 @@ mod tests {
         fn what_is_told_apart_is_as_strict(text in "[\\[\\]{}\",:0-9eE+.\\\\u a-z-]{0,30}") {
             let whole = format!(r#"{{"a":{{"b":{{"p":{text}}}}}}}"#);
             let apart = parse_apart(&whole).and_then(|(_, apart)| {
-                let parse = |part| Json::parse_part("zarr.json", &whole, part, &Limits::default());
+                let parse = |part| Json::parse_part("zarr.json", &whole, part, "", &Limits::default());
                 apart.iter().map(|(_, part)| parse(part)).collect::<Result<Vec<_>>>()
             });
             prop_assert_eq!(apart.is_ok(), parse(&whole).is_ok());

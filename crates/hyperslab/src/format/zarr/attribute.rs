@@ -149,10 +149,13 @@ fn common(leaves: &[&Json]) -> Option<Kind> {
     }
 }
 
-/// Whether it is a number with a fraction or an exponent that a double holds.
+/// Whether it is a number with a fraction or an exponent that a double holds, or not a finite one.
 fn is_float(json: &Json) -> bool {
     match json {
-        Json::Number(number) => number.as_str().contains(['.', 'e', 'E']) && number.as_f64().is_finite(),
+        Json::Number(number) => {
+            let has_fraction = number.as_str().contains(['.', 'e', 'E']) && number.as_f64().is_finite();
+            has_fraction || number.is_word()
+        }
         _ => false,
     }
 }
@@ -212,7 +215,7 @@ mod tests {
     use hyperslab_model::{Element, Elements};
 
     fn told(json: &str) -> String {
-        let json = Json::parse("attribute", json.as_bytes(), &Limits::default()).unwrap();
+        let json = Json::parse_document(".zattrs", json.as_bytes(), &Limits::default()).unwrap();
         let attribute = attribute(&json).unwrap();
         let elements = Elements::new(&attribute.datatype, &attribute.value).map(|one| match one.get() {
             Element::Int(value) => value.to_string(),
@@ -235,6 +238,8 @@ mod tests {
             ("[1, 3000000000]", "int64 [2] 1|3000000000"),
             ("1.0", "float64 [] 1.0"),
             ("[1e3, 2.5]", "float64 [2] 1000.0|2.5"),
+            ("NaN", "float64 [] NaN"),
+            ("[1.5, -Infinity]", "float64 [2] 1.5|-inf"),
             ("true", "bool [] true"),
             ("\"\"", "string [] "),
             ("[[\"a\"], [\"é\"]]", "string [2, 1] a|é"),
@@ -275,6 +280,7 @@ mod tests {
             ("18446744073709551616", "18446744073709551616"),
             ("[-1, 18446744073709551615]", "[-1,18446744073709551615]"),
             ("1e999", "1e999"),
+            ("[1, {\"a\": NaN}]", "[1,{\"a\":NaN}]"),
         ] {
             assert_eq!(told(json), format!("string [] {expected} json"), "{json}");
         }

@@ -7,6 +7,7 @@ use hyperslab_core::{Limits, Result};
 use hyperslab_model::{Attribute, Attributes, Datatype, Element, Elements, Float, Group, NodePath};
 use hyperslab_zarr::data_type::{DataType, base64};
 use hyperslab_zarr::json::{Json, Object};
+use hyperslab_zarr::metadata::v2;
 use hyperslab_zarr::name::RECORD;
 use std::sync::Arc;
 
@@ -128,7 +129,8 @@ fn of_json(attribute: &Attribute) -> Option<Json> {
     }
     let element = Elements::new(&attribute.datatype, &attribute.value).next()?;
     let Element::Text(text) = element.get() else { return None };
-    Json::parse("attribute", text, &Limits::default()).ok()
+    let json = Json::parse_document(v2::ATTRIBUTES, text, &Limits::default()).ok()?;
+    Some(json.with_words_as_strings())
 }
 
 /// Whether JSON is read as this attribute without more being known.
