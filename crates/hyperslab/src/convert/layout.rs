@@ -289,7 +289,7 @@ impl Layout {
             Some(Filtering::Keep) | None => false,
         };
         array.cut_chunks(held, self.always_chunked)?;
-        array.cut_shards(held.shard, before.0 != array.storage.chunk)?;
+        array.cut_shards(held.shard)?;
         let cut = before != (array.storage.chunk.clone(), array.storage.shard.clone());
         if cut {
             // Where elements are follows from the chunks.

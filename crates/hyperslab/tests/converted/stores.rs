@@ -34,3 +34,12 @@ fn attributes_that_are_bare_words() {
     store_comes_back(&[("zarr.json", group.as_bytes())]);
     store_comes_back(&[(".zgroup", br#"{"zarr_format":2}"#), (".zattrs", attributes.as_bytes())]);
 }
+
+#[test]
+fn shards_that_reach_past_arrays_of_broken_chunks() {
+    let array = r#"{"zarr_format":3,"node_type":"array","shape":[4],"data_type":"int8","fill_value":1,
+        "chunk_key_encoding":{"name":"default"},"chunk_grid":{"name":"regular","configuration":{"chunk_shape":[6]}},
+        "codecs":[{"name":"sharding_indexed","configuration":{"chunk_shape":[3],"codecs":["bytes"],
+        "index_codecs":[{"name":"bytes","configuration":{"endian":"little"}},"crc32c"]}}]}"#;
+    store_comes_back(&[("zarr.json", array.as_bytes())]);
+}

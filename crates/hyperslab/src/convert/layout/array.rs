@@ -108,7 +108,7 @@ impl Array<'_> {
         Ok(())
     }
 
-    pub(super) fn cut_shards(&mut self, cutting: Option<&Cutting>, has_new_chunks: bool) -> Result<()> {
+    pub(super) fn cut_shards(&mut self, cutting: Option<&Cutting>) -> Result<()> {
         let Some(chunk) = self.storage.chunk.clone() else { return Ok(()) };
         let source = self.storage.shard.take();
         // Of whole chunks, as many as reach so far.
@@ -117,9 +117,8 @@ impl Array<'_> {
             pairs.map(|(side, chunk)| side.div_ceil(*chunk).max(1).saturating_mul(*chunk)).collect()
         };
         self.storage.shard = match cutting {
-            None | Some(Cutting::Keep) => {
-                source.map(|shard| if has_new_chunks { reaching(&shard) } else { shard })
-            }
+            // Chunks may be others now, and NDL has no shard reach further than the array.
+            None | Some(Cutting::Keep) => source.as_deref().map(reaching),
             Some(Cutting::None) => None,
             Some(Cutting::Whole) => Some(reaching(&self.limits())),
             Some(Cutting::Bytes(bytes)) => {
