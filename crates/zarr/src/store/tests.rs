@@ -176,6 +176,22 @@ fn zip_entries_of_all_kinds_are_read_or_refused() {
 }
 
 #[test]
+fn deflated_entries_may_be_longer_than_what_they_inflate_to() {
+    // One block that is stored within the stream: its length, the same inverted, and the bytes.
+    let stream = b"\x01\x03\0\xfc\xffabc";
+    let crc = [0xc2, 0x41, 0x24, 0x35];
+    let shared = [&b"\x14\0\0\0\x08\0\0\0\0\0"[..], &crc, &[8, 0, 0, 0, 3, 0, 0, 0, 1, 0, 0, 0]].concat();
+    let local = [b"PK\x03\x04", &shared[..], b"a", stream].concat();
+    let directory = [&b"PK\x01\x02\x14\0"[..], &shared, &[0; 10], &[0; 4], b"a"].concat();
+    let [at, len] = [local.len(), directory.len()].map(|n| u32::try_from(n).unwrap().to_le_bytes());
+    let end = [&b"PK\x05\x06\0\0\0\0\x01\0\x01\0"[..], &len, &at, &[0, 0]].concat();
+    let store = zip([local, directory, end].concat()).unwrap();
+    assert_eq!(store.read(&key("a"), 3).unwrap().unwrap(), &b"abc"[..]);
+    assert_eq!(store.read_range(&key("a"), 1..3).unwrap().unwrap(), &b"bc"[..]);
+    assert!(store.read(&key("a"), 2).is_err());
+}
+
+#[test]
 fn zip_files_with_names_that_lead_elsewhere_are_refused() {
     for (name, what) in [("escape", "the name \"..\""), ("absolute", "an empty name")] {
         let Err(e) = zip(fixture(name)) else { panic!("{name}") };

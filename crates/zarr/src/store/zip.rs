@@ -110,7 +110,7 @@ impl Store for ZipStore {
 
     fn read(&self, key: &Key, most: u64) -> Result<Option<Bytes>> {
         let Some(entry) = self.entries.get(key.as_str()) else { return Ok(None) };
-        check_most(entry.size.max(entry.stored), most, key)?;
+        check_both(entry, most, key)?;
         self.inflate(entry, key).map(Some)
     }
 
@@ -118,7 +118,7 @@ impl Store for ZipStore {
     fn read_range(&self, key: &Key, range: Range<u64>) -> Result<Option<Bytes>> {
         let Some(entry) = self.entries.get(key.as_str()) else { return Ok(None) };
         if entry.method != Method::Stored {
-            check_most(entry.size.max(entry.stored), self.most, key)?;
+            check_both(entry, self.most, key)?;
             return memory::slice(&self.inflate(entry, key)?, &range, key).map(Some);
         }
         if range.start > range.end || range.end > entry.size.min(entry.stored) {
@@ -134,10 +134,19 @@ impl Store for ZipStore {
     }
 }
 
+/// What is stored may be a little more than what it inflates to.
+fn check_both(entry: &Located, most: u64, key: &Key) -> Result<()> {
+    check_most(entry.size, most, key)?;
+    check_most(entry.stored, most.saturating_add(most / 8).saturating_add(SLACK), key)
+}
+
 /// What files with entries and without begin with.
 const SIGNATURES: [&[u8]; 2] = [b"PK\x03\x04", b"PK\x05\x06"];
 
 const LOCAL_HEADER: u64 = 30;
+
+/// Bytes that a deflate stream may have beyond its literals of at most nine bits each.
+const SLACK: u64 = 64;
 
 /// A match of 258 bytes takes at least two bits.
 const MOST_RATIO: u64 = 1032;
