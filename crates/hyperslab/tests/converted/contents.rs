@@ -228,6 +228,7 @@ fn types_within_each_other() {
 fn references_to_everything_and_nothing() {
     for value in [
         "{shape: [3], type: objref, value: [/g, null, /a]}",
+        "{shape: [3], type: objref, value: [/g, {address: 800}, null]}",
         "{shape: [2], type: {regref: {selection: block}}, value: [{target: /m, start: [0, 0], opposite: [1, 1]}, null]}",
         "{shape: [1], type: {regref: {selection: element}}, value: [{target: /m, elements: [[0, 1], [1, 2]]}]}",
         "{shape: [3], type: reference, value: [{address: 800}, {file: o.h5, address: 96}, {target: /m, attribute: u}]}",
