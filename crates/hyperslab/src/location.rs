@@ -60,22 +60,33 @@ impl Location {
             Ok(entry) => Ok(vec![Target { entry, attribute: None }]),
             Err(e) if e.kind() != ErrorKind::NotFound => Err(e),
             Err(missing) => {
-                let (path, attribute) = match text.rsplit_once('@') {
-                    Some((path, attribute)) => (if path.is_empty() { "/" } else { path }, Some(attribute)),
-                    None => (text, None),
-                };
-                let entries = if is_pattern(path) {
-                    matching(source, path)?
-                } else if attribute.is_some() {
-                    vec![find(source, path)?]
-                } else {
-                    return Err(missing);
-                };
-                let attribute = attribute.map(str::to_owned);
-                Ok(entries.into_iter().map(|entry| Target { entry, attribute: attribute.clone() }).collect())
+                // Names of attributes have any character, so the object is what the longest path leads to.
+                let splits = text.rmatch_indices('@').filter_map(|(at, _)| text.split_at_checked(at));
+                let mut first = None;
+                for (path, attribute) in splits {
+                    match all(source, if path.is_empty() { "/" } else { path }) {
+                        Ok(entries) => return Ok(targets(entries, attribute.strip_prefix('@'))),
+                        Err(e) if e.kind() != ErrorKind::NotFound => return Err(e),
+                        Err(e) => first = first.or(Some(e)),
+                    }
+                }
+                match (first, is_pattern(text)) {
+                    (None, true) => Ok(targets(matching(source, text)?, None)),
+                    (first, _) => Err(first.unwrap_or(missing)),
+                }
             }
         }
     }
+}
+
+fn targets(entries: Vec<Entry>, attribute: Option<&str>) -> Vec<Target> {
+    let target = |entry| Target { entry, attribute: attribute.map(str::to_owned) };
+    entries.into_iter().map(target).collect()
+}
+
+/// The object at a path, or those that match a pattern.
+fn all(source: &dyn Source, path: &str) -> Result<Vec<Entry>> {
+    if is_pattern(path) { matching(source, path) } else { find(source, path).map(|entry| vec![entry]) }
 }
 
 /// Of `targets` those that lie in no other: a pattern can match a group and what is in it.
@@ -88,11 +99,24 @@ pub fn outermost(targets: &[Target]) -> impl Iterator<Item = &Target> {
 }
 
 fn find(source: &dyn Source, text: &str) -> Result<Entry> {
-    let path = NodePath::new(text).map_err(|e| Error::not_found(e.detail().to_owned()))?;
-    source.find(&path).map_err(|e| match e.kind() {
-        ErrorKind::NotFound => missing(source, &path, e),
-        _ => e,
-    })
+    let refused = match NodePath::new(text) {
+        Ok(path) => {
+            return source.find(&path).map_err(|e| match e.kind() {
+                ErrorKind::NotFound => missing(source, &path, e),
+                _ => e,
+            });
+        }
+        Err(e) => Error::not_found(e.detail().to_owned()),
+    };
+    // HDF5 has members of the names `.` and `..`, which mean nothing else there.
+    let names = text.strip_prefix('/').into_iter().flat_map(|inner| inner.split('/'));
+    let mut each = names.clone();
+    match each.any(str::is_empty) || !text.starts_with('/') {
+        true => Err(refused),
+        false => {
+            source.find(&names.fold(NodePath::root(), |path, name| path.child(name))).map_err(|_| refused)
+        }
+    }
 }
 
 /// Adds to `error`, which says that there is no such object, which name is nearest among its would-be

@@ -17,6 +17,9 @@ fn names_lead_to_objects_and_attributes() {
     let found = targets(&*source, "/temperature@units").unwrap();
     assert_eq!(found[0].attribute.as_deref(), Some("units"));
     assert_eq!(found[0].entry.handle.path, node_path("/temperature"));
+    let found = targets(&*source, "/temperature@a@b").unwrap();
+    assert_eq!(found[0].attribute.as_deref(), Some("a@b"));
+    assert!(missing(&*source, "/temprature@a@b").contains("no object /temprature@a"));
     let found = targets(&*source, "/@title").unwrap();
     assert_eq!((found[0].attribute.as_deref(), found[0].entry.handle.path.is_root()), (Some("title"), true));
 }
