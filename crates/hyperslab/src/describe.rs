@@ -166,6 +166,14 @@ impl Document<'_> {
     fn object(&mut self, entry: &Entry) -> Result<()> {
         self.done.objects += 1;
         let path = &entry.handle.path;
+        if path.as_str().split('/').any(|name| matches!(name, "." | "..")) {
+            let error = Error::unsupported("a name that paths of NDL cannot have; it is left out");
+            if self.options.pure {
+                return Err(error.in_object(path));
+            }
+            self.done.errors.push(error.in_object(path));
+            return Ok(());
+        }
         let node = match &entry.item {
             Item::Link(link) => Node::Link(link.clone()),
             Item::Unreadable(unreadable) => Node::Unreadable(self.with_attributes(unreadable.clone(), entry)),

@@ -1,6 +1,9 @@
 //! Stores as other programs write them, here by hand.
 
-use super::{digests, there_and_back};
+use super::{converted, digests, open, same, there_and_back};
+use crate::{description, located, targets};
+use hyperslab::TARGETS;
+use hyperslab::describe::DescribeOptions;
 use std::fs;
 use std::path::PathBuf;
 use tempfile::TempDir;
@@ -42,4 +45,36 @@ fn shards_that_reach_past_arrays_of_broken_chunks() {
         "codecs":[{"name":"sharding_indexed","configuration":{"chunk_shape":[3],"codecs":["bytes"],
         "index_codecs":[{"name":"bytes","configuration":{"endian":"little"}},"crc32c"]}}]}"#;
     store_comes_back(&[("zarr.json", array.as_bytes())]);
+}
+
+#[test]
+fn names_that_are_parts_of_paths_elsewhere() {
+    let group = br#"{"zarr_format":3,"node_type":"group"}"#;
+    let named = |name: &str| {
+        format!(r#"{{"zarr_format":3,"node_type":"group","attributes":{{"hyperslab":{{"name":"{name}"}}}}}}"#)
+    };
+    let [here, above] = [".", ".."].map(named);
+    let values: &[(&str, &[u8])] = &[
+        ("zarr.json", group),
+        ("%2E/zarr.json", here.as_bytes()),
+        ("%2E%2E/zarr.json", above.as_bytes()),
+        ("%2E%2E/a/zarr.json", group),
+    ];
+    let folder = TempDir::new().unwrap();
+    let store = store(&folder, values);
+    assert_eq!(digests(&store).keys().collect::<Vec<_>>(), ["/", "/.", "/..", "/../a"]);
+    for format in TARGETS {
+        let target = folder.path().join(format.name());
+        let lost = converted(&store, *format, &target).unwrap();
+        assert!(lost.is_empty(), "{lost:?}");
+        same(&store, &target, &lost).unwrap();
+    }
+    let source = open(&store);
+    assert_eq!(located(&*source, "/../a"), ["/../a"]);
+    assert!(targets(&*source, "/a/../b").unwrap_err().to_string().contains("has the component \"..\""));
+    let (text, errors) = description(&*source, "/", &DescribeOptions::default());
+    let errors: Vec<_> = errors.iter().map(ToString::to_string).collect();
+    assert_eq!(errors.len(), 3, "{errors:?}");
+    assert!(errors[0].contains("a name that paths of NDL cannot have"), "{errors:?}");
+    assert!(!text.contains(".."), "{text}");
 }

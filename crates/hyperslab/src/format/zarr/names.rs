@@ -91,7 +91,8 @@ impl ZarrSource {
                     _ => None,
                 };
                 let recorded = recorded.filter(|name| {
-                    !matches!(*name, "" | "." | "..") && !name.contains('/') && !stored.contains(name)
+                    // Names are no parts of keys, so that those of folders lead nowhere else.
+                    !name.is_empty() && !name.contains('/') && !stored.contains(name)
                 });
                 let path = match recorded.filter(|name| given.insert((*name).to_owned())) {
                     Some(name) => {
