@@ -2,9 +2,12 @@
 
 use crate::{description, find, open, open_raw, open_storage};
 use hyperslab::describe::DescribeOptions;
+use hyperslab::digest::lines;
 use hyperslab::list::{shape_label, type_label};
 use hyperslab::model::{Attributes, DimCoord, Extent, Fill, Ndarray, Node, NodeKind};
-use hyperslab::{Item, Source};
+use hyperslab::{Item, NodePath, OpenOptions, Source};
+use std::fs;
+use tempfile::TempDir;
 
 fn ndarray(source: &dyn Source, path: &str) -> Ndarray {
     match source.load(&find(source, path).handle).unwrap() {
@@ -173,4 +176,23 @@ fn an_array_outlives_its_list_of_dimensions() {
     let (_, errors) = description(&*source, "/grid", &DescribeOptions::default());
     assert_eq!(errors.len(), 1, "{errors:?}");
     assert_eq!(errors[0].object(), Some("/grid/grid@DIMENSION_LIST"));
+}
+
+#[test]
+fn zeros_that_netcdf_would_not_fill_with_are_said() {
+    let source = open("own/zeros.nc");
+    assert_eq!(source.format(), "NetCDF-4");
+    let is_said = |path: &str| matches!(ndarray(&*source, path).storage.fill, Fill::Value(_));
+    assert_eq!(["/plain", "/never"].map(is_said), [true, false]);
+    let options = DescribeOptions { values: Some(10), ..DescribeOptions::default() };
+    let (text, errors) = description(&*source, "/", &options);
+    assert!(errors.is_empty(), "{errors:?}");
+    let folder = TempDir::new().unwrap();
+    let document = folder.path().join("zeros.yaml");
+    fs::write(&document, text).unwrap();
+    let digests = |source: &dyn Source| {
+        let lines = lines(source, &NodePath::root()).unwrap();
+        lines.iter().map(|line| line.to_json()).collect::<Vec<_>>()
+    };
+    assert_eq!(digests(&*hyperslab::open(&document, &OpenOptions::default()).unwrap()), digests(&*source));
 }

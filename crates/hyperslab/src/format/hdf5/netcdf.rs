@@ -2,12 +2,13 @@
 
 use super::{Hdf5Source, datatype, extents, text};
 use crate::source::{Entry, Item};
+use hyperslab_core::rows::Heap;
 use hyperslab_core::{ErrorKind, Result};
 use hyperslab_hdf5::format::Address;
 use hyperslab_hdf5::{Dataset, Object};
 use hyperslab_model::{
-    Attributes, Datatype, Dimension, Directive, Element, ElementStorage, Elements, Extent, Fill, Float,
-    NodeKind, NodePath, Shape, Storage,
+    Attributes, Datatype, Dimension, Directive, Element, ElementStorage, Elements, Extent, Fill, FillTime,
+    Float, NodeKind, NodePath, Shape, Storage, Values,
 };
 use hyperslab_netcdf4::{Scale, dimension_labels, dimensions};
 use rustc_hash::FxHashMap;
@@ -69,7 +70,8 @@ impl Hdf5Source {
     }
 
     /// In NetCDF the attribute `_FillValue` says the fill value, and where there is none the library's own
-    /// holds; either way HDF5's copy of it says nothing new.
+    /// holds; either way HDF5's copy of it says nothing new. Other libraries that write NetCDF-4 leave HDF5's zeros
+    /// in chunks that are not there, which is then said.
     pub(super) fn reconcile_fill(
         &self,
         dataset: &Dataset,
@@ -77,7 +79,22 @@ impl Hdf5Source {
         attributes: &Attributes,
         storage: &mut Storage,
     ) {
-        let Fill::Value(fill) = &storage.fill else { return };
+        let fill = match &storage.fill {
+            Fill::Value(fill) => fill,
+            // NDL has one fill value where there is an attribute, and it is the attribute's.
+            Fill::Default
+                if self.netcdf
+                    && storage.fill_time != Some(FillTime::Never)
+                    && !attributes.contains_key("_FillValue") =>
+            {
+                if let Some(implied) = default_fill(datatype.resolved()) {
+                    let rows = vec![0; implied.len()].into();
+                    storage.fill = Fill::Value(Values { rows, heap: Heap::default() });
+                }
+                return;
+            }
+            _ => return,
+        };
         let same = match attributes.get("_FillValue") {
             Some(Ok(attribute)) => {
                 let said = Elements::new(&attribute.datatype, &attribute.value);
