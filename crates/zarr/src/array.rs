@@ -140,6 +140,19 @@ impl Array {
         heap: &mut Heap<R>,
         scratch: &mut Scratch,
     ) -> Result<()> {
+        self.read_stored(store, region, rows, heap, scratch)?;
+        rows.slices(region).try_for_each(|(_, rows)| self.chain.check_read(rows))
+    }
+
+    /// The same with whatever chunks have, which past the end of the array can be something else than its elements.
+    pub(crate) fn read_stored<R>(
+        &self,
+        store: &dyn Store,
+        region: &Region,
+        rows: &mut Planes<'_>,
+        heap: &mut Heap<R>,
+        scratch: &mut Scratch,
+    ) -> Result<()> {
         region.check(&self.shape)?;
         let slot;
         let filling = match self.data_type {

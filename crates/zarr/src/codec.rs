@@ -170,6 +170,14 @@ impl Chain {
         }
     }
 
+    /// Refuses rows with elements that could not be read, though the chunks could that they are of.
+    pub(crate) fn check_read(&self, rows: &[u8]) -> Result<()> {
+        match self.to_bytes {
+            ToBytes::Variable(Variable::Json) => variable::check_read(rows),
+            _ => Ok(()),
+        }
+    }
+
     /// How shards are made, if they are stored as they are put together.
     fn shards(&self) -> Option<&Sharding> {
         match (&self.to_bytes, self.steps.as_slice(), self.codecs.as_slice()) {

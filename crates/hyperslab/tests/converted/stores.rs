@@ -78,3 +78,11 @@ fn names_that_are_parts_of_paths_elsewhere() {
     assert!(errors[0].contains("a name that paths of NDL cannot have"), "{errors:?}");
     assert!(!text.contains(".."), "{text}");
 }
+
+#[test]
+fn lists_of_strings_that_zarr_python_fills_up_with_zeros() {
+    let array = br#"{"zarr_format":2,"shape":[3],"chunks":[2],"dtype":"|O","fill_value":0,"order":"C",
+        "compressor":null,"filters":[{"id":"json2"}]}"#;
+    let chunks: [&[u8]; 2] = [br#"["a","b","|O",[2]]"#, br#"["c",0,"|O",[2]]"#];
+    store_comes_back(&[(".zarray", array), ("0", chunks[0]), ("1", chunks[1])]);
+}

@@ -11,7 +11,7 @@ use crate::json::{Json, Object};
 use crate::metadata::{ChunkGrid, Extension, v3};
 use crate::store::{Entry, Key, MemoryStore, Store};
 use bytes::Bytes;
-use hyperslab_core::nd::{Region, element_count};
+use hyperslab_core::nd::{Planes, Region, element_count};
 use hyperslab_core::rows::Heap;
 use hyperslab_core::{Error, ErrorKind, Limits, Result};
 use std::ops::Range;
@@ -118,7 +118,8 @@ impl Piece {
         }
         let mut heap = Heap::<()>::default();
         let out = rows.get_mut(..len).unwrap_or_default();
-        self.array.read(part, &Region::all(self.array.shape()), out, &mut heap, scratch)?;
+        let region = Region::all(self.array.shape());
+        self.array.read_stored(part, &region, &mut Planes::whole(out), &mut heap, scratch)?;
         Ok(len)
     }
 

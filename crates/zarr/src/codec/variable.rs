@@ -33,6 +33,10 @@ impl Variable {
         let buffer = buffer.ok_or_else(|| Error::invalid("more than 2^32 chunks of strings at once"))?;
         for slot in slots {
             let count = d.u32()?;
+            if (self, count) == (Variable::Json, NO_STRING) {
+                *slot = NOT_READ.to_bytes();
+                continue;
+            }
             let offset = d.offset();
             let element = d.take(d.len_of(count.into())?)?;
             if self != Variable::Bytes && std::str::from_utf8(element).is_err() {
@@ -97,14 +101,16 @@ fn of_json(raw: &[u8]) -> Result<Vec<u8>> {
             // A row of an array of several dimensions.
             Json::Array(items) => left.extend(items.into_iter().rev()),
             Json::String(text) => {
-                let len = u32::try_from(text.len()).unwrap_or(u32::MAX);
+                let len = u32::try_from(text.len()).ok().filter(|len| *len != NO_STRING);
+                let len = len.ok_or_else(|| Error::malformed("json2 with a string of 4 GiB"))?;
                 texts.extend_from_slice(&len.to_le_bytes());
                 texts.extend_from_slice(text.as_bytes());
                 count = count.saturating_add(1);
             }
-            other => {
-                let found = other.kind();
-                return Err(Error::unsupported(format!("json2 of {found}, only strings are read")));
+            // The fill value past the end of the array is what zarr-python puts there, of whatever type.
+            _ => {
+                texts.extend_from_slice(&NO_STRING.to_le_bytes());
+                count = count.saturating_add(1);
             }
         }
     }
@@ -128,6 +134,21 @@ fn to_json(raw: &[u8]) -> Result<Vec<u8>> {
     items.push([u64::from(count)].as_slice().into());
     Ok(Json::Array(items).emit_compact().into_bytes())
 }
+
+/// Refuses elements of `json2` that are no strings.
+pub(super) fn check_read(rows: &[u8]) -> Result<()> {
+    let not_read = NOT_READ.to_bytes();
+    match rows.as_chunks::<{ Slot::SIZE }>().0.contains(&not_read) {
+        true => Err(Error::unsupported("json2 of elements that are no strings, only strings are read")),
+        false => Ok(()),
+    }
+}
+
+/// Stands for the length of an element that is no string.
+const NO_STRING: u32 = u32::MAX;
+
+/// The slot of such an element, which points to nothing.
+const NOT_READ: Slot = Slot { buffer: u32::MAX, count: u32::MAX, offset: u64::MAX };
 
 /// The content of a string or of bytes, of which `row` is the slot.
 pub(super) fn pointed_to<'h>(row: &[u8], heap: &'h [Bytes]) -> Result<&'h [u8]> {
@@ -200,8 +221,11 @@ mod tests {
         };
         assert_eq!(refused("{}"), "json2 of what is no array");
         assert_eq!(refused("[]"), "json2 without a type and a shape behind the elements");
-        assert_eq!(refused(r#"["a", 1, "b", "|O", [3]]"#), "json2 of a number, only strings are read");
         assert_eq!(refused(r#"["a", "|O", [1]]"#), "1 elements, expected 3");
+        // What lies past the end of the array is not looked at.
+        Variable::Json.decode(Bytes::from(r#"["a", "b", 0, "|O", [3]]"#), &mut rows, &mut heap).unwrap();
+        assert!(check_read(&rows[..32]).is_ok() && check_read(&rows).is_err());
+        assert!(pointed_to(&rows[32..], &heap).is_err());
     }
 
     #[test]
