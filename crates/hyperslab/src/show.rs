@@ -20,6 +20,8 @@ pub struct Shown {
     pub fixed: Vec<ShownAxis>,
     /// The elements, row-major over `axes`.
     pub values: Values,
+    /// Whether it is a null dataspace, which has no elements at all.
+    pub is_null: bool,
 }
 
 /// A dimension of what is shown.
@@ -61,6 +63,17 @@ impl ShownAxis {
 }
 
 impl Shown {
+    fn null(name: String, datatype: &Arc<Datatype>) -> Shown {
+        Shown {
+            name,
+            datatype: Arc::clone(datatype),
+            axes: Vec::new(),
+            fixed: Vec::new(),
+            values: Values::default(),
+            is_null: true,
+        }
+    }
+
     /// The elements, row-major.
     pub fn elements(&self) -> Elements<'_> {
         Elements::new(&self.datatype, &self.values)
@@ -91,8 +104,11 @@ fn array(source: &dyn Source, target: &Target, selections: &[String]) -> Result<
     let shape = match &entry.item {
         Item::Array { datatype: None, .. } => return Err(Error::invalid("a dimension without values")),
         Item::Array { shape: Shape::Unsaid, .. } => return Err(Error::invalid("the text says no shape")),
-        Item::Array { shape: Shape::Null, .. } => {
-            return Err(Error::invalid("a null dataspace has no values"));
+        Item::Array { shape: Shape::Null, .. } if !selections.is_empty() => {
+            return Err(Error::invalid("a part of a null dataspace cannot be selected"));
+        }
+        Item::Array { shape: Shape::Null, datatype: Some(datatype), .. } => {
+            return Ok(Shown::null(entry.handle.path.to_string(), datatype));
         }
         Item::Array { kind, shape, .. } => &with_coordinate(*kind, shape, &entry.handle.path),
         Item::Group => {
@@ -128,6 +144,7 @@ fn array(source: &dyn Source, target: &Target, selections: &[String]) -> Result<
         axes,
         fixed,
         values,
+        is_null: false,
     })
 }
 
@@ -153,7 +170,8 @@ fn attribute(source: &dyn Source, target: &Target, name: &str, selections: &[Str
     })?;
     let found =
         found.as_ref().map_err(|unreadable| Error::new(unreadable.kind, unreadable.reason.clone()))?;
-    let Some(shape) = &found.shape else { return Err(Error::invalid("a null dataspace has no values")) };
+    let name = format!("{}@{name}", target.entry.handle.path);
+    let Some(shape) = &found.shape else { return Ok(Shown::null(name, &found.datatype)) };
     check_empty(shape)?;
     let axis = |(index, extent): (usize, &u64)| ShownAxis {
         name: format!("[{index}]"),
@@ -161,11 +179,12 @@ fn attribute(source: &dyn Source, target: &Target, name: &str, selections: &[Str
         coordinates: None,
     };
     Ok(Shown {
-        name: format!("{}@{name}", target.entry.handle.path),
+        name,
         datatype: Arc::clone(&found.datatype),
         axes: shape.iter().enumerate().map(axis).collect(),
         fixed: Vec::new(),
         values: found.value.clone(),
+        is_null: false,
     })
 }
 

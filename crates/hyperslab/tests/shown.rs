@@ -87,7 +87,6 @@ fn what_has_no_values_says_so() {
         ("ocean.nc", "/waves", "a group has no values"),
         ("ocean.nc", "/flag_t", "a datatype has no values"),
         ("ocean.nc", "/waves/direction", "a dimension without values"),
-        ("datatypes.h5", "/layouts/null", "a null dataspace has no values"),
         ("datatypes.h5", "/links/soft", "a link has no values of its own"),
         ("hdf5/reading.h5", "/external", "its external data file elsewhere.raw is missing"),
         ("hdf5/reading.h5", "/unknown_filter", "filter 32007 (JPEG-XR)"),
@@ -95,6 +94,15 @@ fn what_has_no_values_says_so() {
         let error = shown(&*open(name), path, &[]).unwrap_err();
         assert!(error.to_string().contains(part), "{path}: {error}");
     }
+}
+
+#[test]
+fn a_null_dataspace_is_shown_as_nothing() {
+    let source = open("datatypes.h5");
+    let found = shown(&*source, "/layouts/null", &[]).unwrap();
+    assert!(found.is_null && found.axes.is_empty() && found.elements().len() == 0);
+    let error = shown(&*source, "/layouts/null", &["0"]).unwrap_err();
+    assert!(error.to_string().contains("a part of a null dataspace cannot be selected"), "{error}");
 }
 
 #[test]

@@ -66,6 +66,7 @@ fn table(shown: &Shown, paint: bool, out: &mut dyn Write) -> Result<()> {
         }
         let texts: Vec<String> = elements.split(size).map(ndl::plain).collect();
         match inner {
+            [] if shown.is_null => writeln!(out, "null")?,
             [] => writeln!(out, "{}", texts.concat())?,
             [axis] => {
                 let mut rows = Table::new(vec![
@@ -154,6 +155,10 @@ fn quoted(text: &str, separator: char) -> String {
 
 /// Nested lists as deep as there are dimensions.
 fn json(shown: &Shown, out: &mut dyn Write) -> Result<()> {
+    if shown.is_null {
+        writeln!(out, "null")?;
+        return Ok(());
+    }
     let extents = shown.extents();
     let mut elements = shown.elements();
     nested(&extents, &mut elements, out)?;
@@ -185,6 +190,9 @@ fn nested(
 
 /// A NumPy file, version 1.0.
 fn npy(shown: &Shown, out: &mut dyn Write) -> Result<()> {
+    if shown.is_null {
+        return Err(Error::unsupported("NumPy has no null dataspace; use --as json"));
+    }
     let descr = descr(&shown.datatype)
         .ok_or_else(|| Error::unsupported(format!("NumPy has no type for {}", shown.datatype)))?;
     let extents: Vec<String> = shown.extents().iter().map(|extent| format!("{extent},")).collect();
