@@ -172,7 +172,11 @@ fn check_known(source: &dyn Source, name: &str, own: &[Dimension]) -> Result<()>
     let near = nearest(name, own.iter().copied()).or_else(|| nearest(name, all.iter().map(NodePath::name)));
     Err(Error::invalid(match near {
         Some(near) => format!("no dimension {name}\nhelp: did you mean {near}?"),
-        None if own.is_empty() => format!("no dimension {name}, this array's have no names"),
+        None if own.is_empty() && all.is_empty() => format!("no dimension {name}, none here has a name"),
+        None if own.is_empty() => {
+            let all: BTreeSet<_> = all.iter().map(NodePath::name).collect();
+            format!("no dimension {name}, there are {}", all.into_iter().collect::<Vec<_>>().join(", "))
+        }
         None => format!("no dimension {name}, there are {}", own.join(", ")),
     }))
 }

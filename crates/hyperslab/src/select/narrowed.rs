@@ -49,21 +49,30 @@ impl<'a> Narrowed<'a> {
     /// As [`Selected::parse`](super::Selected::parse).
     pub fn new(source: &'a dyn Source, texts: &[String], entries: &[Entry]) -> Result<Narrowed<'a>> {
         let mut known = Known::default();
+        // The array, if there is but one beside coordinates.
+        let (mut only, mut arrays) = (None, 0_u64);
+        let mut add = |entry: &Entry, is_named: bool| {
+            known.add(entry);
+            let is_coordinate = matches!(entry.item, Item::Array { kind: NodeKind::DimCoord, .. });
+            if let Some(dims) =
+                dimensions(entry).filter(|dims| is_named || !is_coordinate && !dims.is_empty())
+            {
+                arrays = arrays.saturating_add(1);
+                only.get_or_insert_with(|| (entry.handle.path.clone(), dims));
+            }
+        };
         for entry in entries {
             match &entry.item {
                 Item::Group => walk(source, &entry.handle, &mut |step| {
                     if let Step::Member(entry) = step {
-                        known.add(entry);
+                        add(entry, false);
                     }
                     Ok(())
                 })?,
-                _ => known.add(entry),
+                _ => add(entry, true),
             }
         }
-        let only = match entries {
-            [entry] => dimensions(entry).map(|dims| (entry.handle.path.clone(), dims)),
-            _ => None,
-        };
+        let only = only.filter(|_| arrays == 1);
         let mut wanted = Wanted::default();
         for text in texts {
             wanted.add(source, text, &known, only.as_ref())?;
@@ -424,6 +433,7 @@ mod tests {
         assert!(refused(&["0:2"], "/").contains("differs from array to array\nhelp: name the dimensions"));
         assert!(refused(&["0,0,0,0,0"], "/salinity").contains("has 5 dimensions, the array has 4"));
         assert!(refused(&["lta=0"], "/").contains("no dimension lta\nhelp: did you mean lat?"));
+        assert!(refused(&["nothing=0"], "/").contains("no dimension nothing, there are "));
         assert!(refused(&["lat=9"], "/").contains("dimension lat: position 9 is outside, it has 3"));
     }
 
