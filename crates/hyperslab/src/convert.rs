@@ -32,9 +32,8 @@ mod tiles;
 pub use parts::Parts;
 pub use report::{LossReport, ReportRow};
 
-use crate::engine::stream;
 use crate::list::Counts;
-use crate::publish::{Fingerprint, Publication, PublishOptions, Unit};
+use crate::publish::{self, Fingerprint, Publication, PublishOptions, Unit};
 use crate::source::{ArraySource, Entry, Handle, Item, Source, check_counts};
 use crate::target::{ArrayTarget, Facts, Fate, Filters, Loss, Target, TargetFormat, TargetOptions};
 use crate::walk::{Step, walk};
@@ -261,7 +260,7 @@ pub fn convert(
     let made_from = made_from.clone().and(&options.words());
     let is_directory = options.format.is_directory(target);
     let publication = Publication::begin(target, is_directory, &made_from, &options.publish)?;
-    let write = || {
+    let write = || -> Result<Summary> {
         let store = options.format.create(publication.path(), is_directory, &options.native)?;
         let summary = write(source, &*store, plan, options, &publication)?;
         store.finish()?;
@@ -270,11 +269,23 @@ pub fn convert(
     let written = write();
     match written {
         Ok(summary) => publication.publish().map(|()| summary),
+        // What the system says of a chunk is of little use without the disk that it is to lie on.
+        Err(error) if error.kind() == ErrorKind::Io => {
+            Err(publication.interrupted(error, Some(plan.bytes)).in_file(target.display()))
+        }
         Err(error) => Err(publication.interrupted(error, Some(plan.bytes))),
     }
 }
 
 impl ConvertOptions<'_> {
+    /// Looks whether what an interrupted run has left at `target` can be gone on from with these, and writes nothing.
+    ///
+    /// # Errors
+    /// If it was made from something else, or with other options.
+    pub fn check_resumable(&self, made_from: &Fingerprint, target: &Path) -> Result<()> {
+        publish::check_resumable(target, &made_from.clone().and(&self.words()))
+    }
+
     /// All wishes that what is written depends on, in the words of the command line.
     fn words(&self) -> String {
         // By name, so that none that is added is forgotten.

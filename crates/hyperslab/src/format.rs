@@ -78,6 +78,14 @@ pub trait Format: Sync {
     fn check_directory(&self, _path: &Path, _open: &OpenOptions, _options: &CheckOptions) -> Result<Report> {
         Err(no_directory(self.name()))
     }
+
+    /// What lies in the directory of a store and is no part of it, by its path there.
+    ///
+    /// # Errors
+    /// What the system says.
+    fn foreign(&self, _path: &Path) -> Result<Vec<String>> {
+        Ok(Vec::new())
+    }
 }
 
 /// Drops what a format alone says of chunks and shards, if these were cut anew, and of filters, if these are others.

@@ -49,8 +49,20 @@ pub struct PublishOptions {
 /// If something is there that must not be replaced; if it and a source are, contain or share files; if its folder is
 /// not there.
 pub fn check(target: &Path, fingerprint: &Fingerprint, options: &PublishOptions) -> Result<()> {
-    let found = Target::at(target).and_then(|target| target.check(fingerprint, options.overwrite));
+    let found = Target::at(target).and_then(|target| target.check(fingerprint, options));
     found.map_err(|e| e.in_file(target.display()))
+}
+
+/// Looks whether what an interrupted run has left was made from the same, and writes nothing.
+///
+/// # Errors
+/// If it was not.
+pub fn check_resumable(target: &Path, fingerprint: &Fingerprint) -> Result<()> {
+    let check = || match Journal::read(&Target::at(target)?.work().join(JOURNAL))? {
+        Some(found) => found.check_same(fingerprint),
+        None => Ok(()),
+    };
+    check().map_err(|e| e.in_file(target.display()))
 }
 
 /// A store in the making, which no other run can work on.
@@ -84,13 +96,13 @@ impl Publication {
         let shown = target.display().to_string();
         let begin = || {
             let target = Target::at(target)?;
-            if let Err(e) = target.check(fingerprint, options.overwrite) {
+            if let Err(e) = target.check(fingerprint, options) {
                 tidy(&target);
                 return Err(e);
             }
             let work = Work::begin(target.work(), &target.path)?;
             // A killed run may have taken away what was there, and another run may have been faster.
-            if let Err(e) = target.occupied(options.overwrite) {
+            if let Err(e) = target.occupied(options) {
                 work.end_unless_resumable();
                 return Err(e);
             }
@@ -206,7 +218,7 @@ impl Publication {
         if self.options.sync {
             rename::sync_all(&self.store)?;
         }
-        let occupied = self.target.occupied(self.options.overwrite)?;
+        let occupied = self.target.occupied(&self.options)?;
         // From here on the journal must not be taken for that of `store`, which may be the old target.
         fs::rename(self.work.path(JOURNAL), self.work.path(CLOSING))?;
         if let Err(e) = self.take_place(occupied) {

@@ -190,7 +190,8 @@ fn a_target_that_cannot_be_written_to_half_way_is_told_and_gone_on_with() {
         }
     });
     let e = e.unwrap_err().to_string();
-    assert!(e.starts_with("/x: ") && e.contains("\nhelp: --resume goes on from "), "{e}");
+    let shown = format!("{}:/x: chunk ", target.display());
+    assert!(e.starts_with(&shown) && e.contains("\nhelp: --resume goes on from "), "{e}");
     assert!(!target.exists());
     fs::remove_file(&chunks).unwrap();
     fs::rename(&aside, &chunks).unwrap();

@@ -70,6 +70,10 @@ impl Format for Zarr {
         open(Arc::new(DirectoryStore::open(path)?), options)
     }
 
+    fn foreign(&self, path: &Path) -> Result<Vec<String>> {
+        check::foreign(path)
+    }
+
     fn check(&self, storage: Box<dyn ReadAt>, open: &OpenOptions, options: &CheckOptions) -> Result<Report> {
         check::zip(storage, open, options)
     }

@@ -1,6 +1,7 @@
 //! What stands at a target and against it.
 
-use super::{Fingerprint, named};
+use super::work::JOURNAL;
+use super::{Fingerprint, PublishOptions, named};
 use crate::format::{OpenOptions, Probe, Recognition, open, recognize};
 use hyperslab_core::storage::FileStorage;
 use hyperslab_core::{Error, ErrorKind, Result};
@@ -52,15 +53,24 @@ impl Target {
 
     /// The folder in which it is made.
     pub(super) fn work(&self) -> PathBuf {
-        self.folder.join(format!(".{}.hyperslab-partial", self.name))
+        let name = match self.name.len() <= MOST_NAME {
+            true => self.name.clone(),
+            // By what all of it is, as file systems have no names that long.
+            false => {
+                let begin: String = self.name.chars().take(KEPT_OF_NAME).collect();
+                format!("{begin}-{:.16}", blake3::hash(self.name.as_bytes()).to_hex())
+            }
+        };
+        self.folder.join(format!(".{name}.hyperslab-partial"))
     }
 
     /// Refuses targets that something stands against.
-    pub(super) fn check(&self, made_from: &Fingerprint, overwrite: bool) -> Result<()> {
+    pub(super) fn check(&self, made_from: &Fingerprint, options: &PublishOptions) -> Result<()> {
         // Of a source, that it exists is not what matters most.
         made_from.sources().try_for_each(|source| self.check_apart(source))?;
-        if self.occupied(overwrite)? == Occupied::Store {
+        if self.occupied(options)? == Occupied::Store {
             self.check_nothing_shared(made_from)?;
+            self.check_nothing_foreign()?;
         }
         Ok(())
     }
@@ -69,7 +79,7 @@ impl Target {
     ///
     /// # Errors
     /// If it may not.
-    pub(super) fn occupied(&self, overwrite: bool) -> Result<Occupied> {
+    pub(super) fn occupied(&self, options: &PublishOptions) -> Result<Occupied> {
         let found = match fs::symlink_metadata(&self.path) {
             Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(Occupied::Nothing),
             found => found?,
@@ -77,16 +87,45 @@ impl Target {
         if found.is_dir() && fs::read_dir(&self.path)?.next().is_none() {
             return Ok(Occupied::EmptyFolder);
         }
-        if !overwrite {
-            return Err(Error::new(ErrorKind::AlreadyExists, "exists").with_help("--overwrite replaces it"));
+        let exists = |what: &'static str| Error::new(ErrorKind::AlreadyExists, what);
+        match (is_store(&self.path), options.overwrite) {
+            (Ok(false), _) => {
+                Err(exists("exists, and is no store of a known format, which alone is overwritten"))
+            }
+            (found, true) => found.map(|_| Occupied::Store),
+            (_, false) if options.resume && !self.work().join(JOURNAL).exists() => {
+                let whole = exists("exists, and no run was interrupted that could be gone on from");
+                Err(whole.with_help("--overwrite replaces it"))
+            }
+            (_, false) => Err(exists("exists").with_help("--overwrite replaces it")),
         }
-        match is_store(&self.path)? {
-            true => Ok(Occupied::Store),
-            false => Err(Error::new(
-                ErrorKind::AlreadyExists,
-                "exists, and is no store of a known format, which alone is overwritten",
-            )),
-        }
+    }
+
+    /// Refuses to remove, with a store, what lies in its folder and is no part of it.
+    fn check_nothing_foreign(&self) -> Result<()> {
+        let foreign = match recognize(&self.path)? {
+            Some(format) if self.path.is_dir() => format.foreign(&self.path)?,
+            _ => Vec::new(),
+        };
+        // What file managers leave wherever somebody has looked.
+        let of_managers = |name: &str| {
+            [".DS_Store", ".directory", "Thumbs.db", "desktop.ini"].contains(&name) || name.starts_with("._")
+        };
+        let foreign: Vec<_> = foreign
+            .into_iter()
+            .filter(|key| !of_managers(key.rsplit('/').next().unwrap_or_default()))
+            .collect();
+        let Some(first) = foreign.get(..foreign.len().min(MOST_NAMED)).filter(|first| !first.is_empty())
+        else {
+            return Ok(());
+        };
+        let more = match foreign.len().saturating_sub(first.len()) {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        let them = format!("{}{more}", first.join(", "));
+        Err(Error::new(ErrorKind::AlreadyExists, format!("holds what is no part of the store: {them}"))
+            .with_help("--overwrite would remove that; move it away, or choose another target"))
     }
 
     /// Refuses a source that is the target, lies in it, or has it in itself.
@@ -147,6 +186,15 @@ impl Target {
         })
     }
 }
+
+/// Bytes that a name may have for the name of its folder to be one that file systems allow.
+const MOST_NAME: usize = 255 - ".".len() - ".hyperslab-partial".len();
+
+/// Characters of a longer name that are kept, of at most four bytes each.
+const KEPT_OF_NAME: usize = 50;
+
+/// Values that are no part of a store and are named.
+const MOST_NAMED: usize = 3;
 
 /// Whether this is a store beyond doubt. Many a text begins as a document does.
 fn is_store(path: &Path) -> Result<bool> {

@@ -24,7 +24,7 @@ impl Place {
     fn store(&self, name: &str, says: &str) -> PathBuf {
         let path = self.at(name);
         fs::create_dir_all(path.join("c")).unwrap();
-        fs::write(path.join("zarr.json"), says).unwrap();
+        fs::write(path.join("zarr.json"), document(says)).unwrap();
         fs::write(path.join("c/0"), says).unwrap();
         path
     }
@@ -67,11 +67,24 @@ fn unit(tiles: std::ops::Range<u64>) -> Unit {
 fn fill(publication: &Publication, says: &str) {
     fs::create_dir_all(publication.path().join("c")).unwrap();
     fs::write(publication.path().join("c/0"), says).unwrap();
-    fs::write(publication.path().join("zarr.json"), says).unwrap();
+    fs::write(publication.path().join("zarr.json"), document(says)).unwrap();
+}
+
+/// Of an array of one chunk.
+fn document(says: &str) -> String {
+    let chunks = serde_json::json!({"name": "regular", "configuration": {"chunk_shape": [1]}});
+    let document = serde_json::json!({
+        "zarr_format": 3, "node_type": "array", "shape": [1], "data_type": "uint8", "chunk_grid": chunks,
+        "chunk_key_encoding": {"name": "default"}, "fill_value": 0, "codecs": [{"name": "bytes"}],
+        "attributes": {"says": says},
+    });
+    document.to_string()
 }
 
 fn says(path: &Path) -> String {
-    fs::read_to_string(path.join("zarr.json")).unwrap()
+    let document: serde_json::Value =
+        serde_json::from_str(&fs::read_to_string(path.join("zarr.json")).unwrap()).unwrap();
+    document["attributes"]["says"].as_str().unwrap().to_owned()
 }
 
 #[test]
@@ -133,10 +146,12 @@ fn what_is_there_is_replaced_only_if_that_is_wished_and_it_is_a_store() {
         .unwrap();
     fs::write(place.at("settings.json"), "{\"attributes\": 1, \"color\": \"red\"}").unwrap();
     for no_store in ["photos", "empty", "script.sh", "settings.json"] {
-        assert_eq!(
-            place.refusal(no_store, &source, &OVERWRITE),
-            "exists, and is no store of a known format, which alone is overwritten"
-        );
+        for options in [&plain, &OVERWRITE] {
+            assert_eq!(
+                place.refusal(no_store, &source, options),
+                "exists, and is no store of a known format, which alone is overwritten"
+            );
+        }
     }
     fs::write(place.at("document.yaml"), "attributes: {title: a}\n").unwrap();
     fs::write(place.at("other.h5"), b"\x89HDF\r\n\x1a\n damaged").unwrap();
@@ -592,4 +607,62 @@ fn many_runs_that_meet_make_one_target() {
     });
     assert_eq!(done, 1);
     assert_eq!(says(&place.at("x.zarr")), "new");
+}
+
+#[test]
+fn what_is_no_part_of_a_store_is_not_removed_with_it() {
+    let place = Place::new();
+    let source = place.at("source.h5");
+    let target = place.store("x.zarr", "old");
+    fs::write(target.join(".DS_Store"), "").unwrap();
+    fs::write(target.join("._zarr.json"), "").unwrap();
+    place.begin("x.zarr", &OVERWRITE).unwrap();
+    fs::create_dir(target.join("notes")).unwrap();
+    fs::write(target.join("notes/thesis.txt"), "years").unwrap();
+    let refusal = place.refusal("x.zarr", &source, &OVERWRITE);
+    assert!(refusal.starts_with("holds what is no part of the store: notes/thesis.txt\nhelp: "), "{refusal}");
+    for name in ["a.txt", "b.txt", "c.txt"] {
+        fs::write(target.join(name), "").unwrap();
+    }
+    let refusal = place.refusal("x.zarr", &source, &OVERWRITE);
+    assert!(refusal.contains("a.txt, b.txt, c.txt and 1 more\n"), "{refusal}");
+    assert_eq!(says(&target), "old");
+
+    fs::create_dir_all(place.at("home/docs")).unwrap();
+    fs::write(place.at("home/zarr.json"), "{}").unwrap();
+    let refusal = place.refusal("home", &source, &OVERWRITE);
+    assert!(refusal.starts_with("holds what is no part of the store: docs\n"), "{refusal}");
+}
+
+#[test]
+fn names_as_long_as_file_systems_allow_are_published() {
+    let place = Place::new();
+    let (name, other) = ("n".repeat(255), "n".repeat(254) + "m");
+    for name in [&name, &other] {
+        let publication = place.begin(name, &PublishOptions::default()).unwrap();
+        fill(&publication, name);
+        publication.publish().unwrap();
+        assert_eq!(says(&place.at(name)), *name);
+    }
+    let refusal = place.begin(&"n".repeat(256), &PublishOptions::default()).unwrap_err().to_string();
+    assert!(refusal.starts_with(&place.at(&"n".repeat(256)).display().to_string()), "{refusal}");
+}
+
+#[test]
+fn whether_a_run_can_be_gone_on_from_is_found_without_writing() {
+    let place = Place::new();
+    let (target, source) = (place.at("x.zarr"), place.at("source.h5"));
+    let made_from = |options: &str| Fingerprint::of_source(&source, options).unwrap();
+    check_resumable(&target, &made_from("-c 1")).unwrap();
+    let publication = Publication::begin(&target, true, &made_from("-c 1"), &RESUME).unwrap();
+    publication.record(&unit(0..4), 100).unwrap();
+    drop(publication);
+    check_resumable(&target, &made_from("-c 1")).unwrap();
+    let refused = check_resumable(&target, &made_from("-c 2")).unwrap_err().to_string();
+    assert!(refused.contains("its options were -c 1, not -c 2"), "{refused}");
+    place.store("x.zarr", "whole");
+    place.begin("y.zarr", &RESUME).unwrap();
+    fs::remove_dir_all(place.work("x.zarr")).unwrap();
+    let refusal = place.refusal("x.zarr", &source, &RESUME);
+    assert!(refusal.starts_with("exists, and no run was interrupted"), "{refusal}");
 }

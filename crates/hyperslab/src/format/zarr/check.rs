@@ -2,11 +2,14 @@
 
 use super::super::OpenOptions;
 use crate::check::{CheckOptions, Finding, Place, Report, Spot};
-use hyperslab_core::Result;
 use hyperslab_core::storage::ReadAt;
+use hyperslab_core::{Limits, Result};
 use hyperslab_zarr::check::{Finding as Found, Options, Place as Within, Summary, check, check_zip};
-use hyperslab_zarr::store::DirectoryStore;
+use hyperslab_zarr::hierarchy::Hierarchy;
+use hyperslab_zarr::metadata::DOCUMENTS;
+use hyperslab_zarr::store::{DirectoryStore, Key};
 use std::path::Path;
+use std::sync::Arc;
 
 pub(super) fn zip(storage: Box<dyn ReadAt>, open: &OpenOptions, options: &CheckOptions) -> Result<Report> {
     report(options, |options, found| check_zip(storage, open.limits, options, found))
@@ -16,6 +19,33 @@ pub(super) fn directory(path: &Path, open: &OpenOptions, options: &CheckOptions)
     let store = DirectoryStore::open(path)?;
     report(options, |options, found| Ok(check(&store, open.limits, options, found)))
 }
+
+/// Values in a directory that are neither documents nor chunks, and folders of nothing else.
+pub(super) fn foreign(path: &Path) -> Result<Vec<String>> {
+    let store = DirectoryStore::open(path)?;
+    let options = Options { values: false, ..Options::default() };
+    let mut foreign = Vec::new();
+    let limits = Limits::of_any_size();
+    check(&store, limits, &options, &mut |found: Found| {
+        if found.rule == STRAY {
+            let object = found.object.map(|object| object.trim_start_matches('/').to_owned());
+            foreign.extend(found.key.or(object));
+        }
+    });
+    // Below a document that says nothing, nothing belongs to it.
+    if Hierarchy::unconsolidated(Arc::new(DirectoryStore::open(path)?), limits).node(&Key::root()).is_err() {
+        for entry in std::fs::read_dir(path)? {
+            let name = entry?.file_name().to_string_lossy().into_owned();
+            foreign.extend((!DOCUMENTS.contains(&name.as_str())).then_some(name));
+        }
+    }
+    foreign.sort_unstable();
+    foreign.dedup();
+    Ok(foreign)
+}
+
+/// The rule that they break.
+const STRAY: &str = "zarr/stray";
 
 fn report(
     options: &CheckOptions,
