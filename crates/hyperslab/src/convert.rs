@@ -23,6 +23,7 @@
 //! ```
 
 mod copy;
+mod facts;
 pub mod layout;
 mod parts;
 mod report;
@@ -38,12 +39,10 @@ use crate::source::{ArraySource, Entry, Handle, Item, Source, check_counts};
 use crate::target::{ArrayTarget, Facts, Fate, Filters, Loss, Target, TargetFormat, TargetOptions};
 use crate::walk::{Step, walk};
 use copy::{CopyError, Observer};
-use hyperslab_core::nd::{Region, element_count};
+use facts::{facts, leading_out};
+use hyperslab_core::nd::element_count;
 use hyperslab_core::{Error, ErrorKind, Result};
-use hyperslab_model::{
-    Attributes, Datatype, DimCoord, Element, Elements, Fill, Link, Node, NodeKind, NodePath, Pad, Storage,
-    Text,
-};
+use hyperslab_model::{Attributes, DimCoord, Fill, Link, Node, NodeKind, NodePath, Storage};
 use layout::Layout;
 use rustc_hash::FxHashMap;
 use std::path::{Path, PathBuf};
@@ -202,6 +201,21 @@ impl Plan {
                 let (shape, datatype) = elements_of(&node);
                 let count = element_count(&shape).unwrap_or(u64::MAX);
                 self.bytes = self.bytes.saturating_add(count.saturating_mul(datatype));
+                let leading = match &options.parts {
+                    Some(parts) => leading_out(source, handle, &node, parts),
+                    None => Ok(Vec::new()),
+                };
+                match leading {
+                    Ok(places) => places.into_iter().for_each(|place| {
+                        let (what, becomes) =
+                            ("references to what is not converted", "references that lead to nothing");
+                        self.report.add(place, what.into(), becomes.into(), Fate::Lost(Loss::References));
+                    }),
+                    Err(error) => {
+                        self.leave_out(&handle.path, error.reason().to_string());
+                        return Ok(());
+                    }
+                }
                 self.node(&handle.path, &node, options)?;
             }
             Err(error) => self.leave_out(&handle.path, error.reason().to_string()),
@@ -496,69 +510,6 @@ impl Observer for Progress<'_> {
     fn scratch(&self) -> Option<PathBuf> {
         Some(self.publication.scratch())
     }
-}
-
-/// What targets must know of elements before they begin an array; also whether they can be read, as far as the first
-/// of them tells.
-fn facts(source: &dyn Source, handle: &Handle, node: &Node) -> Result<Facts> {
-    let mut facts = Facts::default();
-    let datatype = match node {
-        Node::Ndarray(array) => array.datatype.as_ref(),
-        Node::DimCoord(dimcoord) => dimcoord.datatype.as_ref(),
-        _ => None,
-    };
-    let Some(datatype) = datatype else { return Ok(facts) };
-    // Texts within elements are not looked at one by one.
-    facts.can_pad = !has_spaces_within(datatype.resolved());
-    let array = source.array(handle)?;
-    let Some(extents) = array.extents().filter(|extents| !extents.contains(&0)) else { return Ok(facts) };
-    if array.is_unwritten()? {
-        return Ok(Facts { is_whole: false, ..facts });
-    }
-    facts.is_whole = array.chunks()?.is_none_or(|chunks| chunks.outer.written == chunks.outer.of);
-    match datatype.resolved() {
-        Datatype::String(Text::Variable) => {
-            each_text(&*array, extents, &mut |text| facts.is_unicode &= std::str::from_utf8(text).is_ok())?;
-        }
-        Datatype::String(Text::Fixed { pad: Pad::Space, .. }) => {
-            each_text(&*array, extents, &mut |text| facts.can_pad &= text.last() != Some(&0))?;
-        }
-        _ => {
-            let mut first = None;
-            array.written(&mut |start| {
-                first.get_or_insert_with(|| start.to_vec());
-                Ok(())
-            })?;
-            let first = first.unwrap_or_else(|| vec![0; extents.len()]);
-            array.values(&Region::new(first, vec![1; extents.len()]))?;
-        }
-    }
-    Ok(facts)
-}
-
-/// Whether elements have parts that are texts padded by spaces.
-fn has_spaces_within(of: &Datatype) -> bool {
-    let is_padded = |part: &Datatype| {
-        let part = part.resolved();
-        matches!(part, Datatype::String(Text::Fixed { pad: Pad::Space, .. })) || has_spaces_within(part)
-    };
-    match of {
-        Datatype::Compound(members) => members.iter().any(|member| is_padded(&member.datatype)),
-        Datatype::Array { base, .. } => is_padded(base),
-        _ => false,
-    }
-}
-
-/// Tells `look` every text of an array.
-fn each_text(array: &dyn ArraySource, extents: &[u64], look: &mut dyn FnMut(&[u8])) -> Result<()> {
-    stream(array, &Region::all(extents), &mut |_, values| {
-        for text in Elements::new(array.datatype(), values) {
-            if let Element::Text(bytes) = text.get() {
-                look(bytes);
-            }
-        }
-        Ok(())
-    })
 }
 
 /// The current shape of an array and the bytes of an element.

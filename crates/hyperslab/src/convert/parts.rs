@@ -3,7 +3,7 @@
 use crate::source::{Entry, Item, Source};
 use crate::walk::{Step, walk};
 use hyperslab_core::Result;
-use hyperslab_model::{NodeKind, NodePath, Shape};
+use hyperslab_model::{Link, NodeKind, NodePath, Shape};
 use rustc_hash::FxHashSet;
 use std::collections::BTreeSet;
 
@@ -17,16 +17,18 @@ pub struct Parts {
 }
 
 impl Parts {
-    /// What `entries` of `source` are, all of it if the root is among them.
+    /// What `entries` of `source` are, all of it if the root is among them. Links stand for what they lead to.
     ///
     /// # Errors
     /// If a group on the way cannot be listed.
     pub fn new(source: &dyn Source, entries: &[Entry]) -> Result<Parts> {
+        let mut entries = entries.to_vec();
+        entries.extend(led_to(source, &entries)?);
         let kept: FxHashSet<_> = entries.iter().map(|entry| entry.handle.path.clone()).collect();
         let above = |path: &NodePath| std::iter::successors(path.parent(), NodePath::parent);
         let ways = kept.iter().flat_map(above).collect();
         let mut parts = Parts { kept, ways, dimensions: FxHashSet::default() };
-        for entry in entries {
+        for entry in &entries {
             match entry.item {
                 Item::Group => walk(source, &entry.handle, &mut |step| {
                     if let Step::Member(entry) = step {
@@ -49,13 +51,14 @@ impl Parts {
 
     /// Whether what a digest has under `path`, an object's or an attribute's as `PATH@NAME`, belongs to them.
     pub fn has_line(&self, path: &str) -> bool {
-        let is_part = |path: &str| {
-            NodePath::new(path).is_ok_and(|path| {
-                self.ways.contains(&path) || self.dimensions.contains(&path) || self.keeps(&path)
-            })
-        };
+        let is_part = |path: &str| NodePath::new(path).is_ok_and(|path| self.has_path(&path));
         // Names of objects may have an @ as well.
         is_part(path) || path.rsplit_once('@').is_some_and(|(object, _)| is_part(object))
+    }
+
+    /// Whether something of the object at `path` is converted.
+    pub(super) fn has_path(&self, path: &NodePath) -> bool {
+        self.ways.contains(path) || self.dimensions.contains(path) || self.keeps(path)
     }
 
     /// Whether an object is one of them.
@@ -79,3 +82,42 @@ impl Parts {
         }
     }
 }
+
+/// The objects that links among `entries`, or on the way to them, lead to, by the paths that they have without links.
+fn led_to(source: &dyn Source, entries: &[Entry]) -> Result<Vec<Entry>> {
+    let mut found = FxHashSet::default();
+    let mut pending: Vec<NodePath> = entries.iter().map(|entry| entry.handle.path.clone()).collect();
+    let root = source.find(&NodePath::root())?;
+    for _ in 0..MOST_LINKS {
+        let mut next = Vec::new();
+        walk(source, &root.handle, &mut |step| {
+            if let Step::Member(Entry { handle, item: Item::Link(link) }) = step {
+                let through = pending.iter().filter_map(|path| beyond(path, &handle.path, link));
+                next.extend(through.filter(|path| found.insert(path.clone())));
+            }
+            Ok(())
+        })?;
+        if next.is_empty() {
+            break;
+        }
+        pending = next;
+    }
+    // What leads nowhere is nothing but a link.
+    Ok(found.iter().filter_map(|path| source.find(path).ok()).collect())
+}
+
+/// Where `path` leads, if it is the link at `at` or goes through it.
+fn beyond(path: &NodePath, at: &NodePath, link: &Link) -> Option<NodePath> {
+    let rest =
+        path.as_str().strip_prefix(at.as_str()).filter(|rest| rest.is_empty() || rest.starts_with('/'))?;
+    let target = match link {
+        Link::Hard(target) => target.as_str().to_owned(),
+        Link::Soft(target) if target.starts_with('/') => target.clone(),
+        Link::Soft(target) => at.parent()?.child(target).as_str().to_owned(),
+        Link::External { .. } | Link::User { .. } => return None,
+    };
+    NodePath::new(&format!("{}{rest}", target.trim_end_matches('/'))).ok()
+}
+
+/// Links that lead to one another, of which each takes a walk.
+const MOST_LINKS: usize = 16;

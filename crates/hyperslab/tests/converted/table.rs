@@ -51,6 +51,8 @@ fn tables() -> String {
             let mut lost: Vec<_> = lost.map(|lowered| lowered.what).collect();
             lost.extend(match loss {
                 Loss::Unreadable => Some("whatever cannot be read of the source"),
+                Loss::References => Some("references to what is not converted, where a part is"),
+                Loss::Links => Some("second paths of what is not converted, where a part is"),
                 Loss::Types => {
                     Some("arrays whose elements have no bytes, or whose fill value cannot be written")
                 }

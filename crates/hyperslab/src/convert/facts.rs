@@ -1,0 +1,127 @@
+//! What of elements must be known before they are copied.
+
+use super::Parts;
+use crate::engine::stream;
+use crate::source::{ArraySource, Handle, Source};
+use crate::target::Facts;
+use hyperslab_core::Result;
+use hyperslab_core::nd::Region;
+use hyperslab_model::{Datatype, Element, Elements, Node, Pad, Reference, Text, Values};
+
+/// What targets must know of elements before they begin an array; also whether they can be read, as far as the first
+/// of them tells.
+pub(super) fn facts(source: &dyn Source, handle: &Handle, node: &Node) -> Result<Facts> {
+    let mut facts = Facts::default();
+    let datatype = match node {
+        Node::Ndarray(array) => array.datatype.as_ref(),
+        Node::DimCoord(dimcoord) => dimcoord.datatype.as_ref(),
+        _ => None,
+    };
+    let Some(datatype) = datatype else { return Ok(facts) };
+    // Texts within elements are not looked at one by one.
+    facts.can_pad = !has_spaces_within(datatype.resolved());
+    let array = source.array(handle)?;
+    let Some(extents) = array.extents().filter(|extents| !extents.contains(&0)) else { return Ok(facts) };
+    if array.is_unwritten()? {
+        return Ok(Facts { is_whole: false, ..facts });
+    }
+    facts.is_whole = array.chunks()?.is_none_or(|chunks| chunks.outer.written == chunks.outer.of);
+    match datatype.resolved() {
+        Datatype::String(Text::Variable) => {
+            each_text(&*array, extents, &mut |text| facts.is_unicode &= std::str::from_utf8(text).is_ok())?;
+        }
+        Datatype::String(Text::Fixed { pad: Pad::Space, .. }) => {
+            each_text(&*array, extents, &mut |text| facts.can_pad &= text.last() != Some(&0))?;
+        }
+        _ => {
+            let mut first = None;
+            array.written(&mut |start| {
+                first.get_or_insert_with(|| start.to_vec());
+                Ok(())
+            })?;
+            let first = first.unwrap_or_else(|| vec![0; extents.len()]);
+            array.values(&Region::new(first, vec![1; extents.len()]))?;
+        }
+    }
+    Ok(facts)
+}
+
+/// Where references lead to what is not converted: the object, and its attributes as `PATH@NAME`.
+pub(super) fn leading_out(
+    source: &dyn Source,
+    handle: &Handle,
+    node: &Node,
+    parts: &Parts,
+) -> Result<Vec<String>> {
+    let mut places = Vec::new();
+    let leads_out = |values: &Values| {
+        let mut references = values.heap.references.iter();
+        references.any(|reference| match reference {
+            Reference::Object(path) | Reference::Region(path, _) | Reference::Attribute(path, _) => {
+                !parts.has_path(path)
+            }
+            Reference::Null | Reference::Dangling(_) | Reference::External { .. } => false,
+        })
+    };
+    for (name, attribute) in node.attributes().into_iter().flatten() {
+        if attribute.as_ref().is_ok_and(|attribute| leads_out(&attribute.value)) {
+            places.push(format!("{}@{name}", handle.path));
+        }
+    }
+    let datatype = match node {
+        Node::Ndarray(array) => array.datatype.as_ref(),
+        Node::DimCoord(dimcoord) => dimcoord.datatype.as_ref(),
+        _ => None,
+    };
+    if datatype.is_none_or(|datatype| !has_references(datatype)) {
+        return Ok(places);
+    }
+    let array = source.array(handle)?;
+    let Some(extents) = array.extents().filter(|extents| !extents.contains(&0)) else { return Ok(places) };
+    let mut leads = false;
+    stream(&*array, &Region::all(extents), &mut |_, values| {
+        leads |= leads_out(values);
+        Ok(())
+    })?;
+    if leads {
+        places.push(handle.path.to_string());
+    }
+    Ok(places)
+}
+
+/// Whether elements are or have references.
+fn has_references(of: &Datatype) -> bool {
+    match of.resolved() {
+        Datatype::ObjRef | Datatype::RegRef | Datatype::Reference => true,
+        Datatype::Compound(members) => members.iter().any(|member| has_references(&member.datatype)),
+        Datatype::Array { base, .. } | Datatype::Vlen(base) | Datatype::Nullable(base) => {
+            has_references(base)
+        }
+        _ => false,
+    }
+}
+
+/// Whether elements have parts that are texts padded by spaces.
+fn has_spaces_within(of: &Datatype) -> bool {
+    let is_padded = |part: &Datatype| {
+        let part = part.resolved();
+        matches!(part, Datatype::String(Text::Fixed { pad: Pad::Space, .. })) || has_spaces_within(part)
+    };
+    match of {
+        Datatype::Compound(members) => members.iter().any(|member| is_padded(&member.datatype)),
+        Datatype::Array { base, .. } => is_padded(base),
+        _ => false,
+    }
+}
+
+/// Tells `look` every text of an array.
+fn each_text(array: &dyn ArraySource, extents: &[u64], look: &mut dyn FnMut(&[u8])) -> Result<()> {
+    stream(array, &Region::all(extents), &mut |_, values| {
+        for text in Elements::new(array.datatype(), values) {
+            if let Element::Text(bytes) = text.get() {
+                look(bytes);
+            }
+        }
+        Ok(())
+    })
+}
