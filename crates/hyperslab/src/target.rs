@@ -246,8 +246,8 @@ pub trait TargetFormat: Sync {
     /// Whether a store at this path is a directory.
     fn is_directory(&self, path: &Path) -> bool;
 
-    /// What this format alone can be told, and what that means.
-    fn options(&self) -> &'static [(&'static str, &'static str)];
+    /// What this format alone can be told.
+    fn options(&self) -> &'static [TargetOption];
 
     /// Everything that it does not hold as it is.
     fn lowerings(&self) -> &'static [&'static Lowered];
@@ -275,6 +275,17 @@ pub trait TargetFormat: Sync {
     fn create(&self, path: &Path, is_directory: bool, options: &TargetOptions) -> Result<Box<dyn Target>>;
 }
 
+/// Something that one format alone can be told.
+#[derive(Clone, Copy, Debug)]
+pub struct TargetOption {
+    /// Its name behind that of the format.
+    pub key: &'static str,
+    /// What it may be; nothing but a yes or no if there are no words.
+    pub words: &'static [&'static str],
+    /// What it means.
+    pub means: &'static str,
+}
+
 /// What one format alone is told: `zarr.struct=seed`, `zarr.consolidated`.
 #[derive(Clone, Debug, Default)]
 pub struct TargetOptions {
@@ -285,17 +296,26 @@ impl TargetOptions {
     /// Reads `FORMAT.KEY[=VALUE]`.
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) for a key that no format has.
+    /// [`ErrorKind::InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) for a key that no format has, and for
+    /// what it cannot be.
     pub fn add(&mut self, option: &str) -> Result<()> {
         let (key, value) = match option.split_once('=') {
             Some((key, value)) => (key, Some(value.to_owned())),
             None => (option, None),
         };
         let known = || TARGETS.iter().flat_map(|format| keys(*format));
-        if !known().any(|known| known == key) {
-            let known: std::collections::BTreeSet<_> = known().collect();
+        let Some((_, of)) = known().find(|(known, _)| known == key) else {
+            let known: std::collections::BTreeSet<_> = known().map(|(known, _)| known).collect();
             let known = known.into_iter().collect::<Vec<_>>().join(", ");
             return Err(Error::invalid(format!("no option {key:?}, there are {known}")));
+        };
+        let words = if of.words.is_empty() { &["true", "false"] } else { of.words };
+        let fits = match &value {
+            Some(value) => words.contains(&value.as_str()),
+            None => of.words.is_empty(),
+        };
+        if !fits {
+            return Err(Error::invalid(format!("-O {option}: expected {key}={}", words.join(" or "))));
         }
         self.given.push((key.to_owned(), value));
         Ok(())
@@ -329,10 +349,10 @@ impl fmt::Display for TargetOptions {
     }
 }
 
-fn keys(format: &dyn TargetFormat) -> impl Iterator<Item = String> {
+fn keys(format: &dyn TargetFormat) -> impl Iterator<Item = (String, &'static TargetOption)> {
     // Versions of one format share their options: `zarr.struct`.
     let stem = format.name().trim_end_matches(|c: char| c.is_ascii_digit());
-    format.options().iter().map(move |(key, _)| format!("{stem}.{key}"))
+    format.options().iter().map(move |option| (format!("{stem}.{}", option.key), option))
 }
 
 /// The format of that name.

@@ -5,7 +5,9 @@ mod attributes;
 mod planned;
 
 use super::record;
-use crate::target::{ArrayTarget, Facts, Fate, Loss, Losses, Lowered, Target, TargetFormat, TargetOptions};
+use crate::target::{
+    ArrayTarget, Facts, Fate, Loss, Losses, Lowered, Target, TargetFormat, TargetOption, TargetOptions,
+};
 use array::ZarrArrayTarget;
 use hyperslab_core::{Error, Limits, Result};
 use hyperslab_model::{Extent, Link, Node, NodePath};
@@ -46,7 +48,7 @@ impl TargetFormat for ZarrFormat {
         !is_zip(path)
     }
 
-    fn options(&self) -> &'static [(&'static str, &'static str)] {
+    fn options(&self) -> &'static [TargetOption] {
         OPTIONS
     }
 
@@ -269,9 +271,17 @@ impl Losses for Unheard {
     fn note(&mut self, _: &'static Lowered, _: String, _: Option<String>) {}
 }
 
-const OPTIONS: &[(&str, &str)] = &[
-    ("struct", "registered, seed (the draft of 2022) or legacy (structured, for old readers)"),
-    ("consolidated", "copies of all documents at the root, so that readers open the store at once"),
+const OPTIONS: &[TargetOption] = &[
+    TargetOption {
+        key: "struct",
+        words: &["registered", "seed", "legacy"],
+        means: "how types of several members are written: registered, as the draft of 2022 has it, or for old readers",
+    },
+    TargetOption {
+        key: "consolidated",
+        words: &[],
+        means: "copies of all documents at the root, so that readers open the store at once",
+    },
 ];
 
 macro_rules! lowerings {
