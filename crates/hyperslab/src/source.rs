@@ -164,6 +164,11 @@ pub trait ArraySource: Send + Sync {
         Ok(None)
     }
 
+    /// Whether readers of the format take the fill value for a missing one, whatever attributes say.
+    fn fill_is_missing(&self) -> bool {
+        false
+    }
+
     /// How chunks are stored, where it is a form that other formats have as well.
     fn stored_form(&self) -> Option<StoredForm> {
         None

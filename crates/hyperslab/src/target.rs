@@ -99,6 +99,8 @@ pub struct Facts {
     pub can_pad: bool,
     /// Whether all of it was written, so that no element is fill.
     pub is_whole: bool,
+    /// Whether readers of where it is from take its fill value for a missing one, though no attribute says so.
+    pub fill_is_missing: bool,
     /// Where its filters are from.
     pub filters: Filters,
 }
@@ -117,7 +119,13 @@ pub enum Filters {
 
 impl Default for Facts {
     fn default() -> Self {
-        Facts { is_unicode: true, can_pad: true, is_whole: true, filters: Filters::Passed }
+        Facts {
+            is_unicode: true,
+            can_pad: true,
+            is_whole: true,
+            fill_is_missing: false,
+            filters: Filters::Passed,
+        }
     }
 }
 

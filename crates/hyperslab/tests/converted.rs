@@ -2,6 +2,7 @@
 
 mod contents;
 mod memory;
+mod missing;
 mod random;
 mod records;
 mod stores;

@@ -21,6 +21,7 @@ pub(super) fn facts(source: &dyn Source, handle: &Handle, node: &Node) -> Result
     // Texts within elements are not looked at one by one.
     facts.can_pad = !has_spaces_within(datatype.resolved());
     let array = source.array(handle)?;
+    facts.fill_is_missing = array.fill_is_missing();
     let Some(extents) = array.extents().filter(|extents| !extents.contains(&0)) else { return Ok(facts) };
     if array.is_unwritten()? {
         return Ok(Facts { is_whole: false, ..facts });

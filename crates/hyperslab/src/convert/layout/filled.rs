@@ -51,6 +51,10 @@ impl ArraySource for Filled<'_> {
         self.0.fill()
     }
 
+    fn fill_is_missing(&self) -> bool {
+        self.0.fill_is_missing()
+    }
+
     fn stored_form(&self) -> Option<StoredForm> {
         self.0.stored_form()
     }

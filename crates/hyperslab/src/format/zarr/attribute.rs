@@ -208,6 +208,9 @@ fn plain(shape: Vec<u64>, kind: Kind, leaves: &[&Json]) -> Result<Attribute> {
 /// Lists within lists that are dimensions; what is nested deeper is JSON.
 const MOST_RANK: usize = 32;
 
+/// The attribute that says which value stands for a missing one.
+pub(super) const FILL_VALUE: &str = "_FillValue";
+
 #[cfg(test)]
 mod tests {
     use super::*;

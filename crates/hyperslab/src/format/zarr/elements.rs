@@ -1,5 +1,6 @@
 //! Elements of Zarr arrays as the model's rows.
 
+use super::attribute::FILL_VALUE;
 use super::datatype::{check_rows, make_utf8, utf32_spans};
 use super::dimensions::shape;
 use super::lowering::{Lowering, elements};
@@ -110,6 +111,8 @@ pub(super) struct ZarrArray<'a> {
     chunk: Vec<u64>,
     /// Where rows have UTF-32.
     utf32: Vec<(usize, usize)>,
+    /// Whether a record says so.
+    fill_is_missing: bool,
 }
 
 impl<'a> ZarrArray<'a> {
@@ -135,7 +138,8 @@ impl<'a> ZarrArray<'a> {
         chunk.truncate(rank);
         let is_null = record.is_some_and(|record| record.is_null);
         let extents = (!is_null).then(|| shape(&node).iter().take(rank).copied().collect());
-        Ok(ZarrArray { hierarchy, pool, node, array, element, extents, chunk, utf32 })
+        let fill_is_missing = record.is_some_and(|record| record.fill_is_missing);
+        Ok(ZarrArray { hierarchy, pool, node, array, element, extents, chunk, utf32, fill_is_missing })
     }
 
     /// A region of the array as one of what is stored.
@@ -196,6 +200,15 @@ impl ArraySource for ZarrArray<'_> {
                 array.read_part(&**store, &region, rows, heap, scratch)?;
                 rows.slices(&region).try_for_each(|(_, rows)| make_utf8(rows, array.row_size(), &self.utf32))
             }
+        }
+    }
+
+    fn fill_is_missing(&self) -> bool {
+        let has_attribute = self.node.attributes().is_some_and(|all| all.get(FILL_VALUE).is_some());
+        match &self.node.metadata {
+            // As xarray has it.
+            Metadata::V2Array { array, .. } => array.fill_value.is_some() && !has_attribute,
+            _ => self.fill_is_missing,
         }
     }
 

@@ -34,6 +34,9 @@ impl ZarrSource {
     pub(super) fn node(&self, path: &NodePath, node: &ZarrNode) -> Result<Node> {
         let record = self.record(node)?;
         let mut attributes = self.attributes(node);
+        if record.as_ref().is_some_and(|record| record.fill_is_missing) {
+            attributes.shift_remove(attribute::FILL_VALUE);
+        }
         for (name, attribute) in record.iter().flat_map(|record| &record.attributes) {
             attributes.insert(name.clone(), attribute.clone());
         }

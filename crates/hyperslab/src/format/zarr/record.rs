@@ -7,6 +7,7 @@
 //! | `named` | arrays | the path of the named datatype that it is |
 //! | `shape` | arrays | `null` for a null dataspace |
 //! | `fill` | arrays | the fill value, where Zarr has none |
+//! | `missing` | arrays | that the fill value counts as missing, and `_FillValue` is there for readers to know |
 //! | `maximum` | arrays | how long each dimension may become, `null` without end |
 //! | `dimensions` | arrays | the path of each dimension's coordinate, where its name alone leads elsewhere |
 //! | `kind` | arrays | `dimcoord` or `ndarray`, where the names of dimensions say otherwise |
@@ -29,6 +30,7 @@ use std::sync::Arc;
 pub(super) struct Record {
     pub(super) datatype: Option<Arc<Datatype>>,
     pub(super) is_null: bool,
+    pub(super) fill_is_missing: bool,
     /// Empty where nothing is kept.
     pub(super) maximum: Vec<Option<u64>>,
     /// As NDL writes an element.
@@ -131,6 +133,7 @@ impl Record {
             record.datatype = Some(Arc::new(Datatype::Named(path, datatype)));
         }
         record.is_null = object.get("shape") == Some(&Json::Null);
+        record.fill_is_missing = object.get("missing") == Some(&Json::Bool(true));
         record.kind = match object.get("kind").and_then(Json::as_str) {
             Some("dimcoord") => Some(NodeKind::DimCoord),
             Some("ndarray") => Some(NodeKind::Ndarray),

@@ -310,6 +310,7 @@ lowerings! {
     UNNAMED: "dimension without a name" => "a name of its own", Fate::Restored;
     ATTRIBUTE_TYPE: "type of an attribute" => "JSON", Fate::Restored;
     ATTRIBUTE_NAME: "attribute with a name that readers use" => "a record", Fate::Restored;
+    MISSING: "fill value that counts as missing" => "the attribute _FillValue", Fate::Restored;
     NAME: "name that Zarr forbids" => "an encoded name", Fate::Restored;
     HARD_LINK: "second path" => "a record in its group", Fate::Restored;
     SOFT_LINK: "soft link" => "a record in its group", Fate::Restored;

@@ -1,10 +1,13 @@
 //! Attributes as JSON that readers see, and what of them a record keeps.
 
 use super::{ATTRIBUTE_NAME, ATTRIBUTE_TYPE, INNER_NAMED_TYPE, UNREADABLE_ATTRIBUTE, keep};
+use crate::format::zarr::attribute::FILL_VALUE;
 use crate::format::zarr::{attribute, dimensions, lowering, nczarr, record};
 use crate::target::Losses;
 use hyperslab_core::{Limits, Result};
-use hyperslab_model::{Attribute, Attributes, Datatype, Element, Elements, Float, Group, NodePath};
+use hyperslab_model::{
+    Attribute, Attributes, Datatype, Element, ElementStorage, Elements, Float, Group, NodePath, Values,
+};
 use hyperslab_zarr::data_type::{DataType, base64};
 use hyperslab_zarr::json::{Json, Object};
 use hyperslab_zarr::metadata::v2;
@@ -51,7 +54,7 @@ pub(super) fn visible(
         let value = said.get("value");
         let json = of_json(attribute).or_else(|| value.cloned()).unwrap_or(Json::Null);
         let coded = match of {
-            Some(of) if name == "_FillValue" => match fill_value(of, attribute, &json) {
+            Some(of) if name == FILL_VALUE => match fill_value(of, attribute, &json) {
                 Some(coded) => coded,
                 None => {
                     losses.note(&ATTRIBUTE_NAME, place(), None);
@@ -107,6 +110,27 @@ pub(super) fn note_changed(path: &NodePath, attributes: &Attributes, losses: &mu
             Err(why) => losses.note(&UNREADABLE_ATTRIBUTE, place(), Some(why.reason.clone())),
         }
     }
+}
+
+/// `_FillValue` for readers to whom the fill value alone says nothing; none where they could not read it.
+///
+/// # Errors
+/// If NDL cannot say the value.
+pub(super) fn missing(of: &DataType, datatype: &Arc<Datatype>, value: Values) -> Result<Option<Json>> {
+    let attribute = Attribute {
+        shape: Some(Vec::new()),
+        datatype: Arc::clone(datatype),
+        value,
+        storage: ElementStorage::default(),
+        native: Vec::new(),
+    };
+    let said =
+        record::attributes_json(Attributes::from_iter([(FILL_VALUE.to_owned(), Ok(attribute.clone()))]))?;
+    let json = match said.get(FILL_VALUE) {
+        Some(Json::Object(said)) => said.get("value").cloned(),
+        said => said.cloned(),
+    };
+    Ok(json.and_then(|json| fill_value(of, &attribute, &json).map(|coded| coded.unwrap_or(json))))
 }
 
 fn owned((name, json): (&str, &Json)) -> (String, Json) {

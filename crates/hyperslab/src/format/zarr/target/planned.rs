@@ -1,10 +1,11 @@
 //! What an array of the model is in Zarr: its definition, how elements are lowered, what is kept in a record.
 
 use super::{
-    ARRAY_TYPE, BYTE_ORDER, ENUM, FILL, FILTERS, INNER_NAMED_TYPE, LAYOUT, NAMED_TYPE, NESTED, NOT_UNICODE,
-    NULL_SPACE, ORDER, OTHER_TYPE, OUTER_DIMENSION, PADDING, PRECISION, REFERENCES, SEQUENCE, SHARDS, SPACES,
-    UNCOUNTED, UNDEFINED_FILL, UNLIMITED, UNNAMED, UNSETTLED, attributes, keep,
+    ARRAY_TYPE, BYTE_ORDER, ENUM, FILL, FILTERS, INNER_NAMED_TYPE, LAYOUT, MISSING, NAMED_TYPE, NESTED,
+    NOT_UNICODE, NULL_SPACE, ORDER, OTHER_TYPE, OUTER_DIMENSION, PADDING, PRECISION, REFERENCES, SEQUENCE,
+    SHARDS, SPACES, UNCOUNTED, UNDEFINED_FILL, UNLIMITED, UNNAMED, UNSETTLED, attributes, keep,
 };
+use crate::format::zarr::attribute::FILL_VALUE;
 use crate::format::zarr::datatype::datatype as stored_datatype;
 use crate::format::zarr::lowering::Lowering;
 use crate::format::zarr::{filter, record};
@@ -71,6 +72,13 @@ impl Planned {
         }
         let coded = (version == Version::V3).then_some(&lowering.data_type);
         let mut attributes = attributes::visible(path, of.attributes, coded, losses)?;
+        if let (Some(data_type), true) = (coded, facts.fill_is_missing)
+            && let Some(json) = of.missing(data_type, &lowering)?
+        {
+            attributes.insert(FILL_VALUE, json);
+            record.insert("missing", Json::Bool(true));
+            losses.note(&MISSING, path.to_string(), None);
+        }
         keep(&mut attributes, record);
 
         let inner = |shape: &[u64]| -> Vec<u64> {
@@ -225,10 +233,12 @@ impl<'n> Described<'n> {
     }
 
     /// Whether no element is the fill value, and Zarr had better not have it: in version 2 xarray takes it for a missing
-    /// value, whether an attribute says that it is one or not; of a type that is an array it can be none.
+    /// value, whether an attribute says that it is one or not, which is right where it counted as one before; of a type
+    /// that is an array it can be none.
     fn hides_fill(&self, lowering: &Lowering, version: Version, facts: Facts) -> bool {
         let is_none = matches!(&self.storage.fill, Fill::Value(value) if fill_row(lowering, value).is_err());
-        facts.is_whole && (is_none || version == Version::V2 && !self.attributes.contains_key("_FillValue"))
+        let is_taken = version == Version::V2 && !facts.fill_is_missing;
+        facts.is_whole && (is_none || is_taken && !self.attributes.contains_key(FILL_VALUE))
     }
 
     fn record_fill(&self, lowering: &Lowering, record: &mut Object, losses: &mut dyn Losses) -> Result<()> {
@@ -387,6 +397,18 @@ impl<'n> Described<'n> {
                 Ok(vec![usual()])
             }
         }
+    }
+
+    /// What says to readers of version 3 that the fill value counts as missing, as it does where it is from.
+    fn missing(&self, of: &DataType, lowering: &Lowering) -> Result<Option<Json>> {
+        let size = self.datatype.row_size().unwrap_or(0);
+        let value = match &self.storage.fill {
+            _ if !lowering.is_identity() || self.attributes.contains_key(FILL_VALUE) => return Ok(None),
+            Fill::Value(value) => value.clone(),
+            Fill::Default => Values { rows: vec![0; size].into(), ..Values::default() },
+            Fill::Undefined => return Ok(None),
+        };
+        attributes::missing(of, self.datatype, value)
     }
 
     /// Whether elements that have passed the filters once stay as they are: all of them have.

@@ -1,0 +1,59 @@
+//! Fill values that count as missing: for readers of version 2 all that are stated.
+
+use super::{converted, same};
+use hyperslab::target::target_format;
+use serde_json::{Value, json};
+use std::fs;
+use std::path::Path;
+use tempfile::TempDir;
+
+fn document(path: &Path) -> Value {
+    serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap()
+}
+
+/// A store of version 2 with one array in one chunk, which is written.
+fn version_2(at: &Path, dtype: &str, fill: &Value, bytes: &[u8]) {
+    fs::create_dir_all(at.join("a")).unwrap();
+    fs::write(at.join(".zgroup"), r#"{"zarr_format": 2}"#).unwrap();
+    let array = json!({
+        "zarr_format": 2, "shape": [4], "chunks": [4], "dtype": dtype, "compressor": null,
+        "fill_value": fill, "order": "C", "filters": null,
+    });
+    fs::write(at.join("a/.zarray"), array.to_string()).unwrap();
+    fs::write(at.join("a/.zattrs"), r#"{"_ARRAY_DIMENSIONS": ["x"]}"#).unwrap();
+    fs::write(at.join("a/0"), bytes).unwrap();
+}
+
+#[test]
+fn a_fill_value_of_version_2_stays_what_readers_take_for_missing() {
+    let integers: Vec<u8> = [1, -999, 3, 4_i32].into_iter().flat_map(i32::to_le_bytes).collect();
+    let floats: Vec<u8> = [1.0, -999.0, 3.0, 4.0_f64].into_iter().flat_map(f64::to_le_bytes).collect();
+    let zeros = [0; 16];
+    for (dtype, fill, coded, bytes) in [
+        ("<i4", json!(-999), json!(-999), &integers[..]),
+        // As xarray reads it in version 3: a double in base64.
+        ("<f8", json!(-999.0), json!("AAAAAAA4j8A="), &floats),
+        ("<i4", json!(0), json!(0), &zeros),
+    ] {
+        let folder = TempDir::new().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        version_2(&at("source"), dtype, &fill, bytes);
+        for (from, to, format) in [
+            ("source", "two", "zarr2"),
+            ("two", "three", "zarr3"),
+            ("three", "three_again", "zarr3"),
+            ("three_again", "back", "zarr2"),
+        ] {
+            let lost = converted(&at(from), target_format(format).unwrap(), &at(to)).unwrap();
+            same(&at("source"), &at(to), &lost).unwrap();
+        }
+        for of_2 in ["two", "back"] {
+            assert_eq!(document(&at(of_2).join("a/.zarray"))["fill_value"], fill, "{of_2}");
+        }
+        for of_3 in ["three", "three_again"] {
+            let array = document(&at(of_3).join("a/zarr.json"));
+            assert_eq!(array["attributes"]["_FillValue"], coded, "{of_3}");
+            assert_eq!(array["fill_value"], fill, "{of_3}");
+        }
+    }
+}
