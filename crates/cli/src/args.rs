@@ -68,13 +68,13 @@ pub(crate) struct Common {
     #[arg(long, global = true)]
     pub(crate) raw: bool,
     /// Take the file for this format, whatever it looks like
-    #[arg(long, global = true, value_name = "FORMAT")]
+    #[arg(long, global = true, hide_short_help = true, value_name = "FORMAT")]
     pub(crate) input_format: Option<String>,
     /// Raise one guard: allocation, nesting, rank or filters
-    #[arg(long, global = true, value_name = "NAME=N", value_parser = limit)]
+    #[arg(long, global = true, hide_short_help = true, value_name = "NAME=N", value_parser = limit)]
     pub(crate) limit: Vec<(String, u64)>,
     /// Let files outside of the opened one's folder be followed in this one, for virtual datasets and the like
-    #[arg(long, global = true, value_name = "DIR")]
+    #[arg(long, global = true, hide_short_help = true, value_name = "DIR")]
     pub(crate) allow_external: Vec<PathBuf>,
     /// So many threads; as many as there are processors if this is not given
     #[arg(short = 'j', long, global = true, value_name = "N", env = "HYPERSLAB_THREADS", hide_env_values = true, value_parser = threads)]
@@ -86,10 +86,10 @@ pub(crate) struct Common {
     #[arg(short, long, global = true)]
     pub(crate) quiet: bool,
     /// Colour
-    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    #[arg(long, global = true, hide_short_help = true, value_name = "WHEN", default_value = "auto")]
     pub(crate) color: When,
     /// Progress on standard error, for work of more than half a second
-    #[arg(long, global = true, value_name = "HOW", default_value = "auto")]
+    #[arg(long, global = true, hide_short_help = true, value_name = "HOW", default_value = "auto")]
     pub(crate) progress: Progress,
 }
 
@@ -267,13 +267,13 @@ pub(crate) struct Diff {
     #[arg(value_name = "B")]
     pub(crate) b: String,
     /// Floats a and b are equal if |a - b| <= A + R * |b|
-    #[arg(long, value_name = "R", default_value = "0", value_parser = tolerance)]
+    #[arg(long, value_name = "R", default_value = "0", value_parser = tolerance, allow_negative_numbers = true)]
     pub(crate) rtol: f64,
     /// The A of the same
-    #[arg(long, value_name = "A", default_value = "0", value_parser = tolerance)]
+    #[arg(long, value_name = "A", default_value = "0", value_parser = tolerance, allow_negative_numbers = true)]
     pub(crate) atol: f64,
     /// Floats are equal if at most so many steps of their type apart
-    #[arg(long, value_name = "N", default_value = "0")]
+    #[arg(long, value_name = "N", default_value = "0", value_parser = steps, allow_negative_numbers = true)]
     pub(crate) ulp: u64,
     /// The order of members and attributes counts
     #[arg(long)]
@@ -352,11 +352,12 @@ pub(crate) struct Convert {
     /// Say what would become of everything; write nothing
     #[arg(short = 'n', long)]
     pub(crate) dry_run: bool,
-    #[command(flatten)]
-    pub(crate) writing: Writing,
     /// The report as one JSON value
     #[arg(long)]
     pub(crate) json: bool,
+    // What is flattened last has a heading of its own, under which all that follows would stand.
+    #[command(flatten)]
+    pub(crate) writing: Writing,
 }
 
 /// What every verb takes that writes a store.
@@ -399,8 +400,6 @@ pub(crate) struct Create {
     /// Say what would be created and what stands against it; write nothing
     #[arg(short = 'n', long)]
     pub(crate) dry_run: bool,
-    #[command(flatten)]
-    pub(crate) writing: Writing,
     /// Warnings are errors
     #[arg(long)]
     pub(crate) strict: bool,
@@ -415,6 +414,9 @@ pub(crate) struct Create {
     pub(crate) json: bool,
     #[command(flatten)]
     pub(crate) to: Output,
+    // As in `convert`.
+    #[command(flatten)]
+    pub(crate) writing: Writing,
 }
 
 /// How arrays of the target are laid out.
@@ -475,6 +477,10 @@ fn limit(text: &str) -> Result<(String, u64), String> {
 fn tolerance(text: &str) -> Result<f64, String> {
     let tolerance = text.parse().ok().filter(|tolerance: &f64| *tolerance >= 0.0 && tolerance.is_finite());
     tolerance.ok_or_else(|| format!("{text:?} is no number from 0 on"))
+}
+
+fn steps(text: &str) -> Result<u64, String> {
+    text.parse().map_err(|_| format!("{text:?} is no number of steps, expected one from 0 on"))
 }
 
 fn threads(text: &str) -> Result<usize, String> {

@@ -3,8 +3,20 @@
 use crate::command::hyperslab;
 use crate::golden::holds;
 
-const VERBS: &[&str] =
-    &["describe", "ls", "show", "stat", "digest", "diff", "check", "create", "schema", "completions", "man"];
+const VERBS: &[&str] = &[
+    "describe",
+    "ls",
+    "show",
+    "stat",
+    "digest",
+    "diff",
+    "check",
+    "convert",
+    "create",
+    "schema",
+    "completions",
+    "man",
+];
 
 #[test]
 fn help_stays_the_same() {
