@@ -1,6 +1,7 @@
 //! What the verbs that write do beside writing: reports, refusals, proofs.
 
 use crate::command::{Ran, prepared, ran};
+use std::fs;
 use std::path::Path;
 use std::process::Stdio;
 
@@ -81,4 +82,126 @@ fn filters_that_are_asked_for_are_not_replaced() {
         assert!(ran.messages.contains(expected), "{filter}: {}", ran.messages);
         assert!(!folder.path().join("a.zarr").exists());
     }
+}
+
+#[test]
+fn what_cannot_be_read_back_is_counted_and_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = |args: &[&str]| run(folder.path(), args);
+    let options = ["-c", "/salinity:1,5,3,8", "-f", "/salinity:fletcher32", "--verify"];
+    let ran = run(&[&["convert", "ocean.nc", "IN/a.zarr"], &options[..]].concat());
+    assert_eq!(ran.code, 0, "{}", ran.messages);
+    let last = folder.path().join("a.zarr/salinity/c/3/0/0/0");
+    let mut bytes = fs::read(&last).unwrap();
+    bytes[7] ^= 0x10;
+    fs::write(&last, bytes).unwrap();
+    let ran = run(&["convert", "IN/a.zarr", "IN/b.zarr", "--verify"]);
+    assert_eq!(ran.code, 1, "{}", ran.messages);
+    assert!(ran.messages.contains(" digests equal, 1 could not be read"), "{}", ran.messages);
+    assert!(ran.messages.contains("/salinity: cannot be read in the source: "), "{}", ran.messages);
+    let ran = run(&["convert", "IN/a.zarr", "IN/c.zarr", "--verify", "--allow-loss", "unreadable"]);
+    assert_eq!(ran.code, 0, "{}", ran.messages);
+    assert!(ran.messages.contains("1 could not be read"), "{}", ran.messages);
+}
+
+#[test]
+fn a_link_that_is_named_stands_for_what_it_leads_to() {
+    let folder = tempfile::tempdir().unwrap();
+    for (path, object) in [("/loop/c/d/data", "/same"), ("/a/b/c", "/loop/c"), ("/same", "/same")] {
+        let ran = run(
+            folder.path(),
+            &[
+                "convert",
+                &format!("groups_old.h5:{path}"),
+                "IN/a.zarr",
+                "--overwrite",
+                "--verify",
+                "--allow-loss",
+                "links",
+            ],
+        );
+        assert_eq!(ran.code, 0, "{path}: {}", ran.messages);
+        let paths = run(folder.path(), &["ls", "-1", "-r", "IN/a.zarr"]).answer;
+        assert!(paths.lines().any(|line| line == object), "{path}: {paths}");
+    }
+}
+
+#[test]
+fn references_to_what_is_left_behind_are_lost_by_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = "ndarrays:\n  a: {shape: [], type: int8, value: 1}\n  r:\n    shape: [2]\n    type: objref\n    value: [/r, /a]\n";
+    fs::write(folder.path().join("r.yaml"), text).unwrap();
+    let whole = run(folder.path(), &["convert", "IN/r.yaml", "IN/whole.zarr"]);
+    assert_eq!(whole.code, 0, "{}", whole.messages);
+    for source in ["IN/r.yaml:/r", "IN/whole.zarr:/r"] {
+        let ran = run(folder.path(), &["convert", source, "IN/part.zarr"]);
+        assert_eq!(ran.code, 1, "{}", ran.messages);
+        assert!(ran.answer.contains("lost references"), "{}", ran.answer);
+    }
+}
+
+#[test]
+fn options_of_formats_are_what_they_can_be() {
+    let folder = tempfile::tempdir().unwrap();
+    for (option, expected) in [
+        ("zarr.struct=x", "expected zarr.struct=registered or seed or legacy"),
+        ("zarr.struct", "expected zarr.struct=registered or seed or legacy"),
+        ("zarr.consolidated=no", "expected zarr.consolidated=true or false"),
+    ] {
+        for words in [["convert", "ocean.nc"], ["create", "buoys.yaml"]] {
+            for dry in [&["-n"][..], &[]] {
+                let ran = run(folder.path(), &[&words[..], &["IN/a.zarr", "-O", option], dry].concat());
+                assert_eq!(ran.code, 2, "{option}: {}", ran.messages);
+                assert!(ran.messages.contains(expected), "{option}: {}", ran.messages);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_dry_run_of_create_says_all_that_stands_against_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = |args: &[&str]| run(folder.path(), &[&["create", "-n", "buoys.yaml"], args].concat());
+    assert!(run(&["IN/a.zarr"]).answer.contains("enumeration"), "{}", run(&["IN/a.zarr"]).answer);
+    let lossy = run(&["--format", "zarr", "-f", "/height:bitround=3"]);
+    assert_eq!(lossy.code, 1, "{}", lossy.messages);
+    assert!(lossy.answer.contains("lost precision"), "{}", lossy.answer);
+    let laid_out = run(&["-c", "/height:2,2", "-f", "/height:zstd"]).answer;
+    assert!(laid_out.contains("[2, 2]  zstd"), "{laid_out}");
+    for (args, expected) in [
+        (&["--allow-loss", "bogus"][..], "no kind of loss \"bogus\""),
+        (&["IN/no_format"], "has no suffix of a format"),
+        (&["-c", "/hieght:1,1"], "buoys.yaml: -c /hieght:1,1: no array matches /hieght"),
+        (&["-c", "/height:1"], "1 sides, the array has 2 dimensions"),
+    ] {
+        let ran = run(args);
+        assert_eq!(ran.code, 2, "{args:?}: {}", ran.messages);
+        assert!(ran.messages.contains(expected), "{args:?}: {}", ran.messages);
+    }
+}
+
+#[test]
+fn small_words_are_taken_as_they_are_meant() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = |args: &[&str]| run(folder.path(), args);
+    let ran = run(&["convert", "ocean.nc", "IN/a.zarr", "--allow-loss", "links, types"]);
+    assert_eq!(ran.code, 0, "{}", ran.messages);
+    let ran = run(&["convert", "ocean.nc", "-"]);
+    assert_eq!(ran.code, 2);
+    assert!(ran.messages.contains("./- is the file of that name"), "{}", ran.messages);
+    for option in ["--rtol", "--atol", "--ulp"] {
+        let ran = run(&["diff", "ocean.nc", "ocean.nc", option, "-1"]);
+        assert_eq!(ran.code, 2);
+        assert!(ran.messages.contains("from 0 on") && !ran.messages.contains("-- -1"), "{}", ran.messages);
+    }
+}
+
+#[test]
+fn a_text_without_values_says_so_in_one_line_of_the_table() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = crate::command::hyperslab(["describe", "ocean.nc"]).answer;
+    fs::write(folder.path().join("ocean.yaml"), text).unwrap();
+    let ran = run(folder.path(), &["create", "IN/ocean.yaml", "IN/a.zarr"]);
+    assert_eq!(ran.code, 1, "{}", ran.messages);
+    assert!(ran.answer.contains("lost unreadable") && !ran.answer.contains("\\n"), "{}", ran.answer);
 }

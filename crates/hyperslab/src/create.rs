@@ -5,12 +5,13 @@ use crate::convert::layout::Layout;
 pub use crate::format::Document;
 use crate::format::{OpenOptions, read_document};
 use crate::list::Counts;
-use crate::source::{ArraySource, Entry, Handle, Item, Source};
+use crate::source::{ArraySource, Entry, Handle, Item, Source, Stored};
 use crate::walk::{Step, walk};
 use hyperslab_core::nd::element_count;
 use hyperslab_core::storage::ReadAt;
 use hyperslab_core::{Error, Result};
-use hyperslab_model::{NodePath, Shape};
+use hyperslab_model::{Node, NodePath, Shape};
+use std::sync::Arc;
 
 /// What creating would make.
 #[derive(Debug, Default)]
@@ -49,7 +50,7 @@ pub fn document(text: &dyn ReadAt, open: &OpenOptions, options: &CheckOptions) -
 /// ```
 ///
 /// # Errors
-/// If the document has no readable root.
+/// If the document has no readable root; if the layout does not fit.
 pub fn plan(source: &dyn Source, layout: &Layout) -> Result<Plan> {
     let root = source.find(&NodePath::root())?;
     let mut plan = Plan::default();
@@ -59,29 +60,31 @@ pub fn plan(source: &dyn Source, layout: &Layout) -> Result<Plan> {
                 if !group.path.is_root() {
                     plan.counts.add(&Item::Group);
                 }
-                plan.object(source, layout, group);
+                plan.object(source, layout, group)?;
             }
             Step::Member(entry) => {
                 plan.counts.add(&entry.item);
-                plan.member(source, layout, entry);
+                plan.member(source, layout, entry)?;
             }
             Step::Leave(_) => {}
         }
         Ok(())
     })?;
-    plan.errors.extend(layout.unused().into_iter().map(Error::invalid));
-    Ok(plan)
+    match layout.unused().into_iter().next() {
+        Some(unused) => Err(Error::invalid(unused)),
+        None => Ok(plan),
+    }
 }
 
 impl Plan {
-    fn member(&mut self, source: &dyn Source, layout: &Layout, entry: &Entry) {
+    fn member(&mut self, source: &dyn Source, layout: &Layout, entry: &Entry) -> Result<()> {
         if let Item::Array { datatype: Some(_), shape: Shape::Dims(_), .. } = &entry.item {
             match source.array(&entry.handle) {
                 Ok(array) => self.array(&*array),
                 Err(error) => self.errors.push(error.in_object(&entry.handle.path)),
             }
         }
-        self.object(source, layout, &entry.handle);
+        self.object(source, layout, &entry.handle)
     }
 
     fn array(&mut self, array: &dyn ArraySource) {
@@ -94,13 +97,74 @@ impl Plan {
         }
     }
 
-    fn object(&mut self, source: &dyn Source, layout: &Layout, handle: &Handle) {
+    fn object(&mut self, source: &dyn Source, layout: &Layout, handle: &Handle) -> Result<()> {
         match source.load(handle) {
             Ok(mut node) => {
                 self.attributes += node.attributes().map_or(0, |attributes| attributes.len() as u64);
-                self.errors.extend(layout.apply(&handle.path, &mut node).err());
+                layout.apply(&handle.path, &mut node)?;
             }
             Err(error) => self.errors.push(error.in_object(&handle.path)),
         }
+        Ok(())
+    }
+}
+
+/// A source whose arrays are laid out as options say.
+pub struct LaidOut<'a> {
+    source: &'a dyn Source,
+    layout: &'a Layout,
+}
+
+impl<'a> LaidOut<'a> {
+    /// Lays out what is in `source`.
+    pub fn new(source: &'a dyn Source, layout: &'a Layout) -> Self {
+        LaidOut { source, layout }
+    }
+
+    fn entry(&self, mut entry: Entry) -> Result<Entry> {
+        if let Item::Array { stored, datatype: Some(_), .. } = &mut entry.item {
+            let storage = match self.load(&entry.handle)? {
+                Node::Ndarray(array) => array.storage,
+                Node::DimCoord(dimcoord) => dimcoord.storage,
+                _ => return Ok(entry),
+            };
+            if storage.chunk.is_some() {
+                *stored = Stored::Chunks(Arc::new(storage));
+            }
+        }
+        Ok(entry)
+    }
+}
+
+impl Source for LaidOut<'_> {
+    fn format(&self) -> &'static str {
+        self.source.format()
+    }
+
+    fn size(&self) -> Result<u64> {
+        self.source.size()
+    }
+
+    fn is_text(&self) -> bool {
+        self.source.is_text()
+    }
+
+    fn find(&self, path: &NodePath) -> Result<Entry> {
+        self.entry(self.source.find(path)?)
+    }
+
+    fn members(&self, group: &Handle) -> Result<Vec<Entry>> {
+        let members = self.source.members(group)?;
+        members.into_iter().map(|entry| self.entry(entry)).collect()
+    }
+
+    fn load(&self, object: &Handle) -> Result<Node> {
+        let mut node = self.source.load(object)?;
+        self.layout.apply(&object.path, &mut node)?;
+        Ok(node)
+    }
+
+    fn array(&self, object: &Handle) -> Result<Box<dyn ArraySource + '_>> {
+        self.source.array(object)
     }
 }

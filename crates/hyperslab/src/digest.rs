@@ -22,7 +22,7 @@ pub struct Line {
 }
 
 /// What a line says.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LineContent {
     /// A group.
     Group,

@@ -5,7 +5,7 @@ use crate::exit::Exit;
 use crate::output::{Messages, open, paints_stdout};
 use crate::progress::Progress;
 use hyperslab::convert::{ConvertOptions, LossReport, Parts, Plan, Summary, convert, plan};
-use hyperslab::digest::{LineContent, lines_with};
+use hyperslab::digest::{Line, LineContent, lines_with};
 use hyperslab::list::human_bytes;
 use hyperslab::location::{Location, outermost};
 use hyperslab::publish::{Fingerprint, PublishOptions, check};
@@ -14,6 +14,7 @@ use hyperslab::target::{Fate, Loss, TargetFormat, TargetOptions, target_format, 
 use hyperslab::{Error, ErrorKind, NodePath, OpenOptions, Result, Source};
 use serde_json::json;
 use std::collections::BTreeMap;
+use std::fmt;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -43,7 +44,7 @@ pub(crate) fn run(args: &Convert, common: &Common, messages: &Messages, out: &mu
     };
     let store = &location.store;
     let from = From { source, store, made_from, parts, wishes: args.select.join(" ") };
-    write(from, &args.target, (args.dry_run, args.json), &args.writing, common, messages, out)
+    write(&from, &args.target, (args.dry_run, args.json), &args.writing, common, messages, out)
 }
 
 /// What a store is written from.
@@ -74,9 +75,58 @@ pub(crate) fn made_from(store: &str, how: &str, common: &Common) -> Result<Finge
     Fingerprint::of_sources(&files, words.join(" "))
 }
 
+/// What is to be done, once nothing stands against it.
+pub(crate) struct Prepared<'a> {
+    options: ConvertOptions<'a>,
+    pub(crate) plan: Plan,
+    /// Why it is not done: losses that are not allowed.
+    pub(crate) refused: Result<()>,
+}
+
+/// Plans writing a store to `target`, or to any that is of the format that is asked for.
+pub(crate) fn prepare<'a>(from: &From<'_>, target: Option<&str>, writing: &Writing) -> Result<Prepared<'a>> {
+    if target == Some("-") {
+        return Err(Error::invalid(
+            "a store is not written to standard output\nhelp: ./- is the file of that name",
+        ));
+    }
+    let target = target.map(Path::new);
+    let format: &dyn TargetFormat = match (&writing.format, target) {
+        (Some(name), _) => target_format(name)?,
+        (None, Some(target)) => target_format_of(target).map_err(|e| e.in_file(target.display()))?,
+        (None, None) => return Err(Error::invalid("neither a target nor --format")),
+    };
+    let Writing { overwrite, resume, sync, .. } = *writing;
+    let options = ConvertOptions {
+        native: native(writing)?,
+        layout: writing.layout.layout()?.always_chunked(true),
+        parts: from.parts.clone(),
+        wishes: from.wishes.clone(),
+        allow: allowed(&writing.allow_loss)?,
+        publish: PublishOptions { overwrite, resume, sync },
+        ..ConvertOptions::new(format)
+    };
+    if let Some(target) = target {
+        check(target, &from.made_from, &options.publish)?;
+        if resume {
+            options.check_resumable(&from.made_from, target)?;
+        }
+    }
+    let plan = plan(from.source, &options).map_err(|e| e.in_file(from.store))?;
+    let refused = hyperslab::convert::check_losses(&plan, &options);
+    Ok(Prepared { options, plan, refused })
+}
+
+/// What formats alone are told.
+pub(crate) fn native(writing: &Writing) -> Result<TargetOptions> {
+    let mut native = TargetOptions::default();
+    writing.option.iter().try_for_each(|option| native.add(option))?;
+    Ok(native)
+}
+
 /// Writes a store, or says what would become of everything.
 pub(crate) fn write(
-    from: From<'_>,
+    from: &From<'_>,
     target: &str,
     (dry_run, json): (bool, bool),
     writing: &Writing,
@@ -86,13 +136,6 @@ pub(crate) fn write(
 ) -> Result<Exit> {
     let begun = Instant::now();
     let (source, shown) = (from.source, target);
-    let target = Path::new(target);
-    let format: &dyn TargetFormat = match &writing.format {
-        Some(name) => target_format(name)?,
-        None => target_format_of(target).map_err(|e| e.in_file(target.display()))?,
-    };
-    let mut native = TargetOptions::default();
-    writing.option.iter().try_for_each(|option| native.add(option))?;
     let progress = Mutex::new(Progress::new("convert", common));
     let tell = |path: &NodePath, bytes: u64| {
         // While one thread says it, the others go on.
@@ -100,26 +143,15 @@ pub(crate) fn write(
             progress.update(path.as_str(), bytes);
         }
     };
-    let Writing { overwrite, resume, sync, .. } = *writing;
-    let options = ConvertOptions {
-        native,
-        layout: writing.layout.layout()?.always_chunked(true),
-        parts: from.parts,
-        wishes: from.wishes,
-        allow: allowed(&writing.allow_loss)?,
-        publish: PublishOptions { overwrite, resume, sync },
-        progress: Some(&tell),
-        ..ConvertOptions::new(format)
-    };
-    check(target, &from.made_from, &options.publish)?;
-    let planned = plan(source, &options).map_err(|e| e.in_file(from.store))?;
+    let Prepared { mut options, plan: planned, refused } = prepare(from, Some(target), writing)?;
+    options.progress = Some(&tell);
+    let target = Path::new(target);
     let paint = paints_stdout(common, false);
     match json {
         true => writeln!(out, "{}", report_json(&planned, shown))?,
         false => write_report(&planned.report, paint, out)?,
     }
     out.flush()?;
-    let refused = hyperslab::convert::check_losses(&planned, &options);
     if dry_run {
         return Ok(if refused.is_ok() { Exit::Yes } else { Exit::No });
     }
@@ -150,8 +182,14 @@ pub(crate) fn write(
         true => Some(verify(source, target, (&planned, &summary, &options), common)?),
         false => None,
     };
-    said(&summary, source, target, verified, begun, common)?;
-    Ok(Exit::Yes)
+    said(&summary, source, target, verified.as_ref(), begun, common)?;
+    let Some(Verified { failed, unreadable, .. }) = verified else { return Ok(Exit::Yes) };
+    for error in failed.iter().chain(&unreadable) {
+        messages.error_in(error, shown);
+    }
+    messages.finish();
+    let is_allowed = unreadable.is_empty() || options.allow.contains(&Loss::Unreadable);
+    Ok(if failed.is_empty() && is_allowed { Exit::Yes } else { Exit::No })
 }
 
 /// What the run did, in one line.
@@ -159,7 +197,7 @@ fn said(
     summary: &Summary,
     source: &dyn Source,
     target: &Path,
-    verified: Option<u64>,
+    verified: Option<&Verified>,
     begun: Instant,
     common: &Common,
 ) -> Result<()> {
@@ -169,7 +207,7 @@ fn said(
     let written = hyperslab::open(target, &OpenOptions::default())?.size()?;
     let arrays = if summary.arrays == 1 { "1 array".into() } else { format!("{} arrays", summary.arrays) };
     let seconds = begun.elapsed().as_secs_f64();
-    let verified = verified.map(|count| format!("; {count} digests equal")).unwrap_or_default();
+    let verified = verified.map(|verified| verified.to_string()).unwrap_or_default();
     // There is nowhere left to say that standard error is closed.
     let _ = writeln!(
         std::io::stderr(),
@@ -181,49 +219,74 @@ fn said(
     Ok(())
 }
 
+/// What reading back has shown.
+#[derive(Default)]
+struct Verified {
+    equal: u64,
+    /// What was written and is not what was read.
+    failed: Vec<Error>,
+    /// What can be read on neither side, so that nobody knows.
+    unreadable: Vec<Error>,
+}
+
+impl fmt::Display for Verified {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "; {} digests equal", self.equal)?;
+        if !self.failed.is_empty() {
+            write!(f, ", {} not", self.failed.len())?;
+        }
+        match self.unreadable.len() {
+            0 => Ok(()),
+            count => write!(f, ", {count} could not be read"),
+        }
+    }
+}
+
 /// Compares the digests of what was read and what was written; what was lost knowingly has none.
 fn verify(
     source: &dyn Source,
     target: &Path,
     (planned, summary, options): (&Plan, &Summary, &ConvertOptions<'_>),
     common: &Common,
-) -> Result<u64> {
+) -> Result<Verified> {
     let written = hyperslab::open(target, &common.open_options())?;
-    let lines = |of: &dyn Source| -> Result<BTreeMap<String, String>> {
+    let lines = |of: &dyn Source| -> Result<BTreeMap<String, Line>> {
         let mut progress = Progress::new("verify", common);
         let lines =
             lines_with(of, &NodePath::root(), &mut |path, bytes| progress.update(path.as_str(), bytes))?;
-        Ok(lines
-            .into_iter()
-            .filter(|line| !matches!(line.content, LineContent::Error { .. }))
-            .map(|line| (line.path.clone(), line.to_json()))
-            .collect())
+        Ok(lines.into_iter().map(|line| (line.path.clone(), line)).collect())
     };
     let (one, other) = (lines(source)?, lines(&*written)?);
-    let lost: Vec<&str> = planned
-        .report
-        .rows()
-        .filter(|row| matches!(row.fate, Fate::Lost(_)))
-        .flat_map(|row| row.places.iter().map(String::as_str))
-        .chain(summary.left_out.iter().filter_map(Error::object))
-        .collect();
-    let mut equal = 0;
+    let left_out: Vec<&str> = summary.left_out.iter().filter_map(Error::object).collect();
+    let is_lost =
+        |path: &str| planned.report.is_lost(path) || left_out.iter().any(|lost| is_within(path, lost));
+    let mut verified = Verified::default();
     let is_meant = |path: &str| options.parts.as_ref().is_none_or(|parts| parts.has_line(path));
     for (path, line) in one.iter().filter(|(path, _)| is_meant(path)) {
-        match other.get(path) {
-            Some(found) if found == line => equal += 1,
-            _ if lost.iter().any(|lost| is_within(path, lost)) => {}
-            found => {
-                let found = found.map_or("nothing", String::as_str);
-                return Err(Error::malformed(format!("{path} is not what was read: {line} became {found}"))
-                    .in_file(target.display()));
+        let found = other.get(path);
+        let error = |what: String| Error::malformed(what).in_object(path);
+        match (&line.content, found.map(|found| &found.content)) {
+            (LineContent::Error { reason, .. }, _) if !is_lost(path) => {
+                verified.unreadable.push(error(format!("cannot be read in the source: {reason}")));
+            }
+            (LineContent::Error { .. }, _) => {}
+            (read, Some(found)) if read == found => verified.equal += 1,
+            _ if is_lost(path) => {}
+            (_, Some(LineContent::Error { reason, .. })) => {
+                verified.failed.push(error(format!("was written and cannot be read: {reason}")));
+            }
+            _ => {
+                let found = found.map_or("nothing".to_owned(), Line::to_json);
+                verified
+                    .failed
+                    .push(error(format!("is not what was read: {} became {found}", line.to_json())));
             }
         }
     }
-    if let Some(path) = other.keys().find(|path| !one.contains_key(*path)) {
-        return Err(Error::malformed(format!("{path} is not in the source")).in_file(target.display()));
+    for path in other.keys().filter(|path| !one.contains_key(*path)) {
+        verified.failed.push(Error::malformed("is not in the source").in_object(path));
     }
-    Ok(equal)
+    Ok(verified)
 }
 
 /// Whether `path` is `place`, an attribute of it or below it.
@@ -234,7 +297,7 @@ fn is_within(path: &str, place: &str) -> bool {
 /// The kinds of losses that are named, separated by commas.
 pub(crate) fn allowed(words: &[String]) -> Result<Vec<Loss>> {
     let mut allowed = Vec::new();
-    for word in words {
+    for word in words.iter().map(|word| word.trim()) {
         match Loss::ALL.iter().find(|loss| loss.name() == word) {
             Some(loss) => allowed.push(*loss),
             None if word == "all" => allowed.extend(Loss::ALL),
@@ -288,6 +351,15 @@ pub(crate) fn write_report(report: &LossReport, paint: bool, out: &mut dyn Write
 }
 
 fn report_json(planned: &Plan, target: &str) -> serde_json::Value {
+    json!({
+        "target": target,
+        "bytes": planned.bytes,
+        "report": rows_json(planned),
+    })
+}
+
+/// The rows of the report.
+pub(crate) fn rows_json(planned: &Plan) -> serde_json::Value {
     let rows = planned.report.rows().map(|row| {
         let (fate, kind) = match row.fate {
             Fate::Restored => ("restored", None),
@@ -303,11 +375,7 @@ fn report_json(planned: &Plan, target: &str) -> serde_json::Value {
             "kind": kind,
         })
     });
-    json!({
-        "target": target,
-        "bytes": planned.bytes,
-        "report": rows.collect::<Vec<_>>(),
-    })
+    rows.collect()
 }
 
 /// Cells that are wider are not aligned to.

@@ -1,13 +1,13 @@
 //! `create DOCUMENT TARGET`: a store from an NDL document; with `-n`, what it would hold.
 
 use super::check::write_findings;
-use super::convert::{self, From, made_from};
+use super::convert::{self, From, Prepared, made_from};
 use super::ls;
 use crate::args::{Common, Create};
 use crate::exit::Exit;
 use crate::output::{Messages, paints_stdout, standard_input};
 use hyperslab::check::{CheckOptions, Finding};
-use hyperslab::create::{Document, Plan, document, plan};
+use hyperslab::create::{Document, LaidOut, Plan, document, plan};
 use hyperslab::list::human_bytes;
 use hyperslab::{Error, FileStorage, ReadAt, Result, Severity, Source};
 use serde_json::json;
@@ -40,26 +40,42 @@ pub(crate) fn run(args: &Create, common: &Common, messages: &Messages, out: &mut
         messages.error(&Error::invalid(format!("{errors}; {nothing}")).in_file(file));
     }
     let Some(source) = source else { return Ok(Exit::No) };
+    let from = From { source: &*source, store: file, made_from, parts: None, wishes: String::new() };
     if let (false, Some(target)) = (args.dry_run, &args.target) {
         if !sound {
             return Ok(Exit::No);
         }
-        let from = From { source: &*source, store: file, made_from, parts: None, wishes: String::new() };
-        return convert::write(from, target, (false, args.json), &args.writing, common, messages, out);
+        return convert::write(&from, target, (false, args.json), &args.writing, common, messages, out);
     }
-    let plan = plan(&*source, &layout)?;
+    convert::allowed(&args.writing.allow_loss)?;
+    convert::native(&args.writing)?;
+    let prepared = match &args.target {
+        Some(target) => Some(convert::prepare(&from, Some(target), &args.writing)?),
+        // Into what is still open, and with it what would be lost.
+        None if args.writing.format.is_none() => None,
+        None => Some(convert::prepare(&from, None, &args.writing)?),
+    };
+    let plan = plan(&*source, &layout).map_err(|e| e.in_file(file))?;
     for error in &plan.errors {
         messages.error_in(error, file);
     }
     messages.finish();
     let sound = sound && plan.errors.is_empty();
     let target = args.target.as_deref();
+    let paint = paints_stdout(common, args.to.output.is_some());
     match args.json {
-        true => writeln!(out, "{}", summary(&plan, &refusals, target))?,
+        true => writeln!(out, "{}", summary(&plan, &refusals, target, prepared.as_ref()))?,
         false if !sound => {}
-        false => write(&plan, &*source, target, paints_stdout(common, args.to.output.is_some()), out)?,
+        false => {
+            write(&plan, &LaidOut::new(&*source, &layout), target, paint, out)?;
+            if let Some(prepared) = prepared.as_ref().filter(|prepared| !prepared.plan.report.is_empty()) {
+                writeln!(out)?;
+                convert::write_report(&prepared.plan.report, paint, out)?;
+            }
+        }
     }
-    Ok(if sound { Exit::Yes } else { Exit::No })
+    let is_refused = prepared.is_some_and(|prepared| prepared.refused.is_err());
+    Ok(if sound && !is_refused { Exit::Yes } else { Exit::No })
 }
 
 fn write(
@@ -82,7 +98,12 @@ fn write(
     ls::tree(source, paint, out)
 }
 
-fn summary(plan: &Plan, refusals: &[Finding], target: Option<&str>) -> serde_json::Value {
+fn summary(
+    plan: &Plan,
+    refusals: &[Finding],
+    target: Option<&str>,
+    prepared: Option<&Prepared<'_>>,
+) -> serde_json::Value {
     let Plan { counts, attributes, bytes, written, errors } = plan;
     let refused = refusals.iter().map(|refusal| refusal.message.clone());
     let unreadable = errors.iter().map(ToString::to_string);
@@ -98,5 +119,6 @@ fn summary(plan: &Plan, refusals: &[Finding], target: Option<&str>) -> serde_jso
         "bytes": bytes,
         "written": written,
         "refusals": refusals,
+        "report": prepared.map(|prepared| convert::rows_json(&prepared.plan)),
     })
 }

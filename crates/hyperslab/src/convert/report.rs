@@ -1,12 +1,15 @@
 //! What a target cannot hold as it is, and what becomes of it.
 
 use crate::target::{Fate, Loss, Losses, Lowered};
+use rustc_hash::FxHashSet;
 use std::collections::BTreeSet;
 
 /// Everything that a conversion lowers or loses, by kind.
 #[derive(Clone, Debug, Default)]
 pub struct LossReport {
     rows: Vec<ReportRow>,
+    /// All places of which something is lost.
+    lost: FxHashSet<String>,
 }
 
 /// One kind of thing, wherever it is.
@@ -59,7 +62,19 @@ impl LossReport {
         refused.map(|row| row.count).sum()
     }
 
+    /// Whether an object or attribute is lost, or lies in one that is.
+    pub fn is_lost(&self, path: &str) -> bool {
+        let ends = path.char_indices().filter(|(_, c)| "/@".contains(*c)).map(|(at, _)| at);
+        let above = ends.filter_map(|end| path.get(..end.max(1)));
+        above.chain([path]).any(|place| self.lost.contains(place))
+    }
+
     pub(super) fn add(&mut self, place: String, what: String, becomes: String, fate: Fate) {
+        // Behind the first line stands what to do, which is no matter of one row.
+        let what = what.lines().next().unwrap_or_default().to_owned();
+        if matches!(fate, Fate::Lost(_)) {
+            self.lost.insert(place.clone());
+        }
         let known =
             self.rows.iter_mut().find(|row| row.what == what && row.becomes == becomes && row.fate == fate);
         match known {
