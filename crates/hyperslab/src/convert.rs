@@ -36,7 +36,9 @@ pub use report::{LossReport, ReportRow};
 use crate::list::Counts;
 use crate::publish::{self, Fingerprint, Publication, PublishOptions, Unit};
 use crate::source::{ArraySource, Entry, Handle, Item, Source, check_counts};
-use crate::target::{ArrayTarget, Facts, Fate, Filters, Loss, Target, TargetFormat, TargetOptions};
+use crate::target::{
+    ArrayTarget, Facts, Fate, Filters, Growing, Loss, Planner, Target, TargetFormat, TargetOptions,
+};
 use crate::walk::{Step, walk};
 use copy::{CopyError, Observer};
 use facts::{facts, leading_out};
@@ -46,6 +48,7 @@ use hyperslab_model::{Attributes, DimCoord, Fill, Link, Node, NodeKind, NodePath
 use layout::Layout;
 use rustc_hash::FxHashMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Is told of the array at hand and how many bytes of elements are copied in all, by the thread that copied the last.
@@ -101,6 +104,8 @@ pub struct Plan {
     facts: FxHashMap<NodePath, Facts>,
     /// Objects that are left out.
     left_out: rustc_hash::FxHashSet<NodePath>,
+    /// How long dimensions are that can grow.
+    growing: Arc<Growing>,
 }
 
 /// What a conversion did.
@@ -122,7 +127,9 @@ pub struct Summary {
 /// If there is no readable root.
 pub fn plan(source: &dyn Source, options: &ConvertOptions<'_>) -> Result<Plan> {
     let root = source.find(&NodePath::root())?;
-    let mut plan = Plan::default();
+    let mut plan = Plan { growing: Arc::new(growing(source, &root, options)?), ..Plan::default() };
+    let growing = Arc::clone(&plan.growing);
+    let mut planner = options.format.planner(&options.native, &growing);
     // A root that cannot be read is an error, as nothing would be left.
     source.load(&root.handle)?;
     if matches!(root.item, Item::Group) {
@@ -137,14 +144,14 @@ pub fn plan(source: &dyn Source, options: &ConvertOptions<'_>) -> Result<Plan> {
         match &entry.item {
             Item::Unreadable(why) => plan.leave_out(path, why.reason.clone()),
             Item::Link(Link::Hard(first)) => second_paths.push((path.clone(), first.clone())),
-            Item::Link(link) => plan.node(path, &Node::Link(link.clone()), options)?,
-            _ => plan.object(source, &entry.handle, options)?,
+            Item::Link(link) => plan.node(path, &Node::Link(link.clone()), &mut *planner)?,
+            _ => plan.object(source, &entry.handle, options, &mut *planner)?,
         }
         Ok(())
     })?;
     // A link may come before what it leads to, and is nothing without it.
     for (path, first) in second_paths {
-        plan.second_path(&path, first, options)?;
+        plan.second_path(&path, first, options, &mut *planner)?;
     }
     if let Some(unused) = options.layout.unused().into_iter().next() {
         return Err(Error::invalid(unused));
@@ -156,6 +163,23 @@ pub fn plan(source: &dyn Source, options: &ConvertOptions<'_>) -> Result<Plan> {
         }
         false => Ok(plan),
     }
+}
+
+/// How long dimensions are that can grow: arrays are not planned one by one, as shorter ones need to know of longer.
+fn growing(source: &dyn Source, root: &Entry, options: &ConvertOptions<'_>) -> Result<Growing> {
+    let mut growing = Growing::default();
+    each_object(source, root, options, &mut |entry| {
+        if let Item::Array { kind, shape, .. } = &entry.item {
+            for dimension in shape.dims() {
+                let own = (*kind == NodeKind::DimCoord).then_some(&entry.handle.path);
+                if let Some(of) = own.or(dimension.coordinate.as_ref()) {
+                    growing.add(of, dimension.extent);
+                }
+            }
+        }
+        Ok(())
+    })?;
+    Ok(growing)
 }
 
 /// Visits the root and everything below it that is converted, groups before their members.
@@ -180,7 +204,13 @@ fn each_object(
 }
 
 impl Plan {
-    fn object(&mut self, source: &dyn Source, handle: &Handle, options: &ConvertOptions<'_>) -> Result<()> {
+    fn object(
+        &mut self,
+        source: &dyn Source,
+        handle: &Handle,
+        options: &ConvertOptions<'_>,
+        planner: &mut dyn Planner,
+    ) -> Result<()> {
         let found = load(source, handle).and_then(|node| {
             let facts = facts(source, handle, &node)?;
             Ok((node, facts))
@@ -216,17 +246,16 @@ impl Plan {
                         return Ok(());
                     }
                 }
-                self.node(&handle.path, &node, options)?;
+                self.node(&handle.path, &node, planner)?;
             }
             Err(error) => self.leave_out(&handle.path, error.reason().to_string()),
         }
         Ok(())
     }
 
-    fn node(&mut self, path: &NodePath, node: &Node, options: &ConvertOptions<'_>) -> Result<()> {
+    fn node(&mut self, path: &NodePath, node: &Node, planner: &mut dyn Planner) -> Result<()> {
         let facts = self.facts.get(path).copied().unwrap_or_default();
-        let planned = options.format.plan(path, node, facts, &options.native, &mut self.report);
-        if let Err(error) = planned {
+        if let Err(error) = planner.plan(path, node, facts, &mut self.report) {
             // What somebody asks for is not replaced by something else.
             if facts.filters == Filters::Asked && error.kind() == ErrorKind::InvalidArgument {
                 return Err(error.in_object(path));
@@ -238,11 +267,17 @@ impl Plan {
         Ok(())
     }
 
-    fn second_path(&mut self, path: &NodePath, first: NodePath, options: &ConvertOptions<'_>) -> Result<()> {
+    fn second_path(
+        &mut self,
+        path: &NodePath,
+        first: NodePath,
+        options: &ConvertOptions<'_>,
+        planner: &mut dyn Planner,
+    ) -> Result<()> {
         let is_converted = options.parts.as_ref().is_none_or(|parts| parts.keeps(&first));
         let mut above = std::iter::successors(Some(first.clone()), NodePath::parent);
         if is_converted && !above.any(|path| self.left_out.contains(&path)) {
-            return self.node(path, &Node::Link(Link::Hard(first)), options);
+            return self.node(path, &Node::Link(Link::Hard(first)), planner);
         }
         let what = format!("second path of {first}, which is not converted");
         self.report.add(path.to_string(), what, "nothing".into(), Fate::Lost(Loss::Links));
@@ -275,7 +310,8 @@ pub fn convert(
     let is_directory = options.format.is_directory(target);
     let publication = Publication::begin(target, is_directory, &made_from, &options.publish)?;
     let write = || -> Result<Summary> {
-        let store = options.format.create(publication.path(), is_directory, &options.native)?;
+        let store =
+            options.format.create(publication.path(), is_directory, &options.native, &plan.growing)?;
         let summary = write(source, &*store, plan, options, &publication)?;
         store.finish()?;
         Ok(summary)

@@ -1,5 +1,9 @@
 //! A store being written, whatever its format.
 
+mod growing;
+
+pub use growing::Growing;
+
 use crate::format::TARGETS;
 use crate::source::StoredForm;
 use bytes::Bytes;
@@ -8,6 +12,7 @@ use hyperslab_core::{Error, Result};
 use hyperslab_model::{Node, NodePath, Values};
 use std::fmt;
 use std::path::Path;
+use std::sync::Arc;
 
 /// A store being written. It is none until [`Target::finish`].
 pub trait Target: Send + Sync {
@@ -45,6 +50,12 @@ pub trait ArrayTarget: Send + Sync {
 
     /// Whether chunks of this form are what [`ArrayTarget::write`] would store.
     fn accepts(&self, form: &StoredForm) -> bool;
+
+    /// Whether the chunk at `index` may be written as it is stored elsewhere in a form that is accepted: not where
+    /// that would show what lies past the end of the array.
+    fn passes(&self, _index: &[u64]) -> bool {
+        true
+    }
 
     /// Writes one chunk as it is stored elsewhere in a form that is accepted.
     ///
@@ -238,6 +249,17 @@ pub trait Losses {
     fn note(&mut self, lowered: &'static Lowered, place: String, detail: Option<String>);
 }
 
+/// Finds out what of a whole source a format does not hold as it is.
+pub trait Planner {
+    /// Notes what of an object the format does not hold as it is. Objects come in the order that they are written in.
+    ///
+    /// # Errors
+    /// If it cannot hold the object at all; of the kind
+    /// [`InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) if its filters were asked for and there are no
+    /// such.
+    fn plan(&mut self, path: &NodePath, node: &Node, facts: Facts, losses: &mut dyn Losses) -> Result<()>;
+}
+
 /// A format that stores can be written in.
 pub trait TargetFormat: Sync {
     /// The name on the command line.
@@ -260,27 +282,21 @@ pub trait TargetFormat: Sync {
     /// Everything that it does not hold as it is.
     fn lowerings(&self) -> &'static [&'static Lowered];
 
-    /// Notes what of an object the format does not hold as it is.
-    ///
-    /// # Errors
-    /// If it cannot hold the object at all; of the kind
-    /// [`InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) if its filters were asked for and there are no
-    /// such.
-    fn plan(
-        &self,
-        path: &NodePath,
-        node: &Node,
-        facts: Facts,
-        options: &TargetOptions,
-        losses: &mut dyn Losses,
-    ) -> Result<()>;
+    /// Begins to plan a source whose dimensions grow like this.
+    fn planner<'a>(&self, options: &'a TargetOptions, growing: &'a Growing) -> Box<dyn Planner + 'a>;
 
     /// Begins a store at `path`, or goes on with one that was begun there: in a directory that is there, or in a file,
     /// which stays as it is if the target is dropped unfinished.
     ///
     /// # Errors
     /// What the system says.
-    fn create(&self, path: &Path, is_directory: bool, options: &TargetOptions) -> Result<Box<dyn Target>>;
+    fn create(
+        &self,
+        path: &Path,
+        is_directory: bool,
+        options: &TargetOptions,
+        growing: &Arc<Growing>,
+    ) -> Result<Box<dyn Target>>;
 }
 
 /// Something that one format alone can be told.

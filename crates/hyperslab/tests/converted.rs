@@ -1,6 +1,7 @@
 //! What every format that is written must keep: content that goes there and on, and back, is the same.
 
 mod contents;
+mod dimensions;
 mod memory;
 mod missing;
 mod random;

@@ -208,6 +208,31 @@ fn chunks_that_an_array_does_not_have_are_refused() {
 }
 
 #[test]
+fn parts_of_chunks_are_filled_up() {
+    let definition = ArrayDefinition::new(vec![6, 4], int16()).chunks(vec![4, 4]).fill(vec![7, 0]);
+    let shards =
+        ArrayDefinition::new(vec![6, 4], int16()).chunks(vec![2, 2]).shards(vec![4, 4]).fill(vec![7, 0]);
+    for definition in [definition, shards] {
+        let store = Arc::new(MemoryStore::new());
+        let array = ArrayWriter::create(store.clone(), &key("a"), Version::V3, &definition).unwrap();
+        let (heap, mut scratch) = (Heap::<()>::default(), Scratch::new());
+        let rows: Vec<u8> = (1..=6_u16).flat_map(u16::to_ne_bytes).collect();
+        assert!(array.write_part(&[0, 0], &[3, 2], &rows, &heap, &mut scratch).unwrap().is_some());
+        let fill = 7_u16.to_ne_bytes();
+        assert_eq!(array.write_part(&[1, 0], &[1, 1], &fill, &heap, &mut scratch).unwrap(), None);
+        for (index, given, len) in [([0, 0], [3, 2], 10), ([0, 0], [5, 1], 10), ([2, 0], [1, 1], 2)] {
+            let wrong = array.write_part(&index, &given, &vec![1; len], &heap, &mut scratch);
+            assert_eq!(wrong.unwrap_err().kind(), ErrorKind::InvalidArgument, "{given:?}");
+        }
+        array.finish().unwrap();
+        let (rows, _) = read_all(&open(store.clone(), "a").unwrap(), &*store);
+        let read: Vec<_> = rows.chunks_exact(2).map(|row| u16::from_ne_bytes([row[0], row[1]])).collect();
+        let expected = [[1, 2, 7, 7], [3, 4, 7, 7], [5, 6, 7, 7], [7; 4], [7; 4], [7; 4]];
+        assert_eq!(read, expected.concat());
+    }
+}
+
+#[test]
 fn shards_of_encoded_chunks_are_those_of_rows() {
     let definition = ArrayDefinition::new(vec![7], int16()).chunks(vec![2]).shards(vec![6]);
     let written = |by_chunks: bool| {

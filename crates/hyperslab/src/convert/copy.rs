@@ -291,7 +291,11 @@ impl<'a> Copier<'a> {
         let mut bytes = self.stocked();
         let mut chunks = self.grid.chunks_in(region)?;
         while let Some(chunk) = chunks.next_chunk() {
-            match self.noting(self.array.stored_chunk(&chunk.start, &mut bytes))? {
+            let stored = match self.target.passes(&chunk.index) {
+                true => self.noting(self.array.stored_chunk(&chunk.start, &mut bytes))?,
+                false => StoredChunk::Other,
+            };
+            match stored {
                 StoredChunk::Nothing => {}
                 StoredChunk::Here(len) => {
                     let stored = bytes.get(..len).unwrap_or_default();

@@ -11,14 +11,14 @@ use std::path::PathBuf;
 use tempfile::TempDir;
 
 /// A document as a store.
-fn document(folder: &TempDir, text: &str) -> PathBuf {
+pub(super) fn document(folder: &TempDir, text: &str) -> PathBuf {
     let store = folder.path().join("source.yaml");
     fs::write(&store, text).unwrap();
     store
 }
 
 /// Whether a document comes back from everywhere.
-fn comes_back(text: &str) {
+pub(super) fn comes_back(text: &str) {
     let folder = TempDir::new().unwrap();
     let store = document(&folder, text);
     assert!(!digests(&store).is_empty(), "nothing in\n{text}");

@@ -138,6 +138,36 @@ impl ArrayWriter {
         written.map_err(|e| self.tell(e, &key))
     }
 
+    /// Writes a chunk or a shard of which only the first `given` rows along each dimension are told; the others are
+    /// filled. Tells the bytes stored, as [`ArrayWriter::write_chunk`].
+    ///
+    /// # Errors
+    /// As [`ArrayWriter::write_chunk`].
+    pub fn write_part<R>(
+        &self,
+        index: &[u64],
+        given: &[u64],
+        rows: &[u8],
+        heap: &Heap<R>,
+        scratch: &mut Scratch,
+    ) -> Result<Option<u64>> {
+        let (chunk, _) = self.chunk(index)?;
+        let key = self.array.chunk_key(index)?;
+        let fits = given.len() == chunk.shape.len()
+            && given.iter().zip(&chunk.shape).all(|(part, size)| part <= size);
+        let len = element_count(given).and_then(|count| count.checked_mul(self.row_size() as u64));
+        if !fits || len != Some(rows.len() as u64) {
+            let (shape, row) = (&chunk.shape, self.row_size());
+            let e = format!("{} bytes for {given:?} rows of {row} in a chunk of {shape:?}", rows.len());
+            return Err(self.tell(Error::invalid(e), &key));
+        }
+        let (rows, heap) = self.padded(&chunk.shape, given, rows, &heap.buffers)?;
+        let written = self.encode(self.array.chain(), &chunk.shape, (&rows, &heap), scratch, |bytes| {
+            self.store_chunk(&key, bytes)
+        });
+        written.map_err(|e| self.tell(e, &key))
+    }
+
     /// The shape of the chunks within a shard, if there are shards.
     pub fn inner_shape(&self) -> Option<&[u64]> {
         self.array.chain().inner().map(|(shape, _)| shape)

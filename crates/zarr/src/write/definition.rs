@@ -190,7 +190,8 @@ impl ArrayDefinition {
         self.byte_order
     }
 
-    pub(super) fn attributes_mut(&mut self) -> &mut Object {
+    /// The attributes that were given.
+    pub fn attributes_mut(&mut self) -> &mut Object {
         &mut self.attributes
     }
 

@@ -62,20 +62,22 @@ enum Owner {
 }
 
 impl Dimensions {
-    /// Notes a member of `group`, with its node and what that keeps if they can be read.
+    /// Notes a member of `group`, with its node and what that keeps if they can be read: `paths` of its dimensions
+    /// too.
     pub(super) fn add(
         &mut self,
         group: &NodePath,
         member: &str,
         node: Option<&Node>,
         record: Option<&Record>,
+        paths: Option<&[Option<NodePath>]>,
     ) {
         let mut names = node.and_then(names);
         let shape = node.map(shape).unwrap_or_default();
         if let Some(names) = &mut names {
             names.truncate(shape.len().saturating_sub(record.map_or(0, Record::trailing)));
         }
-        if let Some(paths) = record.and_then(|record| record.dimensions.as_ref()) {
+        if let Some(paths) = paths {
             let own = |path: &Option<NodePath>| {
                 let path = path.as_ref().filter(|path| path.parent().as_ref() == Some(group))?;
                 Some(path.name().to_owned())
@@ -157,6 +159,28 @@ impl ZarrSource {
         known.insert(group.clone(), dimensions);
     }
 
+    /// The paths of an array's dimensions that a record keeps, or the NetCDF library; none if neither does.
+    pub(super) fn paths(&self, node: &Node, record: Option<&Record>) -> Option<Vec<Option<NodePath>>> {
+        if self.raw {
+            return None;
+        }
+        if let Some(paths) = record.and_then(|record| record.dimensions.as_ref()) {
+            return Some(paths.clone());
+        }
+        let paths = nczarr::references(node, shape(node))?;
+        // Names that another program gave since say more than paths.
+        let names = of_attribute(node);
+        let is_named = |index: usize, path: &NodePath| match names.as_ref().map(|names| names.get(index)) {
+            Some(name) => name.is_some_and(|name| name.as_deref() == Some(path.name())),
+            None => true,
+        };
+        let is_there = |(index, (path, size)): (usize, (&Option<NodePath>, &u64))| match path {
+            Some(path) => is_named(index, path) && self.declared(path).is_some_and(|of| of.size == *size),
+            None => true,
+        };
+        paths.iter().zip(shape(node)).enumerate().all(is_there).then_some(paths)
+    }
+
     /// The dimension without coordinates at `path`, if there is one.
     pub(super) fn dimension(&self, path: &NodePath) -> Result<Option<Entry>> {
         let Some(group) = path.parent() else { return Ok(None) };
@@ -223,8 +247,15 @@ pub(super) fn names(node: &Node) -> Option<Vec<Option<String>>> {
             array.dimension_names.clone()
         }
         Metadata::V3(v3::NodeMetadata::Array(_)) | Metadata::V2Array { .. } => {
-            let rank = shape(node).len();
-            of_attribute(node).or_else(|| nczarr::names(node).filter(|names| names.len() == rank))
+            let (group, _) = node.path.as_str().rsplit_once('/').unwrap_or_default();
+            let own = |path: Option<NodePath>| {
+                let path = path.filter(|path| {
+                    path.parent().is_some_and(|parent| parent.as_str().trim_start_matches('/') == group)
+                })?;
+                Some(path.name().to_owned())
+            };
+            let referred = || Some(nczarr::references(node, shape(node))?.into_iter().map(own).collect());
+            of_attribute(node).or_else(referred)
         }
         _ => None,
     }
@@ -247,7 +278,7 @@ pub(super) fn shape(node: &Node) -> &[u64] {
 }
 
 /// Whether an object can have this name.
-fn is_name(name: &str) -> bool {
+pub(super) fn is_name(name: &str) -> bool {
     !matches!(name, "" | "." | "..") && !name.contains('/')
 }
 

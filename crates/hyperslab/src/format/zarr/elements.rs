@@ -37,6 +37,14 @@ impl ElementType {
     /// # Errors
     /// [`ErrorKind::Malformed`](hyperslab_core::ErrorKind::Malformed) for a record of another type than is stored.
     pub(super) fn new(node: &Node, record: Option<&Record>) -> Result<ElementType> {
+        let element = ElementType::stored(node, record)?;
+        if let Some(record) = record {
+            record.current(element.own(shape(node)))?;
+        }
+        Ok(element)
+    }
+
+    fn stored(node: &Node, record: Option<&Record>) -> Result<ElementType> {
         let (stored, _) = datatype_of(node)?;
         let Some(datatype) = record.and_then(|record| record.datatype.clone()) else {
             return Ok(ElementType { datatype: Arc::new(stored), lowering: None });
@@ -64,6 +72,11 @@ impl ElementType {
     /// How many of the stored dimensions are those of the type.
     pub(super) fn trailing(&self) -> usize {
         self.lowering.as_ref().map_or(0, |lowering| lowering.trailing.len())
+    }
+
+    /// Those of what is stored along each dimension that are not of the type.
+    fn own<'s>(&self, stored: &'s [u64]) -> &'s [u64] {
+        stored.get(..stored.len().saturating_sub(self.trailing())).unwrap_or_default()
     }
 
     /// Makes of how stored elements are stored how these are.
@@ -137,7 +150,9 @@ impl<'a> ZarrArray<'a> {
         let rank = chunk.len().saturating_sub(element.trailing());
         chunk.truncate(rank);
         let is_null = record.is_some_and(|record| record.is_null);
-        let extents = (!is_null).then(|| shape(&node).iter().take(rank).copied().collect());
+        let own = element.own(shape(&node));
+        let own = record.map_or_else(|| Ok(own.to_vec()), |record| record.current(own))?;
+        let extents = (!is_null).then_some(own);
         let fill_is_missing = record.is_some_and(|record| record.fill_is_missing);
         Ok(ZarrArray { hierarchy, pool, node, array, element, extents, chunk, utf32, fill_is_missing })
     }
@@ -256,7 +271,11 @@ impl ArraySource for ZarrArray<'_> {
     }
 
     fn chunks(&self) -> Result<Option<Chunks>> {
-        let extents = shape(&self.node);
+        let trailing = shape(&self.node).iter().skip(self.chunk.len());
+        let extents = match &self.extents {
+            Some(own) => &own.iter().chain(trailing).copied().collect::<Vec<_>>(),
+            None => shape(&self.node),
+        };
         let along = match &self.array {
             Some(array) => array.grid().chunks_along(extents)?,
             None => Grid::regular(&self.chunk)?.chunks_along(extents)?,

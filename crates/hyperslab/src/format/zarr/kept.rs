@@ -1,13 +1,16 @@
 //! What groups keep of members that are no nodes.
 
-use super::dimensions::{MOST_GROUPS, dimension_of};
+use super::dimensions::{MOST_GROUPS, dimension_of, is_name};
 use super::names::handle;
+use super::nczarr::{self, Declared};
 use super::record::Record;
 use super::{ZarrSource, unpoisoned};
 use crate::source::{Entry, Item};
 use hyperslab_core::Result;
-use hyperslab_model::{Node, NodePath};
+use hyperslab_model::{Attributes, DimCoord, Extent, Node, NodePath, Storage};
 use hyperslab_zarr::hierarchy::Node as ZarrNode;
+use hyperslab_zarr::name;
+use rustc_hash::FxHashSet;
 use std::sync::Arc;
 
 impl ZarrSource {
@@ -28,17 +31,60 @@ impl ZarrSource {
             Err(_) => Ok(None),
         };
         // A group that cannot be read says so itself.
-        let record = match node {
-            Ok(Some(node)) if !node.is_array() => self.record(&node)?,
+        let record = match &node {
+            Ok(Some(node)) if !node.is_array() => self.record(node)?,
             _ => None,
         };
-        let record = Arc::new(record.unwrap_or_default());
+        let mut record = record.unwrap_or_default();
+        if let Ok(Some(node)) = &node
+            && !self.raw
+        {
+            self.add_declared(node, &mut record)?;
+        }
+        let record = Arc::new(record);
         let mut known = unpoisoned(&self.kept);
         if known.len() >= MOST_GROUPS {
             known.clear();
         }
         known.insert(group.clone(), Arc::clone(&record));
         Ok(record)
+    }
+
+    /// Adds the dimensions that the NetCDF library keeps of a group: those without coordinates are members.
+    fn add_declared(&self, group: &ZarrNode, record: &mut Record) -> Result<()> {
+        let declared = nczarr::dimensions(group);
+        let mut alone: Vec<_> = declared.iter().filter(|(name, _)| is_name(name)).collect();
+        alone.retain(|(name, _)| !record.members.contains_key(*name));
+        if !alone.is_empty() {
+            let mut taken = FxHashSet::default();
+            for child in self.hierarchy.children(&group.path)? {
+                if let Ok(Some(node)) = self.hierarchy.node(&child.path) {
+                    taken.extend(node.attributes().and_then(name::recorded).map(str::to_owned));
+                }
+                taken.insert(child.path.name().to_owned());
+            }
+            alone.retain(|(name, _)| !taken.contains(*name));
+        }
+        for (name, of) in alone {
+            let current = of.size;
+            let size = if of.is_unlimited { Extent::Unlimited { current } } else { Extent::Fixed(current) };
+            let dimcoord = DimCoord {
+                size,
+                datatype: None,
+                attributes: Attributes::new(),
+                storage: Storage::default(),
+                value: None,
+            };
+            record.members.insert(name.clone(), Node::DimCoord(dimcoord));
+        }
+        record.declared = declared;
+        Ok(())
+    }
+
+    /// What the NetCDF library keeps of a dimension.
+    pub(super) fn declared(&self, dimension: &NodePath) -> Option<Declared> {
+        let group = self.kept(&dimension.parent()?).ok()?;
+        group.declared.get(dimension.name()).copied()
     }
 
     /// What a node keeps that Zarr has no place for.

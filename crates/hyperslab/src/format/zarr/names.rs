@@ -105,12 +105,19 @@ impl ZarrSource {
                 let item = match found {
                     Found::Nothing => continue,
                     Found::Other(item) => {
-                        listing.dimensions.add(group, path.name(), None, None);
+                        listing.dimensions.add(group, path.name(), None, None, None);
                         item
                     }
                     Found::Node { node, record, item } => {
                         let shown = Some(&*node).filter(|_| !self.raw);
-                        listing.dimensions.add(group, path.name(), shown, record.as_deref());
+                        let paths = self.paths(&node, record.as_deref());
+                        listing.dimensions.add(
+                            group,
+                            path.name(),
+                            shown,
+                            record.as_deref(),
+                            paths.as_deref(),
+                        );
                         if recent.len() < MOST_RECENT {
                             recent.insert(path.clone(), node);
                         }

@@ -1,12 +1,13 @@
-//! What the NetCDF library adds to Zarr: types of attributes, references to dimensions.
+//! What the NetCDF library adds to Zarr: types of attributes, dimensions and references to them.
 //!
 //! Spec: NetCDF "NCZarr Overview", which keeps its own in attributes or, before version 4.9.3, beside the members
 //! of documents
 
 use super::attribute::plain_numbers;
-use hyperslab_model::Attribute;
+use hyperslab_model::{Attribute, NodePath};
 use hyperslab_zarr::hierarchy::{Metadata, Node};
 use hyperslab_zarr::json::{Json, Object};
+use rustc_hash::FxHashMap;
 
 /// Whether an attribute is only there for the NetCDF library.
 pub(super) fn is_bookkeeping(name: &str, value: &Json) -> bool {
@@ -16,28 +17,93 @@ pub(super) fn is_bookkeeping(name: &str, value: &Json) -> bool {
 
 /// An attribute of the type that the library keeps for it; none if it keeps none, or none that the value has.
 pub(super) fn attribute(attributes: &Object, name: &str, value: &Json) -> Option<Attribute> {
-    let types = [ATTRIBUTES, "_nczarr_attr", "_NCZARR_ATTR"].iter().find_map(|key| attributes.get(key));
+    let types = [ATTRIBUTES, "_nczarr_attrs", "_NCZARR_ATTR"].iter().find_map(|key| attributes.get(key));
     let told = types?.as_object()?.get("types")?.as_object()?.get(name)?.as_str()?;
     plain_numbers(value, told.trim_start_matches(['<', '>', '|']))
 }
 
-/// The names of those dimensions that are of the array's own group.
-pub(super) fn names(node: &Node) -> Option<Vec<Option<String>>> {
-    let own = match &node.metadata {
+/// The paths of the dimensions of an array of these extents; none of those without a name.
+pub(super) fn references(node: &Node, extents: &[u64]) -> Option<Vec<Option<NodePath>>> {
+    let beside = match &node.metadata {
         Metadata::V2Array { array, .. } => array.unknown.get("_NCZARR_ARRAY"),
         _ => None,
     };
-    let own = own.or_else(|| node.attributes()?.get("_nczarr_array"))?.as_object()?;
+    let own = beside.or_else(|| node.attributes()?.get(ARRAY))?.as_object()?;
     let Json::Array(paths) = own.get("dimension_references").or_else(|| own.get("dimrefs"))? else {
         return None;
     };
-    let (group, _) = node.path.as_str().rsplit_once('/').unwrap_or_default();
-    let name = |path: &Json| {
-        let (parent, name) = path.as_str()?.rsplit_once('/')?;
-        (parent.trim_start_matches('/') == group).then(|| name.to_owned())
+    if paths.len() != extents.len() {
+        return None;
+    }
+    let path = |(path, size): (&Json, &u64)| {
+        let path = NodePath::new(path.as_str()?).ok().filter(|path| !path.is_root())?;
+        Some(Some(path).filter(|path| path.name() != nameless(*size)))
     };
-    Some(paths.iter().map(name).collect())
+    paths.iter().zip(extents).map(path).collect()
 }
 
-/// The attribute that keeps the types of others, as versions from 4.9.3 on write it.
-pub(super) const ATTRIBUTES: &str = "_nczarr_attrs";
+/// What the library calls dimensions of this size without a name, all of them in the root.
+pub(super) fn nameless(size: u64) -> String {
+    format!("_Anonymous_Dim_{size}")
+}
+
+/// A dimension that a group keeps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Declared {
+    pub(super) size: u64,
+    pub(super) is_unlimited: bool,
+}
+
+/// The dimensions of a group by name: each is a size, or an object of size and whether it is unlimited. What is meant to be
+/// version 3 has a list of such objects with names.
+pub(super) fn dimensions(node: &Node) -> FxHashMap<String, Declared> {
+    let beside = match &node.metadata {
+        Metadata::V2Group { group, .. } => group.unknown.get("_NCZARR_GROUP"),
+        _ => None,
+    };
+    let Some(own) = beside.or_else(|| node.attributes()?.get(GROUP)).and_then(Json::as_object) else {
+        return FxHashMap::default();
+    };
+    let mut found: FxHashMap<_, _> = match own.get("dimensions").or_else(|| own.get("dims")) {
+        Some(Json::Object(dimensions)) => {
+            dimensions.iter().filter_map(|(name, json)| declared(name, json)).collect()
+        }
+        Some(Json::Array(dimensions)) => {
+            let named = |json: &Json| declared(json.as_object()?.get("name")?.as_str()?, json);
+            dimensions.iter().filter_map(named).collect()
+        }
+        _ => FxHashMap::default(),
+    };
+    found.retain(|name, of| *name != nameless(of.size));
+    found
+}
+
+fn declared(name: &str, json: &Json) -> Option<(String, Declared)> {
+    let number = |json: &Json| match json {
+        Json::Number(number) => number.as_u64(),
+        _ => None,
+    };
+    let (size, is_unlimited) = match json {
+        Json::Object(said) => {
+            let unlimited = said.get("unlimited");
+            (
+                number(said.get("size")?)?,
+                unlimited.is_some_and(|of| *of == Json::Bool(true) || number(of) == Some(1)),
+            )
+        }
+        json => (number(json)?, false),
+    };
+    Some((name.to_owned(), Declared { size, is_unlimited }))
+}
+
+/// The attribute that keeps the types of others.
+pub(super) const ATTRIBUTES: &str = "_nczarr_attr";
+
+/// The attribute of the root that marks a store as NetCDF's own.
+pub(super) const SUPERBLOCK: &str = "_nczarr_superblock";
+
+/// The attribute of a group that keeps its dimensions and the names of its members.
+pub(super) const GROUP: &str = "_nczarr_group";
+
+/// The attribute of an array that keeps the paths of its dimensions.
+pub(super) const ARRAY: &str = "_nczarr_array";

@@ -78,18 +78,26 @@ impl ZarrSource {
         }
         let names = if self.raw { None } else { dimensions::names(node) };
         let mut names = names.unwrap_or_default().into_iter();
-        let extents = dimensions::shape(node);
-        let dims = extents.iter().take(extents.len().saturating_sub(trailing)).enumerate();
-        let dims = dims.map(|(index, current)| {
+        let stored = dimensions::shape(node);
+        let stored = stored.get(..stored.len().saturating_sub(trailing)).unwrap_or_default();
+        // What is wrong with a record the type of the elements says.
+        let own = record.and_then(|record| record.current(stored).ok()).unwrap_or_else(|| stored.to_vec());
+        let paths = self.paths(node, record);
+        let dims = own.into_iter().enumerate().map(|(index, current)| {
             let name = names.next().flatten().map(|name| NodePath::root().child(&name));
-            let kept = record.and_then(|record| record.dimensions.as_ref());
-            Dimension {
-                extent: record.map_or(Extent::Fixed(*current), |record| record.extent(index, *current)),
-                coordinate: match kept {
-                    Some(paths) => paths.get(index).cloned().flatten(),
-                    None => name,
-                },
-            }
+            let path = paths.as_ref().and_then(|paths| paths.get(index)).cloned().flatten();
+            let extent = match record.filter(|record| !record.maximum.is_empty()) {
+                Some(record) => record.extent(index, current),
+                None if path
+                    .as_ref()
+                    .and_then(|path| self.declared(path))
+                    .is_some_and(|of| of.is_unlimited) =>
+                {
+                    Extent::Unlimited { current }
+                }
+                None => Extent::Fixed(current),
+            };
+            Dimension { extent, coordinate: if paths.is_none() { name } else { path } }
         });
         Shape::Dims(dims.collect())
     }

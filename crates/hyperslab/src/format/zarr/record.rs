@@ -8,6 +8,7 @@
 //! | `shape` | arrays | `null` for a null dataspace |
 //! | `fill` | arrays | the fill value, where Zarr has none |
 //! | `missing` | arrays | that the fill value counts as missing, and `_FillValue` is there for readers to know |
+//! | `extents` | arrays | how long it is along each dimension, where it is stored at the length of its dimensions |
 //! | `maximum` | arrays | how long each dimension may become, `null` without end |
 //! | `dimensions` | arrays | the path of each dimension's coordinate, where its name alone leads elsewhere |
 //! | `kind` | arrays | `dimcoord` or `ndarray`, where the names of dimensions say otherwise |
@@ -15,6 +16,7 @@
 //! | `datatypes`, `dimcoords`, `links` | groups | members that are no nodes here, as NDL writes them |
 
 use super::lowering;
+use super::nczarr::Declared;
 use hyperslab_core::{Error, Limits, Result, Severity};
 use hyperslab_model::{
     Attributes, Datatype, ElementStorage, Elements, Extent, Group, Length, Link, Member, Members,
@@ -23,6 +25,7 @@ use hyperslab_model::{
 use hyperslab_ndl::{Emitter, Format, Head, Options, ParseOptions, parse_part};
 use hyperslab_zarr::json::{Json, Object};
 use hyperslab_zarr::name::RECORD;
+use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
 /// What is kept of one node.
@@ -31,6 +34,8 @@ pub(super) struct Record {
     pub(super) datatype: Option<Arc<Datatype>>,
     pub(super) is_null: bool,
     pub(super) fill_is_missing: bool,
+    /// Empty where the array is as long as it is stored.
+    pub(super) extents: Vec<u64>,
     /// Empty where nothing is kept.
     pub(super) maximum: Vec<Option<u64>>,
     /// As NDL writes an element.
@@ -40,6 +45,8 @@ pub(super) struct Record {
     pub(super) attributes: Attributes,
     /// Members of a group that are no nodes in the store, by name.
     pub(super) members: Members<Node>,
+    /// Dimensions of a group that the NetCDF library keeps.
+    pub(super) declared: FxHashMap<String, Declared>,
 }
 
 impl Record {
@@ -56,6 +63,23 @@ impl Record {
         Record::parse(object, attributes)
             .map(Some)
             .map_err(|e| Error::new(e.kind(), format!("attribute {RECORD}: {}", e.reason())))
+    }
+
+    /// How long an array is that is stored at these extents.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Malformed`](hyperslab_core::ErrorKind::Malformed) if it would be longer, or of another rank.
+    pub(super) fn current(&self, stored: &[u64]) -> Result<Vec<u64>> {
+        let within = self.extents.len() == stored.len()
+            && self.extents.iter().zip(stored).all(|(own, full)| own <= full);
+        match (self.extents.is_empty(), within) {
+            (true, _) => Ok(stored.to_vec()),
+            (false, true) => Ok(self.extents.clone()),
+            (false, false) => {
+                let own = &self.extents;
+                Err(malformed(format!("attribute hyperslab: extents {own:?} of an array of {stored:?}")))
+            }
+        }
     }
 
     /// How long dimensions may become, as the extents of an array of this shape.
@@ -139,6 +163,10 @@ impl Record {
             Some("ndarray") => Some(NodeKind::Ndarray),
             _ => None,
         };
+        record.extents = list(object.get("extents"), |json| match json {
+            Json::Number(number) => number.as_u64().ok_or_else(|| malformed("an extent")),
+            _ => Err(malformed("an extent that is no number")),
+        })?;
         record.maximum = list(object.get("maximum"), |json| match json {
             Json::Null => Ok(None),
             Json::Number(number) => number.as_u64().map(Some).ok_or_else(|| malformed("a maximum")),

@@ -2,19 +2,22 @@
 
 mod array;
 mod attributes;
+mod netcdf;
 mod planned;
 
-use super::record;
+use super::{nczarr, record};
 use crate::target::{
-    ArrayTarget, Facts, Fate, Loss, Losses, Lowered, Target, TargetFormat, TargetOption, TargetOptions,
+    ArrayTarget, Facts, Fate, Growing, Loss, Losses, Lowered, Planner, Target, TargetFormat, TargetOption,
+    TargetOptions,
 };
 use array::ZarrArrayTarget;
 use hyperslab_core::{Error, Limits, Result};
 use hyperslab_model::{Extent, Link, Node, NodePath};
 use hyperslab_zarr::json::{Json, Object};
-use hyperslab_zarr::name::{self, RECORD};
+use hyperslab_zarr::name::{Names, RECORD, Reason};
 use hyperslab_zarr::store::{DirectoryWriter, Durability, Key, WritableStore, ZipWriter};
 use hyperslab_zarr::write::{ArrayWriter, HierarchyWriter, Version};
+use netcdf::{Netcdf, Referring};
 use planned::Planned;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::path::Path;
@@ -56,19 +59,55 @@ impl TargetFormat for ZarrFormat {
         LOWERINGS
     }
 
-    fn plan(
+    fn planner<'a>(&self, options: &'a TargetOptions, growing: &'a Growing) -> Box<dyn Planner + 'a> {
+        Box::new(ZarrPlanner { version: self.version, options, growing, names: FxHashMap::default() })
+    }
+
+    fn create(
         &self,
-        path: &NodePath,
-        node: &Node,
-        facts: Facts,
+        path: &Path,
+        is_directory: bool,
         options: &TargetOptions,
-        losses: &mut dyn Losses,
-    ) -> Result<()> {
+        growing: &Arc<Growing>,
+    ) -> Result<Box<dyn Target>> {
+        let durability = Durability::Process;
+        let store: Arc<dyn WritableStore> = if is_directory {
+            let directory = DirectoryWriter::open(path, durability)?;
+            // Of a run that was interrupted.
+            directory.remove_unfinished()?;
+            Arc::new(directory)
+        } else {
+            // What we have written ourselves is no file that we mistrust.
+            let limits = Limits { allocation: u64::MAX, ..Limits::default() };
+            Arc::new(ZipWriter::go_on(path, durability, &limits)?)
+        };
+        Ok(Box::new(ZarrTarget {
+            version: self.version,
+            options: options.clone(),
+            growing: Arc::clone(growing),
+            hierarchy: HierarchyWriter::new(store, self.version, Object::new())?,
+            state: Mutex::default(),
+        }))
+    }
+}
+
+/// Whether a path is that of a zip file.
+fn is_zip(path: &Path) -> bool {
+    path.extension().is_some_and(|suffix| suffix.eq_ignore_ascii_case("zip"))
+}
+
+/// Plans what lies below one root.
+struct ZarrPlanner<'a> {
+    version: Version,
+    options: &'a TargetOptions,
+    growing: &'a Growing,
+    /// The names that nodes get, group by group.
+    names: FxHashMap<NodePath, Names>,
+}
+
+impl Planner for ZarrPlanner<'_> {
+    fn plan(&mut self, path: &NodePath, node: &Node, facts: Facts, losses: &mut dyn Losses) -> Result<()> {
         let place = || path.to_string();
-        let is_node = matches!(node, Node::Group(_)) || is_array(node);
-        if is_node && !path.is_root() && name::forbids(path.name()).is_some() {
-            losses.note(&NAME, place(), None);
-        }
         match node {
             Node::Group(group) => {
                 attributes::of_group(path, group, losses)?;
@@ -77,7 +116,7 @@ impl TargetFormat for ZarrFormat {
                 }
             }
             Node::Ndarray(_) | Node::DimCoord(_) if is_array(node) => {
-                Planned::new(path, node, self.version, facts, options, losses)?;
+                Planned::new(path, node, self.version, facts, self.options, self.growing, losses)?;
             }
             Node::DimCoord(dimcoord) => {
                 if dimcoord.size == Extent::Uncounted {
@@ -110,38 +149,32 @@ impl TargetFormat for ZarrFormat {
             },
             Node::Ndarray(_) | Node::Unreadable(_) => {}
         }
-        Ok(())
-    }
-
-    fn create(&self, path: &Path, is_directory: bool, options: &TargetOptions) -> Result<Box<dyn Target>> {
-        let durability = Durability::Process;
-        let store: Arc<dyn WritableStore> = if is_directory {
-            let directory = DirectoryWriter::open(path, durability)?;
-            // Of a run that was interrupted.
-            directory.remove_unfinished()?;
-            Arc::new(directory)
-        } else {
-            // What we have written ourselves is no file that we mistrust.
-            let limits = Limits { allocation: u64::MAX, ..Limits::default() };
-            Arc::new(ZipWriter::go_on(path, durability, &limits)?)
-        };
-        Ok(Box::new(ZarrTarget {
-            version: self.version,
-            options: options.clone(),
-            hierarchy: HierarchyWriter::new(store, self.version, Object::new())?,
-            state: Mutex::default(),
-        }))
+        match node {
+            Node::Group(_) => self.name(path, losses),
+            node if is_array(node) => self.name(path, losses),
+            _ => Ok(()),
+        }
     }
 }
 
-/// Whether a path is that of a zip file.
-fn is_zip(path: &Path) -> bool {
-    path.extension().is_some_and(|suffix| suffix.eq_ignore_ascii_case("zip"))
+impl ZarrPlanner<'_> {
+    /// Gives a node its name, in the order in which it will be written.
+    fn name(&mut self, path: &NodePath, losses: &mut dyn Losses) -> Result<()> {
+        let Some(group) = path.parent() else { return Ok(()) };
+        let assigned = self.names.entry(group).or_default().assign(path.name())?;
+        match assigned.reason {
+            None => {}
+            Some(Reason::Clash) => losses.note(&CLASH, path.to_string(), None),
+            Some(_) => losses.note(&NAME, path.to_string(), None),
+        }
+        Ok(())
+    }
 }
 
 struct ZarrTarget {
     version: Version,
     options: TargetOptions,
+    growing: Arc<Growing>,
     hierarchy: HierarchyWriter,
     state: Mutex<State>,
 }
@@ -154,6 +187,10 @@ struct State {
     members: FxHashMap<NodePath, Vec<(String, Node)>>,
     /// Dimensions that arrays of their own group name.
     named: FxHashSet<NodePath>,
+    /// Where arrays lie in the store, and their dimensions: nothing where the NetCDF library needs no more than Zarr
+    /// says.
+    arrays: FxHashMap<NodePath, Key>,
+    netcdf: Netcdf,
     /// Whether the store is one array.
     is_array: bool,
 }
@@ -174,6 +211,9 @@ impl Target for ZarrTarget {
             }
             Node::Link(Link::External { .. } | Link::User { .. }) | Node::Unreadable(_) => {}
             member => {
+                if let Node::DimCoord(dimcoord) = member {
+                    self.state().netcdf.declare(path, dimcoord, &self.growing);
+                }
                 let member = (path.name().to_owned(), member.clone());
                 self.state().members.entry(parent).or_default().push(member);
             }
@@ -182,13 +222,22 @@ impl Target for ZarrTarget {
     }
 
     fn array(&self, path: &NodePath, node: &Node, facts: Facts) -> Result<Box<dyn ArrayTarget + '_>> {
-        let Planned { definition, lowering, .. } =
-            Planned::new(path, node, self.version, facts, &self.options, &mut Unheard)?;
+        let Planned { mut definition, lowering, own } =
+            Planned::new(path, node, self.version, facts, &self.options, &self.growing, &mut Unheard)?;
         let parent = path.parent().unwrap_or_else(NodePath::root);
         if let Node::Ndarray(array) = node {
             let own = array.shape.dims().iter().filter_map(|dimension| dimension.coordinate.clone());
             let own = own.filter(|of| of.parent().as_ref() == Some(&parent));
             self.state().named.extend(own);
+        }
+        let mut referring = None;
+        if self.version == Version::V2 && !self.growing.is_empty() && !path.is_root() {
+            let growing = own.as_ref().map(|_| &*self.growing);
+            let refers = Referring::new(path, node, growing, &lowering.trailing);
+            if let Some(json) = refers.json(&self.state().groups) {
+                definition.attributes_mut().insert(nczarr::ARRAY, json);
+            }
+            referring = Some(refers);
         }
         let writer = match path.is_root() {
             true => {
@@ -198,11 +247,23 @@ impl Target for ZarrTarget {
             }
             false => self.hierarchy.array(&self.group(&parent)?, path.name(), definition)?,
         };
-        Ok(Box::new(ZarrArrayTarget::new(writer, lowering)))
+        let key = writer.path().clone();
+        let dimcoord = if let Node::DimCoord(dimcoord) = node { Some(dimcoord.clone()) } else { None };
+        let path = path.clone();
+        let finished = Box::new(move || {
+            let Some(referring) = referring.clone() else { return };
+            let mut state = self.state();
+            if let Some(dimcoord) = &dimcoord {
+                state.netcdf.declare(&path, dimcoord, &self.growing);
+            }
+            state.netcdf.add(referring);
+            state.arrays.insert(path.clone(), key.clone());
+        });
+        Ok(Box::new(ZarrArrayTarget::new(writer, lowering, own, finished)))
     }
 
     fn finish(&self) -> Result<()> {
-        let State { groups, members, named, is_array } = std::mem::take(&mut *self.state());
+        let State { groups, members, named, arrays, netcdf, is_array } = std::mem::take(&mut *self.state());
         if is_array {
             return self.hierarchy.store().finish();
         }
@@ -221,6 +282,13 @@ impl Target for ZarrTarget {
             let written = record::members_json(&members)?;
             let key = groups.get(&group).ok_or_else(|| no_group(&group))?;
             self.hierarchy.amend(key, |attributes| keep(attributes, written))?;
+        }
+        if self.version == Version::V2 && !self.growing.is_empty() {
+            for (key, keys) in netcdf.keys(&groups, &arrays).into_iter().flatten() {
+                self.hierarchy.amend(&key, |attributes| {
+                    keys.iter().for_each(|(name, json)| attributes.insert(name, json.clone()));
+                })?;
+            }
         }
         self.hierarchy.finish(self.options.has("zarr.consolidated"))
     }
@@ -306,12 +374,14 @@ lowerings! {
     NULL_SPACE: "null dataspace" => "an array of no elements", Fate::Restored;
     FILL: "fill value that no element has" => "a record", Fate::Restored;
     UNLIMITED: "dimension that can grow" => "its current size", Fate::Restored;
+    SHORT: "array shorter than its dimensions" => "fill up to their ends", Fate::Restored;
     OUTER_DIMENSION: "dimension of a group above" => "its name", Fate::Restored;
     UNNAMED: "dimension without a name" => "a name of its own", Fate::Restored;
     ATTRIBUTE_TYPE: "type of an attribute" => "JSON", Fate::Restored;
     ATTRIBUTE_NAME: "attribute with a name that readers use" => "a record", Fate::Restored;
     MISSING: "fill value that counts as missing" => "the attribute _FillValue", Fate::Restored;
     NAME: "name that Zarr forbids" => "an encoded name", Fate::Restored;
+    CLASH: "name that differs from another in case alone" => "an encoded name", Fate::Restored;
     HARD_LINK: "second path" => "a record in its group", Fate::Restored;
     SOFT_LINK: "soft link" => "a record in its group", Fate::Restored;
     EXTERNAL_LINK: "external link" => "nothing", Fate::Lost(Loss::Links);

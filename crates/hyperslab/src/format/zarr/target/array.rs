@@ -11,16 +11,25 @@ use hyperslab_model::{ByteOrder, Values};
 use hyperslab_zarr::data_type as zarr;
 use hyperslab_zarr::write::ArrayWriter;
 
-pub(super) struct ZarrArrayTarget {
+pub(super) struct ZarrArrayTarget<'a> {
     writer: ArrayWriter,
     lowering: Lowering,
     chunk: Vec<u64>,
     /// Of a chunk within a shard, where nothing but the last dimensions of a lowered type is cut in another way.
     inner: Option<Vec<u64>>,
+    /// How long the array is, where it is stored at the length of its dimensions.
+    own: Option<Vec<u64>>,
+    /// What is done when it is an array.
+    finished: Box<dyn Fn() + Send + Sync + 'a>,
 }
 
-impl ZarrArrayTarget {
-    pub(super) fn new(writer: ArrayWriter, lowering: Lowering) -> Self {
+impl<'a> ZarrArrayTarget<'a> {
+    pub(super) fn new(
+        writer: ArrayWriter,
+        lowering: Lowering,
+        own: Option<Vec<u64>>,
+        finished: Box<dyn Fn() + Send + Sync + 'a>,
+    ) -> Self {
         let size = |axis: &Axis| match axis {
             Axis::Regular { chunk } => *chunk,
             Axis::Edges(edges) => edges.iter().copied().max().unwrap_or(1),
@@ -31,23 +40,34 @@ impl ZarrArrayTarget {
             let (inner, trailing) = inner.split_at_checked(rank)?;
             (Some(trailing) == writer.shape().get(rank..)).then(|| inner.to_vec())
         });
-        ZarrArrayTarget { writer, lowering, chunk, inner }
+        ZarrArrayTarget { writer, lowering, chunk, inner, own, finished }
     }
 
     /// An index in the grid as it is stored, whose last dimensions have one chunk each.
     fn index(&self, index: &[u64]) -> Vec<u64> {
         index.iter().copied().chain(self.lowering.trailing.iter().map(|_| 0)).collect()
     }
+
+    /// The shape of the part of a chunk that is within the array, as it is stored.
+    fn given(&self, index: &[u64], own: &[u64]) -> Vec<u64> {
+        let dims = index.iter().zip(&self.chunk).zip(own);
+        let within = dims.map(|((at, size), own)| own.saturating_sub(at.saturating_mul(*size)).min(*size));
+        within.chain(self.lowering.trailing.iter().copied()).collect()
+    }
 }
 
-impl ArrayTarget for ZarrArrayTarget {
+impl ArrayTarget for ZarrArrayTarget<'_> {
     fn chunk(&self) -> &[u64] {
         &self.chunk
     }
 
     fn write(&self, index: &[u64], values: &Values, scratch: &mut Scratch) -> Result<Option<u64>> {
         let (rows, heap) = self.lowering.lower(values)?;
-        self.writer.write_chunk(&self.index(index), &rows, &heap, scratch)
+        let stored = self.index(index);
+        match &self.own {
+            None => self.writer.write_chunk(&stored, &rows, &heap, scratch),
+            Some(own) => self.writer.write_part(&stored, &self.given(index, own), &rows, &heap, scratch),
+        }
     }
 
     fn accepts(&self, form: &StoredForm) -> bool {
@@ -63,6 +83,15 @@ impl ArrayTarget for ZarrArrayTarget {
             && form.codecs.iter().zip(codecs).all(|(one, other)| one.decodes_like(other))
     }
 
+    fn passes(&self, index: &[u64]) -> bool {
+        let Some(own) = &self.own else { return true };
+        // What a chunk has past the end of a shorter array is shown here.
+        let mut dims = index.iter().zip(&self.chunk).zip(own.iter().zip(self.writer.shape()));
+        dims.all(|((at, size), (own, full))| {
+            own == full || at.saturating_add(1).saturating_mul(*size) <= *own
+        })
+    }
+
     fn write_stored(&self, index: &[u64], stored: &[u8]) -> Result<()> {
         self.writer.write_stored(&self.index(index), stored)
     }
@@ -72,7 +101,9 @@ impl ArrayTarget for ZarrArrayTarget {
     }
 
     fn finish(&self) -> Result<()> {
-        self.writer.finish()
+        self.writer.finish()?;
+        (self.finished)();
+        Ok(())
     }
 
     fn abandon(&self) -> Result<()> {
@@ -80,7 +111,7 @@ impl ArrayTarget for ZarrArrayTarget {
     }
 }
 
-impl PieceTarget for ZarrArrayTarget {
+impl PieceTarget for ZarrArrayTarget<'_> {
     fn shape(&self) -> &[u64] {
         self.inner.as_deref().unwrap_or(&self.chunk)
     }

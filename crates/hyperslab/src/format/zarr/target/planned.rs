@@ -3,13 +3,13 @@
 use super::{
     ARRAY_TYPE, BYTE_ORDER, ENUM, FILL, FILTERS, INNER_NAMED_TYPE, LAYOUT, MISSING, NAMED_TYPE, NESTED,
     NOT_UNICODE, NULL_SPACE, ORDER, OTHER_TYPE, OUTER_DIMENSION, PADDING, PRECISION, REFERENCES, SEQUENCE,
-    SHARDS, SPACES, UNCOUNTED, UNDEFINED_FILL, UNLIMITED, UNNAMED, UNSETTLED, attributes, keep,
+    SHARDS, SHORT, SPACES, UNCOUNTED, UNDEFINED_FILL, UNLIMITED, UNNAMED, UNSETTLED, attributes, keep,
 };
 use crate::format::zarr::attribute::FILL_VALUE;
 use crate::format::zarr::datatype::datatype as stored_datatype;
 use crate::format::zarr::lowering::Lowering;
 use crate::format::zarr::{filter, record};
-use crate::target::{Facts, Filters, Losses, TargetOptions};
+use crate::target::{Facts, Filters, Growing, Losses, TargetOptions};
 use hyperslab_codec::Fidelity;
 use hyperslab_core::rows::Heap;
 use hyperslab_core::{Error, Limits, Result};
@@ -29,6 +29,8 @@ use std::sync::Arc;
 pub(super) struct Planned {
     pub(super) definition: ArrayDefinition,
     pub(super) lowering: Lowering,
+    /// How long the array is, where it is stored at the length of its dimensions.
+    pub(super) own: Option<Vec<u64>>,
 }
 
 /// What a node says of its elements.
@@ -52,13 +54,18 @@ impl Planned {
         version: Version,
         facts: Facts,
         options: &TargetOptions,
+        growing: &Growing,
         losses: &mut dyn Losses,
     ) -> Result<Planned> {
         let of = Described::new(path, node)?;
         let lowering = Lowering::new(of.datatype, version, facts)?;
         let mut record = Object::new();
         of.record_type(&lowering, facts, &mut record, losses)?;
-        let (shape, names) = of.record_shape(&mut record, losses);
+        let (own, names) = of.record_shape(&mut record, losses);
+        let shape = of.record_extents(&own, &lowering, growing, &mut record, losses);
+        let own = (own != shape).then_some(own);
+        // What is shown behind it is fill.
+        let facts = Facts { is_whole: facts.is_whole && own.is_none(), ..facts };
         // xarray opens no group of version 2 in which an array has no such list.
         let is_scalar = shape.is_empty() && lowering.trailing.is_empty() && version == Version::V2;
         let names = names.or_else(|| is_scalar.then(Vec::new));
@@ -138,7 +145,9 @@ impl Planned {
         let limits = Limits::of_any_size();
         match Array::new(&zarr_node(metadata), &limits).map(|array| array.fidelity()) {
             Ok(Fidelity::Exact) => {}
-            Ok(Fidelity::Settled) if facts.filters == Filters::Passed && of.is_settled(facts) => {}
+            // The fill behind a shorter array would change its last elements.
+            Ok(Fidelity::Settled)
+                if facts.filters == Filters::Passed && own.is_none() && of.is_settled(facts) => {}
             Ok(_) if facts.filters == Filters::Passed => {
                 losses.note(&UNSETTLED, path.to_string(), Some(of.filters_as_told()));
                 definition = definition.codecs(vec![usual()]);
@@ -149,7 +158,7 @@ impl Planned {
                 definition = definition.codecs(of.or_usual(refused, facts, losses)?);
             }
         }
-        Ok(Planned { definition, lowering })
+        Ok(Planned { definition, lowering, own })
     }
 }
 
@@ -294,6 +303,27 @@ impl<'n> Described<'n> {
         }
         let extents = dims.iter().map(|dimension| dimension.extent.current()).collect();
         (extents, names)
+    }
+
+    /// The extents that are stored: those of the dimensions, which readers want all arrays along one to agree on.
+    fn record_extents(
+        &self,
+        own: &[u64],
+        lowering: &Lowering,
+        growing: &Growing,
+        record: &mut Object,
+        losses: &mut dyn Losses,
+    ) -> Vec<u64> {
+        let dims = self.shape.dims();
+        // A fill value that Zarr cannot have cannot be shown behind it either.
+        let is_shown =
+            !matches!(&self.storage.fill, Fill::Value(value) if fill_row(lowering, value).is_err());
+        let full = if dims.is_empty() || !is_shown { own.to_vec() } else { growing.full(dims) };
+        if full != own {
+            record.insert("extents", Json::Array(own.iter().map(|extent| (*extent).into()).collect()));
+            losses.note(&SHORT, self.place(), None);
+        }
+        full
     }
 
     /// Version 2 has names for all dimensions or for none: others are made up, and a record says which are not.
