@@ -489,7 +489,7 @@ fn elements(
     target: &dyn ArrayTarget,
     observer: &dyn Observer,
 ) -> Result<(), CopyError> {
-    if array.is_unwritten().map_err(CopyError::Read)? {
+    if !target.wants_all() && array.is_unwritten().map_err(CopyError::Read)? {
         return Ok(());
     }
     // What was never written costs nothing.

@@ -63,6 +63,11 @@ pub trait ArrayTarget: Send + Sync {
     /// What the store says.
     fn write_stored(&self, index: &[u64], stored: &[u8]) -> Result<()>;
 
+    /// Whether chunks are written that the source has not: what fills them there is another element here.
+    fn wants_all(&self) -> bool {
+        false
+    }
+
     /// What chunks are made of, if they can be written so.
     fn pieces(&self) -> Option<&dyn PieceTarget> {
         None
@@ -112,6 +117,8 @@ pub struct Facts {
     pub is_whole: bool,
     /// Whether readers of where it is from take its fill value for a missing one, though no attribute says so.
     pub fill_is_missing: bool,
+    /// Whether what was not written is so little that it may be written out.
+    pub can_fill: bool,
     /// Where its filters are from.
     pub filters: Filters,
 }
@@ -134,6 +141,7 @@ impl Default for Facts {
             is_unicode: true,
             can_pad: true,
             is_whole: true,
+            can_fill: true,
             fill_is_missing: false,
             filters: Filters::Passed,
         }

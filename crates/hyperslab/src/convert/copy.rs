@@ -76,7 +76,8 @@ fn copy_with(
     let copier = |array, target, form| Copier::new(array, target, (size, row), form, is_unreadable);
     // What is not in chunks is not decoded: reading parts of it again costs less than a second pass.
     let is_chunked = array.chunk().iter().any(|size| *size != 1);
-    let may_pass_twice = is_chunked && array.is_divisible() && !array.datatype().has_slots();
+    let may_pass_twice =
+        is_chunked && array.is_divisible() && !array.datatype().has_slots() && !target.wants_all();
     let pass = |copier: Copier<'_>, source: &[u64], tiling: &Tiling| match pieces {
         Some(pieces) => copier.in_pieces(pieces, source, most, observer),
         None => copier.all(tiling, observer),
@@ -230,8 +231,8 @@ impl<'a> Copier<'a> {
             false => None,
         };
         Ok(match written {
-            Some(numbers) => Box::new(numbers.into_iter()),
-            None => Box::new(0..tiling.len()),
+            Some(numbers) if !self.target.wants_all() => Box::new(numbers.into_iter()),
+            _ => Box::new(0..tiling.len()),
         })
     }
 
@@ -260,7 +261,7 @@ impl<'a> Copier<'a> {
 
     /// Reads a box and hands out its part of each chunk of a grid.
     fn tile(&self, region: &Region, grid: &ChunkGrid, scratch: &mut Scratch, put: Put<'_>) -> Result<()> {
-        if self.noting(self.array.is_unwritten_in(region))? {
+        if !self.target.wants_all() && self.noting(self.array.is_unwritten_in(region))? {
             return Ok(());
         }
         let mut rows = self.memory(region)?;
@@ -296,14 +297,14 @@ impl<'a> Copier<'a> {
                 false => StoredChunk::Other,
             };
             match stored {
-                StoredChunk::Nothing => {}
+                StoredChunk::Nothing if !self.target.wants_all() => {}
                 StoredChunk::Here(len) => {
                     let stored = bytes.get(..len).unwrap_or_default();
                     // What can be no chunk at all is not passed on.
                     self.noting(self.check_stored(&chunk.shape, stored))?;
                     self.target.write_stored(&chunk.index, stored)?;
                 }
-                StoredChunk::Other => {
+                StoredChunk::Nothing | StoredChunk::Other => {
                     let within = part(&chunk.start, &chunk.shape, region);
                     let mut rows = self.memory(&within)?;
                     let mut heap = Heap::default();

@@ -5,7 +5,7 @@ use crate::engine::stream;
 use crate::source::{ArraySource, Handle, Source};
 use crate::target::Facts;
 use hyperslab_core::Result;
-use hyperslab_core::nd::Region;
+use hyperslab_core::nd::{Region, element_count};
 use hyperslab_model::{Datatype, Element, Elements, Node, Pad, Reference, Text, Values};
 
 /// What targets must know of elements before they begin an array; also whether they can be read, as far as the first
@@ -23,10 +23,19 @@ pub(super) fn facts(source: &dyn Source, handle: &Handle, node: &Node) -> Result
     let array = source.array(handle)?;
     facts.fill_is_missing = array.fill_is_missing();
     let Some(extents) = array.extents().filter(|extents| !extents.contains(&0)) else { return Ok(facts) };
+    let row = datatype.row_size().unwrap_or(1) as u64;
+    let is_little = |count: Option<u64>| {
+        count.and_then(|count| count.checked_mul(row)).is_some_and(|bytes| bytes <= MOST_FILLED)
+    };
     if array.is_unwritten()? {
-        return Ok(Facts { is_whole: false, ..facts });
+        return Ok(Facts { is_whole: false, can_fill: is_little(element_count(extents)), ..facts });
     }
-    facts.is_whole = array.chunks()?.is_none_or(|chunks| chunks.outer.written == chunks.outer.of);
+    if let Some(chunks) = array.chunks()? {
+        let missing = chunks.outer.of.saturating_sub(chunks.outer.written);
+        facts.is_whole = missing == 0;
+        let elements = element_count(&chunks.outer.shape).and_then(|count| count.checked_mul(missing));
+        facts.can_fill = is_little(elements);
+    }
     match datatype.resolved() {
         Datatype::String(Text::Variable) => {
             each_text(&*array, extents, &mut |text| facts.is_unicode &= std::str::from_utf8(text).is_ok())?;
@@ -126,3 +135,6 @@ fn each_text(array: &dyn ArraySource, extents: &[u64], look: &mut dyn FnMut(&[u8
         Ok(())
     })
 }
+
+/// Bytes of elements that may be written out where a source has nothing.
+const MOST_FILLED: u64 = 1 << 30;

@@ -4,6 +4,7 @@ use super::{converted, digests, open, same, there_and_back};
 use crate::{description, located, targets};
 use hyperslab::TARGETS;
 use hyperslab::describe::DescribeOptions;
+use hyperslab::target::target_format;
 use std::fs;
 use std::path::PathBuf;
 use tempfile::TempDir;
@@ -85,4 +86,32 @@ fn lists_of_strings_that_zarr_python_fills_up_with_zeros() {
         "compressor":null,"filters":[{"id":"json2"}]}"#;
     let chunks: [&[u8]; 2] = [br#"["a","b","|O",[2]]"#, br#"["c",0,"|O",[2]]"#];
     store_comes_back(&[(".zarray", array), ("0", chunks[0]), ("1", chunks[1])]);
+}
+
+#[test]
+fn what_xarray_takes_for_missing_in_version_2_is_what_an_attribute_says() {
+    let array = |attributes: &str| {
+        format!(
+            r#"{{"zarr_format":3,"node_type":"array","shape":[4],"data_type":"int16","fill_value":0,
+            "chunk_key_encoding":{{"name":"default"}},"chunk_grid":{{"name":"regular","configuration":{{"chunk_shape":[2]}}}},
+            "codecs":[{{"name":"bytes","configuration":{{"endian":"little"}}}}],"attributes":{{{attributes}}}}}"#
+        )
+    };
+    for (attributes, fill) in [("", "null"), (r#""_FillValue":-999"#, "-999"), (r#""_FillValue":0"#, "0")] {
+        let folder = TempDir::new().unwrap();
+        let store =
+            store(&folder, &[("zarr.json", array(attributes).as_bytes()), ("c/0", &[0, 0, 0x19, 0xfc])]);
+        let target = folder.path().join("target");
+        let lost = converted(&store, target_format("zarr2").unwrap(), &target).unwrap();
+        same(&store, &target, &lost).unwrap();
+        let document: serde_json::Value =
+            serde_json::from_slice(&fs::read(target.join(".zarray")).unwrap()).unwrap();
+        assert_eq!(document["fill_value"].to_string(), fill);
+        // Zeros are no missing values, so they are there.
+        assert_eq!(target.join("1").exists(), fill != "0", "{fill}");
+    }
+    // A NaN that version 2 cannot spell is no reason to leave the array out.
+    let odd =
+        array("").replace("int16", "float32").replace("\"fill_value\":0", "\"fill_value\":\"0x7fffffff\"");
+    store_comes_back(&[("zarr.json", odd.as_bytes())]);
 }

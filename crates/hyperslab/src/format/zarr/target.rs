@@ -222,7 +222,7 @@ impl Target for ZarrTarget {
     }
 
     fn array(&self, path: &NodePath, node: &Node, facts: Facts) -> Result<Box<dyn ArrayTarget + '_>> {
-        let Planned { mut definition, lowering, own } =
+        let Planned { mut definition, lowering, own, wants_all } =
             Planned::new(path, node, self.version, facts, &self.options, &self.growing, &mut Unheard)?;
         let parent = path.parent().unwrap_or_else(NodePath::root);
         if let Node::Ndarray(array) = node {
@@ -259,7 +259,7 @@ impl Target for ZarrTarget {
             state.netcdf.add(referring);
             state.arrays.insert(path.clone(), key.clone());
         });
-        Ok(Box::new(ZarrArrayTarget::new(writer, lowering, own, finished)))
+        Ok(Box::new(ZarrArrayTarget::new(writer, lowering, (own, wants_all), finished)))
     }
 
     fn finish(&self) -> Result<()> {
@@ -394,6 +394,7 @@ lowerings! {
     UNSETTLED: "filters that change elements each time" => "Zstandard", Fate::Changed;
     SHARDS: "shards" => "the chunks in them", Fate::Changed;
     ORDER: "dimensions stored in another order" => "row-major chunks", Fate::Changed;
+    MASKED_FILL: "fill value that was not written" => "a missing value to xarray", Fate::Changed;
     UNDEFINED_FILL: "undefined fill value" => "zeros", Fate::Changed;
     PRECISION: "elements that the filters asked for change" => "rounded elements", Fate::Lost(Loss::Precision);
     SPARSE: "cells of a sparse array" => "nothing", Fate::Lost(Loss::Sparse);

@@ -19,6 +19,7 @@ pub(super) struct ZarrArrayTarget<'a> {
     inner: Option<Vec<u64>>,
     /// How long the array is, where it is stored at the length of its dimensions.
     own: Option<Vec<u64>>,
+    wants_all: bool,
     /// What is done when it is an array.
     finished: Box<dyn Fn() + Send + Sync + 'a>,
 }
@@ -27,7 +28,7 @@ impl<'a> ZarrArrayTarget<'a> {
     pub(super) fn new(
         writer: ArrayWriter,
         lowering: Lowering,
-        own: Option<Vec<u64>>,
+        (own, wants_all): (Option<Vec<u64>>, bool),
         finished: Box<dyn Fn() + Send + Sync + 'a>,
     ) -> Self {
         let size = |axis: &Axis| match axis {
@@ -40,7 +41,7 @@ impl<'a> ZarrArrayTarget<'a> {
             let (inner, trailing) = inner.split_at_checked(rank)?;
             (Some(trailing) == writer.shape().get(rank..)).then(|| inner.to_vec())
         });
-        ZarrArrayTarget { writer, lowering, chunk, inner, own, finished }
+        ZarrArrayTarget { writer, lowering, chunk, inner, own, wants_all, finished }
     }
 
     /// An index in the grid as it is stored, whose last dimensions have one chunk each.
@@ -68,6 +69,10 @@ impl ArrayTarget for ZarrArrayTarget<'_> {
             None => self.writer.write_chunk(&stored, &rows, &heap, scratch),
             Some(own) => self.writer.write_part(&stored, &self.given(index, own), &rows, &heap, scratch),
         }
+    }
+
+    fn wants_all(&self) -> bool {
+        self.wants_all
     }
 
     fn accepts(&self, form: &StoredForm) -> bool {

@@ -1,17 +1,20 @@
 //! What an array of the model is in Zarr: its definition, how elements are lowered, what is kept in a record.
 
+mod fill;
+
 use super::{
-    ARRAY_TYPE, BYTE_ORDER, ENUM, FILL, FILTERS, INNER_NAMED_TYPE, LAYOUT, MISSING, NAMED_TYPE, NESTED,
-    NOT_UNICODE, NULL_SPACE, ORDER, OTHER_TYPE, OUTER_DIMENSION, PADDING, PRECISION, REFERENCES, SEQUENCE,
-    SHARDS, SHORT, SPACES, UNCOUNTED, UNDEFINED_FILL, UNLIMITED, UNNAMED, UNSETTLED, attributes, keep,
+    ARRAY_TYPE, BYTE_ORDER, ENUM, FILTERS, INNER_NAMED_TYPE, LAYOUT, MASKED_FILL, MISSING, NAMED_TYPE,
+    NESTED, NOT_UNICODE, NULL_SPACE, ORDER, OTHER_TYPE, OUTER_DIMENSION, PADDING, PRECISION, REFERENCES,
+    SEQUENCE, SHARDS, SHORT, SPACES, UNCOUNTED, UNDEFINED_FILL, UNLIMITED, UNNAMED, UNSETTLED, attributes,
+    keep,
 };
 use crate::format::zarr::attribute::FILL_VALUE;
 use crate::format::zarr::datatype::datatype as stored_datatype;
 use crate::format::zarr::lowering::Lowering;
 use crate::format::zarr::{filter, record};
 use crate::target::{Facts, Filters, Growing, Losses, TargetOptions};
+use fill::fill_row;
 use hyperslab_codec::Fidelity;
-use hyperslab_core::rows::Heap;
 use hyperslab_core::{Error, Limits, Result};
 use hyperslab_model::{
     Attributes, ByteOrder, Datatype, Dimension, Directive, ElementStorage, Extent, Fill, Filter, Layout,
@@ -31,6 +34,8 @@ pub(super) struct Planned {
     pub(super) lowering: Lowering,
     /// How long the array is, where it is stored at the length of its dimensions.
     pub(super) own: Option<Vec<u64>>,
+    /// Whether chunks are written that the source has not.
+    pub(super) wants_all: bool,
 }
 
 /// What a node says of its elements.
@@ -65,7 +70,8 @@ impl Planned {
         let shape = of.record_extents(&own, &lowering, growing, &mut record, losses);
         let own = (own != shape).then_some(own);
         // What is shown behind it is fill.
-        let facts = Facts { is_whole: facts.is_whole && own.is_none(), ..facts };
+        let (is_whole, can_fill) = (facts.is_whole && own.is_none(), facts.can_fill && own.is_none());
+        let facts = Facts { is_whole, can_fill, ..facts };
         // xarray opens no group of version 2 in which an array has no such list.
         let is_scalar = shape.is_empty() && lowering.trailing.is_empty() && version == Version::V2;
         let names = names.or_else(|| is_scalar.then(Vec::new));
@@ -73,9 +79,13 @@ impl Planned {
             let trailing = lowering.trailing.iter().map(|_| None);
             of.all_named(names.into_iter().chain(trailing).collect(), version, &mut record, losses)
         });
-        let hides_fill = of.hides_fill(&lowering, version, facts);
+        let marker = of.marker(&lowering).filter(|_| version == Version::V2);
+        let hides_fill = of.hides_fill(&lowering, marker.as_ref(), version, facts);
+        let wants_all = hides_fill && !facts.is_whole;
         if hides_fill {
-            of.record_fill(&lowering, &mut record, losses)?;
+            of.record_fill(&lowering, marker.is_some(), &mut record, losses)?;
+        } else if version == Version::V2 && own.is_none() && of.is_masked(&lowering, marker.as_ref(), facts) {
+            losses.note(&MASKED_FILL, path.to_string(), None);
         }
         let coded = (version == Version::V3).then_some(&lowering.data_type);
         let mut attributes = attributes::visible(path, of.attributes, coded, losses)?;
@@ -127,7 +137,13 @@ impl Planned {
             }
         }
         definition = match &of.storage.fill {
-            _ if hides_fill && version == Version::V2 => definition.undefined_fill(),
+            _ if hides_fill && version == Version::V2 => match marker {
+                Some(Some(row)) if definition.clone().fill(row.clone()).documents(version).is_ok() => {
+                    definition.fill(row).store_fill()
+                }
+                Some(None) => definition.store_fill(),
+                _ => definition.undefined_fill(),
+            },
             _ if hides_fill => definition,
             Fill::Default => definition,
             Fill::Undefined if version == Version::V2 => definition.undefined_fill(),
@@ -158,7 +174,7 @@ impl Planned {
                 definition = definition.codecs(of.or_usual(refused, facts, losses)?);
             }
         }
-        Ok(Planned { definition, lowering, own })
+        Ok(Planned { definition, lowering, own, wants_all })
     }
 }
 
@@ -238,25 +254,6 @@ impl<'n> Described<'n> {
             _ => None,
         };
         losses.note(lowered, self.place(), detail);
-        Ok(())
-    }
-
-    /// Whether no element is the fill value, and Zarr had better not have it: in version 2 xarray takes it for a missing
-    /// value, whether an attribute says that it is one or not, which is right where it counted as one before; of a type
-    /// that is an array it can be none.
-    fn hides_fill(&self, lowering: &Lowering, version: Version, facts: Facts) -> bool {
-        let is_none = matches!(&self.storage.fill, Fill::Value(value) if fill_row(lowering, value).is_err());
-        let is_taken = version == Version::V2 && !facts.fill_is_missing;
-        facts.is_whole && (is_none || is_taken && !self.attributes.contains_key(FILL_VALUE))
-    }
-
-    fn record_fill(&self, lowering: &Lowering, record: &mut Object, losses: &mut dyn Losses) -> Result<()> {
-        if let Fill::Value(value) = &self.storage.fill
-            && !matches!(fill_row(lowering, value), Ok(None))
-        {
-            record.insert("fill", record::element_json(self.datatype, value)?);
-            losses.note(&FILL, self.place(), None);
-        }
         Ok(())
     }
 
@@ -479,34 +476,6 @@ fn usual() -> WrittenCodec {
 
 /// NDL's name of the filter that turns dimensions.
 const TRANSPOSE: &str = "transpose";
-
-/// The element where nothing is written, as definitions want it; none if it is of zeros.
-fn fill_row(lowering: &Lowering, value: &Values) -> Result<Option<Vec<u8>>> {
-    let (rows, heap) = lowering.lower(value)?;
-    let row = match lowering.data_type {
-        // Zeros are not nothing where there may be any number of them.
-        DataType::String | DataType::Bytes => {
-            return content(&rows, &heap).map(|content| (!content.is_empty()).then_some(content));
-        }
-        // A type that is an array has one fill value for all its elements.
-        _ if !lowering.trailing.is_empty() => {
-            let size = lowering.row_size();
-            let first = rows.get(..size).unwrap_or_default();
-            match rows.chunks_exact(size.max(1)).all(|row| row == first) {
-                true => first.to_vec(),
-                false => return Err(Error::unsupported("a fill value of elements that differ")),
-            }
-        }
-        _ => rows.to_vec(),
-    };
-    Ok(row.iter().any(|byte| *byte != 0).then_some(row))
-}
-
-fn content<R>(rows: &[u8], heap: &Heap<R>) -> Result<Vec<u8>> {
-    let slot = hyperslab_core::rows::Slot::get(rows).ok_or_else(|| Error::invalid("no fill value"))?;
-    let len = usize::try_from(slot.count).unwrap_or(usize::MAX);
-    heap.bytes(slot, len).map(<[u8]>::to_vec).ok_or_else(|| Error::invalid("a fill value that is not there"))
-}
 
 fn push_orders(of: &ElementStorage, orders: &mut Vec<ByteOrder>) {
     orders.extend(of.endian);

@@ -1,0 +1,140 @@
+//! What stands where nothing is written, and what readers of version 2 take it for.
+
+use super::super::FILL;
+use super::Described;
+use crate::format::zarr::attribute::FILL_VALUE;
+use crate::format::zarr::lowering::Lowering;
+use crate::format::zarr::record;
+use crate::target::{Facts, Losses};
+use hyperslab_core::rows::{Heap, Slot};
+use hyperslab_core::{Error, Result};
+use hyperslab_model::{Datatype, Element, Elements, Fill, Float, Values};
+use hyperslab_zarr::data_type::DataType;
+use hyperslab_zarr::json::Object;
+use hyperslab_zarr::write::Version;
+
+impl Described<'_> {
+    /// Whether no element need be the fill value, and Zarr had better not have it: in version 2 xarray takes it for a
+    /// missing value, whatever an attribute says, which is right where it counted as one before; of a type that is an array it can be none.
+    pub(super) fn hides_fill(
+        &self,
+        lowering: &Lowering,
+        marker: Option<&FillRow>,
+        version: Version,
+        facts: Facts,
+    ) -> bool {
+        let is_none = matches!(&self.storage.fill, Fill::Value(value) if fill_row(lowering, value).is_err());
+        let is_masked = version == Version::V2 && self.is_masked(lowering, marker, facts);
+        facts.is_whole && (is_none || is_masked) || facts.can_fill && is_masked
+    }
+
+    /// Whether xarray would take the fill value for a missing one in version 2, though it is none.
+    pub(super) fn is_masked(&self, lowering: &Lowering, marker: Option<&FillRow>, facts: Facts) -> bool {
+        let own = match &self.storage.fill {
+            Fill::Undefined => return false,
+            _ if facts.fill_is_missing => return false,
+            Fill::Value(value) => fill_row(lowering, value).ok(),
+            Fill::Default => Some(None),
+        };
+        match marker {
+            Some(marker) => own.as_ref() != Some(marker),
+            None => !self.attributes.contains_key(FILL_VALUE),
+        }
+    }
+
+    /// What an attribute says that missing elements are, as a fill value of the array.
+    pub(super) fn marker(&self, lowering: &Lowering) -> Option<FillRow> {
+        let Some(Ok(attribute)) = self.attributes.get(FILL_VALUE) else { return None };
+        let mut elements = Elements::new(&attribute.datatype, &attribute.value);
+        let (Some(one), None) = (elements.next(), elements.next()) else { return None };
+        let datatype = self.datatype.resolved();
+        if datatype.same_content(attribute.datatype.resolved()) {
+            return fill_row(lowering, &attribute.value).ok();
+        }
+        // JSON has fewer types than arrays.
+        let rows = number_row(datatype, &one.get())?;
+        fill_row(lowering, &Values { rows: rows.into(), heap: Heap::default() }).ok()
+    }
+
+    pub(super) fn record_fill(
+        &self,
+        lowering: &Lowering,
+        has_marker: bool,
+        record: &mut Object,
+        losses: &mut dyn Losses,
+    ) -> Result<()> {
+        let zeros;
+        let value = match &self.storage.fill {
+            Fill::Value(value) if has_marker || !matches!(fill_row(lowering, value), Ok(None)) => value,
+            Fill::Default if has_marker && !self.datatype.has_slots() => {
+                let rows = vec![0; self.datatype.row_size().unwrap_or(0)].into();
+                zeros = Values { rows, heap: Heap::default() };
+                &zeros
+            }
+            _ => return Ok(()),
+        };
+        record.insert("fill", record::element_json(self.datatype, value)?);
+        losses.note(&FILL, self.place(), None);
+        Ok(())
+    }
+}
+
+/// The row of a number, if its type has it.
+fn number_row(datatype: &Datatype, element: &Element<'_>) -> Option<Vec<u8>> {
+    let value = match element {
+        Element::Int(value) => *value,
+        Element::Float(value) => {
+            return match datatype {
+                Datatype::Float(Float::Double) => Some(value.to_ne_bytes().to_vec()),
+                Datatype::Float(Float::Single) => {
+                    let single = value.to_string().parse::<f32>().ok()?;
+                    (f64::from(single) == *value || value.is_nan()).then(|| single.to_ne_bytes().to_vec())
+                }
+                _ => None,
+            };
+        }
+        _ => return None,
+    };
+    Some(match datatype {
+        Datatype::Int { bits: 8, signed: true } => i8::try_from(value).ok()?.to_ne_bytes().to_vec(),
+        Datatype::Int { bits: 8, signed: false } => u8::try_from(value).ok()?.to_ne_bytes().to_vec(),
+        Datatype::Int { bits: 16, signed: true } => i16::try_from(value).ok()?.to_ne_bytes().to_vec(),
+        Datatype::Int { bits: 16, signed: false } => u16::try_from(value).ok()?.to_ne_bytes().to_vec(),
+        Datatype::Int { bits: 32, signed: true } => i32::try_from(value).ok()?.to_ne_bytes().to_vec(),
+        Datatype::Int { bits: 32, signed: false } => u32::try_from(value).ok()?.to_ne_bytes().to_vec(),
+        Datatype::Int { bits: 64, signed: true } => i64::try_from(value).ok()?.to_ne_bytes().to_vec(),
+        Datatype::Int { bits: 64, signed: false } => u64::try_from(value).ok()?.to_ne_bytes().to_vec(),
+        _ => return None,
+    })
+}
+
+/// A fill value as definitions want it; none if it is of zeros.
+pub(super) type FillRow = Option<Vec<u8>>;
+
+/// The element where nothing is written, as definitions want it; none if it is of zeros.
+pub(super) fn fill_row(lowering: &Lowering, value: &Values) -> Result<FillRow> {
+    let (rows, heap) = lowering.lower(value)?;
+    let row = match lowering.data_type {
+        // Zeros are not nothing where there may be any number of them.
+        DataType::String | DataType::Bytes => {
+            return content(&rows, &heap).map(|content| (!content.is_empty()).then_some(content));
+        }
+        // A type that is an array has one fill value for all its elements.
+        _ if !lowering.trailing.is_empty() => {
+            let size = lowering.row_size();
+            let first = rows.get(..size).unwrap_or_default();
+            match rows.chunks_exact(size.max(1)).all(|row| row == first) {
+                true => first.to_vec(),
+                false => return Err(Error::unsupported("a fill value of elements that differ")),
+            }
+        }
+        _ => rows.to_vec(),
+    };
+    Ok(row.iter().any(|byte| *byte != 0).then_some(row))
+}
+
+fn content<R>(rows: &[u8], heap: &Heap<R>) -> Result<Vec<u8>> {
+    let slot = Slot::get(rows).ok_or_else(|| Error::invalid("no fill value"))?;
+    let len = usize::try_from(slot.count).unwrap_or(usize::MAX);
+    heap.bytes(slot, len).map(<[u8]>::to_vec).ok_or_else(|| Error::invalid("a fill value that is not there"))
+}
