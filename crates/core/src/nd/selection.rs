@@ -81,6 +81,37 @@ impl Selection {
         }
     }
 
+    /// Whether the same elements are meant in the same order, in whichever form: a region with gaps is the boxes that it
+    /// consists of.
+    ///
+    /// ```
+    /// use hyperslab_core::nd::{Region, Selection};
+    ///
+    /// let region = Region { start: vec![0], count: vec![2], step: vec![3] };
+    /// let boxes = region.blocks().collect();
+    /// assert!(Selection::Region(region).is_same(&Selection::Blocks(boxes)));
+    /// ```
+    pub fn is_same(&self, other: &Selection) -> bool {
+        match (self, other) {
+            (Selection::Region(a), Selection::Region(b)) => {
+                let steps = a.step.iter().zip(&b.step).zip(&a.count);
+                let same_steps = steps.into_iter().all(|((one, other), count)| one == other || *count <= 1);
+                a.start == b.start && a.count == b.count && same_steps || a.is_empty() && b.is_empty()
+            }
+            (Selection::None, Selection::Region(region)) | (Selection::Region(region), Selection::None) => {
+                region.is_empty()
+            }
+            (Selection::Blocks(blocks), Selection::Region(region))
+            | (Selection::Region(region), Selection::Blocks(blocks)) => {
+                blocks.iter().flat_map(Region::blocks).eq(region.blocks())
+            }
+            (Selection::Blocks(a), Selection::Blocks(b)) => {
+                a == b || a.iter().flat_map(Region::blocks).eq(b.iter().flat_map(Region::blocks))
+            }
+            (a, b) => a == b,
+        }
+    }
+
     /// Checks that the selection has as many dimensions as the array and stays within it.
     ///
     /// # Errors

@@ -201,7 +201,7 @@ impl Rules {
     fn same_reference(&self, a: &Reference, b: &Reference) -> bool {
         match (a, b) {
             (Reference::Object(a), Reference::Object(b)) => self.same_path(a, b),
-            (Reference::Region(a, x), Reference::Region(b, y)) => self.same_path(a, b) && x == y,
+            (Reference::Region(a, x), Reference::Region(b, y)) => self.same_path(a, b) && x.is_same(y),
             (Reference::Attribute(a, x), Reference::Attribute(b, y)) => self.same_path(a, b) && x == y,
             (a, b) => a == b,
         }
