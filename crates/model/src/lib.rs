@@ -18,6 +18,7 @@ mod attribute;
 mod compare;
 mod content;
 mod datatype;
+mod float;
 mod path;
 mod shape;
 mod storage;

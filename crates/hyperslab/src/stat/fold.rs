@@ -34,6 +34,8 @@ pub(super) struct Sum {
     ints: i128,
     float: f64,
     rounded: f64,
+    /// The fractions again, a [`SCALE`]th of each, for when their sum is more than a float holds.
+    scaled: f64,
 }
 
 impl Number {
@@ -46,7 +48,7 @@ impl Number {
 }
 
 impl Sum {
-    /// The sum of `count` numbers by their count; `None` of none, and beyond what a float holds.
+    /// The sum of `count` numbers by their count; `None` of none, and where infinities of both signs are among them.
     pub(super) fn mean(&self, count: u64) -> Option<f64> {
         let divisor = i128::from(count);
         let whole = self.ints.checked_div(divisor)?;
@@ -57,7 +59,8 @@ impl Sum {
         let quotient = sum / count as f64;
         let remainder = (-quotient).mul_add(count as f64, sum);
         let mean = (whole as f64 + rest) + (quotient + (remainder + left) / count as f64);
-        mean.is_finite().then_some(mean)
+        let scaled = || self.scaled / count as f64 * SCALE + (whole as f64 + rest);
+        Some(if mean.is_finite() { mean } else { scaled() }).filter(|mean| !mean.is_nan())
     }
 
     fn add_float(&mut self, value: f64) {
@@ -65,11 +68,14 @@ impl Sum {
         let part = sum - self.float;
         self.rounded += (self.float - (sum - part)) + (value - part);
         self.float = sum;
+        self.scaled += value / SCALE;
     }
 
     fn add(&mut self, other: &Sum) {
         self.ints = self.ints.saturating_add(other.ints);
+        let scaled = self.scaled + other.scaled;
         self.add_float(other.float);
+        self.scaled = scaled;
         self.rounded += other.rounded;
     }
 }
@@ -148,7 +154,13 @@ fn fold(datatype: &Datatype, elements: Elements<'_>, values: &Values, missing: &
 fn each_element(elements: Elements<'_>, missing: &Missing) -> Fold {
     let mut fold = Fold::default();
     for element in elements {
-        let element = element.get();
+        let element = match (element.get(), element.datatype().resolved()) {
+            (Element::RawFloat(stored), Datatype::Float(float)) => match float.nearest(stored) {
+                Some(value) => Element::Float(value),
+                None => Element::RawFloat(stored),
+            },
+            (element, _) => element,
+        };
         if missing.is_missing(&element) {
             fold.missing += 1;
             continue;
@@ -201,11 +213,18 @@ fn lanes<const N: usize>(rows: &[u8], read: fn([u8; N]) -> f64, is_there: impl F
     let present: u64 = counts.iter().sum();
     let mut fold = Fold { present, missing: rows.len() as u64 - present, ..Fold::default() };
     for (float, rounded) in sums {
-        fold.sum.add(&Sum { ints: 0, float, rounded });
+        fold.sum.add(&Sum { ints: 0, float, rounded, scaled: float / SCALE });
+    }
+    // Added up again where it is too much, which is rare.
+    if !fold.sum.float.is_finite() {
+        let there = rows.iter().map(|row| read(*row)).filter(|value| is_there(*value));
+        fold.sum.scaled = there.map(|value| value / SCALE).sum();
     }
     if present > 0 {
         let least = least.into_iter().fold(f64::INFINITY, f64::min);
         let greatest = greatest.into_iter().fold(f64::NEG_INFINITY, f64::max);
+        // Of zeros the greatest has no sign, whichever came first.
+        let greatest = greatest + 0.0;
         fold.extremes = Some((Number::Float(least), Number::Float(greatest)));
     }
     fold
@@ -255,6 +274,8 @@ fn plain_ints<const N: usize, T: Copy + Ord + Into<i128>>(
 /// Bytes of rows that one thread folds at once.
 const PART: usize = 1 << 20;
 const LANES: usize = 8;
+/// As many of the largest floats as can be added to less than infinity.
+const SCALE: f64 = 18_446_744_073_709_551_616.0;
 
 #[cfg(test)]
 mod tests {
@@ -291,7 +312,25 @@ mod tests {
         let fold = folded(&values, &Datatype::Float(Float::Single), &missing, 1);
         assert_eq!((fold.present, fold.missing), (3, 2));
         assert_eq!(fold.extremes, Some((Number::Float(1.5), Number::Float(f64::INFINITY))));
-        assert_eq!(fold.sum.mean(fold.present), None);
+        assert_eq!(fold.sum.mean(fold.present), Some(f64::INFINITY));
+    }
+
+    #[test]
+    fn means_of_what_is_too_much_to_add_are_finite() {
+        let double = Datatype::Float(Float::Double);
+        let of = |numbers: &[f64]| {
+            let rows: Vec<u8> = numbers.iter().flat_map(|number| number.to_ne_bytes()).collect();
+            let fold =
+                folded(&Values { rows: rows.into(), ..Values::default() }, &double, &Missing::default(), 2);
+            (fold.sum.mean(fold.present), fold.extremes)
+        };
+        assert_eq!(of(&[1.5e308, 1.5e308]).0, Some(1.5e308));
+        assert_eq!(of(&vec![1.5e308; 300_000]).0.map(|mean| (mean / 1.5e308 * 1e9).round()), Some(1e9));
+        assert_eq!(of(&[f64::INFINITY, 1.0]).0, Some(f64::INFINITY));
+        assert_eq!(of(&[f64::NEG_INFINITY, 1.0]).0, Some(f64::NEG_INFINITY));
+        assert_eq!(of(&[f64::NEG_INFINITY, f64::INFINITY]).0, None);
+        let zeros = of(&[-0.0, 0.0]).1.map(|(_, greatest)| greatest.to_f64().is_sign_negative());
+        assert_eq!(zeros, Some(false));
     }
 
     #[test]

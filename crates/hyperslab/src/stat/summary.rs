@@ -172,7 +172,10 @@ impl Meaning {
                 }
                 Some(Figure::Element(datatype.clone(), row))
             }
-            (None, Number::Float(value), Datatype::Float(Float::Double)) => Some(double(value)),
+            // Of a wider format the nearest.
+            (None, Number::Float(value), Datatype::Float(Float::Double | Float::Quad | Float::Other(_))) => {
+                Some(double(value))
+            }
             // Every value of a smaller format is one of a 32-bit number.
             (None, Number::Float(value), _) => Some(float(single(value))),
         }
@@ -185,7 +188,9 @@ impl Meaning {
             return Figure::Text(date);
         }
         match (self.unpacked.as_ref().unwrap_or(bare(&self.datatype)), &self.counting) {
-            (Datatype::Float(Float::Double), _) | (_, Some(_)) => double(value),
+            (Datatype::Float(Float::Double | Float::Quad | Float::Other(_)), _) | (_, Some(_)) => {
+                double(value)
+            }
             (Datatype::Float(_), _) => float(single(value)),
             (Datatype::Datetime(unit), _) => nearest_time(unit, value),
             _ => double(value),
