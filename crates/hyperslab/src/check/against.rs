@@ -188,8 +188,13 @@ impl Holding<'_> {
                 self.find(&rule::DIMENSION, path, None, message);
             }
         }
-        let extents = |dims: &[Dimension]| dims.iter().map(|dimension| dimension.extent).collect::<Vec<_>>();
-        self.extents(path, &extents(is), &extents(wanted))
+        // How long a shared dimension may become its dimcoord says alone: an array in HDF5 may say otherwise, a text cannot.
+        let own = |(is, wanted): (&Dimension, &Dimension)| {
+            let shared = wanted.coordinate.is_some() && is.extent.current() == wanted.extent.current();
+            if shared { wanted.extent } else { is.extent }
+        };
+        let extents: Vec<_> = is.iter().zip(wanted).map(own).collect();
+        self.extents(path, &extents, &wanted.iter().map(|dimension| dimension.extent).collect::<Vec<_>>())
     }
 
     /// Whether dimensions are as long as the contract says, and may become as long.
