@@ -44,7 +44,7 @@ use copy::{CopyError, Observer};
 use facts::{facts, leading_out};
 use hyperslab_core::nd::element_count;
 use hyperslab_core::{Error, ErrorKind, Result};
-use hyperslab_model::{Attributes, DimCoord, Fill, Link, Node, NodeKind, NodePath, Storage};
+use hyperslab_model::{Attributes, DimCoord, Fill, Group, Link, Node, NodeKind, NodePath, Storage};
 use layout::Layout;
 use rustc_hash::FxHashMap;
 use std::path::{Path, PathBuf};
@@ -106,6 +106,8 @@ pub struct Plan {
     left_out: rustc_hash::FxHashSet<NodePath>,
     /// How long dimensions are that can grow.
     growing: Arc<Growing>,
+    /// Arrays of which only some cells have values.
+    sparse: rustc_hash::FxHashSet<NodePath>,
 }
 
 /// What a conversion did.
@@ -143,6 +145,11 @@ pub fn plan(source: &dyn Source, options: &ConvertOptions<'_>) -> Result<Plan> {
         }
         match &entry.item {
             Item::Unreadable(why) => plan.leave_out(path, why.reason.clone()),
+            Item::Array { .. } if plan.sparse.contains(path) => {
+                let what = "cells of a sparse array".to_owned();
+                plan.report.add(path.to_string(), what, "nothing".into(), Fate::Lost(Loss::Sparse));
+                plan.left_out.insert(path.clone());
+            }
             Item::Link(Link::Hard(first)) => second_paths.push((path.clone(), first.clone())),
             Item::Link(link) => plan.node(path, &Node::Link(link.clone()), &mut *planner)?,
             _ => plan.object(source, &entry.handle, options, &mut *planner)?,
@@ -225,6 +232,9 @@ impl Plan {
                     true => Filters::Described,
                     false => Filters::Passed,
                 };
+                if let Node::Group(Group { cells: Some(cells), .. }) = &node {
+                    self.sparse.extend(cells.columns.iter().map(|column| handle.path.child(&column.name)));
+                }
                 if facts != Facts::default() {
                     self.facts.insert(handle.path.clone(), facts);
                 }

@@ -248,7 +248,13 @@ impl Document<'_> {
         let count = element_count(extents).and_then(|count| count.checked_mul(leaves(array.datatype())));
         // What was never written is said by having no value; the fill value stands in `storage`.
         // A text that has no value of an array without elements had no need of one.
-        let written = || count == Some(0) && !self.source.is_text() || !array.is_unwritten().unwrap_or(false);
+        // Nor of coordinates that its domain tells.
+        let told =
+            || self.source.is_text() && count != Some(0) && array.stored().is_ok_and(|stored| stored == 0);
+        let written = || match array.is_unwritten() {
+            Ok(true) => count == Some(0) && !self.source.is_text(),
+            _ => !told(),
+        };
         if count.is_some_and(|count| count <= most) && written() {
             check_size(self.source, &*array)?;
             *value = Some(array.values(&Region::all(array.extents().unwrap_or_default()))?);

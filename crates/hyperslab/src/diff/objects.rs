@@ -9,9 +9,9 @@ use crate::source::{ArraySource, Handle, Item, Source, check_counts};
 use crate::walk::{MetGroups, Step, walk};
 use hyperslab_core::{Error, Result};
 use hyperslab_model::{
-    Datatype, Difference, Dimension, Float, Link, Node, NodeKind, NodePath, Rules, Shape, Unreadable,
+    Datatype, Difference, Dimension, Float, Group, Link, Node, NodeKind, NodePath, Rules, Shape, Unreadable,
 };
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeSet;
 
 /// Compares what two targets lead to.
@@ -24,7 +24,16 @@ pub(super) fn compare(
     telling: &mut Telling<'_>,
 ) -> Result<()> {
     let (x, y) = (&a.target.entry, &b.target.entry);
-    let mut diff = Diff { a: Tree::new(a), b: Tree::new(b), rules, options, progress, telling, compared: 0 };
+    let mut diff = Diff {
+        a: Tree::new(a),
+        b: Tree::new(b),
+        rules,
+        options,
+        progress,
+        telling,
+        compared: 0,
+        cells: FxHashSet::default(),
+    };
     match (&x.item, &y.item) {
         (Item::Group, Item::Group) => diff.groups(x.handle.clone(), y.handle.clone()),
         (item, other) => diff.pair(
@@ -172,6 +181,8 @@ struct Diff<'a, 'p, 't> {
     telling: &'p mut Telling<'t>,
     /// Bytes of elements that have been compared.
     compared: u64,
+    /// Arrays that were compared cell by cell, with their group.
+    cells: FxHashSet<NodePath>,
 }
 
 impl Diff<'_, '_, '_> {
@@ -265,7 +276,13 @@ impl Diff<'_, '_, '_> {
         let (x, y) = (self.a.load(a), self.b.load(b));
         let mut differences = Vec::new();
         self.rules.nodes(&a.handle.path, &x, &y, &mut differences);
+        if let (Node::Group(Group { cells: Some(cells), .. }), Node::Group(Group { cells: Some(_), .. })) =
+            (&x, &y)
+        {
+            self.cells.extend(cells.columns.iter().map(|column| a.handle.path.child(&column.name)));
+        }
         let compared = match (array_of(&x, &a.handle.path), array_of(&y, &b.handle.path)) {
+            _ if self.cells.contains(&a.handle.path) => Compared::Nothing,
             (Some((t, v)), Some((u, w))) if t.is_comparable(u) => {
                 (self.progress)(&a.handle.path, self.compared);
                 self.values((&a.handle, t, &v), (&b.handle, u, &w))?

@@ -313,7 +313,8 @@ impl Source for NdlSource {
     fn array(&self, object: &Handle) -> Result<Box<dyn ArraySource + '_>> {
         let path = self.path(object)?;
         let node = self.content.nodes.get(path).ok_or_else(|| Error::invalid("no array"))?;
-        let array = NdlArray::open(node, self.origin.as_ref(), &self.limits, &self.pool)
+        let group = path.parent().and_then(|group| self.content.nodes.get(&group));
+        let array = NdlArray::open(path, node, group, self.origin.as_ref(), &self.limits, &self.pool)
             .map_err(|error| error.in_object(path))?;
         Ok(Box::new(array))
     }

@@ -9,7 +9,8 @@ use hyperslab_core::nd::{Planes, Region, element_count};
 use hyperslab_core::rows::{Heap, Slot};
 use hyperslab_core::{Error, ErrorKind, Limits, Result};
 use hyperslab_model::{
-    Attributes, Datatype, DimCoord, Dimension, Fill, FillTime, Node, Reference, Shape, Storage, Text, Values,
+    Attributes, Datatype, DimCoord, Dimension, Directive, Element, Fill, FillTime, Group, Node, NodePath,
+    Reference, Shape, Storage, Text, Values,
 };
 use std::sync::Arc;
 
@@ -25,13 +26,19 @@ pub(super) struct NdlArray<'a> {
 enum Elements<'a> {
     Written(&'a Values),
     Fill(Values),
+    /// Coordinates that count from the lowest that there can be.
+    Counted(Values),
     /// The text was made without them.
     Unknown,
+    /// Of a sparse array only some are there, cell by cell.
+    Cells,
 }
 
 impl<'a> NdlArray<'a> {
     pub(super) fn open(
+        path: &NodePath,
         node: &'a Node,
+        group: Option<&Node>,
         origin: Option<&Origin>,
         limits: &Limits,
         pool: &'a Pool,
@@ -53,10 +60,24 @@ impl<'a> NdlArray<'a> {
         // Texts about files have the values that were asked for; what has none there may have some in the file.
         let written = count.and_then(|count| count.checked_mul(leaves(datatype)));
         let asked = |origin: &Origin| origin.values.is_some_and(|most| written.is_some_and(|n| n <= most));
+        let cells = match group {
+            Some(Node::Group(group)) => group.cells.as_ref(),
+            _ => None,
+        };
+        let is_sparse = matches!(group, Some(Node::Group(group)) if is_sparse(group));
+        let mut columns = cells.into_iter().flat_map(|cells| &cells.columns);
+        let counted = || match node {
+            Node::DimCoord(_) if !is_sparse => counted(datatype, storage, count?, limits).transpose(),
+            _ => None,
+        };
         let values = match value {
             Some(values) => Elements::Written(values),
+            None if columns.any(|column| column.name == path.name()) => Elements::Cells,
             None if count != Some(0) && !origin.is_none_or(asked) => Elements::Unknown,
-            None => Elements::Fill(fill(datatype, storage, attributes, origin, limits)?),
+            None => match counted() {
+                Some(values) => Elements::Counted(values?),
+                None => Elements::Fill(fill(datatype, storage, attributes, origin, limits)?),
+            },
         };
         let rank = extents.as_ref().map_or(0, Vec::len);
         let chunk =
@@ -93,7 +114,12 @@ impl ArraySource for NdlArray<'_> {
         region.check(extents)?;
         let values = match &self.values {
             Elements::Written(values) => *values,
-            Elements::Fill(values) => values,
+            Elements::Fill(values) | Elements::Counted(values) => values,
+            Elements::Cells => {
+                return Err(Error::unsupported(
+                    "of a sparse array, of which only cells have values\nhelp: `hyperslab describe --values` writes the cells",
+                ));
+            }
             Elements::Unknown => {
                 return Err(Error::invalid(
                     "the text has no values of it\nhelp: `hyperslab describe --values` writes them",
@@ -117,20 +143,57 @@ impl ArraySource for NdlArray<'_> {
     fn fill(&self) -> Result<Option<Values>> {
         Ok(match &self.values {
             Elements::Fill(one) => Some(one.clone()),
-            Elements::Written(_) | Elements::Unknown => None,
+            Elements::Written(_) | Elements::Counted(_) | Elements::Unknown | Elements::Cells => None,
         })
     }
 
     fn stored(&self) -> Result<u64> {
         Ok(match &self.values {
             Elements::Written(values) => bytes(values),
-            Elements::Fill(_) | Elements::Unknown => 0,
+            Elements::Fill(_) | Elements::Counted(_) | Elements::Unknown | Elements::Cells => 0,
         })
     }
 
     fn is_unwritten(&self) -> Result<bool> {
-        Ok(matches!(self.values, Elements::Fill(_)))
+        // Where no cell is, nothing is.
+        Ok(matches!(self.values, Elements::Fill(_) | Elements::Cells))
     }
+}
+
+/// Whether a group is a sparse array.
+fn is_sparse(group: &Group) -> bool {
+    let says_so =
+        |(key, value): &(String, Directive)| key == "array" && *value == Directive::Text("sparse".to_owned());
+    let native = group.storage.native.iter();
+    native.flat_map(|(_, directives)| directives).any(says_so) || group.cells.is_some()
+}
+
+/// Coordinates that nothing says but the lowest and the highest that there can be, if as many are between these.
+fn counted(datatype: &Datatype, storage: &Storage, count: u64, limits: &Limits) -> Result<Option<Values>> {
+    let Some(domain) = &storage.domain else { return Ok(None) };
+    let mut ends = hyperslab_model::Elements::new(datatype, domain).map(|end| match end.get() {
+        Element::Int(end) => Some(end),
+        _ => None,
+    });
+    let (Some(Some(low)), Some(Some(high))) = (ends.next(), ends.next()) else { return Ok(None) };
+    if high.checked_sub(low).and_then(|span| span.checked_add(1)) != Some(count.into()) {
+        return Ok(None);
+    }
+    let size = datatype.row_size().unwrap_or(0);
+    if count.saturating_mul(size as u64) > limits.allocation {
+        let text = format!("{count} coordinates of {size} bytes (raise with --limit allocation=N)");
+        return Err(Error::new(ErrorKind::LimitExceeded, text));
+    }
+    let mut rows = Vec::new();
+    for coordinate in low..=high {
+        let bytes = coordinate.to_le_bytes();
+        let mut row = bytes.get(..size).unwrap_or_default().to_vec();
+        if cfg!(target_endian = "big") {
+            row.reverse();
+        }
+        rows.extend(row);
+    }
+    Ok(Some(Values { rows: rows.into(), heap: Heap::default() }))
 }
 
 /// The shape of a dimension's coordinates.
