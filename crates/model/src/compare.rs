@@ -324,6 +324,8 @@ impl Comparison<'_> {
         if let (Some(x), Some(y)) = (a.datatype, b.datatype) {
             self.fills((x, &a.storage.fill), (y, &b.storage.fill));
             self.storage(a.storage, b.storage);
+            let size = |of: &Array<'_>| of.shape.dims().first().and_then(|dimension| dimension.extent.max());
+            self.domains((x, a.storage, size(a)), (y, b.storage, size(b)));
         }
     }
 

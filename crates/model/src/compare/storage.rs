@@ -1,7 +1,9 @@
 //! How things are stored, as far as both say.
 
 use super::Comparison;
-use crate::{ByteOrder, Directive, ElementStorage, Filter, Order, Storage};
+use crate::{
+    ByteOrder, Datatype, Directive, Element, ElementStorage, Elements, Filter, Order, Storage, Values,
+};
 use std::fmt;
 
 impl Comparison<'_> {
@@ -29,6 +31,36 @@ impl Comparison<'_> {
             self.differ(None, "fill time", word(&a), word(&b));
         }
         self.native(a, b);
+    }
+
+    /// What coordinates dimensions of these sizes can have. Counting from 0 is what happens anyway.
+    pub(super) fn domains(
+        &mut self,
+        (x, a, long): (&Datatype, &Storage, Option<u64>),
+        (y, b, wide): (&Datatype, &Storage, Option<u64>),
+    ) {
+        if !self.rules.storage {
+            return;
+        }
+        let told = |datatype: &Datatype, values: &Option<Values>, size: Option<u64>| {
+            let elements: Vec<_> = values.iter().flat_map(|values| Elements::new(datatype, values)).collect();
+            let ends: Vec<_> = elements
+                .iter()
+                .map(|element| match element.get() {
+                    Element::Int(end) => Some(end),
+                    _ => None,
+                })
+                .collect();
+            let last = size.map(|size| i128::from(size) - 1);
+            match ends[..] == [Some(0), last] && last.is_some() || elements.is_empty() {
+                true => "none".to_owned(),
+                false => elements.into_iter().map(self.rules.show).collect::<Vec<_>>().join(" to "),
+            }
+        };
+        let (one, other) = (told(x, &a.domain, long), told(y, &b.domain, wide));
+        let tiles = (told(x, &a.tile, None), told(y, &b.tile, None));
+        self.differ(None, "domain", one, other);
+        self.differ(None, "tile", tiles.0, tiles.1);
     }
 
     /// How elements are stored, where both sides say it.
