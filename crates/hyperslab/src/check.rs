@@ -4,6 +4,8 @@ mod against;
 
 pub use against::{AgainstOptions, RULES as AGAINST_RULES, against};
 
+pub use crate::format::RECORD_RULES;
+
 use crate::format::{OpenOptions, format_of, format_of_directory, open_file};
 use hyperslab_core::check::Rule;
 use hyperslab_core::storage::ReadAt;
@@ -133,7 +135,7 @@ impl Report {
 /// What breaks a rule, in a line, where there is more to say than its name does.
 pub fn explanation(rule: &str) -> Option<&'static str> {
     let formats = hyperslab_hdf5::check::RULES.iter().chain(hyperslab_zarr::check::RULES);
-    let mut known = formats.chain(against::RULES);
+    let mut known = formats.chain(RECORD_RULES).chain(against::RULES);
     known.find(|known| known.name == rule).map(|known| known.explanation)
 }
 

@@ -17,6 +17,7 @@ use std::sync::Arc;
 pub(crate) use hdf5::netcdf::default_fill;
 pub use ndl::Document;
 pub(crate) use ndl::read as read_document;
+pub use zarr::RECORD_RULES;
 
 /// Every format, in the order in which they are tried.
 pub static FORMATS: &[&dyn Format] = &[&hdf5::Hdf5, &zarr::Zarr, &ndl::Ndl];

@@ -2,6 +2,8 @@
 
 mod contents;
 mod dimensions;
+mod fitting;
+mod kept;
 mod memory;
 mod missing;
 mod random;

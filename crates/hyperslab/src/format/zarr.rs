@@ -23,6 +23,7 @@ use super::{Format, OpenOptions, Probe, Recognition};
 use crate::check::{CheckOptions, Report};
 use crate::pool::Pool;
 use crate::source::{ArraySource, Entry, Handle, Item, Source};
+pub use check::RULES as RECORD_RULES;
 use dimensions::{Dimensions, name_dimensions, pure_dimension};
 use elements::ZarrArray;
 use hyperslab_core::storage::ReadAt;

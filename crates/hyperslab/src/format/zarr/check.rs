@@ -1,4 +1,9 @@
-//! Findings of the Zarr crate in the words of this one.
+//! Findings of the Zarr crate in the words of this one, and what is wrong with records.
+
+mod records;
+mod rule;
+
+pub use rule::RULES;
 
 use super::super::OpenOptions;
 use crate::check::{CheckOptions, Finding, Place, Report, Spot};
@@ -7,17 +12,33 @@ use hyperslab_core::{Limits, Result};
 use hyperslab_zarr::check::{Finding as Found, Options, Place as Within, Summary, check, check_zip};
 use hyperslab_zarr::hierarchy::Hierarchy;
 use hyperslab_zarr::metadata::DOCUMENTS;
-use hyperslab_zarr::store::{DirectoryStore, Key};
+use hyperslab_zarr::store::{DirectoryStore, Key, ZipStore};
 use std::path::Path;
 use std::sync::Arc;
 
 pub(super) fn zip(storage: Box<dyn ReadAt>, open: &OpenOptions, options: &CheckOptions) -> Result<Report> {
-    report(options, |options, found| check_zip(storage, open.limits, options, found))
+    let storage: Arc<dyn ReadAt> = storage.into();
+    let options = options_of(options);
+    let mut report = report(&options, |options, found| {
+        check_zip(Box::new(Arc::clone(&storage)), open.limits, options, found)
+    })?;
+    // Why it is no store is told already.
+    if let Ok(store) = ZipStore::open(Box::new(storage), &open.limits) {
+        records::check(Arc::new(store), open.limits, &options, &mut report);
+    }
+    Ok(report)
 }
 
 pub(super) fn directory(path: &Path, open: &OpenOptions, options: &CheckOptions) -> Result<Report> {
     let store = DirectoryStore::open(path)?;
-    report(options, |options, found| Ok(check(&store, open.limits, options, found)))
+    let options = options_of(options);
+    let mut report = report(&options, |options, found| Ok(check(&store, open.limits, options, found)))?;
+    records::check(Arc::new(store), open.limits, &options, &mut report);
+    Ok(report)
+}
+
+fn options_of(options: &CheckOptions) -> Options {
+    Options { values: !options.quick, ..Options::default() }
 }
 
 /// Values in a directory that are neither documents nor chunks, and folders of nothing else.
@@ -48,12 +69,11 @@ pub(super) fn foreign(path: &Path) -> Result<Vec<String>> {
 const STRAY: &str = "zarr/stray";
 
 fn report(
-    options: &CheckOptions,
+    options: &Options,
     check: impl FnOnce(&Options, &mut dyn FnMut(Found)) -> Result<Summary>,
 ) -> Result<Report> {
-    let options = Options { values: !options.quick, ..Options::default() };
     let mut report = Report::default();
-    let summary = check(&options, &mut |found| report.findings.push(finding(found)))?;
+    let summary = check(options, &mut |found| report.findings.push(finding(found)))?;
     report.count_more(&summary.by_rule);
     Ok(report)
 }

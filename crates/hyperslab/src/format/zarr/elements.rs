@@ -18,6 +18,7 @@ use hyperslab_model::{ByteOrder, Datatype, Fill, Reference, Storage, Text, Value
 use hyperslab_zarr::Array;
 use hyperslab_zarr::data_type::DataType;
 use hyperslab_zarr::hierarchy::{Hierarchy, Metadata, Node};
+use hyperslab_zarr::json::Json;
 use hyperslab_zarr::metadata::{ChunkGrid, Edges, v3};
 use hyperslab_zarr::write::Version;
 use std::borrow::Cow;
@@ -39,7 +40,7 @@ impl ElementType {
     pub(super) fn new(node: &Node, record: Option<&Record>) -> Result<ElementType> {
         let element = ElementType::stored(node, record)?;
         if let Some(record) = record {
-            record.current(element.own(shape(node)))?;
+            record.check_extents(&record.current(element.own(shape(node)))?)?;
         }
         Ok(element)
     }
@@ -57,14 +58,11 @@ impl ElementType {
         // What was known when it was written shows in what was written.
         let facts = Facts { is_unicode: *data_type != DataType::Bytes, ..Facts::default() };
         let lowering = Lowering::new(&datatype, version, facts)?;
-        let is_text = |of: &DataType| matches!(of, DataType::String | DataType::Bytes);
-        let fits = is_text(data_type) == is_text(&lowering.data_type)
-            && data_type.row_size() == lowering.data_type.row_size()
-            && shape(node).ends_with(&lowering.trailing);
+        let fits = is_of(data_type, &lowering.data_type) && shape(node).ends_with(&lowering.trailing);
         match fits {
             true => Ok(ElementType { datatype, lowering: Some(lowering) }),
             false => Err(Error::malformed(format!(
-                "attribute hyperslab: elements of {datatype}, which is not stored as {stored}"
+                "attribute hyperslab: member \"type\": {datatype}, which is not stored as {stored}"
             ))),
         }
     }
@@ -92,6 +90,23 @@ impl ElementType {
             (storage.chunk, storage.shard) = (None, None);
             storage.filters.clear();
         }
+        if let Some(record) = record {
+            let read = |member: &str, json: &Option<Json>, count: u64| -> Result<Option<Values>> {
+                let Some(json) = json else { return Ok(None) };
+                let items = match json {
+                    Json::Array(items) => items.iter().map(Json::emit_compact).collect(),
+                    one => vec![one.emit_compact()],
+                };
+                let values = (items.len() as u64 == count).then(|| elements(&self.datatype, &items));
+                let values = values.and_then(Result::ok).ok_or_else(|| {
+                    let expected = format!("expected {count} of {}", self.datatype);
+                    Error::malformed(format!("attribute hyperslab: member {member:?}: {expected}"))
+                })?;
+                Ok(Some(values))
+            };
+            storage.domain = read("domain", &record.domain, 2)?;
+            storage.tile = read("tile", &record.tile, 1)?;
+        }
         if self.lowering.is_some() {
             see_texts(&self.datatype, &mut storage.element);
         }
@@ -110,6 +125,14 @@ impl ElementType {
             *value = lowering.lift(Values { rows: rows.into(), heap: one.heap })?;
         }
         Ok(())
+    }
+}
+
+/// Whether both types have the same elements, however a struct is stored.
+fn is_of(stored: &DataType, lowered: &DataType) -> bool {
+    match (stored, lowered) {
+        (DataType::Struct(stored), DataType::Struct(lowered)) => stored.packed() == lowered.packed(),
+        (stored, lowered) => stored == lowered,
     }
 }
 

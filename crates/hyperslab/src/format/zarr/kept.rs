@@ -89,7 +89,7 @@ impl ZarrSource {
 
     /// What a node keeps that Zarr has no place for.
     pub(super) fn record(&self, node: &ZarrNode) -> Result<Option<Record>> {
-        if self.raw { Ok(None) } else { Record::of(node.attributes()) }
+        if self.raw { Ok(None) } else { Record::of(node) }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::dimensions::{self, resolved};
 use super::elements::ElementType;
-use super::record::Record;
+use super::record::{self, Record};
 use super::{ZarrSource, attribute, datatype, nczarr, storage};
 use crate::source::{Item, Stored};
 use hyperslab_core::{Error, Result};
@@ -10,6 +10,7 @@ use hyperslab_model::{
     Attributes, DimCoord, Dimension, Directive, Extent, Group, Ndarray, Node, NodeKind, NodePath, Shape,
     Storage, Unreadable,
 };
+use hyperslab_zarr::data_type::DataType;
 use hyperslab_zarr::hierarchy::{Metadata, Node as ZarrNode};
 use hyperslab_zarr::json::Json;
 use hyperslab_zarr::metadata::v3;
@@ -20,8 +21,8 @@ use std::sync::Arc;
 impl ZarrSource {
     /// What a list says of a node, dimensions by their sizes and names alone.
     pub(super) fn item(&self, node: &ZarrNode) -> Result<Item> {
-        let Some(storage) = array_storage(node)? else { return Ok(Item::Group) };
         let record = self.record(node)?;
+        let Some(storage) = array_storage(node, record.as_ref())? else { return Ok(Item::Group) };
         let element = ElementType::new(node, record.as_ref())?;
         Ok(Item::Array {
             kind: NodeKind::Ndarray,
@@ -40,7 +41,7 @@ impl ZarrSource {
         for (name, attribute) in record.iter().flat_map(|record| &record.attributes) {
             attributes.insert(name.clone(), attribute.clone());
         }
-        let Some(mut storage) = array_storage(node)? else {
+        let Some(mut storage) = array_storage(node, record.as_ref())? else {
             let is_consolidated = path.is_root() && self.hierarchy.is_consolidated();
             let unknown = match &node.metadata {
                 Metadata::V3(v3::NodeMetadata::Group(group)) => Some(&group.unknown),
@@ -133,7 +134,7 @@ impl ZarrSource {
         for (name, json) in node.attributes().into_iter().flat_map(|members| members.iter()) {
             let hidden = match name {
                 dimensions::ATTRIBUTE => hides_names(),
-                name::RECORD => matches!(json, Json::Object(_)),
+                name::RECORD => record::is_record(json),
                 name => nczarr::is_bookkeeping(name, json),
             };
             if self.raw {
@@ -179,11 +180,21 @@ pub(super) fn datatype_of(
     }
 }
 
-/// How an array is stored; nothing for a group.
-fn array_storage(node: &ZarrNode) -> Result<Option<Storage>> {
+/// The type of the elements of an array of version 3.
+pub(super) fn version_3(node: &ZarrNode) -> Option<&DataType> {
     match &node.metadata {
-        Metadata::V3(v3::NodeMetadata::Array(array)) => storage::of_v3(array).map(Some),
-        Metadata::V2Array { array, .. } => storage::of_v2(array).map(Some),
+        Metadata::V3(v3::NodeMetadata::Array(array)) => Some(&array.data_type),
+        _ => None,
+    }
+}
+
+/// How an array is stored; nothing for a group.
+fn array_storage(node: &ZarrNode, record: Option<&Record>) -> Result<Option<Storage>> {
+    let shape = dimensions::shape(node);
+    let longest = record.map_or_else(|| shape.to_vec(), |record| record.longest(shape));
+    match &node.metadata {
+        Metadata::V3(v3::NodeMetadata::Array(array)) => storage::of_v3(array, &longest).map(Some),
+        Metadata::V2Array { array, .. } => storage::of_v2(array, &longest).map(Some),
         _ => Ok(None),
     }
 }

@@ -12,17 +12,26 @@
 //! | `maximum` | arrays | how long each dimension may become, `null` without end |
 //! | `dimensions` | arrays | the path of each dimension's coordinate, where its name alone leads elsewhere |
 //! | `kind` | arrays | `dimcoord` or `ndarray`, where the names of dimensions say otherwise |
+//! | `domain`, `tile` | arrays | what coordinates a dimension can have and how many a tile spans, as NDL writes them |
 //! | `attributes` | all | shape and type of attributes, and the value where JSON shows another |
 //! | `datatypes`, `dimcoords`, `links` | groups | members that are no nodes here, as NDL writes them |
 
+mod attributes;
+mod fit;
+
+pub(super) use fit::is_record;
+
 use super::lowering;
 use super::nczarr::Declared;
+use super::node::version_3;
 use hyperslab_core::{Error, Limits, Result, Severity};
 use hyperslab_model::{
     Attributes, Datatype, ElementStorage, Elements, Extent, Group, Length, Link, Member, Members,
     NamedDatatype, Node, NodeKind, NodePath, Storage, Text, Values,
 };
 use hyperslab_ndl::{Emitter, Format, Head, Options, ParseOptions, parse_part};
+use hyperslab_zarr::data_type::DataType;
+use hyperslab_zarr::hierarchy::Node as ZarrNode;
 use hyperslab_zarr::json::{Json, Object};
 use hyperslab_zarr::name::RECORD;
 use rustc_hash::FxHashMap;
@@ -42,7 +51,13 @@ pub(super) struct Record {
     pub(super) fill: Option<Json>,
     pub(super) dimensions: Option<Vec<Option<NodePath>>>,
     pub(super) kind: Option<NodeKind>,
+    /// The lowest and the highest coordinate, as NDL writes them.
+    pub(super) domain: Option<Json>,
+    /// How many steps a tile spans, as NDL writes it.
+    pub(super) tile: Option<Json>,
     pub(super) attributes: Attributes,
+    /// Attributes that other programs changed, so that they are what their JSON says.
+    pub(super) changed: Vec<String>,
     /// Members of a group that are no nodes in the store, by name.
     pub(super) members: Members<Node>,
     /// Dimensions of a group that the NetCDF library keeps.
@@ -50,18 +65,22 @@ pub(super) struct Record {
 }
 
 impl Record {
-    /// What the attributes of a node keep; none if they keep nothing.
+    /// What a node keeps; none if it keeps nothing.
     ///
     /// # Errors
     /// [`ErrorKind::Malformed`](hyperslab_core::ErrorKind::Malformed) for what is not as it is written.
-    pub(super) fn of(attributes: Option<&Object>) -> Result<Option<Record>> {
-        let Some(attributes) = attributes else { return Ok(None) };
-        let Some(Json::Object(object)) = attributes.get(RECORD) else { return Ok(None) };
-        if object.iter().all(|(name, _)| name == hyperslab_zarr::name::NAME) {
+    pub(super) fn of(node: &ZarrNode) -> Result<Option<Record>> {
+        let Some(attributes) = node.attributes() else { return Ok(None) };
+        let Some(json @ Json::Object(object)) = attributes.get(RECORD) else { return Ok(None) };
+        if !is_record(json) {
             return Ok(None);
         }
-        Record::parse(object, attributes)
-            .map(Some)
+        let record = fit::check_members(object, node.is_array());
+        record
+            .and_then(|()| match object.iter().all(|(name, _)| name == hyperslab_zarr::name::NAME) {
+                true => Ok(None),
+                false => Record::parse(object, attributes, version_3(node)).map(Some),
+            })
             .map_err(|e| Error::new(e.kind(), format!("attribute {RECORD}: {}", e.reason())))
     }
 
@@ -77,7 +96,9 @@ impl Record {
             (false, true) => Ok(self.extents.clone()),
             (false, false) => {
                 let own = &self.extents;
-                Err(malformed(format!("attribute hyperslab: extents {own:?} of an array of {stored:?}")))
+                Err(malformed(format!(
+                    "attribute hyperslab: member \"extents\": {own:?}, but the array has the shape {stored:?}"
+                )))
             }
         }
     }
@@ -102,58 +123,55 @@ impl Record {
         self.datatype.as_deref().map_or(0, |datatype| lowering::trailing(datatype).len())
     }
 
-    fn parse(object: &Object, visible: &Object) -> Result<Record> {
+    /// How long an array of these extents may become.
+    pub(super) fn longest(&self, extents: &[u64]) -> Vec<u64> {
+        let longest = |(dimension, current): (usize, &u64)| match self.maximum.get(dimension) {
+            None => *current,
+            Some(None) => u64::MAX,
+            Some(Some(maximum)) => (*maximum).max(*current),
+        };
+        extents.iter().enumerate().map(longest).collect()
+    }
+
+    fn parse(object: &Object, visible: &Object, of: Option<&DataType>) -> Result<Record> {
         let mut record = Record::default();
-        let mut root = Object::new();
-        for section in SECTIONS {
-            if let Some(Json::Object(members)) = object.get(section) {
-                root.insert(section, Json::Object(members.clone()));
-            }
-        }
-        if let Some(Json::Object(attributes)) = object.get("attributes") {
-            let mut told = Object::new();
-            for (name, json) in attributes.iter() {
-                let Json::Object(members) = json else {
-                    return Err(malformed("an attribute that is no object"));
-                };
-                let mut members = members.clone();
-                let is_null = members.get("shape") == Some(&Json::Null);
-                if members.get("value").is_none()
-                    && !is_null
-                    && let Some(value) = visible.get(name)
-                {
-                    members.insert("value", value.clone());
-                }
-                told.insert(name, Json::Object(members));
-            }
-            root.insert("attributes", Json::Object(told));
+        if let Some(Json::Object(said)) = object.get("attributes") {
+            let told = attributes::told(said, visible, of).map_err(|e| in_member("attributes", &e))?;
+            (record.attributes, record.changed) = (told.attributes, told.changed);
         }
         if let Some(json) = object.get("type") {
-            let mut datatypes = match root.get("datatypes") {
-                Some(Json::Object(datatypes)) => datatypes.clone(),
-                _ => Object::new(),
-            };
-            datatypes.insert(TYPE, json.clone());
-            root.insert("datatypes", Json::Object(datatypes));
+            let datatypes = Object::from_iter([(TYPE.to_owned(), json.clone())]);
+            let root = Object::from_iter([("datatypes".to_owned(), Json::Object(datatypes))]);
+            let nodes = read(root).map_err(|e| in_member("type", &e))?;
+            record.datatype = nodes.into_iter().find_map(|(path, node)| match node {
+                Node::Datatype(named) if path.name() == TYPE => Some(named.datatype),
+                _ => None,
+            });
+            if record.datatype.is_none() {
+                return Err(malformed("member \"type\": not a type"));
+            }
         }
-        for (path, node) in read(root)? {
+        let sections = SECTIONS.iter().filter_map(|section| Some((*section, object.get(section)?)));
+        let sections: Vec<_> = sections.collect();
+        let names: Vec<_> = sections.iter().map(|(name, _)| *name).collect();
+        let root = sections.into_iter().map(|(name, json)| (name.to_owned(), json.clone())).collect();
+        for (path, node) in read(root).map_err(|e| in_member(&names.join(", "), &e))? {
             match node {
-                Node::Group(group) if path.is_root() => record.attributes = group.attributes,
-                Node::Datatype(named) if path.name() == TYPE && object.get("type").is_some() => {
-                    record.datatype = Some(named.datatype);
-                }
                 Node::Group(_) | Node::Ndarray(_) | Node::Unreadable(_) => {}
                 node => drop(record.members.insert(path.name().to_owned(), node)),
             }
         }
         if let Some(Json::Object(links)) = object.get("links") {
             for (name, json) in links.iter() {
-                record.members.insert(name.to_owned(), Node::Link(link(json)?));
+                let link = link(json).map_err(|e| in_member("links", &e))?;
+                record.members.insert(name.to_owned(), Node::Link(link));
             }
         }
         if let Some(path) = object.get("named").and_then(Json::as_str) {
-            let datatype = record.datatype.take().ok_or_else(|| malformed("a named type without a type"))?;
-            let path = NodePath::new(path).map_err(|_| malformed(format!("{path:?}, expected a path")))?;
+            let datatype =
+                record.datatype.take().ok_or_else(|| malformed("member \"named\" without \"type\""))?;
+            let path = NodePath::new(path)
+                .map_err(|_| malformed(format!("member \"named\": {path:?}, expected a path")))?;
             record.datatype = Some(Arc::new(Datatype::Named(path, datatype)));
         }
         record.is_null = object.get("shape") == Some(&Json::Null);
@@ -164,20 +182,26 @@ impl Record {
             _ => None,
         };
         record.extents = list(object.get("extents"), |json| match json {
-            Json::Number(number) => number.as_u64().ok_or_else(|| malformed("an extent")),
-            _ => Err(malformed("an extent that is no number")),
+            Json::Number(number) => {
+                number.as_u64().ok_or_else(|| malformed("member \"extents\": a number that is no size"))
+            }
+            _ => Err(malformed("member \"extents\": no number")),
         })?;
+        (record.domain, record.tile) = (object.get("domain").cloned(), object.get("tile").cloned());
         record.maximum = list(object.get("maximum"), |json| match json {
             Json::Null => Ok(None),
-            Json::Number(number) => number.as_u64().map(Some).ok_or_else(|| malformed("a maximum")),
-            _ => Err(malformed("a maximum that is neither a number nor null")),
+            Json::Number(number) => number
+                .as_u64()
+                .map(Some)
+                .ok_or_else(|| malformed("member \"maximum\": a number that is no size")),
+            _ => Err(malformed("member \"maximum\": neither a number nor null")),
         })?;
         if let Some(paths @ Json::Array(_)) = object.get("dimensions") {
             record.dimensions = Some(list(Some(paths), |json| match json {
                 Json::Null => Ok(None),
                 json => {
                     let path = json.as_str().and_then(|path| NodePath::new(path).ok());
-                    path.map(Some).ok_or_else(|| malformed("a dimension that is no path"))
+                    path.map(Some).ok_or_else(|| malformed("member \"dimensions\": no path"))
                 }
             })?);
         }
@@ -359,6 +383,10 @@ fn list<T>(json: Option<&Json>, one: impl Fn(&Json) -> Result<T>) -> Result<Vec<
         Some(Json::Array(items)) => items.iter().map(one).collect(),
         _ => Ok(Vec::new()),
     }
+}
+
+fn in_member(member: &str, error: &Error) -> Error {
+    Error::new(error.kind(), format!("member {member:?}: {}", error.reason()))
 }
 
 fn malformed(what: impl Into<std::borrow::Cow<'static, str>>) -> Error {

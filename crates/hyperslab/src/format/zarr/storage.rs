@@ -12,7 +12,9 @@ use hyperslab_zarr::metadata::v2::{self, CodecConfiguration};
 use hyperslab_zarr::metadata::{ChunkGrid, ChunkKeyEncoding, Extension, Separator, v3};
 
 /// The storage of an array of version 3.
-pub(super) fn of_v3(array: &v3::ArrayMetadata) -> Result<Storage> {
+///
+/// `longest` is how long it may become.
+pub(super) fn of_v3(array: &v3::ArrayMetadata, longest: &[u64]) -> Result<Storage> {
     let (_, element) = datatype::datatype(&array.data_type, array.byte_order)?;
     let mut storage = Storage { element, layout: Some(Layout::Chunked), ..Storage::default() };
     let mut native = Vec::new();
@@ -27,7 +29,7 @@ pub(super) fn of_v3(array: &v3::ArrayMetadata) -> Result<Storage> {
         native.push(("chunk_key_encoding", directive(array.chunk_key_encoding.json())));
     }
     let elements = Elements { data_type: &array.data_type, json: array.data_type.json() };
-    let shape = array.shape.as_slice();
+    let shape = longest;
     match (shape.is_empty(), sharding(&array.codecs)) {
         // NDL gives scalars neither chunks nor filters.
         (true, _) => {
@@ -72,7 +74,9 @@ pub(super) fn of_v3(array: &v3::ArrayMetadata) -> Result<Storage> {
 }
 
 /// The storage of an array of version 2.
-pub(super) fn of_v2(array: &v2::ArrayMetadata) -> Result<Storage> {
+///
+/// `longest` is how long it may become.
+pub(super) fn of_v2(array: &v2::ArrayMetadata, longest: &[u64]) -> Result<Storage> {
     let (_, element) = datatype::datatype(&array.dtype.data_type, array.dtype.byte_order)?;
     let mut storage = Storage { element, layout: Some(Layout::Chunked), ..Storage::default() };
     let mut native = Vec::new();
@@ -92,7 +96,7 @@ pub(super) fn of_v2(array: &v2::ArrayMetadata) -> Result<Storage> {
         true => native.push(("filter", Directive::List(steps.iter().map(as_directive).collect()))),
         false => {
             storage.filters = steps;
-            storage.chunk = Some(within("chunks", array.chunks.clone(), &array.shape, &mut native));
+            storage.chunk = Some(within("chunks", array.chunks.clone(), longest, &mut native));
         }
     }
     if array.order == v2::Order::F && array.shape.len() > 1 {
@@ -193,7 +197,7 @@ fn codec_name(json: &Json) -> Option<&str> {
     json.as_str().or_else(|| json.as_object()?.get("name")?.as_str())
 }
 
-/// The shape of chunks as NDL wants it: none longer than the array, and none of nothing. What is stored
+/// The shape of chunks as NDL wants it: none longer than the array may become, and none of nothing. What is stored
 /// otherwise stands under `key`.
 fn within(
     key: &'static str,

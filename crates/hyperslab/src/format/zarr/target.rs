@@ -5,6 +5,8 @@ mod attributes;
 mod netcdf;
 mod planned;
 
+pub(super) use attributes::{fill_value, is_reserved, json_of_text};
+
 use super::{nczarr, record};
 use crate::target::{
     ArrayTarget, Facts, Fate, Growing, Loss, Losses, Lowered, Planner, Target, TargetFormat, TargetOption,
@@ -375,6 +377,7 @@ lowerings! {
     FILL: "fill value that no element has" => "a record", Fate::Restored;
     UNLIMITED: "dimension that can grow" => "its current size", Fate::Restored;
     SHORT: "array shorter than its dimensions" => "fill up to their ends", Fate::Restored;
+    DOMAIN: "coordinates that a dimension can have" => "a record", Fate::Restored;
     OUTER_DIMENSION: "dimension of a group above" => "its name", Fate::Restored;
     UNNAMED: "dimension without a name" => "a name of its own", Fate::Restored;
     ATTRIBUTE_TYPE: "type of an attribute" => "JSON", Fate::Restored;

@@ -138,7 +138,7 @@ fn owned((name, json): (&str, &Json)) -> (String, Json) {
 }
 
 /// Whether readers take an attribute of this name for something else.
-fn is_reserved(name: &str) -> bool {
+pub(in crate::format::zarr) fn is_reserved(name: &str) -> bool {
     name == RECORD
         || name == dimensions::ATTRIBUTE
         || name == "_NCProperties"
@@ -153,6 +153,11 @@ fn of_json(attribute: &Attribute) -> Option<Json> {
     }
     let element = Elements::new(&attribute.datatype, &attribute.value).next()?;
     let Element::Text(text) = element.get() else { return None };
+    json_of_text(text)
+}
+
+/// The JSON that is seen of a text that is JSON.
+pub(in crate::format::zarr) fn json_of_text(text: &[u8]) -> Option<Json> {
     let json = Json::parse_document(v2::ATTRIBUTES, text, &Limits::default()).ok()?;
     Some(json.with_words_as_strings())
 }
@@ -194,7 +199,11 @@ fn numpy(datatype: &Datatype) -> Option<&'static str> {
 /// The attribute `_FillValue` as xarray reads it in version 3, by the type of the array: floating-point numbers by the
 /// bytes of a double in base64. The inner is none where it stands as other attributes do, the outer where xarray
 /// would not open the store because of it.
-fn fill_value(of: &DataType, attribute: &Attribute, json: &Json) -> Option<Option<Json>> {
+pub(in crate::format::zarr) fn fill_value(
+    of: &DataType,
+    attribute: &Attribute,
+    json: &Json,
+) -> Option<Option<Json>> {
     let coded = |value: f64| Json::from(base64::encode(&value.to_le_bytes()).as_str());
     let number = |element: Element<'_>| match element {
         Element::Float(value) => Some(value),
@@ -213,6 +222,7 @@ fn fill_value(of: &DataType, attribute: &Attribute, json: &Json) -> Option<Optio
         }
         DataType::Integer { .. } => matches!(json, Json::Number(_)).then_some(None),
         DataType::Bool => matches!(json, Json::Bool(_)).then_some(None),
+        DataType::String => matches!(json, Json::String(_)).then_some(None),
         _ => None,
     }
 }

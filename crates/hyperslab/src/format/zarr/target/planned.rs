@@ -3,10 +3,10 @@
 mod fill;
 
 use super::{
-    ARRAY_TYPE, BYTE_ORDER, ENUM, FILTERS, INNER_NAMED_TYPE, LAYOUT, MASKED_FILL, MISSING, NAMED_TYPE,
-    NESTED, NOT_UNICODE, NULL_SPACE, ORDER, OTHER_TYPE, OUTER_DIMENSION, PADDING, PRECISION, REFERENCES,
-    SEQUENCE, SHARDS, SHORT, SPACES, UNCOUNTED, UNDEFINED_FILL, UNLIMITED, UNNAMED, UNSETTLED, attributes,
-    keep,
+    ARRAY_TYPE, BYTE_ORDER, DOMAIN, ENUM, FILTERS, INNER_NAMED_TYPE, LAYOUT, MASKED_FILL, MISSING,
+    NAMED_TYPE, NESTED, NOT_UNICODE, NULL_SPACE, ORDER, OTHER_TYPE, OUTER_DIMENSION, PADDING, PRECISION,
+    REFERENCES, SEQUENCE, SHARDS, SHORT, SPACES, UNCOUNTED, UNDEFINED_FILL, UNLIMITED, UNNAMED, UNSETTLED,
+    attributes, keep,
 };
 use crate::format::zarr::attribute::FILL_VALUE;
 use crate::format::zarr::datatype::datatype as stored_datatype;
@@ -17,8 +17,8 @@ use fill::fill_row;
 use hyperslab_codec::Fidelity;
 use hyperslab_core::{Error, Limits, Result};
 use hyperslab_model::{
-    Attributes, ByteOrder, Datatype, Dimension, Directive, ElementStorage, Extent, Fill, Filter, Layout,
-    Node, NodePath, Order, Shape, Storage, Text, Values,
+    Attributes, ByteOrder, Datatype, Dimension, Directive, ElementStorage, Elements, Extent, Fill, Filter,
+    Layout, Node, NodePath, Order, Shape, Storage, Text, Values,
 };
 use hyperslab_zarr::Array;
 use hyperslab_zarr::data_type::{self as zarr, DataType, StructForm};
@@ -87,6 +87,7 @@ impl Planned {
         } else if version == Version::V2 && own.is_none() && of.is_masked(&lowering, marker.as_ref(), facts) {
             losses.note(&MASKED_FILL, path.to_string(), None);
         }
+        of.record_domain(&mut record, losses)?;
         let coded = (version == Version::V3).then_some(&lowering.data_type);
         let mut attributes = attributes::visible(path, of.attributes, coded, losses)?;
         if let (Some(data_type), true) = (coded, facts.fill_is_missing)
@@ -254,6 +255,26 @@ impl<'n> Described<'n> {
             _ => None,
         };
         losses.note(lowered, self.place(), detail);
+        Ok(())
+    }
+
+    /// What coordinates a dimension can have.
+    fn record_domain(&self, record: &mut Object, losses: &mut dyn Losses) -> Result<()> {
+        let json = |values: &Values| {
+            let items = Elements::new(self.datatype, values).map(|one| {
+                Json::parse("record", hyperslab_ndl::json(one).as_bytes(), &Limits::of_any_size())
+            });
+            items.collect::<Result<Vec<_>>>()
+        };
+        if let Some(domain) = &self.storage.domain {
+            record.insert("domain", Json::Array(json(domain)?));
+        }
+        if let Some(tile) = &self.storage.tile {
+            record.insert("tile", json(tile)?.into_iter().next().unwrap_or(Json::Null));
+        }
+        if self.storage.domain.is_some() || self.storage.tile.is_some() {
+            losses.note(&DOMAIN, self.place(), None);
+        }
         Ok(())
     }
 

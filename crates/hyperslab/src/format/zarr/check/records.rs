@@ -1,0 +1,77 @@
+//! Records, held against the nodes that they are of.
+
+use super::super::elements::ElementType;
+use super::super::record::Record;
+use super::rule::{RECORD, RECORD_ATTRIBUTE, RULES};
+use crate::check::{Finding, Place, Report};
+use hyperslab_core::check::{Findings, Options, Rule};
+use hyperslab_core::{Limits, Result};
+use hyperslab_model::Storage;
+use hyperslab_zarr::hierarchy::{Hierarchy, Metadata, Node};
+use hyperslab_zarr::store::{Key, Store};
+use std::sync::Arc;
+
+/// Adds what is wrong with the records of a store. What else is wrong with a node is said already.
+pub(super) fn check(store: Arc<dyn Store>, limits: Limits, options: &Options, report: &mut Report) {
+    // Consolidated metadata is compared with the documents by others.
+    let hierarchy = Hierarchy::unconsolidated(store, limits);
+    let mut found = Vec::new();
+    let mut give = |finding| found.push(finding);
+    let mut findings = Findings::new(options, &mut give);
+    let mut left = vec![Key::root()];
+    while let Some(key) = left.pop() {
+        if let Ok(Some(node)) = hierarchy.node(&key) {
+            node_of(&node, &mut findings);
+            if node.is_array() {
+                continue;
+            }
+        }
+        let mut children = hierarchy.children(&key).unwrap_or_default();
+        // What lies elsewhere in the store is looked at there.
+        children.retain(|child| !child.is_alias);
+        left.extend(children.into_iter().rev().map(|child| child.path));
+    }
+    let by_rule = findings.by_rule(RULES);
+    report.findings.extend(found);
+    report.count_more(&by_rule);
+}
+
+fn node_of(node: &Node, findings: &mut Findings<'_, Finding>) {
+    match fitting(node) {
+        Ok(Some(record)) => {
+            for name in &record.changed {
+                let message = format!("attribute {name:?} is not what the record says of it");
+                give(node, &RECORD_ATTRIBUTE, message, findings);
+            }
+        }
+        Ok(None) => {}
+        Err(e) => give(node, &RECORD, e.reason().to_string(), findings),
+    }
+}
+
+/// The record of a node, if it fits.
+fn fitting(node: &Node) -> Result<Option<Record>> {
+    let Some(record) = Record::of(node)? else { return Ok(None) };
+    if node.is_array() {
+        ElementType::new(node, Some(&record))?.see(Some(&record), &mut Storage::default())?;
+    }
+    Ok(Some(record))
+}
+
+fn give(node: &Node, rule: &'static Rule, message: String, findings: &mut Findings<'_, Finding>) {
+    if !findings.wants(rule) {
+        return;
+    }
+    let document = match &node.metadata {
+        Metadata::V3(_) => "zarr.json",
+        _ => ".zattrs",
+    };
+    let key = node.path.join(document).ok().map(|key| key.as_str().to_owned());
+    findings.give(Finding {
+        severity: rule.severity,
+        rule: rule.name,
+        message,
+        hint: rule.hint.map(str::to_owned),
+        place: Place::Value { object: Some(format!("/{}", node.path)), key, spot: None },
+    });
+}

@@ -1,0 +1,134 @@
+//! Attributes of which a record keeps what their JSON does not say.
+//!
+//! Other programs change attributes and know nothing of records: what a record says of an attribute holds as long as the
+//! JSON is what the attribute becomes. If it is not, the JSON is the attribute.
+
+use super::{malformed, read};
+use crate::format::zarr::attribute::FILL_VALUE;
+use crate::format::zarr::target::{fill_value, is_reserved, json_of_text};
+use hyperslab_core::Result;
+use hyperslab_model::{Attribute, Attributes, Node};
+use hyperslab_zarr::data_type::{DataType, base64};
+use hyperslab_zarr::json::{Json, Number, Object};
+
+/// What a record says of attributes.
+#[derive(Debug, Default)]
+pub(super) struct Told {
+    /// Those of which it holds.
+    pub(super) attributes: Attributes,
+    /// Those that are no longer what it says.
+    pub(super) changed: Vec<String>,
+}
+
+/// Reads what a record says of the attributes of a node, whose JSON is `visible`. `of` is the type of an array in
+/// version 3.
+///
+/// # Errors
+/// [`ErrorKind::Malformed`](hyperslab_core::ErrorKind::Malformed) if the record contradicts itself.
+pub(super) fn told(record: &Object, visible: &Object, of: Option<&DataType>) -> Result<Told> {
+    let mut told = Told::default();
+    let mut whole = Object::new();
+    for (name, json) in record.iter() {
+        let Json::Object(said) = json else {
+            return Err(malformed(format!("attribute {name:?}: {}, expected an object", json.kind())));
+        };
+        match complete(name, said, visible, of) {
+            Some(said) => whole.insert(name, Json::Object(said)),
+            None => told.changed.push(name.to_owned()),
+        }
+    }
+    // All at once, unless one of them does not fit.
+    let mut read = attributes(&whole).or_else(|_| {
+        let mut read = Attributes::new();
+        for (name, said) in whole.iter() {
+            match attributes(&Object::from_iter([(name.to_owned(), said.clone())])) {
+                Ok(one) => read.extend(one),
+                // Only the JSON can have changed; what the record has itself is as it was written.
+                Err(_) if !has_value(record.get(name)) => {}
+                Err(e) => return Err(malformed(format!("attribute {name:?}: {}", e.reason()))),
+            }
+        }
+        Ok(read)
+    })?;
+    for name in whole.iter().map(|(name, _)| name) {
+        let holds = match (read.get(name), of.filter(|_| name == FILL_VALUE && has_value(record.get(name)))) {
+            (Some(Ok(attribute)), Some(of)) => shows(of, attribute, whole.get(name), visible.get(name)),
+            (found, _) => found.is_some(),
+        };
+        if !holds {
+            read.shift_remove(name);
+            told.changed.push(name.to_owned());
+        }
+    }
+    told.attributes = read;
+    Ok(told)
+}
+
+/// What the record says of an attribute, with the value that JSON shows where it keeps none; nothing where JSON shows
+/// that it is another now.
+fn complete(name: &str, said: &Object, visible: &Object, of: Option<&DataType>) -> Option<Object> {
+    let mut said = said.clone();
+    let shown = visible.get(name);
+    let kept = said.get(VALUE).cloned();
+    match (kept, shown) {
+        // The JSON of that name is something else.
+        _ if is_reserved(name) => {}
+        // With the value that another program gave it since, it is of the same type.
+        (Some(_), Some(shown)) if name == FILL_VALUE && of.is_some() => {
+            if let Some(value) = of.and_then(|of| decoded(of, shown)) {
+                said.insert(VALUE, value);
+            }
+        }
+        (Some(_), None) if name == FILL_VALUE && of.is_some() => {}
+        (None, Some(Json::Null)) if said.get("shape") == Some(&Json::Null) => {}
+        (None, _) if said.get("shape") == Some(&Json::Null) => return None,
+        (None, Some(shown)) => said.insert(VALUE, shown.clone()),
+        (Some(kept), Some(shown)) => {
+            // Texts that are JSON are seen as what they say.
+            let is_text_of = |text: &str| json_of_text(text.as_bytes()).as_ref() == Some(shown);
+            if kept != *shown && !kept.as_str().is_some_and(is_text_of) {
+                return None;
+            }
+        }
+        (_, None) => return None,
+    }
+    Some(said)
+}
+
+/// The number that the JSON of a fill value is, as NDL writes it.
+fn decoded(of: &DataType, shown: &Json) -> Option<Json> {
+    let (DataType::Float(_), Json::String(text)) = (of, shown) else { return None };
+    let value = f64::from_le_bytes(base64::decode(text)?.try_into().ok()?);
+    Some(match Number::float(value) {
+        Some(number) => Json::Number(number),
+        None if value.is_nan() => "NaN".into(),
+        None if value > 0.0 => "Infinity".into(),
+        None => "-Infinity".into(),
+    })
+}
+
+/// Whether a fill value is seen as this JSON.
+fn shows(of: &DataType, attribute: &Attribute, said: Option<&Json>, shown: Option<&Json>) -> bool {
+    let value = said.and_then(Json::as_object).and_then(|said| said.get(VALUE));
+    match fill_value(of, attribute, value.unwrap_or(&Json::Null)) {
+        Some(Some(coded)) => shown == Some(&coded),
+        Some(None) => shown == value,
+        None => shown.is_none(),
+    }
+}
+
+fn has_value(said: Option<&Json>) -> bool {
+    said.and_then(Json::as_object).is_some_and(|said| said.get(VALUE).is_some())
+}
+
+fn attributes(said: &Object) -> Result<Attributes> {
+    let root = Object::from_iter([("attributes".to_owned(), Json::Object(said.clone()))]);
+    let nodes = read(root)?.into_iter();
+    let found = nodes.into_iter().find_map(|(path, node)| match node {
+        Node::Group(group) if path.is_root() => Some(group.attributes),
+        _ => None,
+    });
+    Ok(found.unwrap_or_default())
+}
+
+const VALUE: &str = "value";
