@@ -2,8 +2,8 @@
 
 use crate::engine::{USUAL_BAND, USUAL_SLOTS, row_size, untorn, values_in};
 use crate::select::Selected;
-use crate::source::{ArraySource, StoredChunk, StoredForm};
-use hyperslab_codec::{Scratch, decode};
+use crate::source::{ArraySource, StoredChunk};
+use hyperslab_codec::Scratch;
 use hyperslab_core::nd::{ChunkGrid, Planes, Region, element_count};
 use hyperslab_core::rows::Heap;
 use hyperslab_core::{Error, Result};
@@ -71,8 +71,8 @@ impl Comparison<'_, '_> {
             return self.bands(x, y);
         }
         match (self.pair.stored_alike(), self.pair.block(x)) {
-            (Some(form), _) => self.parts(x, &form.chunk, Some(&form)),
-            (None, Some(block)) => self.parts(x, &block, None),
+            (Some(chunk), _) => self.parts(x, &chunk, true),
+            (None, Some(block)) => self.parts(x, &block, false),
             (None, None) => self.bands(x, y),
         }
     }
@@ -97,7 +97,7 @@ impl Comparison<'_, '_> {
     }
 
     /// Compares part by part, each thread its own; first as stored, if parts are chunks that are stored alike.
-    fn parts(&mut self, region: &Region, block: &[u64], stored: Option<&StoredForm>) -> Result<()> {
+    fn parts(&mut self, region: &Region, block: &[u64], stored: bool) -> Result<()> {
         let grid = ChunkGrid::regular(block)?;
         let mut blocks = grid.chunks_in(region)?;
         let bytes = element_count(block)
@@ -122,8 +122,7 @@ impl Comparison<'_, '_> {
             let elements: u64 = batch.iter().filter_map(|(_, part)| part.len()).sum();
             self.pair.a.pool().each(batch, bytes, |(number, part), scratch| {
                 let mut buffer = unpoisoned(&buffers).pop().unwrap_or_default();
-                let same =
-                    stored.is_some_and(|form| self.pair.is_stored_same(form, &part, &mut buffer, scratch));
+                let same = stored && self.pair.is_stored_same(block, &part, &mut buffer);
                 let same = same || self.pair.is_same_fill(number, &part, &mut buffer, scratch)?;
                 let found = match part.len().filter(|_| same) {
                     Some(compared) => Tally { compared, ..Tally::default() },
@@ -220,47 +219,30 @@ impl Pair<'_> {
         Some(block)
     }
 
-    /// How chunks are stored, if those of both arrays are the same bytes where they have the same elements.
-    fn stored_alike(&self) -> Option<StoredForm> {
+    /// The shape of chunks, if those of both arrays are the same bytes where they have the same elements.
+    fn stored_alike(&self) -> Option<Vec<u64>> {
         let form = self.a.stored_form().filter(|form| self.b.stored_form().as_ref() == Some(form))?;
         let row = self.rows.0.max(self.rows.1) as u64;
         let bytes = element_count(&form.chunk)?.checked_mul(row)?;
         let pool = self.a.pool();
         let fits = bytes <= pool.memory() / (4 * pool.threads() as u64);
-        (fits && self.a.datatype().resolved() == self.b.datatype().resolved()).then_some(form)
+        (fits && self.a.datatype().resolved() == self.b.datatype().resolved()).then_some(form.chunk)
     }
 
-    /// Whether the chunk that a part lies in is stored in the same bytes, which elements can be made of.
-    fn is_stored_same(
-        &self,
-        form: &StoredForm,
-        part: &Region,
-        buffers: &mut Buffers,
-        scratch: &mut Scratch,
-    ) -> bool {
+    /// Whether the chunk that a part lies in is stored in the same bytes.
+    fn is_stored_same(&self, chunk: &[u64], part: &Region, buffers: &mut Buffers) -> bool {
         let start: Vec<u64> =
-            part.start.iter().zip(&form.chunk).map(|(at, size)| at - at % (*size).max(1)).collect();
+            part.start.iter().zip(chunk).map(|(at, size)| at - at % (*size).max(1)).collect();
         let here = |array: &dyn ArraySource, out: &mut Vec<u8>| match array.stored_chunk(&start, out) {
             Ok(StoredChunk::Here(len)) => Some(len),
             // What cannot be read as stored is told by reading its elements.
             Ok(StoredChunk::Nothing | StoredChunk::Other) | Err(_) => None,
         };
         let lens = here(self.a, &mut buffers.0).zip(here(self.b, &mut buffers.1));
-        let Some((a, b)) = lens else { return false };
-        let stored = buffers.0.get(..a).zip(buffers.1.get(..b));
-        let bytes = element_count(&form.chunk).and_then(|count| count.checked_mul(self.rows.0 as u64));
-        let (true, Some(len)) =
-            (stored.is_some_and(|(a, b)| !a.is_empty() && a == b), bytes.and_then(|len| len.try_into().ok()))
-        else {
-            return false;
-        };
-        // Damage that was copied is the same on both sides, and no elements.
-        buffers.1.resize(len, 0);
-        let (stored, rows) = (buffers.0.get(..a).unwrap_or_default(), buffers.1.as_mut_slice());
-        match form.codecs.as_slice() {
-            [] => stored.len() == len,
-            codecs => decode(codecs, stored, rows, scratch).is_ok(),
-        }
+        lens.is_some_and(|(a, b)| {
+            let stored = buffers.0.get(..a).zip(buffers.1.get(..b));
+            stored.is_some_and(|(a, b)| !a.is_empty() && a == b)
+        })
     }
 
     /// Whether nothing was written in a part of either array, and what stands for it is the same.
