@@ -222,7 +222,6 @@ pub(in crate::format::zarr) fn fill_value(
         }
         DataType::Integer { .. } => matches!(json, Json::Number(_)).then_some(None),
         DataType::Bool => matches!(json, Json::Bool(_)).then_some(None),
-        DataType::String => matches!(json, Json::String(_)).then_some(None),
         _ => None,
     }
 }
