@@ -281,7 +281,9 @@ impl Drop for Publication {
 
 /// Removes what a run has left that was killed when it was done.
 fn tidy(target: &Target) {
-    if target.work().join(CLOSING).exists()
+    // Last of all it removes the folder itself, when nothing else says so any more.
+    if target.work().is_dir()
+        && !target.work().join(JOURNAL).exists()
         && let Ok(work) = Work::begin(target.work(), &target.path)
     {
         work.end_unless_resumable();
