@@ -46,7 +46,7 @@ use hyperslab_core::nd::element_count;
 use hyperslab_core::{Error, ErrorKind, Result};
 use hyperslab_model::{Attributes, DimCoord, Fill, Group, Link, Node, NodeKind, NodePath, Storage};
 use layout::Layout;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -103,11 +103,11 @@ pub struct Plan {
     /// What was found out about elements, where it is not what is usual.
     facts: FxHashMap<NodePath, Facts>,
     /// Objects that are left out.
-    left_out: rustc_hash::FxHashSet<NodePath>,
+    left_out: FxHashSet<NodePath>,
     /// How long dimensions are that can grow.
     growing: Arc<Growing>,
     /// Arrays of which only some cells have values.
-    sparse: rustc_hash::FxHashSet<NodePath>,
+    sparse: FxHashSet<NodePath>,
 }
 
 /// What a conversion did.
@@ -238,9 +238,7 @@ impl Plan {
                 if facts != Facts::default() {
                     self.facts.insert(handle.path.clone(), facts);
                 }
-                let (shape, datatype) = elements_of(&node);
-                let count = element_count(&shape).unwrap_or(u64::MAX);
-                self.bytes = self.bytes.saturating_add(count.saturating_mul(datatype));
+                self.bytes = self.bytes.saturating_add(bytes_of(&handle.path, &node));
                 let leading = match &options.parts {
                     Some(parts) => leading_out(source, handle, &node, parts),
                     None => Ok(Vec::new()),
@@ -388,8 +386,10 @@ pub fn check_losses(plan: &Plan, options: &ConvertOptions<'_>) -> Result<()> {
     let kinds: Vec<_> =
         plan.report.losses().into_iter().filter(|loss| !options.allow.contains(loss)).collect();
     let kinds = kinds.iter().map(|loss| loss.name()).collect::<Vec<_>>().join(",");
-    let (losses, them) = if refused == 1 { ("1 loss is", "it") } else { ("", "them") };
-    let losses = if refused == 1 { losses.to_owned() } else { format!("{refused} losses are") };
+    let (losses, them) = match refused {
+        1 => ("1 loss is".to_owned(), "it"),
+        _ => (format!("{refused} losses are"), "them"),
+    };
     Err(Error::invalid(format!(
         "{losses} not allowed; nothing was written\nhelp: --allow-loss {kinds} accepts {them}; -n shows this table and stops"
     )))
@@ -422,12 +422,7 @@ fn write(
                 node
             }
         };
-        let has_elements = match &node {
-            Node::Ndarray(_) => true,
-            Node::DimCoord(dimcoord) => dimcoord.datatype.is_some(),
-            _ => false,
-        };
-        if !has_elements {
+        if !node.has_elements() {
             return target.put(path, &node).map_err(|e| e.in_object(path));
         }
         let facts = plan.facts.get(path).copied().unwrap_or_default();
@@ -478,12 +473,8 @@ fn without_coordinates(entry: &Entry) -> Option<Node> {
 /// An object as targets want it: arrays say what they are filled with, as defaults differ from format to format.
 fn load(source: &dyn Source, handle: &Handle) -> Result<Node> {
     let mut node = source.load(handle)?;
-    let storage = match &mut node {
-        Node::Ndarray(array) => Some(&mut array.storage),
-        Node::DimCoord(dimcoord) if dimcoord.datatype.is_some() => Some(&mut dimcoord.storage),
-        _ => None,
-    };
-    if let Some(storage) = storage
+    if node.has_elements()
+        && let Some(storage) = node.storage_mut()
         && matches!(storage.fill, Fill::Default)
         && let Some(fill) = source.array(handle)?.fill()?
     {
@@ -558,13 +549,9 @@ impl Observer for Progress<'_> {
     }
 }
 
-/// The current shape of an array and the bytes of an element.
-fn elements_of(node: &Node) -> (Vec<u64>, u64) {
-    let (shape, datatype) = match node {
-        Node::Ndarray(array) => (array.shape.current(), array.datatype.as_ref()),
-        Node::DimCoord(dimcoord) => (Some(vec![dimcoord.size.current()]), dimcoord.datatype.as_ref()),
-        _ => return (vec![0], 0),
-    };
-    let row = datatype.and_then(|datatype| datatype.row_size()).unwrap_or(0);
-    (shape.unwrap_or_else(|| vec![0]), row as u64)
+/// Bytes of the elements of an array.
+fn bytes_of(path: &NodePath, node: &Node) -> u64 {
+    let Some(shape) = node.shape(path).and_then(|shape| shape.current()) else { return 0 };
+    let row = node.datatype().and_then(|datatype| datatype.row_size()).unwrap_or(0);
+    element_count(&shape).unwrap_or(u64::MAX).saturating_mul(row as u64)
 }

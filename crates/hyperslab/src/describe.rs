@@ -180,7 +180,7 @@ impl Document<'_> {
             item => match self.load(&entry.handle) {
                 Ok(node) => node,
                 Err(error) => {
-                    let unreadable = Unreadable::new(Some(kind_of(item)), &error);
+                    let unreadable = Unreadable::new(Some(item.kind()), &error);
                     Node::Unreadable(self.with_attributes(unreadable, entry))
                 }
             },
@@ -273,13 +273,7 @@ fn name_of(location: &str) -> &str {
 /// Drops what a brief text leaves out of what one format alone has: who creates the file anew has times of their
 /// own, and the habits of the library.
 pub(crate) fn forget_habits(node: &mut Node) {
-    let storage = match node {
-        Node::Group(group) => &mut group.storage,
-        Node::DimCoord(dimcoord) => &mut dimcoord.storage,
-        Node::Ndarray(ndarray) => &mut ndarray.storage,
-        Node::Datatype(named) => &mut named.storage,
-        Node::Link(_) | Node::Unreadable(_) => return,
-    };
+    let Some(storage) = node.storage_mut() else { return };
     for (format, directives) in &mut storage.native {
         directives.retain(|(name, _)| !HABITS.contains(&(*format, name.as_str())));
     }
@@ -306,16 +300,6 @@ pub(crate) fn leaves(datatype: &Datatype) -> u64 {
         }
         Datatype::Named(_, of) => leaves(of),
         _ => 1,
-    }
-}
-
-fn kind_of(item: &Item) -> NodeKind {
-    match item {
-        Item::Group => NodeKind::Group,
-        Item::Array { kind, .. } => *kind,
-        Item::Datatype(_) => NodeKind::Datatype,
-        Item::Link(_) => NodeKind::Link,
-        Item::Unreadable(_) => NodeKind::Unreadable,
     }
 }
 

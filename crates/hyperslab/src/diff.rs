@@ -5,6 +5,7 @@
 mod objects;
 mod values;
 
+use crate::list::counted;
 use crate::location::Target;
 use crate::source::{Entry, Item, Source};
 use hyperslab_core::{Error, Result};
@@ -141,10 +142,7 @@ impl Summary {
             (self.links, "link", "links"),
             (self.attributes, "attribute", "attributes"),
         ];
-        let some = of.iter().filter(|(count, ..)| *count > 0);
-        let parts: Vec<_> = some
-            .map(|(count, one, many)| format!("{count} {}", if *count == 1 { one } else { many }))
-            .collect();
+        let parts = counted(&of);
         let total: u64 = of.iter().map(|(count, ..)| count).sum();
         let verb = if total == 1 { "differs" } else { "differ" };
         let differ = match parts.split_last() {

@@ -197,13 +197,15 @@ impl Counts {
             (self.links, "link", "links"),
             (self.unreadable, "unreadable", "unreadable"),
         ];
-        let parts: Vec<_> = of
-            .iter()
-            .filter(|(count, ..)| *count > 0)
-            .map(|(count, one, many)| format!("{count} {}", if *count == 1 { one } else { many }))
-            .collect();
+        let parts = counted(&of);
         if parts.is_empty() { "nothing".into() } else { parts.join(", ") }
     }
+}
+
+/// `1 group`, `5 arrays`: each count with its word in the singular or the plural, without those of nothing.
+pub(crate) fn counted(of: &[(u64, &str, &str)]) -> Vec<String> {
+    let some = of.iter().filter(|(count, ..)| *count > 0);
+    some.map(|(count, one, many)| format!("{count} {}", if *count == 1 { one } else { many })).collect()
 }
 
 /// A number of bytes for people: `477 B`, `1.1 KiB`.

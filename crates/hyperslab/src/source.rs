@@ -294,6 +294,19 @@ pub enum Item {
     Unreadable(Unreadable),
 }
 
+impl Item {
+    /// What it is.
+    pub fn kind(&self) -> NodeKind {
+        match self {
+            Item::Group => NodeKind::Group,
+            Item::Array { kind, .. } => *kind,
+            Item::Datatype(_) => NodeKind::Datatype,
+            Item::Link(_) => NodeKind::Link,
+            Item::Unreadable(_) => NodeKind::Unreadable,
+        }
+    }
+}
+
 /// How an array of a list is stored.
 #[derive(Clone, Debug)]
 pub enum Stored {

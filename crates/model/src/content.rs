@@ -1,6 +1,6 @@
 //! The objects of a file.
 
-use crate::{Attribute, Datatype, Extent, NodePath, Shape, Storage, Values};
+use crate::{Attribute, Datatype, Dimension, Extent, NodePath, Shape, Storage, Values};
 use hyperslab_core::{Error, ErrorKind};
 use indexmap::IndexMap;
 use std::collections::BTreeMap;
@@ -171,6 +171,58 @@ impl Node {
             Node::Datatype(_) => NodeKind::Datatype,
             Node::Link(_) => NodeKind::Link,
             Node::Unreadable(_) => NodeKind::Unreadable,
+        }
+    }
+
+    /// The type of its elements; none for what has no elements.
+    pub fn datatype(&self) -> Option<&Arc<Datatype>> {
+        match self {
+            Node::DimCoord(dimcoord) => dimcoord.datatype.as_ref(),
+            Node::Ndarray(ndarray) => ndarray.datatype.as_ref(),
+            Node::Group(_) | Node::Datatype(_) | Node::Link(_) | Node::Unreadable(_) => None,
+        }
+    }
+
+    /// Whether it has elements: an array, or a dimension with coordinates.
+    pub fn has_elements(&self) -> bool {
+        match self {
+            Node::Ndarray(_) => true,
+            Node::DimCoord(dimcoord) => dimcoord.datatype.is_some(),
+            Node::Group(_) | Node::Datatype(_) | Node::Link(_) | Node::Unreadable(_) => false,
+        }
+    }
+
+    /// Its dimensions if it stands at `path`, those of a dimension itself too; none for what has no shape.
+    pub fn shape(&self, path: &NodePath) -> Option<Shape> {
+        match self {
+            Node::DimCoord(dimcoord) => {
+                let own = Dimension { extent: dimcoord.size, coordinate: Some(path.clone()) };
+                Some(Shape::Dims(vec![own]))
+            }
+            Node::Ndarray(ndarray) => Some(ndarray.shape.clone()),
+            Node::Group(_) | Node::Datatype(_) | Node::Link(_) | Node::Unreadable(_) => None,
+        }
+    }
+
+    /// How it is stored; none for links and what cannot be read.
+    pub fn storage(&self) -> Option<&Storage> {
+        match self {
+            Node::Group(group) => Some(&group.storage),
+            Node::DimCoord(dimcoord) => Some(&dimcoord.storage),
+            Node::Ndarray(ndarray) => Some(&ndarray.storage),
+            Node::Datatype(named) => Some(&named.storage),
+            Node::Link(_) | Node::Unreadable(_) => None,
+        }
+    }
+
+    /// The same, to be changed.
+    pub fn storage_mut(&mut self) -> Option<&mut Storage> {
+        match self {
+            Node::Group(group) => Some(&mut group.storage),
+            Node::DimCoord(dimcoord) => Some(&mut dimcoord.storage),
+            Node::Ndarray(ndarray) => Some(&mut ndarray.storage),
+            Node::Datatype(named) => Some(&mut named.storage),
+            Node::Link(_) | Node::Unreadable(_) => None,
         }
     }
 

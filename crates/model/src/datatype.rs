@@ -217,6 +217,20 @@ impl Datatype {
         }
     }
 
+    /// Whether this holds of the type or of one within it: of members, and of what arrays, sequences and nullable
+    /// elements are of. A named type is asked as such and then for what it stands for.
+    pub fn any(&self, holds: &dyn Fn(&Datatype) -> bool) -> bool {
+        holds(self)
+            || match self {
+                Datatype::Compound(members) => members.iter().any(|member| member.datatype.any(holds)),
+                Datatype::Array { base: of, .. } | Datatype::Vlen(of) | Datatype::Nullable(of) => {
+                    of.any(holds)
+                }
+                Datatype::Named(_, of) => of.any(holds),
+                _ => false,
+            }
+    }
+
     /// Whether elements have a byte order, which is that of their numbers.
     pub fn has_byte_order(&self) -> bool {
         match self.resolved() {

@@ -89,7 +89,7 @@ impl Holding<'_> {
             Err(error) if error.kind() == ErrorKind::NotFound => {
                 // Whoever lacks a group lacks what is in it.
                 if path.parent().is_none_or(|group| self.data.find(&group).is_ok()) {
-                    let kind = noun(kind_of(&said.item));
+                    let kind = noun(said.item.kind());
                     self.find(&rule::MISSING, path, None, format!("is not there, the contract has {kind}"));
                 }
                 return Ok(());
@@ -102,7 +102,7 @@ impl Holding<'_> {
         if let Item::Unreadable(Unreadable { reason, .. }) = &found.item {
             return self.unreadable(path, None, reason);
         }
-        let (is, wanted) = (kind_of(&found.item), kind_of(&said.item));
+        let (is, wanted) = (found.item.kind(), said.item.kind());
         if is != wanted {
             let message = format!("{}, the contract says {}", noun(is), noun(wanted));
             self.find(&rule::KIND, path, None, message);
@@ -294,7 +294,7 @@ impl Holding<'_> {
                 self.find(&rule::LINK, path, None, message);
             }
             item => {
-                let message = format!("{}, the contract says {}", noun(kind_of(item)), link_text(wanted));
+                let message = format!("{}, the contract says {}", noun(item.kind()), link_text(wanted));
                 self.find(&rule::LINK, path, None, message);
             }
         }
@@ -330,7 +330,7 @@ impl Holding<'_> {
                 return;
             }
             if !self.named.contains(path) {
-                return unnamed.push((path.clone(), None, noun(kind_of(item))));
+                return unnamed.push((path.clone(), None, noun(item.kind())));
             }
             if let Item::Link(_) = item {
                 // What it leads to is told where that is.
@@ -361,16 +361,6 @@ impl Holding<'_> {
             self.find(&rule::UNNAMED, &path, attribute.as_deref(), message);
         }
         Ok(())
-    }
-}
-
-fn kind_of(item: &Item) -> NodeKind {
-    match item {
-        Item::Group => NodeKind::Group,
-        Item::Array { kind, .. } => *kind,
-        Item::Datatype(_) => NodeKind::Datatype,
-        Item::Link(_) => NodeKind::Link,
-        Item::Unreadable(_) => NodeKind::Unreadable,
     }
 }
 

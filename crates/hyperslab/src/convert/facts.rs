@@ -12,12 +12,7 @@ use hyperslab_model::{Datatype, Element, Elements, Node, Pad, Reference, Text, V
 /// of them tells.
 pub(super) fn facts(source: &dyn Source, handle: &Handle, node: &Node) -> Result<Facts> {
     let mut facts = Facts::default();
-    let datatype = match node {
-        Node::Ndarray(array) => array.datatype.as_ref(),
-        Node::DimCoord(dimcoord) => dimcoord.datatype.as_ref(),
-        _ => None,
-    };
-    let Some(datatype) = datatype else { return Ok(facts) };
+    let Some(datatype) = node.datatype() else { return Ok(facts) };
     // Texts within elements are not looked at one by one.
     facts.can_pad = !has_spaces_within(datatype.resolved());
     let array = source.array(handle)?;
@@ -78,12 +73,7 @@ pub(super) fn leading_out(
             places.push(format!("{}@{name}", handle.path));
         }
     }
-    let datatype = match node {
-        Node::Ndarray(array) => array.datatype.as_ref(),
-        Node::DimCoord(dimcoord) => dimcoord.datatype.as_ref(),
-        _ => None,
-    };
-    if datatype.is_none_or(|datatype| !has_references(datatype)) {
+    if node.datatype().is_none_or(|datatype| !datatype.any(&is_reference)) {
         return Ok(places);
     }
     let array = source.array(handle)?;
@@ -99,16 +89,8 @@ pub(super) fn leading_out(
     Ok(places)
 }
 
-/// Whether elements are or have references.
-fn has_references(of: &Datatype) -> bool {
-    match of.resolved() {
-        Datatype::ObjRef | Datatype::RegRef | Datatype::Reference => true,
-        Datatype::Compound(members) => members.iter().any(|member| has_references(&member.datatype)),
-        Datatype::Array { base, .. } | Datatype::Vlen(base) | Datatype::Nullable(base) => {
-            has_references(base)
-        }
-        _ => false,
-    }
+fn is_reference(of: &Datatype) -> bool {
+    matches!(of, Datatype::ObjRef | Datatype::RegRef | Datatype::Reference)
 }
 
 /// Whether elements have parts that are texts padded by spaces.

@@ -449,11 +449,8 @@ fn array_of<'a>(node: &'a Node, path: &NodePath) -> Option<(&'a Datatype, Shape)
 }
 
 fn has_floats(datatype: &Datatype) -> bool {
-    match datatype {
+    datatype.any(&|of| match of {
         Datatype::Float(float) | Datatype::Complex(float) => !matches!(float, Float::Quad | Float::Other(_)),
-        Datatype::Compound(members) => members.iter().any(|member| has_floats(&member.datatype)),
-        Datatype::Vlen(of) | Datatype::Array { base: of, .. } | Datatype::Nullable(of) => has_floats(of),
-        Datatype::Named(_, of) => has_floats(of),
         _ => false,
-    }
+    })
 }

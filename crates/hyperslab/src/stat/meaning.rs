@@ -77,12 +77,8 @@ impl Meaning {
 
     /// What formats take for missing where no attribute says it.
     fn add_unsaid(&mut self, source: &dyn Source, node: &Node, datatype: &Datatype) {
-        let fill = match node {
-            Node::Ndarray(ndarray) => &ndarray.storage.fill,
-            Node::DimCoord(dimcoord) => &dimcoord.storage.fill,
-            _ => return,
-        };
-        let row = match (source.format(), fill) {
+        let Some(storage) = node.storage() else { return };
+        let row = match (source.format(), &storage.fill) {
             // A byte may hold anything, as ncdump reads them.
             ("NetCDF-4", _) if datatype.row_size() == Some(1) => None,
             ("NetCDF-4", Fill::Default) => default_fill(datatype),

@@ -281,12 +281,7 @@ fn alone(node: &Node) -> Node {
 
 /// Whether a type or one within it has a name of its own.
 pub(super) fn has_named(datatype: &Datatype) -> bool {
-    match datatype {
-        Datatype::Named(..) => true,
-        Datatype::Compound(members) => members.iter().any(|member| has_named(&member.datatype)),
-        Datatype::Vlen(base) | Datatype::Array { base, .. } | Datatype::Nullable(base) => has_named(base),
-        _ => false,
-    }
+    datatype.any(&|of| matches!(of, Datatype::Named(..)))
 }
 
 /// The type with every named type written out.

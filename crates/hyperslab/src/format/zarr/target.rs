@@ -117,7 +117,7 @@ impl Planner for ZarrPlanner<'_> {
                     losses.note(&SPARSE, place(), None);
                 }
             }
-            Node::Ndarray(_) | Node::DimCoord(_) if is_array(node) => {
+            Node::Ndarray(_) | Node::DimCoord(_) if node.has_elements() => {
                 Planned::new(path, node, self.version, facts, self.options, self.growing, losses)?;
             }
             Node::DimCoord(dimcoord) => {
@@ -153,7 +153,7 @@ impl Planner for ZarrPlanner<'_> {
         }
         match node {
             Node::Group(_) => self.name(path, losses),
-            node if is_array(node) => self.name(path, losses),
+            node if node.has_elements() => self.name(path, losses),
             _ => Ok(()),
         }
     }
@@ -319,15 +319,6 @@ fn keep(attributes: &mut Object, members: Object) {
         record.insert(name, json.clone());
     }
     attributes.insert(RECORD, Json::Object(record));
-}
-
-/// Whether a node has elements.
-fn is_array(node: &Node) -> bool {
-    match node {
-        Node::Ndarray(_) => true,
-        Node::DimCoord(dimcoord) => dimcoord.datatype.is_some(),
-        _ => false,
-    }
 }
 
 fn no_group(path: &NodePath) -> Error {

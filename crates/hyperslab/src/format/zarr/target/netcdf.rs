@@ -46,19 +46,12 @@ impl Referring {
         growing: Option<&Growing>,
         trailing: &[u64],
     ) -> Referring {
-        let own;
-        let dims: &[Dimension] = match node {
-            Node::Ndarray(array) => array.shape.dims(),
-            Node::DimCoord(dimcoord) => {
-                own = [Dimension { extent: dimcoord.size, coordinate: Some(path.clone()) }];
-                &own
-            }
-            _ => &[],
-        };
+        let shape = node.shape(path);
+        let dims = shape.as_ref().map(Shape::dims).unwrap_or_default();
         let current = || dims.iter().map(|dimension| dimension.extent.current()).collect();
         let mut sizes = growing.map_or_else(current, |growing| growing.full(dims));
         let mut paths: Vec<_> = dims.iter().map(|dimension| dimension.coordinate.clone()).collect();
-        if matches!(node, Node::Ndarray(array) if array.shape == Shape::Null) {
+        if shape == Some(Shape::Null) {
             sizes.push(0);
         }
         sizes.extend(trailing);

@@ -181,26 +181,14 @@ impl Planned {
 
 impl<'n> Described<'n> {
     fn new(path: &'n NodePath, node: &'n Node) -> Result<Self> {
-        let no_type = || Error::invalid("an array without a type");
-        Ok(match node {
-            Node::Ndarray(array) => Described {
-                path,
-                shape: array.shape.clone(),
-                datatype: array.datatype.as_ref().ok_or_else(no_type)?,
-                storage: &array.storage,
-                attributes: &array.attributes,
-                is_dimcoord: false,
-            },
-            Node::DimCoord(dimcoord) => Described {
-                path,
-                shape: Shape::Dims(vec![Dimension { extent: dimcoord.size, coordinate: Some(path.clone()) }]),
-                datatype: dimcoord.datatype.as_ref().ok_or_else(no_type)?,
-                storage: &dimcoord.storage,
-                attributes: &dimcoord.attributes,
-                is_dimcoord: true,
-            },
-            _ => return Err(Error::invalid("is no array")),
-        })
+        let (Some(shape), Some(storage), Some(attributes)) =
+            (node.shape(path), node.storage(), node.attributes())
+        else {
+            return Err(Error::invalid("is no array"));
+        };
+        let datatype = node.datatype().ok_or_else(|| Error::invalid("an array without a type"))?;
+        let is_dimcoord = matches!(node, Node::DimCoord(_));
+        Ok(Described { path, shape, datatype, storage, attributes, is_dimcoord })
     }
 
     fn place(&self) -> String {
