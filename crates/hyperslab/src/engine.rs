@@ -243,83 +243,12 @@ const LEAST_BAND: u64 = 64 << 10;
 mod tests {
     use super::*;
     use crate::pool::Pool;
-    use hyperslab_codec::Scratch;
-    use hyperslab_core::nd::{ChunkGrid, Selection, advance, scatter};
-    use hyperslab_model::Datatype;
+    use crate::source::testing::Numbers;
+    use hyperslab_core::nd::{Selection, scatter};
     use proptest::prelude::*;
-    use std::sync::{Arc, Mutex};
 
-    /// An array in chunks, each element of which is its place in the array.
-    struct Numbers {
-        shape: Vec<u64>,
-        chunk: Vec<u64>,
-        datatype: Arc<Datatype>,
-        pool: Pool,
-        /// Chunks in the order in which they were read.
-        read: Mutex<Vec<Vec<u64>>>,
-    }
-
-    impl Numbers {
-        fn new(shape: &[u64], chunk: &[u64], threads: usize) -> Numbers {
-            Numbers {
-                shape: shape.to_vec(),
-                chunk: chunk.to_vec(),
-                datatype: Arc::new(Datatype::int(64, false)),
-                pool: Pool::new(threads, Pool::MEMORY),
-                read: Mutex::default(),
-            }
-        }
-
-        fn number(&self, index: &[u64]) -> u64 {
-            index.iter().zip(&self.shape).fold(0, |number, (index, extent)| number * extent + index)
-        }
-
-        /// How often a chunk was read at most.
-        fn most_often(&self) -> usize {
-            let mut read = self.read.lock().unwrap();
-            read.sort();
-            read.chunk_by(|a, b| a == b).map(<[_]>::len).max().unwrap_or(0)
-        }
-    }
-
-    impl ArraySource for Numbers {
-        fn extents(&self) -> Option<&[u64]> {
-            Some(&self.shape)
-        }
-        fn datatype(&self) -> &Arc<Datatype> {
-            &self.datatype
-        }
-        fn chunk(&self) -> &[u64] {
-            &self.chunk
-        }
-        fn pool(&self) -> &Pool {
-            &self.pool
-        }
-        fn stored(&self) -> Result<u64> {
-            Ok(1)
-        }
-        fn read_part(
-            &self,
-            region: &Region,
-            rows: &mut Planes<'_>,
-            _: &mut Heap<Reference>,
-            _: &mut Scratch,
-        ) -> Result<()> {
-            for chunk in ChunkGrid::regular(&self.chunk)?.chunks_in(region)? {
-                self.read.lock().unwrap().push(chunk.index.clone());
-                let mut bytes = Vec::new();
-                let mut steps = vec![0; chunk.start.len()];
-                for _ in 0..chunk.shape.iter().product() {
-                    let index: Vec<u64> =
-                        chunk.start.iter().zip(&steps).map(|(at, step)| at + step).collect();
-                    bytes.extend(self.number(&index).to_ne_bytes());
-                    advance(&mut steps, &chunk.shape);
-                }
-                let mut overlap = rows.overlap(&chunk.start, &chunk.shape, region, 8)?.unwrap();
-                overlap.scatter(&bytes)?;
-            }
-            Ok(())
-        }
+    fn numbered(shape: &[u64], chunk: &[u64], threads: usize) -> Numbers {
+        Numbers::new(shape, chunk, Pool::new(threads, Pool::MEMORY))
     }
 
     /// The numbers of a region, got one by one.
@@ -341,7 +270,7 @@ mod tests {
         ) {
             let shape: Vec<u64> = axes.iter().map(|axis| axis.0).chain([last.0]).collect();
             let chunk: Vec<u64> = axes.iter().map(|axis| axis.1).chain([last.1]).collect();
-            let numbers = Numbers::new(&shape, &chunk, threads);
+            let numbers = numbered(&shape, &chunk, threads);
             let mut region = Region::all(&shape);
             for (dimension, (extent, _, start, step)) in axes.iter().enumerate() {
                 let start = start % extent;
@@ -368,7 +297,7 @@ mod tests {
 
     #[test]
     fn one_thread_after_another_reads_all_that_it_is_given() {
-        let numbers = Numbers::new(&[240, 100, 100], &[240, 10, 10], 2);
+        let numbers = numbered(&[240, 100, 100], &[240, 10, 10], 2);
         let region = Region::all(&numbers.shape);
         let values = numbers.values(&region).unwrap();
         assert!(values.rows == expected(&numbers, &region));
@@ -386,7 +315,7 @@ mod tests {
             chunk in (1..4_u64, 1..5_u64, 1..2000_u64),
             threads in 1..4_usize,
         ) {
-            let numbers = Numbers::new(&[7, 11, 3000], &[chunk.0, chunk.1, chunk.2], threads);
+            let numbers = numbered(&[7, 11, 3000], &[chunk.0, chunk.1, chunk.2], threads);
             let coordinates = points.iter().flat_map(|(a, b, c)| [*a, *b, *c]).collect();
             let blocks = boxes.iter().map(|(a, b, step, c)| Region {
                 start: vec![*a, *b, *c],
@@ -399,12 +328,12 @@ mod tests {
                 let mut elements = selection.elements(&numbers.shape).unwrap();
                 let mut want = Vec::new();
                 while let Some(element) = elements.next_element() {
-                    want.extend(numbers.number(element).to_ne_bytes());
+                    want.extend(numbers.place(element).to_ne_bytes());
                 }
                 prop_assert!(values.rows == want);
                 prop_assert!(numbers.most_often() <= 1);
             }
-            let small = Numbers::new(&[11, 13], &[3, 4], threads);
+            let small = numbered(&[11, 13], &[3, 4], threads);
             let values = small.select(&Selection::of_mask(&[11, 13], &mask).unwrap()).unwrap();
             let want = (0..11 * 13).zip(&mask).filter(|(_, wanted)| **wanted);
             prop_assert!(values.rows == want.flat_map(|(i, _): (u64, _)| i.to_ne_bytes()).collect::<Vec<_>>());
@@ -413,11 +342,11 @@ mod tests {
 
     #[test]
     fn selections_of_nothing_and_of_scalars() {
-        let numbers = Numbers::new(&[3, 4], &[2, 2], 2);
+        let numbers = numbered(&[3, 4], &[2, 2], 2);
         assert!(numbers.select(&Selection::None).unwrap().rows.is_empty());
         assert_eq!(numbers.select(&Selection::All).unwrap().rows.len(), 96);
         assert!(numbers.select(&Selection::Points { rank: 2, coordinates: vec![3, 0] }).is_err());
-        let scalar = Numbers::new(&[], &[], 2);
+        let scalar = numbered(&[], &[], 2);
         let values = scalar.select(&Selection::of_mask(&[], &[true]).unwrap()).unwrap();
         assert_eq!(values.rows, 0_u64.to_ne_bytes()[..]);
         assert!(Selection::of_mask(&[2, 2], &[true]).is_err());
@@ -425,7 +354,7 @@ mod tests {
 
     #[test]
     fn errors_end_streams() {
-        let numbers = Numbers::new(&[1 << 22], &[1 << 16], 2);
+        let numbers = numbered(&[1 << 22], &[1 << 16], 2);
         let mut taken = 0;
         let e = stream(&numbers, &Region::all(&[1 << 22]), &mut |_, _| {
             taken += 1;

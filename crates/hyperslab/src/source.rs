@@ -1,5 +1,8 @@
 //! An opened file, whatever its format.
 
+#[cfg(test)]
+pub(crate) mod testing;
+
 use crate::engine;
 use crate::pool::Pool;
 use hyperslab_codec::{Codec, Scratch};

@@ -370,108 +370,9 @@ const LEAST_UNWRITTEN: u64 = 16 << 20;
 mod tests {
     use super::*;
     use crate::pool::Pool;
-    use crate::source::{ArraySource, Entry, Handle, Source};
-    use hyperslab_core::nd::scatter;
-    use hyperslab_model::{Datatype, Node, NodePath, Reference, Shape, Tolerance};
+    use crate::source::testing::{Nothing, Numbers};
+    use hyperslab_model::{Shape, Tolerance};
     use proptest::prelude::*;
-    use std::sync::Arc;
-
-    /// An array of int32 in memory that claims to be in chunks.
-    struct Numbers {
-        numbers: Vec<i32>,
-        shape: Vec<u64>,
-        chunk: Vec<u64>,
-        datatype: Arc<Datatype>,
-        pool: Pool,
-        /// The number of an element that cannot be read.
-        broken: Option<usize>,
-    }
-
-    impl Numbers {
-        fn new(shape: &[u64], chunk: &[u64], pool: Pool) -> Self {
-            let count = i32::try_from(shape.iter().product::<u64>()).unwrap();
-            Numbers {
-                numbers: (0..count).collect(),
-                shape: shape.to_vec(),
-                chunk: chunk.to_vec(),
-                datatype: Arc::new(Datatype::int(32, true)),
-                pool,
-                broken: None,
-            }
-        }
-
-        fn has(&self, region: &Region, number: usize) -> bool {
-            let mut rest = number as u64;
-            let mut inside = true;
-            for (dimension, extent) in self.shape.iter().enumerate().rev() {
-                let at = rest % extent;
-                rest /= extent;
-                let (start, step) = (region.start[dimension], region.step[dimension]);
-                let steps = at.checked_sub(start).filter(|ahead| ahead % step == 0).map(|ahead| ahead / step);
-                inside &= steps.is_some_and(|steps| steps < region.count[dimension]);
-            }
-            inside
-        }
-    }
-
-    impl ArraySource for Numbers {
-        fn extents(&self) -> Option<&[u64]> {
-            Some(&self.shape)
-        }
-        fn datatype(&self) -> &Arc<Datatype> {
-            &self.datatype
-        }
-        fn chunk(&self) -> &[u64] {
-            &self.chunk
-        }
-        fn pool(&self) -> &Pool {
-            &self.pool
-        }
-        fn stored(&self) -> Result<u64> {
-            Ok(1)
-        }
-        fn read_part(
-            &self,
-            region: &Region,
-            rows: &mut Planes<'_>,
-            _: &mut Heap<Reference>,
-            _: &mut Scratch,
-        ) -> Result<()> {
-            if self.broken.is_some_and(|number| self.has(region, number)) {
-                return Err(Error::malformed("broken"));
-            }
-            let all: Vec<u8> = self.numbers.iter().flat_map(|number| number.to_ne_bytes()).collect();
-            let mut own = vec![0; usize::try_from(region.len().unwrap()).unwrap() * 4];
-            scatter(&all, &vec![0; region.rank()], &self.shape, region, &mut own, 4)?;
-            let place = vec![0; region.rank()];
-            let whole = Region::all(&region.count);
-            rows.overlap(&place, &region.count, &whole, 4)?.unwrap().scatter(&own)
-        }
-    }
-
-    /// A source of no objects: selections by position look nothing up.
-    struct Nothing;
-
-    impl Source for Nothing {
-        fn format(&self) -> &'static str {
-            "nothing"
-        }
-        fn size(&self) -> Result<u64> {
-            Ok(0)
-        }
-        fn find(&self, path: &NodePath) -> Result<Entry> {
-            Err(Error::not_found(path.to_string()))
-        }
-        fn members(&self, _: &Handle) -> Result<Vec<Entry>> {
-            Ok(Vec::new())
-        }
-        fn load(&self, object: &Handle) -> Result<Node> {
-            Err(Error::not_found(object.path.to_string()))
-        }
-        fn array(&self, object: &Handle) -> Result<Box<dyn ArraySource + '_>> {
-            Err(Error::not_found(object.path.to_string()))
-        }
-    }
 
     fn select(selection: &str, shape: &[u64]) -> Selected {
         let texts: Vec<String> =
@@ -505,18 +406,16 @@ mod tests {
             let a = Numbers::new(&shape, &of(|axis| axis.1), pool.clone());
             let mut b = Numbers::new(&shape, &of(|axis| axis.2), pool);
             for index in &changed {
-                let number = index.index(b.numbers.len());
-                b.numbers[number] = -1 - b.numbers[number];
+                let place = index.index(usize::try_from(shape.iter().product::<u64>()).unwrap()) as u64;
+                let number = -1 - b.number(place);
+                b.changed.insert(place, number);
             }
             let selected = select(selection, &shape);
             let count = selected.counts().iter().product::<u64>();
-            let place = |position: &[u64]| {
-                position.iter().zip(&shape).fold(0, |number, (at, extent)| number * extent + at)
-            };
             let differing: Vec<u64> = (0..count)
                 .filter(|index| {
-                    let number = usize::try_from(place(&selected.position(*index))).unwrap();
-                    a.numbers[number] != b.numbers[number]
+                    let place = a.place(&selected.position(*index));
+                    a.number(place) != b.number(place)
                 })
                 .collect();
             let tally = compared(&a, &b, &selected).unwrap_or_else(|_| panic!("unreadable"));
@@ -525,7 +424,7 @@ mod tests {
             let first: Vec<u64> = tally.first.iter().map(|pair| pair.index).collect();
             prop_assert_eq!(&first[..], &differing[..differing.len().min(5)]);
             for pair in &tally.first {
-                let number = place(&selected.position(pair.index));
+                let number = a.place(&selected.position(pair.index));
                 prop_assert_eq!(&pair.a, &number.to_string());
                 prop_assert_eq!(&pair.b, &(-1 - i64::try_from(number).unwrap()).to_string());
             }
@@ -553,7 +452,7 @@ mod tests {
     fn selections_of_different_arrays_are_compared_in_their_order() {
         let pool = Pool::new(2, Pool::MEMORY);
         let (a, mut b) = (Numbers::new(&[3, 50], &[1, 50], pool.clone()), Numbers::new(&[50], &[7], pool));
-        b.numbers[4] = 9;
+        b.changed.insert(4, 9);
         let (x, y) = (select("0", &[3, 50]), select("", &[50]));
         let operands = (Operand { array: &a, selected: &x }, Operand { array: &b, selected: &y });
         let Ok((tally, _)) = compare(operands.0, operands.1, &rules(5), &mut |_| {}) else {

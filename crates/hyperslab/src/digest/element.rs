@@ -244,34 +244,10 @@ const MOST_BLOCKS: u64 = 1 << 20;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::source::{ArraySource, Entry, Handle};
+    use crate::source::testing::Nothing;
     use bytes::Bytes;
     use hyperslab_core::rows::Slot;
     use hyperslab_model::Text;
-
-    /// A source of no objects: nothing here is looked up.
-    struct Nothing;
-
-    impl Source for Nothing {
-        fn format(&self) -> &'static str {
-            "nothing"
-        }
-        fn size(&self) -> Result<u64> {
-            Ok(0)
-        }
-        fn find(&self, path: &NodePath) -> Result<Entry> {
-            Err(Error::not_found(path.to_string()))
-        }
-        fn members(&self, _: &Handle) -> Result<Vec<Entry>> {
-            Ok(Vec::new())
-        }
-        fn load(&self, object: &Handle) -> Result<hyperslab_model::Node> {
-            Err(Error::not_found(object.path.to_string()))
-        }
-        fn array(&self, object: &Handle) -> Result<Box<dyn ArraySource + '_>> {
-            Err(Error::not_found(object.path.to_string()))
-        }
-    }
 
     #[test]
     fn worked_example_scalar() {

@@ -180,53 +180,8 @@ impl Picks {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hyperslab_core::nd::{ChunkGrid, scatter};
+    use crate::source::testing::Numbers;
     use proptest::prelude::*;
-
-    /// An array each element of which is its place.
-    struct Places {
-        extents: Vec<u64>,
-        chunk: Vec<u64>,
-        datatype: Arc<Datatype>,
-        pool: Pool,
-    }
-
-    impl ArraySource for Places {
-        fn extents(&self) -> Option<&[u64]> {
-            Some(&self.extents)
-        }
-        fn datatype(&self) -> &Arc<Datatype> {
-            &self.datatype
-        }
-        fn chunk(&self) -> &[u64] {
-            &self.chunk
-        }
-        fn pool(&self) -> &Pool {
-            &self.pool
-        }
-        fn stored(&self) -> Result<u64> {
-            Ok(1)
-        }
-        fn read_part(
-            &self,
-            region: &Region,
-            rows: &mut Planes<'_>,
-            _: &mut Heap<Reference>,
-            _: &mut Scratch,
-        ) -> Result<()> {
-            region.check(&self.extents)?;
-            let all: Vec<u8> = (0..self.extents.iter().product::<u64>()).flat_map(u64::to_ne_bytes).collect();
-            for chunk in ChunkGrid::regular(&self.chunk)?.chunks_in(region)? {
-                let of = Region::new(chunk.start.clone(), chunk.shape.clone());
-                let mut own = vec![0; usize::try_from(chunk.shape.iter().product::<u64>()).unwrap() * 8];
-                scatter(&all, &vec![0; self.extents.len()], &self.extents, &of, &mut own, 8)?;
-                if let Some(mut overlap) = rows.overlap(&chunk.start, &chunk.shape, region, 8)? {
-                    overlap.scatter(&own)?;
-                }
-            }
-            Ok(())
-        }
-    }
 
     fn picks(extent: u64) -> impl Strategy<Value = Picks> {
         let range = (0..extent, 1..4_u64, 0..=extent).prop_map(move |(start, step, count)| Picks::Range {
@@ -248,15 +203,10 @@ mod tests {
             part in prop::collection::vec((0..9_u64, 0..9_u64, 1..4_u64), 3),
             threads in 1..3_usize,
         ) {
-            let places = Places {
-                chunk: chunk[..extents.len()].to_vec(),
-                extents: extents.clone(),
-                datatype: Arc::new(Datatype::int(64, false)),
-                pool: Pool::new(threads, Pool::MEMORY),
-            };
+            let numbers = Numbers::new(&extents, &chunk[..extents.len()], Pool::new(threads, Pool::MEMORY));
             let positions: Vec<Vec<u64>> =
                 picks.iter().map(|picks| (0..picks.count()).map(|at| picks.get(at).unwrap()).collect()).collect();
-            let narrowed = NarrowedArray::new(Box::new(places), picks);
+            let narrowed = NarrowedArray::new(Box::new(numbers), picks);
             let mut region = Region::all(narrowed.extents().unwrap());
             for (dimension, (start, count, step)) in part.into_iter().take(extents.len()).enumerate() {
                 let extent = region.count[dimension];
