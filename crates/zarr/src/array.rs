@@ -141,7 +141,7 @@ impl Array {
         scratch: &mut Scratch,
     ) -> Result<()> {
         self.read_stored(store, region, rows, heap, scratch)?;
-        rows.slices(region).try_for_each(|(_, rows)| self.chain.check_read(rows))
+        self.chain.check_read(region, rows)
     }
 
     /// The same with whatever chunks have, which past the end of the array can be something else than its elements.

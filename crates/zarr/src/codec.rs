@@ -170,10 +170,12 @@ impl Chain {
         }
     }
 
-    /// Refuses rows with elements that could not be read, though the chunks could that they are of.
-    pub(crate) fn check_read(&self, rows: &[u8]) -> Result<()> {
+    /// Refuses elements of a region that could not be read, though the chunks could that they are of.
+    pub(crate) fn check_read(&self, region: &Region, rows: &mut Planes<'_>) -> Result<()> {
         match self.to_bytes {
-            ToBytes::Variable(Variable::Json) => variable::check_read(rows),
+            ToBytes::Variable(Variable::Json) => {
+                rows.slices(region).try_for_each(|(_, rows)| variable::check_read(rows))
+            }
             _ => Ok(()),
         }
     }
