@@ -497,25 +497,27 @@ fn memory(text: &str) -> Result<u64, String> {
 const MOST_THREADS: usize = 1024;
 const LEAST_MEMORY: u64 = 1 << 20;
 
+/// What [`Verb`] defines, told apart from locations before anything is parsed.
+const VERBS: [&str; 12] = [
+    "describe",
+    "ls",
+    "show",
+    "stat",
+    "digest",
+    "diff",
+    "check",
+    "convert",
+    "create",
+    "schema",
+    "completions",
+    "man",
+];
+
 /// The same words with `describe` put before a location that stands where a verb would.
 ///
 /// # Errors
 /// If the word is neither a verb nor a file.
 pub(crate) fn with_verb(mut words: Vec<OsString>) -> Result<Vec<OsString>, Error> {
-    let verbs = [
-        "describe",
-        "ls",
-        "show",
-        "stat",
-        "digest",
-        "diff",
-        "check",
-        "convert",
-        "create",
-        "schema",
-        "completions",
-        "man",
-    ];
     let first = words.iter().skip(1).position(|word| {
         let word = word.to_string_lossy();
         word == "-" || !word.starts_with('-')
@@ -526,7 +528,7 @@ pub(crate) fn with_verb(mut words: Vec<OsString>) -> Result<Vec<OsString>, Error
     else {
         return Ok(words);
     };
-    if verbs.contains(&word.as_str()) || at > 1 {
+    if VERBS.contains(&word.as_str()) || at > 1 {
         return Ok(words);
     }
     let store = hyperslab::location::Location::parse(&word).store;
@@ -534,7 +536,7 @@ pub(crate) fn with_verb(mut words: Vec<OsString>) -> Result<Vec<OsString>, Error
         words.insert(at, "describe".into());
         return Ok(words);
     }
-    let help = match nearest(&word, verbs) {
+    let help = match nearest(&word, VERBS) {
         Some(verb) => format!("\nhelp: did you mean '{verb}'?"),
         None => String::new(),
     };
@@ -549,5 +551,11 @@ mod tests {
     #[test]
     fn the_definition_is_sound() {
         Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn every_verb_is_told_apart_from_locations() {
+        let command = Cli::command();
+        assert!(command.get_subcommands().map(clap::Command::get_name).eq(VERBS));
     }
 }
