@@ -211,6 +211,7 @@ fn types_within_each_other() {
         "{shape: [2], type: {enum: {base: uint8, members: {\"FALSE\": 0, \"TRUE\": 1}}}, value: [\"TRUE\", \"FALSE\"]}",
         "{shape: [2], type: {compound: [a: int8, b: {compound: [c: float64, d: {array: {base: int16, shape: [2]}}]}]}, value: [[1, [2, [3, 4]]], [5, [.nan, [7, 8]]]]}",
         "{shape: [1], type: {compound: [\"\": int8, a/b: int8, a.b: int8]}, value: [[1, 2, 3]]}",
+        "{shape: [1], type: {compound: [a: {array: {base: {array: {base: int16, shape: [2]}}, shape: [3]}}]}, value: [[[[1, 2], [3, 4], [5, 6]]]]}",
         "{shape: [2], type: {vlen: {base: float32}}, value: [[1, .nan], []]}",
         "{shape: [2], type: {vlen: {base: {compound: [x: int8, y: float64]}}}, value: [[[1, 2]], []]}",
         "{shape: [2], type: {vlen: {base: string}}, value: [[a, \"\"], []]}",

@@ -286,9 +286,13 @@ fn plain(of: &Datatype, version: Version) -> Result<DataType> {
             // Names that Zarr does not allow are in the record alone.
             Struct::new(fields).map(DataType::Struct).or_else(|_| raw())
         }
-        Datatype::Array { base, shape } if version == Version::V2 => {
-            Ok(DataType::Array { element: Box::new(plain(base, version)?), shape: shape.clone() })
-        }
+        // To NumPy, an array of arrays is one of more dimensions.
+        Datatype::Array { base, shape } if version == Version::V2 => Ok(match plain(base, version)? {
+            DataType::Array { element, shape: inner } => {
+                DataType::Array { element, shape: [shape.as_slice(), &inner].concat() }
+            }
+            element => DataType::Array { element: Box::new(element), shape: shape.clone() },
+        }),
         Datatype::Named(_, of) => plain(of, version),
         Datatype::Opaque { .. }
         | Datatype::Array { .. }
