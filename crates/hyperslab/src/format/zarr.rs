@@ -202,24 +202,13 @@ impl Source for ZarrSource {
         if let Some(member) = self.kept_member(path)? {
             return Ok(member);
         }
-        let key = self.key(path)?;
+        // A name that no key can have may be one of a dimension.
+        let Ok(key) = self.key(path) else { return self.load_dimension(path) };
         let found =
             if path.is_root() { self.hierarchy.node_or_folder(&key) } else { self.hierarchy.node(&key) };
         match found {
             Ok(Some(node)) => self.node(path, &node).map_err(|error| error.in_object(path)),
-            Ok(None) => match self.dimension(path)?.map(|entry| entry.item) {
-                Some(Item::Array { shape, .. }) => {
-                    let size = shape.dims().first().map_or(Extent::Fixed(0), |dimension| dimension.extent);
-                    Ok(Node::DimCoord(DimCoord {
-                        size,
-                        datatype: None,
-                        attributes: Attributes::new(),
-                        storage: Storage::default(),
-                        value: None,
-                    }))
-                }
-                _ => Err(Error::not_found(format!("no object {path}"))),
-            },
+            Ok(None) => self.load_dimension(path),
             Err(error) => match self.unreadable(&key, &error) {
                 // What is wrong with an array seldom touches its attributes.
                 unreadable if !unreadable.attributes.is_empty() => Ok(Node::Unreadable(unreadable)),
@@ -233,6 +222,25 @@ impl Source for ZarrSource {
         let node = node.ok_or_else(|| Error::invalid("a dimension without values"))?;
         let record = self.record(&node)?;
         Ok(Box::new(ZarrArray::open(&self.hierarchy, &self.pool, node, record.as_ref())?))
+    }
+}
+
+impl ZarrSource {
+    /// A dimension without coordinates, which is no node.
+    fn load_dimension(&self, path: &NodePath) -> Result<Node> {
+        match self.dimension(path)?.map(|entry| entry.item) {
+            Some(Item::Array { shape, .. }) => {
+                let size = shape.dims().first().map_or(Extent::Fixed(0), |dimension| dimension.extent);
+                Ok(Node::DimCoord(DimCoord {
+                    size,
+                    datatype: None,
+                    attributes: Attributes::new(),
+                    storage: Storage::default(),
+                    value: None,
+                }))
+            }
+            _ => Err(Error::not_found(format!("no object {path}"))),
+        }
     }
 }
 

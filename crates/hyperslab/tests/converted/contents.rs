@@ -259,6 +259,11 @@ fn dimensions_types_and_links_beside_arrays() {
 }
 
 #[test]
+fn dimensions_with_names_that_no_key_can_have() {
+    comes_back("dimcoords:\n  \"x\\0\": {size: 1}\n\nndarrays:\n  a: {shape: [\"x\\0\"], type: int8, value: [1]}\n");
+}
+
+#[test]
 fn filters_fill_values_and_layouts() {
     for body in [
         "{shape: [4], type: int16, storage: {chunk: [2], filter: [shuffle, {deflate: 4}, fletcher32], fillvalue: -1}, value: [1, 2, 3, -1]}",
