@@ -389,7 +389,7 @@ lowerings! {
     SHARDS: "shards" => "the chunks in them", Fate::Changed;
     ORDER: "dimensions stored in another order" => "row-major chunks", Fate::Changed;
     MASKED_FILL: "fill value that was not written" => "a missing value to xarray", Fate::Changed;
-    UNDEFINED_FILL: "undefined fill value" => "zeros", Fate::Changed;
+    UNDEFINED_FILL: "undefined fill value" => "zeros, or spaces", Fate::Changed;
     PRECISION: "elements that the filters asked for change" => "rounded elements", Fate::Lost(Loss::Precision);
     SPARSE: "cells of a sparse array" => "nothing", Fate::Lost(Loss::Sparse);
     UNCOUNTED: "dimension of as many elements as there are cells" => "no elements", Fate::Lost(Loss::Sparse);

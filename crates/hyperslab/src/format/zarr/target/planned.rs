@@ -13,7 +13,7 @@ use crate::format::zarr::datatype::datatype as stored_datatype;
 use crate::format::zarr::lowering::Lowering;
 use crate::format::zarr::{filter, record};
 use crate::target::{Facts, Filters, Growing, Losses, TargetOptions};
-use fill::fill_row;
+use fill::{empty_row, fill_row};
 use hyperslab_codec::Fidelity;
 use hyperslab_core::{Error, Limits, Result};
 use hyperslab_model::{
@@ -147,11 +147,13 @@ impl Planned {
             },
             _ if hides_fill => definition,
             Fill::Default => definition,
-            Fill::Undefined if version == Version::V2 => definition.undefined_fill(),
-            Fill::Undefined => {
-                losses.note(&UNDEFINED_FILL, path.to_string(), None);
-                definition
-            }
+            Fill::Undefined => match empty_row(&lowering, of.datatype)? {
+                None if version == Version::V2 => definition.undefined_fill(),
+                row => {
+                    losses.note(&UNDEFINED_FILL, path.to_string(), None);
+                    row.into_iter().fold(definition, ArrayDefinition::fill)
+                }
+            },
             Fill::Value(value) => match fill_row(&lowering, value)? {
                 Some(row) => definition.fill(row),
                 None => definition,

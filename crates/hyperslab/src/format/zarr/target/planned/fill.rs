@@ -2,6 +2,7 @@
 
 use super::super::FILL;
 use super::Described;
+use crate::format::ndl::zero;
 use crate::format::zarr::attribute::FILL_VALUE;
 use crate::format::zarr::lowering::Lowering;
 use crate::format::zarr::record;
@@ -131,6 +132,17 @@ pub(super) fn fill_row(lowering: &Lowering, value: &Values) -> Result<FillRow> {
         _ => rows.to_vec(),
     };
     Ok(row.iter().any(|byte| *byte != 0).then_some(row))
+}
+
+/// What stands where nothing is written and nobody says what: zeros, but for texts that end in spaces.
+pub(super) fn empty_row(lowering: &Lowering, datatype: &Datatype) -> Result<FillRow> {
+    // An empty text is what any of these is that was never written.
+    if datatype.has_slots() {
+        return Ok(None);
+    }
+    let (mut rows, mut heap) = (Vec::new(), Heap::default());
+    zero(datatype, &mut rows, &mut heap)?;
+    fill_row(lowering, &Values { rows: rows.into(), heap })
 }
 
 fn content<R>(rows: &[u8], heap: &Heap<R>) -> Result<Vec<u8>> {
