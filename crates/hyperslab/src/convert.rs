@@ -23,6 +23,7 @@
 //! ```
 
 mod copy;
+mod dimensions;
 mod facts;
 pub mod layout;
 mod parts;
@@ -41,6 +42,7 @@ use crate::target::{
 };
 use crate::walk::{Step, walk};
 use copy::{CopyError, Observer};
+use dimensions::{dimensions, forget};
 use facts::{facts, leading_out};
 use hyperslab_core::nd::element_count;
 use hyperslab_core::{Error, ErrorKind, Result};
@@ -106,6 +108,8 @@ pub struct Plan {
     left_out: FxHashSet<NodePath>,
     /// How long dimensions are that can grow.
     growing: Arc<Growing>,
+    /// Dimensions that arrays of other groups name and that will not be there.
+    missing: FxHashSet<NodePath>,
     /// Arrays of which only some cells have values.
     sparse: FxHashSet<NodePath>,
 }
@@ -129,7 +133,8 @@ pub struct Summary {
 /// If there is no readable root.
 pub fn plan(source: &dyn Source, options: &ConvertOptions<'_>) -> Result<Plan> {
     let root = source.find(&NodePath::root())?;
-    let mut plan = Plan { growing: Arc::new(growing(source, &root, options)?), ..Plan::default() };
+    let (growing, missing) = dimensions(source, &root, options)?;
+    let mut plan = Plan { growing: Arc::new(growing), missing, ..Plan::default() };
     let growing = Arc::clone(&plan.growing);
     let mut planner = options.format.planner(&options.native, &growing);
     // A root that cannot be read is an error, as nothing would be left.
@@ -172,23 +177,6 @@ pub fn plan(source: &dyn Source, options: &ConvertOptions<'_>) -> Result<Plan> {
     }
 }
 
-/// How long dimensions are that can grow: arrays are not planned one by one, as shorter ones need to know of longer.
-fn growing(source: &dyn Source, root: &Entry, options: &ConvertOptions<'_>) -> Result<Growing> {
-    let mut growing = Growing::default();
-    each_object(source, root, options, &mut |entry| {
-        if let Item::Array { kind, shape, .. } = &entry.item {
-            for dimension in shape.dims() {
-                let own = (*kind == NodeKind::DimCoord).then_some(&entry.handle.path);
-                if let Some(of) = own.or(dimension.coordinate.as_ref()) {
-                    growing.add(of, dimension.extent);
-                }
-            }
-        }
-        Ok(())
-    })?;
-    Ok(growing)
-}
-
 /// Visits the root and everything below it that is converted, groups before their members.
 fn each_object(
     source: &dyn Source,
@@ -226,6 +214,11 @@ impl Plan {
             Ok((Node::Unreadable(why), _)) => self.leave_out(&handle.path, why.reason),
             Ok((mut node, facts)) => {
                 options.layout.apply(&handle.path, &mut node)?;
+                for dimension in forget(&self.missing, &mut node) {
+                    let what = format!("dimension {dimension}, which is not converted");
+                    let (place, becomes) = (handle.path.to_string(), "a dimension without a name".to_owned());
+                    self.report.add(place, what, becomes, Fate::Lost(Loss::Names));
+                }
                 let mut facts = facts;
                 facts.filters = match source.is_text() {
                     _ if options.layout.asks_filters(&handle.path) => Filters::Asked,
@@ -419,6 +412,7 @@ fn write(
             _ => {
                 let mut node = load(source, &entry.handle).map_err(|e| e.in_object(path))?;
                 options.layout.apply(path, &mut node)?;
+                forget(&plan.missing, &mut node);
                 node
             }
         };

@@ -261,7 +261,9 @@ fn dimensions_types_and_links_beside_arrays() {
 
 #[test]
 fn dimensions_with_names_that_no_key_can_have() {
-    comes_back("dimcoords:\n  \"x\\0\": {size: 1}\n\nndarrays:\n  a: {shape: [\"x\\0\"], type: int8, value: [1]}\n");
+    comes_back(
+        "dimcoords:\n  \"x\\0\": {size: 1}\n\nndarrays:\n  a: {shape: [\"x\\0\"], type: int8, value: [1]}\n",
+    );
 }
 
 #[test]
@@ -432,6 +434,14 @@ fn what_depends_on_what_is_lost_is_lost_by_name_or_stays() {
         ),
         [is("/x", Loss::Unreadable)]
     );
+    // A dimension of another group is lost with it.
+    for other in ["/a: {x-error: unsupported}\n\n/a/b:", "/a/b:\n  x-error: unsupported"] {
+        let text = format!(
+            "{other}\n  dimcoords: {{x: {{size: 1}}}}\n\n/c:\n  ndarrays:\n    v: {{shape: [/a/b/x, 2], type: int8, value: [[1, 2]]}}\n"
+        );
+        let unreadable = other.split(':').next().unwrap();
+        assert_eq!(lost(&text), [is(unreadable, Loss::Unreadable), is("/c/v", Loss::Names)]);
+    }
     assert_eq!(
         lost(
             "/g:\n  dimcoords:\n    x: {size: null, type: string}\n  ndarrays:\n    v: {shape: [x], type: int8}\n  \

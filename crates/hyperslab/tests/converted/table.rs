@@ -52,6 +52,7 @@ fn tables() -> String {
             lost.extend(match loss {
                 Loss::Unreadable => Some("whatever cannot be read of the source"),
                 Loss::References => Some("references to what is not converted, where a part is"),
+                Loss::Names => Some("names of dimensions that cannot be read"),
                 Loss::Links => Some("second paths of what is not converted, where a part is"),
                 Loss::Types => {
                     Some("arrays whose elements have no bytes, or whose fill value cannot be written")
