@@ -1,0 +1,164 @@
+use super::*;
+use hyperslab_core::ErrorKind;
+use proptest::prelude::*;
+
+fn parse(text: &str) -> Result<Json> {
+    Json::parse("zarr.json", text.as_bytes(), &Limits::default())
+}
+
+fn refused(text: &str) -> String {
+    parse(text).unwrap_err().to_string()
+}
+
+#[test]
+fn keeps_digits_order_and_characters() {
+    let text = r#" {"b" : [1e+300, -0.0, 18446744073709551616, 0.10] , "a":"\u00e9\ud83d\ude00\/\n","":{}} "#;
+    let value = parse(text).unwrap();
+    assert_eq!(
+        value.emit(),
+        "{\n  \"b\": [1e+300, -0.0, 18446744073709551616, 0.10],\n  \"a\": \"é😀/\\n\",\n  \"\": {}\n}"
+    );
+    assert_eq!(parse(&value.emit()).unwrap(), value);
+}
+
+#[test]
+fn refuses_what_json_does_not_have() {
+    let at = |place: u64, what: &str| format!("malformed zarr.json at byte {place:#x}: {what}");
+    assert_eq!(refused("[NaN]"), at(1, "NaN, expected a value"));
+    assert_eq!(refused("[-Infinity]"), at(2, "Infinity, expected a digit"));
+    assert_eq!(refused(r#"{"a":1,"a":2}"#), at(7, r#"the name "a" a second time"#));
+    assert_eq!(refused(r#"{"a":1,"\u0061":2}"#), at(7, r#"the name "a" a second time"#));
+    assert_eq!(refused("[1,]"), at(3, "']', expected a value"));
+    assert_eq!(refused("01"), at(1, "01, expected the end").replace("01,", "1,"));
+    assert_eq!(refused("1."), at(2, "the end, expected a digit"));
+    assert_eq!(refused(r#""\ud800""#), at(1, "half of a surrogate pair"));
+    assert_eq!(refused(r#""\x""#), at(1, "an escape that JSON does not have"));
+    assert_eq!(refused("\"a\tb\""), at(2, "the control character 0x09 in a string"));
+    assert_eq!(refused("\u{feff}{}"), at(0, "'\\u{feff}', expected a value"));
+    assert_eq!(refused(""), at(0, "the end, expected a value"));
+    assert_eq!(refused("{1:2}"), at(1, "1, expected a name in quotes"));
+    let e = Json::parse("zarr.json", b"\"\xff\"", &Limits::default()).unwrap_err();
+    assert_eq!(e.to_string(), at(1, "text that is not UTF-8"));
+}
+
+const WAY: &[&str] = &["a", "b"];
+
+fn parse_apart(text: &str) -> Result<(Json, Apart)> {
+    Json::parse_apart("zarr.json", text, WAY, &Limits::default())
+}
+
+#[test]
+fn members_at_the_end_of_the_way_alone_are_told_apart() {
+    let text =
+        r#"{"b": {"x": 1}, "a": {"a": {"b": {"y": 2}}, "b": {"p": {"q": [1, "\u0041"]}, "r": -0.5 }}}"#;
+    let (value, apart) = parse_apart(text).unwrap();
+    let expected = text.replace(r#"{"p": {"q": [1, "\u0041"]}, "r": -0.5 }"#, "{}");
+    assert_eq!(value, parse(&expected).unwrap());
+    let parts: Vec<_> = apart.iter().map(|(name, part)| (name.as_str(), &text[part.clone()])).collect();
+    assert_eq!(parts, [("p", r#" {"q": [1, "\u0041"]}"#), ("r", " -0.5")]);
+    for (_, part) in &apart {
+        let parsed = Json::parse_part("zarr.json", text, part, "", &Limits::default()).unwrap();
+        assert_eq!(parsed, parse(&text[part.clone()]).unwrap());
+    }
+    assert_eq!(parse_apart(r#"{"a": [{"b": {"x": 1}}]}"#).unwrap().1, []);
+    assert_eq!(parse_apart(r#"[{"a": {"b": {"x": 1}}}]"#).unwrap().1, []);
+}
+
+#[test]
+fn names_that_repeat_within_a_part_are_found_when_it_is_parsed() {
+    let text = r#"{"a":{"b":{"p":{"x":1,"x":2}}}}"#;
+    let (_, apart) = parse_apart(text).unwrap();
+    let e = Json::parse_part("zarr.json", text, &apart[0].1, "", &Limits::default()).unwrap_err();
+    assert_eq!(e.to_string(), r#"malformed zarr.json at byte 0x16: the name "x" a second time"#);
+    let e = parse_apart(r#"{"a":{"b":{"p":1,"p":2}}}"#).unwrap_err();
+    assert_eq!(e.to_string(), r#"malformed zarr.json at byte 0x11: the name "p" a second time"#);
+}
+
+#[test]
+fn bare_words_are_numbers_in_attributes_alone() {
+    let parse = |document, text: &str| Json::parse_document(document, text.as_bytes(), &Limits::default());
+    let node = r#"{"attributes":{"a":[NaN,{"b":-Infinity}]},"x":0}"#;
+    let copies = format!(r#"{{"consolidated_metadata":{{"metadata":{{"attributes":{node}}}}}}}"#);
+    for (document, text) in [
+        (".zattrs", r#"{"a":[NaN,Infinity,-Infinity],"b":NaN}"#),
+        ("zarr.json", node),
+        ("zarr.json", &copies),
+    ] {
+        let value = parse(document, text).unwrap();
+        assert_eq!(value.emit_compact(), text, "what was there");
+        let legal = super::tests::parse(&value.emit()).unwrap();
+        assert_eq!(legal, value.with_words_as_strings(), "what is written is JSON");
+    }
+    for (document, text) in [
+        (".zattrs", r#"{"a":NaNs}"#),
+        ("zarr.json", r#"{"fill_value":NaN}"#),
+        ("zarr.json", r#"{"attributes":{"a":1},"fill_value":NaN}"#),
+        ("zarr.json", r#"{"x":{"attributes":{"a":NaN}}}"#),
+        ("zarr.json", r#"[{"attributes":{"a":NaN}}]"#),
+        ("zarr.json", r#"{"consolidated_metadata":{"metadata":{"a":{"fill_value":NaN}}}}"#),
+        (".zarray", r#"{"attributes":{"a":NaN}}"#),
+    ] {
+        assert!(parse(document, text).is_err(), "{text}");
+    }
+}
+
+#[test]
+fn finds_names_that_repeat_among_many() {
+    let many: Vec<String> = (0..100).map(|i| format!("\"n{i}\":{i}")).collect();
+    assert!(parse(&format!("{{{}}}", many.join(","))).is_ok());
+    assert!(refused(&format!("{{{},\"n3\":0}}", many.join(","))).contains("\"n3\" a second time"));
+}
+
+#[test]
+fn depth_and_size_have_limits() {
+    let nested = |depth: usize| format!("{}{}", "[".repeat(depth), "]".repeat(depth));
+    assert!(parse(&nested(129)).is_ok());
+    assert!(refused(&nested(130)).contains("values within more than 128 others"));
+    assert!(refused(&"[".repeat(1_000_000)).contains("values within more than 128 others"));
+    let limits = Limits { allocation: 1000, ..Limits::default() };
+    let refused = |text: String| Json::parse("zarr.json", text.as_bytes(), &limits).unwrap_err().kind();
+    assert_eq!(refused(format!("[{}0]", "0,".repeat(20))), ErrorKind::LimitExceeded);
+    assert_eq!(refused(format!("\"{}\"", "x".repeat(1000))), ErrorKind::LimitExceeded);
+    assert_eq!(refused(format!("{{\"{}\":0}}", "x".repeat(1000))), ErrorKind::LimitExceeded);
+}
+
+fn json() -> impl Strategy<Value = Json> {
+    let leaf = prop_oneof![
+        Just(Json::Null),
+        any::<bool>().prop_map(Json::Bool),
+        any::<i64>().prop_map(|value| Json::Number(Number::integer(value))),
+        any::<f64>().prop_filter_map("finite", |value| Number::float(value).map(Json::Number)),
+        any::<String>().prop_map(Json::String),
+    ];
+    leaf.prop_recursive(4, 40, 6, |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..6).prop_map(Json::Array),
+            prop::collection::vec((any::<String>(), inner), 0..6)
+                .prop_map(|members| Json::Object(members.into_iter().collect())),
+        ]
+    })
+}
+
+proptest! {
+    #[test]
+    fn what_is_emitted_parses_to_the_same(value in json()) {
+        prop_assert_eq!(parse(&value.emit()).unwrap(), value);
+    }
+
+    #[test]
+    fn what_is_told_apart_is_as_strict(text in "[\\[\\]{}\",:0-9eE+.\\\\u a-z-]{0,30}") {
+        let whole = format!(r#"{{"a":{{"b":{{"p":{text}}}}}}}"#);
+        let apart = parse_apart(&whole).and_then(|(_, apart)| {
+            let parse = |part| Json::parse_part("zarr.json", &whole, part, "", &Limits::default());
+            apart.iter().map(|(_, part)| parse(part)).collect::<Result<Vec<_>>>()
+        });
+        prop_assert_eq!(apart.is_ok(), parse(&whole).is_ok());
+    }
+
+    #[test]
+    fn any_text_ends_in_a_value_or_an_error(text in "[\\[\\]{}\",:0-9eE+.\\\\u a-z-]{0,60}") {
+        if let Ok(value) = parse(&text) {
+            prop_assert_eq!(parse(&value.emit()).unwrap(), value);
+        }
+    }
+}
