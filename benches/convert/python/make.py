@@ -1,6 +1,8 @@
 """Makes the files that `cargo xtask bench convert` converts, each once.
 
     make.py DIRECTORY SCALE
+
+Beside the file whose bytes the limit reads stands `NAME.places`: address and bytes of each chunk.
 """
 
 import os
@@ -18,7 +20,7 @@ import bench_make
 import fields
 
 # Told in the stamps: files of another version are made again.
-VERSION = 1, f"netCDF4 {netCDF4.__version__}, h5py {h5py.__version__}"
+VERSION = 2, f"netCDF4 {netCDF4.__version__}, h5py {h5py.__version__}"
 # Bytes that all files and what is written of them take, and what must stay free.
 NEEDED, SPARE = 1_500_000_000, 4_000_000_000
 
@@ -40,6 +42,8 @@ def field(path, scale):
                                 shuffle=True)
         data.units = "degree_Celsius"
         data[:] = fields.field(planes, side, side, 2)
+    with h5py.File(path, "r") as f:
+        fields.places(f["data"], path)
 
 
 def many(path, scale):

@@ -25,3 +25,15 @@ def sparse(chunks):
             for row in range(0, rows, max(1, rows // 8)):
                 dataset[row] = np.random.Generator(np.random.PCG64([4, row])).standard_normal(columns)
     return make
+
+
+def places(dataset, path):
+    """Where the bytes of a dataset are, in the order of its chunks."""
+    if dataset.chunks is None:
+        found = [(dataset.id.get_offset(), dataset.nbytes)]
+    else:
+        chunks = []
+        dataset.id.chunk_iter(chunks.append)
+        found = [(chunk.byte_offset, chunk.size) for chunk in sorted(chunks, key=lambda chunk: chunk.chunk_offset)]
+    with open(path + ".places", "w") as f:
+        f.writelines(f"{address} {size}\n" for address, size in found)

@@ -14,7 +14,7 @@ import numpy as np
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "side", "python"))
 
 import bench_make
-from fields import field, sparse
+from fields import field, places, sparse
 
 ORACLES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "..", "xtask", "oracles")
 
@@ -22,18 +22,6 @@ ORACLES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "
 VERSION = 1, f"h5py {h5py.__version__}"
 # Bytes that all files take, and what must stay free.
 NEEDED, SPARE = 6_000_000_000, 4_000_000_000
-
-
-def places(dataset, path):
-    """Where the bytes of a dataset are, in the order of its chunks."""
-    if dataset.chunks is None:
-        found = [(dataset.id.get_offset(), dataset.nbytes)]
-    else:
-        chunks = []
-        dataset.id.chunk_iter(chunks.append)
-        found = [(chunk.byte_offset, chunk.size) for chunk in sorted(chunks, key=lambda chunk: chunk.chunk_offset)]
-    with open(path + ".places", "w") as f:
-        f.writelines(f"{address} {size}\n" for address, size in found)
 
 
 def contiguous(path, scale):

@@ -7,6 +7,10 @@ use std::fs::{self, File};
 use std::os::unix::fs::FileExt;
 use std::sync::{Mutex, PoisonError};
 use std::thread;
+use zstd::bulk::Compressor;
+
+/// The level at which conversions are measured.
+const LEVEL: i32 = 3;
 
 /// Bytes that are read at once where nothing else parts them.
 const PIECE: usize = 4 << 20;
@@ -18,7 +22,7 @@ pub(crate) fn work(job: &Job) -> Result<Box<dyn Work>, Failure> {
     Ok(match job.name.as_str() {
         "pread" => Box::new(Pread::new(job, file, &places)?),
         "chunks" => Box::new(Chunks { file, places, threads: job.threads }),
-        "inflate" | "unshuffle" => Box::new(Inflate::new(job, &file, &places)?),
+        "inflate" | "unshuffle" | "recode" => Box::new(Inflate::new(job, &file, &places)?),
         other => return Err(format!("no limit {other}").into()),
     })
 }
@@ -155,12 +159,14 @@ impl Work for Chunks {
     }
 }
 
-/// Inflates all chunks, already in memory, into scratch, and unshuffles them if asked to.
+/// Inflates all chunks, already in memory, into scratch; unshuffles them, and encodes them anew, if asked to.
 struct Inflate {
     stored: Vec<Vec<u8>>,
     chunk: usize,
     threads: usize,
     unshuffled: bool,
+    /// The level of zstd.
+    recoded: Option<i32>,
 }
 
 impl Inflate {
@@ -171,7 +177,9 @@ impl Inflate {
             file.read_exact_at(&mut bytes, place.address)?;
             stored.push(bytes);
         }
-        Ok(Inflate { stored, chunk: job.chunk, threads: job.threads, unshuffled: job.name == "unshuffle" })
+        let recoded = (job.name == "recode").then_some(LEVEL);
+        let unshuffled = job.name != "inflate";
+        Ok(Inflate { stored, chunk: job.chunk, threads: job.threads, unshuffled, recoded })
     }
 }
 
@@ -180,12 +188,17 @@ impl Work for Inflate {
         share(self.stored.iter(), self.threads, |chunks| {
             let mut decompressor = Decompressor::new();
             let (mut inflated, mut elements) = (vec![0; self.chunk], vec![0; self.chunk]);
+            let mut compressor = self.recoded.map(Compressor::new).transpose()?;
+            let mut encoded = Vec::with_capacity(zstd::zstd_safe::compress_bound(self.chunk));
             for chunk in chunks {
                 decompressor.zlib_decompress(chunk, &mut inflated)?;
                 if self.unshuffled {
                     unshuffle(&inflated, &mut elements);
                 }
-                std::hint::black_box((&mut inflated, &mut elements));
+                if let Some(compressor) = &mut compressor {
+                    compressor.compress_to_buffer(&elements, &mut encoded)?;
+                }
+                std::hint::black_box((&mut inflated, &mut elements, &mut encoded));
             }
             Ok(())
         })

@@ -41,7 +41,7 @@ pub enum Memory {
 /// A job by its name and keys.
 pub struct Job {
     /// `array`, `write`, `strings`, `index`, `walk`, `datasets`, `digest`; of a limit `pread`, `chunks`, `inflate`,
-    /// `unshuffle`.
+    /// `unshuffle`, `recode`.
     pub name: String,
     /// `file`.
     pub file: PathBuf,

@@ -7,6 +7,7 @@ use crate::workspace;
 const XARRAY: &str = "xarray + dask";
 const GDAL: &str = "gdalmdimtranslate";
 const COPY: &str = "cp";
+const LIMIT: &str = "limit: inflate + zstd";
 
 /// Megabytes of the process where chunks stay as they are, and where they are cut anew in the memory that is usual.
 const IN_PLACE: u64 = 200;
@@ -31,10 +32,12 @@ pub(super) fn rows(place: &Place<'_>) -> Vec<Row> {
                 by_ours(place, "convert", "field.nc", "-f zstd=3"),
                 by_xarray(place, "field.nc", ""),
                 by_program(place, GDAL, "gdal", "convert", "field.nc", &[&zlib]),
+                limit(place, &field),
             ],
             wanted: vec![
                 Wanted::AtMost(ours, xarray, Some(0.5)),
                 Wanted::AtMost(ours, gdal, Some(0.25)),
+                Wanted::AtMost(ours, (LIMIT, None), None),
                 Wanted::InAll(IN_PLACE),
             ],
             once: false,
@@ -66,8 +69,13 @@ pub(super) fn rows(place: &Place<'_>) -> Vec<Row> {
         sides: vec![
             by_ours(place, "convert", "field.nc", &format!("-c /data:{} -f zstd=3", field.columns)),
             by_xarray(place, "field.nc", &field.columns_by_name),
+            limit(place, &field),
         ],
-        wanted: vec![Wanted::AtMost(ours, xarray, Some(0.4)), Wanted::InAll(RECHUNKING)],
+        wanted: vec![
+            Wanted::AtMost(ours, xarray, Some(0.4)),
+            Wanted::AtMost(ours, (LIMIT, None), None),
+            Wanted::InAll(RECHUNKING),
+        ],
         once: false,
     });
     rows.push(Row {
@@ -145,6 +153,19 @@ fn by_xarray(place: &Place<'_>, file: &str, chunks: &str) -> Side {
     let mut side = by_program(place, XARRAY, "xarray", "convert", file, &[]);
     side.args.push(format!("chunks={chunks}"));
     side
+}
+
+/// What decoding and encoding take alone: from memory to memory, chunk by chunk, by the same libraries.
+fn limit(place: &Place<'_>, field: &Field) -> Side {
+    let bytes = field.chunk.split(',').filter_map(|side| side.parse::<usize>().ok()).product::<usize>() * 4;
+    let args = vec![
+        "limit".to_owned(),
+        "recode".to_owned(),
+        format!("file={}", place.data.join("field.nc").display()),
+        format!("chunk={bytes}"),
+        format!("threads={THREADS}"),
+    ];
+    Side { name: LIMIT.to_owned(), threads: THREADS, memory: None, program: place.program("read"), args }
 }
 
 /// Each side writes into a place of its own.
