@@ -75,6 +75,10 @@ fn filters_that_are_asked_for_are_not_replaced() {
         ("fixedscaleoffset", "filter fixedscaleoffset: no offset"),
         ("nbit", "filter nbit: is none that Zarr has"),
         ("bitround=60", "filter bitround: "),
+        (
+            "[{fixedscaleoffset: {offset: 0, scale: 100, to: \"|u1\"}}]",
+            "the filters do not take an element: chunk c/0/0/0/0: ",
+        ),
     ] {
         let ran =
             run(folder.path(), &["convert", "ocean.nc", "IN/a.zarr", "-f", &format!("/salinity:{filter}")]);

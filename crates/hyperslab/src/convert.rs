@@ -30,6 +30,7 @@ mod parts;
 mod report;
 mod scratch;
 mod tiles;
+mod trial;
 
 pub use parts::Parts;
 pub use report::{LossReport, ReportRow};
@@ -52,6 +53,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use trial::refusal;
 
 /// Is told of the array at hand and how many bytes of elements are copied in all, by the thread that copied the last.
 pub type Tell<'a> = &'a (dyn Fn(&NodePath, u64) + Sync);
@@ -225,6 +227,19 @@ impl Plan {
                     true => Filters::Described,
                     false => Filters::Passed,
                 };
+                match refusal(source, handle, &node, facts, options, &*planner) {
+                    Ok(None) => {}
+                    // What somebody asks for is not replaced by something else.
+                    Ok(Some(error)) if facts.filters == Filters::Asked => {
+                        let why = format!("the filters do not take an element: {}", error.detail());
+                        return Err(Error::invalid(why).in_object(&handle.path));
+                    }
+                    Ok(Some(_)) => facts.fits_filters = false,
+                    Err(error) => {
+                        self.leave_out(&handle.path, error.reason().to_string());
+                        return Ok(());
+                    }
+                }
                 if let Node::Group(Group { cells: Some(cells), .. }) = &node {
                     self.sparse.extend(cells.columns.iter().map(|column| handle.path.child(&column.name)));
                 }

@@ -121,6 +121,8 @@ pub struct Facts {
     pub can_fill: bool,
     /// Where its filters are from.
     pub filters: Filters,
+    /// Whether all of its elements pass them.
+    pub fits_filters: bool,
 }
 
 /// Where the filters of an array that is to be written are from.
@@ -144,6 +146,7 @@ impl Default for Facts {
             can_fill: true,
             fill_is_missing: false,
             filters: Filters::Passed,
+            fits_filters: true,
         }
     }
 }
@@ -266,6 +269,14 @@ pub trait Planner {
     /// [`InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) if its filters were asked for and there are no
     /// such.
     fn plan(&mut self, path: &NodePath, node: &Node, facts: Facts, losses: &mut dyn Losses) -> Result<()>;
+
+    /// An array whose filters may refuse an element, to be written to nowhere; none if they refuse none.
+    ///
+    /// # Errors
+    /// If the format cannot hold it.
+    fn trial(&self, _path: &NodePath, _node: &Node, _facts: Facts) -> Result<Option<Box<dyn ArrayTarget>>> {
+        Ok(None)
+    }
 }
 
 /// A format that stores can be written in.

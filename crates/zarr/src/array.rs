@@ -187,6 +187,12 @@ impl Array {
         self.chain.fidelity(&self.data_type)
     }
 
+    /// Whether there may be elements that cannot be written, or not be read when they are: numbers are stored as
+    /// others that not all of them fit in.
+    pub fn may_refuse(&self) -> bool {
+        self.chain.may_refuse()
+    }
+
     /// What chunks passed, first to last, if decoding it gives rows as they are in memory.
     pub fn plain_codecs(&self) -> Option<&[Codec]> {
         self.chain.row_codecs()

@@ -162,6 +162,26 @@ impl Chain {
         all.fold(Fidelity::Exact, Fidelity::then)
     }
 
+    /// Whether numbers are stored as others that not all of them fit in.
+    pub(crate) fn may_refuse(&self) -> bool {
+        let refuses = |codec: &Codec| match codec {
+            Codec::AsType(of) => of.decoded != of.encoded,
+            Codec::Delta(of) => of.decoded != of.encoded,
+            Codec::Quantize(of) => of.decoded() != of.encoded(),
+            Codec::FixedScaleOffset(_) => true,
+            _ => false,
+        };
+        let of_steps = self.steps.iter().any(|step| match step {
+            Step::Transpose(_) => false,
+            Step::Elements(elements) => refuses(elements.codec()),
+        });
+        let of_inner = match &self.to_bytes {
+            ToBytes::Sharding(sharding) => sharding.chain().may_refuse(),
+            ToBytes::Bytes(_) | ToBytes::Variable(_) => false,
+        };
+        of_steps || of_inner || self.codecs.iter().any(refuses)
+    }
+
     /// The same if rows are stored as they are in memory.
     pub(crate) fn row_codecs(&self) -> Option<&[Codec]> {
         match &self.to_bytes {

@@ -1,7 +1,8 @@
 //! Contents that formats find hard, as documents.
 
-use super::{converted, described, digests, same, there_and_back, unlike, write_description};
+use super::{converted, described, digests, open, same, there_and_back, unlike, write_description};
 use hyperslab::TARGETS;
+use hyperslab::convert::{ConvertOptions, ReportRow, plan};
 use hyperslab::ndl::StorageDetail;
 use hyperslab::target::{Loss, target_format};
 use serde_json::json;
@@ -288,6 +289,37 @@ fn filters_fill_values_and_layouts() {
             assert!(lost.is_empty(), "{lost:?}");
         } else {
             array_comes_back(body);
+        }
+    }
+}
+
+#[test]
+fn filters_that_not_all_elements_pass_are_replaced() {
+    let offset = |offset: i32, scale: f32| {
+        format!("[{{fixedscaleoffset: {{offset: {offset}, scale: {scale:?}}}}}, crc32c]")
+    };
+    let narrow = "[{zarr: {name: delta, configuration: {dtype: <i4, astype: \"|i1\"}}}]".to_owned();
+    for (filter, elements) in [
+        (offset(18, 2.0), "type: uint8, value: [255, 20, 20]"),
+        (offset(2, 14.0), "type: {enum: {base: int32, members: {y: 2147483647}}}, value: [y, 3, y]"),
+        // What can be written and not be read.
+        (offset(0, 0.1), "type: uint8, value: [255, 20, 20]"),
+        // The fill value in a chunk that reaches past the end.
+        (offset(1000, 1.0), "type: uint16, value: [1100, 1200, 1300]"),
+        (narrow, "type: int32, value: [1, 300, 2]"),
+    ] {
+        let folder = TempDir::new().unwrap();
+        let chunked = format!("{{chunk: [2], filter: {filter}}}");
+        let text = format!("ndarrays:\n  a: {{shape: [3], storage: {chunked}, {elements}}}\n");
+        let store = document(&folder, &text);
+        for format in TARGETS {
+            let target = folder.path().join(format.name());
+            let options = ConvertOptions::new(*format);
+            let said = plan(&*open(&store), &options).unwrap().report;
+            let is_said = |row: &ReportRow| row.what.ends_with(", which not all elements pass");
+            assert!(said.rows().any(is_said), "{said:?} of\n{text}");
+            assert_eq!(converted(&store, *format, &target), Ok(Default::default()));
+            same(&store, &target, &Default::default()).unwrap();
         }
     }
 }

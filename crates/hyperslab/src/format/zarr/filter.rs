@@ -150,6 +150,11 @@ pub(super) fn check(filter: &Filter) -> Result<()> {
     }
 }
 
+/// Whether there may be elements that a filter does not take, of those that Zarr has.
+pub(super) fn may_refuse(filter: &Filter) -> bool {
+    matches!(filter.name.as_str(), "astype" | "delta" | "fixedscaleoffset" | "quantize" | "zarr")
+}
+
 /// NumPy's code for numbers of a type.
 fn numpy(data_type: &DataType, order: ByteOrder) -> Option<String> {
     let (kind, bits) = match data_type {

@@ -4,6 +4,7 @@ mod array;
 mod attributes;
 mod netcdf;
 mod planned;
+mod trial;
 
 pub(super) use attributes::{fill_value, is_reserved, json_of_text};
 
@@ -156,6 +157,10 @@ impl Planner for ZarrPlanner<'_> {
             node if node.has_elements() => self.name(path, losses),
             _ => Ok(()),
         }
+    }
+
+    fn trial(&self, path: &NodePath, node: &Node, facts: Facts) -> Result<Option<Box<dyn ArrayTarget>>> {
+        self.trial_of(path, node, facts)
     }
 }
 
@@ -385,6 +390,7 @@ lowerings! {
     PADDING: "padded text" => "text that ends in zeros", Fate::Changed;
     LAYOUT: "elements outside of chunks" => "chunks", Fate::Changed;
     FILTERS: "filters that Zarr lacks" => "Zstandard", Fate::Changed;
+    REFUSED: "filters that not all elements pass" => "Zstandard", Fate::Changed;
     UNSETTLED: "filters that change elements each time" => "Zstandard", Fate::Changed;
     SHARDS: "shards" => "the chunks in them", Fate::Changed;
     ORDER: "dimensions stored in another order" => "row-major chunks", Fate::Changed;

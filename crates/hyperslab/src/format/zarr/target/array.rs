@@ -45,7 +45,7 @@ impl<'a> ZarrArrayTarget<'a> {
     }
 
     /// An index in the grid as it is stored, whose last dimensions have one chunk each.
-    fn index(&self, index: &[u64]) -> Vec<u64> {
+    pub(super) fn index(&self, index: &[u64]) -> Vec<u64> {
         index.iter().copied().chain(self.lowering.trailing.iter().map(|_| 0)).collect()
     }
 

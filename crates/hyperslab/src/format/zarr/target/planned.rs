@@ -5,8 +5,8 @@ mod fill;
 use super::{
     ARRAY_TYPE, BYTE_ORDER, DOMAIN, ENUM, FILTERS, INNER_NAMED_TYPE, LAYOUT, MASKED_FILL, MISSING,
     NAMED_TYPE, NESTED, NOT_UNICODE, NULL_SPACE, ORDER, OTHER_TYPE, OUTER_DIMENSION, PADDING, PRECISION,
-    REFERENCES, SEQUENCE, SHARDS, SHORT, SPACES, UNCOUNTED, UNDEFINED_FILL, UNLIMITED, UNNAMED, UNSETTLED,
-    attributes, keep,
+    REFERENCES, REFUSED, SEQUENCE, SHARDS, SHORT, SPACES, UNCOUNTED, UNDEFINED_FILL, UNLIMITED, UNNAMED,
+    UNSETTLED, attributes, keep,
 };
 use crate::format::zarr::attribute::FILL_VALUE;
 use crate::format::zarr::datatype::datatype as stored_datatype;
@@ -127,8 +127,14 @@ impl Planned {
         }
         let order = of.byte_order(losses);
         definition = definition.byte_order(order);
-        let codecs = of.codecs(&lowering.data_type, order, facts);
-        definition = definition.codecs(of.or_usual(codecs, facts, losses)?);
+        definition = definition.codecs(match facts.fits_filters {
+            true => of.or_usual(of.codecs(&lowering.data_type, order, facts), facts, losses)?,
+            false => {
+                let what = format!("{}, which not all elements pass", of.filters_as_told());
+                losses.note(&REFUSED, path.to_string(), Some(what));
+                vec![usual()]
+            }
+        });
         if let Some(order) = of.transpose() {
             let last = order.len()..order.len() + lowering.trailing.len();
             let order: Vec<usize> = order.into_iter().chain(last).collect();

@@ -1,0 +1,66 @@
+//! Whether elements pass the filters that they are to pass, where these may refuse some.
+
+use super::copy::{CopyError, Observer};
+use super::{ConvertOptions, elements};
+use crate::source::{ArraySource, Handle, Source};
+use crate::target::{ArrayTarget, Facts, Planner};
+use hyperslab_core::{Error, ErrorKind, Result};
+use hyperslab_model::Node;
+use std::path::PathBuf;
+
+/// Why an element is refused, if one is: all are written to nowhere.
+///
+/// # Errors
+/// If they cannot be read.
+pub(super) fn refusal(
+    source: &dyn Source,
+    handle: &Handle,
+    node: &Node,
+    facts: Facts,
+    options: &ConvertOptions<'_>,
+    planner: &dyn Planner,
+) -> Result<Option<Error>> {
+    // Why there is no such array, planning it says.
+    let Ok(Some(target)) = planner.trial(&handle.path, node, facts) else { return Ok(None) };
+    let mut array = source.array(handle)?;
+    if !source.is_text() {
+        array = options.layout.elements(&handle.path, array);
+    }
+    if is_passed(&*array, &*target) {
+        return Ok(None);
+    }
+    match elements(source, &*array, &*target, &Unobserved) {
+        Ok(()) => Ok(None),
+        // Of memory there may be more when it comes to writing.
+        Err(CopyError::Write(error)) if error.kind() == ErrorKind::LimitExceeded => Ok(None),
+        Err(CopyError::Write(error)) => Ok(Some(error)),
+        Err(CopyError::Read(error)) => Err(error),
+    }
+}
+
+/// Whether all chunks are passed as they are stored, so that no filter sees an element.
+fn is_passed(array: &dyn ArraySource, target: &dyn ArrayTarget) -> bool {
+    let Some(extents) = array.extents() else { return true };
+    let chunks = extents.iter().zip(target.chunk());
+    let last: Vec<u64> = chunks.map(|(len, size)| len.saturating_sub(1) / (*size).max(1)).collect();
+    !target.wants_all()
+        && array.stored_form().is_some_and(|form| target.accepts(&form))
+        && target.passes(&last)
+}
+
+/// What is written to nowhere is not gone on from.
+struct Unobserved;
+
+impl Observer for Unobserved {
+    fn is_done(&self, _: &[u64], _: u64, _: u64) -> bool {
+        false
+    }
+
+    fn done(&self, _: &[u64], _: u64, _: u64) -> Result<()> {
+        Ok(())
+    }
+
+    fn scratch(&self) -> Option<PathBuf> {
+        None
+    }
+}
