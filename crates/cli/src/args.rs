@@ -7,7 +7,7 @@ use hyperslab::{Error, Limits, OpenOptions, Pool, size};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-/// Reads HDF5, NetCDF-4 and NDL files without their libraries: describes, lists, shows, digests, compares and checks them
+/// HDF5, NetCDF-4 and Zarr read, described, converted, compared and checked, in one command; NDL is their text form
 #[derive(Debug, Parser)]
 #[command(name = "hyperslab", version, propagate_version = true, max_term_width = 100)]
 #[command(after_help = AFTER_HELP, disable_help_subcommand = true)]

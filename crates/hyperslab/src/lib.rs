@@ -1,7 +1,8 @@
-//! Reads, describes, lists, digests and compares scientific array files.
+//! Reads, describes, creates, converts, compares and checks scientific array files.
 //!
 //! * [`open`] finds the format of a file by its content and gives a [`Source`].
-//! * One verb, one module: [`describe`], [`list`], [`show`], [`digest`], [`diff`](mod@diff), [`check`].
+//! * One verb, one module: [`describe`], [`list`], [`show`], [`stat`], [`digest`], [`diff`](mod@diff), [`check`],
+//!   [`convert`], [`create`].
 //! * [`location`] reads `STORE:/PATH@ATTRIBUTE` texts and patterns.
 //! * Format adapters stand in `format/`; they alone know both a format and the content model.
 //!
