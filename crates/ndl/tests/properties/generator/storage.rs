@@ -3,6 +3,9 @@
 use super::*;
 use hyperslab_model::{ByteOrder, CharacterSet, Fill, FillTime, Filter, Layout, Order};
 
+/// Elements of a chunk.
+const MOST_IN_CHUNK: u64 = 1 << 20;
+
 impl Random {
     /// What formats alone have.
     pub(super) fn natives(&mut self, one_in: u64) -> Vec<(&'static str, Vec<(String, Directive)>)> {
@@ -80,7 +83,14 @@ impl File {
                 Extent::Fixed(extent @ 1..) => 1 + random.below(*extent),
                 _ => 1 + random.below(1000),
             };
-            extents.iter().map(one).collect::<Vec<u64>>()
+            let mut shape: Vec<u64> = extents.iter().map(one).collect();
+            // Whoever writes or reads one element has a whole chunk in memory.
+            while shape.iter().product::<u64>() > MOST_IN_CHUNK
+                && let Some(longest) = shape.iter_mut().max()
+            {
+                *longest /= 2;
+            }
+            shape
         };
         if !extents.is_empty() {
             storage.chunk = random.some(3, within);
