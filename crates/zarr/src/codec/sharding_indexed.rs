@@ -153,9 +153,16 @@ impl Sharding {
         Ok(written)
     }
 
-    /// Encodes the rows of a whole shard. Inner chunks of nothing but the fill value are left out.
-    pub(super) fn encode(&self, rows: &[u8], shape: &[u64], writer: &mut Writer<'_>) -> Result<Vec<u8>> {
-        let mut shard = self.assemble(shape, writer.scratch)?;
+    /// Encodes the rows of a whole shard in the memory of `room`. Inner chunks of nothing but the fill value are left
+    /// out.
+    pub(super) fn encode(
+        &self,
+        rows: &[u8],
+        shape: &[u64],
+        room: Vec<u8>,
+        writer: &mut Writer<'_>,
+    ) -> Result<Vec<u8>> {
+        let mut shard = self.assemble(shape, room, writer.scratch)?;
         let (counts, row, all) = (self.counts(shape)?, self.chain.row, Region::all(shape));
         let inner_len = element_count(&self.inner_shape).and_then(|count| usize::try_from(count).ok());
         let inner_len = inner_len.and_then(|len| len.checked_mul(row)).filter(|len| *len <= rows.len());

@@ -50,7 +50,11 @@ impl Chain {
                 Cow::Owned(raw)
             }
             ToBytes::Variable(variable) => Cow::Owned(variable.encode(&rows, writer.heap)?),
-            ToBytes::Sharding(sharding) => Cow::Owned(sharding.encode(&rows, &shape, writer)?),
+            ToBytes::Sharding(sharding) if self.codecs.is_empty() => {
+                *out = sharding.encode(&rows, &shape, std::mem::take(out), writer)?;
+                return Ok(Some(Cow::Borrowed(out)));
+            }
+            ToBytes::Sharding(sharding) => Cow::Owned(sharding.encode(&rows, &shape, Vec::new(), writer)?),
         };
         Ok(Some(match (raw, self.codecs.as_slice()) {
             (raw, []) => raw,

@@ -217,15 +217,17 @@ impl ArrayWriter {
     ) -> Result<Option<u64>> {
         let (shard, _) = self.chunk(index)?;
         let key = self.array.chunk_key(index)?;
-        let assembled = self.array.chain().assemble(&shard.shape, scratch);
+        let room = std::mem::take(&mut scratch.buffers.stored);
+        let assembled = self.array.chain().assemble(&shard.shape, room, scratch);
         let mut assembly = assembled.map_err(|e| self.tell(e, &key))?.ok_or_else(no_shards)?;
         for chunk in chunks {
             assembly.push(chunk.as_ref().map(AsRef::as_ref));
         }
         let is_empty = assembly.is_empty();
         let bytes = assembly.finish(scratch).map_err(|e| self.tell(e, &key))?;
-        let bytes = (!is_empty).then_some(bytes);
-        self.store_chunk(&key, bytes.as_deref()).map_err(|e| self.tell(e, &key))
+        let stored = self.store_chunk(&key, (!is_empty).then_some(bytes.as_slice()));
+        scratch.buffers.stored = bytes;
+        stored.map_err(|e| self.tell(e, &key))
     }
 
     /// Writes a chunk or a shard that is encoded already, as it is.

@@ -22,26 +22,35 @@ impl Chain {
         self.shards().map(|sharding| (sharding.inner_shape.as_slice(), &sharding.chain))
     }
 
-    /// Begins a shard of `shape`; none if shards are not stored as they are put together.
-    pub(crate) fn assemble(&self, shape: &[u64], scratch: &mut Scratch) -> Result<Option<Assembly<'_>>> {
-        self.shards().map(|sharding| sharding.assemble(shape, scratch)).transpose()
+    /// Begins a shard of `shape` in the memory of `room`; none if shards are not stored as they are put together.
+    pub(crate) fn assemble(
+        &self,
+        shape: &[u64],
+        room: Vec<u8>,
+        scratch: &mut Scratch,
+    ) -> Result<Option<Assembly<'_>>> {
+        self.shards().map(|sharding| sharding.assemble(shape, room, scratch)).transpose()
     }
 }
 
 impl Sharding {
-    pub(super) fn assemble(&self, shape: &[u64], scratch: &mut Scratch) -> Result<Assembly<'_>> {
+    pub(super) fn assemble(
+        &self,
+        shape: &[u64],
+        mut room: Vec<u8>,
+        scratch: &mut Scratch,
+    ) -> Result<Assembly<'_>> {
         let too_many = || Error::invalid("a shard of too many inner chunks");
         let count = element_count(&self.counts(shape)?).ok_or_else(too_many)?;
         let len =
             usize::try_from(count).ok().filter(|count| *count <= usize::MAX / 32).ok_or_else(too_many)?;
-        let index = Vec::with_capacity(len);
-        let mut assembly = Assembly { sharding: self, count, index, shard: Vec::new() };
+        room.clear();
         if !self.index_at_end {
             // What stands before the inner chunks is as long as the index, whatever that says.
             let nothing = vec![[0; 2]; len];
-            assembly.shard = vec![0; self.encoded_index(&nothing, scratch)?.len()];
+            room.resize(self.encoded_index(&nothing, scratch)?.len(), 0);
         }
-        Ok(assembly)
+        Ok(Assembly { sharding: self, count, index: Vec::with_capacity(len), shard: room })
     }
 
     fn encoded_index(&self, index: &[[u64; 2]], scratch: &mut Scratch) -> Result<Vec<u8>> {
