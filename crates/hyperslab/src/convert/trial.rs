@@ -1,7 +1,8 @@
 //! Whether elements pass the filters that they are to pass, where these may refuse some.
 
+use super::ConvertOptions;
 use super::copy::{CopyError, Observer};
-use super::{ConvertOptions, elements};
+use super::write::elements;
 use crate::source::{ArraySource, Handle, Source};
 use crate::target::{ArrayTarget, Facts, Planner};
 use hyperslab_core::{Error, ErrorKind, Result};

@@ -1,0 +1,221 @@
+//! What converting would do, found out before a byte is written.
+
+use super::dimensions::{dimensions, forget};
+use super::facts::{facts, leading_out};
+use super::trial::refusal;
+use super::{ConvertOptions, LossReport, each_object, load};
+use crate::list::Counts;
+use crate::source::{Handle, Item, Source};
+use crate::target::{Facts, Fate, Filters, Growing, Loss, Planner};
+use hyperslab_core::nd::element_count;
+use hyperslab_core::{Error, ErrorKind, Result};
+use hyperslab_model::{Group, Link, Node, NodePath};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::sync::Arc;
+
+/// What converting would do.
+#[derive(Debug, Default)]
+pub struct Plan {
+    /// Objects by kind; the root is none of them.
+    pub counts: Counts,
+    /// Bytes of the elements of all arrays.
+    pub bytes: u64,
+    /// What the target does not hold as it is.
+    pub report: LossReport,
+    /// What was found out about elements, where it is not what is usual.
+    pub(super) facts: FxHashMap<NodePath, Facts>,
+    /// Objects that are left out.
+    pub(super) left_out: FxHashSet<NodePath>,
+    /// How long dimensions are that can grow.
+    pub(super) growing: Arc<Growing>,
+    /// Dimensions that arrays of other groups name and that will not be there.
+    pub(super) missing: FxHashSet<NodePath>,
+    /// Arrays of which only some cells have values.
+    pub(super) sparse: FxHashSet<NodePath>,
+}
+
+/// Finds out what converting would do.
+///
+/// # Errors
+/// If there is no readable root.
+pub fn plan(source: &dyn Source, options: &ConvertOptions<'_>) -> Result<Plan> {
+    let root = source.find(&NodePath::root())?;
+    let (growing, missing) = dimensions(source, &root, options)?;
+    let mut plan = Plan { growing: Arc::new(growing), missing, ..Plan::default() };
+    let growing = Arc::clone(&plan.growing);
+    let mut planner = options.format.planner(&options.native, &growing);
+    // A root that cannot be read is an error, as nothing would be left.
+    source.load(&root.handle)?;
+    if matches!(root.item, Item::Group) {
+        source.members(&root.handle)?;
+    }
+    let mut second_paths = Vec::new();
+    each_object(source, &root, options, &mut |entry| {
+        let path = &entry.handle.path;
+        if !path.is_root() {
+            plan.counts.add(&entry.item);
+        }
+        match &entry.item {
+            Item::Unreadable(why) => plan.leave_out(path, why.reason.clone()),
+            Item::Array { .. } if plan.sparse.contains(path) => {
+                let what = "cells of a sparse array".to_owned();
+                plan.report.add(path.to_string(), what, "nothing".into(), Fate::Lost(Loss::Sparse));
+                plan.left_out.insert(path.clone());
+            }
+            Item::Link(Link::Hard(first)) => second_paths.push((path.clone(), first.clone())),
+            Item::Link(link) => plan.node(path, &Node::Link(link.clone()), &mut *planner)?,
+            _ => plan.object(source, &entry.handle, options, &mut *planner)?,
+        }
+        Ok(())
+    })?;
+    // A link may come before what it leads to, and is nothing without it.
+    for (path, first) in second_paths {
+        plan.second_path(&path, first, options, &mut *planner)?;
+    }
+    if let Some(unused) = options.layout.unused().into_iter().next() {
+        return Err(Error::invalid(unused));
+    }
+    match plan.left_out.contains(&NodePath::root()) {
+        true => {
+            let why = plan.report.rows().next().map(|row| row.what.clone()).unwrap_or_default();
+            Err(Error::malformed(why))
+        }
+        false => Ok(plan),
+    }
+}
+
+impl Plan {
+    fn object(
+        &mut self,
+        source: &dyn Source,
+        handle: &Handle,
+        options: &ConvertOptions<'_>,
+        planner: &mut dyn Planner,
+    ) -> Result<()> {
+        let found = load(source, handle).and_then(|node| {
+            let facts = facts(source, handle, &node)?;
+            Ok((node, facts))
+        });
+        match found {
+            Ok((Node::Unreadable(why), _)) => self.leave_out(&handle.path, why.reason),
+            Ok((mut node, facts)) => {
+                options.layout.apply(&handle.path, &mut node)?;
+                for dimension in forget(&self.missing, &mut node) {
+                    let what = format!("dimension {dimension}, which is not converted");
+                    let (place, becomes) = (handle.path.to_string(), "a dimension without a name".to_owned());
+                    self.report.add(place, what, becomes, Fate::Lost(Loss::Names));
+                }
+                let mut facts = facts;
+                facts.filters = match source.is_text() {
+                    _ if options.layout.asks_filters(&handle.path) => Filters::Asked,
+                    true => Filters::Described,
+                    false => Filters::Passed,
+                };
+                match refusal(source, handle, &node, facts, options, &*planner) {
+                    Ok(None) => {}
+                    // What somebody asks for is not replaced by something else.
+                    Ok(Some(error)) if facts.filters == Filters::Asked => {
+                        let why = format!("the filters do not take an element: {}", error.detail());
+                        return Err(Error::invalid(why).in_object(&handle.path));
+                    }
+                    Ok(Some(_)) => facts.fits_filters = false,
+                    Err(error) => {
+                        self.leave_out(&handle.path, error.reason().to_string());
+                        return Ok(());
+                    }
+                }
+                if let Node::Group(Group { cells: Some(cells), .. }) = &node {
+                    self.sparse.extend(cells.columns.iter().map(|column| handle.path.child(&column.name)));
+                }
+                if facts != Facts::default() {
+                    self.facts.insert(handle.path.clone(), facts);
+                }
+                self.bytes = self.bytes.saturating_add(bytes_of(&handle.path, &node));
+                let leading = match &options.parts {
+                    Some(parts) => leading_out(source, handle, &node, parts),
+                    None => Ok(Vec::new()),
+                };
+                match leading {
+                    Ok(places) => places.into_iter().for_each(|place| {
+                        let (what, becomes) =
+                            ("references to what is not converted", "references that lead to nothing");
+                        self.report.add(place, what.into(), becomes.into(), Fate::Lost(Loss::References));
+                    }),
+                    Err(error) => {
+                        self.leave_out(&handle.path, error.reason().to_string());
+                        return Ok(());
+                    }
+                }
+                self.node(&handle.path, &node, planner)?;
+            }
+            Err(error) => self.leave_out(&handle.path, error.reason().to_string()),
+        }
+        Ok(())
+    }
+
+    fn node(&mut self, path: &NodePath, node: &Node, planner: &mut dyn Planner) -> Result<()> {
+        let facts = self.facts.get(path).copied().unwrap_or_default();
+        if let Err(error) = planner.plan(path, node, facts, &mut self.report) {
+            // What somebody asks for is not replaced by something else.
+            if facts.filters == Filters::Asked && error.kind() == ErrorKind::InvalidArgument {
+                return Err(error.in_object(path));
+            }
+            let what = error.reason().to_string();
+            self.report.add(path.to_string(), what, "nothing".into(), Fate::Lost(Loss::Types));
+            self.left_out.insert(path.clone());
+        }
+        Ok(())
+    }
+
+    fn second_path(
+        &mut self,
+        path: &NodePath,
+        first: NodePath,
+        options: &ConvertOptions<'_>,
+        planner: &mut dyn Planner,
+    ) -> Result<()> {
+        let is_converted = options.parts.as_ref().is_none_or(|parts| parts.keeps(&first));
+        let mut above = std::iter::successors(Some(first.clone()), NodePath::parent);
+        if is_converted && !above.any(|path| self.left_out.contains(&path)) {
+            return self.node(path, &Node::Link(Link::Hard(first)), planner);
+        }
+        let what = format!("second path of {first}, which is not converted");
+        self.report.add(path.to_string(), what, "nothing".into(), Fate::Lost(Loss::Links));
+        self.left_out.insert(path.clone());
+        Ok(())
+    }
+
+    fn leave_out(&mut self, path: &NodePath, reason: String) {
+        let what = format!("cannot be read: {reason}");
+        self.report.add(path.to_string(), what, "nothing".into(), Fate::Lost(Loss::Unreadable));
+        self.left_out.insert(path.clone());
+    }
+}
+
+/// Refuses what is lost and not allowed.
+///
+/// # Errors
+/// If there is such.
+pub fn check_losses(plan: &Plan, options: &ConvertOptions<'_>) -> Result<()> {
+    let refused = plan.report.refused(&options.allow);
+    if refused == 0 {
+        return Ok(());
+    }
+    let kinds: Vec<_> =
+        plan.report.losses().into_iter().filter(|loss| !options.allow.contains(loss)).collect();
+    let kinds = kinds.iter().map(|loss| loss.name()).collect::<Vec<_>>().join(",");
+    let (losses, them) = match refused {
+        1 => ("1 loss is".to_owned(), "it"),
+        _ => (format!("{refused} losses are"), "them"),
+    };
+    Err(Error::invalid(format!(
+        "{losses} not allowed; nothing was written\nhelp: --allow-loss {kinds} accepts {them}; -n shows this table and stops"
+    )))
+}
+
+/// Bytes of the elements of an array.
+fn bytes_of(path: &NodePath, node: &Node) -> u64 {
+    let Some(shape) = node.shape(path).and_then(|shape| shape.current()) else { return 0 };
+    let row = node.datatype().and_then(|datatype| datatype.row_size()).unwrap_or(0);
+    element_count(&shape).unwrap_or(u64::MAX).saturating_mul(row as u64)
+}
