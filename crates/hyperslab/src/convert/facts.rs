@@ -2,11 +2,11 @@
 
 use super::Parts;
 use crate::engine::stream;
-use crate::source::{ArraySource, Handle, Source};
+use crate::source::{Handle, Source};
 use crate::target::Facts;
 use hyperslab_core::Result;
 use hyperslab_core::nd::{Region, element_count};
-use hyperslab_model::{Datatype, Element, Elements, Node, Pad, Reference, Text, Values};
+use hyperslab_model::{Datatype, Element, Elements, Fill, Node, Pad, Reference, Text, Values};
 
 /// What targets must know of elements before they begin an array; also whether they can be read, as far as the first
 /// of them tells.
@@ -15,6 +15,10 @@ pub(super) fn facts(source: &dyn Source, handle: &Handle, node: &Node) -> Result
     let Some(datatype) = node.datatype() else { return Ok(facts) };
     // Texts within elements are not looked at one by one.
     facts.can_pad = !has_spaces_within(datatype.resolved());
+    // What fills an array is shown as an element, or stands beside those of its last chunk.
+    if let Some(Fill::Value(fill)) = node.storage().map(|storage| &storage.fill) {
+        Elements::new(datatype, fill).for_each(|text| note_text(&mut facts, datatype, &text.get()));
+    }
     let array = source.array(handle)?;
     facts.fill_is_missing = array.fill_is_missing();
     let Some(extents) = array.extents().filter(|extents| !extents.contains(&0)) else { return Ok(facts) };
@@ -32,11 +36,11 @@ pub(super) fn facts(source: &dyn Source, handle: &Handle, node: &Node) -> Result
         facts.can_fill = is_little(elements);
     }
     match datatype.resolved() {
-        Datatype::String(Text::Variable) => {
-            each_text(&*array, extents, &mut |text| facts.is_unicode &= std::str::from_utf8(text).is_ok())?;
-        }
-        Datatype::String(Text::Fixed { pad: Pad::Space, .. }) => {
-            each_text(&*array, extents, &mut |text| facts.can_pad &= text.last() != Some(&0))?;
+        Datatype::String(Text::Variable | Text::Fixed { pad: Pad::Space, .. }) => {
+            stream(&*array, &Region::all(extents), &mut |_, values| {
+                Elements::new(datatype, values).for_each(|text| note_text(&mut facts, datatype, &text.get()));
+                Ok(())
+            })?;
         }
         _ => {
             let mut first = None;
@@ -106,16 +110,17 @@ fn has_spaces_within(of: &Datatype) -> bool {
     }
 }
 
-/// Tells `look` every text of an array.
-fn each_text(array: &dyn ArraySource, extents: &[u64], look: &mut dyn FnMut(&[u8])) -> Result<()> {
-    stream(array, &Region::all(extents), &mut |_, values| {
-        for text in Elements::new(array.datatype(), values) {
-            if let Element::Text(bytes) = text.get() {
-                look(bytes);
-            }
+/// Notes what one element tells of all.
+fn note_text(facts: &mut Facts, of: &Datatype, element: &Element<'_>) {
+    match (of.resolved(), element) {
+        (Datatype::String(Text::Variable), Element::Text(text)) => {
+            facts.is_unicode &= std::str::from_utf8(text).is_ok();
         }
-        Ok(())
-    })
+        (Datatype::String(Text::Fixed { pad: Pad::Space, .. }), Element::Text(text)) => {
+            facts.can_pad &= text.last() != Some(&0);
+        }
+        _ => {}
+    }
 }
 
 /// Bytes of elements that may be written out where a source has nothing.

@@ -200,6 +200,9 @@ fn texts_of_every_length_padding_and_charset() {
         "{shape: [1], type: string, storage: {length: 4, pad: nullpad}, value: [!!binary //79]}",
         "{shape: [1], type: {compound: [s: string]}, storage: {members: {s: {length: 4, pad: spacepad}}}, value: [[\"ab\\0\"]]}",
         "{shape: [1], type: {array: {base: string, shape: [2]}}, storage: {length: 3, pad: spacepad}, value: [[\"a\\0\", b]]}",
+        "{shape: [], type: string, storage: {fillvalue: !!binary //8=}}",
+        "{shape: [2], type: string, storage: {chunk: [3], fillvalue: !!binary //8=}, value: [a, b]}",
+        "{shape: [2], type: string, storage: {length: 4, pad: spacepad, fillvalue: \"a\\0\"}}",
         "{shape: [2], type: {compound: [s: string]}, storage: {fillvalue: null, members: {s: {length: 4, pad: spacepad}}}}",
     ] {
         array_comes_back(body);
