@@ -120,6 +120,13 @@ fn open(store: Arc<dyn Store>, options: &OpenOptions) -> Result<Arc<dyn Source>>
     }))
 }
 
+/// Nodes that have other names than in the store, of groups that were looked at.
+#[derive(Default)]
+struct Renamed {
+    keys: FxHashMap<NodePath, Key>,
+    paths: FxHashMap<Key, NodePath>,
+}
+
 struct ZarrSource {
     hierarchy: Hierarchy,
     title: &'static str,
@@ -130,7 +137,7 @@ struct ZarrSource {
     /// Of groups whose members were looked at.
     dimensions: Mutex<FxHashMap<NodePath, Arc<Dimensions>>>,
     /// Where nodes lie that have other names than in the store.
-    renamed: Mutex<FxHashMap<NodePath, Key>>,
+    renamed: Mutex<Renamed>,
     /// Nodes of the group that was listed last, as whoever lists a group goes on to load what is in it.
     recent: Mutex<FxHashMap<NodePath, Arc<ZarrNode>>>,
     /// What groups keep of members that are no nodes, of groups that were looked at.

@@ -252,6 +252,15 @@ fn forget_records(at: &Path) {
 }
 
 #[test]
+fn dimensions_that_grow_in_groups_of_other_names_are_found() {
+    comes_back(
+        "\"/a\\x85b\":\n  dimcoords:\n    t: {size: null, type: int8, storage: {size: 2}, value: [1, 2]}\n  \
+         ndarrays:\n    v: {shape: [t], type: int8, storage: {shape: [2]}, value: [3, 4]}\n\n\
+         \"/a\\x85b/A\":\n  ndarrays:\n    w: {shape: [\"/a\\x85b/t\"], type: int8, storage: {shape: [2]}, value: [5, 6]}\n",
+    );
+}
+
+#[test]
 fn stores_that_need_no_keys_of_the_netcdf_library_have_none() {
     for (text, format) in [
         (

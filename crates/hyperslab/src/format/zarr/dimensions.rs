@@ -167,7 +167,15 @@ impl ZarrSource {
         if let Some(paths) = record.and_then(|record| record.dimensions.as_ref()) {
             return Some(paths.clone());
         }
-        let paths = nczarr::references(node, shape(node))?;
+        let mut paths = nczarr::references(node, shape(node))?;
+        // The library knows groups by the names that they have in the store.
+        for path in paths.iter_mut().flatten() {
+            let group = Key::new(path.parent()?.as_str().trim_start_matches('/')).ok()?;
+            let rest = node.path.as_str().strip_prefix(group.as_str());
+            if group.is_root() || rest.is_some_and(|rest| rest.starts_with('/')) {
+                *path = self.seen(&group)?.child(path.name());
+            }
+        }
         // Names that another program gave since say more than paths.
         let names = of_attribute(node);
         let is_named = |index: usize, path: &NodePath| match names.as_ref().map(|names| names.get(index)) {

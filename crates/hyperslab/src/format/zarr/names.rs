@@ -18,15 +18,28 @@ impl ZarrSource {
     /// Where the node at `path` lies, if it is there.
     pub(super) fn key(&self, path: &NodePath) -> Result<Key> {
         let renamed = unpoisoned(&self.renamed);
-        let mut above = Some(path.clone()).filter(|_| !renamed.is_empty());
+        let mut above = Some(path.clone()).filter(|_| !renamed.keys.is_empty());
         while let Some(ancestor) = above {
-            if let Some(key) = renamed.get(&ancestor) {
+            if let Some(key) = renamed.keys.get(&ancestor) {
                 let rest = path.as_str().strip_prefix(ancestor.as_str()).unwrap_or_default();
                 return key.join(rest.trim_start_matches('/'));
             }
             above = ancestor.parent();
         }
         Key::new(path.as_str().trim_start_matches('/'))
+    }
+
+    /// The path under which people see what lies at `key`, once it was found there.
+    pub(super) fn seen(&self, key: &Key) -> Option<NodePath> {
+        let renamed = unpoisoned(&self.renamed);
+        let ends = key.as_str().match_indices('/').map(|(at, _)| at);
+        for end in ends.chain([key.as_str().len()]).rev() {
+            let (above, rest) = key.as_str().split_at_checked(end)?;
+            if let Some(path) = renamed.paths.get(&Key::new(above).ok()?) {
+                return NodePath::new(&format!("{path}{rest}")).ok();
+            }
+        }
+        NodePath::new(&format!("/{key}")).ok()
     }
 
     pub(super) fn stored(&self, path: &NodePath, key: &Key) -> Result<Option<Arc<ZarrNode>>> {
@@ -97,7 +110,9 @@ impl ZarrSource {
                 let path = match recorded.filter(|name| given.insert((*name).to_owned())) {
                     Some(name) => {
                         let path = group.child(name);
-                        unpoisoned(&self.renamed).insert(path.clone(), child.path.clone());
+                        let mut renamed = unpoisoned(&self.renamed);
+                        renamed.keys.insert(path.clone(), child.path.clone());
+                        renamed.paths.insert(child.path.clone(), path.clone());
                         path
                     }
                     None => group.child(name),
