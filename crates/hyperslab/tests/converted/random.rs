@@ -17,7 +17,7 @@ use super::{Lost, converted, described, difference, same, unlike, write_descript
 use generator::Document;
 use hyperslab::TARGETS;
 use hyperslab::ndl::{Format, StorageDetail};
-use hyperslab::target::TargetFormat;
+use hyperslab::target::{Loss, TargetFormat};
 use std::fs;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
@@ -77,12 +77,13 @@ fn returns(seed: u64) -> Result<(), String> {
 
     let (again, fourth) = (folder.path().join("again.yaml"), at("fourth", false));
     write_description(&first, &again, bit(3))?;
-    let lost = converted(&again, second_format, &fourth)?;
-    if !lost.is_empty() {
-        return Err(format!("created: {lost:?}"));
+    let rounded = converted(&again, second_format, &fourth)?;
+    // Nobody knows of a text that its elements have passed the filters that round them.
+    if rounded.iter().any(|(place, loss)| *loss != Loss::Precision || lost.get(place) != Some(loss)) {
+        return Err(format!("created: {rounded:?}"));
     }
-    same(&first, &fourth, &none).map_err(|why| told("digests of what was created", why))?;
-    unlike(&first, &fourth, &none).map_err(|why| told("created", why))
+    same(&first, &fourth, &rounded).map_err(|why| told("digests of what was created", why))?;
+    unlike(&first, &fourth, &rounded).map_err(|why| told("created", why))
 }
 
 #[test]
