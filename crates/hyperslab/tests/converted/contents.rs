@@ -143,6 +143,22 @@ fn attributes_of_every_type_and_shape() {
 }
 
 #[test]
+fn values_for_missing_elements_of_every_type() {
+    for (of, attribute) in [
+        ("float32", "{shape: [], type: uint16, value: 81}"),
+        ("float64", "{shape: [], type: int64, value: -9007199254740993}"),
+        ("float64", "{shape: [], type: float32, value: .nan}"),
+        ("float64", "{shape: null, type: string}"),
+        ("int8", "{shape: null, type: int8}"),
+        ("int8", "{shape: [0], type: int8, value: []}"),
+    ] {
+        array_comes_back(&format!(
+            "{{shape: [1], type: {of}, attributes: {{_FillValue: {attribute}}}, value: [1]}}"
+        ));
+    }
+}
+
+#[test]
 fn shapes_without_elements_and_of_many_dimensions() {
     let ones = ["1"; 32].join(", ");
     let nested = format!("{}7{}", "[".repeat(32), "]".repeat(32));

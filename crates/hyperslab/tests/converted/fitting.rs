@@ -111,12 +111,25 @@ fn attributes_that_another_program_changed_are_what_it_made_of_them() {
     let (was, is, nan) = ("AAAAAAAABEA=", "AAAAAAAADEA=", "AAAAAAAA+H8=");
     let fill = json!({"shape": [], "type": "float32", "value": 2.5});
     let text = json!({"shape": [], "type": "int8"});
+    let (two, three) = ("AAAAAAAAAEA=", "AAAAAAAACEA=");
+    let whole = json!({"shape": [], "type": "uint16", "value": 2});
+    let none = json!({"shape": null, "type": "string"});
     for (record, attributes, expected, finding) in [
         (json!({"_FillValue": fill}), json!({"_FillValue": was}), "_FillValue float32 2.5", None),
         (json!({"_FillValue": fill}), json!({"_FillValue": is}), "_FillValue float32 3.5", None),
         (json!({"_FillValue": fill}), json!({"_FillValue": nan}), "_FillValue float32 \"NaN\"", None),
         (json!({"_FillValue": fill}), json!({"_FillValue": 7}), "_FillValue int32 7", Some("_FillValue")),
         (json!({"_FillValue": fill}), json!({}), "", Some("_FillValue")),
+        (json!({"_FillValue": whole}), json!({"_FillValue": two}), "_FillValue uint16 2", None),
+        (json!({"_FillValue": whole}), json!({"_FillValue": three}), "_FillValue uint16 3", None),
+        (
+            json!({"_FillValue": whole}),
+            json!({"_FillValue": is}),
+            "_FillValue string \"AAAAAAAADEA=\"",
+            Some("_FillValue"),
+        ),
+        (json!({"_FillValue": none}), json!({}), "_FillValue string ", None),
+        (json!({"_FillValue": none}), json!({"_FillValue": 7}), "_FillValue int32 7", Some("_FillValue")),
         (json!({"u": text}), json!({"u": 3}), "u int8 3", None),
         (json!({"u": text}), json!({"u": 300}), "u int32 300", Some("u")),
         (json!({"u": text}), json!({"u": "K"}), "u string \"K\"", Some("u")),

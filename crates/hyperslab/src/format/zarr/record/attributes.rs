@@ -44,7 +44,7 @@ pub(super) fn told(record: &Object, visible: &Object, of: Option<&DataType>) -> 
             match attributes(&Object::from_iter([(name.to_owned(), said.clone())])) {
                 Ok(one) => read.extend(one),
                 // Only the JSON can have changed; what the record has itself is as it was written.
-                Err(_) if !has_value(record.get(name)) => {}
+                Err(_) if !has_value(record.get(name)) || record.get(name) != Some(said) => {}
                 Err(e) => return Err(malformed(format!("attribute {name:?}: {}", e.reason()))),
             }
         }
@@ -74,12 +74,14 @@ fn complete(name: &str, said: &Object, visible: &Object, of: Option<&DataType>) 
         // The JSON of that name is something else.
         _ if is_reserved(name) => {}
         // With the value that another program gave it since, it is of the same type.
-        (Some(_), Some(shown)) if name == FILL_VALUE && of.is_some() => {
+        (Some(kept), Some(shown)) if name == FILL_VALUE && of.is_some() => {
             if let Some(value) = of.and_then(|of| decoded(of, shown)) {
-                said.insert(VALUE, value);
+                said.insert(VALUE, like(&kept, value));
             }
         }
         (Some(_), None) if name == FILL_VALUE && of.is_some() => {}
+        // Of no element nothing is seen.
+        (None, None) if name == FILL_VALUE && of.is_some() && said.get("shape") == Some(&Json::Null) => {}
         (None, Some(Json::Null)) if said.get("shape") == Some(&Json::Null) => {}
         (None, _) if said.get("shape") == Some(&Json::Null) => return None,
         (None, Some(shown)) => said.insert(VALUE, shown.clone()),
@@ -105,6 +107,19 @@ fn decoded(of: &DataType, shown: &Json) -> Option<Json> {
         None if value > 0.0 => "Infinity".into(),
         None => "-Infinity".into(),
     })
+}
+
+/// The number as it was kept, if it is the same, or else written as that was: without a fraction, if it has none.
+fn like(kept: &Json, value: Json) -> Json {
+    let (Json::Number(one), Json::Number(other)) = (kept, &value) else { return value };
+    let (one, other) = (one.as_integer().is_some(), (one.as_f64(), other.as_f64()));
+    match other {
+        (was, is) if was.to_bits() == is.to_bits() => kept.clone(),
+        (_, is) if one => {
+            format!("{is}").parse::<i64>().map_or(value, |whole| Json::Number(Number::integer(whole)))
+        }
+        _ => value,
+    }
 }
 
 /// Whether a fill value is seen as this JSON.
