@@ -1,39 +1,105 @@
 //! What stands where nothing is written, and what readers of version 2 take it for.
 
-use super::super::FILL;
+use super::super::{FILL, MASKED_FILL, UNDEFINED_FILL, attributes};
 use super::Described;
 use crate::format::ndl::zero;
 use crate::format::zarr::attribute::FILL_VALUE;
 use crate::format::zarr::lowering::Lowering;
 use crate::format::zarr::record;
-use crate::target::{Facts, Losses};
+use crate::target::Losses;
 use hyperslab_core::rows::{Heap, Slot};
 use hyperslab_core::{Error, Result};
 use hyperslab_model::{Datatype, Element, Elements, Fill, Float, Values};
 use hyperslab_zarr::data_type::DataType;
-use hyperslab_zarr::json::Object;
-use hyperslab_zarr::write::Version;
+use hyperslab_zarr::json::{Json, Object};
+use hyperslab_zarr::write::{ArrayDefinition, Version};
+
+/// What definitions say of elements that nobody wrote.
+pub(super) struct Filling {
+    /// Whether Zarr is not to know the fill value.
+    pub(super) is_hidden: bool,
+    /// What an attribute says that missing elements are, where readers take that for the fill value.
+    marker: Option<FillRow>,
+}
 
 impl Described<'_> {
-    /// Whether no element need be the fill value, and Zarr had better not have it: in version 2 xarray takes it for a
-    /// missing value, whatever an attribute says, which is right where it counted as one before; of a type that is an array it can be none.
-    pub(super) fn hides_fill(
+    /// Finds out whether the fill value can be that of the array in Zarr; where it cannot, it is recorded.
+    pub(super) fn filling(
         &self,
         lowering: &Lowering,
-        marker: Option<&FillRow>,
-        version: Version,
-        facts: Facts,
-    ) -> bool {
+        is_short: bool,
+        record: &mut Object,
+        losses: &mut dyn Losses,
+    ) -> Result<Filling> {
+        let is_v2 = self.version == Version::V2;
+        let marker = self.marker(lowering).filter(|_| is_v2);
+        let is_hidden = self.hides_fill(lowering, marker.as_ref());
+        if is_hidden {
+            self.record_fill(lowering, marker.is_some(), record, losses)?;
+        } else if is_v2 && !is_short && self.is_masked(lowering, marker.as_ref()) {
+            losses.note(&MASKED_FILL, self.place(), None);
+        }
+        Ok(Filling { is_hidden, marker })
+    }
+
+    /// The same with its fill value.
+    pub(super) fn filled(
+        &self,
+        definition: ArrayDefinition,
+        filling: Filling,
+        lowering: &Lowering,
+        losses: &mut dyn Losses,
+    ) -> Result<ArrayDefinition> {
+        let is_v2 = self.version == Version::V2;
+        Ok(match &self.storage.fill {
+            _ if filling.is_hidden && is_v2 => match filling.marker {
+                Some(Some(row)) if definition.clone().fill(row.clone()).documents(self.version).is_ok() => {
+                    definition.fill(row).store_fill()
+                }
+                Some(None) => definition.store_fill(),
+                _ => definition.undefined_fill(),
+            },
+            _ if filling.is_hidden => definition,
+            Fill::Default => definition,
+            Fill::Undefined => match empty_row(lowering, self.datatype)? {
+                None if is_v2 => definition.undefined_fill(),
+                row => {
+                    losses.note(&UNDEFINED_FILL, self.place(), None);
+                    row.into_iter().fold(definition, ArrayDefinition::fill)
+                }
+            },
+            Fill::Value(value) => match fill_row(lowering, value)? {
+                Some(row) => definition.fill(row),
+                None => definition,
+            },
+        })
+    }
+
+    /// What says to readers of version 3 that the fill value counts as missing, as it does where it is from.
+    pub(super) fn missing(&self, of: &DataType, lowering: &Lowering) -> Result<Option<Json>> {
+        let size = self.datatype.row_size().unwrap_or(0);
+        let value = match &self.storage.fill {
+            _ if !lowering.is_identity() || self.attributes.contains_key(FILL_VALUE) => return Ok(None),
+            Fill::Value(value) => value.clone(),
+            Fill::Default => Values { rows: vec![0; size].into(), ..Values::default() },
+            Fill::Undefined => return Ok(None),
+        };
+        attributes::missing(of, self.datatype, value)
+    }
+
+    /// Whether no element need be the fill value, and Zarr had better not have it: in version 2 xarray takes it for a
+    /// missing value, whatever an attribute says, which is right where it counted as one before; of a type that is an array it can be none.
+    fn hides_fill(&self, lowering: &Lowering, marker: Option<&FillRow>) -> bool {
         let is_none = matches!(&self.storage.fill, Fill::Value(value) if fill_row(lowering, value).is_err());
-        let is_masked = version == Version::V2 && self.is_masked(lowering, marker, facts);
-        facts.is_whole && (is_none || is_masked) || facts.can_fill && is_masked
+        let is_masked = self.version == Version::V2 && self.is_masked(lowering, marker);
+        self.facts.is_whole && (is_none || is_masked) || self.facts.can_fill && is_masked
     }
 
     /// Whether xarray would take the fill value for a missing one in version 2, though it is none.
-    pub(super) fn is_masked(&self, lowering: &Lowering, marker: Option<&FillRow>, facts: Facts) -> bool {
+    fn is_masked(&self, lowering: &Lowering, marker: Option<&FillRow>) -> bool {
         let own = match &self.storage.fill {
             Fill::Undefined => return false,
-            _ if facts.fill_is_missing => return false,
+            _ if self.facts.fill_is_missing => return false,
             Fill::Value(value) => fill_row(lowering, value).ok(),
             Fill::Default => Some(None),
         };
@@ -44,7 +110,7 @@ impl Described<'_> {
     }
 
     /// What an attribute says that missing elements are, as a fill value of the array.
-    pub(super) fn marker(&self, lowering: &Lowering) -> Option<FillRow> {
+    fn marker(&self, lowering: &Lowering) -> Option<FillRow> {
         let Some(Ok(attribute)) = self.attributes.get(FILL_VALUE) else { return None };
         let mut elements = Elements::new(&attribute.datatype, &attribute.value);
         let (Some(one), None) = (elements.next(), elements.next()) else { return None };
@@ -57,7 +123,7 @@ impl Described<'_> {
         fill_row(lowering, &Values { rows: rows.into(), heap: Heap::default() }).ok()
     }
 
-    pub(super) fn record_fill(
+    fn record_fill(
         &self,
         lowering: &Lowering,
         has_marker: bool,
@@ -110,7 +176,7 @@ fn number_row(datatype: &Datatype, element: &Element<'_>) -> Option<Vec<u8>> {
 }
 
 /// A fill value as definitions want it; none if it is of zeros.
-pub(super) type FillRow = Option<Vec<u8>>;
+type FillRow = Option<Vec<u8>>;
 
 /// The element where nothing is written, as definitions want it; none if it is of zeros.
 pub(super) fn fill_row(lowering: &Lowering, value: &Values) -> Result<FillRow> {
@@ -135,7 +201,7 @@ pub(super) fn fill_row(lowering: &Lowering, value: &Values) -> Result<FillRow> {
 }
 
 /// What stands where nothing is written and nobody says what: zeros, but for texts that end in spaces.
-pub(super) fn empty_row(lowering: &Lowering, datatype: &Datatype) -> Result<FillRow> {
+fn empty_row(lowering: &Lowering, datatype: &Datatype) -> Result<FillRow> {
     // An empty text is what any of these is that was never written.
     if datatype.has_slots() {
         return Ok(None);

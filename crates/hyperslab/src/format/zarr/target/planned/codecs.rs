@@ -1,0 +1,174 @@
+//! What chunks pass: the filters of an array, its byte order and the order of its dimensions.
+
+use super::super::{BYTE_ORDER, FILTERS, ORDER, PRECISION, REFUSED, UNSETTLED};
+use super::Described;
+use crate::format::zarr::filter;
+use crate::format::zarr::lowering::Lowering;
+use crate::target::{Filters, Losses};
+use hyperslab_codec::Fidelity;
+use hyperslab_core::{Error, Limits, Result};
+use hyperslab_model::{ByteOrder, Directive, ElementStorage, Fill, Filter, Order};
+use hyperslab_zarr::Array;
+use hyperslab_zarr::data_type::{self as zarr, DataType};
+use hyperslab_zarr::hierarchy::{self as zarr_hierarchy, Metadata};
+use hyperslab_zarr::store::Key;
+use hyperslab_zarr::write::{ArrayDefinition, Version, WrittenCodec};
+
+impl Described<'_> {
+    /// The same with what its chunks pass, as far as Zarr has it.
+    pub(super) fn encoded(
+        &self,
+        definition: ArrayDefinition,
+        lowering: &Lowering,
+        losses: &mut dyn Losses,
+    ) -> Result<ArrayDefinition> {
+        let order = self.byte_order(losses);
+        let codecs = match self.facts.fits_filters {
+            true => self.or_usual(self.codecs(&lowering.data_type, order), losses)?,
+            false => {
+                let what = format!("{}, which not all elements pass", self.filters_as_told());
+                losses.note(&REFUSED, self.place(), Some(what));
+                vec![usual()]
+            }
+        };
+        let definition = definition.byte_order(order).codecs(codecs);
+        let Some(order) = self.transpose() else { return Ok(definition) };
+        let last = order.len()..order.len() + lowering.trailing.len();
+        let order: Vec<usize> = order.into_iter().chain(last).collect();
+        if self.version == Version::V3 || order.iter().rev().is_sorted() {
+            return Ok(definition.transpose(order));
+        }
+        losses.note(&ORDER, self.place(), None);
+        Ok(definition)
+    }
+
+    /// The same without filters that would change elements or that the array cannot have. Refused here, what cannot be
+    /// written is known before anything is.
+    pub(super) fn settled(
+        &self,
+        definition: ArrayDefinition,
+        is_short: bool,
+        losses: &mut dyn Losses,
+    ) -> Result<ArrayDefinition> {
+        let metadata = definition.documents(self.version)?.metadata;
+        let have_passed = self.facts.filters == Filters::Passed;
+        match Array::new(&zarr_node(metadata), &Limits::of_any_size()).map(|array| array.fidelity()) {
+            Ok(Fidelity::Exact) => {}
+            // The fill behind a shorter array would change its last elements.
+            Ok(Fidelity::Settled) if have_passed && !is_short && self.is_settled() => {}
+            Ok(_) if have_passed => {
+                losses.note(&UNSETTLED, self.place(), Some(self.filters_as_told()));
+                return Ok(definition.codecs(vec![usual()]));
+            }
+            Ok(_) => losses.note(&PRECISION, self.place(), Some(self.filters_as_told())),
+            Err(error) => {
+                let refused = Err((self.filters_as_told(), error));
+                return Ok(definition.codecs(self.or_usual(refused, losses)?));
+            }
+        }
+        Ok(definition)
+    }
+
+    /// The order of dimensions in which chunks are stored, if it is another.
+    fn transpose(&self) -> Option<Vec<usize>> {
+        let rank = self.shape.dims().len();
+        if self.storage.order == Some(Order::ColumnMajor) {
+            return Some((0..rank).rev().collect());
+        }
+        let filter = self.storage.filters.iter().find(|filter| filter.name == TRANSPOSE)?;
+        let (_, Directive::List(order)) = filter.parameters.first()? else { return None };
+        let place = |place: &Directive| match place {
+            Directive::Int(place) => usize::try_from(*place).ok(),
+            _ => None,
+        };
+        order.iter().map(place).collect::<Option<Vec<_>>>().filter(|order| order.len() == rank)
+    }
+
+    fn byte_order(&self, losses: &mut dyn Losses) -> zarr::ByteOrder {
+        let mut orders = Vec::new();
+        push_orders(&self.storage.element, &mut orders);
+        match (orders.contains(&ByteOrder::Big), orders.iter().any(|order| *order != ByteOrder::Big)) {
+            (true, false) => zarr::ByteOrder::Big,
+            (big, _) => {
+                if big || orders.contains(&ByteOrder::Vax) {
+                    losses.note(&BYTE_ORDER, self.place(), None);
+                }
+                zarr::ByteOrder::Little
+            }
+        }
+    }
+
+    /// What chunks pass: the filters of the array. What Zarr does not have is named, with why.
+    fn codecs(&self, data_type: &DataType, order: zarr::ByteOrder) -> Codecs {
+        let mut codecs = Vec::with_capacity(self.storage.filters.len());
+        for of in &self.storage.filters {
+            let checked = if self.facts.filters == Filters::Passed { Ok(()) } else { filter::check(of) };
+            let codec = match of.name.as_str() {
+                TRANSPOSE => checked.map(|()| None),
+                _ => checked.and_then(|()| filter::written(of, data_type, order)),
+            };
+            // None for one that does nothing to these elements.
+            codecs.extend(codec.map_err(|error| (format!("filter {}", as_told(of)), error))?);
+        }
+        Ok(codecs)
+    }
+
+    /// What chunks pass instead of filters that Zarr does not have, unless somebody asked for these.
+    fn or_usual(&self, codecs: Codecs, losses: &mut dyn Losses) -> Result<Vec<WrittenCodec>> {
+        match codecs {
+            Ok(codecs) => Ok(codecs),
+            Err((of, error)) if self.facts.filters == Filters::Asked => {
+                Err(Error::invalid(format!("{of}: {}", error.detail())))
+            }
+            Err((of, _)) => {
+                losses.note(&FILTERS, self.place(), Some(of));
+                Ok(vec![usual()])
+            }
+        }
+    }
+
+    /// Whether elements that have passed the filters once stay as they are: all of them have.
+    fn is_settled(&self) -> bool {
+        let is_zero = match &self.storage.fill {
+            Fill::Value(value) => value.rows.iter().all(|byte| *byte == 0),
+            Fill::Default | Fill::Undefined => true,
+        };
+        self.facts.is_whole || is_zero
+    }
+
+    fn filters_as_told(&self) -> String {
+        let names: Vec<_> = self.storage.filters.iter().map(as_told).collect();
+        let s = if names.len() == 1 { "" } else { "s" };
+        format!("filter{s} {}", names.join(", "))
+    }
+}
+
+/// Codecs, or the filter that is none and why.
+type Codecs = Result<Vec<WrittenCodec>, (String, Error)>;
+
+/// NDL's name of a filter, or the name that Zarr has where NDL has none.
+fn as_told(filter: &Filter) -> &str {
+    match filter.parameters.first() {
+        Some((key, Directive::Text(name))) if filter.name == "zarr" && key == "name" => name,
+        _ => &filter.name,
+    }
+}
+
+fn zarr_node(metadata: Metadata) -> zarr_hierarchy::Node {
+    zarr_hierarchy::Node { path: Key::root(), metadata }
+}
+
+/// What chunks pass instead of filters that Zarr does not have.
+fn usual() -> WrittenCodec {
+    hyperslab_codec::Zstd { level: 3, checksum: false }.into()
+}
+
+/// NDL's name of the filter that turns dimensions.
+const TRANSPOSE: &str = "transpose";
+
+fn push_orders(of: &ElementStorage, orders: &mut Vec<ByteOrder>) {
+    orders.extend(of.endian);
+    for (_, member) in &of.members {
+        push_orders(member, orders);
+    }
+}

@@ -1,0 +1,144 @@
+//! How long an array is along which dimensions, and what only a record tells of that.
+
+use super::super::{NULL_SPACE, OUTER_DIMENSION, SHORT, UNCOUNTED, UNLIMITED, UNNAMED};
+use super::Described;
+use super::fill::fill_row;
+use crate::format::zarr::lowering::Lowering;
+use crate::target::{Growing, Losses};
+use hyperslab_model::{Dimension, Directive, Extent, Fill, NodePath, Shape};
+use hyperslab_zarr::json::{Json, Object};
+use hyperslab_zarr::write::Version;
+
+/// What is stored of dimensions.
+pub(super) struct Dimensions {
+    /// The extents, without those of a type that is an array.
+    pub(super) shape: Vec<u64>,
+    /// How long the array is, where it is stored at the length of its dimensions.
+    pub(super) own: Option<Vec<u64>>,
+    /// The names of all, those of the type behind them, if any has one.
+    pub(super) names: Option<Vec<Option<String>>>,
+}
+
+impl Described<'_> {
+    /// What is stored of dimensions; what is not is recorded.
+    pub(super) fn dimensions(
+        &self,
+        lowering: &Lowering,
+        growing: &Growing,
+        record: &mut Object,
+        losses: &mut dyn Losses,
+    ) -> Dimensions {
+        let (own, names) = self.record_shape(record, losses);
+        let shape = self.record_extents(&own, lowering, growing, record, losses);
+        let own = (own != shape).then_some(own);
+        let is_v2 = self.version == Version::V2;
+        // xarray opens no group of version 2 in which an array has no such list.
+        let is_scalar = shape.is_empty() && lowering.trailing.is_empty() && is_v2;
+        let names = names.or_else(|| is_scalar.then(Vec::new));
+        let names = names.map(|names| {
+            let trailing = lowering.trailing.iter().map(|_| None);
+            self.all_named(names.into_iter().chain(trailing).collect(), record, losses)
+        });
+        Dimensions { shape, own, names: names.filter(|names| is_v2 || !names.is_empty()) }
+    }
+
+    /// The current extents, and the names of dimensions if any has one.
+    fn record_shape(
+        &self,
+        record: &mut Object,
+        losses: &mut dyn Losses,
+    ) -> (Vec<u64>, Option<Vec<Option<String>>>) {
+        let dims = match &self.shape {
+            Shape::Null => {
+                record.insert("shape", Json::Null);
+                losses.note(&NULL_SPACE, self.place(), None);
+                return (vec![0], None);
+            }
+            shape => shape.dims(),
+        };
+        if dims.iter().any(|dimension| !dimension.extent.is_fixed()) {
+            let maximum = |dimension: &Dimension| match dimension.extent {
+                Extent::Fixed(max) | Extent::Limited { max, .. } => max.into(),
+                Extent::Unlimited { .. } | Extent::Uncounted => Json::Null,
+            };
+            record.insert("maximum", Json::Array(dims.iter().map(maximum).collect()));
+            let is_uncounted = dims.iter().any(|dimension| dimension.extent == Extent::Uncounted);
+            losses.note(if is_uncounted { &UNCOUNTED } else { &UNLIMITED }, self.place(), None);
+        }
+        let parent = self.path.parent().unwrap_or_else(NodePath::root);
+        let is_own = |path: &NodePath| path.parent().as_ref() == Some(&parent);
+        let outer =
+            dims.iter().filter_map(|dimension| dimension.coordinate.as_ref()).find(|path| !is_own(path));
+        if let Some(outer) = outer {
+            record.insert("dimensions", self.dimension_paths());
+            losses.note(&OUTER_DIMENSION, self.place(), Some(format!("dimension {outer}")));
+        }
+        let name = |dimension: &Dimension| Some(dimension.coordinate.as_ref()?.name().to_owned());
+        let names: Vec<_> = dims.iter().map(name).collect();
+        let names = match names.iter().any(Option::is_some) || names.is_empty() {
+            true => Some(names),
+            false => self.native_names(dims.len()),
+        };
+        let owns = matches!(names.as_deref(), Some([Some(name)]) if name == self.path.name());
+        if owns != self.is_dimcoord && outer.is_none() {
+            record.insert("kind", if self.is_dimcoord { "dimcoord" } else { "ndarray" }.into());
+        }
+        let extents = dims.iter().map(|dimension| dimension.extent.current()).collect();
+        (extents, names)
+    }
+
+    /// The extents that are stored: those of the dimensions, which readers want all arrays along one to agree on.
+    fn record_extents(
+        &self,
+        own: &[u64],
+        lowering: &Lowering,
+        growing: &Growing,
+        record: &mut Object,
+        losses: &mut dyn Losses,
+    ) -> Vec<u64> {
+        let dims = self.shape.dims();
+        // A fill value that Zarr cannot have cannot be shown behind it either.
+        let is_shown =
+            !matches!(&self.storage.fill, Fill::Value(value) if fill_row(lowering, value).is_err());
+        let full = if dims.is_empty() || !is_shown { own.to_vec() } else { growing.full(dims) };
+        if full != own {
+            record.insert("extents", Json::Array(own.iter().map(|extent| (*extent).into()).collect()));
+            losses.note(&SHORT, self.place(), None);
+        }
+        full
+    }
+
+    /// Version 2 has names for all dimensions or for none: others are made up, and a record says which are not.
+    fn all_named(
+        &self,
+        names: Vec<Option<String>>,
+        record: &mut Object,
+        losses: &mut dyn Losses,
+    ) -> Vec<Option<String>> {
+        if self.version == Version::V3 || names.iter().all(Option::is_some) {
+            return names;
+        }
+        losses.note(&UNNAMED, self.place(), None);
+        record.insert("dimensions", self.dimension_paths());
+        let name = |(at, name): (usize, Option<String>)| name.or_else(|| Some(format!("dim_{at}")));
+        names.into_iter().enumerate().map(name).collect()
+    }
+
+    fn dimension_paths(&self) -> Json {
+        let path = |dimension: &Dimension| match &dimension.coordinate {
+            Some(path) => path.as_str().into(),
+            None => Json::Null,
+        };
+        Json::Array(self.shape.dims().iter().map(path).collect())
+    }
+
+    /// Names of dimensions that are no dimension coordinates, which Zarr alone has.
+    fn native_names(&self, rank: usize) -> Option<Vec<Option<String>>> {
+        let Directive::List(names) = self.native("dimension_names")? else { return None };
+        let name = |name: &Directive| match name {
+            Directive::Text(name) => Some(name.clone()),
+            _ => None,
+        };
+        Some(names.iter().map(name).collect::<Vec<_>>()).filter(|names| names.len() == rank)
+    }
+}
