@@ -93,8 +93,8 @@ fn copy_with(
     pass(copier(&scratch, target, None)?, &second.source, &second.tiling)
 }
 
-/// The boxes of a pass whose end nobody goes on from.
-struct Unobserved;
+/// For what nobody goes on from: a pass into a file between, a trial.
+pub(super) struct Unobserved;
 
 impl Observer for Unobserved {
     fn is_done(&self, _: &[u64], _: u64, _: u64) -> bool {

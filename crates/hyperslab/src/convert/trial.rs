@@ -1,13 +1,12 @@
 //! Whether elements pass the filters that they are to pass, where these may refuse some.
 
 use super::ConvertOptions;
-use super::copy::{CopyError, Observer};
+use super::copy::{CopyError, Unobserved};
 use super::write::elements;
 use crate::source::{ArraySource, Handle, Source};
 use crate::target::{ArrayTarget, Facts, Planner};
 use hyperslab_core::{Error, ErrorKind, Result};
 use hyperslab_model::Node;
-use std::path::PathBuf;
 
 /// Why an element is refused, if one is: all are written to nowhere.
 ///
@@ -47,21 +46,4 @@ fn is_passed(array: &dyn ArraySource, target: &dyn ArrayTarget) -> bool {
     !target.wants_all()
         && array.stored_form().is_some_and(|form| target.accepts(&form))
         && target.passes(&last)
-}
-
-/// What is written to nowhere is not gone on from.
-struct Unobserved;
-
-impl Observer for Unobserved {
-    fn is_done(&self, _: &[u64], _: u64, _: u64) -> bool {
-        false
-    }
-
-    fn done(&self, _: &[u64], _: u64, _: u64) -> Result<()> {
-        Ok(())
-    }
-
-    fn scratch(&self) -> Option<PathBuf> {
-        None
-    }
 }
