@@ -433,6 +433,21 @@ fn arrays_that_are_not_as_long_as_their_dimension_yet() {
 }
 
 #[test]
+fn fill_values_of_arrays_without_elements_stay_undefined() {
+    let folder = TempDir::new().unwrap();
+    let body = "{shape: [0], type: {array: {base: string, shape: [1]}}, storage: {length: 3, pad: spacepad}, value: []}";
+    let store = document(&folder, &format!("ndarrays:\n  a: {body}\n"));
+    let at = |name: &str| folder.path().join(name);
+    let mut from = store;
+    for (to, format) in [("2", "zarr2"), ("3", "zarr3"), ("back", "zarr2")] {
+        assert_eq!(converted(&from, target_format(format).unwrap(), &at(to)), Ok(Default::default()));
+        from = at(to);
+    }
+    unlike(&at("2"), &at("3"), &Default::default()).unwrap();
+    unlike(&at("2"), &at("back"), &Default::default()).unwrap();
+}
+
+#[test]
 fn fill_values_that_no_element_has() {
     let folder = TempDir::new().unwrap();
     let store = document(

@@ -61,7 +61,7 @@ impl Described<'_> {
             },
             _ if filling.is_hidden => definition,
             Fill::Default => definition,
-            Fill::Undefined => match empty_row(lowering, self.datatype)? {
+            Fill::Undefined => match empty_row(lowering, self.datatype)?.filter(|_| !self.facts.is_whole) {
                 None if is_v2 => definition.undefined_fill(),
                 row => {
                     losses.note(&UNDEFINED_FILL, self.place(), None);
