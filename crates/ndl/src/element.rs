@@ -33,4 +33,11 @@ pub fn json(of: ElementRef<'_>) -> String {
     out
 }
 
+/// An element as JSON on one line that says every bit of it: of numbers that are none too, as documents do.
+pub fn exact_json(of: ElementRef<'_>) -> String {
+    let mut out = String::new();
+    crate::json::inline(&mut out, &element(of, Form { exact: true, ..FORM }));
+    out
+}
+
 const FORM: Form = Form { named: false, pure: false, exact: false };

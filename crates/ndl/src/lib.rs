@@ -59,7 +59,7 @@ mod tree;
 mod yaml;
 
 pub use diagnostic::{Diagnostic, Source};
-pub use element::{json, plain};
+pub use element::{exact_json, json, plain};
 pub use emit::{Emitter, Format, Head, Options, StorageDetail};
 pub use hyperslab_core::Severity;
 pub use parse::{

@@ -239,6 +239,8 @@ fn types_within_each_other() {
         "{shape: [1], type: {vlen: {base: {vlen: {base: {vlen: {base: int8}}}}}}, value: [[[[1], []], []]]}",
         "{shape: [1], type: {compound: [s: string, v: {vlen: {base: uint8}}, n: float32]}, value: [[text, [1, 2], .nan]]}",
         "{shape: [1], type: {array: {base: {vlen: {base: int32}}, shape: [2]}}, value: [[[1], [2, 3]]]}",
+        "{shape: [1], type: {compound: [s: string, x: float32, z: {complex: {base: float16}}]}, value: [[a, !!binary f9fbfw==, [0.0, !!binary 3P0=]]]}",
+        "{shape: [1], type: float32, storage: {fillvalue: !!binary f9fbfw==}, value: [1]}",
         "{shape: [2], type: {array: {base: {array: {base: int8, shape: [2]}}, shape: [3]}}, value: [[[1, 2], [3, 4], [5, 6]], [[1, 2], [3, 4], [5, 6]]]}",
         "{shape: [2], type: {array: {base: {enum: {base: int8, members: {no: 0}}}, shape: [2]}}, storage: {chunk: [1]}, value: [[no, 1], [no, no]]}",
     ] {

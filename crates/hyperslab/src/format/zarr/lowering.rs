@@ -134,7 +134,7 @@ impl Lowering {
                         Element::Reference(Reference::Null) => String::new(),
                         Element::Reference(Reference::Object(path)) if self.is_objref() => path.to_string(),
                         Element::Broken => return Err(Error::invalid("rows that are not of their type")),
-                        _ => hyperslab_ndl::json(element),
+                        _ => hyperslab_ndl::exact_json(element),
                     };
                     let count = u32::try_from(text.len()).map_err(|_| too_long(u32::MAX))?;
                     rows.extend(Slot { buffer: 0, count, offset: texts.len() as u64 }.to_bytes());

@@ -258,7 +258,7 @@ pub(super) fn members_json(members: &[(String, Node)]) -> Result<Object> {
 pub(super) fn element_json(datatype: &Datatype, values: &Values) -> Result<Json> {
     let element = Elements::new(datatype, values).next();
     let element = element.ok_or_else(|| Error::invalid("no fill value"))?;
-    Json::parse("record", hyperslab_ndl::json(element).as_bytes(), &Limits::of_any_size())
+    Json::parse("record", hyperslab_ndl::exact_json(element).as_bytes(), &Limits::of_any_size())
 }
 
 /// A member as it is understood without the others: with every named type written out, and what can be read of it.
