@@ -169,7 +169,7 @@ impl Transform for Bitshuffle {
                 }
                 BitshuffleCodec::Lz4 => {
                     out.extend_from_slice(&[0; 4]);
-                    lz4::encode_block(&shuffled, 1, out, coders);
+                    lz4::encode_block(&shuffled, lz4::USUAL, out, coders)?;
                 }
                 BitshuffleCodec::Zstd { level } => {
                     out.extend_from_slice(&[0; 4]);

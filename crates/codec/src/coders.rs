@@ -6,7 +6,7 @@ use crate::{deflate, lz4, zstd};
 #[derive(Default)]
 pub(crate) struct Coders {
     pub(crate) deflate: deflate::State,
-    pub(crate) lz4: lz4::Table,
+    pub(crate) lz4: lz4::Room,
     pub(crate) zstd: zstd::State,
     /// A block that is not what it is in the chunk, and one whose parts are side by side.
     pub(crate) compressed: Vec<u8>,

@@ -9,7 +9,7 @@
 
 mod encode;
 
-pub(crate) use encode::Table;
+pub(crate) use encode::{Effort, Room};
 
 use crate::codec::{Transform, room};
 use crate::coders::Coders;
@@ -88,7 +88,7 @@ impl Transform for Lz4Hdf5 {
         for piece in raw.chunks(block) {
             let at = out.len();
             out.extend_from_slice(&[0; 4]);
-            encode_block(piece, 1, out, coders);
+            encode_block(piece, USUAL, out, coders)?;
             if out.len() - at - 4 >= piece.len() {
                 out.truncate(at + 4);
                 out.extend_from_slice(piece);
@@ -130,8 +130,7 @@ impl Transform for Lz4Numcodecs {
             .map_err(|_| Error::invalid(format!("{} bytes in one LZ4 block of at most 2 GiB", raw.len())))?;
         out.clear();
         out.extend_from_slice(&size.to_le_bytes());
-        encode_block(raw, 1, out, coders);
-        Ok(())
+        encode_block(raw, USUAL, out, coders)
     }
 }
 
@@ -162,20 +161,29 @@ pub(crate) fn decode_block_with(dictionary: &[u8], stored: &[u8], out: &mut [u8]
     }
 }
 
-/// Appends `raw` as one block, the faster the greater `acceleration`, which is at least 1.
-pub(crate) fn encode_block(raw: &[u8], acceleration: usize, out: &mut Vec<u8>, coders: &mut Coders) {
-    encode::append(raw, acceleration.max(1), out, &mut coders.lz4);
+/// Appends `raw` as one block.
+///
+/// # Errors
+/// If it is too long for one.
+pub(crate) fn encode_block(raw: &[u8], effort: Effort, out: &mut Vec<u8>, coders: &mut Coders) -> Result<()> {
+    encode::append(raw, effort, out, &mut coders.lz4)
 }
 
 /// The same if the block is shorter than `raw`; otherwise tells that it is not.
+///
+/// # Errors
+/// If `raw` is too long for one.
 pub(crate) fn encode_shorter(
     raw: &[u8],
-    acceleration: usize,
+    effort: Effort,
     out: &mut Vec<u8>,
     coders: &mut Coders,
-) -> bool {
-    encode::append_if_shorter(raw, acceleration.max(1), out, &mut coders.lz4)
+) -> Result<bool> {
+    encode::append_if_shorter(raw, effort, out, &mut coders.lz4)
 }
+
+/// What encoders do that are not told otherwise.
+pub(crate) const USUAL: Effort = Effort::Acceleration(1);
 
 /// A byte of length stands for at most 255.
 pub(crate) const MOST_RATIO: usize = 255;

@@ -2,6 +2,7 @@
 
 use super::{BloscCodec, blosclz};
 use crate::coders::Coders;
+use crate::lz4::Effort;
 use crate::zstd::Zstd;
 use crate::{lz4, snappy};
 use hyperslab_core::{Error, Result};
@@ -62,32 +63,35 @@ impl Format {
         }
         Err(Error::malformed(format!("a Blosc stream decodes to {found} bytes, expected {}", out.len())))
     }
+}
 
-    /// Appends `raw` as a stream; false if that was given up because it would not be shorter.
-    pub(super) fn encode(
-        self,
-        level: u8,
-        raw: &[u8],
-        out: &mut Vec<u8>,
-        coders: &mut Coders,
-    ) -> Result<bool> {
-        match self {
-            Format::BloscLz => blosclz::encode(raw, out),
-            Format::Lz4 => return Ok(lz4::encode_shorter(raw, usize::from(10 - level.min(9)), out, coders)),
-            Format::Snappy => snappy::append(raw, out)?,
-            Format::Zlib => {
-                let mut stream = std::mem::take(&mut coders.stream);
-                coders.deflate.encode(level, raw, &mut stream)?;
-                out.extend_from_slice(&stream);
-                coders.stream = stream;
-            }
-            Format::Zstd => {
-                let level = if level >= 9 { 22 } else { i32::from(level) * 2 - 1 };
-                coders.zstd.encode(&Zstd { level, checksum: false }, raw, out)?;
-            }
+/// Appends `raw` as a stream; false if that was given up because it would not be shorter.
+pub(super) fn encode(
+    codec: BloscCodec,
+    level: u8,
+    raw: &[u8],
+    out: &mut Vec<u8>,
+    coders: &mut Coders,
+) -> Result<bool> {
+    match codec {
+        BloscCodec::BloscLz => blosclz::encode(raw, out),
+        BloscCodec::Lz4 => {
+            return lz4::encode_shorter(raw, Effort::Acceleration(10 - level.min(9)), out, coders);
         }
-        Ok(true)
+        BloscCodec::Lz4Hc => return lz4::encode_shorter(raw, Effort::Level(level), out, coders),
+        BloscCodec::Snappy => snappy::append(raw, out)?,
+        BloscCodec::Zlib => {
+            let mut stream = std::mem::take(&mut coders.stream);
+            coders.deflate.encode(level, raw, &mut stream)?;
+            out.extend_from_slice(&stream);
+            coders.stream = stream;
+        }
+        BloscCodec::Zstd => {
+            let level = if level >= 9 { 22 } else { i32::from(level) * 2 - 1 };
+            coders.zstd.encode(&Zstd { level, checksum: false }, raw, out)?;
+        }
     }
+    Ok(true)
 }
 
 fn name(other: u8) -> &'static str {

@@ -4,7 +4,7 @@
 
 use super::chunk::{COPIED, EXTENDED, EXTENDED_HEADER, HEADER, LEAST_STREAM, MOST_STREAMS, NOT_SPLIT};
 use super::filter::Filter;
-use super::stream::Format;
+use super::stream::{Format, encode};
 use super::{BloscCodec, BloscShuffle};
 use crate::coders::Coders;
 use hyperslab_core::{Error, Result};
@@ -135,9 +135,7 @@ impl Writer {
         }
         let at = out.len();
         out.extend_from_slice(&[0; 4]);
-        // The thorough form of LZ4 is of the same format, and its least level as good as the other's best.
-        let level = if self.codec == BloscCodec::Lz4Hc { MOST_LEVEL } else { self.level };
-        let is_packed = Format::of(self.codec).encode(level, stream, out, coders)?;
+        let is_packed = encode(self.codec, self.level, stream, out, coders)?;
         if !is_packed || out.len() - at - 4 >= stream.len() {
             out.truncate(at + 4);
             out.extend_from_slice(stream);
