@@ -68,10 +68,10 @@ fn copy_with(
     let row = size as u64 * if array.datatype().has_slots() { 8 } else { 1 };
     let most = most_bytes(array.pool());
     let form = array.stored_form().filter(|form| target.accepts(form));
-    let source = if form.is_some() { target.chunk().to_vec() } else { chunk_of(array, extents) };
     // Chunks that are too large for memory, but not the pieces they are made of.
     let pieces = target.pieces().filter(|_| Tiling::whole(extents, target.chunk()).bytes(row) > most);
     let unit = pieces.map_or(target.chunk(), PieceTarget::shape);
+    let source = if form.is_some() { target.chunk().to_vec() } else { chunk_of(array, extents, unit) };
     let tiling = Tiling::new(extents, &source, unit, row, most);
     let copier = |array, target, form| Copier::new(array, target, (size, row), form, is_unreadable);
     // What is not in chunks is not decoded: reading parts of it again costs less than a second pass.
@@ -375,21 +375,22 @@ fn part(start: &[u64], shape: &[u64], region: &Region) -> Region {
     Region::new(start.to_vec(), count)
 }
 
-/// The shape of what is decoded at once. What has no chunks is read in rows, for which its last dimensions count as
-/// whole.
-fn chunk_of(array: &dyn ArraySource, extents: &[u64]) -> Vec<u64> {
+/// The shape of what is decoded at once. What has no chunks can be read in any parts, if these are not too short: as
+/// many of the `unit`s that are written lie side by side in one.
+fn chunk_of(array: &dyn ArraySource, extents: &[u64], unit: &[u64]) -> Vec<u64> {
     let chunk = array.chunk();
     if chunk.iter().any(|size| *size != 1) {
         return chunk.to_vec();
     }
     let mut chunk = vec![1; extents.len()];
     let mut bytes = array.datatype().row_size().unwrap_or(1) as u64;
-    for (size, extent) in chunk.iter_mut().zip(extents).rev() {
+    for ((size, extent), unit) in chunk.iter_mut().zip(extents).zip(unit).rev() {
         if bytes >= LEAST_READ {
             break;
         }
-        *size = (*extent).max(1);
-        bytes = bytes.saturating_mul(*extent);
+        let least = LEAST_READ.div_ceil(bytes.max(1));
+        *size = least.next_multiple_of((*unit).max(1)).clamp(1, (*extent).max(1));
+        bytes = bytes.saturating_mul(*size);
     }
     chunk
 }
