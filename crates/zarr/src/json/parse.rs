@@ -17,8 +17,9 @@ impl Json {
     /// Any bytes end in a value or an error, within a small multiple of their length in memory.
     ///
     /// # Errors
-    /// [`ErrorKind::Malformed`] with the byte that is wrong; [`ErrorKind::LimitExceeded`] for a document whose
-    /// values take more than `limits` allow.
+    /// [`ErrorKind::Malformed`](hyperslab_core::ErrorKind::Malformed) with the byte that is wrong;
+    /// [`ErrorKind::LimitExceeded`](hyperslab_core::ErrorKind::LimitExceeded) for a document whose values take more than
+    /// `limits` allow.
     pub fn parse(document: &'static str, bytes: &[u8], limits: &Limits) -> Result<Json> {
         let text = std::str::from_utf8(bytes).map_err(|e| not_utf8(document, &e))?;
         Parser::new(document, text, limits).whole()
