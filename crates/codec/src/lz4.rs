@@ -9,7 +9,7 @@
 
 mod encode;
 
-pub(crate) use encode::{Effort, Room};
+pub(crate) use encode::{Effort, USUAL, encode_block, encode_shorter};
 
 use crate::codec::{Transform, room};
 use crate::coders::Coders;
@@ -160,30 +160,6 @@ pub(crate) fn decode_block_with(dictionary: &[u8], stored: &[u8], out: &mut [u8]
         _ => Err(Error::malformed(format!("{} bytes are no LZ4 block of {}", stored.len(), out.len()))),
     }
 }
-
-/// Appends `raw` as one block.
-///
-/// # Errors
-/// If it is too long for one.
-pub(crate) fn encode_block(raw: &[u8], effort: Effort, out: &mut Vec<u8>, coders: &mut Coders) -> Result<()> {
-    encode::append(raw, effort, out, &mut coders.lz4)
-}
-
-/// The same if the block is shorter than `raw`; otherwise tells that it is not.
-///
-/// # Errors
-/// If `raw` is too long for one.
-pub(crate) fn encode_shorter(
-    raw: &[u8],
-    effort: Effort,
-    out: &mut Vec<u8>,
-    coders: &mut Coders,
-) -> Result<bool> {
-    encode::append_if_shorter(raw, effort, out, &mut coders.lz4)
-}
-
-/// What encoders do that are not told otherwise.
-pub(crate) const USUAL: Effort = Effort::Acceleration(1);
 
 /// A byte of length stands for at most 255.
 pub(crate) const MOST_RATIO: usize = 255;

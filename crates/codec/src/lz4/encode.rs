@@ -1,5 +1,6 @@
 //! LZ4 blocks, encoded.
 
+use crate::coders::Coders;
 use hyperslab_core::{Error, Result};
 use lz4::block::{CompressionMode, compress_to_buffer};
 
@@ -12,15 +13,15 @@ pub(crate) enum Effort {
     Level(u8),
 }
 
-/// Memory that blocks are encoded in.
-pub(crate) type Room = Vec<u8>;
+/// What encoders do that are not told otherwise.
+pub(crate) const USUAL: Effort = Effort::Acceleration(1);
 
 /// Appends `raw` as one block.
 ///
 /// # Errors
 /// If it is too long for one.
-pub(crate) fn append(raw: &[u8], effort: Effort, out: &mut Vec<u8>, room: &mut Room) -> Result<()> {
-    match encode(raw, effort, bound(raw.len()), room)? {
+pub(crate) fn encode_block(raw: &[u8], effort: Effort, out: &mut Vec<u8>, coders: &mut Coders) -> Result<()> {
+    match encode(raw, effort, bound(raw.len()), &mut coders.lz4)? {
         Some(block) => out.extend_from_slice(block),
         None => return Err(Error::invalid(format!("no LZ4 block of {} bytes", raw.len()))),
     }
@@ -31,21 +32,25 @@ pub(crate) fn append(raw: &[u8], effort: Effort, out: &mut Vec<u8>, room: &mut R
 ///
 /// # Errors
 /// If `raw` is too long for one.
-pub(crate) fn append_if_shorter(
+pub(crate) fn encode_shorter(
     raw: &[u8],
     effort: Effort,
     out: &mut Vec<u8>,
-    room: &mut Room,
+    coders: &mut Coders,
 ) -> Result<bool> {
-    let block = encode(raw, effort, raw.len().saturating_sub(1), room)?;
+    let block = encode(raw, effort, raw.len().saturating_sub(1), &mut coders.lz4)?;
     out.extend_from_slice(block.unwrap_or_default());
     Ok(block.is_some())
 }
 
 /// Encodes to the room, unless that takes more bytes than `most`.
-fn encode<'r>(raw: &[u8], effort: Effort, most: usize, room: &'r mut Room) -> Result<Option<&'r [u8]>> {
+fn encode<'r>(raw: &[u8], effort: Effort, most: usize, room: &'r mut Vec<u8>) -> Result<Option<&'r [u8]>> {
     if raw.len() > MOST {
         return Err(Error::invalid(format!("{} bytes in one LZ4 block of at most {MOST}", raw.len())));
+    }
+    // Of an empty block the library would read what is before it.
+    if raw.is_empty() {
+        return Ok((most > 0).then_some(&EMPTY));
     }
     if room.len() < most {
         *room = vec![0; most];
@@ -67,6 +72,9 @@ pub(crate) fn bound(raw: usize) -> usize {
 
 /// Bytes of one block, as the library has it.
 const MOST: usize = 0x7e00_0000;
+
+/// The block of no bytes.
+const EMPTY: [u8; 1] = [0];
 
 #[cfg(test)]
 mod tests {
@@ -92,12 +100,12 @@ mod tests {
                 state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
                 *byte = state.to_be_bytes()[0] % few;
             }
-            let (mut out, mut room) = (b"before".to_vec(), Room::default());
-            append(&raw, effort, &mut out, &mut room).unwrap();
+            let (mut out, mut coders) = (b"before".to_vec(), Coders::default());
+            encode_block(&raw, effort, &mut out, &mut coders).unwrap();
             prop_assert!(out.starts_with(b"before") && out.len() <= bound(len) + 6);
             prop_assert_eq!(&decoded(&out[6..], len), &raw);
             let mut shorter = Vec::new();
-            let is_shorter = append_if_shorter(&raw, effort, &mut shorter, &mut room).unwrap();
+            let is_shorter = encode_shorter(&raw, effort, &mut shorter, &mut coders).unwrap();
             prop_assert_eq!(is_shorter, !shorter.is_empty());
             if is_shorter {
                 prop_assert!(shorter.len() < len);
@@ -107,13 +115,23 @@ mod tests {
     }
 
     #[test]
+    fn nothing_is_a_block_of_one_byte() {
+        for effort in (0..=12).flat_map(|effort| [Effort::Acceleration(effort), Effort::Level(effort)]) {
+            let mut out = Vec::new();
+            encode_block(&[], effort, &mut out, &mut Coders::default()).unwrap();
+            assert_eq!(decoded(&out, 0), []);
+            assert_eq!(out.len(), 1);
+        }
+    }
+
+    #[test]
     fn what_gets_no_shorter_is_told() {
-        let (mut out, mut room) = (Vec::new(), Room::default());
+        let (mut out, mut coders) = (Vec::new(), Coders::default());
         let all: Vec<u8> = (0..=255).collect();
-        assert!(!append_if_shorter(&all, Effort::Acceleration(1), &mut out, &mut room).unwrap());
-        assert!(!append_if_shorter(&[], Effort::Acceleration(1), &mut out, &mut room).unwrap());
+        assert!(!encode_shorter(&all, Effort::Acceleration(1), &mut out, &mut coders).unwrap());
+        assert!(!encode_shorter(&[], Effort::Acceleration(1), &mut out, &mut coders).unwrap());
         assert!(out.is_empty());
-        assert!(append_if_shorter(&all.repeat(3), Effort::Acceleration(1), &mut out, &mut room).unwrap());
+        assert!(encode_shorter(&all.repeat(3), Effort::Acceleration(1), &mut out, &mut coders).unwrap());
         assert!(out.len() < 300);
     }
 }
