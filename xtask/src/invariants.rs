@@ -34,15 +34,12 @@ const INVARIANTS: &[Invariant] = &[
         except: None,
         forbidden: &["std::fs", "std::io", "ReadAt"],
     },
-    Invariant {
-        promise: "nothing is left to do",
-        within: "crates",
-        except: None,
-        forbidden: &[LATER, concat!("FIX", "ME"), concat!("XX", "X"), "unimplemented!", "todo!"],
-    },
+    Invariant { promise: "nothing is left to do", within: "crates", except: None, forbidden: PUT_OFF },
 ];
 
-/// In parts, so that whoever searches for the mark finds none.
+/// Marks of what was put off, in parts: whoever searches for them finds none here.
+const PUT_OFF: &[&str] =
+    &[LATER, concat!("FI", "XME"), concat!("X", "XX"), concat!("unimp", "lemented!"), concat!("to", "do!")];
 const LATER: &str = concat!("TO", "DO");
 
 /// Checks each one over the sources, tests aside.
