@@ -1,6 +1,6 @@
 //! What can be typed. Nothing here works on files.
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use hyperslab::convert::layout::Layout;
 use hyperslab::location::nearest;
 use hyperslab::{Error, Limits, OpenOptions, Pool, size};
@@ -497,22 +497,6 @@ fn memory(text: &str) -> Result<u64, String> {
 const MOST_THREADS: usize = 1024;
 const LEAST_MEMORY: u64 = 1 << 20;
 
-/// What [`Verb`] defines, told apart from locations before anything is parsed.
-const VERBS: [&str; 12] = [
-    "describe",
-    "ls",
-    "show",
-    "stat",
-    "digest",
-    "diff",
-    "check",
-    "convert",
-    "create",
-    "schema",
-    "completions",
-    "man",
-];
-
 /// The same words with `describe` put before a location that stands where a verb would.
 ///
 /// # Errors
@@ -528,7 +512,7 @@ pub(crate) fn with_verb(mut words: Vec<OsString>) -> Result<Vec<OsString>, Error
     else {
         return Ok(words);
     };
-    if VERBS.contains(&word.as_str()) || at > 1 {
+    if Verb::has_subcommand(&word) || at > 1 {
         return Ok(words);
     }
     let store = hyperslab::location::Location::parse(&word).store;
@@ -536,7 +520,8 @@ pub(crate) fn with_verb(mut words: Vec<OsString>) -> Result<Vec<OsString>, Error
         words.insert(at, "describe".into());
         return Ok(words);
     }
-    let help = match nearest(&word, VERBS) {
+    let command = Cli::command();
+    let help = match nearest(&word, command.get_subcommands().map(clap::Command::get_name)) {
         Some(verb) => format!("\nhelp: did you mean '{verb}'?"),
         None => String::new(),
     };
@@ -546,7 +531,6 @@ pub(crate) fn with_verb(mut words: Vec<OsString>) -> Result<Vec<OsString>, Error
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::CommandFactory;
 
     #[test]
     fn the_definition_is_sound() {
@@ -555,7 +539,9 @@ mod tests {
 
     #[test]
     fn every_verb_is_told_apart_from_locations() {
-        let command = Cli::command();
-        assert!(command.get_subcommands().map(clap::Command::get_name).eq(VERBS));
+        for verb in Cli::command().get_subcommands().map(clap::Command::get_name) {
+            let words: Vec<OsString> = ["hyperslab", verb].map(OsString::from).into();
+            assert_eq!(with_verb(words.clone()).unwrap(), words);
+        }
     }
 }
