@@ -33,6 +33,18 @@ impl Fidelity {
 }
 
 impl Codec {
+    /// Whether there may be elements that cannot be encoded, or not be decoded when they are: numbers are stored as
+    /// others that not all of them fit in.
+    pub fn may_refuse(&self) -> bool {
+        match self {
+            Codec::AsType(of) => of.decoded != of.encoded,
+            Codec::Delta(of) => of.decoded != of.encoded,
+            Codec::Quantize(of) => of.decoded() != of.encoded(),
+            Codec::FixedScaleOffset(_) => true,
+            _ => false,
+        }
+    }
+
     /// What becomes of elements that are encoded and decoded. A codec that refuses what it would change is exact.
     pub fn fidelity(&self) -> Fidelity {
         let unless = |exact: bool, otherwise: Fidelity| if exact { Fidelity::Exact } else { otherwise };

@@ -150,36 +150,25 @@ impl Chain {
             Codec::PackBits(_) if *data_type == DataType::Bool => Fidelity::Exact,
             codec => codec.fidelity(),
         };
-        let steps = self.steps.iter().map(|step| match step {
-            Step::Transpose(_) => Fidelity::Exact,
-            Step::Elements(elements) => of(elements.codec()),
-        });
-        let inner = match &self.to_bytes {
-            ToBytes::Sharding(sharding) => sharding.chain().fidelity(data_type),
-            ToBytes::Bytes(_) | ToBytes::Variable(_) => Fidelity::Exact,
-        };
-        let all = steps.chain([inner]).chain(self.codecs.iter().map(of));
-        all.fold(Fidelity::Exact, Fidelity::then)
+        self.all_codecs().map(of).fold(Fidelity::Exact, Fidelity::then)
     }
 
     /// Whether numbers are stored as others that not all of them fit in.
     pub(crate) fn may_refuse(&self) -> bool {
-        let refuses = |codec: &Codec| match codec {
-            Codec::AsType(of) => of.decoded != of.encoded,
-            Codec::Delta(of) => of.decoded != of.encoded,
-            Codec::Quantize(of) => of.decoded() != of.encoded(),
-            Codec::FixedScaleOffset(_) => true,
-            _ => false,
-        };
-        let of_steps = self.steps.iter().any(|step| match step {
-            Step::Transpose(_) => false,
-            Step::Elements(elements) => refuses(elements.codec()),
+        self.all_codecs().any(Codec::may_refuse)
+    }
+
+    /// All that elements pass, in inner chunks too, first to last.
+    fn all_codecs(&self) -> Box<dyn Iterator<Item = &Codec> + '_> {
+        let steps = self.steps.iter().filter_map(|step| match step {
+            Step::Transpose(_) => None,
+            Step::Elements(elements) => Some(elements.codec()),
         });
-        let of_inner = match &self.to_bytes {
-            ToBytes::Sharding(sharding) => sharding.chain().may_refuse(),
-            ToBytes::Bytes(_) | ToBytes::Variable(_) => false,
+        let inner = match &self.to_bytes {
+            ToBytes::Sharding(sharding) => Some(sharding.chain().all_codecs()),
+            ToBytes::Bytes(_) | ToBytes::Variable(_) => None,
         };
-        of_steps || of_inner || self.codecs.iter().any(refuses)
+        Box::new(steps.chain(inner.into_iter().flatten()).chain(&self.codecs))
     }
 
     /// The same if rows are stored as they are in memory.

@@ -150,9 +150,11 @@ pub(super) fn check(filter: &Filter) -> Result<()> {
     }
 }
 
-/// Whether there may be elements that a filter does not take, of those that Zarr has.
-pub(super) fn may_refuse(filter: &Filter) -> bool {
-    matches!(filter.name.as_str(), "astype" | "delta" | "fixedscaleoffset" | "quantize" | "zarr")
+/// Whether a filter sees numbers of a type and not bytes, or may do so: not every number need fit what it makes of it.
+pub(super) fn is_of_numbers(filter: &Filter) -> bool {
+    let known = FILTERS.iter().filter(|(_, known, _)| *known == filter.name);
+    let mut parameters = known.flat_map(|(.., parameters)| *parameters);
+    filter.name == "zarr" || parameters.any(|parameter| TYPE_OF_NUMBERS.contains(&parameter.key))
 }
 
 /// NumPy's code for numbers of a type.

@@ -32,10 +32,9 @@ impl ZarrPlanner<'_> {
         node: &Node,
         facts: Facts,
     ) -> Result<Option<Box<dyn ArrayTarget>>> {
-        let may_refuse = |node: &Node| {
-            node.storage().is_some_and(|storage| storage.filters.iter().any(filter::may_refuse))
-        };
-        if !node.has_elements() || !may_refuse(node) {
+        let has_filter =
+            node.storage().is_some_and(|storage| storage.filters.iter().any(filter::is_of_numbers));
+        if !node.has_elements() || !has_filter {
             return Ok(None);
         }
         let Planned { definition, lowering, own, wants_all } =
