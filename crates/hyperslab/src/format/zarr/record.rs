@@ -256,9 +256,17 @@ pub(super) fn members_json(members: &[(String, Node)]) -> Result<Object> {
 /// # Errors
 /// If there is none.
 pub(super) fn element_json(datatype: &Datatype, values: &Values) -> Result<Json> {
-    let element = Elements::new(datatype, values).next();
-    let element = element.ok_or_else(|| Error::invalid("no fill value"))?;
-    Json::parse("record", hyperslab_ndl::exact_json(element).as_bytes(), &Limits::of_any_size())
+    elements_json(datatype, values).next().ok_or_else(|| Error::invalid("no fill value"))?
+}
+
+/// Elements as documents say them, each by itself.
+pub(super) fn elements_json<'a>(
+    datatype: &'a Datatype,
+    values: &'a Values,
+) -> impl Iterator<Item = Result<Json>> + 'a {
+    Elements::new(datatype, values).map(|element| {
+        Json::parse("record", hyperslab_ndl::exact_json(element).as_bytes(), &Limits::of_any_size())
+    })
 }
 
 /// A member as it is understood without the others: with every named type written out, and what can be read of it.

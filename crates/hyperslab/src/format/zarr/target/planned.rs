@@ -14,10 +14,8 @@ use crate::format::zarr::datatype::datatype as stored_datatype;
 use crate::format::zarr::lowering::Lowering;
 use crate::format::zarr::record;
 use crate::target::{Facts, Growing, Losses, TargetOptions};
-use hyperslab_core::{Error, Limits, Result};
-use hyperslab_model::{
-    Attributes, Datatype, Directive, Elements, Layout, Node, NodePath, Shape, Storage, Text, Values,
-};
+use hyperslab_core::{Error, Result};
+use hyperslab_model::{Attributes, Datatype, Directive, Layout, Node, NodePath, Shape, Storage, Text};
 use hyperslab_zarr::data_type::StructForm;
 use hyperslab_zarr::json::{Json, Object};
 use hyperslab_zarr::write::{ArrayDefinition, Version};
@@ -155,17 +153,13 @@ impl<'n> Described<'n> {
 
     /// What coordinates a dimension can have.
     fn record_domain(&self, record: &mut Object, losses: &mut dyn Losses) -> Result<()> {
-        let json = |values: &Values| {
-            let items = Elements::new(self.datatype, values).map(|one| {
-                Json::parse("record", hyperslab_ndl::json(one).as_bytes(), &Limits::of_any_size())
-            });
-            items.collect::<Result<Vec<_>>>()
-        };
         if let Some(domain) = &self.storage.domain {
-            record.insert("domain", Json::Array(json(domain)?));
+            let ends = record::elements_json(self.datatype, domain).collect::<Result<Vec<_>>>()?;
+            record.insert("domain", Json::Array(ends));
         }
         if let Some(tile) = &self.storage.tile {
-            record.insert("tile", json(tile)?.into_iter().next().unwrap_or(Json::Null));
+            let size = record::elements_json(self.datatype, tile).next();
+            record.insert("tile", size.transpose()?.unwrap_or(Json::Null));
         }
         if self.storage.domain.is_some() || self.storage.tile.is_some() {
             losses.note(&DOMAIN, self.place(), None);

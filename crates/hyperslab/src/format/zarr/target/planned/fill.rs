@@ -32,7 +32,7 @@ impl Described<'_> {
         losses: &mut dyn Losses,
     ) -> Result<Filling> {
         let is_v2 = self.version == Version::V2;
-        let marker = self.marker(lowering).filter(|_| is_v2);
+        let marker = if is_v2 { self.marker(lowering) } else { None };
         let is_hidden = self.hides_fill(lowering, marker.as_ref());
         if is_hidden {
             self.record_fill(lowering, marker.is_some(), record, losses)?;
