@@ -39,7 +39,7 @@ pub use plan::{Plan, check_losses, plan};
 pub use report::{LossReport, ReportRow};
 
 use crate::publish::{self, Fingerprint, Publication, PublishOptions};
-use crate::source::{Entry, Handle, Item, Source};
+use crate::source::{ArraySource, Entry, Handle, Item, Source};
 use crate::target::{Loss, TargetFormat, TargetOptions};
 use crate::walk::{Step, walk};
 use hyperslab_core::{Error, ErrorKind, Result};
@@ -206,4 +206,18 @@ fn load(source: &dyn Source, handle: &Handle) -> Result<Node> {
         storage.fill = Fill::Value(fill);
     }
     Ok(node)
+}
+
+/// The elements of an array on their way into a target.
+fn array_of<'a>(
+    source: &'a dyn Source,
+    handle: &Handle,
+    options: &ConvertOptions<'_>,
+) -> Result<Box<dyn ArraySource + 'a>> {
+    let array = source.array(handle)?;
+    Ok(match source.is_text() {
+        // What a text says nothing of is whatever fills it.
+        true => array,
+        false => options.layout.elements(&handle.path, array),
+    })
 }

@@ -92,65 +92,69 @@ impl Plan {
         options: &ConvertOptions<'_>,
         planner: &mut dyn Planner,
     ) -> Result<()> {
+        let path = &handle.path;
         let found = load(source, handle).and_then(|node| {
             let facts = facts(source, handle, &node)?;
             Ok((node, facts))
         });
-        match found {
-            Ok((Node::Unreadable(why), _)) => self.leave_out(&handle.path, why.reason),
-            Ok((mut node, facts)) => {
-                options.layout.apply(&handle.path, &mut node)?;
-                for dimension in forget(&self.missing, &mut node) {
-                    let what = format!("dimension {dimension}, which is not converted");
-                    let (place, becomes) = (handle.path.to_string(), "a dimension without a name".to_owned());
-                    self.report.add(place, what, becomes, Fate::Lost(Loss::Names));
-                }
-                let mut facts = facts;
-                facts.filters = match source.is_text() {
-                    _ if options.layout.asks_filters(&handle.path) => Filters::Asked,
-                    true => Filters::Described,
-                    false => Filters::Passed,
-                };
-                match refusal(source, handle, &node, facts, options, &*planner) {
-                    Ok(None) => {}
-                    // What somebody asks for is not replaced by something else.
-                    Ok(Some(error)) if facts.filters == Filters::Asked => {
-                        let why = format!("the filters do not take an element: {}", error.detail());
-                        return Err(Error::invalid(why).in_object(&handle.path));
-                    }
-                    Ok(Some(_)) => facts.fits_filters = false,
-                    Err(error) => {
-                        self.leave_out(&handle.path, error.reason().to_string());
-                        return Ok(());
-                    }
-                }
-                if let Node::Group(Group { cells: Some(cells), .. }) = &node {
-                    self.sparse.extend(cells.columns.iter().map(|column| handle.path.child(&column.name)));
-                }
-                if facts != Facts::default() {
-                    self.facts.insert(handle.path.clone(), facts);
-                }
-                self.bytes = self.bytes.saturating_add(bytes_of(&handle.path, &node));
-                let leading = match &options.parts {
-                    Some(parts) => leading_out(source, handle, &node, parts),
-                    None => Ok(Vec::new()),
-                };
-                match leading {
-                    Ok(places) => places.into_iter().for_each(|place| {
-                        let (what, becomes) =
-                            ("references to what is not converted", "references that lead to nothing");
-                        self.report.add(place, what.into(), becomes.into(), Fate::Lost(Loss::References));
-                    }),
-                    Err(error) => {
-                        self.leave_out(&handle.path, error.reason().to_string());
-                        return Ok(());
-                    }
-                }
-                self.node(&handle.path, &node, planner)?;
+        let (mut node, mut facts) = match found {
+            Ok((Node::Unreadable(why), _)) => {
+                self.leave_out(path, why.reason);
+                return Ok(());
             }
-            Err(error) => self.leave_out(&handle.path, error.reason().to_string()),
+            Ok(found) => found,
+            Err(error) => {
+                self.leave_out(path, error.reason().to_string());
+                return Ok(());
+            }
+        };
+        options.layout.apply(path, &mut node)?;
+        for dimension in forget(&self.missing, &mut node) {
+            let what = format!("dimension {dimension}, which is not converted");
+            let becomes = "a dimension without a name".to_owned();
+            self.report.add(path.to_string(), what, becomes, Fate::Lost(Loss::Names));
         }
-        Ok(())
+        facts.filters = match source.is_text() {
+            _ if options.layout.asks_filters(path) => Filters::Asked,
+            true => Filters::Described,
+            false => Filters::Passed,
+        };
+        match refusal(source, handle, &node, facts, options, &*planner) {
+            Ok(None) => {}
+            // What somebody asks for is not replaced by something else.
+            Ok(Some(error)) if facts.filters == Filters::Asked => {
+                let why = format!("the filters do not take an element: {}", error.detail());
+                return Err(Error::invalid(why).in_object(path));
+            }
+            Ok(Some(_)) => facts.fits_filters = false,
+            Err(error) => {
+                self.leave_out(path, error.reason().to_string());
+                return Ok(());
+            }
+        }
+        if let Node::Group(Group { cells: Some(cells), .. }) = &node {
+            self.sparse.extend(cells.columns.iter().map(|column| path.child(&column.name)));
+        }
+        if facts != Facts::default() {
+            self.facts.insert(path.clone(), facts);
+        }
+        self.bytes = self.bytes.saturating_add(bytes_of(path, &node));
+        let leading = match &options.parts {
+            Some(parts) => leading_out(source, handle, &node, parts),
+            None => Ok(Vec::new()),
+        };
+        match leading {
+            Ok(places) => places.into_iter().for_each(|place| {
+                let (what, becomes) =
+                    ("references to what is not converted", "references that lead to nothing");
+                self.report.add(place, what.into(), becomes.into(), Fate::Lost(Loss::References));
+            }),
+            Err(error) => {
+                self.leave_out(path, error.reason().to_string());
+                return Ok(());
+            }
+        }
+        self.node(path, &node, planner)
     }
 
     fn node(&mut self, path: &NodePath, node: &Node, planner: &mut dyn Planner) -> Result<()> {

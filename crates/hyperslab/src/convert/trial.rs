@@ -1,8 +1,8 @@
 //! Whether elements pass the filters that they are to pass, where these may refuse some.
 
-use super::ConvertOptions;
 use super::copy::{CopyError, Unobserved};
 use super::write::elements;
+use super::{ConvertOptions, array_of};
 use crate::source::{ArraySource, Handle, Source};
 use crate::target::{ArrayTarget, Facts, Planner};
 use hyperslab_core::{Error, ErrorKind, Result};
@@ -22,10 +22,7 @@ pub(super) fn refusal(
 ) -> Result<Option<Error>> {
     // Why there is no such array, planning it says.
     let Ok(Some(target)) = planner.trial(&handle.path, node, facts) else { return Ok(None) };
-    let mut array = source.array(handle)?;
-    if !source.is_text() {
-        array = options.layout.elements(&handle.path, array);
-    }
+    let array = array_of(source, handle, options)?;
     if is_passed(&*array, &*target) {
         return Ok(None);
     }

@@ -2,7 +2,7 @@
 
 use super::copy::{self, CopyError, Observer};
 use super::dimensions::forget;
-use super::{ConvertOptions, Plan, Summary, Tell, each_object, load};
+use super::{ConvertOptions, Plan, Summary, Tell, array_of, each_object, load};
 use crate::publish::{Publication, Unit};
 use crate::source::{ArraySource, Entry, Item, Source, check_counts};
 use crate::target::{ArrayTarget, Loss, Target};
@@ -48,11 +48,7 @@ pub(super) fn write(
         let observer = Progress { path, copied: &copied, tell: options.progress, publication };
         let mut write = || -> Result<()> {
             let writer = target.array(path, &node, facts)?;
-            let mut array = source.array(&entry.handle)?;
-            // What a text says nothing of is whatever fills it.
-            if !source.is_text() {
-                array = options.layout.elements(path, array);
-            }
+            let array = array_of(source, &entry.handle, options)?;
             match elements(source, &*array, &*writer, &observer) {
                 Ok(()) => {
                     summary.arrays += 1;
