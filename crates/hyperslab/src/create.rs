@@ -123,13 +123,9 @@ impl<'a> LaidOut<'a> {
 
     fn entry(&self, mut entry: Entry) -> Result<Entry> {
         if let Item::Array { stored, datatype: Some(_), .. } = &mut entry.item {
-            let storage = match self.load(&entry.handle)? {
-                Node::Ndarray(array) => array.storage,
-                Node::DimCoord(dimcoord) => dimcoord.storage,
-                _ => return Ok(entry),
-            };
-            if storage.chunk.is_some() {
-                *stored = Stored::Chunks(Arc::new(storage));
+            let mut node = self.load(&entry.handle)?;
+            if let Some(storage) = node.storage_mut().filter(|storage| storage.chunk.is_some()) {
+                *stored = Stored::Chunks(Arc::new(std::mem::take(storage)));
             }
         }
         Ok(entry)

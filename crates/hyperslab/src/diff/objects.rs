@@ -4,12 +4,11 @@ use super::values::{self, Failed, Operand};
 use super::{DiffOptions, Found, FoundValues, On, Side, Subject, Telling, subject};
 use crate::list::{Counts, type_label};
 use crate::select::Selected;
-use crate::show::with_coordinate;
 use crate::source::{ArraySource, Handle, Item, Source, check_counts};
 use crate::walk::{MetGroups, Step, walk};
 use hyperslab_core::{Error, Result};
 use hyperslab_model::{
-    Datatype, Difference, Dimension, Float, Group, Link, Node, NodeKind, NodePath, Rules, Shape, Unreadable,
+    Datatype, Difference, Float, Group, Link, Node, NodeKind, NodePath, Rules, Shape, Unreadable,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeSet;
@@ -438,14 +437,7 @@ fn position(index: u64, shape: &[u64]) -> Vec<u64> {
 
 /// Type and shape of what has elements.
 fn array_of<'a>(node: &'a Node, path: &NodePath) -> Option<(&'a Datatype, Shape)> {
-    match node {
-        Node::Ndarray(ndarray) => Some((ndarray.datatype.as_deref()?, ndarray.shape.clone())),
-        Node::DimCoord(dimcoord) => {
-            let shape = Shape::Dims(vec![Dimension { extent: dimcoord.size, coordinate: None }]);
-            Some((dimcoord.datatype.as_deref()?, with_coordinate(NodeKind::DimCoord, &shape, path)))
-        }
-        _ => None,
-    }
+    Some((node.datatype()?, node.shape(path)?))
 }
 
 fn has_floats(datatype: &Datatype) -> bool {
