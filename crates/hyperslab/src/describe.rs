@@ -234,6 +234,7 @@ impl Document<'_> {
             forget_habits(&mut node);
         }
         let Some(most) = self.values else { return Ok(node) };
+        let has_domain = node.storage().is_some_and(|storage| storage.domain.is_some());
         let value = match &mut node {
             Node::Ndarray(ndarray)
                 if !matches!(ndarray.shape, Shape::Null | Shape::Unsaid) && ndarray.datatype.is_some() =>
@@ -246,13 +247,14 @@ impl Document<'_> {
         let array = self.source.array(handle)?;
         let Some(extents) = array.extents() else { return Ok(node) };
         let count = element_count(extents).and_then(|count| count.checked_mul(leaves(array.datatype())));
-        // What was never written is said by having no value; the fill value stands in `storage`.
+        // What was never written is said by having no value, unless a domain would then tell what there is; the fill
+        // value stands in `storage`.
         // A text that has no value of an array without elements had no need of one.
         // Nor of coordinates that its domain tells.
         let told =
             || self.source.is_text() && count != Some(0) && array.stored().is_ok_and(|stored| stored == 0);
         let written = || match array.is_unwritten() {
-            Ok(true) => count == Some(0) && !self.source.is_text(),
+            Ok(true) if !has_domain => count == Some(0) && !self.source.is_text(),
             _ => !told(),
         };
         if count.is_some_and(|count| count <= most) && written() {

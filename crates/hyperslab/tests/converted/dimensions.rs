@@ -261,6 +261,11 @@ fn dimensions_that_grow_in_groups_of_other_names_are_found() {
 }
 
 #[test]
+fn coordinates_that_are_fill_are_not_those_of_the_domain() {
+    comes_back("dimcoords:\n  t: {size: 2, type: int8, storage: {domain: [7, 8]}, value: [0, 0]}\n");
+}
+
+#[test]
 fn stores_that_need_no_keys_of_the_netcdf_library_have_none() {
     for (text, format) in [
         (
