@@ -10,7 +10,7 @@ use memmap2::MmapMut;
 
 /// The work of the peer with this name.
 pub(crate) fn work(peer: &str, job: &Job) -> Result<Box<dyn Work>, Failure> {
-    memory::allow(MOST_MEMORY)?;
+    memory::allow(MAX_MEMORY)?;
     match peer {
         "hdf5-reader" => hdf5_reader::work(job),
         "rust-hdf5" => rust_hdf5::work(job),
@@ -20,7 +20,7 @@ pub(crate) fn work(peer: &str, job: &Job) -> Result<Box<dyn Work>, Failure> {
 }
 
 /// One that wants more for 1 GB of elements ends, before the machine with all other sides does.
-const MOST_MEMORY: u64 = 10 << 30;
+const MAX_MEMORY: u64 = 10 << 30;
 
 /// Reads elements into what the caller holds.
 type Into<T> = Box<dyn FnMut(&mut [T]) -> Result<(), Failure>>;

@@ -484,18 +484,18 @@ fn steps(text: &str) -> Result<u64, String> {
 }
 
 fn threads(text: &str) -> Result<usize, String> {
-    let threads = text.parse().ok().filter(|threads| (1..=MOST_THREADS).contains(threads));
-    threads.ok_or_else(|| format!("{text:?} is no number from 1 to {MOST_THREADS}"))
+    let threads = text.parse().ok().filter(|threads| (1..=MAX_THREADS).contains(threads));
+    threads.ok_or_else(|| format!("{text:?} is no number from 1 to {MAX_THREADS}"))
 }
 
 fn memory(text: &str) -> Result<u64, String> {
-    let memory = size::parse(text).filter(|memory| *memory >= LEAST_MEMORY);
+    let memory = size::parse(text).filter(|memory| *memory >= MIN_MEMORY);
     memory.ok_or_else(|| format!("{text:?} is no number of bytes from 1MiB on, such as 256MiB"))
 }
 
 /// More than any machine gains from.
-const MOST_THREADS: usize = 1024;
-const LEAST_MEMORY: u64 = 1 << 20;
+const MAX_THREADS: usize = 1024;
+const MIN_MEMORY: u64 = 1 << 20;
 
 /// The same words with `describe` put before a location that stands where a verb would.
 ///

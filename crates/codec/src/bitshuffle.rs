@@ -49,7 +49,7 @@ impl Bitshuffle {
             )));
         }
         let block = match self.block {
-            0 => (DEFAULT_BLOCK_BYTES / self.element / MULTIPLE * MULTIPLE).max(LEAST_DEFAULT_BLOCK),
+            0 => (DEFAULT_BLOCK_BYTES / self.element / MULTIPLE * MULTIPLE).max(MIN_DEFAULT_BLOCK),
             block => block,
         };
         Ok((self.element, block.saturating_mul(self.element)))
@@ -100,8 +100,8 @@ impl Transform for Bitshuffle {
     fn decoded_sizes(&self, least: usize, most: usize) -> Option<(usize, usize)> {
         let ratio = match self.codec {
             BitshuffleCodec::None => return Some((least, most)),
-            BitshuffleCodec::Lz4 => lz4::MOST_RATIO,
-            BitshuffleCodec::Zstd { .. } => zstd::MOST_RATIO,
+            BitshuffleCodec::Lz4 => lz4::MAX_RATIO,
+            BitshuffleCodec::Zstd { .. } => zstd::MAX_RATIO,
         };
         Some((0, most.checked_sub(HEADER)?.saturating_mul(ratio)))
     }
@@ -256,7 +256,7 @@ const MULTIPLE: usize = 8;
 const WORD: usize = 8;
 const HEADER: usize = 12;
 const DEFAULT_BLOCK_BYTES: usize = 8192;
-const LEAST_DEFAULT_BLOCK: usize = 128;
+const MIN_DEFAULT_BLOCK: usize = 128;
 
 #[cfg(test)]
 mod tests {

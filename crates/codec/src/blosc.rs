@@ -60,7 +60,7 @@ pub enum BloscShuffle {
 
 impl Transform for Blosc {
     fn decoded_sizes(&self, _: usize, most: usize) -> Option<(usize, usize)> {
-        Some((0, most.checked_sub(chunk::HEADER)?.saturating_mul(zstd::MOST_RATIO)))
+        Some((0, most.checked_sub(chunk::HEADER)?.saturating_mul(zstd::MAX_RATIO)))
     }
 
     fn declared_size(&self, stored: &[u8]) -> Result<Option<usize>> {

@@ -14,7 +14,7 @@ pub struct Bzip2 {
 
 impl Transform for Bzip2 {
     fn decoded_sizes(&self, _: usize, most: usize) -> Option<(usize, usize)> {
-        Some((0, most.saturating_mul(MOST_RATIO)))
+        Some((0, most.saturating_mul(MAX_RATIO)))
     }
 
     fn most_encoded(&self, raw: usize) -> usize {
@@ -80,7 +80,7 @@ fn position(bytes: u64) -> usize {
 }
 
 /// More than a block of 900,000 runs of 259 bytes, each five bytes, in the 30 bytes that it takes at least.
-const MOST_RATIO: usize = 1 << 21;
+const MAX_RATIO: usize = 1 << 21;
 
 #[cfg(test)]
 mod tests {
@@ -91,7 +91,7 @@ mod tests {
         let raw = vec![0; 100_000_000];
         let mut stored = Vec::new();
         Bzip2 { level: 9 }.encode(&raw, &mut stored, &mut Coders::default()).unwrap();
-        assert!(stored.len() * MOST_RATIO >= raw.len());
+        assert!(stored.len() * MAX_RATIO >= raw.len());
     }
 
     #[test]

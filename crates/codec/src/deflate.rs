@@ -16,7 +16,7 @@ pub struct Deflate {
 
 impl Transform for Deflate {
     fn decoded_sizes(&self, _: usize, most: usize) -> Option<(usize, usize)> {
-        Some((0, most.saturating_mul(MOST_RATIO)))
+        Some((0, most.saturating_mul(MAX_RATIO)))
     }
 
     /// Fixed Huffman codes take up to 9 bits a byte, and a flush after each block adds a few bytes.
@@ -34,7 +34,7 @@ impl Transform for Deflate {
 }
 
 /// The most bytes that one byte of a stream can stand for: a match of 258 bytes takes at least two bits.
-pub(crate) const MOST_RATIO: usize = 1032;
+pub(crate) const MAX_RATIO: usize = 1032;
 
 /// The coders of one thread.
 #[derive(Default)]
@@ -178,6 +178,6 @@ mod tests {
     #[test]
     fn no_stream_is_denser_than_the_greatest_ratio() {
         let raw = vec![0; 20_000_000];
-        assert!(stored(&raw).len() * MOST_RATIO >= raw.len());
+        assert!(stored(&raw).len() * MAX_RATIO >= raw.len());
     }
 }

@@ -4,7 +4,7 @@
 
 use crate::codec::Transform;
 use crate::coders::Coders;
-use crate::deflate::MOST_RATIO;
+use crate::deflate::MAX_RATIO;
 use hyperslab_core::Result;
 
 /// A gzip member. Bytes behind it are ignored.
@@ -16,7 +16,7 @@ pub struct Gzip {
 
 impl Transform for Gzip {
     fn decoded_sizes(&self, _: usize, most: usize) -> Option<(usize, usize)> {
-        Some((0, most.saturating_mul(MOST_RATIO)))
+        Some((0, most.saturating_mul(MAX_RATIO)))
     }
 
     fn most_encoded(&self, raw: usize) -> usize {

@@ -32,7 +32,7 @@ impl Lz4Hdf5 {
 
 impl Transform for Lz4Hdf5 {
     fn decoded_sizes(&self, _: usize, most: usize) -> Option<(usize, usize)> {
-        Some((0, most.checked_sub(HEADER)?.saturating_mul(MOST_RATIO)))
+        Some((0, most.checked_sub(HEADER)?.saturating_mul(MAX_RATIO)))
     }
 
     fn declared_size(&self, stored: &[u8]) -> Result<Option<usize>> {
@@ -108,7 +108,7 @@ pub struct Lz4Numcodecs;
 
 impl Transform for Lz4Numcodecs {
     fn decoded_sizes(&self, _: usize, most: usize) -> Option<(usize, usize)> {
-        Some((0, most.checked_sub(SIZE)?.saturating_mul(MOST_RATIO)))
+        Some((0, most.checked_sub(SIZE)?.saturating_mul(MAX_RATIO)))
     }
 
     fn declared_size(&self, stored: &[u8]) -> Result<Option<usize>> {
@@ -162,7 +162,7 @@ pub(crate) fn decode_block_with(dictionary: &[u8], stored: &[u8], out: &mut [u8]
 }
 
 /// A byte of length stands for at most 255.
-pub(crate) const MOST_RATIO: usize = 255;
+pub(crate) const MAX_RATIO: usize = 255;
 
 const HEADER: usize = 12;
 const SIZE: usize = 4;

@@ -19,7 +19,7 @@ impl Transform for Lzf {
     }
 
     fn most_encoded(&self, raw: usize) -> usize {
-        raw.saturating_add(raw.div_ceil(MOST_LITERALS))
+        raw.saturating_add(raw.div_ceil(MAX_LITERALS))
     }
 
     fn decode(&self, stored: &[u8], out: &mut [u8], _: &mut Coders) -> Result<usize> {
@@ -27,7 +27,7 @@ impl Transform for Lzf {
         let mut at = 0;
         while let Some((control, rest)) = left.split_first() {
             let control = usize::from(*control);
-            if control < MOST_LITERALS {
+            if control < MAX_LITERALS {
                 let Some((literals, rest)) = rest.split_at_checked(control + 1) else {
                     return Err(ends_within(stored));
                 };
@@ -62,7 +62,7 @@ impl Transform for Lzf {
         let mut finder = Finder::new(raw, 3);
         let (mut literals, mut at) = (0, 0);
         while at < raw.len() {
-            let Some((distance, len)) = finder.find(at, MOST_DISTANCE, MOST_REPEATED) else {
+            let Some((distance, len)) = finder.find(at, MAX_DISTANCE, MAX_REPEATED) else {
                 // The longer nothing is found, the less is looked at.
                 at += 1 + (at - literals) / 64;
                 continue;
@@ -82,7 +82,7 @@ impl Transform for Lzf {
 }
 
 fn put_literals(literals: &[u8], out: &mut Vec<u8>) {
-    for run in literals.chunks(MOST_LITERALS) {
+    for run in literals.chunks(MAX_LITERALS) {
         out.push(u8::try_from(run.len() - 1).unwrap_or_default());
         out.extend_from_slice(run);
     }
@@ -92,6 +92,6 @@ fn ends_within(stored: &[u8]) -> Error {
     Error::malformed(format!("{} bytes end within an LZF instruction", stored.len()))
 }
 
-const MOST_LITERALS: usize = 32;
-const MOST_DISTANCE: usize = 1 << 13;
-const MOST_REPEATED: usize = 264;
+const MAX_LITERALS: usize = 32;
+const MAX_DISTANCE: usize = 1 << 13;
+const MAX_REPEATED: usize = 264;

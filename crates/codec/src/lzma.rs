@@ -137,7 +137,7 @@ impl Lzma {
             (LzmaContainer::Xz { .. }, LzmaCoder::Lzma1(_)) => Some("LZMA1 in an xz file"),
             (LzmaContainer::Alone, LzmaCoder::Lzma2(_)) => Some("LZMA2 in a file of LZMA alone"),
             (LzmaContainer::Alone, _) if !filters.is_empty() => Some("filters of a file of LZMA alone"),
-            _ if filters.len() > MOST_FILTERS => Some("more than three filters of LZMA"),
+            _ if filters.len() > MAX_FILTERS => Some("more than three filters of LZMA"),
             _ => None,
         };
         if let Some(wrong) = wrong {
@@ -205,10 +205,10 @@ impl LzmaParameters {
         if lc > 8 || lp > 4 || pb > 4 || is_second && lc + lp > 4 {
             return Err(Error::invalid(format!("LZMA with lc {lc}, lp {lp} and pb {pb}")));
         }
-        if !(LEAST_DICTIONARY..=MOST_DICTIONARY).contains(&self.dictionary) {
+        if !(MIN_DICTIONARY..=MAX_DICTIONARY).contains(&self.dictionary) {
             let found = self.dictionary;
             return Err(Error::invalid(format!(
-                "an LZMA dictionary of {found} bytes, expected {LEAST_DICTIONARY} to {MOST_DICTIONARY}"
+                "an LZMA dictionary of {found} bytes, expected {MIN_DICTIONARY} to {MAX_DICTIONARY}"
             )));
         }
         match self.nice_length {
@@ -220,7 +220,7 @@ impl LzmaParameters {
 
 impl Transform for Lzma {
     fn decoded_sizes(&self, _: usize, most: usize) -> Option<(usize, usize)> {
-        Some((0, most.saturating_mul(MOST_RATIO)))
+        Some((0, most.saturating_mul(MAX_RATIO)))
     }
 
     fn most_encoded(&self, raw: usize) -> usize {
@@ -239,12 +239,12 @@ impl Transform for Lzma {
 }
 
 /// A match of 273 bytes takes at least a third of a bit, a piece of 2 MiB its header besides.
-const MOST_RATIO: usize = 1 << 14;
+const MAX_RATIO: usize = 1 << 14;
 
-const MOST_FILTERS: usize = 3;
+const MAX_FILTERS: usize = 3;
 
-const LEAST_DICTIONARY: u32 = 1 << 12;
-const MOST_DICTIONARY: u32 = 3 << 29;
+const MIN_DICTIONARY: u32 = 1 << 12;
+const MAX_DICTIONARY: u32 = 3 << 29;
 
 const DICTIONARIES: [u32; 10] =
     [1 << 18, 1 << 20, 1 << 21, 1 << 22, 1 << 22, 1 << 23, 1 << 23, 1 << 24, 1 << 25, 1 << 26];
@@ -328,7 +328,7 @@ mod tests {
     fn no_stream_is_denser_than_the_greatest_ratio() {
         let raw = vec![0; 20_000_000];
         for lzma in all().iter().take(3) {
-            assert!(encoded(lzma, &raw).len() * MOST_RATIO >= raw.len());
+            assert!(encoded(lzma, &raw).len() * MAX_RATIO >= raw.len());
         }
     }
 

@@ -62,7 +62,7 @@ impl Nbit {
     /// [`ErrorKind::InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) if a part lies outside of what
     /// it is part of, if members overlap, or if there are more than 32 levels.
     pub fn new(elements: usize, element: NbitType) -> Result<Nbit> {
-        element.check(MOST_LEVELS)?;
+        element.check(MAX_LEVELS)?;
         let bits = element.bits();
         let sizes = elements.checked_mul(element.size()).zip(bits.checked_mul(elements as u64));
         if sizes.is_none() {
@@ -156,7 +156,7 @@ impl NbitType {
 
     fn check(&self, levels: u32) -> Result<()> {
         let Some(levels) = levels.checked_sub(1) else {
-            return Err(Error::invalid(format!("an nbit type of more than {MOST_LEVELS} levels")));
+            return Err(Error::invalid(format!("an nbit type of more than {MAX_LEVELS} levels")));
         };
         if self.size() == 0 {
             return Err(Error::invalid("an nbit type of 0 bytes"));
@@ -352,7 +352,7 @@ fn low(value: u64) -> u8 {
 }
 
 /// Levels of arrays and compounds in each other, many more than people build.
-const MOST_LEVELS: u32 = 32;
+const MAX_LEVELS: u32 = 32;
 
 #[cfg(test)]
 mod tests {

@@ -104,7 +104,7 @@ impl ScaleOffset {
 impl Transform for ScaleOffset {
     /// Equal numbers take no bits at all.
     fn decoded_sizes(&self, _: usize, most: usize) -> Option<(usize, usize)> {
-        (most >= LEAST_HEADER).then_some((self.size(), self.size()))
+        (most >= MIN_HEADER).then_some((self.size(), self.size()))
     }
 
     fn most_encoded(&self, _: usize) -> usize {
@@ -280,7 +280,7 @@ struct Header {
 
 impl Header {
     fn decode(stored: &[u8]) -> Result<Header> {
-        let Some(([bits @ .., size], rest)) = stored.split_first_chunk::<LEAST_HEADER>() else {
+        let Some(([bits @ .., size], rest)) = stored.split_first_chunk::<MIN_HEADER>() else {
             return Err(too_short(stored));
         };
         let mut least = [0; 8];
@@ -312,7 +312,7 @@ fn ones(bits: u32) -> u64 {
 const HEADER: usize = 21;
 
 /// The number of bits and the size of the least number.
-const LEAST_HEADER: usize = 5;
+const MIN_HEADER: usize = 5;
 
 #[cfg(test)]
 mod tests;

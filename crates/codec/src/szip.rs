@@ -45,15 +45,14 @@ impl Szip {
             return Err(Error::invalid(format!("{bits_per_pixel} bits per pixel, {expected}")));
         };
         let block = u8::try_from(pixels_per_block).ok();
-        let Some(pixels_per_block) =
-            block.filter(|block| (2..=MOST_PIXELS).contains(block) && block % 2 == 0)
+        let Some(pixels_per_block) = block.filter(|block| (2..=MAX_PIXELS).contains(block) && block % 2 == 0)
         else {
             let expected = "expected an even number from 2 to 64";
             return Err(Error::invalid(format!("{pixels_per_block} pixels per block, {expected}")));
         };
         let blocks = pixels_per_scanline.div_ceil(pixels_per_block.into());
-        if !(1..=MOST_BLOCKS).contains(&blocks) {
-            let expected = format!("expected 1 to {MOST_BLOCKS} blocks of {pixels_per_block}");
+        if !(1..=MAX_BLOCKS).contains(&blocks) {
+            let expected = format!("expected 1 to {MAX_BLOCKS} blocks of {pixels_per_block}");
             return Err(Error::invalid(format!("{pixels_per_scanline} pixels per scanline, {expected}")));
         }
         Ok(Szip {
@@ -133,7 +132,7 @@ impl Szip {
 
 impl Transform for Szip {
     fn decoded_sizes(&self, _: usize, most: usize) -> Option<(usize, usize)> {
-        Some((0, most.checked_sub(4)?.saturating_mul(MOST_RATIO)))
+        Some((0, most.checked_sub(4)?.saturating_mul(MAX_RATIO)))
     }
 
     fn declared_size(&self, stored: &[u8]) -> Result<Option<usize>> {
@@ -206,13 +205,13 @@ const SEGMENT: u32 = 64;
 const REMAINDER_OF_SEGMENT: u32 = 4;
 
 /// The most pixels of a block.
-const MOST_PIXELS: u8 = 64;
+const MAX_PIXELS: u8 = 64;
 
 /// The most blocks of a scanline.
-const MOST_BLOCKS: u32 = 4096;
+const MAX_BLOCKS: u32 = 4096;
 
 /// More bytes than a byte of stream can stand for: 64 blocks of 64 zeros of four bytes take eleven bits.
-const MOST_RATIO: usize = 16384;
+const MAX_RATIO: usize = 16384;
 
 #[cfg(test)]
 mod tests;

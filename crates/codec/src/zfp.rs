@@ -260,7 +260,7 @@ impl Zfp {
 impl Transform for Zfp {
     fn decoded_sizes(&self, _: usize, most: usize) -> Option<(usize, usize)> {
         let size = self.size();
-        (most.saturating_mul(MOST_RATIO) >= size).then_some((size, size))
+        (most.saturating_mul(MAX_RATIO) >= size).then_some((size, size))
     }
 
     fn most_encoded(&self, _: usize) -> usize {
@@ -337,7 +337,7 @@ numbers!(i32, i64, f32, f64);
 const VERSION: u8 = 5;
 
 /// More bytes than a byte of stream can stand for: each block, of at most 256 numbers of eight bytes, takes a bit.
-const MOST_RATIO: usize = 16384;
+const MAX_RATIO: usize = 16384;
 
 #[cfg(test)]
 mod tests {

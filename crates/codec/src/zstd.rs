@@ -19,7 +19,7 @@ pub struct Zstd {
 
 impl Transform for Zstd {
     fn decoded_sizes(&self, _: usize, most: usize) -> Option<(usize, usize)> {
-        Some((0, most.saturating_mul(MOST_RATIO)))
+        Some((0, most.saturating_mul(MAX_RATIO)))
     }
 
     /// What the frame says, if there is only one.
@@ -46,7 +46,7 @@ impl Transform for Zstd {
 }
 
 /// A block of four bytes, three of them its header, stands for at most 128 KiB.
-pub(crate) const MOST_RATIO: usize = 1 << 15;
+pub(crate) const MAX_RATIO: usize = 1 << 15;
 
 /// The coders of one thread.
 #[derive(Default)]
@@ -121,7 +121,7 @@ mod tests {
     #[test]
     fn no_frame_is_denser_than_the_greatest_ratio() {
         let raw = vec![0; 40_000_000];
-        assert!(encoded(&raw, false).len() * MOST_RATIO >= raw.len());
+        assert!(encoded(&raw, false).len() * MAX_RATIO >= raw.len());
     }
 
     #[test]

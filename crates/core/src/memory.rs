@@ -33,7 +33,7 @@ impl Memory {
     /// # Errors
     /// [`ErrorKind::LimitExceeded`] if there is no room for so many.
     pub fn zeroed(len: usize) -> Result<Memory> {
-        if len < LEAST_MAPPED {
+        if len < MIN_MAPPED {
             return Ok(Memory(Kind::Heap(vec![0; len])));
         }
         let no_room = |_| Error::new(ErrorKind::LimitExceeded, format!("no memory for {len} bytes"));
@@ -102,7 +102,7 @@ pub fn room(buffer: &mut Vec<u8>, len: usize) -> &mut [u8] {
     buffer.get_mut(..len).unwrap_or_default()
 }
 
-const LEAST_MAPPED: usize = 4 << 20;
+const MIN_MAPPED: usize = 4 << 20;
 
 #[cfg(test)]
 mod tests {
@@ -110,7 +110,7 @@ mod tests {
 
     #[test]
     fn large_and_small_memory_is_zero_and_can_be_written() {
-        for len in [0, 1, LEAST_MAPPED - 1, LEAST_MAPPED, LEAST_MAPPED + 1] {
+        for len in [0, 1, MIN_MAPPED - 1, MIN_MAPPED, MIN_MAPPED + 1] {
             let mut memory = Memory::zeroed(len).unwrap();
             assert!(memory.len() == len && memory.iter().all(|byte| *byte == 0));
             if let Some(last) = memory.last_mut() {

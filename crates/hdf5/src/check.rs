@@ -116,8 +116,8 @@ pub fn check_and_map(
         extents: Extents::new(most(stored, EXTENT_SIZE)),
         objects: Objects::new(most(stored, OBJECT_SIZE)),
         visited: FxHashSet::default(),
-        bytes_left: stored.saturating_mul(METADATA_READS).saturating_add(LEAST_ALLOWANCE),
-        raw_left: stored.saturating_mul(RAW_READS).saturating_add(LEAST_RAW),
+        bytes_left: stored.saturating_mul(METADATA_READS).saturating_add(MIN_ALLOWANCE),
+        raw_left: stored.saturating_mul(RAW_READS).saturating_add(MIN_RAW),
         decoded: FxHashSet::default(),
         tired: false,
         complete: true,
@@ -210,11 +210,11 @@ impl Checker<'_> {
 
 /// How many things of `size` bytes may be kept for a file of `len` bytes.
 fn most(len: u64, size: u64) -> usize {
-    usize::try_from(len.saturating_add(LEAST_ALLOWANCE) / size).unwrap_or(usize::MAX)
+    usize::try_from(len.saturating_add(MIN_ALLOWANCE) / size).unwrap_or(usize::MAX)
 }
 
-const LEAST_ALLOWANCE: u64 = 16 << 20;
-const LEAST_RAW: u64 = 1 << 20;
+const MIN_ALLOWANCE: u64 = 16 << 20;
+const MIN_RAW: u64 = 1 << 20;
 /// Of a piece of the map while it is merged.
 const EXTENT_SIZE: u64 = 48;
 /// Of an object in all tables.

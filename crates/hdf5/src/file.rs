@@ -124,7 +124,7 @@ impl File {
             match group.link(self, &name)?.map(|link| link.target) {
                 None => return Ok(None),
                 Some(LinkTarget::Hard(address)) => at = address,
-                Some(LinkTarget::Soft(_)) if followed == MOST_SOFT_LINKS => return Ok(None),
+                Some(LinkTarget::Soft(_)) if followed == MAX_SOFT_LINKS => return Ok(None),
                 Some(LinkTarget::Soft(target)) => {
                     followed += 1;
                     if target.starts_with(b"/") {
@@ -363,7 +363,7 @@ pub(crate) type Ranges = Vec<Range<u64>>;
 fn driver(reader: &Reader, superblock: &Superblock) -> Result<Option<DriverInfo>> {
     let address = superblock.driver_info();
     if !address.is_undefined() {
-        let block: DriverInfoBlock = reader.structure_up_to(address, MOST_DRIVER_INFO, reader.sizes())?;
+        let block: DriverInfoBlock = reader.structure_up_to(address, MAX_DRIVER_INFO, reader.sizes())?;
         return Ok(Some(block.info));
     }
     if superblock.extension().is_undefined() {
@@ -377,9 +377,9 @@ fn driver(reader: &Reader, superblock: &Superblock) -> Result<Option<DriverInfo>
 }
 
 /// Soft links followed one after another before they are taken for a circle.
-const MOST_SOFT_LINKS: u32 = 32;
+const MAX_SOFT_LINKS: u32 = 32;
 /// More than any driver writes.
-const MOST_DRIVER_INFO: u64 = 4096;
+const MAX_DRIVER_INFO: u64 = 4096;
 
 #[cfg(test)]
 mod tests;

@@ -14,7 +14,7 @@ use hyperslab_core::{Error, ErrorKind, Result};
 use hyperslab_model::{Reference, Values};
 use std::sync::mpsc::sync_channel;
 
-pub(crate) use selection::{MOST_HULL, values as selected};
+pub(crate) use selection::{MAX_HULL, values as selected};
 
 /// Fills `rows` with the elements of `region`.
 pub(crate) fn read<A: ArraySource + ?Sized>(
@@ -120,7 +120,7 @@ pub(crate) fn values_in(
 /// Bands of a moderate size, larger ones where these would tear chunks, which are then decoded several times.
 pub(crate) fn untorn(region: &Region, chunk: &[u64], row: usize, usual: u64, memory: u64) -> Result<Bands> {
     // One band is taken while the next is read.
-    let most = (memory / 3).max(LEAST_BAND);
+    let most = (memory / 3).max(MIN_BAND);
     let mut size = usual.min(most);
     loop {
         let cut = bands(region, chunk, row, size)?;
@@ -173,16 +173,16 @@ fn parts<'r>(
 /// before which; none if all of it takes so few bytes of work that it is not worth it.
 fn division(region: &Region, chunk: &[u64], len: u64, wanted: u64) -> Vec<(usize, Vec<u64>)> {
     let mut division = Vec::new();
-    if len < LEAST_DIVIDED {
+    if len < MIN_DIVIDED {
         return division;
     }
-    let part = (len / wanted / 4).clamp(LEAST_PART, MOST_PART);
+    let part = (len / wanted / 4).clamp(MIN_PART, MAX_PART);
     let (mut outer, mut parts) = (1_u64, 1_u64);
     let dims = region.start.iter().zip(&region.count).zip(&region.step).zip(chunk);
     for (dimension, (((start, count), step), chunk)) in dims.enumerate() {
         let step_bytes = (len / parts / count.max(&1)).max(1);
         let cuts = cuts((*start, *count, *step), *chunk, (part / step_bytes).max(1));
-        if outer.saturating_mul(cuts.len() as u64 + 1) > MOST_SLICES {
+        if outer.saturating_mul(cuts.len() as u64 + 1) > MAX_SLICES {
             break;
         }
         if !cuts.is_empty() {
@@ -226,18 +226,18 @@ pub(crate) fn row_size<A: ArraySource + ?Sized>(array: &A) -> Result<usize> {
 }
 
 /// Bytes of work from which starting threads pays.
-const LEAST_DIVIDED: u64 = 512 << 10;
+const MIN_DIVIDED: u64 = 512 << 10;
 /// Parts of a region: short enough that all threads end together, long enough that handing out costs nothing.
-const LEAST_PART: u64 = 256 << 10;
-const MOST_PART: u64 = 4 << 20;
+const MIN_PART: u64 = 256 << 10;
+const MAX_PART: u64 = 4 << 20;
 const PARTS_A_THREAD: u64 = 4;
 /// Slices that the parts of a region may have in all; each takes 16 bytes.
-const MOST_SLICES: u64 = 1 << 20;
+const MAX_SLICES: u64 = 1 << 20;
 /// Bytes of rows that are streamed at once.
 pub(crate) const USUAL_BAND: u64 = 16 << 20;
 /// The same for rows with slots: what these point to is beside them.
 pub(crate) const USUAL_SLOTS: u64 = 1 << 20;
-const LEAST_BAND: u64 = 64 << 10;
+const MIN_BAND: u64 = 64 << 10;
 
 #[cfg(test)]
 mod tests {

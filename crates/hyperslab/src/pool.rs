@@ -60,7 +60,7 @@ impl Pool {
         let mut scratch = unpoisoned(&self.0.idle).pop().unwrap_or_default();
         let done = work(&mut scratch);
         drop(busy);
-        if scratch.held() <= MOST_HELD / self.threads() {
+        if scratch.held() <= MAX_HELD / self.threads() {
             let mut idle = unpoisoned(&self.0.idle);
             if idle.len() < self.0.threads {
                 idle.push(scratch);
@@ -198,7 +198,7 @@ fn unpoisoned<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 /// Bytes of buffers that all threads together keep for the next work.
-const MOST_HELD: usize = 32 << 20;
+const MAX_HELD: usize = 32 << 20;
 
 #[cfg(test)]
 mod tests {

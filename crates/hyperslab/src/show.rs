@@ -202,10 +202,10 @@ fn coordinates(source: &dyn Source, path: &NodePath, positions: &Picks) -> Resul
 fn check_empty(counts: &[u64]) -> Result<()> {
     let rows =
         counts.iter().filter(|count| **count > 0).try_fold(1_u64, |rows, count| rows.checked_mul(*count));
-    if !counts.contains(&0) || rows.is_some_and(|rows| rows <= MOST_EMPTY_ROWS) {
+    if !counts.contains(&0) || rows.is_some_and(|rows| rows <= MAX_EMPTY_ROWS) {
         return Ok(());
     }
-    Err(Error::new(ErrorKind::LimitExceeded, format!("more than {MOST_EMPTY_ROWS} rows without elements")))
+    Err(Error::new(ErrorKind::LimitExceeded, format!("more than {MAX_EMPTY_ROWS} rows without elements")))
 }
 
-const MOST_EMPTY_ROWS: u64 = 1 << 20;
+const MAX_EMPTY_ROWS: u64 = 1 << 20;

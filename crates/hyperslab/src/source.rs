@@ -343,7 +343,7 @@ pub(crate) fn check_counts(source: &dyn Source, array: &dyn ArraySource, counts:
     }
     // Only now, as the size of a store in many files takes a walk over them.
     let size = source.size()?;
-    if bytes.is_some_and(|bytes| bytes <= size.saturating_mul(MOST_RATIO)) {
+    if bytes.is_some_and(|bytes| bytes <= size.saturating_mul(MAX_RATIO)) {
         return Ok(());
     }
     let bytes = bytes.map_or("more than 2^64".into(), |bytes| bytes.to_string());
@@ -354,4 +354,4 @@ pub(crate) fn check_counts(source: &dyn Source, array: &dyn ArraySource, counts:
 }
 
 /// More than any byte of a file becomes when decompressed by deflate.
-const MOST_RATIO: u64 = 1100;
+const MAX_RATIO: u64 = 1100;

@@ -48,7 +48,7 @@ impl Strings {
         let (mut bytes, mut ends) = (Vec::new(), Vec::new());
         if let Some(count) = region.len().and_then(|count| usize::try_from(count).ok()) {
             // Of what files claim to have, only so much is taken at its word.
-            ends.reserve(count.min(MOST_RESERVED));
+            ends.reserve(count.min(MAX_RESERVED));
         }
         stream(array, region, &mut |_, values| match text {
             Text::Variable => append(values, &mut bytes, &mut ends),
@@ -127,4 +127,4 @@ fn not_utf8(index: usize) -> Error {
     Error::malformed(format!("text {index} is not UTF-8"))
 }
 
-const MOST_RESERVED: usize = 1 << 20;
+const MAX_RESERVED: usize = 1 << 20;

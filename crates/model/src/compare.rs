@@ -180,7 +180,7 @@ impl Rules {
         let elements = Elements::new(&attribute.datatype, &attribute.value);
         match &attribute.shape {
             None => "null".into(),
-            Some(shape) if elements.len() > MOST_TOLD => format!("{} {shape:?}", attribute.datatype),
+            Some(shape) if elements.len() > MAX_TOLD => format!("{} {shape:?}", attribute.datatype),
             Some(shape) => {
                 let told: Vec<String> = elements.map(self.show).collect();
                 match told.as_slice() {
@@ -201,7 +201,7 @@ impl Rules {
 }
 
 /// Elements of an attribute that are all told.
-const MOST_TOLD: usize = 10;
+const MAX_TOLD: usize = 10;
 
 #[cfg(test)]
 mod tests;

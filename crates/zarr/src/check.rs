@@ -151,8 +151,8 @@ impl Checker<'_> {
             };
             let kind = frame.kind;
             let Ok(path) = frame.path.join(&name) else { continue };
-            if frames.len() >= MOST_DEPTH {
-                let message = format!("folders within more than {MOST_DEPTH} others");
+            if frames.len() >= MAX_DEPTH {
+                let message = format!("folders within more than {MAX_DEPTH} others");
                 self.findings.add(&rule::LIMIT, Found { object: Some(&path), message, ..Found::default() });
                 continue;
             }
@@ -345,4 +345,4 @@ impl Checker<'_> {
 }
 
 /// Folders within folders. Paths in file systems are hardly longer, and no array has as many dimensions.
-const MOST_DEPTH: usize = 256;
+const MAX_DEPTH: usize = 256;

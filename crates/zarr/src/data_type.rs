@@ -184,7 +184,7 @@ impl DataType {
     }
 }
 
-/// Checks an element against what one may be: neither empty nor larger than [`MOST_ELEMENT`].
+/// Checks an element against what one may be: neither empty nor larger than [`MAX_ELEMENT`].
 pub(crate) fn check_size(data_type: &DataType, at: &Spot<'_>) -> Result<()> {
     let size = match data_type.stored_size() {
         Some(size) => size.max(data_type.row_size()),
@@ -193,8 +193,8 @@ pub(crate) fn check_size(data_type: &DataType, at: &Spot<'_>) -> Result<()> {
     };
     match size {
         0 => Err(at.unsupported("elements of no bytes")),
-        size if size > MOST_ELEMENT => {
-            Err(at.too_large(format!("elements of {size} bytes, at most {MOST_ELEMENT} are read")))
+        size if size > MAX_ELEMENT => {
+            Err(at.too_large(format!("elements of {size} bytes, at most {MAX_ELEMENT} are read")))
         }
         _ => Ok(()),
     }
@@ -310,7 +310,7 @@ fn length_bytes(members: &Object, at: &Spot<'_>) -> Result<u64> {
 }
 
 /// Bytes of one element. A document of a few bytes can claim any size, and a fill value is of that size.
-pub(crate) const MOST_ELEMENT: u64 = 1 << 24;
+pub(crate) const MAX_ELEMENT: u64 = 1 << 24;
 
 #[cfg(test)]
 mod tests;

@@ -171,7 +171,7 @@ pub(super) fn write_findings(
         }
         let count = shown.entry(finding.rule).or_default();
         *count += 1;
-        if *count > MOST {
+        if *count > MAX_SHOWN {
             continue;
         }
         match (&source, diagnostic(finding)) {
@@ -185,7 +185,7 @@ pub(super) fn write_findings(
         }
     }
     for (rule, count) in shown {
-        if let Some(more) = count.checked_sub(MOST).filter(|more| *more > 0) {
+        if let Some(more) = count.checked_sub(MAX_SHOWN).filter(|more| *more > 0) {
             writeln!(out, "{more} more of {rule}")?;
         }
     }
@@ -193,7 +193,7 @@ pub(super) fn write_findings(
 }
 
 /// Findings of one rule that are shown to people.
-const MOST: u64 = 20;
+const MAX_SHOWN: u64 = 20;
 
 fn diagnostic(finding: &Finding) -> Option<Diagnostic> {
     let Finding { severity, rule, message, hint, place } = finding.clone();

@@ -244,10 +244,10 @@ const WIDEST_VALUE: usize = 40;
 
 /// A long text from shortly before where it differs from another.
 fn cut_at(text: &str, other: &str) -> String {
-    const MOST: usize = 120;
+    const MAX_SHOWN: usize = 120;
     const BEFORE: usize = 20;
     let count = text.chars().count();
-    if count <= MOST {
+    if count <= MAX_SHOWN {
         return text.to_owned();
     }
     let common = match text == other {
@@ -255,9 +255,9 @@ fn cut_at(text: &str, other: &str) -> String {
         false => text.chars().zip(other.chars()).take_while(|(a, b)| a == b).count(),
     };
     let skipped = common.saturating_sub(BEFORE);
-    let shown: String = text.chars().skip(skipped).take(MOST).collect();
+    let shown: String = text.chars().skip(skipped).take(MAX_SHOWN).collect();
     let before = if skipped > 0 { "…" } else { "" };
-    let behind = if skipped + MOST < count { "…" } else { "" };
+    let behind = if skipped + MAX_SHOWN < count { "…" } else { "" };
     format!("{before}{shown}{behind}")
 }
 

@@ -34,10 +34,10 @@ pub(crate) fn run(args: &Stat, common: &Common, messages: &Messages, out: &mut d
         // What is said about the arrays stands below them.
         out.flush()?;
     }
-    for advice in answer.advice.iter().take(MOST) {
+    for advice in answer.advice.iter().take(MAX_SHOWN) {
         messages.help(advice);
     }
-    if let Some(more) = answer.advice.len().checked_sub(MOST).filter(|more| *more > 0) {
+    if let Some(more) = answer.advice.len().checked_sub(MAX_SHOWN).filter(|more| *more > 0) {
         messages.note(&format!("{more} more arrays could be stored better"));
     }
     messages.finish();
@@ -45,7 +45,7 @@ pub(crate) fn run(args: &Stat, common: &Common, messages: &Messages, out: &mut d
 }
 
 /// Arrays that are shown how to store better.
-const MOST: usize = 20;
+const MAX_SHOWN: usize = 20;
 
 struct Answer<'a> {
     args: &'a Stat,

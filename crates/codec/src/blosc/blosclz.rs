@@ -66,7 +66,7 @@ pub(super) fn encode(raw: &[u8], out: &mut Vec<u8>) {
     while at + LAST_LITERALS < raw.len() {
         let room = raw.len() - LAST_LITERALS - at;
         let found =
-            finder.find(at, MOST_DISTANCE, room).filter(|(distance, len)| *distance <= FAR || *len > 6);
+            finder.find(at, MAX_DISTANCE, room).filter(|(distance, len)| *distance <= FAR || *len > 6);
         let Some((distance, len)) = found else {
             // The longer nothing is found, the less is looked at.
             at += 1 + (at - literals) / 64;
@@ -98,7 +98,7 @@ pub(super) fn encode(raw: &[u8], out: &mut Vec<u8>) {
 }
 
 fn put_literals(literals: &[u8], out: &mut Vec<u8>) {
-    for run in literals.chunks(MOST_LITERALS) {
+    for run in literals.chunks(MAX_LITERALS) {
         out.push(u8::try_from(run.len() - 1).unwrap_or_default());
         out.extend_from_slice(run);
     }
@@ -106,8 +106,8 @@ fn put_literals(literals: &[u8], out: &mut Vec<u8>) {
 
 /// The distance, less one, from which on two more bytes say it.
 const FAR: usize = 0x1fff;
-const MOST_DISTANCE: usize = FAR + 0xffff;
-const MOST_LITERALS: usize = 32;
+const MAX_DISTANCE: usize = FAR + 0xffff;
+const MAX_LITERALS: usize = 32;
 const LAST_LITERALS: usize = 12;
 
 #[cfg(test)]

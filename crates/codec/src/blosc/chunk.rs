@@ -220,7 +220,7 @@ impl<'a> Chunk<'a> {
                     self.decode_streams(index, out, &mut [], coders)?;
                 } else {
                     streams.resize(out.len(), 0);
-                    let mut stored = [None; MOST_APART];
+                    let mut stored = [None; MAX_APART];
                     let stored = match self.filters.moving() {
                         [Filter::Shuffle { element: element @ (2 | 4 | 8) }] => {
                             stored.get_mut(..*element).unwrap_or_default()
@@ -262,7 +262,7 @@ impl<'a> Chunk<'a> {
         // Blosc 1 split what these conditions allow before there was a flag for it.
         let split = self.split
             && out.len() == self.block
-            && (!self.first || self.element <= MOST_STREAMS && self.block / self.element >= LEAST_STREAM);
+            && (!self.first || self.element <= MAX_STREAMS && self.block / self.element >= MIN_STREAM);
         let streams = if split { self.element } else { 1 };
         if out.len() < streams || !out.len().is_multiple_of(streams) {
             return Err(Error::malformed(format!(
@@ -341,8 +341,8 @@ const LAZY: u8 = 0x08;
 const INSTRUMENTED: u8 = 0x80;
 
 /// The most bytes of elements whose streams may stay where they are stored.
-const MOST_APART: usize = 8;
+const MAX_APART: usize = 8;
 
 /// The most streams of a block, and the least bytes of each, in Blosc 1.
-pub(super) const MOST_STREAMS: usize = 16;
-pub(super) const LEAST_STREAM: usize = 128;
+pub(super) const MAX_STREAMS: usize = 16;
+pub(super) const MIN_STREAM: usize = 128;

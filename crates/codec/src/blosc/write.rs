@@ -2,7 +2,7 @@
 //!
 //! Spec: Blosc Chunk Format
 
-use super::chunk::{COPIED, EXTENDED, EXTENDED_HEADER, HEADER, LEAST_STREAM, MOST_STREAMS, NOT_SPLIT};
+use super::chunk::{COPIED, EXTENDED, EXTENDED_HEADER, HEADER, MAX_STREAMS, MIN_STREAM, NOT_SPLIT};
 use super::filter::Filter;
 use super::stream::{Format, encode};
 use super::{BloscCodec, BloscShuffle};
@@ -24,8 +24,8 @@ pub(crate) struct Writer {
 impl Writer {
     /// Appends `raw` as a chunk, at most the header longer.
     pub(crate) fn append(&self, raw: &[u8], out: &mut Vec<u8>, coders: &mut Coders) -> Result<()> {
-        if self.level > MOST_LEVEL {
-            return Err(Error::invalid(format!("Blosc level {}, expected 0 to {MOST_LEVEL}", self.level)));
+        if self.level > MAX_LEVEL {
+            return Err(Error::invalid(format!("Blosc level {}, expected 0 to {MAX_LEVEL}", self.level)));
         }
         if self.second && self.codec == BloscCodec::Snappy {
             return Err(Error::invalid("snappy in Blosc 2, which no longer has it"));
@@ -51,7 +51,7 @@ impl Writer {
     }
 
     fn put_header(&self, raw: &[u8], block: usize, out: &mut Vec<u8>) -> Result<()> {
-        let (Ok(size @ 0..=MOST_SIZE), Ok(block)) = (u32::try_from(raw.len()), u32::try_from(block)) else {
+        let (Ok(size @ 0..=MAX_SIZE), Ok(block)) = (u32::try_from(raw.len()), u32::try_from(block)) else {
             return Err(Error::invalid(format!(
                 "{} bytes for Blosc, which takes less than 2 GiB",
                 raw.len()
@@ -153,7 +153,7 @@ impl Writer {
     fn splits(&self, block: usize) -> bool {
         let element = self.element();
         if !self.second {
-            let long_enough = element <= MOST_STREAMS && block / element >= LEAST_STREAM;
+            let long_enough = element <= MAX_STREAMS && block / element >= MIN_STREAM;
             return self.codec != BloscCodec::Zstd && long_enough && block.is_multiple_of(element);
         }
         let fast = match self.codec {
@@ -161,7 +161,7 @@ impl Writer {
             BloscCodec::Zstd => self.level <= 5,
             _ => false,
         };
-        let long_enough = element <= MOST_STREAMS && block / element >= LEAST_SECOND_STREAM;
+        let long_enough = element <= MAX_STREAMS && block / element >= MIN_SECOND_STREAM;
         fast && self.shuffle == BloscShuffle::Byte && long_enough && block.is_multiple_of(element)
     }
 
@@ -169,7 +169,7 @@ impl Writer {
     fn block(&self, raw: usize) -> usize {
         let element = self.element();
         let block = match usize::try_from(self.block) {
-            Ok(block @ 1..) => block.max(LEAST_BLOCK),
+            Ok(block @ 1..) => block.max(MIN_BLOCK),
             _ if raw < CACHE => raw,
             _ => {
                 let thorough = matches!(self.codec, BloscCodec::Lz4Hc | BloscCodec::Zlib | BloscCodec::Zstd);
@@ -203,8 +203,8 @@ fn put(out: &mut [u8], at: usize, value: u32) {
 const FIRST_VERSION: u8 = 2;
 const SECOND_VERSION: u8 = 5;
 const STREAM_VERSION: u8 = 1;
-const MOST_LEVEL: u8 = 9;
-const MOST_SIZE: u32 = 0x7fff_ffff - 32;
+const MAX_LEVEL: u8 = 9;
+const MAX_SIZE: u32 = 0x7fff_ffff - 32;
 const CACHE: usize = 1 << 15;
-const LEAST_BLOCK: usize = 128;
-const LEAST_SECOND_STREAM: usize = 32;
+const MIN_BLOCK: usize = 128;
+const MIN_SECOND_STREAM: usize = 32;

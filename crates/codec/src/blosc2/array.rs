@@ -30,9 +30,9 @@ impl Array {
         let Some(metalayer) = metalayer else { return Ok(None) };
         let broken = || Error::malformed("a Blosc array with broken dimensions");
         let rank = usize::from(*metalayer.get(2).ok_or_else(broken)?);
-        if rank > MOST_DIMENSIONS {
+        if rank > MAX_DIMENSIONS {
             return Err(Error::malformed(format!(
-                "a Blosc array of {rank} dimensions, at most {MOST_DIMENSIONS} allowed"
+                "a Blosc array of {rank} dimensions, at most {MAX_DIMENSIONS} allowed"
             )));
         }
         // Each list begins with a byte that counts it, each number with one that says its kind.
@@ -57,9 +57,9 @@ impl Array {
     /// An array of one chunk, of elements that have `size` bytes together.
     pub(super) fn for_chunk(shape: &[u32], element: usize, size: usize) -> Result<Array> {
         let shape: Vec<u64> = shape.iter().copied().map(u64::from).collect();
-        if shape.len() > MOST_DIMENSIONS || product(&shape, element) != Some(size) {
+        if shape.len() > MAX_DIMENSIONS || product(&shape, element) != Some(size) {
             return Err(Error::invalid(format!(
-                "{size} bytes for a Blosc array of {shape:?} elements of {element} bytes, at most {MOST_DIMENSIONS} dimensions"
+                "{size} bytes for a Blosc array of {shape:?} elements of {element} bytes, at most {MAX_DIMENSIONS} dimensions"
             )));
         }
         let most = (TARGET_BLOCK / element.max(1)).max(1) as u64;
@@ -131,7 +131,7 @@ impl Array {
         }
         let block_size = self.block_size();
         // No writer has blocks beyond the array; they could be any number of bytes.
-        if block_size > out.len().saturating_mul(2).saturating_add(LEAST_BOUND) {
+        if block_size > out.len().saturating_mul(2).saturating_add(MIN_BOUND) {
             return Err(Error::malformed(format!(
                 "Blosc blocks of {block_size} bytes in an array of {}",
                 out.len()
@@ -204,6 +204,6 @@ fn product(lengths: &[u64], element: usize) -> Option<usize> {
     usize::try_from(elements).ok()?.checked_mul(element)
 }
 
-const MOST_DIMENSIONS: usize = 16;
+const MAX_DIMENSIONS: usize = 16;
 const TARGET_BLOCK: usize = 1 << 16;
-const LEAST_BOUND: usize = 1 << 16;
+const MIN_BOUND: usize = 1 << 16;

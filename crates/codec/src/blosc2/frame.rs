@@ -39,7 +39,7 @@ impl<'a> Frame<'a> {
             return Err(short(stored));
         };
         let bytes = stored.get(..len).ok_or_else(|| short(stored))?;
-        let header = bytes.get(..header_len).filter(|header| header.len() >= LEAST_HEADER);
+        let header = bytes.get(..header_len).filter(|header| header.len() >= MIN_HEADER);
         let header = header.ok_or_else(|| {
             Error::malformed(format!("a Blosc frame of {len} bytes with a header of {header_len}"))
         })?;
@@ -80,7 +80,7 @@ impl<'a> Frame<'a> {
     pub(super) fn metalayer(&self, name: &[u8]) -> Result<Option<&'a [u8]>> {
         let broken = || Error::malformed("a Blosc frame with broken metalayers");
         // The list, its size and the map: how many there are.
-        let at = LEAST_HEADER + 4;
+        let at = MIN_HEADER + 4;
         let (count, mut left) = match self.header.get(at..).and_then(<[u8]>::split_first_chunk) {
             Some(([0xde, high, low], left)) => (u16::from_be_bytes([*high, *low]), left),
             _ => return Err(broken()),
@@ -178,7 +178,7 @@ pub(super) fn append(
         copier.append(&[0; 8], &mut places, coders)?;
     }
     let metalayers = metalayers(array);
-    let header_len = LEAST_HEADER + metalayers.len();
+    let header_len = MIN_HEADER + metalayers.len();
     let chunks_len = if raw.is_empty() { 0 } else { chunk.len() };
     let len = header_len + chunks_len + places.len() + TRAILER.len();
     let block = chunk.get(8..).and_then(<[u8]>::first_chunk).map_or(0, |block| u32::from_le_bytes(*block));
@@ -223,7 +223,7 @@ fn metalayers(array: Option<&Array>) -> Vec<u8> {
     };
     let mut out = vec![0x93, 0xcd, 0, 17, 0xde, 0, 1, 0xa4];
     out.extend_from_slice(ARRAY);
-    let content_at = LEAST_HEADER + out.len() + 5 + 3;
+    let content_at = MIN_HEADER + out.len() + 5 + 3;
     put_u32(0xd2, content_at, &mut out);
     out.extend([0xdc, 0, 1]);
     let content = array.metalayer();
@@ -271,7 +271,7 @@ const SIZE: usize = 30;
 const CHUNKS_LEN: usize = 39;
 const ELEMENT: usize = 48;
 const CHUNK: usize = 58;
-const LEAST_HEADER: usize = 87;
+const MIN_HEADER: usize = 87;
 
 const LAST_VERSION: u8 = 3;
 const VARIABLE_CHUNKS: u8 = 1 << 6;

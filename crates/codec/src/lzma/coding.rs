@@ -16,7 +16,7 @@ impl Lzma {
     pub(super) fn decode_to(&self, stored: &[u8], out: &mut [u8]) -> Result<usize> {
         let refused = |e: io::Error| match e.kind() {
             io::ErrorKind::OutOfMemory => {
-                Error::unsupported(format!("an LZMA dictionary of more than {} MiB", MOST_MEMORY >> 10))
+                Error::unsupported(format!("an LZMA dictionary of more than {} MiB", MAX_MEMORY >> 10))
             }
             _ => Error::malformed(format!("{} bytes are no whole LZMA stream", stored.len())),
         };
@@ -48,18 +48,18 @@ impl Lzma {
     fn reader<'a>(&self, stored: &'a [u8]) -> io::Result<Box<dyn Read + 'a>> {
         let mut reader: Box<dyn Read + 'a> = match (self.container, self.coder) {
             (LzmaContainer::Xz { .. }, _) => {
-                return Ok(Box::new(XzReader::new_mem_limit(stored, true, MOST_MEMORY)));
+                return Ok(Box::new(XzReader::new_mem_limit(stored, true, MAX_MEMORY)));
             }
             (LzmaContainer::Alone, _) => {
-                return Ok(Box::new(LzmaReader::new_mem_limit(stored, MOST_MEMORY, None)?));
+                return Ok(Box::new(LzmaReader::new_mem_limit(stored, MAX_MEMORY, None)?));
             }
             (LzmaContainer::Raw, LzmaCoder::Lzma2(parameters)) => {
-                Box::new(Lzma2Reader::new_mem_limit(stored, parameters.dictionary, MOST_MEMORY, None)?)
+                Box::new(Lzma2Reader::new_mem_limit(stored, parameters.dictionary, MAX_MEMORY, None)?)
             }
             (LzmaContainer::Raw, LzmaCoder::Lzma1(parameters)) => {
                 let LzmaParameters { literal_context: lc, literal_position: lp, position: pb, .. } =
                     parameters;
-                if parameters.dictionary >> 10 > MOST_MEMORY {
+                if parameters.dictionary >> 10 > MAX_MEMORY {
                     return Err(io::ErrorKind::OutOfMemory.into());
                 }
                 let dictionary = parameters.dictionary;
@@ -171,7 +171,7 @@ fn config(filter: &LzmaFilter) -> FilterConfig {
 
 /// What writers take. A dictionary beyond the data would only be allocated.
 fn options(parameters: &LzmaParameters, raw: usize) -> LzmaOptions {
-    let needed = u32::try_from(raw).unwrap_or(u32::MAX).max(super::LEAST_DICTIONARY);
+    let needed = u32::try_from(raw).unwrap_or(u32::MAX).max(super::MIN_DICTIONARY);
     LzmaOptions {
         dict_size: parameters.dictionary.min(needed),
         lc: parameters.literal_context.into(),
@@ -186,4 +186,4 @@ fn options(parameters: &LzmaParameters, raw: usize) -> LzmaOptions {
 }
 
 /// What a decoder may allocate, in KiB: twice what the greatest preset needs.
-const MOST_MEMORY: u32 = 1 << 17;
+const MAX_MEMORY: u32 = 1 << 17;

@@ -72,7 +72,7 @@ fn decode_growing(
         return Ok(size);
     }
     let most_here = possible.min(most);
-    let mut size = stored.len().saturating_mul(FIRST_RATIO).max(LEAST_ROOM).min(most_here);
+    let mut size = stored.len().saturating_mul(FIRST_RATIO).max(MIN_ROOM).min(most_here);
     loop {
         match codec.decode(stored, room(out, size), coders) {
             Err(e) if e.kind() == ErrorKind::LimitExceeded && size < most_here => {
@@ -92,5 +92,5 @@ fn too_much(most: usize) -> Error {
 
 /// How often larger than what is stored a buffer is at first, at least how large, and how it grows.
 const FIRST_RATIO: usize = 4;
-const LEAST_ROOM: usize = 4096;
+const MIN_ROOM: usize = 4096;
 const GROWTH: usize = 4;

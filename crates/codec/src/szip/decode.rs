@@ -1,6 +1,6 @@
 //! Streams back to samples.
 
-use super::{MOST_PIXELS, REMAINDER_OF_SEGMENT, SEGMENT, Szip, greatest};
+use super::{MAX_PIXELS, REMAINDER_OF_SEGMENT, SEGMENT, Szip, greatest};
 use crate::bits::BitReader;
 use hyperslab_core::{Error, Result};
 
@@ -67,7 +67,7 @@ fn decode_scanline<const SIZE: usize>(
     let greatest = greatest(sample_bits);
     let blocks = szip.blocks_per_scanline();
     let len = usize::from(szip.pixels_per_block);
-    let mut block = [0; MOST_PIXELS as usize];
+    let mut block = [0; MAX_PIXELS as usize];
     let (block, _) = block.split_at_mut(len);
     let mut done = 0;
     let mut sample = 0;

@@ -42,7 +42,7 @@ impl ZfpStream {
         let numbers = T::load(raw, self.model.big_endian);
         let zfp = self.model.with_extents([numbers.len(), 0, 0, 0])?;
         let field = ZfpField::new(&numbers, zfp.field.dims).map_err(|e| failed(&e))?;
-        let room = zfp.most_encoded(raw.len()).saturating_add(MOST_HEADER);
+        let room = zfp.most_encoded(raw.len()).saturating_add(MAX_HEADER);
         let mut bits = ZfpBitStream::new(room).map_err(|e| failed(&e))?;
         bits.write_header(&zfp.limits, &zfp.field, ZfpHeaderMask::FULL).map_err(|e| failed(&e))?;
         bits.compress(&zfp.limits, &field).map_err(|e| failed(&e))?;
@@ -56,7 +56,7 @@ impl ZfpStream {
 
 impl Transform for ZfpStream {
     fn decoded_sizes(&self, _: usize, most: usize) -> Option<(usize, usize)> {
-        Some((0, most.saturating_mul(super::MOST_RATIO)))
+        Some((0, most.saturating_mul(super::MAX_RATIO)))
     }
 
     fn declared_size(&self, stored: &[u8]) -> Result<Option<usize>> {
@@ -66,7 +66,7 @@ impl Transform for ZfpStream {
     fn most_encoded(&self, raw: usize) -> usize {
         let count = raw / self.model.size();
         let zfp = self.model.with_extents([count.max(1), 0, 0, 0]);
-        zfp.map_or(usize::MAX, |zfp| zfp.most_encoded(raw).saturating_add(MOST_HEADER))
+        zfp.map_or(usize::MAX, |zfp| zfp.most_encoded(raw).saturating_add(MAX_HEADER))
     }
 
     fn decode(&self, stored: &[u8], out: &mut [u8], _: &mut Coders) -> Result<usize> {
@@ -93,7 +93,7 @@ impl Transform for ZfpStream {
 }
 
 /// Bytes of a header and of what fills the last word.
-const MOST_HEADER: usize = 32;
+const MAX_HEADER: usize = 32;
 
 #[cfg(test)]
 mod tests {

@@ -37,7 +37,7 @@ impl<R: ReadAt> Cached<R> {
     pub fn with_capacity(inner: R, bytes: usize) -> Self {
         let blocks = bytes / BLOCK_LEN;
         // Each shard evicts for itself: shards of few blocks would evict though others have room.
-        let shards = (blocks / LEAST_SHARD).clamp(1, MOST_SHARDS).min(blocks);
+        let shards = (blocks / MIN_SHARD).clamp(1, MAX_SHARDS).min(blocks);
         let shard = |i| Mutex::new(Shard::new((blocks + i) / shards));
         Cached { inner, shards: (0..shards).map(shard).collect(), sequences: Mutex::default() }
     }
@@ -168,7 +168,7 @@ impl Sequences {
             self.oldest = (self.oldest + 1) % STREAMS;
         }
         let Some(stream) = self.streams.get_mut(place) else { return needed };
-        let ahead = if known.is_some() { (stream.blocks * 2).min(MOST_AHEAD) } else { 1 };
+        let ahead = if known.is_some() { (stream.blocks * 2).min(MAX_AHEAD) } else { 1 };
         let blocks = needed.max(ahead);
         *stream = Sequence { next: block + blocks, blocks };
         blocks
@@ -254,9 +254,9 @@ const CAPACITY: usize = 8 << 20;
 /// Bytes of the longest read that goes through the cache.
 const LONGEST: u64 = 64 << 10;
 /// Blocks of the longest read ahead.
-const MOST_AHEAD: u64 = 16;
-const MOST_SHARDS: usize = 8;
-const LEAST_SHARD: usize = 32;
+const MAX_AHEAD: u64 = 16;
+const MAX_SHARDS: usize = 8;
+const MIN_SHARD: usize = 32;
 const STREAMS: usize = 4;
 
 #[cfg(test)]

@@ -75,7 +75,7 @@ impl ReadAt for Joined {
         // Where parts begin may be what a file says: memory is only given for bytes that are there.
         let there: Result<u64> =
             self.parts.iter().try_fold(0, |sum: u64, part| Ok(sum.saturating_add(part.there(&range)?)));
-        if len.saturating_sub(there?) > MOST_ZEROS {
+        if len.saturating_sub(there?) > MAX_ZEROS {
             return Err(Error::malformed(format!(
                 "{len} bytes at {:#x} are in no part of the file",
                 range.start
@@ -139,7 +139,7 @@ impl Part {
 }
 
 /// The longest piece of metadata that may be missing at the end of a part.
-const MOST_ZEROS: u64 = 1 << 20;
+const MAX_ZEROS: u64 = 1 << 20;
 
 #[cfg(test)]
 mod tests {
@@ -181,7 +181,7 @@ mod tests {
     fn no_memory_is_given_for_what_is_not_there() {
         let joined = Joined::new(vec![part(0, u64::MAX, b"abc")]).unwrap();
         assert!(joined.read_at(0..u64::MAX).is_err());
-        assert_eq!(joined.read_at(0..MOST_ZEROS).unwrap().len() as u64, MOST_ZEROS);
+        assert_eq!(joined.read_at(0..MAX_ZEROS).unwrap().len() as u64, MAX_ZEROS);
     }
 
     #[test]

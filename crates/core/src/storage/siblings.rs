@@ -142,7 +142,7 @@ impl Siblings for Directory {
 
     fn beginning_with(&self, prefix: &str) -> Vec<String> {
         let entries = std::fs::read_dir(&self.named).into_iter().flatten().flatten();
-        let names = entries.take(MOST_ENTRIES).filter_map(|entry| entry.file_name().into_string().ok());
+        let names = entries.take(MAX_ENTRIES).filter_map(|entry| entry.file_name().into_string().ok());
         let mut names: Vec<String> = names.filter(|name| name.starts_with(prefix)).collect();
         names.sort();
         names
@@ -170,7 +170,7 @@ fn folder_of(path: &Path) -> PathBuf {
 /// Longer than any system allows.
 const LONGEST: usize = 1 << 16;
 /// Entries of a folder that are looked at.
-const MOST_ENTRIES: usize = 100_000;
+const MAX_ENTRIES: usize = 100_000;
 
 #[cfg(test)]
 mod tests {

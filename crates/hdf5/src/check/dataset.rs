@@ -202,7 +202,7 @@ impl Checker<'_> {
     pub(super) fn check_presence(&mut self, name: &[u8], from: Pointer) {
         let (Some(siblings), Ok(text)) = (&self.siblings, std::str::from_utf8(name)) else { return };
         // Names with numbers of blocks stand for many files.
-        if text.contains('%') || self.asked.len() >= MOST_FILES {
+        if text.contains('%') || self.asked.len() >= MAX_FILES {
             return;
         }
         let is_missing = match self.asked.get(text) {
@@ -254,7 +254,7 @@ impl Checker<'_> {
 pub(super) const RAW_DATA: &str = "raw data";
 
 /// Files that are looked for.
-const MOST_FILES: usize = 1000;
+const MAX_FILES: usize = 1000;
 
 /// The longest piece in which elements are read.
 const PIECE: u64 = 1 << 20;

@@ -90,7 +90,7 @@ impl Extents {
             return true;
         }
         self.pending.push(claim);
-        if self.pending.len() >= LEAST_PENDING.max(self.map.len() / 4) {
+        if self.pending.len() >= MIN_PENDING.max(self.map.len() / 4) {
             self.merge();
             if self.map.len() > self.most {
                 self.full = true;
@@ -166,7 +166,7 @@ impl Extents {
         };
         if claim.start < last.end {
             let end = claim.end.min(last.end);
-            if self.overlaps.len() < MOST_OVERLAPS {
+            if self.overlaps.len() < MAX_OVERLAPS {
                 let (first, second) = (last.owner, claim.owner);
                 self.overlaps.push(Overlap { start: claim.start, end, first, second });
             } else {
@@ -187,8 +187,8 @@ impl Extents {
     }
 }
 
-const LEAST_PENDING: usize = 1 << 14;
-const MOST_OVERLAPS: usize = 4096;
+const MIN_PENDING: usize = 1 << 14;
+const MAX_OVERLAPS: usize = 4096;
 
 #[cfg(test)]
 mod tests {
@@ -230,7 +230,7 @@ mod tests {
     #[test]
     fn claims_made_late_are_compared_with_those_made_early() {
         let mut map = Extents::new(1 << 20);
-        for at in 0..(3 * LEAST_PENDING as u64) {
+        for at in 0..(3 * MIN_PENDING as u64) {
             assert!(map.claim("a", 0, Hold::Used, at * 4, at * 4 + 2));
         }
         assert!(map.claim("b", 0, Hold::Used, 40_001, 40_003));
@@ -243,7 +243,7 @@ mod tests {
     fn a_map_without_room_says_so() {
         let mut map = Extents::new(10);
         let claimed =
-            (0..(2 * LEAST_PENDING as u64)).all(|at| map.claim("a", 0, Hold::Used, at * 4, at * 4 + 2));
+            (0..(2 * MIN_PENDING as u64)).all(|at| map.claim("a", 0, Hold::Used, at * 4, at * 4 + 2));
         assert!(!claimed);
         assert_eq!(map.gaps(0, 100), None);
     }

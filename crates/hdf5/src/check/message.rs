@@ -119,7 +119,7 @@ impl Checker<'_> {
             return Ok(known);
         }
         let resolved: Option<Rc<Datatype>> = self.resolve(shared, from)?.map(Rc::new);
-        if self.types.len() < MOST_TYPES {
+        if self.types.len() < MAX_TYPES {
             self.types.insert(address.0, resolved.clone());
         }
         Ok(resolved)
@@ -152,4 +152,4 @@ impl Checker<'_> {
 const SHARED_HEADER: u64 = 256;
 
 /// Committed datatypes that are kept decoded.
-const MOST_TYPES: usize = 256;
+const MAX_TYPES: usize = 256;

@@ -252,10 +252,10 @@ impl Checker<'_> {
                     header.reference_count = (found.count, ReferenceCount::NAME, message.offset + 1);
                 }
             }
-            _ if header.messages.len() < MOST_MESSAGES => header.messages.push(message),
+            _ if header.messages.len() < MAX_MESSAGES => header.messages.push(message),
             _ if header.is_whole => {
                 header.is_whole = false;
-                let text = format!("more than {MOST_MESSAGES} messages, the others are not checked");
+                let text = format!("more than {MAX_MESSAGES} messages, the others are not checked");
                 self.report(&rule::LIMIT, header.name(), header.byte, text);
             }
             _ => {}
@@ -273,4 +273,4 @@ struct Gathering {
 }
 
 /// More than libhdf5 can write to a header.
-const MOST_MESSAGES: usize = 1 << 17;
+const MAX_MESSAGES: usize = 1 << 17;

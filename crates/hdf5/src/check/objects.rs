@@ -153,7 +153,7 @@ impl Objects {
         while let Some(entry) = self.entry(at).filter(|entry| entry.parent != FILE) {
             let name = self.text(entry.name);
             len = len.saturating_add(name.len() + 1);
-            if len > MOST_PATH {
+            if len > MAX_PATH {
                 names.push("…".into());
                 break;
             }
@@ -230,7 +230,7 @@ impl Objects {
                 Some(Leads::Elsewhere) => return Followed::Unknown,
                 Some(Leads::Soft(soft)) => {
                     let link = usize::try_from(*soft).ok().and_then(|soft| self.soft.get(soft));
-                    let Some(link) = link.filter(|_| depth < MOST_SOFT_LINKS) else {
+                    let Some(link) = link.filter(|_| depth < MAX_SOFT_LINKS) else {
                         return Followed::Nowhere;
                     };
                     match self.follow(link.parent, self.text(link.path), depth + 1, steps) {
@@ -337,7 +337,7 @@ impl Checker<'_> {
 
     /// Whether a path from the root leads to an object; `None` if that cannot be told.
     pub(super) fn path_exists(&self, path: &[u8]) -> Option<bool> {
-        let mut steps = MOST_STEPS;
+        let mut steps = MAX_STEPS;
         match self.objects.follow(ROOT, path, 0, &mut steps) {
             Followed::Object(_) => Some(true),
             Followed::Nowhere => Some(false),
@@ -394,7 +394,7 @@ impl Checker<'_> {
 
     /// Reports soft links to paths that do not exist.
     pub(super) fn check_soft_links(&mut self) {
-        let mut steps = MOST_STEPS;
+        let mut steps = MAX_STEPS;
         for at in 0..self.objects.soft.len() {
             let Some(link) = self.objects.soft.get(at) else { break };
             let path = self.objects.text(link.path);
@@ -412,8 +412,8 @@ impl Checker<'_> {
 
 /// A name as it is shown, cut if it is long.
 pub(super) fn shown(name: &[u8]) -> String {
-    let text = String::from_utf8_lossy(name.get(..name.len().min(MOST_SHOWN)).unwrap_or_default());
-    let more = if name.len() > MOST_SHOWN { "…" } else { "" };
+    let text = String::from_utf8_lossy(name.get(..name.len().min(MAX_SHOWN)).unwrap_or_default());
+    let more = if name.len() > MAX_SHOWN { "…" } else { "" };
     format!("{text:?}{more}")
 }
 
@@ -428,11 +428,11 @@ fn key(parent: u32, name: &[u8]) -> u64 {
 /// The number of the root group, which is reached first.
 pub(super) const ROOT: u32 = 1;
 
-const MOST_PATH: usize = 4096;
-const MOST_SHOWN: usize = 200;
+const MAX_PATH: usize = 4096;
+const MAX_SHOWN: usize = 200;
 /// Bytes of names for each object.
 const NAME_SIZE: usize = 64;
 const REFERENCE_SIZE: u64 = 64;
 /// As libhdf5 allows.
-const MOST_SOFT_LINKS: u32 = 16;
-const MOST_STEPS: u64 = 1 << 22;
+const MAX_SOFT_LINKS: u32 = 16;
+const MAX_STEPS: u64 = 1 << 22;

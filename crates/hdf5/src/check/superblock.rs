@@ -251,7 +251,7 @@ impl Checker<'_> {
 
     fn driver_info_block(&mut self, address: Address, from: Pointer) -> Result<()> {
         const NAME: &str = DriverInfoBlock::NAME;
-        let Some((byte, bytes)) = self.bytes_up_to(NAME, address, MOST_DRIVER_INFO, from)? else {
+        let Some((byte, bytes)) = self.bytes_up_to(NAME, address, MAX_DRIVER_INFO, from)? else {
             return Ok(());
         };
         let mut d = Decoder::new(NAME, byte, &bytes);
@@ -333,4 +333,4 @@ impl Checker<'_> {
 const KNOWN_FLAGS: u32 = 0b101;
 
 /// More than any driver writes.
-const MOST_DRIVER_INFO: u64 = 4096;
+const MAX_DRIVER_INFO: u64 = 4096;

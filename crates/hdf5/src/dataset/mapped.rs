@@ -143,7 +143,7 @@ impl Mapped {
 
     /// The dimensions that the sources give the dataset, which is stored with `stored` ones.
     pub(super) fn derive(&self, file: &File, stored: &[u64], before: Option<&Chain<'_>>) -> Result<Vec<u64>> {
-        let sources = AtomicU32::new(LEAST_SOURCES);
+        let sources = AtomicU32::new(MIN_SOURCES);
         let chain = Chain::after(before, file, self.own, &sources)?;
         let mut least = vec![0; stored.len()];
         let mut derived: Vec<Option<u64>> = vec![None; stored.len()];
@@ -187,11 +187,11 @@ impl Mapped {
     ) -> Result<()> {
         // Each source of a source that is meant gives an element at least.
         let elements = u32::try_from(region.len().unwrap_or(u64::MAX)).unwrap_or(u32::MAX);
-        let sources = AtomicU32::new(elements.saturating_add(LEAST_SOURCES).min(MOST_SOURCES));
+        let sources = AtomicU32::new(elements.saturating_add(MIN_SOURCES).min(MAX_SOURCES));
         let chain = Chain::after(before, file, self.own, &sources)?;
         let mut missing = 0;
         let mut rest = rows;
-        for band in bands(region, &vec![1; region.rank()], row, MOST_BAND)? {
+        for band in bands(region, &vec![1; region.rank()], row, MAX_BAND)? {
             let now = take(&mut rest, &band, row)?;
             for mapping in &self.mappings {
                 let mut target = Target {
@@ -245,9 +245,9 @@ impl Mapping {
                     // An absolute name whose folder has the number is, where that is missing, always the same.
                     let found = Some((source.file.get().identity().map(Path::to_owned), source.address));
                     same = if found == last { same + 1 } else { 0 };
-                    if same > MOST_SAME {
+                    if same > MAX_SAME {
                         let detail =
-                            format!("more than {MOST_SAME} numbered sources that are one and the same");
+                            format!("more than {MAX_SAME} numbered sources that are one and the same");
                         return Err(Error::new(ErrorKind::LimitExceeded, detail));
                     }
                     last = found;
@@ -290,9 +290,8 @@ impl Mapping {
                     let here = Elements::of(&selection(dimensions), target.extents)?;
                     if here.may_meet(target.region) && !self.read_source(target, number, here, chain)? {
                         *target.missing += 1;
-                        if *target.missing > MOST_MISSING {
-                            let detail =
-                                format!("more than {MOST_MISSING} numbered sources that are missing");
+                        if *target.missing > MAX_MISSING {
+                            let detail = format!("more than {MAX_MISSING} numbered sources that are missing");
                             return Err(Error::new(ErrorKind::LimitExceeded, detail));
                         }
                     }
@@ -420,8 +419,8 @@ impl<'a> Chain<'a> {
             at = chain.before;
         }
         let depth = before.map_or(0, |before| before.depth + 1);
-        if depth > MOST_DEPTH {
-            let detail = format!("virtual datasets of virtual datasets more than {MOST_DEPTH} deep");
+        if depth > MAX_DEPTH {
+            let detail = format!("virtual datasets of virtual datasets more than {MAX_DEPTH} deep");
             return Err(Error::new(ErrorKind::LimitExceeded, detail));
         }
         let sources = before.map_or(sources, |before| before.sources);
@@ -484,13 +483,13 @@ fn has_references(datatype: &Datatype) -> bool {
 }
 
 /// Virtual datasets that are each the source of another.
-const MOST_DEPTH: u32 = 32;
+const MAX_DEPTH: u32 = 32;
 /// Sources of sources, each of which may be a file that is opened: granted to any read, and to the largest.
-const LEAST_SOURCES: u32 = 1 << 12;
-const MOST_SOURCES: u32 = 1 << 17;
+const MIN_SOURCES: u32 = 1 << 12;
+const MAX_SOURCES: u32 = 1 << 17;
 /// Numbers in a row that lead to one source, as links of people may make them.
-const MOST_SAME: u32 = 1000;
+const MAX_SAME: u32 = 1000;
 /// Numbered sources looked for in vain for one read.
-const MOST_MISSING: u32 = 1 << 13;
+const MAX_MISSING: u32 = 1 << 13;
 /// Bytes of elements that are read at once, beside the rows themselves.
-const MOST_BAND: u64 = 64 << 20;
+const MAX_BAND: u64 = 64 << 20;

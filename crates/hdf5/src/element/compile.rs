@@ -21,8 +21,8 @@ impl Plan {
 }
 
 fn compile(datatype: &Datatype, sizes: &Sizes, nesting: u32) -> Result<Plan> {
-    if nesting > MOST_NESTING {
-        let detail = format!("datatypes nested more than {MOST_NESTING} deep");
+    if nesting > MAX_NESTING {
+        let detail = format!("datatypes nested more than {MAX_NESTING} deep");
         return Err(Error::new(ErrorKind::LimitExceeded, detail));
     }
     let size = usize::try_from(datatype.size).unwrap_or(usize::MAX);
@@ -229,4 +229,4 @@ fn little_endian(size: usize, byte_order: ByteOrder) -> Plan {
 const HOST: ByteOrder =
     if cfg!(target_endian = "little") { ByteOrder::LittleEndian } else { ByteOrder::BigEndian };
 /// What datatypes of files are decoded with.
-const MOST_NESTING: u32 = 32;
+const MAX_NESTING: u32 = 32;

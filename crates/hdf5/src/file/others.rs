@@ -47,7 +47,7 @@ impl Others {
         let file = Arc::new(open()?);
         let mut kept = opened.lock().unwrap_or_else(PoisonError::into_inner);
         kept.push((identity, Arc::clone(&file)));
-        let excess = kept.len().saturating_sub(MOST_OPEN);
+        let excess = kept.len().saturating_sub(MAX_OPEN);
         kept.drain(..excess);
         Ok(file)
     }
@@ -63,4 +63,4 @@ fn kept(opened: &Opened, identity: &Path) -> Option<Arc<File>> {
 }
 
 /// Systems let a process open a thousand files or less.
-const MOST_OPEN: usize = 64;
+const MAX_OPEN: usize = 64;

@@ -17,7 +17,7 @@ pub(super) fn decode(client_data: &[u32]) -> Result<Option<Codec>> {
     }
     let mut values = Values { left: client_data.get(2..).unwrap_or_default() };
     let elements = values.next()?;
-    let element = values.tree(MOST_LEVELS)?;
+    let element = values.tree(MAX_LEVELS)?;
     Ok(Some(Nbit::new(elements, element)?.into()))
 }
 
@@ -50,7 +50,7 @@ impl Values<'_> {
 
     fn tree(&mut self, levels: u32) -> Result<NbitType> {
         let Some(levels) = levels.checked_sub(1) else {
-            return Err(Error::malformed(format!("types of more than {MOST_LEVELS} levels")));
+            return Err(Error::malformed(format!("types of more than {MAX_LEVELS} levels")));
         };
         let kind = self.next()?;
         let size = self.next()?;
@@ -114,7 +114,7 @@ const COMPOUND: usize = 3;
 const BYTES: usize = 4;
 
 /// Levels of types in each other, as many as the codec takes.
-const MOST_LEVELS: u32 = 32;
+const MAX_LEVELS: u32 = 32;
 
 #[cfg(test)]
 mod tests {

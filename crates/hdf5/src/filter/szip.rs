@@ -8,22 +8,22 @@ pub(super) fn decode(client_data: &[u32]) -> Result<Option<Codec>> {
     let [options, block, bits, scanline] = *client_data else {
         return Err(Error::malformed(format!("{} values, expected 4", client_data.len())));
     };
-    let (nearest, most_first) = (options & NEAREST_NEIGHBOUR != 0, options & MOST_SIGNIFICANT_FIRST != 0);
+    let (nearest, most_first) = (options & NEAREST_NEIGHBOUR != 0, options & MAX_SIGNIFICANT_FIRST != 0);
     Ok(Some(Szip::new(bits, block, scanline, nearest, most_first)?.into()))
 }
 
 /// The client data that describes a codec, with the options that libhdf5 always sets.
 pub(super) fn encode(szip: &Szip) -> Vec<u32> {
     let coding = if szip.nearest_neighbour() { NEAREST_NEIGHBOUR } else { ENTROPY_CODING };
-    let order = if szip.most_significant_first() { MOST_SIGNIFICANT_FIRST } else { LEAST_SIGNIFICANT_FIRST };
+    let order = if szip.most_significant_first() { MAX_SIGNIFICANT_FIRST } else { MIN_SIGNIFICANT_FIRST };
     let options = ALLOW_K13 | coding | order | RAW;
     vec![options, szip.pixels_per_block(), szip.bits_per_pixel(), szip.pixels_per_scanline()]
 }
 
 const ALLOW_K13: u32 = 1;
 const ENTROPY_CODING: u32 = 4;
-const LEAST_SIGNIFICANT_FIRST: u32 = 8;
-const MOST_SIGNIFICANT_FIRST: u32 = 16;
+const MIN_SIGNIFICANT_FIRST: u32 = 8;
+const MAX_SIGNIFICANT_FIRST: u32 = 16;
 const NEAREST_NEIGHBOUR: u32 = 32;
 /// Without the header of other files in this coding.
 const RAW: u32 = 128;

@@ -27,7 +27,7 @@ impl<R: ReadAt> Imaged<R> {
     /// If the image is damaged, or has two pieces of metadata at one place.
     pub fn read(reader: &Reader, storage: R, image: &MetadataCacheImage) -> Result<Self> {
         const NAME: &str = MetadataCacheImageBlock::NAME;
-        let _scratch = reader.budget().charge(image.len.saturating_mul(MOST_GROWTH))?;
+        let _scratch = reader.budget().charge(image.len.saturating_mul(MAX_GROWTH))?;
         let block: MetadataCacheImageBlock = reader.structure(image.address, image.len, reader.sizes())?;
         let kept = block.entries.iter().map(|entry| (entry.bytes.len() + ENTRY_SIZE) as u64).sum();
         let charge = reader.budget().charge(kept)?;
@@ -111,7 +111,7 @@ fn part(offset: u64, bytes: &[u8], range: &Range<u64>) -> Option<Range<usize>> {
 }
 
 /// An entry takes less than this many times its bytes while the image is taken apart.
-const MOST_GROWTH: u64 = 8;
+const MAX_GROWTH: u64 = 8;
 
 /// What an entry takes besides its bytes.
 const ENTRY_SIZE: usize = 96;

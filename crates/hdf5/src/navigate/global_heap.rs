@@ -77,8 +77,8 @@ impl GlobalHeap {
         // Another thread may have been faster.
         collections.retain(|other| other.address != collection.address);
         collections.push(Arc::clone(&collection));
-        let mut left = MOST_BYTES;
-        let fitting = collections.iter().rev().take(MOST_COLLECTIONS).take_while(|kept| {
+        let mut left = MAX_BYTES;
+        let fitting = collections.iter().rev().take(MAX_COLLECTIONS).take_while(|kept| {
             let fits = kept.bytes.len() <= left;
             left = left.saturating_sub(kept.bytes.len());
             fits
@@ -151,8 +151,8 @@ impl Collection {
 
 /// What libhdf5 makes a collection, unless an object needs more.
 const USUAL_SIZE: u64 = 4096;
-const MOST_BYTES: usize = 16 << 20;
-const MOST_COLLECTIONS: usize = 256;
+const MAX_BYTES: usize = 16 << 20;
+const MAX_COLLECTIONS: usize = 256;
 
 #[cfg(test)]
 mod tests {
@@ -211,7 +211,7 @@ mod tests {
             let address = Address(round % 300 * 4096);
             assert_eq!(heap.object(&reader, address, 1).unwrap(), "text");
         }
-        assert_eq!(heap.collections.lock().unwrap().len(), MOST_COLLECTIONS);
+        assert_eq!(heap.collections.lock().unwrap().len(), MAX_COLLECTIONS);
         assert!(reader.budget().charge(limits.allocation / 2).is_err());
         drop(heap);
         assert!(reader.budget().charge(limits.allocation).is_ok());

@@ -251,7 +251,7 @@ fn chunk_0(reader: &Reader, address: Address) -> Result<Bytes> {
 
 /// Counts what the messages of a chunk may take. Most headers are too small to matter.
 fn charge(reader: &Reader, chunk_len: usize, charges: &mut Vec<Charge>) -> Result<()> {
-    let most = (chunk_len / LEAST_MESSAGE).saturating_mul(size_of::<StoredMessage>());
+    let most = (chunk_len / MIN_MESSAGE).saturating_mul(size_of::<StoredMessage>());
     if most > UNCHARGED {
         charges.push(reader.budget().charge(most as u64)?);
     }
@@ -356,7 +356,7 @@ const FIRST_READ: u64 = 512;
 const USUAL_MESSAGES: usize = 16;
 
 /// The least bytes a message takes in a chunk.
-const LEAST_MESSAGE: usize = 4;
+const MIN_MESSAGE: usize = 4;
 
 /// Memory for messages that is not worth counting.
 const UNCHARGED: usize = 1 << 20;

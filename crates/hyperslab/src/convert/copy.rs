@@ -226,7 +226,7 @@ impl<'a> Copier<'a> {
 
     /// The boxes that are copied: those in which something was written, where there are many.
     fn numbers(&self, tiling: &Tiling) -> Result<Box<dyn Iterator<Item = u64> + Send>> {
-        let written = match tiling.len() > MOST_ASKED {
+        let written = match tiling.len() > MAX_ASKED {
             true => self.noting(written_tiles(self.array, tiling))?,
             false => None,
         };
@@ -385,10 +385,10 @@ fn chunk_of(array: &dyn ArraySource, extents: &[u64], unit: &[u64]) -> Vec<u64> 
     let mut chunk = vec![1; extents.len()];
     let mut bytes = array.datatype().row_size().unwrap_or(1) as u64;
     for ((size, extent), unit) in chunk.iter_mut().zip(extents).zip(unit).rev() {
-        if bytes >= LEAST_READ {
+        if bytes >= MIN_READ {
             break;
         }
-        let least = LEAST_READ.div_ceil(bytes.max(1));
+        let least = MIN_READ.div_ceil(bytes.max(1));
         *size = least.next_multiple_of((*unit).max(1)).clamp(1, (*extent).max(1));
         bytes = bytes.saturating_mul(*size);
     }
@@ -406,7 +406,7 @@ fn too_large() -> Error {
 }
 
 /// Boxes of which each is asked for whether anything was written in it.
-const MOST_ASKED: u64 = 1 << 16;
+const MAX_ASKED: u64 = 1 << 16;
 
 /// Bytes below which reading a piece costs as much as reading more.
-const LEAST_READ: u64 = 64 << 10;
+const MIN_READ: u64 = 64 << 10;

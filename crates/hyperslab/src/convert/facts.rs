@@ -24,7 +24,7 @@ pub(super) fn facts(source: &dyn Source, handle: &Handle, node: &Node) -> Result
     let Some(extents) = array.extents().filter(|extents| !extents.contains(&0)) else { return Ok(facts) };
     let row = datatype.row_size().unwrap_or(1) as u64;
     let is_little = |count: Option<u64>| {
-        count.and_then(|count| count.checked_mul(row)).is_some_and(|bytes| bytes <= MOST_FILLED)
+        count.and_then(|count| count.checked_mul(row)).is_some_and(|bytes| bytes <= MAX_FILLED)
     };
     if array.is_unwritten()? {
         return Ok(Facts { is_whole: false, can_fill: is_little(element_count(extents)), ..facts });
@@ -124,4 +124,4 @@ fn note_text(facts: &mut Facts, of: &Datatype, element: &Element<'_>) {
 }
 
 /// Bytes of elements that may be written out where a source has nothing.
-const MOST_FILLED: u64 = 1 << 30;
+const MAX_FILLED: u64 = 1 << 30;

@@ -88,7 +88,7 @@ fn led_to(source: &dyn Source, entries: &[Entry]) -> Result<Vec<Entry>> {
     let mut found = FxHashSet::default();
     let mut pending: Vec<NodePath> = entries.iter().map(|entry| entry.handle.path.clone()).collect();
     let root = source.find(&NodePath::root())?;
-    for _ in 0..MOST_LINKS {
+    for _ in 0..MAX_LINKS {
         let mut next = Vec::new();
         walk(source, &root.handle, &mut |step| {
             if let Step::Member(Entry { handle, item: Item::Link(link) }) = step {
@@ -120,4 +120,4 @@ fn beyond(path: &NodePath, at: &NodePath, link: &Link) -> Option<NodePath> {
 }
 
 /// Links that lead to one another, of which each takes a walk.
-const MOST_LINKS: usize = 16;
+const MAX_LINKS: usize = 16;

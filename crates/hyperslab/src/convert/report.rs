@@ -80,7 +80,7 @@ impl LossReport {
         match known {
             Some(row) => {
                 row.count += 1;
-                if row.places.len() < MOST_PLACES {
+                if row.places.len() < MAX_PLACES {
                     row.places.push(place);
                 }
             }
@@ -94,13 +94,13 @@ impl Losses for LossReport {
         let what = detail.unwrap_or_else(|| lowered.what.to_owned());
         // Files with thousands of links would otherwise have a row for each.
         let alike = self.rows.iter().filter(|row| row.becomes == lowered.becomes && row.fate == lowered.fate);
-        let what = if alike.count() >= MOST_ROWS { lowered.what.to_owned() } else { what };
+        let what = if alike.count() >= MAX_ROWS { lowered.what.to_owned() } else { what };
         self.add(place, what, lowered.becomes.to_owned(), lowered.fate);
     }
 }
 
 /// Places of one kind that are kept.
-const MOST_PLACES: usize = 1000;
+const MAX_PLACES: usize = 1000;
 
 /// Rows that tell one kind in detail.
-const MOST_ROWS: usize = 40;
+const MAX_ROWS: usize = 40;

@@ -59,7 +59,7 @@ impl Tiling {
         }
         // Small chunks are copied several at once, the last dimensions first, as they lie in the source.
         for (at, dim) in dims.iter().enumerate().rev() {
-            while size(&tile) < LEAST_TILE.min(most) {
+            while size(&tile) < MIN_TILE.min(most) {
                 let Some(place) = tile.get_mut(at).filter(|now| **now < dim.extent) else { break };
                 *place = place.saturating_mul(2).min(dim.whole());
             }
@@ -230,7 +230,7 @@ fn lcm(a: u64, b: u64) -> u64 {
 const WORTH_TWO_PASSES: f64 = 2.0;
 
 /// Bytes below which handing out a box costs more than copying it.
-const LEAST_TILE: u64 = 512 << 10;
+const MIN_TILE: u64 = 512 << 10;
 
 #[cfg(test)]
 mod tests {
@@ -269,7 +269,7 @@ mod tests {
     #[test]
     fn small_chunks_are_copied_together() {
         let tiling = Tiling::new(&[1000, 1000], &[10, 10], &[10, 10], 4, 64 << 20);
-        assert!(tiling.bytes(4) >= LEAST_TILE, "{tiling:?}");
+        assert!(tiling.bytes(4) >= MIN_TILE, "{tiling:?}");
         assert_eq!(Tiling::new(&[], &[], &[], 4, 64 << 20).len(), 1);
         assert_eq!(Tiling::new(&[0, 3], &[1, 1], &[1, 3], 4, 64 << 20).len(), 0);
     }

@@ -79,7 +79,7 @@ impl Comparison<'_, '_> {
 
     /// Compares one element if all others are the same: fill values that nothing was written over.
     fn is_unwritten(&mut self, x: &Region, y: &Region) -> Result<bool> {
-        let Some(count) = x.len().filter(|count| self.pair.bytes_of(*count) > LEAST_UNWRITTEN) else {
+        let Some(count) = x.len().filter(|count| self.pair.bytes_of(*count) > MIN_UNWRITTEN) else {
             return Ok(false);
         };
         let unwritten = |array: &dyn ArraySource| array.is_unwritten().unwrap_or(false);
@@ -205,7 +205,7 @@ impl Pair<'_> {
         let mut bytes = element_count(&block)?.checked_mul(row)?;
         let pool = self.a.pool();
         let most = pool.memory() / (4 * pool.threads() as u64);
-        if bytes > most.min(MOST_PART) {
+        if bytes > most.min(MAX_PART) {
             return None;
         }
         for (extent, count) in block.iter_mut().zip(&region.count).rev() {
@@ -360,11 +360,11 @@ fn unpoisoned<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 /// Bytes of a part of one array that a thread compares at once.
 const USUAL_PART: u64 = 256 << 10;
 /// The same, where chunks are large.
-const MOST_PART: u64 = 8 << 20;
+const MAX_PART: u64 = 8 << 20;
 /// Parts that are handed out together.
 const PARTS_AT_ONCE: usize = 256;
 /// Bytes of arrays from which asking whether anything was written pays.
-const LEAST_UNWRITTEN: u64 = 16 << 20;
+const MIN_UNWRITTEN: u64 = 16 << 20;
 
 #[cfg(test)]
 mod tests {

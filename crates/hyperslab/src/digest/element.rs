@@ -218,8 +218,8 @@ fn selection(selection: &Selection, rank: usize, out: &mut Vec<u8>) -> Result<()
         let rank = regions.first().map_or(rank, Region::rank);
         let counts = regions.iter().map(|region| region.block_count().unwrap_or(u64::MAX));
         let count = counts.fold(0_u64, u64::saturating_add);
-        if count > MOST_BLOCKS {
-            return Err(Error::unsupported(format!("a region of more than {MOST_BLOCKS} blocks")));
+        if count > MAX_BLOCKS {
+            return Err(Error::unsupported(format!("a region of more than {MAX_BLOCKS} blocks")));
         }
         put(2, rank, count, &mut regions.iter().flat_map(Region::blocks).flat_map(|block| corners(&block)));
         Ok(())
@@ -239,7 +239,7 @@ fn selection(selection: &Selection, rank: usize, out: &mut Vec<u8>) -> Result<()
 }
 
 /// Blocks of one region that are written down; a few bytes of a file can ask for any number.
-const MOST_BLOCKS: u64 = 1 << 20;
+const MAX_BLOCKS: u64 = 1 << 20;
 
 #[cfg(test)]
 mod tests {

@@ -163,7 +163,7 @@ impl<'a> Tiles<'a> {
                 tiles.try_for_each(|pairs| self.read_tile(array, pairs, &rows, heap, scratch))
             });
         }
-        let bytes = memory_for(array.chunk(), self.row).saturating_add(MOST_HULL);
+        let bytes = memory_for(array.chunk(), self.row).saturating_add(MAX_HULL);
         array.pool().each(tiles, bytes, |pairs, scratch| {
             self.read_tile(array, pairs, &rows, &mut Heap::default(), scratch)
         })
@@ -187,7 +187,7 @@ impl<'a> Tiles<'a> {
             parts.extend(part.map(|part| Part { part, region, range }));
         }
         let hull = hull_of(&parts);
-        if let Some(bytes) = hull.bytes(self.row).ok().filter(|bytes| *bytes as u64 <= MOST_HULL) {
+        if let Some(bytes) = hull.bytes(self.row).ok().filter(|bytes| *bytes as u64 <= MAX_HULL) {
             let mut own = Memory::zeroed(bytes)?;
             if array.read_part(&hull, &mut Planes::whole(&mut own), heap, scratch).is_ok() {
                 // Several tiles may have elements of one box. To place them is little beside decoding them.
@@ -264,4 +264,4 @@ fn too_large() -> Error {
 /// Bytes of a box that is read by itself.
 const LARGE: u64 = 4 << 20;
 /// Bytes of elements that are read together because some of them are wanted.
-pub(crate) const MOST_HULL: u64 = 16 << 20;
+pub(crate) const MAX_HULL: u64 = 16 << 20;

@@ -136,7 +136,7 @@ impl Source for Hdf5Source {
                     let handle = Handle { path: path.clone(), id: u64::MAX };
                     return Ok(Entry { handle, item: Item::Link(link_of(target)) });
                 }
-                Target::Soft(_) if followed == MOST_SOFT_LINKS => {
+                Target::Soft(_) if followed == MAX_SOFT_LINKS => {
                     return Err(Error::not_found(format!("no object {path}: {name} leads round in circles")));
                 }
                 Target::Soft(target) => {
@@ -419,8 +419,8 @@ impl Hdf5Source {
 /// every member repeats those above it.
 fn check_paths(file: &File, group: &NodePath, members: usize) -> Result<()> {
     let len = group.as_str().len();
-    if len > MOST_PATH {
-        let detail = format!("its path has {len} bytes, groups are followed to {MOST_PATH}");
+    if len > MAX_PATH {
+        let detail = format!("its path has {len} bytes, groups are followed to {MAX_PATH}");
         return Err(Error::new(ErrorKind::LimitExceeded, detail));
     }
     let bytes = (len as u64).saturating_mul(members as u64);
@@ -434,10 +434,10 @@ fn check_paths(file: &File, group: &NodePath, members: usize) -> Result<()> {
 }
 
 /// Bytes of a path, well beyond what any tool that asks the system for files could name.
-const MOST_PATH: usize = 16 << 10;
+const MAX_PATH: usize = 16 << 10;
 
 /// Soft links followed one after another before we take them for a circle.
-const MOST_SOFT_LINKS: usize = 32;
+const MAX_SOFT_LINKS: usize = 32;
 
 fn kind_of(kind: ObjectKind) -> NodeKind {
     match kind {

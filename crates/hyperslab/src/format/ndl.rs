@@ -260,7 +260,7 @@ impl Source for NdlSource {
     fn find(&self, path: &NodePath) -> Result<Entry> {
         let missing = |why: &str| Error::not_found(format!("no object {path}{why}"));
         let mut at = path.clone();
-        for _ in 0..MOST_SOFT_LINKS {
+        for _ in 0..MAX_SOFT_LINKS {
             if self.content.nodes.contains_key(&at) || at.is_root() {
                 return Ok(self.entry_at(path.clone(), &at));
             }
@@ -321,7 +321,7 @@ impl Source for NdlSource {
 }
 
 /// Links that a path may lead through.
-const MOST_SOFT_LINKS: usize = 64;
+const MAX_SOFT_LINKS: usize = 64;
 
 impl NdlSource {
     fn new(

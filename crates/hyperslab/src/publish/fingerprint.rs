@@ -168,7 +168,7 @@ impl Seen {
 impl Summary {
     /// Looks at a file, or at a directory level by level.
     ///
-    /// Time is spent on the first [`MOST_FILES`] files alone, which are the documents of a store and the chunks that
+    /// Time is spent on the first [`MAX_FILES`] files alone, which are the documents of a store and the chunks that
     /// lie highest. Of all others what counts is when their folders were changed, as they are whenever a file in
     /// them is made, removed or put in the place of another.
     fn of(root: &Path) -> Result<Summary> {
@@ -192,7 +192,7 @@ impl Summary {
                     let path = entry.path();
                     let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
                     files += u64::from(!is_folder);
-                    let found = match is_folder || files <= MOST_FILES {
+                    let found = match is_folder || files <= MAX_FILES {
                         // What a link leads to, if anything.
                         true => fs::metadata(&path).ok(),
                         false => None,
@@ -242,4 +242,4 @@ fn text(value: &Value) -> &str {
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-const MOST_FILES: u64 = 1 << 17;
+const MAX_FILES: u64 = 1 << 17;

@@ -53,7 +53,7 @@ impl Target {
 
     /// The folder in which it is made.
     pub(super) fn work(&self) -> PathBuf {
-        let name = match self.name.len() <= MOST_NAME {
+        let name = match self.name.len() <= MAX_NAME {
             true => self.name.clone(),
             // By what all of it is, as file systems have no names that long.
             false => {
@@ -115,7 +115,7 @@ impl Target {
             .into_iter()
             .filter(|key| !of_managers(key.rsplit('/').next().unwrap_or_default()))
             .collect();
-        let Some(first) = foreign.get(..foreign.len().min(MOST_NAMED)).filter(|first| !first.is_empty())
+        let Some(first) = foreign.get(..foreign.len().min(MAX_NAMED)).filter(|first| !first.is_empty())
         else {
             return Ok(());
         };
@@ -188,13 +188,13 @@ impl Target {
 }
 
 /// Bytes that a name may have for the name of its folder to be one that file systems allow.
-const MOST_NAME: usize = 255 - ".".len() - ".hyperslab-partial".len();
+const MAX_NAME: usize = 255 - ".".len() - ".hyperslab-partial".len();
 
 /// Characters of a longer name that are kept, of at most four bytes each.
 const KEPT_OF_NAME: usize = 50;
 
 /// Values that are no part of a store and are named.
-const MOST_NAMED: usize = 3;
+const MAX_NAMED: usize = 3;
 
 /// Whether this is a store beyond doubt. Many a text begins as a document does.
 fn is_store(path: &Path) -> Result<bool> {

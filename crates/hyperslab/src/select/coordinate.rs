@@ -330,7 +330,7 @@ fn block(array: &dyn ArraySource, start: u64, count: u64) -> Result<Values> {
 /// The help that names the text most like `word`, of the first.
 fn near_text(array: &dyn ArraySource, extent: u64, word: &str) -> Result<String> {
     let mut texts = Vec::new();
-    each(array, extent.min(MOST_TEXTS), &mut |_, element| {
+    each(array, extent.min(MAX_TEXTS), &mut |_, element| {
         if let Element::Text(text) = element.get() {
             texts.push(String::from_utf8_lossy(text).into_owned());
         }
@@ -374,4 +374,4 @@ const NOT_A_TIME: i128 = i64::MIN as i128;
 const BLOCK: u64 = 1 << 16;
 
 /// Texts that are looked through for one like another.
-const MOST_TEXTS: u64 = 1 << 12;
+const MAX_TEXTS: u64 = 1 << 12;

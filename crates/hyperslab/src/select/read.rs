@@ -1,7 +1,7 @@
 //! Reading what is selected, no chunk more often than it must be.
 
 use super::{Axis, Picks, Selected};
-use crate::engine::{MOST_HULL, cuts, row_size, stream};
+use crate::engine::{MAX_HULL, cuts, row_size, stream};
 use crate::source::ArraySource;
 use hyperslab_core::Result;
 use hyperslab_core::memory::Memory;
@@ -65,7 +65,7 @@ pub(super) fn gather(
         bytes = bytes.saturating_mul(picks.count());
     }
     tiles.reverse();
-    divide(&mut tiles, chunk, row, MOST_HULL);
+    divide(&mut tiles, chunk, row, MAX_HULL);
     let mut reading = Reading { read, row, rows, out: Region::all(&counts), heap };
     each_combination(&tiles, &mut |tiles| reading.tile(tiles))
 }
@@ -91,10 +91,10 @@ impl Selected {
         let mut parts = vec![(0, self.clone())];
         while let Some((dimension, part)) = parts.pop() {
             let bytes = element_count(&part.counts()).and_then(|count| count.checked_mul(row as u64));
-            let fits = bytes.is_some_and(|bytes| bytes <= MOST_PART.min(array.pool().memory() / 3));
+            let fits = bytes.is_some_and(|bytes| bytes <= MAX_PART.min(array.pool().memory() / 3));
             match part.axes.get(dimension).map(Axis::count) {
                 Some(count) if !fits => {
-                    let fitting = |bytes: u64| MOST_PART.checked_div((bytes / count.max(1)).max(1));
+                    let fitting = |bytes: u64| MAX_PART.checked_div((bytes / count.max(1)).max(1));
                     let steps = bytes.and_then(fitting).unwrap_or(0).max(1);
                     // The first part is the last that is put away.
                     for start in (0..count.div_ceil(steps)).rev().map(|part| part * steps) {
@@ -113,7 +113,7 @@ impl Selected {
 }
 
 /// Bytes of selected elements that are read at once where they are no box.
-const MOST_PART: u64 = 64 << 20;
+const MAX_PART: u64 = 64 << 20;
 
 /// Positions along a dimension at one distance, and where they go in what is selected.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -242,7 +242,7 @@ impl Reading<'_, '_, '_> {
         let counts: Vec<_> = hull.iter().map(|run| run.count).collect();
         let runs: Vec<Vec<Run>> = tiles.iter().map(|tile| tile.runs.clone()).collect();
         let bytes = element_count(&counts).and_then(|count| count.checked_mul(self.row as u64));
-        if runs.iter().any(|runs| runs.len() > 1) && bytes.is_none_or(|bytes| bytes > MOST_HULL) {
+        if runs.iter().any(|runs| runs.len() > 1) && bytes.is_none_or(|bytes| bytes > MAX_HULL) {
             return each_combination(&runs, &mut |runs| self.run(&hull, runs));
         }
         let mut whole = zeroed(&counts, self.row)?;

@@ -121,7 +121,7 @@ impl Counting {
             Step::Attoseconds(step) => count.saturating_mul(step).saturating_add(self.epoch),
             Step::Months(step) => {
                 let months = count.saturating_mul(step);
-                match months.unsigned_abs() < 12 * 10_u128.pow(MOST_DIGITS) {
+                match months.unsigned_abs() < 12 * 10_u128.pow(MAX_DIGITS) {
                     true => self.calendar.month_since_1970(months) * DAY,
                     false if months < 0 => Instant::MIN,
                     false => Instant::MAX,
@@ -190,7 +190,7 @@ impl Written {
         };
         let mut fields = date.split('-');
         let year = fields.next().filter(|year| year.len() >= year_digits)?;
-        let year = i128::from(digits(year, usize::try_from(MOST_DIGITS).ok()?)?);
+        let year = i128::from(digits(year, usize::try_from(MAX_DIGITS).ok()?)?);
         let two = |text: &str| u8::try_from(digits(text, 2)?).ok();
         let mut written = Written {
             year: if negative { -year } else { year },
@@ -320,7 +320,7 @@ const HOUR: i128 = 60 * MINUTE;
 const DAY: i128 = 24 * HOUR;
 
 /// Of a year; attoseconds of as many years fit an [`Instant`] several times.
-const MOST_DIGITS: u32 = 12;
+const MAX_DIGITS: u32 = 12;
 
 /// All below are exact as 64-bit numbers.
 const EXACT: u128 = 1 << 53;

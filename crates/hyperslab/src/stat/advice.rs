@@ -18,7 +18,7 @@ pub(super) fn of(path: &NodePath, told: &ArrayStat) -> Vec<String> {
         let fitting = fitting(&extents, &chunks.shape);
         let used = element_count(&fitting).and_then(|used| used.checked_mul(2));
         let is_mostly_empty = used.zip(element_count(&chunks.shape)).is_some_and(|(used, all)| used <= all);
-        if is_mostly_empty && stored / 2 >= logical && stored - logical >= LEAST_WASTE {
+        if is_mostly_empty && stored / 2 >= logical && stored - logical >= MIN_WASTE {
             let which = match chunks.of {
                 1 => format!("its chunk of {chunk} is mostly empty"),
                 count => format!("its {count} chunks of {chunk} are mostly empty"),
@@ -57,7 +57,7 @@ pub(super) fn of(path: &NodePath, told: &ArrayStat) -> Vec<String> {
             "{path} is stored as it is, {}; repack with {in_pieces}-f {filter}",
             human_bytes(stored)
         ));
-    } else if !unfiltered && stored > logical && stored - logical >= LEAST_WASTE {
+    } else if !unfiltered && stored > logical && stored - logical >= MIN_WASTE {
         advice.push(format!(
             "{path} is larger through its filters, {} for {}; repack with -f {}",
             human_bytes(stored),
@@ -90,7 +90,7 @@ fn shown(word: &str) -> String {
 }
 
 /// Bytes that are not worth a word.
-const LEAST_WASTE: u64 = 4 << 10;
+const MIN_WASTE: u64 = 4 << 10;
 /// Bytes of chunks whose number costs more than their elements.
 const SMALL_CHUNK: u64 = 4 << 10;
 const MANY_CHUNKS: u64 = 1000;

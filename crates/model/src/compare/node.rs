@@ -1,6 +1,6 @@
 //! What of two objects differs.
 
-use super::{Difference, MOST_TOLD, Rules, Tally, UNREADABLE};
+use super::{Difference, MAX_TOLD, Rules, Tally, UNREADABLE};
 use crate::{
     Attribute, Attributes, Cells, Column, Datatype, DimCoord, Dimension, Elements, Fill, Link, Ndarray, Node,
     NodePath, Shape, Storage, Unreadable, Values,
@@ -255,7 +255,7 @@ impl Comparison<'_> {
                 |shape: &Option<Vec<u64>>| shape.as_ref().map_or("null".into(), |shape| format!("{shape:?}"));
             self.push(Some(name), "shape", told(&of_x), told(&of_y));
         } else if x.datatype.is_comparable(&y.datatype) {
-            let few = Elements::new(&x.datatype, &x.value).len() <= MOST_TOLD;
+            let few = Elements::new(&x.datatype, &x.value).len() <= MAX_TOLD;
             let told = |of: &Attribute| if few { self.rules.told(of) } else { String::new() };
             let told = (told(x), told(y));
             self.values(Some(name), (&x.datatype, &x.value), (&y.datatype, &y.value), told);

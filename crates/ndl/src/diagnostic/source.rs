@@ -62,7 +62,7 @@ impl<'s> Source<'s> {
             report = report.element(Level::HELP.message(printable(hint)));
         }
         let renderer = if color { Renderer::styled() } else { Renderer::plain() };
-        let mut out = renderer.term_width(4 * MOST_COLUMNS).render(&[report]);
+        let mut out = renderer.term_width(4 * MAX_COLUMNS).render(&[report]);
         if let Some(within) = cut {
             // The library counts from where the line was cut.
             out = out.replacen(&within, &format!("{file}:{line}:{column}"), 1);
@@ -82,10 +82,10 @@ impl<'s> Source<'s> {
 
 /// The part of a line that is shown, and the bytes of it that are meant.
 fn excerpt(line: &[u8], column: usize, end_column: usize) -> (String, Range<usize>) {
-    let first = if column > MOST_COLUMNS { column - MOST_COLUMNS / 2 } else { 1 };
+    let first = if column > MAX_COLUMNS { column - MAX_COLUMNS / 2 } else { 1 };
     let (mut shown, mut marked) = (String::new(), None);
     let mut rest = line;
-    for at in 1..first + MOST_COLUMNS {
+    for at in 1..first + MAX_COLUMNS {
         let Some(c) = first_char(&mut rest) else { break };
         if at < first {
             continue;
@@ -135,7 +135,7 @@ fn first_char(rest: &mut &[u8]) -> Option<char> {
 const STRIDE: usize = 256;
 
 /// Characters of a line that are shown.
-const MOST_COLUMNS: usize = 120;
+const MAX_COLUMNS: usize = 120;
 
 #[cfg(test)]
 mod tests {

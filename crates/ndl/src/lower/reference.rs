@@ -29,7 +29,7 @@ fn region<'a>(path: &'a NodePath, selection: &Selection) -> Tree<'a> {
         Selection::None => entries.push(flag("none")),
         Selection::Region(region) if region.is_empty() => entries.push(flag("none")),
         Selection::Region(region) if region.is_box() => entries.extend(block(region)),
-        Selection::Region(region) if region.block_count().is_some_and(|count| count <= MOST_BLOCKS) => {
+        Selection::Region(region) if region.block_count().is_some_and(|count| count <= MAX_BLOCKS) => {
             entries
                 .push((Key::Word("blocks"), Tree::list(region.blocks().map(|one| Tree::map(block(&one))))));
         }
@@ -63,4 +63,4 @@ fn block<'a>(region: &Region) -> Vec<(Key<'static>, Tree<'a>)> {
 }
 
 /// Boxes of one region that are written down.
-const MOST_BLOCKS: u64 = 1 << 16;
+const MAX_BLOCKS: u64 = 1 << 16;

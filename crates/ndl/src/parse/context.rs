@@ -58,7 +58,7 @@ impl<'t, 's> Context<'t, 's> {
             type_levels: 0,
             selections: Selections::default(),
             references: Vec::new(),
-            padding: MOST_PADDING,
+            padding: MAX_PADDING,
         }
     }
 
@@ -227,7 +227,7 @@ impl<'t, 's> Context<'t, 's> {
                 true
             }
             None => {
-                let message = format!("values that are padded by more than {MOST_PADDING} bytes");
+                let message = format!("values that are padded by more than {MAX_PADDING} bytes");
                 self.findings.error("ndl/limit", span, message);
                 false
             }
@@ -240,7 +240,7 @@ pub(super) fn suggest(name: &str, known: &[&str]) -> String {
     let lower = name.to_lowercase();
     let distances = known
         .iter()
-        .filter(|word| word.len() < MOST_NAME)
+        .filter(|word| word.len() < MAX_NAME)
         .map(|word| (distance(&lower, &word.to_lowercase()), *word));
     let nearest = distances.min_by_key(|(distance, _)| *distance);
     match nearest.filter(|(distance, word)| is_near(name, word, *distance)) {
@@ -256,7 +256,7 @@ fn is_near(name: &str, word: &str, distance: usize) -> bool {
 
 /// Characters to insert, remove, replace or swap.
 fn distance(a: &str, b: &str) -> usize {
-    if a.len() > MOST_NAME {
+    if a.len() > MAX_NAME {
         return usize::MAX;
     }
     let b: Vec<char> = b.chars().collect();
@@ -286,10 +286,10 @@ const KEEPERS: &[&str] =
     &["a file", "a group", "an ndarray", "a dimcoord", "an attribute", "a named datatype with a type"];
 
 /// Bytes of names that are compared.
-const MOST_NAME: usize = 100;
+const MAX_NAME: usize = 100;
 
 /// Bytes of padding in all values together.
-const MOST_PADDING: usize = 256 << 20;
+const MAX_PADDING: usize = 256 << 20;
 
 #[cfg(test)]
 mod tests {

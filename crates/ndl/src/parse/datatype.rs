@@ -95,7 +95,7 @@ impl<'t> Context<'t, '_> {
             "vlen" => "write vlen: with a base, {base: int32}".into(),
             "array" => "write array: with a base and a shape, {base: int32, shape: [3]}".into(),
             _ if self.findings.is_full() => String::new(),
-            _ if self.types.len() > MOST_SUGGESTED => suggest(text, KEYWORDS),
+            _ if self.types.len() > MAX_SUGGESTED => suggest(text, KEYWORDS),
             _ => match self.types.keys().filter(|path| path.name() == text).min() {
                 Some(path) => format!("did you mean {path}?"),
                 None => suggest(text, KEYWORDS),
@@ -114,8 +114,8 @@ impl<'t> Context<'t, '_> {
                 self.few_parts(span)?;
                 read
             }
-            Some(NamedType::Unread(_)) if self.type_levels >= MOST_NAMED_LEVELS => {
-                let message = format!("named types in each other more than {MOST_NAMED_LEVELS} levels deep");
+            Some(NamedType::Unread(_)) if self.type_levels >= MAX_NAMED_LEVELS => {
+                let message = format!("named types in each other more than {MAX_NAMED_LEVELS} levels deep");
                 self.findings.error("ndl/depth", span, message);
                 None
             }
@@ -138,7 +138,7 @@ impl<'t> Context<'t, '_> {
             None => {
                 let message = format!("no named datatype {path}");
                 let mut known: Vec<&str> = match self.types.len() {
-                    ..=MOST_SUGGESTED if !self.findings.is_full() => {
+                    ..=MAX_SUGGESTED if !self.findings.is_full() => {
                         self.types.keys().map(NodePath::as_str).collect()
                     }
                     _ => Vec::new(),
@@ -157,8 +157,8 @@ impl<'t> Context<'t, '_> {
 
     /// An error where a type has grown too large.
     fn few_parts(&mut self, span: Span) -> Option<()> {
-        if self.type_parts > MOST_PARTS {
-            self.findings.error("ndl/limit", span, format!("a type of more than {MOST_PARTS} parts"));
+        if self.type_parts > MAX_PARTS {
+            self.findings.error("ndl/limit", span, format!("a type of more than {MAX_PARTS} parts"));
             return None;
         }
         Some(())
@@ -340,8 +340,8 @@ impl<'t> Context<'t, '_> {
 
     /// A type whose elements are not larger than memory can be.
     fn sized(&mut self, datatype: Datatype, span: Span) -> Option<Datatype> {
-        if datatype.row_size().is_none_or(|size| size > MOST_BYTES) {
-            self.findings.error("ndl/limit", span, format!("elements of more than {MOST_BYTES} bytes"));
+        if datatype.row_size().is_none_or(|size| size > MAX_BYTES) {
+            self.findings.error("ndl/limit", span, format!("elements of more than {MAX_BYTES} bytes"));
             return None;
         }
         Some(datatype)
@@ -442,13 +442,13 @@ const CATEGORIES: &[&str] = &[
 ];
 
 /// Members and bases of one type, those of named types too wherever one is used.
-const MOST_PARTS: u64 = 1 << 20;
+const MAX_PARTS: u64 = 1 << 20;
 
 /// Named types that are looked through for one of a similar path.
-const MOST_SUGGESTED: usize = 1000;
+const MAX_SUGGESTED: usize = 1000;
 
 /// Named types in each other.
-const MOST_NAMED_LEVELS: usize = 32;
+const MAX_NAMED_LEVELS: usize = 32;
 
 /// Bytes of one element.
-const MOST_BYTES: usize = 1 << 40;
+const MAX_BYTES: usize = 1 << 40;

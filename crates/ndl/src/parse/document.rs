@@ -175,8 +175,8 @@ impl<'t> Reader<'t, '_> {
     fn add_group(&mut self, path: &NodePath, span: Span) -> bool {
         // The group itself is spelt out in the text, those around it are not.
         let implied = path.depth().saturating_mul(path.as_str().len());
-        if path.depth() > MOST_GROUPS || self.context.padding < implied {
-            let message = format!("groups in each other more than {MOST_GROUPS} levels deep");
+        if path.depth() > MAX_GROUPS || self.context.padding < implied {
+            let message = format!("groups in each other more than {MAX_GROUPS} levels deep");
             self.context.findings.error("ndl/depth", span, message);
             return false;
         }
@@ -218,7 +218,7 @@ impl<'t> Reader<'t, '_> {
     }
 
     fn group(&mut self, group: &Declared<'t>) {
-        if group.path.depth() <= MOST_GROUPS && !self.may_hold_groups(group) {
+        if group.path.depth() <= MAX_GROUPS && !self.may_hold_groups(group) {
             return;
         }
         let own = self.declared.get(&group.path);
@@ -377,7 +377,7 @@ fn noun(kind: NodeKind) -> &'static str {
 }
 
 /// Groups in each other.
-const MOST_GROUPS: usize = 256;
+const MAX_GROUPS: usize = 256;
 
 /// The keys of a group, apart from `x-` ones and the paths of groups.
 pub const GROUP_KEYS: &[&str] =

@@ -237,7 +237,7 @@ impl Scalar<'_> {
 
 /// A text in quotes for a message, not longer than one reads.
 pub(crate) fn shown(text: &str) -> String {
-    match text.char_indices().nth(MOST_SHOWN) {
+    match text.char_indices().nth(MAX_SHOWN) {
         Some((at, _)) => format!("{:?}…", text.get(..at).unwrap_or_default()),
         None => format!("{text:?}"),
     }
@@ -247,7 +247,7 @@ pub(crate) fn shown(text: &str) -> String {
 const BLOCK: usize = 1 << 12;
 
 /// Characters of a text in a message.
-const MOST_SHOWN: usize = 60;
+const MAX_SHOWN: usize = 60;
 
 #[cfg(test)]
 mod tests {

@@ -66,7 +66,7 @@ impl<'s> Findings<'s> {
 
     /// Whether further findings are only counted.
     pub(crate) fn is_full(&self) -> bool {
-        self.found.len() >= MOST_FINDINGS
+        self.found.len() >= MAX_FINDINGS
     }
 
     /// How many there are, for [`truncate`](Self::truncate).
@@ -149,4 +149,4 @@ fn diagnostic(severity: Severity, rule: &'static str, span: Span) -> Diagnostic 
 }
 
 /// Findings that are kept.
-const MOST_FINDINGS: usize = 1000;
+const MAX_FINDINGS: usize = 1000;

@@ -147,7 +147,7 @@ impl<'t> Context<'t, '_> {
             }
         }
         let mut known: Vec<&str> = Vec::new();
-        if self.dimcoords.len() <= MOST_SUGGESTED && !self.findings.is_full() {
+        if self.dimcoords.len() <= MAX_SUGGESTED && !self.findings.is_full() {
             let visible = |path: &NodePath| path.parent().is_some_and(|parent| group.is_within(&parent));
             known = match text.starts_with('/') {
                 true => self.dimcoords.keys().map(NodePath::as_str).collect(),
@@ -179,4 +179,4 @@ impl<'t> Context<'t, '_> {
 }
 
 /// Dimcoords that are looked through for one of a similar name.
-const MOST_SUGGESTED: usize = 1000;
+const MAX_SUGGESTED: usize = 1000;

@@ -189,7 +189,7 @@ impl<'t> Reader<'_, 't, '_> {
         match self.element(node, datatype, rows) {
             Err(Wrong) => {
                 self.wrong += 1;
-                if self.wrong >= MOST_WRONG { Err(Wrong) } else { Ok(()) }
+                if self.wrong >= MAX_WRONG { Err(Wrong) } else { Ok(()) }
             }
             Ok(()) => Ok(()),
         }
@@ -524,4 +524,4 @@ fn source(node: Node<'_>) -> String {
 const FEW_MEMBERS: usize = 16;
 
 /// Wrong elements of one array that are told.
-const MOST_WRONG: usize = 10;
+const MAX_WRONG: usize = 10;

@@ -6,7 +6,7 @@ use super::chunk::Piece;
 use super::document::Document;
 use super::findings::Found;
 use super::names::{self, Listing};
-use super::{Checker, MOST_DEPTH, rule};
+use super::{Checker, MAX_DEPTH, rule};
 use crate::array::Array;
 use crate::hierarchy::{Metadata, Node};
 use crate::metadata::{ChunkKeyEncoding, v3};
@@ -64,8 +64,8 @@ impl Checker<'_> {
         };
         join(path, 1, &listing.prefixes, &mut left);
         while let Some((prefix, depth)) = left.pop() {
-            if depth >= MOST_DEPTH {
-                let message = format!("folders within more than {MOST_DEPTH} others");
+            if depth >= MAX_DEPTH {
+                let message = format!("folders within more than {MAX_DEPTH} others");
                 self.tell(&rule::LIMIT, &prefix, message);
                 continue;
             }
@@ -122,8 +122,8 @@ impl Checker<'_> {
         let piece = match chunks.pieces.entry(chunk.shape) {
             Entry::Occupied(entry) => entry.into_mut(),
             // Only a grid that was made to harm has chunks of so many shapes.
-            Entry::Vacant(_) if known >= MOST_SHAPES => {
-                let message = format!("chunks of more than {MOST_SHAPES} shapes");
+            Entry::Vacant(_) if known >= MAX_SHAPES => {
+                let message = format!("chunks of more than {MAX_SHAPES} shapes");
                 return self.tell(&rule::LIMIT, path, message);
             }
             Entry::Vacant(entry) => {
@@ -214,4 +214,4 @@ impl<'a> Chunks<'a> {
 }
 
 /// Shapes of chunks in one array, each of which takes a look at the whole document.
-const MOST_SHAPES: usize = 1000;
+const MAX_SHAPES: usize = 1000;

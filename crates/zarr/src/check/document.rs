@@ -165,7 +165,7 @@ impl Checker<'_> {
                 Err(e) => e,
             };
             let member = self.tell_refused(path, document, &e);
-            let again = mended.contains(&member) || mended.len() >= MOST_MENDED;
+            let again = mended.contains(&member) || mended.len() >= MAX_MENDED;
             if again || !mend::mend(&mut json, version, &member, &self.limits) {
                 return None;
             }
@@ -219,4 +219,4 @@ fn rule_of(member: &str, kind: ErrorKind, message: &str) -> &'static Rule {
 }
 
 /// Members of a document that are told of.
-const MOST_MENDED: usize = 32;
+const MAX_MENDED: usize = 32;

@@ -131,10 +131,10 @@ fn zero(object: &Object, limits: &Limits) -> Option<Json> {
     let data_type = DataType::parse(object.get("data_type")?, &context.document("zarr.json")).ok()?;
     let size = match data_type {
         DataType::String | DataType::Bytes => 0,
-        _ => usize::try_from(data_type.row_size()).ok().filter(|size| *size <= MOST_ZEROS)?,
+        _ => usize::try_from(data_type.row_size()).ok().filter(|size| *size <= MAX_ZEROS)?,
     };
     data_type.emit_fill(&vec![0; size]).ok()
 }
 
 /// Bytes of an element that are written out as numbers.
-const MOST_ZEROS: usize = 1 << 16;
+const MAX_ZEROS: usize = 1 << 16;

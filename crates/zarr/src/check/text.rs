@@ -76,7 +76,7 @@ pub(super) fn split(text: &[u8], detail: &str) -> (String, String) {
         return (String::new(), detail.split_once(": ").map_or(detail, |(_, what)| what).to_owned());
     };
     let parted = |at: usize| Some((rest.get(..at)?, rest.get(at + 2..)?));
-    let mut candidates = rest.match_indices(": ").filter_map(|(at, _)| parted(at)).take(MOST_PARTED);
+    let mut candidates = rest.match_indices(": ").filter_map(|(at, _)| parted(at)).take(MAX_PARTED);
     let first = candidates.clone().next();
     let (pointer, what) =
         candidates.find(|(pointer, _)| locate(text, pointer).1).or(first).unwrap_or(("", rest));
@@ -199,7 +199,7 @@ fn is_named(quoted: &[u8], name: &str) -> bool {
 }
 
 /// Places where a message may be parted that are tried, each with a look at the whole text.
-const MOST_PARTED: usize = 8;
+const MAX_PARTED: usize = 8;
 
 const WORDS: [&str; 2] = ["NaN", "Infinity"];
 

@@ -52,7 +52,7 @@ impl Chain {
         let blocks = stored.blocks()?.filter(|blocks| blocks.size() == len);
         Ok(blocks.filter(|blocks| {
             let (step, block) = (step_len(shape, len), blocks.block());
-            step.max(block) <= MOST_PIECE && (block.is_multiple_of(step) || step.is_multiple_of(block))
+            step.max(block) <= MAX_PIECE && (block.is_multiple_of(step) || step.is_multiple_of(block))
         }))
     }
 
@@ -115,7 +115,7 @@ fn pieces(
 const PIECE: usize = 256 << 10;
 
 /// Bytes of pieces that are worth decoding alone: larger ones leave the fast caches.
-const MOST_PIECE: usize = 1 << 20;
+const MAX_PIECE: usize = 1 << 20;
 
 #[cfg(test)]
 mod tests {

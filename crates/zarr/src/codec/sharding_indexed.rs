@@ -94,7 +94,7 @@ impl Sharding {
         // Most of a shard is read at once: each part of a value may cost as much as all of it.
         let wanted = widths.iter().fold(2_u64, |count, width| count.saturating_mul(*width));
         let is_most = element_count(&counts).is_some_and(|count| wanted >= count);
-        if is_most && !value.has_cheap_parts() && value.size() <= MOST_AT_ONCE.min(reader.limits.allocation) {
+        if is_most && !value.has_cheap_parts() && value.size() <= MAX_AT_ONCE.min(reader.limits.allocation) {
             let shard = InMemory(value.part(0..value.size())?);
             return self.read(&shard, (start, shape), region, out, reader);
         }
@@ -289,4 +289,4 @@ impl Value for Within<'_> {
 }
 
 /// Bytes of a shard that is read at once, if most of it is wanted.
-const MOST_AT_ONCE: u64 = 1 << 26;
+const MAX_AT_ONCE: u64 = 1 << 26;

@@ -2,7 +2,7 @@
 //!
 //! Spec: zarr-extensions/data-types/{struct,structured}, NumPy "Structured datatypes" (`descr`)
 
-use super::{ByteOrder, DataType, Dtype, MOST_ELEMENT, parse};
+use super::{ByteOrder, DataType, Dtype, MAX_ELEMENT, parse};
 use crate::json::{Json, Object, Spot};
 use hyperslab_core::{Error, Result};
 use std::collections::HashSet;
@@ -182,7 +182,7 @@ impl Struct {
             .map_err(|e| here.malformed(e))?;
         }
         let structure = builder.finish().map_err(|e| at.malformed(e))?;
-        match structure.stored_size > MOST_ELEMENT {
+        match structure.stored_size > MAX_ELEMENT {
             true => Err(at.too_large(format!("elements of {} bytes", structure.stored_size))),
             false => Ok(structure),
         }

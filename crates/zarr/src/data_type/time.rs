@@ -18,7 +18,7 @@ impl TimeUnit {
     pub fn new(name: &str, scale: u32) -> Option<TimeUnit> {
         let name = if name == "μs" { "us" } else { name };
         let name = UNITS.iter().find(|unit| **unit == name)?;
-        (1..=MOST_SCALE).contains(&scale).then_some(TimeUnit { name, scale })
+        (1..=MAX_SCALE).contains(&scale).then_some(TimeUnit { name, scale })
     }
 
     /// NumPy's name of the unit; `generic` if it has none.
@@ -42,7 +42,7 @@ impl TimeUnit {
         u32::try_from(scale)
             .ok()
             .and_then(|scale| TimeUnit::new(name, scale))
-            .ok_or_else(|| there.malformed(format!("{scale}, expected 1 to {MOST_SCALE}")))
+            .ok_or_else(|| there.malformed(format!("{scale}, expected 1 to {MAX_SCALE}")))
     }
 
     pub(super) fn emit(&self) -> Vec<(String, Json)> {
@@ -71,4 +71,4 @@ impl TimeUnit {
 
 const UNITS: [&str; 14] = ["Y", "M", "W", "D", "h", "m", "s", "ms", "us", "ns", "ps", "fs", "as", "generic"];
 
-const MOST_SCALE: u32 = 0x7fff_ffff;
+const MAX_SCALE: u32 = 0x7fff_ffff;

@@ -157,8 +157,8 @@ impl<'a> Parser<'a> {
     }
 
     fn enter(&mut self, depth: usize) -> Result<()> {
-        if depth > MOST_DEPTH {
-            return Err(self.error(format!("values within more than {MOST_DEPTH} others")));
+        if depth > MAX_DEPTH {
+            return Err(self.error(format!("values within more than {MAX_DEPTH} others")));
         }
         self.space();
         Ok(())
@@ -272,7 +272,7 @@ impl<'a> Parser<'a> {
 const VALUE: u64 = 80;
 
 /// Values within values; the parser calls itself for each.
-const MOST_DEPTH: usize = 128;
+const MAX_DEPTH: usize = 128;
 
 #[cfg(test)]
 mod tests;

@@ -88,7 +88,7 @@ impl DirectoryStore {
 
     fn note_plain(&self, prefix: String) {
         let mut plain = self.plain.write().unwrap_or_else(PoisonError::into_inner);
-        if plain.len() >= MOST_PLAIN {
+        if plain.len() >= MAX_PLAIN {
             plain.clear();
         }
         plain.insert(prefix);
@@ -259,6 +259,6 @@ fn without_waiting(options: &mut OpenOptions) -> &mut OpenOptions {
 }
 
 /// Prefixes that are remembered at once.
-const MOST_PLAIN: usize = 1 << 16;
+const MAX_PLAIN: usize = 1 << 16;
 
 const NOT_UNICODE: &str = "has a name that is not Unicode";

@@ -74,7 +74,7 @@ impl ZipStore {
             Method::Stored => return Err(broken("stored bytes of another length")),
             Method::Deflated => {
                 // No stream is denser, so nobody can ask for more than a multiple of the file.
-                if entry.size > entry.stored.saturating_mul(MOST_RATIO) {
+                if entry.size > entry.stored.saturating_mul(MAX_RATIO) {
                     return Err(broken("more bytes than the stream can hold"));
                 }
                 let len = usize::try_from(entry.size).map_err(|_| broken("too many bytes"))?;
@@ -149,4 +149,4 @@ const LOCAL_HEADER: u64 = 30;
 const SLACK: u64 = 64;
 
 /// A match of 258 bytes takes at least two bits.
-const MOST_RATIO: u64 = 1032;
+const MAX_RATIO: u64 = 1032;

@@ -245,7 +245,7 @@ impl ArrayDefinition {
             Fill::Zero if varies => Ok(Some(Vec::new())),
             Fill::Zero => {
                 let size = self.data_type.row_size();
-                let size = usize::try_from(size).ok().filter(|_| size <= crate::data_type::MOST_ELEMENT);
+                let size = usize::try_from(size).ok().filter(|_| size <= crate::data_type::MAX_ELEMENT);
                 let size = size.ok_or_else(|| Error::invalid("elements that are too large"))?;
                 Ok(Some(vec![0; size]))
             }

@@ -17,7 +17,7 @@ impl Checker<'_> {
         heap.managed.sort_unstable();
         heap.managed.dedup();
         let overlaps = heap.managed.array_windows().filter(|[one, other]| one.0 + one.1 > other.0);
-        for [one, other] in overlaps.take(MOST_OVERLAPS) {
+        for [one, other] in overlaps.take(MAX_OVERLAPS) {
             let message = format!(
                 "the objects at {:#x} and {:#x} of the heap overlap, the first has {} bytes",
                 one.0, other.0, one.1
@@ -208,4 +208,4 @@ impl Checker<'_> {
     }
 }
 
-const MOST_OVERLAPS: usize = 1000;
+const MAX_OVERLAPS: usize = 1000;

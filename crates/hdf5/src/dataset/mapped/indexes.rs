@@ -289,7 +289,7 @@ fn listed(corners: &[u64], extents: &[u64]) -> Result<Elements> {
     let all = boxes.iter().fold(0_u64, |sum, one| sum.saturating_add(rows(one)));
     let run = (size_of::<Run>() as u64).saturating_add((rank as u64).saturating_mul(8));
     // As many rows as blocks take no more than the list of blocks did.
-    if all > boxes.len() as u64 && all.saturating_mul(run) > MOST_RUNS {
+    if all > boxes.len() as u64 && all.saturating_mul(run) > MAX_RUNS {
         let detail = format!("a selection of {all} rows in {} blocks", boxes.len());
         return Err(Error::new(ErrorKind::LimitExceeded, detail));
     }
@@ -363,7 +363,7 @@ fn beyond() -> Error {
 }
 
 /// Bytes of rows of irregular selections that are kept.
-const MOST_RUNS: u64 = 12 << 20;
+const MAX_RUNS: u64 = 12 << 20;
 
 #[cfg(test)]
 mod tests {

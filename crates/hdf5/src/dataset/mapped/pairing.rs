@@ -55,7 +55,7 @@ impl Pairing<'_> {
                 let neighbours = self.there.run_at(place, &mut at).ok_or_else(unpaired)?;
                 let len = neighbours.min(left);
                 batch.push(Copy { from: at.clone(), len, to, step });
-                if batch.len() >= MOST_COPIES {
+                if batch.len() >= MAX_COPIES {
                     flush(&mut batch, out)?;
                 }
                 place = place.saturating_add(len);
@@ -368,7 +368,7 @@ fn unpaired() -> Error {
 }
 
 /// Runs that are looked up together.
-const MOST_COPIES: usize = 1 << 14;
+const MAX_COPIES: usize = 1 << 14;
 /// Elements that cost no more than another read.
 const SMALL: u64 = 1 << 14;
 

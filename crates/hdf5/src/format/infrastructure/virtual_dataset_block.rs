@@ -105,7 +105,7 @@ impl Structure for VirtualDatasetBlock {
             other => return Err(start.unsupported(format!("version {other}, expected 0 or 1"))),
         };
         let count = sizes.length(d)?;
-        let mappings = (0..d.count(count, LEAST_MAPPING)? as u64)
+        let mappings = (0..d.count(count, MIN_MAPPING)? as u64)
             .map(|index| Mapping::decode(d, sizes, version, index))
             .collect::<Result<_>>()?;
         verify_checksum(&start, d)?;
@@ -200,7 +200,7 @@ const DATASET_SHARED: u8 = 0x02;
 const FILE_IS_SAME: u8 = 0x04;
 const SAME_FILE: &[u8] = b".";
 /// An empty name and two selections.
-const LEAST_MAPPING: usize = 33;
+const MIN_MAPPING: usize = 33;
 
 #[cfg(test)]
 mod tests {

@@ -103,10 +103,8 @@ impl LayoutClass {
     fn decode_old(d: &mut Decoder<'_>, sizes: &Sizes) -> Result<Self> {
         let at = d.clone();
         let rank = d.u8()?;
-        if !(1..=chunked::MOST_DIMENSIONS).contains(&rank) {
-            return Err(
-                at.malformed(format!("{rank} dimensions, expected 1 to {}", chunked::MOST_DIMENSIONS))
-            );
+        if !(1..=chunked::MAX_DIMENSIONS).contains(&rank) {
+            return Err(at.malformed(format!("{rank} dimensions, expected 1 to {}", chunked::MAX_DIMENSIONS)));
         }
         let at = d.clone();
         let code = d.u8()?;

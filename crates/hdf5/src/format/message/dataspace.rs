@@ -96,8 +96,8 @@ impl Structure for Dataspace {
         };
         let at = d.clone();
         let rank = d.u8()?;
-        if rank > MOST_DIMENSIONS {
-            return Err(at.malformed(format!("{rank} dimensions, at most {MOST_DIMENSIONS} allowed")));
+        if rank > MAX_DIMENSIONS {
+            return Err(at.malformed(format!("{rank} dimensions, at most {MAX_DIMENSIONS} allowed")));
         }
         let flags = d.u8()?;
         let kind = match version {
@@ -185,7 +185,7 @@ const NULL: u8 = 2;
 const HAS_MAXIMUM: u8 = 1;
 const HAS_PERMUTATION: u8 = 2;
 
-const MOST_DIMENSIONS: u8 = 32;
+const MAX_DIMENSIONS: u8 = 32;
 
 #[cfg(test)]
 mod tests {

@@ -101,8 +101,8 @@ impl Datatype {
 
     fn decode_nested(d: &mut Decoder<'_>, nesting: u32) -> Result<Self> {
         let at = d.clone();
-        if nesting > MOST_NESTING {
-            let detail = format!("datatypes nested more than {MOST_NESTING} deep");
+        if nesting > MAX_NESTING {
+            let detail = format!("datatypes nested more than {MAX_NESTING} deep");
             return Err(at.error(ErrorKind::LimitExceeded, detail));
         }
         let [class_and_version, b0, b1, b2] = d.array()?;
@@ -340,7 +340,7 @@ const ARRAY: u8 = 10;
 const COMPLEX: u8 = 11;
 
 /// Deeper types exist in no file but hostile ones, and would exhaust the stack.
-const MOST_NESTING: u32 = 32;
+const MAX_NESTING: u32 = 32;
 
 #[cfg(test)]
 mod tests {

@@ -144,8 +144,8 @@ fn decode_v1(d: &mut Decoder<'_>, sizes: &Sizes) -> Result<FileSpaceInfo> {
     let at = d.clone();
     // DIFFERENCE: the specification draws four bytes, libhdf5 writes a length.
     let page_size = sizes.length(d)?;
-    if page_size == 0 || page_size > MOST_PAGE_SIZE {
-        return Err(at.malformed(format!("pages of {page_size} bytes, expected 1 to {MOST_PAGE_SIZE}")));
+    if page_size == 0 || page_size > MAX_PAGE_SIZE {
+        return Err(at.malformed(format!("pages of {page_size} bytes, expected 1 to {MAX_PAGE_SIZE}")));
     }
     Ok(FileSpaceInfo::V1 {
         strategy,
@@ -170,7 +170,7 @@ fn put_addresses(e: &mut Encoder, sizes: &Sizes, addresses: &[Address]) -> Resul
 }
 
 /// That of libhdf5.
-const MOST_PAGE_SIZE: u64 = 1 << 30;
+const MAX_PAGE_SIZE: u64 = 1 << 30;
 
 #[cfg(test)]
 mod tests {

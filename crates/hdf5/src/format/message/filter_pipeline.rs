@@ -50,8 +50,8 @@ impl Structure for FilterPipeline {
         };
         let at = d.clone();
         let count = d.u8()?;
-        if count > MOST_FILTERS {
-            return Err(at.malformed(format!("{count} filters, at most {MOST_FILTERS} allowed")));
+        if count > MAX_FILTERS {
+            return Err(at.malformed(format!("{count} filters, at most {MAX_FILTERS} allowed")));
         }
         if version == Version::V1 {
             d.reserved(6)?;
@@ -62,9 +62,9 @@ impl Structure for FilterPipeline {
 
     fn encode(&self, e: &mut Encoder, _: &Sizes) -> Result<()> {
         e.u8(self.version as u8);
-        if self.filters.len() > usize::from(MOST_FILTERS) {
+        if self.filters.len() > usize::from(MAX_FILTERS) {
             return Err(Error::invalid(format!(
-                "{} filters, at most {MOST_FILTERS} allowed",
+                "{} filters, at most {MAX_FILTERS} allowed",
                 self.filters.len()
             )));
         }
@@ -132,7 +132,7 @@ fn has_name(id: u16, version: Version) -> bool {
 
 const OPTIONAL: u16 = 1;
 
-const MOST_FILTERS: u8 = 32;
+const MAX_FILTERS: u8 = 32;
 
 #[cfg(test)]
 mod tests {

@@ -129,7 +129,7 @@ impl LinkTarget {
                 let len = d.u16()?;
                 ExternalLink::decode(d.sub(Link::NAME, len.into())?).map(LinkTarget::External)
             }
-            LEAST_USER_DEFINED.. => {
+            MIN_USER_DEFINED.. => {
                 let len = d.u16()?;
                 Ok(LinkTarget::UserDefined { code, data: d.take(len.into())?.to_vec() })
             }
@@ -205,7 +205,7 @@ const RESERVED: u8 = 0xe0;
 const HARD: u8 = 0;
 const SOFT: u8 = 1;
 const EXTERNAL: u8 = 64;
-const LEAST_USER_DEFINED: u8 = 65;
+const MIN_USER_DEFINED: u8 = 65;
 
 #[cfg(test)]
 mod tests {

@@ -16,7 +16,7 @@ pub(crate) struct RecentTables {
 impl RecentTables {
     /// None yet, and never more than a small part of what may be allocated.
     pub(crate) fn new(limits: &Limits) -> Self {
-        let most = usize::try_from(limits.allocation / 16).unwrap_or(usize::MAX).min(MOST_BYTES);
+        let most = usize::try_from(limits.allocation / 16).unwrap_or(usize::MAX).min(MAX_BYTES);
         RecentTables { kept: Mutex::default(), most }
     }
 
@@ -51,7 +51,7 @@ impl RecentTables {
         kept.retain(|(known, _)| *known != index);
         kept.push((index, Arc::clone(table)));
         let mut left = self.most;
-        let fitting = kept.iter().rev().take(MOST_TABLES).take_while(|(_, table)| {
+        let fitting = kept.iter().rev().take(MAX_TABLES).take_while(|(_, table)| {
             let fits = table.bytes() <= left;
             left = left.saturating_sub(table.bytes());
             fits
@@ -65,8 +65,8 @@ impl RecentTables {
     }
 }
 
-const MOST_BYTES: usize = 16 << 20;
-const MOST_TABLES: usize = 64;
+const MAX_BYTES: usize = 16 << 20;
+const MAX_TABLES: usize = 64;
 
 #[cfg(test)]
 mod tests {

@@ -151,7 +151,7 @@ impl<'a> Collector<'a> {
             return Ok(());
         }
         if self.entries.len() == self.entries.capacity() {
-            let more = self.entries.len().max(LEAST_CAPACITY);
+            let more = self.entries.len().max(MIN_CAPACITY);
             self.charges.push(self.budget.charge(self.bytes(more))?);
             self.entries.reserve_exact(more);
             self.positions.reserve_exact(more * self.current.len());
@@ -203,7 +203,7 @@ fn is_inside(scaled: &[u64], current: &[u64]) -> bool {
     scaled.iter().zip(current).all(|(scaled, count)| scaled < count)
 }
 
-const LEAST_CAPACITY: usize = 64;
+const MIN_CAPACITY: usize = 64;
 
 #[cfg(test)]
 mod tests {

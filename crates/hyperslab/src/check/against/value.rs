@@ -84,7 +84,7 @@ fn is_same(is: ElementRef<'_>, wanted: ElementRef<'_>) -> bool {
 pub(super) fn shown(datatype: &Datatype, values: &Values) -> String {
     let elements = Elements::new(datatype, values);
     let count = elements.len();
-    let texts: Vec<_> = elements.take(MOST_SHOWN).map(short).collect();
+    let texts: Vec<_> = elements.take(MAX_SHOWN).map(short).collect();
     match (texts.as_slice(), count) {
         ([one], 1) => one.clone(),
         (several, count) => {
@@ -121,6 +121,6 @@ fn values_len(extents: &[u64]) -> u64 {
 }
 
 /// Elements of an attribute that are shown.
-const MOST_SHOWN: usize = 8;
+const MAX_SHOWN: usize = 8;
 /// Characters of an element that are shown.
 const LONGEST: usize = 60;

@@ -103,7 +103,7 @@ fn shaped(json: &Json) -> (Vec<u64>, Option<Vec<&Json>>) {
     let mut shape = Vec::new();
     let mut level = vec![json];
     while let Some(Json::Array(first)) = level.first() {
-        if first.is_empty() || shape.len() == MOST_RANK {
+        if first.is_empty() || shape.len() == MAX_RANK {
             return (shape, None);
         }
         shape.push(first.len() as u64);
@@ -206,7 +206,7 @@ fn plain(shape: Vec<u64>, kind: Kind, leaves: &[&Json]) -> Result<Attribute> {
 }
 
 /// Lists within lists that are dimensions; what is nested deeper is JSON.
-const MOST_RANK: usize = 32;
+const MAX_RANK: usize = 32;
 
 /// The attribute that says which value stands for a missing one.
 pub(super) const FILL_VALUE: &str = "_FillValue";

@@ -153,7 +153,7 @@ impl ZarrSource {
 
     pub(super) fn keep_dimensions(&self, group: &NodePath, dimensions: Arc<Dimensions>) {
         let mut known = unpoisoned(&self.dimensions);
-        if known.len() >= MOST_GROUPS {
+        if known.len() >= MAX_GROUPS {
             known.clear();
         }
         known.insert(group.clone(), dimensions);
@@ -291,4 +291,4 @@ pub(super) fn is_name(name: &str) -> bool {
 }
 
 /// Groups whose dimensions are remembered at once.
-pub(super) const MOST_GROUPS: usize = 4096;
+pub(super) const MAX_GROUPS: usize = 4096;

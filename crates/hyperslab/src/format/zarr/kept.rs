@@ -1,6 +1,6 @@
 //! What groups keep of members that are no nodes.
 
-use super::dimensions::{MOST_GROUPS, dimension_of, is_name};
+use super::dimensions::{MAX_GROUPS, dimension_of, is_name};
 use super::names::handle;
 use super::nczarr::{self, Declared};
 use super::record::Record;
@@ -43,7 +43,7 @@ impl ZarrSource {
         }
         let record = Arc::new(record);
         let mut known = unpoisoned(&self.kept);
-        if known.len() >= MOST_GROUPS {
+        if known.len() >= MAX_GROUPS {
             known.clear();
         }
         known.insert(group.clone(), Arc::clone(&record));

@@ -96,7 +96,7 @@ impl ZarrSource {
         let stored: FxHashSet<&str> = children.iter().map(|child| child.path.name()).collect();
         let mut given = FxHashSet::default();
         let mut recent = FxHashMap::default();
-        for part in children.chunks(MOST_RECENT) {
+        for part in children.chunks(MAX_RECENT) {
             for (child, found) in part.iter().zip(self.look_at(part)?) {
                 let name = child.path.name();
                 let recorded = match &found {
@@ -133,7 +133,7 @@ impl ZarrSource {
                             record.as_deref(),
                             paths.as_deref(),
                         );
-                        if recent.len() < MOST_RECENT {
+                        if recent.len() < MAX_RECENT {
                             recent.insert(path.clone(), node);
                         }
                         item
@@ -239,7 +239,7 @@ pub(super) fn handle(path: NodePath) -> Handle {
 }
 
 /// Nodes of a group that are kept.
-const MOST_RECENT: usize = 1024;
+const MAX_RECENT: usize = 1024;
 
 /// Children that one thread looks at before it asks for more: of fewer than these it takes longer to start another.
 const AT_ONCE: usize = 16;

@@ -27,7 +27,7 @@ impl Reader<'_, '_> {
                 Err(Lost::Nowhere) => format!("a hard link to {target}, where nothing is"),
                 Err(Lost::Elsewhere) => format!("a hard link to {target}, which is in no part of this file"),
                 Err(Lost::Round) => format!(
-                    "a hard link to {target}, which leads back to itself or through more than {MOST_STEPS} links"
+                    "a hard link to {target}, which leads back to itself or through more than {MAX_STEPS} links"
                 ),
             };
             let hint = self.similar(target);
@@ -130,7 +130,7 @@ impl Reader<'_, '_> {
             at = match self.content.nodes.get(&next) {
                 Some(Object::Link(link)) => {
                     *steps += 1;
-                    if *steps > MOST_STEPS {
+                    if *steps > MAX_STEPS {
                         return Err(Lost::Round);
                     }
                     let to = match link {
@@ -150,7 +150,7 @@ impl Reader<'_, '_> {
 
     /// A hint at an object of a similar path.
     fn similar(&self, path: &NodePath) -> Option<String> {
-        if self.declared.len() > MOST_SUGGESTED || self.context.findings.is_full() {
+        if self.declared.len() > MAX_SUGGESTED || self.context.findings.is_full() {
             return None;
         }
         let others = self.declared.keys().filter(|known| !known.is_root() && *known != path);
@@ -180,7 +180,7 @@ fn from(group: &NodePath, to: &str) -> Option<NodePath> {
     let mut at = group.clone();
     for part in to.split('/').filter(|part| !matches!(*part, "" | ".")) {
         at = if part == ".." { at.parent()? } else { at.child(part) };
-        if at.depth() > MOST_STEPS {
+        if at.depth() > MAX_STEPS {
             return None;
         }
     }
@@ -188,7 +188,7 @@ fn from(group: &NodePath, to: &str) -> Option<NodePath> {
 }
 
 /// Links on the way to one object.
-const MOST_STEPS: usize = 64;
+const MAX_STEPS: usize = 64;
 
 /// Objects that are looked through for one of a similar path.
-const MOST_SUGGESTED: usize = 1000;
+const MAX_SUGGESTED: usize = 1000;

@@ -120,7 +120,7 @@ impl<'f, 's, 'a> Reader<'f, 's, 'a> {
     }
 
     pub(super) fn begin(&mut self, mapping: bool, anchor: usize, tag: Tag, start: Span) -> Result<(), Stop> {
-        if self.open.len() >= MOST_LEVELS {
+        if self.open.len() >= MAX_LEVELS {
             return Err(self.too_deep(start));
         }
         let first = self.children.len();
@@ -186,12 +186,12 @@ impl<'f, 's, 'a> Reader<'f, 's, 'a> {
             return Err(Stop);
         };
         self.expanded = self.expanded.saturating_add(target.weight);
-        if self.expanded > MOST_EXPANDED {
-            let message = format!("aliases stand for more than {MOST_EXPANDED} nodes");
+        if self.expanded > MAX_EXPANDED {
+            let message = format!("aliases stand for more than {MAX_EXPANDED} nodes");
             self.findings.error("ndl/alias", span, message);
             return Err(Stop);
         }
-        if self.open.len() + target.height > MOST_LEVELS {
+        if self.open.len() + target.height > MAX_LEVELS {
             return Err(self.too_deep(span));
         }
         self.attach(target);
@@ -255,7 +255,7 @@ impl<'f, 's, 'a> Reader<'f, 's, 'a> {
     }
 
     fn too_deep(&mut self, span: Span) -> Stop {
-        self.findings.error("ndl/depth", span, format!("more than {MOST_LEVELS} levels"));
+        self.findings.error("ndl/depth", span, format!("more than {MAX_LEVELS} levels"));
         Stop
     }
 
@@ -284,7 +284,7 @@ fn place(span: YamlSpan) -> Span {
 }
 
 /// Collections in each other.
-const MOST_LEVELS: usize = 128;
+const MAX_LEVELS: usize = 128;
 
 /// Nodes that all aliases together may stand for.
-const MOST_EXPANDED: u64 = 1 << 20;
+const MAX_EXPANDED: u64 = 1 << 20;

@@ -43,7 +43,7 @@ type Big = Vec<u32>;
 
 impl Default for Powers {
     fn default() -> Self {
-        Powers { steps: vec![vec![1]], left: MOST_WORK }
+        Powers { steps: vec![vec![1]], left: MAX_WORK }
     }
 }
 
@@ -59,15 +59,15 @@ impl Powers {
             return format.bytes(negative, top, if value.is_nan() { first | quiet } else { first });
         }
         let (mut digits, point) = normalized(text);
-        if digits.is_empty() || point < -MOST_EXPONENT {
+        if digits.is_empty() || point < -MAX_EXPONENT {
             return format.bytes(negative, 0, 0);
         }
-        if point > MOST_EXPONENT {
+        if point > MAX_EXPONENT {
             return Encoded::TooLarge;
         }
-        if digits.len() > MOST_DIGITS {
+        if digits.len() > MAX_DIGITS {
             // What follows only tells on which side of a middle the number is.
-            digits.truncate(MOST_DIGITS);
+            digits.truncate(MAX_DIGITS);
             digits.push(b'1');
         }
         let Ok(len) = i64::try_from(digits.len()) else { return Encoded::TooCostly };
@@ -294,13 +294,13 @@ fn shifted(number: &[u32], by: usize) -> Big {
 const STEP: usize = 256;
 
 /// Digits before the point, or zeros behind it, beyond which every number is infinite or zero: 2^(2^16) has fewer.
-const MOST_EXPONENT: i64 = 20_000;
+const MAX_EXPONENT: i64 = 20_000;
 
 /// Digits that are looked at: the middle of two numbers has fewer.
-const MOST_DIGITS: usize = 40_000;
+const MAX_DIGITS: usize = 40_000;
 
 /// Multiplications for all numbers of one array, about a second of them.
-const MOST_WORK: usize = 1 << 30;
+const MAX_WORK: usize = 1 << 30;
 
 #[cfg(test)]
 mod tests {

@@ -4,7 +4,7 @@ use super::*;
 use hyperslab_model::{ByteOrder, CharacterSet, Fill, FillTime, Filter, Layout, Order};
 
 /// Elements of a chunk.
-const MOST_IN_CHUNK: u64 = 1 << 20;
+const MAX_IN_CHUNK: u64 = 1 << 20;
 
 impl Random {
     /// What formats alone have.
@@ -85,7 +85,7 @@ impl File {
             };
             let mut shape: Vec<u64> = extents.iter().map(one).collect();
             // Whoever writes or reads one element has a whole chunk in memory.
-            while shape.iter().product::<u64>() > MOST_IN_CHUNK
+            while shape.iter().product::<u64>() > MAX_IN_CHUNK
                 && let Some(longest) = shape.iter_mut().max()
             {
                 *longest /= 2;

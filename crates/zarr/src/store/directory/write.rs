@@ -112,7 +112,7 @@ impl DirectoryWriter {
 
     fn remember(&self, prefix: &str) {
         let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
-        if known.len() >= MOST_KNOWN {
+        if known.len() >= MAX_KNOWN {
             known.clear();
         }
         known.insert(prefix.to_owned());
@@ -244,4 +244,4 @@ const BEGINNING: &str = ".hyperslab-";
 const END: &str = ".partial";
 
 /// Prefixes kept in memory; looking at a folder again costs less than keeping millions of names.
-const MOST_KNOWN: usize = 1 << 14;
+const MAX_KNOWN: usize = 1 << 14;

@@ -272,8 +272,8 @@ impl ExtensibleArrayParameters {
 /// Sizes of a chunk, and of an element, which follows them.
 fn decode_dimensions(d: &mut Decoder<'_>, rank: u8, width: u8) -> Result<(Vec<u64>, u64)> {
     let at = d.clone();
-    if !(2..=MOST_DIMENSIONS).contains(&rank) {
-        return Err(at.malformed(format!("{rank} dimensions of chunks, expected 2 to {MOST_DIMENSIONS}")));
+    if !(2..=MAX_DIMENSIONS).contains(&rank) {
+        return Err(at.malformed(format!("{rank} dimensions of chunks, expected 2 to {MAX_DIMENSIONS}")));
     }
     let mut dimensions = (0..rank).map(|_| d.uint(width)).collect::<Result<Vec<u64>>>()?;
     if dimensions.contains(&0) {
@@ -284,7 +284,7 @@ fn decode_dimensions(d: &mut Decoder<'_>, rank: u8, width: u8) -> Result<(Vec<u6
 }
 
 /// Those of a dataspace, and the element size.
-pub(super) const MOST_DIMENSIONS: u8 = 33;
+pub(super) const MAX_DIMENSIONS: u8 = 33;
 
 const UNFILTERED_EDGES: u8 = 1;
 const SINGLE_CHUNK_FILTERED: u8 = 2;

@@ -22,8 +22,8 @@ impl Array {
     pub(super) fn decode(d: &mut Decoder<'_>, head: &Head<'_>) -> Result<Self> {
         let at = d.clone();
         let rank = d.u8()?;
-        if rank > MOST_DIMENSIONS {
-            return Err(at.malformed(format!("{rank} dimensions, at most {MOST_DIMENSIONS} allowed")));
+        if rank > MAX_DIMENSIONS {
+            return Err(at.malformed(format!("{rank} dimensions, at most {MAX_DIMENSIONS} allowed")));
         }
         if head.version <= Version::V2 {
             d.reserved(3)?;
@@ -79,7 +79,7 @@ impl Array {
     }
 }
 
-const MOST_DIMENSIONS: u8 = 32;
+const MAX_DIMENSIONS: u8 = 32;
 
 #[cfg(test)]
 mod tests {

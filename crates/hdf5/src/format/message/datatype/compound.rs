@@ -29,7 +29,7 @@ impl Compound {
         if count == 0 {
             return Err(head.at.malformed("invalid number of members: 0"));
         }
-        d.count(count.into(), LEAST_MEMBER)?;
+        d.count(count.into(), MIN_MEMBER)?;
         let members = (0..count).map(|_| Member::decode(d, head)).collect::<Result<_>>()?;
         let compound = Compound { members };
         compound.check(head)?;
@@ -173,7 +173,7 @@ fn offset_width(version: Version, size: u32) -> u8 {
 }
 
 /// Bytes of a member in the least: the NUL of its name, an offset and a type.
-const LEAST_MEMBER: usize = 1 + 1 + 8;
+const MIN_MEMBER: usize = 1 + 1 + 8;
 
 #[cfg(test)]
 mod tests {

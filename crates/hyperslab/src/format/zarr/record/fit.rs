@@ -64,7 +64,7 @@ pub(super) fn check_members(object: &Object, is_array: bool) -> Result<()> {
             }
             _ if !is_it => {
                 let found = match json {
-                    Json::String(text) if text.len() <= MOST_SHOWN => format!("{text:?}"),
+                    Json::String(text) if text.len() <= MAX_SHOWN => format!("{text:?}"),
                     other => other.kind().to_owned(),
                 };
                 return Err(malformed(format!("member {name:?}: {found}, expected {expected}")));
@@ -119,4 +119,4 @@ fn is_name(name: &str) -> bool {
 }
 
 /// How long the text of a member is that is shown in an error.
-const MOST_SHOWN: usize = 64;
+const MAX_SHOWN: usize = 64;
