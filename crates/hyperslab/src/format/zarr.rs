@@ -3,44 +3,36 @@
 //! A dimension's name is a dimension coordinate where all arrays of the group agree on its size. A symbolic link
 //! to a node is a soft link.
 
-mod attribute;
 mod check;
-mod datatype;
-mod dimensions;
 mod directive;
-mod elements;
 mod filter;
-mod kept;
-mod lowering;
-mod names;
+mod keep;
 mod nczarr;
-mod node;
-mod record;
-mod storage;
-mod target;
+mod read;
+mod write;
 
 use super::{Format, OpenOptions, Probe, Recognition};
 use crate::check::{CheckOptions, Report};
 use crate::pool::Pool;
 use crate::source::{ArraySource, Entry, Handle, Item, Source};
 pub use check::RULES as RECORD_RULES;
-use dimensions::{Dimensions, name_dimensions, pure_dimension};
-use elements::ZarrArray;
 use hyperslab_core::storage::ReadAt;
 use hyperslab_core::{Error, Limits, Result};
 use hyperslab_model::{Attributes, DimCoord, Extent, Node, NodePath, Storage};
 use hyperslab_zarr::hierarchy::{Hierarchy, Metadata, Node as ZarrNode};
 use hyperslab_zarr::metadata::{DOCUMENTS, NODE_DOCUMENTS};
 use hyperslab_zarr::store::{DirectoryStore, Key, Store, ZipStore};
-use kept::kept_entry;
-use names::handle;
-use record::Record;
+use keep::members::kept_entry;
+use keep::record::Record;
+use read::dimensions::{Dimensions, name_dimensions, pure_dimension};
+use read::elements::ZarrArray;
+use read::paths::handle;
+pub(super) use read::storage::forget_layout;
 use rustc_hash::FxHashMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
-pub(super) use storage::forget_layout;
 
-pub(crate) use target::{ZARR2, ZARR3};
+pub(crate) use write::{ZARR2, ZARR3};
 
 /// Zarr, versions 2 and 3.
 pub(super) struct Zarr;

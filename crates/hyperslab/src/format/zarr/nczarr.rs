@@ -3,7 +3,7 @@
 //! Spec: NetCDF "NCZarr Overview", which keeps its own in attributes or, before version 4.9.3, beside the members
 //! of documents
 
-use super::attribute::plain_numbers;
+use super::read::attribute::plain_numbers;
 use hyperslab_model::{Attribute, NodePath};
 use hyperslab_zarr::hierarchy::{Metadata, Node};
 use hyperslab_zarr::json::{Json, Object};

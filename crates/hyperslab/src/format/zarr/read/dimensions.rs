@@ -1,8 +1,8 @@
 //! Which names of dimensions are dimension coordinates: those that all arrays of a group give one size.
 
-use super::names::handle;
-use super::record::Record;
-use super::{ZarrSource, nczarr, unpoisoned};
+use super::paths::handle;
+use crate::format::zarr::keep::record::Record;
+use crate::format::zarr::{ZarrSource, nczarr, unpoisoned};
 use crate::source::{Entry, Item, Stored};
 use hyperslab_core::Result;
 use hyperslab_model::{Dimension, Extent, NodeKind, NodePath, Shape};
@@ -13,11 +13,11 @@ use hyperslab_zarr::store::Key;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
-pub(super) use hyperslab_zarr::metadata::v2::DIMENSION_NAMES as ATTRIBUTE;
+pub(in crate::format::zarr) use hyperslab_zarr::metadata::v2::DIMENSION_NAMES as ATTRIBUTE;
 
 /// The named dimensions of a group.
 #[derive(Debug, Default)]
-pub(super) struct Dimensions {
+pub(in crate::format::zarr) struct Dimensions {
     found: FxHashMap<String, Size>,
     /// What the group has under a name.
     owners: FxHashMap<String, Owner>,
@@ -64,7 +64,7 @@ enum Owner {
 impl Dimensions {
     /// Notes a member of `group`, with its node and what that keeps if they can be read: `paths` of its dimensions
     /// too.
-    pub(super) fn add(
+    pub(in crate::format::zarr) fn add(
         &mut self,
         group: &NodePath,
         member: &str,
@@ -98,35 +98,35 @@ impl Dimensions {
     }
 
     /// Notes a dimension without coordinates that the group itself keeps.
-    pub(super) fn keep(&mut self, name: &str, size: u64) {
+    pub(in crate::format::zarr) fn keep(&mut self, name: &str, size: u64) {
         self.found.insert(name.to_owned(), Size { fixed: Some(Some(size)), growing: None });
         self.owners.insert(name.to_owned(), Owner::Kept);
     }
 
     /// Whether an array keeps the paths of its dimensions.
-    pub(super) fn has_paths(&self, array: &str) -> bool {
+    pub(in crate::format::zarr) fn has_paths(&self, array: &str) -> bool {
         self.with_paths.contains(array)
     }
 
     /// Forgets members that dimensions do not have the names of.
-    pub(super) fn finish(&mut self) {
+    pub(in crate::format::zarr) fn finish(&mut self) {
         self.owners.retain(|member, _| self.found.contains_key(member));
         self.owners.shrink_to_fit();
     }
 
     /// How long the dimension `name` is; none if there is none of that name.
-    pub(super) fn size(&self, name: &str) -> Option<u64> {
+    pub(in crate::format::zarr) fn size(&self, name: &str) -> Option<u64> {
         let size = self.found.get(name)?.agreed()?;
         (self.owners.get(name) != Some(&Owner::Other) && is_name(name)).then_some(size)
     }
 
     /// Whether the array `name` has the coordinates of a dimension.
-    pub(super) fn has_coordinates(&self, name: &str) -> bool {
+    pub(in crate::format::zarr) fn has_coordinates(&self, name: &str) -> bool {
         self.size(name).is_some() && self.owners.get(name) == Some(&Owner::Coordinates)
     }
 
     /// Dimensions without coordinates.
-    pub(super) fn without_coordinates(&self) -> impl Iterator<Item = (&str, u64)> {
+    pub(in crate::format::zarr) fn without_coordinates(&self) -> impl Iterator<Item = (&str, u64)> {
         let names = self.found.keys().filter(|name| !self.owners.contains_key(*name));
         names.filter_map(|name| Some((name.as_str(), self.size(name)?)))
     }
@@ -134,7 +134,11 @@ impl Dimensions {
 
 impl ZarrSource {
     /// The dimensions of the group of a node, if it names any.
-    pub(super) fn dimensions_for(&self, path: &NodePath, node: &Node) -> Result<Arc<Dimensions>> {
+    pub(in crate::format::zarr) fn dimensions_for(
+        &self,
+        path: &NodePath,
+        node: &Node,
+    ) -> Result<Arc<Dimensions>> {
         match path.parent() {
             Some(group) if !self.raw && names(node).is_some() => self.dimensions(&group),
             _ => Ok(Arc::default()),
@@ -151,7 +155,7 @@ impl ZarrSource {
         Ok(dimensions)
     }
 
-    pub(super) fn keep_dimensions(&self, group: &NodePath, dimensions: Arc<Dimensions>) {
+    pub(in crate::format::zarr) fn keep_dimensions(&self, group: &NodePath, dimensions: Arc<Dimensions>) {
         let mut known = unpoisoned(&self.dimensions);
         if known.len() >= MAX_GROUPS {
             known.clear();
@@ -160,7 +164,11 @@ impl ZarrSource {
     }
 
     /// The paths of an array's dimensions that a record keeps, or the NetCDF library; none if neither does.
-    pub(super) fn paths(&self, node: &Node, record: Option<&Record>) -> Option<Vec<Option<NodePath>>> {
+    pub(in crate::format::zarr) fn paths(
+        &self,
+        node: &Node,
+        record: Option<&Record>,
+    ) -> Option<Vec<Option<NodePath>>> {
         if self.raw {
             return None;
         }
@@ -190,7 +198,7 @@ impl ZarrSource {
     }
 
     /// The dimension without coordinates at `path`, if there is one.
-    pub(super) fn dimension(&self, path: &NodePath) -> Result<Option<Entry>> {
+    pub(in crate::format::zarr) fn dimension(&self, path: &NodePath) -> Result<Option<Entry>> {
         let Some(group) = path.parent() else { return Ok(None) };
         let is_group = |node: Option<Node>| node.is_some_and(|node| !node.is_array());
         let key = if group.is_root() { Ok(Key::root()) } else { self.key(&group) };
@@ -204,7 +212,7 @@ impl ZarrSource {
 }
 
 /// Makes of names of dimensions what they are in `group`: dimension coordinates or nothing.
-pub(super) fn name_dimensions(entry: &mut Entry, group: &NodePath, dimensions: &Dimensions) {
+pub(in crate::format::zarr) fn name_dimensions(entry: &mut Entry, group: &NodePath, dimensions: &Dimensions) {
     let has_coordinates = dimensions.has_coordinates(entry.handle.path.name());
     let name = entry.handle.path.name();
     if let Item::Array { kind, shape, .. } = &mut entry.item {
@@ -219,7 +227,12 @@ pub(super) fn name_dimensions(entry: &mut Entry, group: &NodePath, dimensions: &
 }
 
 /// The shape of the array `name` with names as one in `group`.
-pub(super) fn resolved(shape: &Shape, name: &str, group: &NodePath, dimensions: &Dimensions) -> Shape {
+pub(in crate::format::zarr) fn resolved(
+    shape: &Shape,
+    name: &str,
+    group: &NodePath,
+    dimensions: &Dimensions,
+) -> Shape {
     let mut shape = shape.clone();
     if dimensions.has_paths(name) {
         return shape;
@@ -235,11 +248,11 @@ pub(super) fn resolved(shape: &Shape, name: &str, group: &NodePath, dimensions: 
     shape
 }
 
-pub(super) fn pure_dimension(path: NodePath, size: u64) -> Entry {
+pub(in crate::format::zarr) fn pure_dimension(path: NodePath, size: u64) -> Entry {
     Entry { handle: handle(path), item: dimension_of(Extent::Fixed(size)) }
 }
 
-pub(super) fn dimension_of(extent: Extent) -> Item {
+pub(in crate::format::zarr) fn dimension_of(extent: Extent) -> Item {
     Item::Array {
         kind: NodeKind::DimCoord,
         datatype: None,
@@ -249,7 +262,7 @@ pub(super) fn dimension_of(extent: Extent) -> Item {
 }
 
 /// The names of an array's dimensions, by its metadata or by the attribute that programs use in version 2.
-pub(super) fn names(node: &Node) -> Option<Vec<Option<String>>> {
+pub(in crate::format::zarr) fn names(node: &Node) -> Option<Vec<Option<String>>> {
     match &node.metadata {
         Metadata::V3(v3::NodeMetadata::Array(array)) if array.dimension_names.is_some() => {
             array.dimension_names.clone()
@@ -270,14 +283,14 @@ pub(super) fn names(node: &Node) -> Option<Vec<Option<String>>> {
 }
 
 /// The names that the attribute gives, one a dimension.
-pub(super) fn of_attribute(node: &Node) -> Option<Vec<Option<String>>> {
+pub(in crate::format::zarr) fn of_attribute(node: &Node) -> Option<Vec<Option<String>>> {
     let Json::Array(names) = node.attributes()?.get(ATTRIBUTE)? else { return None };
     let names: Vec<_> = names.iter().map(|name| Some(name.as_str()?.to_owned())).collect();
     (names.len() == shape(node).len() && names.iter().all(Option::is_some)).then_some(names)
 }
 
 /// The extents of an array; none for a group.
-pub(super) fn shape(node: &Node) -> &[u64] {
+pub(in crate::format::zarr) fn shape(node: &Node) -> &[u64] {
     match &node.metadata {
         Metadata::V3(v3::NodeMetadata::Array(array)) => &array.shape,
         Metadata::V2Array { array, .. } => &array.shape,
@@ -286,9 +299,9 @@ pub(super) fn shape(node: &Node) -> &[u64] {
 }
 
 /// Whether an object can have this name.
-pub(super) fn is_name(name: &str) -> bool {
+pub(in crate::format::zarr) fn is_name(name: &str) -> bool {
     !matches!(name, "" | "." | "..") && !name.contains('/')
 }
 
 /// Groups whose dimensions are remembered at once.
-pub(super) const MAX_GROUPS: usize = 4096;
+pub(in crate::format::zarr) const MAX_GROUPS: usize = 4096;

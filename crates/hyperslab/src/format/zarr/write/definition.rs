@@ -9,10 +9,10 @@ use super::{
     ARRAY_TYPE, DOMAIN, ENUM, INNER_NAMED_TYPE, LAYOUT, MISSING, NAMED_TYPE, NESTED, NOT_UNICODE, OTHER_TYPE,
     PADDING, REFERENCES, SEQUENCE, SHARDS, SPACES, attributes, keep,
 };
-use crate::format::zarr::attribute::FILL_VALUE;
-use crate::format::zarr::datatype::datatype as stored_datatype;
-use crate::format::zarr::lowering::Lowering;
-use crate::format::zarr::record;
+use crate::format::zarr::keep::lowering::Lowering;
+use crate::format::zarr::keep::record;
+use crate::format::zarr::read::attribute::FILL_VALUE;
+use crate::format::zarr::read::datatype::datatype as stored_datatype;
 use crate::target::{Facts, Growing, Losses, TargetOptions};
 use hyperslab_core::{Error, Result};
 use hyperslab_model::{Attributes, Datatype, Directive, Layout, Node, NodePath, Shape, Storage, Text};

@@ -1,9 +1,9 @@
 //! Which node lies at a path: members of groups, links, and names that were changed for the store.
 
 use super::dimensions::{Dimensions, name_dimensions};
-use super::kept::kept_entry;
-use super::record::Record;
-use super::{ZarrSource, unpoisoned};
+use crate::format::zarr::keep::members::kept_entry;
+use crate::format::zarr::keep::record::Record;
+use crate::format::zarr::{ZarrSource, unpoisoned};
 use crate::source::{Entry, Handle, Item};
 use hyperslab_core::{Error, Result};
 use hyperslab_model::{Attributes, Link, Node, NodePath, Unreadable};
@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 impl ZarrSource {
     /// Where the node at `path` lies, if it is there.
-    pub(super) fn key(&self, path: &NodePath) -> Result<Key> {
+    pub(in crate::format::zarr) fn key(&self, path: &NodePath) -> Result<Key> {
         let renamed = unpoisoned(&self.renamed);
         let mut above = Some(path.clone()).filter(|_| !renamed.keys.is_empty());
         while let Some(ancestor) = above {
@@ -30,7 +30,7 @@ impl ZarrSource {
     }
 
     /// The path under which people see what lies at `key`, once it was found there.
-    pub(super) fn seen(&self, key: &Key) -> Option<NodePath> {
+    pub(in crate::format::zarr) fn seen(&self, key: &Key) -> Option<NodePath> {
         let renamed = unpoisoned(&self.renamed);
         let ends = key.as_str().match_indices('/').map(|(at, _)| at);
         for end in ends.chain([key.as_str().len()]).rev() {
@@ -42,7 +42,11 @@ impl ZarrSource {
         NodePath::new(&format!("/{key}")).ok()
     }
 
-    pub(super) fn stored(&self, path: &NodePath, key: &Key) -> Result<Option<Arc<ZarrNode>>> {
+    pub(in crate::format::zarr) fn stored(
+        &self,
+        path: &NodePath,
+        key: &Key,
+    ) -> Result<Option<Arc<ZarrNode>>> {
         if let Some(node) = unpoisoned(&self.recent).get(path) {
             return Ok(Some(Arc::clone(node)));
         }
@@ -50,7 +54,7 @@ impl ZarrSource {
     }
 
     /// Whether there is a node under `key`, readable or not, that nothing gives another name.
-    pub(super) fn is_there(&self, key: &Key) -> bool {
+    pub(in crate::format::zarr) fn is_there(&self, key: &Key) -> bool {
         match self.hierarchy.node(key) {
             Ok(Some(node)) => self.raw || node.attributes().and_then(name::recorded).is_none(),
             Ok(None) => false,
@@ -59,7 +63,7 @@ impl ZarrSource {
     }
 
     /// Looks for a node by the names that people see, group by group.
-    pub(super) fn search(&self, path: &NodePath) -> Result<Option<Key>> {
+    pub(in crate::format::zarr) fn search(&self, path: &NodePath) -> Result<Option<Key>> {
         let mut way: Vec<_> = std::iter::successors(Some(path.clone()), NodePath::parent).collect();
         way.reverse();
         for (group, member) in way.iter().zip(way.iter().skip(1)) {
@@ -79,7 +83,7 @@ impl ZarrSource {
     }
 
     /// Where a symbolic link leads, if `key` is one.
-    pub(super) fn link(&self, key: &Key) -> Result<Option<Link>> {
+    pub(in crate::format::zarr) fn link(&self, key: &Key) -> Result<Option<Link>> {
         let store = self.hierarchy.store();
         let (parent, name) = key.as_str().rsplit_once('/').unwrap_or(("", key.as_str()));
         let (Some(target), Some(parent)) = (store.resolve(key)?, store.resolve(&Key::new(parent)?)?) else {
@@ -89,7 +93,7 @@ impl ZarrSource {
     }
 
     /// The members of a group. Names that were changed for the store are what they were.
-    pub(super) fn list(&self, group: &NodePath) -> Result<Listing> {
+    pub(in crate::format::zarr) fn list(&self, group: &NodePath) -> Result<Listing> {
         let mut listing = Listing::default();
         let key = self.key(group)?;
         let children = self.hierarchy.children(&key)?;
@@ -198,7 +202,7 @@ impl ZarrSource {
         }
     }
 
-    pub(super) fn entry(
+    pub(in crate::format::zarr) fn entry(
         &self,
         path: NodePath,
         node: std::result::Result<&ZarrNode, &Error>,
@@ -214,9 +218,9 @@ impl ZarrSource {
 
 /// The members of a group, before their dimensions are named.
 #[derive(Default)]
-pub(super) struct Listing {
-    pub(super) entries: Vec<Entry>,
-    pub(super) dimensions: Dimensions,
+pub(in crate::format::zarr) struct Listing {
+    pub(in crate::format::zarr) entries: Vec<Entry>,
+    pub(in crate::format::zarr) dimensions: Dimensions,
 }
 
 /// What a child of a group turned out to be.
@@ -232,7 +236,7 @@ enum Found {
 }
 
 /// The store has no numbers for nodes, so that the path makes one.
-pub(super) fn handle(path: NodePath) -> Handle {
+pub(in crate::format::zarr) fn handle(path: NodePath) -> Handle {
     let mut hasher = DefaultHasher::new();
     path.as_str().hash(&mut hasher);
     Handle { id: hasher.finish(), path }

@@ -19,11 +19,11 @@
 mod attributes;
 mod fit;
 
-pub(super) use fit::is_record;
+pub(in crate::format::zarr) use fit::is_record;
 
 use super::lowering;
-use super::nczarr::Declared;
-use super::node::version_3;
+use crate::format::zarr::nczarr::Declared;
+use crate::format::zarr::read::version_3;
 use hyperslab_core::{Error, Limits, Result, Severity};
 use hyperslab_model::{
     Attributes, Datatype, ElementStorage, Elements, Extent, Group, Length, Link, Member, Members,
@@ -39,29 +39,29 @@ use std::sync::Arc;
 
 /// What is kept of one node.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Record {
-    pub(super) datatype: Option<Arc<Datatype>>,
-    pub(super) is_null: bool,
-    pub(super) fill_is_missing: bool,
+pub(in crate::format::zarr) struct Record {
+    pub(in crate::format::zarr) datatype: Option<Arc<Datatype>>,
+    pub(in crate::format::zarr) is_null: bool,
+    pub(in crate::format::zarr) fill_is_missing: bool,
     /// Empty where the array is as long as it is stored.
-    pub(super) extents: Vec<u64>,
+    pub(in crate::format::zarr) extents: Vec<u64>,
     /// Empty where nothing is kept.
-    pub(super) maximum: Vec<Option<u64>>,
+    pub(in crate::format::zarr) maximum: Vec<Option<u64>>,
     /// As NDL writes an element.
-    pub(super) fill: Option<Json>,
-    pub(super) dimensions: Option<Vec<Option<NodePath>>>,
-    pub(super) kind: Option<NodeKind>,
+    pub(in crate::format::zarr) fill: Option<Json>,
+    pub(in crate::format::zarr) dimensions: Option<Vec<Option<NodePath>>>,
+    pub(in crate::format::zarr) kind: Option<NodeKind>,
     /// The lowest and the highest coordinate, as NDL writes them.
-    pub(super) domain: Option<Json>,
+    pub(in crate::format::zarr) domain: Option<Json>,
     /// How many steps a tile spans, as NDL writes it.
-    pub(super) tile: Option<Json>,
-    pub(super) attributes: Attributes,
+    pub(in crate::format::zarr) tile: Option<Json>,
+    pub(in crate::format::zarr) attributes: Attributes,
     /// Attributes that other programs changed, so that they are what their JSON says.
-    pub(super) changed: Vec<String>,
+    pub(in crate::format::zarr) changed: Vec<String>,
     /// Members of a group that are no nodes in the store, by name.
-    pub(super) members: Members<Node>,
+    pub(in crate::format::zarr) members: Members<Node>,
     /// Dimensions of a group that the NetCDF library keeps.
-    pub(super) declared: FxHashMap<String, Declared>,
+    pub(in crate::format::zarr) declared: FxHashMap<String, Declared>,
 }
 
 impl Record {
@@ -69,7 +69,7 @@ impl Record {
     ///
     /// # Errors
     /// [`ErrorKind::Malformed`](hyperslab_core::ErrorKind::Malformed) for what is not as it is written.
-    pub(super) fn of(node: &ZarrNode) -> Result<Option<Record>> {
+    pub(in crate::format::zarr) fn of(node: &ZarrNode) -> Result<Option<Record>> {
         let Some(attributes) = node.attributes() else { return Ok(None) };
         let Some(json @ Json::Object(object)) = attributes.get(RECORD) else { return Ok(None) };
         if !is_record(json) {
@@ -88,7 +88,7 @@ impl Record {
     ///
     /// # Errors
     /// [`ErrorKind::Malformed`](hyperslab_core::ErrorKind::Malformed) if it would be longer, or of another rank.
-    pub(super) fn current(&self, stored: &[u64]) -> Result<Vec<u64>> {
+    pub(in crate::format::zarr) fn current(&self, stored: &[u64]) -> Result<Vec<u64>> {
         let within = self.extents.len() == stored.len()
             && self.extents.iter().zip(stored).all(|(own, full)| own <= full);
         match (self.extents.is_empty(), within) {
@@ -104,7 +104,7 @@ impl Record {
     }
 
     /// How long dimensions may become, as the extents of an array of this shape.
-    pub(super) fn extent(&self, dimension: usize, current: u64) -> Extent {
+    pub(in crate::format::zarr) fn extent(&self, dimension: usize, current: u64) -> Extent {
         match self.maximum.get(dimension) {
             None => Extent::Fixed(current),
             Some(None) => Extent::Unlimited { current },
@@ -114,17 +114,17 @@ impl Record {
     }
 
     /// Whether a dimension may become longer than an array is now.
-    pub(super) fn grows(&self, dimension: usize, current: u64) -> bool {
+    pub(in crate::format::zarr) fn grows(&self, dimension: usize, current: u64) -> bool {
         !self.extent(dimension, current).is_fixed()
     }
 
     /// How many of the stored dimensions are those of the type.
-    pub(super) fn trailing(&self) -> usize {
+    pub(in crate::format::zarr) fn trailing(&self) -> usize {
         self.datatype.as_deref().map_or(0, |datatype| lowering::trailing(datatype).len())
     }
 
     /// How long an array of these extents may become.
-    pub(super) fn longest(&self, extents: &[u64]) -> Vec<u64> {
+    pub(in crate::format::zarr) fn longest(&self, extents: &[u64]) -> Vec<u64> {
         let longest = |(dimension, current): (usize, &u64)| match self.maximum.get(dimension) {
             None => *current,
             Some(None) => u64::MAX,
@@ -215,7 +215,7 @@ impl Record {
 ///
 /// # Errors
 /// If NDL cannot say it.
-pub(super) fn datatype_json(datatype: &Datatype) -> Result<Json> {
+pub(in crate::format::zarr) fn datatype_json(datatype: &Datatype) -> Result<Json> {
     let datatype = unnamed(datatype);
     let mut storage = Storage::default();
     see_texts(&datatype, &mut storage.element);
@@ -232,7 +232,7 @@ pub(super) fn datatype_json(datatype: &Datatype) -> Result<Json> {
 ///
 /// # Errors
 /// If NDL cannot say one of them.
-pub(super) fn attributes_json(attributes: Attributes) -> Result<Object> {
+pub(in crate::format::zarr) fn attributes_json(attributes: Attributes) -> Result<Object> {
     let group = Group { attributes, ..Group::default() };
     let written = written(&[(NodePath::root(), Node::Group(group))])?;
     Ok(match written.get("attributes") {
@@ -245,7 +245,7 @@ pub(super) fn attributes_json(attributes: Attributes) -> Result<Object> {
 ///
 /// # Errors
 /// If NDL cannot say one of them.
-pub(super) fn members_json(members: &[(String, Node)]) -> Result<Object> {
+pub(in crate::format::zarr) fn members_json(members: &[(String, Node)]) -> Result<Object> {
     let nodes: Vec<_> =
         members.iter().map(|(name, node)| (NodePath::root().child(name), alone(node))).collect();
     written(&nodes)
@@ -255,12 +255,12 @@ pub(super) fn members_json(members: &[(String, Node)]) -> Result<Object> {
 ///
 /// # Errors
 /// If there is none.
-pub(super) fn element_json(datatype: &Datatype, values: &Values) -> Result<Json> {
+pub(in crate::format::zarr) fn element_json(datatype: &Datatype, values: &Values) -> Result<Json> {
     elements_json(datatype, values).next().ok_or_else(|| Error::invalid("no fill value"))?
 }
 
 /// Elements as documents say them, each by itself.
-pub(super) fn elements_json<'a>(
+pub(in crate::format::zarr) fn elements_json<'a>(
     datatype: &'a Datatype,
     values: &'a Values,
 ) -> impl Iterator<Item = Result<Json>> + 'a {
@@ -288,12 +288,12 @@ fn alone(node: &Node) -> Node {
 }
 
 /// Whether a type or one within it has a name of its own.
-pub(super) fn has_named(datatype: &Datatype) -> bool {
+pub(in crate::format::zarr) fn has_named(datatype: &Datatype) -> bool {
     datatype.any(&|of| matches!(of, Datatype::Named(..)))
 }
 
 /// The type with every named type written out.
-pub(super) fn unnamed(datatype: &Datatype) -> Datatype {
+pub(in crate::format::zarr) fn unnamed(datatype: &Datatype) -> Datatype {
     match datatype {
         Datatype::Named(_, of) => unnamed(of),
         Datatype::Compound(members) => Datatype::Compound(
@@ -312,7 +312,7 @@ pub(super) fn unnamed(datatype: &Datatype) -> Datatype {
 }
 
 /// Says how long the texts of a type are and what fills them, as far as NDL has a place for it.
-pub(super) fn see_texts(datatype: &Datatype, storage: &mut ElementStorage) {
+pub(in crate::format::zarr) fn see_texts(datatype: &Datatype, storage: &mut ElementStorage) {
     (storage.length, storage.pad) = (None, None);
     match datatype {
         Datatype::String(Text::Fixed { len, pad }) => {

@@ -3,9 +3,9 @@
 use super::super::{FILL, MASKED_FILL, UNDEFINED_FILL, attributes};
 use super::Described;
 use crate::format::ndl::zero;
-use crate::format::zarr::attribute::FILL_VALUE;
-use crate::format::zarr::lowering::Lowering;
-use crate::format::zarr::record;
+use crate::format::zarr::keep::lowering::Lowering;
+use crate::format::zarr::keep::record;
+use crate::format::zarr::read::attribute::FILL_VALUE;
 use crate::target::Losses;
 use hyperslab_core::rows::{Heap, Slot};
 use hyperslab_core::{Error, Result};

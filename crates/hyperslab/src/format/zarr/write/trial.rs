@@ -1,7 +1,7 @@
 //! An array that is written to find out whether it can be: each chunk is encoded and decoded, and none is kept.
 
 use super::array::ZarrArrayTarget;
-use super::planned::Planned;
+use super::definition::Planned;
 use super::{Unheard, ZarrPlanner};
 use crate::format::zarr::filter;
 use crate::source::StoredForm;

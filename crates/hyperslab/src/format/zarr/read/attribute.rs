@@ -7,7 +7,7 @@ use hyperslab_zarr::json::Json;
 use std::sync::Arc;
 
 /// The attribute that a JSON value is.
-pub(super) fn attribute(json: &Json) -> Result<Attribute> {
+pub(in crate::format::zarr) fn attribute(json: &Json) -> Result<Attribute> {
     let (shape, leaves) = shaped(json);
     match leaves.as_deref().and_then(common) {
         Some(kind) => plain(shape, kind, leaves.as_deref().unwrap_or_default()),
@@ -20,7 +20,7 @@ pub(super) fn attribute(json: &Json) -> Result<Attribute> {
 }
 
 /// A number or a list of numbers of a type that NumPy has a name for; none where one does not fit it.
-pub(super) fn plain_numbers(json: &Json, kind: &str) -> Option<Attribute> {
+pub(in crate::format::zarr) fn plain_numbers(json: &Json, kind: &str) -> Option<Attribute> {
     let numbers = match json {
         Json::Array(items) => items.as_slice(),
         one => std::slice::from_ref(one),
@@ -209,7 +209,7 @@ fn plain(shape: Vec<u64>, kind: Kind, leaves: &[&Json]) -> Result<Attribute> {
 const MAX_RANK: usize = 32;
 
 /// The attribute that says which value stands for a missing one.
-pub(super) const FILL_VALUE: &str = "_FillValue";
+pub(in crate::format::zarr) const FILL_VALUE: &str = "_FillValue";
 
 #[cfg(test)]
 mod tests {

@@ -1,9 +1,9 @@
 //! How an array is stored, in NDL's directives, and what Zarr alone has.
 
 use super::datatype::{is_told, utf32_spans};
-use super::directive::{directive, directives, sizes};
-use super::filter::{self, Elements};
 use super::{datatype, elements};
+use crate::format::zarr::directive::{directive, directives, sizes};
+use crate::format::zarr::filter::{self, Elements};
 use hyperslab_core::Result;
 use hyperslab_model::{Directive, Fill, Filter, Layout, Order, Storage};
 use hyperslab_zarr::data_type::{ByteOrder, DataType, StructForm};
@@ -14,7 +14,7 @@ use hyperslab_zarr::metadata::{ChunkGrid, ChunkKeyEncoding, Extension, Separator
 /// The storage of an array of version 3.
 ///
 /// `longest` is how long it may become.
-pub(super) fn of_v3(array: &v3::ArrayMetadata, longest: &[u64]) -> Result<Storage> {
+pub(in crate::format::zarr) fn of_v3(array: &v3::ArrayMetadata, longest: &[u64]) -> Result<Storage> {
     let (_, element) = datatype::datatype(&array.data_type, array.byte_order)?;
     let mut storage = Storage { element, layout: Some(Layout::Chunked), ..Storage::default() };
     let mut native = Vec::new();
@@ -76,7 +76,7 @@ pub(super) fn of_v3(array: &v3::ArrayMetadata, longest: &[u64]) -> Result<Storag
 /// The storage of an array of version 2.
 ///
 /// `longest` is how long it may become.
-pub(super) fn of_v2(array: &v2::ArrayMetadata, longest: &[u64]) -> Result<Storage> {
+pub(in crate::format::zarr) fn of_v2(array: &v2::ArrayMetadata, longest: &[u64]) -> Result<Storage> {
     let (_, element) = datatype::datatype(&array.dtype.data_type, array.dtype.byte_order)?;
     let mut storage = Storage { element, layout: Some(Layout::Chunked), ..Storage::default() };
     let mut native = Vec::new();
@@ -109,7 +109,7 @@ pub(super) fn of_v2(array: &v2::ArrayMetadata, longest: &[u64]) -> Result<Storag
 }
 
 /// The storage of a group.
-pub(super) fn of_group(unknown: Option<&Object>, is_consolidated: bool) -> Result<Storage> {
+pub(in crate::format::zarr) fn of_group(unknown: Option<&Object>, is_consolidated: bool) -> Result<Storage> {
     let mut storage = Storage::default();
     let mut native = Vec::new();
     if is_consolidated {

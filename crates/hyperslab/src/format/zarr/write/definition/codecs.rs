@@ -3,7 +3,7 @@
 use super::super::{BYTE_ORDER, FILTERS, ORDER, PRECISION, REFUSED, UNSETTLED};
 use super::Described;
 use crate::format::zarr::filter;
-use crate::format::zarr::lowering::Lowering;
+use crate::format::zarr::keep::lowering::Lowering;
 use crate::target::{Filters, Losses};
 use hyperslab_codec::Fidelity;
 use hyperslab_core::{Error, Limits, Result};

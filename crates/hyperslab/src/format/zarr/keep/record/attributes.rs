@@ -4,8 +4,8 @@
 //! JSON is what the attribute becomes. If it is not, the JSON is the attribute.
 
 use super::{malformed, read};
-use crate::format::zarr::attribute::FILL_VALUE;
-use crate::format::zarr::target::{fill_value, is_reserved, json_of_text};
+use crate::format::zarr::read::attribute::FILL_VALUE;
+use crate::format::zarr::write::{fill_value, is_reserved, json_of_text};
 use hyperslab_core::Result;
 use hyperslab_model::{Attribute, Attributes, Node};
 use hyperslab_zarr::data_type::{DataType, base64};

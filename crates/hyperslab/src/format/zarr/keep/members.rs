@@ -1,10 +1,10 @@
 //! What groups keep of members that are no nodes.
 
-use super::dimensions::{MAX_GROUPS, dimension_of, is_name};
-use super::names::handle;
-use super::nczarr::{self, Declared};
 use super::record::Record;
-use super::{ZarrSource, unpoisoned};
+use crate::format::zarr::nczarr::{self, Declared};
+use crate::format::zarr::read::dimensions::{MAX_GROUPS, dimension_of, is_name};
+use crate::format::zarr::read::paths::handle;
+use crate::format::zarr::{ZarrSource, unpoisoned};
 use crate::source::{Entry, Item};
 use hyperslab_core::Result;
 use hyperslab_model::{Attributes, DimCoord, Extent, Node, NodePath, Storage};
@@ -15,13 +15,13 @@ use std::sync::Arc;
 
 impl ZarrSource {
     /// A member that a group keeps in its record.
-    pub(super) fn kept_member(&self, path: &NodePath) -> Result<Option<Node>> {
+    pub(in crate::format::zarr) fn kept_member(&self, path: &NodePath) -> Result<Option<Node>> {
         let Some(group) = path.parent().filter(|_| !self.raw) else { return Ok(None) };
         Ok(self.kept(&group)?.members.get(path.name()).cloned())
     }
 
     /// What a group keeps of members that are no nodes.
-    pub(super) fn kept(&self, group: &NodePath) -> Result<Arc<Record>> {
+    pub(in crate::format::zarr) fn kept(&self, group: &NodePath) -> Result<Arc<Record>> {
         if let Some(known) = unpoisoned(&self.kept).get(group) {
             return Ok(Arc::clone(known));
         }
@@ -82,19 +82,19 @@ impl ZarrSource {
     }
 
     /// What the NetCDF library keeps of a dimension.
-    pub(super) fn declared(&self, dimension: &NodePath) -> Option<Declared> {
+    pub(in crate::format::zarr) fn declared(&self, dimension: &NodePath) -> Option<Declared> {
         let group = self.kept(&dimension.parent()?).ok()?;
         group.declared.get(dimension.name()).copied()
     }
 
     /// What a node keeps that Zarr has no place for.
-    pub(super) fn record(&self, node: &ZarrNode) -> Result<Option<Record>> {
+    pub(in crate::format::zarr) fn record(&self, node: &ZarrNode) -> Result<Option<Record>> {
         if self.raw { Ok(None) } else { Record::of(node) }
     }
 }
 
 /// A member that its group keeps.
-pub(super) fn kept_entry(path: NodePath, member: &Node) -> Entry {
+pub(in crate::format::zarr) fn kept_entry(path: NodePath, member: &Node) -> Entry {
     let item = match member {
         Node::DimCoord(dimcoord) => dimension_of(dimcoord.size),
         Node::Datatype(named) => Item::Datatype(Arc::clone(&named.datatype)),

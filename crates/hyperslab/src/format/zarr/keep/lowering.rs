@@ -15,11 +15,11 @@ use std::sync::Arc;
 
 /// How elements of a type are stored.
 #[derive(Clone, Debug)]
-pub(super) struct Lowering {
+pub(in crate::format::zarr) struct Lowering {
     /// The type of the stored elements.
-    pub(super) data_type: DataType,
+    pub(in crate::format::zarr) data_type: DataType,
     /// Dimensions behind those of the array: those of a type that is an array.
-    pub(super) trailing: Vec<u64>,
+    pub(in crate::format::zarr) trailing: Vec<u64>,
     /// What it was.
     datatype: Arc<Datatype>,
     conversion: Conversion,
@@ -45,7 +45,11 @@ impl Lowering {
     ///
     /// # Errors
     /// [`ErrorKind::Unsupported`](hyperslab_core::ErrorKind::Unsupported) for elements of no bytes.
-    pub(super) fn new(datatype: &Arc<Datatype>, version: Version, facts: Facts) -> Result<Lowering> {
+    pub(in crate::format::zarr) fn new(
+        datatype: &Arc<Datatype>,
+        version: Version,
+        facts: Facts,
+    ) -> Result<Lowering> {
         let of = |data_type, trailing, conversion| {
             let datatype = Arc::clone(datatype);
             Ok(Lowering { data_type, trailing, datatype, conversion })
@@ -82,22 +86,22 @@ impl Lowering {
     }
 
     /// The bytes of one row of stored elements.
-    pub(super) fn row_size(&self) -> usize {
+    pub(in crate::format::zarr) fn row_size(&self) -> usize {
         usize::try_from(self.data_type.row_size()).unwrap_or(usize::MAX)
     }
 
     /// Whether rows are stored as they are, so that bytes of chunks are those of any format.
-    pub(super) fn is_identity(&self) -> bool {
+    pub(in crate::format::zarr) fn is_identity(&self) -> bool {
         matches!(self.conversion, Conversion::None)
     }
 
     /// Whether texts within rows are stored with another padding.
-    pub(super) fn pads(&self) -> bool {
+    pub(in crate::format::zarr) fn pads(&self) -> bool {
         matches!(self.conversion, Conversion::Padding(_))
     }
 
     /// The type with texts that end as they are stored.
-    pub(super) fn padded(&self) -> Datatype {
+    pub(in crate::format::zarr) fn padded(&self) -> Datatype {
         match &self.conversion {
             Conversion::Padding(spans) => {
                 zero_padded(&self.datatype, spans.iter().any(|(.., pad)| *pad == Pad::Space))
@@ -110,7 +114,7 @@ impl Lowering {
     ///
     /// # Errors
     /// If they are not of the type, or texts that should be of Unicode are not.
-    pub(super) fn lower<'v>(&self, values: &'v Values) -> Result<LoweredRows<'v>> {
+    pub(in crate::format::zarr) fn lower<'v>(&self, values: &'v Values) -> Result<LoweredRows<'v>> {
         let Values { rows, heap } = values;
         match &self.conversion {
             Conversion::None => Ok((Cow::Borrowed(rows), Cow::Borrowed(heap))),
@@ -151,7 +155,7 @@ impl Lowering {
     ///
     /// # Errors
     /// If they are not what lowering makes.
-    pub(super) fn lift(&self, stored: Values) -> Result<Values> {
+    pub(in crate::format::zarr) fn lift(&self, stored: Values) -> Result<Values> {
         match &self.conversion {
             Conversion::None | Conversion::Padding(_) => Ok(stored),
             Conversion::Sequence(size) => {
@@ -170,7 +174,7 @@ impl Lowering {
     }
 
     /// Whether elements can be read where they go, as nothing of them changes.
-    pub(super) fn is_in_place(&self) -> bool {
+    pub(in crate::format::zarr) fn is_in_place(&self) -> bool {
         matches!(self.conversion, Conversion::None | Conversion::Padding(_))
     }
 
@@ -217,7 +221,7 @@ impl Lowering {
 }
 
 /// The dimensions that arrays of a type have behind their own.
-pub(super) fn trailing(datatype: &Datatype) -> Vec<u64> {
+pub(in crate::format::zarr) fn trailing(datatype: &Datatype) -> Vec<u64> {
     let mut trailing = Vec::new();
     let mut element = datatype.resolved();
     while let Datatype::Array { base, shape } = element
@@ -230,7 +234,7 @@ pub(super) fn trailing(datatype: &Datatype) -> Vec<u64> {
 }
 
 /// Elements of their texts in JSON as NDL has them.
-pub(super) fn elements(datatype: &Arc<Datatype>, items: &[String]) -> Result<Values> {
+pub(in crate::format::zarr) fn elements(datatype: &Arc<Datatype>, items: &[String]) -> Result<Values> {
     let list = format!("[{}]", items.join(", "));
     hyperslab_ndl::elements(&list, datatype, items.len() as u64).map_err(|error| {
         Error::malformed(format!("an element that is not one of {datatype}: {}", error.reason()))
@@ -253,7 +257,7 @@ fn plain(of: &Datatype, version: Version) -> Result<DataType> {
     match of {
         Datatype::Int { signed, .. } => integer(*signed),
         Datatype::Time { .. } | Datatype::Bitfield { .. } => integer(false),
-        Datatype::Float(float) => match super::datatype::stored_float(float) {
+        Datatype::Float(float) => match crate::format::zarr::read::datatype::stored_float(float) {
             // NumPy, whose names version 2 has, knows no others.
             Some(float @ (zarr::Float::Float16 | zarr::Float::Float32 | zarr::Float::Float64)) => {
                 Ok(DataType::Float(float))
@@ -380,6 +384,6 @@ fn too_long(count: u32) -> Error {
 }
 
 /// Whether a directive says that a text is JSON of Zarr's own.
-pub(super) fn is_json(native: &[(&'static str, Directive)]) -> bool {
+pub(in crate::format::zarr) fn is_json(native: &[(&'static str, Directive)]) -> bool {
     native.iter().any(|(format, what)| *format == "zarr" && *what == Directive::Text("json".into()))
 }

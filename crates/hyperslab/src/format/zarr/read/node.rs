@@ -2,8 +2,9 @@
 
 use super::dimensions::{self, resolved};
 use super::elements::ElementType;
-use super::record::{self, Record};
-use super::{ZarrSource, attribute, datatype, nczarr, storage};
+use super::{attribute, datatype, storage};
+use crate::format::zarr::keep::record::{self, Record};
+use crate::format::zarr::{ZarrSource, nczarr};
 use crate::source::{Item, Stored};
 use hyperslab_core::{Error, Result};
 use hyperslab_model::{
@@ -20,7 +21,7 @@ use std::sync::Arc;
 
 impl ZarrSource {
     /// What a list says of a node, dimensions by their sizes and names alone.
-    pub(super) fn item(&self, node: &ZarrNode) -> Result<Item> {
+    pub(in crate::format::zarr) fn item(&self, node: &ZarrNode) -> Result<Item> {
         let record = self.record(node)?;
         let Some(storage) = array_storage(node, record.as_ref())? else { return Ok(Item::Group) };
         let element = ElementType::new(node, record.as_ref())?;
@@ -32,7 +33,7 @@ impl ZarrSource {
         })
     }
 
-    pub(super) fn node(&self, path: &NodePath, node: &ZarrNode) -> Result<Node> {
+    pub(in crate::format::zarr) fn node(&self, path: &NodePath, node: &ZarrNode) -> Result<Node> {
         let record = self.record(node)?;
         let mut attributes = self.attributes(node);
         if record.as_ref().is_some_and(|record| record.fill_is_missing) {
@@ -151,7 +152,7 @@ impl ZarrSource {
         attributes
     }
 
-    pub(super) fn unreadable(&self, key: &Key, error: &Error) -> Unreadable {
+    pub(in crate::format::zarr) fn unreadable(&self, key: &Key, error: &Error) -> Unreadable {
         let remains = self.hierarchy.remains(key);
         let kind =
             remains.is_array.map(|is_array| if is_array { NodeKind::Ndarray } else { NodeKind::Group });
@@ -168,7 +169,7 @@ fn put(attributes: &mut Attributes, name: &str, json: &Json) {
     attributes.insert(name.to_owned(), attribute);
 }
 
-pub(super) fn datatype_of(
+pub(in crate::format::zarr) fn datatype_of(
     node: &ZarrNode,
 ) -> Result<(hyperslab_model::Datatype, hyperslab_model::ElementStorage)> {
     match &node.metadata {
@@ -181,7 +182,7 @@ pub(super) fn datatype_of(
 }
 
 /// The type of the elements of an array of version 3.
-pub(super) fn version_3(node: &ZarrNode) -> Option<&DataType> {
+pub(in crate::format::zarr) fn version_3(node: &ZarrNode) -> Option<&DataType> {
     match &node.metadata {
         Metadata::V3(v3::NodeMetadata::Array(array)) => Some(&array.data_type),
         _ => None,

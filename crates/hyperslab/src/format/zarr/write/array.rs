@@ -1,6 +1,6 @@
 //! Chunks of an array being written.
 
-use crate::format::zarr::lowering::Lowering;
+use crate::format::zarr::keep::lowering::Lowering;
 use crate::source::StoredForm;
 use crate::target::{ArrayTarget, PieceTarget};
 use bytes::Bytes;

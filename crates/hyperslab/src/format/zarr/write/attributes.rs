@@ -1,8 +1,10 @@
 //! Attributes as JSON that readers see, and what of them a record keeps.
 
 use super::{ATTRIBUTE_NAME, ATTRIBUTE_TYPE, INNER_NAMED_TYPE, UNREADABLE_ATTRIBUTE, keep};
-use crate::format::zarr::attribute::FILL_VALUE;
-use crate::format::zarr::{attribute, dimensions, lowering, nczarr, record};
+use crate::format::zarr::keep::{lowering, record};
+use crate::format::zarr::nczarr;
+use crate::format::zarr::read::attribute::FILL_VALUE;
+use crate::format::zarr::read::{attribute, dimensions};
 use crate::target::Losses;
 use hyperslab_core::{Limits, Result};
 use hyperslab_model::{

@@ -9,7 +9,7 @@ use hyperslab_model::{
 use hyperslab_zarr::data_type::{self as zarr, DataType};
 
 /// The model's type of elements, and how they are stored where `order` is the order of bytes.
-pub(super) fn datatype(
+pub(in crate::format::zarr) fn datatype(
     from: &DataType,
     order: Option<zarr::ByteOrder>,
 ) -> Result<(Datatype, ElementStorage)> {
@@ -63,7 +63,7 @@ pub(super) fn datatype(
 }
 
 /// Whether the model's type says all of this one, so that it would be written as it is.
-pub(super) fn is_told(from: &DataType) -> bool {
+pub(in crate::format::zarr) fn is_told(from: &DataType) -> bool {
     match from {
         DataType::Bool
         | DataType::Raw { .. }
@@ -83,7 +83,7 @@ pub(super) fn is_told(from: &DataType) -> bool {
 }
 
 /// Where rows have UTF-32, which the model has not, as byte offset and length.
-pub(super) fn utf32_spans(of: &DataType) -> Result<Vec<(usize, usize)>> {
+pub(in crate::format::zarr) fn utf32_spans(of: &DataType) -> Result<Vec<(usize, usize)>> {
     let mut spans = Vec::new();
     push_spans(of, 0, &mut spans)?;
     Ok(spans)
@@ -91,7 +91,11 @@ pub(super) fn utf32_spans(of: &DataType) -> Result<Vec<(usize, usize)>> {
 
 /// Makes UTF-8 of the UTF-32 in rows of `row` bytes. A code point takes at most as many bytes as before, and
 /// zeros fill what is left.
-pub(super) fn make_utf8(rows: &mut [u8], row: usize, spans: &[(usize, usize)]) -> Result<()> {
+pub(in crate::format::zarr) fn make_utf8(
+    rows: &mut [u8],
+    row: usize,
+    spans: &[(usize, usize)],
+) -> Result<()> {
     if spans.is_empty() {
         return Ok(());
     }
@@ -188,7 +192,7 @@ fn compound(
 }
 
 /// Zarr's format that is read as this one; none if there is no such.
-pub(super) fn stored_float(of: &Float) -> Option<zarr::Float> {
+pub(in crate::format::zarr) fn stored_float(of: &Float) -> Option<zarr::Float> {
     zarr::Float::all().find(|known| float(*known).as_ref() == Some(of))
 }
 
@@ -224,7 +228,7 @@ fn float(of: zarr::Float) -> Option<Float> {
 }
 
 /// The two crates each derive the size of a row from the type; they must agree.
-pub(super) fn check_rows(datatype: &Datatype, row: usize) -> Result<()> {
+pub(in crate::format::zarr) fn check_rows(datatype: &Datatype, row: usize) -> Result<()> {
     let slot = matches!(datatype, Datatype::String(Text::Variable) | Datatype::Vlen(_));
     match datatype.row_size() == Some(if slot { Slot::SIZE } else { row }) {
         true => Ok(()),

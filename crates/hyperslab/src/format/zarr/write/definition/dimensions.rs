@@ -3,7 +3,7 @@
 use super::super::{NULL_SPACE, OUTER_DIMENSION, SHORT, UNCOUNTED, UNLIMITED, UNNAMED};
 use super::Described;
 use super::fill::fill_row;
-use crate::format::zarr::lowering::Lowering;
+use crate::format::zarr::keep::lowering::Lowering;
 use crate::target::{Growing, Losses};
 use hyperslab_model::{Dimension, Directive, Extent, Fill, NodePath, Shape};
 use hyperslab_zarr::json::{Json, Object};

@@ -2,18 +2,20 @@
 
 mod array;
 mod attributes;
+mod definition;
 mod netcdf;
-mod planned;
 mod trial;
 
 pub(super) use attributes::{fill_value, is_reserved, json_of_text};
 
-use super::{nczarr, record};
+use super::keep::record;
+use super::nczarr;
 use crate::target::{
     ArrayTarget, Facts, Fate, Growing, Loss, Losses, Lowered, Planner, Target, TargetFormat, TargetOption,
     TargetOptions,
 };
 use array::ZarrArrayTarget;
+use definition::Planned;
 use hyperslab_core::{Error, Limits, Result};
 use hyperslab_model::{Extent, Link, Node, NodePath};
 use hyperslab_zarr::json::{Json, Object};
@@ -21,7 +23,6 @@ use hyperslab_zarr::name::{Names, RECORD, Reason};
 use hyperslab_zarr::store::{DirectoryWriter, Durability, Key, WritableStore, ZipWriter};
 use hyperslab_zarr::write::{ArrayWriter, HierarchyWriter, Version};
 use netcdf::{Netcdf, Referring};
-use planned::Planned;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -3,9 +3,9 @@
 use super::attribute::FILL_VALUE;
 use super::datatype::{check_rows, make_utf8, utf32_spans};
 use super::dimensions::shape;
-use super::lowering::{Lowering, elements};
 use super::node::datatype_of;
-use super::record::{Record, see_texts};
+use crate::format::zarr::keep::lowering::{Lowering, elements};
+use crate::format::zarr::keep::record::{Record, see_texts};
 use crate::pool::Pool;
 use crate::source::{ArraySource, ChunkCount, Chunks, StoredChunk, StoredForm};
 use crate::target::Facts;
@@ -26,8 +26,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// What the elements of an array are to the model.
-pub(super) struct ElementType {
-    pub(super) datatype: Arc<Datatype>,
+pub(in crate::format::zarr) struct ElementType {
+    pub(in crate::format::zarr) datatype: Arc<Datatype>,
     /// How they are stored, where a record keeps their type.
     lowering: Option<Lowering>,
 }
@@ -37,7 +37,7 @@ impl ElementType {
     ///
     /// # Errors
     /// [`ErrorKind::Malformed`](hyperslab_core::ErrorKind::Malformed) for a record of another type than is stored.
-    pub(super) fn new(node: &Node, record: Option<&Record>) -> Result<ElementType> {
+    pub(in crate::format::zarr) fn new(node: &Node, record: Option<&Record>) -> Result<ElementType> {
         let element = ElementType::stored(node, record)?;
         if let Some(record) = record {
             record.check_extents(&record.current(element.own(shape(node)))?)?;
@@ -68,7 +68,7 @@ impl ElementType {
     }
 
     /// How many of the stored dimensions are those of the type.
-    pub(super) fn trailing(&self) -> usize {
+    pub(in crate::format::zarr) fn trailing(&self) -> usize {
         self.lowering.as_ref().map_or(0, |lowering| lowering.trailing.len())
     }
 
@@ -81,7 +81,7 @@ impl ElementType {
     ///
     /// # Errors
     /// If the fill value is none of them.
-    pub(super) fn see(&self, record: Option<&Record>, storage: &mut Storage) -> Result<()> {
+    pub(in crate::format::zarr) fn see(&self, record: Option<&Record>, storage: &mut Storage) -> Result<()> {
         for shape in [&mut storage.chunk, &mut storage.shard].into_iter().flatten() {
             shape.truncate(shape.len().saturating_sub(self.trailing()));
         }
@@ -136,7 +136,7 @@ fn is_of(stored: &DataType, lowered: &DataType) -> bool {
     }
 }
 
-pub(super) struct ZarrArray<'a> {
+pub(in crate::format::zarr) struct ZarrArray<'a> {
     hierarchy: &'a Hierarchy,
     pool: &'a Pool,
     node: Arc<Node>,
@@ -152,7 +152,7 @@ pub(super) struct ZarrArray<'a> {
 }
 
 impl<'a> ZarrArray<'a> {
-    pub(super) fn open(
+    pub(in crate::format::zarr) fn open(
         hierarchy: &'a Hierarchy,
         pool: &'a Pool,
         node: Arc<Node>,
@@ -446,7 +446,11 @@ fn outer_chunk(node: &Node) -> Vec<u64> {
 }
 
 /// One element: a row of `data_type`, or the content of a string or of bytes.
-pub(super) fn one(data_type: &DataType, mut value: Vec<u8>, utf32: &[(usize, usize)]) -> Result<Values> {
+pub(in crate::format::zarr) fn one(
+    data_type: &DataType,
+    mut value: Vec<u8>,
+    utf32: &[(usize, usize)],
+) -> Result<Values> {
     let mut heap = Heap::default();
     let rows = match data_type {
         DataType::String | DataType::Bytes => heap.push_bytes(value.into())?.to_bytes().to_vec(),

@@ -1,0 +1,11 @@
+//! From Zarr to the model: nodes, datatypes, dimensions, attributes, storage, elements.
+
+pub(super) mod attribute;
+pub(super) mod datatype;
+pub(super) mod dimensions;
+pub(super) mod elements;
+mod node;
+pub(super) mod paths;
+pub(super) mod storage;
+
+pub(super) use node::version_3;
