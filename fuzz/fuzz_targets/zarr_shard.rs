@@ -2,7 +2,7 @@
 #![no_main]
 
 use hyperslab_codec::crc32c;
-use hyperslab_zarr::store::{Key, MemoryStore};
+use hyperslab_core::store::{Key, MemoryStore};
 use libfuzzer_sys::fuzz_target;
 use std::sync::Arc;
 

@@ -1,7 +1,7 @@
 //! Checks and reads a store of one document and one chunk: the first bytes choose the version and part the two.
 #![no_main]
 
-use hyperslab_zarr::store::{Key, MemoryStore};
+use hyperslab_core::store::{Key, MemoryStore};
 use libfuzzer_sys::fuzz_target;
 use std::sync::Arc;
 

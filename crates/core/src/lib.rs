@@ -5,6 +5,7 @@
 //! * [`Limits`] and [`Budget`]: what a file may make us allocate.
 //! * [`check`]: rules, and the counting of findings that break them.
 //! * [`storage`]: positional reading from files, memory, caches and faults.
+//! * [`store`]: values under keys, in a directory, a zip file or memory, read and written.
 //! * [`memory`]: zeroed memory for large outputs, in huge pages where the system has them.
 //! * [`nd`]: regions, selections, chunk grids, scatter and gather.
 //! * [`rows`]: how decoded elements lie in memory, whatever their type.
@@ -28,6 +29,7 @@ pub mod nd;
 pub mod rows;
 mod severity;
 pub mod storage;
+pub mod store;
 
 pub use decode::Decoder;
 pub use encode::Encoder;

@@ -1,10 +1,10 @@
 //! Lists the nodes of stores: `cargo run -p hyperslab-zarr --example list -- STORE...`
 
 use hyperslab_core::storage::FileStorage;
+use hyperslab_core::store::{DirectoryStore, Key, Store, ZipStore};
 use hyperslab_core::{Limits, Result};
 use hyperslab_zarr::hierarchy::{Hierarchy, Metadata, Node};
 use hyperslab_zarr::metadata::v3;
-use hyperslab_zarr::store::{DirectoryStore, Key, Store, ZipStore};
 use std::path::Path;
 use std::sync::Arc;
 

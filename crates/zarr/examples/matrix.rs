@@ -11,11 +11,11 @@ use hyperslab_codec::{
 };
 use hyperslab_core::nd::{Region, element_count, gather};
 use hyperslab_core::rows::{Heap, Slot};
+use hyperslab_core::store::{DirectoryWriter, Durability, Key, WritableStore, ZipWriter};
 use hyperslab_core::{Error, ErrorKind, Result};
 use hyperslab_zarr::data_type::{ByteOrder, DataType, Float, Struct, StructForm, TimeUnit};
 use hyperslab_zarr::json::{Json, Object};
 use hyperslab_zarr::metadata::{Edges, Separator};
-use hyperslab_zarr::store::{DirectoryWriter, Durability, Key, WritableStore, ZipWriter};
 use hyperslab_zarr::write::{ArrayDefinition, ArrayWriter, HierarchyWriter, Version, WrittenCodec};
 use std::fmt::Write as _;
 use std::fs;

@@ -9,11 +9,11 @@ use crate::data_type::DataType;
 use crate::hierarchy::{Metadata, Node};
 use crate::json::Context;
 use crate::metadata::{ChunkKeyEncoding, v2, v3};
-use crate::store::{Key, Store};
 use bytes::Bytes;
 use hyperslab_codec::{Codec, Fidelity, Scratch};
 use hyperslab_core::nd::{ChunkGrid, Planes, Region, element_count};
 use hyperslab_core::rows::Heap;
+use hyperslab_core::store::{Key, Store};
 use hyperslab_core::{Error, ErrorKind, Limits, Result};
 
 /// An array whose elements can be read.

@@ -7,7 +7,7 @@
 //! ```
 //! use hyperslab_core::{Limits, Severity};
 //! use hyperslab_zarr::check::{Options, check};
-//! use hyperslab_zarr::store::{Key, MemoryStore};
+//! use hyperslab_core::store::{Key, MemoryStore};
 //!
 //! let mut store = MemoryStore::new();
 //! store.insert(&Key::new("zarr.json")?, r#"{"zarr_format": 3, "node_type": "group", "attributes": 7}"#);
@@ -36,12 +36,12 @@ pub use rule::RULES;
 
 use crate::hierarchy::{Metadata, Node};
 use crate::metadata::{v2, v3};
-use crate::store::{Key, Store, ZipStore};
 use consolidated::Copies;
 use document::Document;
 use findings::{Findings, Found};
 use hyperslab_codec::Scratch;
 use hyperslab_core::storage::ReadAt;
+use hyperslab_core::store::{Key, Store, ZipStore};
 use hyperslab_core::{ErrorKind, Limits, Result};
 use names::Listing;
 

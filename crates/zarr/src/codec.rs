@@ -19,13 +19,13 @@ mod write;
 pub(crate) use write::Writer;
 
 use crate::data_type::{DataType, Layout};
-use crate::store::Value;
 use bytes::Bytes;
 use chunk::{InMemory, Stored, Undone};
 use elements::Elements;
 use hyperslab_codec::{Codec, Fidelity, Scratch};
 use hyperslab_core::memory::room;
 use hyperslab_core::nd::{Planes, Region, element_count};
+use hyperslab_core::store::Value;
 use hyperslab_core::{Error, ErrorKind, Limits, Result};
 use sharding_indexed::Sharding;
 use std::borrow::Cow;

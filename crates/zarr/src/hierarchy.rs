@@ -12,8 +12,8 @@ pub use walk::Walk;
 
 use crate::json::{Deviation, Json, Object, text};
 use crate::metadata::{v2, v3};
-use crate::store::{EntryKind, Key, Store};
 use consolidated::Consolidated;
+use hyperslab_core::store::{EntryKind, Key, Store};
 use hyperslab_core::{Limits, Result};
 use std::sync::Arc;
 

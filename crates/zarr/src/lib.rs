@@ -5,16 +5,16 @@
 //! 1. [`json`]: the text that metadata is written in, strictly parsed, nothing lost.
 //! 2. [`data_type`]: what elements are, how they are stored, and how metadata tells both.
 //! 3. [`metadata`]: the documents of arrays and groups, parsed and emitted.
-//! 4. [`store`]: values under keys, in a directory, a zip file or memory.
-//! 5. [`hierarchy`]: groups and arrays of a store, of either version.
-//! 6. [`Array`]: elements of regions, through codecs and shards.
-//! 7. [`mod@write`]: stores from definitions and elements, the documents last.
-//! 8. [`check`](mod@check): whether a store is sound.
+//! 4. [`hierarchy`]: groups and arrays of a store, of either version. Stores themselves, directories, zip files
+//!    and memory, are in [`hyperslab_core::store`].
+//! 5. [`Array`]: elements of regions, through codecs and shards.
+//! 6. [`mod@write`]: stores from definitions and elements, the documents last.
+//! 7. [`check`](mod@check): whether a store is sound.
 //!
 //! ```
 //! use hyperslab_core::Limits;
 //! use hyperslab_zarr::hierarchy::Hierarchy;
-//! use hyperslab_zarr::store::{Key, MemoryStore};
+//! use hyperslab_core::store::{Key, MemoryStore};
 //! use std::sync::Arc;
 //!
 //! let mut store = MemoryStore::new();
@@ -35,7 +35,6 @@ pub mod hierarchy;
 pub mod json;
 pub mod metadata;
 pub mod name;
-pub mod store;
 pub mod write;
 
 pub use array::Array;

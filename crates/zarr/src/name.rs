@@ -245,7 +245,7 @@ const CUT: &str = "%~";
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::Key;
+    use hyperslab_core::store::Key;
     use proptest::prelude::*;
 
     fn assign(name: &str) -> (String, Option<Reason>) {

@@ -5,7 +5,7 @@
 //! use hyperslab_core::rows::Heap;
 //! use hyperslab_zarr::data_type::DataType;
 //! use hyperslab_zarr::json::Object;
-//! use hyperslab_zarr::store::{Key, MemoryStore};
+//! use hyperslab_core::store::{Key, MemoryStore};
 //! use hyperslab_zarr::write::{ArrayDefinition, HierarchyWriter, Version};
 //! use std::sync::Arc;
 //!

@@ -1,10 +1,10 @@
 //! What `check` tells of stores, broken in every way that a rule names.
 
 use crate::hostile;
+use hyperslab_core::store::{Key, MemoryStore, Store};
 use hyperslab_core::{Limits, Severity};
 use hyperslab_zarr::check::{Options, Place, RULES, check};
 use hyperslab_zarr::json::{Json, Object};
-use hyperslab_zarr::store::{Key, MemoryStore, Store};
 use std::collections::BTreeSet;
 
 pub(crate) const GROUP: &str = r#"{"zarr_format":3,"node_type":"group"}"#;

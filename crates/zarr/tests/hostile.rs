@@ -5,11 +5,11 @@ use crate::zip::zip;
 use hyperslab_codec::Scratch;
 use hyperslab_core::nd::Region;
 use hyperslab_core::rows::Heap;
+use hyperslab_core::store::{DirectoryStore, Key, Store, ZipStore};
 use hyperslab_core::{Error, Limits, Result};
 use hyperslab_zarr::Array;
 use hyperslab_zarr::check::{Options, check, check_zip};
 use hyperslab_zarr::hierarchy::Hierarchy;
-use hyperslab_zarr::store::{DirectoryStore, Key, Store, ZipStore};
 use std::sync::Arc;
 
 const LIMITS: Limits = Limits { allocation: 1 << 20, nesting: 32, rank: 64, filters: 32 };

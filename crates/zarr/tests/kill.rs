@@ -1,10 +1,10 @@
 //! A writer that is killed leaves old values or new ones, and no half of one.
 
 use hyperslab_core::storage::FileStorage;
-use hyperslab_core::{ErrorKind, Limits};
-use hyperslab_zarr::store::{
+use hyperslab_core::store::{
     DirectoryStore, DirectoryWriter, Durability, Key, Store, WritableStore, ZipStore, ZipWriter,
 };
+use hyperslab_core::{ErrorKind, Limits};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;

@@ -5,6 +5,9 @@ use hyperslab_codec::{Bzip2, Deflate, Gzip, Lz4Numcodecs, Scratch, Shuffle, Zstd
 use hyperslab_core::nd::{Region, element_count, gather};
 use hyperslab_core::rows::{Heap, Slot};
 use hyperslab_core::storage::FileStorage;
+use hyperslab_core::store::{
+    DirectoryWriter, Durability, Entry, Key, MemoryStore, Store, WritableStore, ZipStore, ZipWriter,
+};
 use hyperslab_core::{Error, ErrorKind, Limits, Result};
 use hyperslab_zarr::Array;
 use hyperslab_zarr::check::{Options, check};
@@ -13,9 +16,6 @@ use hyperslab_zarr::hierarchy::Hierarchy;
 use hyperslab_zarr::json::{Json, Object};
 use hyperslab_zarr::metadata::Edges;
 use hyperslab_zarr::name::{Reason, recorded};
-use hyperslab_zarr::store::{
-    DirectoryWriter, Durability, Entry, Key, MemoryStore, Store, WritableStore, ZipStore, ZipWriter,
-};
 use hyperslab_zarr::write::{ArrayDefinition, ArrayWriter, HierarchyWriter, Version, WrittenCodec};
 use std::ops::Range;
 use std::sync::Arc;

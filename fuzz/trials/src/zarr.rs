@@ -9,7 +9,7 @@ use hyperslab_core::{Error, ErrorKind, Limits, Severity};
 use hyperslab_zarr::Array;
 use hyperslab_zarr::check::{Finding, Options, Summary, check, check_zip};
 use hyperslab_zarr::hierarchy::{Hierarchy, Node};
-use hyperslab_zarr::store::{Key, Store, ZipStore};
+use hyperslab_core::store::{Key, Store, ZipStore};
 use std::sync::Arc;
 
 /// What a store may make us allocate.

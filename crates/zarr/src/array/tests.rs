@@ -1,10 +1,10 @@
 use super::*;
 use crate::hierarchy::Hierarchy;
 use crate::json::{Json, Object};
-use crate::store::{Entry, MemoryStore};
 use hyperslab_codec::{Blosc, BloscCodec, BloscShuffle, encode};
 use hyperslab_core::nd::{element_count, fill_rows, scatter};
 use hyperslab_core::rows::Slot;
+use hyperslab_core::store::{Entry, MemoryStore};
 use std::convert::Infallible;
 use std::ops::Range;
 use std::sync::Arc;

@@ -2,7 +2,7 @@
 
 use super::Array;
 use crate::codec::Chain;
-use crate::store::Key;
+use hyperslab_core::store::Key;
 
 impl Array {
     /// Where it lies in the store.

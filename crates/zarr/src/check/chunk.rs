@@ -9,10 +9,10 @@ use crate::array::Array;
 use crate::hierarchy::{Metadata, Node};
 use crate::json::{Json, Object};
 use crate::metadata::{ChunkGrid, Extension, v3};
-use crate::store::{Entry, Key, MemoryStore, Store};
 use bytes::Bytes;
 use hyperslab_core::nd::{Planes, Region, element_count};
 use hyperslab_core::rows::Heap;
+use hyperslab_core::store::{Entry, Key, MemoryStore, Store};
 use hyperslab_core::{Error, ErrorKind, Limits, Result};
 use std::ops::Range;
 

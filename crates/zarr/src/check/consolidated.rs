@@ -7,7 +7,7 @@ use super::findings::Found;
 use super::{Checker, rule};
 use crate::json::{Json, Object};
 use crate::metadata::{v2, v3};
-use crate::store::Key;
+use hyperslab_core::store::Key;
 use std::collections::{BTreeMap, HashMap};
 
 /// The copies that a group has of the documents below it.

@@ -6,7 +6,7 @@ use super::findings::{Found, Place};
 use super::{Checker, Rule, mend, rule, text};
 use crate::json::{Deviation, Json, Object};
 use crate::metadata::{v2, v3};
-use crate::store::Key;
+use hyperslab_core::store::Key;
 use hyperslab_core::{Error, ErrorKind, Result};
 
 /// A document that is JSON.

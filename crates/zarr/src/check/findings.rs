@@ -1,9 +1,9 @@
 //! What a check says: findings, and their number by rule.
 
 use super::rule::RULES;
-use crate::store::Key;
 use hyperslab_core::Severity;
 use hyperslab_core::check::{self, Options, Rule, count};
+use hyperslab_core::store::Key;
 
 /// A fault, or something worth knowing.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -6,8 +6,8 @@ use super::findings::Found;
 use super::{Checker, rule};
 use crate::metadata::DOCUMENTS;
 use crate::name::{self, Reason};
-use crate::store::{EntryKind, Key};
 use hyperslab_core::ErrorKind;
+use hyperslab_core::store::{EntryKind, Key};
 use std::collections::HashMap;
 
 /// What lies directly below a path, sorted by name, without what is not followed.

@@ -6,7 +6,7 @@ use super::chunk::{Part, Piece, integers};
 use super::{Checker, rule};
 use crate::json::{Context, Json, Number};
 use crate::metadata::{Extension, v3};
-use crate::store::Key;
+use hyperslab_core::store::Key;
 use hyperslab_core::{ErrorKind, Limits, Result};
 
 /// What a shard must be.

@@ -1,9 +1,9 @@
 //! Stored chunks: where their bytes come from, and how they are undone.
 
 use super::room;
-use crate::store::Value;
 use bytes::Bytes;
 use hyperslab_codec::{Blocks, Codec, Scratch, check_size, cut, decode, decode_within};
+use hyperslab_core::store::Value;
 use hyperslab_core::{Error, ErrorKind, Limits, Result};
 use std::ops::{Deref, Range};
 

@@ -2,9 +2,9 @@
 
 use super::chunk::Undone;
 use super::{Chain, Reader, room};
-use crate::store::Value;
 use hyperslab_codec::Blocks;
 use hyperslab_core::nd::{Planes, Region};
+use hyperslab_core::store::Value;
 use hyperslab_core::{Error, Result};
 use std::ops::Range;
 

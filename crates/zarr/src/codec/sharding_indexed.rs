@@ -9,10 +9,10 @@ use super::{Chain, Reader, Undone, Writer};
 use crate::data_type::{ByteOrder, DataType};
 use crate::json::Spot;
 use crate::metadata::Extension;
-use crate::store::Value;
 use bytes::Bytes;
 use hyperslab_codec::{Checksum, ChecksumAlgorithm, Codec};
 use hyperslab_core::nd::{Planes, Region, advance, element_count, gather};
+use hyperslab_core::store::Value;
 use hyperslab_core::{Error, ErrorKind, Result};
 use std::ops::Range;
 

@@ -3,7 +3,7 @@
 use super::{Child, Documents, Hierarchy};
 use crate::json::{Json, Object};
 use crate::metadata::{v2, v3};
-use crate::store::{EntryKind, Key, below};
+use hyperslab_core::store::{EntryKind, Key, below};
 use hyperslab_core::{Error, Limits, Result};
 use std::collections::BTreeMap;
 use std::ops::Range;

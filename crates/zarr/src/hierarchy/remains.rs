@@ -3,8 +3,8 @@
 use super::Hierarchy;
 use crate::json::{Json, Object};
 use crate::metadata::{v2, v3};
-use crate::store::Key;
 use hyperslab_core::Result;
+use hyperslab_core::store::Key;
 
 /// What is known of a node that cannot be read as a whole.
 #[derive(Clone, Debug, Default, PartialEq)]

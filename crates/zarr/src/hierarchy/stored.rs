@@ -2,8 +2,8 @@
 
 use super::{Hierarchy, Metadata, Node};
 use crate::metadata::v3;
-use crate::store::{EntryKind, Key};
 use hyperslab_core::Result;
+use hyperslab_core::store::{EntryKind, Key};
 
 impl Hierarchy {
     /// Bytes of all values of the store.

@@ -1,6 +1,6 @@
 use super::*;
-use crate::store::{DirectoryStore, MemoryStore};
 use hyperslab_core::ErrorKind;
+use hyperslab_core::store::{DirectoryStore, MemoryStore};
 use std::fs;
 
 const ARRAY_3: &str = r#"{"zarr_format":3,"node_type":"array","shape":[6],"data_type":"int8",

@@ -1,8 +1,8 @@
 //! All nodes of a store, one after the other.
 
 use super::{Child, Hierarchy, Node};
-use crate::store::Key;
 use hyperslab_core::Result;
+use hyperslab_core::store::Key;
 
 /// An iterator over nodes, depth first and sorted by name, that needs no more memory than a path has siblings.
 pub struct Walk<'a> {

@@ -11,11 +11,11 @@ use crate::hierarchy::Node;
 use crate::json::Json;
 use crate::metadata::DOCUMENTS;
 use crate::name::Reason;
-use crate::store::{EntryKind, Key, WritableStore};
 use bytes::Bytes;
 use hyperslab_codec::{Codec, Scratch};
 use hyperslab_core::nd::{Chunk, ChunkGrid, Region, element_bytes, element_count, fill_rows, scatter};
 use hyperslab_core::rows::Heap;
+use hyperslab_core::store::{EntryKind, Key, WritableStore};
 use hyperslab_core::{Error, Limits, Result};
 use std::sync::Arc;
 

@@ -8,7 +8,7 @@ use crate::json::{Json, Object};
 use crate::metadata::v2::{self, GroupMetadata};
 use crate::metadata::v3::{self, NodeMetadata};
 use crate::name::{Names, Reason};
-use crate::store::{Key, WritableStore};
+use hyperslab_core::store::{Key, WritableStore};
 use hyperslab_core::{Error, Result};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -8,11 +8,11 @@ pub use rule::RULES;
 use super::super::OpenOptions;
 use crate::check::{CheckOptions, Finding, Place, Report, Spot};
 use hyperslab_core::storage::ReadAt;
+use hyperslab_core::store::{DirectoryStore, Key, ZipStore};
 use hyperslab_core::{Limits, Result};
 use hyperslab_zarr::check::{Finding as Found, Options, Place as Within, Summary, check, check_zip};
 use hyperslab_zarr::hierarchy::Hierarchy;
 use hyperslab_zarr::metadata::DOCUMENTS;
-use hyperslab_zarr::store::{DirectoryStore, Key, ZipStore};
 use std::path::Path;
 use std::sync::Arc;
 

@@ -16,11 +16,11 @@ use crate::target::{
 };
 use array::ZarrArrayTarget;
 use definition::Planned;
+use hyperslab_core::store::{DirectoryWriter, Durability, Key, WritableStore, ZipWriter};
 use hyperslab_core::{Error, Limits, Result};
 use hyperslab_model::{Extent, Link, Node, NodePath};
 use hyperslab_zarr::json::{Json, Object};
 use hyperslab_zarr::name::{Names, RECORD, Reason};
-use hyperslab_zarr::store::{DirectoryWriter, Durability, Key, WritableStore, ZipWriter};
 use hyperslab_zarr::write::{ArrayWriter, HierarchyWriter, Version};
 use netcdf::{Netcdf, Referring};
 use rustc_hash::{FxHashMap, FxHashSet};

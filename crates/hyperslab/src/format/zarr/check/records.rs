@@ -5,10 +5,10 @@ use crate::check::{Finding, Place, Report};
 use crate::format::zarr::keep::record::Record;
 use crate::format::zarr::read::elements::ElementType;
 use hyperslab_core::check::{Findings, Options, Rule};
+use hyperslab_core::store::{Key, Store};
 use hyperslab_core::{Limits, Result};
 use hyperslab_model::Storage;
 use hyperslab_zarr::hierarchy::{Hierarchy, Metadata, Node};
-use hyperslab_zarr::store::{Key, Store};
 use std::sync::Arc;
 
 /// Adds what is wrong with the records of a store. What else is wrong with a node is said already.

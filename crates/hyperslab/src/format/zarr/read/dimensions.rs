@@ -5,11 +5,11 @@ use crate::format::zarr::keep::record::Record;
 use crate::format::zarr::{ZarrSource, nczarr, unpoisoned};
 use crate::source::{Entry, Item, Stored};
 use hyperslab_core::Result;
+use hyperslab_core::store::Key;
 use hyperslab_model::{Dimension, Extent, NodeKind, NodePath, Shape};
 use hyperslab_zarr::hierarchy::{Metadata, Node};
 use hyperslab_zarr::json::Json;
 use hyperslab_zarr::metadata::v3;
-use hyperslab_zarr::store::Key;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 

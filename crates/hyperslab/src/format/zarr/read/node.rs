@@ -6,6 +6,7 @@ use super::{attribute, datatype, storage};
 use crate::format::zarr::keep::record::{self, Record};
 use crate::format::zarr::{ZarrSource, nczarr};
 use crate::source::{Item, Stored};
+use hyperslab_core::store::Key;
 use hyperslab_core::{Error, Result};
 use hyperslab_model::{
     Attributes, DimCoord, Dimension, Directive, Extent, Group, Ndarray, Node, NodeKind, NodePath, Shape,
@@ -16,7 +17,6 @@ use hyperslab_zarr::hierarchy::{Metadata, Node as ZarrNode};
 use hyperslab_zarr::json::Json;
 use hyperslab_zarr::metadata::v3;
 use hyperslab_zarr::name;
-use hyperslab_zarr::store::Key;
 use std::sync::Arc;
 
 impl ZarrSource {

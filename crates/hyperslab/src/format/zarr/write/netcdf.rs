@@ -9,9 +9,9 @@
 
 use crate::format::zarr::nczarr::{GROUP, SUPERBLOCK, nameless};
 use crate::target::Growing;
+use hyperslab_core::store::Key;
 use hyperslab_model::{DimCoord, Dimension, Extent, Node, NodePath, Shape};
 use hyperslab_zarr::json::{Json, Object};
-use hyperslab_zarr::store::Key;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 

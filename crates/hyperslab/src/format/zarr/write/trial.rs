@@ -10,11 +10,11 @@ use bytes::Bytes;
 use hyperslab_codec::Scratch;
 use hyperslab_core::nd::{Region, element_bytes};
 use hyperslab_core::rows::Heap;
+use hyperslab_core::store::{Key, MemoryStore, WritableStore};
 use hyperslab_core::{Limits, Result};
 use hyperslab_model::{Node, NodePath, Values};
 use hyperslab_zarr::Array;
 use hyperslab_zarr::hierarchy;
-use hyperslab_zarr::store::{Key, MemoryStore, WritableStore};
 use hyperslab_zarr::write::ArrayWriter;
 use std::sync::Arc;
 

@@ -6,12 +6,12 @@ use crate::format::zarr::filter;
 use crate::format::zarr::keep::lowering::Lowering;
 use crate::target::{Filters, Losses};
 use hyperslab_codec::Fidelity;
+use hyperslab_core::store::Key;
 use hyperslab_core::{Error, Limits, Result};
 use hyperslab_model::{ByteOrder, Directive, ElementStorage, Fill, Filter, Order};
 use hyperslab_zarr::Array;
 use hyperslab_zarr::data_type::{self as zarr, DataType};
 use hyperslab_zarr::hierarchy::{self as zarr_hierarchy, Metadata};
-use hyperslab_zarr::store::Key;
 use hyperslab_zarr::write::{ArrayDefinition, Version, WrittenCodec};
 
 impl Described<'_> {

@@ -3,8 +3,8 @@
 //! Spec: Zarr v3 "Abstract store interface"
 
 use super::{Key, Store};
+use crate::{Error, Result};
 use bytes::Bytes;
-use hyperslab_core::{Error, Result};
 use std::ops::Range;
 
 /// A value of a store.
@@ -15,7 +15,7 @@ pub trait Value {
     /// A part of it.
     ///
     /// # Errors
-    /// [`ErrorKind::Malformed`](hyperslab_core::ErrorKind::Malformed) if the value ends before the range: whoever
+    /// [`ErrorKind::Malformed`](crate::ErrorKind::Malformed) if the value ends before the range: whoever
     /// pointed there was wrong.
     fn part(&self, range: Range<u64>) -> Result<Bytes>;
 

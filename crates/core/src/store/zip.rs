@@ -8,10 +8,10 @@ mod write;
 pub use write::ZipWriter;
 
 use super::{Entry, Key, Store, below, check_most, memory};
+use crate::storage::ReadAt;
+use crate::{Decoder, Error, Limits, Result};
 use bytes::Bytes;
 use central_directory::{Located, Method};
-use hyperslab_core::storage::ReadAt;
-use hyperslab_core::{Decoder, Error, Limits, Result};
 use libdeflater::{Crc, Decompressor};
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -27,8 +27,8 @@ impl ZipStore {
     /// Reads the central directory.
     ///
     /// # Errors
-    /// [`ErrorKind::Malformed`](hyperslab_core::ErrorKind::Malformed) for what is no zip file, and for one with
-    /// names that lead out of it; [`ErrorKind::Unsupported`](hyperslab_core::ErrorKind::Unsupported) for one in
+    /// [`ErrorKind::Malformed`](crate::ErrorKind::Malformed) for what is no zip file, and for one with
+    /// names that lead out of it; [`ErrorKind::Unsupported`](crate::ErrorKind::Unsupported) for one in
     /// several parts.
     pub fn open(file: Box<dyn ReadAt>, limits: &Limits) -> Result<ZipStore> {
         let entries = central_directory::read(&*file, limits)?;
@@ -96,7 +96,7 @@ impl ZipStore {
         match crc.sum() == entry.crc {
             true => Ok(bytes),
             false => Err(Error::new(
-                hyperslab_core::ErrorKind::Checksum,
+                crate::ErrorKind::Checksum,
                 format!("{key} has the CRC-32 {:#010x}, expected {:#010x}", crc.sum(), entry.crc),
             )),
         }

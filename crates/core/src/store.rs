@@ -1,6 +1,6 @@
 //! Where documents and chunks lie: values under keys, in a directory, a zip file or memory.
 //!
-//! Spec: Zarr v3 "Stores", "Abstract store interface"
+//! Spec: Zarr v3 "Stores", "Abstract store interface" (what Zarr asks of a store, and nothing of Zarr itself)
 
 mod directory;
 mod key;
@@ -18,10 +18,10 @@ pub use value::Value;
 pub use write::{Durability, WritableStore};
 pub use zip::{ZipStore, ZipWriter};
 
-pub(crate) use listing::below;
+pub use listing::below;
 
+use crate::{Error, ErrorKind, Result};
 use bytes::Bytes;
-use hyperslab_core::{Error, ErrorKind, Result};
 use std::ops::Range;
 
 /// Values under keys, which can be read from many threads at once.

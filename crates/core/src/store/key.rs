@@ -2,7 +2,7 @@
 //!
 //! Spec: Zarr v3 "Node names", "Abstract store interface"
 
-use hyperslab_core::{Error, Result};
+use crate::{Error, Result};
 use std::fmt;
 
 /// The key of a value, or the path of what lies below it: names with slashes between them, none in front. The
@@ -22,7 +22,7 @@ impl Key {
     /// Takes a key as it is.
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) for names that would lead
+    /// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument) for names that would lead
     /// elsewhere.
     pub fn new(key: &str) -> Result<Key> {
         check(key)?;

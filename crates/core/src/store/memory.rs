@@ -1,8 +1,8 @@
 //! Values in memory.
 
 use super::{Entry, Key, Store, WritableStore, below, check_most, past_end};
+use crate::{Error, Result};
 use bytes::Bytes;
-use hyperslab_core::{Error, Result};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};

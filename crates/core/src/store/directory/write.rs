@@ -4,8 +4,8 @@
 
 use super::{DirectoryStore, is_nothing};
 use crate::store::{Durability, Entry, EntryKind, Key, Store, Value, WritableStore};
+use crate::{Error, ErrorKind, Result};
 use bytes::Bytes;
-use hyperslab_core::{Error, ErrorKind, Result};
 use std::collections::HashSet;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};

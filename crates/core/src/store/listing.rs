@@ -28,7 +28,7 @@ pub enum EntryKind {
 }
 
 /// The names directly below `prefix` among sorted keys. Of keys further below, only one is looked at.
-pub(crate) fn below<V>(keys: &BTreeMap<String, V>, prefix: &Key) -> Vec<Entry> {
+pub fn below<V>(keys: &BTreeMap<String, V>, prefix: &Key) -> Vec<Entry> {
     let head = if prefix.is_root() { String::new() } else { format!("{prefix}/") };
     let mut entries: Vec<Entry> = Vec::new();
     let mut from = head.clone();

@@ -1,5 +1,5 @@
 use super::*;
-use hyperslab_core::Limits;
+use crate::Limits;
 use std::fs;
 
 fn key(key: &str) -> Key {

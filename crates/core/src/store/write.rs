@@ -3,7 +3,7 @@
 //! Spec: Zarr v3 "Abstract store interface"
 
 use super::{Key, Store};
-use hyperslab_core::Result;
+use crate::Result;
 
 /// A store that many threads can put values into at once, and read back what they have put.
 pub trait WritableStore: Store {
@@ -11,7 +11,7 @@ pub trait WritableStore: Store {
     /// killed, finds the old value or the new one.
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) for the root and for keys below
+    /// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument) for the root and for keys below
     /// those of values, as far as the store minds; what the system says. The old value is still there then.
     fn put(&self, key: &Key, value: &[u8]) -> Result<()>;
 

@@ -1,7 +1,7 @@
 use super::*;
+use crate::ErrorKind;
 use crate::store::tests::contract;
 use crate::store::{DirectoryWriter, EntryKind, MemoryStore, ZipWriter};
-use hyperslab_core::ErrorKind;
 use std::fs;
 use std::path::Path;
 

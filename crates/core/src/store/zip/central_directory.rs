@@ -2,9 +2,9 @@
 //!
 //! Spec: APPNOTE.TXT 4.3.12 to 4.3.16, 4.5.3
 
+use crate::storage::ReadAt;
 use crate::store::Key;
-use hyperslab_core::storage::ReadAt;
-use hyperslab_core::{Decoder, Encoder, Error, ErrorKind, Limits, Result};
+use crate::{Decoder, Encoder, Error, ErrorKind, Limits, Result};
 use std::collections::BTreeMap;
 
 /// Where an entry lies, and how.

@@ -7,8 +7,8 @@ mod write;
 pub use write::DirectoryWriter;
 
 use super::{Entry, EntryKind, Key, Store, Value, check_most, past_end};
+use crate::{Error, Result};
 use bytes::Bytes;
-use hyperslab_core::{Error, Result};
 use std::collections::HashSet;
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io;
@@ -32,8 +32,8 @@ impl DirectoryStore {
     /// The store in the directory at `path`.
     ///
     /// # Errors
-    /// [`ErrorKind::NotFound`](hyperslab_core::ErrorKind::NotFound), or
-    /// [`ErrorKind::InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) for what is no directory.
+    /// [`ErrorKind::NotFound`](crate::ErrorKind::NotFound), or
+    /// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument) for what is no directory.
     pub fn open(path: impl AsRef<Path>) -> Result<DirectoryStore> {
         let root = path.as_ref().canonicalize()?;
         match root.is_dir() {

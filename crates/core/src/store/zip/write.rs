@@ -3,10 +3,10 @@
 //! Spec: APPNOTE.TXT 4.3 (zip), 4.5.3 (zip64)
 
 use super::central_directory::{Located, Method, encode, encode_local_header, read_local};
+use crate::storage::FileStorage;
 use crate::store::{Durability, Entry, Key, Store, WritableStore, below, check_most, past_end};
+use crate::{Error, ErrorKind, Limits, Result};
 use bytes::Bytes;
-use hyperslab_core::storage::FileStorage;
-use hyperslab_core::{Error, ErrorKind, Limits, Result};
 use libdeflater::Crc;
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
