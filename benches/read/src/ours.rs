@@ -52,9 +52,13 @@ pub(crate) fn work(job: &Job) -> Result<Box<dyn Work>, Failure> {
 
 /// An array of a file. A side has one job and lives as long as its process, so what it opens is leaked.
 fn opened(job: &Job, path: &str) -> Result<&'static dyn ArraySource, Failure> {
-    let source = Box::leak(Box::new(open_with(&job.file, job.threads)?));
+    let source = open_with(&job.file, job.threads)?;
     let entry = source.find(&NodePath::new(path)?)?;
-    Ok(Box::leak(source.array(&entry.handle)?))
+    Ok(leaked(source.array(&entry.handle)?))
+}
+
+fn leaked(array: Arc<dyn ArraySource>) -> &'static dyn ArraySource {
+    &**Box::leak(Box::new(array))
 }
 
 /// Everything, or each `step`th of the first dimensions; and how many bytes that is.
@@ -269,11 +273,11 @@ struct Datasets {
 
 impl Datasets {
     fn new(job: &Job) -> Result<Self, Failure> {
-        let source: &'static Arc<dyn Source> = Box::leak(Box::new(open_with(&job.file, 1)?));
+        let source = open_with(&job.file, 1)?;
         let mut arrays = Vec::new();
         for index in 0..4 {
             let entry = source.find(&NodePath::new(&format!("/data_{index}"))?)?;
-            let array: &'static dyn ArraySource = Box::leak(source.array(&entry.handle)?);
+            let array = leaked(source.array(&entry.handle)?);
             let (region, len) = whole(array, &[])?;
             arrays.push((array, region, memory::touched(len)?));
         }

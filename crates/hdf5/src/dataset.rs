@@ -166,20 +166,10 @@ impl Dataset {
             }
             LayoutClass::Chunked(chunked) => {
                 let table = chunked::table(file, chunked, &self.dataspace, !self.filters.is_empty())?;
-                Ok(table.iter().fold(0, |sum, chunk| sum.saturating_add(chunk.entry.size)))
+                Ok(table.stored_bytes())
             }
             LayoutClass::Virtual { .. } => Ok(0),
         }
-    }
-
-    /// How many of its chunks were written; `None` if it has no chunks.
-    ///
-    /// # Errors
-    /// If its chunks cannot be listed.
-    pub fn written_chunks(&self, file: &File) -> Result<Option<u64>> {
-        let LayoutClass::Chunked(chunked) = &self.layout.class else { return Ok(None) };
-        let table = chunked::table(file, chunked, &self.dataspace, !self.filters.is_empty())?;
-        Ok(Some(table.len()))
     }
 
     /// Bytes of all elements as they are stored without filters; `None` beyond `u64`.

@@ -46,6 +46,7 @@ use hyperslab_core::{Error, ErrorKind, Result};
 use hyperslab_model::{Fill, Node, NodePath};
 use layout::Layout;
 use std::path::Path;
+use std::sync::Arc;
 
 /// Is told of the array at hand and how many bytes of elements are copied in all, by the thread that copied the last.
 pub type Tell<'a> = &'a (dyn Fn(&NodePath, u64) + Sync);
@@ -209,11 +210,11 @@ fn load(source: &dyn Source, handle: &Handle) -> Result<Node> {
 }
 
 /// The elements of an array on their way into a target.
-fn array_of<'a>(
-    source: &'a dyn Source,
+fn array_of(
+    source: &dyn Source,
     handle: &Handle,
     options: &ConvertOptions<'_>,
-) -> Result<Box<dyn ArraySource + 'a>> {
+) -> Result<Arc<dyn ArraySource>> {
     let array = source.array(handle)?;
     Ok(match source.is_text() {
         // What a text says nothing of is whatever fills it.

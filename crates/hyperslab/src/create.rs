@@ -160,7 +160,7 @@ impl Source for LaidOut<'_> {
         Ok(node)
     }
 
-    fn array(&self, object: &Handle) -> Result<Box<dyn ArraySource + '_>> {
+    fn array(&self, object: &Handle) -> Result<Arc<dyn ArraySource>> {
         self.source.array(object)
     }
 }

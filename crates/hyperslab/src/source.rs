@@ -65,11 +65,12 @@ pub trait Source: Send + Sync {
     /// If it cannot be read.
     fn load(&self, object: &Handle) -> Result<Node>;
 
-    /// The elements of an array or dimension coordinate.
+    /// The elements of an array or dimension coordinate. What is returned keeps the file open, with all that had to
+    /// be found to locate the elements: read it many times rather than open it many times.
     ///
     /// # Errors
     /// If it is no array, or its elements cannot be located.
-    fn array(&self, object: &Handle) -> Result<Box<dyn ArraySource + '_>>;
+    fn array(&self, object: &Handle) -> Result<Arc<dyn ArraySource>>;
 
     /// Whether [`Source::members`] may list this object under several paths without saying so; asked by
     /// walks that met a group twice. A source answers by naming later paths as links from then on.
@@ -87,7 +88,7 @@ pub struct Origin {
     pub values: Option<u64>,
 }
 
-/// The elements of one array.
+/// The elements of one array. It owns what it reads from, and is still there when its [`Source`] was dropped.
 pub trait ArraySource: Send + Sync {
     /// Current extents; `None` for a null dataspace.
     fn extents(&self) -> Option<&[u64]>;

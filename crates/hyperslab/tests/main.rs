@@ -10,6 +10,7 @@ mod digested;
 mod interrupted;
 mod located;
 mod netcdf;
+mod owned;
 mod selected;
 mod shown;
 mod traps;

@@ -58,6 +58,25 @@ impl Array {
         !matches!(self.place, Place::External(_) | Place::Mapped(..))
     }
 
+    /// Bytes that the elements take in this file; 0 for those of other files and other datasets.
+    pub fn stored_bytes(&self) -> u64 {
+        match &self.place {
+            Place::Compact(bytes) => bytes.len() as u64,
+            Place::Contiguous { address, .. } if address.is_undefined() => 0,
+            Place::Contiguous { size, .. } => *size,
+            Place::Chunked(chunks) => chunks.stored_bytes(),
+            Place::External(_) | Place::Mapped(..) => 0,
+        }
+    }
+
+    /// How many chunks were written; `None` for elements that are not in chunks.
+    pub fn written_chunks(&self) -> Option<u64> {
+        match &self.place {
+            Place::Chunked(chunks) => Some(chunks.len()),
+            _ => None,
+        }
+    }
+
     /// What chunks passed, first to last, if decoding it gives rows as they are in memory; `None` for elements that
     /// are not in chunks, are converted, or passed filters that are not known.
     pub fn plain_codecs(&self) -> Option<&[Codec]> {

@@ -174,6 +174,16 @@ impl Chunks {
         Ok(())
     }
 
+    /// How many chunks were written.
+    pub(super) fn len(&self) -> u64 {
+        self.table.len()
+    }
+
+    /// Bytes of all chunks in the file.
+    pub(super) fn stored_bytes(&self) -> u64 {
+        self.table.stored_bytes()
+    }
+
     /// What chunks passed that skipped no filter, if all can be undone.
     pub(super) fn codecs(&self) -> Option<&[Codec]> {
         self.pipeline.whole()

@@ -169,17 +169,13 @@ impl Layout {
 
     /// The elements of the array at `path` on their way into a target: where that has another fill value, what was
     /// never written has to be written as what it was.
-    pub(crate) fn elements<'a>(
-        &self,
-        path: &NodePath,
-        array: Box<dyn ArraySource + 'a>,
-    ) -> Box<dyn ArraySource + 'a> {
+    pub(crate) fn elements(&self, path: &NodePath, array: Arc<dyn ArraySource>) -> Arc<dyn ArraySource> {
         let is_filled = self.last(path, |change| match change {
             Change::Fill(value) => Some(value.is_some()),
             _ => None,
         });
         match is_filled {
-            Some(true) => Box::new(Filled(array)),
+            Some(true) => Arc::new(Filled(array)),
             _ => array,
         }
     }

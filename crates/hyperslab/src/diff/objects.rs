@@ -12,6 +12,7 @@ use hyperslab_model::{
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 /// Compares what two targets lead to.
 pub(super) fn compare(
@@ -116,7 +117,7 @@ impl<'a> Tree<'a> {
         }
     }
 
-    fn array(&self, handle: &Handle, selected: &Selected) -> Result<Box<dyn ArraySource + 'a>> {
+    fn array(&self, handle: &Handle, selected: &Selected) -> Result<Arc<dyn ArraySource>> {
         let array = self.source.array(handle)?;
         check_counts(self.source, &*array, &selected.counts())?;
         Ok(array)

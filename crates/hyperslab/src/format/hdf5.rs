@@ -68,7 +68,7 @@ impl Format for Hdf5 {
         let file = File::open(storage, options.limits)?;
         let len = file.stored_len()?;
         let netcdf = !options.raw && is_netcdf4(&file).unwrap_or(false);
-        Ok(Arc::new(Hdf5Source {
+        Ok(Arc::new(Arc::new(Hdf5Source {
             file,
             len,
             raw: options.raw,
@@ -78,7 +78,7 @@ impl Format for Hdf5 {
             dimcoords: Mutex::default(),
             user_types: OnceLock::new(),
             linked: AtomicBool::new(false),
-        }))
+        })))
     }
 
     fn check(&self, storage: Box<dyn ReadAt>, open: &OpenOptions, options: &CheckOptions) -> Result<Report> {
@@ -100,7 +100,8 @@ struct Hdf5Source {
     linked: AtomicBool,
 }
 
-impl Source for Hdf5Source {
+/// For the shared one, as opened arrays keep it.
+impl Source for Arc<Hdf5Source> {
     fn format(&self) -> &'static str {
         if self.netcdf { "NetCDF-4" } else { "HDF5" }
     }
@@ -182,11 +183,11 @@ impl Source for Hdf5Source {
         })
     }
 
-    fn array(&self, object: &Handle) -> Result<Box<dyn ArraySource + '_>> {
+    fn array(&self, object: &Handle) -> Result<Arc<dyn ArraySource>> {
         let found = self.file.object(Address(object.id))?;
         let dataset = found.dataset(&self.file)?;
         let (datatype, _) = self.datatype(dataset.datatype(), dataset.committed())?;
-        Ok(Box::new(Hdf5Array::open(self, dataset, datatype)?))
+        Ok(Arc::new(Hdf5Array::open(Arc::clone(self), dataset, datatype)?))
     }
 
     fn met_twice(&self, _object: &Handle) {

@@ -67,7 +67,7 @@ pub(crate) fn read(storage: &dyn ReadAt, limits: &Limits, options: &CheckOptions
         let warnings = findings.iter().filter(|finding| finding.severity == Severity::Warning);
         let warnings = warnings.map(|finding| said(finding, "")).collect();
         let len = text.len() as u64;
-        let source: Arc<dyn Source> = Arc::new(NdlSource::new(
+        let source: Arc<dyn Source> = Arc::new(Arc::new(NdlSource::new(
             parsed.content,
             parsed.order,
             parsed.places,
@@ -75,7 +75,7 @@ pub(crate) fn read(storage: &dyn ReadAt, limits: &Limits, options: &CheckOptions
             origin,
             warnings,
             *limits,
-        ));
+        )));
         source
     });
     let refusals = parsed.refusals.into_iter().map(finding).collect();
@@ -228,7 +228,8 @@ struct NdlSource {
     places: HashMap<NodePath, TextPlace>,
 }
 
-impl Source for NdlSource {
+/// For the shared one, as opened arrays keep it.
+impl Source for Arc<NdlSource> {
     fn format(&self) -> &'static str {
         "NDL"
     }
@@ -310,13 +311,12 @@ impl Source for NdlSource {
         Ok(node)
     }
 
-    fn array(&self, object: &Handle) -> Result<Box<dyn ArraySource + '_>> {
+    fn array(&self, object: &Handle) -> Result<Arc<dyn ArraySource>> {
         let path = self.path(object)?;
         let node = self.content.nodes.get(path).ok_or_else(|| Error::invalid("no array"))?;
         let group = path.parent().and_then(|group| self.content.nodes.get(&group));
-        let array = NdlArray::open(path, node, group, self.origin.as_ref(), &self.limits, &self.pool)
-            .map_err(|error| error.in_object(path))?;
-        Ok(Box::new(array))
+        let array = NdlArray::open(self, path, node, group).map_err(|error| error.in_object(path))?;
+        Ok(Arc::new(array))
     }
 }
 

@@ -216,11 +216,12 @@ impl Source for ZarrSource {
         }
     }
 
-    fn array(&self, object: &Handle) -> Result<Box<dyn ArraySource + '_>> {
+    fn array(&self, object: &Handle) -> Result<Arc<dyn ArraySource>> {
         let node = self.stored(&object.path, &self.key(&object.path)?)?;
         let node = node.ok_or_else(|| Error::invalid("a dimension without values"))?;
         let record = self.record(&node)?;
-        Ok(Box::new(ZarrArray::open(&self.hierarchy, &self.pool, node, record.as_ref())?))
+        let (hierarchy, pool) = (self.hierarchy.clone(), self.pool.clone());
+        Ok(Arc::new(ZarrArray::open(hierarchy, pool, node, record.as_ref())?))
     }
 }
 

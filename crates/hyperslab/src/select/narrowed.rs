@@ -180,12 +180,12 @@ impl Source for Narrowed<'_> {
         Ok(node)
     }
 
-    fn array(&self, object: &Handle) -> Result<Box<dyn ArraySource + '_>> {
+    fn array(&self, object: &Handle) -> Result<Arc<dyn ArraySource>> {
         let array = self.source.array(object)?;
         let entry = self.source.find(&object.path)?;
         let Some(dims) = dimensions(&entry) else { return Ok(array) };
         Ok(match self.picks(&object.path, &dims)? {
-            Some(picks) => Box::new(NarrowedArray::new(array, picks)),
+            Some(picks) => Arc::new(NarrowedArray::new(array, picks)),
             None => array,
         })
     }

@@ -141,7 +141,7 @@ impl Source for Nothing {
     fn load(&self, object: &Handle) -> Result<Node> {
         Err(Error::not_found(object.path.to_string()))
     }
-    fn array(&self, object: &Handle) -> Result<Box<dyn ArraySource + '_>> {
+    fn array(&self, object: &Handle) -> Result<Arc<dyn ArraySource>> {
         Err(Error::not_found(object.path.to_string()))
     }
 }

@@ -77,6 +77,11 @@ impl ChunkTable {
         self.len() == 0
     }
 
+    /// Bytes of all chunks in the file.
+    pub fn stored_bytes(&self) -> u64 {
+        self.iter().fold(0, |sum, chunk| sum.saturating_add(chunk.entry.size))
+    }
+
     /// The chunk at a position.
     pub fn find(&self, scaled: &[u64]) -> Option<ChunkEntry> {
         if let Some(rule) = &self.rule {

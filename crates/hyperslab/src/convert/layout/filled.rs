@@ -10,9 +10,9 @@ use hyperslab_model::{Datatype, Reference, Values};
 use std::sync::Arc;
 
 /// The elements of an array, all of which count as written.
-pub(super) struct Filled<'a>(pub(super) Box<dyn ArraySource + 'a>);
+pub(super) struct Filled(pub(super) Arc<dyn ArraySource>);
 
-impl ArraySource for Filled<'_> {
+impl ArraySource for Filled {
     fn extents(&self) -> Option<&[u64]> {
         self.0.extents()
     }

@@ -11,16 +11,16 @@ use hyperslab_hdf5::{Array, Dataset};
 use hyperslab_model::{ByteOrder, Datatype, Reference, Values};
 use std::sync::Arc;
 
-pub(super) struct Hdf5Array<'a> {
-    source: &'a Hdf5Source,
+pub(super) struct Hdf5Array {
+    source: Arc<Hdf5Source>,
     dataset: Dataset,
     array: Array,
     datatype: Arc<Datatype>,
     chunk: Vec<u64>,
 }
 
-impl<'a> Hdf5Array<'a> {
-    pub(super) fn open(source: &'a Hdf5Source, dataset: Dataset, datatype: Arc<Datatype>) -> Result<Self> {
+impl Hdf5Array {
+    pub(super) fn open(source: Arc<Hdf5Source>, dataset: Dataset, datatype: Arc<Datatype>) -> Result<Self> {
         let array = dataset.array(&source.file)?;
         check_rows(&datatype, array.row_size())?;
         let chunk = match dataset.chunk() {
@@ -31,7 +31,7 @@ impl<'a> Hdf5Array<'a> {
     }
 }
 
-impl ArraySource for Hdf5Array<'_> {
+impl ArraySource for Hdf5Array {
     fn extents(&self) -> Option<&[u64]> {
         self.dataset.extents()
     }
@@ -56,13 +56,13 @@ impl ArraySource for Hdf5Array<'_> {
         scratch: &mut Scratch,
     ) -> Result<()> {
         let file = &self.source.file;
-        read_with(self.source, heap, |heap| self.array.read_part(file, region, rows, heap, scratch))
+        read_with(&self.source, heap, |heap| self.array.read_part(file, region, rows, heap, scratch))
     }
 
     fn fill(&self) -> Result<Option<Values>> {
         let file = &self.source.file;
         let mut heap = Heap::default();
-        let rows = read_with(self.source, &mut heap, |heap| self.dataset.fill_row(file, heap))?;
+        let rows = read_with(&self.source, &mut heap, |heap| self.dataset.fill_row(file, heap))?;
         Ok(Some(Values { rows: rows.into(), heap }))
     }
 
@@ -99,11 +99,11 @@ impl ArraySource for Hdf5Array<'_> {
     }
 
     fn stored(&self) -> Result<u64> {
-        self.dataset.stored_bytes(&self.source.file)
+        Ok(self.array.stored_bytes())
     }
 
     fn chunks(&self) -> Result<Option<Chunks>> {
-        let Some(written) = self.dataset.written_chunks(&self.source.file)? else { return Ok(None) };
+        let Some(written) = self.array.written_chunks() else { return Ok(None) };
         let extents = self.dataset.extents().unwrap_or_default();
         let along = ChunkGrid::regular(&self.chunk)?.chunks_along(extents)?;
         let of = element_count(&along).unwrap_or(u64::MAX);

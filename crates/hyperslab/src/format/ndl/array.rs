@@ -1,6 +1,7 @@
 //! Elements that stand in a text.
 
 use super::super::hdf5::netcdf::default_fill;
+use super::{NdlSource, value};
 use crate::describe::leaves;
 use crate::pool::Pool;
 use crate::source::{ArraySource, Origin};
@@ -14,17 +15,19 @@ use hyperslab_model::{
 };
 use std::sync::Arc;
 
-pub(super) struct NdlArray<'a> {
-    datatype: &'a Arc<Datatype>,
+pub(super) struct NdlArray {
+    source: Arc<NdlSource>,
+    path: NodePath,
+    datatype: Arc<Datatype>,
     extents: Option<Vec<u64>>,
     chunk: Vec<u64>,
-    pool: &'a Pool,
-    /// Its elements, or the one that all are.
-    values: Elements<'a>,
+    elements: Elements,
 }
 
-enum Elements<'a> {
-    Written(&'a Values),
+enum Elements {
+    /// The values of the node at the array's path.
+    Written,
+    /// All are this one.
     Fill(Values),
     /// Coordinates that count from the lowest that there can be.
     Counted(Values),
@@ -34,15 +37,15 @@ enum Elements<'a> {
     Cells,
 }
 
-impl<'a> NdlArray<'a> {
+impl NdlArray {
+    /// The array that is `node` at `path`, in `group`.
     pub(super) fn open(
+        source: &Arc<NdlSource>,
         path: &NodePath,
-        node: &'a Node,
+        node: &Node,
         group: Option<&Node>,
-        origin: Option<&Origin>,
-        limits: &Limits,
-        pool: &'a Pool,
     ) -> Result<Self> {
+        let (origin, limits) = (source.origin.as_ref(), &source.limits);
         let (datatype, shape, storage, attributes, value) = match node {
             Node::Ndarray(ndarray) => {
                 let parts = (&ndarray.datatype, ndarray.shape.clone(), &ndarray.storage, &ndarray.attributes);
@@ -70,8 +73,8 @@ impl<'a> NdlArray<'a> {
             Node::DimCoord(_) if !is_sparse => counted(datatype, storage, count?, limits).transpose(),
             _ => None,
         };
-        let values = match value {
-            Some(values) => Elements::Written(values),
+        let elements = match value {
+            Some(_) => Elements::Written,
             None if columns.any(|column| column.name == path.name()) => Elements::Cells,
             None if count != Some(0) && !origin.is_none_or(asked) => Elements::Unknown,
             None => match counted() {
@@ -82,17 +85,24 @@ impl<'a> NdlArray<'a> {
         let rank = extents.as_ref().map_or(0, Vec::len);
         let chunk =
             storage.chunk.clone().filter(|chunk| chunk.len() == rank).unwrap_or_else(|| vec![1; rank]);
-        Ok(NdlArray { datatype, extents, chunk, pool, values })
+        let (source, path, datatype) = (Arc::clone(source), path.clone(), Arc::clone(datatype));
+        Ok(NdlArray { source, path, datatype, extents, chunk, elements })
+    }
+
+    /// The values that the text has of it.
+    fn written(&self) -> Result<&Values> {
+        let node = self.source.content.nodes.get(&self.path);
+        node.and_then(value).ok_or_else(|| Error::invalid("the text has no values of it"))
     }
 }
 
-impl ArraySource for NdlArray<'_> {
+impl ArraySource for NdlArray {
     fn extents(&self) -> Option<&[u64]> {
         self.extents.as_deref()
     }
 
     fn datatype(&self) -> &Arc<Datatype> {
-        self.datatype
+        &self.datatype
     }
 
     fn chunk(&self) -> &[u64] {
@@ -100,7 +110,7 @@ impl ArraySource for NdlArray<'_> {
     }
 
     fn pool(&self) -> &Pool {
-        self.pool
+        &self.source.pool
     }
 
     fn read_part(
@@ -112,8 +122,8 @@ impl ArraySource for NdlArray<'_> {
     ) -> Result<()> {
         let extents = self.extents.as_deref().unwrap_or_default();
         region.check(extents)?;
-        let values = match &self.values {
-            Elements::Written(values) => *values,
+        let values = match &self.elements {
+            Elements::Written => self.written()?,
             Elements::Fill(values) | Elements::Counted(values) => values,
             Elements::Cells => {
                 return Err(Error::unsupported(
@@ -130,7 +140,7 @@ impl ArraySource for NdlArray<'_> {
         if heap.buffers.is_empty() && heap.references.is_empty() {
             heap.clone_from(&values.heap);
         }
-        match &self.values {
+        match &self.elements {
             Elements::Fill(one) => rows.fill(&one.rows),
             _ => {
                 let row = self.datatype.row_size().unwrap_or(0);
@@ -141,22 +151,22 @@ impl ArraySource for NdlArray<'_> {
     }
 
     fn fill(&self) -> Result<Option<Values>> {
-        Ok(match &self.values {
+        Ok(match &self.elements {
             Elements::Fill(one) => Some(one.clone()),
-            Elements::Written(_) | Elements::Counted(_) | Elements::Unknown | Elements::Cells => None,
+            Elements::Written | Elements::Counted(_) | Elements::Unknown | Elements::Cells => None,
         })
     }
 
     fn stored(&self) -> Result<u64> {
-        Ok(match &self.values {
-            Elements::Written(values) => bytes(values),
+        Ok(match &self.elements {
+            Elements::Written => bytes(self.written()?),
             Elements::Fill(_) | Elements::Counted(_) | Elements::Unknown | Elements::Cells => 0,
         })
     }
 
     fn is_unwritten(&self) -> Result<bool> {
         // Where no cell is, nothing is.
-        Ok(matches!(self.values, Elements::Fill(_) | Elements::Cells))
+        Ok(matches!(self.elements, Elements::Fill(_) | Elements::Cells))
     }
 }
 

@@ -12,15 +12,15 @@ use hyperslab_core::{Error, Result};
 use hyperslab_model::{Datatype, Reference, Values};
 use std::sync::Arc;
 
-pub(super) struct NarrowedArray<'a> {
-    array: Box<dyn ArraySource + 'a>,
+pub(super) struct NarrowedArray {
+    array: Arc<dyn ArraySource>,
     picks: Vec<Picks>,
     extents: Vec<u64>,
     chunk: Vec<u64>,
 }
 
-impl<'a> NarrowedArray<'a> {
-    pub(super) fn new(array: Box<dyn ArraySource + 'a>, picks: Vec<Picks>) -> Self {
+impl NarrowedArray {
+    pub(super) fn new(array: Arc<dyn ArraySource>, picks: Vec<Picks>) -> Self {
         let extents: Vec<u64> = picks.iter().map(Picks::count).collect();
         // As many positions as lie in a chunk, if they lie evenly.
         let chunk = picks.iter().zip(array.chunk()).map(|(picks, chunk)| {
@@ -44,7 +44,7 @@ impl<'a> NarrowedArray<'a> {
     }
 }
 
-impl ArraySource for NarrowedArray<'_> {
+impl ArraySource for NarrowedArray {
     fn extents(&self) -> Option<&[u64]> {
         Some(&self.extents)
     }
@@ -206,7 +206,7 @@ mod tests {
             let numbers = Numbers::new(&extents, &chunk[..extents.len()], Pool::new(threads, Pool::MEMORY));
             let positions: Vec<Vec<u64>> =
                 picks.iter().map(|picks| (0..picks.count()).map(|at| picks.get(at).unwrap()).collect()).collect();
-            let narrowed = NarrowedArray::new(Box::new(numbers), picks);
+            let narrowed = NarrowedArray::new(Arc::new(numbers), picks);
             let mut region = Region::all(narrowed.extents().unwrap());
             for (dimension, (start, count, step)) in part.into_iter().take(extents.len()).enumerate() {
                 let extent = region.count[dimension];

@@ -136,9 +136,9 @@ fn is_of(stored: &DataType, lowered: &DataType) -> bool {
     }
 }
 
-pub(in crate::format::zarr) struct ZarrArray<'a> {
-    hierarchy: &'a Hierarchy,
-    pool: &'a Pool,
+pub(in crate::format::zarr) struct ZarrArray {
+    hierarchy: Hierarchy,
+    pool: Pool,
     node: Arc<Node>,
     /// None where codecs are not known, which does not keep anyone from asking how much is stored.
     array: Option<Array>,
@@ -151,10 +151,10 @@ pub(in crate::format::zarr) struct ZarrArray<'a> {
     fill_is_missing: bool,
 }
 
-impl<'a> ZarrArray<'a> {
+impl ZarrArray {
     pub(in crate::format::zarr) fn open(
-        hierarchy: &'a Hierarchy,
-        pool: &'a Pool,
+        hierarchy: Hierarchy,
+        pool: Pool,
         node: Arc<Node>,
         record: Option<&Record>,
     ) -> Result<Self> {
@@ -195,7 +195,7 @@ impl<'a> ZarrArray<'a> {
     }
 }
 
-impl ArraySource for ZarrArray<'_> {
+impl ArraySource for ZarrArray {
     fn extents(&self) -> Option<&[u64]> {
         self.extents.as_deref()
     }
@@ -209,7 +209,7 @@ impl ArraySource for ZarrArray<'_> {
     }
 
     fn pool(&self) -> &Pool {
-        self.pool
+        &self.pool
     }
 
     fn read_part(
