@@ -23,6 +23,7 @@ pub mod describe;
 pub mod diff;
 pub mod digest;
 mod engine;
+pub mod filter;
 mod format;
 pub mod list;
 pub mod location;
