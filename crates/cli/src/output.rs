@@ -209,13 +209,31 @@ impl Table {
         self.ends.push(self.text.len());
     }
 
+    /// Removes all rows. Columns stay as wide as they were.
+    pub(crate) fn clear(&mut self) {
+        self.text.clear();
+        self.ends.clear();
+    }
+
     /// Writes header and rows, two spaces between columns, nothing at line ends.
     pub(crate) fn write(&self, out: &mut dyn Write, paint: bool) -> io::Result<()> {
-        let mut lines = String::with_capacity(1 << 16);
-        self.line(&mut lines, self.columns.iter().map(|column| column.header.as_str()));
-        if paint {
-            lines = format!("\x1b[2m{}\x1b[0m\n", lines.trim_end());
+        self.write_header(out, paint)?;
+        self.write_rows(out)
+    }
+
+    /// Writes the header alone.
+    pub(crate) fn write_header(&self, out: &mut dyn Write, paint: bool) -> io::Result<()> {
+        let mut line = String::new();
+        self.line(&mut line, self.columns.iter().map(|column| column.header.as_str()));
+        match paint {
+            true => writeln!(out, "\x1b[2m{}\x1b[0m", line.trim_end()),
+            false => out.write_all(line.as_bytes()),
         }
+    }
+
+    /// Writes the rows without a header.
+    pub(crate) fn write_rows(&self, out: &mut dyn Write) -> io::Result<()> {
+        let mut lines = String::with_capacity(1 << 16);
         let mut begin = 0;
         for row in self.ends.chunks(self.columns.len().max(1)) {
             let cells = row.iter().map(|end| {

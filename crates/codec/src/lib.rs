@@ -47,7 +47,6 @@ mod scale_offset;
 mod shuffle;
 mod snappy;
 mod szip;
-pub mod vocabulary;
 mod zfp;
 mod zstd;
 
@@ -78,6 +77,5 @@ pub use scale_offset::{ScaleOffset, ScaleOffsetNumber};
 pub use shuffle::Shuffle;
 pub use snappy::Snappy;
 pub use szip::Szip;
-pub use vocabulary::{Elements, Named};
 pub use zfp::{Zfp, ZfpMode, ZfpNumber, ZfpStream};
 pub use zstd::Zstd;

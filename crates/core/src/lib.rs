@@ -23,7 +23,6 @@ pub mod check;
 mod decode;
 mod encode;
 mod error;
-pub mod filter;
 mod limits;
 pub mod memory;
 pub mod nd;

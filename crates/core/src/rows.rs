@@ -19,6 +19,7 @@
 use crate::{Charge, Error, ErrorKind, Result};
 use bytes::Bytes;
 use rustc_hash::FxHashMap;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// The row size of an integer stored in `stored` bytes.
@@ -62,6 +63,27 @@ impl<R> Default for Heap<R> {
 impl<R> Default for Rows<R> {
     fn default() -> Self {
         Rows { rows: Bytes::new(), heap: Heap::default() }
+    }
+}
+
+impl<R: Clone> Rows<R> {
+    /// The rows of a range of elements, of `size` bytes each, without copying them; `None` if it reaches past the
+    /// last.
+    pub fn slice(&self, range: Range<usize>, size: usize) -> Option<Rows<R>> {
+        let bytes = range.start.checked_mul(size)?..range.end.checked_mul(size)?;
+        self.rows.get(bytes.clone())?;
+        Some(Rows { rows: self.rows.slice(bytes), heap: self.heap.clone() })
+    }
+
+    /// The rows of the elements at these indexes, of `size` bytes each, in this order; `None` if one is past the last.
+    /// The buffers of the heap are shared with these rows.
+    pub fn pick(&self, indexes: &[usize], size: usize) -> Option<Rows<R>> {
+        let mut rows = Vec::with_capacity(indexes.len().checked_mul(size)?);
+        for index in indexes {
+            let start = index.checked_mul(size)?;
+            rows.extend_from_slice(self.rows.get(start..start.checked_add(size)?)?);
+        }
+        Some(Rows { rows: rows.into(), heap: self.heap.clone() })
     }
 }
 
@@ -199,6 +221,15 @@ mod tests {
         let slot = Slot { buffer: 3, count: 0x0102_0304, offset: 0x0506_0708_090a_0b0c };
         assert_eq!(Slot::get(&slot.to_bytes()), Some(slot));
         assert_eq!(Slot::get(&[0; 15]), None);
+    }
+
+    #[test]
+    fn elements_are_picked_by_their_indexes() {
+        let rows = Rows::<()> { rows: Bytes::from_static(b"aabbcc"), heap: Heap::default() };
+        assert_eq!(rows.pick(&[2, 0, 2], 2).unwrap().rows, b"ccaacc"[..]);
+        assert_eq!(rows.slice(1..3, 2).unwrap().rows, b"bbcc"[..]);
+        assert!(rows.pick(&[3], 2).is_none() && rows.pick(&[usize::MAX], 2).is_none());
+        assert!(rows.slice(2..4, 2).is_none() && rows.slice(usize::MAX..usize::MAX, 2).is_none());
     }
 
     #[test]

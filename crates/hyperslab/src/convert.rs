@@ -22,6 +22,7 @@
 //! # Ok::<(), hyperslab::Error>(())
 //! ```
 
+mod cells;
 mod copy;
 mod dimensions;
 mod facts;

@@ -1,5 +1,6 @@
 //! What a store made from a document would hold, and what stands against making it.
 
+use crate::cells::CellSource;
 use crate::check::CheckOptions;
 use crate::convert::layout::Layout;
 pub use crate::format::Document;
@@ -162,5 +163,9 @@ impl Source for LaidOut<'_> {
 
     fn array(&self, object: &Handle) -> Result<Arc<dyn ArraySource>> {
         self.source.array(object)
+    }
+
+    fn cells(&self, group: &Handle) -> Result<Option<Arc<dyn CellSource>>> {
+        self.source.cells(group)
     }
 }

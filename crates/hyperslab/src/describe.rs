@@ -1,11 +1,12 @@
 //! What is inside, as NDL.
 
+use crate::cells::{CellColumn, CellOrder, CellQuery};
 use crate::location::{Target, outermost};
 use crate::source::{Entry, Handle, Item, Source, check_size};
 use crate::walk::{Step, walk_to};
 use hyperslab_core::nd::{Region, element_count};
 use hyperslab_core::{Error, Result};
-use hyperslab_model::{Datatype, Group, Node, NodeKind, NodePath, Shape, Unreadable};
+use hyperslab_model::{Cells, Column, Datatype, Group, Node, NodeKind, NodePath, Shape, Unreadable, Values};
 use hyperslab_ndl::{Emitter, Format, Head, Options, StorageDetail};
 use rustc_hash::FxHashSet;
 use std::collections::BTreeSet;
@@ -227,11 +228,40 @@ impl Document<'_> {
         }
     }
 
+    /// The cells of a group that is a sparse array, as they are stored, if a text has them or they are no more than
+    /// values are asked for.
+    fn cells(&self, group: &Handle) -> Result<Option<Cells>> {
+        let Some(cells) = self.source.cells(group)? else { return Ok(None) };
+        let query = CellQuery { order: CellOrder::Stored, batch: u64::MAX, ..CellQuery::default() };
+        let leaves: u64 = cells.columns().iter().map(|column| leaves(&column.datatype)).sum();
+        let is_wanted = match (self.source.is_text(), self.values) {
+            (true, _) => true,
+            (false, None) => false,
+            (false, Some(most)) => cells.count(&query)?.saturating_mul(leaves) <= most,
+        };
+        if !is_wanted {
+            return Ok(None);
+        }
+        // One batch, which holds them all.
+        if let Some(batch) = cells.batches(&query)?.next() {
+            return batch.map(Some);
+        }
+        let column = |column: &CellColumn| Column {
+            name: column.name.clone(),
+            datatype: column.datatype.clone(),
+            values: Values::default(),
+        };
+        Ok(Some(Cells { columns: cells.columns().iter().map(column).collect() }))
+    }
+
     fn load(&self, handle: &Handle) -> Result<Node> {
         let mut node = self.source.load(handle)?;
         // A text keeps what it says.
         if self.options.storage != StorageDetail::Full && !self.source.is_text() {
             forget_habits(&mut node);
+        }
+        if let Node::Group(group) = &mut node {
+            group.cells = self.cells(handle)?;
         }
         let Some(most) = self.values else { return Ok(node) };
         let has_domain = node.storage().is_some_and(|storage| storage.domain.is_some());

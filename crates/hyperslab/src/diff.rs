@@ -2,6 +2,7 @@
 //!
 //! Both are walked side by side: of each, the names in one group and one object are held at a time.
 
+mod cells;
 mod objects;
 mod values;
 
@@ -10,6 +11,7 @@ use crate::location::Target;
 use crate::source::{Entry, Item, Source};
 use hyperslab_core::{Error, Result};
 use hyperslab_model::{Attributes, Element, ElementRef, NodeKind, NodePath, Rules, Tally, Tolerance};
+use std::fmt;
 
 /// What counts as a difference, and how much is told of it.
 #[derive(Clone, Debug)]
@@ -71,10 +73,36 @@ pub struct Found {
 pub struct FoundValues {
     /// How many, and the first of them.
     pub tally: Tally,
-    /// Where the first of them stand, in the first's array.
-    pub at: Vec<Vec<u64>>,
+    /// Where the first of them are, in the first's array.
+    pub at: Vec<FoundAt>,
     /// Whether a tolerance can make them equal.
     pub floats: bool,
+}
+
+/// Where an element is in its array.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FoundAt {
+    /// Its index along each dimension.
+    Index(Vec<u64>),
+    /// In a sparse array, the coordinates of its cell, as JSON.
+    Coordinates(Vec<String>),
+}
+
+impl FoundAt {
+    /// The index or coordinate along each dimension.
+    pub fn parts(&self) -> Vec<String> {
+        match self {
+            FoundAt::Index(index) => index.iter().map(u64::to_string).collect(),
+            FoundAt::Coordinates(coordinates) => coordinates.clone(),
+        }
+    }
+}
+
+/// `[4, 0]`.
+impl fmt::Display for FoundAt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "[{}]", self.parts().join(", "))
+    }
 }
 
 /// What differs.

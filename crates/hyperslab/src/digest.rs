@@ -1,7 +1,10 @@
 //! One hash per object: what an array contains, whatever format, chunking, compression, byte order or
 //! string padding stores it. Content digest, version 1.
 
+mod cells;
 mod element;
+
+pub(crate) use element::canonical;
 
 use crate::engine::stream;
 use crate::source::{Entry, Handle, Item, Source, check_size};
@@ -10,6 +13,7 @@ use element::{Plan, head};
 use hyperslab_core::nd::{Region, element_count};
 use hyperslab_core::{Error, Result};
 use hyperslab_model::{Attribute, Link, NodePath, Unreadable};
+use rustc_hash::FxHashSet;
 use std::fmt::Write as _;
 
 /// One line of a digest.
@@ -142,22 +146,27 @@ pub fn lines_with(
     };
     let entry = source.find(root)?;
     let mut lines = Vec::new();
+    // Members of sparse arrays whose elements are in cells.
+    let mut columns = FxHashSet::default();
     if matches!(entry.item, Item::Group) {
         walk(source, &entry.handle, &mut |step| {
             match step {
-                Step::Enter(group, _) => object(
-                    source,
-                    &Entry { handle: group.clone(), item: Item::Group },
-                    &mut hashed,
-                    &mut lines,
-                ),
-                Step::Member(entry) => object(source, entry, &mut hashed, &mut lines),
+                Step::Enter(group, _) => {
+                    let entry = Entry { handle: group.clone(), item: Item::Group };
+                    object(source, &entry, &columns, &mut hashed, &mut lines);
+                    columns.extend(cells::lines(source, group, None, &mut hashed, &mut lines));
+                }
+                Step::Member(entry) => object(source, entry, &columns, &mut hashed, &mut lines),
                 Step::Leave(_) => {}
             }
             Ok(())
         })?;
     } else {
-        object(source, &entry, &mut hashed, &mut lines);
+        if let Some(group) = root.parent() {
+            let group = source.find(&group)?.handle;
+            columns.extend(cells::lines(source, &group, Some(root.name()), &mut hashed, &mut lines));
+        }
+        object(source, &entry, &columns, &mut hashed, &mut lines);
     }
     lines.sort_by(|a, b| a.path.as_bytes().cmp(b.path.as_bytes()));
     Ok(lines)
@@ -175,7 +184,13 @@ pub fn attribute(source: &dyn Source, owner: &Handle, name: &str) -> Result<Line
     }
 }
 
-fn object(source: &dyn Source, entry: &Entry, hashed: &mut dyn FnMut(&NodePath, u64), lines: &mut Vec<Line>) {
+fn object(
+    source: &dyn Source,
+    entry: &Entry,
+    columns: &FxHashSet<NodePath>,
+    hashed: &mut dyn FnMut(&NodePath, u64),
+    lines: &mut Vec<Line>,
+) {
     let path = entry.handle.path.as_str();
     let mut push = |content| lines.push(Line { path: path.to_owned(), content });
     match &entry.item {
@@ -189,6 +204,7 @@ fn object(source: &dyn Source, entry: &Entry, hashed: &mut dyn FnMut(&NodePath, 
         }
         // A dimension without values has no content of its own.
         Item::Array { datatype: None, .. } => return,
+        Item::Array { .. } if columns.contains(&entry.handle.path) => {}
         Item::Array { .. } => match array(source, &entry.handle, hashed) {
             Ok(content) => push(content),
             Err(error) => {

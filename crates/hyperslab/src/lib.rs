@@ -16,6 +16,7 @@
 //! # Ok::<(), hyperslab::Error>(())
 //! ```
 
+pub mod cells;
 pub mod check;
 pub mod convert;
 pub mod create;
@@ -23,7 +24,6 @@ pub mod describe;
 pub mod diff;
 pub mod digest;
 mod engine;
-pub mod filter;
 mod format;
 pub mod list;
 pub mod location;

@@ -1,5 +1,9 @@
 //! The values of an array or attribute.
 
+mod cells;
+
+pub use cells::{ShownCells, show_cells};
+
 use crate::location::Target;
 use crate::select::{Picks, Selected};
 use crate::source::{Item, Source, check_counts};

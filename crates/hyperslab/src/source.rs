@@ -3,6 +3,7 @@
 #[cfg(test)]
 pub(crate) mod testing;
 
+use crate::cells::CellSource;
 use crate::engine;
 use crate::pool::Pool;
 use hyperslab_codec::{Codec, Scratch};
@@ -71,6 +72,14 @@ pub trait Source: Send + Sync {
     /// # Errors
     /// If it is no array, or its elements cannot be located.
     fn array(&self, object: &Handle) -> Result<Arc<dyn ArraySource>>;
+
+    /// The cells of the sparse array that a group is; `None` if it is none. The columns are members of the group.
+    ///
+    /// # Errors
+    /// If the cells cannot be located.
+    fn cells(&self, _group: &Handle) -> Result<Option<Arc<dyn CellSource>>> {
+        Ok(None)
+    }
 
     /// Whether [`Source::members`] may list this object under several paths without saying so; asked by
     /// walks that met a group twice. A source answers by naming later paths as links from then on.

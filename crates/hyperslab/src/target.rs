@@ -4,12 +4,13 @@ mod growing;
 
 pub use growing::Growing;
 
+use crate::cells::{CellColumn, CellOrder};
 use crate::format::TARGETS;
 use crate::source::StoredForm;
 use bytes::Bytes;
 use hyperslab_codec::Scratch;
 use hyperslab_core::{Error, Result};
-use hyperslab_model::{Node, NodePath, Values};
+use hyperslab_model::{Cells, Node, NodePath, Values};
 use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
@@ -28,6 +29,16 @@ pub trait Target: Send + Sync {
     /// # Errors
     /// If the format cannot hold it, which planning it would have said; what the store says.
     fn array(&self, path: &NodePath, node: &Node, facts: Facts) -> Result<Box<dyn ArrayTarget + '_>>;
+
+    /// Begins the cells of the sparse array that the group at `path` is, if the [`Planner`] said that the format
+    /// stores them. The group and the columns, which are members of it, were put before, without elements.
+    ///
+    /// # Errors
+    /// [`Unsupported`](hyperslab_core::ErrorKind::Unsupported) if the format has no sparse arrays; if the store cannot
+    /// be written.
+    fn cells(&self, path: &NodePath, _columns: &[CellColumn]) -> Result<Box<dyn CellTarget + '_>> {
+        Err(Error::unsupported("the format has no sparse arrays").in_object(path))
+    }
 
     /// Makes it a store.
     ///
@@ -104,6 +115,32 @@ pub trait PieceTarget: Sync {
     /// # Errors
     /// What the store says.
     fn write(&self, index: &[u64], pieces: Vec<Option<Bytes>>, scratch: &mut Scratch) -> Result<()>;
+}
+
+/// The cells of a sparse array being written.
+pub trait CellTarget: Send + Sync {
+    /// The order in which cells have to come.
+    fn order(&self) -> CellOrder {
+        CellOrder::Sorted
+    }
+
+    /// Writes the next cells. Their columns are those that the cells were begun with.
+    ///
+    /// # Errors
+    /// If a value cannot be stored, or the store cannot be written.
+    fn write(&self, batch: &Cells) -> Result<()>;
+
+    /// Ends the array after the last cell.
+    ///
+    /// # Errors
+    /// If the store cannot be written.
+    fn finish(&self) -> Result<()>;
+
+    /// Removes the cells that were written, as far as the store can.
+    ///
+    /// # Errors
+    /// If the store cannot be written.
+    fn abandon(&self) -> Result<()>;
 }
 
 /// What must be known of an array's elements before it is begun.
@@ -269,6 +306,15 @@ pub trait Planner {
     /// [`InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) if its filters were asked for and there are no
     /// such.
     fn plan(&mut self, path: &NodePath, node: &Node, facts: Facts, losses: &mut dyn Losses) -> Result<()>;
+
+    /// Decides whether the format stores the cells of the sparse array that the group at `path` is, with these columns,
+    /// which are members of the group. If it does, each column is planned as an object as well, with default facts, as
+    /// its values are in the cells. If it does not, the columns are left out, and the planner notes what is lost of the
+    /// group and of each of them.
+    ///
+    /// # Errors
+    /// If the format stores cells, but not these.
+    fn cells(&mut self, path: &NodePath, columns: &[CellColumn], losses: &mut dyn Losses) -> Result<bool>;
 
     /// An array whose filters may refuse an element, to be written to nowhere; none if they refuse none.
     ///

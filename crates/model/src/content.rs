@@ -1,6 +1,6 @@
 //! The objects of a file.
 
-use crate::{Attribute, Datatype, Dimension, Extent, NodePath, Shape, Storage, Values};
+use crate::{Attribute, Datatype, Dimension, ElementRef, Elements, Extent, NodePath, Shape, Storage, Values};
 use hyperslab_core::{Error, ErrorKind};
 use indexmap::IndexMap;
 use std::collections::BTreeMap;
@@ -57,8 +57,7 @@ pub struct Group {
     pub storage: Storage,
 }
 
-/// The values of a sparse array: those cells that are there, sorted by their coordinates, those of the first
-/// column first.
+/// Cells of a sparse array: of all positions those that have values.
 #[derive(Clone, Debug, Default)]
 pub struct Cells {
     /// Columns of equal length: the coordinates in the order of the dimensions, then the other values.
@@ -72,8 +71,44 @@ pub struct Column {
     pub name: String,
     /// The type.
     pub datatype: Arc<Datatype>,
-    /// The values, one a cell.
+    /// The values, one for each cell.
     pub values: Values,
+}
+
+impl Cells {
+    /// How many cells there are.
+    pub fn len(&self) -> usize {
+        self.columns.first().map_or(0, Column::len)
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+impl Column {
+    /// How many values it has.
+    pub fn len(&self) -> usize {
+        self.elements().len()
+    }
+
+    /// Whether it has none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Its values, first to last.
+    pub fn elements(&self) -> Elements<'_> {
+        Elements::new(&self.datatype, &self.values)
+    }
+
+    /// The value of one cell, found without looking at the others; `None` behind the last.
+    pub fn get(&self, cell: usize) -> Option<ElementRef<'_>> {
+        let mut elements = self.elements();
+        elements.split(cell);
+        elements.next()
+    }
 }
 
 /// An array.

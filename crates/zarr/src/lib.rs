@@ -29,7 +29,7 @@
 
 mod array;
 pub mod check;
-pub mod codec;
+mod codec;
 pub mod data_type;
 pub mod hierarchy;
 pub mod json;

@@ -220,7 +220,7 @@ fn rows(values: &FoundValues) -> Vec<[String; 4]> {
     let pairs = values.tally.first.iter().zip(&values.at);
     pairs
         .map(|(pair, at)| {
-            [format!("{at:?}"), clean(pair.a.clone()), clean(pair.b.clone()), pair.by.to_string()]
+            [clean(at.to_string()), clean(pair.a.clone()), clean(pair.b.clone()), pair.by.to_string()]
         })
         .collect()
 }
@@ -285,7 +285,7 @@ fn json(found: &Found) -> String {
         line.push_str(",\"values\":[");
         for (index, (pair, at)) in tally.first.iter().zip(at).enumerate() {
             let comma = if index > 0 { "," } else { "" };
-            let at: Vec<String> = at.iter().map(u64::to_string).collect();
+            let at: Vec<String> = at.parts().iter().map(|part| value(part)).collect();
             let (a, b) = (value(&pair.a), value(&pair.b));
             let _ = write!(line, "{comma}{{\"at\":[{}],\"a\":{a},\"b\":{b}}}", at.join(","));
         }

@@ -1,13 +1,15 @@
 //! `show LOCATION`: values.
 
+mod cells;
+
 use crate::args::{Common, Form, Show};
 use crate::exit::Exit;
 use crate::output::{Column, Messages, Table, open, paints_stdout};
 use crate::progress::Progress;
 use hyperslab::location::Location;
 use hyperslab::model::{Datatype, Element, ElementRef};
-use hyperslab::show::{Shown, show};
-use hyperslab::{Error, Result, ndl};
+use hyperslab::show::{Shown, ShownCells, show, show_cells};
+use hyperslab::{Error, ErrorKind, Result, ndl};
 use std::io::Write;
 
 pub(crate) fn run(args: &Show, common: &Common, messages: &Messages, out: &mut dyn Write) -> Result<Exit> {
@@ -16,7 +18,10 @@ pub(crate) fn run(args: &Show, common: &Common, messages: &Messages, out: &mut d
     let shown = open(&location, common, watch, messages).and_then(|source| {
         let targets = location.targets(&*source)?;
         match targets.as_slice() {
-            [target] => show(&*source, target, &args.select),
+            [target] => match show_cells(&*source, target, &args.select)? {
+                Some(cells) => Ok(Found::Cells(cells)),
+                None => show(&*source, target, &args.select).map(|shown| Found::Array(Box::new(shown))),
+            },
             many => Err(Error::invalid(format!(
                 "matches {} objects, one can be shown; `hyperslab ls` lists them",
                 many.len()
@@ -30,8 +35,21 @@ pub(crate) fn run(args: &Show, common: &Common, messages: &Messages, out: &mut d
             return Ok(Exit::Trouble);
         }
     };
-    match if args.json { Form::Json } else { args.form } {
-        Form::Table => table(&shown, paints_stdout(common, args.to.output.is_some()), out)?,
+    let form = if args.json { Form::Json } else { args.form };
+    let paint = paints_stdout(common, args.to.output.is_some());
+    let shown = match shown {
+        Found::Array(shown) => shown,
+        Found::Cells(cells) => match cells::write(&cells, form, paint, out) {
+            // What went wrong with the output is told by whoever writes.
+            Err(error) if error.kind() != ErrorKind::Io => {
+                messages.error(&error.in_object(&cells.name).in_file(&location.store));
+                return Ok(Exit::Trouble);
+            }
+            written => return written.map(|()| Exit::Yes),
+        },
+    };
+    match form {
+        Form::Table => table(&shown, paint, out)?,
         Form::Csv => separated(&shown, ',', out)?,
         Form::Tsv => separated(&shown, '\t', out)?,
         Form::Json => json(&shown, out)?,
@@ -39,6 +57,12 @@ pub(crate) fn run(args: &Show, common: &Common, messages: &Messages, out: &mut d
         Form::Raw => out.write_all(&little_endian(&shown)?)?,
     }
     Ok(Exit::Yes)
+}
+
+/// What is shown.
+enum Found {
+    Array(Box<Shown>),
+    Cells(ShownCells),
 }
 
 /// Tables of at most two dimensions, one behind the other, under a line that says where they are.

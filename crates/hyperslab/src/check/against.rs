@@ -128,7 +128,7 @@ impl Holding<'_> {
         match (is, wanted) {
             (Node::Group(is), Node::Group(wanted)) => {
                 self.storage(path, (None, &is.storage), (None, &wanted.storage));
-                self.cells(path, is.cells.as_ref(), wanted.cells.as_ref());
+                return self.cells(path, found, said);
             }
             (Node::Datatype(is), Node::Datatype(wanted)) => {
                 let (is_type, wanted_type) = (Some(&is.datatype), Some(&wanted.datatype));

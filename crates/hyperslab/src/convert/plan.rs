@@ -4,12 +4,13 @@ use super::dimensions::{dimensions, forget};
 use super::facts::{facts, leading_out};
 use super::trial::refusal;
 use super::{ConvertOptions, LossReport, each_object, load};
+use crate::cells::CellQuery;
 use crate::list::Counts;
 use crate::source::{Handle, Item, Source};
 use crate::target::{Facts, Fate, Filters, Growing, Loss, Planner};
 use hyperslab_core::nd::element_count;
 use hyperslab_core::{Error, ErrorKind, Result};
-use hyperslab_model::{Group, Link, Node, NodePath};
+use hyperslab_model::{Link, Node, NodePath};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
@@ -30,8 +31,10 @@ pub struct Plan {
     pub(super) growing: Arc<Growing>,
     /// Dimensions that arrays of other groups name and that will not be there.
     pub(super) missing: FxHashSet<NodePath>,
-    /// Arrays of which only some cells have values.
+    /// Sparse arrays whose cells the target stores.
     pub(super) sparse: FxHashSet<NodePath>,
+    /// Their columns, which have no elements of their own.
+    pub(super) columns: FxHashSet<NodePath>,
 }
 
 /// Finds out what converting would do.
@@ -57,10 +60,10 @@ pub fn plan(source: &dyn Source, options: &ConvertOptions<'_>) -> Result<Plan> {
         }
         match &entry.item {
             Item::Unreadable(why) => plan.leave_out(path, why.reason.clone()),
-            Item::Array { .. } if plan.sparse.contains(path) => {
-                let what = "cells of a sparse array".to_owned();
-                plan.report.add(path.to_string(), what, "nothing".into(), Fate::Lost(Loss::Sparse));
-                plan.left_out.insert(path.clone());
+            // Columns of cells that the target does not store.
+            Item::Array { .. } if plan.left_out.contains(path) => {}
+            Item::Array { .. } if plan.columns.contains(path) => {
+                plan.column(source, &entry.handle, options, &mut *planner)?;
             }
             Item::Link(Link::Hard(first)) => second_paths.push((path.clone(), first.clone())),
             Item::Link(link) => plan.node(path, &Node::Link(link.clone()), &mut *planner)?,
@@ -132,9 +135,6 @@ impl Plan {
                 return Ok(());
             }
         }
-        if let Node::Group(Group { cells: Some(cells), .. }) = &node {
-            self.sparse.extend(cells.columns.iter().map(|column| path.child(&column.name)));
-        }
         if facts != Facts::default() {
             self.facts.insert(path.clone(), facts);
         }
@@ -154,7 +154,78 @@ impl Plan {
                 return Ok(());
             }
         }
-        self.node(path, &node, planner)
+        self.node(path, &node, planner)?;
+        match node {
+            Node::Group(_) => self.cells(source, handle, options, planner),
+            _ => Ok(()),
+        }
+    }
+
+    /// Asks the target about the cells of a group that is a sparse array.
+    fn cells(
+        &mut self,
+        source: &dyn Source,
+        group: &Handle,
+        options: &ConvertOptions<'_>,
+        planner: &mut dyn Planner,
+    ) -> Result<()> {
+        let path = &group.path;
+        let cells = match source.cells(group) {
+            Ok(Some(cells)) if !self.left_out.contains(path) => cells,
+            Ok(_) => return Ok(()),
+            Err(error) => {
+                self.leave_out(path, error.reason().to_string());
+                return Ok(());
+            }
+        };
+        // Members that are converted, in their order.
+        let mut columns = Vec::new();
+        for entry in source.members(group)? {
+            if options.parts.as_ref().is_none_or(|parts| parts.has(&entry)) {
+                let name = entry.handle.path.name();
+                columns.extend(cells.columns().iter().find(|column| column.name == name).cloned());
+            }
+        }
+        let is_stored = match planner.cells(path, &columns, &mut self.report) {
+            Ok(is_stored) => is_stored,
+            Err(error) => {
+                let what = error.reason().to_string();
+                self.report.add(path.to_string(), what, "nothing".into(), Fate::Lost(Loss::Types));
+                false
+            }
+        };
+        let row = columns.iter().map(|column| column.datatype.row_size().unwrap_or(0) as u64).sum::<u64>();
+        let paths = columns.iter().map(|column| path.child(&column.name));
+        match is_stored {
+            true => {
+                let count = cells.count(&CellQuery::default())?;
+                self.bytes = self.bytes.saturating_add(count.saturating_mul(row));
+                self.sparse.insert(path.clone());
+                self.columns.extend(paths);
+            }
+            false => self.left_out.extend(paths),
+        }
+        Ok(())
+    }
+
+    /// Plans a column of cells that the target stores.
+    fn column(
+        &mut self,
+        source: &dyn Source,
+        handle: &Handle,
+        options: &ConvertOptions<'_>,
+        planner: &mut dyn Planner,
+    ) -> Result<()> {
+        match load(source, handle) {
+            Ok(mut node) => {
+                options.layout.apply(&handle.path, &mut node)?;
+                self.node(&handle.path, &node, planner)
+            }
+            Err(error) => {
+                self.leave_out(&handle.path, error.reason().to_string());
+                Ok(())
+            }
+        }
     }
 
     fn node(&mut self, path: &NodePath, node: &Node, planner: &mut dyn Planner) -> Result<()> {

@@ -1,5 +1,6 @@
 //! What is planned, written object by object.
 
+use super::cells;
 use super::copy::{self, CopyError, Observer};
 use super::dimensions::forget;
 use super::{ConvertOptions, Plan, Summary, Tell, array_of, each_object, load};
@@ -23,6 +24,7 @@ pub(super) fn write(
     let root = source.find(&NodePath::root())?;
     let copied = AtomicU64::new(0);
     let mut summary = Summary { notes: publication.notes().to_vec(), ..Summary::default() };
+    let mut sparse = Vec::new();
     each_object(source, &root, options, &mut |entry| {
         let path = &entry.handle.path;
         if path.parent().is_some_and(|group| plan.left_out.contains(&group)) {
@@ -41,7 +43,10 @@ pub(super) fn write(
                 node
             }
         };
-        if !node.has_elements() {
+        if plan.sparse.contains(path) {
+            sparse.push(entry.handle.clone());
+        }
+        if !node.has_elements() || plan.columns.contains(path) {
             return target.put(path, &node).map_err(|e| e.in_object(path));
         }
         let facts = plan.facts.get(path).copied().unwrap_or_default();
@@ -68,6 +73,21 @@ pub(super) fn write(
         };
         write().map_err(|e| e.in_object(path))
     })?;
+    for group in &sparse {
+        let path = &group.path;
+        let observer = Progress { path, copied: &copied, tell: options.progress, publication };
+        match cells::write(source, group, plan, target, &mut |bytes| observer.count(bytes)) {
+            Ok(()) => summary.arrays += 1,
+            Err(CopyError::Read(error)) if options.allow.contains(&Loss::Unreadable) => {
+                summary.left_out.push(error.in_object(path));
+            }
+            Err(CopyError::Read(error)) => {
+                let error = error.with_help("--allow-loss unreadable leaves such arrays out");
+                return Err(error.in_object(path));
+            }
+            Err(CopyError::Write(error)) => return Err(error.in_object(path)),
+        }
+    }
     summary.bytes = copied.into_inner();
     Ok(summary)
 }

@@ -1,16 +1,18 @@
 //! Two trees walked side by side.
 
+use super::cells;
 use super::values::{self, Failed, Operand};
-use super::{DiffOptions, Found, FoundValues, On, Side, Subject, Telling, subject};
+use super::{DiffOptions, Found, FoundAt, FoundValues, On, Side, Subject, Telling, subject};
+use crate::cells::CellColumn;
 use crate::list::{Counts, type_label};
 use crate::select::Selected;
 use crate::source::{ArraySource, Handle, Item, Source, check_counts};
 use crate::walk::{MetGroups, Step, walk};
 use hyperslab_core::{Error, Result};
 use hyperslab_model::{
-    Datatype, Difference, Float, Group, Link, Node, NodeKind, NodePath, Rules, Shape, Unreadable,
+    Datatype, Difference, Float, Link, Node, NodeKind, NodePath, Rules, Shape, Unreadable,
 };
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -32,7 +34,7 @@ pub(super) fn compare(
         progress,
         telling,
         compared: 0,
-        cells: FxHashSet::default(),
+        columns: FxHashMap::default(),
     };
     match (&x.item, &y.item) {
         (Item::Group, Item::Group) => diff.groups(x.handle.clone(), y.handle.clone()),
@@ -181,8 +183,8 @@ struct Diff<'a, 'p, 't> {
     telling: &'p mut Telling<'t>,
     /// Bytes of elements that have been compared.
     compared: u64,
-    /// Arrays that were compared cell by cell, with their group.
-    cells: FxHashSet<NodePath>,
+    /// Columns of sparse arrays, which were compared with their group, and what of them differs.
+    columns: FxHashMap<NodePath, Compared>,
 }
 
 impl Diff<'_, '_, '_> {
@@ -276,14 +278,13 @@ impl Diff<'_, '_, '_> {
         let (x, y) = (self.a.load(a), self.b.load(b));
         let mut differences = Vec::new();
         self.rules.nodes(&a.handle.path, &x, &y, &mut differences);
-        if let (Node::Group(Group { cells: Some(cells), .. }), Node::Group(Group { cells: Some(_), .. })) =
-            (&x, &y)
-        {
-            self.cells.extend(cells.columns.iter().map(|column| a.handle.path.child(&column.name)));
+        if let (Node::Group(_), Node::Group(_)) = (&x, &y) {
+            self.cells(&a.handle, &b.handle, &mut differences)?;
         }
-        let compared = match (array_of(&x, &a.handle.path), array_of(&y, &b.handle.path)) {
-            _ if self.cells.contains(&a.handle.path) => Compared::Nothing,
-            (Some((t, v)), Some((u, w))) if t.is_comparable(u) => {
+        let column = self.columns.remove(&a.handle.path);
+        let compared = match (column, array_of(&x, &a.handle.path), array_of(&y, &b.handle.path)) {
+            (Some(compared), Some(_), Some(_)) => compared,
+            (None, Some((t, v)), Some((u, w))) if t.is_comparable(u) => {
                 (self.progress)(&a.handle.path, self.compared);
                 self.values((&a.handle, t, &v), (&b.handle, u, &w))?
             }
@@ -317,6 +318,54 @@ impl Diff<'_, '_, '_> {
             b: String::new(),
             values: Some(found),
         })
+    }
+
+    /// Compares the cells of two groups, if both are sparse arrays that have them.
+    fn cells(&mut self, a: &Handle, b: &Handle, differences: &mut Vec<Difference>) -> Result<()> {
+        let (x, y) = match (self.a.source.cells(a), self.b.source.cells(b)) {
+            (Ok(Some(x)), Ok(Some(y))) => (x, y),
+            (Ok(_), Ok(_)) => return Ok(()),
+            (x, y) => {
+                let reason = |of: Option<Error>| of.map_or_else(String::new, |e| e.reason().to_string());
+                differences.push(difference(&a.path, "unreadable", reason(x.err()), reason(y.err())));
+                return Ok(());
+            }
+        };
+        if !self.options.select.is_empty() {
+            return Err(Error::invalid("no part of a sparse array can be selected").in_object(&a.path));
+        }
+        let names = |columns: &[CellColumn]| {
+            columns.iter().map(|column| column.name.as_str()).collect::<Vec<_>>().join(", ")
+        };
+        let (in_a, in_b) = (names(x.columns()), names(y.columns()));
+        if in_a != in_b {
+            differences.push(difference(&a.path, "columns", in_a, in_b));
+        }
+        let (compared, progress) = (&mut self.compared, &mut *self.progress);
+        let mut done = |bytes: u64| {
+            *compared = compared.saturating_add(bytes);
+            progress(&a.path, *compared);
+        };
+        let mut values = match cells::compare(&*x, &*y, self.rules, &mut done) {
+            Ok(None) => FxHashMap::default(),
+            Ok(Some(matched)) => {
+                if !matched.is_same() {
+                    let [in_a, in_b] = matched.sides.each_ref().map(cells::Counted::label);
+                    differences.push(difference(&a.path, "cells", in_a, in_b));
+                }
+                matched.values
+            }
+            Err(Failed { a: in_a, b: in_b }) => {
+                let reason = |of: Option<Error>| of.map_or_else(String::new, |e| e.reason().to_string());
+                differences.push(difference(&a.path, "unreadable", reason(in_a), reason(in_b)));
+                FxHashMap::default()
+            }
+        };
+        for column in x.columns() {
+            let compared = values.remove(&column.name).map_or(Compared::Nothing, Compared::Values);
+            self.columns.insert(a.path.child(&column.name), compared);
+        }
+        Ok(())
     }
 
     fn unreadable(&mut self, path: &NodePath, a: String, b: String) -> Result<()> {
@@ -361,7 +410,7 @@ impl Diff<'_, '_, '_> {
             }
             Err(Failed { a, b }) => return Ok(Compared::unreadable(a, b)),
         };
-        let at = tally.first.iter().map(|pair| x.position(pair.index)).collect();
+        let at = tally.first.iter().map(|pair| FoundAt::Index(x.position(pair.index))).collect();
         Ok(Compared::Values(FoundValues { tally, at, floats: has_floats(t) || has_floats(u) }))
     }
 }
@@ -412,7 +461,7 @@ pub(super) fn tell(differences: Vec<Difference>, subject: Subject, telling: &mut
             None => path.to_string(),
         };
         let values = values.map(|tally| FoundValues {
-            at: tally.first.iter().map(|pair| position(pair.index, &shape)).collect(),
+            at: tally.first.iter().map(|pair| FoundAt::Index(position(pair.index, &shape))).collect(),
             floats: tally.largest.is_some_and(|gap| !matches!(gap, hyperslab_model::Gap::Int(_))),
             tally,
         });
@@ -441,7 +490,7 @@ fn array_of<'a>(node: &'a Node, path: &NodePath) -> Option<(&'a Datatype, Shape)
     Some((node.datatype()?, node.shape(path)?))
 }
 
-fn has_floats(datatype: &Datatype) -> bool {
+pub(super) fn has_floats(datatype: &Datatype) -> bool {
     datatype.any(&|of| match of {
         Datatype::Float(float) | Datatype::Complex(float) => !matches!(float, Float::Quad | Float::Other(_)),
         _ => false,

@@ -50,7 +50,7 @@ impl<'a> Plan<'a> {
             return Err(Error::malformed("elements of no bytes cannot be counted"));
         }
         for element in elements {
-            canonical(source, element, &mut bytes)?;
+            canonical(&|path| rank_of(source, path), element, &mut bytes)?;
             if bytes.len() >= 1 << 16 {
                 hasher.update(&bytes);
                 bytes.clear();
@@ -83,8 +83,15 @@ fn is_verbatim(datatype: &Datatype) -> bool {
     }
 }
 
-/// Appends the bytes that are hashed for one element.
-fn canonical(source: &dyn Source, element: ElementRef<'_>, out: &mut Vec<u8>) -> Result<()> {
+/// Appends the bytes that are hashed for one element. `rank` finds the rank of an array that a reference leads to.
+///
+/// # Errors
+/// If the element does not fit its type, or refers to a region of too many blocks.
+pub(crate) fn canonical(
+    rank: &dyn Fn(&NodePath) -> usize,
+    element: ElementRef<'_>,
+    out: &mut Vec<u8>,
+) -> Result<()> {
     match element.get() {
         Element::Int(value) | Element::Enum(value, _) => {
             let bytes = value.to_le_bytes();
@@ -96,21 +103,21 @@ fn canonical(source: &dyn Source, element: ElementRef<'_>, out: &mut Vec<u8>) ->
         }
         Element::Bool(value) => out.push(u8::from(value)),
         Element::Text(text) => string(text, out),
-        Element::Reference(reference) => reference_bytes(source, element.datatype(), reference, out)?,
+        Element::Reference(reference) => reference_bytes(rank, element.datatype(), reference, out)?,
         Element::Compound(fields) => {
             for (_, field) in fields {
-                canonical(source, field, out)?;
+                canonical(rank, field, out)?;
             }
         }
         Element::Vlen(elements) => {
             out.extend_from_slice(&(elements.len() as u64).to_le_bytes());
             for element in elements {
-                canonical(source, element, out)?;
+                canonical(rank, element, out)?;
             }
         }
         Element::Array(elements, _) => {
             for element in elements {
-                canonical(source, element, out)?;
+                canonical(rank, element, out)?;
             }
         }
         Element::Null => out.push(0),
@@ -151,7 +158,7 @@ fn string(text: &[u8], out: &mut Vec<u8>) {
 }
 
 fn reference_bytes(
-    source: &dyn Source,
+    rank: &dyn Fn(&NodePath) -> usize,
     datatype: &Datatype,
     reference: &Reference,
     out: &mut Vec<u8>,
@@ -177,7 +184,7 @@ fn reference_bytes(
                 out.push(2);
             }
             string(path.as_str().as_bytes(), out);
-            selection(selected, rank_of(source, path), out)?;
+            selection(selected, rank(path), out)?;
         }
         Reference::Attribute(path, name) => {
             if revised {

@@ -1,13 +1,15 @@
 //! NDL documents as a [`Source`]: what a text describes can be listed, shown, digested and described anew.
 
 mod array;
+mod cells;
 
 use super::{Format, OpenOptions, Probe, Recognition};
+use crate::cells::{CellSource, CellTable};
 use crate::check::{CheckOptions, Finding, Place, Report};
 use crate::pool::Pool;
 use crate::source::{ArraySource, Entry, Handle, Item, Origin, Source, Stored};
-use array::NdlArray;
 pub(super) use array::zero;
+use array::{NdlArray, Role};
 use hyperslab_core::storage::ReadAt;
 use hyperslab_core::{Error, ErrorKind, Limits, Result, Severity};
 use hyperslab_model::{Content, Directive, Link, Node, NodeKind, NodePath, Values};
@@ -219,6 +221,8 @@ struct NdlSource {
     index: FxHashMap<NodePath, usize>,
     /// Members of each group in the order of the document, as indexes.
     members: FxHashMap<NodePath, Vec<usize>>,
+    /// The cells of each group that is a sparse array and has some, taken out of `content`.
+    cells: FxHashMap<NodePath, Arc<CellTable>>,
     len: u64,
     origin: Option<Origin>,
     warnings: Vec<String>,
@@ -314,9 +318,21 @@ impl Source for Arc<NdlSource> {
     fn array(&self, object: &Handle) -> Result<Arc<dyn ArraySource>> {
         let path = self.path(object)?;
         let node = self.content.nodes.get(path).ok_or_else(|| Error::invalid("no array"))?;
-        let group = path.parent().and_then(|group| self.content.nodes.get(&group));
-        let array = NdlArray::open(self, path, node, group).map_err(|error| error.in_object(path))?;
+        let group = path.parent();
+        let cells = group.as_ref().and_then(|group| self.cells.get(group));
+        let group = group.as_ref().and_then(|group| self.content.nodes.get(group));
+        let role = match group {
+            _ if cells.is_some_and(|cells| cells::has_column(cells, path.name())) => Role::Column,
+            Some(Node::Group(group)) if cells.is_some() || cells::is_sparse(group) => Role::OfSparse,
+            _ => Role::Dense,
+        };
+        let array = NdlArray::open(self, path, node, role).map_err(|error| error.in_object(path))?;
         Ok(Arc::new(array))
+    }
+
+    fn cells(&self, group: &Handle) -> Result<Option<Arc<dyn CellSource>>> {
+        let cells = self.cells.get(self.path(group)?);
+        Ok(cells.map(|cells| Arc::clone(cells) as Arc<dyn CellSource>))
     }
 }
 
@@ -351,8 +367,9 @@ impl NdlSource {
                 members.entry(parent).or_default().push(index);
             }
         }
+        let cells = cells::take(&mut content, &order);
         let pool = Pool::new(1, Pool::MEMORY);
-        NdlSource { content, order, index, members, len, origin, warnings, limits, pool, places }
+        NdlSource { content, order, index, members, cells, len, origin, warnings, limits, pool, places }
     }
 
     fn path(&self, handle: &Handle) -> Result<&NodePath> {

@@ -8,6 +8,7 @@ mod array;
 use self::array::NarrowedArray;
 use super::syntax::{self, Part, Pick};
 use super::{Picks, axis_of, check_known, in_dimension, is_named};
+use crate::cells::CellSource;
 use crate::format::forget_layout;
 use crate::source::{ArraySource, Entry, Handle, Item, Origin, Source, Stored};
 use crate::walk::{Step, walk};
@@ -188,6 +189,19 @@ impl Source for Narrowed<'_> {
             Some(picks) => Arc::new(NarrowedArray::new(array, picks)),
             None => array,
         })
+    }
+
+    fn cells(&self, group: &Handle) -> Result<Option<Arc<dyn CellSource>>> {
+        let Some(cells) = self.source.cells(group)? else { return Ok(None) };
+        let mut dimensions = cells.columns().iter().filter(|column| column.is_dimension);
+        match dimensions.find(|column| self.dimensions.contains_key(&group.path.child(&column.name))) {
+            None => Ok(Some(cells)),
+            Some(column) => {
+                let message =
+                    format!("no part can be selected along {}, as the array is sparse", column.name);
+                Err(Error::unsupported(message).in_object(&group.path))
+            }
+        }
     }
 
     fn met_twice(&self, object: &Handle) {

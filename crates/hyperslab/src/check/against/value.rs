@@ -1,11 +1,12 @@
 //! Values that a contract says.
 
 use super::{Holding, rule};
+use crate::cells::{CellQuery, CellSource, Cursor};
 use crate::engine;
 use crate::source::Handle;
 use hyperslab_core::Result;
 use hyperslab_core::nd::Region;
-use hyperslab_model::{Cells, Datatype, ElementRef, Elements, NodePath, Values};
+use hyperslab_model::{Datatype, ElementRef, Elements, NodePath, Values};
 
 impl Holding<'_> {
     /// Holds the elements of an array, of the same type and shape, against those that the contract has for it.
@@ -52,20 +53,72 @@ impl Holding<'_> {
         Ok(())
     }
 
-    /// The same for those cells of a sparse array that are there.
-    pub(super) fn cells(&mut self, path: &NodePath, is: Option<&Cells>, wanted: Option<&Cells>) {
-        let (Some(is), Some(wanted)) = (is, wanted) else { return };
-        for wanted in &wanted.columns {
-            let column = is.columns.iter().find(|is| is.name == wanted.name);
-            let is_same = |is: &&hyperslab_model::Column| {
-                same(&is.datatype, &is.values, &wanted.datatype, &wanted.values)
-            };
-            if column.filter(is_same).is_none() {
-                let message = "cells, the contract says others".to_owned();
-                self.find(&rule::VALUE, &path.child(&wanted.name), None, message);
+    /// Holds the cells of a sparse array against those that the contract has for it, both sorted.
+    pub(super) fn cells(&mut self, path: &NodePath, found: &Handle, said: &Handle) -> Result<()> {
+        let wanted = self.contract.cells(said).map_err(|error| error.in_object(path))?;
+        let Some(wanted) = wanted else { return Ok(()) };
+        let differing = match self.data.cells(found) {
+            Ok(Some(is)) => differing(&*is, &*wanted),
+            Ok(None) => return Ok(()),
+            Err(error) => Err(error),
+        };
+        match differing {
+            Ok(names) => {
+                for name in names {
+                    let message = "cells, the contract says others".to_owned();
+                    self.find(&rule::VALUE, &path.child(&name), None, message);
+                }
+                Ok(())
             }
+            Err(error) => self.unreadable(path, None, error.detail()),
         }
     }
+}
+
+/// The columns of `wanted` that `is` does not have, or has with other values.
+fn differing(is: &dyn CellSource, wanted: &dyn CellSource) -> Result<Vec<String>> {
+    let names = wanted.columns().iter().map(|column| column.name.clone());
+    let places = names.map(|name| (is.columns().iter().position(|column| column.name == name), name));
+    let (mut differing, mut columns) = (Vec::new(), (Vec::new(), Vec::new()));
+    for (index, (place, name)) in places.enumerate() {
+        match place {
+            Some(place) => {
+                columns.0.push(place);
+                columns.1.push((index, name));
+            }
+            None => differing.push((index, name)),
+        }
+    }
+    let (indexes, mut names): (Vec<usize>, Vec<_>) =
+        columns.1.into_iter().map(|(index, name)| (index, Some((index, name)))).unzip();
+    let query = |columns| CellQuery { columns: Some(columns), ..CellQuery::default() };
+    let (mut x, mut y) = (Cursor::new(is, &query(columns.0))?, Cursor::new(wanted, &query(indexes))?);
+    loop {
+        let len = match (x.rest()?, y.rest()?) {
+            (None, None) => break,
+            (Some((a, i, left)), Some((b, j, other))) => {
+                let len = left.min(other);
+                for ((a, b), name) in a.columns.iter().zip(&b.columns).zip(&mut names) {
+                    let (mut a, mut b) = (a.elements(), b.elements());
+                    a.split(i);
+                    b.split(j);
+                    if !a.split(len).zip(b.split(len)).all(|(is, wanted)| is_same(is, wanted)) {
+                        differing.extend(name.take());
+                    }
+                }
+                len
+            }
+            // Not as many cells.
+            _ => {
+                names.iter_mut().for_each(|name| differing.extend(name.take()));
+                break;
+            }
+        };
+        x.skip(len);
+        y.skip(len);
+    }
+    differing.sort_unstable();
+    Ok(differing.into_iter().map(|(_, name)| name).collect())
 }
 
 /// Whether elements are the same.

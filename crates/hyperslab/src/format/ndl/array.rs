@@ -10,8 +10,8 @@ use hyperslab_core::nd::{Planes, Region, element_count};
 use hyperslab_core::rows::{Heap, Slot};
 use hyperslab_core::{Error, ErrorKind, Limits, Result};
 use hyperslab_model::{
-    Attributes, Datatype, DimCoord, Dimension, Directive, Element, Fill, FillTime, Group, Node, NodePath,
-    Reference, Shape, Storage, Text, Values,
+    Attributes, Datatype, DimCoord, Dimension, Element, Fill, FillTime, Node, NodePath, Reference, Shape,
+    Storage, Text, Values,
 };
 use std::sync::Arc;
 
@@ -24,6 +24,17 @@ pub(super) struct NdlArray {
     elements: Elements,
 }
 
+/// What an array is to its group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Role {
+    /// An array with an element at each position.
+    Dense,
+    /// A member of a sparse array that has no value in its cells.
+    OfSparse,
+    /// A column of the cells of a sparse array.
+    Column,
+}
+
 enum Elements {
     /// The values of the node at the array's path.
     Written,
@@ -33,18 +44,13 @@ enum Elements {
     Counted(Values),
     /// The text was made without them.
     Unknown,
-    /// Of a sparse array only some are there, cell by cell.
+    /// A column of a sparse array: its values are in the cells of the group.
     Cells,
 }
 
 impl NdlArray {
-    /// The array that is `node` at `path`, in `group`.
-    pub(super) fn open(
-        source: &Arc<NdlSource>,
-        path: &NodePath,
-        node: &Node,
-        group: Option<&Node>,
-    ) -> Result<Self> {
+    /// The array that is `node` at `path`.
+    pub(super) fn open(source: &Arc<NdlSource>, path: &NodePath, node: &Node, role: Role) -> Result<Self> {
         let (origin, limits) = (source.origin.as_ref(), &source.limits);
         let (datatype, shape, storage, attributes, value) = match node {
             Node::Ndarray(ndarray) => {
@@ -63,19 +69,15 @@ impl NdlArray {
         // Texts about files have the values that were asked for; what has none there may have some in the file.
         let written = count.and_then(|count| count.checked_mul(leaves(datatype)));
         let asked = |origin: &Origin| origin.values.is_some_and(|most| written.is_some_and(|n| n <= most));
-        let cells = match group {
-            Some(Node::Group(group)) => group.cells.as_ref(),
-            _ => None,
-        };
-        let is_sparse = matches!(group, Some(Node::Group(group)) if is_sparse(group));
-        let mut columns = cells.into_iter().flat_map(|cells| &cells.columns);
         let counted = || match node {
-            Node::DimCoord(_) if !is_sparse => counted(datatype, storage, count?, limits).transpose(),
+            Node::DimCoord(_) if role == Role::Dense => {
+                counted(datatype, storage, count?, limits).transpose()
+            }
             _ => None,
         };
         let elements = match value {
             Some(_) => Elements::Written,
-            None if columns.any(|column| column.name == path.name()) => Elements::Cells,
+            None if role == Role::Column => Elements::Cells,
             None if count != Some(0) && !origin.is_none_or(asked) => Elements::Unknown,
             None => match counted() {
                 Some(values) => Elements::Counted(values?),
@@ -127,7 +129,7 @@ impl ArraySource for NdlArray {
             Elements::Fill(values) | Elements::Counted(values) => values,
             Elements::Cells => {
                 return Err(Error::unsupported(
-                    "of a sparse array, of which only cells have values\nhelp: `hyperslab describe --values` writes the cells",
+                    "a column of a sparse array, which has values in its cells only\nhelp: `hyperslab show` of the group lists the cells",
                 ));
             }
             Elements::Unknown => {
@@ -168,14 +170,6 @@ impl ArraySource for NdlArray {
         // Where no cell is, nothing is.
         Ok(matches!(self.elements, Elements::Fill(_) | Elements::Cells))
     }
-}
-
-/// Whether a group is a sparse array.
-fn is_sparse(group: &Group) -> bool {
-    let says_so =
-        |(key, value): &(String, Directive)| key == "array" && *value == Directive::Text("sparse".to_owned());
-    let native = group.storage.native.iter();
-    native.flat_map(|(_, directives)| directives).any(says_so) || group.cells.is_some()
 }
 
 /// Coordinates that nothing says but the lowest and the highest that there can be, if as many are between these.

@@ -10,6 +10,7 @@ pub(super) use attributes::{fill_value, is_reserved, json_of_text};
 
 use super::keep::record;
 use super::nczarr;
+use crate::cells::CellColumn;
 use crate::target::{
     ArrayTarget, Facts, Fate, Growing, Loss, Losses, Lowered, Planner, Target, TargetFormat, TargetOption,
     TargetOptions,
@@ -115,9 +116,6 @@ impl Planner for ZarrPlanner<'_> {
         match node {
             Node::Group(group) => {
                 attributes::of_group(path, group, losses)?;
-                if group.cells.is_some() {
-                    losses.note(&SPARSE, place(), None);
-                }
             }
             Node::Ndarray(_) | Node::DimCoord(_) if node.has_elements() => {
                 Planned::new(path, node, self.version, facts, self.options, self.growing, losses)?;
@@ -158,6 +156,14 @@ impl Planner for ZarrPlanner<'_> {
             node if node.has_elements() => self.name(path, losses),
             _ => Ok(()),
         }
+    }
+
+    fn cells(&mut self, path: &NodePath, columns: &[CellColumn], losses: &mut dyn Losses) -> Result<bool> {
+        losses.note(&SPARSE, path.to_string(), None);
+        for column in columns {
+            losses.note(&SPARSE, path.child(&column.name).to_string(), None);
+        }
+        Ok(false)
     }
 
     fn trial(&self, path: &NodePath, node: &Node, facts: Facts) -> Result<Option<Box<dyn ArrayTarget>>> {

@@ -1,0 +1,101 @@
+//! Cells of a sparse array: a line for each, read batch by batch.
+
+use super::{is_number, push, quoted};
+use crate::args::Form;
+use crate::output::{Column, Table};
+use hyperslab::model::{Cells, Elements};
+use hyperslab::show::ShownCells;
+use hyperslab::{Error, Result, ndl};
+use std::io::Write;
+
+pub(super) fn write(shown: &ShownCells, form: Form, paint: bool, out: &mut dyn Write) -> Result<()> {
+    match form {
+        Form::Table => table(shown, paint, out),
+        Form::Csv => separated(shown, ',', out),
+        Form::Tsv => separated(shown, '\t', out),
+        Form::Json => json(shown, out),
+        Form::Npy | Form::Raw => Err(Error::unsupported(
+            "cells of a sparse array have columns of different types\nhelp: use --as csv or --as json",
+        )),
+    }
+}
+
+/// Columns as wide as their widest value, which is known once all cells have been read: they are read twice, so that
+/// memory does not grow with their number.
+fn table(shown: &ShownCells, paint: bool, out: &mut dyn Write) -> Result<()> {
+    let head = match shown.count {
+        1 => format!("# {} 1 cell", shown.name),
+        count => format!("# {} {count} cells", shown.name),
+    };
+    match paint {
+        true => writeln!(out, "\x1b[2m{head}\x1b[0m")?,
+        false => writeln!(out, "{head}")?,
+    }
+    let columns = shown.columns();
+    let column = |column: &&hyperslab::cells::CellColumn| Column {
+        header: column.name.clone(),
+        numbers: is_number(&column.datatype),
+    };
+    let mut rows = Table::new(columns.iter().map(column).collect());
+    for batch in shown.batches()? {
+        rows.clear();
+        each_row(&batch?, &mut |row| {
+            row.for_each(|element| rows.cell(ndl::plain(element)));
+            Ok(())
+        })?;
+    }
+    rows.write_header(out, paint)?;
+    for batch in shown.batches()? {
+        rows.clear();
+        each_row(&batch?, &mut |row| {
+            row.for_each(|element| rows.cell(ndl::plain(element)));
+            Ok(())
+        })?;
+        rows.write_rows(out)?;
+    }
+    Ok(())
+}
+
+/// A line with the names of the columns, then a line for each cell.
+fn separated(shown: &ShownCells, separator: char, out: &mut dyn Write) -> Result<()> {
+    let names: Vec<String> = shown.columns().iter().map(|column| quoted(&column.name, separator)).collect();
+    writeln!(out, "{}", names.join(&separator.to_string()))?;
+    let mut line = String::new();
+    for batch in shown.batches()? {
+        each_row(&batch?, &mut |row| {
+            line.clear();
+            push(&mut line, row, separator);
+            Ok(writeln!(out, "{line}")?)
+        })?;
+    }
+    Ok(())
+}
+
+/// `columns` and `rows`, as NDL has them.
+fn json(shown: &ShownCells, out: &mut dyn Write) -> Result<()> {
+    let names = shown.columns().iter().map(|column| column.name.clone()).collect::<Vec<_>>();
+    write!(out, "{{\"columns\": {}, \"rows\": [", serde_json::Value::from(names))?;
+    let mut is_first = true;
+    for batch in shown.batches()? {
+        each_row(&batch?, &mut |row| {
+            let values: Vec<String> = row.map(ndl::json).collect();
+            let comma = if is_first { "" } else { ", " };
+            is_first = false;
+            Ok(write!(out, "{comma}[{}]", values.join(", "))?)
+        })?;
+    }
+    writeln!(out, "]}}")?;
+    Ok(())
+}
+
+/// Visits the cells of a batch, each as its values column by column.
+fn each_row(
+    batch: &Cells,
+    visit: &mut dyn FnMut(&mut dyn Iterator<Item = hyperslab::model::ElementRef<'_>>) -> Result<()>,
+) -> Result<()> {
+    let mut columns: Vec<Elements<'_>> = batch.columns.iter().map(|column| column.elements()).collect();
+    for _ in 0..batch.len() {
+        visit(&mut columns.iter_mut().filter_map(Iterator::next))?;
+    }
+    Ok(())
+}

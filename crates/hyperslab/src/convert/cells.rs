@@ -1,0 +1,42 @@
+//! Cells of sparse arrays, moved batch by batch.
+
+use super::Plan;
+use super::copy::CopyError;
+use crate::cells::{CellQuery, CellSource};
+use crate::source::{Handle, Source};
+use crate::target::Target;
+use std::sync::Arc;
+
+/// Writes the cells of the sparse array that a group is, of those columns that are planned. Tells `done` how many bytes
+/// have been written more. If they cannot be read, the target keeps none of them.
+pub(super) fn write(
+    source: &dyn Source,
+    group: &Handle,
+    plan: &Plan,
+    target: &dyn Target,
+    done: &mut dyn FnMut(u64),
+) -> Result<(), CopyError> {
+    let Some(cells) = source.cells(group).map_err(CopyError::Read)? else { return Ok(()) };
+    let planned = cells.columns().iter().enumerate();
+    let planned = planned.filter(|(_, column)| plan.columns.contains(&group.path.child(&column.name)));
+    let (indexes, columns): (Vec<usize>, Vec<_>) =
+        planned.map(|(index, column)| (index, column.clone())).unzip();
+    let writer = target.cells(&group.path, &columns).map_err(CopyError::Write)?;
+    let query = CellQuery { columns: Some(indexes), order: writer.order(), ..CellQuery::default() };
+    let mut copy = |cells: Arc<dyn CellSource>| {
+        for batch in cells.batches(&query).map_err(CopyError::Read)? {
+            let batch = batch.map_err(CopyError::Read)?;
+            writer.write(&batch).map_err(CopyError::Write)?;
+            done(batch.columns.iter().map(|column| column.values.rows.len() as u64).sum());
+        }
+        Ok(())
+    };
+    match copy(cells) {
+        Ok(()) => writer.finish().map_err(CopyError::Write),
+        Err(CopyError::Read(error)) => {
+            writer.abandon().map_err(CopyError::Write)?;
+            Err(CopyError::Read(error))
+        }
+        Err(error) => Err(error),
+    }
+}

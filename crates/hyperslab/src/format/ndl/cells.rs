@@ -1,0 +1,55 @@
+//! Cells that stand in a text.
+
+use crate::cells::{CellSource, CellTable};
+use hyperslab_model::{Cells, Column, Content, Directive, Group, Node, NodePath, Shape};
+use rustc_hash::FxHashMap;
+use std::sync::Arc;
+
+/// Takes the cells out of all groups of a text.
+pub(super) fn take(content: &mut Content, order: &[NodePath]) -> FxHashMap<NodePath, Arc<CellTable>> {
+    let mut tables = FxHashMap::default();
+    for path in order {
+        let Some(Node::Group(group)) = content.nodes.get_mut(path) else { continue };
+        let Some(cells) = group.cells.take() else { continue };
+        let (cells, dimensions) = dimensions_first(content, path, cells);
+        // The parser has given each row a value for each column.
+        if let Ok(table) = CellTable::new(cells, dimensions) {
+            tables.insert(path.clone(), Arc::new(table));
+        }
+    }
+    tables
+}
+
+/// Sorts columns: first those of dimensions, in the order in which the attributes go along them, of which it tells the
+/// number, then those of attributes as the text lists them.
+fn dimensions_first(content: &Content, group: &NodePath, cells: Cells) -> (Cells, usize) {
+    let node = |column: &Column| content.nodes.get(&group.child(&column.name));
+    let shape = cells.columns.iter().find_map(|column| match node(column) {
+        Some(Node::Ndarray(array)) => Some(array.shape.clone()),
+        _ => None,
+    });
+    let along = |name: &str| {
+        let mut dims = shape.as_ref().map(Shape::dims).unwrap_or_default().iter();
+        dims.position(|dimension| dimension.coordinate.as_ref().is_some_and(|at| at.name() == name))
+    };
+    let is_dimension = |column: &Column| matches!(node(column), Some(Node::DimCoord(_)));
+    let (mut columns, attributes): (Vec<Column>, Vec<Column>) =
+        cells.columns.into_iter().partition(|column| is_dimension(column));
+    let dimensions = columns.len();
+    columns.sort_by_key(|column| along(&column.name).unwrap_or(usize::MAX));
+    columns.extend(attributes);
+    (Cells { columns }, dimensions)
+}
+
+/// Whether the cells have a value of that member of the group.
+pub(super) fn has_column(cells: &CellTable, name: &str) -> bool {
+    cells.columns().iter().any(|column| column.name == name)
+}
+
+/// Whether a group says that it is a sparse array.
+pub(super) fn is_sparse(group: &Group) -> bool {
+    let says_so =
+        |(key, value): &(String, Directive)| key == "array" && *value == Directive::Text("sparse".to_owned());
+    let native = group.storage.native.iter();
+    native.flat_map(|(_, directives)| directives).any(says_so)
+}

@@ -1,0 +1,80 @@
+//! Cells of a sparse array.
+
+use crate::cells::{CellBatches, CellColumn, CellQuery, CellSource};
+use crate::location::Target;
+use crate::source::{Item, Source};
+use hyperslab_core::{Error, Result};
+use std::sync::Arc;
+
+/// Cells that are shown, sorted by their coordinates.
+#[allow(missing_debug_implementations, reason = "cells are read from a source, which has no text of its own")]
+pub struct ShownCells {
+    /// The path of what is shown: the group, or the one column.
+    pub name: String,
+    /// How many there are.
+    pub count: u64,
+    cells: Arc<dyn CellSource>,
+    query: CellQuery,
+}
+
+impl ShownCells {
+    /// The columns that are shown, in the order of the columns of a batch.
+    pub fn columns(&self) -> Vec<&CellColumn> {
+        let all = self.cells.columns();
+        match &self.query.columns {
+            None => all.iter().collect(),
+            Some(indexes) => indexes.iter().filter_map(|index| all.get(*index)).collect(),
+        }
+    }
+
+    /// Reads the cells, which can be done several times.
+    ///
+    /// # Errors
+    /// If they cannot be read.
+    pub fn batches(&self) -> Result<CellBatches<'_>> {
+        self.cells.batches(&self.query)
+    }
+}
+
+/// The cells of the sparse array that a target is, or of one column with its coordinates; `None` if the target has no
+/// cells. Batches are read when they are asked for.
+///
+/// # Errors
+/// [`InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) if parts are selected; if the cells cannot be
+/// located.
+pub fn show_cells(source: &dyn Source, target: &Target, selections: &[String]) -> Result<Option<ShownCells>> {
+    let handle = &target.entry.handle;
+    if target.attribute.is_some() {
+        return Ok(None);
+    }
+    let group = match &target.entry.item {
+        Item::Group => handle.clone(),
+        Item::Array { .. } => match handle.path.parent() {
+            Some(group) => source.find(&group)?.handle,
+            None => return Ok(None),
+        },
+        _ => return Ok(None),
+    };
+    let Some(cells) = source.cells(&group)? else { return Ok(None) };
+    let columns = match group.path == handle.path {
+        true => None,
+        false => match columns(&*cells, handle.path.name()) {
+            None => return Ok(None),
+            columns => columns,
+        },
+    };
+    if !selections.is_empty() {
+        return Err(Error::invalid("no part of a sparse array can be selected").in_object(&handle.path));
+    }
+    let query = CellQuery { columns, ..CellQuery::default() };
+    let count = cells.count(&query).map_err(|error| error.in_object(&handle.path))?;
+    Ok(Some(ShownCells { name: handle.path.to_string(), count, cells, query }))
+}
+
+/// The columns that tell the values of one: the coordinates and itself. `None` if there is no such column.
+fn columns(cells: &dyn CellSource, name: &str) -> Option<Vec<usize>> {
+    let columns = cells.columns();
+    columns.iter().find(|column| column.name == name)?;
+    let wanted = columns.iter().enumerate().filter(|(_, column)| column.is_dimension || column.name == name);
+    Some(wanted.map(|(index, _)| index).collect())
+}
