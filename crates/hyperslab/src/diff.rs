@@ -23,7 +23,7 @@ pub struct DiffOptions {
     /// Whether it counts how things are stored: chunks, filters, byte order, layout.
     pub storage: bool,
     /// Elements of an array that are told.
-    pub most: usize,
+    pub max_reported: usize,
     /// Parts of the arrays, as `show` has them.
     pub select: Vec<String>,
 }
@@ -34,7 +34,7 @@ impl Default for DiffOptions {
             tolerance: Tolerance::default(),
             order: false,
             storage: false,
-            most: 20,
+            max_reported: 20,
             select: Vec::new(),
         }
     }
@@ -241,7 +241,7 @@ pub fn diff(
         storage: options.storage,
         habits: options.storage || format_of(a.source) == format_of(b.source),
         roots: (!roots.0.is_root() || !roots.1.is_root()).then_some(roots),
-        most: options.most,
+        max_reported: options.max_reported,
         show: told,
     };
     let mut telling = Telling { found, summary: Summary::default() };

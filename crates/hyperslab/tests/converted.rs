@@ -110,7 +110,7 @@ fn unlike(one: &Path, other: &Path, lost: &Lost) -> Result<(), String> {
     let (root_a, root_b) = (root(&*a), root(&*b));
     let (a, b) = (Side { source: &*a, target: &root_a }, Side { source: &*b, target: &root_b });
     let tolerance = Tolerance { signed_zeros: true, ..Tolerance::default() };
-    let options = DiffOptions { tolerance, most: 1, ..DiffOptions::default() };
+    let options = DiffOptions { tolerance, max_reported: 1, ..DiffOptions::default() };
     let mut found = Vec::new();
     let done = diff(a, b, &options, &mut |_, _| {}, &mut |one| {
         // What is unreadable for the same reason is the same content of a text.

@@ -3,10 +3,10 @@
 use crate::{Datatype, Directive, ElementStorage, Values};
 use std::sync::Arc;
 
-/// A small named value of an object.
+/// An attribute: a small array with a name, attached to an object.
 #[derive(Clone, Debug)]
 pub struct Attribute {
-    /// Its extents; `None` for a null dataspace.
+    /// The extent of each dimension. `None` for a null dataspace.
     pub shape: Option<Vec<u64>>,
     /// Its type.
     pub datatype: Arc<Datatype>,
@@ -14,7 +14,7 @@ pub struct Attribute {
     pub value: Values,
     /// How the elements are stored.
     pub storage: ElementStorage,
-    /// What one format alone has, under that format's name: `zarr: json` marks a text that is JSON there.
-    /// Under [`EXTRA`](crate::EXTRA) a map of what other programs say of it.
+    /// Directives that only one format has, under the name of that format: `zarr: json` marks a text that is JSON in
+    /// Zarr. Under [`EXTRA`](crate::EXTRA), keys that other programs added.
     pub native: Vec<(&'static str, Directive)>,
 }

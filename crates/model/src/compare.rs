@@ -1,4 +1,4 @@
-//! What differs between two contents, by one set of rules.
+//! Comparison of objects and elements. All comparisons use these rules.
 
 mod element;
 mod node;
@@ -12,43 +12,44 @@ use self::node::Comparison;
 use crate::{Attribute, Content, ElementRef, Elements, Link, Node, NodeKind, NodePath, Unreadable};
 use std::fmt;
 
-/// What counts as a difference, and how elements are told.
+/// What counts as a difference, and how elements are reported.
 #[derive(Clone, Debug)]
 pub struct Rules {
-    /// What numbers may differ by.
+    /// Tolerances for numbers.
     pub tolerance: Tolerance,
     /// Whether the order of attributes counts.
     pub order: bool,
-    /// Whether it counts how things are stored.
+    /// Whether differences in storage count.
     pub storage: bool,
-    /// Whether that counts which formats cannot say alike: `[1]` and `[]` of attributes, the group of a dimension,
-    /// a fill value that nobody set.
+    /// Whether differences count that not every format can express: attributes of shape `[1]` and `[]`, the group of
+    /// a dimension, a fill value that nobody set.
     pub habits: bool,
-    /// The objects that are compared, if they are not the roots of both; paths below them are the same ones.
+    /// The paths of the two objects that are compared, unless both are roots. Paths below them correspond to each
+    /// other.
     pub roots: Option<(NodePath, NodePath)>,
-    /// How many elements that differ are told.
-    pub most: usize,
-    /// An element as text.
+    /// The number of differing elements that are reported.
+    pub max_reported: usize,
+    /// Formats an element as text.
     pub show: fn(ElementRef<'_>) -> String,
 }
 
-/// One thing in which two contents differ.
+/// One difference between two contents.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Difference {
-    /// The object, by its path in the first.
+    /// The path of the object in the first content.
     pub path: NodePath,
-    /// The attribute of it.
+    /// The name of the attribute, if an attribute differs.
     pub attribute: Option<String>,
-    /// What differs: `presence`, `kind`, `type`, `shape`, `fill value`, `target`, `value`, `elements`, `order`,
-    /// `unreadable`, and how things are stored.
+    /// The property that differs: `presence`, `kind`, `type`, `shape`, `fill value`, `target`, `value`, `elements`,
+    /// `order`, `unreadable`, or a storage directive.
     pub what: &'static str,
-    /// What the first has; empty where it has nothing, or too much to be told.
+    /// The property in the first content as text. Empty if it is missing, or too long to report.
     pub a: String,
-    /// What the second has.
+    /// The property in the second content as text.
     pub b: String,
-    /// Of values, element by element.
+    /// The elements that differ, if values were compared.
     pub values: Option<Tally>,
-    /// Of the values of an attribute, its shape.
+    /// The shape of an attribute whose values were compared.
     pub shape: Vec<u64>,
 }
 
@@ -65,8 +66,8 @@ impl fmt::Display for Difference {
     }
 }
 
-/// Every difference in content between `a` and `b`, by path. How things are stored does not count; NaN
-/// equals NaN, and 0.0 does not equal -0.0.
+/// All differences in content between `a` and `b`, ordered by path. Differences in storage are ignored. NaN equals
+/// NaN, and 0.0 does not equal -0.0.
 pub fn compare(a: &Content, b: &Content) -> Vec<Difference> {
     let rules = Rules { show: |element| format!("{:?}", element.get()), ..Rules::EXACT };
     let mut found = Vec::new();
@@ -81,7 +82,7 @@ pub fn compare(a: &Content, b: &Content) -> Vec<Difference> {
             found.push(presence(path, "", node.kind().word()));
         }
     }
-    // What is unreadable for the same reason is the same content of a text.
+    // Two objects that are unreadable for the same reason count as equal in a text.
     found.retain(|difference| difference.what != UNREADABLE || difference.a != difference.b);
     found.sort_by(|x, y| x.path.cmp(&y.path));
     found
@@ -103,7 +104,7 @@ fn presence(path: &NodePath, a: &str, b: &str) -> Difference {
 const UNREADABLE: &str = "unreadable";
 
 impl NodeKind {
-    /// What people call it.
+    /// The name of the kind in messages.
     pub fn word(self) -> &'static str {
         match self {
             NodeKind::Group => "group",
@@ -116,7 +117,7 @@ impl NodeKind {
     }
 }
 
-/// What kind of link it is and where it leads.
+/// The kind of link and its target.
 impl fmt::Display for Link {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -132,23 +133,23 @@ impl fmt::Display for Link {
 }
 
 impl Rules {
-    /// The same bits, but for NaN: any two are equal.
+    /// Bitwise equality, except that any two NaN are equal.
     pub const EXACT: Rules = Rules {
         tolerance: Tolerance { relative: 0.0, absolute: 0.0, ulps: 0, signed_zeros: true },
         order: false,
         storage: false,
         habits: true,
         roots: None,
-        most: 1,
+        max_reported: 1,
         show: |_| String::new(),
     };
 
-    /// In what two objects differ, apart from their elements; unreadable parts differ from everything.
+    /// Adds the differences between two objects, apart from their elements. Unreadable parts are always different.
     pub fn nodes(&self, path: &NodePath, a: &Node, b: &Node, found: &mut Vec<Difference>) {
         Comparison { rules: self, path, found }.nodes(a, b);
     }
 
-    /// In what the attribute `name` differs.
+    /// Adds the differences between two attributes called `name`.
     pub fn attribute(
         &self,
         path: &NodePath,
@@ -160,12 +161,12 @@ impl Rules {
         Comparison { rules: self, path, found }.attribute(name, a, b);
     }
 
-    /// Elements that are in memory too.
+    /// As [`Rules::nodes`], including elements that are in memory.
     fn contents(&self, path: &NodePath, a: &Node, b: &Node, found: &mut Vec<Difference>) {
         Comparison { rules: self, path, found }.contents(a, b);
     }
 
-    /// Whether a path of the first means what one of the second does.
+    /// Whether path `a` of the first content corresponds to path `b` of the second.
     pub fn same_path(&self, a: &NodePath, b: &NodePath) -> bool {
         let Some((of_a, of_b)) = &self.roots else { return a == b };
         match (a.relative_to(of_a), b.relative_to(of_b)) {
@@ -175,7 +176,7 @@ impl Rules {
         }
     }
 
-    /// An attribute's elements where these are few, else its type and shape.
+    /// The elements of an attribute as text if they are few, otherwise its type and shape.
     pub fn told(&self, attribute: &Attribute) -> String {
         let elements = Elements::new(&attribute.datatype, &attribute.value);
         match &attribute.shape {
@@ -191,7 +192,7 @@ impl Rules {
         }
     }
 
-    /// As [`Rules::told`], also why one cannot be read.
+    /// As [`Rules::told`], or the reason why the attribute cannot be read.
     pub fn told_or_reason(&self, attribute: &Result<Attribute, Unreadable>) -> String {
         match attribute {
             Ok(attribute) => self.told(attribute),
@@ -200,7 +201,7 @@ impl Rules {
     }
 }
 
-/// Elements of an attribute that are all told.
+/// The number of elements up to which all elements of an attribute are reported.
 const MAX_TOLD: usize = 10;
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! The objects of a file.
+//! Groups, arrays, dimensions, named datatypes and links.
 
 use crate::{Attribute, Datatype, Dimension, ElementRef, Elements, Extent, NodePath, Shape, Storage, Values};
 use hyperslab_core::{Error, ErrorKind};
@@ -6,13 +6,13 @@ use indexmap::IndexMap;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Named things in stored order.
+/// Named items in stored order.
 pub type Members<T> = IndexMap<String, T>;
 
-/// The attributes of an object in stored order; one that cannot be read keeps its place.
+/// The attributes of an object in stored order. An attribute that cannot be read keeps its place.
 pub type Attributes = Members<Result<Attribute, Unreadable>>;
 
-/// One object with everything but its array values.
+/// One object without the elements of arrays.
 #[derive(Clone, Debug)]
 pub enum Node {
     /// A group.
@@ -21,20 +21,20 @@ pub enum Node {
     DimCoord(DimCoord),
     /// An array.
     Ndarray(Ndarray),
-    /// A datatype with a name of its own.
+    /// A named datatype.
     Datatype(NamedDatatype),
-    /// Another way to an object.
+    /// A link to another object.
     Link(Link),
-    /// An object that is there but cannot be read.
+    /// An object that exists but cannot be read.
     Unreadable(Unreadable),
 }
 
-/// What an object is.
+/// The kind of an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum NodeKind {
     /// A group.
     Group,
-    /// A dimension coordinate.
+    /// A dimension, with or without coordinate values.
     DimCoord,
     /// An array.
     Ndarray,
@@ -42,68 +42,68 @@ pub enum NodeKind {
     Datatype,
     /// A link.
     Link,
-    /// Not readable.
+    /// An object that cannot be read.
     Unreadable,
 }
 
-/// A group, apart from its members.
+/// A group without its members.
 #[derive(Clone, Debug, Default)]
 pub struct Group {
     /// Its attributes.
     pub attributes: Attributes,
-    /// Values of a sparse array, where asked for.
+    /// The cells of a sparse array. `None` unless they were asked for.
     pub cells: Option<Cells>,
-    /// What a format says of it.
+    /// Storage directives of the group, which only one format has.
     pub storage: Storage,
 }
 
-/// Cells of a sparse array: of all positions those that have values.
+/// Cells of a sparse array: of all positions, only those that have values.
 #[derive(Clone, Debug, Default)]
 pub struct Cells {
-    /// Columns of equal length: the coordinates in the order of the dimensions, then the other values.
+    /// Columns of equal length: first the coordinates in the order of the dimensions, then the attributes.
     pub columns: Vec<Column>,
 }
 
-/// One value of each cell.
+/// One column of cells.
 #[derive(Clone, Debug)]
 pub struct Column {
-    /// The dimcoord or ndarray of the group whose values these are.
+    /// The name of the dimension or array of the group that the values belong to.
     pub name: String,
-    /// The type.
+    /// The type of the values.
     pub datatype: Arc<Datatype>,
     /// The values, one for each cell.
     pub values: Values,
 }
 
 impl Cells {
-    /// How many cells there are.
+    /// The number of cells.
     pub fn len(&self) -> usize {
         self.columns.first().map_or(0, Column::len)
     }
 
-    /// Whether there are none.
+    /// Whether there are no cells.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 }
 
 impl Column {
-    /// How many values it has.
+    /// The number of values.
     pub fn len(&self) -> usize {
         self.elements().len()
     }
 
-    /// Whether it has none.
+    /// Whether there are no values.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Its values, first to last.
+    /// The values in order.
     pub fn elements(&self) -> Elements<'_> {
         Elements::new(&self.datatype, &self.values)
     }
 
-    /// The value of one cell, found without looking at the others; `None` behind the last.
+    /// The value of one cell, in constant time. `None` after the last cell.
     pub fn get(&self, cell: usize) -> Option<ElementRef<'_>> {
         let mut elements = self.elements();
         elements.split(cell);
@@ -116,32 +116,32 @@ impl Column {
 pub struct Ndarray {
     /// Its dimensions.
     pub shape: Shape,
-    /// Its type; `None` in a partial description.
+    /// Its element type. `None` if a partial description does not give it.
     pub datatype: Option<Arc<Datatype>>,
     /// Its attributes.
     pub attributes: Attributes,
     /// How it is stored.
     pub storage: Storage,
-    /// Its elements, where asked for.
+    /// Its elements. `None` unless they were asked for.
     pub value: Option<Values>,
 }
 
-/// A dimension that arrays share.
+/// A dimension that arrays can share.
 #[derive(Clone, Debug)]
 pub struct DimCoord {
-    /// How long it is.
+    /// Its current and maximum length.
     pub size: Extent,
-    /// The type of its coordinates; `None` for a dimension without.
+    /// The type of its coordinates. `None` for a dimension without coordinates.
     pub datatype: Option<Arc<Datatype>>,
     /// Its attributes.
     pub attributes: Attributes,
     /// How the coordinates are stored.
     pub storage: Storage,
-    /// The coordinates, where asked for.
+    /// Its coordinates. `None` unless they were asked for.
     pub value: Option<Values>,
 }
 
-/// A datatype that is an object of its own.
+/// A named datatype, which is an object of its own.
 #[derive(Clone, Debug)]
 pub struct NamedDatatype {
     /// The type.
@@ -152,44 +152,44 @@ pub struct NamedDatatype {
     pub storage: Storage,
 }
 
-/// Another way to an object.
+/// A link, which gives an object another path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Link {
-    /// To an object that has an earlier path.
+    /// A hard link to an object that already has an earlier path.
     Hard(NodePath),
-    /// To whatever a path leads to.
+    /// A soft link: a path, absolute or relative to the group of the link.
     Soft(String),
-    /// To an object of another file.
+    /// An external link to an object in another file.
     External {
-        /// The file.
+        /// The name of the other file.
         file: String,
-        /// The path in it.
+        /// The path in that file.
         path: String,
     },
-    /// Of a class that a program defined.
+    /// A user-defined link, whose meaning only the program that wrote it knows.
     User {
-        /// The class.
+        /// The link class.
         class: u8,
-        /// What it keeps.
+        /// The data of the link.
         data: Vec<u8>,
     },
 }
 
-/// An object that is there but cannot be read.
+/// An object that exists but cannot be read.
 #[derive(Clone, Debug)]
 pub struct Unreadable {
-    /// What it was found to be, if that much could be told.
+    /// The kind of object, if that could be found out.
     pub found: Option<NodeKind>,
-    /// Whose fault it is.
+    /// The kind of the error that prevents reading.
     pub kind: ErrorKind,
-    /// Why, with structure and byte.
+    /// The reason, with structure and byte offset.
     pub reason: String,
-    /// Its attributes, which often can be read where the object cannot.
+    /// Its attributes. Often they can be read although the object cannot.
     pub attributes: Attributes,
 }
 
 impl Unreadable {
-    /// What `error` leaves of an object.
+    /// An unreadable object of kind `found`, with the reason that `error` gives.
     pub fn new(found: Option<NodeKind>, error: &Error) -> Self {
         let reason = error.reason().to_string();
         Unreadable { found, kind: error.kind(), reason, attributes: Attributes::new() }
@@ -197,7 +197,7 @@ impl Unreadable {
 }
 
 impl Node {
-    /// What it is.
+    /// The kind of the object.
     pub fn kind(&self) -> NodeKind {
         match self {
             Node::Group(_) => NodeKind::Group,
@@ -209,7 +209,7 @@ impl Node {
         }
     }
 
-    /// The type of its elements; none for what has no elements.
+    /// The element type. `None` for objects without elements.
     pub fn datatype(&self) -> Option<&Arc<Datatype>> {
         match self {
             Node::DimCoord(dimcoord) => dimcoord.datatype.as_ref(),
@@ -218,7 +218,7 @@ impl Node {
         }
     }
 
-    /// Whether it has elements: an array, or a dimension with coordinates.
+    /// Whether the object has elements: it is an array, or a dimension with coordinates.
     pub fn has_elements(&self) -> bool {
         match self {
             Node::Ndarray(_) => true,
@@ -227,7 +227,8 @@ impl Node {
         }
     }
 
-    /// Its dimensions if it stands at `path`, those of a dimension itself too; none for what has no shape.
+    /// The shape of the object, whose path is `path`. A dimension has one dimension: itself. `None` for objects
+    /// without a shape.
     pub fn shape(&self, path: &NodePath) -> Option<Shape> {
         match self {
             Node::DimCoord(dimcoord) => {
@@ -239,7 +240,7 @@ impl Node {
         }
     }
 
-    /// How it is stored; none for links and what cannot be read.
+    /// How the object is stored. `None` for links and unreadable objects.
     pub fn storage(&self) -> Option<&Storage> {
         match self {
             Node::Group(group) => Some(&group.storage),
@@ -250,7 +251,7 @@ impl Node {
         }
     }
 
-    /// The same, to be changed.
+    /// As [`Node::storage`], mutable.
     pub fn storage_mut(&mut self) -> Option<&mut Storage> {
         match self {
             Node::Group(group) => Some(&mut group.storage),
@@ -261,7 +262,7 @@ impl Node {
         }
     }
 
-    /// Its attributes; none for links.
+    /// The attributes of the object. `None` for links.
     pub fn attributes(&self) -> Option<&Attributes> {
         match self {
             Node::Group(group) => Some(&group.attributes),
@@ -274,7 +275,7 @@ impl Node {
     }
 }
 
-/// A whole file in memory: what a text describes, what tests compare.
+/// A whole file in memory. The NDL parser returns one, and tests compare them.
 #[derive(Clone, Debug, Default)]
 pub struct Content {
     /// Every object by its first path.

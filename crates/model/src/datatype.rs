@@ -1,47 +1,47 @@
-//! What an element is.
+//! Types of elements.
 
 use crate::NodePath;
 use hyperslab_core::rows::{Slot, int_row};
 use std::fmt;
 use std::sync::Arc;
 
-/// The type of an element, apart from how it is stored (see [`ElementStorage`](crate::ElementStorage)).
+/// The type of an element. How it is stored is in [`ElementStorage`](crate::ElementStorage).
 ///
-/// Displayed as the canonical type text of content digests: `float32`, `compound(x:int32;y:string)`.
+/// `Display` gives the canonical type text of content digests: `float32`, `compound(x:int32;y:string)`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Datatype {
     /// An integer of a whole number of bytes.
     Int {
-        /// 8 × the stored bytes.
+        /// The stored size in bits, a multiple of 8.
         bits: u16,
-        /// Whether it can be negative.
+        /// Whether it is signed.
         signed: bool,
     },
     /// A floating-point number.
     Float(Float),
-    /// Real and imaginary part.
+    /// A complex number of two such floating-point numbers.
     Complex(Float),
-    /// True or false.
+    /// A boolean.
     Bool,
-    /// HDF5's time class: an integer whose meaning the file does not say.
+    /// An integer of the HDF5 time class. The file does not say its unit.
     Time {
-        /// 8 × the stored bytes.
+        /// The stored size in bits, a multiple of 8.
         bits: u16,
     },
-    /// A point in time or a duration, counted in units.
+    /// A point in time or a duration: a 64-bit integer that counts units.
     Datetime(TimeUnit),
-    /// Bits without arithmetic meaning.
+    /// A bit field, which has no arithmetic meaning.
     Bitfield {
-        /// Stored bytes.
+        /// The size in bytes.
         size: u32,
     },
-    /// Text.
+    /// A text.
     String(Text),
-    /// Bytes without interpretation.
+    /// Opaque bytes.
     Opaque {
-        /// How many.
+        /// The size in bytes.
         size: u32,
-        /// What they are, in words.
+        /// A description of the content, or empty.
         tag: String,
     },
     /// A reference to an object.
@@ -50,27 +50,27 @@ pub enum Datatype {
     RegRef,
     /// HDF5's revised reference: to an object, a region or an attribute.
     Reference,
-    /// Named integers.
+    /// An enumeration: integers with names.
     Enum {
-        /// The integer.
+        /// The integer type.
         base: Box<Datatype>,
         /// Names and values in stored order.
         members: Vec<(String, i128)>,
     },
-    /// Named members one after the other.
+    /// A compound: named members, stored one after the other.
     Compound(Vec<Member>),
-    /// A sequence of any length.
+    /// A sequence of variable length.
     Vlen(Box<Datatype>),
-    /// A small array of fixed shape.
+    /// An array of fixed shape within an element.
     Array {
-        /// The element.
+        /// The element type.
         base: Box<Datatype>,
-        /// Its shape, at least one dimension.
+        /// The shape, with at least one dimension.
         shape: Vec<u64>,
     },
-    /// A value or null.
+    /// A value that can be null.
     Nullable(Box<Datatype>),
-    /// A named datatype of the file.
+    /// A named datatype: its path, and the type itself.
     Named(NodePath, Arc<Datatype>),
 }
 
@@ -96,69 +96,69 @@ pub enum Float {
     Quad,
     /// The upper half of a binary32.
     BFloat,
-    /// Any other, told by its bit fields.
+    /// Any other format, described by its bit fields.
     Other(FloatFormat),
 }
 
 /// The bit fields of a floating-point format; positions count from the least significant bit.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct FloatFormat {
-    /// 8 × the stored bytes.
+    /// The stored size in bits, a multiple of 8.
     pub bits: u16,
     /// Position of the sign bit.
     pub sign: u8,
-    /// Position and number of exponent bits.
+    /// Position and width of the exponent, in bits.
     pub exponent: (u8, u8),
-    /// Position and number of mantissa bits.
+    /// Position and width of the mantissa, in bits.
     pub mantissa: (u8, u8),
-    /// What is added to the exponent.
+    /// The exponent bias.
     pub bias: u32,
-    /// Where the mantissa's most significant bit is.
+    /// Whether the most significant bit of the mantissa is stored.
     pub normalization: Normalization,
 }
 
-/// How a mantissa is normalised.
+/// Normalisation of the mantissa.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Normalization {
-    /// Its most significant bit is 1 and not stored.
+    /// The most significant bit is 1 and is not stored.
     #[default]
     Implied,
-    /// Its most significant bit is 1 and stored.
+    /// The most significant bit is 1 and is stored.
     Set,
-    /// It is not normalised.
+    /// The mantissa is not normalised.
     None,
 }
 
-/// How a text lies in its row. Content compares equal across all of these.
+/// The length and padding of a text. Texts with equal content are equal whatever these are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Text {
-    /// As long as it is.
+    /// Variable length.
     Variable,
-    /// Padded to a number of bytes.
+    /// Fixed length.
     Fixed {
-        /// Bytes.
+        /// The length in bytes.
         len: u32,
-        /// What fills them.
+        /// The padding.
         pad: crate::Pad,
     },
 }
 
-/// The unit that a time counts, as NDL writes it: `ns`, `s`, `D`, with how many make one step.
+/// The unit of a time, as NDL writes it: `ns`, `s`, `D`. A number before the letters gives the units in one step.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct TimeUnit {
-    /// The unit's letters.
+    /// The letters of the unit.
     pub unit: String,
-    /// Whether it is a duration.
+    /// Whether it is a duration, not a point in time.
     pub duration: bool,
 }
 
 impl Datatype {
-    /// An integer.
+    /// The integer type of `bits` bits.
     pub const fn int(bits: u16, signed: bool) -> Self {
         Datatype::Int { bits, signed }
     }
 
-    /// Bytes of one element in [`Values`](crate::Values); `None` where that overflows.
+    /// The size of one row of [`Values`](crate::Values) in bytes. `None` if it overflows.
     pub fn row_size(&self) -> Option<usize> {
         Some(match self {
             Datatype::Int { bits, .. } | Datatype::Time { bits } => int_row(usize::from(*bits).div_ceil(8)),
@@ -193,7 +193,7 @@ impl Datatype {
         })
     }
 
-    /// Whether rows have [slots](hyperslab_core::rows::Slot), which point to what does not fit in them.
+    /// Whether rows have [slots](hyperslab_core::rows::Slot), which point to data of variable length.
     pub fn has_slots(&self) -> bool {
         match self {
             Datatype::String(Text::Variable)
@@ -217,8 +217,8 @@ impl Datatype {
         }
     }
 
-    /// Whether this holds of the type or of one within it: of members, and of what arrays, sequences and nullable
-    /// elements are of. A named type is asked as such and then for what it stands for.
+    /// Whether `holds` is true for this type or a type within it: those of members, and of the elements of arrays,
+    /// sequences and nullable types. For a named datatype, it is asked about the name and then about the type itself.
     pub fn any(&self, holds: &dyn Fn(&Datatype) -> bool) -> bool {
         holds(self)
             || match self {
@@ -231,7 +231,7 @@ impl Datatype {
             }
     }
 
-    /// Whether elements have a byte order, which is that of their numbers.
+    /// Whether the type contains numbers of more than one byte, which have a byte order.
     pub fn has_byte_order(&self) -> bool {
         match self.resolved() {
             Datatype::Int { bits: 8, .. }
@@ -249,7 +249,7 @@ impl Datatype {
         }
     }
 
-    /// The type behind a name.
+    /// The type itself, if this is a named datatype.
     pub fn resolved(&self) -> &Datatype {
         match self {
             Datatype::Named(_, of) => of.resolved(),
@@ -257,14 +257,14 @@ impl Datatype {
         }
     }
 
-    /// Whether two types hold the same content: equal but for names of types, string lengths and tags.
+    /// Whether both types describe the same content. Names of types, lengths of texts and tags are ignored.
     pub fn same_content(&self, other: &Datatype) -> bool {
         self.to_string() == other.to_string()
     }
 }
 
 impl Float {
-    /// Bytes in a row.
+    /// The size of a row in bytes.
     pub fn row_size(&self) -> usize {
         match self {
             Float::Half | Float::BFloat => 2,
@@ -275,7 +275,7 @@ impl Float {
         }
     }
 
-    /// The keyword, if it has one.
+    /// The NDL keyword of the format. `None` for [`Float::Other`].
     pub fn keyword(&self) -> Option<&'static str> {
         Some(match self {
             Float::Half => "float16",

@@ -1,10 +1,10 @@
-//! Floating-point numbers of any format as 64-bit ones.
+//! Conversion of floating-point numbers of any format to `f64`.
 
 use crate::{Float, Normalization};
 
 impl Float {
-    /// The nearest 64-bit number of one that has the stored bytes, little-endian; `None` where the format is wider than
-    /// 128 bits or has no such number.
+    /// The `f64` nearest to a number given by its stored bytes, little-endian. `None` if the format is wider than 128
+    /// bits or cannot represent the number.
     ///
     /// ```
     /// use hyperslab_model::Float;
@@ -34,7 +34,7 @@ impl Float {
         let most = 1_i64.checked_shl(exponent.1.into())?.checked_sub(1)?;
         let one = 1_u128.checked_shl(mantissa.1.into());
         let value = match normalization {
-            // Infinities and what is no number have the highest exponent; the first digit that is stored tells nothing.
+            // Infinities and NaN have the largest exponent. A stored leading mantissa bit does not distinguish them.
             Normalization::Implied | Normalization::Set if power == most => {
                 let rest = match normalization {
                     Normalization::Set => digits & !(one.map_or(0, |one| one >> 1)),
@@ -51,9 +51,9 @@ impl Float {
     }
 }
 
-/// Digits times a power of 2.
+/// `digits` × 2^`power`.
 fn scaled(digits: u128, power: i64) -> f64 {
-    // Rounded once, to as many bits as a number has; what is smaller than any is 0.
+    // Rounded once, to the number of bits that the result has. Numbers below the smallest one become 0.
     #[expect(clippy::cast_precision_loss, reason = "rounds, which is meant")]
     let mut value = digits as f64;
     let mut power = i32::try_from(power.clamp(-40_000, 40_000)).unwrap_or(0);

@@ -1,10 +1,10 @@
 //! The content of a file, in the entities of the Ndarray Data Language.
 //!
-//! A file is a tree of [`Node`]s by [`NodePath`]: groups, dimension coordinates, ndarrays, named datatypes
-//! and links. Everything but array values is in memory; values are [`Values`], rows and a heap, whose
-//! elements [`Element`] shows one by one. What a format stores besides content is in [`Storage`].
+//! A file is a tree of [`Node`]s by [`NodePath`]: groups, dimensions with and without coordinates, ndarrays, named
+//! datatypes and links. Nodes do not hold the elements of arrays. Elements are [`Values`] (rows and a heap), which
+//! [`Element`] decodes one by one. [`Storage`] says how an object is stored.
 //!
-//! Nothing here reads or writes: format adapters make nodes, the NDL crate prints them.
+//! This crate does no I/O: format adapters build nodes, and the NDL crate writes them as text.
 //!
 //! ```
 //! use hyperslab_model::{Datatype, NodePath};

@@ -7,20 +7,21 @@ use std::sync::Arc;
 
 /// The absolute, normalised path of an object: `/`, `/waves/height`.
 ///
-/// Ordered by depth, then by bytes: of several paths to one object the least is its first path.
+/// Paths are ordered by depth, then by bytes. If an object has several paths, its first path is the smallest one.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct NodePath(Arc<str>);
 
 impl NodePath {
-    /// `/`, the root group.
+    /// The root path `/`.
     pub fn root() -> Self {
         NodePath("/".into())
     }
 
-    /// Takes an absolute path; one slash at the end is dropped.
+    /// Parses an absolute path. A trailing slash is dropped.
     ///
     /// # Errors
-    /// If it does not begin with `/`, or a component is empty, `.` or `..`.
+    /// [`InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) if the path does not begin with `/`, or a
+    /// component is empty, `.` or `..`.
     pub fn new(path: &str) -> Result<Self> {
         let Some(inner) = path.strip_prefix('/') else {
             return Err(Error::invalid(format!("path {path:?} does not begin with /")));
@@ -35,7 +36,8 @@ impl NodePath {
         Ok(NodePath(format!("/{inner}").into()))
     }
 
-    /// The path of a member. The name is taken as it is: formats allow what [`NodePath::new`] refuses.
+    /// The path of a member of this group. The name is not checked, as formats allow names that [`NodePath::new`]
+    /// refuses.
     #[must_use]
     pub fn child(&self, name: &str) -> Self {
         let parent = self.prefix();
@@ -46,7 +48,7 @@ impl NodePath {
         NodePath(path.into())
     }
 
-    /// The group this is a member of; none for the root.
+    /// The path of the parent group. `None` for the root.
     pub fn parent(&self) -> Option<NodePath> {
         if self.is_root() {
             return None;
@@ -57,28 +59,28 @@ impl NodePath {
         }
     }
 
-    /// The last component; empty for the root.
+    /// The last component. Empty for the root.
     pub fn name(&self) -> &str {
         self.0.rsplit_once('/').map_or("", |(_, name)| name)
     }
 
-    /// The number of components.
+    /// The number of components. 0 for the root.
     pub fn depth(&self) -> usize {
-        // Paths are compared by it: a search for each slash in turn takes ten times as long.
+        // This is called in every comparison of paths. A search for one slash after the other is ten times slower.
         if self.is_root() { 0 } else { self.0.bytes().filter(|byte| *byte == b'/').count() }
     }
 
-    /// Whether this is `/`.
+    /// Whether this is the root path.
     pub fn is_root(&self) -> bool {
         &*self.0 == "/"
     }
 
-    /// Whether this is `ancestor` or lies below it.
+    /// Whether this path is `ancestor` or lies below it.
     pub fn is_within(&self, ancestor: &NodePath) -> bool {
         self.relative_to(ancestor).is_some()
     }
 
-    /// What follows the path of `ancestor`, without a slash; none if this does not lie within it.
+    /// The rest of the path after `ancestor` and the slash. `None` if this path is not within `ancestor`.
     pub fn relative_to(&self, ancestor: &NodePath) -> Option<&str> {
         match self.0.strip_prefix(ancestor.prefix())? {
             "" => Some(""),
@@ -91,7 +93,7 @@ impl NodePath {
         &self.0
     }
 
-    /// What a member's path begins with: nothing for the root.
+    /// The prefix of the paths of members. Empty for the root.
     fn prefix(&self) -> &str {
         if self.is_root() { "" } else { &self.0 }
     }

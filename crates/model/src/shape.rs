@@ -1,51 +1,51 @@
-//! Rank and extent of arrays.
+//! Shapes: the rank and the extents of arrays.
 
 use crate::NodePath;
 use std::fmt;
 
-/// The dimensions of an array.
+/// The shape of an array.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Shape {
-    /// A partial description says nothing of it.
+    /// Unknown, because a partial description does not give it.
     Unsaid,
-    /// HDF5's null dataspace: no elements at all, not even one.
+    /// An HDF5 null dataspace, which has no elements.
     Null,
-    /// A dimension each; none for a scalar.
+    /// One entry for each dimension. Empty for a scalar, which has one element.
     Dims(Vec<Dimension>),
 }
 
 /// One dimension of an array.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Dimension {
-    /// How long it is and may become.
+    /// Its current and maximum length.
     pub extent: Extent,
-    /// The dimcoord it is shared through.
+    /// The path of the dimension that it shares with other arrays, if any.
     pub coordinate: Option<NodePath>,
 }
 
-/// How long a dimension is and may become.
+/// The current and maximum length of a dimension.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Extent {
-    /// As long as it will ever be.
+    /// The length cannot change.
     Fixed(u64),
-    /// May grow to a maximum.
+    /// The length can grow up to a maximum.
     Limited {
-        /// How long it is.
+        /// The current length.
         current: u64,
-        /// How long it may become.
+        /// The maximum length.
         max: u64,
     },
-    /// May grow without end.
+    /// The length can grow without limit.
     Unlimited {
-        /// How long it is.
+        /// The current length.
         current: u64,
     },
-    /// Has no length: its coordinates are texts, fractions or more than 64 bits can count.
+    /// There is no length, because the coordinates are texts, floats, or more than 64 bits can count.
     Uncounted,
 }
 
 impl Extent {
-    /// How long it is; 0 for one that is not counted.
+    /// The current length. 0 for [`Extent::Uncounted`].
     pub fn current(&self) -> u64 {
         match *self {
             Extent::Fixed(current) | Extent::Limited { current, .. } | Extent::Unlimited { current } => {
@@ -55,7 +55,7 @@ impl Extent {
         }
     }
 
-    /// How long it may become; `None` without end.
+    /// The maximum length. `None` if there is no limit.
     pub fn max(&self) -> Option<u64> {
         match *self {
             Extent::Fixed(max) | Extent::Limited { max, .. } => Some(max),
@@ -63,24 +63,24 @@ impl Extent {
         }
     }
 
-    /// Whether it cannot become longer than it is.
+    /// Whether the length cannot grow.
     pub fn is_fixed(&self) -> bool {
         matches!(self, Extent::Fixed(_))
     }
 }
 
 impl Shape {
-    /// A scalar.
+    /// The shape of a scalar.
     pub const SCALAR: Shape = Shape::Dims(Vec::new());
 
-    /// Fixed dimensions without coordinates.
+    /// A shape of fixed dimensions that are not shared.
     pub fn fixed(extents: &[u64]) -> Shape {
         Shape::Dims(
             extents.iter().map(|n| Dimension { extent: Extent::Fixed(*n), coordinate: None }).collect(),
         )
     }
 
-    /// The dimensions; none for null and what is not said.
+    /// The dimensions. Empty for null and unknown shapes.
     pub fn dims(&self) -> &[Dimension] {
         match self {
             Shape::Null | Shape::Unsaid => &[],
@@ -88,7 +88,7 @@ impl Shape {
         }
     }
 
-    /// The current extents; `None` for null and what is not said.
+    /// The current extents. `None` for null and unknown shapes.
     pub fn current(&self) -> Option<Vec<u64>> {
         match self {
             Shape::Null | Shape::Unsaid => None,
@@ -96,7 +96,7 @@ impl Shape {
         }
     }
 
-    /// The number of elements; `None` where it overflows or is not said.
+    /// The current number of elements. `None` if it overflows or the shape is unknown.
     pub fn len(&self) -> Option<u64> {
         match self {
             Shape::Null => Some(0),
@@ -106,14 +106,14 @@ impl Shape {
         }
     }
 
-    /// Whether there are no elements.
+    /// Whether the array currently has no elements.
     pub fn is_empty(&self) -> bool {
         self.len() == Some(0)
     }
 }
 
-/// Extents with the names of their dimensions: `[time=3/10000, 2]`, `current/max` where they differ, `*` where
-/// nothing is counted; nothing for what is not said.
+/// Extents with the names of their dimensions: `[time=3/10000, 2]`. `current/max` if both differ, `*` if there is no
+/// length. Empty for an unknown shape.
 impl fmt::Display for Shape {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -3,63 +3,63 @@
 use crate::Values;
 use hyperslab_core::{Error, Result};
 
-/// What keys begin with that other programs add to a document; they are kept and mean nothing here.
+/// The prefix of keys that other programs add to a document. Such keys are kept but have no meaning here.
 pub const EXTRA: &str = "x-";
 
-/// How an object is stored.
+/// How an object is stored. A field that is `None` or empty leaves the choice to the format.
 #[derive(Clone, Debug, Default)]
 pub struct Storage {
-    /// The shape of a chunk; of the inner chunk where there are shards.
+    /// The shape of a chunk. For a sharded array, the shape of the inner chunk.
     pub chunk: Option<Vec<u64>>,
     /// The shape of a shard.
     pub shard: Option<Vec<u64>>,
-    /// Filters in write order.
+    /// Filters in the order in which they are applied when writing.
     pub filters: Vec<Filter>,
     /// How elements are stored.
     pub element: ElementStorage,
-    /// What elements never written hold.
+    /// The fill value: the value of elements that were never written.
     pub fill: Fill,
-    /// When fill values are written; `None` for the format's own habit.
+    /// When fill values are written. `None` for the default of the format.
     pub fill_time: Option<FillTime>,
-    /// Where the elements are; `None` where `chunk` or the format's habit says it.
+    /// Where the elements are stored. `None` if `chunk` or the default of the format decides it.
     pub layout: Option<Layout>,
-    /// In which order elements follow each other; `None` for the format's habit.
+    /// The order of elements in storage. `None` for the default of the format.
     pub order: Option<Order>,
-    /// Of a dimcoord: the lowest and the highest coordinate that it can have, of its type.
+    /// For a dimension: the lowest and the highest possible coordinate, as two elements of its type.
     pub domain: Option<Values>,
-    /// Of a dimcoord: how many of its steps a tile of a sparse array spans, of its type. Of a datetime, a count
-    /// of its unit.
+    /// For a dimension of a sparse array: the extent of a tile, as one element of its type. For datetimes, a number
+    /// of units.
     pub tile: Option<Values>,
-    /// What one format alone has, under that format's name; under [`EXTRA`], what other programs say of the
-    /// object.
+    /// Directives that only one format has, under the name of that format. Under [`EXTRA`], keys that other programs
+    /// added to the object.
     pub native: Vec<(&'static str, Vec<(String, Directive)>)>,
 }
 
 /// How elements are stored.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ElementStorage {
-    /// Byte order, for types that have one.
+    /// Byte order. `None` for types without one.
     pub endian: Option<ByteOrder>,
-    /// Significant bits, where not all are.
+    /// The number of significant bits, unless all bits are significant.
     pub precision: Option<u16>,
-    /// The first significant bit, where not 0.
+    /// The position of the first significant bit, unless it is 0.
     pub offset: Option<u16>,
-    /// Byte offsets of compound members, where not packed.
+    /// Byte offsets of compound members, unless these are packed.
     pub offsets: Option<Vec<u64>>,
-    /// Bytes of a compound, where more than its members need.
+    /// The size of a compound in bytes, if it is larger than its members need.
     pub itemsize: Option<u64>,
-    /// What differs for members of a compound, by name.
+    /// Storage of compound members that differs from the default, by the name of the member.
     pub members: Vec<(String, ElementStorage)>,
-    /// Character set of a text.
+    /// The character set of a text.
     pub charset: Option<CharacterSet>,
-    /// Length of a text.
+    /// The length of a text.
     pub length: Option<Length>,
-    /// Padding of a text.
+    /// The padding of a text.
     pub pad: Option<Pad>,
 }
 
 impl ElementStorage {
-    /// Whether it says nothing.
+    /// Whether nothing is set.
     pub fn is_empty(&self) -> bool {
         *self == ElementStorage::default()
     }
@@ -88,20 +88,20 @@ pub enum CharacterSet {
 /// Length of a stored text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Length {
-    /// As long as each text is.
+    /// Variable: each text has its own length.
     Variable,
-    /// So many bytes.
+    /// Fixed: this many bytes.
     Fixed(u32),
 }
 
-/// What fills a text of fixed length.
+/// The padding of a text of fixed length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Pad {
-    /// One NUL ends the text; what follows means nothing.
+    /// NUL-terminated: the text ends at the first NUL.
     NulTerminated,
-    /// NULs to the end.
+    /// Filled up with NULs.
     Nul,
-    /// Spaces to the end.
+    /// Filled up with spaces.
     Space,
 }
 
@@ -121,15 +121,15 @@ fn trim_end(bytes: &[u8], pad: u8) -> &[u8] {
     bytes.get(..len).unwrap_or_default()
 }
 
-/// What elements never written hold.
+/// The fill value: the value of elements that were never written.
 #[derive(Clone, Debug, Default)]
 pub enum Fill {
-    /// The format's own default.
+    /// The default of the format.
     #[default]
     Default,
-    /// Explicitly nothing in particular.
+    /// Explicitly undefined.
     Undefined,
-    /// One element.
+    /// This element.
     Value(Values),
 }
 
@@ -147,59 +147,59 @@ pub enum FillTime {
 /// Where the elements of an array are.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Layout {
-    /// In the object header.
+    /// Compact: in the object header.
     Compact,
-    /// In one block.
+    /// Contiguous: in one block.
     Contiguous,
-    /// In blocks of a grid.
+    /// Chunked: in blocks of a grid.
     Chunked,
-    /// In other datasets.
+    /// Virtual: in other datasets.
     Virtual,
-    /// In files of raw bytes.
+    /// External: in separate files of raw bytes.
     External,
 }
 
-/// In which order the elements of an array follow each other.
+/// The order of the elements of an array in storage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
-    /// The last index varies fastest.
+    /// Row-major: the last index varies fastest.
     RowMajor,
-    /// The first index varies fastest.
+    /// Column-major: the first index varies fastest.
     ColumnMajor,
 }
 
-/// One step of the pipeline that data pass when written.
+/// One filter of the pipeline.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Filter {
-    /// NDL's name of it; or that of a format, with the parameters as that format states them.
+    /// The NDL name of the filter. A filter that NDL does not name has the name and parameters of its format.
     pub name: String,
-    /// Parameters in the order in which they are written; the main one is first.
+    /// Parameters in the order in which they are written. The main parameter is first.
     pub parameters: Vec<(String, Directive)>,
-    /// How many of the parameters are written even in short form; the rest differ from no default.
+    /// How many parameters the short form writes. The others have their default values.
     pub main: bool,
 }
 
-/// A value in a storage directive.
+/// The value of a storage directive.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Directive {
-    /// Explicitly nothing.
+    /// An explicit null.
     Null,
-    /// True or false.
+    /// A boolean.
     Bool(bool),
-    /// A whole number.
+    /// An integer.
     Int(i128),
-    /// Any other number.
+    /// A floating-point number.
     Float(f64),
-    /// Text.
+    /// A text.
     Text(String),
-    /// Several.
+    /// A list.
     List(Vec<Directive>),
-    /// Several with names.
+    /// A map, in order.
     Map(Vec<(String, Directive)>),
 }
 
 impl Storage {
-    /// The directives of `format`, made if there are none yet.
+    /// The directives of `format`. Adds an empty list if there is none yet.
     pub fn native_mut(&mut self, format: &'static str) -> Result<&mut Vec<(String, Directive)>> {
         let at = match self.native.iter().position(|(name, _)| *name == format) {
             Some(at) => at,

@@ -1,71 +1,71 @@
-//! Elements, and how to look at them.
+//! Elements of arrays and attributes in memory, and views that read them one by one.
 
 use crate::{Datatype, Float, Member, NodePath, Text};
 use hyperslab_core::nd::Selection;
 use hyperslab_core::rows::{Heap, Rows, Slot};
 use std::sync::Arc;
 
-/// Elements in row-major order; see [`hyperslab_core::rows`] for how they lie.
+/// Elements in row-major order. [`hyperslab_core::rows`] describes their bytes.
 pub type Values = Rows<Reference>;
 
 /// What an element of a reference type points to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reference {
-    /// Nothing.
+    /// A null reference, which points to nothing.
     Null,
-    /// An object.
+    /// An object, by its path.
     Object(NodePath),
-    /// Elements of an array.
+    /// A region: selected elements of the array at this path.
     Region(NodePath, Arc<Selection>),
-    /// An attribute of an object.
+    /// An attribute: the path of its object, then its name.
     Attribute(NodePath, String),
-    /// An address where no object is.
+    /// An address in the file where no object was found.
     Dangling(u64),
-    /// Something in another file.
+    /// An object in another file.
     External {
-        /// The file.
+        /// The name of the other file.
         file: String,
-        /// The address there.
+        /// The address in that file.
         address: u64,
     },
 }
 
-/// One element, seen through its type. All but the outermost bytes stay where they are.
+/// One element, decoded as its type says. Texts, sequences and compounds borrow from the values that hold them.
 #[derive(Clone, Debug)]
 pub enum Element<'a> {
-    /// An integer, also of the time class and a datetime.
+    /// An integer. Elements of the time class and datetimes are integers too.
     Int(i128),
-    /// A number of a named format but float128, exactly.
+    /// A floating-point number of a named format other than float128. The conversion to `f64` is exact.
     Float(f64),
-    /// The stored bytes, little-endian, of any other format.
+    /// A floating-point number of any other format: its stored bytes, little-endian.
     RawFloat(&'a [u8]),
-    /// Real and imaginary part.
+    /// A complex number: real part, imaginary part.
     Complex(Box<[Element<'a>; 2]>),
-    /// True or false.
+    /// A boolean.
     Bool(bool),
-    /// Text without padding; not always UTF-8.
+    /// A text without its padding. It is not always valid UTF-8.
     Text(&'a [u8]),
-    /// Bytes of an opaque.
+    /// An opaque element: its bytes.
     Opaque(&'a [u8]),
-    /// Bytes of a bit field, little-endian.
+    /// A bit field: its bytes, little-endian.
     Bits(&'a [u8]),
     /// A reference.
     Reference(&'a Reference),
-    /// An enumeration's integer, and its name if it has one.
+    /// An enumeration: its integer, and the name of that integer if the type has one.
     Enum(i128, Option<&'a str>),
-    /// Members of a compound.
+    /// A compound: its members.
     Compound(Fields<'a>),
-    /// Elements of a sequence.
+    /// A sequence of variable length: its elements.
     Vlen(Elements<'a>),
-    /// Elements of an array, row-major, and its shape.
+    /// An array within an element: its elements in row-major order, then its shape.
     Array(Elements<'a>, &'a [u64]),
-    /// A null of a nullable type.
+    /// The null value of a nullable type.
     Null,
-    /// A row or heap that does not fit the type; no reader of ours makes it.
+    /// A row or heap that does not fit the type. No reader of this project produces one.
     Broken,
 }
 
-/// One row under its type.
+/// One element: its row and its type.
 #[derive(Clone, Copy, Debug)]
 pub struct ElementRef<'a> {
     datatype: &'a Datatype,
@@ -73,7 +73,7 @@ pub struct ElementRef<'a> {
     heap: &'a Heap<Reference>,
 }
 
-/// Rows of one type, one after the other.
+/// An iterator over elements of one type, whose rows follow each other in memory.
 #[derive(Clone, Debug)]
 pub struct Elements<'a> {
     datatype: &'a Datatype,
@@ -83,7 +83,7 @@ pub struct Elements<'a> {
     heap: &'a Heap<Reference>,
 }
 
-/// Members of a compound with their values.
+/// An iterator over the members of a compound: their names and values.
 #[derive(Clone, Debug)]
 pub struct Fields<'a> {
     members: std::slice::Iter<'a, Member>,
@@ -97,10 +97,10 @@ impl<'a> Elements<'a> {
         Elements::of(datatype, &values.rows, &values.heap)
     }
 
-    /// All elements of `rows`, what whose slots point to is in `heap`.
+    /// All elements of `rows`. Their slots point into `heap`.
     pub fn of(datatype: &'a Datatype, rows: &'a [u8], heap: &'a Heap<Reference>) -> Self {
         let size = datatype.row_size().unwrap_or(0);
-        // Types of no bytes at all have no count of their own; nothing is shown for them.
+        // Rows of size 0 cannot be counted, so elements of such a type are not shown.
         let left = rows.len().checked_div(size).unwrap_or(0);
         Elements { datatype, rows, size, left, heap }
     }
@@ -109,22 +109,22 @@ impl<'a> Elements<'a> {
         Elements { datatype, rows, size: datatype.row_size().unwrap_or(0), left: count, heap }
     }
 
-    /// The type of each.
+    /// The type of the elements.
     pub fn datatype(&self) -> &'a Datatype {
         self.datatype
     }
 
-    /// Bytes of each one's row.
+    /// The size of one row in bytes.
     pub fn row_size(&self) -> usize {
         self.size
     }
 
-    /// The rows of what is left, packed.
+    /// The rows of the elements that are left.
     pub fn rows(&self) -> &'a [u8] {
         self.rows
     }
 
-    /// The first `count` of what is left, leaving the rest.
+    /// Takes the first `count` elements off and returns them.
     pub fn split(&mut self, count: usize) -> Elements<'a> {
         let count = count.min(self.left);
         let (head, rest) =
@@ -163,17 +163,17 @@ impl<'a> Iterator for Fields<'a> {
 }
 
 impl<'a> ElementRef<'a> {
-    /// The type.
+    /// The type of the element.
     pub fn datatype(&self) -> &'a Datatype {
         self.datatype
     }
 
-    /// The bytes of the row.
+    /// The row of the element.
     pub fn row(&self) -> &'a [u8] {
         self.row
     }
 
-    /// The element.
+    /// Decodes the element.
     pub fn get(&self) -> Element<'a> {
         self.checked().unwrap_or(Element::Broken)
     }
@@ -236,7 +236,7 @@ fn int(row: &[u8], signed: bool) -> Option<i128> {
         4 => i128::from(u32::from_ne_bytes(*row.first_chunk()?)),
         8 if signed => i128::from(i64::from_ne_bytes(*row.first_chunk()?)),
         8 => i128::from(u64::from_ne_bytes(*row.first_chunk()?)),
-        // An unsigned 128-bit integer beyond i128 has no place in any format of ours.
+        // No supported format has unsigned 128-bit integers, so those above the range of i128 do not occur.
         16 => i128::from_ne_bytes(*row.first_chunk()?),
         _ => return None,
     })

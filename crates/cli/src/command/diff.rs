@@ -31,7 +31,7 @@ pub(crate) fn run(args: &Diff, common: &Common, messages: &Messages, out: &mut d
         },
         order: args.order,
         storage: args.storage,
-        most: args.max,
+        max_reported: args.max,
         select: args.select.clone(),
     };
     let mut progress = Progress::new("diff", common);

@@ -47,7 +47,7 @@ impl Counted {
     fn add_unmatched(&mut self, batch: &Cells, from: usize, count: usize, comparison: &Comparison<'_>) {
         self.count += count as u64;
         self.unmatched += count as u64;
-        let wanted = MAX_TOLD.min(comparison.rules.most).saturating_sub(self.first.len()).min(count);
+        let wanted = MAX_TOLD.min(comparison.rules.max_reported).saturating_sub(self.first.len()).min(count);
         for cell in (from..).take(wanted) {
             self.first.push(comparison.coordinates(batch, cell).to_string());
         }
@@ -191,7 +191,7 @@ impl Comparison<'_> {
             });
             found.push((at.collect::<Vec<_>>(), tally));
         }
-        let (before, most) = (self.matched, self.rules.most);
+        let (before, most) = (self.matched, self.rules.max_reported);
         for (attribute, (at, tally)) in self.attributes.iter_mut().zip(found) {
             attribute.tally.add(tally, most, |index| before.saturating_add(index));
             attribute.at.extend(at);

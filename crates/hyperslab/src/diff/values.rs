@@ -129,7 +129,8 @@ impl Comparison<'_, '_> {
                     None => self.pair.part(number, &part, &mut buffer, scratch)?,
                 };
                 unpoisoned(&buffers).push(buffer);
-                unpoisoned(&tally).add(found, self.pair.rules.most, |index| number_in(region, &part, index));
+                unpoisoned(&tally)
+                    .add(found, self.pair.rules.max_reported, |index| number_in(region, &part, index));
                 Ok(())
             })?;
             self.bytes = self.bytes.saturating_add(self.pair.bytes_of(elements));
@@ -172,7 +173,7 @@ impl Comparison<'_, '_> {
     fn take(&mut self, a: &Values, b: &Values) -> Result<()> {
         let found = self.pair.tally_of(a, b);
         let before = self.tally.compared;
-        self.tally.add(found, self.pair.rules.most, |index| before.saturating_add(index));
+        self.tally.add(found, self.pair.rules.max_reported, |index| before.saturating_add(index));
         self.bytes = self.bytes.saturating_add(a.rows.len() as u64);
         (self.done)(self.bytes);
         Ok(())
@@ -381,7 +382,12 @@ mod tests {
     }
 
     fn rules(most: usize) -> Rules {
-        Rules { tolerance: Tolerance::default(), most, show: hyperslab_ndl::json, ..Rules::EXACT }
+        Rules {
+            tolerance: Tolerance::default(),
+            max_reported: most,
+            show: hyperslab_ndl::json,
+            ..Rules::EXACT
+        }
     }
 
     fn compared(a: &Numbers, b: &Numbers, selected: &Selected) -> std::result::Result<Tally, Failed> {

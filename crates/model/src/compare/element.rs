@@ -1,38 +1,38 @@
-//! How far two elements are apart.
+//! The difference between two elements.
 
 use super::Rules;
 use crate::{Datatype, Element, ElementRef, Float, Reference};
 use std::cmp::Ordering;
 use std::fmt;
 
-/// What numbers may differ by without being different. Integers are equal or not.
+/// Tolerances for floating-point numbers. Integers are either equal or not.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Tolerance {
-    /// Of the second number's magnitude.
+    /// Relative tolerance: a fraction of the magnitude of the second number.
     pub relative: f64,
-    /// In itself; both together are `|a - b| <= absolute + relative * |b|`.
+    /// Absolute tolerance. Numbers are equal if `|a - b| <= absolute + relative * |b|`.
     pub absolute: f64,
-    /// In steps between neighbouring numbers of the type, the coarser one of two.
+    /// How many representable numbers (ULPs) the two may be apart, counted in the coarser of both types.
     pub ulps: u64,
     /// Whether 0.0 and -0.0 are different.
     pub signed_zeros: bool,
 }
 
-/// How the second of two elements differs from the first.
+/// The difference between two elements that are not equal.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Gap {
-    /// By so much.
+    /// The second integer minus the first.
     Int(i128),
-    /// By so much, in 32-bit floats.
+    /// The second number minus the first, as 32-bit float.
     Single(f32),
-    /// By so much.
+    /// The second number minus the first, as 64-bit float.
     Double(f64),
-    /// In something that is no number.
+    /// They are not numbers, or differ in a part that is not a number.
     Unlike,
 }
 
 impl Gap {
-    /// The larger one in magnitude; what is no number is less than any.
+    /// The difference of larger magnitude. [`Gap::Unlike`] is smaller than any number.
     #[must_use]
     pub fn larger(self, other: Gap) -> Gap {
         let order = match (self, other) {
@@ -46,7 +46,7 @@ impl Gap {
         if order == Ordering::Less { other } else { self }
     }
 
-    /// The number without its sign, as text; `None` for what is no number.
+    /// The absolute value as text. `None` for [`Gap::Unlike`].
     pub fn magnitude(self) -> Option<String> {
         match self {
             Gap::Int(by) => Some(by.unsigned_abs().to_string()),
@@ -66,7 +66,7 @@ impl Gap {
     }
 }
 
-/// With a sign: `+0.5`; nothing for what is no number.
+/// Signed, as `+0.5`. Empty for [`Gap::Unlike`].
 impl fmt::Display for Gap {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -79,7 +79,8 @@ impl fmt::Display for Gap {
 }
 
 impl Datatype {
-    /// Whether elements of both can be compared: numbers with numbers, texts with texts, parts with like parts.
+    /// Whether elements of both types can be compared: numbers with numbers, texts with texts, compounds with
+    /// compounds of comparable members, and so on.
     pub fn is_comparable(&self, other: &Datatype) -> bool {
         let (a, b) = (self.resolved(), other.resolved());
         if a.is_number() && b.is_number() {
@@ -110,7 +111,7 @@ impl Datatype {
         }
     }
 
-    /// Whether equal rows of both are equal elements.
+    /// Whether elements of both types are equal whenever their rows are equal.
     pub(super) fn has_rows_of(&self, other: &Datatype) -> bool {
         match (self.resolved(), other.resolved()) {
             (Datatype::Compound(a), Datatype::Compound(b)) => {
@@ -137,13 +138,13 @@ impl Datatype {
 }
 
 impl ElementRef<'_> {
-    /// Whether both are the same content, wherever it lies: NaN equals NaN, and 0.0 does not equal -0.0.
+    /// Whether both elements have the same content. NaN equals NaN, and 0.0 does not equal -0.0.
     pub fn same(self, other: ElementRef<'_>) -> bool {
         self.gap(other, &Rules::EXACT).is_none()
     }
 
-    /// How the other differs; `None` if both are equal by these rules. Of several numbers in an element the
-    /// farthest counts.
+    /// The difference between this element and `other`. `None` if they are equal by these rules. For elements of
+    /// several numbers, the largest difference.
     pub fn gap(self, other: ElementRef<'_>, rules: &Rules) -> Option<Gap> {
         let unlike = |same: bool| (!same).then_some(Gap::Unlike);
         match (self.get(), other.get()) {
@@ -167,7 +168,7 @@ impl ElementRef<'_> {
             | (Element::Opaque(a), Element::Opaque(b))
             | (Element::Bits(a), Element::Bits(b)) => unlike(a == b),
             (Element::Bool(a), Element::Bool(b)) => unlike(a == b),
-            // How far apart the numbers of two names are means nothing.
+            // The distance between the integers of two enumeration names has no meaning.
             (Element::Enum(a, _), Element::Enum(b, _)) => unlike(a == b),
             (Element::Reference(a), Element::Reference(b)) => unlike(rules.same_reference(a, b)),
             (Element::Compound(mut a), Element::Compound(mut b)) => {
@@ -186,7 +187,7 @@ impl ElementRef<'_> {
                     let of = if matches!(a, Number::Float(_)) { self } else { other };
                     let grain = grain(of.datatype());
                     match rules.tolerance.floats((a.float(), grain), (b.float(), grain)) {
-                        // Rounded to a float they are the same, which they need not be.
+                        // Both are equal after rounding to a float, but need not be equal before.
                         None if rules.tolerance.is_none() => exactly(a, b),
                         gap => gap,
                     }
@@ -209,12 +210,12 @@ impl Rules {
 }
 
 impl Tolerance {
-    /// Whether it allows nothing.
+    /// Whether only equal numbers pass.
     pub fn is_none(&self) -> bool {
         self.relative == 0.0 && self.absolute == 0.0 && self.ulps == 0
     }
 
-    /// As [`ElementRef::gap`], of floats and the types they are of.
+    /// As [`ElementRef::gap`], for two floats of these types.
     fn floats(&self, (a, fine): (f64, Grain), (b, coarse): (f64, Grain)) -> Option<Gap> {
         let zeros_differ = self.signed_zeros && a == 0.0 && a.is_sign_negative() != b.is_sign_negative();
         if a == b && !zeros_differ || a.is_nan() && b.is_nan() {
@@ -224,7 +225,7 @@ impl Tolerance {
         if by.is_nan() {
             return Some(Gap::Unlike);
         }
-        // Beyond all numbers, no distance is within a part of it.
+        // An infinite difference is never within a relative tolerance.
         let finite = a.is_finite() && b.is_finite();
         let near = by.abs() <= self.absolute + self.relative * b.abs();
         if !zeros_differ && finite && (near || self.ulps > 0 && fine.max(coarse).steps(a, b) <= self.ulps) {
@@ -237,7 +238,7 @@ impl Tolerance {
     }
 }
 
-/// How far neighbours of a float type are apart, finest first.
+/// The formats by the distance between neighbouring numbers, finest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Grain {
     Double,
@@ -247,9 +248,9 @@ enum Grain {
 }
 
 impl Grain {
-    /// Steps from one number of the type to another.
+    /// How many representable numbers of the format two numbers are apart.
     fn steps(self, a: f64, b: f64) -> u64 {
-        // Numbers without their sign follow each other as their bits do.
+        // Without their sign, floats are in the same order as their bits.
         let place = |negative: bool, bits: u64| {
             let bits = i128::from(bits);
             if negative { -bits } else { bits }
@@ -320,7 +321,7 @@ fn ints(a: i128, b: i128) -> Option<Gap> {
     (a != b).then(|| b.checked_sub(a).map_or(Gap::Unlike, Gap::Int))
 }
 
-/// How a float differs from an integer that is rounded to it.
+/// The difference between a float and an integer that is rounded to it.
 fn exactly(a: Number, b: Number) -> Option<Gap> {
     #[allow(clippy::cast_possible_truncation, reason = "an integer rounded to a float")]
     let whole = |number: Number| match number {

@@ -1,4 +1,4 @@
-//! What of two objects differs.
+//! The differences between two objects.
 
 use super::{Difference, MAX_TOLD, Rules, Tally, UNREADABLE};
 use crate::{
@@ -7,14 +7,14 @@ use crate::{
 };
 use std::sync::Arc;
 
-/// Two objects at one path, on the way to their differences.
+/// Collects the differences between two objects at one path.
 pub(super) struct Comparison<'a> {
     pub(super) rules: &'a Rules,
     pub(super) path: &'a NodePath,
     pub(super) found: &'a mut Vec<Difference>,
 }
 
-/// What arrays and dimension coordinates have in common.
+/// The fields that arrays and dimensions with coordinates share.
 struct Array<'a> {
     datatype: Option<&'a Arc<Datatype>>,
     shape: Shape,
@@ -45,7 +45,7 @@ impl<'a> Array<'a> {
 }
 
 impl Comparison<'_> {
-    /// What of the objects differs, elements that are in memory too.
+    /// Compares two objects, including elements that are in memory.
     pub(super) fn contents(&mut self, a: &Node, b: &Node) {
         self.nodes(a, b);
         if let (Some(a), Some(b)) = (Array::of(a), Array::of(b))
@@ -56,7 +56,7 @@ impl Comparison<'_> {
         }
     }
 
-    /// What of the objects differs, apart from elements.
+    /// Compares two objects without their elements.
     pub(super) fn nodes(&mut self, a: &Node, b: &Node) {
         match (a, b) {
             (Node::Unreadable(_), _) | (_, Node::Unreadable(_)) => {
@@ -106,7 +106,7 @@ impl Comparison<'_> {
         }
     }
 
-    /// Columns count as what their dimcoords and ndarrays hold.
+    /// Compares cells column by column. A difference has the path of the member that the column belongs to.
     fn cells(&mut self, a: Option<&Cells>, b: Option<&Cells>) {
         let (Some(a), Some(b)) = (a, b) else { return };
         let names = |of: &Cells| {
@@ -153,7 +153,7 @@ impl Comparison<'_> {
             shape.dims().iter().map(of).collect::<Vec<String>>().join(", ")
         };
         match x == y {
-            // Dimensions of one name and size in different groups.
+            // Both dimensions have the same name and size but belong to different groups.
             true => self.push(None, "dimensions", paths(a), paths(b)),
             false => self.push(None, "shape", x, y),
         }
@@ -172,7 +172,7 @@ impl Comparison<'_> {
             (None, None) => (false, true),
             _ => (false, false),
         };
-        // What a shared dimension may become is its own affair.
+        // The maximum length of a named dimension is compared at the dimension itself.
         let growth = named || a.extent == b.extent;
         same_name && growth && a.extent.current() == b.extent.current()
     }
@@ -227,7 +227,7 @@ impl Comparison<'_> {
         self.differ(None, what, a.join(", "), b.join(", "));
     }
 
-    /// What of an attribute differs.
+    /// Compares two attributes.
     pub(super) fn attribute(
         &mut self,
         name: &str,

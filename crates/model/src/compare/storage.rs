@@ -1,4 +1,4 @@
-//! How things are stored, as far as both say.
+//! Differences in storage, where both sides specify it.
 
 use super::Comparison;
 use crate::{
@@ -33,7 +33,7 @@ impl Comparison<'_> {
         self.native(a, b);
     }
 
-    /// What coordinates dimensions of these sizes can have. Counting from 0 is what happens anyway.
+    /// The domains of two dimensions of these sizes. A domain that begins at 0 is the default.
     pub(super) fn domains(
         &mut self,
         (x, a, long): (&Datatype, &Storage, Option<u64>),
@@ -63,7 +63,7 @@ impl Comparison<'_> {
         self.differ(None, "tile", tiles.0, tiles.1);
     }
 
-    /// How elements are stored, where both sides say it.
+    /// How elements are stored, where both sides specify it.
     pub(super) fn element_storage(&mut self, a: &ElementStorage, b: &ElementStorage) {
         if !self.rules.storage {
             return;
@@ -89,7 +89,7 @@ impl Comparison<'_> {
         self.differ(None, "elements as stored", told.a.join(", "), told.b.join(", "));
     }
 
-    /// What one format alone has, where both are of it.
+    /// Directives of one format, if both sides have that format.
     pub(super) fn native(&mut self, a: &Storage, b: &Storage) {
         if !self.rules.storage {
             return;
@@ -105,9 +105,9 @@ impl Comparison<'_> {
     }
 }
 
-/// What both say otherwise.
+/// Directives whose values differ.
 struct Told {
-    /// Whether it counts what only one of them says.
+    /// Whether a directive that only one side has counts as well.
     one_sided: bool,
     a: Vec<String>,
     b: Vec<String>,
@@ -135,7 +135,7 @@ fn element_text(of: &ElementStorage) -> String {
     if parts.is_empty() { "otherwise".into() } else { parts.join(" ") }
 }
 
-/// The name of a choice as people write it: `row-major`.
+/// The name of a setting as users write it: `row-major`.
 fn word<T: fmt::Debug>(choice: &T) -> String {
     let mut word = String::new();
     for c in format!("{choice:?}").chars() {
@@ -166,7 +166,7 @@ impl fmt::Display for Filter {
     }
 }
 
-/// On one line, as NDL in flow style has it.
+/// On one line, in YAML flow style.
 impl fmt::Display for Directive {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

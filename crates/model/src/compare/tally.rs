@@ -1,36 +1,37 @@
-//! How many elements differ, which come first, and by how much at most.
+//! Counts elements that differ, and keeps the first ones and the largest difference.
 
 use super::{Gap, Rules};
 use crate::Elements;
 
-/// What came of comparing elements.
+/// The result of comparing elements.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Tally {
-    /// How many were compared.
+    /// The number of elements that were compared.
     pub compared: u64,
-    /// How many of them differ.
+    /// The number of elements that differ.
     pub differing: u64,
-    /// The largest difference; none if nothing differs, or nothing by a number.
+    /// The largest difference. `None` if nothing differs, or only elements that are not numbers.
     pub largest: Option<Gap>,
-    /// The first that differ, in their order.
+    /// The first elements that differ, in order. At most [`Rules::most`].
     pub first: Vec<Pair>,
 }
 
 /// Two elements that differ.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Pair {
-    /// Which ones, counted from the first that was compared.
+    /// The index of the pair, from 0 in the order of comparison.
     pub index: u64,
-    /// The first's, as text.
+    /// The first element as text.
     pub a: String,
-    /// The second's.
+    /// The second element as text.
     pub b: String,
     /// How they differ.
     pub by: Gap,
 }
 
 impl Tally {
-    /// Compares elements one by one, as many as both have, of [comparable](crate::Datatype::is_comparable) types.
+    /// Compares elements pair by pair until either iterator ends. Their types must be
+    /// [comparable](crate::Datatype::is_comparable).
     pub fn of(mut a: Elements<'_>, mut b: Elements<'_>, rules: &Rules) -> Tally {
         let mut tally = Tally::default();
         let plain = a.datatype().has_rows_of(b.datatype());
@@ -56,14 +57,14 @@ impl Tally {
             if gap != Gap::Unlike {
                 self.largest = Some(self.largest.map_or(gap, |largest| largest.larger(gap)));
             }
-            if self.first.len() < rules.most {
+            if self.first.len() < rules.max_reported {
                 self.first.push(Pair { index, a: (rules.show)(x), b: (rules.show)(y), by: gap });
             }
         }
     }
 
-    /// Adds what came of other elements, each of which has the number that `place` gives.
-    pub fn add(&mut self, other: Tally, most: usize, place: impl Fn(u64) -> u64) {
+    /// Adds the result for other elements. `place` maps an index in `other` to its index in the whole.
+    pub fn add(&mut self, other: Tally, max_reported: usize, place: impl Fn(u64) -> u64) {
         self.compared = self.compared.saturating_add(other.compared);
         self.differing = self.differing.saturating_add(other.differing);
         self.largest = match (self.largest, other.largest) {
@@ -72,9 +73,9 @@ impl Tally {
         };
         self.first.extend(other.first.into_iter().map(|pair| Pair { index: place(pair.index), ..pair }));
         self.first.sort_by_key(|pair| pair.index);
-        self.first.truncate(most);
+        self.first.truncate(max_reported);
     }
 }
 
-/// Bytes of rows that are looked at together.
+/// Bytes of rows that are compared at once.
 const BLOCK: usize = 4096;
