@@ -1,14 +1,14 @@
-//! What the checks of all formats share: their options, the table of rules, and the counting of findings.
+//! Options, rules and finding counters that the checks of all formats share.
 
 use crate::Severity;
 use std::collections::BTreeMap;
 
-/// What is checked, and how much is said.
+/// What is checked, and how many findings are reported.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
-    /// Whether each chunk is decoded, with the checksums that its codecs keep.
+    /// Whether every chunk is decoded, including the checksums of its codecs.
     pub values: bool,
-    /// How many findings of one rule are given; the others are only counted.
+    /// The number of findings of one rule that are reported. Further findings are only counted.
     pub most_per_rule: u64,
 }
 
@@ -18,23 +18,22 @@ impl Default for Options {
     }
 }
 
-/// What a finding may be about.
+/// A rule that a file can break.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Rule {
-    /// Its name: the format, `/`, and words joined by hyphens.
+    /// The name of the rule: the format, `/`, then words joined by hyphens.
     pub name: &'static str,
-    /// How bad it is to break it.
+    /// The severity of a finding.
     pub severity: Severity,
-    /// What breaks it, in a line.
+    /// A one-line description of what breaks the rule.
     pub explanation: &'static str,
-    /// The specification and its section that gives the rule, where a format has several specifications.
+    /// The specification and section that states the rule, for formats with several specifications.
     pub specification: Option<&'static str>,
-    /// What may be done about it, where that is the same each time.
+    /// What to do about a finding, if the advice is always the same.
     pub hint: Option<&'static str>,
 }
 
-/// Declares each rule as a static of its own, and `RULES`, the table of them all: errors first, then warnings, then
-/// notes.
+/// Declares each rule as a static, and the table `RULES` of all rules: errors first, then warnings, then notes.
 ///
 /// ```
 /// # mod rule {
@@ -66,7 +65,7 @@ macro_rules! rules {
     (@optional $text:literal) => { Some($text) };
 }
 
-/// Takes findings of type `F` and counts them by rule.
+/// Reports findings of type `F` and counts them by rule.
 pub struct Findings<'a, F> {
     sink: &'a mut dyn FnMut(F),
     most_per_rule: u64,
@@ -74,19 +73,19 @@ pub struct Findings<'a, F> {
 }
 
 impl<'a, F> Findings<'a, F> {
-    /// Gives findings to `sink`, but no more than the options say.
+    /// A reporter that passes findings to `sink`, up to the number in the options.
     pub fn new(options: &Options, sink: &'a mut dyn FnMut(F)) -> Self {
         Findings { sink, most_per_rule: options.most_per_rule, counts: BTreeMap::new() }
     }
 
-    /// Counts a finding; whether it is wanted, or would only be dropped.
+    /// Counts a finding. Returns whether it is to be reported.
     pub fn wants(&mut self, rule: &'static Rule) -> bool {
         let count = self.counts.entry(rule.name).or_default();
         *count = count.saturating_add(1);
         *count <= self.most_per_rule
     }
 
-    /// Counts further findings that are not given.
+    /// Counts further findings that are not reported.
     pub fn count_more(&mut self, rule: &'static Rule, more: u64) {
         if more > 0 {
             let count = self.counts.entry(rule.name).or_default();
@@ -94,18 +93,18 @@ impl<'a, F> Findings<'a, F> {
         }
     }
 
-    /// Gives a finding that is wanted.
+    /// Reports a finding that was counted before.
     pub fn give(&mut self, finding: F) {
         (self.sink)(finding);
     }
 
-    /// How many findings there were of each of `rules`, those included that were not given.
+    /// The number of findings of each rule in `rules`, including those that were not reported.
     pub fn by_rule(&self, rules: &[&'static Rule]) -> Vec<(&'static Rule, u64)> {
         rules.iter().filter_map(|rule| Some((*rule, *self.counts.get(rule.name)?))).collect()
     }
 }
 
-/// How many of the findings are of one severity.
+/// The number of findings of one severity.
 pub fn count(by_rule: &[(&'static Rule, u64)], severity: Severity) -> u64 {
     let of = by_rule.iter().filter(|(rule, _)| rule.severity == severity);
     of.fold(0, |sum, (_, count)| sum.saturating_add(*count))

@@ -1,11 +1,11 @@
-//! The cursor that all structures are decoded from.
+//! Decoding of binary structures.
 
 use crate::{Error, ErrorKind, Place, Result, Within};
 use std::borrow::Cow;
 
-/// A bounds-checked cursor over bytes in hand that knows where in the file they lie.
+/// A bounds-checked cursor over bytes that knows their offset in the file.
 ///
-/// Multi-byte values are little-endian. Nothing here panics, whatever the bytes.
+/// Multi-byte values are little-endian. No input makes it panic.
 #[derive(Clone, Debug)]
 pub struct Decoder<'a> {
     rest: &'a [u8],
@@ -15,24 +15,24 @@ pub struct Decoder<'a> {
 }
 
 impl<'a> Decoder<'a> {
-    /// A cursor over `bytes`, which lie at `offset` of the file and hold a `structure`.
+    /// A cursor over `bytes`, which begin at byte `offset` of the file and hold a `structure`.
     pub fn new(structure: &'static str, offset: u64, bytes: &'a [u8]) -> Self {
         Decoder { rest: bytes, offset, structure, within: Within::File }
     }
 
-    /// A cursor over bytes that exist only decoded; offsets count from their beginning.
+    /// A cursor over decoded bytes that are nowhere in the file as they are. Offsets count from their beginning.
     pub fn decoded(structure: &'static str, name: &'static str, stored_at: u64, bytes: &'a [u8]) -> Self {
         Decoder { rest: bytes, offset: 0, structure, within: Within::Decoded { name, stored_at } }
     }
 
-    /// The same bytes under another structure's name, for errors.
+    /// The same bytes under the name of another structure, which errors then give.
     #[must_use]
     pub fn named(mut self, structure: &'static str) -> Self {
         self.structure = structure;
         self
     }
 
-    /// The next `len` bytes.
+    /// Takes the next `len` bytes.
     #[inline]
     pub fn take(&mut self, len: usize) -> Result<&'a [u8]> {
         let Some((head, rest)) = self.rest.split_at_checked(len) else {
@@ -43,13 +43,13 @@ impl<'a> Decoder<'a> {
         Ok(head)
     }
 
-    /// A cursor of its own over the next `len` bytes.
+    /// A cursor over the next `len` bytes.
     pub fn sub(&mut self, structure: &'static str, len: usize) -> Result<Decoder<'a>> {
         let (offset, within) = (self.offset, self.within);
         Ok(Decoder { rest: self.take(len)?, offset, structure, within })
     }
 
-    /// The next `N` bytes.
+    /// Takes the next `N` bytes.
     #[inline]
     pub fn array<const N: usize>(&mut self) -> Result<[u8; N]> {
         match self.rest.split_first_chunk::<N>() {
@@ -62,37 +62,37 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    /// One byte.
+    /// Takes an unsigned byte.
     #[inline]
     pub fn u8(&mut self) -> Result<u8> {
         self.array().map(|[byte]| byte)
     }
 
-    /// Two bytes.
+    /// Takes an unsigned 16-bit integer.
     #[inline]
     pub fn u16(&mut self) -> Result<u16> {
         self.array().map(u16::from_le_bytes)
     }
 
-    /// Four bytes.
+    /// Takes an unsigned 32-bit integer.
     #[inline]
     pub fn u32(&mut self) -> Result<u32> {
         self.array().map(u32::from_le_bytes)
     }
 
-    /// Eight bytes.
+    /// Takes an unsigned 64-bit integer.
     #[inline]
     pub fn u64(&mut self) -> Result<u64> {
         self.array().map(u64::from_le_bytes)
     }
 
-    /// Eight bytes, signed.
+    /// Takes a signed 64-bit integer.
     #[inline]
     pub fn i64(&mut self) -> Result<i64> {
         self.array().map(i64::from_le_bytes)
     }
 
-    /// An unsigned integer of `width` bytes, at most 8.
+    /// Takes an unsigned integer of `width` bytes, at most 8.
     #[inline]
     pub fn uint(&mut self, width: u8) -> Result<u64> {
         if width == 8 {
@@ -107,18 +107,18 @@ impl<'a> Decoder<'a> {
         Ok(u64::from_le_bytes(le))
     }
 
-    /// Skips bytes that the specification reserves. Their value is not checked: writers leave anything there.
+    /// Skips reserved bytes. Their value is not checked, because writers leave anything there.
     pub fn reserved(&mut self, len: usize) -> Result<()> {
         self.take(len).map(drop)
     }
 
-    /// Whether the next bytes are `signature`; for structures that come with and without one.
+    /// Whether the next bytes are `signature`. For structures that can be stored with or without one.
     #[inline]
     pub fn starts_with(&self, signature: &[u8]) -> bool {
         self.rest.starts_with(signature)
     }
 
-    /// Checks that the next bytes are `signature`.
+    /// Takes the bytes `signature`, and fails if others follow.
     pub fn signature(&mut self, signature: &[u8]) -> Result<()> {
         let found = self.clone().take(signature.len())?;
         if found != signature {
@@ -131,7 +131,7 @@ impl<'a> Decoder<'a> {
         self.reserved(signature.len())
     }
 
-    /// Bytes up to the next NUL, which is consumed and left out.
+    /// Takes the bytes up to the next NUL, and the NUL, which is not returned.
     pub fn until_nul(&mut self) -> Result<&'a [u8]> {
         let Some(len) = self.rest.iter().position(|byte| *byte == 0) else {
             return Err(self.malformed("text without its terminating NUL"));
@@ -141,53 +141,53 @@ impl<'a> Decoder<'a> {
         Ok(text)
     }
 
-    /// Everything that is left.
+    /// Takes all bytes that are left.
     pub fn rest(&mut self) -> &'a [u8] {
         let rest = std::mem::take(&mut self.rest);
         self.offset = self.offset.saturating_add(rest.len() as u64);
         rest
     }
 
-    /// `count` as a length to allocate for, provided that many items of at least `least_size` bytes can follow.
-    pub fn count(&self, count: u64, least_size: usize) -> Result<usize> {
+    /// Checks that `count` items of at least `min_size` bytes can follow, so that memory for them may be allocated.
+    pub fn count(&self, count: u64, min_size: usize) -> Result<usize> {
         match usize::try_from(count) {
-            Ok(n) if n.checked_mul(least_size).is_some_and(|len| len <= self.rest.len()) => Ok(n),
+            Ok(n) if n.checked_mul(min_size).is_some_and(|len| len <= self.rest.len()) => Ok(n),
             _ => Err(self.malformed(format!("{count} items do not fit in {} bytes", self.rest.len()))),
         }
     }
 
-    /// A length of bytes that must follow.
+    /// Checks that `len` bytes can follow.
     pub fn len_of(&self, len: u64) -> Result<usize> {
         self.count(len, 1)
     }
 
-    /// The offset of the next byte, in what it lies in.
+    /// The offset of the next byte in the file or in the decoded bytes.
     pub fn offset(&self) -> u64 {
         self.offset
     }
 
-    /// The number of bytes left.
+    /// The number of bytes that are left.
     pub fn remaining(&self) -> usize {
         self.rest.len()
     }
 
-    /// Whether nothing is left.
+    /// Whether no bytes are left.
     pub fn is_empty(&self) -> bool {
         self.rest.is_empty()
     }
 
-    /// The structure and byte where the cursor stands.
+    /// The place of the next byte, for errors.
     pub fn place(&self) -> Place {
         Place { structure: self.structure, offset: self.offset, within: self.within }
     }
 
-    /// The bytes here break the specification.
+    /// An error at this place: the bytes violate the specification.
     #[cold]
     pub fn malformed(&self, detail: impl Into<Cow<'static, str>>) -> Error {
         self.error(ErrorKind::Malformed, detail)
     }
 
-    /// The bytes here may be right, but are not implemented.
+    /// An error at this place: the bytes may be valid, but are not supported.
     #[cold]
     pub fn unsupported(&self, detail: impl Into<Cow<'static, str>>) -> Error {
         self.error(ErrorKind::Unsupported, detail)
@@ -199,7 +199,7 @@ impl<'a> Decoder<'a> {
         Error::new(kind, detail).at_place(self.place())
     }
 
-    /// Checks that nothing is left.
+    /// Checks that no bytes are left.
     pub fn finish(self) -> Result<()> {
         if self.rest.is_empty() {
             return Ok(());

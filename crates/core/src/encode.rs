@@ -1,15 +1,15 @@
-//! Where structures are encoded to.
+//! Encoding of binary structures.
 
 use crate::{Error, ErrorKind, Result};
 
-/// Bytes being written, little-endian, with lengths that are checked rather than cut.
+/// A buffer for little-endian bytes. A value that does not fit its field is an error, never truncated.
 #[derive(Clone, Debug, Default)]
 pub struct Encoder {
     bytes: Vec<u8>,
 }
 
 impl Encoder {
-    /// Nothing written yet.
+    /// An empty buffer.
     pub fn new() -> Self {
         Encoder::default()
     }
@@ -19,32 +19,32 @@ impl Encoder {
         self.bytes.extend_from_slice(bytes);
     }
 
-    /// Appends one byte.
+    /// Appends an unsigned byte.
     pub fn u8(&mut self, value: u8) {
         self.bytes.push(value);
     }
 
-    /// Appends two bytes.
+    /// Appends an unsigned 16-bit integer.
     pub fn u16(&mut self, value: u16) {
         self.bytes(&value.to_le_bytes());
     }
 
-    /// Appends four bytes.
+    /// Appends an unsigned 32-bit integer.
     pub fn u32(&mut self, value: u32) {
         self.bytes(&value.to_le_bytes());
     }
 
-    /// Appends eight bytes.
+    /// Appends an unsigned 64-bit integer.
     pub fn u64(&mut self, value: u64) {
         self.bytes(&value.to_le_bytes());
     }
 
-    /// Appends eight bytes, signed.
+    /// Appends a signed 64-bit integer.
     pub fn i64(&mut self, value: i64) {
         self.bytes(&value.to_le_bytes());
     }
 
-    /// Appends `width` bytes.
+    /// Appends an unsigned integer of `width` bytes.
     ///
     /// # Errors
     /// If the value does not fit, or the width exceeds 8.
@@ -74,28 +74,28 @@ impl Encoder {
         self.bytes.resize(self.bytes.len() + len, 0);
     }
 
-    /// Appends zeros until the bytes written since `start` are a multiple of `alignment`.
+    /// Appends zero bytes until the number of bytes since `start` is a multiple of `alignment`.
     pub fn pad_to(&mut self, start: usize, alignment: usize) {
         let written = self.bytes.len() - start;
         self.reserved(written.next_multiple_of(alignment) - written);
     }
 
-    /// The number of bytes written.
+    /// The number of bytes so far.
     pub fn len(&self) -> usize {
         self.bytes.len()
     }
 
-    /// Whether nothing has been written.
+    /// Whether the buffer is empty.
     pub fn is_empty(&self) -> bool {
         self.bytes.is_empty()
     }
 
-    /// What was written.
+    /// The bytes so far.
     pub fn as_slice(&self) -> &[u8] {
         &self.bytes
     }
 
-    /// What was written, without a copy.
+    /// Converts the buffer into its bytes without copying.
     pub fn into_bytes(self) -> Vec<u8> {
         self.bytes
     }

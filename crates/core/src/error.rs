@@ -1,15 +1,15 @@
-//! The one error of all crates: one word wide, with the place where it happened.
+//! The error type of all crates. It is one word wide and knows where the problem is.
 
 use std::borrow::Cow;
 use std::fmt;
 
-/// The result of everything that can fail.
+/// The result of an operation that can fail.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// What went wrong and where.
+/// An error: what went wrong, and where.
 ///
-/// Displayed as `bad.h5:/t2m: malformed Filter Pipeline message at byte 0x1fc: 33 filters, at most 32
-/// allowed`; [`Error::reason`] is the same without file and object.
+/// Displayed as `bad.h5:/t2m: malformed Filter Pipeline message at byte 0x1fc: 33 filters, at most 32 allowed`.
+/// [`Error::reason`] is the same without file and object.
 pub struct Error(Box<Inner>);
 
 struct Inner {
@@ -21,53 +21,53 @@ struct Inner {
     source: Option<Box<dyn std::error::Error + Send + Sync>>,
 }
 
-/// The bytes an error is about.
+/// The place of an error in a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
-    /// The structure, as the specification names it.
+    /// The name of the structure in the specification.
     pub structure: &'static str,
-    /// The first byte that is wrong, counted from the beginning of what `within` names.
+    /// The offset of the first wrong byte, counted from the beginning of `within`.
     pub offset: u64,
-    /// What `offset` counts from.
+    /// Where `offset` counts from.
     pub within: Within,
 }
 
-/// What an offset counts from: the file, or bytes that exist only decoded, as a heap object does.
+/// Where an offset counts from: the file, or bytes that exist only after decoding, like an object in a heap.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Within {
-    /// The file itself.
+    /// The beginning of the file.
     #[default]
     File,
-    /// A decoded piece whose stored form begins at `stored_at`.
+    /// The beginning of decoded bytes.
     Decoded {
-        /// The piece, as the specification names it.
+        /// The name of the decoded structure in the specification.
         name: &'static str,
-        /// Where its stored form begins in the file.
+        /// The offset in the file where its stored form begins.
         stored_at: u64,
     },
 }
 
-/// Whose fault an error is.
+/// The kind of an error, which tells who can do something about it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// The world: reading or writing failed.
+    /// Reading or writing failed.
     Io,
-    /// The caller named something that is not there.
+    /// Something that the caller named does not exist.
     NotFound,
-    /// The caller wants to create something that is there.
+    /// Something that the caller wants to create already exists.
     AlreadyExists,
-    /// The file breaks its specification.
+    /// The file violates its specification.
     Malformed,
-    /// The file's bytes are not those that were checksummed.
+    /// A checksum does not match: the bytes of the file have changed since they were written.
     Checksum,
-    /// The file is right, but this is not implemented.
+    /// The file may be valid, but this project does not support it.
     Unsupported,
-    /// The file asks for more than the caller's [`Limits`](crate::Limits) grant.
+    /// The file needs more than the caller's [`Limits`](crate::Limits) allow.
     LimitExceeded,
-    /// The caller passed something impossible.
+    /// The caller passed an invalid argument.
     InvalidArgument,
-    /// The caller stopped the work.
+    /// The caller cancelled the operation.
     Cancelled,
 }
 
@@ -84,80 +84,80 @@ impl Error {
         }))
     }
 
-    /// An [`ErrorKind::Malformed`] without a place, for callers that add it with [`Error::at`].
+    /// An [`ErrorKind::Malformed`] error without a place. Callers add the place with [`Error::at`].
     pub fn malformed(detail: impl Into<Cow<'static, str>>) -> Self {
         Error::new(ErrorKind::Malformed, detail)
     }
 
-    /// An [`ErrorKind::Unsupported`] without a place.
+    /// An [`ErrorKind::Unsupported`] error without a place.
     pub fn unsupported(detail: impl Into<Cow<'static, str>>) -> Self {
         Error::new(ErrorKind::Unsupported, detail)
     }
 
-    /// An [`ErrorKind::InvalidArgument`].
+    /// An [`ErrorKind::InvalidArgument`] error.
     pub fn invalid(detail: impl Into<Cow<'static, str>>) -> Self {
         Error::new(ErrorKind::InvalidArgument, detail)
     }
 
-    /// An [`ErrorKind::NotFound`].
+    /// An [`ErrorKind::NotFound`] error.
     pub fn not_found(detail: impl Into<Cow<'static, str>>) -> Self {
         Error::new(ErrorKind::NotFound, detail)
     }
 
-    /// Names the structure and byte, unless a deeper layer already did.
+    /// Adds the structure and byte, unless the error already has a place.
     #[must_use]
     pub fn at(self, structure: &'static str, offset: u64) -> Self {
         self.at_place(Place { structure, offset, within: Within::File })
     }
 
-    /// Names the place, unless a deeper layer already did.
+    /// Adds the place, unless the error already has one.
     #[must_use]
     pub fn at_place(mut self, place: Place) -> Self {
         self.0.place.get_or_insert(place);
         self
     }
 
-    /// Names the object, unless a deeper layer already did.
+    /// Adds the path of the object, unless the error already has one.
     #[must_use]
     pub fn in_object(mut self, path: impl fmt::Display) -> Self {
         self.0.object.get_or_insert_with(|| path.to_string());
         self
     }
 
-    /// Names the file, unless a deeper layer already did.
+    /// Adds the name of the file, unless the error already has one.
     #[must_use]
     pub fn in_file(mut self, file: impl fmt::Display) -> Self {
         self.0.file.get_or_insert_with(|| file.to_string());
         self
     }
 
-    /// The error of another file that the one being read needed, as an error of the latter: what it says and
-    /// where, which means bytes of the other file, becomes what is said here.
+    /// Turns an error in another file, which this file refers to, into an error of this file. The message keeps the
+    /// place in the other file.
     #[must_use]
     pub fn of_another(self, file: impl fmt::Display) -> Self {
         Error::new(self.kind(), self.in_file(file).to_string())
     }
 
-    /// Keeps the error that caused this one.
+    /// Adds the error that caused this one.
     #[must_use]
     pub fn caused_by(mut self, source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
         self.0.source = Some(source.into());
         self
     }
 
-    /// Adds a line that says what can be done.
+    /// Adds a help line that says what the user can do.
     #[must_use]
     pub fn with_help(mut self, help: impl fmt::Display) -> Self {
         self.0.detail = format!("{}\nhelp: {help}", self.0.detail).into();
         self
     }
 
-    /// Whose fault it is.
+    /// The kind of the error.
     pub fn kind(&self) -> ErrorKind {
         self.0.kind
     }
 
-    /// What was found and what was expected, without place.
+    /// The message without the place: what was found and what was expected.
     pub fn detail(&self) -> &str {
         &self.0.detail
     }
@@ -235,7 +235,7 @@ impl From<std::io::Error> for Error {
             std::io::ErrorKind::AlreadyExists => ErrorKind::AlreadyExists,
             _ => ErrorKind::Io,
         };
-        // The library adds " (os error N)" to what the system says; people read the rest.
+        // Rust's standard library adds " (os error N)" to the message of the system. Users need only the message.
         let text = e.to_string();
         let text = text.split(" (os error").next().unwrap_or_default().to_lowercase();
         Error::new(kind, text).caused_by(e)

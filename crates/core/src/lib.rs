@@ -1,9 +1,9 @@
-//! What every format crate of hyperslab stands on, and nothing that knows a format.
+//! The foundation of all format crates. It knows no format.
 //!
-//! * [`Error`], [`ErrorKind`] and [`Place`]: what is wrong, whose fault it is, and at which byte.
-//! * [`Decoder`] and [`Encoder`]: bounds-checked bytes in, checked lengths out.
-//! * [`Limits`] and [`Budget`]: what a file may make us allocate.
-//! * [`check`]: rules, and the counting of findings that break them.
+//! * [`Error`], [`ErrorKind`] and [`Place`]: errors that name structure and byte.
+//! * [`Decoder`] and [`Encoder`]: bounds-checked decoding, and encoding with checked lengths.
+//! * [`Limits`] and [`Budget`]: how much memory a file can make a reader allocate.
+//! * [`check`]: rules, and counters of the findings that break them.
 //! * [`storage`]: positional reading from files, memory, caches and faults.
 //! * [`store`]: values under keys, in a directory, a zip file or memory, read and written.
 //! * [`memory`]: zeroed memory for large outputs, in huge pages where the system has them.

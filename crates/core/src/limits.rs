@@ -1,19 +1,19 @@
-//! How much a file may make us allocate.
+//! Limits on the memory that a file can make a reader allocate.
 
 use crate::{Error, ErrorKind, Result};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// What the caller grants to a file it does not trust.
+/// Limits for reading files that are not trusted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Bytes held at once for structures and scratch; what the caller asked for as output is not counted.
+    /// Bytes for structures and temporary buffers at any time. Output that the caller asks for is not counted.
     pub allocation: u64,
-    /// Datatypes within datatypes.
+    /// Levels of nested datatypes.
     pub nesting: u32,
     /// Dimensions of an array.
     pub rank: u32,
-    /// Filters in one pipeline.
+    /// Filters in a pipeline.
     pub filters: u32,
 }
 
@@ -24,20 +24,20 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// The same but for sizes, of which none is too large: for what is no file that anyone could have sent us.
+    /// The same limits with an unlimited allocation. For input that comes from the user, not from a file.
     pub fn of_any_size() -> Limits {
         Limits { allocation: u64::MAX, ..Limits::default() }
     }
 }
 
-/// What is left of [`Limits::allocation`]; clones share it.
+/// The part of [`Limits::allocation`] that is left. Clones share it.
 #[derive(Clone, Debug)]
 pub struct Budget {
     left: Arc<AtomicU64>,
     limit: u64,
 }
 
-/// Bytes taken from a [`Budget`], given back on drop.
+/// Bytes taken from a [`Budget`]. Dropping it gives them back.
 #[derive(Debug)]
 pub struct Charge {
     left: Arc<AtomicU64>,
@@ -45,12 +45,12 @@ pub struct Charge {
 }
 
 impl Budget {
-    /// The whole of what `limits` grants.
+    /// A budget of all bytes that `limits` allow.
     pub fn new(limits: &Limits) -> Self {
         Budget { left: Arc::new(AtomicU64::new(limits.allocation)), limit: limits.allocation }
     }
 
-    /// Takes `bytes` before they are allocated.
+    /// Takes `bytes` from the budget. Called before they are allocated.
     ///
     /// # Errors
     /// [`ErrorKind::LimitExceeded`], naming the option that raises the limit.

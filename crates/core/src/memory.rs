@@ -5,11 +5,10 @@ use bytes::Bytes;
 use memmap2::MmapMut;
 use std::ops::{Deref, DerefMut};
 
-/// Zeroed bytes that nothing has touched yet: the system gives pages as they are written, so that threads that
-/// fill parts of it share that work too.
+/// Zeroed bytes that were not yet touched. The system provides a page when it is first written, so threads that fill
+/// parts of the memory share that work.
 ///
-/// From 4 MiB on the system is asked for huge pages, as 262,144 small ones a GiB cost more than decoding what goes
-/// into them.
+/// From 4 MiB on, huge pages are requested: the 262,144 small pages of a GiB cost more time than decoding the data.
 ///
 /// ```
 /// use hyperslab_core::memory::Memory;
@@ -23,15 +22,15 @@ pub struct Memory(Kind);
 
 enum Kind {
     Heap(Vec<u8>),
-    /// Anonymous: no file is behind it that could be cut short.
+    /// Anonymous memory. It is not backed by a file, which another process could truncate.
     Mapped(MmapMut),
 }
 
 impl Memory {
-    /// `len` zeros.
+    /// Allocates `len` zero bytes.
     ///
     /// # Errors
-    /// [`ErrorKind::LimitExceeded`] if there is no room for so many.
+    /// [`ErrorKind::LimitExceeded`] if the system has not enough memory.
     pub fn zeroed(len: usize) -> Result<Memory> {
         if len < MIN_MAPPED {
             return Ok(Memory(Kind::Heap(vec![0; len])));
@@ -40,7 +39,7 @@ impl Memory {
         let map = MmapMut::map_anon(len).map_err(no_room)?;
         #[cfg(target_os = "linux")]
         {
-            // A kernel without huge pages refuses, and only speed is lost.
+            // A kernel without huge pages refuses this. Then it is only slower.
             let _ = map.advise(memmap2::Advice::HugePage);
         }
         Ok(Memory(Kind::Mapped(map)))
@@ -82,8 +81,7 @@ impl From<Memory> for Bytes {
     }
 }
 
-/// The first `len` bytes of a buffer that is used again and again, which grows if it must. What they hold is left
-/// from before.
+/// The first `len` bytes of a reusable buffer, which grows if necessary. Their content is left over from earlier use.
 ///
 /// ```
 /// use hyperslab_core::memory::room;
@@ -95,8 +93,8 @@ impl From<Memory> for Bytes {
 /// ```
 pub fn room(buffer: &mut Vec<u8>, len: usize) -> &mut [u8] {
     if buffer.len() < len {
-        // Fresh zeros come from the system page by page as they are written: what a frame claims but does not hold
-        // costs nothing.
+        // Fresh zeros are provided page by page when they are written, so a length that a frame claims but does not
+        // fill costs nothing.
         *buffer = vec![0; len];
     }
     buffer.get_mut(..len).unwrap_or_default()

@@ -1,7 +1,7 @@
 //! Geometry of arrays of any rank: regions, selections, chunk grids, scatter and gather.
 //!
-//! Elements are fixed-size rows (see [`rows`](crate::rows)); nothing here knows a datatype. Lists of elements
-//! are row-major: the last dimension varies fastest.
+//! An element is a row of fixed size (see [`rows`](crate::rows)); no function here knows its type. Elements are in
+//! row-major order: the last dimension varies fastest.
 //!
 //! Reading a region from chunks:
 //!

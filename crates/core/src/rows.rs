@@ -1,9 +1,9 @@
-//! How decoded elements lie in memory, whatever their type: fixed-size rows and a heap.
+//! The memory layout of decoded elements of any type: rows of fixed size, and a heap.
 //!
-//! An element is a *row*, as long as its type says: numbers in native byte order, fixed-length strings and
-//! opaque bytes as they are, compound members and array elements packed one after the other, and for
-//! everything variable (strings, sequences, references) one 16-byte [`Slot`] that points into the [`Heap`].
-//! Moving elements (regions, chunks, transposition) copies rows and never looks inside.
+//! An element is a *row* whose size its type determines. Numbers are in native byte order; fixed-length strings and
+//! opaque bytes are as stored; compound members and array elements follow each other without padding. Data of
+//! variable length (strings, sequences, references) is a 16-byte [`Slot`] that points into the [`Heap`]. To move
+//! elements (between regions and chunks, or to transpose them) it is enough to copy rows.
 //!
 //! | type | row |
 //! |---|---|
@@ -27,25 +27,25 @@ pub const fn int_row(stored: usize) -> usize {
     stored.next_power_of_two()
 }
 
-/// Elements in row-major order, with what their slots point to. `R` is how references are told.
+/// Elements in row-major order, and the heap that their slots point into. `R` is the type of references.
 #[derive(Clone, Debug)]
 pub struct Rows<R> {
-    /// The rows, packed.
+    /// The rows, without gaps.
     pub rows: Bytes,
     /// What the slots in the rows point to.
     pub heap: Heap<R>,
 }
 
-/// What slots point to.
+/// The data that slots point to.
 #[derive(Clone, Debug)]
 pub struct Heap<R> {
-    /// Bytes of strings, rows of sequences.
+    /// Bytes of strings, and rows of sequences.
     pub buffers: Vec<Bytes>,
-    /// Targets of references.
+    /// References.
     pub references: Vec<R>,
-    /// What stands for something that is stored once, by what it is: its buffer is here once too.
+    /// Buffers that several elements share, by a key that identifies their content. They are in `buffers` once.
     pub shared: FxHashMap<(u64, u64), u32>,
-    /// What was taken from a budget for buffers that are no part of a file.
+    /// What was taken from a budget for buffers that do not borrow from a file.
     pub charges: Vec<Arc<Charge>>,
 }
 
@@ -67,16 +67,15 @@ impl<R> Default for Rows<R> {
 }
 
 impl<R: Clone> Rows<R> {
-    /// The rows of a range of elements, of `size` bytes each, without copying them; `None` if it reaches past the
-    /// last.
+    /// The rows of a range of elements of `size` bytes, without copying. `None` if it extends past the last element.
     pub fn slice(&self, range: Range<usize>, size: usize) -> Option<Rows<R>> {
         let bytes = range.start.checked_mul(size)?..range.end.checked_mul(size)?;
         self.rows.get(bytes.clone())?;
         Some(Rows { rows: self.rows.slice(bytes), heap: self.heap.clone() })
     }
 
-    /// The rows of the elements at these indexes, of `size` bytes each, in this order; `None` if one is past the last.
-    /// The buffers of the heap are shared with these rows.
+    /// The rows of the elements with these indexes, in this order. A row has `size` bytes. `None` if an index is too
+    /// large. The heap buffers are shared, not copied.
     pub fn pick(&self, indexes: &[usize], size: usize) -> Option<Rows<R>> {
         let mut rows = Vec::with_capacity(indexes.len().checked_mul(size)?);
         for index in indexes {
@@ -98,10 +97,10 @@ impl<R> Heap<R> {
         Ok(index)
     }
 
-    /// Adds a text or bytes and returns the slot that means it.
+    /// Adds bytes as a buffer and returns the slot that points to them.
     ///
     /// # Errors
-    /// As [`Heap::push`], and for 4 GiB or more.
+    /// As [`Heap::push`], and for bytes of 4 GiB or more.
     pub fn push_bytes(&mut self, bytes: Bytes) -> Result<Slot> {
         let Ok(count) = u32::try_from(bytes.len()) else {
             return Err(Error::new(ErrorKind::LimitExceeded, "an element of 4 GiB or more"));
@@ -112,7 +111,7 @@ impl<R> Heap<R> {
         }
     }
 
-    /// The index of the buffer for what `key` names, which `bytes` gives if it is not here yet.
+    /// The index of the buffer with this key. Calls `bytes` for it if there is none yet.
     ///
     /// # Errors
     /// As [`Heap::push`].
@@ -125,7 +124,7 @@ impl<R> Heap<R> {
         Ok(index)
     }
 
-    /// Adds a reference and returns the slot that means it.
+    /// Adds a reference and returns the slot that points to it.
     ///
     /// # Errors
     /// Beyond 2^32 - 1 references.
@@ -135,7 +134,7 @@ impl<R> Heap<R> {
         Ok(Slot::reference(index))
     }
 
-    /// `len` bytes of what `slot` points to; empty slots need no buffer.
+    /// The first `len` bytes that `slot` points to. An empty slot needs no buffer.
     pub fn bytes(&self, slot: Slot, len: usize) -> Option<&[u8]> {
         if len == 0 {
             return Some(&[]);
@@ -144,15 +143,15 @@ impl<R> Heap<R> {
         self.buffers.get(usize::try_from(slot.buffer).ok()?)?.get(from..from.checked_add(len)?)
     }
 
-    /// The reference that `slot` means.
+    /// The reference that `slot` points to.
     pub fn reference(&self, slot: Slot) -> Option<&R> {
         self.references.get(usize::try_from(slot.offset).ok()?)
     }
 
-    /// The same heap with each reference told in another way.
+    /// Converts each reference.
     ///
     /// # Errors
-    /// The first that `tell` gives.
+    /// The first error that `tell` returns.
     pub fn map_references<S>(self, tell: impl FnMut(R) -> Result<S>) -> Result<Heap<S>> {
         Ok(Heap {
             buffers: self.buffers,
@@ -170,19 +169,19 @@ fn index_of(len: usize) -> Result<u32> {
     }
 }
 
-/// A row's pointer to something of variable length.
+/// A pointer from a row to data of variable length.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Slot {
-    /// Index of the buffer.
+    /// The index of the buffer in the heap.
     pub buffer: u32,
-    /// Bytes of a string, elements of a sequence.
+    /// The number of bytes of a string, or of elements of a sequence.
     pub count: u32,
-    /// First byte within the buffer; for a reference its index.
+    /// The offset of the first byte in the buffer. For a reference, its index in the heap.
     pub offset: u64,
 }
 
 impl Slot {
-    /// Bytes of a slot in a row.
+    /// The size of a slot in a row, in bytes.
     pub const SIZE: usize = 16;
     const REFERENCE: u32 = u32::MAX;
 
@@ -191,7 +190,7 @@ impl Slot {
         Slot { buffer: Slot::REFERENCE, count: 1, offset: index as u64 }
     }
 
-    /// The slot at the beginning of `row`.
+    /// Reads the slot at the beginning of `row`. `None` if the row is too short.
     pub fn get(row: &[u8]) -> Option<Slot> {
         let (buffer, rest) = row.split_first_chunk()?;
         let (count, rest) = rest.split_first_chunk()?;
@@ -217,7 +216,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn slots_return() {
+    fn slots_are_read_back_as_written() {
         let slot = Slot { buffer: 3, count: 0x0102_0304, offset: 0x0506_0708_090a_0b0c };
         assert_eq!(Slot::get(&slot.to_bytes()), Some(slot));
         assert_eq!(Slot::get(&[0; 15]), None);

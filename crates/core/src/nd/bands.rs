@@ -1,17 +1,17 @@
-//! Cutting a region into pieces that fit in memory and follow each other in row-major order.
+//! Divides a region into bands that fit in memory and follow each other in row-major order.
 
 use super::{Region, advance};
 use crate::{Error, Result};
 
-/// Cuts a region into sub-regions whose elements, one after another, are exactly the region's, row-major. Each
-/// takes at most `most_bytes` at `row` bytes an element, or is a single element.
+/// Divides a region into bands. Their elements, one band after the other, are the elements of the region in row-major
+/// order. With `row` bytes per element, a band has at most `max_bytes` bytes, or a single element.
 ///
-/// A band holds as many whole rows of chunks as fit, so that no chunk is read twice; where not even one fits,
-/// it ends at the border of a row of chunks or within it.
+/// A band has as many whole rows of chunks as fit, so that no chunk is read twice. If not even one row of chunks
+/// fits, bands end at or within a row of chunks.
 ///
 /// # Errors
-/// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument) if the region is ill-formed or the chunk
-/// has another rank or no elements.
+/// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument) if the region is invalid, or the chunk has
+/// another rank or no elements.
 ///
 /// ```
 /// use hyperslab_core::nd::{Region, bands};
@@ -22,18 +22,19 @@ use crate::{Error, Result};
 /// assert_eq!(bands[2], (vec![8, 0], vec![2, 100]));
 /// # Ok::<(), hyperslab_core::Error>(())
 /// ```
-pub fn bands(region: &Region, chunk: &[u64], row: usize, most_bytes: u64) -> Result<Bands> {
+pub fn bands(region: &Region, chunk: &[u64], row: usize, max_bytes: u64) -> Result<Bands> {
     region.check_rank(chunk.len())?;
-    // For its errors alone: behind it, every index of the region fits.
+    // Checked only for its errors: after this, every index of the region fits in a u64.
     drop(region.spans()?);
     if let Some(dimension) = chunk.iter().position(|size| *size == 0) {
         return Err(Error::invalid(format!("a chunk of size 0 along dimension {dimension}")));
     }
-    // The outermost dimension of which one index fits; above it a band has one index of each.
+    // The outermost dimension whose single index fits in a band. Along the dimensions before it, a band has one
+    // index.
     let mut cut = region.rank().saturating_sub(1);
     let (mut index_bytes, mut bytes) = (row as u64, row as u64);
     for (dimension, count) in region.count.iter().enumerate().rev() {
-        if bytes > most_bytes {
+        if bytes > max_bytes {
             break;
         }
         (cut, index_bytes) = (dimension, bytes);
@@ -43,29 +44,29 @@ pub fn bands(region: &Region, chunk: &[u64], row: usize, most_bytes: u64) -> Res
     let torn = outer.into_iter().any(|((count, step), chunk)| *count > 1 && chunk > step);
     Ok(Bands {
         torn,
-        most: most_bytes.checked_div(index_bytes).unwrap_or(u64::MAX).max(1),
+        most: max_bytes.checked_div(index_bytes).unwrap_or(u64::MAX).max(1),
         chunk: chunk.get(cut).copied().unwrap_or(1),
         next: (!region.is_empty()).then(|| vec![0; region.rank().min(cut + 1)]),
         region: region.clone(),
     })
 }
 
-/// What [`bands`] gives.
+/// The iterator that [`bands`] returns.
 #[derive(Clone, Debug)]
 pub struct Bands {
     region: Region,
-    /// The steps at which the next band begins: one of each dimension down to the one that is cut.
+    /// Where the next band begins, in steps: one entry for each dimension up to the divided one.
     next: Option<Vec<u64>>,
-    /// Size of a chunk along the dimension that is cut.
+    /// The size of a chunk along the divided dimension.
     chunk: u64,
-    /// How many indexes of that dimension fit in a band.
+    /// The number of indexes along the divided dimension that fit in a band.
     most: u64,
-    /// Whether chunks reach over several indexes of a dimension above it.
+    /// Whether a chunk spans several indexes along a dimension before the divided one.
     torn: bool,
 }
 
 impl Bands {
-    /// Whether there are chunks with elements in more than one band, beside those at the border of two.
+    /// Whether bands divide chunks, so that a chunk is read for more than the two bands at whose border it lies.
     pub fn tears_chunks(&self) -> bool {
         let step = self.next.as_ref().and_then(|at| self.region.step.get(at.len().saturating_sub(1)));
         self.torn || self.chunk.div_ceil(step.copied().unwrap_or(1).max(1)) > self.most
@@ -100,7 +101,7 @@ impl Iterator for Bands {
 }
 
 impl Bands {
-    /// Where a band that begins at step `at` of the cut dimension ends.
+    /// Where a band ends that begins at step `at` of the divided dimension.
     fn end(&self, dimension: usize, at: u64) -> u64 {
         let of = |list: &[u64]| list.get(dimension).copied().unwrap_or(1);
         let (start, count, step) = (of(&self.region.start), of(&self.region.count), of(&self.region.step));
@@ -117,7 +118,7 @@ impl Bands {
 }
 
 impl Region {
-    /// Leaves `count` of the steps along a dimension, from `first` on.
+    /// Reduces a region to `count` steps along a dimension, beginning with step `first`.
     pub(super) fn keep(&mut self, dimension: usize, first: u64, count: u64) {
         let Region { start, count: counts, step } = self;
         if let (Some(start), Some(kept), Some(step)) =

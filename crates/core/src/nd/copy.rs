@@ -1,15 +1,16 @@
-//! Moving rows between chunks and regions.
+//! Copies rows between chunks and regions.
 
 use super::{Planes, Region, element_count};
 use crate::{Error, Result};
 use std::ops::Range;
 
-/// Copies what a chunk and a region share from the chunk's rows into the region's, both row-major, `row` bytes
-/// an element. The chunk is the box of `chunk_shape` at `chunk_start` and may reach past the array.
+/// Copies the elements that a chunk and a region have in common from the rows of the chunk to those of the region.
+/// Both are in row-major order with `row` bytes per element. The chunk is the box of `chunk_shape` at `chunk_start`
+/// and may extend past the end of the array.
 ///
 /// # Errors
-/// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument) if the ranks differ or a buffer is not
-/// exactly as long as its elements.
+/// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument) if the ranks differ, or the length of a buffer
+/// is not that of its elements.
 ///
 /// ```
 /// use hyperslab_core::nd::{Region, scatter};
@@ -33,7 +34,7 @@ pub fn scatter(
     overlap.map_or(Ok(()), |mut overlap| overlap.scatter(chunk_rows))
 }
 
-/// The inverse of [`scatter`]: copies what both share from the region's rows into the chunk's.
+/// The inverse of [`scatter`]: copies from the rows of the region to those of the chunk.
 ///
 /// # Errors
 /// As [`scatter`].
@@ -69,7 +70,7 @@ pub fn fill_rows(value: &[u8], out: &mut [u8]) -> Result<()> {
     Ok(())
 }
 
-/// Which steps of each dimension of the region lie in the chunk; `None` if they share no byte.
+/// The steps of the region within the chunk, for each dimension. `None` if they have no element in common.
 pub(super) fn shared_ranges(
     chunk_start: &[u64],
     chunk_shape: &[u64],
@@ -81,27 +82,28 @@ pub(super) fn shared_ranges(
     Ok((!empty).then_some(ranges))
 }
 
-/// What a chunk and a region share: `unit` bytes that are contiguous in both, repeated along `dims`.
+/// A copy between a chunk and a region: units of `unit` bytes that are contiguous on both sides, repeated along
+/// `dims`.
 pub(super) struct Shared {
-    /// First byte in what is read and in what is written.
+    /// The offset of the first byte in the source and in the target.
     from: usize,
     to: usize,
     unit: usize,
-    /// Outermost first; none has a count below 2 or could be one with the next.
+    /// Outermost first. Each has a count of at least 2 and cannot be merged with the next one.
     dims: Vec<Dim>,
 }
 
 struct Dim {
     count: usize,
-    /// Bytes between neighbours in what is read and in what is written.
+    /// The distance in bytes between neighbours in the source and in the target.
     from: usize,
     to: usize,
     at: usize,
 }
 
 impl Shared {
-    /// The plan of a copy from chunk to region along the dimensions from `outer` on, of which they share
-    /// `ranges`. Every byte it names lies within buffers of `row` bytes an element.
+    /// The copy from chunk to region along the dimensions from `outer` on, in which they have `ranges` in common. All
+    /// offsets are within buffers of `row` bytes per element.
     pub(super) fn plan(
         ranges: &[Range<u64>],
         chunk_start: &[u64],
@@ -110,7 +112,7 @@ impl Shared {
         row: usize,
         outer: usize,
     ) -> Result<Shared> {
-        // Neither side is empty, so no partial product exceeds the bytes in hand; the checks keep that local.
+        // Neither side is empty, so no partial product exceeds the length of the buffers. The checks keep this local.
         let mut shared = Shared { from: 0, to: 0, unit: row, dims: Vec::with_capacity(region.rank()) };
         let (mut chunk_stride, mut region_stride) = (row, row);
         let of_chunk = chunk_start.iter().zip(chunk_shape);
@@ -132,13 +134,12 @@ impl Shared {
         Ok(shared)
     }
 
-    /// The bytes, if they follow each other on both sides: where they begin in what is read and in what is
-    /// written, and how many there are.
+    /// The offsets in source and target and the number of bytes, if the copy is contiguous on both sides.
     pub(super) fn one_piece(&self) -> Option<(usize, usize, usize)> {
         self.dims.is_empty().then_some((self.from, self.to, self.unit))
     }
 
-    /// Adds the next outer dimension, at first in reverse order.
+    /// Adds the next outer dimension. They are in reverse order until all are added.
     fn add(&mut self, count: usize, from: usize, to: usize) {
         match self.dims.last_mut() {
             None if from == self.unit && to == self.unit => self.unit *= count,
@@ -157,10 +158,10 @@ impl Shared {
         self
     }
 
-    /// Copies every unit from `from` to `to`.
+    /// Copies all units from `from` to `to`.
     pub(super) fn walk(&mut self, from: &[u8], to: &mut [u8]) -> Result<()> {
-        // Calling memcpy for a few bytes costs several times the copy: short units are copied as arrays, those
-        // between two lengths as two arrays that overlap.
+        // For a few bytes, a call of memcpy takes several times as long as the copy. Units of a common length are
+        // copied as arrays, and those between two lengths as two overlapping arrays.
         let copied = match self.unit {
             1 => self.walk_units(1, from, to, copy_array::<1>),
             2 => self.walk_units(2, from, to, copy_array::<2>),
@@ -176,7 +177,7 @@ impl Shared {
         copied.ok_or_else(outside)
     }
 
-    /// Calls `copy` with each unit in both buffers; a constant `unit` compiles to a loop for it alone.
+    /// Calls `copy` with each unit of both buffers. A constant `unit` compiles to a specialised loop.
     #[inline(always)]
     fn walk_units(
         &mut self,
@@ -204,7 +205,7 @@ impl Shared {
         }
     }
 
-    /// Sets every unit of `out` to the row `value`.
+    /// Sets all units of `out` to the row `value`.
     pub(super) fn walk_filling(&mut self, value: &[u8], out: &mut [u8]) -> Result<()> {
         loop {
             let unit = self.to..self.to + self.unit;
@@ -215,7 +216,7 @@ impl Shared {
         }
     }
 
-    /// Moves to the next unit of the outer dimensions, if there is one.
+    /// Moves to the next unit along the outer dimensions. Returns false after the last one.
     fn step(&mut self) -> bool {
         for dim in self.dims.iter_mut().rev() {
             dim.at += 1;
@@ -239,7 +240,7 @@ fn copy_array<const N: usize>(from: &[u8], to: &mut [u8]) {
     }
 }
 
-/// Copies N to 2 N bytes.
+/// Copies N to 2 N bytes, as two overlapping arrays.
 #[inline(always)]
 fn copy_ends<const N: usize>(from: &[u8], to: &mut [u8]) {
     copy_array::<N>(from, to);
@@ -248,7 +249,7 @@ fn copy_ends<const N: usize>(from: &[u8], to: &mut [u8]) {
     }
 }
 
-/// Fills `out`, a whole number of values, with the value.
+/// Fills `out` with copies of `value`. Its length is a multiple of that of the value.
 fn repeat(value: &[u8], out: &mut [u8]) {
     if let Some((first, rest)) = value.split_first()
         && rest.iter().all(|byte| byte == first)
@@ -302,7 +303,7 @@ mod tests {
         (0..usize::try_from(elements).unwrap() * row).map(|i| u8::try_from(i % 251).unwrap()).collect()
     }
 
-    /// Calls `each` with the byte ranges in chunk and region of every shared element.
+    /// Calls `each` with the byte ranges of every common element in chunk and region.
     fn for_shared(
         start: &[u64],
         shape: &[u64],

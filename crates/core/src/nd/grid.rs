@@ -1,21 +1,22 @@
-//! How an array is cut into chunks.
+//! Chunk grids: how an array is divided into chunks.
 
 use super::Region;
 use crate::{Error, Result};
 
-/// How one dimension is cut.
+/// How one dimension is divided.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Axis {
-    /// Into chunks of one size; the last may reach past the array.
+    /// Into chunks of one size. The last one may extend past the end of the array.
     Regular {
-        /// Elements along one chunk.
+        /// The size of a chunk in elements.
         chunk: u64,
     },
-    /// Into chunks of any size: each entry is where a chunk ends and the next begins, the first begins at 0.
+    /// Into chunks of any size. An entry is the index where a chunk ends and the next one begins; the first chunk
+    /// begins at 0.
     Edges(Vec<u64>),
 }
 
-/// How an array is cut into chunks, and these perhaps again.
+/// How an array is divided into chunks, and optionally each chunk into inner chunks.
 ///
 /// ```
 /// use hyperslab_core::nd::{ChunkGrid, Region};
@@ -32,22 +33,22 @@ pub struct ChunkGrid {
     inner: Option<Vec<u64>>,
 }
 
-/// One chunk of a grid: the box of `shape` at `start`, which may reach past the array.
+/// One chunk of a grid: the box of `shape` at `start`, which may extend past the end of the array.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Chunk {
-    /// Which chunk, along each dimension.
+    /// The index of the chunk along each dimension.
     pub index: Vec<u64>,
-    /// Its first element.
+    /// The index of its first element.
     pub start: Vec<u64>,
-    /// Its size, whole even where it reaches past the array.
+    /// Its full shape, even if it extends past the end of the array.
     pub shape: Vec<u64>,
 }
 
 impl ChunkGrid {
-    /// A grid cut along each dimension in its own way.
+    /// A grid that divides each dimension in its own way.
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument) for a chunk without elements.
+    /// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument) if a chunk has no elements.
     pub fn new(axes: Vec<Axis>) -> Result<Self> {
         for (dimension, axis) in axes.iter().enumerate() {
             axis.check(dimension)?;
@@ -55,7 +56,7 @@ impl ChunkGrid {
         Ok(ChunkGrid { axes, inner: None })
     }
 
-    /// Chunks of one shape.
+    /// A grid of chunks of one shape.
     ///
     /// # Errors
     /// As [`ChunkGrid::new`].
@@ -63,13 +64,13 @@ impl ChunkGrid {
         ChunkGrid::new(chunk.iter().map(|chunk| Axis::Regular { chunk: *chunk }).collect())
     }
 
-    /// The whole of an array as one chunk. Where the array is empty, the chunk has size 1 and does not occur.
+    /// A grid of one chunk, which is the whole array. For an empty array the chunk has size 1 and is never returned.
     pub fn one_block(shape: &[u64]) -> Self {
         let axes = shape.iter().map(|size| Axis::Regular { chunk: (*size).max(1) }).collect();
         ChunkGrid { axes, inner: None }
     }
 
-    /// Cuts each chunk again into chunks of this shape.
+    /// Divides each chunk into inner chunks of this shape.
     ///
     /// # Errors
     /// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument) if it has another rank or no elements.
@@ -86,21 +87,21 @@ impl ChunkGrid {
         self.axes.len()
     }
 
-    /// How each dimension is cut.
+    /// How each dimension is divided.
     pub fn axes(&self) -> &[Axis] {
         &self.axes
     }
 
-    /// The shape that each chunk is cut into again.
+    /// The shape of an inner chunk, if there are inner chunks.
     pub fn inner(&self) -> Option<&[u64]> {
         self.inner.as_deref()
     }
 
-    /// How many chunks an array of `shape` has along each dimension.
+    /// The number of chunks that an array of `shape` has along each dimension.
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument) if the ranks differ or the last edge
-    /// does not reach the end.
+    /// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument) if the ranks differ, or the last chunk ends
+    /// before the array does.
     pub fn chunks_along(&self, shape: &[u64]) -> Result<Vec<u64>> {
         self.check_rank(shape.len())?;
         let axes = self.axes.iter().zip(shape).enumerate();
@@ -111,7 +112,7 @@ impl ChunkGrid {
         .collect()
     }
 
-    /// The chunk of this index.
+    /// The chunk with this index.
     ///
     /// # Errors
     /// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument) if there is no such chunk.
@@ -128,11 +129,11 @@ impl ChunkGrid {
         Ok(chunk)
     }
 
-    /// The chunks in which the region has an element, row-major.
+    /// The chunks that contain an element of the region, in row-major order.
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument) if the ranks differ, the region is
-    /// ill-formed or reaches past the last edge.
+    /// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument) if the ranks differ, the region is invalid,
+    /// or it extends past the last chunk.
     pub fn chunks_in<'a>(&'a self, region: &'a Region) -> Result<Chunks<'a>> {
         self.check_rank(region.rank())?;
         let spans = region.spans()?.enumerate().zip(&self.axes);
@@ -157,7 +158,8 @@ impl ChunkGrid {
     }
 }
 
-/// What [`ChunkGrid::chunks_in`] gives. Iterating allocates each chunk; [`Chunks::next_chunk`] does not.
+/// The iterator that [`ChunkGrid::chunks_in`] returns. Iterating allocates each chunk; [`Chunks::next_chunk`] does
+/// not.
 #[derive(Clone, Debug)]
 pub struct Chunks<'a> {
     grid: &'a ChunkGrid,
@@ -174,7 +176,7 @@ enum State {
 }
 
 impl Chunks<'_> {
-    /// The next chunk.
+    /// The next chunk, in memory that is used again for the one after it.
     pub fn next_chunk(&mut self) -> Option<&Chunk> {
         match self.state {
             State::Fresh => self.begin(),
@@ -211,7 +213,7 @@ impl Chunks<'_> {
         self.state = State::Finished;
     }
 
-    /// The first step of the region that is at `index` or beyond.
+    /// The first step of the region at or after `index`.
     fn step_reaching(&self, dimension: usize, index: u64) -> u64 {
         match (self.region.start.get(dimension), self.region.step.get(dimension)) {
             (Some(start), Some(step)) => index.saturating_sub(*start).div_ceil(*step),
@@ -219,7 +221,7 @@ impl Chunks<'_> {
         }
     }
 
-    /// Enters the chunk in which a step of the region lies.
+    /// Moves to the chunk that contains a step of the region.
     fn go(&mut self, dimension: usize, to: u64) {
         let at = (|| {
             let first = to * self.region.step.get(dimension)? + self.region.start.get(dimension)?;
@@ -263,7 +265,7 @@ impl Axis {
         Err(Error::invalid(format!("a chunk of size 0 along dimension {dimension}")))
     }
 
-    /// The chunk that an element lies in.
+    /// The index of the chunk that contains an element.
     fn locate(&self, dimension: usize, element: u64) -> Result<Located> {
         match self {
             Axis::Regular { chunk } => {
@@ -283,7 +285,7 @@ impl Axis {
         }
     }
 
-    /// First element and size of a chunk.
+    /// The first element and the size of a chunk.
     fn extent(&self, index: u64) -> Option<(u64, u64)> {
         match self {
             Axis::Regular { chunk } => Some((index.checked_mul(*chunk)?, *chunk)),

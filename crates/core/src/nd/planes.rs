@@ -1,17 +1,17 @@
-//! Memory for the rows of a region, which threads can fill part by part.
+//! Memory for the rows of a region, which several threads can fill part by part.
 
 use super::copy::{Shared, bytes, check_len, outside, shared_ranges};
 use super::{Region, advance, element_count, fill_rows};
 use crate::{Error, Result};
 
-/// Where the rows of a region go: one slice, or as many slices of equal length as its outer dimensions have
-/// steps. Cutting a region along an inner dimension makes parts of this second kind: their rows are not
-/// together in memory, and yet each thread has slices of its own.
+/// The memory for the rows of a region: one slice, or one slice of equal length for each index of its outer
+/// dimensions. Dividing a region along an inner dimension gives parts of the second kind: the rows of a part are not
+/// contiguous, but each thread has its own slices.
 #[derive(Debug)]
 pub struct Planes<'a> {
-    /// Row-major over the outer dimensions.
+    /// In row-major order of the outer dimensions.
     slices: Vec<&'a mut [u8]>,
-    /// How many dimensions are outer ones.
+    /// The number of outer dimensions.
     outer: usize,
 }
 
@@ -21,12 +21,12 @@ impl<'a> Planes<'a> {
         Planes { slices: vec![rows], outer: 0 }
     }
 
-    /// Cuts these rows of `region` along a dimension, before each of the steps `cuts`. The parts come with their
-    /// own regions, in order, and can be cut again along a dimension further in.
+    /// Divides the rows of `region` along a dimension before each step in `cuts`. Returns the parts in order, with
+    /// their regions. A part can be divided again along a later dimension.
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument) if there is no such dimension or one further
-    /// in was cut, the steps do not ascend within it, or the rows are not as many as the region's.
+    /// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument) if there is no such dimension or a later one
+    /// is already divided, if the steps do not ascend within it, or if the number of rows is not that of the region.
     ///
     /// ```
     /// use hyperslab_core::nd::{Planes, Region};
@@ -93,17 +93,17 @@ impl<'a> Planes<'a> {
         Ok(parts)
     }
 
-    /// The bytes of all slices.
+    /// The number of bytes in all slices.
     pub fn len(&self) -> usize {
         self.slices.iter().map(|slice| slice.len()).sum()
     }
 
-    /// Whether there are none.
+    /// Whether there are no bytes.
     pub fn is_empty(&self) -> bool {
         self.slices.iter().all(|slice| slice.is_empty())
     }
 
-    /// The slices with the parts of `region` that they are the rows of.
+    /// The slices, each with its part of `region`.
     pub fn slices<'p>(&'p mut self, region: &Region) -> impl Iterator<Item = (Region, &'p mut [u8])> {
         let mut first = region.clone();
         for dimension in 0..self.outer {
@@ -130,12 +130,12 @@ impl<'a> Planes<'a> {
         self.slices.iter_mut().try_for_each(|slice| fill_rows(value, slice))
     }
 
-    /// What the region, whose rows these are, and a chunk have in common; `None` if that is nothing. The chunk is
-    /// the box of `shape` at `start` and may reach past the array; elements are `row` bytes.
+    /// The elements that the region of these rows and a chunk have in common; `None` if there are none. The chunk is
+    /// the box of `shape` at `start` and may extend past the end of the array. An element has `row` bytes.
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument) if the ranks differ or the slices are not
-    /// exactly those of the region.
+    /// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument) if the ranks differ or the slices do not
+    /// have the length of the region.
     pub fn overlap<'p>(
         &'p mut self,
         start: &[u64],
@@ -173,31 +173,31 @@ impl<'a> Planes<'a> {
     }
 }
 
-/// The elements that a chunk and a region share, and where they go.
+/// The elements that a chunk and a region have in common, and their places in both.
 pub struct Overlap<'p, 'a> {
     planes: &'p mut Planes<'a>,
-    /// Within a plane of the chunk and a slice of the region.
+    /// The copy from one plane of the chunk to one slice of the region.
     shared: Shared,
-    /// Bytes of the chunk.
+    /// The size of the chunk in bytes.
     chunk: usize,
-    /// First byte of the first plane of the chunk, and the slice that it goes to.
+    /// The offset of the first common plane of the chunk, and the index of its slice.
     from: usize,
     plane: usize,
-    /// The outer dimensions of which they share more than one step, innermost first.
+    /// The outer dimensions along which they have more than one step in common, innermost first.
     dims: Vec<Dim>,
 }
 
 struct Dim {
     steps: usize,
-    /// Bytes of the chunk and slices of the region from one step to the next.
+    /// The distance between steps: in bytes of the chunk and in slices of the region.
     from: usize,
     plane: usize,
     at: usize,
 }
 
 impl Overlap<'_, '_> {
-    /// Where the rows of the whole chunk lie together in the region's memory, if they do: what the chunk decodes
-    /// to can go straight there.
+    /// The memory of the region for all rows of the chunk, if these are contiguous there. A chunk can then be decoded
+    /// straight to it.
     pub fn in_place(&mut self) -> Option<&mut [u8]> {
         let (from, to, len) = self.shared.one_piece()?;
         let whole = self.dims.is_empty() && from == 0 && len == self.chunk;
@@ -205,10 +205,11 @@ impl Overlap<'_, '_> {
         slice.get_mut(to..)?.get_mut(..len)
     }
 
-    /// Copies what both share from the rows of the chunk.
+    /// Copies the common elements from the rows of the chunk.
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument) if they are not as long as the chunk.
+    /// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument) if the length of the rows is not that of the
+    /// chunk.
     pub fn scatter(&mut self, chunk_rows: &[u8]) -> Result<()> {
         if chunk_rows.len() != self.chunk {
             let (found, chunk) = (chunk_rows.len(), self.chunk);
@@ -217,15 +218,15 @@ impl Overlap<'_, '_> {
         self.each(|shared, from, to| shared.walk(chunk_rows.get(from..).unwrap_or_default(), to))
     }
 
-    /// Sets every element that both share to the row `value`.
+    /// Sets all common elements to the row `value`.
     ///
     /// # Errors
-    /// As [`Planes::overlap`], which would have found it before.
+    /// As [`Planes::overlap`], which reports them earlier.
     pub fn fill(&mut self, value: &[u8]) -> Result<()> {
         self.each(|shared, _, to| shared.walk_filling(value, to))
     }
 
-    /// Does `what` with the first byte of each plane of the chunk and the slice that it goes to.
+    /// Calls `what` with the offset of each plane of the chunk and the slice it belongs to.
     fn each(&mut self, mut what: impl FnMut(&mut Shared, usize, &mut [u8]) -> Result<()>) -> Result<()> {
         loop {
             let slice = self.planes.slices.get_mut(self.plane).ok_or_else(outside)?;
@@ -271,7 +272,7 @@ mod tests {
         assert_eq!(in_place(&mut rows, &[2, 0], &[2, 6], &region), Some(24));
         assert_eq!(in_place(&mut rows, &[1, 2], &[1, 3], &region), Some(6));
         assert_eq!(in_place(&mut rows, &[0, 0], &[2, 3], &region), None);
-        // It reaches past the region.
+        // The chunk extends past the region.
         assert_eq!(in_place(&mut rows, &[2, 0], &[3, 6], &region), None);
         assert_eq!(in_place(&mut rows, &[3, 4], &[1, 3], &region), None);
         let stepped = Region { start: vec![0, 0], count: vec![4, 6], step: vec![2, 1] };

@@ -3,7 +3,8 @@
 use crate::{Error, ErrorKind, Result};
 use std::ops::{AddAssign, Range};
 
-/// A box of elements, possibly with steps: `start[i] + k * step[i]` for `k` in `0..count[i]`.
+/// A box of elements, possibly with steps: along dimension `i`, the indexes `start[i] + k * step[i]` for `k` in
+/// `0..count[i]`.
 ///
 /// ```
 /// use hyperslab_core::nd::Region;
@@ -16,34 +17,35 @@ use std::ops::{AddAssign, Range};
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Region {
-    /// First index of each dimension.
+    /// The first index along each dimension.
     pub start: Vec<u64>,
-    /// How many along each dimension.
+    /// The number of indexes along each dimension.
     pub count: Vec<u64>,
-    /// Distance between neighbours along each dimension; 1 for a box without gaps.
+    /// The distance between neighbouring indexes along each dimension. 1 for a box without gaps.
     pub step: Vec<u64>,
 }
 
-/// The number of elements of an array, or `None` beyond `u64`. An array without dimensions has one element.
+/// The number of elements of an array. `None` if it does not fit in a `u64`. An array without dimensions has one
+/// element.
 pub fn element_count(shape: &[u64]) -> Option<u64> {
-    // A size of 0 makes the array empty however large the others are.
+    // An extent of 0 makes the array empty, however large the other extents are.
     if shape.contains(&0) {
         return Some(0);
     }
     shape.iter().try_fold(1, |product: u64, size| product.checked_mul(*size))
 }
 
-/// The bytes of the elements of an array, `each` bytes long.
+/// The size of the elements of an array in bytes, with `each` bytes per element.
 ///
 /// # Errors
-/// [`ErrorKind::LimitExceeded`] if no memory holds them.
+/// [`ErrorKind::LimitExceeded`] if it exceeds the address space.
 pub fn element_bytes(shape: &[u64], each: usize) -> Result<usize> {
     let bytes = element_count(shape).and_then(|count| usize::try_from(count).ok()?.checked_mul(each));
     bytes.ok_or_else(|| Error::new(ErrorKind::LimitExceeded, "more elements than memory holds"))
 }
 
-/// Moves to the next index of an array of `counts`, row-major; false, and back at 0, after the last. `at` may be
-/// of its outer dimensions only.
+/// Moves to the next index of an array of shape `counts`, in row-major order. After the last index it returns false
+/// and `at` is 0 again. `at` can have the outer dimensions only.
 ///
 /// ```
 /// use hyperslab_core::nd::advance;
@@ -76,7 +78,7 @@ impl Region {
         Region { start, count, step }
     }
 
-    /// Every element of an array.
+    /// The region of all elements of an array.
     pub fn all(shape: &[u64]) -> Self {
         Region::new(vec![0; shape.len()], shape.to_vec())
     }
@@ -86,12 +88,12 @@ impl Region {
         self.count.len()
     }
 
-    /// The number of elements, or `None` beyond `u64`.
+    /// The number of elements. `None` if it does not fit in a `u64`.
     pub fn len(&self) -> Option<u64> {
         element_count(&self.count)
     }
 
-    /// The bytes of its elements, `each` bytes long.
+    /// The size of the elements in bytes, with `each` bytes per element.
     ///
     /// # Errors
     /// As [`element_bytes`].
@@ -99,20 +101,20 @@ impl Region {
         element_bytes(&self.count, each)
     }
 
-    /// Whether there are no elements. A region without dimensions has one.
+    /// Whether there are no elements. A region without dimensions has one element.
     pub fn is_empty(&self) -> bool {
         self.count.contains(&0)
     }
 
-    /// Whether no dimension has gaps.
+    /// Whether all steps are 1.
     pub fn is_box(&self) -> bool {
         self.step.iter().zip(&self.count).all(|(step, count)| *step == 1 || *count <= 1)
     }
 
-    /// Checks that the parts agree and that every element lies in an array of this shape.
+    /// Checks that start, count and step have equal lengths, and that all elements are within an array of this shape.
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument), naming the dimension.
+    /// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument), with the dimension.
     pub fn check(&self, shape: &[u64]) -> Result<()> {
         self.check_rank(shape.len())?;
         for (dimension, (span, size)) in self.spans()?.zip(shape).enumerate() {
@@ -126,8 +128,8 @@ impl Region {
         Ok(())
     }
 
-    /// The part of the region that lies in the box of `shape` at `start`, in the region's own coordinates;
-    /// `None` if there is none.
+    /// The part of the region within the box of `shape` at `start`, in the coordinates of the array. `None` if it is
+    /// empty.
     ///
     /// # Errors
     /// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument) if the ranks differ or a step is 0.
@@ -147,8 +149,8 @@ impl Region {
         Ok(Some(part))
     }
 
-    /// The same elements with a step of 1 wherever the step has no meaning, so that equal regions compare
-    /// equal.
+    /// The same elements with a step of 1 along dimensions of at most one index, so that regions with equal elements
+    /// are equal.
     #[must_use]
     pub fn normalized(mut self) -> Self {
         for (step, count) in self.step.iter_mut().zip(&self.count) {
@@ -159,7 +161,7 @@ impl Region {
         self
     }
 
-    /// The boxes without gaps that make up a region, row-major: runs of neighbours along dimensions with a
+    /// The boxes without gaps that the region consists of, in row-major order: whole ranges along dimensions with a
     /// step of 1, single indexes along the others.
     ///
     /// ```
@@ -171,7 +173,7 @@ impl Region {
     /// assert_eq!(region.block_count(), Some(2));
     /// ```
     pub fn blocks(&self) -> impl Iterator<Item = Region> + '_ {
-        // Along dimensions with a step of 1 all are one block.
+        // Along a dimension with a step of 1, all indexes are in one block.
         let gaps = self.count.iter().zip(&self.step).map(|(count, step)| if *step == 1 { 1 } else { *count });
         let counts: Vec<u64> = gaps.collect();
         let mut next = (!self.is_empty()).then(|| vec![0_u64; self.rank()]);
@@ -191,7 +193,7 @@ impl Region {
         })
     }
 
-    /// How many [`Region::blocks`] there are, or `None` beyond `u64`.
+    /// The number of [`Region::blocks`]. `None` if it does not fit in a `u64`.
     pub fn block_count(&self) -> Option<u64> {
         if self.is_empty() {
             return Some(0);
@@ -200,8 +202,8 @@ impl Region {
         gaps.map(|(count, _)| *count).try_fold(1_u64, |product, count| product.checked_mul(count))
     }
 
-    /// From the first to behind the last index of each dimension. Fails on parts of different rank, steps of 0
-    /// and ends beyond `u64`, so that whoever asks may add and multiply up to these ends.
+    /// The range from the first index to the end along each dimension. Fails if the ranks differ, a step is 0, or an
+    /// end does not fit in a `u64`: callers rely on this when they add and multiply up to these ends.
     pub(super) fn spans(&self) -> Result<impl Iterator<Item = Range<u64>>> {
         if self.start.len() != self.count.len() || self.step.len() != self.count.len() {
             return Err(Error::invalid(format!(
@@ -221,7 +223,7 @@ impl Region {
         Ok(spans().flatten())
     }
 
-    /// Which `k` of each dimension lie in a box.
+    /// The range of `k` within a box, for each dimension.
     pub(super) fn overlap(&self, start: &[u64], shape: &[u64]) -> Result<impl Iterator<Item = Range<u64>>> {
         self.check_rank(start.len())?;
         self.check_rank(shape.len())?;

@@ -1,35 +1,36 @@
-//! Which elements of an array are meant, and in which order.
+//! Selections: elements of an array in a certain order.
 
 use super::{Region, advance, element_count};
 use crate::{Error, Result};
 use std::borrow::Cow;
 use std::slice::ChunksExact;
 
-/// Which elements of an array are meant.
+/// Selected elements of an array.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Selection {
-    /// All of them.
+    /// All elements, in row-major order.
     All,
-    /// None.
+    /// No elements.
     None,
-    /// One box.
+    /// The elements of a region, in row-major order.
     Region(Region),
-    /// Several boxes, in stored order; they may overlap.
+    /// The elements of several regions, one region after the other. Regions can overlap.
     Blocks(Vec<Region>),
-    /// Single elements, `rank` coordinates each, in stored order.
+    /// Single elements, in stored order.
     Points {
-        /// Dimensions of the array.
+        /// The number of dimensions of the array.
         rank: u32,
-        /// Coordinates, element after element.
+        /// The coordinates, `rank` for each element.
         coordinates: Vec<u64>,
     },
 }
 
 impl Selection {
-    /// The elements of an array of `shape` for which `mask`, row-major, is true, in its order.
+    /// The elements of an array of `shape` for which `mask` is true. Both are in row-major order.
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument) if the mask is not of as many elements as the array.
+    /// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument) if the mask has another number of elements
+    /// than the array.
     ///
     /// ```
     /// use hyperslab_core::nd::Selection;
@@ -65,8 +66,8 @@ impl Selection {
         Ok(Selection::Blocks(blocks))
     }
 
-    /// How many elements of an array of `shape` are meant, an element of several blocks once for each; `None`
-    /// beyond `u64`.
+    /// The number of selected elements in an array of `shape`. An element in several regions counts once for each.
+    /// `None` if it does not fit in a `u64`.
     pub fn count(&self, shape: &[u64]) -> Option<u64> {
         match self {
             Selection::All => element_count(shape),
@@ -81,8 +82,8 @@ impl Selection {
         }
     }
 
-    /// Whether the same elements are meant in the same order, in whichever form: a region with gaps is the boxes that it
-    /// consists of.
+    /// Whether both select the same elements in the same order, even if in different forms: a region with gaps equals
+    /// the list of its boxes.
     ///
     /// ```
     /// use hyperslab_core::nd::{Region, Selection};
@@ -112,10 +113,10 @@ impl Selection {
         }
     }
 
-    /// Checks that the selection has as many dimensions as the array and stays within it.
+    /// Checks that the selection has the rank of the array and is within it.
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument), naming the dimension.
+    /// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument), with the dimension.
     pub fn check(&self, shape: &[u64]) -> Result<()> {
         match self {
             Selection::All | Selection::None => Ok(()),
@@ -125,8 +126,7 @@ impl Selection {
         }
     }
 
-    /// The coordinates of the elements in stored order: of a region row-major, of blocks one block after
-    /// another.
+    /// The coordinates of the selected elements, in the order of the selection.
     ///
     /// # Errors
     /// As [`Selection::check`].
@@ -155,22 +155,23 @@ impl Selection {
     }
 }
 
-/// What [`Selection::elements`] gives. Iterating allocates each element; [`Elements::next_element`] does not.
+/// The iterator that [`Selection::elements`] returns. Iterating allocates each element; [`Elements::next_element`]
+/// does not.
 #[derive(Clone, Debug)]
 pub struct Elements<'a> {
     blocks: Cow<'a, [Region]>,
     points: Option<ChunksExact<'a, u64>>,
-    /// The block being walked, or the next one unless `inside`.
+    /// The current block, or the next one if `inside` is false.
     block: usize,
     inside: bool,
-    /// How many steps the walk has taken along each dimension of the block.
+    /// The current step along each dimension of the block.
     steps: Vec<u64>,
     element: Vec<u64>,
     left: Option<u64>,
 }
 
 impl Elements<'_> {
-    /// The coordinates of the next element.
+    /// The coordinates of the next element, in memory that is used again.
     pub fn next_element(&mut self) -> Option<&[u64]> {
         self.left = self.left.map(|left| left.saturating_sub(1));
         if let Some(points) = &mut self.points {
@@ -194,7 +195,7 @@ impl Elements<'_> {
         None
     }
 
-    /// Moves to the next element of the block, if it has one.
+    /// Moves to the next element of the block. Returns false after the last one.
     fn step(&mut self) -> bool {
         let Some(block) = self.blocks.get(self.block) else { return false };
         let moved = advance(&mut self.steps, &block.count);
@@ -231,7 +232,7 @@ fn check_points(rank: u32, coordinates: &[u64], shape: &[u64]) -> Result<()> {
             coordinates.len()
         )));
     }
-    // `max` only keeps an empty list of points of an array without dimensions from dividing by 0.
+    // `max` avoids a division by 0 for an empty list of points in an array without dimensions.
     for point in coordinates.chunks_exact(shape.len().max(1)) {
         for (dimension, (index, size)) in point.iter().zip(shape).enumerate() {
             if index >= size {

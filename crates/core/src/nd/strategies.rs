@@ -1,15 +1,15 @@
-//! Small arrays and regions for property tests, and the plain definitions they are held against.
+//! Small arrays and regions for property tests, and simple reference implementations.
 
 use super::Region;
 use proptest::prelude::*;
 
-/// An array of up to four dimensions and a region in it.
+/// An array of up to four dimensions, and a region in it.
 pub(super) fn shape_and_region() -> impl Strategy<Value = (Vec<u64>, Region)> {
     prop::collection::vec((0..7_u64, 0..7_u64, 1..4_u64, 0..7_u64, any::<bool>()), 0..=4).prop_map(|dims| {
         let mut shape = Vec::new();
         let mut region = Region::new(Vec::new(), Vec::new());
         for (start, count, step, more, whole) in dims {
-            // Whole dimensions are what the fast paths look for, and would be rare.
+            // Whole dimensions take the fast paths, but would be rare by chance.
             let (start, step, more) = if whole { (0, 1, 0) } else { (start, step, more) };
             let count = if whole { count.max(1) } else { count };
             let reach = if count == 0 { 0 } else { start + (count - 1) * step + 1 };
@@ -22,7 +22,7 @@ pub(super) fn shape_and_region() -> impl Strategy<Value = (Vec<u64>, Region)> {
     })
 }
 
-/// The coordinates of a region's elements, row-major.
+/// The coordinates of the elements of a region, in row-major order.
 pub(super) fn elements_of(region: &Region) -> Vec<Vec<u64>> {
     let mut elements = vec![vec![]];
     for ((start, count), step) in region.start.iter().zip(&region.count).zip(&region.step) {
@@ -34,7 +34,7 @@ pub(super) fn elements_of(region: &Region) -> Vec<Vec<u64>> {
     elements
 }
 
-/// Where an element lies in an array stored row-major.
+/// The row-major index of an element.
 pub(super) fn offset_of(element: &[u64], shape: &[u64]) -> u64 {
     element.iter().zip(shape).fold(0, |at, (index, size)| at * size + index)
 }
