@@ -5,6 +5,7 @@ mod command;
 mod exit;
 mod output;
 mod progress;
+mod words;
 
 use args::{Cli, Verb};
 use clap::{CommandFactory, Parser};

@@ -2,6 +2,7 @@
 
 use crate::args::{Common, When};
 use crate::exit::Exit;
+use crate::words;
 use bytes::Bytes;
 use hyperslab::location::Location;
 use hyperslab::{Error, Result};
@@ -91,14 +92,16 @@ impl Messages {
     pub(crate) fn error(&self, error: &Error) {
         self.errors.set(self.errors.get() + 1);
         if self.errors.get() <= MOST {
-            self.say("error", "31", &error.to_string());
+            self.say("error", "31", &words::error(error));
         }
     }
 
     /// As [`Messages::error`], for an error that does not know its file.
     pub(crate) fn error_in(&self, error: &Error, file: &str) {
-        let object = error.object().unwrap_or_default();
-        self.error(&Error::new(error.kind(), error.reason().to_string()).in_object(object).in_file(file));
+        self.errors.set(self.errors.get() + 1);
+        if self.errors.get() <= MOST {
+            self.say("error", "31", &words::error_in(error, file));
+        }
     }
 
     /// Says what is probably wrong, unless told to be quiet.

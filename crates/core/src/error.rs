@@ -1,5 +1,9 @@
 //! The error type of all crates. It is one word wide and knows where the problem is.
 
+mod remedy;
+
+pub use remedy::{Limit, Remedy};
+
 use std::borrow::Cow;
 use std::fmt;
 
@@ -9,7 +13,8 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 /// An error: what went wrong, and where.
 ///
 /// Displayed as `bad.h5:/t2m: malformed Filter Pipeline message at byte 0x1fc: 33 filters, at most 32 allowed`.
-/// [`Error::reason`] is the same without file and object.
+/// [`Error::reason`] is the same without file and object. What the caller can do
+/// follows: see [`Error::remedies`].
 pub struct Error(Box<Inner>);
 
 struct Inner {
@@ -18,6 +23,7 @@ struct Inner {
     file: Option<String>,
     object: Option<String>,
     place: Option<Place>,
+    remedies: Vec<Remedy>,
     source: Option<Box<dyn std::error::Error + Send + Sync>>,
 }
 
@@ -53,7 +59,9 @@ pub enum Within {
 pub enum ErrorKind {
     /// Reading or writing failed.
     Io,
-    /// Something that the caller named does not exist.
+    /// A file or folder that the caller or a file named is not there.
+    FileNotFound,
+    /// The store has no object, attribute or label of the name that the caller gave.
     NotFound,
     /// Something that the caller wants to create already exists.
     AlreadyExists,
@@ -80,6 +88,7 @@ impl Error {
             file: None,
             object: None,
             place: None,
+            remedies: Vec::new(),
             source: None,
         }))
     }
@@ -99,9 +108,14 @@ impl Error {
         Error::new(ErrorKind::InvalidArgument, detail)
     }
 
-    /// An [`ErrorKind::NotFound`] error.
+    /// An [`ErrorKind::NotFound`], for objects, attributes and labels.
     pub fn not_found(detail: impl Into<Cow<'static, str>>) -> Self {
         Error::new(ErrorKind::NotFound, detail)
+    }
+
+    /// An [`ErrorKind::LimitExceeded`] that a higher `limit` would avoid.
+    pub fn limit_exceeded(limit: Limit, detail: impl Into<Cow<'static, str>>) -> Self {
+        Error::new(ErrorKind::LimitExceeded, detail).with_remedy(Remedy::RaiseLimit(limit))
     }
 
     /// Adds the structure and byte, unless the error already has a place.
@@ -135,7 +149,9 @@ impl Error {
     /// place in the other file.
     #[must_use]
     pub fn of_another(self, file: impl fmt::Display) -> Self {
-        Error::new(self.kind(), self.in_file(file).to_string())
+        let mut error = self.in_file(file);
+        let remedies = std::mem::take(&mut error.0.remedies);
+        Error::new(error.kind(), error.to_string()).with_remedies(remedies)
     }
 
     /// Adds the error that caused this one.
@@ -145,10 +161,30 @@ impl Error {
         self
     }
 
-    /// Adds a help line that says what the user can do.
+    /// Adds what the caller can do.
     #[must_use]
-    pub fn with_help(mut self, help: impl fmt::Display) -> Self {
-        self.0.detail = format!("{}\nhelp: {help}", self.0.detail).into();
+    pub fn with_remedy(mut self, remedy: Remedy) -> Self {
+        self.0.remedies.push(remedy);
+        self
+    }
+
+    /// Adds all that the caller can do, as another error said it.
+    #[must_use]
+    pub fn with_remedies(mut self, remedies: impl IntoIterator<Item = Remedy>) -> Self {
+        self.0.remedies.extend(remedies);
+        self
+    }
+
+    /// Adds a [`Remedy::Hint`].
+    #[must_use]
+    pub fn with_hint(self, hint: impl fmt::Display) -> Self {
+        self.with_remedy(Remedy::Hint(hint.to_string()))
+    }
+
+    /// The same error with another detail: its kind, place, file, object and remedies stay.
+    #[must_use]
+    pub fn map_detail(mut self, detail: impl FnOnce(&str) -> String) -> Self {
+        self.0.detail = detail(&self.0.detail).into();
         self
     }
 
@@ -157,7 +193,7 @@ impl Error {
         self.0.kind
     }
 
-    /// The message without the place: what was found and what was expected.
+    /// What was found and what was expected, without place and remedies.
     pub fn detail(&self) -> &str {
         &self.0.detail
     }
@@ -177,17 +213,45 @@ impl Error {
         self.0.file.as_deref()
     }
 
-    /// The message without file and object: kind, structure, byte and detail.
-    pub fn reason(&self) -> impl fmt::Display + '_ {
-        Reason(self)
+    /// What the caller can do about it; empty if nothing is known to help.
+    pub fn remedies(&self) -> &[Remedy] {
+        &self.0.remedies
     }
-}
 
-struct Reason<'a>(&'a Error);
+    /// Remedies as they follow a detail: empty, or beginning with a space or a new line.
+    pub fn advice(&self) -> impl fmt::Display + '_ {
+        Advice { error: self, words: &|remedy| remedy.to_string() }
+    }
 
-impl fmt::Display for Reason<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let inner = &self.0.0;
+    /// The message without file and object: kind, structure, byte, detail and remedies.
+    pub fn reason(&self) -> impl fmt::Display + '_ {
+        Worded { error: self, in_place: false, words: &|remedy| remedy.to_string() }
+    }
+
+    /// The message with remedies in the words of an interface, which may name its own options.
+    ///
+    /// ```
+    /// use hyperslab_core::{Error, Limit, Remedy};
+    ///
+    /// let error = Error::limit_exceeded(Limit::Allocation, "a text of 9 bytes").in_file("a.yaml");
+    /// assert_eq!(error.to_string(), "a.yaml: a text of 9 bytes (raise the allocation limit)");
+    /// let words = |remedy: &Remedy| match remedy {
+    ///     Remedy::RaiseLimit(limit) => format!("raise with --limit {limit}=N"),
+    ///     other => other.to_string(),
+    /// };
+    /// assert_eq!(error.worded(&words).to_string(), "a.yaml: a text of 9 bytes (raise with --limit allocation=N)");
+    /// ```
+    pub fn worded<'a>(&'a self, words: &'a dyn Fn(&Remedy) -> String) -> impl fmt::Display + 'a {
+        Worded { error: self, in_place: true, words }
+    }
+
+    /// As [`Error::worded`], without file and object.
+    pub fn reason_worded<'a>(&'a self, words: &'a dyn Fn(&Remedy) -> String) -> impl fmt::Display + 'a {
+        Worded { error: self, in_place: false, words }
+    }
+
+    fn fmt_reason(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let inner = &self.0;
         let Some(place) = &inner.place else { return f.write_str(&inner.detail) };
         let adjective = match inner.kind {
             ErrorKind::Malformed => "malformed ",
@@ -204,15 +268,49 @@ impl fmt::Display for Reason<'_> {
     }
 }
 
-impl fmt::Display for Error {
+/// An error as text.
+struct Worded<'a> {
+    error: &'a Error,
+    /// Whether file and object stand in front.
+    in_place: bool,
+    words: &'a dyn Fn(&Remedy) -> String,
+}
+
+impl fmt::Display for Worded<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match (self.file(), self.object()) {
+        match (self.error.file(), self.error.object()) {
+            _ if !self.in_place => {}
             (Some(file), Some(object)) => write!(f, "{file}:{object}: ")?,
             (Some(file), None) => write!(f, "{file}: ")?,
             (None, Some(object)) => write!(f, "{object}: ")?,
             (None, None) => {}
         }
-        Reason(self).fmt(f)
+        self.error.fmt_reason(f)?;
+        Advice { error: self.error, words: self.words }.fmt(f)
+    }
+}
+
+/// What the caller can do, behind what went wrong.
+struct Advice<'a> {
+    error: &'a Error,
+    words: &'a dyn Fn(&Remedy) -> String,
+}
+
+impl fmt::Display for Advice<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for remedy in self.error.remedies() {
+            match remedy.is_inline() {
+                true => write!(f, " ({})", (self.words)(remedy))?,
+                false => write!(f, "\nhelp: {}", (self.words)(remedy))?,
+            }
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.worded(&|remedy| remedy.to_string()).fmt(f)
     }
 }
 
@@ -231,7 +329,7 @@ impl std::error::Error for Error {
 impl From<std::io::Error> for Error {
     fn from(e: std::io::Error) -> Self {
         let kind = match e.kind() {
-            std::io::ErrorKind::NotFound => ErrorKind::NotFound,
+            std::io::ErrorKind::NotFound => ErrorKind::FileNotFound,
             std::io::ErrorKind::AlreadyExists => ErrorKind::AlreadyExists,
             _ => ErrorKind::Io,
         };
@@ -271,7 +369,22 @@ mod tests {
     #[test]
     fn system_errors_read_as_sentences() {
         let e = Error::from(std::io::Error::from_raw_os_error(2));
-        assert_eq!(e.kind(), ErrorKind::NotFound);
+        assert_eq!(e.kind(), ErrorKind::FileNotFound);
         assert_eq!(e.to_string(), "no such file or directory");
+    }
+
+    #[test]
+    fn remedies_stay_values_until_somebody_words_them() {
+        let e =
+            Error::limit_exceeded(Limit::Rank, "70 dimensions").with_hint("did you mean 7?").in_object("/x");
+        let e = e.map_detail(|detail| format!("dimension y: {detail}"));
+        assert_eq!(e.detail(), "dimension y: 70 dimensions");
+        assert_eq!(
+            e.to_string(),
+            "/x: dimension y: 70 dimensions (raise the rank limit)\nhelp: did you mean 7?"
+        );
+        let e = e.of_another("b.h5");
+        assert_eq!(e.remedies(), [Remedy::RaiseLimit(Limit::Rank), Remedy::Hint("did you mean 7?".into())]);
+        assert_eq!(e.detail(), "b.h5:/x: dimension y: 70 dimensions");
     }
 }

@@ -33,6 +33,6 @@ pub mod store;
 
 pub use decode::Decoder;
 pub use encode::Encoder;
-pub use error::{Error, ErrorKind, Place, Result, Within};
+pub use error::{Error, ErrorKind, Limit, Place, Remedy, Result, Within};
 pub use limits::{Budget, Charge, Limits};
 pub use severity::Severity;

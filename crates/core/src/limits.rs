@@ -1,6 +1,6 @@
 //! Limits on the memory that a file can make a reader allocate.
 
-use crate::{Error, ErrorKind, Result};
+use crate::{Error, Limit, Result};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -53,19 +53,14 @@ impl Budget {
     /// Takes `bytes` from the budget. Called before they are allocated.
     ///
     /// # Errors
-    /// [`ErrorKind::LimitExceeded`], naming the option that raises the limit.
+    /// [`ErrorKind::LimitExceeded`](crate::ErrorKind::LimitExceeded).
     pub fn charge(&self, bytes: u64) -> Result<Charge> {
         self.left
             .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(bytes))
             .map(|_| Charge { left: Arc::clone(&self.left), bytes })
             .map_err(|left| {
-                Error::new(
-                    ErrorKind::LimitExceeded,
-                    format!(
-                        "needs {bytes} bytes, {left} of {} are left (raise with --limit allocation=N)",
-                        self.limit
-                    ),
-                )
+                let detail = format!("needs {bytes} bytes, {left} of {} are left", self.limit);
+                Error::limit_exceeded(Limit::Allocation, detail)
             })
     }
 }
@@ -79,6 +74,7 @@ impl Drop for Charge {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ErrorKind;
 
     #[test]
     fn charges_are_shared_and_given_back() {

@@ -20,7 +20,7 @@ pub use zip::{ZipStore, ZipWriter};
 
 pub use listing::below;
 
-use crate::{Error, ErrorKind, Result};
+use crate::{Error, Limit, Result};
 use bytes::Bytes;
 use std::ops::Range;
 
@@ -63,10 +63,10 @@ pub trait Store: Send + Sync {
 
 fn check_most(size: u64, most: u64, key: &Key) -> Result<()> {
     match size > most {
-        true => Err(Error::new(
-            ErrorKind::LimitExceeded,
-            format!("{key} of {size} bytes, at most {most} are read (raise with --limit allocation=N)"),
-        )),
+        true => {
+            let detail = format!("{key} of {size} bytes, at most {most} are read");
+            Err(Error::limit_exceeded(Limit::Allocation, detail))
+        }
         false => Ok(()),
     }
 }

@@ -13,7 +13,7 @@ use crate::navigate::fractal_heap::FractalHeap;
 use crate::navigate::local_heap::LocalHeap;
 use crate::navigate::object_header::ObjectHeader;
 use crate::navigate::{Reader, btree_v1};
-use hyperslab_core::{Decoder, Error, ErrorKind, Result};
+use hyperslab_core::{Decoder, Error, ErrorKind, Limit, Result};
 use std::cmp::Ordering;
 use std::ops::ControlFlow;
 
@@ -60,8 +60,7 @@ pub(crate) fn links(reader: &Reader, header: &ObjectHeader) -> Result<Links> {
             };
             let left = room.checked_sub(name.len() as u64);
             room = left.ok_or_else(|| {
-                let detail = "names of many megabytes in one group (raise with --limit allocation=N)";
-                Error::new(ErrorKind::LimitExceeded, detail)
+                Error::limit_exceeded(Limit::Allocation, "names of many megabytes in one group")
             })?;
             match of_entry(name, entry, &heap) {
                 Ok(link) => found.links.push(link),

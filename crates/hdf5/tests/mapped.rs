@@ -185,7 +185,7 @@ fn a_missing_external_file_is_an_error_where_it_is_read() {
     let file = open("data/external/external.h5");
     let missing = dataset(&file, "missing");
     let e = read(&file, "missing").unwrap_err();
-    assert_eq!((e.kind(), e.detail()), (ErrorKind::NotFound, "its external data file no.raw is missing"));
+    assert_eq!((e.kind(), e.detail()), (ErrorKind::FileNotFound, "its external data file no.raw is missing"));
     let there = Region::new(vec![0], vec![2]);
     assert_eq!(integers(&read_region(&file, &missing, &there).unwrap().rows, 4), [0, 1]);
 }

@@ -72,7 +72,7 @@ pub fn plan(source: &dyn Source, layout: &Layout) -> Result<Plan> {
         Ok(())
     })?;
     match layout.unused().into_iter().next() {
-        Some(unused) => Err(Error::invalid(unused)),
+        Some(unused) => Err(unused),
         None => Ok(plan),
     }
 }

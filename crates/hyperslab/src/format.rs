@@ -9,7 +9,7 @@ use crate::pool::Pool;
 use crate::source::Source;
 use crate::target::TargetFormat;
 use hyperslab_core::storage::{FileStorage, ReadAt, Watched};
-use hyperslab_core::{Error, ErrorKind, Limits, Result};
+use hyperslab_core::{Error, ErrorKind, Limits, Remedy, Result};
 use hyperslab_model::Storage;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -212,7 +212,7 @@ pub fn open(path: &Path, options: &OpenOptions) -> Result<Arc<dyn Source>> {
 pub(crate) fn open_file(path: &Path, options: &OpenOptions) -> Result<FileStorage> {
     let open = |path: &Path| FileStorage::open_allowing(path, &options.allow_external);
     open(path).or_else(|e| match FORMATS.iter().find_map(|format| format.first_of_set(path)) {
-        Some(first) if e.kind() == ErrorKind::NotFound => open(&first),
+        Some(first) if e.kind() == ErrorKind::FileNotFound => open(&first),
         _ => Err(e),
     })
 }
@@ -239,10 +239,8 @@ pub(crate) fn format_of(
         return Ok(format);
     }
     if let Some(folder) = path.and_then(zarr::folder_of_document) {
-        return Err(Error::invalid(format!(
-            "is a part of a Zarr store\nhelp: the store is the folder, {}",
-            folder.display()
-        )));
+        return Err(Error::invalid("is a part of a Zarr store")
+            .with_hint(format_args!("the store is the folder, {}", folder.display())));
     }
     let probe = Probe::read(storage)?;
     let suffix = path.and_then(Path::extension).and_then(|suffix| suffix.to_str());
@@ -280,11 +278,12 @@ pub(crate) fn format_of_directory(path: &Path, options: &OpenOptions) -> Result<
     FORMATS.iter().copied().find(|format| format.recognizes_directory(path)).ok_or_else(|| {
         let above = path.ancestors().skip(1);
         let inside = |folder: &&Path| FORMATS.iter().any(|format| format.recognizes_directory(folder));
+        let error = Error::invalid("is a directory, and no Zarr store");
         let help = match above.filter(|folder| !folder.as_os_str().is_empty()).find(inside) {
             Some(store) => format!("it lies in the store {}", store.display()),
-            None => format!("`hyperslab ls {}` lists the stores in it", path.display()),
+            None => return error.with_remedy(Remedy::ListFolder(path.to_path_buf())),
         };
-        Error::invalid(format!("is a directory, and no Zarr store\nhelp: {help}"))
+        error.with_hint(help)
     })
 }
 

@@ -42,7 +42,7 @@ pub use format::{
     FORMATS, Format, OpenOptions, Probe, Recognition, TARGETS, Watch, open, open_storage, recognize,
 };
 pub use hyperslab_core::storage::{FileStorage, ReadAt};
-pub use hyperslab_core::{Error, ErrorKind, Limits, Result, Severity};
+pub use hyperslab_core::{Error, ErrorKind, Limit, Limits, Place, Remedy, Result, Severity, Within};
 pub use hyperslab_model::{self as model, NodePath};
 pub use hyperslab_ndl as ndl;
 pub use pool::Pool;

@@ -127,9 +127,8 @@ fn missing(source: &dyn Source, path: &NodePath, error: Error) -> Error {
     let Ok(members) = source.members(&group.handle) else { return error };
     let names = members.iter().map(|member| member.handle.path.name());
     match nearest(path.name(), names) {
-        Some(name) => {
-            Error::not_found(format!("no object {path}\nhelp: did you mean {}?", parent.child(name)))
-        }
+        Some(name) => Error::not_found(format!("no object {path}"))
+            .with_hint(format_args!("did you mean {}?", parent.child(name))),
         None => error,
     }
 }

@@ -23,7 +23,7 @@ pub use fingerprint::Fingerprint;
 pub use journal::Unit;
 
 use crate::list::human_bytes;
-use hyperslab_core::{Error, ErrorKind, Result};
+use hyperslab_core::{Error, ErrorKind, Remedy, Result};
 use hyperslab_model::NodePath;
 use journal::Journal;
 use std::fs;
@@ -126,7 +126,7 @@ impl Publication {
             match options.resume {
                 true => found.check_same(fingerprint)?,
                 false => notes.push(format!(
-                    "what an interrupted run had finished, {}, was removed; --resume goes on from it",
+                    "what an interrupted run had finished, {}, was removed, as this run does not resume it",
                     human_bytes(found.bytes())
                 )),
             }
@@ -233,7 +233,7 @@ impl Publication {
         self.work.end().map_err(|e| {
             let left = self.work.folder().display();
             Error::new(e.kind(), format!("is written, but what was there before could not be removed: {e}"))
-                .with_help(format_args!("remove {left}"))
+                .with_hint(format_args!("remove {left}"))
         })
     }
 
@@ -258,9 +258,7 @@ impl Publication {
         if self.journal.as_ref().is_none_or(Journal::is_empty) {
             return error;
         }
-        let done = self.finished_bytes();
-        let of = total.map_or(String::new(), |total| format!(" of {}", human_bytes(total)));
-        error.with_help(format_args!("--resume goes on from {}{of}", human_bytes(done)))
+        error.with_remedy(Remedy::Resume { done: self.finished_bytes(), of: total })
     }
 
     /// Removes all that was written.

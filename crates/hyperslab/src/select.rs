@@ -19,7 +19,7 @@ use self::syntax::{Part, Pick};
 use crate::location::nearest;
 use crate::source::{Entry, Item, Source};
 use crate::walk::{Step, walk};
-use hyperslab_core::{Error, ErrorKind, Result};
+use hyperslab_core::{Error, ErrorKind, Remedy, Result};
 use hyperslab_model::{Dimension, NodeKind, NodePath, Shape};
 use std::collections::BTreeSet;
 
@@ -170,15 +170,17 @@ fn check_known(source: &dyn Source, name: &str, own: &[Dimension]) -> Result<()>
         return Ok(());
     }
     let near = nearest(name, own.iter().copied()).or_else(|| nearest(name, all.iter().map(NodePath::name)));
-    Err(Error::invalid(match near {
-        Some(near) => format!("no dimension {name}\nhelp: did you mean {near}?"),
+    let hint = near.map(|near| Remedy::Hint(format!("did you mean {near}?")));
+    let error = Error::invalid(match near {
+        Some(_) => format!("no dimension {name}"),
         None if own.is_empty() && all.is_empty() => format!("no dimension {name}, none here has a name"),
         None if own.is_empty() => {
             let all: BTreeSet<_> = all.iter().map(NodePath::name).collect();
             format!("no dimension {name}, there are {}", all.into_iter().collect::<Vec<_>>().join(", "))
         }
         None => format!("no dimension {name}, there are {}", own.join(", ")),
-    }))
+    });
+    Err(error.with_remedies(hint))
 }
 
 /// Names the dimension, unless the error lies in a file.
@@ -187,7 +189,7 @@ fn in_dimension(error: Error, dimension: &Dimension, index: usize) -> Error {
         ErrorKind::InvalidArgument | ErrorKind::NotFound | ErrorKind::Unsupported => {
             let name =
                 dimension.coordinate.as_ref().map_or_else(|| index.to_string(), |p| p.name().to_owned());
-            Error::new(error.kind(), format!("dimension {name}: {}", error.detail()))
+            error.map_detail(|detail| format!("dimension {name}: {detail}"))
         }
         _ => match &dimension.coordinate {
             Some(path) => error.in_object(path),

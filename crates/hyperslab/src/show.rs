@@ -7,7 +7,7 @@ pub use cells::{ShownCells, show_cells};
 use crate::location::Target;
 use crate::select::{Picks, Selected};
 use crate::source::{Item, Source, check_counts};
-use hyperslab_core::{Error, ErrorKind, Result};
+use hyperslab_core::{Error, ErrorKind, Remedy, Result};
 use hyperslab_model::{Datatype, Elements, NodeKind, NodePath, Shape, Values};
 use std::sync::Arc;
 
@@ -169,8 +169,8 @@ fn attribute(source: &dyn Source, target: &Target, name: &str, selections: &[Str
     let attributes = node.attributes().ok_or_else(|| Error::not_found("it has no attributes"))?;
     let found = attributes.get(name).ok_or_else(|| {
         let near = crate::location::nearest(name, attributes.keys().map(String::as_str));
-        let help = near.map(|near| format!("\nhelp: did you mean @{near}?")).unwrap_or_default();
-        Error::not_found(format!("no such attribute{help}"))
+        let hint = near.map(|near| Remedy::Hint(format!("did you mean @{near}?")));
+        Error::not_found("no such attribute").with_remedies(hint)
     })?;
     let found =
         found.as_ref().map_err(|unreadable| Error::new(unreadable.kind, unreadable.reason.clone()))?;

@@ -9,7 +9,7 @@ use crate::pool::Pool;
 use hyperslab_codec::{Codec, Scratch};
 use hyperslab_core::nd::{Planes, Region, Selection, element_count};
 use hyperslab_core::rows::Heap;
-use hyperslab_core::{Error, ErrorKind, Limits, Result};
+use hyperslab_core::{Error, Limit, Limits, Result};
 use hyperslab_model::{
     ByteOrder, Datatype, Link, Node, NodeKind, NodePath, Reference, Shape, Storage, Unreadable, Values,
 };
@@ -357,10 +357,7 @@ pub(crate) fn check_counts(source: &dyn Source, array: &dyn ArraySource, counts:
         return Ok(());
     }
     let bytes = bytes.map_or("more than 2^64".into(), |bytes| bytes.to_string());
-    Err(Error::new(
-        ErrorKind::LimitExceeded,
-        format!("elements of {bytes} bytes in a file of {size} (raise with --limit allocation=N)"),
-    ))
+    Err(Error::limit_exceeded(Limit::Allocation, format!("elements of {bytes} bytes in a file of {size}")))
 }
 
 /// More than any byte of a file becomes when decompressed by deflate.

@@ -9,7 +9,7 @@ use crate::format::TARGETS;
 use crate::source::StoredForm;
 use bytes::Bytes;
 use hyperslab_codec::Scratch;
-use hyperslab_core::{Error, Result};
+use hyperslab_core::{Error, Remedy, Result};
 use hyperslab_model::{Cells, Node, NodePath, Values};
 use std::fmt;
 use std::path::Path;
@@ -466,9 +466,7 @@ pub fn target_format_of(path: &Path) -> Result<&'static dyn TargetFormat> {
         |format: &&&'static dyn TargetFormat| format.suffixes().iter().any(|suffix| name.ends_with(suffix));
     TARGETS.iter().find(ends).copied().ok_or_else(|| {
         let known: Vec<_> = TARGETS.iter().map(|format| format.name()).collect();
-        let known = known.join(" or ");
-        Error::invalid(format!(
-            "has no suffix of a format that is written\nhelp: --format {known} says which"
-        ))
+        Error::invalid("has no suffix of a format that is written")
+            .with_remedy(Remedy::NameTargetFormat(known))
     })
 }

@@ -162,10 +162,13 @@ fn what_stands_in_the_way_half_way_is_told_and_the_next_run_goes_on() {
         std::os::unix::fs::symlink(&kept, &lost).unwrap();
         let e = run(&source, &target, PublishOptions::default(), &|_| {}).unwrap_err().to_string();
         assert!(e.contains("/x"), "{e}");
-        assert!(e.contains("\nhelp: --resume goes on from ") && e.ends_with(" of 4.0 MiB"), "{e}");
+        assert!(
+            e.contains("\nhelp: resume the run: ") && e.ends_with(" of 4194304 bytes are finished"),
+            "{e}"
+        );
         assert!(!target.exists());
         let e = run(&source, &target, RESUME, &|_| {}).unwrap_err().to_string();
-        assert!(e.contains("--resume goes on from"), "{e}");
+        assert!(e.contains("resume the run"), "{e}");
         fs::remove_file(&lost).unwrap();
         fs::rename(&kept, &lost).unwrap();
         let e = run(&source, &target, RESUME, &|_| {}).unwrap_err().to_string();
@@ -191,7 +194,7 @@ fn a_target_that_cannot_be_written_to_half_way_is_told_and_gone_on_with() {
     });
     let e = e.unwrap_err().to_string();
     let shown = format!("{}:/x: chunk ", target.display());
-    assert!(e.starts_with(&shown) && e.contains("\nhelp: --resume goes on from "), "{e}");
+    assert!(e.starts_with(&shown) && e.contains("\nhelp: resume the run: "), "{e}");
     assert!(!target.exists());
     fs::remove_file(&chunks).unwrap();
     fs::rename(&aside, &chunks).unwrap();
@@ -235,7 +238,7 @@ fn a_target_is_replaced_only_by_a_whole_one() {
     run(&path("ocean.nc"), &target, PublishOptions::default(), &|_| {}).unwrap();
     let old = digests_at(&target);
     let e = run(&source, &target, PublishOptions::default(), &|_| {}).unwrap_err().to_string();
-    assert!(e.ends_with("x.zarr: exists\nhelp: --overwrite replaces it"), "{e}");
+    assert!(e.ends_with("x.zarr: exists\nhelp: allow it to be overwritten"), "{e}");
     let overwrite = PublishOptions { overwrite: true, ..PublishOptions::default() };
     let seen = AtomicU64::new(0);
     run(&source, &target, overwrite, &|_| {

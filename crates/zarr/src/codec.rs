@@ -26,7 +26,7 @@ use hyperslab_codec::{Codec, Fidelity, Scratch};
 use hyperslab_core::memory::room;
 use hyperslab_core::nd::{Planes, Region, element_count};
 use hyperslab_core::store::Value;
-use hyperslab_core::{Error, ErrorKind, Limits, Result};
+use hyperslab_core::{Error, Limit, Limits, Result};
 use sharding_indexed::Sharding;
 use std::borrow::Cow;
 use variable::Variable;
@@ -284,7 +284,7 @@ impl Chain {
         size.filter(|size| *size as u64 <= limits.allocation).ok_or_else(|| {
             let limit = limits.allocation;
             let detail = format!("a chunk of {shape:?} elements of {element} bytes, at most {limit} bytes");
-            Error::new(ErrorKind::LimitExceeded, format!("{detail} (raise with --limit allocation=N)"))
+            Error::limit_exceeded(Limit::Allocation, detail)
         })
     }
 }

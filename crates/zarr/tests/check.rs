@@ -436,9 +436,7 @@ fn chunks() -> Vec<Case> {
         ),
         case(
             &[("zarr.json", large.as_bytes()), ("c/0", b"0123")],
-            &[
-                "zarr/limit / c/0 0+4: elements of [2097152], more than is held (raise with --limit allocation=N)",
-            ],
+            &["zarr/limit / c/0 0+4: elements of [2097152], more than is held (raise the allocation limit)"],
         ),
         case(
             &[

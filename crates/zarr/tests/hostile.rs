@@ -121,8 +121,8 @@ fn sizes_past_64_bits_are_refused() {
     assert_eq!(
         of_array(&format!(r#""shape":[18446744073709551615],{grid}"#)),
         [
-            "/: more than 16384 chunks along a dimension (raise with --limit allocation=N)",
-            "zarr/limit / zarr.json 6:17-18: more than 16384 chunks along a dimension (raise with --limit allocation=N)"
+            "/: more than 16384 chunks along a dimension (raise the allocation limit)",
+            "zarr/limit / zarr.json 6:17-18: more than 16384 chunks along a dimension (raise the allocation limit)"
         ]
     );
 }

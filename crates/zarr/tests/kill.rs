@@ -62,7 +62,7 @@ fn values_of_a_killed_writer_are_whole() {
 fn check_zip(path: &Path) {
     let file = match FileStorage::open(path) {
         Ok(file) => file,
-        Err(e) => return assert_eq!(e.kind(), ErrorKind::NotFound),
+        Err(e) => return assert_eq!(e.kind(), ErrorKind::FileNotFound),
     };
     let store = ZipStore::open(Box::new(file), &Limits::default()).unwrap();
     let values = KEYS.map(|key| store.read(&Key::new(key).unwrap(), 1 << 30).unwrap().unwrap());

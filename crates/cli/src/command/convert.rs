@@ -4,6 +4,7 @@ use crate::args::{Common, Convert, Writing};
 use crate::exit::Exit;
 use crate::output::{Messages, open, paints_stdout};
 use crate::progress::Progress;
+use crate::words;
 use hyperslab::convert::{ConvertOptions, LossReport, Parts, Plan, Summary, convert, plan};
 use hyperslab::digest::{Line, LineContent, lines_with};
 use hyperslab::list::human_bytes;
@@ -176,7 +177,7 @@ pub(crate) fn write(
     }
     summary.notes.iter().for_each(|note| messages.note(note));
     for error in &summary.left_out {
-        messages.warning(&format!("left out: {error}"));
+        messages.warning(&format!("left out: {}", words::error(error)));
     }
     let verified = match writing.verify {
         true => Some(verify(source, target, (&planned, &summary, &options), common)?),

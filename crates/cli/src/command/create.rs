@@ -6,6 +6,7 @@ use super::ls;
 use crate::args::{Common, Create};
 use crate::exit::Exit;
 use crate::output::{Messages, paints_stdout, standard_input};
+use crate::words;
 use hyperslab::check::{CheckOptions, Finding};
 use hyperslab::create::{Document, LaidOut, Plan, document, plan};
 use hyperslab::list::human_bytes;
@@ -106,7 +107,7 @@ fn summary(
 ) -> serde_json::Value {
     let Plan { counts, attributes, bytes, written, errors } = plan;
     let refused = refusals.iter().map(|refusal| refusal.message.clone());
-    let unreadable = errors.iter().map(ToString::to_string);
+    let unreadable = errors.iter().map(words::error);
     let refusals: Vec<_> = refused.chain(unreadable).collect();
     json!({
         "target": target,

@@ -22,7 +22,7 @@ impl FileStorage {
     /// Opens a regular file. What it names in its own folder and below may be followed.
     ///
     /// # Errors
-    /// [`ErrorKind::NotFound`], [`ErrorKind::Io`], or [`ErrorKind::InvalidArgument`] for a directory or a device.
+    /// [`ErrorKind::FileNotFound`], [`ErrorKind::Io`], or [`ErrorKind::InvalidArgument`] for a directory or a device.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         FileStorage::open_allowing(path, &[])
     }
@@ -141,6 +141,6 @@ mod tests {
             assert_eq!(file.read_at(range.clone()).unwrap_err().kind(), ErrorKind::Malformed, "{range:?}");
         }
         assert_eq!(FileStorage::open(dir.path()).unwrap_err().kind(), ErrorKind::InvalidArgument);
-        assert_eq!(FileStorage::open(dir.path().join("no")).unwrap_err().kind(), ErrorKind::NotFound);
+        assert_eq!(FileStorage::open(dir.path().join("no")).unwrap_err().kind(), ErrorKind::FileNotFound);
     }
 }

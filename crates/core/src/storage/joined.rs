@@ -1,7 +1,7 @@
 //! Several storages that together are one file.
 
 use super::{ReadAt, past_end};
-use crate::{Error, Result};
+use crate::{Error, ErrorKind, Result};
 use bytes::Bytes;
 use std::ops::Range;
 
@@ -127,7 +127,8 @@ impl Part {
         if out.is_empty() {
             return Ok(());
         }
-        let storage = self.storage.as_ref().map_err(|missing| Error::not_found(missing.clone()))?;
+        let storage =
+            self.storage.as_ref().map_err(|missing| Error::new(ErrorKind::FileNotFound, missing.clone()))?;
         let left = usize::try_from(storage.len()?.saturating_sub(offset)).unwrap_or(usize::MAX);
         let (there, missing) = out.split_at_mut_checked(left.min(out.len())).unwrap_or_default();
         missing.fill(0);

@@ -1,7 +1,7 @@
 //! Other files that an opened file names, and which of them may be followed.
 
 use super::{FileStorage, ReadAt};
-use crate::{Error, ErrorKind, Result};
+use crate::{Error, ErrorKind, Remedy, Result};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -101,14 +101,9 @@ impl Directory {
             return Ok(());
         }
         let folder = folder_of(found);
-        Err(Error::new(
-            ErrorKind::LimitExceeded,
-            format!(
-                "{} lies outside of the folder of the opened file (follow it with --allow-external {})",
-                found.display(),
-                folder.display()
-            ),
-        ))
+        let detail = format!("{} lies outside of the folder of the opened file", found.display());
+        let remedy = Remedy::AllowExternal(folder.to_path_buf());
+        Err(Error::new(ErrorKind::LimitExceeded, detail).with_remedy(remedy))
     }
 }
 
@@ -225,8 +220,8 @@ mod tests {
         for name in ["../out/o", outside.to_str().unwrap()] {
             let e = siblings.open(name).err().unwrap();
             assert_eq!(e.kind(), ErrorKind::LimitExceeded);
-            let allow = format!("--allow-external {}", outside.parent().unwrap().display());
-            assert!(e.detail().contains(&allow) && e.detail().contains(outside.to_str().unwrap()), "{e}");
+            let allow = Remedy::AllowExternal(outside.parent().unwrap().to_path_buf());
+            assert!(e.remedies() == [allow] && e.detail().contains(outside.to_str().unwrap()), "{e}");
         }
         let siblings = Directory::of(&own, &[dir.path().join("out")]).unwrap();
         assert_eq!(contents(siblings.open("../out/o")).unwrap(), b"out/o");

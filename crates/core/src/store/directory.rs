@@ -32,7 +32,7 @@ impl DirectoryStore {
     /// The store in the directory at `path`.
     ///
     /// # Errors
-    /// [`ErrorKind::NotFound`](crate::ErrorKind::NotFound), or
+    /// [`ErrorKind::FileNotFound`](crate::ErrorKind::FileNotFound), or
     /// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument) for what is no directory.
     pub fn open(path: impl AsRef<Path>) -> Result<DirectoryStore> {
         let root = path.as_ref().canonicalize()?;

@@ -1,5 +1,5 @@
 use super::*;
-use crate::Limits;
+use crate::{ErrorKind, Limits};
 use std::fs;
 
 fn key(key: &str) -> Key {
@@ -159,7 +159,7 @@ fn devices_and_pipes_are_not_opened() {
     }
     drop(socket);
     assert_eq!(DirectoryStore::open("/dev/null").unwrap_err().kind(), ErrorKind::InvalidArgument);
-    assert_eq!(DirectoryStore::open("/no such folder").unwrap_err().kind(), ErrorKind::NotFound);
+    assert_eq!(DirectoryStore::open("/no such folder").unwrap_err().kind(), ErrorKind::FileNotFound);
 }
 
 #[test]

@@ -340,7 +340,7 @@ impl<'a> Checker<'a> {
             }
             _ => (&rule::CHUNK_DATA, byte, size),
         };
-        let message = format!("chunk at {:?}: {}", chunks.start(chunk), error.detail());
+        let message = format!("chunk at {:?}: {}{}", chunks.start(chunk), error.detail(), error.advice());
         self.report_bytes(rule, CHUNK, at, Some(len), message);
         Ok(())
     }

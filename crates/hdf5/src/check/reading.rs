@@ -85,7 +85,7 @@ impl Checker<'_> {
             ErrorKind::LimitExceeded => &rule::LIMIT,
             _ => malformed,
         };
-        let mut message = error.detail().to_owned();
+        let mut message = format!("{}{}", error.detail(), error.advice());
         let (structure, byte) = match (instead, error.place()) {
             (Some(pointer), Some(place)) if place.structure != pointer.structure => {
                 message = error.reason().to_string();

@@ -103,7 +103,8 @@ impl External {
         }
         let name = self.name(slot)?;
         let found = file.siblings().open(name)?;
-        let missing = || Error::not_found(format!("its external data file {name} is missing"));
+        let missing =
+            || Error::new(ErrorKind::FileNotFound, format!("its external data file {name} is missing"));
         let storage: Arc<dyn ReadAt> = found.ok_or_else(missing)?.into();
         *kept() = Some((index, Arc::clone(&storage)));
         Ok(storage)

@@ -25,7 +25,7 @@ use self::option::{Cutting, Filtering};
 use self::rule::{Change, Rule, Seen};
 use crate::format::forget_layout;
 use crate::source::ArraySource;
-use hyperslab_core::{Error, Result};
+use hyperslab_core::{Error, Remedy, Result};
 use hyperslab_model::{ByteOrder, Datatype, DimCoord, ElementStorage, Extent, Fill, Node, NodePath};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -105,9 +105,8 @@ impl Layout {
     /// If there is none. Whether it is of the type of an array, [`apply`](Layout::apply) finds out.
     pub fn fill(&mut self, option: &str) -> Result<()> {
         self.add("--fill", option, |value| match value.trim() {
-            "" => Err(Error::invalid(
-                "no value\nhelp: write -999, null for undefined, or '\"\"' for an empty text",
-            )),
+            "" => Err(Error::invalid("no value")
+                .with_hint("write -999, null for undefined, or '\"\"' for an empty text")),
             "keep" => Ok(Change::Fill(None)),
             value => Ok(Change::Fill(Some(value.to_owned()))),
         })
@@ -195,9 +194,9 @@ impl Layout {
         said.find_map(|rule| says(&rule.change))
     }
 
-    /// What was said in vain once all objects are known, a sentence each: patterns that matched no array, names
+    /// What was said in vain once all objects are known, an error each: patterns that matched no array, names
     /// and numbers of dimensions that none has.
-    pub fn unused(&self) -> Vec<String> {
+    pub fn unused(&self) -> Vec<Error> {
         let seen = self.seen();
         let rules = self.rules.iter().enumerate();
         rules.flat_map(|(number, rule)| seen.missing(number, rule)).collect()
@@ -261,12 +260,9 @@ impl Layout {
 }
 
 fn fill(value: &str, datatype: &Datatype) -> Result<Fill> {
-    hyperslab_ndl::fill_value(value, datatype).map_err(|e| match e.detail().split_once("\nhelp: ") {
-        Some(_) => e,
-        None => Error::invalid(format!(
-            "fill value {}\nhelp: --fill '/PATTERN:VALUE' gives arrays their own, '/PATTERN:keep' leaves it",
-            e.detail()
-        )),
+    hyperslab_ndl::fill_value(value, datatype).map_err(|e| match e.remedies() {
+        [] => e.map_detail(|detail| format!("fill value {detail}")).with_remedy(Remedy::FillByType),
+        _ => e,
     })
 }
 

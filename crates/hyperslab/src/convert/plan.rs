@@ -9,7 +9,7 @@ use crate::list::Counts;
 use crate::source::{Handle, Item, Source};
 use crate::target::{Facts, Fate, Filters, Growing, Loss, Planner};
 use hyperslab_core::nd::element_count;
-use hyperslab_core::{Error, ErrorKind, Result};
+use hyperslab_core::{Error, ErrorKind, Remedy, Result};
 use hyperslab_model::{Link, Node, NodePath};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
@@ -76,7 +76,7 @@ pub fn plan(source: &dyn Source, options: &ConvertOptions<'_>) -> Result<Plan> {
         plan.second_path(&path, first, options, &mut *planner)?;
     }
     if let Some(unused) = options.layout.unused().into_iter().next() {
-        return Err(Error::invalid(unused));
+        return Err(unused);
     }
     match plan.left_out.contains(&NodePath::root()) {
         true => {
@@ -278,14 +278,13 @@ pub fn check_losses(plan: &Plan, options: &ConvertOptions<'_>) -> Result<()> {
     }
     let kinds: Vec<_> =
         plan.report.losses().into_iter().filter(|loss| !options.allow.contains(loss)).collect();
-    let kinds = kinds.iter().map(|loss| loss.name()).collect::<Vec<_>>().join(",");
-    let (losses, them) = match refused {
-        1 => ("1 loss is".to_owned(), "it"),
-        _ => (format!("{refused} losses are"), "them"),
+    let kinds = kinds.iter().map(|loss| loss.name()).collect();
+    let losses = match refused {
+        1 => "1 loss is".to_owned(),
+        _ => format!("{refused} losses are"),
     };
-    Err(Error::invalid(format!(
-        "{losses} not allowed; nothing was written\nhelp: --allow-loss {kinds} accepts {them}; -n shows this table and stops"
-    )))
+    Err(Error::invalid(format!("{losses} not allowed; nothing was written"))
+        .with_remedy(Remedy::AllowLoss { kinds, losses: refused }))
 }
 
 /// Bytes of the elements of an array.

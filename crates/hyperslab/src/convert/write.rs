@@ -7,8 +7,8 @@ use super::{ConvertOptions, Plan, Summary, Tell, array_of, each_object, load};
 use crate::publish::{Publication, Unit};
 use crate::source::{ArraySource, Entry, Item, Source, check_counts};
 use crate::target::{ArrayTarget, Loss, Target};
-use hyperslab_core::Result;
 use hyperslab_core::nd::element_count;
+use hyperslab_core::{Remedy, Result};
 use hyperslab_model::{Attributes, DimCoord, Node, NodeKind, NodePath, Storage};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -65,9 +65,7 @@ pub(super) fn write(
                     writer.abandon()?;
                     without_coordinates(entry).map_or(Ok(()), |dimension| target.put(path, &dimension))
                 }
-                Err(CopyError::Read(error)) => {
-                    Err(error.with_help("--allow-loss unreadable leaves such arrays out"))
-                }
+                Err(CopyError::Read(error)) => Err(error.with_remedy(Remedy::LeaveOutUnreadable)),
                 Err(CopyError::Write(error)) => Err(error),
             }
         };

@@ -18,7 +18,7 @@ use crate::pool::Pool;
 use crate::source::{ArraySource, Entry, Handle, Item, Source, Stored};
 use array::Hdf5Array;
 use hyperslab_core::storage::ReadAt;
-use hyperslab_core::{Error, ErrorKind, Limits, Result};
+use hyperslab_core::{Error, ErrorKind, Limit, Limits, Result};
 use hyperslab_hdf5::format::Address;
 use hyperslab_hdf5::format::message::datatype::Datatype as Hdf5Datatype;
 use hyperslab_hdf5::format::message::link::{ExternalLink, LinkTarget as Target};
@@ -427,10 +427,10 @@ fn check_paths(file: &File, group: &NodePath, members: usize) -> Result<()> {
     let bytes = (len as u64).saturating_mul(members as u64);
     match bytes <= file.reader().limits().allocation / 4 {
         true => Ok(()),
-        false => Err(Error::new(
-            ErrorKind::LimitExceeded,
-            format!("paths of its {members} members take {bytes} bytes (raise with --limit allocation=N)"),
-        )),
+        false => {
+            let detail = format!("paths of its {members} members take {bytes} bytes");
+            Err(Error::limit_exceeded(Limit::Allocation, detail))
+        }
     }
 }
 

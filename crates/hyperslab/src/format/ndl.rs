@@ -11,7 +11,7 @@ use crate::source::{ArraySource, Entry, Handle, Item, Origin, Source, Stored};
 pub(super) use array::zero;
 use array::{NdlArray, Role};
 use hyperslab_core::storage::ReadAt;
-use hyperslab_core::{Error, ErrorKind, Limits, Result, Severity};
+use hyperslab_core::{Error, Limit, Limits, Remedy, Result, Severity};
 use hyperslab_model::{Content, Directive, Link, Node, NodeKind, NodePath, Values};
 use hyperslab_ndl::{Diagnostic, ParseOptions, Place as TextPlace, parse};
 use rustc_hash::FxHashMap;
@@ -96,13 +96,8 @@ fn finding(diagnostic: Diagnostic) -> Finding {
 fn text(storage: &dyn ReadAt, limits: &Limits) -> Result<Vec<u8>> {
     let len = storage.len()?;
     if len > limits.allocation {
-        return Err(Error::new(
-            ErrorKind::LimitExceeded,
-            format!(
-                "a text of {len} bytes, {} are allowed (raise with --limit allocation=N)",
-                limits.allocation
-            ),
-        ));
+        let detail = format!("a text of {len} bytes, {} are allowed", limits.allocation);
+        return Err(Error::limit_exceeded(Limit::Allocation, detail));
     }
     Ok(storage.read_at(0..len)?.into())
 }
@@ -151,18 +146,20 @@ fn refusal(findings: &[Finding]) -> Error {
         0 | 1 => String::new(),
         count => format!(" (and {} more)", count - 1),
     };
-    let first = errors.first().map(|first| said(first, &more)).unwrap_or_default();
-    Error::malformed(format!("{first}\nhelp: `hyperslab check` shows all that is wrong with the text"))
+    let Some(first) = errors.first() else {
+        return Error::malformed("").with_remedy(Remedy::CheckDocument);
+    };
+    let hint = first.hint.iter().map(|hint| Remedy::Hint(hint.clone()));
+    Error::malformed(said(first, &more)).with_remedies(hint).with_remedy(Remedy::CheckDocument)
 }
 
 fn said(finding: &Finding, more: &str) -> String {
-    let Finding { message, rule, hint, place, .. } = finding;
+    let Finding { message, rule, place, .. } = finding;
     let place = match place {
         Place::Text { line, column, .. } => format!("line {line}, column {column}: "),
         Place::Stored { .. } | Place::Value { .. } | Place::Contract { .. } => String::new(),
     };
-    let hint = hint.as_ref().map(|hint| format!("\nhelp: {hint}")).unwrap_or_default();
-    format!("{place}{message} [{rule}]{more}{hint}")
+    format!("{place}{message} [{rule}]{more}")
 }
 
 /// What a document that we wrote says of where its content came from.

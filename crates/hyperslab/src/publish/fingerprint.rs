@@ -1,7 +1,7 @@
 //! What tells whether a source and the wishes are those of another run.
 
 use super::named;
-use hyperslab_core::{Error, Result};
+use hyperslab_core::{Error, Remedy, Result};
 use serde_json::{Value, json};
 use std::fs::{self, Metadata};
 use std::path::{Path, PathBuf};
@@ -69,7 +69,7 @@ impl Fingerprint {
     pub(super) fn check_same(&self, earlier: &Value) -> Result<()> {
         let refuse = |what: String| {
             let e = Error::invalid(format!("cannot go on from the interrupted run: {what}"));
-            Err(e.with_help("without --resume, all is made anew"))
+            Err(e.with_remedy(Remedy::StartAnew))
         };
         if earlier["version"] != VERSION {
             return refuse(format!("it was of version {}, this is {VERSION}", text(&earlier["version"])));

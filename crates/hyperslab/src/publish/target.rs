@@ -4,7 +4,7 @@ use super::work::JOURNAL;
 use super::{Fingerprint, PublishOptions, named};
 use crate::format::{OpenOptions, Probe, Recognition, open, recognize};
 use hyperslab_core::storage::FileStorage;
-use hyperslab_core::{Error, ErrorKind, Result};
+use hyperslab_core::{Error, ErrorKind, Remedy, Result};
 use rustc_hash::FxHashSet;
 use std::fs::{self, Metadata};
 use std::path::{Path, PathBuf};
@@ -95,9 +95,9 @@ impl Target {
             (found, true) => found.map(|_| Occupied::Store),
             (_, false) if options.resume && !self.work().join(JOURNAL).exists() => {
                 let whole = exists("exists, and no run was interrupted that could be gone on from");
-                Err(whole.with_help("--overwrite replaces it"))
+                Err(whole.with_remedy(Remedy::Overwrite))
             }
-            (_, false) => Err(exists("exists").with_help("--overwrite replaces it")),
+            (_, false) => Err(exists("exists").with_remedy(Remedy::Overwrite)),
         }
     }
 
@@ -125,14 +125,15 @@ impl Target {
         };
         let them = format!("{}{more}", first.join(", "));
         Err(Error::new(ErrorKind::AlreadyExists, format!("holds what is no part of the store: {them}"))
-            .with_help("--overwrite would remove that; move it away, or choose another target"))
+            .with_remedy(Remedy::KeepForeignFiles))
     }
 
     /// Refuses a source that is the target, lies in it, or has it in itself.
     fn check_apart(&self, source: &Path) -> Result<()> {
         let shown = source.display();
         let real = source.canonicalize().map_err(|e| named(e, source))?;
-        let identity = Identity::of(&real).ok_or_else(|| Error::not_found(format!("{shown}: is gone")))?;
+        let identity = Identity::of(&real)
+            .ok_or_else(|| Error::new(ErrorKind::FileNotFound, format!("{shown}: is gone")))?;
         let itself = Identity::of(&self.path);
         if itself.as_ref() == Some(&identity) {
             return Err(Error::invalid("is the source itself"));

@@ -136,7 +136,7 @@ fn what_is_there_is_replaced_only_if_that_is_wished_and_it_is_a_store() {
     let source = place.at("source.h5");
     place.store("x.zarr", "old");
     let plain = PublishOptions::default();
-    assert_eq!(place.refusal("x.zarr", &source, &plain), "exists\nhelp: --overwrite replaces it");
+    assert_eq!(place.refusal("x.zarr", &source, &plain), "exists\nhelp: allow it to be overwritten");
 
     fs::create_dir(place.at("photos")).unwrap();
     fs::write(place.at("photos/a.png"), "png").unwrap();
@@ -349,7 +349,10 @@ fn a_failed_run_says_what_the_next_one_goes_on_from() {
     failed.record(&unit(0..4), 400 << 20).unwrap();
     failed.record(&unit(8..9), 12 << 20).unwrap();
     let e = failed.interrupted(Error::invalid("disk full").in_object("/sst"), Some(960 << 20));
-    assert_eq!(e.to_string(), "/sst: disk full\nhelp: --resume goes on from 412 MiB of 960 MiB");
+    assert_eq!(
+        e.to_string(),
+        "/sst: disk full\nhelp: resume the run: 432013312 of 1006632960 bytes are finished"
+    );
     assert!(!place.at("x.zarr").exists());
 
     let publication = place.begin("x.zarr", &RESUME).unwrap();
@@ -372,7 +375,7 @@ fn a_run_that_does_not_resume_begins_anew_and_says_so() {
     let publication = place.begin("x.zarr", &PublishOptions::default()).unwrap();
     assert_eq!(
         publication.notes(),
-        ["what an interrupted run had finished, 400 MiB, was removed; --resume goes on from it"]
+        ["what an interrupted run had finished, 400 MiB, was removed, as this run does not resume it"]
     );
     assert!(!publication.finished(&unit(0..4)));
     assert_eq!(fs::read_dir(publication.path()).unwrap().count(), 0);
@@ -393,7 +396,7 @@ fn what_was_made_from_something_else_is_not_gone_on_from() {
             .to_string()
             .replace(&place.0.path().canonicalize().unwrap().display().to_string(), "");
         let (e, help) = e.split_once('\n').unwrap();
-        assert_eq!(help, "help: without --resume, all is made anew");
+        assert_eq!(help, "help: without resuming, everything is written anew");
         e.split_once("interrupted run: ").unwrap().1.to_owned()
     };
     assert_eq!(refusal(&source, "-c 4MiB"), "its options were -c keep, not -c 4MiB");
@@ -431,7 +434,7 @@ fn a_source_that_changes_while_it_is_read_makes_no_target() {
         change();
         let e = publication.publish().unwrap_err().to_string();
         assert!(e.contains("source.zarr was changed while it was read: "), "{e}");
-        assert!(!e.contains("--resume"), "{e}");
+        assert!(!e.contains("resume"), "{e}");
         assert_eq!(place.names(), ["source.h5", "source.zarr"], "what is worthless is not kept");
     }
 }
@@ -476,7 +479,10 @@ fn what_has_come_to_stand_at_the_target_meanwhile_is_not_replaced() {
     publication.record(&unit(0..4), 100).unwrap();
     place.store("x.zarr", "theirs");
     let e = publication.publish().unwrap_err().to_string();
-    assert!(e.ends_with("exists\nhelp: --overwrite replaces it\nhelp: --resume goes on from 100 B"), "{e}");
+    assert!(
+        e.ends_with("exists\nhelp: allow it to be overwritten\nhelp: resume the run: 100 bytes are finished"),
+        "{e}"
+    );
     assert_eq!(says(&place.at("x.zarr")), "theirs");
     let resumed = place.begin("x.zarr", &PublishOptions { overwrite: true, ..RESUME }).unwrap();
     assert!(resumed.finished(&unit(0..4)));

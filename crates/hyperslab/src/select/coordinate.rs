@@ -5,7 +5,7 @@ use super::syntax::Wanted;
 use super::time::{Counting, Instant};
 use crate::source::{ArraySource, Handle, Item, Source, check_size};
 use hyperslab_core::nd::Region;
-use hyperslab_core::{Error, Result};
+use hyperslab_core::{Error, Remedy, Result};
 use hyperslab_model::{Datatype, Element, ElementRef, Elements, Float, NodePath, Values};
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -43,12 +43,13 @@ pub(super) fn positions(
         },
         Wanted::Equal(word) => match found.inside.count() {
             0 => {
-                let help = match (nearest, &target.from) {
-                    (Some(at), _) => format!("\nhelp: the nearest is {}", target.label(&*array, at)?),
+                let hint = match (nearest, &target.from) {
+                    (Some(at), _) => Some(format!("the nearest is {}", target.label(&*array, at)?)),
                     (None, Some(Key::Text(_))) => near_text(&*array, extent, word)?,
-                    _ => String::new(),
+                    _ => None,
                 };
-                Err(Error::not_found(format!("no coordinate is {word}{help}")))
+                let error = Error::not_found(format!("no coordinate is {word}"));
+                Err(error.with_remedies(hint.map(Remedy::Hint)))
             }
             count => Ok((found.inside.picks(), count == 1)),
         },
@@ -161,8 +162,9 @@ impl<'a> Target<'a> {
                 let named = members.iter().find(|(name, _)| name == word).map(|(_, code)| *code);
                 Key::Int(named.or_else(|| word.parse().ok()).ok_or_else(|| {
                     let near = crate::location::nearest(word, members.iter().map(|(name, _)| name.as_str()));
-                    let help = near.map(|near| format!("\nhelp: did you mean {near}?")).unwrap_or_default();
-                    Error::invalid(format!("{word:?} is none of the names that its coordinates have{help}"))
+                    let hint = near.map(|near| Remedy::Hint(format!("did you mean {near}?")));
+                    Error::invalid(format!("{word:?} is none of the names that its coordinates have"))
+                        .with_remedies(hint)
                 })?)
             }
             Kind::Text => Key::Text(Cow::Owned(word.as_bytes().to_vec())),
@@ -327,8 +329,8 @@ fn block(array: &dyn ArraySource, start: u64, count: u64) -> Result<Values> {
     array.values(&Region::new(vec![start], vec![count]))
 }
 
-/// The help that names the text most like `word`, of the first.
-fn near_text(array: &dyn ArraySource, extent: u64, word: &str) -> Result<String> {
+/// The hint that names the text most like `word`, of the first.
+fn near_text(array: &dyn ArraySource, extent: u64, word: &str) -> Result<Option<String>> {
     let mut texts = Vec::new();
     each(array, extent.min(MAX_TEXTS), &mut |_, element| {
         if let Element::Text(text) = element.get() {
@@ -336,7 +338,7 @@ fn near_text(array: &dyn ArraySource, extent: u64, word: &str) -> Result<String>
         }
     })?;
     let near = crate::location::nearest(word, texts.iter().map(String::as_str));
-    Ok(near.map(|near| format!("\nhelp: did you mean {near}?")).unwrap_or_default())
+    Ok(near.map(|near| format!("did you mean {near}?")))
 }
 
 fn bare(datatype: &Datatype) -> &Datatype {

@@ -313,10 +313,9 @@ impl Wanted {
                 }
                 (Part::Between, None) => {}
                 (Part::Next(_), None) => {
-                    return Err(Error::invalid(format!(
-                        "selection {text:?} goes by the order of dimensions, which differs from array to array\nhelp: \
-                         name the dimensions, as in time=0:10"
-                    )));
+                    let what = "goes by the order of dimensions, which differs from array to array";
+                    return Err(Error::invalid(format!("selection {text:?} {what}"))
+                        .with_hint("name the dimensions, as in time=0:10"));
                 }
                 (Part::Between, Some((_, dims))) => at += dims.len().saturating_sub(next),
                 (Part::Next(pick), Some((path, dims))) => {

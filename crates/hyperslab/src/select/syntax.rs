@@ -113,10 +113,8 @@ fn pick(text: &str) -> Result<Pick> {
 
 fn position(text: &str) -> Result<i128> {
     text.parse().map_err(|_| {
-        Error::invalid(format!(
-            "{text:?} is no position, expected a whole number\nhelp: == selects what equals a value, ~= the \
-             nearest, FIRST..LAST what lies between"
-        ))
+        Error::invalid(format!("{text:?} is no position, expected a whole number"))
+            .with_hint("== selects what equals a value, ~= the nearest, FIRST..LAST what lies between")
     })
 }
 

@@ -7,7 +7,7 @@ use super::object::name_bits;
 use super::value::{Expected, Selections};
 use super::{ParseOptions, is_printable};
 use crate::Severity;
-use hyperslab_core::{Error, Result};
+use hyperslab_core::{Error, Remedy, Result};
 use hyperslab_model::{Datatype, Fill, Filter, Values};
 
 /// Reads a list of filters as `storage.filter` holds it, for elements of a type. What is a warning in a document
@@ -84,9 +84,6 @@ fn read<T>(text: &str, read: impl for<'t> FnOnce(&mut Context<'t, '_>, Node<'t>)
     match (error, found) {
         (None, Some(found)) => Ok(found),
         (None, None) => Err(Error::invalid(format!("nothing in {text:?}, expected a value"))),
-        (Some(error), _) => Err(Error::invalid(match error.hint {
-            Some(hint) => format!("{}\nhelp: {hint}", error.message),
-            None => error.message,
-        })),
+        (Some(error), _) => Err(Error::invalid(error.message).with_remedies(error.hint.map(Remedy::Hint))),
     }
 }

@@ -13,7 +13,7 @@ use bytes::Bytes;
 use hyperslab_core::nd::{Planes, Region, element_count};
 use hyperslab_core::rows::Heap;
 use hyperslab_core::store::{Entry, Key, MemoryStore, Store};
-use hyperslab_core::{Error, ErrorKind, Limits, Result};
+use hyperslab_core::{Error, ErrorKind, Limit, Limits, Result};
 use std::ops::Range;
 
 /// What a chunk must be, as an array that has no other.
@@ -109,9 +109,8 @@ impl Piece {
     ) -> Result<usize> {
         let Some(len) = self.rows else {
             let shape = self.array.shape();
-            let detail =
-                format!("elements of {shape:?}, more than is held (raise with --limit allocation=N)");
-            return Err(Error::new(ErrorKind::LimitExceeded, detail));
+            let detail = format!("elements of {shape:?}, more than is held");
+            return Err(Error::limit_exceeded(Limit::Allocation, detail));
         };
         if rows.len() < len {
             rows.resize(len, 0);
@@ -178,7 +177,7 @@ impl Checker<'_> {
                 ErrorKind::LimitExceeded => &rule::LIMIT,
                 ErrorKind::Unsupported => &rule::UNKNOWN_EXTENSION,
                 ErrorKind::Checksum => &rule::CHUNK_CHECKSUM,
-                ErrorKind::Io | ErrorKind::NotFound => &rule::VALUE,
+                ErrorKind::Io | ErrorKind::FileNotFound | ErrorKind::NotFound => &rule::VALUE,
                 _ => &rule::CHUNK_DATA,
             };
             let message = format!("{label}{}", piece.reason(&e));

@@ -63,7 +63,7 @@ impl Checker<'_> {
                 };
                 let start = e.place().and_then(|place| usize::try_from(place.offset).ok());
                 let place = start.map(|start| text::place(&text, &(start..start.saturating_add(1))));
-                let message = e.detail().to_owned();
+                let message = format!("{}{}", e.detail(), e.advice());
                 let found = Found { object: Some(path), key: Some(&key), place, message, ..Found::default() };
                 self.findings.add(rule, found);
                 self.see(&key);
@@ -123,7 +123,8 @@ impl Checker<'_> {
         match v2::ConsolidatedMetadata::parse(&document.json, &self.limits) {
             Ok(consolidated) => Some(consolidated),
             Err(e) => {
-                let (pointer, message) = text::split(&document.text, e.detail());
+                let (pointer, message) =
+                    text::split(&document.text, &format!("{}{}", e.detail(), e.advice()));
                 self.tell_at(&rule::CONSOLIDATED, path, document, &pointer, message);
                 None
             }
@@ -132,7 +133,7 @@ impl Checker<'_> {
 
     /// What the reader refuses in a document is told.
     pub(super) fn tell_refused(&mut self, path: &Key, document: &Document, e: &Error) -> String {
-        let (pointer, message) = text::split(&document.text, e.detail());
+        let (pointer, message) = text::split(&document.text, &format!("{}{}", e.detail(), e.advice()));
         let member = pointer.split('/').nth(1).unwrap_or_default().replace("~1", "/").replace("~0", "~");
         let rule = rule_of(&member, e.kind(), &message);
         let told = match rule == &rule::UNKNOWN_EXTENSION {

@@ -4,7 +4,7 @@ use super::room;
 use bytes::Bytes;
 use hyperslab_codec::{Blocks, Codec, Scratch, check_size, cut, decode, decode_within};
 use hyperslab_core::store::Value;
-use hyperslab_core::{Error, ErrorKind, Limits, Result};
+use hyperslab_core::{Error, ErrorKind, Limit, Limits, Result};
 use std::ops::{Deref, Range};
 
 /// Bytes in hand.
@@ -65,10 +65,7 @@ impl Deref for Stored<'_> {
 fn check_len(value: &dyn Value, limits: &Limits) -> Result<u64> {
     let len = value.size();
     match len > limits.allocation {
-        true => Err(Error::new(
-            ErrorKind::LimitExceeded,
-            format!("a chunk of {len} stored bytes (raise with --limit allocation=N)"),
-        )),
+        true => Err(Error::limit_exceeded(Limit::Allocation, format!("a chunk of {len} stored bytes"))),
         false => Ok(len),
     }
 }
@@ -145,10 +142,7 @@ impl<'c> Undone<'c> {
             }
         };
         decoded.map_err(|e| match e.kind() {
-            ErrorKind::LimitExceeded => {
-                let detail = format!("{} (raise with --limit allocation=N)", e.detail());
-                Error::new(ErrorKind::LimitExceeded, detail)
-            }
+            ErrorKind::LimitExceeded => Error::limit_exceeded(Limit::Allocation, e.detail().to_owned()),
             _ => e,
         })
     }

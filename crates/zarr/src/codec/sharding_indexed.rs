@@ -13,7 +13,7 @@ use bytes::Bytes;
 use hyperslab_codec::{Checksum, ChecksumAlgorithm, Codec};
 use hyperslab_core::nd::{Planes, Region, advance, element_count, gather};
 use hyperslab_core::store::Value;
-use hyperslab_core::{Error, ErrorKind, Result};
+use hyperslab_core::{Error, Limit, Result};
 use std::ops::Range;
 
 /// How shards are cut and found in.
@@ -202,8 +202,8 @@ impl Sharding {
             )));
         };
         if size > reader.limits.allocation {
-            let detail = format!("a shard index of {size} bytes (raise with --limit allocation=N)");
-            return Err(Error::new(ErrorKind::LimitExceeded, detail));
+            let detail = format!("a shard index of {size} bytes");
+            return Err(Error::limit_exceeded(Limit::Allocation, detail));
         }
         let stored = value.part(if self.index_at_end { len - size..len } else { 0..size })?;
         Undone::open(&self.index_codecs, Stored::Shared(stored))?.decode(size, reader.scratch)

@@ -6,7 +6,7 @@ use super::extension::Told;
 use super::{Extension, Written};
 use crate::json::{Json, Object, Spot};
 use hyperslab_core::nd::{self, Axis};
-use hyperslab_core::{Error, ErrorKind, Limits, Result};
+use hyperslab_core::{Error, Limit, Limits, Result};
 
 /// A chunk grid of version 3; version 2 has only the regular one.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -110,10 +110,8 @@ impl Edges {
             // One chunk at least, so that an axis without elements has a first chunk as well.
             while left > 0 && (end < len || edges.is_empty()) {
                 if edges.len() as u64 >= most {
-                    let detail = format!(
-                        "more than {most} chunks along a dimension (raise with --limit allocation=N)"
-                    );
-                    return Err(Error::new(ErrorKind::LimitExceeded, detail));
+                    let detail = format!("more than {most} chunks along a dimension");
+                    return Err(Error::limit_exceeded(Limit::Allocation, detail));
                 }
                 end = end.saturating_add(*size);
                 edges.push(end);

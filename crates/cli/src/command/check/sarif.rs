@@ -1,5 +1,6 @@
 //! Findings as a SARIF 2.1.0 log, which code hosts and editors show.
 
+use crate::words;
 use hyperslab::check::{Finding, Place, Report, Spot, explanation};
 use hyperslab::{Error, Result, Severity};
 use serde_json::{Map, Value, json};
@@ -20,7 +21,7 @@ impl Log {
     pub(super) fn fail(&mut self, file: &str, error: &Error) {
         self.failures.push(json!({
             "level": "error",
-            "message": {"text": error.to_string()},
+            "message": {"text": words::error(error)},
             "locations": [{"physicalLocation": {"artifactLocation": {"uri": uri(file)}}}],
         }));
     }

@@ -29,7 +29,7 @@ impl DirectoryWriter {
     /// Makes the directory `path`, in which the store will be.
     ///
     /// # Errors
-    /// [`ErrorKind::AlreadyExists`] if anything is there; [`ErrorKind::NotFound`] if its folder is not.
+    /// [`ErrorKind::AlreadyExists`] if anything is there; [`ErrorKind::FileNotFound`] if its folder is not.
     pub fn create(path: impl AsRef<Path>, durability: Durability) -> Result<DirectoryWriter> {
         fs::create_dir(&path)?;
         let writer = DirectoryWriter::open(path, durability)?;
@@ -162,7 +162,7 @@ impl WritableStore for DirectoryWriter {
             Ok((folder, file, temporary))
         };
         let (folder, file, temporary) = match begin() {
-            Err(e) if e.kind() == ErrorKind::NotFound => {
+            Err(e) if e.kind() == ErrorKind::FileNotFound => {
                 // Somebody has removed a folder since.
                 self.forget();
                 begin()?

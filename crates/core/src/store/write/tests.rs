@@ -47,7 +47,7 @@ fn directories_are_made_where_nothing_is() {
     let again = DirectoryWriter::create(folder.path(), Durability::Process).unwrap_err();
     assert_eq!(again.kind(), ErrorKind::AlreadyExists);
     let far = DirectoryWriter::create(folder.path().join("a/b"), Durability::Process).unwrap_err();
-    assert_eq!(far.kind(), ErrorKind::NotFound);
+    assert_eq!(far.kind(), ErrorKind::FileNotFound);
 }
 
 #[test]

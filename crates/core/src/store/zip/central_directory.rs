@@ -4,7 +4,7 @@
 
 use crate::storage::ReadAt;
 use crate::store::Key;
-use crate::{Decoder, Encoder, Error, ErrorKind, Limits, Result};
+use crate::{Decoder, Encoder, Error, Limit, Limits, Result};
 use std::collections::BTreeMap;
 
 /// Where an entry lies, and how.
@@ -32,8 +32,8 @@ pub(super) fn read(file: &dyn ReadAt, limits: &Limits) -> Result<BTreeMap<String
     let End { count, size, offset } = end(file)?;
     // Names and places in memory are hardly larger than in the file.
     if size > limits.allocation / 4 {
-        let detail = format!("a central directory of {size} bytes (raise with --limit allocation=N)");
-        return Err(Error::new(ErrorKind::LimitExceeded, detail).at(NAME, offset));
+        let detail = format!("a central directory of {size} bytes");
+        return Err(Error::limit_exceeded(Limit::Allocation, detail).at(NAME, offset));
     }
     let bytes = file.read_at(offset..offset.saturating_add(size))?;
     let mut d = Decoder::new(NAME, offset, &bytes);
@@ -106,8 +106,8 @@ pub(super) fn read_local(file: &dyn ReadAt, most: u64) -> Result<(BTreeMap<Strin
     let (mut entries, mut at) = (BTreeMap::new(), 0);
     while let Some((name, located, end)) = local_entry(file, at, len)? {
         left = left.checked_sub(name.len() as u64).ok_or_else(|| {
-            let detail = format!("names of more than {most} bytes (raise with --limit allocation=N)");
-            Error::new(ErrorKind::LimitExceeded, detail).at(LOCAL_NAME, at)
+            let detail = format!("names of more than {most} bytes");
+            Error::limit_exceeded(Limit::Allocation, detail).at(LOCAL_NAME, at)
         })?;
         entries.insert(name, located);
         at = end;

@@ -4,7 +4,7 @@ use super::Held;
 use super::option::{Cutting, Filtering};
 use super::shape;
 use crate::select::is_named;
-use hyperslab_core::{Error, Result};
+use hyperslab_core::{Error, Remedy, Result};
 use hyperslab_model::{Datatype, Extent, NodePath, Storage};
 
 /// An array on its way into a target.
@@ -99,9 +99,7 @@ impl Array<'_> {
             _ => None,
         };
         if let Some(asked) = asked {
-            return Err(Error::invalid(format!(
-                "{asked} without chunks\nhelp: -c none leaves no chunks for them"
-            )));
+            return Err(Error::invalid(format!("{asked} without chunks")).with_remedy(Remedy::KeepChunks));
         }
         self.storage.filters.clear();
         self.storage.shard = None;
@@ -153,10 +151,8 @@ impl Array<'_> {
             return Ok(reaching.iter().zip(most).map(|(side, most)| (*side).min(most)).collect());
         }
         let sides: Vec<_> = reaching.iter().map(u64::to_string).collect();
-        Err(Error::invalid(format!(
-            "a shard of {asked:?} is not made of whole chunks of {chunk:?}\nhelp: one of {} would be",
-            sides.join(",")
-        )))
+        Err(Error::invalid(format!("a shard of {asked:?} is not made of whole chunks of {chunk:?}"))
+            .with_hint(format_args!("one of {} would be", sides.join(","))))
     }
 }
 

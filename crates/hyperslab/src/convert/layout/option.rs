@@ -53,14 +53,13 @@ pub(super) fn parted(option: &str) -> Result<(Option<&str>, &str)> {
         previous = c;
     }
     let help = if is_pattern(option) { "/**/sst*:4MiB" } else { "/sst:4MiB" };
-    Err(Error::invalid(format!(
-        "{option:?} has a pattern and no value, expected /PATTERN:VALUE\nhelp: write it like {help}"
-    )))
+    Err(Error::invalid(format!("{option:?} has a pattern and no value, expected /PATTERN:VALUE"))
+        .with_hint(format_args!("write it like {help}")))
 }
 
 /// Reads what `-c` and `--shard` take.
 pub(super) fn cutting(value: &str) -> Result<Cutting> {
-    let wrong = |what: String| Error::invalid(format!("{what}\nhelp: {CUTTINGS}"));
+    let wrong = |what: String| Error::invalid(what).with_hint(CUTTINGS);
     let side = |text: &str| {
         let side = text.trim().parse().ok().filter(|side: &u64| *side > 0);
         side.ok_or_else(|| wrong(format!("{text:?} is no number of elements, expected at least 1")))
@@ -105,9 +104,9 @@ pub(super) fn filtering(value: &str) -> Result<Filtering> {
             format!("[{}]", words.collect::<Result<Vec<_>>>()?.join(", "))
         }
     };
-    hyperslab_ndl::filters(&list, None).map_err(|error| match error.detail() {
-        detail if detail.contains("\nhelp: ") => error,
-        detail => Error::invalid(format!("{detail}\nhelp: {FILTERS}")),
+    hyperslab_ndl::filters(&list, None).map_err(|error| match error.remedies() {
+        [] => error.with_hint(FILTERS),
+        _ => error,
     })?;
     Ok(Filtering::List(list))
 }
@@ -118,7 +117,7 @@ fn bare(text: &str) -> Result<&str> {
     let means_itself = |c: char| c.is_ascii_alphanumeric() || "+-._".contains(c);
     match !text.is_empty() && text.chars().all(means_itself) {
         true => Ok(text),
-        false => Err(Error::invalid(format!("{text:?} is no name or number\nhelp: {FILTERS}"))),
+        false => Err(Error::invalid(format!("{text:?} is no name or number")).with_hint(FILTERS)),
     }
 }
 

@@ -3,7 +3,7 @@
 use super::array::Array;
 use super::option::{self, Cutting, Filtering};
 use crate::location::{is_pattern, matches, nearest};
-use hyperslab_core::{Error, Result};
+use hyperslab_core::{Error, Remedy, Result};
 use hyperslab_model::{ByteOrder, NodePath};
 use std::collections::BTreeSet;
 
@@ -47,8 +47,8 @@ impl Rule {
     /// What `read` says of what is behind the pattern.
     pub(super) fn read(flag: &str, option: &str, read: impl FnOnce(&str) -> Result<Change>) -> Result<Rule> {
         let typed = format!("{flag} {option}");
-        let (pattern, value) = option::parted(option).map_err(|e| in_option(&typed, &e))?;
-        let change = read(value).map_err(|e| in_option(&typed, &e))?;
+        let (pattern, value) = option::parted(option).map_err(|e| in_option(&typed, e))?;
+        let change = read(value).map_err(|e| in_option(&typed, e))?;
         Ok(Rule { typed, pattern: pattern.map(str::to_owned), change })
     }
 
@@ -89,34 +89,35 @@ impl Rule {
     }
 }
 
-fn in_option(typed: &str, error: &Error) -> Error {
-    Error::new(error.kind(), format!("{typed}: {}", error.detail()))
+fn in_option(typed: &str, error: Error) -> Error {
+    error.map_detail(|detail| format!("{typed}: {detail}"))
 }
 
 impl Seen {
-    /// What a rule has said in vain, a sentence each.
-    pub(super) fn missing(&self, number: usize, rule: &Rule) -> Vec<String> {
+    /// What a rule has said in vain, an error each.
+    pub(super) fn missing(&self, number: usize, rule: &Rule) -> Vec<Error> {
         let Rule { typed, pattern, change } = rule;
         if let Some(pattern) = pattern.as_ref().filter(|_| !self.arrays.contains(&number)) {
-            let help = match self.groups.contains(&number) {
-                true => format!("\nhelp: what is in a group is {}/**", pattern.trim_end_matches('/')),
-                false => String::new(),
-            };
-            return vec![format!("{typed}: no array matches {pattern}{help}")];
+            let hint = self
+                .groups
+                .contains(&number)
+                .then(|| Remedy::Hint(format!("what is in a group is {}/**", pattern.trim_end_matches('/'))));
+            return vec![Error::invalid(format!("{typed}: no array matches {pattern}")).with_remedies(hint)];
         }
         match change {
             Change::Chunk(Cutting::Shape(shape)) | Change::Shard(Cutting::Shape(shape)) => {
                 let (rank, s) = (shape.len(), if shape.len() == 1 { "" } else { "s" });
                 let missing = !self.applied.contains(&number);
-                missing.then(|| format!("{typed}: no array has {rank} dimension{s}")).into_iter().collect()
+                let error = || Error::invalid(format!("{typed}: no array has {rank} dimension{s}"));
+                missing.then(error).into_iter().collect()
             }
             Change::Chunk(Cutting::Named(sides)) | Change::Shard(Cutting::Named(sides)) => {
                 let missing = sides.iter().filter(|(name, _)| !self.named.contains(&(number, name.clone())));
                 let sentence = |(name, _): &(String, u64)| {
                     let others = self.dimensions.iter().map(String::as_str).filter(|other| other != name);
                     let near = nearest(name, others);
-                    let help = near.map(|near| format!("\nhelp: did you mean {near}?")).unwrap_or_default();
-                    format!("{typed}: no array has a dimension {name}{help}")
+                    let hint = near.map(|near| Remedy::Hint(format!("did you mean {near}?")));
+                    Error::invalid(format!("{typed}: no array has a dimension {name}")).with_remedies(hint)
                 };
                 missing.map(sentence).collect()
             }

@@ -8,7 +8,7 @@ use crate::source::{ArraySource, Origin};
 use hyperslab_codec::Scratch;
 use hyperslab_core::nd::{Planes, Region, element_count};
 use hyperslab_core::rows::{Heap, Slot};
-use hyperslab_core::{Error, ErrorKind, Limits, Result};
+use hyperslab_core::{Error, Limit, Limits, Remedy, Result};
 use hyperslab_model::{
     Attributes, Datatype, DimCoord, Dimension, Element, Fill, FillTime, Node, NodePath, Reference, Shape,
     Storage, Text, Values,
@@ -128,14 +128,12 @@ impl ArraySource for NdlArray {
             Elements::Written => self.written()?,
             Elements::Fill(values) | Elements::Counted(values) => values,
             Elements::Cells => {
-                return Err(Error::unsupported(
-                    "a column of a sparse array, which has values in its cells only\nhelp: `hyperslab show` of the group lists the cells",
-                ));
+                let what = "a column of a sparse array, which has values in its cells only";
+                return Err(Error::unsupported(what).with_remedy(Remedy::ReadCells));
             }
             Elements::Unknown => {
-                return Err(Error::invalid(
-                    "the text has no values of it\nhelp: `hyperslab describe --values` writes them",
-                ));
+                let error = Error::invalid("the text has no values of it");
+                return Err(error.with_remedy(Remedy::DescribeWithValues));
             }
         };
         // Slots stay right only in a heap that begins as ours does.
@@ -185,8 +183,8 @@ fn counted(datatype: &Datatype, storage: &Storage, count: u64, limits: &Limits) 
     }
     let size = datatype.row_size().unwrap_or(0);
     if count.saturating_mul(size as u64) > limits.allocation {
-        let text = format!("{count} coordinates of {size} bytes (raise with --limit allocation=N)");
-        return Err(Error::new(ErrorKind::LimitExceeded, text));
+        let detail = format!("{count} coordinates of {size} bytes");
+        return Err(Error::limit_exceeded(Limit::Allocation, detail));
     }
     let mut rows = Vec::new();
     for coordinate in low..=high {
@@ -237,8 +235,8 @@ fn fill(
     let mut heap = Heap::default();
     let size = datatype.row_size().unwrap_or(usize::MAX);
     if size as u64 > limits.allocation {
-        let text = format!("elements of {size} bytes (raise with --limit allocation=N)");
-        return Err(Error::new(ErrorKind::LimitExceeded, text));
+        let detail = format!("elements of {size} bytes");
+        return Err(Error::limit_exceeded(Limit::Allocation, detail));
     }
     let mut rows = Vec::with_capacity(size);
     zero(datatype, &mut rows, &mut heap)?;

@@ -143,9 +143,8 @@ pub(super) fn check(filter: &Filter) -> Result<()> {
         }
     }
     match NEEDED.iter().find(|(of, key)| *of == name && get(key).is_none()) {
-        Some((_, key)) => {
-            Err(Error::invalid(format!("no {key}\nhelp: '[{{{name}: {{{key}: …}}}}]' gives it")))
-        }
+        Some((_, key)) => Err(Error::invalid(format!("no {key}"))
+            .with_hint(format_args!("'[{{{name}: {{{key}: …}}}}]' gives it"))),
         None => Ok(()),
     }
 }

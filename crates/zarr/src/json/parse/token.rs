@@ -2,7 +2,7 @@
 
 use super::Parser;
 use crate::json::{Json, Number};
-use hyperslab_core::{Error, ErrorKind, Result};
+use hyperslab_core::{Error, Limit, Result};
 
 impl<'a> Parser<'a> {
     pub(super) fn string(&mut self) -> Result<String> {
@@ -152,8 +152,8 @@ impl<'a> Parser<'a> {
                 Ok(())
             }
             None => {
-                let detail = "more values than there is room for (raise with --limit allocation=N)";
-                Err(Error::new(ErrorKind::LimitExceeded, detail).at(self.document, self.at as u64))
+                let detail = "more values than there is room for";
+                Err(Error::limit_exceeded(Limit::Allocation, detail).at(self.document, self.at as u64))
             }
         }
     }

@@ -1,0 +1,131 @@
+//! What a caller can do about an error, as a value that each interface puts into its own words.
+
+use std::fmt;
+use std::path::PathBuf;
+
+/// What a caller can do about an [`Error`](super::Error).
+///
+/// Displayed in words of the library: [`RaiseLimit`](Remedy::RaiseLimit) and
+/// [`AllowExternal`](Remedy::AllowExternal) as an addition in parentheses, all others as a sentence of their own. A
+/// command line or a binding that has options for these words them itself, see
+/// [`Error::worded`](super::Error::worded).
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Remedy {
+    /// Open the file with a higher limit.
+    RaiseLimit(Limit),
+    /// Allow that files in this folder are followed.
+    AllowExternal(PathBuf),
+    /// Allow losses of these kinds, by their names.
+    AllowLoss {
+        /// The names, in the order of the report.
+        kinds: Vec<&'static str>,
+        /// How many losses are refused.
+        losses: u64,
+    },
+    /// Allow arrays that cannot be read to be left out.
+    LeaveOutUnreadable,
+    /// Allow the store that is there to be replaced.
+    Overwrite,
+    /// Choose another target, or move away these files that are no part of the store.
+    KeepForeignFiles,
+    /// Go on from what an interrupted run has finished.
+    Resume {
+        /// Bytes that are finished.
+        done: u64,
+        /// Bytes that there are in all, if known.
+        of: Option<u64>,
+    },
+    /// Begin anew instead of going on from an interrupted run.
+    StartAnew,
+    /// Name the format of the target: one of these.
+    NameTargetFormat(Vec<&'static str>),
+    /// Keep the chunks of the array: filters and shards need them.
+    KeepChunks,
+    /// Give arrays of other types a fill value of their own, or leave theirs as it is.
+    FillByType,
+    /// List the stores in this folder.
+    ListFolder(PathBuf),
+    /// Check the document, which lists every error in it.
+    CheckDocument,
+    /// Describe the source with its values: the text has none.
+    DescribeWithValues,
+    /// Read the cells of the group instead.
+    ReadCells,
+    /// Anything else, as a sentence that needs no option: `did you mean lat?`.
+    Hint(String),
+}
+
+/// One of the [`Limits`](crate::Limits).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Limit {
+    /// [`Limits::allocation`](crate::Limits::allocation).
+    Allocation,
+    /// [`Limits::nesting`](crate::Limits::nesting).
+    Nesting,
+    /// [`Limits::rank`](crate::Limits::rank).
+    Rank,
+    /// [`Limits::filters`](crate::Limits::filters).
+    Filters,
+}
+
+impl Limit {
+    /// All limits.
+    pub const ALL: [Limit; 4] = [Limit::Allocation, Limit::Nesting, Limit::Rank, Limit::Filters];
+
+    /// The name of the field of [`Limits`](crate::Limits).
+    pub const fn name(self) -> &'static str {
+        match self {
+            Limit::Allocation => "allocation",
+            Limit::Nesting => "nesting",
+            Limit::Rank => "rank",
+            Limit::Filters => "filters",
+        }
+    }
+}
+
+impl fmt::Display for Limit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl Remedy {
+    /// Whether it stands in parentheses behind what went wrong, instead of on a line of its own.
+    pub fn is_inline(&self) -> bool {
+        matches!(self, Remedy::RaiseLimit(_) | Remedy::AllowExternal(_))
+    }
+}
+
+impl fmt::Display for Remedy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Remedy::RaiseLimit(limit) => write!(f, "raise the {limit} limit"),
+            Remedy::AllowExternal(folder) => write!(f, "allow external files in {}", folder.display()),
+            Remedy::AllowLoss { kinds, .. } => write!(f, "allow losses of {}", kinds.join(", ")),
+            Remedy::LeaveOutUnreadable => f.write_str("allow arrays that cannot be read to be left out"),
+            Remedy::Overwrite => f.write_str("allow it to be overwritten"),
+            Remedy::KeepForeignFiles => {
+                f.write_str("overwriting would remove that; move it away, or choose another target")
+            }
+            Remedy::Resume { done, of: None } => write!(f, "resume the run: {done} bytes are finished"),
+            Remedy::Resume { done, of: Some(of) } => {
+                write!(f, "resume the run: {done} of {of} bytes are finished")
+            }
+            Remedy::StartAnew => f.write_str("without resuming, everything is written anew"),
+            Remedy::NameTargetFormat(formats) => {
+                write!(f, "name the format of the target: {}", formats.join(" or "))
+            }
+            Remedy::KeepChunks => f.write_str("leave the array its chunks"),
+            Remedy::FillByType => {
+                f.write_str("give arrays of other types a fill value of their own, or leave theirs as it is")
+            }
+            Remedy::ListFolder(folder) => write!(f, "list the stores in {}", folder.display()),
+            Remedy::CheckDocument => f.write_str("check the document, which lists all errors in it"),
+            Remedy::DescribeWithValues => f.write_str("describe the source with its values"),
+            Remedy::ReadCells => f.write_str("read the cells of the group"),
+            Remedy::Hint(hint) => f.write_str(hint),
+        }
+    }
+}
