@@ -129,7 +129,7 @@ impl Texts {
 impl Work for Texts {
     fn run(&mut self) -> Result<(), Failure> {
         self.texts = Strings::read(self.array)?;
-        self.len = self.texts.characters().len() + size_of_val(self.texts.ends());
+        self.len = self.texts.characters().len() + size_of_val(self.texts.offsets());
         Ok(())
     }
 

@@ -1,7 +1,13 @@
 //! The library's values in the words of the command line: what to do about an error names our options.
 
 use hyperslab::list::human_bytes;
-use hyperslab::{Error, Remedy};
+use hyperslab::select::Select;
+use hyperslab::{Error, Remedy, Result};
+
+/// Selections as they were typed.
+pub(crate) fn selections(typed: &[String]) -> Result<Vec<Select>> {
+    typed.iter().map(|text| text.parse()).collect()
+}
 
 /// An error with file and object, and what to do about it.
 pub(crate) fn error(error: &Error) -> String {

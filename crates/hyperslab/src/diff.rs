@@ -8,6 +8,7 @@ mod values;
 
 use crate::list::counted;
 use crate::location::Target;
+use crate::select::Select;
 use crate::source::{Entry, Item, Source};
 use hyperslab_core::{Error, Result};
 use hyperslab_model::{Attributes, Element, ElementRef, NodeKind, NodePath, Rules, Tally, Tolerance};
@@ -25,7 +26,7 @@ pub struct DiffOptions {
     /// Elements of an array that are told.
     pub max_reported: usize,
     /// Parts of the arrays, as `show` has them.
-    pub select: Vec<String>,
+    pub select: Vec<Select>,
 }
 
 impl Default for DiffOptions {

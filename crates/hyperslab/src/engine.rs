@@ -14,7 +14,7 @@ use hyperslab_core::{Error, ErrorKind, Result};
 use hyperslab_model::{Reference, Values};
 use std::sync::mpsc::sync_channel;
 
-pub(crate) use selection::{MAX_HULL, values as selected};
+pub(crate) use selection::{MAX_HULL, read_into as selected_into, values as selected};
 
 /// Fills `rows` with the elements of `region`.
 pub(crate) fn read<A: ArraySource + ?Sized>(

@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 pub(crate) use hdf5::netcdf::default_fill;
 pub use ndl::Document;
-pub(crate) use ndl::read as read_document;
+pub(crate) use ndl::{read as read_document, source_of_content};
 pub use zarr::RECORD_RULES;
 
 /// Every format, in the order in which they are tried.

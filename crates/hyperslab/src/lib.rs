@@ -1,6 +1,8 @@
 //! Reads, describes, creates, converts, compares and checks scientific array files.
 //!
-//! * [`open`] finds the format of a file by its content and gives a [`Source`].
+//! * [`File`] opens a file of any format; [`Array::read`] gives the numbers that a [`Select`](select::Select) means.
+//!   The guide is `docs/library.md`.
+//! * [`open`] finds the format of a file by its content and gives a [`Source`], which all verbs read.
 //! * One verb, one module: [`describe`], [`list`], [`show`], [`stat`], [`digest`], [`diff`](mod@diff), [`check`],
 //!   [`convert`], [`create`].
 //! * [`location`] reads `STORE:/PATH@ATTRIBUTE` texts and patterns.
@@ -16,6 +18,7 @@
 //! # Ok::<(), hyperslab::Error>(())
 //! ```
 
+mod build;
 pub mod cells;
 pub mod check;
 pub mod convert;
@@ -24,7 +27,9 @@ pub mod describe;
 pub mod diff;
 pub mod digest;
 mod engine;
+mod file;
 mod format;
+mod link;
 pub mod list;
 pub mod location;
 mod pool;
@@ -38,16 +43,28 @@ mod strings;
 pub mod target;
 mod walk;
 
+pub use build::{ObjectBuilder, StoreBuilder};
+pub use file::{Array, File, Group, Number};
 pub use format::{
     FORMATS, Format, OpenOptions, Probe, Recognition, TARGETS, Watch, open, open_storage, recognize,
 };
+pub use hyperslab_codec::{Codec, Scratch};
+pub use hyperslab_core::check::Rule;
+pub use hyperslab_core::nd::{Planes, Region, Selection};
+pub use hyperslab_core::rows::{Heap, Slot};
 pub use hyperslab_core::storage::{FileStorage, ReadAt};
 pub use hyperslab_core::{Error, ErrorKind, Limit, Limits, Place, Remedy, Result, Severity, Within};
 pub use hyperslab_model::{self as model, NodePath};
 pub use hyperslab_ndl as ndl;
+pub use link::follow;
 pub use pool::Pool;
 pub use source::{
     ArraySource, ChunkCount, Chunks, Entry, Handle, Item, Origin, Source, Stored, StoredChunk, StoredForm,
 };
-pub use strings::Strings;
+pub use strings::{Strings, Utf8};
 pub use walk::{Step, walk, walk_to};
+
+/// The guide, whose blocks are tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/library.md")]
+mod guide {}

@@ -1,6 +1,6 @@
-//! `-s`: which part of an array is meant.
+//! Selections: which part of an array is meant, as values ([`Select`]) and as text.
 //!
-//! Dimensions by order, `0:10:2,:,5`, or by name: positions, `time=3,lat=0:90:2,lat=[0,5,9]`, which count
+//! Text: dimensions by order, `0:10:2,:,5`, or by name: positions, `time=3,lat=0:90:2,lat=[0,5,9]`, which count
 //! from 0 or, negative, from the end, the stop of a range excluded; or what coordinates have as values,
 //! `lat=-30..30`, `time=2026-01..2026-03`, `station==oslo`, `lat~=59.9`.
 
@@ -9,17 +9,20 @@ mod coordinate;
 mod narrowed;
 mod pieces;
 mod read;
+mod request;
 mod syntax;
 mod time;
 
 pub use self::narrowed::Narrowed;
+pub use self::request::{Labels, Pick, Select};
 pub(crate) use self::time::Counting;
 
-use self::syntax::{Part, Pick};
+use self::request::{Part, What};
 use crate::location::nearest;
 use crate::source::{Entry, Item, Source};
 use crate::walk::{Step, walk};
-use hyperslab_core::{Error, ErrorKind, Remedy, Result};
+use hyperslab_core::nd::Selection;
+use hyperslab_core::{Error, ErrorKind, Limit, Remedy, Result};
 use hyperslab_model::{Dimension, NodeKind, NodePath, Shape};
 use std::collections::BTreeSet;
 
@@ -45,25 +48,25 @@ pub(crate) enum Picks {
 }
 
 impl Selected {
-    /// Reads selections for an array of `source`; of several for one dimension the last holds. A dimension
-    /// that the array lacks does not select from it.
+    /// Finds the positions that selections mean in an array of `source`; of several for one dimension the last holds.
+    /// A dimension that the array lacks does not select from it.
     ///
     /// # Errors
-    /// For text that is no selection, more dimensions than there are, names that nothing in the source has,
+    /// For points and masks of whole arrays, more dimensions than there are, names that nothing in the source has,
     /// positions outside, and values that nothing equals.
-    pub fn parse(source: &dyn Source, texts: &[String], shape: &Shape) -> Result<Selected> {
+    pub fn new(source: &dyn Source, selections: &[Select], shape: &Shape) -> Result<Selected> {
         let dims = shape.dims();
-        let mut picks: Vec<Option<Pick>> = vec![None; dims.len()];
-        for text in texts {
-            let parts = syntax::parse(text)?;
+        let mut picks: Vec<Option<&Pick>> = vec![None; dims.len()];
+        for selection in selections {
+            let parts = selection.parts()?;
             let next = parts.iter().filter(|part| matches!(part, Part::Next(_))).count();
-            if parts.iter().filter(|part| **part == Part::Between).count() > 1 {
-                return Err(Error::invalid(format!("selection {text:?} has several ...")));
+            if parts.iter().filter(|part| matches!(part, Part::Between)).count() > 1 {
+                return Err(Error::invalid(format!("selection \"{selection}\" has several ...")));
             }
             let Some(between) = dims.len().checked_sub(next) else {
                 let rank = dims.len();
                 return Err(Error::invalid(format!(
-                    "selection {text:?} has {next} dimensions, the array has {rank}"
+                    "selection \"{selection}\" has {next} dimensions, the array has {rank}"
                 )));
             };
             let mut at = 0;
@@ -71,18 +74,18 @@ impl Selected {
                 match part {
                     Part::Between => at += between,
                     Part::Next(pick) => {
-                        picks.iter_mut().skip(at).take(1).for_each(|of| *of = Some(pick.clone()));
+                        picks.iter_mut().skip(at).take(1).for_each(|of| *of = Some(pick));
                         at += 1;
                     }
                     Part::Named(name, pick) => {
                         let mut own =
-                            dims.iter().zip(&mut picks).filter(|(d, _)| has_name(d, &name)).peekable();
+                            dims.iter().zip(&mut picks).filter(|(d, _)| has_name(d, name)).peekable();
                         if own.peek().is_none() {
                             drop(own);
-                            check_known(source, &name, dims)?;
+                            check_known(source, name, dims)?;
                             continue;
                         }
-                        own.for_each(|(_, of)| *of = Some(pick.clone()));
+                        own.for_each(|(_, of)| *of = Some(pick));
                     }
                 }
             }
@@ -112,6 +115,42 @@ impl Selected {
     /// The same positions of an array of one dimension.
     pub(crate) fn along(picks: &Picks) -> Selected {
         Selected { axes: vec![Axis { picks: picks.clone(), dropped: false }] }
+    }
+}
+
+impl Select {
+    /// What is taken of each dimension.
+    fn parts(&self) -> Result<&[Part]> {
+        match &self.what {
+            What::Outer(parts) => Ok(parts),
+            _ => Err(Error::invalid(format!("{self}, expected what is taken of each dimension"))),
+        }
+    }
+
+    /// The elements that points or a mask mean of an array of these extents; `None` for what is taken of each
+    /// dimension.
+    ///
+    /// # Errors
+    /// For points outside, and a mask of another shape.
+    pub fn elements(&self, extents: &[u64]) -> Result<Option<Selection>> {
+        let (rank, positions) = match &self.what {
+            What::Outer(_) => return Ok(None),
+            What::Mask { shape, .. } if shape != extents => {
+                return Err(Error::invalid(format!("a mask of {shape:?} for an array of {extents:?}")));
+            }
+            What::Mask { shape, mask } => return Selection::of_mask(shape, mask).map(Some),
+            What::Points { rank, positions } => (*rank, positions),
+        };
+        if rank != extents.len() || rank == 0 || positions.len() % rank != 0 {
+            let (found, rank) = (positions.len(), extents.len());
+            return Err(Error::invalid(format!(
+                "points of {found} positions, the array has {rank} dimensions"
+            )));
+        }
+        let positions = positions.iter().zip(extents.iter().cycle());
+        let coordinates = positions.map(|(at, extent)| position(*at, *extent)).collect::<Result<_>>()?;
+        let rank = u32::try_from(rank).map_err(|_| Error::invalid("too many dimensions"))?;
+        Ok(Some(Selection::Points { rank, coordinates }))
     }
 }
 
@@ -206,11 +245,16 @@ fn axis_of(source: &dyn Source, dimension: &Dimension, pick: &Pick) -> Result<Ax
             (Picks::List(list.iter().map(|at| position(*at, extent)).collect::<Result<_>>()?), false)
         }
         Pick::Range { start, stop, step } => {
-            let start = start.map_or(0, |at| bound(at, extent));
-            let stop = stop.map_or(extent, |at| bound(at, extent));
-            (Picks::Range { start, count: stop.saturating_sub(start).div_ceil(*step), step: *step }, false)
+            (range((*start, *stop, *step), extent, source.limits().allocation)?, false)
         }
-        Pick::Values(wanted) => match &dimension.coordinate {
+        Pick::Mask(mask) if mask.len() as u64 != extent => {
+            return Err(Error::invalid(format!("a mask of {} positions, it has {extent}", mask.len())));
+        }
+        Pick::Mask(mask) => {
+            let positions = (0_u64..).zip(mask).filter_map(|(at, is_taken)| is_taken.then_some(at));
+            (Picks::List(positions.collect()), false)
+        }
+        Pick::Labels(wanted) => match &dimension.coordinate {
             Some(path) => coordinate::positions(source, path, extent, wanted)?,
             None => return Err(Error::invalid("has no coordinates, expected positions")),
         },
@@ -218,8 +262,33 @@ fn axis_of(source: &dyn Source, dimension: &Dimension, pick: &Pick) -> Result<Ax
     Ok(Axis { picks, dropped })
 }
 
+/// The positions of a range, of which a list takes at most so many bytes.
+fn range((start, stop, step): (Option<i64>, Option<i64>, i64), extent: u64, most: u64) -> Result<Picks> {
+    let distance = step.unsigned_abs();
+    if step > 0 {
+        let start = start.map_or(0, |at| bound(at, extent));
+        let stop = stop.map_or(extent, |at| bound(at, extent));
+        return Ok(Picks::Range {
+            start,
+            count: stop.saturating_sub(start).div_ceil(distance),
+            step: distance,
+        });
+    }
+    if step == 0 {
+        return Err(Error::invalid("a step of 0"));
+    }
+    // How many positions lie at or below a bound: never negative, as bounds themselves can be.
+    let below = |at: i64| u64::try_from((from_end(at, extent) + 1).max(0)).map_or(extent, |n| n.min(extent));
+    let (first, last) = (start.map_or(extent, below), stop.map_or(0, below));
+    let count = first.saturating_sub(last).div_ceil(distance);
+    if count > most / 8 {
+        return Err(Error::limit_exceeded(Limit::Allocation, format!("{count} positions from high to low")));
+    }
+    Ok(Picks::List((0..count).map(|k| first - 1 - k * distance).collect()))
+}
+
 /// A position that must be there.
-fn position(at: i128, extent: u64) -> Result<u64> {
+fn position(at: i64, extent: u64) -> Result<u64> {
     u64::try_from(from_end(at, extent))
         .ok()
         .filter(|found| *found < extent)
@@ -227,10 +296,11 @@ fn position(at: i128, extent: u64) -> Result<u64> {
 }
 
 /// A bound of a range, cut to the extent as NumPy does.
-fn bound(at: i128, extent: u64) -> u64 {
+fn bound(at: i64, extent: u64) -> u64 {
     u64::try_from(from_end(at, extent).max(0)).map_or(extent, |found| found.min(extent))
 }
 
-fn from_end(at: i128, extent: u64) -> i128 {
-    if at < 0 { at.saturating_add(extent.into()) } else { at }
+fn from_end(at: i64, extent: u64) -> i128 {
+    let at = i128::from(at);
+    if at < 0 { at + i128::from(extent) } else { at }
 }

@@ -5,7 +5,7 @@ mod cells;
 pub use cells::{ShownCells, show_cells};
 
 use crate::location::Target;
-use crate::select::{Picks, Selected};
+use crate::select::{Picks, Select, Selected};
 use crate::source::{Item, Source, check_counts};
 use hyperslab_core::{Error, ErrorKind, Remedy, Result};
 use hyperslab_model::{Datatype, Elements, NodeKind, NodePath, Shape, Values};
@@ -89,11 +89,11 @@ impl Shown {
     }
 }
 
-/// Reads what `target` leads to, as far as `selections` say.
+/// Reads what `target` leads to, as far as `selections` tell.
 ///
 /// # Errors
 /// If it is neither array nor attribute, the selections do not fit it, or it cannot be read.
-pub fn show(source: &dyn Source, target: &Target, selections: &[String]) -> Result<Shown> {
+pub fn show(source: &dyn Source, target: &Target, selections: &[Select]) -> Result<Shown> {
     let path = &target.entry.handle.path;
     match &target.attribute {
         Some(name) => {
@@ -103,7 +103,7 @@ pub fn show(source: &dyn Source, target: &Target, selections: &[String]) -> Resu
     }
 }
 
-fn array(source: &dyn Source, target: &Target, selections: &[String]) -> Result<Shown> {
+fn array(source: &dyn Source, target: &Target, selections: &[Select]) -> Result<Shown> {
     let entry = &target.entry;
     let shape = match &entry.item {
         Item::Array { datatype: None, .. } => return Err(Error::invalid("a dimension without values")),
@@ -126,7 +126,7 @@ fn array(source: &dyn Source, target: &Target, selections: &[String]) -> Result<
         }
         Item::Unreadable(unreadable) => return Err(Error::new(unreadable.kind, unreadable.reason.clone())),
     };
-    let selected = Selected::parse(source, selections, shape)?;
+    let selected = Selected::new(source, selections, shape)?;
     let array = source.array(&entry.handle)?;
     check_counts(source, &*array, &selected.counts())?;
     check_empty(&selected.counts())?;
@@ -161,7 +161,7 @@ pub(crate) fn with_coordinate(kind: NodeKind, shape: &Shape, path: &NodePath) ->
     shape
 }
 
-fn attribute(source: &dyn Source, target: &Target, name: &str, selections: &[String]) -> Result<Shown> {
+fn attribute(source: &dyn Source, target: &Target, name: &str, selections: &[Select]) -> Result<Shown> {
     if !selections.is_empty() {
         return Err(Error::invalid("a part of an attribute cannot be selected"));
     }

@@ -7,7 +7,7 @@ use hyperslab_core::rows::Slot;
 use hyperslab_core::{Error, Result};
 use hyperslab_model::{Datatype, Element, Elements, Text, Values};
 
-/// Texts as columnar formats hold them: their characters, and where each ends.
+/// Texts as columnar formats hold them: their characters, and where each begins and ends.
 ///
 /// ```
 /// use hyperslab::{NodePath, OpenOptions, Strings, open};
@@ -16,12 +16,31 @@ use hyperslab_model::{Datatype, Element, Elements, Text, Values};
 /// let string = source.array(&source.find(&NodePath::new("/string")?)?.handle)?;
 /// let texts = Strings::read(&*string)?;
 /// assert_eq!(texts.iter().collect::<Vec<_>>(), ["", "~", "0x1F", "line\nbreak"]);
+/// let (offsets, bytes) = texts.into_parts();
+/// assert_eq!((offsets, bytes.len()), (vec![0, 0, 1, 5, 15], 15));
 /// # Ok::<(), hyperslab::Error>(())
 /// ```
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Strings {
     characters: String,
-    ends: Vec<usize>,
+    /// 0, and where in the characters each text ends.
+    offsets: Vec<i64>,
+}
+
+/// What becomes of texts that are not UTF-8.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Utf8 {
+    /// The first is an error.
+    #[default]
+    Strict,
+    /// Bytes that are no character become U+FFFD.
+    Lossy,
+}
+
+impl Default for Strings {
+    fn default() -> Self {
+        Strings { characters: String::new(), offsets: vec![0] }
+    }
 }
 
 impl Strings {
@@ -31,59 +50,55 @@ impl Strings {
     /// If its elements are no texts, one is not UTF-8, or they cannot be read.
     pub fn read(array: &dyn ArraySource) -> Result<Strings> {
         match array.extents() {
-            Some(extents) => Strings::read_region(array, &Region::all(extents)),
+            Some(extents) => Strings::read_region(array, &Region::all(extents), Utf8::Strict),
             None => Ok(Strings::default()),
         }
     }
 
-    /// Those of a region.
+    /// The texts of a region.
     ///
     /// # Errors
-    /// As [`Strings::read`].
-    pub fn read_region(array: &dyn ArraySource, region: &Region) -> Result<Strings> {
+    /// If the elements are no texts, or cannot be read; for [`Utf8::Strict`] if one is not UTF-8.
+    pub fn read_region(array: &dyn ArraySource, region: &Region, utf8: Utf8) -> Result<Strings> {
         let datatype = array.datatype();
-        let Datatype::String(text) = datatype.resolved() else {
-            return Err(Error::invalid(format!("elements of type {datatype}, expected string")));
-        };
-        let (mut bytes, mut ends) = (Vec::new(), Vec::new());
+        let mut column = Column::of(datatype)?;
         if let Some(count) = region.len().and_then(|count| usize::try_from(count).ok()) {
             // Of what files claim to have, only so much is taken at its word.
-            ends.reserve(count.min(MAX_RESERVED));
+            column.ends.reserve(count.min(MAX_RESERVED));
         }
-        stream(array, region, &mut |_, values| match text {
-            Text::Variable => append(values, &mut bytes, &mut ends),
-            Text::Fixed { .. } => append_fixed(datatype, values, &mut bytes, &mut ends),
-        })?;
-        let characters = String::from_utf8(bytes).map_err(|e| {
-            let at = e.utf8_error().valid_up_to();
-            not_utf8(ends.partition_point(|end| *end <= at))
-        })?;
-        match ends.iter().position(|end| !characters.is_char_boundary(*end)) {
-            Some(index) => Err(not_utf8(index)),
-            None => Ok(Strings { characters, ends }),
-        }
+        stream(array, region, &mut |_, values| column.append(datatype, values))?;
+        column.finish(utf8)
+    }
+
+    /// The texts among `values`, which are of type `datatype`.
+    ///
+    /// # Errors
+    /// As [`Strings::read_region`].
+    pub fn of(datatype: &Datatype, values: &Values, utf8: Utf8) -> Result<Strings> {
+        let mut column = Column::of(datatype)?;
+        column.append(datatype, values)?;
+        column.finish(utf8)
     }
 
     /// How many there are.
     pub fn len(&self) -> usize {
-        self.ends.len()
+        self.offsets.len().saturating_sub(1)
     }
 
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
-        self.ends.is_empty()
+        self.len() == 0
     }
 
     /// The text number `index`.
     pub fn get(&self, index: usize) -> Option<&str> {
-        let start = index.checked_sub(1).map_or(Some(&0), |before| self.ends.get(before))?;
-        self.characters.get(*start..*self.ends.get(index)?)
+        let (start, end) = (self.offsets.get(index)?, self.offsets.get(index.checked_add(1)?)?);
+        self.characters.get(usize::try_from(*start).ok()?..usize::try_from(*end).ok()?)
     }
 
     /// The texts in order.
     pub fn iter(&self) -> impl Iterator<Item = &str> + Clone {
-        let starts = std::iter::once(0).chain(self.ends.iter().copied());
-        starts.zip(&self.ends).map(|(start, end)| self.characters.get(start..*end).unwrap_or_default())
+        (0..self.len()).map(|index| self.get(index).unwrap_or_default())
     }
 
     /// The characters of all texts, one text behind the other.
@@ -91,36 +106,86 @@ impl Strings {
         &self.characters
     }
 
-    /// Where in the characters each text ends, in bytes.
-    pub fn ends(&self) -> &[usize] {
-        &self.ends
+    /// 0, and where in the characters each text ends, in bytes: one more than there are texts.
+    pub fn offsets(&self) -> &[i64] {
+        &self.offsets
+    }
+
+    /// Offsets, beginning with 0, and the characters in UTF-8, as Arrow's `LargeUtf8` has them; nothing is copied.
+    pub fn into_parts(self) -> (Vec<i64>, Vec<u8>) {
+        (self.offsets, self.characters.into_bytes())
     }
 }
 
-fn append(values: &Values, bytes: &mut Vec<u8>, ends: &mut Vec<usize>) -> Result<()> {
-    for row in values.rows.chunks_exact(Slot::SIZE) {
-        let slot = Slot::get(row).unwrap_or_default();
-        let text = usize::try_from(slot.count).ok().and_then(|len| values.heap.bytes(slot, len));
-        bytes.extend_from_slice(text.ok_or_else(|| Error::invalid("a slot that points nowhere"))?);
-        ends.push(bytes.len());
-    }
-    Ok(())
+/// Texts before it is known whether they are UTF-8.
+struct Column {
+    is_variable: bool,
+    bytes: Vec<u8>,
+    ends: Vec<i64>,
 }
 
-fn append_fixed(
-    datatype: &Datatype,
-    values: &Values,
-    bytes: &mut Vec<u8>,
-    ends: &mut Vec<usize>,
-) -> Result<()> {
-    for element in Elements::new(datatype, values) {
-        let Element::Text(text) = element.get() else {
-            return Err(Error::invalid("an element that is no text"));
-        };
-        bytes.extend_from_slice(text);
-        ends.push(bytes.len());
+impl Column {
+    fn of(datatype: &Datatype) -> Result<Column> {
+        match datatype.resolved() {
+            Datatype::String(text) => {
+                Ok(Column { is_variable: *text == Text::Variable, bytes: Vec::new(), ends: vec![0] })
+            }
+            _ => Err(Error::invalid(format!("elements of type {datatype}, expected string"))),
+        }
     }
-    Ok(())
+
+    fn append(&mut self, datatype: &Datatype, values: &Values) -> Result<()> {
+        if self.is_variable {
+            for row in values.rows.chunks_exact(Slot::SIZE) {
+                let slot = Slot::get(row).unwrap_or_default();
+                let text = usize::try_from(slot.count).ok().and_then(|len| values.heap.bytes(slot, len));
+                self.push(text.ok_or_else(|| Error::invalid("a slot that points nowhere"))?);
+            }
+            return Ok(());
+        }
+        for element in Elements::new(datatype, values) {
+            let Element::Text(text) = element.get() else {
+                return Err(Error::invalid("an element that is no text"));
+            };
+            self.push(text);
+        }
+        Ok(())
+    }
+
+    fn push(&mut self, text: &[u8]) {
+        self.bytes.extend_from_slice(text);
+        // No memory has as many bytes.
+        self.ends.push(i64::try_from(self.bytes.len()).unwrap_or(i64::MAX));
+    }
+
+    fn finish(self, utf8: Utf8) -> Result<Strings> {
+        let Column { bytes, ends, .. } = self;
+        let place = |end: &i64| usize::try_from(*end).unwrap_or(usize::MAX);
+        match String::from_utf8(bytes) {
+            Ok(characters) => match ends.iter().position(|end| !characters.is_char_boundary(place(end))) {
+                None => Ok(Strings { characters, offsets: ends }),
+                Some(_) if utf8 == Utf8::Lossy => Ok(lossy(characters.as_bytes(), &ends)),
+                Some(end) => Err(not_utf8(end.saturating_sub(1))),
+            },
+            Err(e) if utf8 == Utf8::Lossy => Ok(lossy(e.as_bytes(), &ends)),
+            Err(e) => {
+                let at = e.utf8_error().valid_up_to();
+                Err(not_utf8(ends.partition_point(|end| place(end) <= at).saturating_sub(1)))
+            }
+        }
+    }
+}
+
+/// Each text by itself, with U+FFFD for what is no character.
+fn lossy(bytes: &[u8], ends: &[i64]) -> Strings {
+    let mut strings = Strings::default();
+    for pair in ends.windows(2) {
+        let [start, end] = pair else { continue };
+        let range = usize::try_from(*start).unwrap_or(0)..usize::try_from(*end).unwrap_or(0);
+        strings.characters.push_str(&String::from_utf8_lossy(bytes.get(range).unwrap_or_default()));
+        strings.offsets.push(i64::try_from(strings.characters.len()).unwrap_or(i64::MAX));
+    }
+    strings
 }
 
 fn not_utf8(index: usize) -> Error {
@@ -128,3 +193,38 @@ fn not_utf8(index: usize) -> Error {
 }
 
 const MAX_RESERVED: usize = 1 << 20;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hyperslab_model::Pad;
+
+    fn column(texts: &[&[u8]], utf8: Utf8) -> Result<Strings> {
+        let mut rows = Vec::new();
+        for text in texts {
+            rows.extend_from_slice(text);
+            rows.resize(rows.len().next_multiple_of(4), 0);
+        }
+        let datatype = Datatype::String(Text::Fixed { len: 4, pad: Pad::Nul });
+        Strings::of(&datatype, &Values { rows: rows.into(), ..Values::default() }, utf8)
+    }
+
+    #[test]
+    fn parts_are_offsets_from_0_on_and_bytes() {
+        let texts = column(&[b"ab", b"c", b"def"], Utf8::Strict).unwrap();
+        assert_eq!(texts.into_parts(), (vec![0, 2, 3, 6], b"abcdef".to_vec()));
+        assert_eq!(Strings::default().into_parts(), (vec![0], Vec::new()));
+    }
+
+    #[test]
+    fn one_bad_text_is_named_or_replaced_and_the_others_stay() {
+        let texts: [&[u8]; 3] = [b"ab", b"\xffx", b"cd"];
+        assert_eq!(column(&texts, Utf8::Strict).unwrap_err().to_string(), "text 1 is not UTF-8");
+        let lossy = column(&texts, Utf8::Lossy).unwrap();
+        assert_eq!(lossy.iter().collect::<Vec<_>>(), ["ab", "\u{fffd}x", "cd"]);
+        // Two halves of one character in two texts are characters in none.
+        let torn: [&[u8]; 2] = [b"\xc3", b"\xa9"];
+        assert_eq!(column(&torn, Utf8::Strict).unwrap_err().to_string(), "text 0 is not UTF-8");
+        assert_eq!(column(&torn, Utf8::Lossy).unwrap().iter().collect::<Vec<_>>(), ["\u{fffd}", "\u{fffd}"]);
+    }
+}

@@ -288,6 +288,6 @@ fn cells_are_shown_with_their_coordinates() {
     assert_eq!(names("/t"), Some(vec!["station".into(), "hour".into(), "t".into()]));
     assert_eq!(names("/hour"), Some(vec!["station".into(), "hour".into()]));
     assert_eq!(names("/other"), None);
-    let selected = show_cells(&*source, &target(&*source, "/t"), &["hour=6".into()]);
+    let selected = show_cells(&*source, &target(&*source, "/t"), &["hour=6".parse().unwrap()]);
     assert_eq!(selected.err().unwrap().to_string(), "/t: no part of a sparse array can be selected");
 }

@@ -6,7 +6,7 @@ use hyperslab::show::{Shown, show};
 use hyperslab::{ErrorKind, Result, Source, ndl};
 
 fn shown(source: &dyn Source, path: &str, selections: &[&str]) -> Result<Shown> {
-    let selections: Vec<String> = selections.iter().map(|text| (*text).to_owned()).collect();
+    let selections = selections.iter().map(|text| text.parse()).collect::<Result<Vec<_>>>()?;
     show(source, &targets(source, path)?[0], &selections)
 }
 

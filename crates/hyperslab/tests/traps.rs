@@ -3,7 +3,7 @@
 
 use crate::{description, find, open, targets};
 use hyperslab::describe::DescribeOptions;
-use hyperslab::{ErrorKind, Item, digest, ndl, show};
+use hyperslab::{ErrorKind, Item, Limit, Remedy, digest, ndl, show};
 
 const MADE: &str = "own/traps.h5";
 
@@ -118,7 +118,7 @@ fn petabytes_that_were_never_written_are_refused_by_name() {
     let target = &targets(&*source, "/vast").unwrap()[0];
     let error = show::show(&*source, target, &[]).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::LimitExceeded);
-    assert!(error.to_string().contains("--limit allocation"), "{error}");
-    let shown = show::show(&*source, target, &["1000000,5".to_owned()]).unwrap();
+    assert_eq!(error.remedies(), [Remedy::RaiseLimit(Limit::Allocation)], "{error}");
+    let shown = show::show(&*source, target, &["1000000,5".parse().unwrap()]).unwrap();
     assert_eq!(shown.elements().map(ndl::plain).collect::<Vec<_>>(), ["1.5"]);
 }

@@ -36,7 +36,10 @@ pub(crate) fn run(args: &Convert, common: &Common, messages: &Messages, out: &mu
     let entries: Vec<_> = outermost(&targets).map(|target| target.entry.clone()).collect();
     let narrowed = match args.select.is_empty() {
         true => None,
-        false => Some(Narrowed::new(&*source, &args.select, &entries).map_err(in_store)?),
+        false => {
+            let selections = words::selections(&args.select).map_err(in_store)?;
+            Some(Narrowed::new(&*source, &selections, &entries).map_err(in_store)?)
+        }
     };
     let source: &dyn Source = narrowed.as_ref().map_or(&*source, |narrowed| narrowed);
     let parts = match location.path.is_some() {

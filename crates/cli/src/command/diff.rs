@@ -4,6 +4,7 @@ use crate::args::{Common, Diff};
 use crate::exit::Exit;
 use crate::output::{Messages, open, paints_stdout, without_controls};
 use crate::progress::Progress;
+use crate::words;
 use hyperslab::diff::{DiffOptions, Found, FoundValues, On, Side, Subject, Summary, diff};
 use hyperslab::location::{Location, Target};
 use hyperslab::model::Tolerance;
@@ -32,7 +33,7 @@ pub(crate) fn run(args: &Diff, common: &Common, messages: &Messages, out: &mut d
         order: args.order,
         storage: args.storage,
         max_reported: args.max,
-        select: args.select.clone(),
+        select: words::selections(&args.select)?,
     };
     let mut progress = Progress::new("diff", common);
     let mut answer = Answer {

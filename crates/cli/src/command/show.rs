@@ -6,6 +6,7 @@ use crate::args::{Common, Form, Show};
 use crate::exit::Exit;
 use crate::output::{Column, Messages, Table, open, paints_stdout};
 use crate::progress::Progress;
+use crate::words;
 use hyperslab::location::Location;
 use hyperslab::model::{Datatype, Element, ElementRef};
 use hyperslab::show::{Shown, ShownCells, show, show_cells};
@@ -18,10 +19,13 @@ pub(crate) fn run(args: &Show, common: &Common, messages: &Messages, out: &mut d
     let shown = open(&location, common, watch, messages).and_then(|source| {
         let targets = location.targets(&*source)?;
         match targets.as_slice() {
-            [target] => match show_cells(&*source, target, &args.select)? {
-                Some(cells) => Ok(Found::Cells(cells)),
-                None => show(&*source, target, &args.select).map(|shown| Found::Array(Box::new(shown))),
-            },
+            [target] => {
+                let selections = words::selections(&args.select)?;
+                match show_cells(&*source, target, &selections)? {
+                    Some(cells) => Ok(Found::Cells(cells)),
+                    None => show(&*source, target, &selections).map(|shown| Found::Array(Box::new(shown))),
+                }
+            }
             many => Err(Error::invalid(format!(
                 "matches {} objects, one can be shown; `hyperslab ls` lists them",
                 many.len()

@@ -4,6 +4,7 @@ use crate::args::{Common, Stat};
 use crate::exit::Exit;
 use crate::output::{Column, Messages, Table, open, paints_stdout};
 use crate::progress::Progress;
+use crate::words;
 use hyperslab::list::human_bytes;
 use hyperslab::location::{Location, outermost};
 use hyperslab::stat::{ArrayStat, Figure, Summary, SummaryOptions, arrays, is_told, stat, summary};
@@ -13,7 +14,7 @@ use std::io::Write;
 
 pub(crate) fn run(args: &Stat, common: &Common, messages: &Messages, out: &mut dyn Write) -> Result<Exit> {
     let values = args.values || args.decode || !args.select.is_empty();
-    let options = SummaryOptions { decode: args.decode, select: args.select.clone() };
+    let options = SummaryOptions { decode: args.decode, select: words::selections(&args.select)? };
     let mut answer = Answer {
         args,
         options: values.then_some(options),

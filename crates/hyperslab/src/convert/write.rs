@@ -80,7 +80,7 @@ pub(super) fn write(
                 summary.left_out.push(error.in_object(path));
             }
             Err(CopyError::Read(error)) => {
-                let error = error.with_help("--allow-loss unreadable leaves such arrays out");
+                let error = error.with_remedy(Remedy::LeaveOutUnreadable);
                 return Err(error.in_object(path));
             }
             Err(CopyError::Write(error)) => return Err(error.in_object(path)),

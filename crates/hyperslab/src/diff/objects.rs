@@ -380,7 +380,7 @@ impl Diff<'_, '_, '_> {
     ) -> Result<Compared> {
         let (Shape::Dims(_), Shape::Dims(_)) = (v, w) else { return Ok(Compared::Nothing) };
         let select = |tree: &Tree<'_>, handle: &Handle, shape: &Shape| {
-            Selected::parse(tree.source, &self.options.select, shape).map_err(|e| e.in_object(&handle.path))
+            Selected::new(tree.source, &self.options.select, shape).map_err(|e| e.in_object(&handle.path))
         };
         let (x, y) = (select(&self.a, a, v)?, select(&self.b, b, w)?);
         let counts = |selected: &Selected| {

@@ -376,9 +376,12 @@ mod tests {
     use proptest::prelude::*;
 
     fn select(selection: &str, shape: &[u64]) -> Selected {
-        let texts: Vec<String> =
-            Some(selection.to_owned()).into_iter().filter(|text| !text.is_empty()).collect();
-        Selected::parse(&Nothing, &texts, &Shape::fixed(shape)).unwrap()
+        let texts: Vec<crate::select::Select> = Some(selection)
+            .filter(|text| !text.is_empty())
+            .map(|text| text.parse().unwrap())
+            .into_iter()
+            .collect();
+        Selected::new(&Nothing, &texts, &Shape::fixed(shape)).unwrap()
     }
 
     fn rules(most: usize) -> Rules {

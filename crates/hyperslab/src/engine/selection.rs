@@ -17,23 +17,54 @@ use std::sync::{Mutex, PoisonError};
 pub(crate) fn values<A: ArraySource + ?Sized>(array: &A, selection: &Selection) -> Result<Values> {
     let extents = array.extents().ok_or_else(|| Error::invalid("a null dataspace has no elements"))?;
     selection.check(extents)?;
-    let row = row_size(array)?;
-    let boxes = match selection {
+    match selection {
         Selection::All => return super::values(array, &Region::all(extents)),
         Selection::Region(region) => return super::values(array, region),
+        _ => {}
+    }
+    let mut rows = Memory::zeroed(bytes(selection, extents, row_size(array)?)?)?;
+    let mut heap = Heap::default();
+    read_into(array, selection, &mut rows, &mut heap)?;
+    Ok(Values { rows: rows.into(), heap })
+}
+
+/// As [`values`], into memory of the caller.
+///
+/// # Errors
+/// If `rows` is not as long as the selected elements, the selection reaches outside, or a chunk cannot be read;
+/// `rows` is then unspecified.
+pub(crate) fn read_into<A: ArraySource + ?Sized>(
+    array: &A,
+    selection: &Selection,
+    rows: &mut [u8],
+    heap: &mut Heap<Reference>,
+) -> Result<()> {
+    let extents = array.extents().ok_or_else(|| Error::invalid("a null dataspace has no elements"))?;
+    selection.check(extents)?;
+    let row = row_size(array)?;
+    let expected = bytes(selection, extents, row)?;
+    if rows.len() != expected {
+        let found = rows.len();
+        return Err(Error::invalid(format!("memory of {found} bytes for elements of {expected} bytes")));
+    }
+    let boxes = match selection {
+        Selection::All => return array.read(&Region::all(extents), rows, heap),
+        Selection::Region(region) => return array.read(region, rows, heap),
         Selection::None => Boxes::new(&[], row)?,
         Selection::Blocks(blocks) => Boxes::new(blocks, row)?,
         Selection::Points { coordinates, .. } => Boxes::Points { coordinates, rank: extents.len(), row },
     };
-    let count = selection.count(extents).and_then(|count| usize::try_from(count).ok());
-    let mut rows = Memory::zeroed(count.and_then(|count| count.checked_mul(row)).ok_or_else(too_large)?)?;
-    let mut heap = Heap::default();
-    if !rows.is_empty() {
-        let scattered = read_large(array, &boxes, &mut rows, &mut heap)?;
-        let tiles = Tiles::new(array, extents, &boxes, scattered, row)?;
-        tiles.read(array, &mut rows, &mut heap)?;
+    if rows.is_empty() {
+        return Ok(());
     }
-    Ok(Values { rows: rows.into(), heap })
+    let scattered = read_large(array, &boxes, rows, heap)?;
+    Tiles::new(array, extents, &boxes, scattered, row)?.read(array, rows, heap)
+}
+
+/// Bytes of the selected elements.
+fn bytes(selection: &Selection, extents: &[u64], row: usize) -> Result<usize> {
+    let count = selection.count(extents).and_then(|count| usize::try_from(count).ok());
+    count.and_then(|count| count.checked_mul(row)).ok_or_else(too_large)
 }
 
 /// What is selected, box by box.

@@ -84,6 +84,12 @@ pub(crate) fn read(storage: &dyn ReadAt, limits: &Limits, options: &CheckOptions
     Ok(Document { report: Report { findings, more: Vec::new(), text: Some(text) }, refusals, source })
 }
 
+/// Objects in memory as a source, listed in this order.
+pub(crate) fn source_of_content(content: Content, order: Vec<NodePath>) -> Arc<dyn Source> {
+    let (places, limits) = (HashMap::new(), Limits::of_any_size());
+    Arc::new(Arc::new(NdlSource::new(content, order, places, 0, None, Vec::new(), limits)))
+}
+
 fn finding(diagnostic: Diagnostic) -> Finding {
     let Diagnostic { severity, rule, message, line, column, end_column, hint } = diagnostic;
     Finding { severity, rule, message, hint, place: Place::Text { line, column, end_column } }

@@ -1,8 +1,7 @@
 //! Coordinates: which positions of a dimension have the values that are meant.
 
-use super::Picks;
-use super::syntax::Wanted;
 use super::time::{Counting, Instant};
+use super::{Labels, Picks};
 use crate::source::{ArraySource, Handle, Item, Source, check_size};
 use hyperslab_core::nd::Region;
 use hyperslab_core::{Error, Remedy, Result};
@@ -19,7 +18,7 @@ pub(super) fn positions(
     source: &dyn Source,
     path: &NodePath,
     extent: u64,
-    wanted: &Wanted,
+    wanted: &Labels,
 ) -> Result<(Picks, bool)> {
     let entry = source.find(path)?;
     let Item::Array { datatype: Some(datatype), shape, .. } = &entry.item else {
@@ -36,12 +35,12 @@ pub(super) fn positions(
     let found = scan(&*array, extent, &target)?;
     let nearest = found.nearest.map(|(_, at)| at);
     match wanted {
-        Wanted::Between(..) => Ok((found.inside.picks(), false)),
-        Wanted::Nearest(word) => match found.inside.first().or(nearest) {
+        Labels::Between(..) => Ok((found.inside.picks(), false)),
+        Labels::Nearest(word) => match found.inside.first().or(nearest) {
             Some(at) => Ok((Picks::Range { start: at, count: 1, step: 1 }, true)),
             None => Err(Error::not_found(format!("no coordinate is near {word}"))),
         },
-        Wanted::Equal(word) => match found.inside.count() {
+        Labels::Equal(word) => match found.inside.count() {
             0 => {
                 let hint = match (nearest, &target.from) {
                     (Some(at), _) => Some(format!("the nearest is {}", target.label(&*array, at)?)),
@@ -121,14 +120,14 @@ impl<'a> Kind<'a> {
 }
 
 impl<'a> Target<'a> {
-    fn new(kind: Kind<'a>, wanted: &Wanted) -> Result<Target<'a>> {
+    fn new(kind: Kind<'a>, wanted: &Labels) -> Result<Target<'a>> {
         let (from, to) = match wanted {
-            Wanted::Between(first, last) => (first.as_deref(), last.as_deref()),
-            Wanted::Equal(word) => (Some(word.as_str()), Some(word.as_str())),
-            Wanted::Nearest(_) if matches!(kind, Kind::Text) => {
+            Labels::Between(first, last) => (first.as_deref(), last.as_deref()),
+            Labels::Equal(word) => (Some(word.as_str()), Some(word.as_str())),
+            Labels::Nearest(_) if matches!(kind, Kind::Text) => {
                 return Err(Error::invalid("its coordinates are texts, of which none is nearest"));
             }
-            Wanted::Nearest(word) => (Some(word.as_str()), Some(word.as_str())),
+            Labels::Nearest(word) => (Some(word.as_str()), Some(word.as_str())),
         };
         let mut target = Target { kind, fractional: false, from: None, to: None, open: false };
         if let Kind::Time(counting) | Kind::FloatTime(counting, _) = &target.kind {

@@ -6,8 +6,8 @@
 mod array;
 
 use self::array::NarrowedArray;
-use super::syntax::{self, Part, Pick};
-use super::{Picks, axis_of, check_known, in_dimension, is_named};
+use super::request::Part;
+use super::{Pick, Picks, Select, axis_of, check_known, in_dimension, is_named};
 use crate::cells::CellSource;
 use crate::format::forget_layout;
 use crate::source::{ArraySource, Entry, Handle, Item, Origin, Source, Stored};
@@ -22,12 +22,13 @@ use std::sync::Arc;
 /// Attributes and references stay as they are, also where they tell of positions.
 ///
 /// ```
-/// use hyperslab::select::Narrowed;
+/// use hyperslab::select::{Narrowed, Pick, Select};
 /// use hyperslab::{NodePath, OpenOptions, Source, open, model::Node};
 ///
 /// let source = open("../../examples/ocean.nc".as_ref(), &OpenOptions::default())?;
 /// let root = source.find(&NodePath::root())?;
-/// let narrowed = Narrowed::new(&*source, &["lat=0:2,lon~=-149".into()], &[root])?;
+/// let select = Select::all().dim("lat", 0..2).dim("lon", Pick::nearest("-149"));
+/// let narrowed = Narrowed::new(&*source, &[select], &[root])?;
 /// let salinity = narrowed.find(&NodePath::new("/salinity")?)?;
 /// let Node::Ndarray(array) = narrowed.load(&salinity.handle)? else { unreachable!() };
 /// assert_eq!(array.shape.current(), Some(vec![9, 5, 2, 1]));
@@ -44,11 +45,11 @@ pub struct Narrowed<'a> {
 
 impl<'a> Narrowed<'a> {
     /// Narrows `source` as far as the dimensions of what is at or below `entries` are selected from, in the words of
-    /// [`Selected::parse`](super::Selected::parse). Dimensions by order are for a single array.
+    /// [`Selected::new`](super::Selected::new). Dimensions by order are for a single array.
     ///
     /// # Errors
-    /// As [`Selected::parse`](super::Selected::parse).
-    pub fn new(source: &'a dyn Source, texts: &[String], entries: &[Entry]) -> Result<Narrowed<'a>> {
+    /// As [`Selected::new`](super::Selected::new).
+    pub fn new(source: &'a dyn Source, selections: &[Select], entries: &[Entry]) -> Result<Narrowed<'a>> {
         let mut known = Known::default();
         // The array, if there is but one beside coordinates.
         let (mut only, mut arrays) = (None, 0_u64);
@@ -75,8 +76,8 @@ impl<'a> Narrowed<'a> {
         }
         let only = only.filter(|_| arrays == 1);
         let mut wanted = Wanted::default();
-        for text in texts {
-            wanted.add(source, text, &known, only.as_ref())?;
+        for selection in selections {
+            wanted.add(source, selection, &known, only.as_ref())?;
         }
         known.lengthen(source);
         wanted.found(source, &known)
@@ -294,27 +295,27 @@ impl Wanted {
     fn add(
         &mut self,
         source: &dyn Source,
-        text: &str,
+        selection: &Select,
         known: &Known,
         only: Option<&(NodePath, Vec<Dimension>)>,
     ) -> Result<()> {
-        let parts = syntax::parse(text)?;
+        let parts = selection.parts()?;
         let next = parts.iter().filter(|part| matches!(part, Part::Next(_))).count();
         let mut at = 0;
         for part in parts {
             match (part, only) {
                 (Part::Named(name, pick), _) => {
-                    let named: Vec<_> = known.extents.keys().filter(|path| is_named(path, &name)).collect();
+                    let named: Vec<_> = known.extents.keys().filter(|path| is_named(path, name)).collect();
                     if named.is_empty() {
                         let own = only.map(|(_, dims)| dims.as_slice()).unwrap_or_default();
-                        check_known(source, &name, own)?;
+                        check_known(source, name, own)?;
                     }
                     self.dimensions.extend(named.into_iter().map(|path| (path.clone(), pick.clone())));
                 }
                 (Part::Between, None) => {}
                 (Part::Next(_), None) => {
                     let what = "goes by the order of dimensions, which differs from array to array";
-                    return Err(Error::invalid(format!("selection {text:?} {what}"))
+                    return Err(Error::invalid(format!("selection \"{selection}\" {what}"))
                         .with_hint("name the dimensions, as in time=0:10"));
                 }
                 (Part::Between, Some((_, dims))) => at += dims.len().saturating_sub(next),
@@ -322,15 +323,15 @@ impl Wanted {
                     let Some(dimension) = dims.get(at) else {
                         let rank = dims.len();
                         return Err(Error::invalid(format!(
-                            "selection {text:?} has {next} dimensions, the array has {rank}"
+                            "selection \"{selection}\" has {next} dimensions, the array has {rank}"
                         )));
                     };
                     match &dimension.coordinate {
                         Some(name) => {
-                            self.dimensions.insert(name.clone(), pick);
+                            self.dimensions.insert(name.clone(), pick.clone());
                         }
                         None => {
-                            self.nameless.insert((path.clone(), at), (dimension.clone(), pick));
+                            self.nameless.insert((path.clone(), at), (dimension.clone(), pick.clone()));
                         }
                     }
                     at += 1;
@@ -368,8 +369,8 @@ mod tests {
     }
 
     fn narrowed<'a>(source: &'a dyn Source, texts: &[&str], at: &str) -> Result<Narrowed<'a>> {
-        let texts: Vec<String> = texts.iter().map(|text| (*text).to_owned()).collect();
-        Narrowed::new(source, &texts, &[source.find(&NodePath::new(at)?)?])
+        let selections = texts.iter().map(|text| text.parse()).collect::<Result<Vec<Select>>>()?;
+        Narrowed::new(source, &selections, &[source.find(&NodePath::new(at)?)?])
     }
 
     /// Every array of a source with its dimensions.
@@ -399,10 +400,10 @@ mod tests {
             &[],
         ] {
             let narrowed = narrowed(&*source, texts, "/").unwrap();
-            let texts: Vec<String> = texts.iter().map(|text| (*text).to_owned()).collect();
+            let texts: Vec<Select> = texts.iter().map(|text| text.parse().unwrap()).collect();
             let mut lengths: BTreeMap<NodePath, u64> = BTreeMap::new();
             for ((handle, dims), (_, short)) in arrays(&*source).into_iter().zip(arrays(&narrowed)) {
-                let selected = Selected::parse(&*source, &texts, &Shape::Dims(dims)).unwrap();
+                let selected = Selected::new(&*source, &texts, &Shape::Dims(dims)).unwrap();
                 let wanted = selected.read(&*source.array(&handle).unwrap()).unwrap();
                 let array = narrowed.array(&handle).unwrap();
                 let extents = array.extents().unwrap().to_vec();

@@ -3,11 +3,11 @@
 use super::{Axis, Picks, Selected};
 use crate::engine::{MAX_HULL, cuts, row_size, stream};
 use crate::source::ArraySource;
-use hyperslab_core::Result;
 use hyperslab_core::memory::Memory;
 use hyperslab_core::nd::{Planes, Region, advance, element_bytes, element_count, scatter};
 use hyperslab_core::rows::Heap;
 use hyperslab_core::storage::NEAR;
+use hyperslab_core::{Error, Result};
 use hyperslab_model::{Reference, Values};
 
 impl Selected {
@@ -19,16 +19,69 @@ impl Selected {
         if let Some(region) = self.as_region() {
             return array.values(&region);
         }
-        let counts = self.counts();
-        let picks = self.axes.iter().map(|axis| &axis.picks);
-        let row = row_size(array)?;
-        let (mut rows, mut heap) = (zeroed(&counts, row)?, Heap::default());
-        let picks: Vec<_> = picks.collect();
-        let read = &mut |region: &Region, rows: &mut [u8], heap: &mut Heap<Reference>| {
-            array.read(region, rows, heap)
-        };
-        gather(&picks, array.chunk(), row, &mut Planes::whole(&mut rows), &mut heap, read)?;
+        let (mut rows, mut heap) = (zeroed(&self.counts(), row_size(array)?)?, Heap::default());
+        self.read_into(array, &mut rows, &mut heap)?;
         Ok(Values { rows: rows.into(), heap })
+    }
+
+    /// Reads the selected elements, row-major, into memory of the caller. `heap` is empty, or was filled by reading
+    /// from this array.
+    ///
+    /// # Errors
+    /// If `rows` is not as long as the selected elements, or they cannot be read; `rows` is then unspecified.
+    pub fn read_into(
+        &self,
+        array: &dyn ArraySource,
+        rows: &mut [u8],
+        heap: &mut Heap<Reference>,
+    ) -> Result<()> {
+        let (counts, row) = (self.counts(), row_size(array)?);
+        let expected = element_bytes(&counts, row)?;
+        if rows.len() != expected {
+            let found = rows.len();
+            return Err(Error::invalid(format!("memory of {found} bytes for elements of {expected} bytes")));
+        }
+        let (ascending, reversed) = self.ascending();
+        match ascending.as_region() {
+            Some(region) => array.read(&region, rows, heap)?,
+            None => {
+                let picks: Vec<_> = ascending.picks().collect();
+                let read = &mut |region: &Region, rows: &mut [u8], heap: &mut Heap<Reference>| {
+                    array.read(region, rows, heap)
+                };
+                gather(&picks, array.chunk(), row, &mut Planes::whole(rows), heap, read)?;
+            }
+        }
+        reversed.into_iter().for_each(|dimension| reverse(rows, &counts, row, dimension));
+        Ok(())
+    }
+
+    /// The same elements with each range from high to low positions turned round, and the dimensions of these.
+    fn ascending(&self) -> (Selected, Vec<usize>) {
+        let (mut ascending, mut reversed) = (self.clone(), Vec::new());
+        for (dimension, axis) in ascending.axes.iter_mut().enumerate() {
+            if let Some(range) = axis.picks.turned_round() {
+                axis.picks = range;
+                reversed.push(dimension);
+            }
+        }
+        (ascending, reversed)
+    }
+}
+
+/// Turns the order of elements along one dimension round, in place.
+fn reverse(rows: &mut [u8], counts: &[u64], row: usize, dimension: usize) {
+    let (_, inner) = counts.split_at_checked(dimension + 1).unwrap_or_default();
+    let (Some(count), Ok(inner)) = (counts.get(dimension), element_bytes(inner, row)) else { return };
+    let Some(outer) = usize::try_from(*count).ok().and_then(|count| count.checked_mul(inner)) else { return };
+    if inner == 0 || outer == 0 {
+        return;
+    }
+    for block in rows.chunks_exact_mut(outer) {
+        let (front, back) = block.split_at_mut(outer / inner / 2 * inner);
+        for (one, other) in front.chunks_exact_mut(inner).zip(back.rchunks_exact_mut(inner)) {
+            one.swap_with_slice(other);
+        }
     }
 }
 
@@ -134,6 +187,15 @@ struct Tile {
 }
 
 impl Picks {
+    /// A list of positions from high to low at one distance, as a range from low to high.
+    fn turned_round(&self) -> Option<Picks> {
+        let Picks::List(list) = self else { return None };
+        let (Some(last), [first, second, ..]) = (list.last(), list.as_slice()) else { return None };
+        let step = first.checked_sub(*second).filter(|step| *step > 0)?;
+        let is_range = list.windows(2).all(|pair| matches!(pair, [a, b] if a.checked_sub(*b) == Some(step)));
+        is_range.then_some(Picks::Range { start: *last, count: list.len() as u64, step })
+    }
+
     fn as_range(&self) -> Option<Run> {
         match self {
             Picks::Range { start, count, step } => {

@@ -1,47 +1,23 @@
-//! The text of a selection, apart from what it selects from.
+//! Selections as text: what the command line takes.
 
+use super::request::{Labels, Part, Pick, Select};
 use super::time::is_date;
 use hyperslab_core::{Error, Result};
+use std::str::FromStr;
 
-/// What stands between two commas.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Part {
-    /// `...`: all dimensions between.
-    Between,
-    /// Of the next dimension in order.
-    Next(Pick),
-    /// Of the dimensions of that name.
-    Named(String, Pick),
+impl FromStr for Select {
+    type Err = Error;
+
+    /// Reads a selection: `0:10:2,:,5`, `time=3,lat=0:90:2`, `lat=-30..30`, `station==oslo`, `lat~=59.9`.
+    ///
+    /// # Errors
+    /// For text that is none.
+    fn from_str(text: &str) -> Result<Select> {
+        Ok(Select::of_parts(parse(text)?))
+    }
 }
 
-/// What is taken of a dimension.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Pick {
-    Position(i128),
-    /// The stop is excluded.
-    Range {
-        start: Option<i128>,
-        stop: Option<i128>,
-        step: u64,
-    },
-    List(Vec<i128>),
-    Values(Wanted),
-}
-
-/// Which coordinates are meant, in the words of the one who asks.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Wanted {
-    /// Both ends are included.
-    Between(Option<String>, Option<String>),
-    Equal(String),
-    Nearest(String),
-}
-
-/// Reads the parts of a selection.
-///
-/// # Errors
-/// For text that is none.
-pub(super) fn parse(text: &str) -> Result<Vec<Part>> {
+fn parse(text: &str) -> Result<Vec<Part>> {
     split(text)?.into_iter().map(part).collect()
 }
 
@@ -75,8 +51,8 @@ fn part(text: &str) -> Result<Part> {
     }
     let Some((before, after)) = parted(text, "=") else { return Ok(Part::Next(pick(text)?)) };
     let (name, pick) = match (before.strip_suffix('~'), after.strip_prefix('=')) {
-        (Some(name), _) => (name, Pick::Values(Wanted::Nearest(word(text, after)?))),
-        (None, Some(value)) => (before, Pick::Values(Wanted::Equal(word(text, value)?))),
+        (Some(name), _) => (name, Pick::Labels(Labels::Nearest(word(text, after)?))),
+        (None, Some(value)) => (before, Pick::Labels(Labels::Equal(word(text, value)?))),
         (None, None) => (before, pick(after.trim())?),
     };
     Ok(Part::Named(word(text, name)?, pick))
@@ -88,10 +64,10 @@ fn pick(text: &str) -> Result<Pick> {
     }
     if let Some((first, last)) = parted(text, "..") {
         let end = |end: &str| if end.trim().is_empty() { Ok(None) } else { word(text, end).map(Some) };
-        return Ok(Pick::Values(Wanted::Between(end(first)?, end(last)?)));
+        return Ok(Pick::Labels(Labels::Between(end(first)?, end(last)?)));
     }
     if is_date(text) {
-        return Ok(Pick::Values(Wanted::Equal(text.to_owned())));
+        return Ok(Pick::Labels(Labels::Equal(text.to_owned())));
     }
     if !text.contains(':') {
         return Ok(Pick::Position(position(text)?));
@@ -101,8 +77,8 @@ fn pick(text: &str) -> Result<Pick> {
     let (start, stop) = (bound()?, bound()?);
     let step = match parts.next() {
         None | Some("") => 1,
-        Some(step) => step.parse().ok().filter(|step| *step > 0).ok_or_else(|| {
-            Error::invalid(format!("step {step:?} in {text:?}, expected a number of at least 1"))
+        Some(step) => step.parse().ok().filter(|step| *step != 0).ok_or_else(|| {
+            Error::invalid(format!("step {step:?} in {text:?}, expected a whole number other than 0"))
         })?,
     };
     if parts.next().is_some() {
@@ -111,8 +87,10 @@ fn pick(text: &str) -> Result<Pick> {
     Ok(Pick::Range { start, stop, step })
 }
 
-fn position(text: &str) -> Result<i128> {
-    text.parse().map_err(|_| {
+fn position(text: &str) -> Result<i64> {
+    let position =
+        text.parse::<i128>().map(|at| i64::try_from(at).unwrap_or(if at < 0 { i64::MIN } else { i64::MAX }));
+    position.map_err(|_| {
         Error::invalid(format!("{text:?} is no position, expected a whole number"))
             .with_hint("== selects what equals a value, ~= the nearest, FIRST..LAST what lies between")
     })
@@ -158,7 +136,7 @@ mod tests {
     #[test]
     fn quotes_keep_commas_marks_and_themselves() {
         let equal =
-            |name: &str, value: &str| (name.to_owned(), Pick::Values(Wanted::Equal(value.to_owned())));
+            |name: &str, value: &str| (name.to_owned(), Pick::Labels(Labels::Equal(value.to_owned())));
         assert_eq!(named("station=='Oslo, N'"), equal("station", "Oslo, N"));
         assert_eq!(named("'my, dim'==a..b"), equal("my, dim", "a..b"));
         assert_eq!(named("'a==b'=='''=['"), equal("a==b", "'=["));
@@ -169,13 +147,13 @@ mod tests {
     #[test]
     fn marks_tell_positions_from_values() {
         let between = |first: Option<&str>, last: Option<&str>| {
-            Pick::Values(Wanted::Between(first.map(str::to_owned), last.map(str::to_owned)))
+            Pick::Labels(Labels::Between(first.map(str::to_owned), last.map(str::to_owned)))
         };
         assert_eq!(named("lat=-30..30").1, between(Some("-30"), Some("30")));
         assert_eq!(named("lat=..0").1, between(None, Some("0")));
         assert_eq!(named("time=2026-01-01T06:00..").1, between(Some("2026-01-01T06:00"), None));
-        assert_eq!(named("lat~=59.9").1, Pick::Values(Wanted::Nearest("59.9".into())));
-        assert_eq!(named("time=2026-01-31").1, Pick::Values(Wanted::Equal("2026-01-31".into())));
+        assert_eq!(named("lat~=59.9").1, Pick::Labels(Labels::Nearest("59.9".into())));
+        assert_eq!(named("time=2026-01-31").1, Pick::Labels(Labels::Equal("2026-01-31".into())));
         assert_eq!(named("time=2026").1, Pick::Position(2026));
         assert_eq!(named("lat=-2:").1, Pick::Range { start: Some(-2), stop: None, step: 1 });
     }
@@ -189,7 +167,7 @@ mod tests {
             ("lat=1.5", "is no position"),
             ("lat=a:b", "is no position"),
             ("1:2:3:4", "too many colons"),
-            ("::0", "at least 1"),
+            ("::0", "other than 0"),
             ("lat=[]", "is no position"),
         ] {
             let message = parse(text).unwrap_err().to_string();

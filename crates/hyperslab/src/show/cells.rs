@@ -2,6 +2,7 @@
 
 use crate::cells::{CellBatches, CellColumn, CellQuery, CellSource};
 use crate::location::Target;
+use crate::select::Select;
 use crate::source::{Item, Source};
 use hyperslab_core::{Error, Result};
 use std::sync::Arc;
@@ -42,7 +43,7 @@ impl ShownCells {
 /// # Errors
 /// [`InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) if parts are selected; if the cells cannot be
 /// located.
-pub fn show_cells(source: &dyn Source, target: &Target, selections: &[String]) -> Result<Option<ShownCells>> {
+pub fn show_cells(source: &dyn Source, target: &Target, selections: &[Select]) -> Result<Option<ShownCells>> {
     let handle = &target.entry.handle;
     if target.attribute.is_some() {
         return Ok(None);

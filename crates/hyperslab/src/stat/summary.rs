@@ -2,7 +2,7 @@
 
 use super::fold::{Fold, Number};
 use super::meaning::{Meaning, single};
-use crate::select::Selected;
+use crate::select::{Select, Selected};
 use crate::show::with_coordinate;
 use crate::source::{Entry, Item, Source, check_counts};
 use hyperslab_core::{Error, Result};
@@ -14,7 +14,7 @@ pub struct SummaryOptions {
     /// As attributes mean them (CF): scaled, times as dates, those outside of the valid range missing.
     pub decode: bool,
     /// Which of them; all if none is selected.
-    pub select: Vec<String>,
+    pub select: Vec<Select>,
 }
 
 /// What values an array holds.
@@ -113,7 +113,7 @@ fn summary_of(source: &dyn Source, entry: &Entry, options: &SummaryOptions) -> R
         _ => return Err(Error::invalid("no array with values")),
     };
     let array = source.array(&entry.handle)?;
-    let selected = Selected::parse(source, &options.select, &shape)?;
+    let selected = Selected::new(source, &options.select, &shape)?;
     check_counts(source, &*array, &selected.counts())?;
     let node = source.load(&entry.handle)?;
     let meaning = Meaning::of(source, &node, within(array.datatype()), options.decode);

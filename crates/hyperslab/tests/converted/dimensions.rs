@@ -144,7 +144,8 @@ fn selections_of_dimensions_that_grow_are_stored_at_their_length() {
     for (number, (selection, time, station)) in
         [("time=0:4", 4, 5), ("time=[0,6]", 2, 5), ("time=6,station=1:", 1, 4)].into_iter().enumerate()
     {
-        let narrowed = Narrowed::new(&*source, &[selection.into()], std::slice::from_ref(&root)).unwrap();
+        let narrowed =
+            Narrowed::new(&*source, &[selection.parse().unwrap()], std::slice::from_ref(&root)).unwrap();
         for format in TARGETS {
             let store = folder.path().join(format!("{number}-{}", format.name()));
             let options = ConvertOptions::new(*format);

@@ -1,0 +1,297 @@
+//! A store made of values in memory, to be converted to any target.
+
+use crate::file::Number;
+use crate::format::source_of_content;
+use crate::source::Source;
+use bytes::Bytes;
+use hyperslab_core::nd::element_count;
+use hyperslab_core::rows::Heap;
+use hyperslab_core::{Error, ErrorKind, Result};
+use hyperslab_model::{
+    Attribute, Attributes, Content, Datatype, DimCoord, Dimension, ElementStorage, Extent, Group, Ndarray,
+    Node, NodePath, Shape, Storage, Text, Values,
+};
+use std::sync::Arc;
+
+/// Groups, dimensions, arrays and attributes, given one by one. What it becomes is a [`Source`], which every verb
+/// reads and [`convert`](crate::convert) writes in any format. Groups on the way to an object are made if they are
+/// not there.
+///
+/// ```
+/// use hyperslab::convert::{ConvertOptions, convert, plan};
+/// use hyperslab::publish::Fingerprint;
+/// use hyperslab::{File, StoreBuilder, select::Select, target};
+///
+/// let mut store = StoreBuilder::new();
+/// store.coordinate("/lat", &[-10.0_f64, 0.0, 10.0])?.attribute("units", "degrees_north");
+/// store.dimension("/time", 2)?;
+/// store
+///     .array("/t", &["/time", "/lat"], &[1_i16, 2, 3, 4, 5, 6])?
+///     .attribute("units", "K")
+///     .numbers("valid_range", &[0_i16, 100])
+///     .chunk(&[1, 3]);
+/// let source = store.build();
+///
+/// let folder = tempfile::tempdir()?;
+/// let path = folder.path().join("t.zarr");
+/// let options = ConvertOptions::new(target::target_format_of(&path)?);
+/// let plan = plan(&*source, &options)?;
+/// convert(&*source, &Fingerprint::of_sources(&[], String::new())?, &path, &plan, &options)?;
+///
+/// let read = File::open(&path)?.array("/t")?.read::<i16>(&Select::all().dim("lat", 1))?;
+/// assert_eq!(read, [2, 5]);
+/// # Ok::<(), hyperslab::Error>(())
+/// ```
+#[derive(Debug, Default)]
+pub struct StoreBuilder {
+    content: Content,
+    /// Objects in the order in which they were added.
+    order: Vec<NodePath>,
+}
+
+/// An object that was added, to say more of it.
+#[derive(Debug)]
+pub struct ObjectBuilder<'a> {
+    node: &'a mut Node,
+}
+
+impl StoreBuilder {
+    /// A store with nothing in it.
+    pub fn new() -> StoreBuilder {
+        StoreBuilder::default()
+    }
+
+    /// A group; the root is `/`. One that is there is given as it is.
+    ///
+    /// # Errors
+    /// For what is no path, or the path of something else.
+    pub fn group(&mut self, path: &str) -> Result<ObjectBuilder<'_>> {
+        let path = NodePath::new(path)?;
+        self.groups_above(&path.child("member"))?;
+        self.object(&path)
+    }
+
+    /// A dimension of a length, without coordinates.
+    ///
+    /// # Errors
+    /// For what is no path, or the path of an object that is there.
+    pub fn dimension(&mut self, path: &str, length: u64) -> Result<ObjectBuilder<'_>> {
+        self.add(path, dimension(Extent::Fixed(length)))
+    }
+
+    /// A dimension without coordinates that can grow without bound, and its length now.
+    ///
+    /// # Errors
+    /// As [`StoreBuilder::dimension`].
+    pub fn unlimited_dimension(&mut self, path: &str, length: u64) -> Result<ObjectBuilder<'_>> {
+        self.add(path, dimension(Extent::Unlimited { current: length }))
+    }
+
+    /// A dimension with a coordinate at each position.
+    ///
+    /// # Errors
+    /// As [`StoreBuilder::dimension`].
+    pub fn coordinate<T: Number>(&mut self, path: &str, coordinates: &[T]) -> Result<ObjectBuilder<'_>> {
+        let Node::DimCoord(mut dimcoord) = dimension(Extent::Fixed(coordinates.len() as u64)) else {
+            return Err(Error::invalid("no dimension"));
+        };
+        dimcoord.datatype = Some(Arc::new(T::datatype()));
+        dimcoord.value = Some(numbers(coordinates));
+        self.add(path, Node::DimCoord(dimcoord))
+    }
+
+    /// An array along dimensions that were added before, given by their paths, with its elements row-major. A scalar
+    /// has none.
+    ///
+    /// # Errors
+    /// As [`StoreBuilder::dimension`]; if there is no such dimension, or there are not as many elements.
+    pub fn array<T: Number>(
+        &mut self,
+        path: &str,
+        dimensions: &[&str],
+        elements: &[T],
+    ) -> Result<ObjectBuilder<'_>> {
+        let shape = self.along(dimensions).map_err(|e| e.in_object(path))?;
+        self.elements(path, shape, T::datatype(), elements.len(), numbers(elements))
+    }
+
+    /// An array of a shape, whose dimensions have no names, with its elements row-major.
+    ///
+    /// # Errors
+    /// As [`StoreBuilder::array`].
+    pub fn array_of_shape<T: Number>(
+        &mut self,
+        path: &str,
+        shape: &[u64],
+        elements: &[T],
+    ) -> Result<ObjectBuilder<'_>> {
+        self.elements(path, Shape::fixed(shape), T::datatype(), elements.len(), numbers(elements))
+    }
+
+    /// An array of texts of any length along dimensions, as [`StoreBuilder::array`].
+    ///
+    /// # Errors
+    /// As [`StoreBuilder::array`].
+    pub fn texts(&mut self, path: &str, dimensions: &[&str], texts: &[&str]) -> Result<ObjectBuilder<'_>> {
+        let shape = self.along(dimensions).map_err(|e| e.in_object(path))?;
+        let (mut rows, mut heap) = (Vec::new(), Heap::default());
+        for text in texts {
+            let slot = heap.push_bytes(Bytes::copy_from_slice(text.as_bytes()))?;
+            rows.extend_from_slice(&slot.to_bytes());
+        }
+        let values = Values { rows: rows.into(), heap };
+        self.elements(path, shape, Datatype::String(Text::Variable), texts.len(), values)
+    }
+
+    /// What was added, as a source that threads share.
+    pub fn build(self) -> Arc<dyn Source> {
+        source_of_content(self.content, self.order)
+    }
+
+    fn elements(
+        &mut self,
+        path: &str,
+        shape: Shape,
+        datatype: Datatype,
+        found: usize,
+        values: Values,
+    ) -> Result<ObjectBuilder<'_>> {
+        let expected = shape.current().and_then(|shape| element_count(&shape));
+        if expected != Some(found as u64) {
+            let expected = expected.map_or("more than 2^64".into(), |count| count.to_string());
+            return Err(Error::invalid(format!("{found} elements, expected {expected}")).in_object(path));
+        }
+        let array = Ndarray {
+            shape,
+            datatype: Some(Arc::new(datatype)),
+            attributes: Attributes::default(),
+            storage: Storage::default(),
+            value: Some(values),
+        };
+        self.add(path, Node::Ndarray(array))
+    }
+
+    fn along(&self, dimensions: &[&str]) -> Result<Shape> {
+        let dimension = |name: &&str| {
+            let path = NodePath::new(name)?;
+            match self.content.nodes.get(&path) {
+                Some(Node::DimCoord(dimcoord)) => {
+                    Ok(Dimension { extent: dimcoord.size, coordinate: Some(path) })
+                }
+                _ => Err(Error::not_found(format!("no dimension {name}"))),
+            }
+        };
+        Ok(Shape::Dims(dimensions.iter().map(dimension).collect::<Result<_>>()?))
+    }
+
+    fn add(&mut self, path: &str, node: Node) -> Result<ObjectBuilder<'_>> {
+        let path = NodePath::new(path)?;
+        if path.is_root() || self.content.nodes.contains_key(&path) {
+            return Err(Error::new(ErrorKind::AlreadyExists, "was added before").in_object(path));
+        }
+        self.groups_above(&path)?;
+        self.order.push(path.clone());
+        self.content.nodes.insert(path.clone(), node);
+        self.object(&path)
+    }
+
+    fn groups_above(&mut self, path: &NodePath) -> Result<()> {
+        let mut above: Vec<NodePath> = std::iter::successors(path.parent(), NodePath::parent).collect();
+        while let Some(group) = above.pop() {
+            match self.content.nodes.get(&group) {
+                Some(Node::Group(_)) => {}
+                Some(_) => return Err(Error::invalid("is no group").in_object(group)),
+                None => {
+                    self.order.push(group.clone());
+                    self.content.nodes.insert(group, Node::Group(Group::default()));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn object(&mut self, path: &NodePath) -> Result<ObjectBuilder<'_>> {
+        let node = self.content.nodes.get_mut(path);
+        Ok(ObjectBuilder { node: node.ok_or_else(|| Error::not_found(format!("no object {path}")))? })
+    }
+}
+
+impl ObjectBuilder<'_> {
+    /// Adds a text as attribute, or replaces one of that name.
+    #[allow(clippy::return_self_not_must_use, reason = "what it is called for has happened")]
+    pub fn attribute(self, name: &str, text: &str) -> Self {
+        let mut heap = Heap::default();
+        // Texts of 4 GiB are no attribute that any format holds.
+        let slot = heap.push_bytes(Bytes::copy_from_slice(text.as_bytes())).unwrap_or_default();
+        let value = Values { rows: slot.to_bytes().to_vec().into(), heap };
+        self.put(name, Vec::new(), Datatype::String(Text::Variable), value)
+    }
+
+    /// Adds numbers as attribute, or replaces one of that name: a list, or a scalar if it is one number.
+    #[allow(clippy::return_self_not_must_use, reason = "what it is called for has happened")]
+    pub fn numbers<T: Number>(self, name: &str, list: &[T]) -> Self {
+        let shape = if list.len() == 1 { Vec::new() } else { vec![list.len() as u64] };
+        self.put(name, shape, T::datatype(), numbers(list))
+    }
+
+    /// Gives an array chunks of this shape; a group has none.
+    #[allow(clippy::return_self_not_must_use, reason = "what it is called for has happened")]
+    pub fn chunk(self, shape: &[u64]) -> Self {
+        if let Some(storage) = self.node.storage_mut().filter(|_| !shape.is_empty()) {
+            storage.chunk = Some(shape.to_vec());
+        }
+        self
+    }
+
+    fn put(self, name: &str, shape: Vec<u64>, datatype: Datatype, value: Values) -> Self {
+        let attributes = match &mut *self.node {
+            Node::Group(group) => &mut group.attributes,
+            Node::Ndarray(array) => &mut array.attributes,
+            Node::DimCoord(dimcoord) => &mut dimcoord.attributes,
+            _ => return self,
+        };
+        let attribute = Attribute {
+            shape: Some(shape),
+            datatype: Arc::new(datatype),
+            value,
+            storage: ElementStorage::default(),
+            native: Vec::new(),
+        };
+        attributes.insert(name.to_owned(), Ok(attribute));
+        self
+    }
+}
+
+fn dimension(size: Extent) -> Node {
+    Node::DimCoord(DimCoord {
+        size,
+        datatype: None,
+        attributes: Attributes::default(),
+        storage: Storage::default(),
+        value: None,
+    })
+}
+
+fn numbers<T: Number>(list: &[T]) -> Values {
+    Values { rows: bytemuck::cast_slice::<T, u8>(list).to_vec().into(), heap: Heap::default() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_does_not_fit_together_is_refused_where_it_is_added() {
+        let mut store = StoreBuilder::new();
+        store.dimension("/g/x", 2).unwrap();
+        let error = |e: Result<ObjectBuilder<'_>>| e.unwrap_err().to_string();
+        assert_eq!(error(store.array("/t", &["/g/x"], &[1_u8])), "/t: 1 elements, expected 2");
+        assert_eq!(error(store.array("/t", &["/x"], &[1_u8, 2])), "/t: no dimension /x");
+        assert_eq!(error(store.dimension("/g/x", 3)), "/g/x: was added before");
+        assert_eq!(error(store.array("/g/x/t", &[], &[1_u8])), "/g/x: is no group");
+        assert_eq!(error(store.group("x")), "path \"x\" does not begin with /");
+        let source = store.build();
+        let root = source.find(&NodePath::root()).unwrap();
+        assert_eq!(source.members(&root.handle).unwrap().len(), 1);
+    }
+}

@@ -1,0 +1,449 @@
+//! The short way: open a file, name an array, read what is selected of it.
+
+mod number;
+
+pub use number::Number;
+
+use crate::engine;
+use crate::format::{OpenOptions, open};
+use crate::link::follow;
+use crate::select::{Select, Selected};
+use crate::show::with_coordinate;
+use crate::source::{ArraySource, Entry, Item, Source, check_counts};
+use crate::strings::{Strings, Utf8};
+use hyperslab_core::nd::{Selection, element_bytes};
+use hyperslab_core::rows::Heap;
+use hyperslab_core::{Error, ErrorKind, Result};
+use hyperslab_model::{Attribute, Attributes, Datatype, Elements, Node, NodePath, Shape, Values};
+use std::fmt;
+use std::path::Path;
+use std::sync::Arc;
+
+/// An opened file or store of any format. Clones share it, and any number of threads may read at once.
+///
+/// ```
+/// use hyperslab::File;
+/// use hyperslab::select::Select;
+///
+/// let file = File::open("../../examples/ocean.nc")?;
+/// let salinity = file.array("/salinity")?;
+/// assert_eq!(salinity.shape(), [9, 5, 3, 8]);
+/// let line = salinity.read::<f32>(&Select::all().dim("time", 0).dim("depth", 0).dim("lat", 0))?;
+/// assert_eq!(line.len(), 8);
+/// # Ok::<(), hyperslab::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct File {
+    source: Arc<dyn Source>,
+}
+
+/// A group of an opened file.
+#[derive(Clone)]
+pub struct Group {
+    source: Arc<dyn Source>,
+    entry: Entry,
+}
+
+/// An array of an opened file, which it keeps open. Clones share it.
+#[derive(Clone)]
+pub struct Array {
+    source: Arc<dyn Source>,
+    array: Arc<dyn ArraySource>,
+    entry: Entry,
+    /// The dimensions by which it is selected.
+    shape: Shape,
+}
+
+impl File {
+    /// Opens a file or directory in the format that its content shows.
+    ///
+    /// # Errors
+    /// As [`open`](crate::open()).
+    pub fn open(path: impl AsRef<Path>) -> Result<File> {
+        File::open_with(path, &OpenOptions::default())
+    }
+
+    /// Opens a file or directory with limits, threads and a view of the caller's choice.
+    ///
+    /// # Errors
+    /// As [`open`](crate::open()).
+    pub fn open_with(path: impl AsRef<Path>, options: &OpenOptions) -> Result<File> {
+        open(path.as_ref(), options).map(File::from)
+    }
+
+    /// What all verbs of this crate read.
+    pub fn source(&self) -> &Arc<dyn Source> {
+        &self.source
+    }
+
+    /// The format in words: `HDF5`, `NetCDF-4`.
+    pub fn format(&self) -> &'static str {
+        self.source.format()
+    }
+
+    /// The root.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    pub fn root(&self) -> Result<Group> {
+        self.group("/")
+    }
+
+    /// The group at a path. Links are followed.
+    ///
+    /// # Errors
+    /// [`NotFound`](ErrorKind::NotFound) if there is none, [`InvalidArgument`](ErrorKind::InvalidArgument) if it is
+    /// something else.
+    pub fn group(&self, path: &str) -> Result<Group> {
+        let entry = self.find(path)?;
+        match entry.item {
+            Item::Group => Ok(Group { source: Arc::clone(&self.source), entry }),
+            other => {
+                Err(Error::invalid(format!("is a {}, expected a group", other.kind().word())).in_object(path))
+            }
+        }
+    }
+
+    /// The array, or the coordinates of a dimension, at a path. Links are followed.
+    ///
+    /// # Errors
+    /// As [`File::group`].
+    pub fn array(&self, path: &str) -> Result<Array> {
+        let entry = self.find(path)?;
+        Array::new(&self.source, entry).map_err(|e| e.in_object(path))
+    }
+
+    fn find(&self, path: &str) -> Result<Entry> {
+        let path = NodePath::new(path).map_err(|e| Error::new(ErrorKind::NotFound, e.detail().to_owned()))?;
+        follow(&*self.source, self.source.find(&path)?)
+    }
+}
+
+impl From<Arc<dyn Source>> for File {
+    fn from(source: Arc<dyn Source>) -> File {
+        File { source }
+    }
+}
+
+impl Group {
+    /// Its path.
+    pub fn path(&self) -> &NodePath {
+        &self.entry.handle.path
+    }
+
+    /// Its members in stored order: groups, arrays, datatypes, links, and what cannot be read.
+    ///
+    /// # Errors
+    /// If the list itself cannot be read.
+    pub fn members(&self) -> Result<Vec<Entry>> {
+        self.source.members(&self.entry.handle)
+    }
+
+    /// The groups in it.
+    ///
+    /// # Errors
+    /// As [`Group::members`].
+    pub fn groups(&self) -> Result<Vec<Group>> {
+        let groups = self.members()?.into_iter().filter(|entry| matches!(entry.item, Item::Group));
+        Ok(groups.map(|entry| Group { source: Arc::clone(&self.source), entry }).collect())
+    }
+
+    /// The arrays in it, coordinates of dimensions among them. One that cannot be opened is an error in its place.
+    ///
+    /// # Errors
+    /// As [`Group::members`].
+    pub fn arrays(&self) -> Result<Vec<Result<Array>>> {
+        let has_elements = |entry: &Entry| matches!(entry.item, Item::Array { datatype: Some(_), .. });
+        let arrays = self.members()?.into_iter().filter(has_elements);
+        Ok(arrays
+            .map(|entry| {
+                let path = entry.handle.path.clone();
+                Array::new(&self.source, entry).map_err(|e| e.in_object(path))
+            })
+            .collect())
+    }
+
+    /// Its attributes. One that cannot be read is an error in its place.
+    ///
+    /// # Errors
+    /// If the group cannot be read.
+    pub fn attributes(&self) -> Result<Attributes> {
+        attributes(&*self.source, &self.entry)
+    }
+}
+
+impl Array {
+    fn new(source: &Arc<dyn Source>, entry: Entry) -> Result<Array> {
+        let shape = match &entry.item {
+            Item::Array { datatype: None, .. } => {
+                return Err(Error::invalid("is a dimension without coordinates, expected an array"));
+            }
+            Item::Array { kind, shape, .. } => with_coordinate(*kind, shape, &entry.handle.path),
+            Item::Unreadable(why) => return Err(Error::new(why.kind, why.reason.clone())),
+            other => return Err(Error::invalid(format!("is a {}, expected an array", other.kind().word()))),
+        };
+        let array = source.array(&entry.handle)?;
+        Ok(Array { source: Arc::clone(source), array, entry, shape })
+    }
+
+    /// Its path.
+    pub fn path(&self) -> &NodePath {
+        &self.entry.handle.path
+    }
+
+    /// Its extents; none for a scalar and for a null dataspace, which has no elements.
+    pub fn shape(&self) -> &[u64] {
+        self.array.extents().unwrap_or_default()
+    }
+
+    /// The shape of a chunk; ones where it is not stored in chunks.
+    pub fn chunk(&self) -> &[u64] {
+        self.array.chunk()
+    }
+
+    /// The names of its dimensions; `None` for one without.
+    pub fn dimensions(&self) -> Vec<Option<&str>> {
+        let names = self.shape.dims().iter().map(|dimension| Some(dimension.coordinate.as_ref()?.name()));
+        names.collect()
+    }
+
+    /// The type of an element.
+    pub fn datatype(&self) -> &Arc<Datatype> {
+        self.array.datatype()
+    }
+
+    /// Its attributes. One that cannot be read is an error in its place.
+    ///
+    /// # Errors
+    /// If the array cannot be read.
+    pub fn attributes(&self) -> Result<Attributes> {
+        attributes(&*self.source, &self.entry)
+    }
+
+    /// One attribute.
+    ///
+    /// # Errors
+    /// [`NotFound`](ErrorKind::NotFound) if there is none of that name.
+    pub fn attribute(&self, name: &str) -> Result<Attribute> {
+        let of = format!("{}@{name}", self.path());
+        match self.attributes()?.get(name) {
+            Some(Ok(attribute)) => Ok(attribute.clone()),
+            Some(Err(why)) => Err(Error::new(why.kind, why.reason.clone()).in_object(of)),
+            None => Err(Error::not_found("no such attribute").in_object(of)),
+        }
+    }
+
+    /// What all verbs of this crate read.
+    pub fn elements(&self) -> &Arc<dyn ArraySource> {
+        &self.array
+    }
+
+    /// The shape of what a selection leaves: dimensions of which one position is taken are not in it. Points and
+    /// masks leave one dimension.
+    ///
+    /// # Errors
+    /// If the selection does not fit the array.
+    pub fn selected_shape(&self, select: &Select) -> Result<Vec<u64>> {
+        self.wanted(select).map(|wanted| wanted.shape())
+    }
+
+    /// The selected elements, row-major, of exactly this type.
+    ///
+    /// # Errors
+    /// [`InvalidArgument`](ErrorKind::InvalidArgument) if elements have another type, which the error names beside
+    /// the wanted one (see [`Array::cast`]), or the selection does not fit; what reading says.
+    pub fn read<T: Number>(&self, select: &Select) -> Result<Vec<T>> {
+        self.check_type::<T>()?;
+        let wanted = self.wanted(select)?;
+        let mut out = Vec::new();
+        let count = wanted.count()?;
+        out.try_reserve_exact(count)
+            .map_err(|_| Error::new(ErrorKind::LimitExceeded, "more elements than memory holds"))?;
+        out.resize(count, T::zeroed());
+        self.fill(&wanted, bytemuck::cast_slice_mut(&mut out), &mut Heap::default())?;
+        Ok(out)
+    }
+
+    /// Reads the selected elements, row-major, into memory of the caller, which is as long as they are.
+    ///
+    /// # Errors
+    /// As [`Array::read`]; if `out` has another length. `out` is then unspecified.
+    pub fn read_into<T: Number>(&self, select: &Select, out: &mut [T]) -> Result<()> {
+        self.check_type::<T>()?;
+        let wanted = self.wanted(select)?;
+        let count = wanted.count()?;
+        if out.len() != count {
+            let found = out.len();
+            return Err(self.named(Error::invalid(format!("memory of {found} elements for {count}"))));
+        }
+        self.fill(&wanted, bytemuck::cast_slice_mut(out), &mut Heap::default())
+    }
+
+    /// The selected elements, row-major, as another type of numbers: integers, enumerations, booleans and
+    /// floating-point numbers. Floating-point numbers are rounded to the nearest; nulls become NaN.
+    ///
+    /// # Errors
+    /// If an element has no value of the type, which the error names; as [`Array::read`].
+    pub fn cast<T: Number>(&self, select: &Select) -> Result<Vec<T>> {
+        let values = self.values(select)?;
+        let datatype = self.datatype();
+        let elements = Elements::new(datatype, &values).enumerate();
+        let cast = elements.map(|(index, element)| {
+            T::cast(element.get()).ok_or_else(|| {
+                let element = hyperslab_ndl::plain(element);
+                let to = T::datatype();
+                self.named(Error::invalid(format!(
+                    "element {index} is {element} ({datatype}), which {to} does not hold"
+                )))
+            })
+        });
+        cast.collect()
+    }
+
+    /// The selected texts, row-major.
+    ///
+    /// # Errors
+    /// If elements are no texts, or cannot be read; for [`Utf8::Strict`] if one is not UTF-8.
+    pub fn strings(&self, select: &Select, utf8: Utf8) -> Result<Strings> {
+        let values = self.values(select)?;
+        Strings::of(self.datatype(), &values, utf8).map_err(|e| self.named(e))
+    }
+
+    /// The selected elements of any type, row-major: fixed rows, and the heap that texts and sequences lie in.
+    ///
+    /// # Errors
+    /// If the selection does not fit, or elements cannot be read.
+    pub fn values(&self, select: &Select) -> Result<Values> {
+        let wanted = self.wanted(select)?;
+        let read = match &wanted {
+            Wanted::Outer(selected) => selected.read(&*self.array),
+            Wanted::Elements(selection, _) => self.array.select(selection),
+        };
+        read.map_err(|e| self.named(e))
+    }
+
+    /// Reads the selected elements of any type into memory of the caller: `rows` takes
+    /// [`row_size`](Datatype::row_size) bytes for each. `heap` is empty, or was filled by reading from this array.
+    ///
+    /// # Errors
+    /// As [`Array::values`]; if `rows` has another length. `rows` is then unspecified.
+    pub fn select_into(
+        &self,
+        select: &Select,
+        rows: &mut [u8],
+        heap: &mut Heap<hyperslab_model::Reference>,
+    ) -> Result<()> {
+        self.fill(&self.wanted(select)?, rows, heap)
+    }
+
+    fn fill(
+        &self,
+        wanted: &Wanted,
+        rows: &mut [u8],
+        heap: &mut Heap<hyperslab_model::Reference>,
+    ) -> Result<()> {
+        let filled = match wanted {
+            Wanted::Outer(selected) => selected.read_into(&*self.array, rows, heap),
+            Wanted::Elements(selection, _) => engine::selected_into(&*self.array, selection, rows, heap),
+        };
+        filled.map_err(|e| self.named(e))
+    }
+
+    fn wanted(&self, select: &Select) -> Result<Wanted> {
+        let wanted = || {
+            let Some(extents) = self.array.extents() else {
+                return Err(Error::invalid("a null dataspace has no elements"));
+            };
+            let wanted = match select.elements(extents)? {
+                Some(selection) => {
+                    let count = selection.count(extents).unwrap_or(u64::MAX);
+                    Wanted::Elements(selection, count)
+                }
+                None => {
+                    Wanted::Outer(Selected::new(&*self.source, std::slice::from_ref(select), &self.shape)?)
+                }
+            };
+            check_counts(&*self.source, &*self.array, &wanted.counts())?;
+            Ok(wanted)
+        };
+        wanted().map_err(|e| self.named(e))
+    }
+
+    fn check_type<T: Number>(&self) -> Result<()> {
+        let (found, wanted) = (self.datatype(), T::datatype());
+        match *found.resolved() == wanted {
+            true => Ok(()),
+            false => Err(self.named(
+                Error::invalid(format!("elements of type {found}, read as {wanted}"))
+                    .with_hint(format_args!("read them as {found}, or cast them")),
+            )),
+        }
+    }
+
+    fn named(&self, error: Error) -> Error {
+        error.in_object(self.path())
+    }
+}
+
+/// What a selection means in one array.
+enum Wanted {
+    Outer(Selected),
+    Elements(Selection, u64),
+}
+
+impl Wanted {
+    fn counts(&self) -> Vec<u64> {
+        match self {
+            Wanted::Outer(selected) => selected.counts(),
+            Wanted::Elements(_, count) => vec![*count],
+        }
+    }
+
+    fn shape(&self) -> Vec<u64> {
+        let counts = self.counts();
+        match self {
+            Wanted::Outer(selected) => {
+                selected.kept().into_iter().filter_map(|at| counts.get(at).copied()).collect()
+            }
+            Wanted::Elements(..) => counts,
+        }
+    }
+
+    fn count(&self) -> Result<usize> {
+        element_bytes(&self.counts(), 1)
+    }
+}
+
+fn attributes(source: &dyn Source, entry: &Entry) -> Result<Attributes> {
+    let path = &entry.handle.path;
+    match source.load(&entry.handle).map_err(|e| e.in_object(path))? {
+        Node::Group(group) => Ok(group.attributes),
+        Node::Ndarray(array) => Ok(array.attributes),
+        Node::DimCoord(dimcoord) => Ok(dimcoord.attributes),
+        Node::Unreadable(why) => Ok(why.attributes),
+        _ => Ok(Attributes::default()),
+    }
+}
+
+impl fmt::Debug for File {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("File").field("format", &self.format()).finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for Group {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Group").field("path", self.path()).finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for Array {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (shape, datatype) = (self.shape(), self.datatype());
+        f.debug_struct("Array")
+            .field("path", self.path())
+            .field("shape", &shape)
+            .field("datatype", &format_args!("{datatype}"))
+            .finish_non_exhaustive()
+    }
+}
