@@ -1,4 +1,4 @@
-//! What is wrong with a text, and where.
+//! Diagnostics: what is wrong with a text, and where.
 
 mod source;
 
@@ -12,9 +12,9 @@ use std::fmt;
 /// Displayed on one line: `12:5: error: int8 has no 300 [ndl/value-range]`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
-    /// How bad it is.
+    /// The severity.
     pub severity: Severity,
-    /// The name of the rule that is broken: `ndl/value-shape`.
+    /// The name of the broken rule: `ndl/value-shape`.
     pub rule: &'static str,
     /// What was found and what was expected.
     pub message: String,
@@ -22,16 +22,16 @@ pub struct Diagnostic {
     pub line: usize,
     /// The first character on that line, from 1.
     pub column: usize,
-    /// The character behind the last one on that line.
+    /// The first character after the marked part, on the same line.
     pub end_column: usize,
-    /// How to mend it.
+    /// How to correct it.
     pub hint: Option<String>,
 }
 
 impl Diagnostic {
-    /// Several lines: rule and message, the place in `file`, the line of `source` with what is meant marked
-    /// under it, and the hint; with colours for a terminal where `color` is set. Where several findings of one
-    /// text are shown, a [`Source`] looks through the text once.
+    /// Formats the diagnostic in several lines: rule and message, the place in `file`, the line of `source` with the
+    /// wrong part marked, and the hint. `color` adds colours for a terminal. To format several diagnostics of one
+    /// text, use [`Source`], which finds its lines once.
     ///
     /// ```
     /// use hyperslab_ndl::{Diagnostic, Severity};

@@ -5,7 +5,7 @@ use crate::tree::{Scalar, Tree};
 use crate::yaml;
 use hyperslab_model::ElementRef;
 
-/// An element as people read it: text as it is, everything else as a document would show it on one line.
+/// An element as plain text: strings without quotes, everything else as a document would write it on one line.
 ///
 /// ```
 /// use hyperslab_model::{Datatype, Elements, Float, Values};
@@ -33,7 +33,7 @@ pub fn json(of: ElementRef<'_>) -> String {
     out
 }
 
-/// An element as JSON on one line that says every bit of it: of numbers that are none too, as documents do.
+/// An element as JSON on one line, without loss: NaN keeps its bits, as in documents.
 pub fn exact_json(of: ElementRef<'_>) -> String {
     let mut out = String::new();
     crate::json::inline(&mut out, &element(of, Form { exact: true, ..FORM }));

@@ -1,4 +1,4 @@
-//! Documents, put together object by object.
+//! Writes documents, object by object.
 
 mod section;
 
@@ -12,49 +12,50 @@ use section::{OpenGroup, Section};
 use std::collections::{HashMap, HashSet};
 use std::io::Write;
 
-/// The text that a document becomes.
+/// The syntax of a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
-    /// YAML, read alike by versions 1.1 and 1.2.
+    /// YAML that versions 1.1 and 1.2 read in the same way.
     Yaml,
-    /// JSON with nothing in short form.
+    /// JSON, without short forms.
     Json,
 }
 
-/// What a document shows.
+/// What a document contains.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Options {
-    /// Values of arrays of how many elements at most were asked for, which the head says. Arrays show theirs
-    /// whenever they have one.
+    /// The number of elements up to which values of arrays were asked for. Only the head of the document says it: an
+    /// array with a value is written with it.
     pub values: Option<u64>,
-    /// How much of how things are stored.
+    /// How much of `storage` is written.
     pub storage: StorageDetail,
-    /// NDL 0.6.1 alone. What it lacks is written in another way, left out with a note, or refused.
+    /// Pure NDL 0.6.1, without extensions. What it cannot express is written in another way, left out with a note, or
+    /// refused.
     pub pure: bool,
-    /// Whether a text of an attribute is characters unless it says otherwise, as in NetCDF.
+    /// Whether attribute texts are NetCDF characters by default.
     pub netcdf: bool,
 }
 
-/// How much a document says of how things are stored.
+/// How much of `storage` is written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum StorageDetail {
-    /// What creating the same file would not do unasked.
+    /// Only directives that differ from the defaults.
     #[default]
     Brief,
-    /// Everything.
+    /// All directives.
     Full,
-    /// Nothing.
+    /// No `storage` at all.
     None,
 }
 
-/// What a document says of itself.
+/// The head of a document.
 #[derive(Clone, Copy, Debug)]
 pub struct Head<'a> {
-    /// The file, as the reader knows it.
+    /// The name of the file.
     pub location: &'a str,
-    /// Its format in one word: `netcdf4`.
+    /// Its format as one word: `netcdf4`.
     pub format: &'a str,
-    /// Its format in words: `NetCDF-4`.
+    /// Its format as a title: `NetCDF-4`.
     pub title: &'a str,
     /// The version of this program.
     pub version: &'a str,
@@ -62,8 +63,8 @@ pub struct Head<'a> {
 
 /// Writes the document of one file.
 ///
-/// Groups come before their members and groups within them, and all members of a group before the next group.
-/// An object that fails leaves no trace: it can be given again as [`Node::Unreadable`].
+/// Groups must come before their members and subgroups, and all members of a group before the next group. If an
+/// object fails, nothing of it is written, and it can be added again as [`Node::Unreadable`].
 #[derive(Debug)]
 pub struct Emitter {
     format: Format,
@@ -72,20 +73,20 @@ pub struct Emitter {
     extensions: Extensions,
     changes: Vec<Change>,
     open: Option<OpenGroup>,
-    /// Groups that are whole, in order.
+    /// Groups that are complete, in order.
     body: Vec<Whole>,
-    /// Groups that were opened or lead to one that was.
+    /// Groups that were opened, and the groups above them.
     seen: HashSet<NodePath>,
-    /// Groups with a group within.
+    /// Groups with subgroups.
     parents: HashSet<NodePath>,
 }
 
-/// A group that is whole; no text if it has no content.
+/// A complete group. Its text is empty if it has no content.
 #[derive(Debug)]
 struct Whole {
     path: NodePath,
     text: String,
-    /// Why it could not be read. Members of it may come nevertheless.
+    /// The reason why it could not be read. Some of its members can follow nevertheless.
     reason: Option<String>,
 }
 
@@ -112,22 +113,21 @@ impl Emitter {
         }
     }
 
-    /// Tells of a dimcoord before it comes, and whether it has `coordinates` or only a size. Shapes call a
-    /// dimcoord by its bare name only if no other one that is known hides it.
+    /// Declares a dimension before it is added, and whether it has coordinates or only a size. Shapes refer to a
+    /// dimension by its bare name unless another known dimension hides it.
     pub fn declare_dimcoord(&mut self, path: &NodePath, coordinates: bool) {
         self.dimcoords.insert(path.clone(), coordinates);
     }
 
-    /// Adds an object. The groups on the way to it need not be given.
+    /// Adds an object. The groups above it need not be added.
     ///
     /// # Errors
-    /// If its group is over already, if values do not fit their type or shape, or if NDL alone is wanted and
-    /// cannot say this.
+    /// If its group is already complete, if values do not fit their type or shape, or if pure NDL cannot express it.
     pub fn node(&mut self, path: &NodePath, node: &Node) -> Result<()> {
         self.add(path, node).map_err(|e| e.in_object(path))
     }
 
-    /// What had to change because NDL 0.6.1 lacks it, each with the first object it was found in.
+    /// Changes that pure NDL required, each with the first object that needed it.
     pub fn notes(&self) -> Vec<String> {
         let note = |change: &Change| match change.count {
             1 => format!("{}: {}", change.first, change.what),
@@ -136,10 +136,10 @@ impl Emitter {
         self.changes.iter().map(note).collect()
     }
 
-    /// Writes the document.
+    /// Writes the whole document to `out`.
     ///
     /// # Errors
-    /// Those of `out`.
+    /// Errors of writing to `out`.
     pub fn finish(mut self, head: &Head<'_>, out: &mut dyn Write) -> Result<()> {
         let bare = |group: &OpenGroup| group.path.is_root() && group.behind.is_empty();
         let alone = self.body.is_empty() && self.open.as_ref().is_none_or(bare);
@@ -192,7 +192,7 @@ impl Emitter {
         self.found(path, extensions, changes);
         match node {
             Node::DimCoord(dimcoord) => self.declare_dimcoord(path, dimcoord.datatype.is_some()),
-            // Its name hides others nevertheless.
+            // Its name still hides others.
             Node::Unreadable(Unreadable { found: Some(NodeKind::DimCoord), .. }) => {
                 self.declare_dimcoord(path, false);
             }
@@ -232,7 +232,7 @@ impl Emitter {
         Ok(())
     }
 
-    /// Makes `path` the group that members are added to.
+    /// Starts adding members to the group `path`.
     fn enter(&mut self, path: &NodePath) -> Result<()> {
         if self.open.as_ref().is_some_and(|open| open.path == *path) {
             return Ok(());
@@ -250,7 +250,7 @@ impl Emitter {
         Ok(())
     }
 
-    /// Takes back a group that could not be read, and why.
+    /// Removes an unreadable group that was already written. Returns the reason why it could not be read.
     fn take_reason(&mut self, path: &NodePath) -> Option<String> {
         let is_it = |whole: &Whole| whole.path == *path && whole.reason.is_some();
         let among = |groups: &mut Vec<Whole>| groups.iter().rposition(is_it).map(|at| groups.remove(at));
@@ -258,7 +258,7 @@ impl Emitter {
         behind.or_else(|| among(&mut self.body))?.reason
     }
 
-    /// Notes that a group has its place now.
+    /// Marks a group as begun, which each group can be once.
     fn begin(&mut self, path: &NodePath) -> Result<()> {
         if !self.seen.insert(path.clone()) {
             return Err(Error::invalid("its group is over"));
@@ -273,7 +273,7 @@ impl Emitter {
         Ok(())
     }
 
-    /// A group that cannot be read may come among the members of the group it is in; it stands behind that.
+    /// An unreadable group can come among the members of its parent. It is then written after the parent.
     fn unreadable_group(&mut self, path: &NodePath, what: &Unreadable) -> Result<()> {
         let mut lower = Lower::new(&self.dimcoords, self.options, self.format, self.extensions);
         let attributes = lower.attributes(&what.attributes)?;
@@ -296,7 +296,7 @@ impl Emitter {
         Ok(())
     }
 
-    /// Ends the open group.
+    /// Completes the open group.
     fn close(&mut self) {
         if let Some(mut open) = self.open.take() {
             let (path, behind) = (open.path.clone(), std::mem::take(&mut open.behind));
@@ -347,7 +347,7 @@ impl Emitter {
         Ok(())
     }
 
-    /// The groups that a reader would not find otherwise: those with content, and the leaves.
+    /// Groups that must be written: those with content, and those without subgroups.
     fn groups(&self) -> impl Iterator<Item = &Whole> {
         self.body.iter().filter(|whole| !whole.text.is_empty() || !self.parents.contains(&whole.path))
     }
@@ -362,7 +362,7 @@ impl Emitter {
                 out.write_all(self.group_entry(path, &Tree::map(Vec::new())).as_bytes())?;
             }
             out.write_all(text.as_bytes())?;
-            // A text that keeps its empty lines at the end has parted itself from what follows.
+            // A text that keeps its empty lines at the end already has a blank line after it.
             parted = text.ends_with("\n\n");
         }
         Ok(())

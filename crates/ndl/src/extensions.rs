@@ -1,4 +1,4 @@
-//! What NDL 0.6.1 does not have, by the names that a document's head lists.
+//! Extensions: what NDL 0.6.1 lacks, under the names that the head of a document lists.
 
 /// The extensions that a document uses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -7,7 +7,7 @@ pub(crate) struct Extensions(u64);
 /// Declares the extensions in the order of their names.
 macro_rules! extensions {
     ($($variant:ident $name:literal,)*) => {
-        /// Something that NDL 0.6.1 does not have.
+        /// One extension.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub(crate) enum Extension { $($variant),* }
 
@@ -57,7 +57,7 @@ impl Extensions {
         self.0 |= 1 << extension as u64;
     }
 
-    /// Names in byte order.
+    /// The names in byte order.
     pub(crate) fn names(self) -> impl Iterator<Item = &'static str> {
         ALL.iter().filter(move |(extension, _)| self.0 & 1 << *extension as u64 != 0).map(|(_, name)| *name)
     }

@@ -1,11 +1,11 @@
-//! Trees as JSON: the same document, never abbreviated.
+//! Writes trees as JSON, always in long form.
 
 use crate::number;
 use crate::tree::{Key, Rows, Scalar, Style, Tree};
 use crate::yaml::spaces;
 use std::fmt::Write as _;
 
-/// Writes one entry of an object at `indent`, without what follows it.
+/// Writes one entry of an object at column `indent`, without the comma or bracket after it.
 pub(crate) fn entry(out: &mut String, key: Key<'_>, tree: &Tree<'_>, indent: usize) {
     pad(out, indent);
     self::key(out, key);
@@ -50,7 +50,7 @@ pub(crate) fn key(out: &mut String, key: Key<'_>) {
     out.push_str(": ");
 }
 
-/// Writes a value, in lines if it stands in an object of lines at column `open`.
+/// Writes a value. `open` is the column of the object around it, if that object has one entry per line.
 fn value(out: &mut String, tree: &Tree<'_>, open: Option<usize>) {
     match tree {
         Tree::Scalar(one) => scalar(out, one),
@@ -81,7 +81,7 @@ fn rows(out: &mut String, rows: &Rows<'_>, open: Option<usize>) {
     });
 }
 
-/// Writes items in brackets: each on a line of its own, one step behind `open`, or all on one.
+/// Writes items in brackets, each on its own line one step right of `open`, or all on one line.
 fn all<T>(
     out: &mut String,
     items: impl Iterator<Item = T>,
@@ -119,7 +119,7 @@ fn scalar(out: &mut String, scalar: &Scalar<'_>) {
         Scalar::Text(value) => text(out, value),
         Scalar::Bits(bytes) => hex(out, bytes.iter().rev()),
         Scalar::Hex(bytes) => hex(out, bytes.iter()),
-        // JSON has no tags: a key that NDL's readers leave alone says that this is no text.
+        // JSON has no tags. The key `x-bytes`, which NDL readers ignore, marks bytes.
         Scalar::Bytes(bytes) => {
             out.push_str("{\"x-bytes\": ");
             hex(out, bytes.iter());

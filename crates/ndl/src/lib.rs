@@ -1,14 +1,13 @@
 //! The Ndarray Data Language: the content of a file as YAML or JSON text.
 //!
-//! An [`Emitter`] takes the objects of a file one by one and keeps their text; its head, which names the
-//! extensions used, is written last and stands first. Within, an object becomes a tree of what NDL calls its
-//! keys (`lower`), the tree becomes text (`yaml`, `json`), and the next object follows: nothing grows with the
-//! file but the text.
+//! An [`Emitter`] takes the objects of a file one by one. Each object becomes a tree of NDL keys (`lower`), and the
+//! tree becomes text (`yaml`, `json`), so only the text grows with the file. The head names the extensions that were
+//! used; it is produced last and written first.
 //!
-//! NDL 0.6.1 lacks much that files hold; what it lacks is an extension, which the head names. Of those, four
-//! forms are seldom seen: a float of a format without a keyword is its stored bytes, least significant first, as
-//! quoted hex; text that is not UTF-8 is `!!binary`, in JSON `{"x-bytes": "0x…"}`; an integer of another size is
-//! `int24` and the like; a region too finely divided for a list of blocks is its `start`, `count` and `step`.
+//! What NDL 0.6.1 lacks is written with extensions, which the head names. Four of their forms are rare: a float of a
+//! format without a keyword is its stored bytes, least significant first, as quoted hexadecimal; text that is not
+//! UTF-8 is `!!binary`, in JSON `{"x-bytes": "0x…"}`; an integer of another size is `int24` or similar; a region that
+//! would need too many blocks is its `start`, `count` and `step`.
 //!
 //! ```
 //! use hyperslab_model::{Group, Node, NodePath};
@@ -23,9 +22,9 @@
 //! # Ok::<(), hyperslab_core::Error>(())
 //! ```
 //!
-//! [`parse`] reads a text back, however it was written: every finding at once, each with its place and often
-//! with its remedy, and as much content as is sound. Time and memory are bounded by the length of the text. What
-//! is sound may still not do to make a file of: [`Parsed::refusals`] says why.
+//! [`parse`] reads a text in any style. It reports all findings at once, each with its place and often with a
+//! correction, and returns the content that is valid. Time and memory are bounded by the length of the text.
+//! [`Parsed::refusals`] says why no file can be made of a valid text.
 //!
 //! ```
 //! use hyperslab_model::{Node, NodePath};
@@ -42,7 +41,7 @@
 //! # Ok::<(), hyperslab_core::Error>(())
 //! ```
 //!
-//! `examples/` of this crate has programs that check, build, normalise and measure documents.
+//! The `examples/` of this crate check, build, normalise and measure documents.
 
 mod diagnostic;
 mod element;

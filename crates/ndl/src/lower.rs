@@ -1,4 +1,5 @@
-//! From the model to trees: what an entity's keys are, in which order, and what is left out.
+//! Converts objects of the model to trees of NDL keys: which keys an object has, in which order, and which are left
+//! out.
 
 mod array;
 mod attribute;
@@ -19,19 +20,19 @@ use hyperslab_core::{Error, Result};
 use hyperslab_model::{Attributes, Link, NodePath, Unreadable};
 use std::collections::HashMap;
 
-/// What lowering one object knows and finds.
+/// The state of lowering one object.
 pub(crate) struct Lower<'e> {
-    /// Dimcoords by path, and whether they have coordinates.
+    /// Dimensions by path, and whether each has coordinates.
     pub(crate) dimcoords: &'e HashMap<NodePath, bool>,
     pub(crate) detail: StorageDetail,
-    /// NDL 0.6.1 alone.
+    /// Pure NDL 0.6.1, without extensions.
     pub(crate) pure: bool,
-    /// Texts of attributes are characters unless they say otherwise.
+    /// Whether attribute texts are characters by default, as in NetCDF.
     pub(crate) netcdf: bool,
-    /// Nothing in its short form.
+    /// Whether everything is in long form.
     pub(crate) long: bool,
     pub(crate) extensions: Extensions,
-    /// What had to change because NDL 0.6.1 lacks it.
+    /// Changes that pure NDL required.
     pub(crate) changes: Vec<&'static str>,
 }
 
@@ -41,7 +42,7 @@ impl Lower<'_> {
         for (name, attribute) in attributes {
             let tree = match attribute {
                 Ok(attribute) => self.attribute(attribute).map_err(|e| {
-                    // The emitter names the object.
+                    // The emitter adds the path of the object.
                     Error::new(e.kind(), format!("attribute {name}: {}", e.detail()))
                 })?,
                 Err(reason) => unreadable(reason),
@@ -51,7 +52,7 @@ impl Lower<'_> {
         Ok(entries)
     }
 
-    /// Why an object is not described, and what can be said of it nevertheless.
+    /// An unreadable object: the reason, and its attributes.
     pub(crate) fn unreadable<'a>(&mut self, what: &'a Unreadable) -> Result<Tree<'a>> {
         if what.attributes.is_empty() {
             return Ok(unreadable(what));
@@ -61,7 +62,7 @@ impl Lower<'_> {
         Ok(Tree::Map(Style::Open, entries))
     }
 
-    /// A link, by where it leads; `None` where NDL 0.6.1 has none.
+    /// A link and its target. `None` for links that pure NDL lacks.
     pub(crate) fn link<'a>(&mut self, link: &'a Link) -> Option<Tree<'a>> {
         if self.pure {
             self.changed("links are left out");
@@ -71,7 +72,7 @@ impl Lower<'_> {
         Some(target(link))
     }
 
-    /// Notes the use of something that NDL 0.6.1 does not have.
+    /// Records the use of an extension.
     fn use_extension(&mut self, extension: Extension) {
         self.extensions.add(extension);
     }
@@ -81,12 +82,12 @@ impl Lower<'_> {
     }
 }
 
-/// Why an object is not described.
+/// The reason why an object is not described.
 pub(crate) fn unreadable(unreadable: &Unreadable) -> Tree<'_> {
     Tree::one("x-error", Tree::text(unreadable.reason.as_str()))
 }
 
-/// Adds a map of names unless it is empty.
+/// Adds a map of names, unless it is empty.
 fn push_map<'a>(entries: &mut Entries<'a>, key: &'static str, style: Style, map: Entries<'a>) {
     if !map.is_empty() {
         entries.push((Key::Word(key), Tree::Map(style, map)));

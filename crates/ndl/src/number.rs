@@ -1,4 +1,5 @@
-//! Numbers as text: the shortest digits that return, so that both versions of YAML see a number.
+//! Numbers as text: the shortest digits that are read back as the same number, in a form that both YAML versions take
+//! for a number.
 
 use half::{bf16, f16};
 use std::fmt::{Debug, Write as _};
@@ -12,7 +13,7 @@ pub(crate) fn int(out: &mut String, value: i128) {
     });
 }
 
-/// A float in its own type, whose digits depend on it.
+/// A float of a certain type, which determines its shortest digits.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Number {
     Half(f16),
@@ -22,7 +23,7 @@ pub(crate) enum Number {
 }
 
 impl Number {
-    /// Whether it is not a number, with other bits than those that stand for `.nan`.
+    /// Whether it is NaN with other bits than those of `.nan`.
     pub(crate) fn is_unusual_nan(self) -> bool {
         match self {
             Number::Half(value) => value.is_nan() && value.to_bits() != f16::NAN.to_bits(),
@@ -33,7 +34,7 @@ impl Number {
     }
 }
 
-/// Writes a float; `special` is how NaN and the infinities, positive first, are called.
+/// Writes a float. `special` holds the words for NaN, infinity and negative infinity.
 pub(crate) fn float(out: &mut String, value: Number, special: [&str; 3]) {
     let wide = match value {
         Number::Half(value) => value.to_f64(),
@@ -52,10 +53,10 @@ pub(crate) fn float(out: &mut String, value: Number, special: [&str; 3]) {
     }
 }
 
-/// Writes a finite float with the shortest digits that return in its type. It always has a point, and from
-/// 1e16 and below 1e-4 an exponent with a sign: PyYAML takes `1e20` and `1.0e20` for text.
+/// Writes a finite float with the shortest digits that are read back as the same number of its type. There is always
+/// a point, and from 1e16 and below 1e-4 a signed exponent, because PyYAML reads `1e20` and `1.0e20` as text.
 ///
-/// Those are the limits at which `Debug` changes to an exponent.
+/// `Debug` changes to an exponent at the same limits.
 fn finite(out: &mut String, value: impl Debug) {
     let start = out.len();
     // Writing to a string cannot fail.
@@ -70,14 +71,14 @@ fn finite(out: &mut String, value: impl Debug) {
     let _ = write!(out, "e{sign}{digits:0>2}");
 }
 
-/// The decimal with the fewest digits that returns as `value`.
+/// The shortest decimal that is read back as `value`.
 fn shortest_half(value: f16) -> f64 {
     shortest(value.to_f64(), |decimal| f16::from_f64(decimal) == value)
 }
 
-/// The decimal with the fewest digits that returns as `value`.
+/// The shortest decimal that is read back as `value`.
 fn shortest_bfloat(value: bf16) -> f64 {
-    // bf16::from_f64 does not look at the lower half of a double.
+    // bf16::from_f64 ignores the lower half of a double.
     let near = |bits: u16| bf16::from_bits(bits).to_f64();
     let (bits, middle) = (value.to_bits() & 0x7fff, value.to_f64().abs());
     let below = bits.checked_sub(1).map_or(f64::NEG_INFINITY, |bits| middle.midpoint(near(bits)));
@@ -94,7 +95,7 @@ fn shortest(value: f64, returns: impl Fn(f64) -> bool) -> f64 {
         let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
         let mantissa: u64 = mantissa.replace('.', "").parse().unwrap_or_default();
         let exponent = exponent.parse().unwrap_or(0_i32) - i32::from(digits);
-        // Above a power of two, the next higher decimal may return where the nearest does not.
+        // Above a power of two, the next higher decimal can be right where the nearest one is not.
         [mantissa, mantissa + 1].map(|mantissa| format!("{mantissa}e{exponent}"))
     });
     let mut decimals = candidates.filter_map(|text| Some(text.parse::<f64>().ok()?.copysign(value)));
@@ -192,7 +193,7 @@ mod tests {
             prop_assume!(value.is_finite());
             let shown = text(value);
             prop_assert_eq!(shown.parse::<f32>().unwrap().to_bits(), bits);
-            // 9 digits are always enough for 24 bits; sign, point, zeros and exponent beside them.
+            // 9 digits are always enough for 24 bits. The rest is for sign, point, zeros and exponent.
             prop_assert!(shown.bytes().filter(u8::is_ascii_digit).count() <= 18, "{}", shown);
         }
     }

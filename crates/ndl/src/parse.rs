@@ -1,4 +1,4 @@
-//! From text to content: every diagnostic of a text at once, and as much of its content as is sound.
+//! Reads documents: all diagnostics at once, and the content that is valid.
 
 mod attribute;
 mod context;
@@ -24,37 +24,37 @@ pub use fragment::{elements, fill_value, filters};
 use hyperslab_model::{Content, NodePath};
 use std::collections::HashMap;
 
-/// How strictly a text is read.
+/// How strict the parser is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ParseOptions {
     /// Warnings are errors.
     pub strict: bool,
-    /// Common slips are read as they are meant, with a warning: a scalar for an array of one element, a list
-    /// for an attribute in short form, compound members as a map.
+    /// Common mistakes are accepted with a warning: a scalar for an array of one element, a list for an attribute in
+    /// short form, compound members as a map.
     pub lenient: bool,
-    /// NDL 0.6.1 alone: extensions are errors.
+    /// Pure NDL 0.6.1: extensions are errors.
     pub pure: bool,
 }
 
-/// What a text says.
+/// The content of a text, and its diagnostics.
 #[derive(Clone, Debug, Default)]
 pub struct Parsed {
-    /// The objects. After an error, those parts that are wrong are not in it.
+    /// The objects. If there are errors, the wrong parts are missing.
     pub content: Content,
     /// The paths of all objects in the order of the document, groups before their members.
     pub order: Vec<NodePath>,
-    /// Where the key of each object stands that the document names.
+    /// The place of the key of each object that the document names.
     pub places: HashMap<NodePath, Place>,
-    /// What ndarrays do not say of themselves: such a description fits files, and makes none.
+    /// What ndarrays leave out. Such a description can match a file, but no file can be made of it.
     pub partial: Vec<Partial>,
-    /// What is wrong, by place.
+    /// The diagnostics, by place.
     pub diagnostics: Vec<Diagnostic>,
-    /// What keeps a file from being made of a text without errors, by place: objects that could not be read
-    /// when the text was written, references that lead nowhere, partial descriptions.
+    /// Why no file can be made of a text without errors, by place: objects that were unreadable when the text was
+    /// written, references without a target, partial descriptions.
     pub refusals: Vec<Diagnostic>,
 }
 
-/// A place in a text, counted from 1 in lines and characters.
+/// A place in a text. Lines and characters count from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
     /// The line.
@@ -63,21 +63,21 @@ pub struct Place {
     pub column: u32,
 }
 
-/// Something that a description leaves out.
+/// Something that a partial description leaves out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Partial {
-    /// The ndarray.
+    /// The path of the ndarray.
     pub path: NodePath,
-    /// What it does not say.
+    /// The part that is missing.
     pub missing: Missing,
 }
 
-/// What an ndarray may leave out.
+/// The parts that an ndarray can leave out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Missing {
-    /// The type; the content has none.
+    /// The type, which is `None` in the content.
     Type,
-    /// The shape; that of the content is [`Shape::Unsaid`](hyperslab_model::Shape).
+    /// The shape, which is [`Shape::Unsaid`](hyperslab_model::Shape) in the content.
     Shape,
 }
 
@@ -88,7 +88,7 @@ impl Parsed {
     }
 }
 
-/// Reads a document. Time and memory are bounded by the length of the text, whatever it says.
+/// Parses a document. Time and memory are bounded by its length.
 ///
 /// ```
 /// use hyperslab_ndl::{ParseOptions, parse};
@@ -102,8 +102,8 @@ pub fn parse(text: &[u8], options: &ParseOptions) -> Parsed {
     read(text, options, true)
 }
 
-/// Reads a document that is a part of another: paths in it mean objects of that other, which may be what none here is,
-/// so that nobody looks where references and hard links lead.
+/// Parses a document that is part of another one. Its paths refer to the whole document, so targets of references and
+/// hard links are not checked.
 ///
 /// ```
 /// use hyperslab_ndl::{ParseOptions, parse, parse_part};
@@ -145,10 +145,10 @@ fn not_text(text: &[u8], valid: usize) -> Parsed {
     Parsed { diagnostics: findings.finish(), ..Parsed::default() }
 }
 
-/// Whether there are no characters that YAML does not allow, at which its parser would end.
+/// Whether all characters are allowed in YAML. Its parser would stop at others.
 fn is_printable(source: &str, findings: &mut Findings<'_>) -> bool {
     let forbidden = |b: u8| (b < b' ') & (b != b'\t') & (b != b'\n') & (b != b'\r') | (b == 0x7f);
-    // Whole blocks without one are told at many bytes a cycle; nearly all are.
+    // Nearly all blocks have only allowed characters, which is checked for many bytes at once.
     let block = |bytes: &[u8]| bytes.iter().fold(false, |any, b| any | forbidden(*b));
     let clean = source.as_bytes().chunks(BLOCK).take_while(|bytes| !block(bytes)).count() * BLOCK;
     let Some(at) = source.bytes().skip(clean).position(forbidden).map(|at| clean + at) else { return true };
@@ -161,10 +161,10 @@ fn is_printable(source: &str, findings: &mut Findings<'_>) -> bool {
     false
 }
 
-/// Bytes looked at together.
+/// The number of bytes that are checked at once.
 const BLOCK: usize = 4096;
 
-/// Whether the head says that a text describes a NetCDF file; `None` without a head.
+/// Whether the head says that the text describes a NetCDF file. `None` without a head.
 fn netcdf(source: &str, document: &Document<'_>) -> Option<bool> {
     let comments = source.lines().take_while(|line| line.starts_with(['#', '%']) || *line == "---");
     let mut heads = comments.filter(|line| line.starts_with("# NDL ") && line.contains(", described from "));
@@ -175,7 +175,7 @@ fn netcdf(source: &str, document: &Document<'_>) -> Option<bool> {
     Some(json.text.starts_with("netcdf"))
 }
 
-/// The place behind a text.
+/// The place after the end of the text.
 fn end_of(text: &str) -> Span {
     let number = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
     let line = number(text.bytes().filter(|b| *b == b'\n').count()).saturating_add(1);

@@ -1,6 +1,6 @@
-//! When a text needs quotes: whenever YAML 1.1 or YAML 1.2 would read the plain text as anything else.
+//! Decides when a text needs quotes: whenever YAML 1.1 or YAML 1.2 would read it as something else without them.
 
-/// Writes `text` plain, double-quoted or single-quoted; `flow` inside `[ ]` and `{ }`.
+/// Writes `text` plain, double-quoted or single-quoted. `flow` if it is inside `[ ]` or `{ }`.
 pub(crate) fn write(out: &mut String, text: &str, flow: bool) {
     if is_plain(text, flow) {
         out.push_str(text);
@@ -13,7 +13,7 @@ pub(crate) fn write(out: &mut String, text: &str, flow: bool) {
     }
 }
 
-/// Whether a character stands for itself. What cannot be seen or told from a space is escaped.
+/// Whether a character is written as it is. Invisible characters, and those that look like a space, are escaped.
 pub(crate) fn is_printable(c: char) -> bool {
     match c {
         ' '..='~' => true,
@@ -34,7 +34,7 @@ pub(crate) fn is_plain(text: &str, flow: bool) -> bool {
         return !is_reserved(text);
     }
     let Some(first) = text.chars().next() else { return false };
-    // An underscore is a digit to ruamel.yaml: it takes `+_` for an integer, `._` for a float.
+    // ruamel.yaml accepts an underscore as a digit: it reads `+_` as an integer and `._` as a float.
     let letter_follows = || text.chars().nth(1).is_some_and(char::is_alphabetic);
     let begins_well = match first {
         'a'..='z' | 'A'..='Z' => true,
@@ -47,7 +47,7 @@ pub(crate) fn is_plain(text: &str, flow: bool) -> bool {
     begins_well && !is_reserved(text) && text.trim().len() == text.len() && continues_well(text, flow)
 }
 
-/// Whether `text` is one of most names and texts, which need no further questions.
+/// Whether `text` is a common name that needs no further checks.
 fn is_harmless(text: &str) -> bool {
     let bytes = text.as_bytes();
     bytes.first().is_some_and(u8::is_ascii_alphabetic)
@@ -56,7 +56,7 @@ fn is_harmless(text: &str) -> bool {
         && bytes.iter().all(|b| *b < 128 && HARMLESS >> b & 1 == 1)
 }
 
-/// What never means anything behind a letter, a bit for each byte.
+/// Bytes that have no special meaning after a letter, one bit for each.
 const HARMLESS: u128 = {
     let mut bits = 0;
     let mut bytes: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789 _-./()+*=;";
@@ -67,7 +67,7 @@ const HARMLESS: u128 = {
     bits
 };
 
-/// Whether nothing within `text` ends a plain text or has to be escaped.
+/// Whether nothing within `text` ends a plain scalar or must be escaped.
 fn continues_well(text: &str, flow: bool) -> bool {
     let (mut before, mut ascii) = (b' ', true);
     for byte in text.bytes() {
@@ -75,7 +75,7 @@ fn continues_well(text: &str, flow: bool) -> bool {
             b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' => {}
             b' ' if before == b':' => return false,
             b'#' if before == b' ' => return false,
-            // PyYAML ends a plain text at a question mark inside brackets.
+            // PyYAML ends a plain scalar at a question mark inside brackets.
             b',' | b'[' | b']' | b'{' | b'}' | b'?' if flow => return false,
             0..b' ' | 0x7f => return false,
             0x80.. => ascii = false,
@@ -87,7 +87,7 @@ fn continues_well(text: &str, flow: bool) -> bool {
     before != b':' && !(flow && text.ends_with(" -")) && (ascii || text.chars().all(is_printable))
 }
 
-/// Words that are null, a boolean, a merge key or a float to one of the two versions.
+/// Words that one of the two versions reads as null, boolean, merge key or float.
 fn is_reserved(text: &str) -> bool {
     const WORDS: [&str; 13] =
         ["~", "null", "true", "false", "yes", "no", "on", "off", "=", "<<", ".inf", "+.inf", ".nan"];

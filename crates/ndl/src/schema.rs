@@ -2,9 +2,9 @@
 
 /// The JSON Schema of NDL 0.6.1 with all extensions, draft 2020-12.
 ///
-/// It judges the tree of a document, YAML read by the core schema or JSON, and is as strict as a check in which
-/// warnings are errors. What a tree alone does not show it lets pass: whether a name that is used exists, whether
-/// chunks fit and values are in range. An editor offers its keys, words and descriptions.
+/// It validates the tree of a document (YAML in the core schema, or JSON) as strictly as `check --strict`. It cannot
+/// check what a tree alone does not show: whether a name exists, whether chunks fit, whether values are in range.
+/// Editors use it for keys, keywords and descriptions.
 ///
 /// ```
 /// let schema: serde_json::Value = serde_json::from_str(hyperslab_ndl::SCHEMA)?;

@@ -1,11 +1,11 @@
-//! Counts of time units since 1970 as ISO 8601, as fine as the unit.
+//! Formats counts of a time unit since 1970 as ISO 8601, with the precision of the unit.
 
 use hyperslab_model::TimeUnit;
 
-/// The count that means no time at all, in NumPy's and TileDB's datetimes.
+/// The count that stands for "not a time" in datetimes of NumPy and TileDB.
 pub(crate) const NOT_A_TIME: i128 = i64::MIN as i128;
 
-/// `2026-02-01T06` for hours; `None` for durations and units that are no length of time.
+/// `2026-02-01T06` for hours. `None` for durations, and for units without a fixed length.
 pub(crate) fn iso8601(unit: &TimeUnit, count: i128) -> Option<String> {
     if unit.duration {
         return None;
@@ -53,7 +53,7 @@ fn minute(count: i128) -> String {
 
 /// The day, counted from 1970-01-01, in the proleptic Gregorian calendar.
 fn date(day: i128) -> String {
-    // Years begin in March, so that the day that comes and goes is a year's last.
+    // Years begin in March, so that a leap day is the last day of a year.
     let day = day + 719_468;
     let (era, day) = (day.div_euclid(146_097), day.rem_euclid(146_097));
     let of_era = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;

@@ -1,6 +1,6 @@
-//! A small piece of a document, before it is YAML or JSON.
+//! A part of a document before it becomes YAML or JSON.
 //!
-//! One entity at a time is a tree: it borrows names and texts, and array elements stay where they are
+//! There is one tree for each object. It borrows names and texts, and elements of arrays stay in their values
 //! ([`Rows`]) until they are written.
 
 use crate::lower::{Form, element};
@@ -8,7 +8,7 @@ use crate::number::Number;
 use hyperslab_model::Elements;
 use std::borrow::Cow;
 
-/// A node of the document, with how it is laid out.
+/// A node of the document, with its layout.
 #[derive(Clone, Debug)]
 pub(crate) enum Tree<'a> {
     Scalar(Scalar<'a>),
@@ -18,30 +18,30 @@ pub(crate) enum Tree<'a> {
     Table(Table<'a>),
 }
 
-/// What a map holds, in order.
+/// The entries of a map, in order.
 pub(crate) type Entries<'a> = Vec<(Key<'a>, Tree<'a>)>;
 
-/// How a list or map is laid out.
+/// The layout of a list or map.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Style {
-    /// On one line as long as it fits.
+    /// On one line, if it fits.
     Flow,
-    /// An entry a line in YAML, on one line in JSON.
+    /// One entry per line in YAML, on one line in JSON.
     Block,
-    /// An entry a line in both.
+    /// One entry per line in both.
     Open,
 }
 
-/// The name of an entry.
+/// The key of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Key<'a> {
-    /// A word of NDL, which no parser takes for anything else.
+    /// A keyword of NDL, which needs no quotes.
     Word(&'static str),
     /// A name from a file.
     Name(&'a str),
 }
 
-/// A leaf.
+/// A scalar.
 #[derive(Clone, Debug)]
 pub(crate) enum Scalar<'a> {
     Null,
@@ -51,39 +51,39 @@ pub(crate) enum Scalar<'a> {
     /// A bit field, least significant byte first.
     Bits(&'a [u8]),
     Text(Cow<'a, str>),
-    /// A text that is not UTF-8, or the bits of what is not a number, least significant byte first.
+    /// A text that is not UTF-8, or the bits of NaN, least significant byte first.
     Bytes(Cow<'a, [u8]>),
-    /// Bytes shown in hexadecimal, first byte first.
+    /// Bytes in hexadecimal, first byte first.
     Hex(&'a [u8]),
 }
 
-/// Elements of an array, row-major.
+/// The elements of an array, in row-major order.
 #[derive(Clone, Debug)]
 pub(crate) struct Rows<'a> {
     pub(crate) elements: Elements<'a>,
-    /// Extents of the array, then those of the array type of its elements; never empty.
+    /// The extents of the array, then those of the array type of its elements. Never empty.
     pub(crate) shape: Vec<u64>,
     pub(crate) arrangement: Arrangement,
     pub(crate) form: Form,
 }
 
-/// Columns of equal length, each row of which is a list on a line.
+/// Columns of equal length. Each row is a list on one line.
 #[derive(Clone, Debug)]
 pub(crate) struct Table<'a> {
     pub(crate) columns: Vec<Elements<'a>>,
     pub(crate) form: Form,
 }
 
-/// How elements stand beside and below each other.
+/// The layout of elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Arrangement {
     /// In rows, right-aligned in columns.
     Columns,
     /// In rows.
     Rows,
-    /// One a line.
+    /// One per line.
     Lines,
-    /// In brackets, whatever they are: part of one element.
+    /// In brackets, as part of one element.
     Flow,
 }
 
@@ -129,7 +129,7 @@ impl<'a> Table<'a> {
 }
 
 impl<'a> Rows<'a> {
-    /// What stands along the first dimension: elements if it is the only one, else rows again.
+    /// The items along the first dimension: elements if it is the only one, otherwise rows.
     pub(crate) fn items(&self) -> impl Iterator<Item = Tree<'a>> + use<'a> {
         let Rows { ref elements, ref shape, arrangement, form } = *self;
         let mut elements = elements.clone();
@@ -145,7 +145,7 @@ impl<'a> Rows<'a> {
         })
     }
 
-    /// Whether an item has a line of its own.
+    /// Whether an item needs a line of its own.
     pub(crate) fn is_block(&self) -> bool {
         match (self.arrangement, self.shape.as_slice()) {
             (Arrangement::Flow, _) | (_, [] | [0, ..]) => false,

@@ -1,4 +1,5 @@
-//! Trees as YAML that versions 1.1 and 1.2 read alike: block where a reader looks for names, flow where not.
+//! Writes trees as YAML that versions 1.1 and 1.2 read in the same way: block style for maps of names, flow style
+//! elsewhere.
 
 mod flow;
 mod text;
@@ -7,17 +8,17 @@ use crate::lower::element;
 use crate::tree::{Arrangement, Entries, Key, Rows, Scalar, Style, Tree};
 use crate::{number, quote};
 
-/// The last column that a line uses if it can be broken.
+/// The last column of a line that can be broken.
 const WIDTH: usize = 100;
 
-/// Columns that the members of the root group move to the right once there are other groups.
+/// The indentation of the members of the root group if there are other groups.
 pub(crate) const STEP: usize = 2;
 
-/// Keys longer than this get a line of their own; parsers look no further than 1024 characters for the colon.
+/// Longer keys get a line of their own. Parsers search at most 1024 characters for the colon.
 const LONG_KEY: usize = 1000;
 
-/// Writes one entry of a block map at `indent`, and says whether it would be broken otherwise one [`STEP`] to
-/// the right.
+/// Writes one entry of a block map at `indent`. Returns whether its lines would break differently one [`STEP`] to the
+/// right.
 pub(crate) fn entry(out: &mut String, key: Key<'_>, tree: &Tree<'_>, indent: usize) -> bool {
     let mut writer = Writer { out, column: 0, tight: false };
     writer.entry(key, tree, indent, true);
@@ -31,7 +32,7 @@ pub(crate) fn header(out: &mut String, key: Key<'_>, indent: usize) {
     writer.new_line();
 }
 
-/// Writes a tree on one line, as it stands within brackets.
+/// Writes a tree on one line, as within brackets.
 pub(crate) fn inline(out: &mut String, tree: &Tree<'_>) {
     Writer { out, column: 0, tight: false }.flat(tree, usize::MAX);
 }
@@ -43,7 +44,7 @@ struct Writer<'o> {
     tight: bool,
 }
 
-/// What a value stands behind.
+/// What a value follows.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum After {
     Key,
@@ -73,7 +74,7 @@ impl Writer<'_> {
         self.push(":");
     }
 
-    /// Writes what follows a key or dash at column `indent`, with the line's end.
+    /// Writes the value after a key or dash at column `indent`, and the end of the line.
     fn value(&mut self, tree: &Tree<'_>, indent: usize, after: After) {
         match tree {
             Tree::Scalar(Scalar::Text(text)) => self.text(text, indent),
@@ -122,7 +123,7 @@ impl Writer<'_> {
         self.value(item, indent, After::Dash);
     }
 
-    /// Writes items one below the other, the first of them behind a dash if there is one.
+    /// Writes items one below the other. The first one can follow a dash.
     fn block<T>(
         &mut self,
         items: impl Iterator<Item = T>,

@@ -1,11 +1,11 @@
-//! The text that findings are shown in.
+//! The text that diagnostics refer to.
 
 use super::Diagnostic;
 use annotate_snippets::{AnnotationKind, Level, Origin, Renderer, Snippet};
 use hyperslab_core::Severity;
 use std::ops::Range;
 
-/// A text whose findings are shown: where its lines begin is found out once.
+/// A text with an index of its lines, to format its diagnostics.
 ///
 /// ```
 /// use hyperslab_ndl::{ParseOptions, Source, parse};
@@ -24,12 +24,12 @@ use std::ops::Range;
 pub struct Source<'s> {
     file: &'s str,
     text: &'s [u8],
-    /// Where every so many-th line begins.
+    /// The offset of every `LINES`-th line.
     starts: Vec<usize>,
 }
 
 impl<'s> Source<'s> {
-    /// The text of `file`.
+    /// A text, and the name of its file for messages.
     pub fn new(file: &'s str, text: &'s [u8]) -> Self {
         let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
         let ends = text.iter().enumerate().filter(|(_, byte)| **byte == b'\n').map(|(at, _)| at + 1);
@@ -37,7 +37,7 @@ impl<'s> Source<'s> {
         Source { file, text, starts }
     }
 
-    /// A finding in this text, as [`Diagnostic::render`] shows it.
+    /// Formats a diagnostic of this text as [`Diagnostic::render`] does.
     pub fn render(&self, diagnostic: &Diagnostic, color: bool) -> String {
         let Diagnostic { severity, rule, message, line, column, end_column, hint } = diagnostic;
         let level = match severity {
@@ -64,14 +64,14 @@ impl<'s> Source<'s> {
         let renderer = if color { Renderer::styled() } else { Renderer::plain() };
         let mut out = renderer.term_width(4 * MAX_COLUMNS).render(&[report]);
         if let Some(within) = cut {
-            // The library counts from where the line was cut.
+            // The renderer counts from where the line was cut.
             out = out.replacen(&within, &format!("{file}:{line}:{column}"), 1);
         }
         out.push('\n');
         out
     }
 
-    /// A line, from 1, without its end.
+    /// A line, counted from 1, without its end.
     fn line(&self, number: usize) -> Option<&'s [u8]> {
         let before = number.checked_sub(1)?;
         let rest = self.text.get(*self.starts.get(before / STRIDE)?..)?;
@@ -80,7 +80,7 @@ impl<'s> Source<'s> {
     }
 }
 
-/// The part of a line that is shown, and the bytes of it that are meant.
+/// The part of a line that is shown, and the byte range in it that is marked.
 fn excerpt(line: &[u8], column: usize, end_column: usize) -> (String, Range<usize>) {
     let first = if column > MAX_COLUMNS { column - MAX_COLUMNS / 2 } else { 1 };
     let (mut shown, mut marked) = (String::new(), None);
@@ -102,18 +102,18 @@ fn excerpt(line: &[u8], column: usize, end_column: usize) -> (String, Range<usiz
     (shown, marked)
 }
 
-/// A text without what a terminal would obey.
+/// The text without control characters, which a terminal would obey.
 fn printable(text: &str) -> String {
     text.chars().map(safe).collect()
 }
 
 fn safe(c: char) -> char {
-    // Besides controls, what turns the direction of writing hides what a text says.
+    // Characters that change the direction of writing can hide what a text says.
     let hides = matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     if hides || c.is_control() && c != '\t' { '\u{fffd}' } else { c }
 }
 
-/// Takes a character; bytes that are none count as one each.
+/// Takes one character. Each byte that is not part of a character counts as one.
 fn first_char(rest: &mut &[u8]) -> Option<char> {
     let first = *rest.first()?;
     let width = match first {
@@ -131,10 +131,10 @@ fn first_char(rest: &mut &[u8]) -> Option<char> {
     Some(safe(c))
 }
 
-/// Lines between two whose place is kept: 50 MB of short lines take 64 KiB.
+/// Lines between two index entries. The index of 50 MB of short lines takes 64 KiB.
 const STRIDE: usize = 256;
 
-/// Characters of a line that are shown.
+/// The number of characters of a line that are shown.
 const MAX_COLUMNS: usize = 120;
 
 #[cfg(test)]

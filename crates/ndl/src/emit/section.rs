@@ -1,4 +1,4 @@
-//! The sections of the group that is being described.
+//! The sections of the open group.
 
 use super::{Format, Whole};
 use crate::tree::{Key, Tree};
@@ -7,7 +7,7 @@ use crate::{json, yaml};
 use hyperslab_model::NodePath;
 use std::ops::Range;
 
-/// The sections of a group, in the order in which they are written.
+/// The sections of a group, in writing order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Section {
     Attributes,
@@ -26,22 +26,22 @@ const NAMES: [&str; 7] = ["attributes", "datatypes", "dimcoords", "ndarrays", "c
 pub(super) struct OpenGroup {
     pub(super) path: NodePath,
     format: Format,
-    /// Whether its sections stand at the left as long as no other group comes, as those of the root do.
+    /// Whether its sections start at the left margin unless other groups follow, as those of the root do.
     bare: bool,
-    /// Why not all of it could be read.
+    /// The reason why a part of it could not be read.
     reason: Option<String>,
     sections: [Entries; NAMES.len()],
-    /// What other programs say of it: as a bare group, and one step to the right.
+    /// Keys of other programs: as text at the left margin, and one step to the right.
     extra: [String; 2],
-    /// What stands behind it.
+    /// Text after the sections.
     pub(super) behind: Vec<Whole>,
 }
 
-/// The text of a section, without its name.
+/// The text of a section without its name.
 #[derive(Debug, Default)]
 struct Entries {
     text: String,
-    /// Where lines break otherwise one step to the right, and how.
+    /// Parts whose line breaks differ one step to the right, and their text there.
     elsewhere: Vec<(Range<usize>, String)>,
 }
 
@@ -80,7 +80,7 @@ impl OpenGroup {
         }
     }
 
-    /// Adds keys that stand beside the sections.
+    /// Adds keys on the level of the sections.
     pub(super) fn add_extra(&mut self, entries: &[(Key<'_>, Tree<'_>)]) {
         let [bare, within] = &mut self.extra;
         for (key, tree) in entries {
@@ -97,7 +97,7 @@ impl OpenGroup {
         }
     }
 
-    /// The text of the group with its path; empty if it has no content.
+    /// The text of the group under its path. Empty if it has no content.
     pub(super) fn text(self) -> String {
         let mut out = String::new();
         let [_, extra] = &self.extra;
@@ -120,7 +120,7 @@ impl OpenGroup {
         out
     }
 
-    /// The text of the root, if it is the only group.
+    /// The text of the root if there is no other group.
     pub(super) fn bare(self) -> String {
         let mut out = String::new();
         self.write_yaml(&mut out, 0, |entries| entries.text);
@@ -186,7 +186,7 @@ impl OpenGroup {
 }
 
 impl Entries {
-    /// The text one step to the right.
+    /// The text moved one step to the right.
     fn moved(self) -> String {
         let mut out = String::with_capacity(self.text.len() + self.text.len() / 8);
         let mut from = 0;
@@ -209,7 +209,7 @@ fn shift(out: &mut String, text: &str) {
     }
 }
 
-/// Writes an empty line, unless a text that keeps its own stands before.
+/// Writes an empty line, unless the text before it ends in one.
 fn part(text: &mut String) {
     if !text.is_empty() && !text.ends_with("\n\n") {
         text.push('\n');

@@ -1,4 +1,4 @@
-//! Ndarrays, dimension coordinates and named datatypes.
+//! Ndarrays, dimensions and named datatypes.
 
 use super::{Lower, push_map, refused};
 use crate::extensions::Extension;
@@ -17,7 +17,7 @@ impl Lower<'_> {
         self.push_type(&mut entries, datatype.as_deref(), value.as_ref())?;
         push_map(&mut entries, "attributes", Style::Open, self.attributes(attributes)?);
         let dims = || shape.dims().iter().map(|d| d.extent);
-        // What is not counted has no current extent; the dimcoords tell that of the others.
+        // A dimension without a length has no current extent. The sizes of the others are at the dimensions.
         let extent = match dims().all(|e| e.is_fixed()) || dims().any(|e| e == Extent::Uncounted) {
             true => None,
             false => shape
@@ -33,7 +33,7 @@ impl Lower<'_> {
         Ok(Tree::Map(Style::Open, entries))
     }
 
-    /// A dimension coordinate; `None` where NDL 0.6.1 has no name for a dimension without coordinates.
+    /// A dimension. `None` for one without coordinates in pure NDL, which has no name for it.
     pub(crate) fn dimcoord<'a>(&mut self, dimcoord: &'a DimCoord) -> Result<Option<Tree<'a>>> {
         let DimCoord { size, datatype, attributes, storage, value } = dimcoord;
         if datatype.is_none() {
@@ -56,7 +56,7 @@ impl Lower<'_> {
         Ok(Some(Tree::Map(Style::Open, entries)))
     }
 
-    /// A named datatype; `None` where NDL 0.6.1 has no place for one.
+    /// A named datatype. `None` in pure NDL, which has no place for it.
     pub(crate) fn named<'a>(&mut self, named: &'a NamedDatatype) -> Result<Option<Tree<'a>>> {
         if self.pure {
             self.changed("named datatypes are written out where they are used");

@@ -1,4 +1,4 @@
-//! Attributes: short where a reader would infer the same from the value alone.
+//! Attributes, in short form if a reader would infer the same type and shape from the value.
 
 use super::{Lower, push_map};
 use crate::number::Number;
@@ -41,8 +41,8 @@ fn may_infer(datatype: &Datatype) -> bool {
     matches!(datatype, Datatype::Int { .. } | Datatype::Float(Float::Double) | Datatype::String(_))
 }
 
-/// Whether the scalar alone says its type: an integer is the first of int32, int64 and uint64 that holds it, any
-/// other number float64, everything else text.
+/// Whether a reader infers the type from the scalar: an integer is the first of int32, int64 and uint64 that holds
+/// it, any other number is float64, everything else is text.
 fn infers(datatype: &Datatype, value: &Tree<'_>) -> bool {
     let Tree::Scalar(scalar) = value else { return false };
     match (datatype, scalar) {

@@ -1,4 +1,4 @@
-//! Values of sparse arrays.
+//! Cells of sparse arrays.
 
 use super::Lower;
 use super::value::{Form, check};
@@ -8,7 +8,7 @@ use hyperslab_core::{Error, Result};
 use hyperslab_model::{Cells, Elements};
 
 impl Lower<'_> {
-    /// The columns and rows of a sparse array; nothing where NDL 0.6.1 has no place for them.
+    /// The columns and rows of cells. Empty in pure NDL, which has no place for them.
     pub(crate) fn cells<'a>(&mut self, cells: &'a Cells) -> Result<Entries<'a>> {
         if self.pure {
             self.changed("values of sparse arrays are left out");

@@ -9,7 +9,8 @@ use hyperslab_core::rows::int_row;
 use hyperslab_model::{Datatype, Float, FloatFormat, Normalization, Reference, Values};
 
 impl Lower<'_> {
-    /// The type of `values`, if they are known: what regions they reference decides how NDL 0.6.1 calls it.
+    /// A type. For region references in pure NDL, `values` decides the name, because NDL has one for each kind of
+    /// selection.
     pub(super) fn datatype<'a>(
         &mut self,
         datatype: &'a Datatype,
@@ -157,7 +158,7 @@ impl Lower<'_> {
         })
     }
 
-    /// A bit field as an unsigned integer, or as opaque bytes where there is none of its size.
+    /// A bit field as an unsigned integer, or as opaque bytes if no integer has its size.
     fn plain_bits<'a>(&mut self, size: u32) -> Result<Tree<'a>> {
         self.changed("bit fields become integers or opaque bytes");
         match size {
@@ -166,7 +167,7 @@ impl Lower<'_> {
         }
     }
 
-    /// What NDL 0.6.1 calls the selections of region references, which it wants to be all of one kind.
+    /// The kind of selection of region references. NDL 0.6.1 requires all of them to be of one kind.
     fn selection(&mut self, values: Option<&Values>) -> Result<&'static str> {
         let references = values.map(|values| values.heap.references.as_slice()).unwrap_or_default();
         let selections = references.iter().filter_map(|reference| match reference {

@@ -1,4 +1,4 @@
-//! What references point to.
+//! Targets of references.
 
 use crate::tree::{Key, Scalar, Tree};
 use hyperslab_core::nd::{Region, Selection};
@@ -33,7 +33,7 @@ fn region<'a>(path: &'a NodePath, selection: &Selection) -> Tree<'a> {
             entries
                 .push((Key::Word("blocks"), Tree::list(region.blocks().map(|one| Tree::map(block(&one))))));
         }
-        // Its boxes without gaps may be more than anyone can write down.
+        // A region with gaps can consist of more boxes than a document can list.
         Selection::Region(region) => {
             entries.extend([
                 (Key::Word("start"), Tree::ints(&region.start)),
@@ -46,7 +46,7 @@ fn region<'a>(path: &'a NodePath, selection: &Selection) -> Tree<'a> {
             entries.push((Key::Word("blocks"), Tree::list(blocks.map(|one| Tree::map(block(&one))))));
         }
         Selection::Points { rank, coordinates } => {
-            // Points of an array without dimensions have no coordinates to write.
+            // Points in an array without dimensions have no coordinates.
             let rank = usize::try_from(*rank).unwrap_or(usize::MAX).max(1);
             let points = coordinates.chunks(rank).map(Tree::ints);
             entries.push((Key::Word("elements"), Tree::list(points)));
@@ -55,12 +55,12 @@ fn region<'a>(path: &'a NodePath, selection: &Selection) -> Tree<'a> {
     Tree::map(entries)
 }
 
-/// The corners of a box, both within.
+/// The first and the last index of a box, both inclusive.
 fn block<'a>(region: &Region) -> Vec<(Key<'static>, Tree<'a>)> {
     let last = region.start.iter().zip(&region.count);
     let last = last.map(|(start, count)| Tree::int(i128::from(*start) + i128::from(*count) - 1));
     vec![(Key::Word("start"), Tree::ints(&region.start)), (Key::Word("opposite"), Tree::list(last))]
 }
 
-/// Boxes of one region that are written down.
+/// The number of boxes of a region up to which they are listed.
 const MAX_BLOCKS: u64 = 1 << 16;

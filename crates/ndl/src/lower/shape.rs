@@ -1,11 +1,11 @@
-//! Shapes: by the names of dimension coordinates where there are any.
+//! Shapes, with the names of dimensions.
 
 use super::Lower;
 use crate::tree::{Scalar, Tree};
 use hyperslab_model::{Dimension, Extent, NodePath};
 
 impl Lower<'_> {
-    /// The dimensions of an array of the group `group`.
+    /// The dimensions of an array in `group`.
     pub(super) fn dimensions<'a>(&mut self, group: &NodePath, dims: &'a [Dimension]) -> Tree<'a> {
         Tree::list(dims.iter().map(|dimension| match &dimension.coordinate {
             Some(path) if !(self.pure && self.dimcoords.get(path) == Some(&false)) => {
@@ -15,8 +15,8 @@ impl Lower<'_> {
         }))
     }
 
-    /// Whether the name alone leads from `group` to `path`: through the group itself, then its ancestors. A name
-    /// of digits is a size.
+    /// Whether the bare name is found as `path` from `group`: in the group, then in the groups above it. A name of
+    /// digits would be read as a size.
     fn is_visible(&self, group: &NodePath, path: &NodePath) -> bool {
         let name = path.name();
         if name.bytes().all(|b| b.is_ascii_digit()) {
@@ -36,12 +36,12 @@ impl Lower<'_> {
     }
 }
 
-/// How long a dimension may become.
+/// The maximum length of a dimension.
 pub(super) fn size<'a>(extent: &Extent) -> Tree<'a> {
     extent.max().map_or(Tree::Scalar(Scalar::Null), Tree::int)
 }
 
-/// Whether `path` is that of a member of `group`.
+/// Whether `path` is a member of `group`.
 pub(crate) fn is_member(path: &NodePath, group: &NodePath) -> bool {
     match path.as_str().rsplit_once('/') {
         Some(("", name)) => group.is_root() && !name.is_empty(),

@@ -1,4 +1,4 @@
-//! Storage directives: NDL's own and extensions, in the order in which they are written.
+//! Storage directives: those of NDL, then extensions, in writing order.
 
 use super::{Lower, push_map};
 use crate::StorageDetail;
@@ -11,7 +11,7 @@ use hyperslab_model::{
     FillTime, Filter, Layout, Length, Order, Pad, Storage, Values,
 };
 
-/// What one format alone has stands last, in this order.
+/// Directives of one format come last, in this order.
 const FORMATS: [(&str, Extension); 4] = [
     ("hdf5", Extension::Hdf5),
     ("netcdf", Extension::NetCdf),
@@ -20,7 +20,7 @@ const FORMATS: [(&str, Extension); 4] = [
 ];
 
 impl Lower<'_> {
-    /// What `storage` holds. `extent` is the current shape or size, where that is not the extent anyway.
+    /// The `storage` of an array. `extent` is its current shape or size, unless it equals the declared one.
     pub(crate) fn storage<'a>(
         &mut self,
         extent: Option<(Key<'static>, Tree<'a>)>,
@@ -36,7 +36,7 @@ impl Lower<'_> {
         Ok(entries)
     }
 
-    /// What `storage` of a dimcoord of this size holds.
+    /// The `storage` of a dimension of this size.
     pub(crate) fn dimcoord_storage<'a>(
         &mut self,
         size: &Extent,
@@ -84,7 +84,7 @@ impl Lower<'_> {
             }
             _ => {}
         }
-        // Writing the fill value at allocation is what happens anyway wherever there is one.
+        // Writing the fill value at allocation is the default if there is one.
         let always = storage.fill_time == Some(FillTime::Alloc);
         let full = self.detail == StorageDetail::Full;
         if let Some(time) = storage.fill_time.filter(|_| full || !always) {
@@ -113,7 +113,7 @@ impl Lower<'_> {
         }
     }
 
-    /// What coordinates there can be, and how many of them a tile spans. Counting from 0 is what happens anyway.
+    /// The domain and the tile of a dimension. A domain that counts from 0 is the default.
     fn push_domain<'a>(
         &mut self,
         entries: &mut Entries<'a>,
@@ -141,7 +141,7 @@ impl Lower<'_> {
         {
             let tree = match (datatype.resolved(), Elements::new(datatype, tile).next().map(|one| one.get()))
             {
-                // A span, not a point in time.
+                // A tile is a duration, not a point in time.
                 (Datatype::Datetime(_), Some(Element::Int(count))) => Tree::int(count),
                 _ => tree,
             };
@@ -150,7 +150,7 @@ impl Lower<'_> {
         Ok(())
     }
 
-    /// What other programs say of an object.
+    /// Keys that other programs added to an object.
     pub(crate) fn push_extra<'a>(&self, entries: &mut Entries<'a>, storage: &'a Storage) {
         let extra = storage.native.iter().filter(|(name, _)| !self.pure && *name == EXTRA);
         for (name, value) in extra.flat_map(|(_, extra)| extra) {
@@ -158,7 +158,7 @@ impl Lower<'_> {
         }
     }
 
-    /// The same of an attribute.
+    /// Keys that other programs added to an attribute.
     pub(super) fn attribute_extra<'a>(&self, native: &'a [(&'static str, Directive)]) -> Entries<'a> {
         let extra = native.iter().filter(|(name, _)| !self.pure && *name == EXTRA);
         let maps = extra.filter_map(|(_, value)| match value {
@@ -168,8 +168,8 @@ impl Lower<'_> {
         maps.flatten().map(|(name, value)| (Key::Name(name.as_str()), directive(value))).collect()
     }
 
-    /// Of an attribute only what a format makes a type of: that a NetCDF text is a string and not characters,
-    /// that a Zarr text is JSON. All else if everything is asked for.
+    /// For attributes only directives that are part of the type: that a NetCDF text is a string and not characters,
+    /// that a Zarr text is JSON. All directives if all were asked for.
     pub(super) fn attribute_storage<'a>(
         &mut self,
         storage: &'a ElementStorage,
@@ -194,7 +194,7 @@ impl Lower<'_> {
         entries
     }
 
-    /// `top` for the elements themselves, not the members of a compound.
+    /// `top` for the elements themselves, false for members of a compound.
     fn push_element<'a>(
         &mut self,
         entries: &mut Entries<'a>,
@@ -205,7 +205,7 @@ impl Lower<'_> {
         let ElementStorage { endian, precision, offset, offsets, itemsize, members, charset, length, pad } =
             element;
         let full = detail == StorageDetail::Full;
-        // Extensions within `members` are part of that one.
+        // Extensions within `members` belong to that one.
         let extend = |lower: &mut Self, extension, entries: &mut Entries<'a>, key, tree| {
             if top {
                 lower.extend_with(extension, entries, key, || tree);
@@ -256,7 +256,7 @@ impl Lower<'_> {
         }
     }
 
-    /// Adds a directive that NDL 0.6.1 does not have, unless that is all that is wanted.
+    /// Adds a directive that is an extension, unless pure NDL is wanted.
     fn extend_with<'a>(
         &mut self,
         extension: Extension,
@@ -270,7 +270,7 @@ impl Lower<'_> {
         }
     }
 
-    /// The bare name, the name with its main parameter, or the name with all that it says.
+    /// A filter as its bare name, its name with the main parameter, or a map of all parameters.
     fn filter<'a>(&self, filter: &'a Filter) -> Tree<'a> {
         let Filter { name, parameters, main } = filter;
         let parameters = match parameters.as_slice() {

@@ -1,4 +1,4 @@
-//! Elements, and how they are arranged.
+//! Values, and their arrangement in lines.
 
 use super::reference::reference;
 use super::{Lower, refused};
@@ -10,22 +10,22 @@ use hyperslab_core::{Error, Result};
 use hyperslab_model::{Datatype, Element, ElementRef, Elements, Float, Reference, Text, Values};
 use std::borrow::Cow;
 
-/// Empty rows that are written one by one for an array without elements; beyond, it has no value.
+/// The number of empty rows up to which an array without elements has a value.
 const EMPTY_ROWS: u64 = 1 << 16;
 
-/// How an element is written.
+/// How elements are written.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Form {
-    /// Compounds with the names of their members.
+    /// Whether compounds have the names of their members.
     pub(crate) named: bool,
-    /// In types that NDL 0.6.1 has.
+    /// Whether all types must be in NDL 0.6.1.
     pub(crate) pure: bool,
-    /// What is not a number with its bits, unless they are the usual ones.
+    /// Whether NaN is written with its bits, unless these are the default ones.
     pub(crate) exact: bool,
 }
 
 impl Lower<'_> {
-    /// The elements of an array; `None` where there is nothing that could be written.
+    /// The elements of an array. `None` if nothing can be written.
     pub(super) fn value<'a>(
         &mut self,
         datatype: &'a Datatype,
@@ -54,7 +54,7 @@ impl Lower<'_> {
     }
 }
 
-/// What an element shows. One that does not fit its type, which [`check`] finds, is null.
+/// The leaf for an element. One that does not fit its type, which [`check`] reports, is null.
 pub(crate) fn element(element: ElementRef<'_>, form: Form) -> Tree<'_> {
     let Some((datatype, row)) = present(&element) else { return Tree::Scalar(Scalar::Null) };
     Tree::Scalar(match (datatype, element.get()) {
@@ -110,8 +110,7 @@ fn part<'a>(elements: Elements<'a>, shape: Vec<u64>, form: Form) -> Tree<'a> {
     Tree::Rows(Box::new(Rows { elements, shape, arrangement: Arrangement::Flow, form }))
 }
 
-/// The type and row of an element, whatever its type's name and whether it could have been null; `None` if it
-/// is.
+/// The type and row of an element, without names of types and nullability. `None` if it is null.
 fn present<'a>(element: &ElementRef<'a>) -> Option<(&'a Datatype, &'a [u8])> {
     let (mut datatype, mut row) = (element.datatype(), element.row());
     loop {
@@ -129,7 +128,7 @@ fn present<'a>(element: &ElementRef<'a>) -> Option<(&'a Datatype, &'a [u8])> {
     }
 }
 
-/// A number, or the stored bytes, least significant first, of a format that no number type of ours has.
+/// A number, or the stored bytes, least significant first, of a format without a number type.
 fn float_scalar<'a>(float: &Float, row: &'a [u8], form: Form) -> Scalar<'a> {
     let number = match (float, row) {
         (Float::Half, [a, b, ..]) => Number::Half(f16::from_ne_bytes([*a, *b])),
@@ -166,7 +165,7 @@ fn complex<'a>(float: &Float, row: &'a [u8], form: Form) -> Tree<'a> {
     }
 }
 
-/// The elements of arrays of arrays, and the shape of it all.
+/// The innermost elements of arrays of arrays, and the shape of all levels together.
 fn flattened<'a>(datatype: &'a Datatype, shape: &[u64]) -> (&'a Datatype, Vec<u64>) {
     let (mut datatype, mut shape) = (datatype.resolved(), shape.to_vec());
     while let Datatype::Array { base, shape: inner } = datatype {
@@ -176,7 +175,7 @@ fn flattened<'a>(datatype: &'a Datatype, shape: &[u64]) -> (&'a Datatype, Vec<u6
     (datatype, shape)
 }
 
-/// Rows that an array without elements has nevertheless.
+/// The number of rows of an array without elements.
 fn empty_rows(shape: &[u64]) -> u64 {
     shape.iter().take_while(|extent| **extent != 0).fold(1, |rows, extent| rows.saturating_mul(*extent))
 }
@@ -204,7 +203,7 @@ fn arrangement(datatype: &Datatype, pure: bool) -> Arrangement {
     }
 }
 
-/// Finds elements that do not fit their type, and what NDL 0.6.1 cannot say.
+/// Reports elements that do not fit their type or that pure NDL cannot express.
 pub(super) fn check(mut elements: Elements<'_>, pure: bool) -> Result<()> {
     match fits(elements.datatype()) {
         true => Ok(()),
@@ -222,7 +221,7 @@ fn check_one(element: ElementRef<'_>, pure: bool) -> Result<()> {
             false => check_one(member, pure),
         }),
         Element::Vlen(elements) | Element::Array(elements, _) => match elements.datatype().row_size() {
-            // There may be as many as a count says, whatever the size of the file.
+            // A sequence can claim any count, whatever the size of the file.
             Some(0) => Err(Error::unsupported(format!("elements of no bytes, {}", element.datatype()))),
             _ => check(elements, pure),
         },
@@ -233,7 +232,7 @@ fn check_one(element: ElementRef<'_>, pure: bool) -> Result<()> {
     }
 }
 
-/// Whether rows of the right size always fit.
+/// Whether every row of the right size fits the type.
 fn fits(datatype: &Datatype) -> bool {
     match datatype {
         Datatype::Int { bits, .. } | Datatype::Time { bits } => *bits <= 128,

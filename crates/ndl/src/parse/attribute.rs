@@ -1,4 +1,4 @@
-//! Attributes: short where the value says it all, long where a map has shape, type and value.
+//! Attributes: in short form as a value alone, in long form as a map with shape, type and value.
 
 use super::context::Context;
 use super::events::{Mapping, Node, Scalar, View, shown};
@@ -25,7 +25,7 @@ impl<'t> Context<'t, '_> {
         attributes
     }
 
-    /// An object that could not be read, and its attributes.
+    /// An unreadable object with its attributes.
     pub(super) fn unreadable(
         &mut self,
         reason: Node<'t>,
@@ -140,7 +140,7 @@ impl<'t> Context<'t, '_> {
         Some(Attribute { native, ..attribute(shape, datatype, value, storage) })
     }
 
-    /// The extents; within, `None` is a null dataspace.
+    /// The extents. The inner `None` is a null dataspace.
     #[expect(clippy::option_option, reason = "an error, a null dataspace, extents")]
     fn attribute_shape(
         &mut self,
@@ -168,7 +168,7 @@ impl<'t> Context<'t, '_> {
         }
     }
 
-    /// The type that is the best match for a value.
+    /// The best type for a value without a type.
     fn inferred(&mut self, node: Node<'t>) -> Option<Datatype> {
         let mut found = None;
         let mut open = vec![node];
@@ -219,7 +219,7 @@ impl<'t> Context<'t, '_> {
     }
 }
 
-/// The types that short forms have, those that hold more last.
+/// The types that short forms can have, from narrow to wide.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Best {
     Int32,

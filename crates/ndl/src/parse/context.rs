@@ -1,4 +1,4 @@
-//! What all parts of the parser share.
+//! State that all parts of the parser share.
 
 use super::ParseOptions;
 use super::events::{Key, Mapping, Node, Span, shown};
@@ -9,38 +9,38 @@ use hyperslab_model::{Datatype, Directive, EXTRA, Extent, NodePath, Reference};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// A document while it becomes content.
+/// The state of parsing one document.
 pub(super) struct Context<'t, 's> {
     pub(super) findings: Findings<'s>,
     pub(super) options: ParseOptions,
     /// Named datatypes by path.
     pub(super) types: HashMap<NodePath, NamedType<'t>>,
-    /// How long dimcoords are.
+    /// The lengths of dimensions.
     pub(super) dimcoords: HashMap<NodePath, Extent>,
-    /// Dimcoords by the group in which a name stands.
+    /// Paths of dimensions by name, for each group.
     pub(super) resolved: HashMap<(NodePath, &'t str), Option<NodePath>>,
-    /// Parts of the type that is read.
+    /// The number of parts of the current type.
     pub(super) type_parts: u64,
-    /// Named types that are read in each other.
+    /// Named types that are being read, one within the other.
     pub(super) type_levels: usize,
-    /// What references of the type that was read last may select.
+    /// What references of the last type may select.
     pub(super) selections: Selections,
-    /// References that were read, checked once every object is known.
+    /// References that were read. They are checked when all objects are known.
     pub(super) references: Vec<(Span, Reference)>,
-    /// Whether the text says that it describes a NetCDF file; `None` if it says nothing.
+    /// Whether the text describes a NetCDF file. `None` if it does not say.
     pub(super) netcdf: Option<bool>,
-    /// What keeps a file from being made.
+    /// Reasons why no file can be made.
     pub(super) refusals: Findings<'s>,
-    /// Bytes that values may yet take beyond what the text spells out.
+    /// Bytes that values may still take beyond those in the text.
     pub(super) padding: usize,
 }
 
-/// A named datatype, read where it is first needed.
+/// A named datatype, which is read when it is first used.
 #[derive(Clone)]
 pub(super) enum NamedType<'t> {
     Unread(Node<'t>),
     Reading,
-    /// With how many parts it has, and what references in it may select.
+    /// The type, its number of parts, and what its references may select.
     Read(Option<Arc<Datatype>>, u64, Selections),
 }
 
@@ -62,14 +62,14 @@ impl<'t, 's> Context<'t, 's> {
         }
     }
 
-    /// Notes the use of what NDL 0.6.1 lacks, where nothing else is allowed.
+    /// Reports the use of an extension if only pure NDL is allowed.
     pub(super) fn extension(&mut self, span: Span, name: &str) {
         if self.options.pure {
             self.findings.error("ndl/extension", span, format!("{name}, which NDL 0.6.1 does not have"));
         }
     }
 
-    /// Reads what is read again later, whose findings would come twice.
+    /// Reads something that will be read again, without reporting findings twice.
     pub(super) fn quietly<T>(&mut self, read: impl FnOnce(&mut Self) -> T) -> T {
         let before = self.findings.silence(true);
         let found = read(self);
@@ -77,7 +77,7 @@ impl<'t, 's> Context<'t, 's> {
         found
     }
 
-    /// What other programs say of an entity, in keys that begin with `x-`.
+    /// Keys of other programs in an entity, which begin with `x-`.
     pub(super) fn extra(
         &mut self,
         entries: impl Iterator<Item = (Key<'t>, Node<'t>)>,
@@ -87,7 +87,7 @@ impl<'t, 's> Context<'t, 's> {
         extra.collect::<Vec<_>>().into_iter().flatten().collect()
     }
 
-    /// A map, or nothing where there is null; anything else is an error.
+    /// A map. `None` for null; anything else is an error.
     pub(super) fn map(&mut self, node: Node<'t>, what: &str) -> Option<Mapping<'t>> {
         match node.mapping() {
             Some(mapping) => Some(mapping),
@@ -100,7 +100,7 @@ impl<'t, 's> Context<'t, 's> {
         }
     }
 
-    /// A key that means nothing here. Those of other programs, which begin with `x-`, are kept by what has a name.
+    /// Reports an unknown key. Keys of other programs, which begin with `x-`, are kept by objects with a name.
     pub(super) fn unknown_key(&mut self, key: Key<'_>, place: &str, known: &[&str]) {
         if key.name.starts_with(EXTRA) {
             if !KEEPERS.contains(&place) {
@@ -123,7 +123,8 @@ impl<'t, 's> Context<'t, 's> {
         self.findings.warning("ndl/unknown-key", key.span, message).hint(hint);
     }
 
-    /// Where a map would have a key that it lacks: at a key that may be meant by it, else where the map begins.
+    /// Where to report a missing key: at a key that is probably a misspelling of it, otherwise at the beginning of
+    /// the map.
     pub(super) fn instead(&self, node: Node<'t>, key: &str) -> (Span, Option<String>) {
         let similar = |name: &str| is_near(name, key, distance(&name.to_lowercase(), key));
         let keys = node.mapping().map(Mapping::iter).into_iter().flatten().map(|(found, _)| found);
@@ -133,7 +134,7 @@ impl<'t, 's> Context<'t, 's> {
         }
     }
 
-    /// An integer from 0.
+    /// A non-negative integer.
     pub(super) fn count<T: TryFrom<i128>>(&mut self, node: Node<'_>, what: &str) -> Option<T> {
         let value = node.scalar().filter(|scalar| scalar.is_plain()).and_then(|scalar| integer(scalar.text));
         if let Some(value) = value.filter(|value| *value >= 0)
@@ -150,14 +151,14 @@ impl<'t, 's> Context<'t, 's> {
         None
     }
 
-    /// A list of integers from 0.
+    /// A list of non-negative integers.
     pub(super) fn counts(&mut self, node: Node<'_>, what: &str) -> Option<Vec<u64>> {
         let items = self.list(node, what)?;
         let counts: Vec<Option<u64>> = items.iter().map(|item| self.count(item, what)).collect();
         counts.into_iter().collect()
     }
 
-    /// Positive integers.
+    /// A list of positive integers.
     pub(super) fn sizes(&mut self, node: Node<'_>, what: &str) -> Option<Vec<u64>> {
         let sizes = self.counts(node, what)?;
         if sizes.contains(&0) {
@@ -189,7 +190,7 @@ impl<'t, 's> Context<'t, 's> {
         None
     }
 
-    /// One of several words.
+    /// One of several keywords.
     pub(super) fn word<T: Copy>(&mut self, node: Node<'t>, what: &str, words: &[(&str, T)]) -> Option<T> {
         let text = self.text(node, what)?;
         if let Some((_, value)) = words.iter().find(|(word, _)| *word == text) {
@@ -201,7 +202,7 @@ impl<'t, 's> Context<'t, 's> {
         None
     }
 
-    /// The absolute path of an object.
+    /// An absolute path.
     pub(super) fn path(&mut self, text: &str, span: Span) -> Option<NodePath> {
         match NodePath::new(text) {
             Ok(path) if path.as_str() == text => Some(path),
@@ -218,7 +219,7 @@ impl<'t, 's> Context<'t, 's> {
         }
     }
 
-    /// Takes `count` bytes that the text does not spell out; false if that is too much.
+    /// Takes `count` bytes that are not in the text from the budget. Returns false if it is exhausted.
     pub(super) fn pad(&mut self, out: &mut Vec<u8>, count: usize, byte: u8, span: Span) -> bool {
         match self.padding.checked_sub(count) {
             Some(left) => {
@@ -235,7 +236,7 @@ impl<'t, 's> Context<'t, 's> {
     }
 }
 
-/// The nearest of several names, or all of them.
+/// A hint with the most similar name, or with all names.
 pub(super) fn suggest(name: &str, known: &[&str]) -> String {
     let lower = name.to_lowercase();
     let distances = known
@@ -254,7 +255,7 @@ fn is_near(name: &str, word: &str, distance: usize) -> bool {
     !name.is_empty() && distance <= word.chars().count().div_ceil(3)
 }
 
-/// Characters to insert, remove, replace or swap.
+/// The edit distance: characters to insert, remove, replace or swap.
 fn distance(a: &str, b: &str) -> usize {
     if a.len() > MAX_NAME {
         return usize::MAX;
@@ -281,11 +282,11 @@ fn distance(a: &str, b: &str) -> usize {
     row.last().copied().unwrap_or(usize::MAX)
 }
 
-/// What keeps the keys of other programs.
+/// Where keys of other programs are kept.
 const KEEPERS: &[&str] =
     &["a file", "a group", "an ndarray", "a dimcoord", "an attribute", "a named datatype with a type"];
 
-/// Bytes of names that are compared.
+/// The length in bytes up to which names are compared.
 const MAX_NAME: usize = 100;
 
 /// Bytes of padding in all values together.

@@ -1,4 +1,4 @@
-//! Datatypes: keywords, categories with parameters, and paths of named ones.
+//! Datatypes: keywords, categories with parameters, and paths of named types.
 
 mod parts;
 
@@ -9,13 +9,13 @@ use hyperslab_model::{Datatype, ElementStorage, Float, Length, Member, NodePath,
 use std::sync::Arc;
 
 impl<'t> Context<'t, '_> {
-    /// The type of an entity; what references in it may select is left in `selections`.
+    /// The type of an entity. Leaves in `selections` what its references may select.
     pub(super) fn own_datatype(&mut self, node: Node<'t>, storage: &ElementStorage) -> Option<Datatype> {
         self.selections = Selections::default();
         self.datatype(node, storage)
     }
 
-    /// The type that a node declares, its texts as long as `storage` says.
+    /// The type of a node. Texts have the length that `storage` gives.
     fn datatype(&mut self, node: Node<'t>, storage: &ElementStorage) -> Option<Datatype> {
         let before = self.type_parts;
         let datatype = self.declared(node);
@@ -105,7 +105,7 @@ impl<'t> Context<'t, '_> {
         None
     }
 
-    /// The type that a path names.
+    /// The named type at a path.
     pub(super) fn named(&mut self, path: NodePath, span: Span) -> Option<Datatype> {
         let datatype = match self.types.get(&path).cloned() {
             Some(NamedType::Read(read, parts, selections)) => {
@@ -155,7 +155,7 @@ impl<'t> Context<'t, '_> {
         Some(Datatype::Named(path, datatype?))
     }
 
-    /// An error where a type has grown too large.
+    /// Reports a type with too many parts.
     fn few_parts(&mut self, span: Span) -> Option<()> {
         if self.type_parts > MAX_PARTS {
             self.findings.error("ndl/limit", span, format!("a type of more than {MAX_PARTS} parts"));
@@ -164,7 +164,7 @@ impl<'t> Context<'t, '_> {
         Some(())
     }
 
-    /// The type of an entry of `datatypes`, where attributes and storage stand beside the category.
+    /// The type of an entry of `datatypes`. Attributes and storage can be next to the category.
     fn named_type(&mut self, node: Node<'t>) -> Option<Datatype> {
         let Some(mapping) = node.mapping() else { return self.declared(node) };
         let storage = match mapping.get("storage").and_then(|storage| self.map(storage, "storage")) {
@@ -177,7 +177,7 @@ impl<'t> Context<'t, '_> {
         }
     }
 
-    /// `named` where attributes and storage may stand beside the category.
+    /// As `named`, where attributes and storage can be next to the category.
     fn categories(&mut self, mapping: Mapping<'t>, span: Span, named: bool) -> Option<Datatype> {
         let of_type = |key: &Key<'_>| {
             !(named && matches!(key.name, "attributes" | "storage") || key.name.starts_with("x-"))
@@ -306,7 +306,7 @@ impl<'t> Context<'t, '_> {
         Some(bytes)
     }
 
-    /// What a category's map holds, by name.
+    /// The entries of the map of a category, by name.
     fn parameters<const N: usize>(
         &mut self,
         node: Node<'t>,
@@ -338,7 +338,7 @@ impl<'t> Context<'t, '_> {
         found
     }
 
-    /// A type whose elements are not larger than memory can be.
+    /// A type whose elements do not exceed the size limit.
     fn sized(&mut self, datatype: Datatype, span: Span) -> Option<Datatype> {
         if datatype.row_size().is_none_or(|size| size > MAX_BYTES) {
             self.findings.error("ndl/limit", span, format!("elements of more than {MAX_BYTES} bytes"));
@@ -348,7 +348,7 @@ impl<'t> Context<'t, '_> {
     }
 }
 
-/// Whether an integer type holds a number.
+/// Whether an integer type can hold a number.
 pub(super) fn in_range(number: i128, bits: u16, signed: bool) -> bool {
     let bits = u32::from(bits);
     match (signed, bits) {
@@ -360,7 +360,7 @@ pub(super) fn in_range(number: i128, bits: u16, signed: bool) -> bool {
     }
 }
 
-/// The type with texts as long as they are stored.
+/// The type with texts of the length in which they are stored.
 fn stored(datatype: Datatype, storage: &ElementStorage) -> Datatype {
     match datatype {
         Datatype::String(Text::Variable) => match storage.length {
@@ -387,7 +387,7 @@ fn stored(datatype: Datatype, storage: &ElementStorage) -> Datatype {
     }
 }
 
-/// `int8`, `uint24` and the like.
+/// An integer keyword: `int8`, `uint24`.
 fn integer_keyword(text: &str) -> Option<(u16, bool)> {
     let (signed, bits) = match text.strip_prefix("uint") {
         Some(bits) => (false, bits),
@@ -421,8 +421,8 @@ const KEYWORDS: &[&str] = &[
     "reference",
 ];
 
-/// Units of time, each after a count if it is not one; months and years are of no fixed length, and `generic` is
-/// no unit at all.
+/// Units of time, each with the number of base units if it is not 1. Months and years have no fixed length, and
+/// `generic` is no unit.
 const UNITS: &[&str] = &["Y", "M", "W", "D", "h", "m", "s", "ms", "us", "ns", "ps", "fs", "as", "generic"];
 
 const CATEGORIES: &[&str] = &[
@@ -441,14 +441,14 @@ const CATEGORIES: &[&str] = &[
     "float",
 ];
 
-/// Members and bases of one type, those of named types too wherever one is used.
+/// The maximum number of parts of a type, including those of named types wherever they are used.
 const MAX_PARTS: u64 = 1 << 20;
 
-/// Named types that are looked through for one of a similar path.
+/// The number of named types among which a similar path is searched.
 const MAX_SUGGESTED: usize = 1000;
 
-/// Named types in each other.
+/// The maximum nesting of named types.
 const MAX_NAMED_LEVELS: usize = 32;
 
-/// Bytes of one element.
+/// The maximum size of an element in bytes.
 const MAX_BYTES: usize = 1 << 40;

@@ -9,7 +9,7 @@ use super::{Missing, Parsed, Partial, Place};
 use hyperslab_model::{Content, EXTRA, Extent, Group, Link, Node as Object, NodeKind, NodePath};
 use std::collections::HashMap;
 
-/// The content that a document describes. Of a part of one nobody knows where references and links lead.
+/// Builds the content of a document. For a fragment, targets of references and links are not checked.
 pub(super) fn read<'t>(document: &'t Document<'t>, mut context: Context<'t, '_>, is_whole: bool) -> Parsed {
     let groups = document.root().map(|root| context.groups(root)).unwrap_or_default();
     let mut reader = Reader {
@@ -38,7 +38,7 @@ pub(super) fn read<'t>(document: &'t Document<'t>, mut context: Context<'t, '_>,
     Parsed { content, order, places, partial, diagnostics, refusals }
 }
 
-/// A group as it is written.
+/// A group in the text.
 struct Declared<'t> {
     path: NodePath,
     span: Span,
@@ -47,12 +47,12 @@ struct Declared<'t> {
 
 struct Reader<'t, 's> {
     context: Context<'t, 's>,
-    /// What every path is, and where.
+    /// The kind and place of every path.
     declared: HashMap<NodePath, (NodeKind, Span)>,
     content: Content,
     order: Vec<NodePath>,
     partial: Vec<Partial>,
-    /// Where hard links stand.
+    /// The places of hard links.
     hard_links: Vec<(NodePath, Span)>,
 }
 
@@ -65,7 +65,7 @@ impl<'t> Context<'t, '_> {
             if GROUP_KEYS.contains(&key.name) || key.name == "x-error" {
                 bare.push((key, node));
             } else if key.name.starts_with(EXTRA) {
-                // What we say of the text itself is said anew when it is written.
+                // The head that we wrote is written anew.
                 if key.name != "x-hyperslab" {
                     extra.push((key, node));
                 }
@@ -112,7 +112,7 @@ impl<'t> Context<'t, '_> {
 }
 
 impl<'t> Reader<'t, '_> {
-    /// Notes what each path is. Of several objects with one path, the first counts.
+    /// Records the kind of each path. If several objects have the same path, the first one counts.
     fn declare(&mut self, group: &Declared<'t>) {
         self.claim(&group.path, NodeKind::Group, group.span);
         for (key, node) in &group.entries {
@@ -131,7 +131,7 @@ impl<'t> Reader<'t, '_> {
         }
     }
 
-    /// How long every dimcoord is, before shapes name them.
+    /// Reads the lengths of all dimensions before shapes refer to them.
     fn declare_dimcoords(&mut self, groups: &[Declared<'t>]) {
         for group in groups {
             let sparse = is_sparse(group);
@@ -142,7 +142,7 @@ impl<'t> Reader<'t, '_> {
                     continue;
                 }
                 let Some(mapping) = node.mapping() else {
-                    // Told where it stands.
+                    // Errors are reported when the dimension itself is read.
                     self.context.dimcoords.insert(path, Extent::Unlimited { current: 0 });
                     continue;
                 };
@@ -150,7 +150,7 @@ impl<'t> Reader<'t, '_> {
                     let directives = context.storage(mapping.get("storage"), Owner::DimCoord);
                     context.extent(mapping, &directives, sparse)
                 });
-                // An error in the dimcoord itself is told there, not wherever it is named.
+                // An error in a dimension is reported there, not at each use of its name.
                 self.context.dimcoords.insert(path, extent.unwrap_or(Extent::Unlimited { current: 0 }));
             }
         }
@@ -171,9 +171,9 @@ impl<'t> Reader<'t, '_> {
         }
     }
 
-    /// Adds a group and those on the way to it.
+    /// Adds a group and the groups above it.
     fn add_group(&mut self, path: &NodePath, span: Span) -> bool {
-        // The group itself is spelt out in the text, those around it are not.
+        // The group is in the text; the groups above it may not be.
         let implied = path.depth().saturating_mul(path.as_str().len());
         if path.depth() > MAX_GROUPS || self.context.padding < implied {
             let message = format!("groups in each other more than {MAX_GROUPS} levels deep");
@@ -201,7 +201,7 @@ impl<'t> Reader<'t, '_> {
         }
     }
 
-    /// Whether everything around a group is a group.
+    /// Whether everything above a group is a group.
     fn may_hold_groups(&mut self, group: &Declared<'t>) -> bool {
         let mut above = group.path.parent();
         while let Some(path) = above {
@@ -242,7 +242,7 @@ impl<'t> Reader<'t, '_> {
             if !extra.is_empty() {
                 storage.native.push((EXTRA, extra));
             }
-            // A root group by bare keys and by path is told already; its parts come together.
+            // A root group that is given by bare keys and by path is reported already, and both parts are used.
             match self.content.nodes.get_mut(&group.path) {
                 Some(Object::Group(known)) => {
                     known.attributes.extend(attributes);
@@ -266,7 +266,7 @@ impl<'t> Reader<'t, '_> {
         }
     }
 
-    /// The values of a sparse array, whose columns are members of the group.
+    /// The cells of a sparse array, whose columns are members of the group.
     fn cells(&mut self, group: &Declared<'t>, node: Node<'t>) {
         let content = &self.content;
         let cells = self.context.cells(node, |name| match content.nodes.get(&group.path.child(name)) {
@@ -279,7 +279,7 @@ impl<'t> Reader<'t, '_> {
         }
     }
 
-    /// Notes what a description leaves out.
+    /// Records what a partial description leaves out.
     fn note_partial(&mut self, path: &NodePath, missing: Missing, there: bool, span: Span) {
         if !there {
             let what = if missing == Missing::Type { "type" } else { "shape" };
@@ -347,7 +347,7 @@ impl<'t> Reader<'t, '_> {
     }
 }
 
-/// Whether a group is a sparse array, whose unlimited dimensions have no length.
+/// Whether a group is a sparse array. Its dimensions of size null have no length.
 fn is_sparse(group: &Declared<'_>) -> bool {
     let storage = group.entries.iter().find(|(key, _)| key.name == "storage").map(|(_, node)| *node);
     let tiledb = storage.and_then(Node::mapping).and_then(|storage| storage.get("tiledb"));
@@ -376,9 +376,9 @@ fn noun(kind: NodeKind) -> &'static str {
     }
 }
 
-/// Groups in each other.
+/// The maximum nesting of groups.
 const MAX_GROUPS: usize = 256;
 
-/// The keys of a group, apart from `x-` ones and the paths of groups.
+/// The keys of a group, except those that begin with `x-` and paths of groups.
 pub const GROUP_KEYS: &[&str] =
     &["attributes", "datatypes", "dimcoords", "ndarrays", "cells", "links", "storage"];

@@ -1,6 +1,6 @@
-//! YAML as a tree that keeps style, source text and place of every scalar.
+//! YAML as a tree that keeps the style, source text and place of every scalar.
 //!
-//! Aliases share what they refer to; how much there would be if each were written out is counted and limited.
+//! An alias shares the node that it refers to. The size of the document with all aliases expanded is limited.
 //!
 //! Spec: YAML 1.2.2, core schema
 
@@ -12,10 +12,10 @@ mod syntax;
 use super::findings::Findings;
 use reader::Reader;
 
-/// A document. Its nodes are in the order in which they end.
+/// A parsed document. Its nodes are in the order in which they end.
 #[derive(Debug, Default)]
 pub(crate) struct Document<'a> {
-    /// In blocks, so that growing moves none.
+    /// Stored in blocks, so that nodes do not move when it grows.
     blocks: Vec<Vec<Data<'a>>>,
     root: Option<u32>,
 }
@@ -27,16 +27,16 @@ pub(crate) struct Node<'t> {
     data: &'t Data<'t>,
 }
 
-/// From where to where a node goes on its first line: lines and characters from 1, the end exclusive.
+/// The range of a node on its first line: line and character count from 1, the end is exclusive.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Span {
     pub(crate) line: u32,
     pub(crate) column: u32,
-    /// [`Span::ON`] where it goes on behind the line.
+    /// The end, or [`Span::ON`] if the node continues on the next line.
     pub(crate) end_column: u32,
 }
 
-/// A node as it is kept: there are millions, of 32 bytes each.
+/// The stored form of a node. There can be millions, of 32 bytes each.
 #[derive(Debug)]
 enum Data<'a> {
     Borrowed { span: Span, plain: bool, tag: Tag, text: &'a str },
@@ -53,7 +53,7 @@ pub(crate) struct Scalar<'t> {
     pub(crate) tag: Tag,
 }
 
-/// The tags that NDL knows.
+/// The tags that NDL uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Tag {
     None,
@@ -67,7 +67,7 @@ pub(crate) enum Tag {
     Map,
 }
 
-/// What a node is.
+/// The kind of a node and its content.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum View<'t> {
     Scalar(Scalar<'t>),
@@ -87,7 +87,7 @@ pub(crate) struct Mapping<'t> {
     entries: &'t [(u32, u32)],
 }
 
-/// A key, which always is a name, and its place.
+/// A key, which is always text, and its place.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Key<'t> {
     pub(crate) name: &'t str,
@@ -95,7 +95,7 @@ pub(crate) struct Key<'t> {
 }
 
 impl<'a> Document<'a> {
-    /// Reads a text that is JSON as a whole; `None` if it is not.
+    /// Parses a text that is JSON. `None` if it is not.
     pub(crate) fn read_json(text: &'a str, findings: &mut Findings<'_>) -> Option<Document<'a>> {
         let before = findings.len();
         let document = json::read(text, Reader::new(findings));
@@ -105,7 +105,7 @@ impl<'a> Document<'a> {
         document
     }
 
-    /// Reads the one document of a text. After an error there is none, unless the tree is whole nevertheless.
+    /// Parses the document of a text. After a syntax error there is none, unless the tree is complete.
     pub(crate) fn read(text: &'a str, findings: &mut Findings<'_>) -> Document<'a> {
         Reader::new(findings).read(text).unwrap_or_default()
     }
@@ -114,7 +114,7 @@ impl<'a> Document<'a> {
         self.node(self.root?)
     }
 
-    /// Adds a node; `None` beyond 2^32.
+    /// Adds a node. `None` beyond 2^32 nodes.
     fn push(&mut self, data: Data<'a>) -> Option<u32> {
         let last = self.blocks.last().map_or(BLOCK, Vec::len);
         if last == BLOCK {
@@ -134,7 +134,7 @@ impl<'a> Document<'a> {
 }
 
 impl Span {
-    /// The end of what goes on over lines.
+    /// The end of a range that continues on the next line.
     pub(crate) const ON: u32 = u32::MAX;
 }
 
@@ -178,7 +178,7 @@ impl<'t> Node<'t> {
         self.scalar().is_some_and(Scalar::is_null)
     }
 
-    /// What it is, for messages.
+    /// The kind of the node, for messages.
     pub(crate) fn describe(self) -> String {
         match self.view() {
             View::Scalar(scalar) if scalar.is_null() => "null".into(),
@@ -196,7 +196,7 @@ impl<'t> Sequence<'t> {
 
     pub(crate) fn iter(self) -> impl ExactSizeIterator<Item = Node<'t>> {
         let Sequence { document, items } = self;
-        // Every index comes from the document itself.
+        // All indexes come from the document itself.
         items.iter().map(move |index| document.node(*index).expect("an index of this document"))
     }
 }
@@ -222,7 +222,7 @@ impl<'t> Mapping<'t> {
 }
 
 impl Scalar<'_> {
-    /// Whether the text alone decides what it is.
+    /// Whether the type follows from the text alone.
     pub(crate) fn is_plain(self) -> bool {
         self.plain && self.tag != Tag::Str
     }
@@ -235,7 +235,7 @@ impl Scalar<'_> {
     }
 }
 
-/// A text in quotes for a message, not longer than one reads.
+/// A text in quotes, shortened for a message.
 pub(crate) fn shown(text: &str) -> String {
     match text.char_indices().nth(MAX_SHOWN) {
         Some((at, _)) => format!("{:?}…", text.get(..at).unwrap_or_default()),
@@ -243,10 +243,10 @@ pub(crate) fn shown(text: &str) -> String {
     }
 }
 
-/// Nodes of a block.
+/// The number of nodes in a block.
 const BLOCK: usize = 1 << 12;
 
-/// Characters of a text in a message.
+/// The number of characters of a text in a message.
 const MAX_SHOWN: usize = 60;
 
 #[cfg(test)]

@@ -1,30 +1,30 @@
-//! The names of filters and of their parameters.
+//! Names of filters and of their parameters.
 
-/// A filter that NDL has a name for.
+/// A filter that NDL names.
 pub(super) struct Known {
     pub(super) name: &'static str,
-    /// Parameters, the main one first.
+    /// Its parameters, the main one first.
     pub(super) parameters: &'static [&'static str],
 }
 
 impl Known {
-    /// The parameter that may stand alone.
+    /// The parameter that the short form has.
     pub(super) fn main(&self) -> Option<&'static str> {
         self.parameters.first().copied().filter(|_| self.name != "lz4")
     }
 
-    /// Whether this is what the main parameter is called where elements are integers.
+    /// Whether this is the name of the main parameter for integers.
     pub(super) fn is_bits(&self, parameter: &str) -> bool {
         self.name == "scaleoffset" && parameter == "bits"
     }
 
-    /// Whether it has a parameter. Every filter may say whether it is optional.
+    /// Whether the filter has this parameter. Every filter can have `optional`.
     pub(super) fn has(&self, parameter: &str) -> bool {
         parameter == "optional" || self.parameters.contains(&parameter) || self.parameters.is_empty()
     }
 }
 
-/// What a name means.
+/// The filter with this NDL name or alias.
 pub(super) fn known(name: &str) -> Option<Known> {
     let name = match name {
         "zlib" => "deflate",
@@ -37,7 +37,7 @@ pub(super) fn known(name: &str) -> Option<Known> {
     entry.map(|(name, parameters)| Known { name, parameters }).or_else(described)
 }
 
-/// All names.
+/// All filters that NDL names.
 pub(super) fn names() -> Vec<&'static str> {
     FILTERS.iter().map(|(name, _)| *name).chain(DESCRIBED.iter().copied()).collect()
 }
@@ -86,7 +86,7 @@ const FILTERS: &[(&str, &[&str])] = &[
     ("sha256", &[]),
 ];
 
-/// Filters of HDF5 that have a name and parameters of their own.
+/// HDF5 filters with a name and parameters of their own.
 const DESCRIBED: &[&str] = &[
     "lzo",
     "mafisc",

@@ -1,9 +1,9 @@
-//! Diagnostics while a text is read.
+//! Collects diagnostics while a text is parsed.
 
 use super::events::Span;
 use crate::{Diagnostic, Severity};
 
-/// What was found so far.
+/// The diagnostics so far.
 #[derive(Debug)]
 pub(crate) struct Findings<'s> {
     source: &'s str,
@@ -14,7 +14,7 @@ pub(crate) struct Findings<'s> {
     sink: Diagnostic,
 }
 
-/// A finding that was just made.
+/// The last diagnostic, to which a hint can be added.
 #[derive(Debug)]
 pub(crate) struct Finding<'f>(&'f mut Diagnostic);
 
@@ -23,7 +23,7 @@ impl Finding<'_> {
         self.0.hint = Some(hint.into());
     }
 
-    /// A hint if there is one.
+    /// Adds a hint, if there is one.
     pub(crate) fn maybe_hint(self, hint: Option<String>) {
         self.0.hint = hint;
     }
@@ -35,7 +35,7 @@ impl<'s> Findings<'s> {
         Findings { source, strict, silent: false, found: Vec::new(), left_out: 0, sink }
     }
 
-    /// For findings of another kind in the same text.
+    /// A new collection for findings of another kind in the same text.
     pub(crate) fn another(&self) -> Self {
         Findings::new(self.source, self.strict)
     }
@@ -49,7 +49,7 @@ impl<'s> Findings<'s> {
         self.add(Severity::Error, rule, span, message.into())
     }
 
-    /// An error where warnings are not allowed.
+    /// Adds a warning, which is an error in strict mode.
     pub(crate) fn warning(
         &mut self,
         rule: &'static str,
@@ -64,40 +64,40 @@ impl<'s> Findings<'s> {
         self.add(Severity::Note, rule, span, message.into())
     }
 
-    /// Whether further findings are only counted.
+    /// Whether further diagnostics are only counted.
     pub(crate) fn is_full(&self) -> bool {
         self.found.len() >= MAX_FINDINGS
     }
 
-    /// How many there are, for [`truncate`](Self::truncate).
+    /// The number of diagnostics, for [`truncate`](Self::truncate).
     pub(crate) fn len(&self) -> (usize, u64) {
         (self.found.len(), self.left_out)
     }
 
-    /// Takes back what was found since there were so many.
+    /// Drops the diagnostics after the first `count`.
     pub(crate) fn truncate(&mut self, (found, left_out): (usize, u64)) {
         self.found.truncate(found);
         self.left_out = left_out;
     }
 
-    /// Counts a finding that is not kept any more.
+    /// Counts a diagnostic that is not kept.
     pub(crate) fn leave_out(&mut self) {
         if !self.silent {
             self.left_out += 1;
         }
     }
 
-    /// Whether nothing more that is found can be kept, and what was found forbids the use of the text.
+    /// Whether the text cannot be used and no further diagnostics are kept.
     pub(crate) fn is_hopeless(&self) -> bool {
         self.is_full() && self.found.iter().any(|(found, _)| found.severity == Severity::Error)
     }
 
-    /// Whether findings are dropped from here on; returns whether they were before.
+    /// Sets whether diagnostics are dropped. Returns the old setting.
     pub(crate) fn silence(&mut self, silent: bool) -> bool {
         std::mem::replace(&mut self.silent, silent)
     }
 
-    /// All of them, by place.
+    /// All diagnostics, by place.
     pub(crate) fn finish(self) -> Vec<Diagnostic> {
         let Findings { source, mut found, left_out, .. } = self;
         found.sort_by_key(|(diagnostic, _)| (diagnostic.line, diagnostic.column));
@@ -109,7 +109,7 @@ impl<'s> Findings<'s> {
                 number += 1;
                 width = lines.next().map_or(0, |line| line.trim_end_matches('\r').chars().count());
             }
-            // What goes on over lines is marked to the end of its first.
+            // A range of several lines is marked to the end of its first line.
             if span.end_column == Span::ON {
                 diagnostic.end_column = width + 1;
             }
@@ -148,5 +148,5 @@ fn diagnostic(severity: Severity, rule: &'static str, span: Span) -> Diagnostic 
     Diagnostic { severity, rule, message: String::new(), line, column, end_column, hint: None }
 }
 
-/// Findings that are kept.
+/// The maximum number of diagnostics that are kept.
 const MAX_FINDINGS: usize = 1000;

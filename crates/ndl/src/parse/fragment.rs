@@ -1,4 +1,4 @@
-//! Parts of a document that stand alone, as options of a command line do.
+//! Parts of a document that are given alone, as in options of a command line.
 
 use super::context::Context;
 use super::events::{Document, Node};
@@ -10,8 +10,7 @@ use crate::Severity;
 use hyperslab_core::{Error, Remedy, Result};
 use hyperslab_model::{Datatype, Fill, Filter, Values};
 
-/// Reads a list of filters as `storage.filter` holds it, for elements of a type. What is a warning in a document
-/// is an error here.
+/// Parses a list of filters as in `storage.filter`, for elements of this type. Warnings are errors here.
 ///
 /// ```
 /// use hyperslab_ndl::filters;
@@ -24,7 +23,7 @@ use hyperslab_model::{Datatype, Fill, Filter, Values};
 /// ```
 ///
 /// # Errors
-/// If it is none.
+/// [`InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) if the text is not a list of filters.
 pub fn filters(text: &str, datatype: Option<&Datatype>) -> Result<Vec<Filter>> {
     let mut filters = read(text, |context, node| Some(context.filters(node)))?;
     if let Some(datatype) = datatype {
@@ -33,7 +32,7 @@ pub fn filters(text: &str, datatype: Option<&Datatype>) -> Result<Vec<Filter>> {
     Ok(filters)
 }
 
-/// Reads a fill value as `storage.fillvalue` holds it, of elements of this type.
+/// Parses a fill value as in `storage.fillvalue`, for elements of this type.
 ///
 /// ```
 /// use hyperslab_model::{Datatype, Fill};
@@ -47,13 +46,13 @@ pub fn filters(text: &str, datatype: Option<&Datatype>) -> Result<Vec<Filter>> {
 /// ```
 ///
 /// # Errors
-/// If it is none.
+/// [`InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) if the text is not a value of this type.
 pub fn fill_value(text: &str, datatype: &Datatype) -> Result<Fill> {
     read(text, |context, node| context.fill(node, datatype, None, Selections::ANY))
 }
 
-/// Reads so many elements of this type as a list in JSON, as [`json`](crate::json) writes each of them. Where
-/// references lead is not looked at.
+/// Parses a JSON list of elements of this type, as [`json`](crate::json) writes them. Targets of references are not
+/// checked.
 ///
 /// ```
 /// use hyperslab_model::{Datatype, Float};
@@ -65,12 +64,12 @@ pub fn fill_value(text: &str, datatype: &Datatype) -> Result<Fill> {
 /// ```
 ///
 /// # Errors
-/// If it is none.
+/// [`InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) if the text is not such a list.
 pub fn elements(text: &str, datatype: &Datatype, count: u64) -> Result<Values> {
     read(text, |context, node| context.value(node, datatype, &[count], Expected::of("the value")))
 }
 
-/// Reads the one node of a text.
+/// Parses a text and reads its root node. Warnings are errors.
 fn read<T>(text: &str, read: impl for<'t> FnOnce(&mut Context<'t, '_>, Node<'t>) -> Option<T>) -> Result<T> {
     let mut findings = Findings::new(text, true);
     let document = match Document::read_json(text, &mut findings) {

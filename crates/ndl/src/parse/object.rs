@@ -1,4 +1,4 @@
-//! Members of groups: arrays, dimension coordinates, named datatypes, links.
+//! Members of groups: arrays, dimensions, named datatypes, links.
 
 use super::context::Context;
 use super::events::{Mapping, Node, shown};
@@ -133,7 +133,7 @@ impl<'t> Context<'t, '_> {
         }
     }
 
-    /// The values of a sparse array; `datatype` finds the type of a column.
+    /// The cells of a sparse array. `datatype` finds the type of a column by its name.
     pub(super) fn cells(
         &mut self,
         node: Node<'t>,
@@ -190,7 +190,7 @@ impl<'t> Context<'t, '_> {
         let mut storage = self.finished(directives, Some(&datatype), Selections::ANY);
         if let Some(mapping) = mapping {
             self.push_extra(&mut storage, mapping);
-            // Without `type` a key that is none of these is a category.
+            // Without `type`, other keys are categories.
             if mapping.get("type").is_some() {
                 let known = ["type", "attributes", "storage"];
                 for (key, _) in mapping.iter().filter(|(key, _)| !known.contains(&key.name)) {
@@ -201,7 +201,7 @@ impl<'t> Context<'t, '_> {
         Some(NamedDatatype { datatype, attributes, storage })
     }
 
-    /// Keeps what other programs say of an entity.
+    /// Keeps the keys of other programs.
     fn push_extra(&mut self, storage: &mut Storage, mapping: Mapping<'t>) {
         let extra = self.extra(mapping.iter());
         if !extra.is_empty() {
@@ -209,7 +209,7 @@ impl<'t> Context<'t, '_> {
         }
     }
 
-    /// Says where `_FillValue` and the fill value of the storage differ, which are one thing in NetCDF.
+    /// Reports a `_FillValue` that differs from the fill value in `storage`. NetCDF has one value for both.
     pub(super) fn check_fill(
         &mut self,
         node: Node<'t>,
@@ -305,7 +305,7 @@ impl<'t> Context<'t, '_> {
         found
     }
 
-    /// The map of an entity, its keys checked.
+    /// The map of an entity. Unknown keys are reported.
     fn entity(&mut self, node: Node<'t>, name: &str, known: &[&str]) -> Option<Mapping<'t>> {
         if node.mapping().is_none() {
             let message = format!("{} for {name}, expected a map", node.describe());
@@ -335,7 +335,7 @@ impl<'t> Context<'t, '_> {
         if let Some(datatype) = mapping.get("type") {
             return self.own_datatype(datatype, &directives.storage.element).map(Arc::new);
         }
-        // Where values lack their type too, they say it.
+        // If the type is missing as well, that is reported instead.
         let told = [
             ("a fill value", directives.fill.filter(|fill| !fill.is_null())),
             ("a domain", directives.domain),
@@ -361,7 +361,7 @@ impl<'t> Context<'t, '_> {
         None
     }
 
-    /// An entry's storage: what fills its array and how its elements lie.
+    /// The storage of an object: its fill value, and how its elements are stored.
     fn finished(
         &mut self,
         mut directives: Directives<'t>,
@@ -390,7 +390,7 @@ impl<'t> Context<'t, '_> {
         directives.storage
     }
 
-    /// What was never written, in a type.
+    /// The fill value in a type.
     pub(super) fn fill(
         &mut self,
         node: Node<'t>,
@@ -405,7 +405,7 @@ impl<'t> Context<'t, '_> {
         self.value(node, datatype, &[], expected).map(Fill::Value)
     }
 
-    /// Checks that the members whose storage is told are there.
+    /// Reports storage of members that the type does not have.
     fn check_members(&mut self, place: Node<'t>, datatype: Option<&Datatype>) {
         let Some(members) = place.mapping().and_then(|storage| storage.get("members")) else { return };
         let (Some(told), Some(mut datatype)) = (members.mapping(), datatype.map(Datatype::resolved)) else {
@@ -461,7 +461,7 @@ impl<'t> Context<'t, '_> {
     }
 }
 
-/// Whether two numbers are one in the type of the second.
+/// Whether two numbers are equal after conversion to the type of the second.
 fn same_number(one: Element<'_>, other: Element<'_>, datatype: &Datatype) -> bool {
     let (Element::Float(one), Element::Float(other)) = (one, other) else { return false };
     let single = || one.to_string().parse::<f32>().is_ok_and(|one| f64::from(one) == other);
@@ -470,7 +470,7 @@ fn same_number(one: Element<'_>, other: Element<'_>, datatype: &Datatype) -> boo
         || *datatype.resolved() == Datatype::Float(Float::Single) && single()
 }
 
-/// The number that scaleoffset keeps is bits where elements are integers.
+/// The parameter of scaleoffset is a number of bits for integers.
 pub(super) fn name_bits(filters: &mut [Filter], datatype: &Datatype) {
     if !matches!(datatype.resolved(), Datatype::Int { .. }) {
         return;

@@ -1,17 +1,17 @@
-//! Scalars of the core schema, and numbers in the type they are declared to have.
+//! Scalars of the YAML core schema, and numbers of a declared type.
 //!
 //! Spec: YAML 1.2.2, 10.3.2
 
 use super::events::{Scalar, Tag};
 use std::cmp::Ordering;
 
-/// What a scalar is if no type says.
+/// The type of a scalar without a declared type.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Resolved {
     Null,
     Bool(bool),
     Int(i128),
-    /// An integer that no type of ours holds.
+    /// An integer that exceeds all integer types.
     HugeInt,
     Float,
     Text,
@@ -72,7 +72,7 @@ pub(crate) fn is_integer(text: &str) -> bool {
     }
 }
 
-/// Whether this is a decimal number, with or without point and exponent.
+/// Whether the text is a decimal number, with or without point and exponent.
 pub(crate) fn is_decimal(text: &str) -> bool {
     let unsigned = text.strip_prefix(['-', '+']).unwrap_or(text);
     let (mantissa, exponent) = match unsigned.split_once(['e', 'E']) {
@@ -89,7 +89,7 @@ pub(crate) fn is_decimal(text: &str) -> bool {
     mantissa && exponent.is_none_or(|exponent| !exponent.is_empty() && digits(exponent))
 }
 
-/// Infinities and NaN, as YAML and as JSON have them.
+/// Infinities and NaN, in YAML and JSON spelling.
 pub(crate) fn special(text: &str) -> Option<f64> {
     let (negative, unsigned) = match text.strip_prefix('-') {
         Some(rest) => (true, rest),
@@ -104,13 +104,13 @@ pub(crate) fn special(text: &str) -> Option<f64> {
     }
 }
 
-/// A number in double precision, infinity if it is too large.
+/// The nearest double. Infinity if the number is too large.
 pub(crate) fn double(text: &str) -> Option<f64> {
     special(text).or_else(|| is_decimal(text).then(|| text.parse().ok())?)
 }
 
-/// A number in a binary format of `precision` significant bits (with the implied one), in 16 bits, rounded once,
-/// to nearest, ties to even; `None` if it is none, infinity if it is too large.
+/// The nearest number of a 16-bit binary format with `precision` significant bits, including the implied one. Rounded
+/// once, ties to even. `None` if the text is not a number, infinity if it is too large.
 pub(crate) fn small_float(text: &str, precision: u32) -> Option<u16> {
     let exponent_bits = 16 - precision;
     let bias = (1_i64 << (exponent_bits - 1)) - 1;
@@ -132,7 +132,7 @@ pub(crate) fn small_float(text: &str, precision: u32) -> Option<u16> {
     let bits = near.to_bits();
     let stored = i64::try_from(bits >> 52).ok()?;
     if stored == 0 {
-        // Smaller than any number of a 16-bit format by far.
+        // Far below the smallest number of a 16-bit format.
         return finish(0);
     }
     let significand = bits & ((1 << 52) - 1) | 1 << 52;
@@ -144,7 +144,7 @@ pub(crate) fn small_float(text: &str, precision: u32) -> Option<u16> {
     };
     let (kept, rest, half) =
         (significand >> dropped, significand & ((1 << dropped) - 1), 1_u64 << (dropped - 1));
-    // The double nearest to a decimal beside the middle of two numbers may be the middle itself.
+    // The double nearest to a decimal can be exactly halfway between two numbers, although the decimal is not.
     let up = match rest.cmp(&half) {
         Ordering::Equal => match compare_decimal(text, near) {
             Ordering::Equal => kept & 1 == 1,
@@ -153,20 +153,20 @@ pub(crate) fn small_float(text: &str, precision: u32) -> Option<u16> {
         order => order == Ordering::Greater,
     };
     let biased = u64::try_from(exponent.max(lowest) + bias - 1).ok()?;
-    // The implied bit, where there is one, carries into the exponent; so does rounding.
+    // The implied bit, if there is one, carries into the exponent. So does rounding.
     let rounded = (biased << fraction) + kept + u64::from(up);
     finish(rounded.min(infinity))
 }
 
-/// Compares a decimal text, without its sign, with a number exactly.
+/// Compares a decimal text without its sign to a number, exactly.
 fn compare_decimal(text: &str, value: f64) -> Ordering {
     let (digits, point) = normalized(text);
-    // Numbers of 16-bit formats and the middles between them have fewer digits behind the point.
+    // Numbers of 16-bit formats, and the middle of two of them, have fewer digits after the point.
     let (exact, exact_point) = normalized(&format!("{value:.200}"));
     point.cmp(&exact_point).then_with(|| digits.cmp(&exact))
 }
 
-/// Significant digits and the place of the point before them.
+/// The significant digits, and the position of the point.
 pub(crate) fn normalized(text: &str) -> (Vec<u8>, i64) {
     let text = text.trim_start_matches(['-', '+']);
     let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
@@ -180,7 +180,7 @@ pub(crate) fn normalized(text: &str) -> (Vec<u8>, i64) {
     (digits, count(whole.len()) - count(leading) + exponent)
 }
 
-/// Bytes of hexadecimal digits behind `0x`.
+/// The bytes of hexadecimal digits after `0x`.
 pub(crate) fn hex(text: &str) -> Option<Vec<u8>> {
     let digits = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X"))?;
     if !digits.len().is_multiple_of(2) {
@@ -194,7 +194,7 @@ pub(crate) fn hex(text: &str) -> Option<Vec<u8>> {
     pairs.collect()
 }
 
-/// Bytes of base 64, whatever white space is in it.
+/// The bytes of base 64 text. White space is ignored.
 pub(crate) fn base64(text: &str) -> Option<Vec<u8>> {
     let (mut out, mut bits, mut count, mut padding) =
         (Vec::with_capacity(text.len() / 4 * 3), 0_u32, 0_u32, 0);
@@ -253,7 +253,7 @@ mod tests {
 
     #[test]
     fn halves_are_rounded_once() {
-        // 2049 lies in the middle of 2048 and 2050; a double cannot hold what comes behind.
+        // 2049 is halfway between 2048 and 2050. A double cannot hold the digits after it.
         assert_eq!(small_float("2049", 11), Some(f16::from_f32(2048.0).to_bits()));
         assert_eq!(small_float("2049.00000000000000000000000001", 11), Some(f16::from_f32(2050.0).to_bits()));
         assert_eq!(

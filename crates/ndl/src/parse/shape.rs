@@ -1,4 +1,4 @@
-//! Shapes and sizes, with dimension coordinates found by name.
+//! Shapes and sizes. Dimensions are found by name.
 
 use super::context::{Context, suggest};
 use super::events::{Node, Scalar, View, shown};
@@ -6,7 +6,7 @@ use super::scalar::{integer, is_decimal, is_integer};
 use hyperslab_model::{Dimension, Extent, NodePath, Shape};
 
 impl<'t> Context<'t, '_> {
-    /// The shape of an ndarray of the group `group`; `current` is what is stored, `value` its value.
+    /// The shape of an ndarray in `group`. `current` is the stored shape, `value` its value.
     pub(super) fn shape(
         &mut self,
         node: Node<'t>,
@@ -52,7 +52,7 @@ impl<'t> Context<'t, '_> {
         Some(Shape::Dims(dimensions))
     }
 
-    /// How long a dimcoord is, from its keys `size`, `storage.size` and `value`.
+    /// The length of a dimension, from its keys `size`, `storage.size` and `value`.
     pub(super) fn size(
         &mut self,
         node: Node<'t>,
@@ -74,7 +74,7 @@ impl<'t> Context<'t, '_> {
         })
     }
 
-    /// What is declared, of which `current` is there.
+    /// The declared length, of which `current` exists.
     fn grown(&mut self, declared: Extent, current: u64, place: Node<'t>) -> Option<Extent> {
         match declared {
             Extent::Uncounted => Some(declared),
@@ -118,7 +118,7 @@ impl<'t> Context<'t, '_> {
         Some(Dimension { extent, coordinate: Some(path) })
     }
 
-    /// The dimcoord that a name means: of the group itself, or of the nearest group around it.
+    /// The dimension with a name: in the group, or in the nearest group above it.
     fn dimcoord_path(&mut self, scalar: Scalar<'t>, node: Node<'t>, group: &NodePath) -> Option<NodePath> {
         let text = scalar.text;
         if text.starts_with('/') {
@@ -178,5 +178,5 @@ impl<'t> Context<'t, '_> {
     }
 }
 
-/// Dimcoords that are looked through for one of a similar name.
+/// The number of dimensions among which a similar name is searched.
 const MAX_SUGGESTED: usize = 1000;

@@ -1,9 +1,9 @@
-//! ISO 8601 as counts of time units since 1970.
+//! Parses ISO 8601 dates as counts of a time unit since 1970.
 
 use crate::time::NOT_A_TIME;
 use hyperslab_model::TimeUnit;
 
-/// The count that a text means; `None` if it is no time, or finer than the unit.
+/// The count of a text. `None` if it is not a date, or finer than the unit.
 pub(super) fn count(unit: &TimeUnit, text: &str) -> Option<i128> {
     if text == "NaT" {
         return Some(NOT_A_TIME);
@@ -92,7 +92,7 @@ fn number(text: &str, digits: std::ops::RangeInclusive<usize>) -> Option<i128> {
 /// Days from 1970-01-01 to the first of a month, in the proleptic Gregorian calendar.
 fn days(months: i128) -> Option<i128> {
     let (year, month) = (1970_i128.checked_add(months.div_euclid(12))?, months.rem_euclid(12));
-    // Years begin in March, so that the day that comes and goes is a year's last.
+    // Years begin in March, so that a leap day is the last day of a year.
     let (year, march) = if month >= 2 { (year, month - 2) } else { (year - 1, month + 10) };
     let (era, of_era) = (year.div_euclid(400), year.rem_euclid(400));
     Some(era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + (153 * march + 2) / 5 - 719_468)

@@ -1,4 +1,4 @@
-//! Values, each parsed directly into the declared type.
+//! Values, parsed directly into their declared type.
 
 mod bytes;
 mod decimal;
@@ -16,45 +16,45 @@ use hyperslab_core::rows::{Heap, Slot, int_row};
 use hyperslab_model::{CharacterSet, Datatype, Reference, Values};
 use std::collections::{HashMap, HashSet};
 
-/// What is known of values before they are read.
+/// What is known about values before they are parsed.
 #[derive(Clone, Copy)]
 pub(super) struct Expected<'t> {
-    /// What null elements hold.
+    /// The value of null elements.
     pub(super) fill: Option<Node<'t>>,
     pub(super) charset: Option<CharacterSet>,
     /// What references may select.
     pub(super) selections: Selections,
-    /// Whether the value is an ndarray's or an attribute's, and not a fill value.
+    /// Whether this is the value of an ndarray or attribute, not a fill value.
     pub(super) name: &'static str,
 }
 
 impl Expected<'_> {
-    /// What is expected of `name` where nothing else is known.
+    /// The expectation for `name` without further knowledge.
     pub(super) const fn of(name: &'static str) -> Self {
         Expected { fill: None, charset: None, selections: Selections::ANY, name }
     }
 }
 
-/// Reads the values of one array.
+/// Parses the values of one array.
 struct Reader<'c, 't, 's> {
     context: &'c mut Context<'t, 's>,
     expected: Expected<'t>,
-    /// Texts and rows of sequences.
+    /// Texts, and rows of sequences.
     heap: Vec<u8>,
     references: Heap<Reference>,
-    /// Members of large enumerations, by where those are.
+    /// Members of large enumerations, by the address of the type.
     members: HashMap<usize, HashMap<String, i128>>,
-    /// For decimals of formats that no processor has.
+    /// State for decimals of formats that no processor supports.
     powers: Powers,
-    /// Elements that are wrong so far.
+    /// The number of wrong elements so far.
     wrong: usize,
 }
 
-/// An element is wrong and has been diagnosed.
+/// An element is wrong, which has been reported.
 struct Wrong;
 
 impl<'t> Context<'t, '_> {
-    /// The elements of an array of `shape`; `None` after an error.
+    /// The elements of an array of `shape`. `None` after an error.
     pub(super) fn value(
         &mut self,
         node: Node<'t>,
@@ -65,7 +65,7 @@ impl<'t> Context<'t, '_> {
         self.rows(expected, |reader, rows| reader.outer(node, datatype, shape, &mut Vec::new(), rows))
     }
 
-    /// Elements that stand apart.
+    /// Elements of nodes that are not in one list.
     pub(super) fn column(
         &mut self,
         nodes: &[Node<'t>],
@@ -98,13 +98,13 @@ impl<'t> Context<'t, '_> {
             return None;
         }
         if !heap.is_empty() {
-            // Slots mean the first buffer; references need none.
+            // Slots point into the first buffer. References need no buffer.
             references.push(heap.into()).ok()?;
         }
         Some(Values { rows: rows.into(), heap: references })
     }
 
-    /// The lengths of nested lists, along first elements.
+    /// The lengths of nested lists, along their first elements.
     pub(super) fn nesting(node: Node<'_>, rank: usize) -> Vec<u64> {
         let (mut extents, mut node) = (Vec::new(), Some(node));
         while let Some(View::Sequence(items)) = node.map(Node::view)
@@ -179,7 +179,7 @@ impl<'t> Reader<'_, 't, '_> {
         name
     }
 
-    /// Goes on after a wrong element, so that others are found too.
+    /// Continues after a wrong element, so that others are reported too.
     fn element_or_zero(
         &mut self,
         node: Node<'t>,
@@ -387,7 +387,7 @@ impl<'t> Reader<'_, 't, '_> {
         Ok(())
     }
 
-    /// An array's elements without nesting; false if they are nested.
+    /// Parses the elements of an array that are not nested. Returns false if they are nested.
     fn flat(
         &mut self,
         node: Node<'t>,
@@ -406,7 +406,7 @@ impl<'t> Reader<'_, 't, '_> {
         Ok(true)
     }
 
-    /// The slot of what is put on the heap next.
+    /// The slot of the next bytes on the heap.
     fn allocate(&self, count: u32) -> Slot {
         match count {
             0 => Slot::default(),
@@ -453,7 +453,7 @@ impl<'t> Reader<'_, 't, '_> {
     }
 }
 
-/// Whether an element is never a list.
+/// Whether elements of the type are never lists.
 fn is_single(datatype: &Datatype) -> bool {
     match datatype.resolved() {
         Datatype::Nullable(of) => is_single(of),
@@ -475,7 +475,7 @@ fn accepts_null(datatype: &Datatype) -> bool {
     }
 }
 
-/// Writes an integer as its row.
+/// Appends the row of an integer.
 fn push_int(out: &mut Vec<u8>, value: i128, bits: u16) {
     let size = int_row(usize::from(bits).div_ceil(8));
     let bytes = value.to_le_bytes();
@@ -486,7 +486,7 @@ fn push_int(out: &mut Vec<u8>, value: i128, bits: u16) {
     }
 }
 
-/// What may have gone wrong where a list has too many elements: a comma within a text parts it.
+/// A hint for a list with too many elements: a comma within a text may have split it.
 fn parted(items: Sequence<'_>, last: bool, extent: u64, datatype: &Datatype) -> Option<String> {
     let texts = matches!(datatype.resolved(), Datatype::String(_)) && last && items.len() > 1 && extent == 1;
     let plain = |node: Node<'_>| {
@@ -511,7 +511,7 @@ fn kind(node: Node<'_>) -> &'static str {
     }
 }
 
-/// A scalar as a hint shows it.
+/// A scalar for a hint.
 fn source(node: Node<'_>) -> String {
     match node.scalar() {
         Some(scalar) if scalar.is_plain() && scalar.text.len() < 60 => scalar.text.to_string(),
@@ -520,8 +520,8 @@ fn source(node: Node<'_>) -> String {
     }
 }
 
-/// Members of an enumeration that are looked through.
+/// The number of members of an enumeration among which a similar name is searched.
 const FEW_MEMBERS: usize = 16;
 
-/// Wrong elements of one array that are told.
+/// The number of wrong elements of an array that are reported.
 const MAX_WRONG: usize = 10;

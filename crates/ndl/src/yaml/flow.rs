@@ -1,15 +1,15 @@
-//! Lists and maps in brackets, filled to the last column.
+//! Lists and maps in brackets, in lines up to the last column.
 
 use super::{LONG_KEY, STEP, WIDTH, Writer, columns, scalar_text};
 use crate::quote;
 use crate::tree::{Key, Rows, Scalar, Style, Tree};
 use std::borrow::Cow;
 
-/// What stands between two commas.
+/// An item between two commas.
 struct Item<'t, 'a> {
     key: Option<Key<'a>>,
     tree: Cow<'t, Tree<'a>>,
-    /// Columns to fill from the left.
+    /// The columns that it fills from the left.
     width: u8,
 }
 
@@ -19,7 +19,7 @@ impl<'t, 'a> Item<'t, 'a> {
     }
 }
 
-/// A place to go back to.
+/// A position to go back to.
 #[derive(Clone, Copy)]
 struct Mark {
     len: usize,
@@ -27,7 +27,7 @@ struct Mark {
 }
 
 impl Writer<'_> {
-    /// Writes a space and `tree` if that needs no other line.
+    /// Writes a space and `tree`, if it fits on this line.
     pub(super) fn on_this_line(&mut self, tree: &Tree<'_>) -> bool {
         let mark = self.mark();
         self.push(" ");
@@ -38,8 +38,8 @@ impl Writer<'_> {
         fits
     }
 
-    /// Writes `tree` in as many lines as it takes, all but the first at `indent`. Behind it is to be room for
-    /// `tail` characters.
+    /// Writes `tree` in as many lines as it needs, all but the first at `indent`. Leaves space for `tail` characters
+    /// after it.
     pub(super) fn filled(&mut self, tree: &Tree<'_>, indent: usize, tail: usize) {
         match tree {
             Tree::Scalar(scalar) => self.scalar(scalar, true),
@@ -118,7 +118,7 @@ impl Writer<'_> {
         }
     }
 
-    /// The same for what cannot be broken: numbers come by the million.
+    /// The same for numbers, which cannot be broken and come by the million.
     fn fill_scalar(&mut self, scalar: &Scalar<'_>, width: usize, first: bool, indent: usize, behind: usize) {
         let mark = self.mark();
         self.out.push_str(if first { "" } else { " " });
@@ -155,7 +155,7 @@ impl Writer<'_> {
         fits
     }
 
-    /// Writes the key of a map's item; false if it is too long for a flow map.
+    /// Writes the key of a map entry. Returns false if it is too long for a flow map.
     fn item_key(&mut self, item: &Item<'_, '_>) -> bool {
         let start = self.out.len();
         match item.key {
@@ -167,8 +167,7 @@ impl Writer<'_> {
         self.out.len() - start <= LONG_KEY
     }
 
-    /// Writes `tree` on this line; stops and says false as soon as it passes column `room`, or if it has to be
-    /// a block.
+    /// Writes `tree` on this line. Returns false as soon as it passes column `room`, or if it needs a block.
     pub(super) fn flat(&mut self, tree: &Tree<'_>, room: usize) -> bool {
         match tree {
             Tree::Scalar(scalar) => {

@@ -1,11 +1,11 @@
-//! Texts that have lines to themselves.
+//! Texts that take several lines.
 
 use super::{STEP, WIDTH, Writer};
 use crate::quote;
 
 impl Writer<'_> {
-    /// Writes a text behind a key or dash at column `indent`: literally if it has lines, folded if it is too
-    /// long for one, else plain or quoted.
+    /// Writes a text after a key or dash at column `indent`: literal if it has several lines, folded if it is too
+    /// long for one, otherwise plain or quoted.
     pub(super) fn text(&mut self, text: &str, indent: usize) {
         let plain = quote::is_plain(text, false);
         if !plain && is_literal(text) {
@@ -29,7 +29,7 @@ impl Writer<'_> {
     fn literal(&mut self, text: &str, indent: usize) {
         let (body, header) = match text.strip_suffix('\n') {
             None => (text, " |-"),
-            // The empty line that ends this text also parts it from what follows.
+            // The empty line that ends this text also separates it from what follows.
             Some(body) if body.ends_with('\n') => (body, " |+"),
             Some(body) => (body, " |"),
         };
@@ -59,8 +59,8 @@ impl Writer<'_> {
     }
 }
 
-/// Whether a text has several lines and nothing that a literal block would lose or hide: a first line that
-/// begins with white space needs an indicator, and editors strip white space at the ends of lines.
+/// Whether a text has several lines and a literal block keeps all of it: a first line that begins with white space
+/// needs an indicator, and editors strip white space at line ends.
 fn is_literal(text: &str) -> bool {
     if !text.contains('\n') {
         return false;
@@ -72,7 +72,7 @@ fn is_literal(text: &str) -> bool {
         && text.split('\n').all(|line| !line.ends_with([' ', '\t']))
 }
 
-/// Whether folding at single spaces brings the text back.
+/// Whether a reader gets the same text back if it is folded at single spaces.
 fn is_foldable(text: &str) -> bool {
     text.split(' ').all(|word| !word.is_empty())
         && text.contains(' ')

@@ -1,7 +1,7 @@
-//! Where references and hard links lead, looked at once every object is known.
+//! Checks the targets of references and hard links, when all objects are known.
 //!
-//! A soft link may lead nowhere, as in HDF5; a hard link may not. A reference that leads nowhere is a warning: the
-//! text may be part of a larger one. It is what keeps a file from being made.
+//! A soft link may dangle, as in HDF5; a hard link may not. A dangling reference is a warning, because the text may
+//! be part of a larger one, but no file can be made of it.
 
 use super::Reader;
 use crate::parse::context::suggest;
@@ -9,12 +9,12 @@ use crate::parse::events::Span;
 use hyperslab_core::nd::{Region, Selection};
 use hyperslab_model::{Extent, Link, Node as Object, NodeKind, NodePath, Reference, Shape};
 
-/// Why a path leads to no object of the document.
+/// The reason why a path leads to no object of the document.
 enum Lost {
     Nowhere,
-    /// Behind a link whose end is not in the document.
+    /// It leads through a link out of the document.
     Elsewhere,
-    /// Links lead to each other, or are too many.
+    /// Links form a cycle, or there are too many of them.
     Round,
 }
 
@@ -81,13 +81,13 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// A reference that leads nowhere.
+    /// Reports a dangling reference.
     fn dangles(&mut self, span: Span, message: String, hint: Option<String>) {
         self.context.refusals.error("ndl/create", span, message.as_str()).maybe_hint(hint.clone());
         self.context.findings.warning("ndl/reference", span, message).maybe_hint(hint);
     }
 
-    /// What is wrong with a selection of an object's elements, if anything is.
+    /// What is wrong with a selection of elements, if anything.
     fn outside(&self, target: &NodePath, selection: &Selection) -> Option<String> {
         let extents: Vec<Extent> = match self.content.nodes.get(target)? {
             Object::Ndarray(ndarray) if matches!(ndarray.shape, Shape::Null | Shape::Unsaid) => return None,
@@ -118,7 +118,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// The object that a path leads to, through links within the document. `steps` counts those.
+    /// The object that a path leads to, through links within the document. `steps` counts the links.
     fn find(&self, path: &NodePath, steps: &mut usize) -> Result<NodePath, Lost> {
         let at_once = self.declared.get(path).map(|(kind, _)| *kind);
         if at_once.is_some_and(|kind| kind != NodeKind::Link) {
@@ -148,7 +148,7 @@ impl Reader<'_, '_> {
         Ok(at)
     }
 
-    /// A hint at an object of a similar path.
+    /// A hint with the most similar path.
     fn similar(&self, path: &NodePath) -> Option<String> {
         if self.declared.len() > MAX_SUGGESTED || self.context.findings.is_full() {
             return None;
@@ -160,7 +160,7 @@ impl Reader<'_, '_> {
     }
 }
 
-/// What is wrong with indices, if anything is. What may grow has room for all.
+/// What is wrong with indices, if anything. Dimensions that can grow allow all indices.
 fn beyond(indices: &[u64], extents: &[Extent]) -> Option<String> {
     if indices.len() != extents.len() {
         return Some(format!("indices of rank {} for an array of rank {}", indices.len(), extents.len()));
@@ -172,7 +172,7 @@ fn beyond(indices: &[u64], extents: &[Extent]) -> Option<String> {
     outside.map(|(index, max)| format!("the index {index} along a dimension of {max}"))
 }
 
-/// Where a soft link in `group` leads.
+/// The path that a soft link in `group` leads to.
 fn from(group: &NodePath, to: &str) -> Option<NodePath> {
     if to.starts_with('/') {
         return NodePath::new(to).ok();
@@ -187,8 +187,8 @@ fn from(group: &NodePath, to: &str) -> Option<NodePath> {
     Some(at)
 }
 
-/// Links on the way to one object.
+/// The maximum number of links on the way to an object.
 const MAX_STEPS: usize = 64;
 
-/// Objects that are looked through for one of a similar path.
+/// The number of objects among which a similar path is searched.
 const MAX_SUGGESTED: usize = 1000;

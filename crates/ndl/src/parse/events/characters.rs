@@ -1,10 +1,10 @@
-//! The characters of a text, as the YAML scanner asks for them.
+//! The characters of a text, as input for the YAML scanner.
 
 use saphyr_parser::Input;
 use saphyr_parser::input::{is_blank_or_breakz, is_flow};
 
-/// What is left of a text. Nearly all of it is ASCII: one look at a byte answers what the scanner asks of each
-/// character, where the parser's own input decodes it, and the one behind it, several times.
+/// The rest of a text. It is nearly always ASCII: one table lookup for a byte answers all questions that the scanner
+/// has. The standard input of the parser decodes each character, and the next one, several times.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Characters<'t> {
     text: &'t str,
@@ -38,7 +38,7 @@ impl Input for Characters<'_> {
     #[inline]
     fn lookahead(&mut self, _: usize) {}
 
-    /// All that is left can be looked at.
+    /// Lookahead is possible to the end.
     #[inline]
     fn buflen(&self) -> usize {
         usize::MAX
@@ -106,7 +106,7 @@ impl Input for Characters<'_> {
                 let behind = self.peek_nth(1);
                 !(is_blank_or_breakz(behind) || in_flow && is_flow(behind))
             }
-            // A byte order mark is no character of a plain scalar.
+            // A byte order mark ends a plain scalar.
             Class::Other => self.peek() != '\u{feff}',
         }
     }
@@ -132,13 +132,13 @@ impl Input for Characters<'_> {
     }
 }
 
-/// Characters that the scanner looks at in one go, and makes room for: with more, it moves most scalars.
+/// The lookahead of the scanner. With a larger one it would move most scalars.
 const LOOKAHEAD: usize = 16;
 
-/// What a byte is to a plain scalar.
+/// The class of a byte within a plain scalar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Class {
-    /// A part of it.
+    /// Part of the scalar.
     Plain,
     /// A space or a tab.
     Blank,
@@ -146,7 +146,7 @@ enum Class {
     Break,
     /// A bracket or a comma.
     Flow,
-    /// What depends on more: a colon, and the beginning of all that is not ASCII.
+    /// A byte whose class depends on others: a colon, and the first byte of a character that is not ASCII.
     Other,
 }
 
@@ -174,7 +174,7 @@ mod tests {
     use saphyr_parser::{BufferedInput, Parser};
 
     proptest! {
-        /// The parser's input of single characters is the measure of this one.
+        /// The reference: the parser's own input of single characters.
         #[test]
         fn every_text_has_the_events_of_its_characters(
             text in "[-a-z0-9:,\\[\\]{}#&*!|>'\"%@`?. \\t\\n\\r\u{feff}äあ𝄞]{0,60}"

@@ -1,12 +1,12 @@
-//! JSON, of which parsers of YAML read only a part: tabs, escaped pairs of surrogates and keys of any length are
-//! in no YAML.
+//! A JSON parser. YAML parsers read only a part of JSON: tabs, escaped surrogate pairs and keys of any length are not
+//! allowed in YAML.
 //!
 //! Spec: RFC 8259
 
 use super::reader::{Reader, Stop};
 use super::{Data, Document, Span, Tag, shown};
 
-/// Reads a text that is a JSON object as a whole; `None` if it is not.
+/// Parses a text that is a JSON object. `None` if it is not.
 pub(super) fn read<'a>(text: &'a str, reader: Reader<'_, '_, 'a>) -> Option<Document<'a>> {
     if !text.trim_start_matches(WHITE).starts_with('{') {
         return None;
@@ -21,14 +21,14 @@ pub(super) fn read<'a>(text: &'a str, reader: Reader<'_, '_, 'a>) -> Option<Docu
 
 struct Json<'f, 's, 'a> {
     text: &'a str,
-    /// The byte that comes next, and its place.
+    /// The next byte and its place.
     at: usize,
     line: u32,
     column: u32,
     reader: Reader<'f, 's, 'a>,
 }
 
-/// Why there is no document.
+/// The reason why there is no document.
 enum Broken {
     NotJson,
     Told(Stop),
@@ -40,7 +40,7 @@ impl From<Stop> for Broken {
     }
 }
 
-/// What may come next.
+/// What is expected next.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Next {
     Value,
@@ -176,7 +176,7 @@ impl<'a> Json<'_, '_, 'a> {
         self.text.as_bytes().get(self.at).copied()
     }
 
-    /// Goes on by ASCII characters of one line.
+    /// Skips ASCII characters on one line.
     fn step(&mut self, count: usize) {
         self.at += count;
         self.column = self.column.saturating_add(u32::try_from(count).unwrap_or(u32::MAX));
@@ -205,7 +205,7 @@ fn is_number(text: &str) -> bool {
         && exponent.is_none_or(|exponent| digits(exponent.strip_prefix(['+', '-']).unwrap_or(exponent)))
 }
 
-/// A text without its escapes, and the first of them that is a surrogate alone; `None` if one is unknown.
+/// The text with escapes replaced, and the first unpaired surrogate among them. `None` if an escape is unknown.
 fn unescape(raw: &str) -> Option<(String, Option<&str>)> {
     let mut text = String::with_capacity(raw.len());
     let mut half = None;
@@ -244,7 +244,7 @@ fn unescape(raw: &str) -> Option<(String, Option<&str>)> {
     Some((text, half))
 }
 
-/// The number that four hexadecimal digits are.
+/// The value of four hexadecimal digits.
 fn hex(text: &str) -> Option<u32> {
     let digits = text.get(..4).filter(|digits| digits.bytes().all(|b| b.is_ascii_hexdigit()))?;
     u32::from_str_radix(digits, 16).ok()

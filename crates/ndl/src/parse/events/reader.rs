@@ -1,4 +1,4 @@
-//! From the events of a parser to a tree.
+//! Builds a tree from the events of the YAML parser.
 
 use super::characters::Characters;
 use super::syntax::{Broken, broken};
@@ -13,10 +13,10 @@ pub(super) struct Reader<'f, 's, 'a> {
     pub(super) findings: &'f mut Findings<'s>,
     document: Document<'a>,
     open: Vec<Open>,
-    /// What the open collections hold so far, one's behind that of the one around it.
+    /// The children of all open collections, those of inner collections last.
     children: Vec<u32>,
     anchors: HashMap<usize, Anchored>,
-    /// Nodes that aliases stand for.
+    /// The nodes of anchors.
     expanded: u64,
 }
 
@@ -26,13 +26,13 @@ struct Open {
     tag: Tag,
     anchor: usize,
     start: Span,
-    /// Where its children begin.
+    /// The index of its first child.
     first: usize,
     weight: u64,
     height: usize,
 }
 
-/// What an alias may stand for: nodes with all in them written out, and levels.
+/// The cost of a node when aliases are expanded: number of nodes, and levels.
 #[derive(Clone, Copy)]
 struct Anchored {
     node: u32,
@@ -40,7 +40,7 @@ struct Anchored {
     height: usize,
 }
 
-/// An error after which nothing can be read.
+/// A syntax error that ends the parsing.
 pub(super) struct Stop;
 
 impl<'f, 's, 'a> Reader<'f, 's, 'a> {
@@ -57,7 +57,7 @@ impl<'f, 's, 'a> Reader<'f, 's, 'a> {
 
     pub(super) fn read(mut self, text: &'a str) -> Result<Document<'a>, Stop> {
         let mut parser = Parser::new(Characters::of(text));
-        // Places are told in characters: only here they are bytes, too.
+        // Places count characters. Only here byte offsets are known as well.
         let ascii = Some(text).filter(|text| text.is_ascii());
         let mut documents = 0;
         while let Some(event) = parser.next_event() {
@@ -109,12 +109,12 @@ impl<'f, 's, 'a> Reader<'f, 's, 'a> {
         Ok(self.document)
     }
 
-    /// The document of which all events were told.
+    /// The document, after the last event.
     pub(super) fn finish(self) -> Document<'a> {
         self.document
     }
 
-    /// Whether what is open is a mapping; `None` if nothing is.
+    /// Whether the innermost open collection is a mapping. `None` if none is open.
     pub(super) fn is_in_mapping(&self) -> Option<bool> {
         self.open.last().map(|open| open.mapping)
     }
@@ -128,7 +128,7 @@ impl<'f, 's, 'a> Reader<'f, 's, 'a> {
         Ok(())
     }
 
-    /// Ends what is open at the place behind it.
+    /// Ends the innermost open collection.
     pub(super) fn end(&mut self, end: Span) -> Result<(), Stop> {
         let Some(open) = self.open.pop() else { return Ok(()) };
         let end_column = if end.line == open.start.line { end.column } else { Span::ON };
@@ -148,7 +148,7 @@ impl<'f, 's, 'a> Reader<'f, 's, 'a> {
         self.add(data, span, open.anchor, open.weight, open.height + 1)
     }
 
-    /// Puts a node into the collection that is open.
+    /// Adds a node to the innermost open collection.
     pub(super) fn add(
         &mut self,
         data: Data<'a>,
@@ -198,7 +198,7 @@ impl<'f, 's, 'a> Reader<'f, 's, 'a> {
         Ok(())
     }
 
-    /// Keys and values from a child on, without keys that cannot be names or come twice.
+    /// Pairs of keys and values from a child on. Keys that are not text and duplicate keys are dropped.
     fn entries(&mut self, first: usize) -> Box<[(u32, u32)]> {
         let children = self.children.get(first..).unwrap_or_default();
         let mut entries = Vec::with_capacity(children.len() / 2);
@@ -261,7 +261,7 @@ impl<'f, 's, 'a> Reader<'f, 's, 'a> {
 
     fn syntax(&mut self, text: &str, error: &ScanError) -> Stop {
         let span = place(YamlSpan::empty(*error.marker()));
-        // Brackets are counted before any of them is an event.
+        // The parser counts open brackets before it reports any of them as an event.
         if error.info().starts_with("recursion limit") {
             return self.too_deep(span);
         }
@@ -283,8 +283,8 @@ fn place(span: YamlSpan) -> Span {
     Span { line, column: number(span.start.col()).saturating_add(1), end_column }
 }
 
-/// Collections in each other.
+/// The maximum nesting of collections.
 const MAX_LEVELS: usize = 128;
 
-/// Nodes that all aliases together may stand for.
+/// The maximum number of nodes that aliases expand to, in all.
 const MAX_EXPANDED: u64 = 1 << 20;

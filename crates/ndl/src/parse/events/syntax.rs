@@ -1,8 +1,8 @@
-//! What a text that is no YAML lacks, in words of people who do not know how YAML is parsed.
+//! Explains YAML syntax errors to users who do not know how YAML is parsed.
 
 use super::Span;
 
-/// Where a text is broken, and how.
+/// The place of a syntax error, and its message.
 pub(super) struct Broken {
     pub(super) line: u32,
     pub(super) column: u32,
@@ -10,8 +10,8 @@ pub(super) struct Broken {
     pub(super) hint: Option<String>,
 }
 
-/// What is wrong with `source`, in which a parser stopped at a place because of `info`; `open` are the collections
-/// that had begun there.
+/// What is wrong with `source`. The parser stopped at a place with the message `info`; `open` are the open
+/// collections.
 pub(super) fn broken(source: &str, span: Span, info: &str, open: &[Span]) -> Broken {
     let lines = Lines(source);
     let at = |line, column, message: &str| Broken { line, column, message: message.into(), hint: None };
@@ -23,7 +23,7 @@ pub(super) fn broken(source: &str, span: Span, info: &str, open: &[Span]) -> Bro
         let column = u32::try_from(column).unwrap_or(0).saturating_add(1);
         return at(span.line, column, "a tab before the text of a line").hint("indent with spaces");
     }
-    // The bracket or brace that is open, and whether what follows cannot be within.
+    // The open bracket or brace, and whether the text at the error cannot be within it.
     let bracket = open.iter().rev().find_map(|open| {
         let found = lines.get(open.line).chars().nth(index(open.column))?;
         matches!(found, '[' | '{').then_some((*open, found))
@@ -47,7 +47,7 @@ pub(super) fn broken(source: &str, span: Span, info: &str, open: &[Span]) -> Bro
     }
     match info {
         "simple key expect ':'" | "simple key expected" => {
-            // What was to be a key stands on an earlier line, or on this one.
+            // The unfinished key is on an earlier line or on this one.
             let (number, text) = lines.before(span.line.saturating_add(u32::from(!line.trim().is_empty())));
             let (number, text) = match has_colon(text) {
                 true => lines.before(number),
@@ -113,7 +113,7 @@ pub(super) fn broken(source: &str, span: Span, info: &str, open: &[Span]) -> Bro
     }
 }
 
-/// A line in which a key ends nowhere.
+/// The error in a line without the colon that ends a key.
 fn without_colon(line: u32, text: &str) -> Broken {
     let column = u32::try_from(indent(text)).unwrap_or(0).saturating_add(1);
     let message = "a line without a colon, expected a key and its value".into();
@@ -143,23 +143,23 @@ impl Broken {
 struct Lines<'s>(&'s str);
 
 impl<'s> Lines<'s> {
-    /// A line by its number, from 1.
+    /// A line by its number, counted from 1.
     fn get(&self, number: u32) -> &'s str {
         self.0.lines().nth(index(number)).unwrap_or_default()
     }
 
-    /// Whether nothing stands on a line or behind it.
+    /// Whether this line and all lines after it are empty.
     fn ends_before(&self, number: u32) -> bool {
         self.0.lines().skip(index(number)).all(|line| line.trim().is_empty())
     }
 
-    /// Whether no colon that ends a key stands before a place on its line.
+    /// Whether no colon before a place ends a key on its line.
     fn is_first_colon(&self, place: Span) -> bool {
         let before: String = self.get(place.line).chars().take(index(place.column)).collect();
         !before.contains(": ")
     }
 
-    /// The last line before one that has more than a comment.
+    /// The last line before this one that is not empty or a comment.
     fn before(&self, number: u32) -> (u32, &'s str) {
         let before = self.0.lines().take(index(number)).zip(1..).filter(|(line, _)| {
             let line = line.trim();
@@ -169,7 +169,7 @@ impl<'s> Lines<'s> {
     }
 }
 
-/// Bytes before the text of a line.
+/// The width of the indentation in bytes.
 fn indent(line: &str) -> usize {
     line.len() - line.trim_start_matches([' ', '\t']).len()
 }

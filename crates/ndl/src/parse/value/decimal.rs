@@ -1,44 +1,44 @@
 //! Decimal text as floating-point numbers of any format, rounded once, to nearest, ties to even.
 //!
-//! Numbers are integers of any length: a decimal is one times or over a power of ten, and one division by it gives
-//! the significant bits and whether anything is left. Powers are kept, and what all of this may cost is limited.
+//! Numbers are integers of any length. A decimal is an integer times or divided by a power of ten; one division gives
+//! its significant bits and whether a remainder is left. Powers of ten are kept, and the total cost is limited.
 
 use super::super::scalar::{normalized, special};
 use hyperslab_model::{Float, FloatFormat, Normalization};
 use std::cmp::Ordering;
 
-/// A format in which decimals are told.
+/// A floating-point format.
 struct Binary {
     bytes: usize,
     sign: usize,
     exponent: (usize, u32),
     mantissa: (usize, u32),
     bias: i64,
-    /// Whether the mantissa's first bit is stored.
+    /// Whether the first bit of the mantissa is stored.
     explicit: bool,
 }
 
-/// What becomes of a text.
+/// The result of converting a text.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Encoded {
     /// The stored bytes, least significant first.
     Bytes(Vec<u8>),
     TooLarge,
-    /// The format has more bits than are computed with.
+    /// The format has more bits than this code supports.
     Unwieldy,
-    /// Too many long numbers before this one.
+    /// There were too many long numbers before this one.
     TooCostly,
 }
 
-/// Powers of ten that were needed so far.
+/// The powers of ten that were computed so far.
 pub(super) struct Powers {
-    /// Those of 10^256.
+    /// Powers of 10^256.
     steps: Vec<Big>,
-    /// Multiplications that may yet be made.
+    /// The number of multiplications that are still allowed.
     left: usize,
 }
 
-/// A number, least significant limb first, the last one not 0.
+/// A number: least significant limb first, the last limb is not 0.
 type Big = Vec<u32>;
 
 impl Default for Powers {
@@ -48,7 +48,7 @@ impl Default for Powers {
 }
 
 impl Powers {
-    /// A number, which the caller knows to be one, in the format.
+    /// Converts a text, which is known to be a number, to the format.
     pub(super) fn encode(&mut self, text: &str, float: &Float) -> Encoded {
         let Some(format) = Binary::of(float) else { return Encoded::Unwieldy };
         let negative = text.starts_with('-');
@@ -66,7 +66,7 @@ impl Powers {
             return Encoded::TooLarge;
         }
         if digits.len() > MAX_DIGITS {
-            // What follows only tells on which side of a middle the number is.
+            // Digits after these only decide on which side of a halfway point the number is.
             digits.truncate(MAX_DIGITS);
             digits.push(b'1');
         }
@@ -78,7 +78,7 @@ impl Powers {
         }
     }
 
-    /// The exponent and the mantissa, as they are stored, of an integer times a power of ten.
+    /// The exponent and mantissa, in stored form, of an integer times a power of ten.
     fn rounded(&mut self, digits: &[u8], power: i64, format: &Binary) -> Option<(u64, u128)> {
         let precision = i64::from(format.mantissa.1) + i64::from(!format.explicit);
         let least = 1 - format.bias;
@@ -88,7 +88,7 @@ impl Powers {
             true => (integer, scale),
             false => (self.product(&integer, &scale)?, vec![1]),
         };
-        // As many bits as are kept and one or two more; fewer where the exponent ends.
+        // One or two bits more than are kept. Fewer at the smallest exponent.
         let shift = (precision + 1 - (bits(&over) - bits(&under))).min(precision - least);
         let (over, under) = match usize::try_from(shift) {
             Ok(shift) => (shifted(&over, shift), under),
@@ -109,7 +109,7 @@ impl Powers {
         if kept < implied {
             return Some((0, kept));
         }
-        // Rounding up may need one bit more, of which all but the first are 0.
+        // Rounding up can need one bit more. Then all bits but the first are 0.
         let carried = kept >= implied << 1;
         let kept = if carried { kept >> 1 } else { kept };
         let exponent = lowest + precision - 1 + i64::from(carried) + format.bias;
@@ -165,9 +165,9 @@ impl Powers {
         Some(product)
     }
 
-    /// The quotient, which has less than 128 bits, and whether nothing is left.
+    /// The quotient, which has less than 128 bits, and whether the remainder is 0.
     fn quotient(&mut self, over: Big, under: &[u32]) -> Option<(u128, bool)> {
-        // Knuth, The Art of Computer Programming, 4.3.1, algorithm D: the divisor's first bit is 1.
+        // Knuth, The Art of Computer Programming, 4.3.1, algorithm D. The first bit of the divisor is 1.
         let normal = under.last()?.leading_zeros();
         let normal = usize::try_from(normal).ok()?;
         let under = shifted(under, normal);
@@ -271,7 +271,7 @@ fn trim(number: &mut Big) {
     }
 }
 
-/// How many bits a number has.
+/// The number of bits.
 fn bits(number: &[u32]) -> i64 {
     let last = number.last().map_or(32, |limb| limb.leading_zeros());
     i64::try_from(32 * number.len()).unwrap_or(i64::MAX) - i64::from(last)
@@ -290,16 +290,16 @@ fn shifted(number: &[u32], by: usize) -> Big {
     out
 }
 
-/// The power of ten of which powers are kept.
+/// The power of ten whose powers are kept.
 const STEP: usize = 256;
 
-/// Digits before the point, or zeros behind it, beyond which every number is infinite or zero: 2^(2^16) has fewer.
+/// Digits before the point, or zeros after it, beyond which every number is infinite or zero: 2^(2^16) has fewer.
 const MAX_EXPONENT: i64 = 20_000;
 
-/// Digits that are looked at: the middle of two numbers has fewer.
+/// The number of digits that are used. The middle of two numbers has fewer.
 const MAX_DIGITS: usize = 40_000;
 
-/// Multiplications for all numbers of one array, about a second of them.
+/// The number of multiplications for all numbers of one array. They take about a second.
 const MAX_WORK: usize = 1 << 30;
 
 #[cfg(test)]

@@ -63,7 +63,7 @@ impl<'t> Reader<'_, 't, '_> {
         Ok(())
     }
 
-    /// A number of a format that no processor has.
+    /// A number of a format that no processor supports.
     fn decimal(&mut self, node: Node<'t>, text: &str, float: &Float, out: &mut Vec<u8>) -> Result<(), Wrong> {
         let rule = match self.powers.encode(text, float) {
             Encoded::Bytes(bytes) => {

@@ -29,7 +29,7 @@ impl Selections {
         }
     }
 
-    /// Where no type says, everything may be selected.
+    /// If no type restricts it, everything can be selected.
     fn allow(self, selection: Selections) -> bool {
         let Selections { blocks, elements, any } = self;
         any || self == Selections::default() || blocks && selection.blocks || elements && selection.elements
@@ -186,7 +186,7 @@ impl<'t> Context<'t, '_> {
         }
     }
 
-    /// A block between two corners, both within.
+    /// A block between two corners, both inclusive.
     fn block(&mut self, node: Node<'t>, mapping: Mapping<'t>) -> Option<Region> {
         let start = self.corner(node, mapping, "start")?;
         let opposite = self.corner(node, mapping, "opposite")?;
