@@ -1,4 +1,4 @@
-//! What can be typed. Nothing here works on files.
+//! The command line: verbs, options and their help. Nothing here reads a file.
 
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use hyperslab::convert::layout::Layout;
@@ -7,7 +7,7 @@ use hyperslab::{Error, Limits, OpenOptions, Pool, size};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-/// HDF5, NetCDF-4 and Zarr read, described, converted, compared and checked, in one command; NDL is their text form
+/// Read, describe, convert, compare and check HDF5, NetCDF-4 and Zarr; NDL is their common text form
 #[derive(Debug, Parser)]
 #[command(name = "hyperslab", version, propagate_version = true, max_term_width = 100)]
 #[command(after_help = AFTER_HELP, disable_help_subcommand = true)]
@@ -21,74 +21,74 @@ pub(crate) struct Cli {
 const AFTER_HELP: &str = "\
 Locations are STORE[:/PATH][@ATTRIBUTE]: ocean.nc, ocean.nc:/waves, 'ocean.nc:/**/sst*', ocean.nc:/sst@units.
 `hyperslab LOCATION` is `hyperslab describe LOCATION`.
-Exit codes: 0 yes, 1 the answer is no or something could not be read, 2 trouble.";
+Exit codes: 0 success; 1 the answer is no, or something could not be read; 2 error, no answer.";
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
-    /// What is inside, as NDL
+    /// Describe the contents as an NDL document
     Describe(Describe),
-    /// Names, types, shapes, bytes
+    /// List names, types, shapes and stored bytes
     Ls(Ls),
-    /// Values
+    /// Print the values of an array or attribute
     Show(Show),
-    /// Chunks, ratios, the least and the greatest value
+    /// Report chunks, compression ratios, minimum and maximum
     Stat(Stat),
-    /// One hash per object, of what it contains
+    /// Compute one hash per object from its contents
     Digest(Digest),
-    /// What differs between two stores, by content
+    /// Compare the contents of two stores
     Diff(Diff),
-    /// Is it sound: what breaks the rules of its format, and where
+    /// Check that files follow the rules of their format
     Check(Check),
-    /// The same content in another format or layout
+    /// Convert a store to another format or layout
     Convert(Convert),
-    /// A store from an NDL document
+    /// Create a store from an NDL document
     Create(Create),
-    /// The JSON Schema of NDL, for editors
+    /// Print the JSON Schema of NDL, for editors
     Schema {
         #[command(flatten)]
         to: Output,
     },
-    /// Completions for a shell, on standard output
+    /// Print completions for a shell
     Completions {
-        /// Which shell
+        /// The shell
         #[arg(value_enum)]
         shell: clap_complete::Shell,
     },
-    /// The manual as roff, of one verb or of all
+    /// Print the manual in roff, for one verb or for all
     Man {
         /// The verb
         verb: Option<String>,
     },
 }
 
-/// What every verb takes.
+/// Options of every verb.
 #[derive(Args, Debug)]
 pub(crate) struct Common {
-    /// Show the store as stored: bookkeeping attributes, no NetCDF view
+    /// Show everything as stored: with bookkeeping attributes, without the NetCDF view
     #[arg(long, global = true)]
     pub(crate) raw: bool,
-    /// Take the file for this format, whatever it looks like
+    /// Read the file as this format, whatever its first bytes are
     #[arg(long, global = true, hide_short_help = true, value_name = "FORMAT")]
     pub(crate) input_format: Option<String>,
-    /// Raise one guard: allocation, nesting, rank or filters
+    /// Raise a safety limit: allocation (bytes), nesting, rank or filters
     #[arg(long, global = true, hide_short_help = true, value_name = "NAME=N", value_parser = limit)]
     pub(crate) limit: Vec<(String, u64)>,
-    /// Let files outside of the opened one's folder be followed in this one, for virtual datasets and the like
+    /// Also allow files in this folder to be opened, where a file names other files (virtual datasets, external data)
     #[arg(long, global = true, hide_short_help = true, value_name = "DIR")]
     pub(crate) allow_external: Vec<PathBuf>,
-    /// So many threads; as many as there are processors if this is not given
+    /// Number of threads; default: the number of processors
     #[arg(short = 'j', long, global = true, value_name = "N", env = "HYPERSLAB_THREADS", hide_env_values = true, value_parser = threads)]
     pub(crate) threads: Option<usize>,
-    /// So much memory for elements on their way, such as 256MiB; 512MiB if this is not given
+    /// Memory for array elements in transit, such as 256MiB; default: 512MiB
     #[arg(short, long, global = true, value_name = "SIZE", env = "HYPERSLAB_MEMORY", hide_env_values = true, value_parser = memory)]
     pub(crate) memory: Option<u64>,
-    /// No notes and warnings
+    /// Do not print notes and warnings
     #[arg(short, long, global = true)]
     pub(crate) quiet: bool,
-    /// Colour
+    /// When to use colour
     #[arg(long, global = true, hide_short_help = true, value_name = "WHEN", default_value = "auto")]
     pub(crate) color: When,
-    /// Progress on standard error, for work of more than half a second
+    /// How to report progress on standard error, for work of more than half a second
     #[arg(long, global = true, hide_short_help = true, value_name = "HOW", default_value = "auto")]
     pub(crate) progress: Progress,
 }
@@ -102,11 +102,11 @@ pub(crate) enum When {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Progress {
-    /// On a terminal
+    /// Only on a terminal
     Auto,
     /// A line every ten seconds
     Plain,
-    /// JSON objects
+    /// JSON Lines
     Json,
     /// None
     Never,
@@ -140,19 +140,19 @@ pub(crate) struct Describe {
     /// Files, or objects in them
     #[arg(value_name = "LOCATION", default_value = ".")]
     pub(crate) locations: Vec<String>,
-    /// Write values: of every array, or of those of at most N elements
+    /// Include values of all arrays, or of arrays with at most N elements
     #[arg(long, value_name = "N", num_args = 0..=1, require_equals = true, default_missing_value = "18446744073709551615")]
     pub(crate) values: Option<u64>,
-    /// How much of `storage` is written
+    /// How much of `storage` to write
     #[arg(long, value_name = "HOW", default_value = "brief")]
     pub(crate) storage: Detail,
-    /// Only so many levels of groups
+    /// Descend at most N levels of groups
     #[arg(long, value_name = "N")]
     pub(crate) depth: Option<usize>,
-    /// NDL 0.6.1 alone, without extensions
+    /// Write plain NDL 0.6.1, without extensions
     #[arg(long)]
     pub(crate) pure: bool,
-    /// The same document as JSON
+    /// Write the document as JSON
     #[arg(long)]
     pub(crate) json: bool,
     #[command(flatten)]
@@ -161,7 +161,7 @@ pub(crate) struct Describe {
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(crate) enum Detail {
-    /// What creating it anew would not do unasked
+    /// Only what differs from the defaults of the format
     Brief,
     /// Everything
     Full,
@@ -174,16 +174,16 @@ pub(crate) struct Ls {
     /// Files, or groups and arrays in them
     #[arg(value_name = "LOCATION", default_value = ".")]
     pub(crate) locations: Vec<String>,
-    /// Groups within groups, as a tree
+    /// List groups in groups too, as a tree
     #[arg(short, long)]
     pub(crate) recursive: bool,
-    /// Chunks and filters too
+    /// Show chunks and filters too
     #[arg(short, long)]
     pub(crate) long: bool,
-    /// Paths alone, one a line
+    /// Print only paths, one per line
     #[arg(short = '1', conflicts_with_all = ["long", "json"])]
     pub(crate) one: bool,
-    /// JSON Lines, an object each
+    /// Print JSON Lines, one object per line
     #[arg(long)]
     pub(crate) json: bool,
     #[command(flatten)]
@@ -195,14 +195,14 @@ pub(crate) struct Show {
     /// An array or an attribute
     #[arg(value_name = "LOCATION")]
     pub(crate) location: String,
-    /// Part of the array, per dimension: positions by order '0:10:2,:,5' or name 'time=3,lat=0:90:2', or values
-    /// 'lat=-30..30', 'time=2026-01..2026-03', 'station==oslo', 'lat~=59.9'
+    /// Select a part, per dimension: by position in order '0:10:2,:,5' or by name 'time=3,lat=0:90:2'; by coordinate
+    /// 'lat=-30..30', 'time=2026-01..2026-03', 'station==oslo', nearest 'lat~=59.9'
     #[arg(short, long, value_name = "SEL", allow_hyphen_values = true)]
     pub(crate) select: Vec<String>,
-    /// In this form
+    /// The form of the output
     #[arg(long = "as", value_name = "FORM", default_value = "table")]
     pub(crate) form: Form,
-    /// The same as --as json
+    /// Same as --as json
     #[arg(long)]
     pub(crate) json: bool,
     #[command(flatten)]
@@ -211,17 +211,17 @@ pub(crate) struct Show {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Form {
-    /// Columns for people
+    /// Aligned columns
     Table,
-    /// Comma-separated
+    /// Comma-separated values
     Csv,
-    /// Tab-separated
+    /// Tab-separated values
     Tsv,
     /// Nested lists
     Json,
     /// A NumPy file
     Npy,
-    /// The bytes alone, little-endian
+    /// Only the bytes of the elements, little-endian
     Raw,
 }
 
@@ -230,16 +230,16 @@ pub(crate) struct Stat {
     /// Files, or groups and arrays in them
     #[arg(value_name = "LOCATION", default_value = ".")]
     pub(crate) locations: Vec<String>,
-    /// Read the values too: the least, the greatest, their mean, and how many are missing
+    /// Read the values too: minimum, maximum, mean and number of missing values
     #[arg(long)]
     pub(crate) values: bool,
-    /// Values as attributes mean them: scaled, times as dates, those outside of the valid range missing
+    /// Apply CF attributes: scale values, show times as dates, count values outside the valid range as missing
     #[arg(long)]
     pub(crate) decode: bool,
-    /// Values of a part of each array, as `show` takes it; a dimension that an array lacks does not select from it
+    /// Select a part of each array, as in `show`; dimensions that an array does not have are ignored
     #[arg(short, long, value_name = "SEL", allow_hyphen_values = true)]
     pub(crate) select: Vec<String>,
-    /// JSON Lines, an object each
+    /// Print JSON Lines, one object per line
     #[arg(long)]
     pub(crate) json: bool,
     #[command(flatten)]
@@ -251,7 +251,7 @@ pub(crate) struct Digest {
     /// Files, or objects in them
     #[arg(value_name = "LOCATION", default_value = ".")]
     pub(crate) locations: Vec<String>,
-    /// JSON Lines, an object each
+    /// Print JSON Lines, one object per line
     #[arg(long)]
     pub(crate) json: bool,
     #[command(flatten)]
@@ -263,31 +263,31 @@ pub(crate) struct Diff {
     /// A file, or an object or attribute in it
     #[arg(value_name = "A")]
     pub(crate) a: String,
-    /// What it is compared with
+    /// The file, object or attribute to compare with
     #[arg(value_name = "B")]
     pub(crate) b: String,
-    /// Floats a and b are equal if |a - b| <= A + R * |b|
+    /// Relative tolerance: floats a and b are equal if |a - b| <= ATOL + RTOL * |b|
     #[arg(long, value_name = "R", default_value = "0", value_parser = tolerance, allow_negative_numbers = true)]
     pub(crate) rtol: f64,
-    /// The A of the same
+    /// Absolute tolerance, as in --rtol
     #[arg(long, value_name = "A", default_value = "0", value_parser = tolerance, allow_negative_numbers = true)]
     pub(crate) atol: f64,
-    /// Floats are equal if at most so many steps of their type apart
+    /// Floats are equal if they are at most N representable values apart
     #[arg(long, value_name = "N", default_value = "0", value_parser = steps, allow_negative_numbers = true)]
     pub(crate) ulp: u64,
-    /// The order of members and attributes counts
+    /// Compare the order of members and attributes too
     #[arg(long)]
     pub(crate) order: bool,
-    /// How things are stored counts: chunks, filters, byte order, layout
+    /// Compare storage too: chunks, filters, byte order, layout
     #[arg(long)]
     pub(crate) storage: bool,
-    /// Tell at most so many differences of a kind, and of each array so many values
+    /// Print at most N differences of each kind, and at most N values of each array
     #[arg(long, value_name = "N", default_value = "20")]
     pub(crate) max: usize,
-    /// Part of the arrays, as `show` has it
+    /// Select a part of the arrays, as in `show`
     #[arg(short, long, value_name = "SEL", allow_hyphen_values = true)]
     pub(crate) select: Vec<String>,
-    /// JSON Lines, an object for each difference
+    /// Print JSON Lines, one difference per line
     #[arg(long)]
     pub(crate) json: bool,
     #[command(flatten)]
@@ -296,43 +296,43 @@ pub(crate) struct Diff {
 
 #[derive(Args, Debug)]
 pub(crate) struct Check {
-    /// Files, or - for NDL on standard input
+    /// Files, or - for an NDL document on standard input
     #[arg(value_name = "LOCATION", required = true)]
     pub(crate) locations: Vec<String>,
-    /// Warnings are errors
+    /// Treat warnings as errors
     #[arg(long)]
     pub(crate) strict: bool,
-    /// HDF5: structures alone, without decoding every chunk
+    /// HDF5: check structures only, do not decode chunks
     #[arg(long)]
     pub(crate) quick: bool,
-    /// NDL: read common slips as they are meant, with a warning
+    /// NDL: accept common mistakes with a warning
     #[arg(long)]
     pub(crate) lenient: bool,
-    /// NDL: version 0.6.1 alone, extensions are errors
+    /// NDL: accept only version 0.6.1; extensions are errors
     #[arg(long)]
     pub(crate) pure: bool,
-    /// Hold each file against this NDL document instead: every word of it must be true, what it leaves out is free
+    /// Check each file against this NDL document: everything that it states must be true; it need not state everything
     #[arg(long, value_name = "DOCUMENT")]
     pub(crate) against: Option<String>,
-    /// With --against: notes on what the document does not name
+    /// With --against: also list what the document does not mention
     #[arg(short, long, requires = "against")]
     pub(crate) verbose: bool,
-    /// In this form
+    /// The form of the output
     #[arg(long = "as", value_name = "FORM", default_value = "text")]
     pub(crate) form: Findings,
-    /// The same as --as json
+    /// Same as --as json
     #[arg(long)]
     pub(crate) json: bool,
     #[command(flatten)]
     pub(crate) to: Output,
 }
 
-/// How findings are written.
+/// The form of findings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Findings {
-    /// For people, with the line that is meant
+    /// Text, with the line of the document
     Text,
-    /// JSON Lines, a finding each
+    /// JSON Lines, one finding per line
     Json,
     /// A SARIF 2.1.0 log
     Sarif,
@@ -340,49 +340,49 @@ pub(crate) enum Findings {
 
 #[derive(Args, Debug)]
 pub(crate) struct Convert {
-    /// What is read; of a store, the objects that are named with all below them, and their dimensions
+    /// The store to read, or objects in it; objects come with everything below them, and with their dimensions
     #[arg(value_name = "SOURCE")]
     pub(crate) source: String,
-    /// The store that is written; its name says the format: .zarr, .zarr.zip
+    /// The store to write; its name gives the format: .zarr, .zarr.zip
     #[arg(value_name = "TARGET")]
     pub(crate) target: String,
-    /// Part of the arrays, by dimension, in the words of show: 'lat=0:90,time=2026-01..2026-03'
+    /// Select a part of the arrays, as in `show`: 'lat=0:90,time=2026-01..2026-03'
     #[arg(short, long, value_name = "SEL", allow_hyphen_values = true)]
     pub(crate) select: Vec<String>,
-    /// Say what would become of everything; write nothing
+    /// Report what would change, and write nothing
     #[arg(short = 'n', long)]
     pub(crate) dry_run: bool,
-    /// The report as one JSON value
+    /// Print the report as one JSON value
     #[arg(long)]
     pub(crate) json: bool,
-    // What is flattened last has a heading of its own, under which all that follows would stand.
+    // Flattened last: its heading would also cover every option behind it.
     #[command(flatten)]
     pub(crate) writing: Writing,
 }
 
-/// What every verb takes that writes a store.
+/// Options of the verbs that write a store.
 #[derive(Args, Debug)]
 pub(crate) struct Writing {
-    /// The format of the target, whatever its name: zarr3 (or zarr), zarr2
+    /// The format of the target, instead of the one its name gives: zarr3 (or zarr), zarr2
     #[arg(long, value_name = "FORMAT")]
     pub(crate) format: Option<String>,
-    /// Lose these knowingly: references links types labels vlen unlimited attributes precision names filters sparse
-    /// unreadable, or all
+    /// Allow these kinds of losses: references links types labels vlen unlimited attributes precision names filters
+    /// sparse unreadable, or all
     #[arg(long, value_name = "KIND,…", value_delimiter = ',')]
     pub(crate) allow_loss: Vec<String>,
-    /// What one format alone has, such as zarr.struct=seed or zarr.consolidated
+    /// An option of one format, such as zarr.struct=seed or zarr.consolidated
     #[arg(short = 'O', long, value_name = "FORMAT.KEY[=V]")]
     pub(crate) option: Vec<String>,
-    /// Replace TARGET, which stays as it is until the new one is whole
+    /// Replace TARGET once the new store is complete; until then it stays as it is
     #[arg(long)]
     pub(crate) overwrite: bool,
-    /// Go on where an interrupted run of the same command ended
+    /// Continue an interrupted run of the same command
     #[arg(long)]
     pub(crate) resume: bool,
-    /// Wait until everything is on the disk before it gets its name
+    /// Wait until all data is on the disk before the target gets its name
     #[arg(long)]
     pub(crate) sync: bool,
-    /// Read back what was written and compare digests
+    /// Read the target after writing and compare digests
     #[arg(long)]
     pub(crate) verify: bool,
     #[command(flatten)]
@@ -394,22 +394,22 @@ pub(crate) struct Create {
     /// An NDL document, or - for standard input
     #[arg(value_name = "DOCUMENT")]
     pub(crate) document: String,
-    /// The store that is made; not needed with -n
+    /// The store to write; not needed with -n
     #[arg(value_name = "TARGET", required_unless_present = "dry_run")]
     pub(crate) target: Option<String>,
-    /// Say what would be created and what stands against it; write nothing
+    /// Report what would be created and what prevents it, and write nothing
     #[arg(short = 'n', long)]
     pub(crate) dry_run: bool,
-    /// Warnings are errors
+    /// Treat warnings as errors
     #[arg(long)]
     pub(crate) strict: bool,
-    /// Read common slips as they are meant, with a warning
+    /// Accept common mistakes with a warning
     #[arg(long)]
     pub(crate) lenient: bool,
-    /// NDL 0.6.1 alone, extensions are errors
+    /// Accept only NDL 0.6.1; extensions are errors
     #[arg(long)]
     pub(crate) pure: bool,
-    /// One JSON value
+    /// Print the report as one JSON value
     #[arg(long)]
     pub(crate) json: bool,
     #[command(flatten)]
@@ -419,27 +419,27 @@ pub(crate) struct Create {
     pub(crate) writing: Writing,
 }
 
-/// How arrays of the target are laid out.
+/// The layout of arrays in the target.
 #[derive(Args, Debug)]
 #[command(
-    next_help_heading = "Layout, each with /PATTERN: in front for some arrays; the last that matches holds"
+    next_help_heading = "Layout (put /PATTERN: in front to apply an option to some arrays; the last match applies)"
 )]
 pub(crate) struct LayoutOptions {
-    /// Chunks: a shape 8,256,256, sides time=8,lat=256 with the others as in the source, about so many bytes
-    /// 4MiB, whole, none or keep
+    /// Chunks: a shape 8,256,256; some sizes time=8,lat=256, the others as in the source; a target size in bytes
+    /// 4MiB; whole; none; or keep
     #[arg(short, long, value_name = "CHUNK", allow_hyphen_values = true)]
     pub(crate) chunk: Vec<String>,
-    /// Shards, which hold several chunks, in the same words
+    /// Shards, each of several chunks, written like --chunk
     #[arg(long, value_name = "SHARD", allow_hyphen_values = true)]
     pub(crate) shard: Vec<String>,
-    /// Filters in the order of writing: shuffle,deflate=4,fletcher32, NDL '[{blosc: {codec: zstd, level: 9}}]',
-    /// none or keep
+    /// Filters in the order of writing: shuffle,deflate=4,fletcher32; as NDL '[{blosc: {codec: zstd, level: 9}}]';
+    /// none; or keep
     #[arg(short, long, value_name = "FILTERS", allow_hyphen_values = true)]
     pub(crate) filter: Vec<String>,
     /// Byte order: little, big or keep
     #[arg(long, value_name = "ORDER", allow_hyphen_values = true)]
     pub(crate) endian: Vec<String>,
-    /// What was never written: a value, null for undefined, or keep
+    /// Fill value of elements that were never written: a value, null for undefined, or keep
     #[arg(long, value_name = "VALUE", allow_hyphen_values = true)]
     pub(crate) fill: Vec<String>,
 }
@@ -458,7 +458,7 @@ impl LayoutOptions {
 
 #[derive(Args, Debug)]
 pub(crate) struct Output {
-    /// Write to this file instead of standard output; it appears when it is whole
+    /// Write to this file instead of standard output; the file appears when it is complete
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
 }
@@ -470,34 +470,34 @@ fn limit(text: &str) -> Result<(String, u64), String> {
         return Err(format!("no limit {name:?}, there are {}", NAMES.join(", ")));
     }
     let value =
-        size::parse(value).ok_or_else(|| format!("{value:?} is no number of bytes such as 512MiB"))?;
+        size::parse(value).ok_or_else(|| format!("{value:?} is not a number of bytes such as 512MiB"))?;
     Ok((name.to_owned(), value))
 }
 
 fn tolerance(text: &str) -> Result<f64, String> {
     let tolerance = text.parse().ok().filter(|tolerance: &f64| *tolerance >= 0.0 && tolerance.is_finite());
-    tolerance.ok_or_else(|| format!("{text:?} is no number from 0 on"))
+    tolerance.ok_or_else(|| format!("{text:?} is not a number of 0 or more"))
 }
 
 fn steps(text: &str) -> Result<u64, String> {
-    text.parse().map_err(|_| format!("{text:?} is no number of steps, expected one from 0 on"))
+    text.parse().map_err(|_| format!("{text:?} is not a whole number of 0 or more"))
 }
 
 fn threads(text: &str) -> Result<usize, String> {
     let threads = text.parse().ok().filter(|threads| (1..=MAX_THREADS).contains(threads));
-    threads.ok_or_else(|| format!("{text:?} is no number from 1 to {MAX_THREADS}"))
+    threads.ok_or_else(|| format!("{text:?} is not a number from 1 to {MAX_THREADS}"))
 }
 
 fn memory(text: &str) -> Result<u64, String> {
     let memory = size::parse(text).filter(|memory| *memory >= MIN_MEMORY);
-    memory.ok_or_else(|| format!("{text:?} is no number of bytes from 1MiB on, such as 256MiB"))
+    memory.ok_or_else(|| format!("{text:?} is not a number of bytes of 1MiB or more, such as 256MiB"))
 }
 
-/// More than any machine gains from.
+/// More threads than any machine can use.
 const MAX_THREADS: usize = 1024;
 const MIN_MEMORY: u64 = 1 << 20;
 
-/// The same words with `describe` put before a location that stands where a verb would.
+/// Inserts `describe` before a location that stands in the place of the verb.
 ///
 /// # Errors
 /// If the word is neither a verb nor a file.
@@ -506,7 +506,7 @@ pub(crate) fn with_verb(mut words: Vec<OsString>) -> Result<Vec<OsString>, Error
         let word = word.to_string_lossy();
         word == "-" || !word.starts_with('-')
     });
-    // Options with a value of their own come before no location without a verb.
+    // Only the first word can be a location without a verb: an option in front of it might take it as its value.
     let Some((at, word)) =
         first.and_then(|at| Some((at + 1, words.get(at + 1)?.to_string_lossy().into_owned())))
     else {
