@@ -1,6 +1,9 @@
-"""Reads with other libraries what this crate encodes: `foreign.py ENCODED`, where ENCODED was written by
-`HYPERSLAB_ENCODED=/tmp/encoded.txt cargo test -p hyperslab-codec --test main other_libraries`.
-Needs h5py, hdf5plugin, numcodecs and blosc2."""
+"""Reads with other libraries the chunks that this crate encodes.
+
+    foreign.py ENCODED
+
+ENCODED is the file that the test `encodes_for_other_libraries` writes. `cargo xtask test --only oracles` runs both.
+"""
 
 import os
 import sys
@@ -11,6 +14,8 @@ import h5py
 import hdf5plugin  # noqa: F401 (registers the filters)
 import numcodecs
 import numpy as np
+
+from tally import Tally
 
 IDS = {"lzf": 32000, "blosc": 32001, "lz4": 32004, "bzip2": 307, "bitshuffle": 32008, "zstd": 32015, "blosc2": 32026}
 BLOSC = ["blosclz", "lz4", "lz4hc", "snappy", "zlib", "zstd"]
@@ -69,7 +74,7 @@ def through_frame(codecs, stored):
 
 
 with tempfile.TemporaryDirectory() as folder, h5py.File(os.path.join(folder, "foreign.h5"), "w") as file:
-    wrong = checked = 0
+    tally = Tally()
     for line in open(sys.argv[1]):
         name, codecs, raw, stored = line.rstrip("\n").split("; ")
         raw, stored = bytes.fromhex(raw), bytes.fromhex(stored)
@@ -79,14 +84,9 @@ with tempfile.TemporaryDirectory() as folder, h5py.File(os.path.join(folder, "fo
         if codecs.split()[0] in ("gzip", "blosc", "blosc2") and "," not in codecs:
             found.append(("its library", lambda: through_frame(codecs, stored)))
         for what, read in found:
-            checked += 1
             try:
-                good = read() == raw
+                good, why = read() == raw, "other bytes"
             except Exception as error:
-                good = False
-                print(f"{name}: {what}: {error}")
-            if not good:
-                wrong += 1
-                print(f"{name} ({codecs}): {what} reads something else")
-    print(f"{checked} checked, {wrong} wrong")
-    sys.exit(wrong > 0)
+                good, why = False, str(error)
+            tally.check(good, f"{name} ({codecs}), read through {what}", [why])
+    tally.close()

@@ -71,30 +71,65 @@ fn a_read_that_fails_gives_an_error_wherever_it_is() {
     }
 }
 
+/// The end of the last byte that reading the whole file needs.
+fn last_byte_needed(bytes: &[u8]) -> u64 {
+    let is_enough = |end: u64| exhaust(faulty(bytes, Fault::PastOffset(end))).is_empty();
+    let (mut short, mut enough) = (0, u64::try_from(bytes.len()).unwrap());
+    assert!(is_enough(enough));
+    while enough - short > 1 {
+        let middle = short + (enough - short) / 2;
+        if is_enough(middle) { enough = middle } else { short = middle }
+    }
+    enough
+}
+
 #[test]
 fn files_that_end_early_give_errors() {
     for name in ["groups_old.h5", "userblock.h5"] {
         let bytes = bytes(name);
-        let len = u64::try_from(bytes.len()).unwrap();
-        for cut in (0..len).step_by(61) {
+        let needed = last_byte_needed(&bytes);
+        for cut in (0..needed).step_by(61).chain([needed - 1]) {
             for fault in [Fault::Truncated(cut), Fault::Shrunk(cut)] {
-                exhaust(faulty(&bytes, fault));
+                let errors = exhaust(faulty(&bytes, fault));
+                assert!(!errors.is_empty(), "{name}: {fault:?} of {needed} bytes was not noticed");
+                for error in errors {
+                    assert_eq!(error.kind(), ErrorKind::Malformed, "{name}: {fault:?}: {error}");
+                }
             }
         }
     }
 }
 
+/// Elements may take any value, so not every wrong byte is an error. The numbers are the least that are noticed of a
+/// thousand.
 #[test]
-fn wrong_bytes_give_errors_and_no_panics() {
-    for name in ["data/reading.h5", "data/links.h5", "userblock.h5"] {
+fn wrong_bytes_give_errors_about_the_file_and_no_panics() {
+    for (name, least) in [("data/reading.h5", 1), ("data/links.h5", 1), ("userblock.h5", 1)] {
         let mut bytes = bytes(name);
+        let (mut tried, mut noticed) = (0, 0);
         for at in (0..bytes.len()).step_by(11) {
             let before = bytes[at];
-            for wrong in [0, 0xFF, before ^ 1] {
+            for wrong in [0, 0xFF, before ^ 1].into_iter().filter(|wrong| *wrong != before) {
                 bytes[at] = wrong;
-                exhaust(Arc::new(bytes::Bytes::copy_from_slice(&bytes)));
+                let errors = exhaust(Arc::new(bytes::Bytes::copy_from_slice(&bytes)));
+                tried += 1;
+                noticed += usize::from(!errors.is_empty());
+                for error in errors {
+                    assert!(is_about_the_file(&error), "{name}: {wrong:#04x} at {at:#x}: {error}");
+                }
             }
             bytes[at] = before;
         }
+        let share = noticed * 1000 / tried;
+        println!("{name}: {noticed} of {tried} wrong bytes noticed, {share} of a thousand");
+        assert!(
+            share >= least,
+            "{name}: {share} of a thousand wrong bytes noticed, expected at least {least}"
+        );
     }
+}
+
+fn is_about_the_file(error: &hyperslab_core::Error) -> bool {
+    use ErrorKind::{Checksum, LimitExceeded, Malformed, NotFound, Unsupported};
+    matches!(error.kind(), Malformed | Checksum | Unsupported | LimitExceeded | NotFound)
 }

@@ -134,6 +134,7 @@ fn strings_are_read_back() {
         let count = u32::try_from(text.len()).unwrap();
         rows.extend(Slot { buffer, count, offset: 2 }.to_bytes());
     }
+    let mut arrays = 0;
     for data_type in [DataType::String, DataType::Bytes] {
         for (definition, version) in definitions(&data_type).iter().flat_map(|d| BOTH.map(|v| (d, v))) {
             let store = Arc::new(MemoryStore::new());
@@ -152,8 +153,11 @@ fn strings_are_read_back() {
                 let text = found_heap.bytes(slot, usize::try_from(slot.count).unwrap()).unwrap();
                 assert_eq!(text, texts[at % 5].as_bytes(), "{definition:?} {version:?}");
             }
+            assert_eq!(found.len(), texts.len() * 7 * Slot::SIZE);
+            arrays += 1;
         }
     }
+    assert_eq!(arrays, 2 * (10 + 7));
 }
 
 #[test]
