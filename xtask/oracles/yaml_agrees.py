@@ -1,8 +1,8 @@
-"""Has files described and reads the text with PyYAML (YAML 1.1) and ruamel.yaml (1.2), which must agree.
+"""Describes files and reads the text with PyYAML (YAML 1.1) and ruamel.yaml (YAML 1.2), which must agree.
 
     yaml_agrees.py HYPERSLAB DIRECTORY
 
-Every file below DIRECTORY that opens is described, the small ones also with their values.
+Every file and every Zarr store below DIRECTORY is described, the small ones also with their values.
 """
 
 import datetime
@@ -16,6 +16,7 @@ import sys
 import ruamel.yaml
 import yaml
 
+from corpus import Refused, stores
 from tally import Tally
 
 SMALL = 100_000
@@ -69,10 +70,10 @@ def judge(job):
         code, text, said = describe(hyperslab, path, *options)
     except subprocess.TimeoutExpired:
         return path, options, "described for more than 120 s"
-    if code == 2 or not text:
-        return path, options, None if code == 2 and said and not text else f"exit code {code}, {len(text)} bytes: {said[:200]}"
-    if code not in (0, 1):
-        return path, options, f"exit code {code}: {said[:200]}"
+    if code == 2 and said and not text:
+        return path, options, None
+    if code not in (0, 1) or not text:
+        return path, options, f"exit code {code}, {len(text)} bytes: {said[:200]}"
     try:
         return path, options, agree(text) or ""
     except (yaml.YAMLError, ruamel.yaml.YAMLError, ValueError, RecursionError) as error:
@@ -82,24 +83,26 @@ def judge(job):
 def main():
     hyperslab, directory = sys.argv[1:]
     jobs = []
-    for folder, _, names in sorted(os.walk(directory)):
-        for name in sorted(names):
-            path = os.path.join(folder, name)
-            if name.endswith((".py", ".md")):
-                continue
-            jobs.append((hyperslab, path, ()))
-            if os.path.getsize(path) < SMALL:
-                jobs.append((hyperslab, path, ("--values=200",)))
+    for path in stores(directory):
+        jobs.append((hyperslab, path, ()))
+        if size(path) < SMALL:
+            jobs.append((hyperslab, path, ("--values=200",)))
     tally = Tally()
-    refused = 0
+    refused = Refused(tally, directory)
     with multiprocessing.Pool(2) as pool:
         for path, options, reason in pool.imap_unordered(judge, jobs):
-            if reason is None:
-                refused += 1
-            else:
-                tally.check(not reason, " ".join(("describe", *options, os.path.relpath(path, directory))), [reason])
-    print(f"{len(jobs) - refused} descriptions parsed by both, {refused} files refused with a message")
+            what = " ".join(("describe", *options))
+            if not refused.check(path, reason is None, what):
+                tally.check(not reason, f"{what} {os.path.relpath(path, directory)}", [reason])
+    refused.close()
     tally.close()
+
+
+def size(path):
+    """The bytes of a file, or of all files of a store."""
+    if os.path.isfile(path):
+        return os.path.getsize(path)
+    return sum(os.path.getsize(os.path.join(at, name)) for at, _, names in os.walk(path) for name in names)
 
 
 if __name__ == "__main__":

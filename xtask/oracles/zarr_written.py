@@ -1,10 +1,10 @@
-"""Has other readers of Zarr read what this project writes: every element must be the same.
+"""Reads with other readers of Zarr what this project writes: every element must be the same.
 
     zarr_written.py DIRECTORY [ZARRS]
 
 DIRECTORY is what `cargo run -p hyperslab-zarr --example matrix` has written, ZARRS the program of `benches/oracle`. A
-reader that cannot read a cell at
-all needs a reason below; whatever it reads, it must read right.
+reader that cannot read a
+cell needs a reason below. What it reads must be right.
 """
 
 import collections
@@ -175,7 +175,7 @@ NUMBERS = ("bool", "float16", "complex64", "complex128", "raw", "fixed_length_ut
 NO_FILTERS = ("adler32", "crc32", "crc32c", "delta-zstd", "gzip", "lookup3", "lz4", "zstd-crc32c")
 OTHER = "reads other elements"
 
-# Reader, which cells, what the error says, and why that is no fault of ours. The first that applies is told.
+# Reader, cells, a part of the error message, and why the fault is not ours. The first row that applies is counted.
 REASONS = [
     ("zarr-python", is_type(*FORMS), "No Zarr data type found", "no struct as registered before zarr-python 3.2"),
     ("zarr-python", is_type("struct-seed"), "Invalid data_type", "no struct as the draft of 2022 has it"),
@@ -259,10 +259,10 @@ def main():
         print(f"refused, {count} cells: {what}")
     for reader in READERS:
         if reader == "GDAL" and not shutil.which("gdalmdiminfo"):
-            print("GDAL: not installed: apt-get install gdal-bin")
+            tally.skip("GDAL is not installed: apt-get install gdal-bin")
             continue
         if reader == "zarrs" and len(sys.argv) < 3:
-            print("zarrs: skipped, its program was not built")
+            # Its build has failed, which the caller counts.
             continue
         chosen = [cell for cell in cells if not cell.refused and asked(reader, cell)]
         with multiprocessing.pool.ThreadPool(2 if reader in ("GDAL", "zarrs") else 1) as pool:

@@ -7,7 +7,7 @@ mod zarr;
 
 use crate::{oracles, run, workspace};
 use compare::{Comparison, Options};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 struct Table {
     name: &'static str,
@@ -58,12 +58,12 @@ pub(crate) fn main(args: &[&str]) -> Result<(), String> {
     Ok(())
 }
 
-fn measure_command(table: &str, script: &str, python: &PathBuf) -> Result<(), String> {
+fn measure_command(table: &str, script: &str, python: &Path) -> Result<(), String> {
     build_command()?;
     let data = workspace::target().join("bench");
     std::fs::create_dir_all(&data).map_err(|error| format!("{}: {error}", data.display()))?;
     let mut script = oracles::script(python, script);
-    if run::shown(script.arg(workspace::binary()).arg(&data).arg(status(table)))?.success {
+    if run::shown(script.arg(workspace::released()).arg(&data).arg(status(table)))?.success {
         Ok(())
     } else {
         Err(format!("table {table} was not finished"))

@@ -1,49 +1,113 @@
-//! Fuzzing: `cargo fuzz` over the targets in `fuzz/`, on the stable compiler.
+//! Fuzzing: the targets in `fuzz/` with libFuzzer, on the stable compiler.
 
-use crate::run::{self, Finished};
+use crate::run::{self, Job};
 use crate::tally::Tally;
 use crate::workspace;
+use std::env::consts::EXE_SUFFIX;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-const VERSION: &str = "0.13.2";
-
 /// Seconds of the smoke run, all targets together.
 const SMOKE: u64 = 20;
 
-/// Runs every target for its part of the smoke run's time.
+/// How rustc instruments the code for libFuzzer. `cargo fuzz` passes the same flags; building it takes longer than the
+/// smoke run.
+const FLAGS: &[&str] = &[
+    "-Cpasses=sancov-module",
+    "-Cllvm-args=-sanitizer-coverage-level=4",
+    "-Cllvm-args=-sanitizer-coverage-inline-8bit-counters",
+    "-Cllvm-args=-sanitizer-coverage-pc-table",
+    "-Cllvm-args=-sanitizer-coverage-trace-compares",
+    "-Cdebug-assertions",
+    "--cfg=fuzzing",
+];
+
+/// The fuzz targets, built.
+pub(crate) struct Targets {
+    programs: PathBuf,
+    pub(crate) names: Vec<String>,
+}
+
+/// The stage `fuzz`: runs every target for its part of the time.
 pub(crate) fn smoke() -> Result<Tally, String> {
-    let names = targets()?;
-    let each = (SMOKE / u64::try_from(names.len()).unwrap_or(1).max(1)).max(1);
-    if !workspace::on_path("c++") && !workspace::on_path("g++") && !workspace::on_path("clang++") {
-        return Ok(Tally::skip("fuzz smoke: libFuzzer needs a C++ compiler"));
+    if !["c++", "g++", "clang++"].iter().any(|compiler| workspace::on_path(compiler)) {
+        return Ok(Tally::skip("there is no C++ compiler, which libFuzzer needs"));
     }
-    let cargo_fuzz = match cargo_fuzz() {
-        Ok(program) => program,
-        Err(reason) if workspace::is_ci() => return Err(reason),
-        Err(reason) => return Ok(Tally::skip(reason)),
-    };
-    let built = build(&cargo_fuzz)?;
-    if !built.success {
-        println!("{}", built.output);
-        return Err("the fuzz targets do not build".to_owned());
+    let targets = build()?;
+    let each = targets.share(SMOKE);
+    let mut jobs = Vec::new();
+    for name in &targets.names {
+        jobs.push(Job::new(name, targets.run(name, each)?));
     }
     let mut tally = Tally::default();
-    for name in &names {
-        let done = run::quietly(&mut target(&cargo_fuzz, name, &format!("-max_total_time={each}"))?)?;
-        let executed = done.output.lines().rev().find(|line| line.contains("stat::number_of_executed_units"));
+    for (name, done) in run::all(jobs)? {
         if !done.success {
             println!("{}", done.output);
         }
-        let runs = executed.and_then(|line| line.split_whitespace().last()).unwrap_or("no");
-        tally.check(done.success, format_args!("fuzz target {name}: {runs} inputs in {each} s"));
+        let inputs = inputs(&done.output);
+        let success = done.success && inputs > 0;
+        tally.check(success, format_args!("fuzz target {name}: {inputs} inputs in {each} s"));
     }
     Ok(tally)
 }
 
+/// Builds all targets.
+pub(crate) fn build() -> Result<Targets, String> {
+    let version = run::quietly(run::command("rustc").arg("-vV"))?.output;
+    let host = version.lines().find_map(|line| line.strip_prefix("host: ")).ok_or("rustc names no host")?;
+    let folder = folder();
+    let mut cargo = run::cargo();
+    cargo.args(["build", "--release", "--manifest-path", "fuzz/Cargo.toml", "--package", "hyperslab-fuzz"]);
+    // With a target, the flags are not for build scripts.
+    cargo.args(["--bins", "--target", host, "--target-dir"]).arg(&folder).env("RUSTFLAGS", FLAGS.join(" "));
+    if !run::shown(&mut cargo)?.success {
+        return Err("the fuzz targets do not build".to_owned());
+    }
+    Ok(Targets { programs: folder.join(host).join("release"), names: names()? })
+}
+
+impl Targets {
+    /// How many of these seconds each target gets; at least one.
+    pub(crate) fn share(&self, seconds: u64) -> u64 {
+        (seconds / u64::try_from(self.names.len()).unwrap_or(1).max(1)).max(1)
+    }
+
+    /// A run of one target for some seconds. It starts with the target's own corpus, its regressions, and the golden
+    /// structures or small files or stores.
+    pub(crate) fn run(&self, name: &str, seconds: u64) -> Result<Command, String> {
+        let root = workspace::root();
+        let (own, artifacts) = (folder().join("corpus").join(name), folder().join("artifacts").join(name));
+        for made in [&own, &artifacts] {
+            fs::create_dir_all(made).map_err(|error| format!("{}: {error}", made.display()))?;
+        }
+        let seeds = [
+            own,
+            root.join("fuzz").join("regressions").join(name),
+            match name {
+                "check" | "open_and_read_all" => root.join("fuzz").join("seeds"),
+                "ndl" => root.join("crates/ndl/tests/golden"),
+                zarr if zarr.starts_with("zarr_") => root.join("fuzz").join("stores").join(zarr),
+                _ => golden(&folder())?,
+            },
+        ];
+        let mut command = run::command(self.programs.join(format!("{name}{EXE_SUFFIX}")));
+        command.args(seeds.iter().filter(|dir| dir.is_dir()));
+        command.arg(format!("-max_total_time={seconds}"));
+        command.arg(format!("-artifact_prefix={}/", artifacts.display()));
+        command.args(["-seed=1", "-print_final_stats=1", "-rss_limit_mb=1024", "-timeout=10"]);
+        Ok(command)
+    }
+}
+
+/// How many inputs a run has tried, by its final statistics.
+fn inputs(output: &str) -> u64 {
+    let line = output.lines().rev().find(|line| line.contains("stat::number_of_executed_units"));
+    line.and_then(|line| line.split_whitespace().last()?.parse().ok()).unwrap_or(0)
+}
+
 /// The names of all targets.
-pub(crate) fn targets() -> Result<Vec<String>, String> {
+fn names() -> Result<Vec<String>, String> {
     let dir = workspace::root().join("fuzz").join("fuzz_targets");
     let entries = fs::read_dir(&dir).map_err(|error| format!("{}: {error}", dir.display()))?;
     let mut names: Vec<String> =
@@ -52,38 +116,11 @@ pub(crate) fn targets() -> Result<Vec<String>, String> {
     Ok(names)
 }
 
-/// Builds all targets at once.
-pub(crate) fn build(cargo_fuzz: &Path) -> Result<Finished, String> {
-    let mut command = run::command(cargo_fuzz);
-    run::quietly(
-        command.args(["fuzz", "build", "-s", "none", "--target-dir"]).arg(workspace::target().join("fuzz")),
-    )
+fn folder() -> PathBuf {
+    workspace::target().join("fuzz")
 }
 
-/// A run of one target over its own corpus, its regressions, the golden structures and small files or stores.
-pub(crate) fn target(cargo_fuzz: &Path, name: &str, limit: &str) -> Result<Command, String> {
-    let root = workspace::root();
-    let fuzz = workspace::target().join("fuzz");
-    let own = fuzz.join("corpus").join(name);
-    fs::create_dir_all(&own).map_err(|error| format!("{}: {error}", own.display()))?;
-    let seeds = [
-        own,
-        root.join("fuzz").join("regressions").join(name),
-        match name {
-            "check" | "open_and_read_all" => root.join("fuzz").join("seeds"),
-            "ndl" => root.join("crates/ndl/tests/golden"),
-            zarr if zarr.starts_with("zarr_") => root.join("fuzz").join("stores").join(zarr),
-            _ => golden(&fuzz)?,
-        },
-    ];
-    let mut command = run::command(cargo_fuzz);
-    command.args(["fuzz", "run", "-s", "none", "--target-dir"]).arg(&fuzz).arg(name);
-    command.args(seeds.iter().filter(|dir| dir.is_dir()));
-    command.args(["--", limit, "-seed=1", "-print_final_stats=1", "-rss_limit_mb=1024", "-timeout=10"]);
-    Ok(command)
-}
-
-/// The golden structures as bytes, from their hexadecimal texts.
+/// A folder with the golden structures as bytes, decoded from hexadecimal text.
 fn golden(fuzz: &Path) -> Result<PathBuf, String> {
     let io = |path: &Path, error: std::io::Error| format!("{}: {error}", path.display());
     let into = fuzz.join("golden");
@@ -95,13 +132,13 @@ fn golden(fuzz: &Path) -> Result<PathBuf, String> {
             continue;
         };
         let text = fs::read_to_string(&path).map_err(|error| io(&path, error))?;
-        let bytes = bytes(&text).ok_or_else(|| format!("{} is no hexadecimal text", path.display()))?;
+        let bytes = bytes(&text).ok_or_else(|| format!("{} is not hexadecimal text", path.display()))?;
         fs::write(into.join(name), bytes).map_err(|error| io(&into, error))?;
     }
     Ok(into)
 }
 
-/// Reads pairs of digits; white space and what follows a `#` are skipped.
+/// Reads pairs of hexadecimal digits. White space, and comments from `#` to the end of a line, are skipped.
 fn bytes(text: &str) -> Option<Vec<u8>> {
     let code = text.lines().flat_map(|line| line.split('#').next().unwrap_or_default().chars());
     let digits: Vec<u8> = code
@@ -115,31 +152,15 @@ fn bytes(text: &str) -> Option<Vec<u8>> {
         .then(|| pairs.map(|pair| pair.iter().fold(0, |byte, digit| byte << 4 | digit)).collect())
 }
 
-/// The program, built into the target folder when it is not there.
-pub(crate) fn cargo_fuzz() -> Result<PathBuf, String> {
-    let tools = workspace::target().join("tools");
-    let program = tools.join("bin").join(format!("cargo-fuzz{}", std::env::consts::EXE_SUFFIX));
-    if program.is_file() {
-        return Ok(program);
-    }
-    println!("installing cargo-fuzz {VERSION} into {}", tools.display());
-    let mut install = run::cargo();
-    install
-        .args(["install", "cargo-fuzz", "--locked", "--quiet", "--version", VERSION, "--root"])
-        .arg(&tools);
-    // Its build stays apart: cargo would otherwise mix its units with ours.
-    install.env("CARGO_TARGET_DIR", tools.join("build"));
-    let done = run::shown(&mut install)?;
-    if done.success {
-        Ok(program)
-    } else {
-        Err(format!("cargo-fuzz cannot be installed: {}", done.last_line()))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_run_without_statistics_has_tried_nothing() {
+        assert_eq!(inputs("stat::number_of_executed_units: 812\nstat::peak_rss_mb: 30\n"), 812);
+        assert_eq!(inputs("killed"), 0);
+    }
 
     #[test]
     fn golden_texts_become_bytes() {

@@ -2,15 +2,19 @@
 
 mod bench;
 mod corpus;
+mod deny;
 mod direction;
 mod fuzz;
+mod gate;
 mod invariants;
 mod oracles;
+mod programs;
 mod run;
 mod soak;
 mod status;
 mod tally;
 mod test;
+mod tools;
 mod workspace;
 
 use std::process::ExitCode;
@@ -21,7 +25,7 @@ cargo xtask soak [TRIAL]…          long trials of bad input and bad luck, all 
 cargo xtask bench [TABLE]…         speed and memory, side by side with other tools
     convert, read, zarr [--rows NAME,…] [--sides NAME,…] [--runs N] [--small]
 cargo xtask status                 writes docs/status/hdf5.md: what of the specification is read
-cargo xtask oracles                installs the other readers that tests compare with
+cargo xtask oracles                installs what the tests need: other readers, cargo-deny
 ";
 
 fn main() -> ExitCode {

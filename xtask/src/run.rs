@@ -1,10 +1,13 @@
 //! Running other programs.
 
+use crate::tally::Tally;
 use crate::workspace;
 use std::ffi::OsStr;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::process::{Command, Stdio};
+use std::sync::Mutex;
 use std::thread;
+use std::time::Instant;
 
 /// A command that runs in the workspace.
 pub(crate) fn command(program: impl AsRef<OsStr>) -> Command {
@@ -13,7 +16,7 @@ pub(crate) fn command(program: impl AsRef<OsStr>) -> Command {
     command
 }
 
-/// The cargo that started us.
+/// The cargo that started this task.
 pub(crate) fn cargo() -> Command {
     let mut cargo = command(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     // Set for us by cargo, these would make a nested build of the same crates start anew.
@@ -28,10 +31,11 @@ pub(crate) fn cargo() -> Command {
     cargo
 }
 
-/// How a program ended and all that it printed.
+/// How a program ended, and everything that it printed: standard error first, then standard output.
 pub(crate) struct Finished {
     pub(crate) success: bool,
     pub(crate) output: String,
+    pub(crate) seconds: f64,
 }
 
 impl Finished {
@@ -51,7 +55,53 @@ pub(crate) fn quietly(command: &mut Command) -> Result<Finished, String> {
     finish(command, false)
 }
 
+/// A program that counts its checks, to be run beside others.
+pub(crate) struct Job {
+    name: String,
+    command: Command,
+}
+
+impl Job {
+    pub(crate) fn new(name: &str, command: Command) -> Self {
+        Job { name: name.to_owned(), command }
+    }
+}
+
+/// Runs programs beside each other, as many at a time as there are cores, and adds up their checks. What a program
+/// prints is shown as a whole when all have ended.
+pub(crate) fn counted(jobs: Vec<Job>) -> Result<Tally, String> {
+    let mut total = Tally::default();
+    for (name, done) in all(jobs)? {
+        println!("{name} ({:.1} s)\n{}", done.seconds, done.output.trim_end());
+        total += Tally::of_output(&done.output, done.success);
+    }
+    Ok(total)
+}
+
+/// Runs programs beside each other, as many at a time as there are cores, and gives their results in the given order.
+pub(crate) fn all(jobs: Vec<Job>) -> Result<Vec<(String, Finished)>, String> {
+    let waiting = Mutex::new(jobs.into_iter().enumerate());
+    let ended = Mutex::new(Vec::new());
+    let work = || {
+        while let Some((number, mut job)) = waiting.lock().ok().and_then(|mut jobs| jobs.next()) {
+            let done = quietly(&mut job.command);
+            if let Ok(mut ended) = ended.lock() {
+                ended.push((number, job.name, done));
+            }
+        }
+    };
+    thread::scope(|scope| {
+        for _ in 0..thread::available_parallelism().map_or(1, usize::from) {
+            scope.spawn(work);
+        }
+    });
+    let mut ended = ended.into_inner().map_err(|_| "a thread panicked")?;
+    ended.sort_by_key(|(number, ..)| *number);
+    ended.into_iter().map(|(_, name, done)| done.map(|done| (name, done))).collect()
+}
+
 fn finish(command: &mut Command, show: bool) -> Result<Finished, String> {
+    let start = Instant::now();
     let failed =
         |error: io::Error, command: &Command| format!("{}: {error}", command.get_program().to_string_lossy());
     let mut child = command
@@ -66,7 +116,11 @@ fn finish(command: &mut Command, show: bool) -> Result<Finished, String> {
         (collect(stdout, show.then(io::stdout)), said.join().unwrap_or_default())
     });
     let status = child.wait().map_err(|error| failed(error, command))?;
-    Ok(Finished { success: status.success(), output: said + &printed })
+    Ok(Finished {
+        success: status.success(),
+        output: said + &printed,
+        seconds: start.elapsed().as_secs_f64(),
+    })
 }
 
 fn collect(source: Option<impl Read>, mut echo: Option<impl Write>) -> String {
@@ -76,7 +130,7 @@ fn collect(source: Option<impl Read>, mut echo: Option<impl Write>) -> String {
     let mut line = Vec::new();
     while source.read_until(b'\n', &mut line).is_ok_and(|len| len > 0) {
         if let Some(echo) = &mut echo {
-            // Nobody left to read it is no reason to stop the program.
+            // The program goes on although nobody reads its output.
             let _ = echo.write_all(&line);
         }
         all.push_str(&String::from_utf8_lossy(&line));

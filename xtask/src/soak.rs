@@ -7,10 +7,10 @@ const TRIALS: &[&str] = &["documents", "truncation", "mutation", "stores", "kill
 /// Minutes of fuzzing, all targets together.
 const FUZZ_MINUTES: u64 = 30;
 
-/// Moments at which conversions are killed.
+/// How often a conversion is killed, each time at another moment.
 const KILLS: u32 = 50;
 
-/// Random documents that each property is tried on.
+/// Random documents on which each property is tried.
 const DOCUMENTS: u32 = 10_000;
 
 /// Runs all trials, or those named.
@@ -51,7 +51,7 @@ fn trial(name: &str) -> Result<bool, String> {
     Ok(run::shown(&mut command)?.success)
 }
 
-/// The properties of NDL and of conversions, which `cargo xtask test` tries on fewer documents.
+/// Properties of NDL and of conversions, on more documents than `cargo xtask test` tries.
 fn documents() -> Result<bool, String> {
     let mut good = true;
     for (package, tests) in [("hyperslab-ndl", "properties"), ("hyperslab", "converted::random")] {
@@ -62,7 +62,7 @@ fn documents() -> Result<bool, String> {
     Ok(good)
 }
 
-/// The trials of interrupted conversions, which `cargo xtask test` makes with fewer kills of a smaller source.
+/// Interrupted conversions, with more kills and a larger source than in `cargo xtask test`.
 fn kills() -> Result<bool, String> {
     let source = workspace::target().join("kills.h5");
     let python = oracles::python().map_err(oracles::Missing::into_reason)?;
@@ -86,31 +86,21 @@ fn kills() -> Result<bool, String> {
     Ok(run::shown(&mut command)?.success)
 }
 
-/// The whole corpus, of which `cargo xtask test` converts a part.
+/// Converts the whole corpus; `cargo xtask test` converts a quarter.
 fn conversions() -> Result<bool, String> {
-    let built = run::shown(run::cargo().args(["build", "--release"]))?;
-    if !built.success {
-        return Err("the command does not build".to_owned());
-    }
     let tally = corpus::conversions::all()?;
     println!("{tally}");
     Ok(tally.failed == 0)
 }
 
+/// Every fuzz target, one after the other, for its part of the time.
 fn long_fuzz() -> Result<bool, String> {
-    let cargo_fuzz = fuzz::cargo_fuzz()?;
-    let built = fuzz::build(&cargo_fuzz)?;
-    if !built.success {
-        println!("{}", built.output);
-        return Err("the fuzz targets do not build".to_owned());
-    }
-    let targets = fuzz::targets()?;
-    let each = FUZZ_MINUTES * 60 / u64::try_from(targets.len()).unwrap_or(1).max(1);
+    let targets = fuzz::build()?;
+    let each = targets.share(FUZZ_MINUTES * 60);
     let mut good = true;
-    for name in targets {
+    for name in &targets.names {
         println!("{name}: {each} seconds");
-        let limit = format!("-max_total_time={each}");
-        let done = run::quietly(&mut fuzz::target(&cargo_fuzz, &name, &limit)?)?;
+        let done = run::quietly(&mut targets.run(name, each)?)?;
         println!("{}", if done.success { done.last_line() } else { &done.output });
         good &= done.success;
     }

@@ -1,9 +1,9 @@
-//! Counting what passed.
+//! Counting checks: how many passed, how many failed, and which were skipped.
 
 use std::fmt;
 use std::ops::AddAssign;
 
-/// Checks that passed and failed, and why others were left out.
+/// Checks that passed and failed, and the reason of each one that was skipped.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Tally {
     pub(crate) passed: u64,
@@ -26,14 +26,28 @@ impl Tally {
         *self += Tally::of(success);
     }
 
-    /// Sums the lines `N passed, N failed, N skipped`, cargo's `test result:` and nextest's `Summary` of an
-    /// output; a program that failed without counting a failure counts as one.
+    /// Reads the counts from the output of a test runner.
+    ///
+    /// Three kinds of summary lines are known, and added up where there are several: `N passed, N failed, N skipped`
+    /// of the scripts in `xtask/oracles`, `test result:` of cargo and `Summary` of nextest. A runner fails if it says
+    /// so by its exit code, if it prints no summary, or if its summary counts no check at all.
     pub(crate) fn of_output(output: &str, success: bool) -> Self {
-        let mut tally = output.lines().filter_map(counts).fold(Tally::default(), |mut sum, line| {
-            sum += line;
-            sum
-        });
-        if !success && tally.failed == 0 {
+        let mut tally = Tally::default();
+        let mut unnamed = 0;
+        for counts in output.lines().filter_map(Counts::of) {
+            tally.passed += counts.passed;
+            tally.failed += counts.failed;
+            unnamed += counts.skipped;
+        }
+        tally.skipped = output.lines().filter_map(skipped_check).collect();
+        for _ in u64::try_from(tally.skipped.len()).unwrap_or(u64::MAX)..unnamed {
+            tally.skipped.push("a check that its runner does not name".to_owned());
+        }
+        if tally == Tally::default() {
+            println!("FAILED the runner printed no summary of its checks");
+            tally.failed = 1;
+        } else if !success && tally.failed == 0 {
+            println!("FAILED the runner counted no failure, but its exit code says that it failed");
             tally.failed = 1;
         }
         tally
@@ -54,21 +68,47 @@ impl fmt::Display for Tally {
     }
 }
 
-fn counts(line: &str) -> Option<Tally> {
+/// The numbers of one summary line.
+struct Counts {
+    passed: u64,
+    failed: u64,
+    skipped: u64,
+}
+
+impl Counts {
+    fn of(line: &str) -> Option<Counts> {
+        let line = without_colour(line);
+        let line = line.trim();
+        let is_summary = line.starts_with("test result:")
+            || line.starts_with("Summary [")
+            || line.starts_with(|c: char| c.is_ascii_digit());
+        let passed = is_summary.then(|| number_before(line, "passed"))??;
+        Some(Counts {
+            passed,
+            failed: number_before(line, "failed").unwrap_or(0)
+                + number_before(line, "timed out").unwrap_or(0),
+            skipped: number_before(line, "ignored").or_else(|| number_before(line, "skipped")).unwrap_or(0),
+        })
+    }
+}
+
+/// The check that a line reports as skipped: `skipped: REASON` of our scripts, `SKIP [ ] (n/m) CRATE TEST` of nextest,
+/// `test TEST ... ignored` of cargo.
+fn skipped_check(line: &str) -> Option<String> {
     let line = without_colour(line);
     let line = line.trim();
-    let known = line.starts_with("test result:")
-        || line.starts_with("Summary [")
-        || line.starts_with(|c: char| c.is_ascii_digit());
-    let passed = known.then(|| before(line, "passed"))??;
-    let failed = before(line, "failed").unwrap_or(0) + before(line, "timed out").unwrap_or(0);
-    let left_out = before(line, "ignored").or_else(|| before(line, "skipped")).unwrap_or(0);
-    let skipped = (0..left_out).map(|_| "left out by the test itself, see above".to_owned()).collect();
-    Some(Tally { passed, failed, skipped })
+    if let Some(reason) = line.strip_prefix("skipped: ") {
+        return Some(reason.to_owned());
+    }
+    if let Some(rest) = line.strip_prefix("SKIP [") {
+        return Some(rest.split_whitespace().next_back()?.to_owned());
+    }
+    let (test, ignored) = line.strip_prefix("test ")?.split_once(" ... ")?;
+    ignored.starts_with("ignored").then(|| test.to_owned())
 }
 
 /// The number in front of a word.
-fn before(line: &str, word: &str) -> Option<u64> {
+fn number_before(line: &str, word: &str) -> Option<u64> {
     let (front, _) = line.split_once(word)?;
     front.split_whitespace().next_back()?.parse().ok()
 }
@@ -99,6 +139,33 @@ mod tests {
     #[test]
     fn a_runner_that_dies_without_a_count_fails() {
         assert_eq!(Tally::of_output("error: could not compile", false).failed, 1);
+        assert_eq!(Tally::of_output("9 passed, 0 failed, 0 skipped\nkilled", false).failed, 1);
+    }
+
+    #[test]
+    fn a_runner_without_a_summary_fails_although_it_ends_well() {
+        for output in ["", "all good", "0 passed, 0 failed, 0 skipped", "test result: ok. 0 passed; 0 failed"]
+        {
+            assert_eq!(Tally::of_output(output, true).failed, 1, "{output:?}");
+        }
+    }
+
+    #[test]
+    fn skipped_checks_are_known_by_their_names_and_reasons() {
+        let output = "        SKIP [         ] (  3/120) hyperslab-zarr::main kill::writes_until_killed\n\
+             test hostile::reads_a_text ... ignored, started by another test\n\
+             skipped: GDAL is not installed\n\
+             9 passed, 0 failed, 4 skipped\n";
+        let tally = Tally::of_output(output, true);
+        assert_eq!(
+            tally.skipped,
+            [
+                "kill::writes_until_killed",
+                "hostile::reads_a_text",
+                "GDAL is not installed",
+                "a check that its runner does not name"
+            ]
+        );
     }
 
     #[test]

@@ -14,8 +14,8 @@ pub(crate) fn target() -> PathBuf {
     env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), |dir| root().join(dir))
 }
 
-/// The optimised command; [`crate::test`] builds it before it is used.
-pub(crate) fn binary() -> PathBuf {
+/// Where `cargo build --release` puts the command.
+pub(crate) fn released() -> PathBuf {
     target().join("release").join(format!("hyperslab{}", env::consts::EXE_SUFFIX))
 }
 
@@ -30,7 +30,7 @@ pub(crate) fn on_path(program: &str) -> bool {
     env::var_os("PATH").is_some_and(|path| env::split_paths(&path).any(|dir| dir.join(program).is_file()))
 }
 
-/// Whether this is the run that decides, where a check may not be left out for want of a tool.
+/// Whether this is the run that decides, where a check may not be skipped because a tool or a file is missing.
 pub(crate) fn is_ci() -> bool {
     env::var("CI").is_ok_and(|value| value == "true")
 }

@@ -130,21 +130,22 @@ pub(super) fn main(comparison: &Comparison, options: &Options, python: &Path) ->
     }
 }
 
-/// The folder of the programs of `benches/`, which are built.
+/// Builds the programs of `benches/` and gives their folder.
 fn programs() -> Result<PathBuf, String> {
-    let (mut build, benches) = build();
+    let (mut build, programs) = build("release");
     match run::shown(&mut build)?.success {
-        true => Ok(benches.join("release")),
+        true => Ok(programs),
         false => Err("benches/ does not build".to_owned()),
     }
 }
 
-/// What builds `benches/`, and where.
-pub(crate) fn build() -> (Command, PathBuf) {
+/// The command that builds `benches/` with a profile of its manifest, and the folder of the programs that it builds.
+pub(crate) fn build(profile: &str) -> (Command, PathBuf) {
     let benches = workspace::target().join("benches");
     let mut build = run::cargo();
-    build.args(["build", "--release", "--manifest-path", "benches/Cargo.toml", "--target-dir"]).arg(&benches);
-    (build, benches)
+    build.args(["build", "--profile", profile, "--manifest-path", "benches/Cargo.toml", "--target-dir"]);
+    build.arg(&benches);
+    (build, benches.join(profile))
 }
 
 fn scripts(name: &str) -> PathBuf {

@@ -171,7 +171,7 @@ fn limit(place: &Place<'_>, field: &Field) -> Side {
 /// Each side writes into a place of its own.
 fn by_program(place: &Place<'_>, name: &str, side: &str, job: &str, file: &str, options: &[&str]) -> Side {
     let program = match side {
-        "hyperslab" => workspace::binary().display().to_string(),
+        "hyperslab" => workspace::released().display().to_string(),
         "gdal" => GDAL.to_owned(),
         _ => COPY.to_owned(),
     };

@@ -1,0 +1,60 @@
+"""Files of the corpus, and what of them is known not to work."""
+
+import os
+
+TABLE = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "corpus", "exceptions.tsv")
+# Files that describe the others.
+TEXTS = (".md", ".py", ".txt", ".jsonl")
+
+
+def exceptions(name, directory):
+    """The rows of a list for the archive that is unpacked in a folder: reasons by path."""
+    archive = os.path.basename(os.path.normpath(directory))
+    found = {}
+    with open(TABLE, encoding="utf-8") as file:
+        for line in file:
+            if not line.startswith("#"):
+                of, where, path, reason = line.rstrip("\n").split("\t")
+                if (of, where) == (name, archive):
+                    found[path] = reason
+    return found
+
+
+def stores(directory):
+    """Files, and folders that are Zarr stores, sorted."""
+    found = []
+    for at, below, names in os.walk(directory):
+        if {"zarr.json", ".zarray", ".zgroup"} & set(names):
+            below.clear()
+            found.append(at)
+        else:
+            found += [os.path.join(at, name) for name in names if not name.endswith(TEXTS)]
+    return sorted(found)
+
+
+class Refused:
+    """Files that the command refuses with exit code 2: those that the table lists, and no others."""
+
+    def __init__(self, tally, directory):
+        self.tally, self.directory = tally, directory
+        self.listed = exceptions("refused", directory)
+        self.met = set()
+
+    def row(self, path):
+        name = os.path.relpath(path, self.directory).replace(os.sep, "/")
+        return next((row for row in self.listed if name == row or row.endswith("/") and name.startswith(row)), None)
+
+    def check(self, path, refused, what=""):
+        """Counts a file that was refused, or is listed as refused; returns whether that was all there is to check."""
+        row = self.row(path)
+        if refused and row:
+            self.met.add(row)
+        elif refused or row:
+            reason = "is refused, and not listed" if refused else "is listed as refused, and is not"
+            self.tally.check(False, f"{os.path.relpath(path, self.directory)} {what}", [reason])
+        return refused
+
+    def close(self):
+        """Checks that every listed file was met."""
+        gone = sorted(set(self.listed) - self.met)
+        self.tally.check(not gone, f"{len(self.listed)} files or folders are refused", gone)

@@ -1,0 +1,125 @@
+//! The stage `oracles`: other readers must find the same content as we do, in our example files, in files generated from
+//! seeds, and in what we write.
+
+use super::{python, script, tools};
+use crate::run::{self, Job};
+use crate::tally::Tally;
+use crate::{bench, programs, workspace};
+use std::env::consts::EXE_SUFFIX;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Random documents that other parsers read.
+const DOCUMENTS: u64 = 10_000;
+
+/// Runs every script of `xtask/oracles` that needs no corpus.
+pub(crate) fn stage() -> Result<Tally, String> {
+    let mut tally = Tally::default();
+    match tools() {
+        Ok(()) => tally.check(true, "h5dump and ncdump are installed"),
+        Err(missing) => tally += missing.tally(),
+    }
+    let python = match python() {
+        Ok(python) => python,
+        Err(missing) => {
+            tally += missing.tally();
+            return Ok(tally);
+        }
+    };
+    // The longest first, so that no core is idle at the end.
+    let jobs = vec![
+        zarr_written(&python, &mut tally)?,
+        random_documents(&python)?,
+        examples(&python, "conversions.py")?,
+        examples(&python, "content.py")?,
+        Job::new("differences.py", with(script(&python, "differences.py"), [programs::command()?])),
+        schema(&python),
+        encoded(&python)?,
+        examples(&python, "yaml_agrees.py")?,
+        examples(&python, "netcdf.py")?,
+    ];
+    tally += run::counted(jobs)?;
+    Ok(tally)
+}
+
+fn with(mut command: Command, args: impl IntoIterator<Item = PathBuf>) -> Command {
+    command.args(args);
+    command
+}
+
+/// A script that compares what the command finds in the example files.
+fn examples(python: &Path, name: &str) -> Result<Job, String> {
+    Ok(Job::new(name, with(script(python, name), [programs::command()?, workspace::root().join("examples")])))
+}
+
+/// Documents that the JSON Schema of NDL must accept or refuse.
+fn schema(python: &Path) -> Job {
+    let documents = [
+        "crates/ndl/schema/ndl.schema.json",
+        "crates/ndl/schema/good",
+        "crates/ndl/tests/golden",
+        "crates/cli/tests/golden",
+        "docs/ndl.md",
+        "crates/ndl/schema/bad.yaml",
+    ];
+    let paths = documents.map(|document| workspace::root().join(document));
+    Job::new("schema.py", with(script(python, "schema.py"), paths))
+}
+
+/// Random documents, read by PyYAML, ruamel.yaml and Python's JSON.
+fn random_documents(python: &Path) -> Result<Job, String> {
+    let folder = workspace::target().join("documents");
+    let mut generate = run::command(programs::example("generate")?);
+    make("random documents", generate.arg(&folder).arg(DOCUMENTS.to_string()))?;
+    Ok(Job::new("ndl_trees.py", with(script(python, "ndl_trees.py"), [folder])))
+}
+
+/// Arrays of every kind that we write to Zarr, read by other readers of Zarr.
+fn zarr_written(python: &Path, tally: &mut Tally) -> Result<Job, String> {
+    let folder = empty_folder("zarr-matrix")?;
+    make("stores of Zarr", run::command(programs::example("matrix")?).arg(&folder))?;
+    let mut compare = script(python, "zarr_written.py");
+    compare.arg(&folder);
+    let name = "zarrs-elements";
+    let (mut build, built) = bench::compare::build("oracle");
+    let done = run::quietly(build.args(["--package", name]))?;
+    match done.success {
+        true => drop(compare.arg(built.join(format!("{name}{EXE_SUFFIX}")))),
+        false => *tally += Tally::skip(format!("{name} does not build: {}", done.last_line())),
+    }
+    Ok(Job::new("zarr_written.py", compare))
+}
+
+/// Chunks that our filters encode, decoded by HDF5's filters and by the libraries that the filters come from.
+fn encoded(python: &Path) -> Result<Job, String> {
+    let file = workspace::target().join("oracles").join("encoded.txt");
+    let mut test = run::cargo();
+    test.args(["test", "--profile", programs::PROFILE, "--workspace", "--test", "main", "--quiet", "--"]);
+    test.args(["--exact", "encodes_for_other_libraries"]).env("HYPERSLAB_ENCODED", &file);
+    let _ = fs::remove_file(&file);
+    make("encoded chunks", &mut test)?;
+    let script_path = workspace::root().join("crates/codec/tests/foreign.py");
+    let mut compare = run::command(python);
+    compare.arg(script_path).arg(file).env("PYTHONDONTWRITEBYTECODE", "1");
+    compare.env("PYTHONPATH", workspace::root().join("xtask").join("oracles"));
+    Ok(Job::new("foreign.py", compare))
+}
+
+/// Runs a program that writes what a script reads.
+fn make(what: &str, command: &mut Command) -> Result<(), String> {
+    let done = run::quietly(command)?;
+    match done.success {
+        true => Ok(()),
+        false => Err(format!("no {what}: {}", done.last_line())),
+    }
+}
+
+/// A folder below `target/` with nothing in it.
+fn empty_folder(name: &str) -> Result<PathBuf, String> {
+    let folder = workspace::target().join(name);
+    if folder.exists() {
+        fs::remove_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    }
+    Ok(folder)
+}

@@ -1,0 +1,36 @@
+//! The programs of the workspace that checks run: the command itself, and examples that make data for other readers.
+
+use crate::{run, workspace};
+use std::env::consts::EXE_SUFFIX;
+use std::path::PathBuf;
+use std::sync::OnceLock;
+
+/// The profile of everything that `cargo xtask test` builds and runs, described in `Cargo.toml`.
+pub(crate) const PROFILE: &str = "gate";
+
+/// The `hyperslab` command, built from the sources as they are now.
+pub(crate) fn command() -> Result<PathBuf, String> {
+    built(&format!("hyperslab{EXE_SUFFIX}"))
+}
+
+/// An example program, built from the sources as they are now.
+pub(crate) fn example(name: &str) -> Result<PathBuf, String> {
+    built(&format!("examples/{name}{EXE_SUFFIX}"))
+}
+
+/// Builds all programs, once per run of this task, and gives the path of one.
+fn built(program: &str) -> Result<PathBuf, String> {
+    static BUILT: OnceLock<Result<(), String>> = OnceLock::new();
+    BUILT.get_or_init(build).clone()?;
+    Ok(workspace::target().join(PROFILE).join(program))
+}
+
+fn build() -> Result<(), String> {
+    let mut cargo = run::cargo();
+    // Examples among the targets, so that crates get the features that they have in tests, and are built once for both.
+    cargo.args(["build", "--profile", PROFILE, "--workspace", "--bins", "--examples"]);
+    match run::shown(&mut cargo)?.success {
+        true => Ok(()),
+        false => Err("the programs of the workspace do not build".to_owned()),
+    }
+}
