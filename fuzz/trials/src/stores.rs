@@ -3,8 +3,8 @@
 use crate::mutate::Random;
 use crate::zip::zip as pack;
 use hyperslab_core::Limits;
-use hyperslab_zarr::json::Json;
 use hyperslab_core::store::{Key, MemoryStore};
+use hyperslab_zarr::json::Json;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;

@@ -5,11 +5,11 @@ use bytes::Bytes;
 use hyperslab_codec::Scratch;
 use hyperslab_core::nd::{Region, element_count};
 use hyperslab_core::rows::Heap;
+use hyperslab_core::store::{Key, Store, ZipStore};
 use hyperslab_core::{Error, ErrorKind, Limits, Severity};
 use hyperslab_zarr::Array;
 use hyperslab_zarr::check::{Finding, Options, Summary, check, check_zip};
 use hyperslab_zarr::hierarchy::{Hierarchy, Node};
-use hyperslab_core::store::{Key, Store, ZipStore};
 use std::sync::Arc;
 
 /// What a store may make us allocate.
