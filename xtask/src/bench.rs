@@ -23,6 +23,7 @@ enum MadeBy {
 
 const TABLES: &[Table] = &[
     Table { name: "convert", made_by: MadeBy::Sides(&convert::COMPARISON) },
+    Table { name: "create", made_by: MadeBy::Script("bench_create.py") },
     Table { name: "describe", made_by: MadeBy::Script("bench_describe.py") },
     Table { name: "diff", made_by: MadeBy::Script("bench_diff.py") },
     Table { name: "ndl", made_by: MadeBy::Script("bench_ndl.py") },

@@ -85,13 +85,15 @@ struct Chunks<'a> {
     elements: &'a [u8],
     all: Region,
     rows: Vec<u8>,
+    /// Memory for a shard.
+    shard: Vec<u8>,
     scratch: Scratch,
 }
 
 impl<'a> Chunks<'a> {
     fn new(array: &'a ArrayWriter, elements: &'a [u8]) -> Result<Self, Failure> {
         let all = Region::all(array.shape());
-        Ok(Chunks { array, elements, all, rows: Vec::new(), scratch: Scratch::new() })
+        Ok(Chunks { array, elements, all, rows: Vec::new(), shard: Vec::new(), scratch: Scratch::new() })
     }
 
     fn write(&mut self, index: &[u64]) -> Result<(), Failure> {
@@ -107,7 +109,10 @@ impl<'a> Chunks<'a> {
             self.gather(&part.start, &part.shape)?;
             encoded.push(self.array.encode_inner(&part.shape, &self.rows, &heap, &mut self.scratch)?);
         }
-        self.array.write_shard(index, encoded, &mut self.scratch)?;
+        let room = std::mem::take(&mut self.shard);
+        let shard = self.array.encode_shard(index, encoded, room, &mut self.scratch)?;
+        self.array.store(index, shard.as_deref())?;
+        self.shard = shard.and_then(|shard| shard.try_into_mut().ok()).map_or_else(Vec::new, Vec::from);
         Ok(())
     }
 

@@ -1,8 +1,8 @@
 //! The same content in another format or layout.
 //!
-//! A conversion is planned before a byte is written: [`plan`] walks the source and says what the target does not
-//! hold as it is. [`convert`] walks it again and writes, object by object, so that memory does not grow with the
-//! file.
+//! A conversion is planned before a byte is written: [`plan`] walks the source and finds what the target does not
+//! hold as it is. [`convert`] walks it again and declares every object, and once more to write the elements, array by
+//! array, so that memory does not grow with the file.
 //!
 //! ```
 //! use hyperslab::convert::{ConvertOptions, convert, plan};
@@ -39,6 +39,7 @@ pub use parts::Parts;
 pub use plan::{Plan, check_losses, plan};
 pub use report::{LossReport, ReportRow};
 
+use crate::pool::Pool;
 use crate::publish::{self, Fingerprint, Publication, PublishOptions};
 use crate::source::{ArraySource, Entry, Handle, Item, Source};
 use crate::target::{Loss, TargetFormat, TargetOptions};
@@ -69,6 +70,8 @@ pub struct ConvertOptions<'a> {
     pub allow: Vec<Loss>,
     /// What becomes of a store that is there, and of what an interrupted run has left.
     pub publish: PublishOptions,
+    /// The threads that read and encode, and their memory.
+    pub pool: Pool,
     /// Who is told how far it has come.
     pub progress: Option<Tell<'a>>,
 }
@@ -79,11 +82,12 @@ impl<'a> ConvertOptions<'a> {
         ConvertOptions {
             format,
             native: TargetOptions::default(),
-            layout: Layout::default().always_chunked(true),
+            layout: Layout::default().always_chunked(format.is_always_chunked()),
             parts: None,
             wishes: String::new(),
             allow: Vec::new(),
             publish: PublishOptions::default(),
+            pool: Pool::default(),
             progress: None,
         }
     }
@@ -170,7 +174,8 @@ impl ConvertOptions<'_> {
     /// All wishes that what is written depends on, in the words of the command line.
     fn words(&self) -> String {
         // By name, so that none that is added is forgotten.
-        let ConvertOptions { format, native, layout, allow, parts, wishes, publish: _, progress: _ } = self;
+        let ConvertOptions { format, native, layout, allow, parts, wishes, publish: _, pool: _, progress: _ } =
+            self;
         let mut words = format!("--format {}", format.name());
         let native = native.to_string();
         if !native.is_empty() {
@@ -197,10 +202,11 @@ impl ConvertOptions<'_> {
     }
 }
 
-/// An object as targets want it: arrays say what they are filled with, as defaults differ from format to format.
-fn load(source: &dyn Source, handle: &Handle) -> Result<Node> {
+/// An object as targets want it: where the default fill value of the target is another one, arrays say their own.
+fn load(source: &dyn Source, handle: &Handle, options: &ConvertOptions<'_>) -> Result<Node> {
     let mut node = source.load(handle)?;
-    if node.has_elements()
+    if options.format.needs_default_fill()
+        && node.has_elements()
         && let Some(storage) = node.storage_mut()
         && matches!(storage.fill, Fill::Default)
         && let Some(fill) = source.array(handle)?.fill()?

@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 /// What creating would make.
 #[derive(Debug, Default)]
-pub struct Plan {
+pub struct Preview {
     /// Objects by kind; the root is none of them.
     pub counts: Counts,
     /// Attributes of all objects.
@@ -37,35 +37,35 @@ pub fn document(text: &dyn ReadAt, open: &OpenOptions, options: &CheckOptions) -
     read_document(text, &open.limits, options)
 }
 
-/// Plans a store with everything that `source` describes, laid out so.
+/// Counts what a store would hold that is made from `source` in this layout.
 ///
 /// ```
 /// use hyperslab::convert::layout::Layout;
 /// use hyperslab::{OpenOptions, create, open};
 ///
 /// let document = open("../../examples/buoys.yaml".as_ref(), &OpenOptions::default())?;
-/// let plan = create::plan(&*document, &Layout::default())?;
-/// assert!(plan.errors.is_empty());
-/// assert!(plan.written > 0);
+/// let preview = create::preview(&*document, &Layout::default())?;
+/// assert!(preview.errors.is_empty());
+/// assert!(preview.written > 0);
 /// # Ok::<(), hyperslab::Error>(())
 /// ```
 ///
 /// # Errors
 /// If the document has no readable root; if the layout does not fit.
-pub fn plan(source: &dyn Source, layout: &Layout) -> Result<Plan> {
+pub fn preview(source: &dyn Source, layout: &Layout) -> Result<Preview> {
     let root = source.find(&NodePath::root())?;
-    let mut plan = Plan::default();
+    let mut preview = Preview::default();
     walk(source, &root.handle, &mut |step| {
         match step {
             Step::Enter(group, _) => {
                 if !group.path.is_root() {
-                    plan.counts.add(&Item::Group);
+                    preview.counts.add(&Item::Group);
                 }
-                plan.object(source, layout, group)?;
+                preview.object(source, layout, group)?;
             }
             Step::Member(entry) => {
-                plan.counts.add(&entry.item);
-                plan.member(source, layout, entry)?;
+                preview.counts.add(&entry.item);
+                preview.member(source, layout, entry)?;
             }
             Step::Leave(_) => {}
         }
@@ -73,11 +73,11 @@ pub fn plan(source: &dyn Source, layout: &Layout) -> Result<Plan> {
     })?;
     match layout.unused().into_iter().next() {
         Some(unused) => Err(unused),
-        None => Ok(plan),
+        None => Ok(preview),
     }
 }
 
-impl Plan {
+impl Preview {
     fn member(&mut self, source: &dyn Source, layout: &Layout, entry: &Entry) -> Result<()> {
         if let Item::Array { datatype: Some(_), shape: Shape::Dims(_), .. } = &entry.item {
             match source.array(&entry.handle) {

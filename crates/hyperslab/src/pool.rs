@@ -1,5 +1,7 @@
 //! The threads that read and decode. No other module starts any.
 
+mod ordered;
+
 use hyperslab_codec::Scratch;
 use hyperslab_core::{Error, Result};
 use std::num::NonZeroUsize;

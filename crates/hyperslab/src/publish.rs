@@ -13,22 +13,23 @@
 //!
 //! Why so: docs/design/005-publishing.md.
 
+mod destination;
 mod fingerprint;
 mod journal;
 mod rename;
-mod target;
 mod work;
 
 pub use fingerprint::Fingerprint;
 pub use journal::Unit;
 
 use crate::list::human_bytes;
+use destination::{Destination, Occupied};
 use hyperslab_core::{Error, ErrorKind, Remedy, Result};
 use hyperslab_model::NodePath;
 use journal::Journal;
 use std::fs;
 use std::path::{Path, PathBuf};
-use target::{Occupied, Target};
+
 use work::{CLOSING, JOURNAL, REPLACED, SCRATCH, STORE, Work};
 
 /// How a target is made.
@@ -49,7 +50,7 @@ pub struct PublishOptions {
 /// If something is there that must not be replaced; if it and a source are, contain or share files; if its folder is
 /// not there.
 pub fn check(target: &Path, fingerprint: &Fingerprint, options: &PublishOptions) -> Result<()> {
-    let found = Target::at(target).and_then(|target| target.check(fingerprint, options));
+    let found = Destination::at(target).and_then(|target| target.check(fingerprint, options));
     found.map_err(|e| e.in_file(target.display()))
 }
 
@@ -58,7 +59,7 @@ pub fn check(target: &Path, fingerprint: &Fingerprint, options: &PublishOptions)
 /// # Errors
 /// If it was not.
 pub fn check_resumable(target: &Path, fingerprint: &Fingerprint) -> Result<()> {
-    let check = || match Journal::read(&Target::at(target)?.work().join(JOURNAL))? {
+    let check = || match Journal::read(&Destination::at(target)?.work().join(JOURNAL))? {
         Some(found) => found.check_same(fingerprint),
         None => Ok(()),
     };
@@ -71,7 +72,7 @@ pub fn check_resumable(target: &Path, fingerprint: &Fingerprint) -> Result<()> {
 /// what no run could go on from is removed.
 #[derive(Debug)]
 pub struct Publication {
-    target: Target,
+    target: Destination,
     work: Work,
     store: PathBuf,
     journal: Option<Journal>,
@@ -95,7 +96,7 @@ impl Publication {
     ) -> Result<Publication> {
         let shown = target.display().to_string();
         let begin = || {
-            let target = Target::at(target)?;
+            let target = Destination::at(target)?;
             if let Err(e) = target.check(fingerprint, options) {
                 tidy(&target);
                 return Err(e);
@@ -112,7 +113,7 @@ impl Publication {
     }
 
     fn fill(
-        target: Target,
+        target: Destination,
         work: Work,
         is_directory: bool,
         fingerprint: &Fingerprint,
@@ -278,7 +279,7 @@ impl Drop for Publication {
 }
 
 /// Removes what a run has left that was killed when it was done.
-fn tidy(target: &Target) {
+fn tidy(target: &Destination) {
     // Last of all it removes the folder itself, when nothing else says so any more.
     if target.work().is_dir()
         && !target.work().join(JOURNAL).exists()

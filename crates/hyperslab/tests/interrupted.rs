@@ -32,7 +32,7 @@ fn names(folder: &Path) -> Vec<String> {
 }
 
 /// A Zarr array of 64 chunks in a folder of its own.
-fn many_chunks(folder: &Path) -> PathBuf {
+pub(crate) fn many_chunks(folder: &Path) -> PathBuf {
     let store = folder.join("source.zarr");
     fs::create_dir_all(store.join("x/c")).unwrap();
     fs::write(store.join("zarr.json"), r#"{"zarr_format": 3, "node_type": "group"}"#).unwrap();
@@ -60,8 +60,8 @@ fn run(
     let made_from = Fingerprint::of_source(source, "")?;
     options.publish = publish;
     options.progress = Some(&tell);
-    let pool = Pool::new(1, Pool::MEMORY);
-    let opened = open(source, &OpenOptions { pool, ..OpenOptions::default() })?;
+    options.pool = Pool::new(1, Pool::MEMORY);
+    let opened = open(source, &OpenOptions { pool: options.pool.clone(), ..OpenOptions::default() })?;
     convert(&*opened, &made_from, target, &plan(&*opened, &options)?, &options)
 }
 

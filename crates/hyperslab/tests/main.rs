@@ -14,6 +14,7 @@ mod located;
 mod netcdf;
 mod opened;
 mod owned;
+mod protocol;
 mod selected;
 mod shown;
 mod traps;

@@ -205,9 +205,9 @@ fn chunks_that_an_array_does_not_have_are_refused() {
     assert_eq!(refused(&[0], 32), "1 dimensions, the chunk grid has 2");
     assert_eq!(refused(&[0, 0], 31), "/a: chunk a/c/0/0: 31 bytes for a chunk of [4, 4] rows of 2");
     assert_eq!(refused(&[0, 0], 16), "/a: chunk a/c/0/0: 16 bytes for a chunk of [4, 4] rows of 2");
-    assert!(array.write_stored(&[0, 1], &[0]).is_err());
+    assert!(array.store(&[0, 1], Some(&[0])).is_err());
     assert!(array.encode_inner(&[1, 1], &[0; 2], &heap, &mut scratch).is_err());
-    assert!(array.write_shard(&[0, 0], [Some(&[0][..])], &mut scratch).is_err());
+    assert!(array.encode_shard(&[0, 0], [Some(&[0][..])], Vec::new(), &mut scratch).is_err());
     assert_eq!(store.list(&Key::root()).unwrap(), []);
 }
 
@@ -221,11 +221,16 @@ fn parts_of_chunks_are_filled_up() {
         let array = ArrayWriter::create(store.clone(), &key("a"), Version::V3, &definition).unwrap();
         let (heap, mut scratch) = (Heap::<()>::default(), Scratch::new());
         let rows: Vec<u8> = (1..=6_u16).flat_map(u16::to_ne_bytes).collect();
-        assert!(array.write_part(&[0, 0], &[3, 2], &rows, &heap, &mut scratch).unwrap().is_some());
+        let mut encode = |index: &[u64], given: &[u64], rows: &[u8]| {
+            array.encode_part(index, given, rows, &heap, Vec::new(), &mut scratch)
+        };
+        let part = encode(&[0, 0], &[3, 2], &rows).unwrap();
+        assert!(part.is_some());
+        array.store(&[0, 0], part.as_deref()).unwrap();
         let fill = 7_u16.to_ne_bytes();
-        assert_eq!(array.write_part(&[1, 0], &[1, 1], &fill, &heap, &mut scratch).unwrap(), None);
+        assert_eq!(encode(&[1, 0], &[1, 1], &fill).unwrap(), None);
         for (index, given, len) in [([0, 0], [3, 2], 10), ([0, 0], [5, 1], 10), ([2, 0], [1, 1], 2)] {
-            let wrong = array.write_part(&index, &given, &vec![1; len], &heap, &mut scratch);
+            let wrong = encode(&index, &given, &vec![1; len]);
             assert_eq!(wrong.unwrap_err().kind(), ErrorKind::InvalidArgument, "{given:?}");
         }
         array.finish().unwrap();
@@ -233,6 +238,35 @@ fn parts_of_chunks_are_filled_up() {
         let read: Vec<_> = rows.chunks_exact(2).map(|row| u16::from_ne_bytes([row[0], row[1]])).collect();
         let expected = [[1, 2, 7, 7], [3, 4, 7, 7], [5, 6, 7, 7], [7; 4], [7; 4], [7; 4]];
         assert_eq!(read, expected.concat());
+    }
+}
+
+#[test]
+fn chunks_that_are_encoded_first_are_those_that_are_written_at_once() {
+    let plain = ArrayDefinition::new(vec![7], int16()).chunks(vec![4]);
+    let sharded = plain.clone().chunks(vec![2]).shards(vec![4]);
+    let compressed = plain.clone().codecs(vec![Gzip { level: 5 }.into()]);
+    for definition in [plain, sharded, compressed] {
+        let written = |at_once: bool| {
+            let store = Arc::new(MemoryStore::new());
+            let array = ArrayWriter::create(store.clone(), &Key::root(), Version::V3, &definition).unwrap();
+            let rows: Vec<u8> = [1, 2, 3, 4, 0, 0, 0_i16].into_iter().flat_map(i16::to_ne_bytes).collect();
+            let (heap, mut scratch) = (Heap::<()>::default(), Scratch::new());
+            if at_once {
+                write_all(&array, &rows, &heap);
+            } else {
+                for (index, rows) in (0..).zip(rows.chunks(8)) {
+                    let rows = Bytes::copy_from_slice(rows);
+                    let chunk = array.encode_chunk(&[index], &rows, &heap, Vec::new(), &mut scratch).unwrap();
+                    assert_eq!(store.list(&key("c")).unwrap().len(), usize::try_from(index).unwrap());
+                    array.store(&[index], chunk.as_deref()).unwrap();
+                }
+            }
+            ["c/0", "c/1"].map(|chunk| store.read(&key(chunk), 1000).unwrap())
+        };
+        let [whole, fill] = written(false);
+        assert!(whole.is_some() && fill.is_none());
+        assert_eq!([whole, fill], written(true));
     }
 }
 
@@ -252,9 +286,10 @@ fn shards_of_encoded_chunks_are_those_of_rows() {
                 .collect();
             chunks.resize(6, None);
             for (index, chunks) in (0..).zip(chunks.chunks(3)) {
-                array.write_shard(&[index], chunks.to_vec(), &mut scratch).unwrap();
+                let shard = array.encode_shard(&[index], chunks.to_vec(), Vec::new(), &mut scratch).unwrap();
+                array.store(&[index], shard.as_deref()).unwrap();
             }
-            let e = array.write_shard(&[0], [None::<Bytes>], &mut scratch).unwrap_err();
+            let e = array.encode_shard(&[0], [None::<Bytes>], Vec::new(), &mut scratch).unwrap_err();
             assert_eq!(e.to_string(), "/: chunk c/0: 1 inner chunks, expected 3");
         } else {
             write_all(&array, &rows, &heap);

@@ -88,7 +88,12 @@ pub(crate) struct Prepared<'a> {
 }
 
 /// Plans writing a store to `target`, or to any that is of the format that is asked for.
-pub(crate) fn prepare<'a>(from: &From<'_>, target: Option<&str>, writing: &Writing) -> Result<Prepared<'a>> {
+pub(crate) fn prepare<'a>(
+    from: &From<'_>,
+    target: Option<&str>,
+    writing: &Writing,
+    common: &Common,
+) -> Result<Prepared<'a>> {
     if target == Some("-") {
         return Err(Error::invalid(
             "a store is not written to standard output\nhelp: ./- is the file of that name",
@@ -103,11 +108,12 @@ pub(crate) fn prepare<'a>(from: &From<'_>, target: Option<&str>, writing: &Writi
     let Writing { overwrite, resume, sync, .. } = *writing;
     let options = ConvertOptions {
         native: native(writing)?,
-        layout: writing.layout.layout()?.always_chunked(true),
+        layout: writing.layout.layout()?.always_chunked(format.is_always_chunked()),
         parts: from.parts.clone(),
         wishes: from.wishes.clone(),
         allow: allowed(&writing.allow_loss)?,
         publish: PublishOptions { overwrite, resume, sync },
+        pool: common.open_options().pool,
         ..ConvertOptions::new(format)
     };
     if let Some(target) = target {
@@ -147,7 +153,7 @@ pub(crate) fn write(
             progress.update(path.as_str(), bytes);
         }
     };
-    let Prepared { mut options, plan: planned, refused } = prepare(from, Some(target), writing)?;
+    let Prepared { mut options, plan: planned, refused } = prepare(from, Some(target), writing, common)?;
     options.progress = Some(&tell);
     let target = Path::new(target);
     let paint = paints_stdout(common, false);

@@ -8,7 +8,7 @@ use crate::exit::Exit;
 use crate::output::{Messages, paints_stdout, standard_input};
 use crate::words;
 use hyperslab::check::{CheckOptions, Finding};
-use hyperslab::create::{Document, LaidOut, Plan, document, plan};
+use hyperslab::create::{Document, LaidOut, Preview, document, preview};
 use hyperslab::list::human_bytes;
 use hyperslab::{Error, FileStorage, ReadAt, Result, Severity, Source};
 use serde_json::json;
@@ -51,24 +51,24 @@ pub(crate) fn run(args: &Create, common: &Common, messages: &Messages, out: &mut
     convert::allowed(&args.writing.allow_loss)?;
     convert::native(&args.writing)?;
     let prepared = match &args.target {
-        Some(target) => Some(convert::prepare(&from, Some(target), &args.writing)?),
+        Some(target) => Some(convert::prepare(&from, Some(target), &args.writing, common)?),
         // Into what is still open, and with it what would be lost.
         None if args.writing.format.is_none() => None,
-        None => Some(convert::prepare(&from, None, &args.writing)?),
+        None => Some(convert::prepare(&from, None, &args.writing, common)?),
     };
-    let plan = plan(&*source, &layout).map_err(|e| e.in_file(file))?;
-    for error in &plan.errors {
+    let preview = preview(&*source, &layout).map_err(|e| e.in_file(file))?;
+    for error in &preview.errors {
         messages.error_in(error, file);
     }
     messages.finish();
-    let sound = sound && plan.errors.is_empty();
+    let sound = sound && preview.errors.is_empty();
     let target = args.target.as_deref();
     let paint = paints_stdout(common, args.to.output.is_some());
     match args.json {
-        true => writeln!(out, "{}", summary(&plan, &refusals, target, prepared.as_ref()))?,
+        true => writeln!(out, "{}", summary(&preview, &refusals, target, prepared.as_ref()))?,
         false if !sound => {}
         false => {
-            write(&plan, &LaidOut::new(&*source, &layout), target, paint, out)?;
+            write(&preview, &LaidOut::new(&*source, &layout), target, paint, out)?;
             if let Some(prepared) = prepared.as_ref().filter(|prepared| !prepared.plan.report.is_empty()) {
                 writeln!(out)?;
                 convert::write_report(&prepared.plan.report, paint, out)?;
@@ -80,13 +80,13 @@ pub(crate) fn run(args: &Create, common: &Common, messages: &Messages, out: &mut
 }
 
 fn write(
-    plan: &Plan,
+    preview: &Preview,
     source: &dyn Source,
     target: Option<&str>,
     paint: bool,
     out: &mut dyn Write,
 ) -> Result<()> {
-    let Plan { counts, attributes, bytes, written, .. } = plan;
+    let Preview { counts, attributes, bytes, written, .. } = preview;
     let target = target.map(|target| format!(" {target}")).unwrap_or_default();
     let attributes = if *attributes == 1 { "1 attribute".into() } else { format!("{attributes} attributes") };
     writeln!(
@@ -100,12 +100,12 @@ fn write(
 }
 
 fn summary(
-    plan: &Plan,
+    preview: &Preview,
     refusals: &[Finding],
     target: Option<&str>,
     prepared: Option<&Prepared<'_>>,
 ) -> serde_json::Value {
-    let Plan { counts, attributes, bytes, written, errors } = plan;
+    let Preview { counts, attributes, bytes, written, errors } = preview;
     let refused = refusals.iter().map(|refusal| refusal.message.clone());
     let unreadable = errors.iter().map(words::error);
     let refusals: Vec<_> = refused.chain(unreadable).collect();

@@ -1,10 +1,10 @@
-//! The elements of one array: read, decoded, encoded and written by all threads, or copied as they are stored.
+//! The elements of one array: read, decoded and encoded by all threads, or copied undecoded, and stored.
 
 use super::scratch::ScratchFile;
 use super::tiles::Tiling;
 use crate::pool::Pool;
 use crate::source::{ArraySource, StoredChunk, StoredForm};
-use crate::target::{ArrayTarget, PieceTarget};
+use crate::target::{ArrayTarget, ChunkBytes, Encoded, Encoder, InnerChunks, Placed};
 use hyperslab_codec::{Scratch, check_size};
 use hyperslab_core::nd::{Chunk, ChunkGrid, Planes, Region, element_bytes, element_count, gather};
 use hyperslab_core::rows::Heap;
@@ -39,58 +39,82 @@ pub(super) enum CopyError {
     Write(Error),
 }
 
+/// The elements of one array on their way.
+#[derive(Clone, Copy)]
+pub(super) struct Way<'a> {
+    /// Where they are read.
+    pub(super) array: &'a dyn ArraySource,
+    /// What makes chunks of them.
+    pub(super) encoder: &'a dyn Encoder,
+    /// Where chunks are stored; none if encoding is all that is wanted.
+    pub(super) target: Option<&'a dyn ArrayTarget>,
+    /// The threads that work, and their memory.
+    pub(super) pool: &'a Pool,
+}
+
+impl<'a> Way<'a> {
+    /// From an array into one that was begun.
+    pub(super) fn new(array: &'a dyn ArraySource, target: &'a dyn ArrayTarget, pool: &'a Pool) -> Way<'a> {
+        Way { array, encoder: target.encoder(), target: Some(target), pool }
+    }
+
+    fn is_ordered(&self) -> bool {
+        self.target.is_some_and(ArrayTarget::is_ordered)
+    }
+
+    /// Bytes of elements that a thread may have in a box: what it reads and what it makes of it take as much again,
+    /// and coders have buffers of their own. Where the order of chunks counts the boxes must not depend on the
+    /// number of threads: then fewer threads work if memory is short.
+    fn max_box_bytes(&self) -> u64 {
+        let shares = if self.is_ordered() { ORDERED_SHARES } else { self.pool.threads().max(1) as u64 };
+        self.pool.memory() / shares / 3
+    }
+}
+
 /// Copies all elements.
 ///
 /// # Errors
 /// The first of reading and writing.
-pub(super) fn copy(
-    array: &dyn ArraySource,
-    target: &dyn ArrayTarget,
-    observer: &dyn Observer,
-) -> Result<(), CopyError> {
+pub(super) fn copy(way: Way<'_>, observer: &dyn Observer) -> Result<(), CopyError> {
     let is_unreadable = AtomicBool::new(false);
-    let copied = copy_with(array, target, observer, &is_unreadable);
+    let copied = copy_with(way, observer, &is_unreadable);
     copied.map_err(|e| match is_unreadable.into_inner() {
         true => CopyError::Read(e),
         false => CopyError::Write(e),
     })
 }
 
-fn copy_with(
-    array: &dyn ArraySource,
-    target: &dyn ArrayTarget,
-    observer: &dyn Observer,
-    is_unreadable: &AtomicBool,
-) -> Result<()> {
+fn copy_with(way: Way<'_>, observer: &dyn Observer, is_unreadable: &AtomicBool) -> Result<()> {
+    let Way { array, encoder, pool, .. } = way;
     let Some(extents) = array.extents() else { return Ok(()) };
     let size = array.datatype().row_size().ok_or_else(too_large)?;
     // What slots point to takes memory as well.
     let row = size as u64 * if array.datatype().has_slots() { 8 } else { 1 };
-    let most = most_bytes(array.pool());
-    let form = array.stored_form().filter(|form| target.accepts(form));
-    // Chunks that are too large for memory, but not the pieces they are made of.
-    let pieces = target.pieces().filter(|_| Tiling::whole(extents, target.chunk()).bytes(row) > most);
-    let unit = pieces.map_or(target.chunk(), PieceTarget::shape);
-    let source = if form.is_some() { target.chunk().to_vec() } else { chunk_of(array, extents, unit) };
-    let tiling = Tiling::new(extents, &source, unit, row, most);
-    let copier = |array, target, form| Copier::new(array, target, (size, row), form, is_unreadable);
+    let max = way.max_box_bytes();
+    let form = array.stored_form().filter(|form| encoder.can_copy_raw(form));
+    // Chunks that are too large for memory, but not the inner chunks they are made of.
+    let inner = encoder.inner_chunks().filter(|_| Tiling::whole(extents, encoder.chunk()).bytes(row) > max);
+    let unit = inner.map_or(encoder.chunk(), InnerChunks::shape);
+    let source = if form.is_some() { encoder.chunk().to_vec() } else { chunk_of(array, extents, unit) };
+    let tiling = Tiling::new(extents, &source, unit, row, max);
+    let copier = |way, form| Copier::new(way, (size, row), form, is_unreadable);
     // What is not in chunks is not decoded: reading parts of it again costs less than a second pass.
     let is_chunked = array.chunk().iter().any(|size| *size != 1);
     let may_pass_twice =
-        is_chunked && array.is_divisible() && !array.datatype().has_slots() && !target.wants_all();
-    let pass = |copier: Copier<'_>, source: &[u64], tiling: &Tiling| match pieces {
-        Some(pieces) => copier.in_pieces(pieces, source, most, observer),
+        is_chunked && array.is_divisible() && !array.datatype().has_slots() && !encoder.needs_unwritten();
+    let pass = |copier: Copier<'_>, source: &[u64], tiling: &Tiling| match inner {
+        Some(inner) => copier.by_inner_chunks(inner, source, max, observer),
         None => copier.all(tiling, observer),
     };
     let Some(path) = observer.scratch().filter(|_| may_pass_twice) else {
-        return pass(copier(array, target, form)?, &source, &tiling);
+        return pass(copier(way, form)?, &source, &tiling);
     };
-    let Some([first, second]) = tiling.two_passes(&source, unit, row, most) else {
-        return pass(copier(array, target, form)?, &source, &tiling);
+    let Some([first, second]) = tiling.two_passes(&source, unit, row, max) else {
+        return pass(copier(way, form)?, &source, &tiling);
     };
     let scratch = ScratchFile::create(&path, array, &second.source)?;
-    copier(array, &scratch, None)?.all(&first.tiling, &Unobserved)?;
-    pass(copier(&scratch, target, None)?, &second.source, &second.tiling)
+    copier(Way::new(array, &scratch, pool), None)?.all(&first.tiling, &Unobserved)?;
+    pass(copier(Way { array: &scratch, ..way }, None)?, &second.source, &second.tiling)
 }
 
 /// For what nobody goes on from: a pass into a file between, a trial.
@@ -126,85 +150,124 @@ fn written_tiles(array: &dyn ArraySource, tiling: &Tiling) -> Result<Option<BTre
 /// Takes the part of a box that lies in a chunk.
 type Put<'a> = &'a mut dyn FnMut(&Chunk, &Values, &mut Scratch) -> Result<()>;
 
+/// Takes an encoded chunk by its index.
+type PutEncoded<'a> = &'a mut dyn FnMut(&[u64], Encoded, &mut Scratch) -> Result<()>;
+
 struct Copier<'a> {
-    array: &'a dyn ArraySource,
-    target: &'a dyn ArrayTarget,
+    way: Way<'a>,
     grid: ChunkGrid,
     /// Bytes of a row, and what it takes of memory with what its slots point to.
     row: usize,
     memory: u64,
-    /// How chunks are stored that are copied as they are; none if they are not.
+    /// How chunks are stored that are copied undecoded; none if they are decoded.
     form: Option<StoredForm>,
     /// Whether reading has failed.
     is_unreadable: &'a AtomicBool,
-    /// Memory that was used before.
-    stock: Mutex<Vec<Vec<u8>>>,
+    /// Memory that was used before: for elements, and for encoded chunks.
+    rows: Stock,
+    encoded: Stock,
+}
+
+/// A box whose chunks wait for their turn.
+struct Made {
+    number: u64,
+    /// Bytes of its elements.
+    bytes: u64,
+    chunks: Vec<(Vec<u64>, Encoded)>,
 }
 
 impl<'a> Copier<'a> {
     fn new(
-        array: &'a dyn ArraySource,
-        target: &'a dyn ArrayTarget,
+        way: Way<'a>,
         (row, memory): (usize, u64),
         form: Option<StoredForm>,
         is_unreadable: &'a AtomicBool,
     ) -> Result<Copier<'a>> {
-        let grid = ChunkGrid::regular(target.chunk())?;
-        Ok(Copier { array, target, grid, row, memory, form, is_unreadable, stock: Mutex::default() })
+        let grid = ChunkGrid::regular(way.encoder.chunk())?;
+        let (rows, encoded) = (Stock::default(), Stock::default());
+        Ok(Copier { way, grid, row, memory, form, is_unreadable, rows, encoded })
     }
 
     /// Copies everything, box by box.
     fn all(&self, tiling: &Tiling, observer: &dyn Observer) -> Result<()> {
+        if self.way.is_ordered() {
+            return self.all_in_order(tiling, observer);
+        }
         self.each(tiling, self.numbers(tiling)?, |number, scratch| {
             let region = tiling.region(number);
-            let copied = self.bytes(&region);
-            if observer.is_done(&tiling.tile, number, copied) {
+            let bytes = self.bytes(&region);
+            if observer.is_done(&tiling.tile, number, bytes) {
                 return Ok(());
             }
-            match self.form.is_some() {
-                true => self.pass(&region, scratch)?,
-                false => self.tile(&region, &self.grid, scratch, &mut |chunk, values, scratch| {
-                    self.target.write(&chunk.index, values, scratch).map(|_| ())
-                })?,
-            }
-            observer.done(&tiling.tile, number, copied)
+            self.encode(&region, scratch, &mut |index, chunk, scratch| self.store(index, chunk, scratch))?;
+            observer.done(&tiling.tile, number, bytes)
         })
     }
 
-    /// Copies everything, chunk by chunk of those that memory does not hold as they are, but encoded. All threads
-    /// work on the same one.
-    fn in_pieces(
+    /// The same where chunks are stored in order: boxes are read and encoded by many threads, and wait for their turn.
+    fn all_in_order(&self, tiling: &Tiling, observer: &dyn Observer) -> Result<()> {
+        let make = |number: u64, scratch: &mut Scratch| {
+            let region = tiling.region(number);
+            let bytes = self.bytes(&region);
+            if observer.is_done(&tiling.tile, number, bytes) {
+                return Ok(None);
+            }
+            let mut chunks = Vec::new();
+            self.encode(&region, scratch, &mut |index, chunk, _| {
+                chunks.push((index.to_vec(), chunk));
+                Ok(())
+            })?;
+            Ok(Some(Made { number, bytes, chunks }))
+        };
+        let take = |made: Option<Made>, scratch: &mut Scratch| {
+            let Some(Made { number, bytes, chunks }) = made else { return Ok(()) };
+            for (index, chunk) in chunks {
+                self.store(&index, chunk, scratch)?;
+            }
+            observer.done(&tiling.tile, number, bytes)
+        };
+        let Way { array, pool, .. } = self.way;
+        let numbers = self.numbers(tiling)?;
+        if array.is_divisible() {
+            return pool.in_order(numbers, tiling.bytes(self.memory).saturating_mul(3), make, take);
+        }
+        for number in numbers {
+            pool.alone(|scratch| take(make(number, scratch)?, scratch))?;
+        }
+        Ok(())
+    }
+
+    /// Copies everything, chunk by chunk of those that memory does not hold decoded, but encoded. All threads work on
+    /// the same one.
+    fn by_inner_chunks(
         &self,
-        pieces: &dyn PieceTarget,
+        inner: &dyn InnerChunks,
         source: &[u64],
-        most: u64,
+        max: u64,
         observer: &dyn Observer,
     ) -> Result<()> {
-        let extents = self.array.extents().unwrap_or_default();
-        let chunks = Tiling::whole(extents, self.target.chunk());
-        let grid = ChunkGrid::regular(pieces.shape())?;
+        let Way { array, encoder, pool, .. } = self.way;
+        let extents = array.extents().unwrap_or_default();
+        let chunks = Tiling::whole(extents, encoder.chunk());
+        let grid = ChunkGrid::regular(inner.shape())?;
         for number in self.numbers(&chunks)? {
             let region = chunks.region(number);
-            let copied = self.bytes(&region);
-            if observer.is_done(&chunks.tile, number, copied) {
+            let bytes = self.bytes(&region);
+            if observer.is_done(&chunks.tile, number, bytes) {
                 continue;
             }
-            let counts: Vec<u64> = chunks
-                .tile
-                .iter()
-                .zip(pieces.shape())
-                .map(|(chunk, piece)| chunk / (*piece).max(1))
-                .collect();
+            let counts: Vec<u64> =
+                chunks.tile.iter().zip(inner.shape()).map(|(chunk, inner)| chunk / (*inner).max(1)).collect();
             let count = element_count(&counts).and_then(|count| usize::try_from(count).ok());
             let encoded = Mutex::new(vec![None; count.ok_or_else(too_large)?]);
-            let tiling = Tiling::new(&region.count, source, pieces.shape(), self.memory, most);
+            let tiling = Tiling::new(&region.count, source, inner.shape(), self.memory, max);
             self.each(&tiling, Box::new(0..tiling.len()), |number, scratch| {
                 let mut part = tiling.region(number);
                 part.start.iter_mut().zip(&region.start).for_each(|(start, first)| *start += first);
-                self.tile(&part, &grid, scratch, &mut |piece, values, scratch| {
-                    let within = self::part(&piece.start, &piece.shape, &part);
-                    let bytes = pieces.encode(&within.count, values, scratch)?;
-                    let place = piece
+                self.tile(&part, &grid, scratch, &mut |chunk, values, scratch| {
+                    let within = self::part(&chunk.start, &chunk.shape, &part);
+                    let bytes = inner.encode(&within.count, values, scratch)?;
+                    let place = chunk
                         .index
                         .iter()
                         .zip(&counts)
@@ -218,8 +281,29 @@ impl<'a> Copier<'a> {
             })?;
             let encoded = encoded.into_inner().unwrap_or_else(PoisonError::into_inner);
             let index: Vec<u64> = region.start.iter().zip(&chunks.tile).map(|(at, size)| at / size).collect();
-            self.array.pool().alone(|scratch| pieces.write(&index, encoded, scratch))?;
-            observer.done(&chunks.tile, number, copied)?;
+            pool.alone(|scratch| {
+                let chunk = inner.assemble(&index, encoded, self.encoded.take(), scratch)?;
+                self.store(&index, chunk, scratch)
+            })?;
+            observer.done(&chunks.tile, number, bytes)?;
+        }
+        Ok(())
+    }
+
+    /// Stores a chunk: first what it points to, then the chunk itself.
+    fn store(&self, index: &[u64], chunk: Encoded, scratch: &mut Scratch) -> Result<()> {
+        let Some(target) = self.way.target else { return Ok(()) };
+        let chunk = match chunk {
+            Encoded::Absent => None,
+            Encoded::Bytes(chunk) => Some(chunk),
+            Encoded::Placed(Placed { pieces, chunk }) => {
+                let addresses = pieces.iter().map(|piece| target.place(piece)).collect::<Result<Vec<_>>>()?;
+                Some(chunk(&addresses, scratch)?)
+            }
+        };
+        target.store(index, chunk.as_ref())?;
+        if let Some(ChunkBytes { bytes, .. }) = chunk {
+            self.encoded.reuse(bytes);
         }
         Ok(())
     }
@@ -227,11 +311,11 @@ impl<'a> Copier<'a> {
     /// The boxes that are copied: those in which something was written, where there are many.
     fn numbers(&self, tiling: &Tiling) -> Result<Box<dyn Iterator<Item = u64> + Send>> {
         let written = match tiling.len() > MAX_ASKED {
-            true => self.noting(written_tiles(self.array, tiling))?,
+            true => self.noting(written_tiles(self.way.array, tiling))?,
             false => None,
         };
         Ok(match written {
-            Some(numbers) if !self.target.wants_all() => Box::new(numbers.into_iter()),
+            Some(numbers) if !self.way.encoder.needs_unwritten() => Box::new(numbers.into_iter()),
             _ => Box::new(0..tiling.len()),
         })
     }
@@ -242,8 +326,8 @@ impl<'a> Copier<'a> {
         numbers: Box<dyn Iterator<Item = u64> + Send>,
         work: impl Fn(u64, &mut Scratch) -> Result<()> + Sync,
     ) -> Result<()> {
-        let pool = self.array.pool();
-        if self.array.is_divisible() {
+        let pool = self.way.pool;
+        if self.way.array.is_divisible() {
             // Elements in a box, beside those of one chunk on its way.
             return pool.each(numbers, tiling.bytes(self.memory).saturating_mul(2), work);
         }
@@ -259,9 +343,21 @@ impl<'a> Copier<'a> {
         region.len().unwrap_or(u64::MAX).saturating_mul(self.row as u64)
     }
 
+    /// Encodes the chunks of a region, or reads them as they are stored where they can be copied so.
+    fn encode(&self, region: &Region, scratch: &mut Scratch, put: PutEncoded<'_>) -> Result<()> {
+        if self.form.is_some() {
+            return self.raw(region, scratch, put);
+        }
+        self.tile(region, &self.grid, scratch, &mut |chunk, values, scratch| {
+            let encoded = self.way.encoder.encode(&chunk.index, values, self.encoded.take(), scratch)?;
+            put(&chunk.index, encoded, scratch)
+        })
+    }
+
     /// Reads a box and hands out its part of each chunk of a grid.
     fn tile(&self, region: &Region, grid: &ChunkGrid, scratch: &mut Scratch, put: Put<'_>) -> Result<()> {
-        if !self.target.wants_all() && self.noting(self.array.is_unwritten_in(region))? {
+        let Way { array, encoder, .. } = self.way;
+        if !encoder.needs_unwritten() && self.noting(array.is_unwritten_in(region))? {
             return Ok(());
         }
         let mut rows = self.memory(region)?;
@@ -281,28 +377,29 @@ impl<'a> Copier<'a> {
             let chunk_values = Values { rows: rows.into(), heap };
             put(chunk, &chunk_values, scratch)?;
             values.heap = chunk_values.heap;
-            self.reuse(chunk_values.rows);
+            self.rows.reuse(chunk_values.rows);
         }
-        self.reuse(values.rows);
+        self.rows.reuse(values.rows);
         Ok(())
     }
 
-    /// Copies the chunks of a region as they are stored, and those that are stored in another form as others.
-    fn pass(&self, region: &Region, scratch: &mut Scratch) -> Result<()> {
-        let mut bytes = self.stocked();
+    /// Reads the chunks of a region as they are stored, and encodes those that are stored in another form.
+    fn raw(&self, region: &Region, scratch: &mut Scratch, put: PutEncoded<'_>) -> Result<()> {
+        let Way { array, encoder, .. } = self.way;
         let mut chunks = self.grid.chunks_in(region)?;
         while let Some(chunk) = chunks.next_chunk() {
-            let stored = match self.target.passes(&chunk.index) {
-                true => self.noting(self.array.stored_chunk(&chunk.start, &mut bytes))?,
+            let mut bytes = self.encoded.take();
+            let stored = match encoder.can_copy_raw_at(&chunk.index) {
+                true => self.noting(array.stored_chunk(&chunk.start, &mut bytes))?,
                 false => StoredChunk::Other,
             };
             match stored {
-                StoredChunk::Nothing if !self.target.wants_all() => {}
+                StoredChunk::Nothing if !encoder.needs_unwritten() => self.encoded.keep(bytes),
                 StoredChunk::Here(len) => {
-                    let stored = bytes.get(..len).unwrap_or_default();
-                    // What can be no chunk at all is not passed on.
-                    self.noting(self.check_stored(&chunk.shape, stored))?;
-                    self.target.write_stored(&chunk.index, stored)?;
+                    bytes.truncate(len);
+                    // What cannot be a chunk at all is not passed on.
+                    self.noting(self.check_stored(&chunk.shape, &bytes))?;
+                    put(&chunk.index, Encoded::of(Some(bytes.into())), scratch)?;
                 }
                 StoredChunk::Nothing | StoredChunk::Other => {
                     let within = part(&chunk.start, &chunk.shape, region);
@@ -310,12 +407,12 @@ impl<'a> Copier<'a> {
                     let mut heap = Heap::default();
                     self.read(&within, &mut rows, &mut heap, scratch)?;
                     let values = Values { rows: rows.into(), heap };
-                    self.target.write(&chunk.index, &values, scratch)?;
-                    self.reuse(values.rows);
+                    let encoded = encoder.encode(&chunk.index, &values, bytes, scratch)?;
+                    put(&chunk.index, encoded, scratch)?;
+                    self.rows.reuse(values.rows);
                 }
             }
         }
-        self.keep(bytes);
         Ok(())
     }
 
@@ -332,7 +429,7 @@ impl<'a> Copier<'a> {
         heap: &mut Heap<Reference>,
         scratch: &mut Scratch,
     ) -> Result<()> {
-        self.noting(self.array.read_part(region, &mut Planes::whole(rows), heap, scratch))
+        self.noting(self.way.array.read_part(region, &mut Planes::whole(rows), heap, scratch))
     }
 
     /// Notes that it was reading that failed.
@@ -344,26 +441,32 @@ impl<'a> Copier<'a> {
     fn memory(&self, region: &Region) -> Result<Vec<u8>> {
         let len = region.len().and_then(|count| usize::try_from(count).ok()?.checked_mul(self.row));
         let len = len.ok_or_else(too_large)?;
-        let mut rows = self.stocked();
+        let mut rows = self.rows.take();
         match len <= rows.capacity() {
             true => rows.resize(len, 0),
             false => rows = vec![0; len],
         }
         Ok(rows)
     }
+}
 
-    fn stocked(&self) -> Vec<u8> {
-        self.stock.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default()
+/// Memory that was used before, for many threads.
+#[derive(Default)]
+struct Stock(Mutex<Vec<Vec<u8>>>);
+
+impl Stock {
+    fn take(&self) -> Vec<u8> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default()
     }
 
     fn keep(&self, memory: Vec<u8>) {
-        self.stock.lock().unwrap_or_else(PoisonError::into_inner).push(memory);
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(memory);
     }
 
-    fn reuse(&self, rows: bytes::Bytes) {
-        // They are ours alone unless a target keeps them.
-        if let Ok(rows) = rows.try_into_mut() {
-            self.keep(rows.into());
+    fn reuse(&self, bytes: bytes::Bytes) {
+        // It is ours alone unless a target or an encoded chunk keeps it.
+        if let Ok(memory) = bytes.try_into_mut() {
+            self.keep(memory.into());
         }
     }
 }
@@ -395,15 +498,12 @@ fn chunk_of(array: &dyn ArraySource, extents: &[u64], unit: &[u64]) -> Vec<u64> 
     chunk
 }
 
-/// Bytes of elements that a thread may have in a box: what it reads and what it makes of it take as much again, and
-/// coders have buffers of their own.
-fn most_bytes(pool: &Pool) -> u64 {
-    pool.memory() / pool.threads().max(1) as u64 / 3
-}
-
 fn too_large() -> Error {
     Error::new(ErrorKind::LimitExceeded, "more elements than memory holds")
 }
+
+/// Boxes that memory is divided for where chunks are stored in order.
+const ORDERED_SHARES: u64 = 8;
 
 /// Boxes of which each is asked for whether anything was written in it.
 const MAX_ASKED: u64 = 1 << 16;

@@ -1,22 +1,27 @@
-//! What of elements must be known before they are copied.
+//! What a format must know of elements before they are copied.
 
 use super::Parts;
 use crate::engine::stream;
 use crate::source::{Handle, Source};
-use crate::target::Facts;
+use crate::target::{Facts, Needs};
 use hyperslab_core::Result;
 use hyperslab_core::nd::{Region, element_count};
 use hyperslab_model::{Datatype, Element, Elements, Fill, Node, Pad, Reference, Text, Values};
 
-/// What targets must know of elements before they begin an array; also whether they can be read, as far as the first
-/// of them tells.
-pub(super) fn facts(source: &dyn Source, handle: &Handle, node: &Node) -> Result<Facts> {
+/// Finds out what a format needs to know of elements. Reads at least one element, so that an array that cannot be read
+/// is found before anything is written.
+pub(super) fn facts(source: &dyn Source, handle: &Handle, node: &Node, needs: Needs) -> Result<Facts> {
     let mut facts = Facts::default();
     let Some(datatype) = node.datatype() else { return Ok(facts) };
     // Texts within elements are not looked at one by one.
-    facts.can_pad = !has_spaces_within(datatype.resolved());
+    facts.can_pad = !(needs.padding && has_spaces_within(datatype.resolved()));
+    let reads_texts = match datatype.resolved() {
+        Datatype::String(Text::Variable) => needs.unicode,
+        Datatype::String(Text::Fixed { pad: Pad::Space, .. }) => needs.padding,
+        _ => false,
+    };
     // What fills an array is shown as an element, or stands beside those of its last chunk.
-    if let Some(Fill::Value(fill)) = node.storage().map(|storage| &storage.fill) {
+    if reads_texts && let Some(Fill::Value(fill)) = node.storage().map(|storage| &storage.fill) {
         Elements::new(datatype, fill).for_each(|text| note_text(&mut facts, datatype, &text.get()));
     }
     let array = source.array(handle)?;
@@ -29,29 +34,28 @@ pub(super) fn facts(source: &dyn Source, handle: &Handle, node: &Node) -> Result
     if array.is_unwritten()? {
         return Ok(Facts { is_whole: false, can_fill: is_little(element_count(extents)), ..facts });
     }
-    if let Some(chunks) = array.chunks()? {
+    if needs.written
+        && let Some(chunks) = array.chunks()?
+    {
         let missing = chunks.outer.of.saturating_sub(chunks.outer.written);
         facts.is_whole = missing == 0;
         let elements = element_count(&chunks.outer.shape).and_then(|count| count.checked_mul(missing));
         facts.can_fill = is_little(elements);
     }
-    match datatype.resolved() {
-        Datatype::String(Text::Variable | Text::Fixed { pad: Pad::Space, .. }) => {
-            stream(&*array, &Region::all(extents), &mut |_, values| {
-                Elements::new(datatype, values).for_each(|text| note_text(&mut facts, datatype, &text.get()));
-                Ok(())
-            })?;
-        }
-        _ => {
-            let mut first = None;
-            array.written(&mut |start| {
-                first.get_or_insert_with(|| start.to_vec());
-                Ok(())
-            })?;
-            let first = first.unwrap_or_else(|| vec![0; extents.len()]);
-            array.values(&Region::new(first, vec![1; extents.len()]))?;
-        }
+    if reads_texts {
+        stream(&*array, &Region::all(extents), &mut |_, values| {
+            Elements::new(datatype, values).for_each(|text| note_text(&mut facts, datatype, &text.get()));
+            Ok(())
+        })?;
+        return Ok(facts);
     }
+    let mut first = None;
+    array.written(&mut |start| {
+        first.get_or_insert_with(|| start.to_vec());
+        Ok(())
+    })?;
+    let first = first.unwrap_or_else(|| vec![0; extents.len()]);
+    array.values(&Region::new(first, vec![1; extents.len()]))?;
     Ok(facts)
 }
 

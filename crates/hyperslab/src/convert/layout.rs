@@ -169,14 +169,19 @@ impl Layout {
     /// The elements of the array at `path` on their way into a target: where that has another fill value, what was
     /// never written has to be written as what it was.
     pub(crate) fn elements(&self, path: &NodePath, array: Arc<dyn ArraySource>) -> Arc<dyn ArraySource> {
-        let is_filled = self.last(path, |change| match change {
+        match self.sets_fill(path) {
+            true => Arc::new(Filled(array)),
+            false => array,
+        }
+    }
+
+    /// Whether an option gives the array at `path` another fill value.
+    pub(crate) fn sets_fill(&self, path: &NodePath) -> bool {
+        let is_set = self.last(path, |change| match change {
             Change::Fill(value) => Some(value.is_some()),
             _ => None,
         });
-        match is_filled {
-            Some(true) => Arc::new(Filled(array)),
-            _ => array,
-        }
+        is_set == Some(true)
     }
 
     /// Whether the filters of the array at `path` are those of an option.

@@ -31,8 +31,8 @@ pub struct Plan {
     pub(super) growing: Arc<Growing>,
     /// Dimensions that arrays of other groups name and that will not be there.
     pub(super) missing: FxHashSet<NodePath>,
-    /// Sparse arrays whose cells the target stores.
-    pub(super) sparse: FxHashSet<NodePath>,
+    /// Sparse arrays whose cells the target stores, in declared order.
+    pub(super) sparse: Vec<NodePath>,
     /// Their columns, which have no elements of their own.
     pub(super) columns: FxHashSet<NodePath>,
 }
@@ -96,8 +96,11 @@ impl Plan {
         planner: &mut dyn Planner,
     ) -> Result<()> {
         let path = &handle.path;
-        let found = load(source, handle).and_then(|node| {
-            let facts = facts(source, handle, &node)?;
+        let found = load(source, handle, options).and_then(|node| {
+            let mut needs = planner.needs(path, &node);
+            // What was never written is no fill value any more.
+            needs.written |= options.layout.sets_fill(path);
+            let facts = facts(source, handle, &node, needs)?;
             Ok((node, facts))
         });
         let (mut node, mut facts) = match found {
@@ -200,7 +203,7 @@ impl Plan {
             true => {
                 let count = cells.count(&CellQuery::default())?;
                 self.bytes = self.bytes.saturating_add(count.saturating_mul(row));
-                self.sparse.insert(path.clone());
+                self.sparse.push(path.clone());
                 self.columns.extend(paths);
             }
             false => self.left_out.extend(paths),
@@ -216,7 +219,7 @@ impl Plan {
         options: &ConvertOptions<'_>,
         planner: &mut dyn Planner,
     ) -> Result<()> {
-        match load(source, handle) {
+        match load(source, handle, options) {
             Ok(mut node) => {
                 options.layout.apply(&handle.path, &mut node)?;
                 self.node(&handle.path, &node, planner)

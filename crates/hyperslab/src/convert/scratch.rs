@@ -1,8 +1,8 @@
 //! An array on the way between two layouts: chunks as they are in memory, each at its place in one file.
 
 use crate::pool::Pool;
-use crate::source::{ArraySource, StoredForm};
-use crate::target::ArrayTarget;
+use crate::source::ArraySource;
+use crate::target::{ArrayTarget, ChunkBytes, Encoded, Encoder};
 use hyperslab_codec::Scratch as Coders;
 use hyperslab_core::nd::{ChunkGrid, Planes, Region, element_count, fill_rows, scatter};
 use hyperslab_core::rows::Heap;
@@ -69,8 +69,8 @@ impl ScratchFile {
         })
     }
 
-    /// The number of a chunk, and where it is.
-    fn place(&self, index: &[u64]) -> Result<(usize, u64, usize)> {
+    /// The number of a chunk, where it begins in the file, and how many bytes it has.
+    fn locate(&self, index: &[u64]) -> Result<(usize, u64, usize)> {
         let number = index.iter().zip(&self.counts).fold(0_u64, |number, (at, count)| number * count + at);
         let bytes =
             element_count(&self.chunk).and_then(|count| usize::try_from(count).ok()?.checked_mul(self.row));
@@ -86,40 +86,41 @@ impl Drop for ScratchFile {
     }
 }
 
-impl ArrayTarget for ScratchFile {
+impl Encoder for ScratchFile {
     fn chunk(&self) -> &[u64] {
         &self.chunk
     }
 
-    fn write(&self, index: &[u64], values: &Values, coders: &mut Coders) -> Result<Option<u64>> {
-        let (number, offset, len) = self.place(index)?;
-        let chunk = self.grid.chunk(index)?;
+    fn encode(&self, index: &[u64], values: &Values, mut out: Vec<u8>, _: &mut Coders) -> Result<Encoded> {
+        let (_, _, len) = self.locate(index)?;
         if values.rows.len() == len {
-            write_at(&self.file, offset, &values.rows)?;
-        } else {
-            let ends = chunk.start.iter().zip(&chunk.shape).zip(&self.shape);
-            let count =
-                ends.map(|((start, size), extent)| (*size).min(extent.saturating_sub(*start))).collect();
-            let within: Vec<u64> = count;
-            let buffer = &mut coders.buffers.rows;
-            let rows = hyperslab_core::memory::room(buffer, len);
-            fill_rows(&self.fill, rows)?;
-            let start = vec![0; within.len()];
-            scatter(&values.rows, &start, &within, &Region::all(&chunk.shape), rows, self.row)?;
-            write_at(&self.file, offset, rows)?;
+            return Ok(Encoded::of(Some(values.rows.clone())));
         }
+        let chunk = self.grid.chunk(index)?;
+        let ends = chunk.start.iter().zip(&chunk.shape).zip(&self.shape);
+        let within: Vec<u64> =
+            ends.map(|((start, size), extent)| (*size).min(extent.saturating_sub(*start))).collect();
+        out.resize(len, 0);
+        fill_rows(&self.fill, &mut out)?;
+        let start = vec![0; within.len()];
+        scatter(&values.rows, &start, &within, &Region::all(&chunk.shape), &mut out, self.row)?;
+        Ok(Encoded::of(Some(out.into())))
+    }
+}
+
+impl ArrayTarget for ScratchFile {
+    fn encoder(&self) -> &dyn Encoder {
+        self
+    }
+
+    fn store(&self, index: &[u64], chunk: Option<&ChunkBytes>) -> Result<()> {
+        let Some(chunk) = chunk else { return Ok(()) };
+        let (number, offset, _) = self.locate(index)?;
+        write_at(&self.file, offset, &chunk.bytes)?;
         if let Some(written) = self.written.get(number) {
             written.store(true, Ordering::Release);
         }
-        Ok(Some(len as u64))
-    }
-
-    fn accepts(&self, _: &StoredForm) -> bool {
-        false
-    }
-
-    fn write_stored(&self, _: &[u64], _: &[u8]) -> Result<()> {
-        Err(Error::invalid("a chunk in another form"))
+        Ok(())
     }
 
     fn finish(&self) -> Result<()> {
@@ -157,7 +158,7 @@ impl ArraySource for ScratchFile {
     ) -> Result<()> {
         let mut chunks = self.grid.chunks_in(region)?;
         while let Some(chunk) = chunks.next_chunk() {
-            let (number, offset, len) = self.place(&chunk.index)?;
+            let (number, offset, len) = self.locate(&chunk.index)?;
             let Some(mut overlap) = rows.overlap(&chunk.start, &chunk.shape, region, self.row)? else {
                 continue;
             };
@@ -183,7 +184,7 @@ impl ArraySource for ScratchFile {
     fn is_unwritten_in(&self, region: &Region) -> Result<bool> {
         let mut chunks = self.grid.chunks_in(region)?;
         while let Some(chunk) = chunks.next_chunk() {
-            let (number, ..) = self.place(&chunk.index)?;
+            let (number, ..) = self.locate(&chunk.index)?;
             if self.written.get(number).is_some_and(|written| written.load(Ordering::Acquire)) {
                 return Ok(false);
             }

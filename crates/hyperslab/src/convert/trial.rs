@@ -1,14 +1,14 @@
-//! Whether elements pass the filters that they are to pass, where these may refuse some.
+//! Whether filters that may refuse an element take all elements of an array. They are encoded and stored nowhere.
 
-use super::copy::{CopyError, Unobserved};
+use super::copy::{CopyError, Unobserved, Way};
 use super::write::elements;
 use super::{ConvertOptions, array_of};
 use crate::source::{ArraySource, Handle, Source};
-use crate::target::{ArrayTarget, Facts, Planner};
+use crate::target::{Encoder, Facts, Planner};
 use hyperslab_core::{Error, ErrorKind, Result};
 use hyperslab_model::Node;
 
-/// Why an element is refused, if one is: all are written to nowhere.
+/// Why the filters refuse an element, if they do.
 ///
 /// # Errors
 /// If they cannot be read.
@@ -20,13 +20,14 @@ pub(super) fn refusal(
     options: &ConvertOptions<'_>,
     planner: &dyn Planner,
 ) -> Result<Option<Error>> {
-    // Why there is no such array, planning it says.
-    let Ok(Some(target)) = planner.trial(&handle.path, node, facts) else { return Ok(None) };
+    // An array that the format cannot hold is reported when it is planned.
+    let Ok(Some(encoder)) = planner.trial(&handle.path, node, facts) else { return Ok(None) };
     let array = array_of(source, handle, options)?;
-    if is_passed(&*array, &*target) {
+    if is_copied_raw(&*array, &*encoder) {
         return Ok(None);
     }
-    match elements(source, &*array, &*target, &Unobserved) {
+    let way = Way { array: &*array, encoder: &*encoder, target: None, pool: &options.pool };
+    match elements(source, way, &Unobserved) {
         Ok(()) => Ok(None),
         // Of memory there may be more when it comes to writing.
         Err(CopyError::Write(error)) if error.kind() == ErrorKind::LimitExceeded => Ok(None),
@@ -35,12 +36,12 @@ pub(super) fn refusal(
     }
 }
 
-/// Whether all chunks are passed as they are stored, so that no filter sees an element.
-fn is_passed(array: &dyn ArraySource, target: &dyn ArrayTarget) -> bool {
+/// Whether all chunks are copied undecoded, so that no filter sees an element.
+fn is_copied_raw(array: &dyn ArraySource, encoder: &dyn Encoder) -> bool {
     let Some(extents) = array.extents() else { return true };
-    let chunks = extents.iter().zip(target.chunk());
+    let chunks = extents.iter().zip(encoder.chunk());
     let last: Vec<u64> = chunks.map(|(len, size)| len.saturating_sub(1) / (*size).max(1)).collect();
-    !target.wants_all()
-        && array.stored_form().is_some_and(|form| target.accepts(&form))
-        && target.passes(&last)
+    !encoder.needs_unwritten()
+        && array.stored_form().is_some_and(|form| encoder.can_copy_raw(&form))
+        && encoder.can_copy_raw_at(&last)
 }

@@ -1,19 +1,19 @@
-//! What is planned, written object by object.
+//! What is planned, declared and written.
 
 use super::cells;
-use super::copy::{self, CopyError, Observer};
+use super::copy::{self, CopyError, Observer, Way};
 use super::dimensions::forget;
 use super::{ConvertOptions, Plan, Summary, Tell, array_of, each_object, load};
 use crate::publish::{Publication, Unit};
-use crate::source::{ArraySource, Entry, Item, Source, check_counts};
-use crate::target::{ArrayTarget, Loss, Target};
+use crate::source::{Entry, Item, Source, check_counts};
+use crate::target::{Facts, Loss, Target};
 use hyperslab_core::nd::element_count;
 use hyperslab_core::{Remedy, Result};
 use hyperslab_model::{Attributes, DimCoord, Node, NodeKind, NodePath, Storage};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Writes everything that is planned to a target that is there.
+/// Declares everything that is planned to a target, and then writes the elements of the arrays.
 pub(super) fn write(
     source: &dyn Source,
     target: &dyn Target,
@@ -22,72 +22,120 @@ pub(super) fn write(
     publication: &Publication,
 ) -> Result<Summary> {
     let root = source.find(&NodePath::root())?;
-    let copied = AtomicU64::new(0);
-    let mut summary = Summary { notes: publication.notes().to_vec(), ..Summary::default() };
-    let mut sparse = Vec::new();
+    let writing = Writing { source, target, plan, options, publication, copied: AtomicU64::new(0) };
     each_object(source, &root, options, &mut |entry| {
+        writing.declare(entry).map_err(|e| e.in_object(&entry.handle.path))
+    })?;
+    let mut summary = Summary { notes: publication.notes().to_vec(), ..Summary::default() };
+    each_object(source, &root, options, &mut |entry| {
+        writing.array(entry, &mut summary).map_err(|e| e.in_object(&entry.handle.path))
+    })?;
+    for path in &plan.sparse {
+        writing.cells(path, &mut summary).map_err(|e| e.in_object(path))?;
+    }
+    summary.bytes = writing.copied.into_inner();
+    Ok(summary)
+}
+
+struct Writing<'a> {
+    source: &'a dyn Source,
+    target: &'a dyn Target,
+    plan: &'a Plan,
+    options: &'a ConvertOptions<'a>,
+    publication: &'a Publication,
+    /// Bytes of elements.
+    copied: AtomicU64,
+}
+
+impl Writing<'_> {
+    fn declare(&self, entry: &Entry) -> Result<()> {
         let path = &entry.handle.path;
-        if path.parent().is_some_and(|group| plan.left_out.contains(&group)) {
+        let declare = |node: &Node| self.target.declare(path, node, self.facts(path));
+        if self.is_within_left_out(path) {
             return Ok(());
         }
-        if plan.left_out.contains(path) {
-            return without_coordinates(entry).map_or(Ok(()), |dimension| target.put(path, &dimension));
+        if self.plan.left_out.contains(path) {
+            return without_coordinates(entry).map_or(Ok(()), |dimension| declare(&dimension));
         }
-        let node = match &entry.item {
-            Item::Link(link) => Node::Link(link.clone()),
-            Item::Unreadable(_) => return Ok(()),
-            _ => {
-                let mut node = load(source, &entry.handle).map_err(|e| e.in_object(path))?;
-                options.layout.apply(path, &mut node)?;
-                forget(&plan.missing, &mut node);
-                node
+        match &entry.item {
+            Item::Link(link) => declare(&Node::Link(link.clone())),
+            Item::Unreadable(_) => Ok(()),
+            _ => declare(&self.node(entry)?),
+        }
+    }
+
+    /// Writes the elements of an array; other objects have none.
+    fn array(&self, entry: &Entry, summary: &mut Summary) -> Result<()> {
+        let path = &entry.handle.path;
+        let Item::Array { datatype: Some(_), .. } = &entry.item else { return Ok(()) };
+        let is_left_out = self.is_within_left_out(path) || self.plan.left_out.contains(path);
+        if is_left_out || self.plan.columns.contains(path) {
+            return Ok(());
+        }
+        let node = self.node(entry)?;
+        if !node.has_elements() {
+            return Ok(());
+        }
+        let facts = self.facts(path);
+        let writer = self.target.begin(path, &node, facts)?;
+        let array = array_of(self.source, &entry.handle, self.options)?;
+        let observer = self.progress(path);
+        match elements(self.source, Way::new(&*array, &*writer, &self.options.pool), &observer) {
+            Ok(()) => {
+                summary.arrays += 1;
+                writer.finish()
             }
-        };
-        if plan.sparse.contains(path) {
-            sparse.push(entry.handle.clone());
-        }
-        if !node.has_elements() || plan.columns.contains(path) {
-            return target.put(path, &node).map_err(|e| e.in_object(path));
-        }
-        let facts = plan.facts.get(path).copied().unwrap_or_default();
-        let observer = Progress { path, copied: &copied, tell: options.progress, publication };
-        let mut write = || -> Result<()> {
-            let writer = target.array(path, &node, facts)?;
-            let array = array_of(source, &entry.handle, options)?;
-            match elements(source, &*array, &*writer, &observer) {
-                Ok(()) => {
-                    summary.arrays += 1;
-                    writer.finish()
-                }
-                Err(CopyError::Read(error)) if options.allow.contains(&Loss::Unreadable) => {
-                    summary.left_out.push(error.in_object(path));
-                    publication.forget(path)?;
-                    writer.abandon()?;
-                    without_coordinates(entry).map_or(Ok(()), |dimension| target.put(path, &dimension))
-                }
-                Err(CopyError::Read(error)) => Err(error.with_remedy(Remedy::LeaveOutUnreadable)),
-                Err(CopyError::Write(error)) => Err(error),
+            Err(CopyError::Read(error)) if self.options.allow.contains(&Loss::Unreadable) => {
+                summary.left_out.push(error.in_object(path));
+                self.publication.forget(path)?;
+                writer.abandon()?;
+                let dimension = without_coordinates(entry);
+                dimension.map_or(Ok(()), |dimension| self.target.declare(path, &dimension, facts))
             }
-        };
-        write().map_err(|e| e.in_object(path))
-    })?;
-    for group in &sparse {
-        let path = &group.path;
-        let observer = Progress { path, copied: &copied, tell: options.progress, publication };
-        match cells::write(source, group, plan, target, &mut |bytes| observer.count(bytes)) {
+            Err(CopyError::Read(error)) => Err(error.with_remedy(Remedy::LeaveOutUnreadable)),
+            Err(CopyError::Write(error)) => Err(error),
+        }
+    }
+
+    /// Writes the cells of the sparse array that a group is.
+    fn cells(&self, path: &NodePath, summary: &mut Summary) -> Result<()> {
+        let group = self.source.find(path)?.handle;
+        let progress = self.progress(path);
+        let count = &mut |bytes| progress.count(bytes);
+        match cells::write(self.source, &group, self.plan, self.target, count) {
             Ok(()) => summary.arrays += 1,
-            Err(CopyError::Read(error)) if options.allow.contains(&Loss::Unreadable) => {
+            Err(CopyError::Read(error)) if self.options.allow.contains(&Loss::Unreadable) => {
                 summary.left_out.push(error.in_object(path));
             }
             Err(CopyError::Read(error)) => {
-                let error = error.with_remedy(Remedy::LeaveOutUnreadable);
-                return Err(error.in_object(path));
+                return Err(error.with_remedy(Remedy::LeaveOutUnreadable));
             }
-            Err(CopyError::Write(error)) => return Err(error.in_object(path)),
+            Err(CopyError::Write(error)) => return Err(error),
         }
+        Ok(())
     }
-    summary.bytes = copied.into_inner();
-    Ok(summary)
+
+    fn progress<'a>(&'a self, path: &'a NodePath) -> Progress<'a> {
+        let Writing { options, publication, copied, .. } = self;
+        Progress { path, copied, tell: options.progress, publication }
+    }
+
+    /// An object as it is declared: in its new layout, without dimensions that are not there.
+    fn node(&self, entry: &Entry) -> Result<Node> {
+        let path = &entry.handle.path;
+        let mut node = load(self.source, &entry.handle, self.options)?;
+        self.options.layout.apply(path, &mut node)?;
+        forget(&self.plan.missing, &mut node);
+        Ok(node)
+    }
+
+    fn facts(&self, path: &NodePath) -> Facts {
+        self.plan.facts.get(path).copied().unwrap_or_default()
+    }
+
+    fn is_within_left_out(&self, path: &NodePath) -> bool {
+        path.parent().is_some_and(|group| self.plan.left_out.contains(&group))
+    }
 }
 
 /// What arrays still name of a dimension whose coordinates are left out.
@@ -104,13 +152,9 @@ fn without_coordinates(entry: &Entry) -> Option<Node> {
 }
 
 /// Copies the elements of one array.
-pub(super) fn elements(
-    source: &dyn Source,
-    array: &dyn ArraySource,
-    target: &dyn ArrayTarget,
-    observer: &dyn Observer,
-) -> Result<(), CopyError> {
-    if !target.wants_all() && array.is_unwritten().map_err(CopyError::Read)? {
+pub(super) fn elements(source: &dyn Source, way: Way<'_>, observer: &dyn Observer) -> Result<(), CopyError> {
+    let array = way.array;
+    if !way.encoder.needs_unwritten() && array.is_unwritten().map_err(CopyError::Read)? {
         return Ok(());
     }
     // What was never written costs nothing.
@@ -125,7 +169,7 @@ pub(super) fn elements(
     if observer.is_done(&[], 0, bytes) {
         return Ok(());
     }
-    copy::copy(array, target, observer)?;
+    copy::copy(way, observer)?;
     observer.done(&[], 0, 0).map_err(CopyError::Write)
 }
 

@@ -39,6 +39,12 @@ impl TargetFormat for Sparse {
     fn is_directory(&self, _: &Path) -> bool {
         true
     }
+    fn is_always_chunked(&self) -> bool {
+        false
+    }
+    fn needs_default_fill(&self) -> bool {
+        false
+    }
     fn options(&self) -> &'static [TargetOption] {
         &[]
     }
@@ -68,11 +74,11 @@ impl Planner for Planning {
 }
 
 impl Target for Store {
-    fn put(&self, path: &NodePath, _: &Node) -> Result<()> {
+    fn declare(&self, path: &NodePath, _: &Node, _: Facts) -> Result<()> {
         self.0.objects.lock().unwrap().push(path.to_string());
         Ok(())
     }
-    fn array(&self, path: &NodePath, _: &Node, _: Facts) -> Result<Box<dyn ArrayTarget + '_>> {
+    fn begin(&self, path: &NodePath, _: &Node, _: Facts) -> Result<Box<dyn ArrayTarget + '_>> {
         self.0.arrays.lock().unwrap().push(path.to_string());
         Err(Error::unsupported("an array"))
     }

@@ -33,8 +33,9 @@ fn shards_larger_than_memory() {
     let shards = |name: &str, memory: u64| {
         let file = path("ocean.nc");
         let pool = Pool::new(2, memory);
-        let source = hyperslab::open(&file, &OpenOptions { pool, ..OpenOptions::default() }).unwrap();
-        let mut options = ConvertOptions::new(target_format("zarr3").unwrap());
+        let source =
+            hyperslab::open(&file, &OpenOptions { pool: pool.clone(), ..OpenOptions::default() }).unwrap();
+        let mut options = ConvertOptions { pool, ..ConvertOptions::new(target_format("zarr3").unwrap()) };
         // Elements are read across inner chunks and shards, some of which reach past the array.
         options.layout.chunk("/salinity:2,2,2,3").unwrap();
         options.layout.shard("/salinity:4,4,4,6").unwrap();

@@ -17,6 +17,7 @@ use hyperslab_core::nd::{Chunk, ChunkGrid, Region, element_bytes, element_count,
 use hyperslab_core::rows::Heap;
 use hyperslab_core::store::{EntryKind, Key, WritableStore};
 use hyperslab_core::{Error, Limits, Result};
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// An array being written, by many threads at once. It is none until [`ArrayWriter::finish`]: its documents come
@@ -105,11 +106,11 @@ impl ArrayWriter {
     }
 
     /// Writes a chunk or a shard: all its rows, or those of its part within the array, and the rest is filled.
-    /// Slots point into `heap`. Tells the bytes stored; none if all is the fill value, so that nothing is.
+    /// Slots point into `heap`. Returns the bytes stored; none if all is the fill value, so that nothing is.
     ///
     /// # Errors
     /// [`ErrorKind::InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) for a chunk past the array and
-    /// rows of another number; what the store says.
+    /// rows of another number; what the store returns.
     pub fn write_chunk<R>(
         &self,
         index: &[u64],
@@ -119,53 +120,75 @@ impl ArrayWriter {
     ) -> Result<Option<u64>> {
         let (chunk, within) = self.chunk(index)?;
         let key = self.array.chunk_key(index)?;
-        let len = |shape: &[u64]| element_count(shape)?.checked_mul(self.row_size() as u64);
-        let found = Some(rows.len() as u64);
         let padded;
-        let (rows, heap) = if found == len(&chunk.shape) {
-            (rows, heap.buffers.as_slice())
-        } else if found == len(&within) {
-            padded = self.padded(&chunk.shape, &within, rows, &heap.buffers)?;
-            (padded.0.as_slice(), padded.1.as_slice())
-        } else {
-            let (shape, row) = (&chunk.shape, self.row_size());
-            let e = Error::invalid(format!("{} bytes for a chunk of {shape:?} rows of {row}", rows.len()));
-            return Err(self.tell(e, &key));
+        let (rows, heap) = match self.is_whole(&chunk.shape, &within, rows.len()) {
+            Ok(true) => (rows, heap.buffers.as_slice()),
+            Ok(false) => {
+                padded = self.padded(&chunk.shape, &within, rows, &heap.buffers)?;
+                (padded.0.as_slice(), padded.1.as_slice())
+            }
+            Err(e) => return Err(self.placed(e, &key)),
         };
-        let written = self.encode(self.array.chain(), &chunk.shape, (rows, heap), scratch, |bytes| {
-            self.store_chunk(&key, bytes)
+        let written = self.encode_in(self.array.chain(), &chunk.shape, (rows, heap), scratch, |bytes| {
+            self.put_chunk(&key, bytes)
         });
-        written.map_err(|e| self.tell(e, &key))
+        written.map_err(|e| self.placed(e, &key))
     }
 
-    /// Writes a chunk or a shard of which only the first `given` rows along each dimension are told; the others are
-    /// filled. Tells the bytes stored, as [`ArrayWriter::write_chunk`].
+    /// Encodes a chunk or a shard as [`ArrayWriter::write_chunk`] does, without storing it. The bytes are in `out`,
+    /// or are the rows themselves where codecs change nothing; none if all is the fill value.
     ///
     /// # Errors
-    /// As [`ArrayWriter::write_chunk`].
-    pub fn write_part<R>(
+    /// [`ErrorKind::InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) for a chunk past the array and
+    /// rows of another number.
+    pub fn encode_chunk<R>(
+        &self,
+        index: &[u64],
+        rows: &Bytes,
+        heap: &Heap<R>,
+        out: Vec<u8>,
+        scratch: &mut Scratch,
+    ) -> Result<Option<Bytes>> {
+        let (chunk, within) = self.chunk(index)?;
+        let whole = self.is_whole(&chunk.shape, &within, rows.len());
+        let encoded = whole.and_then(|is_whole| match is_whole {
+            true => self.encode_to(&chunk.shape, rows, &heap.buffers, out, scratch),
+            false => {
+                let (rows, heap) = self.padded(&chunk.shape, &within, rows, &heap.buffers)?;
+                self.encode_to(&chunk.shape, &rows.into(), &heap, out, scratch)
+            }
+        });
+        encoded.or_else(|e| Err(self.placed(e, &self.array.chunk_key(index)?)))
+    }
+
+    /// Encodes a chunk or a shard of which only the first `given` rows along each dimension are given; the others
+    /// are filled. Otherwise as [`ArrayWriter::encode_chunk`].
+    ///
+    /// # Errors
+    /// As [`ArrayWriter::encode_chunk`].
+    pub fn encode_part<R>(
         &self,
         index: &[u64],
         given: &[u64],
         rows: &[u8],
         heap: &Heap<R>,
+        out: Vec<u8>,
         scratch: &mut Scratch,
-    ) -> Result<Option<u64>> {
+    ) -> Result<Option<Bytes>> {
         let (chunk, _) = self.chunk(index)?;
-        let key = self.array.chunk_key(index)?;
-        let fits = given.len() == chunk.shape.len()
-            && given.iter().zip(&chunk.shape).all(|(part, size)| part <= size);
-        let len = element_count(given).and_then(|count| count.checked_mul(self.row_size() as u64));
-        if !fits || len != Some(rows.len() as u64) {
-            let (shape, row) = (&chunk.shape, self.row_size());
-            let e = format!("{} bytes for {given:?} rows of {row} in a chunk of {shape:?}", rows.len());
-            return Err(self.tell(Error::invalid(e), &key));
-        }
-        let (rows, heap) = self.padded(&chunk.shape, given, rows, &heap.buffers)?;
-        let written = self.encode(self.array.chain(), &chunk.shape, (&rows, &heap), scratch, |bytes| {
-            self.store_chunk(&key, bytes)
-        });
-        written.map_err(|e| self.tell(e, &key))
+        let encode = || {
+            let fits = given.len() == chunk.shape.len()
+                && given.iter().zip(&chunk.shape).all(|(part, size)| part <= size);
+            let len = element_count(given).and_then(|count| count.checked_mul(self.row_size() as u64));
+            if !fits || len != Some(rows.len() as u64) {
+                let (shape, row) = (&chunk.shape, self.row_size());
+                let e = format!("{} bytes for {given:?} rows of {row} in a chunk of {shape:?}", rows.len());
+                return Err(Error::invalid(e));
+            }
+            let (rows, heap) = self.padded(&chunk.shape, given, rows, &heap.buffers)?;
+            self.encode_to(&chunk.shape, &rows.into(), &heap, out, scratch)
+        };
+        encode().or_else(|e| Err(self.placed(e, &self.array.chunk_key(index)?)))
     }
 
     /// The shape of the chunks within a shard, if there are shards.
@@ -200,45 +223,46 @@ impl ArrayWriter {
             padded = self.padded(shape, within, rows, &heap.buffers)?;
             (padded.0.as_slice(), padded.1.as_slice())
         };
-        self.encode(chain, shape, (rows, heap), scratch, |bytes| Ok(bytes.map(Bytes::copy_from_slice)))
+        self.encode_in(chain, shape, (rows, heap), scratch, |bytes| Ok(bytes.map(Bytes::copy_from_slice)))
     }
 
-    /// Writes a shard of chunks that are encoded already, row-major, none where nothing is stored: those past the
-    /// array at least. Tells the bytes stored; none if there is no chunk, so that nothing is.
+    /// Puts a shard together, in the memory of `out`, from chunks that are encoded already, row-major, none where
+    /// nothing is stored: those past the array at least. None if there is no chunk, so that nothing is stored.
     ///
     /// # Errors
     /// [`ErrorKind::InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) if there are no shards, for a shard
-    /// past the array and chunks of another number; what the store says.
-    pub fn write_shard<B: AsRef<[u8]>>(
+    /// past the array and chunks of another number.
+    pub fn encode_shard<B: AsRef<[u8]>>(
         &self,
         index: &[u64],
         chunks: impl IntoIterator<Item = Option<B>>,
+        out: Vec<u8>,
         scratch: &mut Scratch,
-    ) -> Result<Option<u64>> {
+    ) -> Result<Option<Bytes>> {
         let (shard, _) = self.chunk(index)?;
-        let key = self.array.chunk_key(index)?;
-        let room = std::mem::take(&mut scratch.buffers.stored);
-        let assembled = self.array.chain().assemble(&shard.shape, room, scratch);
-        let mut assembly = assembled.map_err(|e| self.tell(e, &key))?.ok_or_else(no_shards)?;
-        for chunk in chunks {
-            assembly.push(chunk.as_ref().map(AsRef::as_ref));
-        }
-        let is_empty = assembly.is_empty();
-        let bytes = assembly.finish(scratch).map_err(|e| self.tell(e, &key))?;
-        let stored = self.store_chunk(&key, (!is_empty).then_some(bytes.as_slice()));
-        scratch.buffers.stored = bytes;
-        stored.map_err(|e| self.tell(e, &key))
+        let assemble = || {
+            let assembled = self.array.chain().assemble(&shard.shape, out, scratch)?;
+            let mut assembly = assembled.ok_or_else(no_shards)?;
+            for chunk in chunks {
+                assembly.push(chunk.as_ref().map(AsRef::as_ref));
+            }
+            let is_empty = assembly.is_empty();
+            let bytes = assembly.finish(scratch)?;
+            Ok((!is_empty).then(|| bytes.into()))
+        };
+        assemble().or_else(|e| Err(self.placed(e, &self.array.chunk_key(index)?)))
     }
 
-    /// Writes a chunk or a shard that is encoded already, as it is.
+    /// Stores the bytes of a chunk or a shard: encoded here, or elsewhere in the same way. None takes away what an
+    /// interrupted run may have stored.
     ///
     /// # Errors
     /// [`ErrorKind::InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) for a chunk past the array; what
-    /// the store says.
-    pub fn write_stored(&self, index: &[u64], stored: &[u8]) -> Result<()> {
+    /// the store returns.
+    pub fn store(&self, index: &[u64], chunk: Option<&[u8]>) -> Result<()> {
         self.chunk(index)?;
         let key = self.array.chunk_key(index)?;
-        self.store.put(&key, stored).map_err(|e| self.tell(e, &key))
+        self.put_chunk(&key, chunk).map(drop).map_err(|e| self.placed(e, &key))
     }
 
     /// Makes it an array: all chunks that are not written are filled.
@@ -277,15 +301,47 @@ impl ArrayWriter {
         Ok(())
     }
 
-    fn store_chunk(&self, key: &Key, bytes: Option<&[u8]>) -> Result<Option<u64>> {
+    fn put_chunk(&self, key: &Key, bytes: Option<&[u8]>) -> Result<Option<u64>> {
         match bytes {
             Some(bytes) => self.store.put(key, bytes).map(|()| Some(bytes.len() as u64)),
             None => self.store.delete(key).map(|_| None),
         }
     }
 
+    /// Whether rows of so many bytes are those of a whole chunk, and not of its part within the array.
+    fn is_whole(&self, shape: &[u64], within: &[u64], len: usize) -> Result<bool> {
+        let row = self.row_size();
+        let bytes = |shape: &[u64]| element_count(shape)?.checked_mul(row as u64);
+        match Some(len as u64) {
+            found if found == bytes(shape) => Ok(true),
+            found if found == bytes(within) => Ok(false),
+            _ => Err(Error::invalid(format!("{len} bytes for a chunk of {shape:?} rows of {row}"))),
+        }
+    }
+
+    /// Encodes a whole chunk or shard in the memory of `out`.
+    fn encode_to(
+        &self,
+        shape: &[u64],
+        rows: &Bytes,
+        heap: &[Bytes],
+        mut out: Vec<u8>,
+        scratch: &mut Scratch,
+    ) -> Result<Option<Bytes>> {
+        let fill = (!self.stores_fill).then_some(self.fill());
+        let encoded =
+            self.array.chain().encode(rows, shape, &mut out, &mut Writer { fill, heap, scratch })?;
+        let at = match encoded {
+            None => return Ok(None),
+            Some(Cow::Owned(bytes)) => return Ok(Some(bytes.into())),
+            Some(Cow::Borrowed(bytes)) => bytes.as_ptr(),
+        };
+        // What no codec changes is shared, not copied.
+        Ok(Some(if at == rows.as_ptr() { rows.clone() } else { out.into() }))
+    }
+
     /// Encodes a chunk in memory of the scratch, for `take` to use there.
-    fn encode<T>(
+    fn encode_in<T>(
         &self,
         chain: &Chain,
         shape: &[u64],
@@ -342,7 +398,7 @@ impl ArrayWriter {
         Ok((padded, own.buffers))
     }
 
-    fn tell(&self, e: Error, key: &Key) -> Error {
+    fn placed(&self, e: Error, key: &Key) -> Error {
         Error::new(e.kind(), format!("chunk {key}: {}", e.reason()))
             .in_object(format_args!("/{}", self.path()))
     }

@@ -23,7 +23,7 @@ pub struct HierarchyWriter {
 
 /// Where a node came to lie.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Placed {
+pub struct PlacedNode {
     /// Where it lies in the store.
     pub path: Key,
     /// Why it does not have the name that was asked for, if it has not.
@@ -37,6 +37,8 @@ pub(super) struct Register(Arc<Mutex<State>>);
 #[derive(Default)]
 struct State {
     groups: BTreeMap<Key, Group>,
+    /// Arrays that are declared and not begun.
+    declared: BTreeSet<Key>,
     /// Arrays that are begun and not finished.
     unfinished: BTreeSet<Key>,
     /// Documents of finished arrays, by path.
@@ -76,7 +78,7 @@ impl HierarchyWriter {
     /// [`ErrorKind::NotFound`](hyperslab_core::ErrorKind::NotFound) if there is no group `parent`,
     /// [`ErrorKind::AlreadyExists`](hyperslab_core::ErrorKind::AlreadyExists) if it has such a child; what the store
     /// says.
-    pub fn group(&self, parent: &Key, name: &str, mut attributes: Object) -> Result<Placed> {
+    pub fn group(&self, parent: &Key, name: &str, mut attributes: Object) -> Result<PlacedNode> {
         let placed = self.place(parent, name, &mut attributes)?;
         remove_documents(&*self.store, &placed.path)?;
         self.state().groups.insert(placed.path.clone(), Group { attributes, names: Names::new() });
@@ -97,7 +99,19 @@ impl HierarchyWriter {
         }
     }
 
-    /// Begins an array.
+    /// Gives an array its name before it is begun, so that names do not depend on when arrays are written.
+    ///
+    /// # Errors
+    /// As [`HierarchyWriter::group`].
+    pub fn declare(&self, parent: &Key, name: &str) -> Result<()> {
+        let mut state = self.state();
+        let group = state.group(parent, name)?;
+        let assigned = group.names.assign(name).map_err(|e| e.in_object(format_args!("/{parent}")))?;
+        state.declared.insert(parent.join(&assigned.name)?);
+        Ok(())
+    }
+
+    /// Begins an array, declared or not.
     ///
     /// # Errors
     /// As [`HierarchyWriter::group`] and [`ArrayWriter::create`].
@@ -120,7 +134,7 @@ impl HierarchyWriter {
     /// store says.
     pub fn finish(&self, consolidated: bool) -> Result<()> {
         let state = self.state();
-        if let Some(path) = state.unfinished.first() {
+        if let Some(path) = state.unfinished.first().or(state.declared.first()) {
             return Err(Error::invalid(format!("the array /{path} is not finished")));
         }
         // Those below come after their group in this order.
@@ -136,14 +150,21 @@ impl HierarchyWriter {
     }
 
     /// Gives a node its place, and its attributes the record of the name that it should have.
-    fn place(&self, parent: &Key, name: &str, attributes: &mut Object) -> Result<Placed> {
+    fn place(&self, parent: &Key, name: &str, attributes: &mut Object) -> Result<PlacedNode> {
         let mut state = self.state();
-        let Some(group) = state.groups.get_mut(parent) else {
-            return Err(Error::not_found(format!("no group /{parent} to put {name:?} into")));
+        let group = state.group(parent, name)?;
+        let declared = group.names.get(name).cloned();
+        let declared = match declared.map(|own| parent.join(&own.name).map(|path| (own, path))).transpose()? {
+            Some((own, path)) => state.declared.remove(&path).then_some(own),
+            None => None,
         };
-        let assigned = group.names.assign(name).map_err(|e| e.in_object(format_args!("/{parent}")))?;
+        let group = state.group(parent, name)?;
+        let assigned = match declared {
+            Some(assigned) => assigned,
+            None => group.names.assign(name).map_err(|e| e.in_object(format_args!("/{parent}")))?,
+        };
         assigned.record(name, attributes).inspect_err(|_| group.names.release(name))?;
-        Ok(Placed { path: parent.join(&assigned.name)?, reason: assigned.reason })
+        Ok(PlacedNode { path: parent.join(&assigned.name)?, reason: assigned.reason })
     }
 
     fn release(&self, parent: &Key, name: &str) {
@@ -213,6 +234,14 @@ impl HierarchyWriter {
 
     fn state(&self) -> MutexGuard<'_, State> {
         self.register.state()
+    }
+}
+
+impl State {
+    /// The group that a node of this name is put into.
+    fn group(&mut self, path: &Key, name: &str) -> Result<&mut Group> {
+        let group = self.groups.get_mut(path);
+        group.ok_or_else(|| Error::not_found(format!("no group /{path} to put {name:?} into")))
     }
 }
 

@@ -40,8 +40,8 @@ enum Elements {
     Written,
     /// All are this one.
     Fill(Values),
-    /// Coordinates that count from the lowest that there can be.
-    Counted(Values),
+    /// Coordinates that count from the lowest of their domain.
+    Counted(Counted),
     /// The text was made without them.
     Unknown,
     /// A column of a sparse array: its values are in the cells of the group.
@@ -80,7 +80,7 @@ impl NdlArray {
             None if role == Role::Column => Elements::Cells,
             None if count != Some(0) && !origin.is_none_or(asked) => Elements::Unknown,
             None => match counted() {
-                Some(values) => Elements::Counted(values?),
+                Some(counted) => Elements::Counted(counted?),
                 None => Elements::Fill(fill(datatype, storage, attributes, origin, limits)?),
             },
         };
@@ -126,7 +126,8 @@ impl ArraySource for NdlArray {
         region.check(extents)?;
         let values = match &self.elements {
             Elements::Written => self.written()?,
-            Elements::Fill(values) | Elements::Counted(values) => values,
+            Elements::Fill(one) => one,
+            Elements::Counted(counted) => return counted.read(region, rows),
             Elements::Cells => {
                 let what = "a column of a sparse array, which has values in its cells only";
                 return Err(Error::unsupported(what).with_remedy(Remedy::ReadCells));
@@ -170,8 +171,47 @@ impl ArraySource for NdlArray {
     }
 }
 
-/// Coordinates that nothing says but the lowest and the highest that there can be, if as many are between these.
-fn counted(datatype: &Datatype, storage: &Storage, count: u64, limits: &Limits) -> Result<Option<Values>> {
+/// Coordinates of which a text says the lowest and the highest alone. They are counted where they are read, so that
+/// many threads do so.
+struct Counted {
+    low: i128,
+    /// Bytes of a row.
+    size: usize,
+}
+
+impl Counted {
+    /// Fills `rows` with the coordinates of a region.
+    fn read(&self, region: &Region, rows: &mut Planes<'_>) -> Result<()> {
+        let (Some(start), Some(count), Some(step)) =
+            (region.start.first(), region.count.first(), region.step.first())
+        else {
+            return Ok(());
+        };
+        let last = count.saturating_sub(1).saturating_mul(*step).saturating_add(*start);
+        let end = if *count == 0 { *start } else { last.saturating_add(1) };
+        let (mut at, mut bytes) = (*start, Vec::new());
+        while at < end {
+            let next = at.saturating_add(COUNTED_AT_ONCE).min(end);
+            bytes.clear();
+            for number in at..next {
+                let coordinate = (self.low + i128::from(number)).to_le_bytes();
+                let row = coordinate.get(..self.size).unwrap_or_default();
+                match cfg!(target_endian = "big") {
+                    true => bytes.extend(row.iter().rev()),
+                    false => bytes.extend_from_slice(row),
+                }
+            }
+            if let Some(mut overlap) = rows.overlap(&[at], &[next - at], region, self.size)? {
+                overlap.scatter(&bytes)?;
+            }
+            at = next;
+        }
+        Ok(())
+    }
+}
+
+/// Coordinates that are counted: those between the ends of a domain, if the dimension is as long as these are apart.
+fn counted(datatype: &Datatype, storage: &Storage, count: u64, limits: &Limits) -> Result<Option<Counted>> {
     let Some(domain) = &storage.domain else { return Ok(None) };
     let mut ends = hyperslab_model::Elements::new(datatype, domain).map(|end| match end.get() {
         Element::Int(end) => Some(end),
@@ -186,16 +226,7 @@ fn counted(datatype: &Datatype, storage: &Storage, count: u64, limits: &Limits) 
         let detail = format!("{count} coordinates of {size} bytes");
         return Err(Error::limit_exceeded(Limit::Allocation, detail));
     }
-    let mut rows = Vec::new();
-    for coordinate in low..=high {
-        let bytes = coordinate.to_le_bytes();
-        let mut row = bytes.get(..size).unwrap_or_default().to_vec();
-        if cfg!(target_endian = "big") {
-            row.reverse();
-        }
-        rows.extend(row);
-    }
-    Ok(Some(Values { rows: rows.into(), heap: Heap::default() }))
+    Ok(Some(Counted { low, size }))
 }
 
 /// The shape of a dimension's coordinates.
@@ -273,3 +304,6 @@ pub(in crate::format) fn zero(
     }
     Ok(())
 }
+
+/// Coordinates that are counted before they are handed out.
+const COUNTED_AT_ONCE: u64 = 1 << 16;

@@ -12,14 +12,14 @@ use super::keep::record;
 use super::nczarr;
 use crate::cells::CellColumn;
 use crate::target::{
-    ArrayTarget, Facts, Fate, Growing, Loss, Losses, Lowered, Planner, Target, TargetFormat, TargetOption,
-    TargetOptions,
+    ArrayTarget, Encoder, Facts, Fate, Growing, Loss, Losses, Lowered, Needs, OptionValue, Planner, Target,
+    TargetFormat, TargetOption, TargetOptions,
 };
-use array::ZarrArrayTarget;
+use array::{ZarrArrayTarget, ZarrEncoder};
 use definition::Planned;
 use hyperslab_core::store::{DirectoryWriter, Durability, Key, WritableStore, ZipWriter};
 use hyperslab_core::{Error, Limits, Result};
-use hyperslab_model::{Extent, Link, Node, NodePath};
+use hyperslab_model::{Datatype, Extent, Fill, Link, Node, NodePath};
 use hyperslab_zarr::json::{Json, Object};
 use hyperslab_zarr::name::{Names, RECORD, Reason};
 use hyperslab_zarr::write::{ArrayWriter, HierarchyWriter, Version};
@@ -48,12 +48,25 @@ impl TargetFormat for ZarrFormat {
         if self.version == Version::V3 { &["zarr"] } else { &[] }
     }
 
+    fn family(&self) -> &'static str {
+        "zarr"
+    }
+
     fn suffixes(&self) -> &'static [&'static str] {
         if self.version == Version::V3 { &[".zarr", ".zarr.zip"] } else { &[] }
     }
 
     fn is_directory(&self, path: &Path) -> bool {
         !is_zip(path)
+    }
+
+    fn is_always_chunked(&self) -> bool {
+        true
+    }
+
+    fn needs_default_fill(&self) -> bool {
+        // Nothing but zero is understood by itself.
+        true
     }
 
     fn options(&self) -> &'static [TargetOption] {
@@ -90,6 +103,7 @@ impl TargetFormat for ZarrFormat {
             version: self.version,
             options: options.clone(),
             growing: Arc::clone(growing),
+            is_ordered: !is_directory,
             hierarchy: HierarchyWriter::new(store, self.version, Object::new())?,
             state: Mutex::default(),
         }))
@@ -158,6 +172,19 @@ impl Planner for ZarrPlanner<'_> {
         }
     }
 
+    fn needs(&self, _: &NodePath, node: &Node) -> Needs {
+        let has_plain_fill = match (node.datatype(), node.storage().map(|storage| &storage.fill)) {
+            (Some(datatype), Some(Fill::Value(_))) => {
+                !datatype.has_slots() && !matches!(datatype.resolved(), Datatype::Array { .. })
+            }
+            (_, Some(Fill::Default) | None) => true,
+            _ => false,
+        };
+        // In version 2 readers may take the fill value for a missing one.
+        let written = self.version == Version::V2 || !has_plain_fill;
+        Needs { unicode: true, padding: true, written }
+    }
+
     fn cells(&mut self, path: &NodePath, columns: &[CellColumn], losses: &mut dyn Losses) -> Result<bool> {
         losses.note(&SPARSE, path.to_string(), None);
         for column in columns {
@@ -166,7 +193,7 @@ impl Planner for ZarrPlanner<'_> {
         Ok(false)
     }
 
-    fn trial(&self, path: &NodePath, node: &Node, facts: Facts) -> Result<Option<Box<dyn ArrayTarget>>> {
+    fn trial(&self, path: &NodePath, node: &Node, facts: Facts) -> Result<Option<Box<dyn Encoder>>> {
         self.trial_of(path, node, facts)
     }
 }
@@ -189,6 +216,8 @@ struct ZarrTarget {
     version: Version,
     options: TargetOptions,
     growing: Arc<Growing>,
+    /// Whether all values lie in one file, one behind the other.
+    is_ordered: bool,
     hierarchy: HierarchyWriter,
     state: Mutex<State>,
 }
@@ -210,7 +239,7 @@ struct State {
 }
 
 impl Target for ZarrTarget {
-    fn put(&self, path: &NodePath, node: &Node) -> Result<()> {
+    fn declare(&self, path: &NodePath, node: &Node, _: Facts) -> Result<()> {
         let parent = path.parent().unwrap_or_else(NodePath::root);
         match node {
             Node::Group(group) => {
@@ -224,6 +253,21 @@ impl Target for ZarrTarget {
                 self.state().groups.insert(path.clone(), key);
             }
             Node::Link(Link::External { .. } | Link::User { .. }) | Node::Unreadable(_) => {}
+            array if array.has_elements() => {
+                let mut state = self.state();
+                if let Node::Ndarray(array) = array {
+                    let own = array.shape.dims().iter().filter_map(|dimension| dimension.coordinate.clone());
+                    let own = own.filter(|of| of.parent().as_ref() == Some(&parent));
+                    state.named.extend(own);
+                }
+                if let Node::DimCoord(dimcoord) = array {
+                    state.netcdf.declare(path, dimcoord, &self.growing);
+                }
+                drop(state);
+                if !path.is_root() {
+                    self.hierarchy.declare(&self.group(&parent)?, path.name())?;
+                }
+            }
             member => {
                 if let Node::DimCoord(dimcoord) = member {
                     self.state().netcdf.declare(path, dimcoord, &self.growing);
@@ -235,15 +279,10 @@ impl Target for ZarrTarget {
         Ok(())
     }
 
-    fn array(&self, path: &NodePath, node: &Node, facts: Facts) -> Result<Box<dyn ArrayTarget + '_>> {
-        let Planned { mut definition, lowering, own, wants_all } =
+    fn begin(&self, path: &NodePath, node: &Node, facts: Facts) -> Result<Box<dyn ArrayTarget + '_>> {
+        let Planned { mut definition, lowering, own, needs_unwritten } =
             Planned::new(path, node, self.version, facts, &self.options, &self.growing, &mut Unheard)?;
         let parent = path.parent().unwrap_or_else(NodePath::root);
-        if let Node::Ndarray(array) = node {
-            let own = array.shape.dims().iter().filter_map(|dimension| dimension.coordinate.clone());
-            let own = own.filter(|of| of.parent().as_ref() == Some(&parent));
-            self.state().named.extend(own);
-        }
         let mut referring = None;
         if self.version == Version::V2 && !self.growing.is_empty() && !path.is_root() {
             let growing = own.as_ref().map(|_| &*self.growing);
@@ -262,18 +301,15 @@ impl Target for ZarrTarget {
             false => self.hierarchy.array(&self.group(&parent)?, path.name(), definition)?,
         };
         let key = writer.path().clone();
-        let dimcoord = if let Node::DimCoord(dimcoord) = node { Some(dimcoord.clone()) } else { None };
         let path = path.clone();
         let finished = Box::new(move || {
             let Some(referring) = referring.clone() else { return };
             let mut state = self.state();
-            if let Some(dimcoord) = &dimcoord {
-                state.netcdf.declare(&path, dimcoord, &self.growing);
-            }
             state.netcdf.add(referring);
             state.arrays.insert(path.clone(), key.clone());
         });
-        Ok(Box::new(ZarrArrayTarget::new(writer, lowering, (own, wants_all), finished)))
+        let encoder = ZarrEncoder::new(writer, lowering, own, needs_unwritten);
+        Ok(Box::new(ZarrArrayTarget::new(encoder, self.is_ordered, finished)))
     }
 
     fn finish(&self) -> Result<()> {
@@ -347,12 +383,12 @@ impl Losses for Unheard {
 const OPTIONS: &[TargetOption] = &[
     TargetOption {
         key: "struct",
-        words: &["registered", "seed", "legacy"],
+        value: OptionValue::Word(&["registered", "seed", "legacy"]),
         means: "how types of several members are written: registered, as the draft of 2022 has it, or for old readers",
     },
     TargetOption {
         key: "consolidated",
-        words: &[],
+        value: OptionValue::Flag,
         means: "copies of all documents at the root, so that readers open the store at once",
     },
 ];

@@ -1,8 +1,8 @@
-//! Chunks of an array being written.
+//! Chunks of an array being written: encoded by its encoder, then stored.
 
 use crate::format::zarr::keep::lowering::Lowering;
 use crate::source::StoredForm;
-use crate::target::{ArrayTarget, PieceTarget};
+use crate::target::{ArrayTarget, ChunkBytes, Encoded, Encoder, InnerChunks};
 use bytes::Bytes;
 use hyperslab_codec::Scratch;
 use hyperslab_core::Result;
@@ -10,26 +10,71 @@ use hyperslab_core::nd::Axis;
 use hyperslab_model::{ByteOrder, Values};
 use hyperslab_zarr::data_type as zarr;
 use hyperslab_zarr::write::ArrayWriter;
+use std::borrow::Cow;
 
+/// An array being written.
 pub(super) struct ZarrArrayTarget<'a> {
-    writer: ArrayWriter,
-    lowering: Lowering,
-    chunk: Vec<u64>,
-    /// Of a chunk within a shard, where nothing but the last dimensions of a lowered type is cut in another way.
-    inner: Option<Vec<u64>>,
-    /// How long the array is, where it is stored at the length of its dimensions.
-    own: Option<Vec<u64>>,
-    wants_all: bool,
+    encoder: ZarrEncoder,
+    is_ordered: bool,
     /// What is done when it is an array.
     finished: Box<dyn Fn() + Send + Sync + 'a>,
 }
 
+/// What makes chunks of the elements of an array.
+pub(super) struct ZarrEncoder {
+    writer: ArrayWriter,
+    lowering: Lowering,
+    chunk: Vec<u64>,
+    /// The shape of a chunk within a shard, where nothing but the last dimensions of a lowered type is cut in another
+    /// way.
+    inner: Option<Vec<u64>>,
+    /// The extents of the array, where it is stored at the longer ones of its dimensions.
+    own: Option<Vec<u64>>,
+    needs_unwritten: bool,
+}
+
 impl<'a> ZarrArrayTarget<'a> {
+    /// `is_ordered` tells whether the store depends on the order of chunks.
+    pub(super) fn new(
+        encoder: ZarrEncoder,
+        is_ordered: bool,
+        finished: Box<dyn Fn() + Send + Sync + 'a>,
+    ) -> Self {
+        ZarrArrayTarget { encoder, is_ordered, finished }
+    }
+}
+
+impl ArrayTarget for ZarrArrayTarget<'_> {
+    fn encoder(&self) -> &dyn Encoder {
+        &self.encoder
+    }
+
+    fn is_ordered(&self) -> bool {
+        self.is_ordered
+    }
+
+    fn store(&self, index: &[u64], chunk: Option<&ChunkBytes>) -> Result<()> {
+        let index = self.encoder.index(index);
+        self.encoder.writer.store(&index, chunk.map(|chunk| chunk.bytes.as_ref()))
+    }
+
+    fn finish(&self) -> Result<()> {
+        self.encoder.writer.finish()?;
+        (self.finished)();
+        Ok(())
+    }
+
+    fn abandon(&self) -> Result<()> {
+        self.encoder.writer.abandon()
+    }
+}
+
+impl ZarrEncoder {
     pub(super) fn new(
         writer: ArrayWriter,
         lowering: Lowering,
-        (own, wants_all): (Option<Vec<u64>>, bool),
-        finished: Box<dyn Fn() + Send + Sync + 'a>,
+        own: Option<Vec<u64>>,
+        needs_unwritten: bool,
     ) -> Self {
         let size = |axis: &Axis| match axis {
             Axis::Regular { chunk } => *chunk,
@@ -41,10 +86,10 @@ impl<'a> ZarrArrayTarget<'a> {
             let (inner, trailing) = inner.split_at_checked(rank)?;
             (Some(trailing) == writer.shape().get(rank..)).then(|| inner.to_vec())
         });
-        ZarrArrayTarget { writer, lowering, chunk, inner, own, wants_all, finished }
+        ZarrEncoder { writer, lowering, chunk, inner, own, needs_unwritten }
     }
 
-    /// An index in the grid as it is stored, whose last dimensions have one chunk each.
+    /// The index in the grid as it is stored: the dimensions of a lowered type have one chunk each.
     pub(super) fn index(&self, index: &[u64]) -> Vec<u64> {
         index.iter().copied().chain(self.lowering.trailing.iter().map(|_| 0)).collect()
     }
@@ -57,25 +102,30 @@ impl<'a> ZarrArrayTarget<'a> {
     }
 }
 
-impl ArrayTarget for ZarrArrayTarget<'_> {
+impl Encoder for ZarrEncoder {
     fn chunk(&self) -> &[u64] {
         &self.chunk
     }
 
-    fn write(&self, index: &[u64], values: &Values, scratch: &mut Scratch) -> Result<Option<u64>> {
+    fn encode(&self, index: &[u64], values: &Values, out: Vec<u8>, scratch: &mut Scratch) -> Result<Encoded> {
         let (rows, heap) = self.lowering.lower(values)?;
         let stored = self.index(index);
-        match &self.own {
-            None => self.writer.write_chunk(&stored, &rows, &heap, scratch),
-            Some(own) => self.writer.write_part(&stored, &self.given(index, own), &rows, &heap, scratch),
-        }
+        let encoded = match &self.own {
+            None => {
+                let rows = match rows {
+                    Cow::Borrowed(_) => values.rows.clone(),
+                    Cow::Owned(rows) => rows.into(),
+                };
+                self.writer.encode_chunk(&stored, &rows, &heap, out, scratch)
+            }
+            Some(own) => {
+                self.writer.encode_part(&stored, &self.given(index, own), &rows, &heap, out, scratch)
+            }
+        };
+        encoded.map(Encoded::of)
     }
 
-    fn wants_all(&self) -> bool {
-        self.wants_all
-    }
-
-    fn accepts(&self, form: &StoredForm) -> bool {
+    fn can_copy_raw(&self, form: &StoredForm) -> bool {
         let Some((order, codecs)) = self.writer.plain_codecs() else { return false };
         let order = match order {
             zarr::ByteOrder::Little => ByteOrder::Little,
@@ -88,35 +138,25 @@ impl ArrayTarget for ZarrArrayTarget<'_> {
             && form.codecs.iter().zip(codecs).all(|(one, other)| one.decodes_like(other))
     }
 
-    fn passes(&self, index: &[u64]) -> bool {
+    fn can_copy_raw_at(&self, index: &[u64]) -> bool {
         let Some(own) = &self.own else { return true };
-        // What a chunk has past the end of a shorter array is shown here.
+        // What a chunk has past the end of a shorter array would be visible here.
         let mut dims = index.iter().zip(&self.chunk).zip(own.iter().zip(self.writer.shape()));
         dims.all(|((at, size), (own, full))| {
             own == full || at.saturating_add(1).saturating_mul(*size) <= *own
         })
     }
 
-    fn write_stored(&self, index: &[u64], stored: &[u8]) -> Result<()> {
-        self.writer.write_stored(&self.index(index), stored)
+    fn needs_unwritten(&self) -> bool {
+        self.needs_unwritten
     }
 
-    fn pieces(&self) -> Option<&dyn PieceTarget> {
-        self.inner.as_ref().map(|_| self as &dyn PieceTarget)
-    }
-
-    fn finish(&self) -> Result<()> {
-        self.writer.finish()?;
-        (self.finished)();
-        Ok(())
-    }
-
-    fn abandon(&self) -> Result<()> {
-        self.writer.abandon()
+    fn inner_chunks(&self) -> Option<&dyn InnerChunks> {
+        self.inner.as_ref().map(|_| self as &dyn InnerChunks)
     }
 }
 
-impl PieceTarget for ZarrArrayTarget<'_> {
+impl InnerChunks for ZarrEncoder {
     fn shape(&self) -> &[u64] {
         self.inner.as_deref().unwrap_or(&self.chunk)
     }
@@ -127,7 +167,13 @@ impl PieceTarget for ZarrArrayTarget<'_> {
         self.writer.encode_inner(&[within, trailing].concat(), &rows, &heap, scratch)
     }
 
-    fn write(&self, index: &[u64], pieces: Vec<Option<Bytes>>, scratch: &mut Scratch) -> Result<()> {
-        self.writer.write_shard(&self.index(index), pieces, scratch).map(|_| ())
+    fn assemble(
+        &self,
+        index: &[u64],
+        inner: Vec<Option<Bytes>>,
+        out: Vec<u8>,
+        scratch: &mut Scratch,
+    ) -> Result<Encoded> {
+        self.writer.encode_shard(&self.index(index), inner, out, scratch).map(Encoded::of)
     }
 }

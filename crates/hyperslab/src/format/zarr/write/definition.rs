@@ -28,7 +28,7 @@ pub(super) struct Planned {
     /// How long the array is, where it is stored at the length of its dimensions.
     pub(super) own: Option<Vec<u64>>,
     /// Whether chunks are written that the source has not.
-    pub(super) wants_all: bool,
+    pub(super) needs_unwritten: bool,
 }
 
 /// What a node says of its elements.
@@ -69,7 +69,7 @@ impl Planned {
             of.facts = Facts { is_whole: false, can_fill: false, ..facts };
         }
         let filling = of.filling(&lowering, own.is_some(), &mut record, losses)?;
-        let wants_all = filling.is_hidden && !of.facts.is_whole;
+        let needs_unwritten = filling.is_hidden && !of.facts.is_whole;
         of.record_domain(&mut record, losses)?;
         let attributes = of.attributes(&lowering, record, losses)?;
 
@@ -84,7 +84,7 @@ impl Planned {
         let definition = of.encoded(definition, &lowering, losses)?;
         let definition = of.filled(definition, filling, &lowering, losses)?;
         let definition = of.settled(definition, own.is_some(), losses)?;
-        Ok(Planned { definition, lowering, own, wants_all })
+        Ok(Planned { definition, lowering, own, needs_unwritten })
     }
 }
 

@@ -86,7 +86,8 @@ impl Netcdf {
         let along = Dimension { extent: dimcoord.size, coordinate: Some(path.clone()) };
         let size = growing.full(&[along]).first().copied().unwrap_or_default();
         let is_unlimited = matches!(dimcoord.size, Extent::Unlimited { .. });
-        let number = self.dimensions.len();
+        // One that is declared once more keeps its number.
+        let number = self.dimensions.get(path).map_or(self.dimensions.len(), |declared| declared.number);
         self.dimensions.insert(path.clone(), Declared { number, size, is_unlimited });
     }
 

@@ -1,4 +1,4 @@
-//! What stands at a target and against it.
+//! Where a store is to be, and what stands against it.
 
 use super::work::JOURNAL;
 use super::{Fingerprint, PublishOptions, named};
@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 /// Where a store is to be.
 #[derive(Debug)]
-pub(super) struct Target {
+pub(super) struct Destination {
     /// Its path without symbolic links: where a link leads to is replaced, not the link.
     pub(super) path: PathBuf,
     pub(super) folder: PathBuf,
@@ -29,8 +29,8 @@ pub(super) enum Occupied {
     Store,
 }
 
-impl Target {
-    pub(super) fn at(path: &Path) -> Result<Target> {
+impl Destination {
+    pub(super) fn at(path: &Path) -> Result<Destination> {
         let shown = path.display().to_string();
         let path = match fs::symlink_metadata(path) {
             Ok(found) if found.is_symlink() => path.canonicalize().map_err(|e| match e.kind() {
@@ -48,7 +48,7 @@ impl Target {
         if !folder.is_dir() {
             return Err(Error::invalid(format!("{} is not a folder", folder.display())));
         }
-        Ok(Target { path: folder.join(name), name: name.to_string_lossy().into_owned(), folder, shown })
+        Ok(Destination { path: folder.join(name), name: name.to_string_lossy().into_owned(), folder, shown })
     }
 
     /// The folder in which it is made.
