@@ -50,7 +50,7 @@ fn codec(parameters: &[u8; 6]) -> Option<(Codec, bool)> {
         }
         4 => (Delta { decoded, encoded }.into(), false),
         5 => (FixedScaleOffset::new(decoded, encoded, f64::from(c) - 3.0, 10_f64).into(), false),
-        6 => (Lz4Numcodecs.into(), true),
+        6 => (Lz4Numcodecs { acceleration: 1 }.into(), true),
         7 => (PackBits.into(), false),
         8 => (Quantize::new(decoded, encoded, i32::from(c) - 128).ok()?.into(), false),
         _ => {

@@ -69,11 +69,11 @@ fn filters_that_are_asked_for_are_not_replaced() {
         ("deflate=-1", "filter deflate: level -1, expected a number from 0 to 9"),
         ("zstd=x", "filter zstd: level \"x\", expected a number from -131072 to 22"),
         ("zstd=100", "filter zstd: level 100"),
-        ("blosc=nope", "filter blosc: the codec nope, which Zarr does not have"),
+        ("blosc=nope", "filter blosc: codec \"nope\", expected one of blosclz, lz4,"),
         ("quantize", "filter quantize: no digits"),
         ("astype", "filter astype: no to"),
         ("fixedscaleoffset", "filter fixedscaleoffset: no offset"),
-        ("nbit", "filter nbit: is none that Zarr has"),
+        ("nbit", "filter nbit: Zarr has no filter of this name"),
         ("bitround=60", "filter bitround: "),
         (
             "[{fixedscaleoffset: {offset: 0, scale: 100, to: \"|u1\"}}]",

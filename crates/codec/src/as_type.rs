@@ -3,6 +3,7 @@
 use crate::codec::{Transform, room};
 use crate::coders::Coders;
 use crate::number::{BLOCK, Number, NumberKind, stored_does_not_fit};
+use crate::vocabulary::{Elements, Given, Named, Vocabulary, named};
 use hyperslab_core::Result;
 
 /// Numbers stored as others. What does not fit into an integer is refused, fractions are cut off.
@@ -38,6 +39,18 @@ impl Transform for AsType {
         out.clear();
         out.resize(self.decoded.count(raw)?.saturating_mul(self.encoded.size()), 0);
         convert(self.decoded, self.encoded, raw, out, true)
+    }
+}
+
+impl Vocabulary for AsType {
+    const NAMES: &'static [&'static str] = &["astype"];
+
+    fn of_parameters(given: &Given<'_>) -> Result<Self> {
+        Ok(AsType { decoded: given.number("from")?, encoded: given.number("to")? })
+    }
+
+    fn named(&self, _: &Elements) -> Option<Named> {
+        named("astype", [("from", self.decoded.into()), ("to", self.encoded.into())])
     }
 }
 

@@ -4,6 +4,7 @@
 
 use crate::codec::{Transform, room};
 use crate::coders::Coders;
+use crate::vocabulary::{Elements, Given, Named, Vocabulary};
 use hyperslab_core::{Error, Result};
 
 /// Bytes as text.
@@ -57,6 +58,18 @@ impl Transform for Base64 {
             }
         }
         Ok(())
+    }
+}
+
+impl Vocabulary for Base64 {
+    const NAMES: &'static [&'static str] = &[];
+
+    fn of_parameters(given: &Given<'_>) -> Result<Self> {
+        Err(given.not_by_name())
+    }
+
+    fn named(&self, _: &Elements) -> Option<Named> {
+        None
     }
 }
 

@@ -3,6 +3,7 @@
 use crate::codec::{Transform, room};
 use crate::coders::Coders;
 use crate::number::{Number, NumberKind};
+use crate::vocabulary::{Elements, Given, Named, Vocabulary, int, missing, named};
 use hyperslab_core::{Error, Result};
 
 /// Floating-point numbers rounded to so many bits of the mantissa, integers to so many from the first that is one;
@@ -91,6 +92,19 @@ impl Transform for BitRound {
             integer.store_integers(false, block, to);
         }
         Ok(())
+    }
+}
+
+impl Vocabulary for BitRound {
+    const NAMES: &'static [&'static str] = &["bitround"];
+
+    fn of_parameters(given: &Given<'_>) -> Result<Self> {
+        let number = given.elements.number.ok_or_else(|| missing("type"))?;
+        BitRound::new(number, given.int("bits")?)
+    }
+
+    fn named(&self, _: &Elements) -> Option<Named> {
+        named("bitround", [("bits", int(self.keep))])
     }
 }
 

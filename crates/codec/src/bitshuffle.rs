@@ -6,6 +6,7 @@
 
 use crate::codec::{Transform, room};
 use crate::coders::Coders;
+use crate::vocabulary::{Elements, Given, Named, Vocabulary, int};
 use crate::zstd::Zstd;
 use crate::{lz4, shuffle, zstd};
 use hyperslab_core::{Error, Result};
@@ -169,7 +170,7 @@ impl Transform for Bitshuffle {
                 }
                 BitshuffleCodec::Lz4 => {
                     out.extend_from_slice(&[0; 4]);
-                    lz4::encode_block(&shuffled, lz4::USUAL, out, coders)?;
+                    lz4::encode_block(&shuffled, lz4::DEFAULT, out, coders)?;
                 }
                 BitshuffleCodec::Zstd { level } => {
                     out.extend_from_slice(&[0; 4]);
@@ -186,6 +187,36 @@ impl Transform for Bitshuffle {
         Ok(())
     }
 }
+
+impl Vocabulary for Bitshuffle {
+    const NAMES: &'static [&'static str] = &["bitshuffle"];
+
+    fn of_parameters(given: &Given<'_>) -> Result<Self> {
+        let codec = match given.word("codec")? {
+            "lz4" => BitshuffleCodec::Lz4,
+            "zstd" => BitshuffleCodec::Zstd {
+                level: given.value("level").map_or(Ok(DEFAULT_LEVEL), |_| given.int("level"))?,
+            },
+            _ => BitshuffleCodec::None,
+        };
+        Ok(Bitshuffle { element: given.int("bytes")?, block: given.int("block")?, codec })
+    }
+
+    fn named(&self, _: &Elements) -> Option<Named> {
+        let (codec, level) = match self.codec {
+            BitshuffleCodec::None => ("none", None),
+            BitshuffleCodec::Lz4 => ("lz4", None),
+            BitshuffleCodec::Zstd { level } => ("zstd", Some(level)),
+        };
+        let mut parameters = vec![("codec", codec.into())];
+        parameters.extend(level.map(|level| ("level", int(level))));
+        parameters.extend([("block", int(self.block)), ("bytes", int(self.element))]);
+        Some(Named { name: "bitshuffle", parameters })
+    }
+}
+
+/// The level of Zstandard that the library has where none is given.
+const DEFAULT_LEVEL: i32 = 3;
 
 /// Gathers the bits of equal significance of elements whose number is a multiple of eight: for each byte of an
 /// element and each of its bits, the bits of all elements. All slices but `planes` have one length.

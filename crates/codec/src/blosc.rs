@@ -10,9 +10,10 @@ pub(crate) mod write;
 
 use crate::codec::{Transform, room};
 use crate::coders::Coders;
+use crate::vocabulary::{Elements, Given, Named, Vocabulary, int, named};
 use crate::zstd;
 use chunk::Chunk;
-use hyperslab_core::Result;
+use hyperslab_core::{Error, Result};
 use write::Writer;
 
 /// Shuffled blocks of compressed streams.
@@ -84,3 +85,84 @@ impl Transform for Blosc {
         writer.append(raw, out, coders)
     }
 }
+
+impl Vocabulary for Blosc {
+    const NAMES: &'static [&'static str] = &["blosc"];
+
+    fn of_parameters(given: &Given<'_>) -> Result<Self> {
+        let size = given.value("bytes").map_or(Ok(1), |_| given.int("bytes"))?;
+        // The format has one byte for it, and Blosc itself takes larger elements for bytes.
+        let element = if size > MAX_ELEMENT { 1 } else { size };
+        Ok(Blosc {
+            codec: BloscCodec::of_name(given.word("codec")?)?,
+            level: given.int("level")?,
+            shuffle: BloscShuffle::of_name(given.word("shuffle")?, element)?,
+            element,
+            block: given.int("block")?,
+        })
+    }
+
+    fn named(&self, _: &Elements) -> Option<Named> {
+        named(
+            "blosc",
+            [
+                ("codec", self.codec.name().into()),
+                ("level", int(self.level)),
+                ("shuffle", self.shuffle.name().into()),
+                ("block", int(self.block)),
+                ("bytes", int(self.element)),
+            ],
+        )
+    }
+}
+
+impl BloscCodec {
+    const NAMES: [(BloscCodec, &'static str); 6] = [
+        (BloscCodec::BloscLz, "blosclz"),
+        (BloscCodec::Lz4, "lz4"),
+        (BloscCodec::Lz4Hc, "lz4hc"),
+        (BloscCodec::Snappy, "snappy"),
+        (BloscCodec::Zlib, "zlib"),
+        (BloscCodec::Zstd, "zstd"),
+    ];
+
+    /// The name in Blosc, which formats use too.
+    pub fn name(self) -> &'static str {
+        Self::NAMES.iter().find(|(codec, _)| *codec == self).map_or("", |(_, name)| name)
+    }
+
+    /// The compressor of a name.
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) if Blosc has none of this name.
+    pub fn of_name(name: &str) -> Result<BloscCodec> {
+        let found = Self::NAMES.iter().find(|(_, known)| *known == name).map(|(codec, _)| *codec);
+        found.ok_or_else(|| Error::invalid(format!("{name:?}, expected a compressor of Blosc")))
+    }
+}
+
+impl BloscShuffle {
+    /// The word of the vocabulary.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            BloscShuffle::None => "none",
+            BloscShuffle::Byte => "byte",
+            BloscShuffle::Bit => "bit",
+        }
+    }
+
+    /// The shuffle of a word for elements of so many bytes.
+    pub(crate) fn of_name(name: &str, element: usize) -> Result<BloscShuffle> {
+        match name {
+            "none" => Ok(BloscShuffle::None),
+            "byte" => Ok(BloscShuffle::Byte),
+            "bit" => Ok(BloscShuffle::Bit),
+            "auto" if element == 1 => Ok(BloscShuffle::Bit),
+            "auto" => Ok(BloscShuffle::Byte),
+            _ => Err(Error::invalid(format!("{name:?}, expected a shuffle of Blosc"))),
+        }
+    }
+}
+
+/// The largest size of an element that a chunk can state.
+const MAX_ELEMENT: usize = 255;

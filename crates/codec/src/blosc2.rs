@@ -9,6 +9,7 @@ use crate::blosc::chunk::{Chunk, repeat};
 use crate::blosc::write::Writer;
 use crate::codec::{Transform, room};
 use crate::coders::Coders;
+use crate::vocabulary::{Elements, Given, Named, Vocabulary, int, named};
 use crate::{BloscCodec, BloscShuffle};
 use array::Array;
 use frame::{Frame, FrameChunk};
@@ -99,5 +100,35 @@ impl Transform for Blosc2 {
             writer.block = u32::try_from(array.block_size()).unwrap_or(u32::MAX);
         }
         frame::append(cut.as_deref().unwrap_or(raw), &writer, layout.as_ref(), out, coders)
+    }
+}
+
+/// The shape of a chunk is no parameter: it is that of the array's chunks.
+impl Vocabulary for Blosc2 {
+    const NAMES: &'static [&'static str] = &["blosc2"];
+
+    fn of_parameters(given: &Given<'_>) -> Result<Self> {
+        let element = given.value("bytes").map_or(Ok(1), |_| given.int("bytes"))?;
+        Ok(Blosc2 {
+            codec: BloscCodec::of_name(given.word("codec")?)?,
+            level: given.int("level")?,
+            shuffle: BloscShuffle::of_name(given.word("shuffle")?, element)?,
+            element,
+            block: given.int("block")?,
+            shape: Vec::new(),
+        })
+    }
+
+    fn named(&self, _: &Elements) -> Option<Named> {
+        named(
+            "blosc2",
+            [
+                ("codec", self.codec.name().into()),
+                ("level", int(self.level)),
+                ("shuffle", self.shuffle.name().into()),
+                ("block", int(self.block)),
+                ("bytes", int(self.element)),
+            ],
+        )
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::codec::{Transform, too_long};
 use crate::coders::Coders;
+use crate::vocabulary::{Elements, Given, Named, Vocabulary, int, named};
 use bzip2::{Action, Compress, Compression, Decompress, Status};
 use hyperslab_core::{Error, Result};
 
@@ -72,6 +73,18 @@ impl Transform for Bzip2 {
                 return Err(Error::invalid(format!("{} bytes do not compress with bzip2", raw.len())));
             }
         }
+    }
+}
+
+impl Vocabulary for Bzip2 {
+    const NAMES: &'static [&'static str] = &["bzip2"];
+
+    fn of_parameters(given: &Given<'_>) -> Result<Self> {
+        Ok(Bzip2 { level: given.int("level")? })
+    }
+
+    fn named(&self, _: &Elements) -> Option<Named> {
+        named("bzip2", [("level", int(self.level))])
     }
 }
 

@@ -10,6 +10,7 @@ pub use lookup3::lookup3;
 
 use crate::codec::{Transform, room};
 use crate::coders::Coders;
+use crate::vocabulary::{Elements, Given, Named, Vocabulary, named};
 use hyperslab_core::{Error, ErrorKind, Result};
 
 /// A checksum of four bytes.
@@ -114,6 +115,28 @@ impl Transform for Checksum {
         Ok(())
     }
 }
+
+/// A sum stands where numcodecs puts it by default; elsewhere it has no name.
+impl Vocabulary for Checksum {
+    const NAMES: &'static [&'static str] = &["crc32c", "crc32", "adler32", "jenkins"];
+
+    fn of_parameters(given: &Given<'_>) -> Result<Self> {
+        let sum = DEFAULTS.iter().find(|(name, _)| *name == given.filter.name).map(|(_, sum)| *sum);
+        sum.ok_or_else(|| given.not_by_name())
+    }
+
+    fn named(&self, _: &Elements) -> Option<Named> {
+        let (name, _) = DEFAULTS.iter().find(|(_, sum)| sum == self)?;
+        named(name, [])
+    }
+}
+
+const DEFAULTS: [(&str, Checksum); 4] = [
+    ("crc32c", Checksum { algorithm: ChecksumAlgorithm::Crc32c, at_start: false }),
+    ("crc32", Checksum { algorithm: ChecksumAlgorithm::Crc32, at_start: true }),
+    ("adler32", Checksum { algorithm: ChecksumAlgorithm::Adler32, at_start: true }),
+    ("jenkins", Checksum { algorithm: ChecksumAlgorithm::Lookup3 { initial: 0 }, at_start: false }),
+];
 
 #[cfg(test)]
 mod tests {

@@ -1,6 +1,7 @@
 //! The codecs there are, and what the pipeline asks of each.
 
 use crate::coders::Coders;
+use crate::vocabulary::{Elements, Given, Named, Vocabulary};
 use hyperslab_core::{Error, ErrorKind, Result};
 
 /// What one codec does; each is a type of its own with its parameters as fields.
@@ -54,6 +55,26 @@ macro_rules! codecs {
                 match self {
                     $(Codec::$name(codec) => codec,)*
                 }
+            }
+
+            /// The codec in the words of the vocabulary, with all its parameters; `None` if the vocabulary has no
+            /// name for it or lacks a parameter.
+            pub fn named(&self, elements: &Elements) -> Option<Named> {
+                match self {
+                    $(Codec::$name(codec) => codec.named(elements),)*
+                }
+            }
+
+            /// The first codec that has this name and takes these parameters.
+            pub(crate) fn of_given(given: &Given<'_>) -> Result<Codec> {
+                let mut refused = None;
+                $(if crate::$module::$name::NAMES.contains(&given.filter.name) {
+                    match crate::$module::$name::of_parameters(given) {
+                        Ok(codec) => return Ok(codec.into()),
+                        Err(e) => refused = Some(refused.unwrap_or(e)),
+                    }
+                })*
+                Err(refused.unwrap_or_else(|| given.not_by_name()))
             }
         }
     };

@@ -4,6 +4,7 @@
 
 use crate::codec::Transform;
 use crate::coders::Coders;
+use crate::vocabulary::{Elements, Given, Named, Vocabulary, int, named};
 use hyperslab_core::{Error, ErrorKind, Result};
 use libdeflater::{CompressionLvl, Compressor, DecompressionError, Decompressor};
 
@@ -30,6 +31,18 @@ impl Transform for Deflate {
 
     fn encode(&self, raw: &[u8], out: &mut Vec<u8>, coders: &mut Coders) -> Result<()> {
         coders.deflate.encode(self.level, raw, out)
+    }
+}
+
+impl Vocabulary for Deflate {
+    const NAMES: &'static [&'static str] = &["deflate"];
+
+    fn of_parameters(given: &Given<'_>) -> Result<Self> {
+        Ok(Deflate { level: given.int("level")? })
+    }
+
+    fn named(&self, _: &Elements) -> Option<Named> {
+        named("deflate", [("level", int(self.level))])
     }
 }
 

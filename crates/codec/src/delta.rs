@@ -3,6 +3,7 @@
 use crate::codec::{Transform, room};
 use crate::coders::Coders;
 use crate::number::{BLOCK, Number, stored_does_not_fit};
+use crate::vocabulary::{Elements, Given, Named, Vocabulary, named};
 use hyperslab_core::Result;
 
 /// Each number less the one before it.
@@ -107,6 +108,23 @@ impl Transform for Delta {
             encoded.store_integers(decoded.is_signed(), block, to);
         }
         Ok(())
+    }
+}
+
+/// Differences of another type than the numbers have no name.
+impl Vocabulary for Delta {
+    const NAMES: &'static [&'static str] = &["delta"];
+
+    fn of_parameters(given: &Given<'_>) -> Result<Self> {
+        let number = given.number("type")?;
+        Ok(Delta { decoded: number, encoded: number })
+    }
+
+    fn named(&self, _: &Elements) -> Option<Named> {
+        if self.decoded != self.encoded {
+            return None;
+        }
+        named("delta", [("type", self.decoded.into())])
     }
 }
 

@@ -3,6 +3,7 @@
 use crate::codec::{Transform, room};
 use crate::coders::Coders;
 use crate::number::{BLOCK, Number, NumberKind, stored_does_not_fit};
+use crate::vocabulary::{Elements, Given, Named, Vocabulary, named, real};
 use hyperslab_core::Result;
 
 /// Numbers less an offset, times a scale, rounded to the nearest integer and to even halfway between two. What does
@@ -99,5 +100,27 @@ impl Transform for FixedScaleOffset {
             to.store_reals(block, out)?;
         }
         Ok(())
+    }
+}
+
+impl Vocabulary for FixedScaleOffset {
+    const NAMES: &'static [&'static str] = &["fixedscaleoffset"];
+
+    fn of_parameters(given: &Given<'_>) -> Result<Self> {
+        let decoded = given.number("from")?;
+        let encoded = given.value("to").map_or(Ok(decoded), |_| given.number("to"))?;
+        Ok(FixedScaleOffset::new(decoded, encoded, given.real("offset")?, given.real("scale")?))
+    }
+
+    fn named(&self, _: &Elements) -> Option<Named> {
+        named(
+            "fixedscaleoffset",
+            [
+                ("offset", real(self.offset())),
+                ("scale", real(self.scale())),
+                ("from", self.decoded.into()),
+                ("to", self.encoded.into()),
+            ],
+        )
     }
 }

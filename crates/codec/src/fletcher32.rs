@@ -4,6 +4,7 @@
 
 use crate::codec::{Transform, room};
 use crate::coders::Coders;
+use crate::vocabulary::{Elements, Given, Named, Vocabulary, named};
 use hyperslab_core::{Error, ErrorKind, Result};
 
 /// A checksum of four bytes behind the data.
@@ -38,6 +39,18 @@ impl Transform for Fletcher32 {
         out.extend_from_slice(raw);
         out.extend_from_slice(&fletcher32(raw).to_le_bytes());
         Ok(())
+    }
+}
+
+impl Vocabulary for Fletcher32 {
+    const NAMES: &'static [&'static str] = &["fletcher32"];
+
+    fn of_parameters(_: &Given<'_>) -> Result<Self> {
+        Ok(Fletcher32)
+    }
+
+    fn named(&self, _: &Elements) -> Option<Named> {
+        named("fletcher32", [])
     }
 }
 

@@ -5,6 +5,7 @@
 use crate::codec::Transform;
 use crate::coders::Coders;
 use crate::deflate::MAX_RATIO;
+use crate::vocabulary::{Elements, Given, Named, Vocabulary, int, named};
 use hyperslab_core::Result;
 
 /// A gzip member. Bytes behind it are ignored.
@@ -29,5 +30,17 @@ impl Transform for Gzip {
 
     fn encode(&self, raw: &[u8], out: &mut Vec<u8>, coders: &mut Coders) -> Result<()> {
         coders.deflate.encode_gzip(self.level, raw, out)
+    }
+}
+
+impl Vocabulary for Gzip {
+    const NAMES: &'static [&'static str] = &["gzip"];
+
+    fn of_parameters(given: &Given<'_>) -> Result<Self> {
+        Ok(Gzip { level: given.int("level")? })
+    }
+
+    fn named(&self, _: &Elements) -> Option<Named> {
+        named("gzip", [("level", int(self.level))])
     }
 }

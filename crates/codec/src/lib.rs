@@ -47,6 +47,7 @@ mod scale_offset;
 mod shuffle;
 mod snappy;
 mod szip;
+pub mod vocabulary;
 mod zfp;
 mod zstd;
 
@@ -77,5 +78,6 @@ pub use scale_offset::{ScaleOffset, ScaleOffsetNumber};
 pub use shuffle::Shuffle;
 pub use snappy::Snappy;
 pub use szip::Szip;
+pub use vocabulary::{Elements, Named};
 pub use zfp::{Zfp, ZfpMode, ZfpNumber, ZfpStream};
 pub use zstd::Zstd;

@@ -9,10 +9,11 @@
 
 mod encode;
 
-pub(crate) use encode::{Effort, USUAL, encode_block, encode_shorter};
+pub(crate) use encode::{DEFAULT, Effort, encode_block, encode_shorter};
 
 use crate::codec::{Transform, room};
 use crate::coders::Coders;
+use crate::vocabulary::{Elements, Given, Named, Vocabulary, int, named};
 use hyperslab_core::{Error, Result};
 use lz4_flex::block::{decompress_into, decompress_into_with_dict};
 
@@ -88,7 +89,7 @@ impl Transform for Lz4Hdf5 {
         for piece in raw.chunks(block) {
             let at = out.len();
             out.extend_from_slice(&[0; 4]);
-            encode_block(piece, USUAL, out, coders)?;
+            encode_block(piece, DEFAULT, out, coders)?;
             if out.len() - at - 4 >= piece.len() {
                 out.truncate(at + 4);
                 out.extend_from_slice(piece);
@@ -102,9 +103,26 @@ impl Transform for Lz4Hdf5 {
     }
 }
 
+impl Vocabulary for Lz4Hdf5 {
+    const NAMES: &'static [&'static str] = &["lz4"];
+
+    fn of_parameters(given: &Given<'_>) -> Result<Self> {
+        given.only_default("acceleration")?;
+        given.only_default("level")?;
+        Ok(Lz4Hdf5 { block: given.int("block")? })
+    }
+
+    fn named(&self, _: &Elements) -> Option<Named> {
+        named("lz4", [("block", int(self.block))])
+    }
+}
+
 /// An LZ4 block behind its decoded size, as numcodecs frames it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Lz4Numcodecs;
+pub struct Lz4Numcodecs {
+    /// How fast to encode, only for encoding: 1 or more, of which more is faster and larger.
+    pub acceleration: u32,
+}
 
 impl Transform for Lz4Numcodecs {
     fn decoded_sizes(&self, _: usize, most: usize) -> Option<(usize, usize)> {
@@ -130,7 +148,21 @@ impl Transform for Lz4Numcodecs {
             .map_err(|_| Error::invalid(format!("{} bytes in one LZ4 block of at most 2 GiB", raw.len())))?;
         out.clear();
         out.extend_from_slice(&size.to_le_bytes());
-        encode_block(raw, USUAL, out, coders)
+        encode_block(raw, Effort::Acceleration(self.acceleration), out, coders)
+    }
+}
+
+impl Vocabulary for Lz4Numcodecs {
+    const NAMES: &'static [&'static str] = &["lz4"];
+
+    fn of_parameters(given: &Given<'_>) -> Result<Self> {
+        given.only_default("block")?;
+        given.only_default("level")?;
+        Ok(Lz4Numcodecs { acceleration: given.int("acceleration")? })
+    }
+
+    fn named(&self, _: &Elements) -> Option<Named> {
+        named("lz4", [("acceleration", int(self.acceleration))])
     }
 }
 

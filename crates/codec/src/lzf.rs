@@ -6,6 +6,7 @@
 use crate::back_reference::{self, Finder};
 use crate::codec::{Transform, too_long};
 use crate::coders::Coders;
+use crate::vocabulary::{Elements, Given, Named, Vocabulary, named};
 use hyperslab_core::{Error, Result};
 
 /// Literal runs and back references.
@@ -78,6 +79,18 @@ impl Transform for Lzf {
         }
         put_literals(raw.get(literals..).unwrap_or_default(), out);
         Ok(())
+    }
+}
+
+impl Vocabulary for Lzf {
+    const NAMES: &'static [&'static str] = &["lzf"];
+
+    fn of_parameters(_: &Given<'_>) -> Result<Self> {
+        Ok(Lzf)
+    }
+
+    fn named(&self, _: &Elements) -> Option<Named> {
+        named("lzf", [])
     }
 }
 

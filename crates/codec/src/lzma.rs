@@ -6,6 +6,7 @@ mod coding;
 
 use crate::codec::Transform;
 use crate::coders::Coders;
+use crate::vocabulary::{Elements, Given, Named, Vocabulary, int, named};
 use hyperslab_core::{Error, Result};
 
 /// An LZMA stream.
@@ -237,6 +238,50 @@ impl Transform for Lzma {
         self.encode_to(raw, out)
     }
 }
+
+/// Only presets are parameters; what else a stream may be set to has no name.
+impl Vocabulary for Lzma {
+    const NAMES: &'static [&'static str] = &["lzma"];
+
+    fn of_parameters(given: &Given<'_>) -> Result<Self> {
+        let parameters = LzmaParameters::preset(given.int("preset")?)?;
+        match given.int("format")? {
+            FORMAT_XZ => {
+                let container = LzmaContainer::Xz { check: LzmaCheck::Crc64 };
+                Lzma::new(container, Vec::new(), LzmaCoder::Lzma2(parameters))
+            }
+            FORMAT_ALONE => Lzma::new(LzmaContainer::Alone, Vec::new(), LzmaCoder::Lzma1(parameters)),
+            format => {
+                Err(Error::unsupported(format!("no codec has format {format} without a list of filters")))
+            }
+        }
+    }
+
+    fn named(&self, _: &Elements) -> Option<Named> {
+        let format = match (self.container, self.coder) {
+            (LzmaContainer::Xz { check: LzmaCheck::Crc64 }, LzmaCoder::Lzma2(_)) => FORMAT_XZ,
+            (LzmaContainer::Alone, LzmaCoder::Lzma1(_)) => FORMAT_ALONE,
+            _ => return None,
+        };
+        let preset = self.preset().filter(|_| self.filters.is_empty())?;
+        named("lzma", [("preset", int(preset)), ("format", int(format))])
+    }
+}
+
+impl Lzma {
+    /// The preset that streams are compressed by, if it is one of xz.
+    pub fn preset(&self) -> Option<u8> {
+        let (LzmaCoder::Lzma1(own) | LzmaCoder::Lzma2(own)) = self.coder;
+        // 6 comes first: some others mean the same where a number below it does.
+        [6, 0, 1, 2, 3, 4, 5, 7, 8, 9]
+            .into_iter()
+            .find(|preset| LzmaParameters::preset(*preset).ok() == Some(own))
+    }
+}
+
+/// Containers by their numbers in Python's module `lzma`.
+const FORMAT_XZ: u8 = 1;
+const FORMAT_ALONE: u8 = 2;
 
 /// A match of 273 bytes takes at least a third of a bit, a piece of 2 MiB its header besides.
 const MAX_RATIO: usize = 1 << 14;

@@ -5,6 +5,7 @@
 use crate::bits::{BitReader, BitWriter};
 use crate::codec::{Transform, room};
 use crate::coders::Coders;
+use crate::vocabulary::{Elements, Given, Named, Vocabulary, named};
 use hyperslab_core::{Error, Result};
 
 /// The significant bits of elements. Decoded padding is zeros.
@@ -140,6 +141,19 @@ impl Transform for Nbit {
         *out = bits.finish();
         out.resize(self.whole_bytes().saturating_add(1), 0);
         Ok(())
+    }
+}
+
+/// HDF5 makes the codec of the datatype and the chunk; there are no parameters.
+impl Vocabulary for Nbit {
+    const NAMES: &'static [&'static str] = &[];
+
+    fn of_parameters(given: &Given<'_>) -> Result<Self> {
+        Err(given.not_by_name())
+    }
+
+    fn named(&self, _: &Elements) -> Option<Named> {
+        named("nbit", [])
     }
 }
 

@@ -11,6 +11,22 @@ pub struct Number {
     pub big_endian: bool,
 }
 
+/// Codes and names in NumPy.
+const CODES: [(&str, &str, NumberKind); 12] = [
+    ("b1", "bool", NumberKind::Bool),
+    ("i1", "int8", NumberKind::Signed { bytes: 1 }),
+    ("i2", "int16", NumberKind::Signed { bytes: 2 }),
+    ("i4", "int32", NumberKind::Signed { bytes: 4 }),
+    ("i8", "int64", NumberKind::Signed { bytes: 8 }),
+    ("u1", "uint8", NumberKind::Unsigned { bytes: 1 }),
+    ("u2", "uint16", NumberKind::Unsigned { bytes: 2 }),
+    ("u4", "uint32", NumberKind::Unsigned { bytes: 4 }),
+    ("u8", "uint64", NumberKind::Unsigned { bytes: 8 }),
+    ("f2", "float16", NumberKind::Float16),
+    ("f4", "float32", NumberKind::Float32),
+    ("f8", "float64", NumberKind::Float64),
+];
+
 /// What a number is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum NumberKind {
@@ -35,6 +51,41 @@ pub enum NumberKind {
 }
 
 impl Number {
+    /// The type of numbers of a code or a name in NumPy: `<f4`, `float32`. Without a sign for the order of bytes, the
+    /// least significant byte comes first.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Unsupported`](hyperslab_core::ErrorKind::Unsupported) for another type.
+    pub fn of_code(code: &str) -> Result<Number> {
+        let (big_endian, kind) = match code.split_at_checked(1) {
+            Some((">", kind)) => (true, kind),
+            Some(("<" | "|" | "=", kind)) => (false, kind),
+            _ => (false, code),
+        };
+        let found = CODES
+            .iter()
+            .find(|(code, name, _)| *code == kind || *name == kind || kind == "?" && *code == "b1");
+        let (.., kind) = found.ok_or_else(|| Error::unsupported(format!("numbers of type {code:?}")))?;
+        Ok(Number { kind: *kind, big_endian })
+    }
+
+    /// The code in NumPy: `<f4`, `>i2`, `|u1`.
+    pub fn code(self) -> String {
+        let size = self.size();
+        let order = match (size, self.big_endian) {
+            (1, _) => '|',
+            (_, true) => '>',
+            (_, false) => '<',
+        };
+        let kind = match self.kind {
+            NumberKind::Bool => 'b',
+            NumberKind::Signed { .. } => 'i',
+            NumberKind::Unsigned { .. } => 'u',
+            NumberKind::Float16 | NumberKind::Float32 | NumberKind::Float64 => 'f',
+        };
+        format!("{order}{kind}{size}")
+    }
+
     /// The bytes of one.
     pub fn size(self) -> usize {
         match self.kind {

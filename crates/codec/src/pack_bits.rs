@@ -3,6 +3,7 @@
 
 use crate::codec::{Transform, room};
 use crate::coders::Coders;
+use crate::vocabulary::{Elements, Given, Named, Vocabulary, named};
 use hyperslab_core::{Error, Result};
 
 /// Booleans as bits.
@@ -46,6 +47,18 @@ impl Transform for PackBits {
             bits.fold(0, |byte, (element, place)| byte | u8::from(*element != 0) << place)
         }));
         Ok(())
+    }
+}
+
+impl Vocabulary for PackBits {
+    const NAMES: &'static [&'static str] = &["packbits"];
+
+    fn of_parameters(given: &Given<'_>) -> Result<Self> {
+        given.only_default("padding").map(|()| PackBits)
+    }
+
+    fn named(&self, _: &Elements) -> Option<Named> {
+        named("packbits", [("padding", "none".into())])
     }
 }
 

@@ -317,7 +317,7 @@ mod tests {
             codec(),
             Just(Lzf.into()),
             Just(Snappy.into()),
-            Just(Lz4Numcodecs.into()),
+            Just(Lz4Numcodecs { acceleration: 1 }.into()),
             Just(Base64.into()),
             lzma(),
             any::<bool>().prop_map(|big_endian| {

@@ -3,6 +3,7 @@
 use crate::codec::{Transform, room};
 use crate::coders::Coders;
 use crate::number::{BLOCK, Number};
+use crate::vocabulary::{Elements, Given, Named, Vocabulary, int, missing, named};
 use hyperslab_core::{Error, Result};
 
 /// Floating-point numbers rounded to digits behind the decimal point.
@@ -96,5 +97,20 @@ impl Transform for Quantize {
             encoded.store_reals(block, to)?;
         }
         Ok(())
+    }
+}
+
+/// Numbers are those of the array; others have no name.
+impl Vocabulary for Quantize {
+    const NAMES: &'static [&'static str] = &["quantize"];
+
+    fn of_parameters(given: &Given<'_>) -> Result<Self> {
+        let number = given.elements.number.ok_or_else(|| missing("type"))?;
+        Quantize::new(number, number, given.int("digits")?)
+    }
+
+    fn named(&self, elements: &Elements) -> Option<Named> {
+        let is_of_array = [self.decoded, self.encoded].map(Some) == [elements.number; 2];
+        named("quantize", [("digits", int(self.digits))]).filter(|_| is_of_array)
     }
 }

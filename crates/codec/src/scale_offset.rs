@@ -10,6 +10,7 @@ mod encode;
 use crate::bits::{BitReader, BitWriter};
 use crate::codec::{Transform, room};
 use crate::coders::Coders;
+use crate::vocabulary::{Elements, Given, Named, Vocabulary, int, named};
 use hyperslab_core::{Error, Result};
 
 /// Numbers as small differences. Rounds floating-point numbers, and loses what does not fit into a number of
@@ -184,6 +185,25 @@ impl Transform for ScaleOffset {
         let whole = self.elements as u64 * u64::from(header.bits) / 8;
         out.resize(usize::try_from(whole).unwrap_or(0).saturating_add(HEADER + 1), 0);
         Ok(())
+    }
+}
+
+/// HDF5 makes the codec of the datatype, the chunk, the fill value and the parameter.
+impl Vocabulary for ScaleOffset {
+    const NAMES: &'static [&'static str] = &[];
+
+    fn of_parameters(given: &Given<'_>) -> Result<Self> {
+        Err(given.not_by_name())
+    }
+
+    fn named(&self, _: &Elements) -> Option<Named> {
+        let parameter = match self.number {
+            ScaleOffsetNumber::Integer { bits, .. } => ("bits", int(bits)),
+            ScaleOffsetNumber::Float32 { digits } | ScaleOffsetNumber::Float64 { digits } => {
+                ("digits", int(digits))
+            }
+        };
+        named("scaleoffset", [parameter])
     }
 }
 

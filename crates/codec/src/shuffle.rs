@@ -4,6 +4,7 @@
 
 use crate::codec::{Transform, room};
 use crate::coders::Coders;
+use crate::vocabulary::{Elements, Given, Named, Vocabulary, int, named};
 use hyperslab_core::Result;
 use multiversion::multiversion;
 
@@ -40,6 +41,18 @@ impl Transform for Shuffle {
         out.resize(raw.len(), 0);
         shuffle_to(self.element, raw, out);
         Ok(())
+    }
+}
+
+impl Vocabulary for Shuffle {
+    const NAMES: &'static [&'static str] = &["shuffle"];
+
+    fn of_parameters(given: &Given<'_>) -> Result<Self> {
+        Ok(Shuffle { element: given.int("bytes")? })
+    }
+
+    fn named(&self, _: &Elements) -> Option<Named> {
+        named("shuffle", [("bytes", int(self.element))])
     }
 }
 

@@ -4,6 +4,7 @@
 
 use crate::codec::{Transform, room};
 use crate::coders::Coders;
+use crate::vocabulary::{Elements, Given, Named, Vocabulary, named};
 use hyperslab_core::{Error, Result};
 use snap::raw::{Decoder, Encoder, decompress_len, max_compress_len};
 
@@ -32,6 +33,18 @@ impl Transform for Snappy {
     fn encode(&self, raw: &[u8], out: &mut Vec<u8>, _: &mut Coders) -> Result<()> {
         out.clear();
         append(raw, out)
+    }
+}
+
+impl Vocabulary for Snappy {
+    const NAMES: &'static [&'static str] = &["snappy"];
+
+    fn of_parameters(_: &Given<'_>) -> Result<Self> {
+        Ok(Snappy)
+    }
+
+    fn named(&self, _: &Elements) -> Option<Named> {
+        named("snappy", [])
     }
 }
 

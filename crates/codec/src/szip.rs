@@ -12,6 +12,7 @@ mod encode;
 use crate::codec::{Transform, room};
 use crate::coders::Coders;
 use crate::shuffle::Shuffle;
+use crate::vocabulary::{Elements, Given, Named, Vocabulary, int, named};
 use hyperslab_core::{Error, Result};
 
 /// How pixels are coded.
@@ -190,6 +191,20 @@ impl Transform for Szip {
             None => encode::encode(self, raw, stored),
         };
         Ok(())
+    }
+}
+
+/// HDF5 makes the codec of the datatype, the chunk and the parameters.
+impl Vocabulary for Szip {
+    const NAMES: &'static [&'static str] = &[];
+
+    fn of_parameters(given: &Given<'_>) -> Result<Self> {
+        Err(given.not_by_name())
+    }
+
+    fn named(&self, _: &Elements) -> Option<Named> {
+        let coding = if self.nearest_neighbour { "nn" } else { "ec" };
+        named("szip", [("coding", coding.into()), ("pixels", int(self.pixels_per_block))])
     }
 }
 

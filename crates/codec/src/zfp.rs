@@ -9,6 +9,8 @@ pub use stream::ZfpStream;
 
 use crate::codec::{Transform, room};
 use crate::coders::Coders;
+use crate::vocabulary::{Elements, Given, Named, Vocabulary, int};
+use hyperslab_core::filter::Value;
 use hyperslab_core::{Error, Result};
 use zfp_rs::codec::block::decode_block;
 use zfp_rs::{ZfpBitStream, ZfpConfig, ZfpDimensionality, ZfpField, ZfpFieldMetadata, ZfpHeaderMask};
@@ -285,6 +287,43 @@ impl Transform for Zfp {
             ZfpScalarType::F32 => self.encode_numbers::<f32>(raw, out),
             ZfpScalarType::F64 => self.encode_numbers::<f64>(raw, out),
         }
+    }
+}
+
+/// HDF5 makes the codec of the datatype, the chunk and the parameters.
+impl Vocabulary for Zfp {
+    const NAMES: &'static [&'static str] = &[];
+
+    fn of_parameters(given: &Given<'_>) -> Result<Self> {
+        Err(given.not_by_name())
+    }
+
+    fn named(&self, _: &Elements) -> Option<Named> {
+        Some(self.mode().named())
+    }
+}
+
+impl ZfpMode {
+    /// The mode with the numbers that it takes.
+    fn named(self) -> Named {
+        let (mode, numbers) = match self {
+            ZfpMode::Rate(rate) => ("rate", vec![("rate", Value::Real(rate))]),
+            ZfpMode::Precision(bits) => ("precision", vec![("precision", int(bits))]),
+            ZfpMode::Accuracy(error) => ("accuracy", vec![("accuracy", Value::Real(error))]),
+            ZfpMode::Reversible => ("reversible", Vec::new()),
+            ZfpMode::Expert { least_bits, most_bits, most_precision, least_exponent } => {
+                let numbers = [
+                    ("minbits", int(least_bits)),
+                    ("maxbits", int(most_bits)),
+                    ("maxprec", int(most_precision)),
+                    ("minexp", int(least_exponent)),
+                ];
+                ("expert", numbers.into())
+            }
+        };
+        let mut parameters = vec![("mode", mode.into())];
+        parameters.extend(numbers);
+        Named { name: "zfp", parameters }
     }
 }
 

@@ -4,6 +4,8 @@
 
 use crate::codec::Transform;
 use crate::coders::Coders;
+use crate::vocabulary::{Elements, Given, Named, Vocabulary, int, named};
+use hyperslab_core::filter::Value;
 use hyperslab_core::{Error, ErrorKind, Result};
 use zstd::bulk::{Compressor, Decompressor};
 use zstd::zstd_safe::{self, CParameter};
@@ -42,6 +44,18 @@ impl Transform for Zstd {
     fn encode(&self, raw: &[u8], out: &mut Vec<u8>, coders: &mut Coders) -> Result<()> {
         out.clear();
         coders.zstd.encode(self, raw, out)
+    }
+}
+
+impl Vocabulary for Zstd {
+    const NAMES: &'static [&'static str] = &["zstd"];
+
+    fn of_parameters(given: &Given<'_>) -> Result<Self> {
+        Ok(Zstd { level: given.int("level")?, checksum: given.flag("checksum") })
+    }
+
+    fn named(&self, _: &Elements) -> Option<Named> {
+        named("zstd", [("level", int(self.level)), ("checksum", Value::Bool(self.checksum))])
     }
 }
 

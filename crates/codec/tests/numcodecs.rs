@@ -68,7 +68,7 @@ fn codec(text: &str) -> Codec {
         "jenkins_lookup3" => sum(ChecksumAlgorithm::Lookup3 { initial: words[1].parse().unwrap() }),
         "fletcher32" => Fletcher32.into(),
         "shuffle" => Shuffle { element: words[1].parse().unwrap() }.into(),
-        "lz4" => Lz4Numcodecs.into(),
+        "lz4" => Lz4Numcodecs { acceleration: 1 }.into(),
         "zlib" => Deflate { level: small() }.into(),
         "gzip" => Gzip { level: small() }.into(),
         "bz2" => Bzip2 { level: small() }.into(),

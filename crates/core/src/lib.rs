@@ -23,6 +23,7 @@ pub mod check;
 mod decode;
 mod encode;
 mod error;
+pub mod filter;
 mod limits;
 pub mod memory;
 pub mod nd;

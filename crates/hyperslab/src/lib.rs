@@ -28,6 +28,7 @@ pub mod diff;
 pub mod digest;
 mod engine;
 mod file;
+pub mod filter;
 mod format;
 mod link;
 pub mod list;

@@ -1,5 +1,6 @@
 //! The schema, the page on the language and the parser agree.
 
+use hyperslab_core::filter::{Default, FILTERS, Filter, Kind, Parameter};
 use hyperslab_ndl::{ParseOptions, SCHEMA, Severity, parse};
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;
@@ -92,11 +93,40 @@ fn table_words(file: &str, name: &str) -> BTreeSet<String> {
     set(literals(&table(file, name)))
 }
 
-/// Filters and their parameters.
-fn filters() -> Vec<(String, BTreeSet<String>)> {
-    let table = table("parse/filter.rs", "FILTERS");
-    let entries = table.split("(\"").skip(1).filter_map(|entry| entry.split_once('"'));
-    entries.map(|(name, parameters)| (name.to_owned(), set(literals(parameters)))).collect()
+/// Filters that have parameters of their own, and those that are only registered with HDF5.
+fn filters(is_open: bool) -> impl Iterator<Item = &'static Filter> {
+    FILTERS.iter().filter(move |filter| filter.is_open == is_open)
+}
+
+/// A default value in JSON, if it does not depend on the array.
+fn default(parameter: &Parameter) -> Option<Value> {
+    match parameter.default {
+        Default::Int(value) => Some(value.into()),
+        Default::Word(word) => Some(word.into()),
+        Default::Bool(value) => Some(value.into()),
+        Default::Required | Default::Absent | Default::ElementSize | Default::ElementType => None,
+    }
+}
+
+/// A parameter as the page tells it: its name, the values that it can have, and its default.
+fn on_the_page(parameter: &Parameter) -> String {
+    let values = match parameter.kind {
+        Kind::Int(_, max) if max == i64::from(i32::MAX) => String::new(),
+        Kind::Int(min, max) => format!(" {min} to {max}"),
+        Kind::Word(words) => format!(" {}", words.join("/")),
+        Kind::Bool => " true/false".into(),
+        Kind::Real | Kind::NumberType | Kind::Ints => String::new(),
+    };
+    let default = match parameter.default {
+        Default::Absent => String::new(),
+        Default::Required => " (required)".into(),
+        Default::Int(value) => format!(" ({value})"),
+        Default::Word(word) => format!(" ({word})"),
+        Default::Bool(value) => format!(" ({value})"),
+        Default::ElementSize => " (size of an element)".into(),
+        Default::ElementType => " (type of the elements)".into(),
+    };
+    format!("{}{values}{default}", parameter.name)
 }
 
 /// Names of rules in the source.
@@ -182,22 +212,24 @@ fn types_are_those_that_the_parser_knows() {
 #[test]
 fn filters_are_those_that_the_parser_knows() {
     let schema = schema();
-    let described = table_words("parse/filter.rs", "DESCRIBED");
     let formats = table_words("parse/storage.rs", "FORMATS");
-    let aliases = set(["zlib", "byteshuffle"]);
-    let mut names = set(filters().iter().map(|(name, _)| name));
-    names.extend(described);
-    names.extend(aliases);
+    let mut names = set(FILTERS.iter().flat_map(|filter| filter.aliases.iter().chain([&filter.name])));
     assert_eq!(words(definition(&schema, "filter-name")), names);
     names.extend(formats);
     let map = definition(&schema, "filter-map");
     assert_eq!(properties(map), names);
-    for (name, mut parameters) in filters() {
-        let of = target(&schema, &map["properties"][&name]).unwrap();
+    for filter in filters(false) {
+        let name = filter.name;
+        let mut parameters = set(filter.parameters.iter().map(|parameter| parameter.name));
+        let of = target(&schema, &map["properties"][name]).unwrap();
         let alone = of["anyOf"].as_array().map_or(&[][..], Vec::as_slice);
         let body = alone.iter().find(|one| one["properties"].is_object()).unwrap_or(of);
         parameters.insert("optional".into());
         assert_eq!(properties(body), parameters, "{name}");
+        for parameter in filter.parameters {
+            let told = body["properties"][parameter.name].get("default").cloned();
+            assert_eq!(told, default(parameter), "{name} {}", parameter.name);
+        }
         // What may stand alone in the schema may do so in a document, and the other way round.
         let text =
             format!("ndarrays: {{a: {{shape: [4], type: int32, storage: {{filter: [{{{name}: 1}}]}}}}}}");
@@ -357,21 +389,16 @@ fn the_page_has_a_row_for_every_directive() {
 fn the_page_has_a_row_for_every_filter_with_its_parameters() {
     let page = page();
     let mut known = table_words("parse/storage.rs", "FORMATS");
-    known.extend(filters().into_iter().map(|(name, _)| name));
+    known.extend(filters(false).map(|filter| filter.name.to_owned()));
     assert_eq!(column(&page, "| filter | parameters | what it does |", 1), known);
-    for (name, parameters) in filters() {
-        let row = page.lines().find(|line| {
-            line.split('|').nth(1).is_some_and(|cell| cell.contains(&format!("`{name}`")))
-                && line.split('|').count() == 5
-        });
-        let cell = row.unwrap().split('|').nth(2).unwrap();
-        let words: BTreeSet<&str> = cell.split(|c: char| !c.is_alphanumeric()).collect();
-        for parameter in parameters {
-            assert!(words.contains(parameter.as_str()), "{name} has {parameter}");
-        }
+    for filter in filters(false) {
+        let begin = format!("| `{}` | ", filter.name);
+        let cell = page.lines().find_map(|line| line.strip_prefix(&begin)?.split('|').next());
+        let parameters: Vec<_> = filter.parameters.iter().map(on_the_page).collect();
+        assert_eq!(cell.map(str::trim), Some(parameters.join(", ").as_str()), "{}", filter.name);
     }
-    for name in table_words("parse/filter.rs", "DESCRIBED") {
-        assert!(page.contains(&format!("`{name}`")), "{name}");
+    for filter in filters(true) {
+        assert!(page.contains(&format!("`{}`", filter.name)), "{}", filter.name);
     }
 }
 

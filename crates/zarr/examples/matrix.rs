@@ -339,7 +339,7 @@ fn codecs(data_type: &DataType) -> Codecs {
         ("gzip", vec![Gzip { level: 6 }.into()]),
         ("zlib", vec![Deflate { level: 4 }.into()]),
         ("bz2", vec![Bzip2 { level: 1 }.into()]),
-        ("lz4", vec![Lz4Numcodecs.into()]),
+        ("lz4", vec![Lz4Numcodecs { acceleration: 1 }.into()]),
         ("blosc-lz4", vec![blosc(BloscCodec::Lz4, BloscShuffle::Byte)]),
         ("blosc-lz4hc", vec![blosc(BloscCodec::Lz4Hc, BloscShuffle::Bit)]),
         ("blosc-blosclz", vec![blosc(BloscCodec::BloscLz, BloscShuffle::None)]),

@@ -5,31 +5,30 @@
 //!
 //! Spec: Zarr v3 "Codecs", Zarr v2 "Filters"
 
-mod bytes_to_bytes;
 mod chunk;
 mod elements;
-mod lzma;
+mod numcodecs;
 mod parse;
 mod plain;
 mod sharding_indexed;
 mod transpose;
 mod variable;
-mod write;
 
-pub(crate) use write::Writer;
+pub use numcodecs::elements;
+pub(crate) use numcodecs::{Kind, Row};
 
 use crate::data_type::{DataType, Layout};
 use bytes::Bytes;
 use chunk::{InMemory, Stored, Undone};
 use elements::Elements;
-use hyperslab_codec::{Codec, Fidelity, Scratch};
+use hyperslab_codec::{Codec, Fidelity, Scratch, encode_to};
 use hyperslab_core::memory::room;
 use hyperslab_core::nd::{Planes, Region, element_count};
 use hyperslab_core::store::Value;
 use hyperslab_core::{Error, Limit, Limits, Result};
 use sharding_indexed::Sharding;
 use std::borrow::Cow;
-use variable::Variable;
+use variable::{Variable, pointed_to};
 
 /// The codecs of an array or of the inner chunks of its shards.
 #[derive(Clone, Debug)]
@@ -67,6 +66,15 @@ pub(crate) struct Reader<'a> {
     pub(crate) heap: &'a mut Vec<Bytes>,
     /// Bytes that may be added to it.
     pub(crate) heap_left: u64,
+}
+
+/// What all chunks of an array have in common, and what is reused from one to the next.
+pub(crate) struct Writer<'a> {
+    /// The element that need not be stored: its row, or the content of a string or of bytes. None if all are stored.
+    pub(crate) fill: Option<&'a [u8]>,
+    /// What slots point to.
+    pub(crate) heap: &'a [Bytes],
+    pub(crate) scratch: &'a mut Scratch,
 }
 
 impl Chain {
@@ -267,6 +275,80 @@ impl Chain {
         }
     }
 
+    /// Encodes the rows of a whole chunk; none if all elements are the fill value, so that nothing need be stored.
+    /// They are in `out` or, where nothing is to be done, the rows themselves.
+    pub(crate) fn encode<'r>(
+        &self,
+        rows: &'r [u8],
+        shape: &[u64],
+        out: &'r mut Vec<u8>,
+        writer: &mut Writer<'_>,
+    ) -> Result<Option<Cow<'r, [u8]>>> {
+        let expected = element_count(shape).and_then(|count| count.checked_mul(self.row as u64));
+        if expected != Some(rows.len() as u64) {
+            let (found, row) = (rows.len(), self.row);
+            return Err(Error::invalid(format!("{found} bytes for a chunk of {shape:?} rows of {row}")));
+        }
+        if self.is_fill(rows, writer)? {
+            return Ok(None);
+        }
+        let (mut rows, mut shape, mut size) = (Cow::Borrowed(rows), Cow::Borrowed(shape), self.row);
+        for step in &self.steps {
+            let (next, row) = step.shape(&shape, size)?;
+            rows = Cow::Owned(step.apply(&rows, &shape, size, writer.scratch)?);
+            (shape, size) = (Cow::Owned(next), row);
+        }
+        let raw = match &self.to_bytes {
+            ToBytes::Bytes(layout) if layout.is_plain() => rows,
+            ToBytes::Bytes(layout) => {
+                let count = rows.len().checked_div(layout.row_size()).unwrap_or_default();
+                let mut raw = vec![0; count.saturating_mul(layout.stored_size())];
+                layout.encode(&rows, &mut raw)?;
+                Cow::Owned(raw)
+            }
+            ToBytes::Variable(variable) => Cow::Owned(variable.encode(&rows, writer.heap)?),
+            ToBytes::Sharding(sharding) if self.codecs.is_empty() => {
+                *out = sharding.encode(&rows, &shape, std::mem::take(out), writer)?;
+                return Ok(Some(Cow::Borrowed(out)));
+            }
+            ToBytes::Sharding(sharding) => Cow::Owned(sharding.encode(&rows, &shape, Vec::new(), writer)?),
+        };
+        Ok(Some(match (raw, self.codecs.as_slice()) {
+            (raw, []) => raw,
+            (raw, codecs) => {
+                encode_to(codecs, &raw, out, writer.scratch)?;
+                Cow::Borrowed(out)
+            }
+        }))
+    }
+
+    fn is_fill(&self, rows: &[u8], writer: &Writer<'_>) -> Result<bool> {
+        let Some(fill) = writer.fill else { return Ok(false) };
+        if self.is_variable() {
+            for row in rows.chunks(self.row) {
+                if pointed_to(row, writer.heap)? != fill {
+                    return Ok(false);
+                }
+            }
+            return Ok(true);
+        }
+        // Each row is the one before it, and the first is the fill value.
+        let (Some(others), Some(all_but_last)) =
+            (rows.get(self.row..), rows.get(..rows.len().saturating_sub(self.row)))
+        else {
+            return Ok(false);
+        };
+        Ok(rows.starts_with(fill) && others == all_but_last)
+    }
+
+    fn is_variable(&self) -> bool {
+        match &self.to_bytes {
+            ToBytes::Variable(_) => true,
+            ToBytes::Sharding(sharding) => sharding.inner().is_variable(),
+            ToBytes::Bytes(_) => false,
+        }
+    }
+
     /// Whether so few bytes can be a chunk of this shape. Asked before anything is allocated for it.
     fn check(&self, stored: &Undone<'_>, shape: &[u64], limits: &Limits) -> Result<()> {
         let ToBytes::Bytes(layout) = &self.to_bytes else { return Ok(()) };
@@ -310,6 +392,18 @@ impl Step {
         match self {
             Step::Transpose(order) => transpose::undo(changed, order, shape, row, rows),
             Step::Elements(elements) => elements.undo(changed, rows, scratch),
+        }
+    }
+
+    /// Does it to the rows of `shape`, of `row` bytes each.
+    fn apply(&self, rows: &[u8], shape: &[u64], row: usize, scratch: &mut Scratch) -> Result<Vec<u8>> {
+        match self {
+            Step::Transpose(order) => {
+                let mut changed = vec![0; rows.len()];
+                transpose::apply(rows, order, shape, row, &mut changed)?;
+                Ok(changed)
+            }
+            Step::Elements(elements) => elements.apply(rows, scratch),
         }
     }
 }

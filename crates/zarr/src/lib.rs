@@ -29,7 +29,7 @@
 
 mod array;
 pub mod check;
-mod codec;
+pub mod codec;
 pub mod data_type;
 pub mod hierarchy;
 pub mod json;

@@ -84,7 +84,7 @@ fn definitions(data_type: &DataType) -> Vec<ArrayDefinition> {
         codecs(Zstd { level: 1, checksum: true }.into()),
         codecs(Gzip { level: 1 }.into()),
         codecs(Bzip2 { level: 1 }.into()),
-        codecs(Lz4Numcodecs.into()),
+        codecs(Lz4Numcodecs { acceleration: 1 }.into()),
         new(&[7, 5]).chunks(vec![3, 1]).shards(vec![6, 5]),
         new(&[7, 5]).chunks(vec![2, 5]).shards(vec![8, 5]).transpose(vec![1, 0]),
         new(&[7, 5]).rectilinear(vec![Edges::Runs(vec![(1, 2), (5, 1)]), Edges::Step(2)]),

@@ -76,7 +76,7 @@ pub(super) fn encode(
     match codec {
         BloscCodec::BloscLz => blosclz::encode(raw, out),
         BloscCodec::Lz4 => {
-            return lz4::encode_shorter(raw, Effort::Acceleration(10 - level.min(9)), out, coders);
+            return lz4::encode_shorter(raw, Effort::Acceleration((10 - level.min(9)).into()), out, coders);
         }
         BloscCodec::Lz4Hc => return lz4::encode_shorter(raw, Effort::Level(level), out, coders),
         BloscCodec::Snappy => snappy::append(raw, out)?,

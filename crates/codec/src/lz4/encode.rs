@@ -8,13 +8,13 @@ use lz4::block::{CompressionMode, compress_to_buffer};
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Effort {
     /// The faster the greater; from 1.
-    Acceleration(u8),
+    Acceleration(u32),
     /// The smaller the block the greater; up to 12.
     Level(u8),
 }
 
-/// What encoders do that are not told otherwise.
-pub(crate) const USUAL: Effort = Effort::Acceleration(1);
+/// The effort of encoders by default.
+pub(crate) const DEFAULT: Effort = Effort::Acceleration(1);
 
 /// Appends `raw` as one block.
 ///
@@ -57,7 +57,9 @@ fn encode<'r>(raw: &[u8], effort: Effort, most: usize, room: &'r mut Vec<u8>) ->
     }
     let into = room.get_mut(..most).unwrap_or_default();
     let mode = match effort {
-        Effort::Acceleration(acceleration) => CompressionMode::FAST(i32::from(acceleration.max(1))),
+        Effort::Acceleration(acceleration) => {
+            CompressionMode::FAST(i32::try_from(acceleration.max(1)).unwrap_or(i32::MAX))
+        }
         Effort::Level(level) => CompressionMode::HIGHCOMPRESSION(i32::from(level)),
     };
     // Nothing else goes wrong than that there is no room.
@@ -92,7 +94,7 @@ mod tests {
         fn blocks_return(
             (few, len) in (1..=255_u8, prop_oneof![0..40_usize, 0..5000_usize]),
             seed in any::<u64>(),
-            effort in prop_oneof![(0..=10_u8).prop_map(Effort::Acceleration), (0..=12_u8).prop_map(Effort::Level)],
+            effort in prop_oneof![(0..=10_u32).prop_map(Effort::Acceleration), (0..=12_u8).prop_map(Effort::Level)],
         ) {
             let mut state = seed;
             let mut raw = vec![0; len];
@@ -116,7 +118,9 @@ mod tests {
 
     #[test]
     fn nothing_is_a_block_of_one_byte() {
-        for effort in (0..=12).flat_map(|effort| [Effort::Acceleration(effort), Effort::Level(effort)]) {
+        for effort in
+            (0..=12_u8).flat_map(|effort| [Effort::Acceleration(effort.into()), Effort::Level(effort)])
+        {
             let mut out = Vec::new();
             encode_block(&[], effort, &mut out, &mut Coders::default()).unwrap();
             assert_eq!(decoded(&out, 0), []);

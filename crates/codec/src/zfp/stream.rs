@@ -3,6 +3,7 @@
 use super::{Number, Zfp, ZfpMode, ZfpNumber, words};
 use crate::codec::{Transform, room};
 use crate::coders::Coders;
+use crate::vocabulary::{Elements, Given, Named, Vocabulary};
 use hyperslab_core::{Error, Result};
 use zfp_rs::{ZfpBitStream, ZfpField, ZfpHeaderMask, ZfpScalarType};
 
@@ -89,6 +90,19 @@ impl Transform for ZfpStream {
             ZfpScalarType::F32 => self.encode_numbers::<f32>(raw, out),
             ZfpScalarType::F64 => self.encode_numbers::<f64>(raw, out),
         }
+    }
+}
+
+/// Zarr makes the codec of the datatype and the parameters.
+impl Vocabulary for ZfpStream {
+    const NAMES: &'static [&'static str] = &[];
+
+    fn of_parameters(given: &Given<'_>) -> Result<Self> {
+        Err(given.not_by_name())
+    }
+
+    fn named(&self, _: &Elements) -> Option<Named> {
+        Some(self.mode().named())
     }
 }
 

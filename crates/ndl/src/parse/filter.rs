@@ -1,114 +1,89 @@
-//! Names of filters and of their parameters.
+//! Filters, by the names of the [vocabulary](hyperslab_core::filter) or as one format states them.
 
-/// A filter that NDL names.
-pub(super) struct Known {
-    pub(super) name: &'static str,
-    /// Its parameters, the main one first.
-    pub(super) parameters: &'static [&'static str],
-}
+use super::context::{Context, suggest};
+use super::events::{Node, View, shown};
+use super::storage::FORMATS;
+use hyperslab_core::filter::{FILTERS, find};
+use hyperslab_model::{EXTRA, Filter};
 
-impl Known {
-    /// The parameter that the short form has.
-    pub(super) fn main(&self) -> Option<&'static str> {
-        self.parameters.first().copied().filter(|_| self.name != "lz4")
+impl<'t> Context<'t, '_> {
+    pub(super) fn filters(&mut self, node: Node<'t>) -> Vec<Filter> {
+        let View::Sequence(items) = node.view() else {
+            let message = format!("{} for filters, expected a list", node.describe());
+            let finding = self.findings.error("ndl/filter", node.span(), message);
+            finding.hint("filter: [shuffle, {deflate: 4}]");
+            return Vec::new();
+        };
+        items.iter().filter_map(|item| self.filter(item)).collect()
     }
 
-    /// Whether this is the name of the main parameter for integers.
-    pub(super) fn is_bits(&self, parameter: &str) -> bool {
-        self.name == "scaleoffset" && parameter == "bits"
+    fn filter(&mut self, node: Node<'t>) -> Option<Filter> {
+        let (name, parameters, span) = match node.view() {
+            View::Scalar(scalar) if !scalar.is_null() => (scalar.text, None, node.span()),
+            View::Mapping(mapping) if mapping.len() == 1 => {
+                let (key, value) = mapping.iter().next()?;
+                (key.name, Some(value), key.span)
+            }
+            _ => {
+                let message = format!(
+                    "{} for a filter, expected a name or a map with one key, its name",
+                    node.describe()
+                );
+                self.findings
+                    .error("ndl/filter", node.span(), message)
+                    .hint("filter: [shuffle, {deflate: 4}]");
+                return None;
+            }
+        };
+        if FORMATS.contains(&name) {
+            self.extension(span, "a filter of one format");
+            let Some(mapping) = parameters.and_then(Node::mapping) else {
+                self.findings.error(
+                    "ndl/filter",
+                    span,
+                    format!("{name} without a map, expected what that format says"),
+                );
+                return None;
+            };
+            return Some(Filter { name: name.into(), parameters: self.directives(mapping), main: false });
+        }
+        let Some(known) = find(name) else {
+            let names: Vec<_> = FILTERS.iter().map(|filter| filter.name).collect();
+            self.findings
+                .error("ndl/filter", span, format!("no filter {}", shown(name)))
+                .hint(suggest(name, &names));
+            return None;
+        };
+        let parameters = match parameters.map(|node| (node, node.view())) {
+            None => Vec::new(),
+            Some((_, View::Mapping(mapping))) => {
+                let names: Vec<_> = known.parameters.iter().map(|parameter| parameter.name).collect();
+                for (key, _) in mapping.iter().filter(|(key, _)| !known.takes(key.name)) {
+                    if key.name.starts_with(EXTRA) {
+                        continue;
+                    }
+                    self.unknown_key(key, name, &names);
+                }
+                let mut parameters = self.directives(mapping);
+                // The main one is first.
+                parameters.sort_by_key(|(name, _)| known.main.first() != Some(&name.as_str()));
+                parameters
+            }
+            Some((node, _)) => match known.main.first() {
+                Some(main) => vec![((*main).to_owned(), self.directive(node)?)],
+                None => {
+                    let message = format!("{name} has no main parameter");
+                    let finding = self.findings.error("ndl/filter", node.span(), message);
+                    let names: Vec<_> = known.parameters.iter().map(|parameter| parameter.name).collect();
+                    finding.hint(match names.as_slice() {
+                        [] => format!("write {name} alone"),
+                        names => format!("write {{{name}: {{{}: …}}}}", names.join(": …, ")),
+                    });
+                    return None;
+                }
+            },
+        };
+        let main = parameters.first().is_some_and(|(name, _)| known.main.contains(&name.as_str()));
+        Some(Filter { name: known.name.into(), parameters, main })
     }
-
-    /// Whether the filter has this parameter. Every filter can have `optional`.
-    pub(super) fn has(&self, parameter: &str) -> bool {
-        parameter == "optional" || self.parameters.contains(&parameter) || self.parameters.is_empty()
-    }
 }
-
-/// The filter with this NDL name or alias.
-pub(super) fn known(name: &str) -> Option<Known> {
-    let name = match name {
-        "zlib" => "deflate",
-        "byteshuffle" => "shuffle",
-        name => name,
-    };
-    let entry = FILTERS.iter().find(|(known, _)| *known == name);
-    let described =
-        || DESCRIBED.iter().find(|known| **known == name).map(|name| Known { name, parameters: &[] });
-    entry.map(|(name, parameters)| Known { name, parameters }).or_else(described)
-}
-
-/// All filters that NDL names.
-pub(super) fn names() -> Vec<&'static str> {
-    FILTERS.iter().map(|(name, _)| *name).chain(DESCRIBED.iter().copied()).collect()
-}
-
-const FILTERS: &[(&str, &[&str])] = &[
-    ("deflate", &["level"]),
-    ("gzip", &["level"]),
-    ("zstd", &["level", "checksum"]),
-    ("lz4", &["block", "acceleration", "level"]),
-    ("bzip2", &["level"]),
-    ("blosc", &["codec", "level", "shuffle", "block", "bytes"]),
-    ("blosc2", &["codec", "level", "shuffle", "block", "bytes"]),
-    ("lzf", &[]),
-    ("szip", &["coding", "pixels"]),
-    ("lzma", &["preset", "format"]),
-    ("pcodec", &["level"]),
-    ("zfp", &["mode", "rate", "precision", "accuracy", "minbits", "maxbits", "maxprec", "minexp"]),
-    ("shuffle", &["bytes"]),
-    ("bitshuffle", &["codec", "level", "block"]),
-    ("nbit", &[]),
-    ("scaleoffset", &["digits", "bits"]),
-    ("bitround", &["bits"]),
-    ("quantize", &["digits"]),
-    ("bitgroom", &["digits"]),
-    ("granularbitround", &["digits"]),
-    ("fixedscaleoffset", &["offset", "scale", "from", "to"]),
-    ("astype", &["from", "to"]),
-    ("scalefloat", &["scale", "offset", "bytes"]),
-    ("delta", &["type"]),
-    ("doubledelta", &["type"]),
-    ("positivedelta", &["window"]),
-    ("bitwidth", &["window"]),
-    ("rle", &[]),
-    ("dictionary", &[]),
-    ("xor", &[]),
-    ("noop", &[]),
-    ("webp", &["quality", "format", "lossless"]),
-    ("packbits", &["padding"]),
-    ("transpose", &["order"]),
-    ("fletcher32", &[]),
-    ("crc32c", &[]),
-    ("crc32", &[]),
-    ("adler32", &[]),
-    ("jenkins", &[]),
-    ("md5", &[]),
-    ("sha256", &[]),
-];
-
-/// HDF5 filters with a name and parameters of their own.
-const DESCRIBED: &[&str] = &[
-    "lzo",
-    "mafisc",
-    "snappy",
-    "apax",
-    "cbf",
-    "jpegxr",
-    "spdp",
-    "lpcrice",
-    "ccsds123",
-    "jpegls",
-    "fpzip",
-    "b3d",
-    "sz",
-    "fcidecomp",
-    "jpeg",
-    "vbz",
-    "fapec",
-    "sz3",
-    "deltarice",
-    "flac",
-    "sperr",
-    "terse",
-    "ffmpeg",
-];

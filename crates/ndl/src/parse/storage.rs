@@ -2,10 +2,9 @@
 
 use super::context::Context;
 use super::events::{Key, Mapping, Node, Scalar, View, shown};
-use super::filter;
 use super::scalar::{Resolved, base64, double, resolve};
 use hyperslab_model::{
-    ByteOrder, CharacterSet, Directive, EXTRA, ElementStorage, FillTime, Layout, Length, Order, Pad, Storage,
+    ByteOrder, CharacterSet, Directive, ElementStorage, FillTime, Layout, Length, Order, Pad, Storage,
 };
 
 /// What the `storage` of an object holds.
@@ -297,93 +296,9 @@ impl<'t> Context<'t, '_> {
             Resolved::HugeInt | Resolved::Text => Directive::Text(scalar.text.to_string()),
         })
     }
-
-    pub(super) fn filters(&mut self, node: Node<'t>) -> Vec<hyperslab_model::Filter> {
-        let View::Sequence(items) = node.view() else {
-            let message = format!("{} for filters, expected a list", node.describe());
-            let finding = self.findings.error("ndl/filter", node.span(), message);
-            finding.hint("filter: [shuffle, {deflate: 4}]");
-            return Vec::new();
-        };
-        items.iter().filter_map(|item| self.filter(item)).collect()
-    }
-
-    fn filter(&mut self, node: Node<'t>) -> Option<hyperslab_model::Filter> {
-        let (name, parameters, span) = match node.view() {
-            View::Scalar(scalar) if !scalar.is_null() => (scalar.text, None, node.span()),
-            View::Mapping(mapping) if mapping.len() == 1 => {
-                let (key, value) = mapping.iter().next()?;
-                (key.name, Some(value), key.span)
-            }
-            _ => {
-                let message = format!(
-                    "{} for a filter, expected a name or a map with one key, its name",
-                    node.describe()
-                );
-                self.findings
-                    .error("ndl/filter", node.span(), message)
-                    .hint("filter: [shuffle, {deflate: 4}]");
-                return None;
-            }
-        };
-        if FORMATS.contains(&name) {
-            self.extension(span, "a filter of one format");
-            let Some(mapping) = parameters.and_then(Node::mapping) else {
-                self.findings.error(
-                    "ndl/filter",
-                    span,
-                    format!("{name} without a map, expected what that format says"),
-                );
-                return None;
-            };
-            return Some(hyperslab_model::Filter {
-                name: name.into(),
-                parameters: self.directives(mapping),
-                main: false,
-            });
-        }
-        let Some(known) = filter::known(name) else {
-            let message = format!("no filter {}", shown(name));
-            self.findings
-                .error("ndl/filter", span, message)
-                .hint(super::context::suggest(name, &filter::names()));
-            return None;
-        };
-        let main = known.main();
-        let parameters = match parameters.map(|node| (node, node.view())) {
-            None => Vec::new(),
-            Some((_, View::Mapping(mapping))) => {
-                for (key, _) in mapping.iter().filter(|(key, _)| !known.has(key.name)) {
-                    if key.name.starts_with(EXTRA) {
-                        continue;
-                    }
-                    self.unknown_key(key, name, known.parameters);
-                }
-                let mut parameters = self.directives(mapping);
-                // The main one is first.
-                parameters.sort_by_key(|(name, _)| Some(name.as_str()) != main);
-                parameters
-            }
-            Some((node, _)) => match main {
-                Some(main) => vec![(main.to_string(), self.directive(node)?)],
-                None => {
-                    self.findings
-                        .error("ndl/filter", node.span(), format!("{name} has no main parameter"))
-                        .hint(match known.parameters {
-                            [] => format!("write {name} alone"),
-                            named => format!("write {{{name}: {{{}: …}}}}", named.join(": …, ")),
-                        });
-                    return None;
-                }
-            },
-        };
-        let main =
-            parameters.first().is_some_and(|(name, _)| Some(name.as_str()) == main || known.is_bits(name));
-        Some(hyperslab_model::Filter { name: known.name.into(), parameters, main })
-    }
 }
 
-const FORMATS: &[&str] = &["hdf5", "netcdf", "zarr", "tiledb"];
+pub(super) const FORMATS: &[&str] = &["hdf5", "netcdf", "zarr", "tiledb"];
 
 const ELEMENT: &[&str] =
     &["endian", "charset", "precision", "offset", "offsets", "itemsize", "members", "length", "pad"];

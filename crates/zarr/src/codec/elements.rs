@@ -5,12 +5,10 @@
 //!
 //! Spec: numcodecs, zarr-extensions/codecs/bitround
 
+use super::numcodecs::numbers::{keeps, made, taken};
 use crate::data_type::{ByteOrder, DataType, Float, Layout};
-use crate::json::{Json, Object, Spot};
-use hyperslab_codec::{
-    AsType, BitRound, Codec, Delta, FixedScaleOffset, Number, NumberKind, PackBits, Quantize, Scratch,
-    decode, encode,
-};
+use crate::json::Spot;
+use hyperslab_codec::{Codec, Number, NumberKind, Scratch, decode, encode};
 use hyperslab_core::memory::room;
 use hyperslab_core::nd::element_count;
 use hyperslab_core::{Error, Result};
@@ -98,92 +96,6 @@ impl Elements {
     }
 }
 
-/// A codec by its name in numcodecs; none if it is none of these. `current` is what the elements are numbers of, if
-/// they are.
-pub(super) fn parse(
-    id: &str,
-    parameters: &Object,
-    current: Option<Number>,
-    at: &Spot<'_>,
-) -> Result<Option<Codec>> {
-    let number = |name: &str, default: Option<Number>| match (parameters.get(name), default) {
-        (None | Some(Json::Null), Some(default)) => Ok(default),
-        (None | Some(Json::Null), None) => Err(at.malformed(format!("no {name:?}"))),
-        (Some(json), _) => parse_number(json, &at.name(name)),
-    };
-    let wrong = |e: Error| at.malformed(e.detail());
-    Ok(Some(match id {
-        "delta" => {
-            let decoded = number("dtype", current)?;
-            let encoded = number("astype", Some(decoded))?;
-            match (decoded.kind, encoded.kind) {
-                (NumberKind::Bool, _) | (_, NumberKind::Bool) => {
-                    return Err(at.unsupported("differences of booleans"));
-                }
-                _ => Delta { decoded, encoded }.into(),
-            }
-        }
-        "fixedscaleoffset" => {
-            let decoded = number("dtype", current)?;
-            let encoded = number("astype", Some(decoded))?;
-            let real = |name: &str| match parameters.required(name, at)? {
-                Json::Number(number) => Ok(number.as_f64()),
-                other => Err(other.is_not("a number", &at.name(name))),
-            };
-            FixedScaleOffset::new(decoded, encoded, real("offset")?, real("scale")?).into()
-        }
-        "quantize" => {
-            let decoded = number("dtype", current)?;
-            let encoded = number("astype", Some(decoded))?;
-            let digits = integer(parameters, "digits", at)?;
-            Quantize::new(decoded, encoded, digits).map_err(wrong)?.into()
-        }
-        "bitround" => {
-            let keep = integer(parameters, "keepbits", at)?;
-            let current = current.ok_or_else(|| at.unsupported("bits of what is no number"))?;
-            BitRound::new(current, keep).map_err(wrong)?.into()
-        }
-        "astype" => {
-            let decoded = number("decode_dtype", current)?;
-            AsType { decoded, encoded: number("encode_dtype", None)? }.into()
-        }
-        "packbits" => PackBits.into(),
-        _ => return Ok(None),
-    }))
-}
-
-/// What a codec makes numbers of, if it is one of these and they are not those it gets.
-pub(super) fn made(codec: &Codec) -> Option<Number> {
-    match codec {
-        Codec::Delta(delta) => Some(delta.encoded),
-        Codec::AsType(as_type) => Some(as_type.encoded),
-        Codec::FixedScaleOffset(scaled) => Some(scaled.encoded()),
-        Codec::Quantize(quantize) => Some(quantize.encoded()),
-        Codec::PackBits(_) => Some(Number { kind: NumberKind::Unsigned { bytes: 1 }, big_endian: false }),
-        _ => None,
-    }
-}
-
-/// Whether a codec takes and gives elements, not bytes.
-pub(super) fn is_of_elements(codec: &Codec) -> bool {
-    made(codec).is_some() || keeps(codec)
-}
-
-/// The numbers that elements of a type in a certain order of bytes are, or consist of.
-pub(super) fn number_of(data_type: &DataType, order: ByteOrder) -> Option<Number> {
-    let kind = match data_type {
-        DataType::Bool => NumberKind::Bool,
-        DataType::Integer { signed: true, bits: bits @ 8.. } => NumberKind::Signed { bytes: bits / 8 },
-        DataType::Integer { signed: false, bits: bits @ 8.. } => NumberKind::Unsigned { bytes: bits / 8 },
-        DataType::DateTime64(_) | DataType::TimeDelta64(_) => NumberKind::Signed { bytes: 8 },
-        DataType::Float(Float::Float16) | DataType::Complex(Float::Float16) => NumberKind::Float16,
-        DataType::Float(Float::Float32) | DataType::Complex(Float::Float32) => NumberKind::Float32,
-        DataType::Float(Float::Float64) | DataType::Complex(Float::Float64) => NumberKind::Float64,
-        _ => return None,
-    };
-    Some(Number { kind, big_endian: order == ByteOrder::Big })
-}
-
 fn memory(number: Number) -> Memory {
     let bits = u8::try_from(number.size() * 8).unwrap_or(64);
     let data_type = match number.kind {
@@ -197,23 +109,6 @@ fn memory(number: Number) -> Memory {
     Memory { data_type, order: if number.big_endian { ByteOrder::Big } else { ByteOrder::Little } }
 }
 
-/// The numbers that a codec reads elements as.
-fn taken(codec: &Codec) -> Option<Number> {
-    match codec {
-        Codec::Delta(delta) => Some(delta.decoded),
-        Codec::AsType(as_type) => Some(as_type.decoded),
-        Codec::FixedScaleOffset(scaled) => Some(scaled.decoded()),
-        Codec::Quantize(quantize) => Some(quantize.decoded()),
-        Codec::BitRound(rounded) => Some(rounded.number()),
-        _ => None,
-    }
-}
-
-/// Whether elements stay what they are.
-fn keeps(codec: &Codec) -> bool {
-    matches!(codec, Codec::BitRound(_))
-}
-
 /// Elements as they lie in memory, made of rows.
 fn in_memory<'a>(layout: &Layout, rows: &'a [u8], buffer: &'a mut Vec<u8>) -> Result<&'a [u8]> {
     if layout.is_plain() {
@@ -222,39 +117,4 @@ fn in_memory<'a>(layout: &Layout, rows: &'a [u8], buffer: &'a mut Vec<u8>) -> Re
     let raw = room(buffer, rows.len() / layout.row_size() * layout.stored_size());
     layout.encode(rows, raw)?;
     Ok(raw)
-}
-
-fn integer<T: TryFrom<i128>>(parameters: &Object, name: &str, at: &Spot<'_>) -> Result<T> {
-    let here = at.name(name);
-    let Json::Number(number) = parameters.required(name, at)? else {
-        return Err(here.malformed("expected an integer"));
-    };
-    let integer = number.as_integer().and_then(|integer| integer.try_into().ok());
-    integer.ok_or_else(|| here.malformed(format!("{number}, expected a small integer")))
-}
-
-/// A type of numbers by its code or name in NumPy.
-fn parse_number(json: &Json, at: &Spot<'_>) -> Result<Number> {
-    let text = json.text(at)?;
-    let (big_endian, kind) = match text.split_at_checked(1) {
-        Some((">", kind)) => (true, kind),
-        Some(("<" | "|" | "=", kind)) => (false, kind),
-        _ => (false, text),
-    };
-    let kind = match kind {
-        "b1" | "?" | "bool" => NumberKind::Bool,
-        "i1" | "int8" => NumberKind::Signed { bytes: 1 },
-        "i2" | "int16" => NumberKind::Signed { bytes: 2 },
-        "i4" | "int32" => NumberKind::Signed { bytes: 4 },
-        "i8" | "int64" => NumberKind::Signed { bytes: 8 },
-        "u1" | "uint8" => NumberKind::Unsigned { bytes: 1 },
-        "u2" | "uint16" => NumberKind::Unsigned { bytes: 2 },
-        "u4" | "uint32" => NumberKind::Unsigned { bytes: 4 },
-        "u8" | "uint64" => NumberKind::Unsigned { bytes: 8 },
-        "f2" | "float16" => NumberKind::Float16,
-        "f4" | "float32" => NumberKind::Float32,
-        "f8" | "float64" => NumberKind::Float64,
-        _ => return Err(at.unsupported(format!("numbers of type {text:?}"))),
-    };
-    Ok(Number { kind, big_endian })
 }

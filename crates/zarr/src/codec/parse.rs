@@ -1,15 +1,16 @@
 //! Chains of what metadata lists.
 
-use super::bytes_to_bytes::Passing;
-use super::elements::{Elements, Memory, is_of_elements, number_of};
+use super::elements::{Elements, Memory};
+use super::numcodecs::numbers::{is_of_elements, number_of};
+use super::numcodecs::{Passing, SHUFFLE_ELEMENT};
 use super::sharding_indexed::Sharding;
 use super::variable::Variable;
 use super::{Chain, Step, ToBytes, transpose};
 use crate::data_type::{ByteOrder, DataType, Dtype, Layout};
-use crate::json::{Object, Spot};
+use crate::json::Spot;
 use crate::metadata::Extension;
 use crate::metadata::v2::{CodecConfiguration, Order};
-use hyperslab_codec::{Checksum, ChecksumAlgorithm, Codec};
+use hyperslab_codec::Codec;
 use hyperslab_core::{ErrorKind, Result};
 
 impl Chain {
@@ -37,7 +38,7 @@ impl Chain {
                 number: number_of(&memory.data_type, memory.order),
                 default_element: element,
             };
-            let next = match parse_numcodecs(codec, &passing, &here)? {
+            let next = match passing.parse_v3(codec, &here)? {
                 Some(codec) if is_of_elements(&codec) => {
                     let (step, after) = Elements::new(codec, &memory, &here.name("configuration"))?;
                     if to_bytes.is_none() {
@@ -98,7 +99,7 @@ impl Chain {
         let mut passing = Passing {
             element: size(&dtype.data_type),
             number: number_of(&dtype.data_type, order_of_bytes),
-            default_element: 4,
+            default_element: SHUFFLE_ELEMENT,
         };
         let mut codecs = Vec::new();
         let mut variable = None;
@@ -152,21 +153,6 @@ fn push_step(steps: &mut Vec<Step>, step: Step) {
             *first = transpose::then(Some(first), &next);
         }
         (_, step) => steps.push(step),
-    }
-}
-
-/// A codec that is one of numcodecs as well, if it is one that is known.
-fn parse_numcodecs(codec: &Extension, passing: &Passing, at: &Spot<'_>) -> Result<Option<Codec>> {
-    let empty = Object::new();
-    let parameters = codec.configuration.as_ref().unwrap_or(&empty);
-    let inner = at.name("configuration");
-    match codec.name.as_str() {
-        "crc32c" => Ok(Some(Checksum { algorithm: ChecksumAlgorithm::Crc32c, at_start: false }.into())),
-        "gzip" | "zstd" | "blosc" | "bitround" => passing.parse(&codec.name, parameters, &inner),
-        name => match name.strip_prefix("numcodecs.") {
-            Some(id) => passing.parse(id, parameters, &inner),
-            None => Ok(None),
-        },
     }
 }
 

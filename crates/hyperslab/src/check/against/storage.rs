@@ -1,6 +1,7 @@
 //! Storage that a contract says.
 
 use super::{datatype, value};
+use crate::filter::has_parameter;
 use hyperslab_model::{Datatype, Directive, EXTRA, ElementStorage, Fill, FillTime, Filter, Storage};
 use std::fmt::Debug;
 
@@ -15,9 +16,7 @@ pub(super) fn differences(
     said("chunk", &is.chunk, &wanted.chunk, &mut found);
     said("shard", &is.shard, &wanted.shard, &mut found);
     let has = |(is, wanted): (&Filter, &Filter)| {
-        let known = |(key, value): &(String, Directive)| {
-            is.parameters.iter().any(|(name, is)| name == key && same(is, value))
-        };
+        let known = |(key, value): &(String, Directive)| has_parameter(is, key, |is| same(is, value), value);
         is.name == wanted.name && wanted.parameters.iter().all(known)
     };
     let same_filters =

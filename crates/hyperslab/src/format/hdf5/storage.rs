@@ -2,10 +2,12 @@
 
 use super::array::read_with;
 use super::{Hdf5Source, text};
+use crate::filter::{Elements, filter as of_parameters, of_codec};
 use hyperslab_core::Result;
+use hyperslab_core::filter as vocabulary;
 use hyperslab_core::rows::Heap;
 use hyperslab_hdf5::Dataset;
-use hyperslab_hdf5::filter::{self, Codec, ZfpMode, canonical_name};
+use hyperslab_hdf5::filter::{self, canonical_name};
 use hyperslab_hdf5::format::message::data_layout::LayoutClass;
 use hyperslab_hdf5::format::message::fill_value::WriteTime;
 use hyperslab_hdf5::format::message::filter_pipeline::Filter as Hdf5Filter;
@@ -56,140 +58,39 @@ impl Hdf5Source {
 
 /// A filter under NDL's name, or, where NDL has none, as the message states it. Elements have `element` bytes.
 fn filter(from: &Hdf5Filter, element: Option<u64>) -> Filter {
-    let Some(name) = canonical_name(from.id).filter(|_| !TESTING.contains(&from.id)) else {
-        return raw(from);
-    };
-    let mut parameters = Parameters { data: &from.client_data, list: Vec::new() };
-    let mut main = true;
-    match from.id {
-        filter::DEFLATE | filter::BZIP2 => parameters.int("level", 0, None),
-        filter::SHUFFLE => parameters.bytes(0, element),
-        filter::FLETCHER32 | filter::NBIT | filter::LZF | filter::SNAPPY => {}
-        filter::SZIP => {
-            // Bit 5 of the options mask means nearest neighbour coding, bit 2 entropy coding.
-            let entropy = parameters.value(0).is_some_and(|mask| mask & 4 != 0);
-            parameters.text("coding", if entropy { "ec" } else { "nn" });
-            parameters.int("pixels", 1, None);
-        }
-        filter::SCALEOFFSET => match parameters.value(0) {
-            Some(2) => parameters.int("bits", 1, None),
-            _ => parameters.int("digits", 1, None),
-        },
-        filter::BLOSC | filter::BLOSC2 => parameters.blosc(from.id == filter::BLOSC2, element),
-        filter::LZ4 => {
-            main = false;
-            parameters.int("block", 0, Some(0));
-        }
-        filter::BITSHUFFLE => {
-            if let Some(codec) = parameters.value(4) {
-                parameters.word("codec", &[(0, "none"), (2, "lz4"), (3, "zstd")], codec);
-            }
-            if parameters.value(4) == Some(3) {
-                parameters.signed("level", 5);
-            }
-            parameters.int("block", 3, Some(0));
-            parameters.bytes(2, element);
-        }
-        filter::ZSTD => parameters.signed("level", 0),
-        filter::BITGROOM | filter::GRANULAR_BITROUND => parameters.int("digits", 0, None),
-        filter::ZFP => match filter::codec(from, 0) {
-            Ok(Some(Codec::Zfp(zfp))) => parameters.zfp(zfp.mode()),
-            _ => return raw(from),
-        },
-        _ if from.client_data.is_empty() => {}
-        _ => {
-            let values = from.client_data.iter().map(|value| Directive::Int((*value).into())).collect();
-            parameters.list.push(("values".into(), Directive::List(values)));
-            main = false;
-        }
-    }
+    let row = canonical_name(from.id).filter(|_| !TESTING.contains(&from.id)).and_then(vocabulary::find);
+    let Some(named) = row.and_then(|row| named(from, row, element)) else { return raw(from) };
+    let mut parameters = named.parameters;
     // Said only where it is not what libraries set themselves: everything but fletcher32 is optional there.
     if from.optional == (from.id == filter::FLETCHER32) {
-        parameters.list.push(("optional".into(), Directive::Bool(from.optional)));
+        parameters.push((vocabulary::OPTIONAL.into(), Directive::Bool(from.optional)));
     }
-    let main = main && parameters.list.first().is_some_and(|(name, _)| name != "optional" && name != "bytes");
-    let main = main
-        || from.id == filter::SHUFFLE && parameters.list.first().is_some_and(|(name, _)| name == "bytes");
-    Filter { name: name.into(), parameters: parameters.list, main }
+    Filter { parameters, ..named }
 }
 
-/// Parameters that are found in client data.
-struct Parameters<'a> {
-    data: &'a [u32],
-    list: Vec<(String, Directive)>,
+/// A filter with parameters of its row of the vocabulary; none if they cannot be told.
+fn named(from: &Hdf5Filter, row: &vocabulary::Filter, element: Option<u64>) -> Option<Filter> {
+    let size = element.and_then(|element| usize::try_from(element).ok()).unwrap_or(0);
+    let stated = |name: &str, value: Option<&u32>| {
+        let value = value.map(|value| (name.to_owned(), Directive::Int((*value).into())));
+        Some(of_parameters(row.name, value.into_iter().collect()))
+    };
+    match filter::codec(from, size) {
+        Ok(Some(codec)) => of_codec(&codec, &Elements { size: element, number: None }),
+        // What does nothing when it is read has no codec, but its setting is worth telling.
+        Ok(None) if from.id == filter::SCALEOFFSET => stated("bits", from.client_data.get(1)),
+        Ok(None) if row.parameter("digits").is_some() => stated("digits", from.client_data.first()),
+        Ok(None) => stated("", None),
+        Err(_) if row.is_open && from.client_data.is_empty() => stated("", None),
+        Err(_) if row.is_open => {
+            Some(of_parameters(row.name, vec![("values".to_owned(), values(&from.client_data))]))
+        }
+        Err(_) => None,
+    }
 }
 
-impl Parameters<'_> {
-    fn value(&self, at: usize) -> Option<u32> {
-        self.data.get(at).copied()
-    }
-
-    fn text(&mut self, name: &str, text: &str) {
-        self.list.push((name.into(), Directive::Text(text.into())));
-    }
-
-    /// A value that is stated and not the default.
-    fn int(&mut self, name: &str, at: usize, default: Option<u32>) {
-        if let Some(value) = self.value(at).filter(|value| Some(*value) != default) {
-            self.list.push((name.into(), Directive::Int(value.into())));
-        }
-    }
-
-    fn signed(&mut self, name: &str, at: usize) {
-        if let Some(value) = self.value(at) {
-            self.list.push((name.into(), Directive::Int(value.cast_signed().into())));
-        }
-    }
-
-    /// What a value stands for, or the value itself if it stands for nothing known.
-    fn word(&mut self, name: &str, words: &[(u32, &str)], value: u32) {
-        match words.iter().find(|(known, _)| *known == value) {
-            Some((_, word)) => self.text(name, word),
-            None => self.list.push((name.into(), Directive::Int(value.into()))),
-        }
-    }
-
-    /// The bytes of an element, where they are not those of the type.
-    fn bytes(&mut self, at: usize, element: Option<u64>) {
-        if let Some(value) = self.value(at).filter(|value| *value != 0 && element != Some((*value).into())) {
-            self.list.push(("bytes".into(), Directive::Int(value.into())));
-        }
-    }
-
-    fn zfp(&mut self, mode: ZfpMode) {
-        let (word, numbers) = match mode {
-            ZfpMode::Rate(rate) => ("rate", vec![("rate", Directive::Float(rate))]),
-            ZfpMode::Precision(bits) => ("precision", vec![("precision", Directive::Int(bits.into()))]),
-            ZfpMode::Accuracy(error) => ("accuracy", vec![("accuracy", Directive::Float(error))]),
-            ZfpMode::Reversible => ("reversible", Vec::new()),
-            ZfpMode::Expert { least_bits, most_bits, most_precision, least_exponent } => {
-                let numbers = vec![
-                    ("minbits", Directive::Int(least_bits.into())),
-                    ("maxbits", Directive::Int(most_bits.into())),
-                    ("maxprec", Directive::Int(most_precision.into())),
-                    ("minexp", Directive::Int(least_exponent.into())),
-                ];
-                ("expert", numbers)
-            }
-        };
-        self.text("mode", word);
-        self.list.extend(numbers.into_iter().map(|(name, number)| (name.to_owned(), number)));
-    }
-
-    /// Version, version of the format or in Blosc 2 the bytes of a block, bytes of an element and of a chunk, level,
-    /// shuffle, codec.
-    fn blosc(&mut self, second: bool, element: Option<u64>) {
-        let codecs = [(0, "blosclz"), (1, "lz4"), (2, "lz4hc"), (3, "snappy"), (4, "zlib"), (5, "zstd")];
-        self.word("codec", &codecs, self.value(6).unwrap_or(0));
-        self.int("level", 4, Some(5));
-        if let Some(shuffle) = self.value(5).filter(|shuffle| *shuffle != 1) {
-            self.word("shuffle", &[(0, "none"), (2, "bit")], shuffle);
-        }
-        if second {
-            self.int("block", 1, Some(0));
-        }
-        self.bytes(2, element);
-    }
+fn values(client_data: &[u32]) -> Directive {
+    Directive::List(client_data.iter().map(|value| Directive::Int((*value).into())).collect())
 }
 
 /// A filter as HDF5 states it: number, name and client data.
@@ -202,8 +103,7 @@ fn raw(from: &Hdf5Filter) -> Filter {
     if from.optional {
         parameters.push(("optional".into(), Directive::Bool(true)));
     }
-    let values = from.client_data.iter().map(|value| Directive::Int((*value).into())).collect();
-    parameters.push(("values".into(), Directive::List(values)));
+    parameters.push(("values".into(), values(&from.client_data)));
     Filter { name: "hdf5".into(), parameters, main: false }
 }
 
@@ -231,17 +131,25 @@ mod tests {
         format!("{name}{}{}", if main { " |" } else { "" }, words.collect::<String>())
     }
 
+    /// Client data of scaleoffset, which are always 20 values.
+    fn scaled(values: &[u32]) -> Vec<u32> {
+        let mut values = values.to_vec();
+        values.resize(20, 0);
+        values
+    }
+
     #[test]
     fn parameters_are_named_where_they_say_something() {
         for (id, values, expected) in [
             (1, &[4][..], "deflate | level=4"),
-            (1, &[], "deflate"),
+            (1, &[], "deflate | level=6"),
             (2, &[4], "shuffle"),
             (2, &[2], "shuffle | bytes=2"),
             (3, &[], "fletcher32"),
             (4, &[141, 32, 8, 256], "szip | coding=ec pixels=32"),
-            (6, &[2, 0, 7], "scaleoffset | bits=0"),
-            (6, &[0, 3, 7], "scaleoffset | digits=3"),
+            (6, &scaled(&[2, 0, 7, 0, 4, 1]), "scaleoffset | bits=0"),
+            (6, &scaled(&[2, 32, 7, 0, 4, 1]), "scaleoffset | bits=32"),
+            (6, &scaled(&[0, 3, 7, 1, 4]), "scaleoffset | digits=3"),
             (307, &[9], "bzip2 | level=9"),
             (32000, &[4, 261, 80], "lzf"),
             (32001, &[2, 2, 4, 1024, 5, 1, 1], "blosc | codec=lz4"),
@@ -253,7 +161,7 @@ mod tests {
             (32008, &[0, 4, 4, 0, 0], "bitshuffle | codec=none"),
             (32008, &[0, 4, 4, 64, 2], "bitshuffle | codec=lz4 block=64"),
             (32008, &[0, 4, 4, 0, 3, 5], "bitshuffle | codec=zstd level=5"),
-            (32008, &[0, 4, 4], "bitshuffle"),
+            (32008, &[0, 4, 4], "bitshuffle | codec=none"),
             (32013, &[0x1010_5111, 0x0570_667a, 0x0000_01d2, 0x01f0_0000], "zfp | mode=rate rate=Float(8.0)"),
             (32015, &[3], "zstd | level=3"),
             (32015, &[u32::MAX], "zstd | level=-1"),
@@ -271,6 +179,8 @@ mod tests {
     fn what_has_no_name_is_said_as_stored() {
         let own = "hdf5 id=40000 name=own optional=true values=List([Int(7)])";
         assert_eq!(described(40_000, &[7]), own);
+        // Szip has four values.
+        assert_eq!(described(4, &[141]), "hdf5 id=4 name=own optional=true values=List([Int(141)])");
         assert_eq!(described(257, &[]), "hdf5 id=257 name=own optional=true values=List([])");
     }
 

@@ -2,8 +2,9 @@
 
 use super::datatype::{is_told, utf32_spans};
 use super::{datatype, elements};
+use crate::filter::Elements;
 use crate::format::zarr::directive::{directive, directives, sizes};
-use crate::format::zarr::filter::{self, Elements};
+use crate::format::zarr::filter;
 use hyperslab_core::Result;
 use hyperslab_model::{Directive, Fill, Filter, Layout, Order, Storage};
 use hyperslab_zarr::data_type::{ByteOrder, DataType, StructForm};
@@ -28,7 +29,8 @@ pub(in crate::format::zarr) fn of_v3(array: &v3::ArrayMetadata, longest: &[u64])
     if keys != ChunkKeyEncoding::Default(Separator::Slash) {
         native.push(("chunk_key_encoding", directive(array.chunk_key_encoding.json())));
     }
-    let elements = Elements { data_type: &array.data_type, json: array.data_type.json() };
+    // Codecs get elements as they lie in memory; `bytes` orders them later.
+    let elements = hyperslab_zarr::codec::elements(&array.data_type, ByteOrder::Little);
     let shape = longest;
     match (shape.is_empty(), sharding(&array.codecs)) {
         // NDL gives scalars neither chunks nor filters.
@@ -87,7 +89,8 @@ pub(in crate::format::zarr) fn of_v2(array: &v2::ArrayMetadata, longest: &[u64])
     if let Some(Separator::Slash) = array.dimension_separator {
         native.push(("dimension_separator", Directive::Text(Separator::Slash.text().into())));
     }
-    let elements = Elements { data_type: &array.dtype.data_type, json: array.dtype.json() };
+    let order = array.dtype.byte_order.unwrap_or(ByteOrder::Little);
+    let elements = hyperslab_zarr::codec::elements(&array.dtype.data_type, order);
     let is_filter = |codec: &&CodecConfiguration| !["vlen-utf8", "vlen-bytes"].contains(&codec.id.as_str());
     let steps = array.filters.iter().flatten().filter(is_filter).chain(&array.compressor);
     let steps: Vec<_> = steps.map(|codec| filter::numcodecs(codec, &elements)).collect();
@@ -238,7 +241,7 @@ fn innermost(mut codecs: Vec<Extension>, mut chunk: Vec<u64>) -> (Vec<Extension>
 }
 
 /// Codecs that are filters; what makes bytes of elements is none.
-fn filters(codecs: &[Extension], elements: &Elements<'_>) -> Vec<Filter> {
+fn filters(codecs: &[Extension], elements: &Elements) -> Vec<Filter> {
     codecs.iter().filter(|codec| !is_plain(codec)).map(|codec| filter::registered(codec, elements)).collect()
 }
 

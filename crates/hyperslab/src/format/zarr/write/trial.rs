@@ -33,7 +33,7 @@ impl ZarrPlanner<'_> {
         facts: Facts,
     ) -> Result<Option<Box<dyn Encoder>>> {
         let has_filter =
-            node.storage().is_some_and(|storage| storage.filters.iter().any(filter::is_of_numbers));
+            node.storage().is_some_and(|storage| storage.filters.iter().any(filter::converts_numbers));
         if !node.has_elements() || !has_filter {
             return Ok(None);
         }

@@ -102,12 +102,8 @@ impl Described<'_> {
     fn codecs(&self, data_type: &DataType, order: zarr::ByteOrder) -> Codecs {
         let mut codecs = Vec::with_capacity(self.storage.filters.len());
         for of in &self.storage.filters {
-            let checked = if self.facts.filters == Filters::Passed { Ok(()) } else { filter::check(of) };
-            let codec = match of.name.as_str() {
-                TRANSPOSE => checked.map(|()| None),
-                _ => checked.and_then(|()| filter::written(of, data_type, order)),
-            };
-            // None for one that does nothing to these elements.
+            // None for one that leaves these elements unchanged or only turns dimensions.
+            let codec = filter::written(of, data_type, order);
             codecs.extend(codec.map_err(|error| (format!("filter {}", as_told(of)), error))?);
         }
         Ok(codecs)

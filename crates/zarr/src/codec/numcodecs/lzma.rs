@@ -2,11 +2,45 @@
 //!
 //! Spec: numcodecs, Python "lzma"
 
-use crate::json::{Json, Object, Spot};
-use hyperslab_codec::{Lzma, LzmaBranches, LzmaCheck, LzmaCoder, LzmaContainer, LzmaFilter, LzmaParameters};
+use super::Members;
+use crate::json::{Json, Number, Object, Spot};
+use hyperslab_codec::{
+    Codec, Lzma, LzmaBranches, LzmaCheck, LzmaCoder, LzmaContainer, LzmaFilter, LzmaParameters,
+};
 use hyperslab_core::{Error, Result};
 
-pub(super) fn parse(parameters: &Object, at: &Spot<'_>) -> Result<Lzma> {
+pub(super) const MEMBERS: &[&str] = &["format", "check", "preset", "filters"];
+
+pub(super) fn read(parameters: &Object, at: &Spot<'_>) -> Result<Codec> {
+    stream(parameters, at).map(Codec::from)
+}
+
+pub(super) fn write(codec: &Codec) -> Option<Members> {
+    let Codec::Lzma(lzma) = codec else { return None };
+    let (format, check) = match lzma.container() {
+        LzmaContainer::Xz { check } => (FORMAT_XZ, CHECKS.iter().find(|(of, _)| *of == check)?.1),
+        LzmaContainer::Alone => (FORMAT_ALONE, -1),
+        LzmaContainer::Raw => (FORMAT_RAW, -1),
+    };
+    let number = |value: i128| Json::Number(Number::integer(value));
+    // A preset says all where there is one; a raw stream needs the list of what it passes.
+    let preset =
+        lzma.preset().filter(|_| lzma.filters().is_empty() && lzma.container() != LzmaContainer::Raw);
+    let filters = match preset {
+        Some(_) => Json::Null,
+        None => {
+            Json::Array(lzma.filters().iter().map(write_filter).chain([write_coder(lzma.coder())]).collect())
+        }
+    };
+    Some(vec![
+        ("format", number(format)),
+        ("check", number(check)),
+        ("preset", preset.map_or(Json::Null, |preset| number(preset.into()))),
+        ("filters", filters),
+    ])
+}
+
+fn stream(parameters: &Object, at: &Spot<'_>) -> Result<Lzma> {
     let here = at.name("format");
     let container = match integer(parameters, "format", at)?.unwrap_or(FORMAT_XZ) {
         FORMAT_XZ => LzmaContainer::Xz { check: check(parameters, at)? },
@@ -40,35 +74,62 @@ pub(super) fn parse(parameters: &Object, at: &Spot<'_>) -> Result<Lzma> {
 }
 
 fn check(parameters: &Object, at: &Spot<'_>) -> Result<LzmaCheck> {
-    Ok(match integer(parameters, "check", at)? {
-        Some(0) => LzmaCheck::None,
-        Some(1) => LzmaCheck::Crc32,
-        None | Some(-1 | 4) => LzmaCheck::Crc64,
-        Some(10) => LzmaCheck::Sha256,
-        Some(other) => return Err(at.name("check").unsupported(format!("check {other} of xz"))),
-    })
+    let Some(found) = integer(parameters, "check", at)? else { return Ok(LzmaCheck::Crc64) };
+    let check = CHECKS.iter().find(|(_, number)| *number == found).map(|(check, _)| *check);
+    check
+        .or((found == 4).then_some(LzmaCheck::Crc64))
+        .ok_or_else(|| at.name("check").unsupported(format!("check {found} of xz")))
 }
 
 fn filter(members: &Object, at: &Spot<'_>) -> Result<LzmaFilter> {
-    let of = match integer(members, "id", at)? {
-        Some(3) => {
-            let distance = integer(members, "dist", at)?.unwrap_or(1);
-            let distance = u16::try_from(distance);
-            let distance = distance.map_err(|_| at.name("dist").malformed("expected 1 to 256"))?;
-            return Ok(LzmaFilter::Delta { distance });
-        }
-        Some(4) => LzmaBranches::X86,
-        Some(5) => LzmaBranches::PowerPc,
-        Some(6) => LzmaBranches::Ia64,
-        Some(7) => LzmaBranches::Arm,
-        Some(8) => LzmaBranches::ArmThumb,
-        Some(9) => LzmaBranches::Sparc,
-        other => return Err(no_filter(other, at)),
-    };
+    let id = integer(members, "id", at)?;
+    if id == Some(DELTA) {
+        let distance = integer(members, "dist", at)?.unwrap_or(1);
+        let distance = u16::try_from(distance);
+        let distance = distance.map_err(|_| at.name("dist").malformed("expected 1 to 256"))?;
+        return Ok(LzmaFilter::Delta { distance });
+    }
+    let of = BRANCHES.iter().find(|(_, known)| Some(*known) == id).map(|(of, _)| *of);
+    let of = of.ok_or_else(|| no_filter(id, at))?;
     let start = integer(members, "start_offset", at)?.unwrap_or(0);
     let start =
         u32::try_from(start).map_err(|_| at.name("start_offset").malformed("expected 0 to 2^32 - 1"))?;
     Ok(LzmaFilter::Branches { of, start })
+}
+
+fn write_filter(filter: &LzmaFilter) -> Json {
+    let members = match filter {
+        LzmaFilter::Delta { distance } => vec![("id", DELTA), ("dist", (*distance).into())],
+        LzmaFilter::Branches { of, start } => {
+            let id = BRANCHES.iter().find(|(known, _)| known == of).map_or(0, |(_, id)| *id);
+            vec![("id", id), ("start_offset", (*start).into())]
+        }
+    };
+    object(members)
+}
+
+fn write_coder(coder: LzmaCoder) -> Json {
+    let (id, parameters) = match coder {
+        LzmaCoder::Lzma1(parameters) => (LZMA1, parameters),
+        LzmaCoder::Lzma2(parameters) => (LZMA2, parameters),
+    };
+    object(vec![
+        ("id", id),
+        ("dict_size", parameters.dictionary.into()),
+        ("lc", parameters.literal_context.into()),
+        ("lp", parameters.literal_position.into()),
+        ("pb", parameters.position.into()),
+        ("mode", if parameters.is_fast { 1 } else { 2 }),
+        ("nice_len", parameters.nice_length.into()),
+        ("mf", if parameters.has_trees { BINARY_TREE_4 } else { HASH_CHAIN_4 }),
+        ("depth", parameters.depth.into()),
+    ])
+}
+
+fn object(members: Vec<(&str, i128)>) -> Json {
+    let members =
+        members.into_iter().map(|(name, value)| (name.to_owned(), Json::Number(Number::integer(value))));
+    Json::Object(members.collect())
 }
 
 fn coder(members: &Object, at: &Spot<'_>) -> Result<LzmaCoder> {
@@ -139,3 +200,21 @@ const LZMA2: i128 = 0x21;
 
 /// Match finders from here on are binary trees.
 const FIRST_TREE: i128 = 0x10;
+/// Four bytes are hashed.
+const HASH_CHAIN_4: i128 = 0x04;
+const BINARY_TREE_4: i128 = 0x14;
+
+const DELTA: i128 = 3;
+
+/// Checks by their numbers in xz; -1 is the default.
+const CHECKS: [(LzmaCheck, i128); 4] =
+    [(LzmaCheck::None, 0), (LzmaCheck::Crc32, 1), (LzmaCheck::Crc64, -1), (LzmaCheck::Sha256, 10)];
+
+const BRANCHES: [(LzmaBranches, i128); 6] = [
+    (LzmaBranches::X86, 4),
+    (LzmaBranches::PowerPc, 5),
+    (LzmaBranches::Ia64, 6),
+    (LzmaBranches::Arm, 7),
+    (LzmaBranches::ArmThumb, 8),
+    (LzmaBranches::Sparc, 9),
+];

@@ -1,0 +1,451 @@
+//! The vocabulary of filters: the names that NDL gives them, and their parameters with ranges and defaults.
+//!
+//! It stands here because all that share it may use this crate: NDL's parser asks it for names, codecs for defaults
+//! and ranges, formats for what need not be said. What a filter does to bytes is a matter of the crate `codec`, and
+//! how a format stores its parameters a matter of that format. See docs/design/008-filters.md.
+
+use crate::{Error, Result};
+use std::fmt;
+
+/// A filter that has a name.
+#[derive(Debug)]
+pub struct Filter {
+    /// The name that is written.
+    pub name: &'static str,
+    /// Other names that are read.
+    pub aliases: &'static [&'static str],
+    /// Parameters, in the order in which they are written.
+    pub parameters: &'static [Parameter],
+    /// The parameters that may stand alone behind the name: `deflate: 4`.
+    pub main: &'static [&'static str],
+    /// Whether it may have parameters that this vocabulary does not name.
+    pub is_open: bool,
+    /// Whether it converts numbers, not all of which need fit what they become.
+    pub converts_numbers: bool,
+}
+
+/// A parameter of a filter.
+#[derive(Debug)]
+pub struct Parameter {
+    /// The name.
+    pub name: &'static str,
+    /// The values that it can have.
+    pub kind: Kind,
+    /// The value that it has where none is given.
+    pub default: Default,
+    /// Whether formats say it even if it has the default value.
+    pub is_always_said: bool,
+}
+
+/// The values that a parameter can have.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Kind {
+    /// A whole number from the first to the second.
+    Int(i64, i64),
+    /// Any number.
+    Real,
+    /// True or false.
+    Bool,
+    /// One of these words.
+    Word(&'static [&'static str]),
+    /// A type of numbers, by its code in NumPy: `<f4`.
+    NumberType,
+    /// A list of whole numbers.
+    Ints,
+}
+
+/// The value that a parameter has where none is given.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Default {
+    /// None: it must be given.
+    Required,
+    /// None: the filter goes without it.
+    Absent,
+    /// This number.
+    Int(i64),
+    /// This word.
+    Word(&'static str),
+    /// True or false.
+    Bool(bool),
+    /// The bytes of an element of the array.
+    ElementSize,
+    /// The type of the elements of the array.
+    ElementType,
+}
+
+/// The value of a parameter.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Value {
+    /// True or false.
+    Bool(bool),
+    /// A whole number.
+    Int(i128),
+    /// Any other number.
+    Real(f64),
+    /// A word or a type.
+    Text(String),
+    /// Whole numbers.
+    Ints(Vec<i128>),
+}
+
+impl From<&str> for Value {
+    fn from(text: &str) -> Value {
+        Value::Text(text.to_owned())
+    }
+}
+
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Value::Bool(value) => value.fmt(f),
+            Value::Int(value) => value.fmt(f),
+            Value::Real(value) => write!(f, "{value:?}"),
+            Value::Text(text) => write!(f, "{text:?}"),
+            Value::Ints(list) => write!(f, "{list:?}"),
+        }
+    }
+}
+
+impl Filter {
+    /// The parameter of a name.
+    pub fn parameter(&self, name: &str) -> Option<&'static Parameter> {
+        self.parameters.iter().find(|parameter| parameter.name == name)
+    }
+
+    /// Whether a parameter of this name can be given.
+    ///
+    /// Every filter takes `optional`, HDF5's flag. One without named parameters takes any, since formats keep
+    /// what they find.
+    pub fn takes(&self, name: &str) -> bool {
+        name == OPTIONAL || self.parameters.is_empty() || self.parameter(name).is_some()
+    }
+}
+
+impl Parameter {
+    /// Checks a value that was given.
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument) if the value is of another kind or out of
+    /// range: `level 10, expected a number from 0 to 9`.
+    pub fn check(&self, value: &Value) -> Result<()> {
+        let expected = match (self.kind, value) {
+            (Kind::Int(min, max), Value::Int(value)) if (min.into()..=max.into()).contains(value) => {
+                return Ok(());
+            }
+            (Kind::Real, Value::Int(_) | Value::Real(_))
+            | (Kind::Bool, Value::Bool(_))
+            | (Kind::NumberType, Value::Text(_))
+            | (Kind::Ints, Value::Ints(_)) => return Ok(()),
+            (Kind::Word(words), Value::Text(word)) if words.contains(&word.as_str()) => return Ok(()),
+            (Kind::Int(min, MANY), _) => format!("a number from {min} on"),
+            (Kind::Int(min, max), _) => format!("a number from {min} to {max}"),
+            (Kind::Real, _) => "a number".to_owned(),
+            (Kind::Bool, _) => "true or false".to_owned(),
+            (Kind::Word(words), _) => format!("one of {}", words.join(", ")),
+            (Kind::NumberType, _) => "a type of numbers, such as \"<f4\"".to_owned(),
+            (Kind::Ints, _) => "a list of numbers".to_owned(),
+        };
+        Err(Error::invalid(format!("{} {value}, expected {expected}", self.name)))
+    }
+
+    /// Whether a value is the default and need not be said. The size and the type of elements are those of the
+    /// array.
+    pub fn is_default(&self, value: &Value, element_size: Option<u64>, element_type: Option<&str>) -> bool {
+        match (self.default, value) {
+            (Default::Int(default), Value::Int(value)) => i128::from(default) == *value,
+            (Default::Word(default), Value::Text(value)) => default == value,
+            (Default::Bool(default), Value::Bool(value)) => default == *value,
+            (Default::ElementSize, Value::Int(value)) => element_size.map(i128::from) == Some(*value),
+            (Default::ElementType, Value::Text(value)) => element_type == Some(value.as_str()),
+            _ => false,
+        }
+    }
+}
+
+/// The filter of a name or another name of it.
+///
+/// ```
+/// use hyperslab_core::filter;
+///
+/// assert_eq!(filter::find("zlib").map(|filter| filter.name), Some("deflate"));
+/// assert!(filter::find("deflat").is_none());
+/// ```
+pub fn find(name: &str) -> Option<&'static Filter> {
+    FILTERS.iter().find(|filter| filter.name == name || filter.aliases.contains(&name))
+}
+
+/// What every filter may have: whether HDF5 stores a chunk without the filter where the filter fails.
+pub const OPTIONAL: &str = "optional";
+
+/// Every filter that has a name, one row each.
+pub const FILTERS: &[Filter] = &[
+    filter("deflate", &[said("level", Kind::Int(0, 9), Default::Int(6))]).or(&["zlib"]),
+    filter("gzip", &[said("level", Kind::Int(0, 9), Default::Int(6))]),
+    filter(
+        "zstd",
+        &[
+            said("level", Kind::Int(-131_072, 22), Default::Int(3)),
+            quiet("checksum", Kind::Bool, Default::Bool(false)),
+        ],
+    ),
+    filter(
+        "lz4",
+        &[
+            quiet("block", COUNT, Default::Int(0)),
+            quiet("acceleration", POSITIVE, Default::Int(1)),
+            quiet("level", COUNT, Default::Absent),
+        ],
+    )
+    .main(&[]),
+    filter("bzip2", &[said("level", Kind::Int(1, 9), Default::Int(9))]),
+    filter(
+        "blosc",
+        &[
+            said("codec", BLOSC_CODEC, Default::Word("lz4")),
+            quiet("level", Kind::Int(0, 9), Default::Int(5)),
+            quiet("shuffle", BLOSC_SHUFFLE, Default::Word("byte")),
+            quiet("block", COUNT, Default::Int(0)),
+            quiet("bytes", Kind::Int(1, 255), Default::ElementSize),
+        ],
+    ),
+    filter(
+        "blosc2",
+        &[
+            said("codec", BLOSC_CODEC, Default::Word("lz4")),
+            quiet("level", Kind::Int(0, 9), Default::Int(5)),
+            quiet("shuffle", BLOSC_SHUFFLE, Default::Word("byte")),
+            quiet("block", COUNT, Default::Int(0)),
+            quiet("bytes", POSITIVE, Default::ElementSize),
+        ],
+    ),
+    filter("lzf", &[]),
+    filter(
+        "szip",
+        &[
+            said("coding", Kind::Word(&["nn", "ec"]), Default::Word("nn")),
+            said("pixels", Kind::Int(2, 32), Default::Int(16)),
+        ],
+    ),
+    filter(
+        "lzma",
+        &[
+            quiet("preset", Kind::Int(0, 9), Default::Int(6)),
+            quiet("format", Kind::Int(1, 3), Default::Int(1)),
+        ],
+    ),
+    filter("pcodec", &[said("level", Kind::Int(0, 12), Default::Int(8))]),
+    filter(
+        "zfp",
+        &[
+            said(
+                "mode",
+                Kind::Word(&["rate", "precision", "accuracy", "reversible", "expert"]),
+                Default::Absent,
+            ),
+            said("rate", Kind::Real, Default::Absent),
+            said("precision", COUNT, Default::Absent),
+            said("accuracy", Kind::Real, Default::Absent),
+            said("minbits", COUNT, Default::Absent),
+            said("maxbits", COUNT, Default::Absent),
+            said("maxprec", COUNT, Default::Absent),
+            said("minexp", Kind::Int(-MANY, MANY), Default::Absent),
+        ],
+    ),
+    filter("shuffle", &[quiet("bytes", POSITIVE, Default::ElementSize)]).or(&["byteshuffle"]),
+    filter(
+        "bitshuffle",
+        &[
+            said("codec", Kind::Word(&["none", "lz4", "zstd"]), Default::Word("none")),
+            said("level", Kind::Int(-131_072, 22), Default::Absent),
+            quiet("block", COUNT, Default::Int(0)),
+            quiet("bytes", POSITIVE, Default::ElementSize),
+        ],
+    ),
+    filter("nbit", &[]),
+    filter(
+        "scaleoffset",
+        &[
+            said("digits", Kind::Int(-MANY, MANY), Default::Absent),
+            said("bits", Kind::Int(0, 64), Default::Absent),
+        ],
+    )
+    .main(&["digits", "bits"]),
+    filter("bitround", &[said("bits", Kind::Int(0, 64), Default::Required)]),
+    filter("quantize", &[said("digits", Kind::Int(-400, 400), Default::Required)]).converts_numbers(),
+    filter("bitgroom", &[said("digits", COUNT, Default::Absent)]),
+    filter("granularbitround", &[said("digits", COUNT, Default::Absent)]),
+    filter(
+        "fixedscaleoffset",
+        &[
+            said("offset", Kind::Real, Default::Required),
+            said("scale", Kind::Real, Default::Required),
+            said("from", Kind::NumberType, Default::ElementType),
+            said("to", Kind::NumberType, Default::Absent),
+        ],
+    )
+    .converts_numbers(),
+    filter(
+        "astype",
+        &[
+            said("from", Kind::NumberType, Default::ElementType),
+            said("to", Kind::NumberType, Default::Required),
+        ],
+    )
+    .converts_numbers(),
+    filter(
+        "scalefloat",
+        &[
+            said("scale", Kind::Real, Default::Absent),
+            said("offset", Kind::Real, Default::Absent),
+            quiet("bytes", POSITIVE, Default::Int(8)),
+        ],
+    ),
+    filter("delta", &[said("type", Kind::NumberType, Default::ElementType)]).converts_numbers(),
+    filter("doubledelta", &[said("type", Kind::NumberType, Default::ElementType)]),
+    filter("positivedelta", &[quiet("window", POSITIVE, Default::Int(1024))]),
+    filter("bitwidth", &[quiet("window", POSITIVE, Default::Int(256))]),
+    filter("rle", &[]),
+    filter("dictionary", &[]),
+    filter("xor", &[]),
+    filter("noop", &[]),
+    filter(
+        "webp",
+        &[
+            said("quality", Kind::Real, Default::Absent),
+            said("format", Kind::Int(0, MANY), Default::Absent),
+            said("lossless", Kind::Bool, Default::Absent),
+        ],
+    ),
+    filter(
+        "packbits",
+        &[quiet("padding", Kind::Word(&["none", "first_byte", "last_byte"]), Default::Word("none"))],
+    ),
+    filter("transpose", &[said("order", Kind::Ints, Default::Required)]),
+    filter("fletcher32", &[]),
+    filter("crc32c", &[]),
+    filter("crc32", &[]),
+    filter("adler32", &[]),
+    filter("jenkins", &[]),
+    filter("md5", &[]),
+    filter("sha256", &[]),
+    registered("lzo"),
+    registered("mafisc"),
+    registered("snappy"),
+    registered("apax"),
+    registered("cbf"),
+    registered("jpegxr"),
+    registered("spdp"),
+    registered("lpcrice"),
+    registered("ccsds123"),
+    registered("jpegls"),
+    registered("fpzip"),
+    registered("b3d"),
+    registered("sz"),
+    registered("fcidecomp"),
+    registered("jpeg"),
+    registered("vbz"),
+    registered("fapec"),
+    registered("sz3"),
+    registered("deltarice"),
+    registered("flac"),
+    registered("sperr"),
+    registered("terse"),
+    registered("ffmpeg"),
+];
+
+/// The largest number of a parameter that has no maximum of its own.
+const MANY: i64 = i32::MAX as i64;
+const COUNT: Kind = Kind::Int(0, MANY);
+const POSITIVE: Kind = Kind::Int(1, MANY);
+
+const BLOSC_CODEC: Kind = Kind::Word(&["blosclz", "lz4", "lz4hc", "snappy", "zlib", "zstd"]);
+
+/// `auto` is bits for elements of one byte, else bytes.
+const BLOSC_SHUFFLE: Kind = Kind::Word(&["none", "byte", "bit", "auto"]);
+
+/// A filter whose first parameter may stand alone.
+const fn filter(name: &'static str, parameters: &'static [Parameter]) -> Filter {
+    let main = match parameters {
+        [first, ..] => std::slice::from_ref(&first.name),
+        [] => &[],
+    };
+    Filter { name, aliases: &[], parameters, main, is_open: false, converts_numbers: false }
+}
+
+/// A filter that is registered with HDF5 and has whatever parameters.
+const fn registered(name: &'static str) -> Filter {
+    Filter { is_open: true, ..filter(name, &[]) }
+}
+
+impl Filter {
+    const fn or(self, aliases: &'static [&'static str]) -> Filter {
+        Filter { aliases, ..self }
+    }
+
+    const fn converts_numbers(self) -> Filter {
+        Filter { converts_numbers: true, ..self }
+    }
+
+    const fn main(self, main: &'static [&'static str]) -> Filter {
+        Filter { main, ..self }
+    }
+}
+
+/// A parameter that formats always say.
+const fn said(name: &'static str, kind: Kind, default: Default) -> Parameter {
+    Parameter { name, kind, default, is_always_said: true }
+}
+
+/// A parameter that is said only where it is not the default.
+const fn quiet(name: &'static str, kind: Kind, default: Default) -> Parameter {
+    Parameter { name, kind, default, is_always_said: false }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn every_name_means_one_filter() {
+        let mut names = BTreeSet::new();
+        for filter in FILTERS {
+            for name in filter.aliases.iter().chain([&filter.name]) {
+                assert!(names.insert(*name), "{name}");
+                assert_eq!(find(name).map(|found| found.name), Some(filter.name));
+            }
+            let parameters: BTreeSet<_> = filter.parameters.iter().map(|one| one.name).collect();
+            assert_eq!(parameters.len(), filter.parameters.len(), "{}", filter.name);
+            assert!(filter.main.iter().all(|main| parameters.contains(main)), "{}", filter.name);
+        }
+    }
+
+    #[test]
+    fn defaults_are_values_that_the_parameter_can_have() {
+        for (filter, parameter) in
+            FILTERS.iter().flat_map(|filter| filter.parameters.iter().map(move |one| (filter, one)))
+        {
+            let value = match parameter.default {
+                Default::Int(value) => Value::Int(value.into()),
+                Default::Word(word) => word.into(),
+                Default::Bool(value) => Value::Bool(value),
+                _ => continue,
+            };
+            assert!(parameter.check(&value).is_ok(), "{} {}", filter.name, parameter.name);
+            assert!(parameter.is_default(&value, None, None), "{} {}", filter.name, parameter.name);
+        }
+    }
+
+    #[test]
+    fn values_out_of_range_or_of_another_kind_are_refused_with_what_is_expected() {
+        let refused = |filter: &str, parameter: &str, value: Value| {
+            let parameter = find(filter).and_then(|filter| filter.parameter(parameter)).unwrap();
+            parameter.check(&value).unwrap_err().to_string()
+        };
+        assert_eq!(refused("deflate", "level", Value::Int(10)), "level 10, expected a number from 0 to 9");
+        assert_eq!(refused("zstd", "level", "x".into()), "level \"x\", expected a number from -131072 to 22");
+        assert_eq!(refused("shuffle", "bytes", Value::Int(0)), "bytes 0, expected a number from 1 on");
+        assert_eq!(refused("szip", "coding", "xx".into()), "coding \"xx\", expected one of nn, ec");
+        assert_eq!(refused("zstd", "checksum", Value::Real(1.5)), "checksum 1.5, expected true or false");
+    }
+}

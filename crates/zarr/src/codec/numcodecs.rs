@@ -1,0 +1,378 @@
+//! Codecs by their names in numcodecs, which version 2 writes as they are and version 3 behind `numcodecs.` unless it
+//! has registered them: one row each, with its configuration read and written side by side.
+//!
+//! Spec: Zarr v3 "Codecs", zarr-extensions/codecs/zstd, numcodecs
+
+mod blosc;
+mod checksum;
+mod lzma;
+pub(super) mod numbers;
+mod zfpy;
+
+use crate::data_type::{ByteOrder, DataType};
+use crate::json::{Context, Json, Number as JsonNumber, Object, Spot};
+use crate::metadata::Extension;
+use crate::metadata::v2::CodecConfiguration;
+use crate::write::Version;
+use hyperslab_codec::{
+    Base64, Bzip2, Codec, Deflate, Elements as Received, Fletcher32, Gzip, Lz4Numcodecs, Number, Shuffle,
+    Zstd,
+};
+use hyperslab_core::{Limits, Result};
+
+/// A codec of numcodecs.
+pub(crate) struct Row {
+    /// The name in version 2.
+    pub(crate) id: &'static str,
+    /// What it takes and gives.
+    pub(crate) kind: Kind,
+    name: Name,
+    /// The members of its configuration that are understood.
+    members: &'static [&'static str],
+    read: fn(&Passing, &Object, &Spot<'_>) -> Result<Codec>,
+    write: fn(&Codec, Version) -> Option<Members>,
+}
+
+/// What a codec takes and gives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// Elements, which become others.
+    Elements,
+    /// Bytes; version 2 lists it among the filters, even as the last.
+    Filter,
+    /// Bytes, which should become fewer.
+    Compressor,
+}
+
+/// The name of a codec in version 3.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Name {
+    /// Behind `numcodecs.` alone.
+    Prefixed,
+    /// The name is registered and means the same.
+    Registered,
+    /// The same, but it is written behind `numcodecs.`, since more readers know that.
+    RegisteredLate,
+}
+
+/// The members of a configuration, in the order in which they are written.
+type Members = Vec<(&'static str, Json)>;
+
+/// What is known of the elements or bytes that a codec gets.
+pub(super) struct Passing {
+    /// Bytes of an element; 1 behind a compressor.
+    pub(super) element: usize,
+    /// What the elements are numbers of, if they are.
+    pub(super) number: Option<Number>,
+    /// Bytes of an element for a shuffle that does not say it.
+    pub(super) default_element: usize,
+}
+
+impl Passing {
+    /// A codec by its name in numcodecs; none if it is none that is known.
+    pub(super) fn parse(&self, id: &str, parameters: &Object, at: &Spot<'_>) -> Result<Option<Codec>> {
+        match CODECS.iter().find(|row| row.id == id) {
+            Some(row) => (row.read)(self, parameters, at).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// A codec of version 3; none if it is none of numcodecs that is known.
+    pub(super) fn parse_v3(&self, codec: &Extension, at: &Spot<'_>) -> Result<Option<Codec>> {
+        let empty = Object::new();
+        let parameters = codec.configuration.as_ref().unwrap_or(&empty);
+        match row_v3(&codec.name) {
+            Some(row) => (row.read)(self, parameters, &at.name("configuration")).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// What the next codec gets.
+    pub(super) fn follow(&mut self, codec: &Codec) {
+        match numbers::made(codec) {
+            Some(number) => (self.element, self.number) = (number.size(), Some(number)),
+            None if numbers::is_of_elements(codec) => {}
+            None => (self.element, self.number) = (1, None),
+        }
+    }
+}
+
+/// The elements of a type, as filters get them first.
+pub fn elements(data_type: &DataType, order: ByteOrder) -> Received {
+    Received { size: data_type.stored_size(), number: numbers::number_of(data_type, order) }
+}
+
+impl CodecConfiguration {
+    /// The codec of a filter or a compressor of such elements.
+    ///
+    /// None if it is not known or is said to be what no codec is: then only the document tells all of it.
+    pub fn codec(&self, elements: &Received) -> Option<Codec> {
+        let row = CODECS.iter().find(|row| row.id == self.id)?;
+        row.codec(&self.parameters, elements, SHUFFLE_ELEMENT)
+    }
+}
+
+impl Extension {
+    /// The codec that this is for such elements.
+    ///
+    /// None as for [`CodecConfiguration::codec`], and if readers that do not know it may ignore it.
+    pub fn codec(&self, elements: &Received) -> Option<Codec> {
+        let empty = Object::new();
+        let row = row_v3(&self.name).filter(|_| self.must_understand.is_none() && self.unknown.is_empty())?;
+        // A registered codec behind `numcodecs.` means the same, but is another one to readers.
+        if row.name != Name::Prefixed && row.id != self.name {
+            return None;
+        }
+        let size = elements.size.and_then(|size| usize::try_from(size).ok()).unwrap_or(1);
+        row.codec(self.configuration.as_ref().unwrap_or(&empty), elements, size)
+    }
+}
+
+impl Row {
+    fn codec(&self, parameters: &Object, elements: &Received, default_element: usize) -> Option<Codec> {
+        if parameters.iter().any(|(name, _)| !self.members.contains(&name)) {
+            return None;
+        }
+        let element = elements.size.and_then(|size| usize::try_from(size).ok()).unwrap_or(1);
+        let passing = Passing { element, number: elements.number, default_element };
+        let context = Context::new(&Limits::default());
+        (self.read)(&passing, parameters, &context.document(self.id)).ok()
+    }
+
+    /// The row of a codec, and its configuration.
+    pub(crate) fn of(codec: &Codec, version: Version) -> Option<(&'static Row, Object)> {
+        let found = CODECS.iter().find_map(|row| Some((row, (row.write)(codec, version)?)));
+        found.map(|(row, members)| {
+            (row, members.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())
+        })
+    }
+
+    /// The row of a name.
+    pub(crate) fn of_id(id: &str) -> Option<&'static Row> {
+        CODECS.iter().find(|row| row.id == id)
+    }
+
+    /// The codec as version 3 writes it with this configuration.
+    pub(crate) fn extension(&self, configuration: Object) -> Extension {
+        match (self.name, self.id) {
+            (Name::Registered, "crc32c") if configuration.is_empty() => Extension::new(self.id, None),
+            // The registered checksum is always the last.
+            (Name::Registered, id) if id != "crc32c" => Extension::new(self.id, Some(configuration)),
+            _ => Extension::new(format!("{PREFIX}{}", self.id), Some(configuration)),
+        }
+    }
+}
+
+/// The row of a name in version 3.
+fn row_v3(name: &str) -> Option<&'static Row> {
+    match name.strip_prefix(PREFIX) {
+        Some(id) => CODECS.iter().find(|row| row.id == id),
+        None => CODECS.iter().find(|row| row.id == name && row.name != Name::Prefixed),
+    }
+}
+
+/// Every codec of numcodecs that is read or written.
+const CODECS: &[Row] = &[
+    compressor(
+        "zlib",
+        &["level"],
+        |_, parameters, at| Ok(Deflate { level: level(parameters, at)? }.into()),
+        |codec, _| match codec {
+            Codec::Deflate(deflate) => Some(level_member(deflate.level)),
+            _ => None,
+        },
+    ),
+    compressor(
+        "gzip",
+        &["level"],
+        |_, parameters, at| Ok(Gzip { level: level(parameters, at)? }.into()),
+        |codec, _| match codec {
+            Codec::Gzip(gzip) => Some(level_member(gzip.level)),
+            _ => None,
+        },
+    )
+    .registered(),
+    compressor(
+        "bz2",
+        &["level"],
+        |_, parameters, at| Ok(Bzip2 { level: level(parameters, at)? }.into()),
+        |codec, _| match codec {
+            Codec::Bzip2(bzip2) => Some(level_member(bzip2.level)),
+            _ => None,
+        },
+    ),
+    compressor("zstd", &["level", "checksum"], |_, parameters, at| read_zstd(parameters, at), write_zstd)
+        .registered(),
+    compressor(
+        "lz4",
+        &["acceleration"],
+        |_, parameters, at| {
+            let here = at.name("acceleration");
+            let acceleration = parameters.get("acceleration").map_or(Ok(1), |json| json.unsigned(&here))?;
+            Ok(Lz4Numcodecs { acceleration: u32::try_from(acceleration).unwrap_or(u32::MAX) }.into())
+        },
+        |codec, _| match codec {
+            Codec::Lz4Numcodecs(lz4) => Some(vec![("acceleration", u64::from(lz4.acceleration).into())]),
+            _ => None,
+        },
+    ),
+    compressor("blosc", blosc::MEMBERS, blosc::read, blosc::write).registered(),
+    compressor(
+        "lzma",
+        lzma::MEMBERS,
+        |_, parameters, at| lzma::read(parameters, at),
+        |codec, _| lzma::write(codec),
+    ),
+    compressor("zfpy", zfpy::MEMBERS, zfpy::read, |codec, _| zfpy::write(codec)),
+    compressor(
+        "base64",
+        &[],
+        |_, _, _| Ok(Base64.into()),
+        |codec, _| match codec {
+            Codec::Base64(_) => Some(Vec::new()),
+            _ => None,
+        },
+    ),
+    filter(
+        "shuffle",
+        &["elementsize"],
+        |passing, parameters, at| {
+            let element = match parameters.get("elementsize") {
+                None | Some(Json::Null) => passing.default_element,
+                Some(json) => usize::try_from(json.unsigned(&at.name("elementsize"))?).unwrap_or(usize::MAX),
+            };
+            Ok(Shuffle { element }.into())
+        },
+        |codec, _| match codec {
+            Codec::Shuffle(shuffle) => Some(vec![("elementsize", (shuffle.element as u64).into())]),
+            _ => None,
+        },
+    ),
+    filter(
+        "fletcher32",
+        &[],
+        |_, _, _| Ok(Fletcher32.into()),
+        |codec, _| match codec {
+            Codec::Fletcher32(_) => Some(Vec::new()),
+            _ => None,
+        },
+    ),
+    filter(
+        "crc32",
+        checksum::MEMBERS,
+        |_, parameters, at| checksum::read("crc32", parameters, at),
+        |codec, _| checksum::write("crc32", codec),
+    ),
+    filter(
+        "adler32",
+        checksum::MEMBERS,
+        |_, parameters, at| checksum::read("adler32", parameters, at),
+        |codec, _| checksum::write("adler32", codec),
+    ),
+    filter(
+        "crc32c",
+        checksum::MEMBERS,
+        |_, parameters, at| checksum::read("crc32c", parameters, at),
+        |codec, _| checksum::write("crc32c", codec),
+    )
+    .registered(),
+    filter(
+        "jenkins_lookup3",
+        checksum::LOOKUP3_MEMBERS,
+        |_, parameters, at| checksum::read_lookup3(parameters, at),
+        |codec, _| checksum::write_lookup3(codec),
+    ),
+    of_elements("delta", &["dtype", "astype"], numbers::read_delta, numbers::write_delta),
+    of_elements(
+        "fixedscaleoffset",
+        &["offset", "scale", "dtype", "astype"],
+        numbers::read_fixed_scale_offset,
+        numbers::write_fixed_scale_offset,
+    ),
+    of_elements("quantize", &["digits", "dtype", "astype"], numbers::read_quantize, numbers::write_quantize),
+    of_elements("bitround", &["keepbits"], numbers::read_bit_round, numbers::write_bit_round)
+        .registered_late(),
+    of_elements("astype", &["encode_dtype", "decode_dtype"], numbers::read_as_type, numbers::write_as_type),
+    of_elements("packbits", &[], |_, _, _| Ok(hyperslab_codec::PackBits.into()), numbers::write_pack_bits),
+];
+
+const PREFIX: &str = "numcodecs.";
+
+/// Bytes of an element for a shuffle of version 2 that does not say it.
+pub(super) const SHUFFLE_ELEMENT: usize = 4;
+
+const fn compressor(
+    id: &'static str,
+    members: &'static [&'static str],
+    read: fn(&Passing, &Object, &Spot<'_>) -> Result<Codec>,
+    write: fn(&Codec, Version) -> Option<Members>,
+) -> Row {
+    Row { id, kind: Kind::Compressor, name: Name::Prefixed, members, read, write }
+}
+
+const fn filter(
+    id: &'static str,
+    members: &'static [&'static str],
+    read: fn(&Passing, &Object, &Spot<'_>) -> Result<Codec>,
+    write: fn(&Codec, Version) -> Option<Members>,
+) -> Row {
+    Row { kind: Kind::Filter, ..compressor(id, members, read, write) }
+}
+
+const fn of_elements(
+    id: &'static str,
+    members: &'static [&'static str],
+    read: fn(&Passing, &Object, &Spot<'_>) -> Result<Codec>,
+    write: fn(&Codec, Version) -> Option<Members>,
+) -> Row {
+    Row { kind: Kind::Elements, ..compressor(id, members, read, write) }
+}
+
+impl Row {
+    const fn registered(self) -> Row {
+        Row { name: Name::Registered, ..self }
+    }
+
+    const fn registered_late(self) -> Row {
+        Row { name: Name::RegisteredLate, ..self }
+    }
+}
+
+/// The member `level`, 1 where it is lacking.
+fn level(parameters: &Object, at: &Spot<'_>) -> Result<u8> {
+    let at = at.name("level");
+    let number = match parameters.get("level") {
+        None => return Ok(1),
+        Some(Json::Number(number)) => number,
+        Some(json) => return Err(json.is_not("an integer", &at)),
+    };
+    match number.as_integer() {
+        // zlib's own choice, which is what 6 means.
+        Some(-1) => Ok(6),
+        Some(level) => u8::try_from(level).map_err(|_| at.malformed(format!("{level}, expected -1 to 9"))),
+        None => Err(at.malformed(format!("{number}, expected an integer"))),
+    }
+}
+
+fn level_member(level: u8) -> Members {
+    vec![("level", u64::from(level.min(9)).into())]
+}
+
+fn read_zstd(parameters: &Object, at: &Spot<'_>) -> Result<Codec> {
+    let level = match parameters.get("level") {
+        Some(Json::Number(level)) => level.as_integer().and_then(|level| level.try_into().ok()),
+        _ => Some(0),
+    };
+    let level = level.ok_or_else(|| at.name("level").malformed("expected an integer"))?;
+    Ok(Zstd { level, checksum: matches!(parameters.get("checksum"), Some(Json::Bool(true))) }.into())
+}
+
+fn write_zstd(codec: &Codec, version: Version) -> Option<Members> {
+    let Codec::Zstd(zstd) = codec else { return None };
+    let mut members = vec![("level", Json::Number(JsonNumber::integer(zstd.level)))];
+    // Older readers of version 2 know no such parameter.
+    if version == Version::V3 || zstd.checksum {
+        members.push(("checksum", Json::Bool(zstd.checksum)));
+    }
+    Some(members)
+}
