@@ -38,6 +38,8 @@ pub(crate) struct Row {
 pub(crate) enum Kind {
     /// Elements, which become others.
     Elements,
+    /// Numbers, which become bytes: in version 3 it stands in the place of `bytes`.
+    NumbersToBytes,
     /// Bytes; version 2 lists it among the filters, even as the last.
     Filter,
     /// Bytes, which should become fewer.
@@ -163,6 +165,11 @@ impl Row {
     }
 }
 
+/// Whether a codec of version 3 makes bytes of numbers itself.
+pub(super) fn makes_bytes(name: &str) -> bool {
+    row_v3(name).is_some_and(|row| row.kind == Kind::NumbersToBytes)
+}
+
 /// The row of a name in version 3.
 fn row_v3(name: &str) -> Option<&'static Row> {
     match name.strip_prefix(PREFIX) {
@@ -223,7 +230,7 @@ const CODECS: &[Row] = &[
         |_, parameters, at| lzma::read(parameters, at),
         |codec, _| lzma::write(codec),
     ),
-    compressor("zfpy", zfpy::MEMBERS, zfpy::read, |codec, _| zfpy::write(codec)),
+    compressor("zfpy", zfpy::MEMBERS, zfpy::read, |codec, _| zfpy::write(codec)).of_numbers(),
     compressor(
         "base64",
         &[],
@@ -329,6 +336,10 @@ const fn of_elements(
 }
 
 impl Row {
+    const fn of_numbers(self) -> Row {
+        Row { kind: Kind::NumbersToBytes, ..self }
+    }
+
     const fn registered(self) -> Row {
         Row { name: Name::Registered, ..self }
     }
@@ -375,4 +386,87 @@ fn write_zstd(codec: &Codec, version: Version) -> Option<Members> {
         members.push(("checksum", Json::Bool(zstd.checksum)));
     }
     Some(members)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hyperslab_codec::NumberKind;
+    use std::collections::BTreeSet;
+
+    const ELEMENTS: Received =
+        Received { size: Some(4), number: Some(Number { kind: NumberKind::Float32, big_endian: false }) };
+
+    /// Configurations of each codec, with members that are not the default.
+    const CONFIGURATIONS: &[(&str, &str)] = &[
+        ("zlib", r#"{"level":4}"#),
+        ("gzip", r#"{"level":9}"#),
+        ("bz2", r#"{"level":2}"#),
+        ("zstd", r#"{"level":-3,"checksum":true}"#),
+        ("lz4", r#"{"acceleration":7}"#),
+        ("blosc", r#"{"cname":"zstd","clevel":9,"shuffle":2,"typesize":8,"blocksize":64}"#),
+        ("lzma", r#"{"preset":3}"#),
+        ("lzma", r#"{"format":2,"preset":9}"#),
+        ("lzma", r#"{"check":10,"filters":[{"id":3,"dist":4},{"id":33,"preset":2,"lc":1,"nice_len":20}]}"#),
+        (
+            "lzma",
+            r#"{"format":3,"filters":[{"id":7,"start_offset":8},{"id":33,"mode":1,"mf":20,"depth":5}]}"#,
+        ),
+        ("zfpy", r#"{"mode":2,"rate":8.5}"#),
+        ("zfpy", r#"{"mode":3,"precision":17}"#),
+        ("zfpy", r#"{"mode":4,"tolerance":0.25}"#),
+        ("zfpy", r#"{"mode":4,"tolerance":-1}"#),
+        ("base64", "{}"),
+        ("shuffle", r#"{"elementsize":8}"#),
+        ("fletcher32", "{}"),
+        ("crc32", r#"{"location":"end"}"#),
+        ("crc32", "{}"),
+        ("adler32", r#"{"location":"end"}"#),
+        ("crc32c", r#"{"location":"start"}"#),
+        ("jenkins_lookup3", r#"{"initval":3,"prefix":null}"#),
+        ("delta", r#"{"dtype":"<i4","astype":"<i2"}"#),
+        ("fixedscaleoffset", r#"{"offset":0.5,"scale":10,"dtype":">f8","astype":"|u1"}"#),
+        ("quantize", r#"{"digits":-2,"dtype":"<f8","astype":"<f4"}"#),
+        ("bitround", r#"{"keepbits":7}"#),
+        ("astype", r#"{"encode_dtype":"<i2","decode_dtype":"<f4"}"#),
+        ("packbits", "{}"),
+    ];
+
+    #[test]
+    fn every_configuration_that_is_read_is_written_to_mean_the_same() {
+        let mut seen = BTreeSet::new();
+        for (id, json) in CONFIGURATIONS {
+            let json = Json::parse("codec", json.as_bytes(), &Limits::default()).unwrap();
+            let parameters = json.as_object().unwrap().clone();
+            let version_2 = CodecConfiguration { id: (*id).to_owned(), parameters: parameters.clone() };
+            let codec = version_2.codec(&ELEMENTS).unwrap_or_else(|| panic!("{id} {parameters:?}"));
+            let (row, written) = Row::of(&codec, Version::V2).unwrap();
+            assert_eq!(row.id, *id);
+            // Version 2 tells the size of elements to Blosc by the dtype.
+            if *id != "blosc" {
+                let again = CodecConfiguration { id: row.id.to_owned(), parameters: written };
+                assert_eq!(again.codec(&ELEMENTS).as_ref(), Some(&codec), "{id}");
+            }
+            let (row, written) = Row::of(&codec, Version::V3).unwrap();
+            let name = row.extension(written).name;
+            let passing = Passing { element: 4, number: ELEMENTS.number, default_element: 4 };
+            let (_, written) = Row::of(&codec, Version::V3).unwrap();
+            let context = Context::new(&Limits::default());
+            let again = passing.parse_v3(&row.extension(written), &context.document(&name)).unwrap();
+            assert_eq!(again.as_ref(), Some(&codec), "{name}");
+            seen.insert(row.id);
+        }
+        assert_eq!(seen, CODECS.iter().map(|row| row.id).collect());
+    }
+
+    #[test]
+    fn members_that_no_codec_has_leave_a_document_as_it_is() {
+        let parameters: Object =
+            [("level".to_owned(), 1_u64.into()), ("strategy".to_owned(), 2_u64.into())].into_iter().collect();
+        let codec = CodecConfiguration { id: "zlib".to_owned(), parameters };
+        assert_eq!(codec.codec(&ELEMENTS), None);
+        // It means what `gzip` means, and is another codec to readers.
+        let codec = Extension::new("numcodecs.gzip", Some(Object::new()));
+        assert_eq!(codec.codec(&ELEMENTS), None);
+    }
 }

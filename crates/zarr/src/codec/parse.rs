@@ -2,7 +2,7 @@
 
 use super::elements::{Elements, Memory};
 use super::numcodecs::numbers::{is_of_elements, number_of};
-use super::numcodecs::{Passing, SHUFFLE_ELEMENT};
+use super::numcodecs::{Passing, SHUFFLE_ELEMENT, makes_bytes};
 use super::sharding_indexed::Sharding;
 use super::variable::Variable;
 use super::{Chain, Step, ToBytes, transpose};
@@ -47,7 +47,7 @@ impl Chain {
                     }
                     Next::Step(Step::Elements(Box::new(step)))
                 }
-                Some(codec) if matches!(codec, Codec::ZfpStream(_)) && to_bytes.is_none() => {
+                Some(codec) if makes_bytes(name) && to_bytes.is_none() => {
                     // It takes numbers as they lie in memory, and knows their order of bytes itself.
                     after.push(codec);
                     Next::ToBytes(ToBytes::Bytes(layout(&memory.data_type, Some(memory.order), &here)?))

@@ -69,6 +69,11 @@ impl WrittenCodec {
         self.kind() == Some(Kind::Elements)
     }
 
+    /// Whether it makes bytes of numbers, so that version 3 has no `bytes` before it.
+    pub(super) fn makes_bytes(&self) -> bool {
+        self.kind() == Some(Kind::NumbersToBytes)
+    }
+
     /// Whether version 2 calls it a filter even where it is the last.
     pub(super) fn is_filter(&self) -> bool {
         matches!(self.kind(), Some(Kind::Elements | Kind::Filter))

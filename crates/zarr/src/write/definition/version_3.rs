@@ -9,6 +9,7 @@ use crate::hierarchy::Metadata;
 use crate::json::{Json, Object};
 use crate::metadata::v3::{self, NodeMetadata};
 use crate::metadata::{ChunkGrid, ChunkKeyEncoding, Extension, Separator, Written};
+use crate::write::WrittenCodec;
 use hyperslab_core::{Error, Limits, Result};
 
 impl ArrayDefinition {
@@ -114,10 +115,13 @@ impl ArrayDefinition {
         for codec in codecs.iter().filter(|codec| codec.is_of_arrays()) {
             list.push(codec.registered()?);
         }
-        list.push(match data_type {
-            DataType::String => Extension::new("vlen-utf8", None),
-            DataType::Bytes => Extension::new("vlen-bytes", None),
-            data_type => bytes_codec(Layout::new(data_type, None).is_err().then_some(self.byte_order)),
+        let makes_bytes =
+            codecs.iter().find(|codec| !codec.is_of_arrays()).is_some_and(WrittenCodec::makes_bytes);
+        list.extend(match data_type {
+            DataType::String => Some(Extension::new("vlen-utf8", None)),
+            DataType::Bytes => Some(Extension::new("vlen-bytes", None)),
+            _ if makes_bytes => None,
+            data_type => Some(bytes_codec(Layout::new(data_type, None).is_err().then_some(self.byte_order))),
         });
         for codec in codecs.iter().filter(|codec| !codec.is_of_arrays()) {
             list.push(codec.registered()?);
