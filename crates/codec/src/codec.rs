@@ -100,6 +100,7 @@ codecs! {
     lzma::Lzma: "An LZMA stream.",
     nbit::Nbit: "Significant bits without padding.",
     pack_bits::PackBits: "Booleans as bits.",
+    pcodec::Pcodec: "Numbers in bins, behind differences and modes.",
     quantize::Quantize: "Floating-point numbers to so many digits.",
     scale_offset::ScaleOffset: "Differences from the least number.",
     shuffle::Shuffle: "Bytes of equal significance side by side.",
@@ -120,6 +121,7 @@ impl Codec {
             | (Codec::Zstd(_), Codec::Zstd(_))
             | (Codec::Blosc(_), Codec::Blosc(_))
             | (Codec::Fletcher32(_), Codec::Fletcher32(_)) => true,
+            (Codec::Pcodec(one), Codec::Pcodec(other)) => one.number() == other.number(),
             (one, other) => one == other,
         }
     }

@@ -84,6 +84,7 @@ impl Codec {
             | Codec::Lzf(_)
             | Codec::Lzma(_)
             | Codec::Nbit(_)
+            | Codec::Pcodec(_)
             | Codec::Shuffle(_)
             | Codec::Snappy(_)
             | Codec::Szip(_)

@@ -41,6 +41,7 @@ mod lzma;
 mod nbit;
 mod number;
 mod pack_bits;
+mod pcodec;
 mod pipeline;
 mod quantize;
 mod scale_offset;
@@ -72,6 +73,7 @@ pub use lzma::{Lzma, LzmaBranches, LzmaCheck, LzmaCoder, LzmaContainer, LzmaFilt
 pub use nbit::{Nbit, NbitAtomic, NbitType};
 pub use number::{Number, NumberKind};
 pub use pack_bits::PackBits;
+pub use pcodec::{Pcodec, PcodecDelta, PcodecMode, PcodecSettings};
 pub use pipeline::{Blocks, Buffers, Scratch, check_size, cut, decode, decode_within, encode, encode_to};
 pub use quantize::Quantize;
 pub use scale_offset::{ScaleOffset, ScaleOffsetNumber};

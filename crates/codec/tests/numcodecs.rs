@@ -4,8 +4,8 @@ use super::bytes;
 use hyperslab_codec::{
     AsType, Base64, BitRound, Bzip2, Checksum, ChecksumAlgorithm, Codec, Deflate, Delta, FixedScaleOffset,
     Fletcher32, Gzip, Lz4Numcodecs, Lzma, LzmaBranches, LzmaCheck, LzmaCoder, LzmaContainer, LzmaFilter,
-    LzmaParameters, Number, NumberKind, PackBits, Quantize, Scratch, Shuffle, Zstd, check_size, decode,
-    decode_within, encode,
+    LzmaParameters, Number, NumberKind, PackBits, Pcodec, PcodecSettings, Quantize, Scratch, Shuffle, Zstd,
+    check_size, decode, decode_within, encode,
 };
 
 struct Golden {
@@ -74,6 +74,7 @@ fn codec(text: &str) -> Codec {
         "bz2" => Bzip2 { level: small() }.into(),
         "zstd" => Zstd { level: 0, checksum: false }.into(),
         "lzma" => lzma(&words).into(),
+        "pcodec" => Pcodec::new(number(words[1]), PcodecSettings::default()).unwrap().into(),
         other => panic!("{other}"),
     }
 }
@@ -109,7 +110,7 @@ fn lzma(words: &[&str]) -> Lzma {
 
 /// Whether an encoder has no choice.
 fn is_exact(name: &str) -> bool {
-    !["lz4", "zlib", "gzip", "bz2", "zstd", "lzma"].iter().any(|free| name.starts_with(free))
+    !["lz4", "zlib", "gzip", "bz2", "zstd", "lzma", "pcodec"].iter().any(|free| name.starts_with(free))
 }
 
 /// Whether two chunks of floating-point numbers are the same, if not in how they say that something is no number.

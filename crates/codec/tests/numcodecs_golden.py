@@ -1,4 +1,4 @@
-"""Writes numcodecs.txt: bytes as numcodecs' codecs store them. Needs numcodecs and google-crc32c."""
+"""Writes numcodecs.txt: bytes as numcodecs' codecs store them. Needs numcodecs[pcodec] and google-crc32c."""
 
 import lzma
 import os
@@ -7,6 +7,7 @@ import warnings
 import numcodecs
 import numpy as np
 from numcodecs import checksum32
+from numcodecs.pcodec import PCodec
 
 warnings.simplefilter("ignore")
 
@@ -130,6 +131,17 @@ def cases():
         yield f"lzma xz {name}", code, numcodecs.LZMA(filters=[{"id": of}, second])
 
 
+    random = np.random.default_rng(7)
+    for dtype in ["<i2", "<u2", "<i4", "<u4", "<i8", "<u8", "<f2", "<f4", "<f8"]:
+        ramp = (np.arange(90) * 3 + random.integers(0, 9, 90)).astype(dtype)
+        for data in [ramp, ramp[:1]]:
+            yield f"pcodec {dtype}", data, PCodec()
+        yield f"pcodec {dtype} classic", ramp, PCodec(level=2, mode_spec="classic", delta_spec="none", equal_pages_up_to=40)
+        yield f"pcodec {dtype} order", ramp, PCodec(level=12, delta_spec="try_consecutive", delta_encoding_order=2)
+        yield f"pcodec {dtype} lookback", ramp, PCodec(delta_spec="try_lookback")
+    yield "pcodec <f8 tenths", (np.arange(90) * 0.1).round(1), PCodec()
+
+
 def main():
     lines = []
     for spec, data, codec in cases():
@@ -143,6 +155,8 @@ def main():
         elif spec.startswith("lzma xz"):
             # numcodecs refuses to read what it writes with filters.
             back = lzma.decompress(stored)
+        elif spec.startswith("pcodec"):
+            back = np.asarray(codec.decode(stored)).tobytes()
         else:
             back = np.asarray(codec.decode(np.frombuffer(stored, "u1"))).tobytes()
         lines.append(f"{spec}; {data.tobytes().hex()}; {stored.hex()}; {'' if back == data.tobytes() else back.hex()}\n")

@@ -233,7 +233,20 @@ pub const FILTERS: &[Filter] = &[
             quiet("format", Kind::Int(1, 3), Default::Int(1)),
         ],
     ),
-    filter("pcodec", &[said("level", Kind::Int(0, 12), Default::Int(8))]),
+    filter(
+        "pcodec",
+        &[
+            said("level", Kind::Int(0, 12), Default::Int(8)),
+            quiet("mode", Kind::Word(&["auto", "classic"]), Default::Word("auto")),
+            quiet(
+                "delta",
+                Kind::Word(&["auto", "none", "try_consecutive", "try_lookback"]),
+                Default::Word("auto"),
+            ),
+            said("order", Kind::Int(0, 7), Default::Absent),
+            quiet("page", POSITIVE, Default::Int(262_144)),
+        ],
+    ),
     filter(
         "zfp",
         &[

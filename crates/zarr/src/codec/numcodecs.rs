@@ -7,6 +7,7 @@ mod blosc;
 mod checksum;
 mod lzma;
 pub(super) mod numbers;
+mod pcodec;
 mod zfpy;
 
 use crate::data_type::{ByteOrder, DataType};
@@ -231,6 +232,7 @@ const CODECS: &[Row] = &[
         |codec, _| lzma::write(codec),
     ),
     compressor("zfpy", zfpy::MEMBERS, zfpy::read, |codec, _| zfpy::write(codec)).of_numbers(),
+    compressor("pcodec", pcodec::MEMBERS, pcodec::read, |codec, _| pcodec::write(codec)).of_numbers(),
     compressor(
         "base64",
         &[],
@@ -416,6 +418,9 @@ mod tests {
         ("zfpy", r#"{"mode":3,"precision":17}"#),
         ("zfpy", r#"{"mode":4,"tolerance":0.25}"#),
         ("zfpy", r#"{"mode":4,"tolerance":-1}"#),
+        ("pcodec", r#"{"level":3,"mode_spec":"classic","delta_spec":"none","equal_pages_up_to":100}"#),
+        ("pcodec", r#"{"delta_spec":"try_lookback","paging_spec":"equal_pages_up_to"}"#),
+        ("pcodec", r#"{"level":8,"delta_spec":"auto","delta_encoding_order":2}"#),
         ("base64", "{}"),
         ("shuffle", r#"{"elementsize":8}"#),
         ("fletcher32", "{}"),
