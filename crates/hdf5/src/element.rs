@@ -1,7 +1,7 @@
-//! The file's representation of elements to rows in memory.
+//! The file's representation of elements to rows in memory, and back.
 //!
 //! Rows are those of [`hyperslab_core::rows`]. A [`Converter`] is compiled once from a datatype; where the
-//! stored form is the row, converting is a copy.
+//! stored form is the row, converting is a copy. Both directions of a class stand side by side.
 //!
 //! Spec: HDF5 IV.B Disk Format: Level 2b - Data Object Data Storage
 
@@ -15,14 +15,15 @@ mod variable_length;
 
 pub use float_kind::FloatKind;
 
-use crate::format::Sizes;
+use crate::format::infrastructure::GlobalHeapId;
 use crate::format::message::datatype::Datatype;
+use crate::format::{Address, Sizes};
 use crate::navigate::Reader;
 use crate::navigate::global_heap::GlobalHeap;
 use crate::reference::Reference;
 use hyperslab_core::rows::Heap;
 use hyperslab_core::{Error, Result};
-use plan::{Plan, Run};
+use plan::{Plan, Run, Store};
 use std::sync::Arc;
 
 /// Converts elements of one datatype.
@@ -89,21 +90,56 @@ impl Converter {
         rows: &mut [u8],
         heap: &mut Heap<Reference>,
     ) -> Result<()> {
-        let count = stored.len().checked_div(self.plan.stored).unwrap_or(0);
-        let fits = count.checked_mul(self.plan.stored) == Some(stored.len())
-            && count.checked_mul(self.plan.row) == Some(rows.len());
-        if !fits {
-            return Err(Error::invalid(format!(
-                "{} bytes of elements of {} and {} bytes of rows of {} do not go together",
-                stored.len(),
-                self.plan.stored,
-                rows.len(),
-                self.plan.row
-            )));
-        }
+        self.check(stored.len(), rows.len())?;
         let mut run = Run::new(reader, &self.sizes, &self.global_heap, heap);
         self.plan.run(&mut run, stored, rows)
     }
+
+    /// Makes stored elements of as many rows as `rows` holds: the inverse of [`Converter::convert`].
+    ///
+    /// What slots point to is taken from `heap` and given to `objects`, in the order of the elements.
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) if `rows` is not of whole rows or
+    /// `stored` not of as many elements, if a slot points to nothing, and for a value that the datatype cannot hold; what
+    /// `objects` fails with.
+    pub fn store(
+        &self,
+        rows: &[u8],
+        heap: &Heap<Reference>,
+        stored: &mut [u8],
+        objects: &mut dyn GlobalHeapObjects,
+    ) -> Result<()> {
+        self.check(stored.len(), rows.len())?;
+        self.plan.store(&mut Store { sizes: &self.sizes, heap, objects }, rows, stored)
+    }
+
+    /// Refuses elements and rows that are not whole or not equally many.
+    fn check(&self, stored: usize, rows: usize) -> Result<()> {
+        let Plan { stored: size, row, .. } = self.plan;
+        let count = stored.checked_div(size).unwrap_or(0);
+        match count.checked_mul(size) == Some(stored) && count.checked_mul(row) == Some(rows) {
+            true => Ok(()),
+            false => Err(Error::invalid(format!(
+                "{stored} bytes of elements of {size} and {rows} bytes of rows of {row} do not go together"
+            ))),
+        }
+    }
+}
+
+/// Where stored elements put what does not stand in themselves, and what references must know.
+pub trait GlobalHeapObjects {
+    /// Stores an object in the global heap.
+    ///
+    /// # Errors
+    /// If it cannot be stored.
+    fn put(&mut self, object: &[u8]) -> Result<GlobalHeapId>;
+
+    /// The number of dimensions of the dataset at an address, which a reference to all of it or none states.
+    ///
+    /// # Errors
+    /// If there is no dataset.
+    fn rank(&mut self, dataset: Address) -> Result<u32>;
 }
 
 /// Bytes of an element of `datatype` in memory.

@@ -89,6 +89,7 @@ fn fixed_point(size: usize, class: &FixedPoint) -> Result<Plan> {
         signed: class.signed,
         offset: class.bit_offset.into(),
         precision: class.bit_precision.into(),
+        padding: (class.low_padding, class.high_padding),
     };
     Ok(Plan { stored: size, row, op: Op::Widen(integer) })
 }

@@ -1,6 +1,7 @@
 //! Loops over numbers.
 
 use crate::format::message::datatype::ByteOrder;
+use hyperslab_core::{Error, Result};
 
 /// Integers of which not all bits count.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,6 +16,8 @@ pub(super) struct Integer {
     pub(super) offset: u32,
     /// The number of bits that count, at least 1.
     pub(super) precision: u32,
+    /// Whether bits below and above those that count are ones.
+    pub(super) padding: (bool, bool),
 }
 
 /// Sets of bits of which not all count.
@@ -68,7 +71,7 @@ pub(super) fn reverse_vax_words(size: usize, from: &[u8], to: &mut [u8]) {
 
 /// Cuts the bits that count out of integers and extends them to rows.
 pub(super) fn widen(integer: &Integer, from: &[u8], to: &mut [u8]) {
-    let Integer { stored, row, byte_order, signed, offset, precision } = *integer;
+    let Integer { stored, row, byte_order, signed, offset, precision, .. } = *integer;
     match (stored, byte_order) {
         (1, _) => return widen_words::<1, 1, false>(integer, from, to),
         (2, ByteOrder::LittleEndian) => return widen_words::<2, 2, false>(integer, from, to),
@@ -104,7 +107,51 @@ pub(super) fn widen(integer: &Integer, from: &[u8], to: &mut [u8]) {
     }
 }
 
-/// The same for the usual sizes, of at most 8 bytes: the loop above takes 40 ns for each integer.
+/// Writes rows as integers that leave bits unused: the inverse of [`widen`].
+///
+/// # Errors
+/// [`ErrorKind::InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) for a value that the bits cannot hold.
+pub(super) fn narrow(integer: &Integer, rows: &[u8], stored: &mut [u8]) -> Result<()> {
+    let Integer { stored: size, row, byte_order, signed, offset, precision, padding } = *integer;
+    let unused = 128_u32.saturating_sub(precision);
+    let mask = u128::MAX.unbounded_shr(unused);
+    let low = if padding.0 { !u128::MAX.unbounded_shl(offset) } else { 0 };
+    let high = if padding.1 { u128::MAX.unbounded_shl(offset.saturating_add(precision)) } else { 0 };
+    for (from, to) in rows.chunks_exact(row).zip(stored.chunks_exact_mut(size)) {
+        let value = of_row(from, signed);
+        let kept = match signed {
+            true => value.unbounded_shl(unused).cast_signed().unbounded_shr(unused).cast_unsigned(),
+            false => value & mask,
+        };
+        if kept != value {
+            let value = if signed { value.cast_signed().to_string() } else { value.to_string() };
+            return Err(Error::invalid(format!("{value}, which {precision} bits cannot hold")));
+        }
+        let bytes = ((value & mask).unbounded_shl(offset) | low | high).to_le_bytes();
+        match byte_order {
+            ByteOrder::LittleEndian => to.iter_mut().zip(bytes).for_each(|(to, byte)| *to = byte),
+            ByteOrder::BigEndian => to.iter_mut().rev().zip(bytes).for_each(|(to, byte)| *to = byte),
+        }
+    }
+    Ok(())
+}
+
+/// An integer of a row, which is in the order of this machine, extended to all bits.
+fn of_row(row: &[u8], signed: bool) -> u128 {
+    let mut bytes = [0; 16];
+    match cfg!(target_endian = "little") {
+        true => row.iter().zip(&mut bytes).for_each(|(from, to)| *to = *from),
+        false => row.iter().rev().zip(&mut bytes).for_each(|(from, to)| *to = *from),
+    }
+    let unused = 128_u32.saturating_sub(u32::try_from(row.len()).unwrap_or(16).saturating_mul(8));
+    let top = u128::from_le_bytes(bytes).unbounded_shl(unused);
+    match signed {
+        true => top.cast_signed().unbounded_shr(unused).cast_unsigned(),
+        false => top.unbounded_shr(unused),
+    }
+}
+
+/// [`widen`] for the sizes that files mostly have, of at most 8 bytes: the loop there takes 40 ns for each integer.
 fn widen_words<const STORED: usize, const ROW: usize, const BIG: bool>(
     integer: &Integer,
     from: &[u8],
@@ -154,9 +201,64 @@ pub(super) fn extract_bits(bits: &Bits, from: &[u8], to: &mut [u8]) {
     }
 }
 
+/// Writes little-endian rows as sets of bits that leave others unused, which become 0: the inverse of
+/// [`extract_bits`].
+///
+/// # Errors
+/// [`ErrorKind::InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) if a bit is set that does not count.
+pub(super) fn insert_bits(bits: &Bits, rows: &[u8], stored: &mut [u8]) -> Result<()> {
+    let Bits { size, byte_order, offset, precision } = *bits;
+    let (bytes, shift) = (offset / 8, offset % 8);
+    for (row, to) in rows.chunks_exact(size).zip(stored.chunks_exact_mut(size)) {
+        to.fill(0);
+        for (index, byte) in row.iter().enumerate() {
+            let counting = precision.saturating_sub(8 * index).min(8);
+            if u16::from(*byte) >> counting != 0 {
+                return Err(Error::invalid(format!("a bit field with more than {precision} bits")));
+            }
+            let [low, high] = (u16::from(*byte) << shift).to_le_bytes();
+            for (at, part) in [(index + bytes, low), (index + bytes + 1, high)] {
+                let place = match byte_order {
+                    ByteOrder::LittleEndian => Some(at),
+                    ByteOrder::BigEndian => (size - 1).checked_sub(at),
+                };
+                if let Some(to) = place.and_then(|place| to.get_mut(place)) {
+                    *to |= part;
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn values_that_the_bits_cannot_hold_are_refused() {
+        let integer = |signed| Integer {
+            stored: 3,
+            row: 4,
+            byte_order: ByteOrder::BigEndian,
+            signed,
+            offset: 2,
+            precision: 12,
+            padding: (false, true),
+        };
+        let narrowed = |signed, value: i32| {
+            let mut stored = [0xaa; 3];
+            narrow(&integer(signed), &value.to_ne_bytes(), &mut stored).map(|()| stored)
+        };
+        assert_eq!(narrowed(true, -2048).unwrap(), [0xff, 0xe0, 0x00]);
+        assert_eq!(narrowed(false, 4095).unwrap(), [0xff, 0xff, 0xfc]);
+        assert_eq!(narrowed(true, 2048).unwrap_err().to_string(), "2048, which 12 bits cannot hold");
+        assert_eq!(narrowed(true, -2049).unwrap_err().to_string(), "-2049, which 12 bits cannot hold");
+        assert_eq!(narrowed(false, 4096).unwrap_err().to_string(), "4096, which 12 bits cannot hold");
+        let bits = Bits { size: 2, byte_order: ByteOrder::LittleEndian, offset: 3, precision: 5 };
+        assert!(insert_bits(&bits, &[0x20, 0], &mut [0; 2]).is_err());
+        assert!(insert_bits(&bits, &[0, 1], &mut [0; 2]).is_err());
+    }
 
     fn widened(integer: &Integer, from: &[u8]) -> Vec<u8> {
         let mut to = vec![0xaa; from.len() / integer.stored * integer.row];
@@ -173,6 +275,7 @@ mod tests {
             signed: true,
             offset: 0,
             precision: 24,
+            padding: (false, false),
         };
         assert_eq!(
             widened(&three, &[0xfe, 0xff, 0xff, 1, 2, 3]),
@@ -196,7 +299,15 @@ mod tests {
             for byte_order in [ByteOrder::LittleEndian, ByteOrder::BigEndian] {
                 for (signed, offset) in [(false, 0), (true, 0), (true, 3), (false, 5)] {
                     for precision in 1..=8 * u32::try_from(stored).unwrap() - offset {
-                        let usual = Integer { stored, row, byte_order, signed, offset, precision };
+                        let usual = Integer {
+                            stored,
+                            row,
+                            byte_order,
+                            signed,
+                            offset,
+                            precision,
+                            padding: (false, false),
+                        };
                         // Of 16 bytes, which the bytes of the usual size are a part of.
                         let any = Integer { stored: 16, row: 16, ..usual.clone() };
                         let want: Vec<u8> = from

@@ -1,6 +1,9 @@
 //! What is to be done for each element.
 
-use super::number::{Bits, Integer, extract_bits, reverse, reverse_array, reverse_vax_words, widen};
+use super::GlobalHeapObjects;
+use super::number::{
+    Bits, Integer, extract_bits, insert_bits, narrow, reverse, reverse_array, reverse_vax_words, widen,
+};
 use super::reference::{self, ReferenceForm};
 use super::variable_length::{self, Variable};
 use crate::format::{Address, Sizes};
@@ -110,6 +113,47 @@ impl Plan {
     }
 }
 
+impl Plan {
+    /// Makes stored elements of whole rows; both sides hold the same number. Bytes of a compound that no member has
+    /// are zero.
+    pub(super) fn store(&self, store: &mut Store<'_>, rows: &[u8], stored: &mut [u8]) -> Result<()> {
+        match &self.op {
+            Op::Copy => match rows.len() == stored.len() {
+                true => stored.copy_from_slice(rows),
+                false => return Err(mismatch()),
+            },
+            // Both turn around as they came.
+            Op::Reverse(size) => reverse(*size, rows, stored),
+            Op::ReverseVaxWords(size) => reverse_vax_words(*size, rows, stored),
+            Op::Widen(integer) => narrow(integer, rows, stored)?,
+            Op::ExtractBits(bits) => insert_bits(bits, rows, stored)?,
+            Op::VariableLength(size, items) => {
+                for (row, stored) in rows.chunks_exact(Slot::SIZE).zip(stored.chunks_exact_mut(*size)) {
+                    variable_length::write(store, items, slot(row)?, stored)?;
+                }
+            }
+            Op::Reference(size, form) => {
+                for (row, stored) in rows.chunks_exact(Slot::SIZE).zip(stored.chunks_exact_mut(*size)) {
+                    let reference = store.heap.reference(slot(row)?);
+                    let reference = reference.ok_or_else(|| Error::invalid("a slot of no reference"))?;
+                    reference::write(store, *form, reference, stored)?;
+                }
+            }
+            Op::Compound { stored: size, row, members } => {
+                let blocks =
+                    rows.chunks(row.saturating_mul(BLOCK)).zip(stored.chunks_mut(size.saturating_mul(BLOCK)));
+                for (rows, stored) in blocks {
+                    stored.fill(0);
+                    for member in members {
+                        member.store(store, (rows, *row), (stored, *size))?;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
 /// Items of a compound, of which one member after another is converted: what is to be done is then decided
 /// once for many.
 struct Items<'a> {
@@ -145,6 +189,24 @@ impl Member {
         }
     }
 
+    /// Stores this member of each item.
+    fn store(
+        &self,
+        store: &mut Store<'_>,
+        (rows, row): (&[u8], usize),
+        (stored, size): (&mut [u8], usize),
+    ) -> Result<()> {
+        for (row, stored) in rows.chunks_exact(row).zip(stored.chunks_exact_mut(size)) {
+            let from = row.get(self.to..self.to + self.plan.row);
+            let to = stored.get_mut(self.from..self.from + self.plan.stored);
+            match (from, to) {
+                (Some(from), Some(to)) => self.plan.store(store, from, to)?,
+                _ => return Err(mismatch()),
+            }
+        }
+        Ok(())
+    }
+
     /// Does `convert` with the `N` bytes of this member in each item.
     fn each<const N: usize>(
         &self,
@@ -170,6 +232,18 @@ fn slots(rows: &mut [u8]) -> impl Iterator<Item = &mut [u8; Slot::SIZE]> {
 
 fn mismatch() -> Error {
     Error::invalid("elements and rows of different lengths")
+}
+
+fn slot(row: &[u8]) -> Result<Slot> {
+    Slot::get(row).ok_or_else(mismatch)
+}
+
+/// One call of [`Converter::store`](super::Converter::store).
+pub(super) struct Store<'a> {
+    pub(super) sizes: &'a Sizes,
+    /// What slots point to.
+    pub(super) heap: &'a Heap<Reference>,
+    pub(super) objects: &'a mut dyn GlobalHeapObjects,
 }
 
 /// One call of [`Converter::convert`](super::Converter::convert).

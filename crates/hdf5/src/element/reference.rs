@@ -1,6 +1,7 @@
 //! References in data.
 
-use super::plan::Run;
+use super::plan::{Run, Store};
+use super::variable_length::fill;
 use crate::format::encoding::DataspaceSelection;
 use crate::format::encoding::reference::{
     ReferenceBlock, RegionReference, StoredReference, StoredReferenceContext, Target,
@@ -11,7 +12,7 @@ use crate::format::{Address, Structure};
 use crate::navigate::object_header::ObjectHeader;
 use crate::reference::Reference;
 use hyperslab_core::nd::{Region, Selection};
-use hyperslab_core::{Decoder, Result};
+use hyperslab_core::{Decoder, Encoder, Error, Result};
 
 /// How references are stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -105,6 +106,70 @@ fn plain(run: &mut Run<'_>, dataset: Option<Address>, selection: &DataspaceSelec
 
 fn object(address: Address) -> Reference {
     if is_null(address) { Reference::Null } else { Reference::Object(address) }
+}
+
+/// Stores a reference. One to an object of the same file stands in the element itself, any other in the global heap.
+pub(super) fn write(
+    store: &mut Store<'_>,
+    form: ReferenceForm,
+    reference: &Reference,
+    stored: &mut [u8],
+) -> Result<()> {
+    stored.fill(0);
+    let mut e = Encoder::new();
+    match (form, reference) {
+        (_, Reference::Null) => return Ok(()),
+        (ReferenceForm::Object1, Reference::Object(address)) => store.sizes.put_address(&mut e, *address)?,
+        (ReferenceForm::Region1, Reference::Region(object, selection)) => {
+            let selection = DataspaceSelection::of(selection)?;
+            let mut block = Encoder::new();
+            RegionReference { object: *object, selection }.encode(&mut block, store.sizes)?;
+            store.objects.put(block.as_slice())?.encode(&mut e, store.sizes)?;
+        }
+        (ReferenceForm::Revised, reference) => {
+            let context = StoredReferenceContext { sizes: *store.sizes, len: stored.len() };
+            let block = block(store, reference)?;
+            let header = block.header();
+            let element = match header.is_inline() {
+                true => StoredReference::Inline(block),
+                false => {
+                    let mut object = Encoder::new();
+                    block.encode(&mut object, &header)?;
+                    let size = u32::try_from(object.len());
+                    let size = size.map_err(|_| Error::invalid("a reference of 4 GiB"))?;
+                    StoredReference::Heap { header, size, id: store.objects.put(object.as_slice())? }
+                }
+            };
+            element.encode(&mut e, &context)?;
+        }
+        (form, _) => {
+            let expected = if form == ReferenceForm::Object1 { "an object" } else { "a region" };
+            return Err(Error::invalid(format!("a reference to something else, expected {expected}")));
+        }
+    }
+    fill(stored, e.as_slice())
+}
+
+fn block(store: &mut Store<'_>, reference: &Reference) -> Result<ReferenceBlock> {
+    let (file, reference) = match reference {
+        Reference::External { file, target } => (Some(file.clone()), &**target),
+        reference => (None, reference),
+    };
+    let (address, target) = match reference {
+        Reference::Object(address) => (*address, Target::Object),
+        Reference::Attribute(address, name) => (*address, Target::Attribute(name.clone())),
+        Reference::Region(address, selection) => {
+            let selection = DataspaceSelection::of(selection)?;
+            let rank = selection.rank().map_or_else(|| store.objects.rank(*address), Ok)?;
+            (*address, Target::Region { rank, selection })
+        }
+        Reference::Null | Reference::External { .. } => {
+            return Err(Error::invalid("a reference to nothing of another file"));
+        }
+    };
+    let mut token = Encoder::new();
+    store.sizes.put_address(&mut token, address)?;
+    Ok(ReferenceBlock { token: token.into_bytes(), file, target })
 }
 
 /// The superblock is at address 0, so nothing else is.

@@ -1,7 +1,7 @@
 //! Elements that the reference library wrote.
 
 use super::*;
-use crate::format::message::datatype::{Array, DatatypeClass};
+use crate::format::message::datatype::{Array, ByteOrder, DatatypeClass};
 use crate::format::{Address, Structure};
 use bytes::Bytes;
 use hyperslab_core::nd::{Region, Selection};
@@ -289,4 +289,193 @@ fn random_elements_never_panic() {
             }
         }
     }
+}
+
+/// Objects of a global heap that is one collection at 16 in a file.
+#[derive(Default)]
+struct Objects(Vec<Vec<u8>>);
+
+impl GlobalHeapObjects for Objects {
+    fn put(&mut self, object: &[u8]) -> Result<GlobalHeapId> {
+        self.0.push(object.to_vec());
+        Ok(GlobalHeapId { collection: Address(COLLECTION), index: u32::try_from(self.0.len()).unwrap() })
+    }
+
+    fn rank(&mut self, _: Address) -> Result<u32> {
+        Ok(2)
+    }
+}
+
+const COLLECTION: u64 = 0x4000;
+
+impl Objects {
+    /// The file of the cases with this collection too.
+    fn reader(&self) -> Reader {
+        let mut objects = Vec::new();
+        for (index, object) in self.0.iter().enumerate() {
+            objects.extend_from_slice(&u16::try_from(index + 1).unwrap().to_le_bytes());
+            objects.extend_from_slice(&[0; 6]);
+            objects.extend_from_slice(&(object.len() as u64).to_le_bytes());
+            objects.extend_from_slice(object);
+            objects.resize(objects.len().next_multiple_of(8), 0);
+        }
+        let size = (objects.len() + 16).max(4096);
+        let mut collection = b"GCOL\x01\0\0\0".to_vec();
+        collection.extend_from_slice(&(size as u64).to_le_bytes());
+        collection.extend_from_slice(&objects);
+        collection.resize(size, 0);
+        let mut image = vec![0; usize::try_from(COLLECTION).unwrap() + size];
+        for (address, bytes) in pieces() {
+            let address = usize::try_from(address).unwrap();
+            image[address..address + bytes.len()].copy_from_slice(&bytes);
+        }
+        image[usize::try_from(COLLECTION).unwrap()..].copy_from_slice(&collection);
+        Reader::new(Box::new(Bytes::from(image)), 0, Sizes::DEFAULT, Limits::default())
+    }
+}
+
+/// What rows and their heap mean, apart from where in the heap it is.
+fn meant(datatype: &Datatype, rows: &[u8], heap: &Heap<Reference>) -> String {
+    let plan = Plan::compile(datatype, &Sizes::DEFAULT).unwrap();
+    fn items(plan: &Plan, rows: &[u8], heap: &Heap<Reference>) -> String {
+        let told = |row: &[u8]| match &plan.op {
+            plan::Op::VariableLength(_, variable) => {
+                let slot = Slot::get(row).unwrap();
+                let count = usize::try_from(slot.count).unwrap();
+                match variable {
+                    variable_length::Variable::Characters(_) => {
+                        format!("{:?}", heap.bytes(slot, count).unwrap())
+                    }
+                    variable_length::Variable::Elements(inner) => {
+                        items(inner, heap.bytes(slot, count * inner.row).unwrap(), heap)
+                    }
+                }
+            }
+            plan::Op::Reference(..) => format!("{:?}", heap.reference(Slot::get(row).unwrap()).unwrap()),
+            plan::Op::Compound { members, .. } => {
+                let member = |member: &plan::Member| {
+                    items(&member.plan, &row[member.to..member.to + member.plan.row], heap)
+                };
+                members.iter().map(member).collect()
+            }
+            _ => format!("{row:?}"),
+        };
+        let row = match &plan.op {
+            plan::Op::VariableLength(..) | plan::Op::Reference(..) => Slot::SIZE,
+            plan::Op::Compound { row, .. } => *row,
+            _ => plan.row,
+        };
+        format!("[{}]", rows.chunks(row).map(told).collect::<Vec<_>>().join(", "))
+    }
+    items(&plan, rows, heap)
+}
+
+/// Elements that the library wrote, stored again, and read back from that.
+#[test]
+fn elements_of_every_class_are_stored_to_mean_the_same() {
+    let mut exact = Vec::new();
+    for line in CASES.lines().filter(|line| !line.starts_with("at ")) {
+        let name = line.split(' ').next().unwrap();
+        let case = case(name);
+        let (rows, heap) = converted_with(&case, Limits::default()).unwrap();
+        let converter = Converter::new(&case.datatype, &Sizes::DEFAULT).unwrap();
+        let (mut stored, mut objects) = (vec![0xaa; case.data.len()], Objects::default());
+        converter.store(&rows, &heap, &mut stored, &mut objects).unwrap_or_else(|e| panic!("{name}: {e}"));
+        let (mut again, mut other) = (vec![0xaa; rows.len()], Heap::default());
+        converter.convert(&objects.reader(), &stored, &mut again, &mut other).unwrap();
+        let datatype = &case.datatype;
+        assert_eq!(meant(datatype, &again, &other), meant(datatype, &rows, &heap), "{name}");
+        if objects.0.is_empty() {
+            exact.push((name, stored == case.data));
+        }
+    }
+    // Unused bytes of compounds are whatever memory the library found; unused bits are zero here and there.
+    let differ: Vec<_> = exact.iter().filter(|(_, same)| !same).map(|(name, _)| *name).collect();
+    assert!(exact.len() >= 20 && differ.iter().all(|name| name.starts_with("compound")), "{differ:?}");
+}
+
+#[test]
+fn integers_of_any_bits_return_from_what_they_are_stored_as() {
+    let mut random = 0x9e37_79b9_7f4a_7c15_u64;
+    let mut next = || {
+        random ^= random << 13;
+        random ^= random >> 7;
+        random ^= random << 17;
+        random
+    };
+    let mut datatype = case("i12").datatype;
+    for _ in 0..2000 {
+        let size = 1 + next() % 16;
+        let precision = 1 + next() % (8 * size);
+        let offset = next() % (8 * size - precision + 1);
+        let (signed, big) = (next() % 2 == 0, next() % 2 == 0);
+        let DatatypeClass::FixedPoint(class) = &mut datatype.class else { panic!("i12 is an integer") };
+        class.bit_precision = u16::try_from(precision).unwrap();
+        class.bit_offset = u16::try_from(offset).unwrap();
+        class.signed = signed;
+        class.byte_order = if big { ByteOrder::BigEndian } else { ByteOrder::LittleEndian };
+        (class.low_padding, class.high_padding) = (next() % 2 == 0, next() % 2 == 0);
+        datatype.size = u32::try_from(size).unwrap();
+        let stored: Vec<u8> = (0..4 * size).map(|_| next().to_le_bytes()[0]).collect();
+        let converter = Converter::new(&datatype, &Sizes::DEFAULT).unwrap();
+        let case = Case { datatype: datatype.clone(), data: stored.clone() };
+        let (rows, heap) = converted_with(&case, Limits::default()).unwrap();
+        let (mut own, mut objects) = (vec![0; stored.len()], Objects::default());
+        converter.store(&rows, &heap, &mut own, &mut objects).unwrap();
+        let (again, _) = converted_with(&Case { data: own, ..case }, Limits::default()).unwrap();
+        assert_eq!(again, rows, "{datatype:?}");
+    }
+}
+
+#[test]
+fn references_are_stored_as_what_they_are_of() {
+    let datatype = case("revised").datatype;
+    let converter = Converter::new(&datatype, &Sizes::DEFAULT).unwrap();
+    let far = Region { start: vec![1 << 40, 0], count: vec![2, 3], step: vec![1, 1] };
+    let apart = Region { start: vec![3, 0], count: vec![2, 3], step: vec![5, 2] };
+    let boxes = vec![Region::new(vec![0, 0], vec![1, 2]), Region::new(vec![5, 5], vec![2, 1])];
+    let selections = [
+        Selection::All,
+        Selection::None,
+        Selection::Region(far),
+        Selection::Region(apart),
+        Selection::Blocks(boxes),
+        Selection::Points { rank: 2, coordinates: vec![1 << 40, 7] },
+    ];
+    let references = selections.into_iter().map(|selection| Reference::Region(target(), selection));
+    let references: Vec<_> = references
+        .chain([Reference::External {
+            file: b"other.h5".to_vec(),
+            target: Box::new(Reference::Attribute(Address(0x320), b"units".to_vec())),
+        }])
+        .collect();
+    let mut heap = Heap::default();
+    let rows: Vec<u8> = references
+        .iter()
+        .flat_map(|reference| heap.push_reference(reference.clone()).unwrap().to_bytes())
+        .collect();
+    let (mut stored, mut objects) = (vec![0xaa; references.len() * 18], Objects::default());
+    converter.store(&rows, &heap, &mut stored, &mut objects).unwrap();
+    let (mut again, mut other) = (vec![0; rows.len()], Heap::default());
+    converter.convert(&objects.reader(), &stored, &mut again, &mut other).unwrap();
+    assert_eq!(other.references, references);
+
+    let objects1 = Converter::new(&case("objects").datatype, &Sizes::DEFAULT).unwrap();
+    let e = objects1.store(&rows[..16], &heap, &mut [0; 8], &mut objects).unwrap_err();
+    assert_eq!(e.to_string(), "a reference to something else, expected an object");
+}
+
+#[test]
+fn slots_that_point_nowhere_are_not_stored() {
+    let converter = Converter::new(&case("strings").datatype, &Sizes::DEFAULT).unwrap();
+    let heap = Heap { buffers: vec![Bytes::from_static(b"abc")], ..Heap::default() };
+    let store = |count, offset| {
+        let (mut stored, mut objects) = ([0xaa; 16], Objects::default());
+        let row = Slot { buffer: 0, count, offset }.to_bytes();
+        converter.store(&row, &heap, &mut stored, &mut objects).map(|()| (stored, objects.0))
+    };
+    assert_eq!(store(2, 1).unwrap().1, [b"bc".to_vec()]);
+    assert_eq!(store(0, 9).unwrap(), ([0; 16], Vec::new()));
+    assert!(store(3, 1).is_err() && store(1, u64::MAX).is_err() && store(u32::MAX, 0).is_err());
+    assert!(converter.store(&[0; 15], &heap, &mut [0; 16], &mut Objects::default()).is_err());
 }

@@ -1,10 +1,10 @@
 //! Texts and sequences of the global heap.
 
-use super::plan::{Plan, Run};
+use super::plan::{Plan, Run, Store};
 use crate::format::Structure;
 use crate::format::infrastructure::{GlobalHeapCollection, GlobalHeapId};
 use hyperslab_core::rows::Slot;
-use hyperslab_core::{Decoder, Error, Result};
+use hyperslab_core::{Decoder, Encoder, Error, Result};
 
 /// What a heap object consists of.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,5 +54,52 @@ pub(super) fn read(run: &mut Run<'_>, items: &Variable, stored: &[u8]) -> Result
             let count = u32::try_from(len).map_err(|_| Error::unsupported("a text of over 2^32 bytes"))?;
             Ok(Slot { buffer: run.collection_buffer()?, count, offset })
         }
+    }
+}
+
+/// Stores what a slot points to in the global heap, and the element that says where. What is empty needs no object.
+pub(super) fn write(store: &mut Store<'_>, items: &Variable, slot: Slot, stored: &mut [u8]) -> Result<()> {
+    stored.fill(0);
+    if slot.count == 0 {
+        return Ok(());
+    }
+    let lost = || Error::invalid("a slot that points to nothing");
+    let heap = store.heap;
+    let size = match items {
+        Variable::Characters(_) => 1,
+        Variable::Elements(plan) => plan.row,
+    };
+    let len = usize::try_from(slot.count).ok().and_then(|count| count.checked_mul(size)).ok_or_else(lost)?;
+    let rows = heap.bytes(slot, len).ok_or_else(lost)?;
+    let (count, id) = match items {
+        Variable::Characters(size) => {
+            if !slot.count.is_multiple_of((*size).max(1)) {
+                return Err(Error::invalid(format!("{len} bytes of characters of {size}")));
+            }
+            (slot.count / (*size).max(1), store.objects.put(rows)?)
+        }
+        Variable::Elements(plan) if plan.is_identity() => (slot.count, store.objects.put(rows)?),
+        Variable::Elements(plan) => {
+            let count = len.checked_div(plan.row).unwrap_or(0);
+            let mut object = vec![0; count.checked_mul(plan.stored).ok_or_else(lost)?];
+            plan.store(store, rows, &mut object)?;
+            (slot.count, store.objects.put(&object)?)
+        }
+    };
+    let mut e = Encoder::new();
+    e.u32(count);
+    id.encode(&mut e, store.sizes)?;
+    fill(stored, e.as_slice())
+}
+
+/// Writes bytes to the beginning of an element.
+pub(super) fn fill(stored: &mut [u8], bytes: &[u8]) -> Result<()> {
+    let len = stored.len();
+    match stored.get_mut(..bytes.len()) {
+        Some(to) => {
+            to.copy_from_slice(bytes);
+            Ok(())
+        }
+        None => Err(Error::invalid(format!("{} bytes do not fit in an element of {len}", bytes.len()))),
     }
 }

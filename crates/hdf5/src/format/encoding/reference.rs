@@ -163,7 +163,7 @@ impl Structure for StoredReference {
 
 impl ReferenceHeader {
     /// Whether the block stands in the element itself.
-    fn is_inline(self) -> bool {
+    pub fn is_inline(self) -> bool {
         self.reference_type == ReferenceType::Object && !self.external
     }
 }

@@ -6,7 +6,7 @@ pub mod hyperslab;
 pub mod points;
 
 pub use hyperslab::HyperslabSelection;
-pub use points::PointSelection;
+pub use points::{PointSelection, PointVersion};
 
 use crate::format::Structure;
 use hyperslab_core::nd::Selection;
@@ -26,6 +26,30 @@ pub enum DataspaceSelection {
 }
 
 impl DataspaceSelection {
+    /// A selection in the oldest encoding that holds it, which most readers know.
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) for boxes with gaps among others, and
+    /// for boxes that are empty or end beyond 2^64.
+    pub fn of(selection: &Selection) -> Result<DataspaceSelection> {
+        Ok(match selection {
+            Selection::All => DataspaceSelection::All,
+            Selection::None => DataspaceSelection::None,
+            Selection::Points { rank, coordinates } => DataspaceSelection::Points(PointSelection {
+                version: match is_narrow(coordinates) {
+                    true => PointVersion::V1,
+                    false => PointVersion::V2 { width: 8 },
+                },
+                rank: *rank,
+                coordinates: coordinates.clone(),
+            }),
+            Selection::Region(region) => {
+                DataspaceSelection::Hyperslab(HyperslabSelection::of(std::slice::from_ref(region))?)
+            }
+            Selection::Blocks(blocks) => DataspaceSelection::Hyperslab(HyperslabSelection::of(blocks)?),
+        })
+    }
+
     /// The number of dimensions, where the selection says it.
     pub fn rank(&self) -> Option<u32> {
         match self {
@@ -144,6 +168,11 @@ const HYPERSLABS: u32 = 2;
 const ALL: u32 = 3;
 /// What the library allows.
 const MAX_RANK: u32 = 32;
+
+/// Whether numbers fit in 4 bytes, of which the largest can mean that there is no limit.
+pub(super) fn is_narrow(numbers: &[u64]) -> bool {
+    numbers.iter().all(|number| *number < u64::from(u32::MAX))
+}
 
 #[cfg(test)]
 mod tests {

@@ -2,7 +2,7 @@
 //!
 //! Spec: HDF5 VIII.A Dataspace Encoding, "Layout: Selection Info for H5S_SEL_HYPERSLABS"
 
-use super::{decode_rank, decode_width};
+use super::{decode_rank, decode_width, is_narrow};
 use hyperslab_core::nd::{Region, Selection};
 use hyperslab_core::{Decoder, Encoder, Error, ErrorKind, Result};
 
@@ -58,6 +58,44 @@ pub struct Dimension {
 }
 
 impl HyperslabSelection {
+    /// Boxes one by one, or elements at equal distances.
+    pub(super) fn of(regions: &[Region]) -> Result<HyperslabSelection> {
+        let has_gaps = |region: &Region| region.step.iter().any(|step| *step != 1);
+        if let [region] = regions
+            && has_gaps(region)
+        {
+            let dimensions = region.start.iter().zip(&region.count).zip(&region.step);
+            let dimensions = dimensions.map(|((start, count), stride)| Dimension {
+                start: *start,
+                stride: *stride,
+                count: *count,
+                block: 1,
+            });
+            return Ok(HyperslabSelection {
+                version: HyperslabVersion::V2,
+                blocks: Blocks::Regular(dimensions.collect()),
+            });
+        }
+        let rank = regions.first().map_or(0, Region::rank);
+        let mut bounds = Vec::with_capacity(regions.len().saturating_mul(2 * rank));
+        for region in regions {
+            if has_gaps(region) || region.rank() != rank {
+                return Err(Error::invalid("boxes with gaps or of several ranks in one selection"));
+            }
+            bounds.extend_from_slice(&region.start);
+            for (start, count) in region.start.iter().zip(&region.count) {
+                let last = count.checked_sub(1).and_then(|last| start.checked_add(last));
+                bounds.push(last.ok_or_else(|| Error::invalid("a box that is empty or ends beyond 2^64"))?);
+            }
+        }
+        let rank = u32::try_from(rank).map_err(|_| Error::invalid(format!("{rank} dimensions")))?;
+        let version = match is_narrow(&bounds) {
+            true => HyperslabVersion::V1,
+            false => HyperslabVersion::V3 { width: 8 },
+        };
+        Ok(HyperslabSelection { version, blocks: Blocks::Irregular { rank, bounds } })
+    }
+
     /// The number of dimensions.
     pub fn rank(&self) -> u32 {
         match &self.blocks {
