@@ -1,4 +1,4 @@
-//! The attributes of an object, however it stores them.
+//! The attributes of an object, in every form of storage.
 
 use crate::file::File;
 use crate::format::infrastructure::btree_v2::Record;
@@ -20,7 +20,7 @@ use hyperslab_core::{Decoder, Error, Result};
 use std::cmp::Ordering;
 use std::ops::ControlFlow;
 
-/// A small named array of an object.
+/// An attribute: a small array with a name, attached to an object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Attribute {
     message: AttributeMessage,
@@ -43,7 +43,7 @@ impl Attribute {
         Ok(Attribute { message, datatype, committed, dataspace })
     }
 
-    /// Its name, in whatever encoding the writer used; nearly always UTF-8.
+    /// Its name in the encoding of the writer, nearly always UTF-8.
     pub fn name(&self) -> &[u8] {
         &self.message.name
     }
@@ -53,17 +53,17 @@ impl Attribute {
         &self.datatype
     }
 
-    /// The committed datatype that it shares, if it does.
+    /// The committed datatype that it shares, if any.
     pub fn committed(&self) -> Option<Address> {
         self.committed
     }
 
-    /// Its dimensions; `None` if it is null.
+    /// Its dimensions. `None` for a null dataspace.
     pub fn extents(&self) -> Option<&[u64]> {
         self.dataspace.extents()
     }
 
-    /// The bytes of one element in memory.
+    /// The size of one element in memory, in bytes.
     ///
     /// # Errors
     /// If the type cannot be converted.
@@ -71,17 +71,17 @@ impl Attribute {
         Ok(file.converter(&self.datatype)?.row_size())
     }
 
-    /// Its elements.
+    /// Reads its elements.
     ///
     /// # Errors
-    /// If they are not all there, or what they refer to is not.
+    /// If elements are missing, or what they refer to is.
     pub fn read(&self, file: &File) -> Result<Rows<Reference>> {
         let mut heap = Heap::default();
         let rows = self.read_into(file, &mut heap)?;
         Ok(Rows { rows, heap })
     }
 
-    /// Its elements, with what they point to added to `heap`.
+    /// Reads its elements and adds what they point to to `heap`.
     ///
     /// # Errors
     /// As [`Attribute::read`].
@@ -101,7 +101,7 @@ impl Attribute {
         Ok(rows.into())
     }
 
-    /// The text of an attribute that is one string, without padding; `None` if it is anything else.
+    /// The text of an attribute that is one string, without padding. `None` for any other attribute.
     ///
     /// # Errors
     /// As [`Attribute::read`].
@@ -119,13 +119,13 @@ impl Attribute {
             }
             _ => return Ok(None),
         };
-        // Every padding of a class or dimension name is cut here: none contains NULs or ends in spaces.
+        // All kinds of padding are removed: names of classes and dimensions have no NULs and do not end in spaces.
         let text = text.split(|byte| *byte == 0).next().unwrap_or_default();
         Ok(Some(text.trim_ascii_end().to_vec()))
     }
 }
 
-/// All attributes: in order of creation where the object tracks it, else by name.
+/// All attributes, in creation order if the object tracks it, otherwise by name.
 pub(crate) fn attributes(
     reader: &Reader,
     header: &ObjectHeader,
@@ -160,7 +160,7 @@ pub(crate) fn attributes(
         true => found.sort_by_key(|(order, _)| *order),
         false => found.sort_by(|(_, (a, _)), (_, (b, _))| a.cmp(b)),
     }
-    // What has no name that could be read is told apart by a number.
+    // Attributes whose name cannot be read are numbered.
     let mut unnamed = 0_u32;
     let numbered = |(name, attribute): (Option<Vec<u8>>, Result<Attribute>)| match name {
         Some(name) => (name, attribute),
@@ -173,7 +173,7 @@ pub(crate) fn attributes(
     Ok(found.into_iter().map(|(_, named)| named).map(numbered).collect())
 }
 
-/// The attribute of one name; decodes no other than it must.
+/// The attribute with this name. Decodes as few others as possible.
 pub(crate) fn find(reader: &Reader, header: &ObjectHeader, name: &[u8]) -> Result<Option<Attribute>> {
     for message in header.find_all(AttributeMessage::TYPE) {
         if !AttributeMessage::may_be_named(&message.body, name) && !message.flags.is_shared() {
@@ -183,7 +183,7 @@ pub(crate) fn find(reader: &Reader, header: &ObjectHeader, name: &[u8]) -> Resul
             Ok(attribute) if attribute.name == name => {
                 return Attribute::resolve(reader, attribute).map(Some);
             }
-            // Of a shared message the body does not tell whether it is the wanted one that is broken.
+            // The body of a shared message does not show whether the broken one is the wanted one.
             Err(error) if !message.flags.is_shared() => return Err(error),
             _ => {}
         }
@@ -209,7 +209,7 @@ pub(crate) fn find(reader: &Reader, header: &ObjectHeader, name: &[u8]) -> Resul
     Ok(found)
 }
 
-/// Whether the object has any attributes; answered without decoding one.
+/// Whether the object has attributes. Decodes none of them.
 pub(crate) fn has_any(reader: &Reader, header: &ObjectHeader) -> Result<bool> {
     Ok(header.find(AttributeMessage::TYPE).is_some()
         || header.message::<AttributeInfo>(reader)?.is_some_and(|info| !info.heap.is_undefined()))
@@ -236,7 +236,7 @@ fn dense(reader: &Reader, heap: &FractalHeap, record: &Record) -> Result<Attribu
 /// Bit 1 of message flags.
 const SHARED: u8 = 2;
 
-/// An attribute by its name; of one that cannot be decoded `name` may still tell it.
+/// An attribute and its name. `name` gives the name of one that cannot be decoded, if it can be found.
 fn named(
     reader: &Reader,
     message: Result<AttributeMessage>,
@@ -248,7 +248,7 @@ fn named(
     }
 }
 
-/// Where an attribute is in the heap of its object, unless the message is shared.
+/// The place of an attribute in the fractal heap of its object, unless its message is shared.
 fn heap_id(record: &Record) -> Option<&[u8]> {
     match record {
         Record::AttributeName { heap_id, message_flags, .. }

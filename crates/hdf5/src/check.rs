@@ -1,9 +1,9 @@
-//! Whether a file is sound: every structure that can be reached, against the specification and each other.
+//! Checks whether a file is valid: every structure that can be reached, against the specification and against other
+//! structures.
 //!
-//! [`check`] walks the file once, from the superblock to the last heap, and gives each fault as a [`Finding`] of
-//! a [`Rule`]. A structure that is broken does not hide the others: where only its checksum is wrong it is used
-//! as it is, else the walk goes on beside it. Everything found claims its bytes, so that in the end the whole
-//! file is accounted for.
+//! [`check`] walks the file once, from the superblock to the last heap, and reports each fault as a [`Finding`] of a
+//! [`Rule`]. A broken structure does not hide the others: if only its checksum is wrong it is used, otherwise the
+//! walk continues without it. Every structure claims its bytes, so that in the end the whole file is accounted for.
 //!
 //! ```
 //! use hyperslab_core::{Limits, Severity, storage::FileStorage};
@@ -63,13 +63,13 @@ use shared_messages::SharedMessages;
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// Checks the file in `storage`, and calls `found` with each finding. Of a file that is split over several, any
-/// member may be given, if it was opened by its path; places then count from the beginning of the whole.
+/// Checks the file in `storage`, and calls `found` with each finding. For a file that is split over several, any
+/// member can be given if it was opened by its path. Offsets then count from the beginning of the whole.
 ///
-/// Memory stays within 64 MiB and four times the file, and a chunk at a time where [`Options::values`] is set.
+/// Memory is bounded by 64 MiB plus four times the size of the file, plus one chunk if [`Options::values`] is set.
 ///
 /// # Errors
-/// If reading fails, or other members of a split file are missing. Whatever is wrong with the bytes is a finding.
+/// If reading fails, or other members of a split file are missing. Faults in the bytes are findings, not errors.
 pub fn check(
     storage: Box<dyn ReadAt>,
     limits: Limits,
@@ -79,8 +79,8 @@ pub fn check(
     check_and_map(storage, limits, options, found, &mut |_| {})
 }
 
-/// As [`check`], and calls `extent` with each piece of the file as it is reached, and with the parts of it that
-/// have names of their own, as messages of object headers have.
+/// As [`check`]. Also calls `extent` with each range of the file when it is reached, and with its parts that have
+/// names of their own, such as messages in object headers.
 ///
 /// # Errors
 /// As [`check`].
@@ -149,11 +149,11 @@ pub fn check_and_map(
 struct Checker<'a> {
     reader: Reader,
     storage: Arc<dyn ReadAt>,
-    /// Where addresses count from.
+    /// The file offset that addresses count from.
     base: u64,
-    /// The end-of-file address, counted from the beginning of the file.
+    /// The end-of-file address, as a file offset.
     end: u64,
-    /// Bytes of the file, and of all its members if it is split, between which there are holes.
+    /// The size of the file, or of all members of a split file, between which there are holes.
     len: u64,
     stored: u64,
     options: &'a Options,
@@ -161,37 +161,37 @@ struct Checker<'a> {
     trace: &'a mut dyn FnMut(Extent),
     extents: Extents,
     objects: Objects,
-    /// Where structures begin that have one owner.
+    /// Addresses of structures that must have one owner only.
     visited: FxHashSet<u64>,
-    /// What may still be read of metadata: structures do not share bytes, so that a sound file needs less.
+    /// The bytes of metadata that may still be read. Structures do not share bytes, so a valid file needs less.
     bytes_left: u64,
-    /// What may still be read of raw data, likewise.
+    /// The same for raw data.
     raw_left: u64,
-    /// Where chunks begin that were decoded.
+    /// Addresses of chunks that were decoded.
     decoded: FxHashSet<u64>,
-    /// Whether it was said that these are used up.
+    /// Whether the end of these budgets was reported.
     tired: bool,
-    /// Whether all links could be read, so that what is not reached is not linked.
+    /// Whether all links could be read. Only then an object that was not reached is known to have no link.
     complete: bool,
-    /// The object that findings are about.
+    /// The object that findings refer to.
     current: u32,
-    /// How large nodes of version 1 B-trees are.
+    /// The sizes of nodes of version 1 B-trees.
     k: BtreeKValues,
     shared: SharedMessages,
     collections: Collections,
-    /// Committed datatypes by address, as long as they are few.
+    /// Committed datatypes by address. Only kept while they are few.
     types: FxHashMap<u64, Option<Rc<Datatype>>>,
-    /// The files around this one, if it was opened by a path, and which of them there are.
+    /// The directory of the file, if it was opened by a path, and the files in it that exist.
     siblings: Option<Arc<dyn Siblings>>,
     asked: FxHashMap<String, bool>,
     scales: DimensionScales,
-    /// Sources of virtual datasets in this file, with the dataset and where its mappings are.
+    /// Sources of virtual datasets within this file, with the dataset and the place of its mappings.
     sources: Vec<(u32, Vec<u8>, u64)>,
     file_space: Option<file_space::Known>,
 }
 
 impl Checker<'_> {
-    /// What can only be told when everything was reached.
+    /// Checks that need the whole file to be walked.
     fn finish(mut self) -> Result<Summary> {
         self.current = objects::FILE;
         self.check_shared_messages()?;
@@ -208,18 +208,18 @@ impl Checker<'_> {
     }
 }
 
-/// How many things of `size` bytes may be kept for a file of `len` bytes.
+/// The number of items of `size` bytes that may be kept for a file of `len` bytes.
 fn most(len: u64, size: u64) -> usize {
     usize::try_from(len.saturating_add(MIN_ALLOWANCE) / size).unwrap_or(usize::MAX)
 }
 
 const MIN_ALLOWANCE: u64 = 16 << 20;
 const MIN_RAW: u64 = 1 << 20;
-/// Of a piece of the map while it is merged.
+/// Bytes per range while the map of the file is merged.
 const EXTENT_SIZE: u64 = 48;
-/// Of an object in all tables.
+/// Bytes per object in all tables.
 const OBJECT_SIZE: u64 = 192;
-/// How often a sound file needs its bytes as metadata, and more: objects of a heap are read with their block,
-/// and for each index.
+/// The number of times that a valid file needs its bytes as metadata, with some reserve: objects of a heap are read
+/// with their block, and once for each index.
 const METADATA_READS: u64 = 8;
 const RAW_READS: u64 = 4;

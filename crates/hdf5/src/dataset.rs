@@ -1,4 +1,4 @@
-//! Datasets: what they hold, where it is, and reading it.
+//! Datasets: type, dimensions, layout, filters, and reading of elements.
 
 mod array;
 mod chunked;
@@ -32,7 +32,7 @@ use std::sync::Arc;
 pub use array::Array;
 pub(crate) use mapped::Chain;
 
-/// A dataset, apart from its elements.
+/// A dataset without its elements.
 #[derive(Debug)]
 pub struct Dataset {
     datatype: Datatype,
@@ -40,7 +40,7 @@ pub struct Dataset {
     dataspace: Dataspace,
     layout: DataLayout,
     filters: Vec<Filter>,
-    /// Decoded when asked for, as lists of many datasets do not ask.
+    /// Decoded on demand, as listing many datasets does not need it.
     fill: StoredFill,
     external: Option<StoredMessage>,
     mapped: Option<Arc<Mapped>>,
@@ -53,19 +53,19 @@ enum StoredFill {
     New(StoredMessage),
 }
 
-/// What elements never written hold.
+/// The fill value: the value of elements that were never written.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Fill {
-    /// One element as it is stored; `None` for zeros.
+    /// One element as it is stored. `None` for zeros.
     pub value: Option<Vec<u8>>,
-    /// Whether the writer left it explicitly undefined.
+    /// Whether the writer left it undefined explicitly.
     pub undefined: bool,
-    /// The message itself, of the newer kind.
+    /// The Fill Value message, if the file has the newer kind.
     pub message: Option<FillValue>,
 }
 
 impl Dataset {
-    /// The dataset with this header; `chain` are the virtual datasets that it is a source of.
+    /// The dataset with this header. `chain` has the virtual datasets that it is a source of.
     pub(crate) fn open(file: &File, header: &ObjectHeader, chain: Option<&Chain<'_>>) -> Result<Dataset> {
         let reader = file.reader();
         let datatype: Datatype = header.required(reader)?;
@@ -100,27 +100,27 @@ impl Dataset {
         &self.datatype
     }
 
-    /// The committed datatype that it shares, if it does.
+    /// The committed datatype that it shares, if any.
     pub fn committed(&self) -> Option<Address> {
         self.committed
     }
 
-    /// Its dimensions; `None` if it is null.
+    /// Its current dimensions. `None` for a null dataspace.
     pub fn extents(&self) -> Option<&[u64]> {
         self.dataspace.extents()
     }
 
-    /// What its dimensions may become, `u64::MAX` without end; `None` if it is null.
+    /// Its maximum dimensions, `u64::MAX` for an unlimited one. `None` for a null dataspace.
     pub fn max_extents(&self) -> Option<&[u64]> {
         self.extents().map(|_| self.dataspace.maximum())
     }
 
-    /// Where its elements are.
+    /// The layout of its elements.
     pub fn layout(&self) -> &LayoutClass {
         &self.layout.class
     }
 
-    /// The shape of a chunk, if there are chunks.
+    /// The shape of a chunk. `None` if it is not chunked.
     pub fn chunk(&self) -> Option<&[u64]> {
         match &self.layout.class {
             LayoutClass::Chunked(chunked) => Some(&chunked.dimensions),
@@ -128,30 +128,30 @@ impl Dataset {
         }
     }
 
-    /// The filters that chunks pass when written.
+    /// The filter pipeline of its chunks, in the order of writing.
     pub fn filters(&self) -> &[Filter] {
         &self.filters
     }
 
-    /// What elements never written hold.
+    /// The fill value.
     ///
     /// # Errors
-    /// If the message that says it cannot be understood, or is not of one element.
+    /// If the fill value message is invalid, or does not hold exactly one element.
     pub fn fill(&self, file: &File) -> Result<Fill> {
         Fill::decode(file.reader(), &self.fill, &self.datatype)
     }
 
-    /// Whether its elements are in files of raw bytes.
+    /// Whether its elements are in external files of raw bytes.
     pub fn has_external_files(&self) -> bool {
         self.external.is_some()
     }
 
-    /// Whether its elements are in files of raw bytes or in other datasets.
+    /// Whether its elements are in external files of raw bytes or in other datasets.
     pub fn is_stored_elsewhere(&self) -> bool {
         self.has_external_files() || self.mapped.is_some()
     }
 
-    /// Bytes that its elements take in the file.
+    /// The size of its elements in the file, in bytes.
     ///
     /// # Errors
     /// If its chunks cannot be listed.
@@ -172,12 +172,12 @@ impl Dataset {
         }
     }
 
-    /// Bytes of all elements as they are stored without filters; `None` beyond `u64`.
+    /// The size of all elements without filters, in bytes. `None` if it does not fit in a `u64`.
     pub fn logical_bytes(&self) -> Option<u64> {
         self.dataspace.element_count()?.checked_mul(u64::from(self.datatype.size))
     }
 
-    /// One element that was never written, in memory; zeros where the file says nothing.
+    /// The fill value as one element in memory. Zeros if the file has none.
     ///
     /// # Errors
     /// If the fill value cannot be converted.
@@ -188,10 +188,10 @@ impl Dataset {
         Ok(row)
     }
 
-    /// Its elements, ready to be read.
+    /// Opens its elements for reading.
     ///
     /// # Errors
-    /// If they cannot be located, or pass filters that are not known.
+    /// If they cannot be located, or have filters that are not supported.
     pub fn array(&self, file: &File) -> Result<Array> {
         let reader = file.reader();
         let logical =
@@ -217,14 +217,14 @@ impl Dataset {
         Ok(Array::new(self.extents().map(<[u64]>::to_vec), elements, place))
     }
 
-    /// One element that was never written, as it is stored.
+    /// The fill value as one stored element.
     fn fill_element(&self, file: &File) -> Result<Vec<u8>> {
         let size =
             usize::try_from(self.datatype.size).map_err(|_| Error::malformed("an element too large"))?;
         if let Some(value) = self.fill(file)?.value {
             return Ok(value);
         }
-        // Only while it is made: a type of gigabytes whose elements were never written is refused here.
+        // This buffer is temporary, but a type of gigabytes whose elements were never written is refused here.
         let _charge = file.reader().budget().charge(u64::from(self.datatype.size))?;
         Ok(vec![0; size])
     }
@@ -246,7 +246,7 @@ fn layout(layout: DataLayout, datatype: &Datatype, dataspace: &Dataspace) -> Res
     Ok(layout)
 }
 
-/// The committed datatype that a header's own datatype message is shared from.
+/// The committed datatype that the datatype message of a header is shared from.
 fn committed(reader: &Reader, header: &ObjectHeader) -> Result<Option<Address>> {
     let Some(message) = header.find(Datatype::TYPE).filter(|message| message.flags.is_shared()) else {
         return Ok(None);
@@ -259,7 +259,7 @@ fn committed(reader: &Reader, header: &ObjectHeader) -> Result<Option<Address>> 
 }
 
 impl StoredFill {
-    /// Writers of the newer message keep the older one beside it; the newer one says more.
+    /// Files with the newer message often have the older one as well. The newer one has more information.
     fn of(header: &ObjectHeader) -> StoredFill {
         match (header.find(FillValue::TYPE), header.find(FillValueOld::TYPE)) {
             (Some(message), _) => StoredFill::New(message.clone()),

@@ -27,7 +27,7 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// An opened HDF5 file. Everything is read through `&self`, from as many threads as there are.
+/// An open HDF5 file. All methods take `&self` and can be called from many threads.
 ///
 /// ```no_run
 /// use hyperslab_core::{Limits, storage::FileStorage};
@@ -42,39 +42,38 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub struct File {
     reader: Reader,
     superblock: Superblock,
-    /// Shared by all converters, as variables next to each other keep their text in the same collections.
+    /// Shared by all converters, because neighbouring variables often keep their text in the same global heap
+    /// collections.
     global_heap: Arc<GlobalHeap>,
     siblings: Arc<dyn Siblings>,
     others: Others,
     chunk_tables: RecentTables,
-    /// What members of a split file are too short for.
+    /// The ranges that members of a split file are too short for.
     cut: Ranges,
-    /// Dimensions of virtual datasets that their sources decide, as finding out opens many files.
+    /// Dimensions of virtual datasets that depend on their sources. To find them, many files must be opened.
     derived: Mutex<FxHashMap<Address, Vec<u64>>>,
 }
 
 impl File {
-    /// Finds and reads the superblock. Of a file that is split over several, any member may be given, if it
-    /// was opened by its path.
+    /// Finds and reads the superblock. For a file that is split over several, any member can be given if it was
+    /// opened by its path.
     ///
     /// # Errors
-    /// If there is no superblock, or it cannot be understood; for a member of a split file, if others are
-    /// missing.
+    /// If there is no superblock or it is invalid; for a member of a split file, if other members are missing.
     pub fn open(storage: Box<dyn ReadAt>, limits: Limits) -> Result<File> {
         File::open_among(storage, limits, Budget::new(&limits), Others::default())
     }
 
-    /// Whether bytes without a superblock belong to a file that has one, or to none that can be read: a
-    /// member of a set, a file of revisions, a subfile.
+    /// Whether a file without a superblock belongs to a set that has one, or to a kind of set that is not supported:
+    /// a member of a set, a file of revisions, a subfile.
     ///
     /// # Errors
-    /// If looking for the others fails.
+    /// If searching the other files fails.
     pub fn is_part(storage: &dyn ReadAt) -> Result<bool> {
         set::is_part(storage)
     }
 
-    /// The name of the first member of a family, whose names follow a pattern with `%d`; `None` for a name
-    /// that is no pattern.
+    /// The name of the first member of a family, given a pattern with `%d`. `None` if the name is not a pattern.
     pub fn first_member(name: &str) -> Option<String> {
         set::first_of_pattern(name)
     }
@@ -103,12 +102,12 @@ impl File {
         })
     }
 
-    /// The object that a path from the root group leads to, over soft links too; `None` if there is none.
+    /// The object at a path from the root group. Soft links are followed. `None` if there is none.
     ///
     /// # Errors
-    /// If a group on the way cannot be read, or a link leads out of the file.
+    /// If a group on the way cannot be read, or a link leads to another file.
     pub fn find(&self, path: &[u8]) -> Result<Option<Address>> {
-        // Names yet to be looked up, the next one last. Soft links put theirs on top.
+        // Names that are still to be looked up, the next one last. A soft link adds its own.
         let names = |path: &[u8]| -> Vec<Vec<u8>> {
             let names = path.rsplit(|byte| *byte == b'/');
             names.filter(|name| !matches!(*name, b"" | b".")).map(<[u8]>::to_vec).collect()
@@ -141,11 +140,11 @@ impl File {
         Ok(Some(at))
     }
 
-    /// Another file that this one names, opened in the same way and out of the same budget; `None` if there is
-    /// none of that name.
+    /// Another file that this one names, opened with the same options and budget. `None` if there is no file of that
+    /// name.
     ///
     /// # Errors
-    /// If it must not be followed or is no HDF5 file.
+    /// If the options do not allow to follow it, or it is not an HDF5 file.
     pub(crate) fn other(&self, name: &str) -> Result<Option<Arc<File>>> {
         let Some(storage) = self.siblings.open(name)? else { return Ok(None) };
         let identity = storage.siblings().and_then(|siblings| Some(siblings.identity()?.to_owned()));
@@ -156,12 +155,12 @@ impl File {
         self.others.get(identity, open).map(Some).map_err(|e| e.of_another(name))
     }
 
-    /// The files around this one.
+    /// The directory of this file.
     pub(crate) fn siblings(&self) -> &dyn Siblings {
         &*self.siblings
     }
 
-    /// What tells the file from any other, if it was opened by a path.
+    /// The identity of the file, if it was opened by a path.
     pub(crate) fn identity(&self) -> Option<&Path> {
         self.siblings.identity()
     }
@@ -171,12 +170,12 @@ impl File {
         &self.global_heap
     }
 
-    /// The chunks of datasets opened last.
+    /// The chunk indexes of the datasets that were opened last.
     pub(crate) fn chunk_tables(&self) -> &RecentTables {
         &self.chunk_tables
     }
 
-    /// The dimensions of the virtual dataset at `address`, as `derive` finds them out at the first time.
+    /// The dimensions of the virtual dataset at `address`. Calls `derive` the first time.
     pub(crate) fn derived(
         &self,
         address: Address,
@@ -186,21 +185,21 @@ impl File {
         if let Some(extents) = known().get(&address) {
             return Ok(extents.clone());
         }
-        // Not under the lock: sources may be virtual datasets of this same file.
+        // Not under the lock, as a source can be a virtual dataset of this file.
         let extents = derive()?;
         known().insert(address, extents.clone());
         Ok(extents)
     }
 
-    /// Bytes of the file, of all members where it is split over several.
+    /// The size of the file in bytes, with all members if it is split.
     ///
     /// # Errors
-    /// If asking the storage fails.
+    /// If the storage fails.
     pub fn stored_len(&self) -> Result<u64> {
         Ok(self.reader.len()?.saturating_add(self.user_block()))
     }
 
-    /// What is to be known of the file as a whole, in sentences.
+    /// Warnings about the file as a whole.
     pub fn warnings(&self) -> Vec<String> {
         let mut warnings = Vec::new();
         if self.superblock.is_open_for_swmr_writing() {
@@ -240,12 +239,12 @@ impl File {
         &self.superblock
     }
 
-    /// Bytes before the superblock that are not HDF5's.
+    /// The bytes of the user block before the superblock.
     pub fn user_block(&self) -> u64 {
         self.superblock.base_address.get().unwrap_or(0)
     }
 
-    /// The bytes of the file, by address.
+    /// Reads bytes by address.
     pub fn reader(&self) -> &Reader {
         &self.reader
     }
@@ -258,7 +257,7 @@ impl File {
         self.object(self.root_address())
     }
 
-    /// Where the root group is.
+    /// The address of the root group.
     pub fn root_address(&self) -> Address {
         self.superblock.root_object_header()
     }
@@ -266,7 +265,7 @@ impl File {
     /// The object at `address`.
     ///
     /// # Errors
-    /// If there is none that can be understood.
+    /// If there is none, or it is invalid.
     pub fn object(&self, address: Address) -> Result<Object> {
         Object::open(self, address)
     }
@@ -280,7 +279,7 @@ impl File {
     }
 }
 
-/// Reads what the superblock extension says of how the rest is read.
+/// Reads the superblock extension, which affects how the rest of the file is read.
 fn extended(reader: Reader, extension: Address, storage: Arc<dyn ReadAt>) -> Result<Reader> {
     let header = ObjectHeader::read(&reader, extension)?;
     let mut reader = reader;
@@ -296,8 +295,8 @@ fn extended(reader: Reader, extension: Address, storage: Arc<dyn ReadAt>) -> Res
     Ok(reader)
 }
 
-/// The file that a member belongs to, put together of all its members; the storage as it is where it stands
-/// alone, or has no superblock that can be read. Addresses between its members are holes.
+/// The whole file of which this storage is a member. The storage itself if it is a single file, or has no readable
+/// superblock. Addresses between members are holes.
 ///
 /// # Errors
 /// If other members are missing, or reading fails.
@@ -313,7 +312,7 @@ pub(crate) fn whole(storage: Box<dyn ReadAt>, limits: Limits) -> Result<(Arc<dyn
     Ok((storage, holes))
 }
 
-/// The member with the superblock, and the files around it.
+/// The member with the superblock, and the directory of the files.
 fn leading(storage: Box<dyn ReadAt>) -> Result<(Arc<dyn ReadAt>, Arc<dyn Siblings>)> {
     let storage = match set::leading(&*storage)? {
         Some(leading) => leading,
@@ -323,7 +322,7 @@ fn leading(storage: Box<dyn ReadAt>) -> Result<(Arc<dyn ReadAt>, Arc<dyn Sibling
     Ok((storage.into(), siblings))
 }
 
-/// The whole that a member with a superblock belongs to; itself if it belongs to none.
+/// The whole file that a member with a superblock belongs to, or the member itself.
 fn joined(
     storage: Arc<dyn ReadAt>,
     siblings: &dyn Siblings,
@@ -347,19 +346,19 @@ fn joined(
     }
 }
 
-/// Addresses of a split file at which nothing is stored.
+/// Addresses of a split file without data.
 #[derive(Default)]
 struct Gaps {
     /// Between members.
     holes: Ranges,
-    /// Behind what members have.
+    /// After the data of the members.
     cut: Ranges,
 }
 
 /// Addresses from the first to before the last.
 pub(crate) type Ranges = Vec<Range<u64>>;
 
-/// What the file says of the driver that wrote it; an error if where it should be is not in this member.
+/// The driver information of the file. An error if it would be in another member.
 fn driver(reader: &Reader, superblock: &Superblock) -> Result<Option<DriverInfo>> {
     let address = superblock.driver_info();
     if !address.is_undefined() {
@@ -376,9 +375,9 @@ fn driver(reader: &Reader, superblock: &Superblock) -> Result<Option<DriverInfo>
     Ok(Some(DriverInfo::decode(identification, d)))
 }
 
-/// Soft links followed one after another before they are taken for a circle.
+/// The maximum number of soft links on the way to an object.
 const MAX_SOFT_LINKS: u32 = 32;
-/// More than any driver writes.
+/// The maximum size of driver information.
 const MAX_DRIVER_INFO: u64 = 4096;
 
 #[cfg(test)]

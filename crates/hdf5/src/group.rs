@@ -1,4 +1,4 @@
-//! The links of a group, however it stores them.
+//! The links of a group, in every form of storage.
 
 use crate::format::infrastructure::SymbolTableEntry;
 use crate::format::infrastructure::btree_v2::Record;
@@ -17,27 +17,27 @@ use hyperslab_core::{Decoder, Error, ErrorKind, Limit, Result};
 use std::cmp::Ordering;
 use std::ops::ControlFlow;
 
-/// A named way from a group to an object.
+/// A link: a name in a group that leads to an object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Link {
-    /// Its name, in whatever encoding the writer used; nearly always UTF-8.
+    /// Its name in the encoding of the writer, nearly always UTF-8.
     pub name: Vec<u8>,
-    /// Where it leads.
+    /// Its target.
     pub target: LinkTarget,
-    /// When it was created among the links of the group, where tracked.
+    /// Its creation order within the group, if tracked.
     pub creation_order: Option<i64>,
 }
 
-/// The links of a group, and what stands in place of those that cannot be read.
+/// The links of a group, and those that cannot be read.
 #[derive(Debug, Default)]
 pub struct Links {
-    /// In order of creation where the group tracks it, else by name.
+    /// In creation order if the group tracks it, otherwise by name.
     pub links: Vec<Link>,
-    /// The name, `?` and a number where it cannot be read either, and what is wrong.
+    /// The name and the error of each unreadable link. A name that cannot be read is `?` and a number.
     pub unreadable: Vec<(Vec<u8>, Error)>,
 }
 
-/// All links. One that cannot be read does not hide the others.
+/// Reads all links. An unreadable one does not hide the others.
 pub(crate) fn links(reader: &Reader, header: &ObjectHeader) -> Result<Links> {
     let mut found = Links::default();
     let mut unnamed = 0_u32;
@@ -47,7 +47,7 @@ pub(crate) fn links(reader: &Reader, header: &ObjectHeader) -> Result<Links> {
     };
     if let Some(table) = header.message::<SymbolTable>(reader)? {
         let heap = LocalHeap::open(reader, table.heap)?;
-        // Entries may share one name of the heap, however long it is.
+        // Several entries can share one long name in the heap.
         let mut room = reader.limits().allocation / 4;
         btree_v1::group_entries(reader, table.btree, &heap, &mut |name, entry| {
             let name = match name {
@@ -99,7 +99,7 @@ pub(crate) fn links(reader: &Reader, header: &ObjectHeader) -> Result<Links> {
     Ok(found)
 }
 
-/// The link of one name; reads only what leads to it.
+/// The link with this name. Reads only what leads to it.
 pub(crate) fn link(reader: &Reader, header: &ObjectHeader, name: &[u8]) -> Result<Option<Link>> {
     if let Some(table) = header.message::<SymbolTable>(reader)? {
         let heap = LocalHeap::open(reader, table.heap)?;
@@ -108,7 +108,7 @@ pub(crate) fn link(reader: &Reader, header: &ObjectHeader, name: &[u8]) -> Resul
     }
     let info: LinkInfo = header.required(reader)?;
     for message in header.find_all(LinkMessage::TYPE) {
-        // One that cannot be read may be the one, but is not known to be.
+        // An unreadable link may have this name, but that is unknown.
         match header.decode::<LinkMessage>(reader, message) {
             Ok(link) if link.name == name => return Ok(Some(link.into())),
             Err(e) if e.kind() == ErrorKind::Io => return Err(e),
@@ -159,13 +159,13 @@ impl From<LinkMessage> for Link {
     }
 }
 
-/// Whether a group tracks the order in which its links were created.
+/// Whether the group tracks the creation order of its links.
 pub(crate) fn tracks_creation_order(reader: &Reader, header: &ObjectHeader) -> Result<bool> {
     Ok(header.message::<LinkInfo>(reader)?.is_some_and(|info| info.maximum_creation_index.is_some()))
 }
 
 impl Link {
-    /// The object, if the link is hard.
+    /// The address of the object, for a hard link.
     pub fn address(&self) -> Option<Address> {
         match self.target {
             LinkTarget::Hard(address) => Some(address),

@@ -1,13 +1,14 @@
 //! The HDF5 file format, specification 4.0.
 //!
-//! Layers, each using only those before it:
+//! Layers, each of which uses only those before it:
 //!
-//! 1. [`mod@format`]: bytes to structures and back; no I/O. Folders are chapters of the specification.
-//! 2. [`navigate`]: walks structures over storage: headers, groups, heaps, chunk indexes.
-//! 3. [`element`]: the file's representation of elements to rows in memory.
+//! 1. [`mod@format`]: conversion between bytes and structures, without I/O. Folders are chapters of the
+//!    specification.
+//! 2. [`navigate`]: reads structures from storage: headers, groups, heaps, chunk indexes.
+//! 3. [`element`]: converts stored elements to rows in memory.
 //! 4. The native API: [`File`], [`Object`], [`Link`], [`Attribute`], [`Dataset`], [`Array`].
 //!
-//! Beside them, [`mod@check`] says whether a file is sound, on the first two alone.
+//! [`mod@check`] checks whether a file is valid. It uses only the first two layers.
 //!
 //! ```
 //! use hyperslab_core::{Limits, nd::Region, rows::Heap, storage::FileStorage};

@@ -1,4 +1,4 @@
-//! Walks structures over storage: the only place of this crate that reads.
+//! Reads structures from storage. All I/O of this crate is here.
 
 pub mod btree_v1;
 pub mod btree_v2;
@@ -19,9 +19,9 @@ use hyperslab_core::storage::{Cached, ReadAt};
 use hyperslab_core::{Budget, Decoder, Error, Limits, Result};
 use shared_message::SharedMessages;
 
-/// The bytes of an opened file, by address.
+/// The bytes of an open file, by address.
 ///
-/// Metadata is read through a bounded cache of blocks, raw data past it.
+/// Metadata is read through a bounded cache of blocks; raw data bypasses it.
 pub struct Reader {
     storage: Cached<Box<dyn ReadAt>>,
     base: u64,
@@ -32,7 +32,7 @@ pub struct Reader {
 }
 
 impl Reader {
-    /// A reader of `storage` in which addresses count from `base`.
+    /// A reader of `storage`. Address 0 is at offset `base`.
     pub fn new(storage: Box<dyn ReadAt>, base: u64, sizes: Sizes, limits: Limits) -> Self {
         Reader {
             storage: Cached::new(storage),
@@ -44,28 +44,28 @@ impl Reader {
         }
     }
 
-    /// The same reader, which takes what it allocates from the budget of another.
+    /// The same reader, with the allocation budget of another one.
     #[must_use]
     pub fn with_budget(self, budget: Budget) -> Self {
         Reader { budget, ..self }
     }
 
-    /// The same reader of the same file, whose bytes `storage` now has.
+    /// The same reader over `storage`, which holds the same file.
     #[must_use]
     pub fn with_storage(self, storage: Box<dyn ReadAt>) -> Self {
         Reader { storage: Cached::new(storage), ..self }
     }
 
-    /// The same reader, which finds messages in the file's shared object header message heaps.
+    /// The same reader with the shared object header messages of the file.
     #[must_use]
     pub fn with_shared_messages(self, messages: SharedMessages) -> Self {
         Reader { shared_messages: Some(messages), ..self }
     }
 
-    /// The messages in the file's shared object header message heaps.
+    /// The shared object header messages of the file.
     ///
     /// # Errors
-    /// If there are no such heaps: who asks for a message of theirs was pointed to them.
+    /// If the file has none, although a message refers to them.
     pub fn shared_messages(&self) -> Result<&SharedMessages> {
         self.shared_messages
             .as_ref()
@@ -77,17 +77,17 @@ impl Reader {
         &self.sizes
     }
 
-    /// What the file may make us allocate.
+    /// The limits on memory.
     pub fn limits(&self) -> &Limits {
         &self.limits
     }
 
-    /// What is left of it.
+    /// The memory that is left.
     pub fn budget(&self) -> &Budget {
         &self.budget
     }
 
-    /// The number of bytes behind the base address.
+    /// The number of bytes from the base address to the end of the file.
     pub fn len(&self) -> Result<u64> {
         Ok(self.storage.len()?.saturating_sub(self.base))
     }
@@ -97,7 +97,7 @@ impl Reader {
         Ok(self.len()? == 0)
     }
 
-    /// Where `address` lies in the file.
+    /// The offset of `address` in the file.
     ///
     /// # Errors
     /// If it is undefined or overflows.
@@ -108,30 +108,30 @@ impl Reader {
             .ok_or_else(|| Error::malformed(format!("its address is {address}")).at(structure, self.base))
     }
 
-    /// Metadata of `structure`: `len` bytes at `address`.
+    /// Reads metadata of `structure`: `len` bytes at `address`.
     ///
     /// # Errors
-    /// Named after the structure if the bytes are not all there.
+    /// If bytes are missing. The error names the structure.
     pub fn bytes(&self, structure: &'static str, address: Address, len: u64) -> Result<Bytes> {
         let offset = self.offset(structure, address)?;
         self.storage.read_at(offset..offset.saturating_add(len)).map_err(|e| e.at(structure, offset))
     }
 
-    /// Up to `len` bytes of metadata: fewer where the file ends before, for structures whose length only
-    /// their beginning tells.
+    /// Reads up to `len` bytes of metadata, fewer at the end of the file. For structures whose length is in their
+    /// first bytes.
     pub fn bytes_up_to(&self, structure: &'static str, address: Address, len: u64) -> Result<Bytes> {
         let offset = self.offset(structure, address)?;
         let end = offset.saturating_add(len).min(self.storage.len()?).max(offset);
         self.storage.read_at(offset..end).map_err(|e| e.at(structure, offset))
     }
 
-    /// Decodes the structure in the `len` bytes at `address`; it may end before they do.
+    /// Decodes the structure in the `len` bytes at `address`. It can be shorter than that.
     pub fn structure<S: Structure>(&self, address: Address, len: u64, context: &S::Context) -> Result<S> {
         let bytes = self.bytes(S::NAME, address, len)?;
         S::decode(&mut Decoder::new(S::NAME, self.offset(S::NAME, address)?, &bytes), context)
     }
 
-    /// Decodes a structure of unknown length, at most `most` bytes, from what the file has there.
+    /// Decodes a structure of unknown length, at most `most` bytes.
     pub fn structure_up_to<S: Structure>(
         &self,
         address: Address,
@@ -142,13 +142,13 @@ impl Reader {
         S::decode(&mut Decoder::new(S::NAME, self.offset(S::NAME, address)?, &bytes), context)
     }
 
-    /// Raw data, past the cache.
+    /// Reads raw data without the cache.
     pub fn raw(&self, what: &'static str, address: Address, len: u64) -> Result<Bytes> {
         let offset = self.offset(what, address)?;
         self.storage.uncached().read_at(offset..offset.saturating_add(len)).map_err(|e| e.at(what, offset))
     }
 
-    /// Raw data into memory that is used again; it grows if it must, once it is sure that there is so much.
+    /// Reads raw data to a buffer that is used again. It only grows if the file has enough bytes.
     pub(crate) fn raw_buffered<'b>(
         &self,
         what: &'static str,
@@ -160,7 +160,7 @@ impl Reader {
         let storage = self.storage.uncached();
         let there = storage.len()?.saturating_sub(offset);
         let Some(len) = usize::try_from(len).ok().filter(|_| len <= there) else {
-            // The storage says what is missing.
+            // The error of the storage says what is missing.
             return Err(storage
                 .read_at(offset..offset.saturating_add(len))
                 .err()
@@ -172,7 +172,7 @@ impl Reader {
         Ok(out)
     }
 
-    /// Raw data straight into the caller's memory.
+    /// Reads raw data straight to the caller's memory.
     pub fn raw_into(&self, what: &'static str, address: Address, out: &mut [u8]) -> Result<()> {
         let offset = self.offset(what, address)?;
         self.storage.uncached().read_into(offset, out).map_err(|e| e.at(what, offset))

@@ -1,4 +1,4 @@
-//! Elements of a dataset, read from where its layout has them.
+//! Reads elements of a dataset in any layout.
 
 use super::chunked::Chunks;
 use super::contiguous;
@@ -17,7 +17,7 @@ use hyperslab_core::rows::Heap;
 use hyperslab_core::{Error, Result};
 use std::sync::Arc;
 
-/// The elements of a dataset. Many threads may read at once, and do not wait for each other.
+/// The elements of a dataset. Many threads can read at the same time without waiting for each other.
 #[derive(Debug)]
 pub struct Array {
     dims: Option<Vec<u64>>,
@@ -25,11 +25,11 @@ pub struct Array {
     place: Place,
 }
 
-/// What elements are, wherever they are.
+/// The type of elements, in every layout.
 #[derive(Debug)]
 pub(super) struct Elements {
     pub(super) converter: Converter,
-    /// One that was never written, as it is stored.
+    /// The fill value as one stored element.
     pub(super) fill: Vec<u8>,
 }
 
@@ -47,18 +47,18 @@ impl Array {
         Array { dims, elements, place }
     }
 
-    /// The bytes of one element in memory.
+    /// The size of one element in memory, in bytes.
     pub fn row_size(&self) -> usize {
         self.elements.converter.row_size()
     }
 
-    /// Whether elements are in the file itself, so that reading it part by part costs little more than at
-    /// once. Those of other datasets have to be found for each part.
+    /// Whether reading in parts costs little more than reading at once: elements are in the file itself. For virtual
+    /// datasets, the sources must be found again for each part.
     pub fn is_stored_here(&self) -> bool {
         !matches!(self.place, Place::External(_) | Place::Mapped(..))
     }
 
-    /// Bytes that the elements take in this file; 0 for those of other files and other datasets.
+    /// The size of the elements in this file, in bytes. 0 if they are in other files or datasets.
     pub fn stored_bytes(&self) -> u64 {
         match &self.place {
             Place::Compact(bytes) => bytes.len() as u64,
@@ -69,7 +69,7 @@ impl Array {
         }
     }
 
-    /// How many chunks were written; `None` for elements that are not in chunks.
+    /// The number of chunks that were written. `None` if the dataset is not chunked.
     pub fn written_chunks(&self) -> Option<u64> {
         match &self.place {
             Place::Chunked(chunks) => Some(chunks.len()),
@@ -77,8 +77,8 @@ impl Array {
         }
     }
 
-    /// What chunks passed, first to last, if decoding it gives rows as they are in memory; `None` for elements that
-    /// are not in chunks, are converted, or passed filters that are not known.
+    /// The codecs of a chunk in the order of writing, if decoding alone gives rows as in memory. `None` if the
+    /// dataset is not chunked, elements are converted, or a filter is not supported.
     pub fn plain_codecs(&self) -> Option<&[Codec]> {
         match &self.place {
             Place::Chunked(chunks) if self.elements.converter.is_identity() => chunks.codecs(),
@@ -86,11 +86,12 @@ impl Array {
         }
     }
 
-    /// Reads to the beginning of `out`, which grows if it must, what is stored of the chunk that begins at `start`.
-    /// Tells how many bytes, and whether they passed all of [`Array::plain_codecs`]; `None` if it was never written.
+    /// Reads the stored bytes of the chunk that begins at `start` to the beginning of `out`, which grows if
+    /// necessary. Returns their number, and whether all of [`Array::plain_codecs`] were applied. `None` if the chunk
+    /// was never written.
     ///
     /// # Errors
-    /// If there are no chunks, or this one cannot be read.
+    /// If the dataset is not chunked, or the chunk cannot be read.
     pub fn stored_chunk(
         &self,
         file: &File,
@@ -103,7 +104,7 @@ impl Array {
         }
     }
 
-    /// Whether no chunk with elements of `region` was ever written.
+    /// Whether no chunk with elements of `region` was written.
     ///
     /// # Errors
     /// If the region has another rank.
@@ -114,10 +115,10 @@ impl Array {
         }
     }
 
-    /// Tells `visit` where each chunk begins that was written, and whether there are chunks at all.
+    /// Calls `visit` with the start of each chunk that was written. Returns whether the dataset is chunked.
     ///
     /// # Errors
-    /// What `visit` says.
+    /// The errors of `visit`.
     pub fn written(&self, visit: &mut dyn FnMut(&[u64]) -> Result<()>) -> Result<bool> {
         match &self.place {
             Place::Chunked(chunks) => chunks.written(visit).map(|()| true),
@@ -125,10 +126,10 @@ impl Array {
         }
     }
 
-    /// Fills `rows` with the elements of `region`, row-major; what they point to is added to `heap`.
+    /// Reads the elements of `region` to `rows`, in row-major order. What they point to is added to `heap`.
     ///
     /// # Errors
-    /// If `rows` is not exactly as long as the region, or elements cannot be read.
+    /// If the length of `rows` is not that of the region, or elements cannot be read.
     pub fn read(
         &self,
         file: &File,
@@ -139,7 +140,7 @@ impl Array {
         self.read_part(file, region, &mut Planes::whole(rows), heap, &mut Scratch::new())
     }
 
-    /// The same for the part of an array that one of several threads fills, with the memory of that thread.
+    /// As [`Array::read`], for one thread of several: fills its part of the output, with its own buffers.
     ///
     /// # Errors
     /// As [`Array::read`].
@@ -154,7 +155,7 @@ impl Array {
         self.read_after(Means { file, heap, scratch, chain: None }, region, out)
     }
 
-    /// The same for the virtual datasets of a chain.
+    /// As [`Array::read_part`], as a source of the virtual datasets in `chain`.
     pub(super) fn read_after(
         &self,
         mut means: Means<'_>,
@@ -178,7 +179,7 @@ impl Array {
         }
     }
 
-    /// Elements that are not in chunks.
+    /// Reads elements that are not chunked.
     fn read_rows(&self, means: &mut Means<'_>, dims: &[u64], region: &Region, rows: &mut [u8]) -> Result<()> {
         let Means { file, heap, scratch, chain } = means;
         let Elements { converter, .. } = &self.elements;
@@ -203,7 +204,7 @@ impl Array {
         Ok(())
     }
 
-    /// Fills `out` with the elements of `region` as they are stored.
+    /// Reads the elements of `region` to `out`, as they are stored.
     fn read_stored(&self, file: &File, dims: &[u64], region: &Region, out: &mut [u8]) -> Result<()> {
         let size = self.elements.converter.stored_size();
         match &self.place {
@@ -236,8 +237,8 @@ impl Array {
     }
 }
 
-/// What reading takes: the file, where elements go that others point to, the memory of the thread, and the
-/// virtual datasets that it is done for.
+/// What a read needs: the file, the heap for variable-length elements, the buffers of the thread, and the virtual
+/// datasets that it reads for.
 pub(super) struct Means<'a> {
     pub(super) file: &'a File,
     pub(super) heap: &'a mut Heap<Reference>,
@@ -246,7 +247,7 @@ pub(super) struct Means<'a> {
 }
 
 impl Elements {
-    /// One element that was never written, in memory.
+    /// The fill value as one element in memory.
     pub(super) fn fill_row(&self, reader: &Reader, heap: &mut Heap<Reference>) -> Result<Vec<u8>> {
         let mut row = vec![0; self.converter.row_size()];
         self.converter.convert(reader, &self.fill, &mut row, heap)?;
@@ -254,7 +255,7 @@ impl Elements {
     }
 }
 
-/// The rows of the next part of a region, whose own are what is left.
+/// Takes the rows of the next part of a region off `rest`, which keeps those of the remaining parts.
 pub(super) fn take<'a>(rest: &mut &'a mut [u8], part: &Region, row: usize) -> Result<&'a mut [u8]> {
     let (now, later) = std::mem::take(rest)
         .split_at_mut_checked(part.bytes(row)?)
@@ -267,5 +268,5 @@ fn short(dims: &[u64], size: usize, stored: u64) -> Error {
     Error::malformed(format!("{stored} bytes are stored for {dims:?} elements of {size} bytes"))
 }
 
-/// Bytes of stored elements that are converted together: they should stay in a near cache.
+/// The number of stored bytes that are converted at once. They should fit in a near cache.
 const BAND: u64 = 256 << 10;

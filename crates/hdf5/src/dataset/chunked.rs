@@ -1,4 +1,4 @@
-//! Elements of chunked datasets.
+//! Reads elements of chunked datasets.
 
 use super::array::Elements;
 use crate::file::File;
@@ -17,7 +17,7 @@ use hyperslab_core::rows::Heap;
 use hyperslab_core::{Error, Result};
 use std::sync::Arc;
 
-/// The chunks of a dataset, located and ready to be read.
+/// The chunks of a dataset, with their index.
 #[derive(Debug)]
 pub(super) struct Chunks {
     grid: ChunkGrid,
@@ -25,14 +25,14 @@ pub(super) struct Chunks {
     pipeline: Pipeline,
     dims: Vec<u64>,
     chunk_bytes: usize,
-    /// Whether chunks that reach past the edge are stored without filters.
+    /// Whether chunks that extend past the end of the dataset are stored without filters.
     edges_unfiltered: bool,
 }
 
-/// Where the chunks of a dataset are.
+/// Reads the chunk index of a dataset.
 ///
 /// # Errors
-/// If the index is broken or contradicts the dimensions.
+/// If the index is invalid or contradicts the dimensions.
 pub(super) fn table(
     file: &File,
     chunked: &Chunked,
@@ -84,7 +84,7 @@ impl Chunks {
         })
     }
 
-    /// Fills `out` with the elements of `region`.
+    /// Reads the elements of `region` to `out`.
     pub(super) fn read(
         &self,
         reader: &Reader,
@@ -147,7 +147,7 @@ impl Chunks {
                 overlap.scatter(decoded)?;
                 continue;
             }
-            // Only what is wanted is converted: other elements may point anywhere.
+            // Only requested elements are converted. The others may contain invalid pointers.
             let Some(part) = region.intersect(&chunk.start, &chunk.shape)? else { continue };
             let (len, len_rows) = (part.bytes(size)?, part.bytes(row)?);
             let _charge = reader.budget().charge((len as u64).saturating_add(len_rows as u64))?;
@@ -174,23 +174,23 @@ impl Chunks {
         Ok(())
     }
 
-    /// How many chunks were written.
+    /// The number of chunks that were written.
     pub(super) fn len(&self) -> u64 {
         self.table.len()
     }
 
-    /// Bytes of all chunks in the file.
+    /// The size of all chunks in the file, in bytes.
     pub(super) fn stored_bytes(&self) -> u64 {
         self.table.stored_bytes()
     }
 
-    /// What chunks passed that skipped no filter, if all can be undone.
+    /// The codecs of chunks that skip no filter, if all of them are supported.
     pub(super) fn codecs(&self) -> Option<&[Codec]> {
         self.pipeline.whole()
     }
 
-    /// Reads to the beginning of `out` what is stored of the chunk that begins at `start`, and tells how many bytes
-    /// and whether they passed all filters.
+    /// Reads the stored bytes of the chunk that begins at `start` to the beginning of `out`. Returns their number,
+    /// and whether all filters were applied.
     pub(super) fn stored(
         &self,
         reader: &Reader,
@@ -225,12 +225,12 @@ impl Chunks {
         Ok(true)
     }
 
-    /// Tells `visit` where each chunk begins that was written.
+    /// Calls `visit` with the start of each chunk that was written.
     pub(super) fn written(&self, visit: &mut dyn FnMut(&[u64]) -> Result<()>) -> Result<()> {
         self.table.iter().try_for_each(|record| visit(&self.grid.chunk(&record.scaled)?.start))
     }
 
-    /// Fills `out` with a chunk as it was before the filters.
+    /// Reads a chunk to `out` and removes its filters.
     fn load(
         &self,
         reader: &Reader,
@@ -251,8 +251,8 @@ impl Chunks {
         decode(&codecs, stored, out, scratch).map_err(placed)
     }
 
-    /// Reads a chunk that passed no filters in pieces which stay in a near cache, and of these only those with
-    /// elements of the region.
+    /// Reads a chunk without filters in pieces that fit in a near cache. Pieces without elements of the region are
+    /// skipped.
     fn load_in_pieces(
         &self,
         reader: &Reader,
@@ -277,14 +277,14 @@ impl Chunks {
         Ok(())
     }
 
-    /// Whether a chunk is stored as it is.
+    /// Whether a chunk is stored without filters.
     fn is_raw(&self, chunk: &Chunk) -> bool {
         let mut ends = chunk.start.iter().zip(&chunk.shape).zip(&self.dims);
         self.pipeline.is_empty()
             || self.edges_unfiltered && ends.any(|((start, shape), dim)| start.saturating_add(*shape) > *dim)
     }
 
-    /// Refuses a chunk that is stored as it is in fewer bytes than it has.
+    /// Refuses a chunk without filters that is stored in too few bytes.
     fn check_raw(&self, reader: &Reader, entry: &ChunkEntry) -> Result<()> {
         if self.pipeline.is_empty() || entry.size >= self.chunk_bytes as u64 {
             return Ok(());
@@ -296,5 +296,5 @@ impl Chunks {
 }
 
 const CHUNK: &str = "chunk";
-/// Bytes of a chunk that are read at once if they do not stay together.
+/// The number of bytes of a chunk that are read at once if its elements are not contiguous.
 const PIECE: u64 = 128 << 10;

@@ -1,4 +1,4 @@
-//! Elements that are stored in one piece.
+//! Reads elements that are stored contiguously.
 
 use super::array::take;
 use hyperslab_core::memory::room;
@@ -6,11 +6,11 @@ use hyperslab_core::nd::{Region, advance, element_bytes, element_count, scatter}
 use hyperslab_core::storage::NEAR;
 use hyperslab_core::{Error, Result};
 
-/// Fills `out` with the elements of a region, `size` bytes each, of an array of `dims`; `bytes` reads from an
-/// offset of the piece.
+/// Reads the elements of a region to `out`. The array has dimensions `dims` and elements of `size` bytes; `bytes`
+/// reads from an offset in the block.
 ///
-/// What lies together is read straight into place. Elements with little between them are read with it, in
-/// stretches of at most 1 MiB, as each read costs more than the bytes between.
+/// Contiguous elements are read straight to their place. Elements with small gaps are read with the gaps, up to 1 MiB
+/// at once, because each read costs more than the bytes in a gap.
 pub(super) fn read(
     bytes: &dyn Fn(u64, &mut [u8]) -> Result<()>,
     dims: &[u64],
@@ -38,16 +38,16 @@ pub(super) fn read(
     }
 }
 
-/// The inner dimensions of a region, along which little lies between its elements.
+/// The inner dimensions of a region along which gaps are small.
 struct Stretch {
     /// The outermost of them.
     from: usize,
     /// The region along them, and the extents of the array.
     region: Region,
     dims: Vec<u64>,
-    /// Whether nothing lies between.
+    /// Whether there are no gaps.
     dense: bool,
-    /// Bytes from one index to the next along each dimension of the array.
+    /// The distance in bytes between indexes along each dimension of the array.
     strides: Vec<u64>,
 }
 
@@ -59,7 +59,7 @@ impl Stretch {
             *own = stride;
             stride = stride.saturating_mul(*extent);
         }
-        // From the first byte of an element to behind that of the last, and how many of them are wanted.
+        // From the first byte of an element to the end of the last one, and how many of these elements are requested.
         let (mut hull, mut wanted, mut from) = (size, size, dims.len());
         let of_region = region.count.iter().zip(&region.step).zip(&strides);
         for (dimension, ((count, step), stride)) in of_region.enumerate().rev() {
@@ -79,7 +79,7 @@ impl Stretch {
         Stretch { from, region, dims: inner(dims), dense: hull == wanted, strides }
     }
 
-    /// Reads the elements behind `first`, the offset of index 0 along its dimensions.
+    /// Reads elements. `first` is the offset of index 0 along the inner dimensions.
     fn read(
         &self,
         bytes: &dyn Fn(u64, &mut [u8]) -> Result<()>,
@@ -109,7 +109,7 @@ impl Stretch {
                 own.iter_mut().take(1).for_each(|own| *own = new);
             }
             shape.iter_mut().take(1).for_each(|extent| *extent = (now - 1) * step + 1);
-            // The box of all that lies along the inner dimensions, of which the hull of the elements is read.
+            // The range of all indexes along the inner dimensions, of which the hull of the elements is read.
             let whole = room(scratch, element_bytes(&shape, size)?);
             let begin = offset(&zero, &part, strides);
             let last: Vec<u64> = part.count.iter().map(|count| count - 1).collect();
@@ -128,7 +128,7 @@ impl Stretch {
     }
 }
 
-/// Where the element lies that is so many steps from the beginning of a region.
+/// The offset of the element that is this many steps from the start of a region.
 fn offset(steps: &[u64], region: &Region, strides: &[u64]) -> u64 {
     let of_region = region.start.iter().zip(&region.step).zip(strides);
     steps.iter().zip(of_region).fold(0, |offset, (at, ((start, step), stride))| {
@@ -136,7 +136,7 @@ fn offset(steps: &[u64], region: &Region, strides: &[u64]) -> u64 {
     })
 }
 
-/// The longest stretch that is read at once with what lies between.
+/// The maximum length of a read that includes gaps.
 const PIECE: u64 = 1 << 20;
 
 #[cfg(test)]
@@ -145,7 +145,7 @@ mod tests {
     use proptest::prelude::*;
     use std::cell::RefCell;
 
-    /// What a region reads of bytes that count up, and the lengths of the reads.
+    /// Reads a region from bytes that count up. Returns them, and the lengths of the reads.
     fn run(dims: &[u64], region: &Region, size: usize) -> (Vec<u8>, Vec<usize>) {
         let reads = RefCell::new(Vec::new());
         let bytes = |offset: u64, out: &mut [u8]| {

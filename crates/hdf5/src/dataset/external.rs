@@ -1,4 +1,4 @@
-//! Elements in files of raw bytes.
+//! Reads elements in external files of raw bytes.
 //!
 //! Spec: HDF5 IV.A.2.h
 
@@ -9,22 +9,22 @@ use hyperslab_core::storage::ReadAt;
 use hyperslab_core::{Error, ErrorKind, Result};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Pieces of files that together are a contiguous dataset.
+/// The segments of external files that form a contiguous dataset.
 pub(super) struct External {
-    /// Has the names of the files, of which many slots may name the same long one.
+    /// The heap with the names of the files. Many slots can share one long name.
     names: LocalHeap,
     slots: Vec<Slot>,
-    /// The one read last, as reads mostly go on where the one before ended.
+    /// The file that was read last. Most reads continue where the one before ended.
     open: Mutex<Option<(usize, Arc<dyn ReadAt>)>>,
 }
 
 #[derive(Debug)]
 struct Slot {
-    /// Of the file, in the heap.
+    /// The offset of the file name in the heap.
     name_offset: u64,
-    /// Where the piece begins in its file.
+    /// The offset of the segment in its file.
     offset: u64,
-    /// The part of the dataset that it holds.
+    /// The byte range of the dataset that it holds.
     start: u64,
     end: u64,
 }
@@ -49,7 +49,7 @@ impl External {
         Ok(External { names, slots, open: Mutex::default() })
     }
 
-    /// Fills `out` from byte `offset` of the dataset. What a file is too short for is zeros.
+    /// Reads from byte `offset` of the dataset to `out`. Bytes past the end of a file are zeros.
     pub(super) fn read(&self, file: &File, offset: u64, out: &mut [u8]) -> Result<()> {
         let (mut at, mut rest) = (offset, out);
         let first = self.slots.partition_point(|slot| slot.end <= offset);
@@ -111,5 +111,5 @@ impl External {
     }
 }
 
-/// Longer than names of files are.
+/// The maximum length of a file name.
 const LONGEST: usize = 1 << 16;

@@ -1,7 +1,7 @@
-//! Virtual datasets: elements that are in other datasets.
+//! Reads virtual datasets, whose elements are in other datasets.
 //!
-//! Where the library lets a reader choose, this reads as it does by default: what sources have grown to counts
-//! (`H5D_VDS_LAST_AVAILABLE`), and numbered sources end before the first that is missing.
+//! Options of the library have their defaults here: a dataset grows with its sources (`H5D_VDS_LAST_AVAILABLE`), and
+//! numbered sources end before the first missing one.
 //!
 //! Spec: HDF5 III.F Disk Format: Level 1F - Global Heap Block for Virtual Datasets
 
@@ -31,11 +31,11 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// What a virtual dataset consists of.
+/// The mappings of a virtual dataset.
 #[derive(Debug)]
 pub(super) struct Mapped {
     mappings: Vec<Mapping>,
-    /// The object header of the dataset itself.
+    /// The address of its own object header.
     own: Address,
 }
 
@@ -48,36 +48,36 @@ struct Mapping {
     kind: Kind,
 }
 
-/// How far a mapping goes.
+/// The extent of a mapping.
 #[derive(Clone, Copy, Debug)]
 enum Kind {
     Limited,
-    /// As far as the source does, along these dimensions.
+    /// As large as the source, along these dimensions.
     Unlimited {
         here: usize,
         there: usize,
     },
-    /// As many blocks along this dimension as there are sources, of which each has a number in its name.
+    /// One block along this dimension for each numbered source.
     Numbered {
         here: usize,
     },
 }
 
-/// The virtual datasets that are being read, each for the one before.
+/// The virtual datasets that are being read, each as a source of the one before.
 #[derive(Clone, Copy)]
 pub(crate) struct Chain<'a> {
     identity: Option<&'a Path>,
     address: Address,
     before: Option<&'a Chain<'a>>,
     depth: u32,
-    /// How many more sources may be looked for, for all of them.
+    /// The number of further sources that may be opened for all of them.
     sources: &'a AtomicU32,
 }
 
 /// A source that was found.
 struct Source<'a> {
     file: SourceFile<'a>,
-    /// Of its object header.
+    /// The address of its object header.
     address: Address,
     dataset: Dataset,
 }
@@ -97,7 +97,7 @@ impl SourceFile<'_> {
 }
 
 impl Mapped {
-    /// Reads the mappings, of a dataset with the header at `own` and of so many dimensions.
+    /// Reads the mappings of the dataset with the header at `own`, which has this many dimensions.
     pub(super) fn open(file: &File, own: Address, heap: Address, index: u32, rank: usize) -> Result<Mapped> {
         if heap.is_undefined() {
             return Ok(Mapped { mappings: Vec::new(), own });
@@ -136,12 +136,12 @@ impl Mapped {
         Ok(Mapped { mappings, own })
     }
 
-    /// Whether the sources decide how large the dataset is.
+    /// Whether the size of the dataset depends on its sources.
     pub(super) fn is_derived(&self) -> bool {
         self.mappings.iter().any(|mapping| !matches!(mapping.kind, Kind::Limited))
     }
 
-    /// The dimensions that the sources give the dataset, which is stored with `stored` ones.
+    /// The dimensions of the dataset as its sources determine them. `stored` are those in the file.
     pub(super) fn derive(&self, file: &File, stored: &[u64], before: Option<&Chain<'_>>) -> Result<Vec<u64>> {
         let sources = AtomicU32::new(MIN_SOURCES);
         let chain = Chain::after(before, file, self.own, &sources)?;
@@ -172,7 +172,7 @@ impl Mapped {
             .collect())
     }
 
-    /// Fills the rows of `region` as far as there are sources; all of them hold the fill value before.
+    /// Reads the rows of `region` from the sources. Before, all rows hold the fill value.
     #[expect(clippy::too_many_arguments, reason = "what is read, where to, and for whom")]
     pub(super) fn read(
         &self,
@@ -185,7 +185,7 @@ impl Mapped {
         heap: &mut Heap<Reference>,
         before: Option<&Chain<'_>>,
     ) -> Result<()> {
-        // Each source of a source that is meant gives an element at least.
+        // Every selected source of a source has at least one element in the region.
         let elements = u32::try_from(region.len().unwrap_or(u64::MAX)).unwrap_or(u32::MAX);
         let sources = AtomicU32::new(elements.saturating_add(MIN_SOURCES).min(MAX_SOURCES));
         let chain = Chain::after(before, file, self.own, &sources)?;
@@ -211,7 +211,7 @@ impl Mapped {
     }
 }
 
-/// What is read, and where it goes.
+/// The state of one read.
 struct Target<'a> {
     file: &'a File,
     datatype: &'a Datatype,
@@ -220,12 +220,12 @@ struct Target<'a> {
     row: usize,
     rows: &'a mut [u8],
     heap: &'a mut Heap<Reference>,
-    /// How many numbered sources were looked for in vain.
+    /// The number of numbered sources that were not found.
     missing: &'a mut u32,
 }
 
 impl Mapping {
-    /// How far this mapping reaches along its unlimited dimension.
+    /// The extent of this mapping along its unlimited dimension.
     fn end(&self, file: &File, chain: &Chain<'_>, stored: &[u64]) -> Result<u64> {
         match self.kind {
             Kind::Limited => Ok(0),
@@ -242,7 +242,8 @@ impl Mapping {
                 let (mut last, mut same) = (None, 0_u32);
                 while let Some(source) = self.source(file, number, chain)? {
                     number += 1;
-                    // An absolute name whose folder has the number is, where that is missing, always the same.
+                    // With an absolute path that has the number in a directory name, a missing directory leads to the
+                    // same file for every number.
                     let found = Some((source.file.get().identity().map(Path::to_owned), source.address));
                     same = if found == last { same + 1 } else { 0 };
                     if same > MAX_SAME {
@@ -259,7 +260,7 @@ impl Mapping {
         }
     }
 
-    /// A block of a numbered mapping.
+    /// Reads one block of a numbered mapping.
     fn block(&self, here: usize, number: u64) -> Option<Dimension> {
         let dimension = unlimited_dimensions(&self.here)?.get(here)?;
         let start = dimension.stride.checked_mul(number)?.checked_add(dimension.start)?;
@@ -301,7 +302,7 @@ impl Mapping {
         }
     }
 
-    /// Reads what the region wants of a source; false if there is none.
+    /// Reads the elements of a source that the region needs. Returns false if there is no such source.
     fn read_source(
         &self,
         target: &mut Target<'_>,
@@ -363,9 +364,9 @@ impl Mapping {
         Ok(true)
     }
 
-    /// The source, or the one of this number; `None` if there is no such file or object.
+    /// The source, or the numbered one. `None` if there is no such file or object.
     fn source<'a>(&self, file: &'a File, number: u64, chain: &Chain<'_>) -> Result<Option<Source<'a>>> {
-        // Only sources of sources multiply.
+        // Only sources of sources can multiply.
         let take = |left: u32| left.checked_sub(1);
         if chain.depth > 0 && chain.sources.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).is_err()
         {
@@ -393,7 +394,7 @@ impl Mapping {
         Ok(opened.map(|(address, dataset)| Source { file: found, address, dataset }))
     }
 
-    /// Says of an error in another file that it is there.
+    /// Adds to an error in another file the name of that file.
     fn in_source(&self, file: &SourceFile<'_>, number: u64, e: Error) -> Error {
         match file {
             SourceFile::Same(_) => e,
@@ -403,7 +404,7 @@ impl Mapping {
 }
 
 impl<'a> Chain<'a> {
-    /// Adds the dataset at `address` of `file`.
+    /// Opens the dataset at `address` of `file`.
     fn after(
         before: Option<&'a Chain<'a>>,
         file: &'a File,
@@ -428,7 +429,7 @@ impl<'a> Chain<'a> {
     }
 }
 
-/// How many indexes of a selection without end lie in an array.
+/// The number of indexes of an unlimited selection that are within an array.
 fn slices(elements: &Elements, dimension: usize, extents: &[u64]) -> u64 {
     match elements {
         Elements::Product(dimensions) => {
@@ -439,7 +440,7 @@ fn slices(elements: &Elements, dimension: usize, extents: &[u64]) -> u64 {
     }
 }
 
-/// The same with only `most` indexes along a dimension.
+/// The selection with at most `most` indexes along a dimension.
 fn cut(elements: Elements, dimension: usize, most: u64) -> Elements {
     match elements {
         Elements::Product(mut dimensions) => {
@@ -452,7 +453,7 @@ fn cut(elements: Elements, dimension: usize, most: u64) -> Elements {
     }
 }
 
-/// The dimension along which a selection has no end.
+/// The unlimited dimension of a selection.
 fn unlimited(selection: &DataspaceSelection) -> Result<Option<(usize, Dimension)>> {
     let Some(dimensions) = unlimited_dimensions(selection) else { return Ok(None) };
     let mut found = dimensions.iter().copied().enumerate().filter(|(_, dimension)| dimension.is_unlimited());
@@ -482,14 +483,14 @@ fn has_references(datatype: &Datatype) -> bool {
     matches!(datatype.class, DatatypeClass::Reference(_)) || datatype.parts().any(has_references)
 }
 
-/// Virtual datasets that are each the source of another.
+/// The maximum number of virtual datasets that are each a source of the next one.
 const MAX_DEPTH: u32 = 32;
-/// Sources of sources, each of which may be a file that is opened: granted to any read, and to the largest.
+/// The maximum number of sources of sources, each of which can be a file to be opened, for one read.
 const MIN_SOURCES: u32 = 1 << 12;
 const MAX_SOURCES: u32 = 1 << 17;
-/// Numbers in a row that lead to one source, as links of people may make them.
+/// The maximum number of consecutive numbers that lead to the same source, as symbolic links can make them.
 const MAX_SAME: u32 = 1000;
-/// Numbered sources looked for in vain for one read.
+/// The maximum number of numbered sources that one read does not find.
 const MAX_MISSING: u32 = 1 << 13;
-/// Bytes of elements that are read at once, beside the rows themselves.
+/// The number of bytes of elements that are read at once, in addition to the output.
 const MAX_BAND: u64 = 64 << 20;

@@ -1,18 +1,18 @@
-//! Files that an opened one named, kept open for a while.
+//! Other files that an open file named, which are kept open for a while.
 
 use super::File;
 use hyperslab_core::Result;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-/// The files opened through one file, and through those. The first one owns them: they know of each other
-/// only as long as it lives.
+/// The files opened through one file, and through these files. The first one owns them: they can reach each other
+/// only as long as it exists.
 pub(super) enum Others {
     Owned(Arc<Opened>),
     Known(Weak<Opened>),
 }
 
-/// The file used last is the last.
+/// The most recently used file is last.
 type Opened = Mutex<Vec<(PathBuf, Arc<File>)>>;
 
 impl Default for Others {
@@ -22,7 +22,7 @@ impl Default for Others {
 }
 
 impl Others {
-    /// What a file that is opened through this one holds.
+    /// What a file opened through this one holds.
     pub(super) fn of_another(&self) -> Others {
         match self {
             Others::Owned(opened) => Others::Known(Arc::downgrade(opened)),
@@ -30,7 +30,7 @@ impl Others {
         }
     }
 
-    /// The file that `identity` tells from others, opened unless it is.
+    /// The file with this `identity`, which is opened unless it already is.
     pub(super) fn get(
         &self,
         identity: Option<PathBuf>,
@@ -62,5 +62,5 @@ fn kept(opened: &Opened, identity: &Path) -> Option<Arc<File>> {
     kept.last().map(|(_, file)| Arc::clone(file))
 }
 
-/// Systems let a process open a thousand files or less.
+/// Systems allow a process about a thousand open files, or fewer.
 const MAX_OPEN: usize = 64;

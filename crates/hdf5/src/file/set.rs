@@ -1,4 +1,4 @@
-//! Files that a driver spread over several: families and files split by kind of data.
+//! Files that a driver splits over several: families, and files split by kind of data.
 //!
 //! Spec: HDF5 II.B Disk Format: Level 0B - File Driver Info
 
@@ -9,12 +9,12 @@ use hyperslab_core::storage::{Joined, Part, ReadAt, Siblings};
 use hyperslab_core::{Error, ErrorKind, Result};
 use std::sync::Arc;
 
-/// Whether bytes without a superblock belong to a set of files, or to a kind of set that is not read.
+/// Whether a file without a superblock belongs to a set, or to a kind of set that is not supported.
 pub(super) fn is_part(storage: &dyn ReadAt) -> Result<bool> {
     Ok(refused(storage)?.is_some() || leading(storage).map_or(true, |found| found.is_some()))
 }
 
-/// The member that has the superblock, if this one has none.
+/// The member with the superblock, if this one has none.
 pub(super) fn leading(storage: &dyn ReadAt) -> Result<Option<Box<dyn ReadAt>>> {
     if superblock::locate(storage)?.is_some() {
         return Ok(None);
@@ -35,7 +35,7 @@ pub(super) fn leading(storage: &dyn ReadAt) -> Result<Option<Box<dyn ReadAt>>> {
     Ok(None)
 }
 
-/// What is said of files that belong to sets of kinds that are not read.
+/// The message for files of sets that are not supported.
 fn refused(storage: &dyn ReadAt) -> Result<Option<&'static str>> {
     let mut head = [0; 8];
     if storage.len()? >= 8 {
@@ -51,7 +51,7 @@ fn refused(storage: &dyn ReadAt) -> Result<Option<&'static str>> {
         .then_some("one subfile of a file that the subfiling driver spread over several"))
 }
 
-/// The whole that a member with a superblock belongs to, if it belongs to one.
+/// The whole file that a member with a superblock belongs to, if any.
 pub(super) fn assemble(
     storage: &Arc<dyn ReadAt>,
     siblings: &dyn Siblings,
@@ -61,8 +61,8 @@ pub(super) fn assemble(
 ) -> Result<Option<Joined>> {
     let own = siblings.own_name().unwrap_or_default();
     let len = storage.len()?;
-    // What is too short for its own account may be the first of several: of a family whose first member does
-    // not reach to what says so, or that an old library wrote, which did not say so.
+    // A file shorter than its end-of-file address can be the first of several: of a family whose first member does
+    // not contain the driver information, or that an old library wrote without it.
     let short = end.get().is_some_and(|end| end > len);
     match driver {
         Ok(Some(DriverInfo::Multi(multi))) => split(siblings, own, &multi).map(Some),
@@ -77,13 +77,13 @@ pub(super) fn assemble(
             family(storage, siblings, own, len, base, end).map(Some)
         }
         Ok(_) => Ok(None),
-        // Said again, and better, where the superblock extension is read.
+        // Reported again, with more detail, when the superblock extension is read.
         Err(_) => Ok(None),
     }
 }
 
-/// The whole that a member belongs to if its driver had its defaults. A superblock of version 2 or 3 leads to
-/// what says how it is with an address that may be in another member already.
+/// The whole file if its driver had the default settings. A version 2 or 3 superblock points to the driver
+/// information, which can be in another member already.
 pub(super) fn assumed(siblings: &dyn Siblings, headers: Address) -> Result<Option<Joined>> {
     const SHARE: u64 = (u64::MAX - 1) / 6;
     let own = siblings.own_name().unwrap_or_default();
@@ -93,7 +93,7 @@ pub(super) fn assumed(siblings: &dyn Siblings, headers: Address) -> Result<Optio
     }
     let member = |(letter, number): (&str, u64)| Member {
         address: number * SHARE,
-        // As much as it has; of the others only that with the headers is known to have anything.
+        // The minimum sizes of members: only the one with object headers is known to have data.
         end: u64::from(letter == "o"),
         name: format!("%s-{letter}{extension}").into_bytes(),
     };
@@ -137,7 +137,7 @@ fn family(
         };
         parts.push(part(number, found)?);
     }
-    // The last member ends where it ends.
+    // The last member ends at its own end.
     if let Some(Part { start, end: part_end, storage: Ok(storage) }) = parts.last_mut() {
         *part_end = (*part_end).min(start.saturating_add(storage.len()?).max(end));
     }
@@ -152,7 +152,7 @@ fn split(siblings: &dyn Siblings, own: &str, multi: &Multi) -> Result<Joined> {
     let whole = member(superblock).and_then(|member| {
         let template = String::from_utf8_lossy(&member.name).into_owned();
         let (before, behind) = template.split_once("%s")?;
-        // Templates may lead to other folders; the name itself decides.
+        // Name templates can lead to other directories. Only the file name is used.
         let before = before.rsplit_once('/').map_or(before, |(_, before)| before);
         own.strip_prefix(before)?.strip_suffix(behind).map(str::to_owned)
     });
@@ -179,7 +179,7 @@ fn split(siblings: &dyn Siblings, own: &str, multi: &Multi) -> Result<Joined> {
                 let end = member.address.saturating_add(len).min(next);
                 parts.push(Part { start: member.address, end, storage: Ok(storage) });
             }
-            // Nothing of that kind was ever written.
+            // No data of that kind was written.
             None if member.end == 0 => {}
             None => absent.push(name),
         }
@@ -190,7 +190,7 @@ fn split(siblings: &dyn Siblings, own: &str, multi: &Multi) -> Result<Joined> {
     }
 }
 
-/// The kinds of data that have members of their own, in order.
+/// The kinds of data that have their own members, in order.
 fn kinds(mapping: &[u8; 6]) -> Vec<u8> {
     let mut kinds: Vec<u8> =
         mapping.iter().zip(1..).map(|(kind, own)| if *kind == 0 { own } else { *kind }).collect();
@@ -199,8 +199,8 @@ fn kinds(mapping: &[u8; 6]) -> Vec<u8> {
     kinds
 }
 
-/// Names that the member with the superblock may have, of a set that a member of this name belongs to: names
-/// end with a hyphen and a letter for the kind, before the extension.
+/// Possible names of the member with the superblock, given the name of another member: names end with a hyphen and a
+/// letter for the kind, before the extension.
 fn superblock_members(own: &str) -> Vec<String> {
     let Some((whole, kind)) = own.rsplit_once('-') else { return Vec::new() };
     let letters = kind.bytes().take_while(u8::is_ascii_lowercase).count();
@@ -212,7 +212,7 @@ fn superblock_members(own: &str) -> Vec<String> {
     }
 }
 
-/// The first name of the family that a pattern with `%d`, `%05d` or the like names.
+/// The first name of a family, given a pattern with `%d`, `%05d` or similar.
 pub(super) fn first_of_pattern(name: &str) -> Option<String> {
     let (before, rest) = name.split_once('%')?;
     let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
@@ -226,7 +226,7 @@ pub(super) fn first_of_pattern(name: &str) -> Option<String> {
 #[derive(Debug, PartialEq, Eq)]
 struct Numbered {
     before: String,
-    /// Least number of digits; shorter numbers begin with zeros.
+    /// The minimum number of digits. Shorter numbers have leading zeros.
     width: usize,
     behind: String,
 }
@@ -237,7 +237,7 @@ impl Numbered {
         format!("{before}{number:0width$}{behind}")
     }
 
-    /// One for each run of digits, the last first.
+    /// One numbering for each run of digits, the last run first.
     fn all_of(name: &str) -> Vec<Numbered> {
         let mut found = Vec::new();
         let mut rest = name;
@@ -252,7 +252,7 @@ impl Numbered {
         found
     }
 
-    /// Names of the first member: numbers are padded to one width, or not at all.
+    /// Names of the first member: all numbers have the same width, or no leading zeros.
     fn firsts(&self) -> Vec<String> {
         let unpadded = Numbered { before: self.before.clone(), width: 1, behind: self.behind.clone() };
         match self.width {
@@ -261,18 +261,18 @@ impl Numbered {
         }
     }
 
-    /// The numberings of families whose first member has this name.
+    /// The possible numberings of families whose first member has this name.
     fn all_first(own: &str) -> Vec<Numbered> {
         Numbered::all_of(own).into_iter().filter(|numbered| numbered.name(0) == own).collect()
     }
 
-    /// The only numbering of which this name is the first.
+    /// The only numbering with this first name.
     fn only_first(own: &str) -> Option<Numbered> {
         let mut numbered = Numbered::all_first(own);
         numbered.pop().filter(|_| numbered.is_empty())
     }
 
-    /// The numbering of a family whose first member has this name, and whose next is there.
+    /// The numbering of the family with this first member whose second member exists.
     fn first_of(own: &str, siblings: &dyn Siblings) -> Option<Numbered> {
         let mut numbered = Numbered::all_first(own);
         let there = |numbered: &Numbered| {
@@ -284,7 +284,7 @@ impl Numbered {
 }
 
 const ONION_HISTORY: &[u8] = b"OHDH";
-/// All that is in the file itself while a new one is written through the onion driver.
+/// The whole content of a file while the onion driver writes a new one.
 const ONION_STUB: &[u8; 8] = b"ONIONEOF";
 const SUBFILE: &str = ".subfile_";
 

@@ -1,4 +1,4 @@
-//! Walks over version 1 B-trees.
+//! Walks version 1 B-trees.
 //!
 //! Spec: HDF5 III.A.1 Disk Format: Level 1A1 - Version 1 B-trees
 
@@ -12,13 +12,13 @@ use bytes::Bytes;
 use hyperslab_core::{Decoder, Error, Result};
 use std::ops::ControlFlow;
 
-/// What is called with the name of a link, or why it cannot be read, and the entry.
+/// Called with the entry of a link and its name, or the reason why the name cannot be read.
 pub type EntryVisitor<'a> = dyn FnMut(Result<&[u8]>, &SymbolTableEntry) -> Result<ControlFlow<()>> + 'a;
 
-/// Calls `visit` with the name and entry of each link of a group, in order of names, until it breaks.
+/// Calls `visit` with the name and entry of each link of a group, in order of names, until it returns `Break`.
 ///
 /// # Errors
-/// If the tree or its symbol table nodes are broken, and whatever `visit` fails with.
+/// If the tree or its symbol table nodes are invalid, and the errors of `visit`.
 pub fn group_entries(
     reader: &Reader,
     btree: Address,
@@ -38,7 +38,7 @@ pub fn group_entries(
     Ok(())
 }
 
-/// The entry of one link of a group: reads one node a level.
+/// The entry of one link of a group. Reads one node per level.
 pub fn find_group_entry(
     reader: &Reader,
     btree: Address,
@@ -49,7 +49,7 @@ pub fn find_group_entry(
     while let Some((address, level)) = walk.stack.pop() {
         let node = walk.node(address, level)?;
         let Keys::Group(keys) = &node.keys else { return Ok(None) };
-        // The key behind a child is its greatest name.
+        // The key after a child is its greatest name.
         let mut candidate = None;
         for (child, key) in node.children.iter().zip(keys.iter().skip(1)) {
             if name <= heap.name(*key)? {
@@ -92,11 +92,11 @@ struct Walk<'a> {
     reader: &'a Reader,
     context: BtreeV1Context,
     visited: Visited,
-    /// What is left to read, the next node last, with the level that its parent promises.
+    /// Nodes that are still to be read, the next one last, with the level that their parent implies.
     stack: Vec<(Address, Option<u8>)>,
-    /// Where the last node begins in the file.
+    /// The file offset of the last node.
     last_offset: u64,
-    /// The most bytes that a node took, to read nodes at once.
+    /// The largest size of a node so far, to read nodes at once.
     usual_len: u64,
 }
 
@@ -146,7 +146,7 @@ impl<'a> Walk<'a> {
     fn read(&self, address: Address, len: u64) -> Result<Bytes> {
         match self.context.node_type {
             NodeType::Group => self.reader.bytes(BtreeV1Node::NAME, address, len),
-            // Nodes that index chunks are read once, and would only push other metadata out of the cache.
+            // Nodes of chunk indexes are read once, and would only displace other metadata in the cache.
             NodeType::Chunks { .. } => self.reader.raw(BtreeV1Node::NAME, address, len),
         }
     }
@@ -162,7 +162,7 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// What a node takes that indexes links, or chunks of two dimensions, with the default K.
+/// The size of a node that indexes links, or chunks of two dimensions, with the default K.
 const USUAL_LEN: u64 = 2616;
 
 #[cfg(test)]

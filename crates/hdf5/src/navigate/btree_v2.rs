@@ -1,4 +1,4 @@
-//! Walks over version 2 B-trees.
+//! Walks version 2 B-trees.
 //!
 //! Spec: HDF5 III.A.2 Disk Format: Level 1A2 - Version 2 B-trees
 
@@ -21,10 +21,10 @@ pub struct BtreeV2<'a> {
     levels: Vec<Level>,
 }
 
-/// Calls `visit` with each record of the tree whose header is at `address`, in order, until it breaks.
+/// Calls `visit` with each record of the tree whose header is at `address`, in order, until it returns `Break`.
 ///
 /// # Errors
-/// If the tree is broken, and whatever `visit` fails with.
+/// If the tree is invalid, and the errors of `visit`.
 pub fn records(
     reader: &Reader,
     address: Address,
@@ -51,12 +51,12 @@ impl<'a> BtreeV2<'a> {
         &self.header
     }
 
-    /// How the records are laid out.
+    /// The layout of records.
     pub fn layout(&self) -> &RecordLayout {
         &self.layout
     }
 
-    /// Calls `visit` with each record, in order, until it breaks.
+    /// Calls `visit` with each record, in order, until it returns `Break`.
     pub fn records(&self, visit: &mut dyn FnMut(Record) -> Result<ControlFlow<()>>) -> Result<()> {
         let mut count = 0_u64;
         let mut counted = |record| {
@@ -75,9 +75,9 @@ impl<'a> BtreeV2<'a> {
         Ok(())
     }
 
-    /// Calls `visit` with the records that `compare` finds equal to what is looked for, until it breaks: reads
-    /// only the nodes that may have them. `compare` says how a record compares to what is looked for, and has
-    /// to follow the order of the tree: names are ordered by the hash first.
+    /// Calls `visit` with the records for which `compare` returns `Equal`, until it returns `Break`. Reads only nodes
+    /// that can contain them. `compare` orders a record relative to the one that is searched, and must follow the
+    /// order of the tree: names are ordered by their hash first.
     pub fn find(
         &self,
         compare: &dyn Fn(&Record) -> Ordering,
@@ -130,7 +130,7 @@ impl<'a> BtreeV2<'a> {
             match branch.children.next() {
                 Some(child) => {
                     branch.behind_child = branch.records.next();
-                    // All of the child comes before the record behind it.
+                    // All records of the child come before the record after it.
                     let skip = branch.behind_child.take_if(|record| compare(record) == Ordering::Less);
                     next = if skip.is_some() { None } else { Some(child) };
                 }
@@ -185,11 +185,11 @@ impl<'a> BtreeV2<'a> {
     }
 }
 
-/// What is left of an internal node.
+/// The rest of an internal node.
 struct Branch {
     children: vec::IntoIter<ChildPointer>,
     records: vec::IntoIter<Record>,
-    /// The record behind the child that was entered last.
+    /// The record after the child that was entered last.
     behind_child: Option<Record>,
 }
 

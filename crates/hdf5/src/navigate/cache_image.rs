@@ -1,4 +1,4 @@
-//! Storage under a metadata cache image.
+//! A file under its metadata cache image.
 //!
 //! Spec: none; see [`MetadataCacheImage`].
 
@@ -12,19 +12,19 @@ use hyperslab_core::{Charge, Error, Result};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// A file whose metadata reads as the cache image has it.
+/// A file whose metadata is replaced by that of the cache image.
 pub struct Imaged<R> {
     storage: R,
-    /// By offset in the file; they do not overlap.
+    /// Entries by file offset, without overlap.
     entries: BTreeMap<u64, Bytes>,
     _charge: Charge,
 }
 
 impl<R: ReadAt> Imaged<R> {
-    /// Reads the image of the file that `reader` reads, and lays it over `storage`, which is that file.
+    /// Reads the image of the file of `reader`, and puts it over `storage`, which is the same file.
     ///
     /// # Errors
-    /// If the image is damaged, or has two pieces of metadata at one place.
+    /// If the image is damaged, or two of its entries overlap.
     pub fn read(reader: &Reader, storage: R, image: &MetadataCacheImage) -> Result<Self> {
         const NAME: &str = MetadataCacheImageBlock::NAME;
         let _scratch = reader.budget().charge(image.len.saturating_mul(MAX_GROWTH))?;
@@ -52,7 +52,7 @@ impl<R: ReadAt> Imaged<R> {
         Ok(Imaged { storage, entries, _charge: charge })
     }
 
-    /// Entries of which a part lies in `range`, last first.
+    /// Entries that overlap `range`, last first.
     fn overlapping(&self, range: &Range<u64>) -> impl Iterator<Item = (u64, &Bytes)> {
         let start = range.start;
         self.entries
@@ -88,7 +88,7 @@ impl<R: ReadAt> ReadAt for Imaged<R> {
 }
 
 impl<R: ReadAt> Imaged<R> {
-    /// Replaces what entries have in `out`, which was read at `start`.
+    /// Replaces the bytes of entries in `out`, which was read from offset `start`.
     fn lay_over(&self, start: u64, out: &mut [u8]) {
         let range = start..start.saturating_add(out.len() as u64);
         for (offset, bytes) in self.overlapping(&range) {
@@ -103,17 +103,17 @@ impl<R: ReadAt> Imaged<R> {
     }
 }
 
-/// Where `range` lies in `bytes` that begin at `offset`, if it does.
+/// The place of `range` in `bytes` from `offset`, if it is within them.
 fn part(offset: u64, bytes: &[u8], range: &Range<u64>) -> Option<Range<usize>> {
     let start = usize::try_from(range.start.checked_sub(offset)?).ok()?;
     let end = usize::try_from(range.end.checked_sub(offset)?).ok()?;
     (start <= end && end <= bytes.len()).then_some(start..end)
 }
 
-/// An entry takes less than this many times its bytes while the image is taken apart.
+/// While the image is decoded, an entry takes less than this many times its size.
 const MAX_GROWTH: u64 = 8;
 
-/// What an entry takes besides its bytes.
+/// The memory for an entry in addition to its bytes.
 const ENTRY_SIZE: usize = 96;
 
 #[cfg(test)]

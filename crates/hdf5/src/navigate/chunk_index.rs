@@ -1,4 +1,4 @@
-//! Indexes of dataset chunks: which chunks exist, and where.
+//! Chunk indexes: which chunks of a dataset exist, and where.
 //!
 //! Spec: HDF5 VII.A The Single Chunk Index, VII.B The Implicit Index, VII.E The Version 2 B-tree Index and, for
 //! the version 1 B-tree, III.A.1
@@ -18,52 +18,52 @@ use grid::Grid;
 use hyperslab_core::{Error, Result};
 use table::Collector;
 
-/// How the chunks of a dataset are found, as data layout, dataspace and filter pipeline say.
+/// How to find the chunks of a dataset. From its data layout, dataspace and filter pipeline.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChunkIndex {
     /// The type of index.
     pub kind: ChunkIndexKind,
-    /// The index, or the chunks themselves if it needs no structures; undefined if nothing was ever written.
+    /// The address of the index, or of the chunks if the index needs no structures. Undefined if nothing was written.
     pub address: Address,
     /// The current dimensions.
     pub dims: Vec<u64>,
-    /// The maximum dimensions; `u64::MAX` where there is none.
+    /// The maximum dimensions. `u64::MAX` for unlimited ones.
     pub max_dims: Vec<u64>,
-    /// The dimensions of a chunk, without that of the datatype.
+    /// The dimensions of a chunk, without the last one of the layout message, which is the element size.
     pub chunk_dims: Vec<u64>,
-    /// The number of bytes of a chunk before filters.
+    /// The size of a chunk before filters, in bytes.
     pub chunk_bytes: u64,
     /// Whether there are filters.
     pub filtered: bool,
 }
 
-/// The types of indexes.
+/// The types of chunk indexes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ChunkIndexKind {
     /// Data layouts 1 to 3: a version 1 B-tree.
     BtreeV1,
-    /// Type 1: the dataset is one chunk.
+    /// Type 1: a single chunk.
     SingleChunk {
-        /// Stored bytes and filter mask, if there are filters.
+        /// The stored size and the filter mask, if there are filters.
         filtered: Option<(u64, u32)>,
     },
-    /// Type 2: all chunks follow each other.
+    /// Type 2, implicit: all chunks follow each other.
     Implicit,
-    /// Type 3: an array for all chunks that the maximum dimensions allow.
+    /// Type 3, fixed array: an entry for each chunk that the maximum dimensions allow.
     FixedArray,
-    /// Type 4: an array that grows along the only unlimited dimension.
+    /// Type 4, extensible array: it grows along the only unlimited dimension.
     ExtensibleArray,
     /// Type 5: a version 2 B-tree.
     BtreeV2,
 }
 
-/// Reads the index of a dataset whole.
+/// Reads the whole index of a dataset.
 ///
-/// Chunks beyond the current dimensions, which stay when a dataset shrinks, are left out, and so are those that
-/// have no address yet. The table is charged to the reader's budget while it lives.
+/// Chunks outside the current dimensions, which remain when a dataset shrinks, are left out, and so are chunks
+/// without an address. The table is charged to the budget of the reader as long as it exists.
 ///
 /// # Errors
-/// If the index is broken or contradicts the dimensions, or if there is no room for the table.
+/// If the index is invalid or contradicts the dimensions, or the table exceeds the budget.
 pub fn load(reader: &Reader, index: &ChunkIndex) -> Result<ChunkTable> {
     if index.address.is_undefined() {
         return Ok(ChunkTable::empty(index.dims.len()));
@@ -89,7 +89,7 @@ pub fn load(reader: &Reader, index: &ChunkIndex) -> Result<ChunkTable> {
     chunks.finish().map_err(|e| e.at(INDEX, offset))
 }
 
-/// All chunks that the maximum dimensions allow are allocated, one behind the other.
+/// All chunks that the maximum dimensions allow are allocated, one after the other.
 fn implicit(reader: &Reader, index: &ChunkIndex, grid: &Grid) -> Result<ChunkTable> {
     let offset = reader.offset(INDEX, index.address)?;
     let order = grid.fixed().map_err(|e| e.at(INDEX, offset))?;

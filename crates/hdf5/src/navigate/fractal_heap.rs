@@ -1,4 +1,4 @@
-//! Objects of fractal heaps.
+//! Objects in fractal heaps.
 //!
 //! Spec: HDF5 III.G Fractal Heap
 
@@ -22,10 +22,10 @@ use recent::Recent;
 use rustc_hash::FxHashSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// A fractal heap: gives the bytes of an object for its heap ID.
+/// A fractal heap. Returns the bytes of an object for its heap ID.
 ///
-/// Links and attributes are asked for in the order of their names' hashes, which is no order in the heap.
-/// So blocks are kept, up to a bound, and the checksum of a block that was dropped is not computed again.
+/// Links and attributes are read in the order of the hashes of their names, which is random in the heap. A bounded
+/// number of blocks is kept, and the checksum of a block that was dropped is not verified again.
 pub struct FractalHeap {
     address: Address,
     header: FractalHeapHeader,
@@ -40,12 +40,12 @@ struct Blocks {
     verified: FxHashSet<u64>,
 }
 
-/// Where a managed object lies.
+/// The place of a managed object.
 struct Found {
     block: DirectBlockEntry,
     block_size: u64,
     block_offset: u64,
-    /// In the block, its prefix included.
+    /// The offset in the block, including its prefix.
     offset: u64,
 }
 
@@ -73,7 +73,7 @@ impl FractalHeap {
         Ok(FractalHeap { address, header, geometry, pipeline, blocks: Mutex::new(blocks) })
     }
 
-    /// Where the heap is.
+    /// The address of the heap.
     pub fn address(&self) -> Address {
         self.address
     }
@@ -143,7 +143,7 @@ impl FractalHeap {
         }
     }
 
-    /// The direct block that holds `offset` of the heap's address space.
+    /// The direct block that contains `offset` of the address space of the heap.
     fn locate(&self, reader: &Reader, offset: u64) -> Result<Found> {
         let table = &self.header.table;
         let past = || {
@@ -171,7 +171,7 @@ impl FractalHeap {
         let mut address = table.root_block;
         let mut rows = u32::from(table.current_root_rows);
         let mut block_offset = 0;
-        // Blocks in a table are smaller than what the table stands for, so this ends after 64 turns at most.
+        // The blocks of a table are smaller than the range of the table, so this ends after at most 64 iterations.
         loop {
             let block = self.indirect_block(reader, address, rows, block_offset)?;
             let position = self.geometry.position(offset - block_offset);
@@ -229,7 +229,7 @@ impl FractalHeap {
     /// The data of a direct block, decoded and verified.
     fn direct_block(&self, reader: &Reader, found: &Found) -> Result<Bytes> {
         let address = found.block.address;
-        // The stored block, the copy whose checksum field is cleared, and the data.
+        // Memory for the stored block, a copy with a cleared checksum field, and the data.
         let _scratch = reader.budget().charge(found.block_size.saturating_mul(3))?;
         let context = self.header.direct_block_context(reader.sizes());
         let block: FractalHeapDirectBlock = match found.block.filtered {
@@ -252,7 +252,7 @@ impl FractalHeap {
         Ok(data)
     }
 
-    /// What `stored`, which is at `address`, was before the filters that `mask` does not skip.
+    /// Removes the filters from `stored`, which is at `address`. Filters in `mask` were skipped.
     fn unfilter(
         &self,
         reader: &Reader,

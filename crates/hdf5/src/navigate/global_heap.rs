@@ -1,4 +1,4 @@
-//! Objects of global heap collections.
+//! Objects in global heap collections.
 //!
 //! Spec: HDF5 III.E Disk Format: Level 1E - Global Heap
 
@@ -11,44 +11,43 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The global heap of a file: gives the bytes of an object for its ID.
+/// The global heap of a file. Returns the bytes of an object for its ID.
 ///
-/// Elements of variable length are each looked up by ID, thousands in one collection, so the collections read
-/// last are kept with a table of their objects: at most 16 MiB, or a single one that is larger.
+/// Each element of variable length has its own ID, with thousands in one collection. The collections used last are
+/// kept with a table of their objects: at most 16 MiB, or a single larger one.
 pub struct GlobalHeap {
-    /// What tells it from those of other files.
+    /// Distinguishes it from the heaps of other files.
     number: u64,
-    /// The one used last is the last.
+    /// The collection used last is last.
     collections: Mutex<Vec<Arc<Collection>>>,
 }
 
-/// The objects that share a collection.
+/// A collection and its objects.
 pub(crate) struct Collection {
     address: Address,
     offset: u64,
     bytes: Bytes,
-    /// Indexes and places of the objects, by index.
+    /// Indexes and places of the objects, sorted by index.
     objects: Vec<(u16, Range<usize>)>,
     _charges: [Charge; 2],
 }
 
 impl GlobalHeap {
-    /// Nothing read yet.
+    /// An empty cache.
     pub fn new() -> Self {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         GlobalHeap { number: NEXT.fetch_add(1, Ordering::Relaxed), collections: Mutex::default() }
     }
 
-    /// A number that no other heap of the process has.
+    /// A number that is unique in the process.
     pub(crate) fn number(&self) -> u64 {
         self.number
     }
 
-    /// The bytes of the object `index` in the collection at `address`. They share the memory of the whole
-    /// collection.
+    /// The bytes of the object `index` in the collection at `address`. They share the memory of the whole collection.
     ///
     /// # Errors
-    /// If there is no such collection or no such object in it.
+    /// If there is no such collection, or it has no such object.
     pub fn object(&self, reader: &Reader, address: Address, index: u32) -> Result<Bytes> {
         let collection = self.collection(reader, address)?;
         Ok(collection.bytes.slice(collection.find(index)?))
@@ -74,7 +73,7 @@ impl GlobalHeap {
     fn keep(&self, collection: Collection) -> Arc<Collection> {
         let collection = Arc::new(collection);
         let mut collections = self.collections.lock().unwrap_or_else(PoisonError::into_inner);
-        // Another thread may have been faster.
+        // Another thread may have read it meanwhile.
         collections.retain(|other| other.address != collection.address);
         collections.push(Arc::clone(&collection));
         let mut left = MAX_BYTES;
@@ -101,7 +100,7 @@ impl Collection {
         let sizes = reader.sizes();
         let offset = reader.offset(NAME, address)?;
         let left = reader.len()?.saturating_sub(address.0);
-        // Most collections have the least size, so one read is enough.
+        // Most collections have the minimum size, so one read is enough.
         let mut bytes = reader.raw(NAME, address, left.min(USUAL_SIZE))?;
         let size = GlobalHeapCollection::stored_len(&mut Decoder::new(NAME, offset, &bytes), sizes)?;
         if size > left {
@@ -128,17 +127,17 @@ impl Collection {
         self.address
     }
 
-    /// The whole of it.
+    /// All bytes of the collection.
     pub(crate) fn bytes(&self) -> &Bytes {
         &self.bytes
     }
 
-    /// Where the object `index` is in it.
+    /// The place of the object `index` in the collection.
     pub(crate) fn find(&self, index: u32) -> Result<Range<usize>> {
         let missing =
             || Error::malformed(format!("has no object {index}")).at(GlobalHeapCollection::NAME, self.offset);
         let index = u16::try_from(index).map_err(|_| missing())?;
-        // Where none was removed, objects are numbered from 1 on.
+        // Unless objects were removed, they are numbered from 1.
         let numbered = self.objects.get(usize::from(index).wrapping_sub(1)).filter(|(own, _)| *own == index);
         let found = numbered.or_else(|| {
             let place = self.objects.binary_search_by_key(&index, |(index, _)| *index).ok()?;
@@ -149,7 +148,7 @@ impl Collection {
     }
 }
 
-/// What libhdf5 makes a collection, unless an object needs more.
+/// The size that libhdf5 gives a collection, unless an object needs more.
 const USUAL_SIZE: u64 = 4096;
 const MAX_BYTES: usize = 16 << 20;
 const MAX_COLLECTIONS: usize = 256;

@@ -8,7 +8,7 @@ use crate::navigate::Reader;
 use bytes::Bytes;
 use hyperslab_core::{Charge, Error, Result};
 
-/// A local heap with its data segment: gives the text at an offset.
+/// A local heap with its data segment. Returns the text at an offset.
 pub struct LocalHeap {
     header: LocalHeapHeader,
     data: Bytes,
@@ -17,7 +17,7 @@ pub struct LocalHeap {
 }
 
 impl LocalHeap {
-    /// Reads the heap at `address` whole.
+    /// Reads the whole heap at `address`.
     pub fn open(reader: &Reader, address: Address) -> Result<Self> {
         let sizes = reader.sizes();
         let header: LocalHeapHeader = reader.structure(address, LocalHeapHeader::len(sizes), sizes)?;
@@ -37,10 +37,10 @@ impl LocalHeap {
         &self.header
     }
 
-    /// The text that begins at `offset` of the data segment, without its terminating NUL.
+    /// The text at `offset` of the data segment, without the NUL that ends it.
     ///
     /// # Errors
-    /// If it begins or ends past the data segment.
+    /// If it begins or ends outside the data segment.
     pub fn name(&self, offset: u64) -> Result<&[u8]> {
         let rest = usize::try_from(offset).ok().and_then(|offset| self.data.get(offset..));
         let name =

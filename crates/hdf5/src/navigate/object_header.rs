@@ -12,7 +12,7 @@ use bytes::Bytes;
 use hyperslab_core::{Charge, Decoder, Error, Result};
 use rustc_hash::FxHashSet;
 
-/// The header of an object: its messages in the order of the file, bodies undecoded.
+/// The header of an object: its messages in file order, not decoded.
 #[derive(Debug)]
 pub struct ObjectHeader {
     address: Address,
@@ -22,22 +22,22 @@ pub struct ObjectHeader {
     _charges: Vec<Charge>,
 }
 
-/// A message as it is stored.
+/// A message in a header.
 #[derive(Clone, Debug)]
 pub struct StoredMessage {
-    /// What the body says.
+    /// The type of the message.
     pub message_type: MessageType,
-    /// How it may be treated.
+    /// The flags of the message.
     pub flags: MessageFlags,
-    /// The order of creation among messages of its type, where tracked.
+    /// The creation order among messages of its type, if tracked.
     pub creation_index: Option<u16>,
-    /// The undecoded body; bytes behind the message may follow.
+    /// The body of the message, not decoded. Other bytes can follow its end.
     pub body: Bytes,
-    /// Where the body lies in the file.
+    /// The offset of the body in the file.
     pub offset: u64,
 }
 
-/// What an object is, by the messages of its header.
+/// The kind of an object, as the messages of its header show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ObjectKind {
     /// Has a Symbol Table or Link Info message.

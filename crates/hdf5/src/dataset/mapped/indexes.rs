@@ -1,51 +1,51 @@
-//! Which elements a selection means, in the order in which two selections pair them.
+//! The elements of a selection, in the order in which two selections are paired.
 
 use crate::format::encoding::DataspaceSelection;
 use crate::format::encoding::selection::hyperslab::{Blocks, Dimension};
 use hyperslab_core::nd::{Region, advance, element_count};
 use hyperslab_core::{Error, ErrorKind, Result};
 
-/// Indexes along one dimension, ascending.
+/// Indexes along one dimension, in ascending order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Indexes {
-    /// Blocks at equal distances, the last possibly cut.
+    /// Blocks at equal distances. The last one can be shorter.
     Blocks {
         start: u64,
         /// At least `block`.
         stride: u64,
         /// At least 1.
         block: u64,
-        /// How many indexes.
+        /// The number of indexes.
         len: u64,
     },
-    /// Pieces of any length, which do not touch.
+    /// Runs of any length, with gaps between them.
     Pieces(Vec<Piece>),
 }
 
-/// Neighbouring indexes.
+/// A run of consecutive indexes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Piece {
     start: u64,
-    /// How many indexes there are before.
+    /// The number of indexes in the runs before it.
     before: u64,
     len: u64,
 }
 
-/// Elements of an array.
+/// Selected elements of an array.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Elements {
-    /// Every combination of indexes, the last dimension fastest.
+    /// All combinations of indexes, in row-major order.
     Product(Vec<Indexes>),
-    /// One run of neighbours after another.
+    /// Runs of elements, one after the other.
     Runs(Vec<Run>),
 }
 
 /// Elements that are neighbours along the last dimension.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Run {
-    /// The coordinates of the first.
+    /// The coordinates of the first element.
     pub(super) at: Vec<u64>,
-    /// How many elements of the selection there are before.
+    /// The number of elements in the runs before it.
     pub(super) before: u64,
     pub(super) len: u64,
 }
@@ -55,7 +55,7 @@ impl Indexes {
         Indexes::Blocks { start: 0, stride: size.max(1), block: size.max(1), len: size }
     }
 
-    /// The indexes of a dimension of a hyperslab; without end, `u64::MAX` of them.
+    /// The indexes of a hyperslab along a dimension. An unlimited one has `u64::MAX`.
     fn of(dimension: &Dimension) -> Result<Indexes> {
         let Dimension { start, stride, count, block } = *dimension;
         if count == 0 || block == 0 {
@@ -81,7 +81,7 @@ impl Indexes {
         }
     }
 
-    /// The index at a place.
+    /// The index at a position.
     pub(super) fn at(&self, place: u64) -> Option<u64> {
         match self {
             Indexes::Blocks { start, stride, block, len } if place < *len => {
@@ -96,7 +96,7 @@ impl Indexes {
         }
     }
 
-    /// How many indexes are less than `index`.
+    /// The number of indexes below `index`.
     pub(super) fn before(&self, index: u64) -> u64 {
         match self {
             Indexes::Blocks { start, stride, block, len } => {
@@ -113,7 +113,7 @@ impl Indexes {
         }
     }
 
-    /// How many indexes from a place on are neighbours.
+    /// The number of consecutive indexes from a position on.
     fn neighbours(&self, place: u64) -> u64 {
         match self {
             Indexes::Blocks { block, len, .. } => (block - place % block).min(len.saturating_sub(place)),
@@ -126,7 +126,7 @@ impl Indexes {
         }
     }
 
-    /// The first `len` of them.
+    /// The first `len` indexes.
     pub(super) fn first(&self, most: u64) -> Indexes {
         match self {
             Indexes::Blocks { start, stride, block, len } => {
@@ -138,10 +138,10 @@ impl Indexes {
 }
 
 impl Elements {
-    /// The elements that `selection` means in an array of `extents`. What has no end has `u64::MAX` indexes.
+    /// The elements of `selection` in an array of `extents`. An unlimited dimension has `u64::MAX` indexes.
     ///
     /// # Errors
-    /// If it is of another rank; if a list of blocks or points is, or lies outside.
+    /// If the rank differs, or blocks or points are outside the array.
     pub(super) fn of(selection: &DataspaceSelection, extents: &[u64]) -> Result<Elements> {
         let rank = selection.rank().map_or(extents.len(), |rank| usize::try_from(rank).unwrap_or(usize::MAX));
         if rank != extents.len() {
@@ -175,7 +175,7 @@ impl Elements {
         }
     }
 
-    /// How many elements there are; `None` beyond `u64`.
+    /// The number of elements. `None` if it does not fit in a `u64`.
     pub(super) fn count(&self) -> Option<u64> {
         match self {
             Elements::Product(dimensions) => {
@@ -185,7 +185,7 @@ impl Elements {
         }
     }
 
-    /// Whether any of them may be in `region`. Only what surely is not is told so.
+    /// Whether an element may be in `region`. False only if certainly none is.
     pub(super) fn may_meet(&self, region: &Region) -> bool {
         match self {
             Elements::Product(dimensions) => dimensions
@@ -202,7 +202,7 @@ impl Elements {
         }
     }
 
-    /// The index behind the last one along each dimension, where there is a last one.
+    /// The end of the indexes along each dimension, unless it is unlimited.
     pub(super) fn ends(&self, rank: usize) -> Vec<u64> {
         match self {
             Elements::Product(dimensions) => {
@@ -222,7 +222,7 @@ impl Elements {
         }
     }
 
-    /// The coordinates of the element at a place, and how many of those from it on are its neighbours.
+    /// The coordinates of the element at a position, and the number of neighbours from it on.
     pub(super) fn run_at(&self, place: u64, at: &mut Vec<u64>) -> Option<u64> {
         at.clear();
         match self {
@@ -253,7 +253,7 @@ impl Elements {
     }
 }
 
-/// The first index of a region along each dimension and the one behind the last.
+/// The range of a region along each dimension.
 pub(super) fn bounds(region: &Region) -> impl DoubleEndedIterator<Item = (u64, u64)> + ExactSizeIterator {
     region.start.iter().zip(&region.count).zip(&region.step).map(|((start, count), step)| {
         let last = count.saturating_sub(1).saturating_mul(*step);
@@ -261,7 +261,7 @@ pub(super) fn bounds(region: &Region) -> impl DoubleEndedIterator<Item = (u64, u
     })
 }
 
-/// Boxes by their first and last corners. The library goes through all of them together, row by row.
+/// Boxes given by first and last corners. The library visits all of them together, row by row.
 fn listed(corners: &[u64], extents: &[u64]) -> Result<Elements> {
     let rank = extents.len().max(1);
     let mut boxes: Vec<(&[u64], &[u64])> = Vec::new();
@@ -288,7 +288,7 @@ fn listed(corners: &[u64], extents: &[u64]) -> Result<Elements> {
     };
     let all = boxes.iter().fold(0_u64, |sum, one| sum.saturating_add(rows(one)));
     let run = (size_of::<Run>() as u64).saturating_add((rank as u64).saturating_mul(8));
-    // As many rows as blocks take no more than the list of blocks did.
+    // As many rows as fit in the memory of the list of blocks.
     if all > boxes.len() as u64 && all.saturating_mul(run) > MAX_RUNS {
         let detail = format!("a selection of {all} rows in {} blocks", boxes.len());
         return Err(Error::new(ErrorKind::LimitExceeded, detail));
@@ -317,7 +317,7 @@ fn listed(corners: &[u64], extents: &[u64]) -> Result<Elements> {
             && outer == own_outer
             && *own < at.saturating_add(last.len)
         {
-            // Blocks that overlap mean their elements once.
+            // An element in several overlapping blocks counts once.
             let more = own.saturating_add(run.len).saturating_sub(at.saturating_add(last.len));
             last.len = last.len.saturating_add(more);
             before = before.saturating_add(more);
@@ -362,7 +362,7 @@ fn beyond() -> Error {
     Error::malformed("a selection beyond 2^64 elements")
 }
 
-/// Bytes of rows of irregular selections that are kept.
+/// The maximum size of the rows of an irregular selection, in bytes.
 const MAX_RUNS: u64 = 12 << 20;
 
 #[cfg(test)]
@@ -427,7 +427,7 @@ mod tests {
         let elements = Elements::of(&selection(Blocks::Irregular { rank: 2, bounds }), &[4, 4]).unwrap();
         assert!(matches!(elements, Elements::Product(_)));
         assert_eq!(walked(&elements), [[0, 0], [0, 3], [3, 0], [3, 3]]);
-        // Overlapping ones mean their elements once.
+        // An element in several overlapping blocks counts once.
         let bounds = vec![0, 0, 1, 1, 0, 1, 0, 2];
         let elements = Elements::of(&selection(Blocks::Irregular { rank: 2, bounds }), &[4, 4]).unwrap();
         assert_eq!(walked(&elements), [[0, 0], [0, 1], [0, 2], [1, 0], [1, 1]]);

@@ -1,22 +1,22 @@
-//! Names of sources, in which the number of a block may stand.
+//! Names of sources, which can contain the number of a block.
 
 use hyperslab_core::{Error, ErrorKind, Result};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
-/// A name in pieces, between which the number of a block stands.
+/// A name in parts, with the number of a block between them.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Name(Vec<String>);
 
-/// The names of a block, each once: mappings by the thousand may share a long one.
+/// The names of blocks, each stored once: thousands of mappings can share a long one.
 #[derive(Default)]
 pub(super) struct Names(FxHashMap<(usize, usize), Arc<Name>>);
 
 impl Names {
-    /// The name that `stored` is, the same for the same bytes in memory.
+    /// The name for `stored`. The same bytes in memory give the same name.
     ///
     /// # Errors
-    /// If it is not UTF-8, too long, or has a percent sign that means nothing.
+    /// If it is not UTF-8, is too long, or has an invalid percent sign.
     pub(super) fn parse(&mut self, stored: &[u8]) -> Result<Arc<Name>> {
         let place = (stored.as_ptr().addr(), stored.len());
         if let Some(name) = self.0.get(&place) {
@@ -29,7 +29,7 @@ impl Names {
 }
 
 impl Name {
-    /// Splits at `%b`; `%%` is a percent sign.
+    /// Splits at `%b`. `%%` is a percent sign.
     fn parse(name: &[u8]) -> Result<Name> {
         if name.len() > LONGEST {
             let detail = format!("a source with a name of {} bytes, at most {LONGEST} are read", name.len());
@@ -54,18 +54,18 @@ impl Name {
         Ok(Name(pieces))
     }
 
-    /// Whether the number of a block stands in it.
+    /// Whether it contains the number of a block.
     pub(super) fn is_numbered(&self) -> bool {
         self.0.len() > 1
     }
 
-    /// The name with this number in it.
+    /// The name with this number.
     pub(super) fn text(&self, number: u64) -> String {
         self.0.join(&number.to_string())
     }
 }
 
-/// Longer than names of files and objects are.
+/// The maximum length of a name of a file or object.
 const LONGEST: usize = 1 << 16;
 
 #[cfg(test)]
@@ -90,7 +90,7 @@ mod tests {
         let mut names = Names::default();
         let (first, second) = (names.parse(&stored).unwrap(), names.parse(&stored).unwrap());
         assert!(Arc::ptr_eq(&first, &second));
-        // Another that begins at the same byte is another.
+        // Bytes at another address are another name.
         assert_eq!(names.parse(&stored[..2]).unwrap().text(0), "lo");
     }
 

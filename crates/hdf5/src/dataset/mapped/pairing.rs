@@ -1,24 +1,24 @@
-//! Copies elements from a source to where a virtual dataset has them.
+//! Copies elements from a source to their places in a virtual dataset.
 
 use super::indexes::{Elements, Indexes, bounds};
 use hyperslab_core::nd::{Region, advance, element_count, gather, scatter};
 use hyperslab_core::{Error, Result};
 
-/// Reads a region of the source as rows of the virtual dataset.
+/// Reads a region of the source, as rows of the virtual dataset.
 pub(super) type ReadSource<'a> = dyn FnMut(&Region) -> Result<Vec<u8>> + 'a;
 
-/// Two selections of equally many elements, paired in their order.
+/// Two selections with the same number of elements, paired in order.
 pub(super) struct Pairing<'a> {
-    /// Of the virtual dataset.
+    /// The selection in the virtual dataset.
     pub(super) here: &'a Elements,
-    /// Of the source.
+    /// The selection in the source.
     pub(super) there: &'a Elements,
     /// The extents of the source.
     pub(super) extents: &'a [u64],
 }
 
 impl Pairing<'_> {
-    /// Fills the rows of `region`, `row` bytes an element, as far as they come from the source.
+    /// Fills those rows of `region` that come from the source. A row has `row` bytes.
     pub(super) fn read(
         &self,
         region: &Region,
@@ -34,7 +34,7 @@ impl Pairing<'_> {
         self.one_by_one(region, row, out, read)
     }
 
-    /// Walks the elements that lie in the region in their order, and looks each run of them up.
+    /// Visits the selected elements within the region in order, and looks up each run in the source.
     fn one_by_one(
         &self,
         region: &Region,
@@ -69,17 +69,17 @@ impl Pairing<'_> {
     }
 }
 
-/// Neighbours of the source, and where they go.
+/// A run of elements in the source, and their places.
 struct Copy {
     from: Vec<u64>,
     len: u64,
-    /// The row of the first, and the distance to that of the next.
+    /// The row of the first element, and the distance to that of the next one.
     to: u64,
     step: u64,
 }
 
-/// Calls `each` with every run of elements of `here` that lies in the region: the place among the elements,
-/// the row in the region and the step to the next row, the number.
+/// Calls `each` with every run of elements of `here` in the region: the position among the selected elements, the row
+/// in the region, the step to the next row, and the length.
 fn pieces(
     here: &Elements,
     region: &Region,
@@ -147,7 +147,7 @@ fn pieces(
                 let begin = first.saturating_add(from.saturating_mul(*step));
                 let end = last.saturating_add(run.len).min(end);
                 let mut index = begin;
-                // Neighbours of the run are neighbours of the region only where it has no gaps.
+                // Neighbours in the run are neighbours in the region only where it has no gaps.
                 while index < end {
                     let len = if *step == 1 { end - index } else { 1 };
                     let row = (index - first) / step;
@@ -160,7 +160,7 @@ fn pieces(
     }
 }
 
-/// Where the indexes of `own` lie in the region along a dimension: the row, and the place among the indexes.
+/// The indexes of `own` within the region along a dimension: the row, and the position among the indexes.
 fn places_in(own: &Indexes, region: &Region, dimension: usize) -> impl Iterator<Item = (u64, u64)> {
     let of = |values: &[u64]| values.get(dimension).copied().unwrap_or(1);
     let (start, count, step) = (of(&region.start), of(&region.count), of(&region.step).max(1));
@@ -173,8 +173,8 @@ fn places_in(own: &Indexes, region: &Region, dimension: usize) -> impl Iterator<
     })
 }
 
-/// For each dimension of the source the one of the virtual dataset that it follows, if the selections have one
-/// shape but for dimensions of one index.
+/// For each dimension of the source, the corresponding dimension of the virtual dataset, if the selections have the
+/// same shape apart from dimensions of one index.
 fn matched(here: &[Indexes], there: &[Indexes]) -> Option<Vec<Option<usize>>> {
     let mut rest = here.iter().enumerate().filter(|(_, own)| own.len() != 1);
     let mut matched = Vec::with_capacity(there.len());
@@ -190,7 +190,7 @@ fn matched(here: &[Indexes], there: &[Indexes]) -> Option<Vec<Option<usize>>> {
     rest.next().is_none().then_some(matched)
 }
 
-/// Indexes at equal distances in both: the row in the region, the index of the source.
+/// Indexes at equal distances in both: the row in the region, and the index in the source.
 #[derive(Clone, Debug)]
 struct Even {
     row: u64,
@@ -213,7 +213,7 @@ fn separable(
     let mut evens: Vec<Vec<Even>> = Vec::with_capacity(here.len());
     for (dimension, own) in here.iter().enumerate() {
         let followed = matched.iter().position(|other| *other == Some(dimension)).and_then(|d| there.get(d));
-        // One after another: a list of all would take more memory than the elements.
+        // One combination at a time: a list of all would take more memory than the elements.
         evens.push(evenly(places_in(own, region, dimension).map(|(row, place)| {
             let from = followed.map_or(Some(0), |there| there.at(place));
             Ok((row, from.ok_or_else(unpaired)?))
@@ -223,7 +223,7 @@ fn separable(
         return Ok(());
     }
     let combinations = evens.iter().fold(1_u64, |all, own| all.saturating_mul(own.len() as u64));
-    // The box around all of it, for when it is cheaper than its parts one by one.
+    // The hull of all parts, for when reading it is cheaper than reading each part.
     let hull = source_region(there, matched, |dimension| {
         let own = evens.get(dimension)?;
         let first = own.first()?.from;
@@ -267,7 +267,7 @@ fn separable(
     }
 }
 
-/// A region of the source, of which `of` tells start, count and step along each dimension of the virtual one.
+/// A region of the source. `of` gives start, count and step along each dimension of the virtual dataset.
 fn source_region(
     there: &[Indexes],
     matched: &[Option<usize>],
@@ -287,7 +287,7 @@ fn source_region(
     Ok(region)
 }
 
-/// Joins indexes at equal distances.
+/// Merges indexes at equal distances.
 fn evenly(indexes: impl Iterator<Item = Result<(u64, u64)>>) -> Result<Vec<Even>> {
     let mut evens: Vec<Even> = Vec::new();
     for index in indexes {
@@ -309,7 +309,7 @@ fn evenly(indexes: impl Iterator<Item = Result<(u64, u64)>>) -> Result<Vec<Even>
     Ok(evens)
 }
 
-/// Reads what the copies want in as few boxes as are not mostly waste.
+/// Reads the elements of the copies in few boxes, each of which is mostly needed.
 fn read_batch(
     copies: &[Copy],
     rank: usize,
@@ -357,7 +357,7 @@ fn read_batch(
     Ok(())
 }
 
-/// Whether reading `len` elements for `wanted` ones is better than several reads.
+/// Whether one read of `len` elements, of which `wanted` are needed, is better than several reads.
 fn worth(len: u64, wanted: u64) -> bool {
     len <= wanted.saturating_mul(8) || len <= SMALL
 }
@@ -367,9 +367,9 @@ fn unpaired() -> Error {
     Error::malformed("a virtual dataset and its source select different numbers of elements")
 }
 
-/// Runs that are looked up together.
+/// The number of runs that are looked up at once.
 const MAX_COPIES: usize = 1 << 14;
-/// Elements that cost no more than another read.
+/// The number of elements that cost as much as another read.
 const SMALL: u64 = 1 << 14;
 
 #[cfg(test)]

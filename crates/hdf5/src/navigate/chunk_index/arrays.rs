@@ -94,7 +94,7 @@ pub(super) fn extensible(
             let Some(address) = data_blocks.next() else { break };
             if !address.is_undefined() {
                 if secondary.page_elements.is_some() {
-                    // Nothing says which pages were written: bitmaps are in secondary blocks.
+                    // It is unknown which pages were written, because the bitmaps are in secondary blocks.
                     return Err(at_header(Error::unsupported("pages in the data blocks of an index block")));
                 }
                 array.data_block(&geometry, &secondary, first, *address)?;
@@ -122,7 +122,7 @@ fn check_client(index: &ChunkIndex, client: Client) -> Result<()> {
     Ok(())
 }
 
-/// An array being read.
+/// An array that is being read.
 struct Array<'a, 'b> {
     reader: &'a Reader,
     index: &'a ChunkIndex,
@@ -167,7 +167,7 @@ impl<'a, 'b> Array<'a, 'b> {
         Ok(())
     }
 
-    /// Reads a data block without its pages, and returns what is behind it.
+    /// Reads a data block without its pages. Returns the cursor after it.
     fn data_block(
         &mut self,
         geometry: &Geometry,
@@ -226,7 +226,7 @@ impl<'a, 'b> Array<'a, 'b> {
         self.reader.structure(address, len, context)
     }
 
-    /// Blocks say whose they are.
+    /// Checks the address of the owner in a block.
     fn check_header<S: Structure>(&self, address: Address, header: Address) -> Result<()> {
         if header != self.index.address {
             let offset = self.reader.offset(INDEX, address)?;

@@ -1,19 +1,19 @@
-//! The grid of chunks, and the order in which arrays number them.
+//! The grid of chunks, and the order of their numbers in arrays.
 
 use super::ChunkIndex;
 use hyperslab_core::{Error, Result};
 
-/// How many chunks there are and may be along each dimension.
+/// The current and maximum number of chunks along each dimension.
 pub(super) struct Grid {
     current: Vec<u64>,
-    /// None where the dimension is unlimited.
+    /// `None` if the dimension is unlimited.
     most: Vec<Option<u64>>,
 }
 
-/// The order in which chunks are numbered: all that the maximum dimensions allow, not only current ones.
+/// The order of chunk numbers. All chunks that the maximum dimensions allow have a number.
 #[derive(Debug)]
 pub(super) struct Order {
-    /// Dimensions and numbers of chunks, slowest dimension first.
+    /// For each dimension its index and its number of chunks, slowest dimension first.
     dims: Vec<(usize, u64)>,
 }
 
@@ -46,17 +46,17 @@ impl Grid {
         self.current.len()
     }
 
-    /// How many chunks the current dimensions have along each dimension.
+    /// The current number of chunks along each dimension.
     pub(super) fn current(&self) -> &[u64] {
         &self.current
     }
 
-    /// Whether the current dimensions have no chunks.
+    /// Whether there are currently no chunks.
     pub(super) fn is_empty(&self) -> bool {
         self.current.contains(&0)
     }
 
-    /// The order where no dimension is unlimited.
+    /// The order without unlimited dimensions.
     pub(super) fn fixed(&self) -> Result<Order> {
         let dims = self.most.iter().enumerate().map(|(dim, most)| Some((dim, (*most)?)));
         dims.collect::<Option<_>>()
@@ -64,7 +64,7 @@ impl Grid {
             .ok_or_else(|| Error::malformed("an unlimited dimension in an index for limited ones"))
     }
 
-    /// The order where one dimension is unlimited: it is taken as the slowest, wherever it is.
+    /// The order with one unlimited dimension, which becomes the slowest one.
     pub(super) fn extensible(&self) -> Result<Order> {
         let mut unlimited = Vec::new();
         let mut limited = Vec::new();
@@ -86,7 +86,7 @@ impl Grid {
 }
 
 impl Order {
-    /// How many chunks are numbered, if that many can be.
+    /// The number of chunks with a number. `None` if it is too large.
     pub(super) fn count(&self) -> Option<u64> {
         self.dims.iter().try_fold(1_u64, |product, (_, count)| product.checked_mul(*count))
     }
@@ -101,7 +101,7 @@ impl Order {
         }
     }
 
-    /// The number of the chunk at a position.
+    /// The number of the chunk at a position. `None` outside the grid.
     pub(super) fn number(&self, scaled: &[u64]) -> Option<u64> {
         self.dims.iter().try_fold(0_u64, |number, (dim, count)| {
             number.checked_mul(*count)?.checked_add(*scaled.get(*dim)?)

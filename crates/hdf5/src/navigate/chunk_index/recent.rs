@@ -1,34 +1,34 @@
-//! Tables of chunks that were loaded last.
+//! The chunk tables that were used last.
 
 use super::{ChunkIndex, ChunkTable, load};
 use crate::navigate::Reader;
 use hyperslab_core::{Limits, Result};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// The tables of the datasets opened last, so that those who open one again, to read another part of it, do not
-/// read its index again. Datasets that are open have theirs in any case.
+/// The chunk tables of the datasets that were opened last. Opening one again, to read another part, does not read its
+/// index again. Open datasets keep their own tables.
 pub(crate) struct RecentTables {
-    /// With what they were loaded from; the one used last is the last.
+    /// Each with its location. The one used last is last.
     kept: Mutex<Vec<(ChunkIndex, Arc<ChunkTable>)>>,
     most: usize,
 }
 
 impl RecentTables {
-    /// None yet, and never more than a small part of what may be allocated.
+    /// An empty cache. It holds at most a small part of the memory limit.
     pub(crate) fn new(limits: &Limits) -> Self {
         let most = usize::try_from(limits.allocation / 16).unwrap_or(usize::MAX).min(MAX_BYTES);
         RecentTables { kept: Mutex::default(), most }
     }
 
-    /// The table of an index, loaded if it is not kept.
+    /// The table of an index, which is read unless it is in the cache.
     ///
     /// # Errors
-    /// Those of loading.
+    /// The errors of reading the index.
     pub(crate) fn get(&self, reader: &Reader, index: ChunkIndex) -> Result<Arc<ChunkTable>> {
         if let Some(known) = self.known(&index) {
             return Ok(known);
         }
-        // Not under the lock: others may load other tables meanwhile.
+        // Without the lock, so that other threads can read other tables.
         let table = Arc::new(load(reader, &index)?);
         if table.bytes() <= self.most {
             self.keep(index, &table);
@@ -47,7 +47,7 @@ impl RecentTables {
 
     fn keep(&self, index: ChunkIndex, table: &Arc<ChunkTable>) {
         let mut kept = self.lock();
-        // Another thread may have been faster.
+        // Another thread may have read it meanwhile.
         kept.retain(|(known, _)| *known != index);
         kept.push((index, Arc::clone(table)));
         let mut left = self.most;

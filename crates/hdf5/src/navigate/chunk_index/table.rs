@@ -5,35 +5,35 @@ use crate::format::Address;
 use hyperslab_core::{Budget, Charge, Error, Result};
 use std::borrow::Cow;
 
-/// Where each chunk of a dataset is, in row-major order of positions.
+/// The place of each chunk of a dataset, in row-major order of positions.
 #[derive(Debug)]
 pub struct ChunkTable {
     rank: usize,
-    /// `rank` for each entry.
+    /// `rank` coordinates for each entry.
     positions: Vec<u64>,
     entries: Vec<ChunkEntry>,
-    /// Instead of entries.
+    /// For chunks that follow each other: used in place of entries.
     rule: Option<Rule>,
     _charges: Vec<Charge>,
 }
 
-/// Where one chunk is.
+/// The place of one chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ChunkEntry {
     /// Its address.
     pub address: Address,
-    /// Its bytes in the file.
+    /// Its stored size in bytes.
     pub size: u64,
-    /// The filters that were skipped: bit 0 for the first of the pipeline.
+    /// The filter mask. Bit 0 is set if the first filter of the pipeline was skipped.
     pub filter_mask: u32,
 }
 
-/// A chunk, by position.
+/// A chunk and its position.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChunkRecord<'a> {
-    /// Its position: offsets divided by chunk dimensions.
+    /// Its position: its offsets divided by the chunk dimensions.
     pub scaled: Cow<'a, [u64]>,
-    /// Where it is.
+    /// Its place in the file.
     pub entry: ChunkEntry,
 }
 
@@ -57,27 +57,27 @@ impl ChunkTable {
         ChunkTable { rule: Some(rule), ..ChunkTable::empty(grid.rank()) }
     }
 
-    /// Bytes that it takes in memory.
+    /// Its size in memory in bytes.
     pub(super) fn bytes(&self) -> usize {
         self.positions.capacity() * size_of::<u64>() + self.entries.capacity() * size_of::<ChunkEntry>()
     }
 
-    /// How many dimensions positions have.
+    /// The number of dimensions.
     pub fn rank(&self) -> usize {
         self.rank
     }
 
-    /// How many chunks exist.
+    /// The number of chunks that exist.
     pub fn len(&self) -> u64 {
         self.entries.len() as u64 + self.rule.as_ref().map_or(0, Rule::len)
     }
 
-    /// Whether there are none.
+    /// Whether no chunk exists.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Bytes of all chunks in the file.
+    /// The stored size of all chunks in bytes.
     pub fn stored_bytes(&self) -> u64 {
         self.iter().fold(0, |sum, chunk| sum.saturating_add(chunk.entry.size))
     }
@@ -135,7 +135,7 @@ impl Rule {
     }
 }
 
-/// Chunks on their way into a table.
+/// Collects chunks for a table.
 pub(super) struct Collector<'a> {
     budget: &'a Budget,
     current: &'a [u64],
@@ -150,7 +150,7 @@ impl<'a> Collector<'a> {
         Collector { budget, current: grid.current(), positions, entries, charges }
     }
 
-    /// Adds a chunk, unless it has no address or lies outside the current dimensions.
+    /// Adds a chunk, unless it has no address or is outside the current dimensions.
     pub(super) fn push(&mut self, scaled: &[u64], entry: ChunkEntry) -> Result<()> {
         if entry.address.is_undefined() || !is_inside(scaled, self.current) {
             return Ok(());
@@ -174,7 +174,7 @@ impl<'a> Collector<'a> {
         let rank = self.current.len();
         let row = |at: usize| row(&self.positions, rank, at);
         if !(1..self.entries.len()).all(|at| row(at - 1) < row(at)) {
-            // Of a copy in order, and of the order itself.
+            // For a sorted copy, and for the order itself.
             let bytes = self.bytes(self.entries.len()) + (self.entries.len() * size_of::<usize>()) as u64;
             let _while_sorting = self.budget.charge(bytes)?;
             let mut order: Vec<usize> = (0..self.entries.len()).collect();

@@ -1,4 +1,4 @@
-//! Objects that lie by themselves in the file.
+//! Huge objects, which are stored directly in the file.
 
 use super::FractalHeap;
 use crate::format::Address;
@@ -10,13 +10,13 @@ use hyperslab_core::{Error, Result};
 use std::cmp::Ordering;
 use std::ops::ControlFlow;
 
-/// Where a huge object is.
+/// The place of a huge object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Huge {
     pub(super) address: Address,
-    /// Bytes in the file.
+    /// The stored size in bytes.
     pub(super) len: u64,
-    /// The filters that were skipped, and the bytes of the object, if it is filtered.
+    /// The filter mask, and the size of the object in bytes, if it is filtered.
     pub(super) filtered: Option<(u32, u64)>,
 }
 
@@ -32,7 +32,7 @@ impl FractalHeap {
         }
     }
 
-    /// The huge object that the heap's B-tree has under `key`.
+    /// The huge object with this key in the B-tree of the heap.
     pub(super) fn find_huge(&self, reader: &Reader, key: u64) -> Result<Huge> {
         let missing = || {
             let detail = format!("no huge object has the ID {key}");

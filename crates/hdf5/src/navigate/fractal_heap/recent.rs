@@ -1,9 +1,9 @@
-//! What was read last, up to a number of bytes.
+//! A cache of values that were read last, bounded in bytes.
 
 use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
 
-/// Values by address; the oldest leave first.
+/// Values by address. The oldest ones are dropped first.
 pub(super) struct Recent<T> {
     values: FxHashMap<u64, (T, usize)>,
     order: VecDeque<u64>,
@@ -20,7 +20,7 @@ impl<T> Recent<T> {
         self.values.get(&key).map(|(value, _)| value)
     }
 
-    /// Keeps a value of `bytes`, unless it alone is too much.
+    /// Keeps a value of `bytes`, unless it is larger than the cache.
     pub(super) fn insert(&mut self, key: u64, value: T, bytes: usize) {
         if bytes > self.most || self.values.contains_key(&key) {
             return;
