@@ -102,7 +102,7 @@ fn the_authors_documents_are_read() {
         .unwrap_or_else(|_| concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/spec/examples").into());
     if !std::path::Path::new(&folder).join("cf.yaml").exists() {
         assert!(
-            std::env::var_os("CI").is_none(),
+            !std::env::var("CI").is_ok_and(|value| value == "true"),
             "{folder} holds no cf.yaml; HYPERSLAB_NDL_EXAMPLES names the folder"
         );
         return;
