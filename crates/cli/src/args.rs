@@ -1,5 +1,6 @@
 //! The command line: verbs, options and their help. Nothing here reads a file.
 
+use crate::interrupt;
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use hyperslab::convert::layout::Layout;
 use hyperslab::location::nearest;
@@ -128,7 +129,8 @@ impl Common {
             limits,
             raw: self.raw,
             format: self.input_format.clone(),
-            pool: Pool::new(self.threads.unwrap_or(0), self.memory.unwrap_or(Pool::MEMORY)),
+            pool: Pool::new(self.threads.unwrap_or(0), self.memory.unwrap_or(Pool::MEMORY))
+                .with_cancel(interrupt::token()),
             allow_external: self.allow_external.clone(),
             ..OpenOptions::default()
         }

@@ -1,5 +1,6 @@
 //! Exit codes.
 
+use crate::interrupt;
 use std::process::ExitCode;
 
 /// How a command ended; with several locations the worst counts.
@@ -11,6 +12,8 @@ pub(crate) enum Exit {
     No,
     /// Could not: usage, not found, malformed, I/O.
     Trouble,
+    /// Ctrl-C.
+    Interrupted,
 }
 
 impl From<Exit> for ExitCode {
@@ -19,6 +22,7 @@ impl From<Exit> for ExitCode {
             Exit::Yes => 0,
             Exit::No => 1,
             Exit::Trouble => 2,
+            Exit::Interrupted => interrupt::EXIT_CODE,
         })
     }
 }

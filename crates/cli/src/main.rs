@@ -3,6 +3,7 @@
 mod args;
 mod command;
 mod exit;
+mod interrupt;
 mod output;
 mod progress;
 mod words;
@@ -10,6 +11,7 @@ mod words;
 use args::{Cli, Verb};
 use clap::{CommandFactory, Parser};
 use exit::Exit;
+use hyperslab::ErrorKind;
 use output::Messages;
 use std::ffi::OsString;
 use std::io::{self, Write};
@@ -37,6 +39,7 @@ fn main() -> ExitCode {
             return if error.use_stderr() { Exit::Trouble.into() } else { Exit::Yes.into() };
         }
     };
+    interrupt::listen();
     run(&cli).into()
 }
 
@@ -83,6 +86,10 @@ fn run(cli: &Cli) -> Exit {
     };
     match done {
         Ok(exit) => exit,
+        Err(error) if error.kind() == ErrorKind::Cancelled => {
+            messages.interrupted(&error);
+            Exit::Interrupted
+        }
         // Whoever reads us has seen enough.
         Err(error) if is_broken_pipe(&error) => Exit::Yes,
         Err(error) => {

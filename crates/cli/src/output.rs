@@ -2,10 +2,11 @@
 
 use crate::args::{Common, When};
 use crate::exit::Exit;
+use crate::interrupt;
 use crate::words;
 use bytes::Bytes;
 use hyperslab::location::Location;
-use hyperslab::{Error, Result};
+use hyperslab::{Error, ErrorKind, Result};
 use std::cell::Cell;
 use std::fs::File;
 use std::io::{self, BufWriter, IsTerminal, Read, Write};
@@ -15,7 +16,7 @@ use std::path::Path;
 pub(crate) fn to(path: Option<&Path>, work: impl FnOnce(&mut dyn Write) -> Result<Exit>) -> Result<Exit> {
     let Some(path) = path else {
         let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
-        let exit = work(&mut out)?;
+        let exit = finished(work(&mut out)?)?;
         out.flush()?;
         return Ok(exit);
     };
@@ -25,7 +26,7 @@ pub(crate) fn to(path: Option<&Path>, work: impl FnOnce(&mut dyn Write) -> Resul
     let write = || -> Result<Exit> {
         let file = File::create_new(&beside).map_err(|e| Error::from(e).in_file(shown.to_string()))?;
         let mut out = BufWriter::new(file);
-        let exit = work(&mut out)?;
+        let exit = finished(work(&mut out)?)?;
         out.into_inner().map_err(|e| Error::from(e.into_error()))?.sync_all()?;
         std::fs::rename(&beside, path)?;
         Ok(exit)
@@ -44,9 +45,17 @@ pub(crate) fn to_anybody(
         return to(path, work);
     }
     let mut out = BufWriter::with_capacity(1 << 16, Unread(io::stdout().lock()));
-    let exit = work(&mut out)?;
+    let exit = finished(work(&mut out)?)?;
     out.flush()?;
     Ok(exit)
+}
+
+/// Of work that went on after Ctrl-C, the answer counts only if it is whole.
+fn finished(exit: Exit) -> Result<Exit> {
+    match exit {
+        Exit::Yes => Ok(exit),
+        _ => interrupt::check().map(|()| exit),
+    }
 }
 
 /// Takes what nobody reads any more.
@@ -90,14 +99,28 @@ impl Messages {
 
     /// Says what went wrong. After twenty only the count goes on.
     pub(crate) fn error(&self, error: &Error) {
+        if error.kind() == ErrorKind::Cancelled {
+            // Said once, at the end.
+            return;
+        }
         self.errors.set(self.errors.get() + 1);
         if self.errors.get() <= MOST {
             self.say("error", "31", &words::error(error));
         }
     }
 
+    /// Says that Ctrl-C ended it, and how a next run goes on.
+    pub(crate) fn interrupted(&self, error: &Error) {
+        let text = words::error(error);
+        let help = text.split_once("\nhelp: ").map_or(String::new(), |(_, help)| format!("\nhelp: {help}"));
+        self.say("error", "31", &format!("interrupted{help}"));
+    }
+
     /// As [`Messages::error`], for an error that does not know its file.
     pub(crate) fn error_in(&self, error: &Error, file: &str) {
+        if error.kind() == ErrorKind::Cancelled {
+            return;
+        }
         self.errors.set(self.errors.get() + 1);
         if self.errors.get() <= MOST {
             self.say("error", "31", &words::error_in(error, file));

@@ -79,6 +79,56 @@ fn killed(folder: &Path, args: &[&str], after: Duration) -> bool {
     was_running
 }
 
+/// Sends a process Ctrl-C.
+#[cfg(unix)]
+fn interrupt(running: &std::process::Child) {
+    let sent = Command::new("kill").args(["-INT", &running.id().to_string()]).status().unwrap();
+    assert!(sent.success());
+}
+
+#[cfg(unix)]
+#[test]
+fn ctrl_c_ends_a_conversion_which_is_resumed_and_leaves_no_file_of_an_answer() {
+    let folder = TempDir::new().unwrap();
+    let folder = folder.path();
+    let source = source(folder, 8);
+    let before = names(folder);
+    let interrupted = |args: &[&str], is_begun: &dyn Fn() -> bool| {
+        let mut running =
+            prepared(args).current_dir(folder).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+        while !is_begun() && running.try_wait().unwrap().is_none() {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        interrupt(&running);
+        let ended = running.wait_with_output().unwrap();
+        (ended.status.code(), String::from_utf8(ended.stderr).unwrap())
+    };
+
+    let is_begun = || names(folder).len() > before.len();
+    let args = ["convert", "-q", "--threads", "1", "--filter", "deflate=9", &source, "x.zarr"];
+    let (code, messages) = interrupted(&args, &is_begun);
+    // A fast machine may have been done before.
+    if code != Some(0) {
+        assert_eq!(code, Some(130), "{messages}");
+        assert!(messages.starts_with("error: interrupted"), "{messages}");
+        assert!(!folder.join("x.zarr").exists());
+        let mut again = args.to_vec();
+        again.push("--resume");
+        let resumed = run(folder, &again);
+        assert_eq!(resumed.code, 0, "{}", resumed.messages);
+    }
+    assert_eq!(digests(folder, "x.zarr"), digests(folder, &source));
+    fs::remove_dir_all(folder.join("x.zarr")).unwrap();
+    assert_eq!(names(folder), before);
+
+    let (code, messages) =
+        interrupted(&["digest", "--threads", "1", "-o", "digests.txt", &source], &is_begun);
+    if code != Some(0) {
+        assert_eq!((code, messages.as_str()), (Some(130), "error: interrupted\n"));
+        assert_eq!(names(folder), before);
+    }
+}
+
 #[test]
 fn runs_killed_at_any_moment_leave_no_target_or_a_whole_one_and_are_resumed() {
     let folder = TempDir::new().unwrap();

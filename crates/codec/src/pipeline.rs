@@ -9,7 +9,7 @@ pub use unknown_length::decode_within;
 use crate::codec::Codec;
 use crate::coders::Coders;
 use hyperslab_core::memory::room;
-use hyperslab_core::{Error, ErrorKind, Result};
+use hyperslab_core::{CancelToken, Error, ErrorKind, Result};
 
 /// Buffers and coder state that are reused from chunk to chunk; one for each thread.
 #[derive(Default)]
@@ -19,6 +19,8 @@ pub struct Scratch {
     spare: Vec<u8>,
     /// For those who read and convert what is coded.
     pub buffers: Buffers,
+    /// Stops the work that it is used for: checked before each chunk.
+    pub cancel: CancelToken,
 }
 
 /// Memory for a chunk on its way, named after what it is for.

@@ -2,6 +2,7 @@
 //!
 //! * [`Error`], [`ErrorKind`] and [`Place`]: errors that name structure and byte.
 //! * [`Decoder`] and [`Encoder`]: bounds-checked decoding, and encoding with checked lengths.
+//! * [`CancelToken`]: stopping work before it is done.
 //! * [`Limits`] and [`Budget`]: how much memory a file can make a reader allocate.
 //! * [`check`]: rules, and counters of the findings that break them.
 //! * [`storage`]: positional reading from files, memory, caches and faults.
@@ -19,6 +20,7 @@
 //! # Ok::<(), hyperslab_core::Error>(())
 //! ```
 
+mod cancel;
 pub mod check;
 mod decode;
 mod encode;
@@ -32,6 +34,7 @@ mod severity;
 pub mod storage;
 pub mod store;
 
+pub use cancel::CancelToken;
 pub use decode::Decoder;
 pub use encode::Encoder;
 pub use error::{Error, ErrorKind, Limit, Place, Remedy, Result, Within};

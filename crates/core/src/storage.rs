@@ -4,6 +4,7 @@
 //! [`Faulty`] fails where a test wants, [`Watched`] tells how much is read. [`Siblings`] opens other files that an opened one names.
 
 mod cached;
+mod cancellable;
 mod faulty;
 mod file;
 mod joined;
@@ -12,6 +13,7 @@ mod siblings;
 mod watched;
 
 pub use cached::Cached;
+pub use cancellable::Cancellable;
 pub use faulty::{Fault, Faulty};
 pub use file::FileStorage;
 pub use joined::{Joined, Part};

@@ -6,6 +6,8 @@ use crate::convert::layout::Layout;
 pub use crate::format::Document;
 use crate::format::{OpenOptions, read_document};
 use crate::list::Counts;
+use crate::operation::Operation;
+use crate::pool::Pool;
 use crate::source::{ArraySource, Entry, Handle, Item, Source, Stored};
 use crate::walk::{Step, walk};
 use hyperslab_core::nd::element_count;
@@ -34,7 +36,11 @@ pub struct Preview {
 /// # Errors
 /// If it cannot be read at all.
 pub fn document(text: &dyn ReadAt, open: &OpenOptions, options: &CheckOptions) -> Result<Document> {
-    read_document(text, &open.limits, options)
+    let mut document = read_document(text, &open.limits, options)?;
+    let source = document.source.take();
+    document.source =
+        source.map(|source| Arc::new(Operation::new(source, open.pool.clone())) as Arc<dyn Source>);
+    Ok(document)
 }
 
 /// Counts what a store would hold that is made from `source` in this layout.
@@ -144,6 +150,10 @@ impl Source for LaidOut<'_> {
 
     fn is_text(&self) -> bool {
         self.source.is_text()
+    }
+
+    fn pool(&self) -> &Pool {
+        self.source.pool()
     }
 
     fn find(&self, path: &NodePath) -> Result<Entry> {

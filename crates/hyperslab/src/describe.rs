@@ -69,6 +69,7 @@ pub fn describe(
     for entry in document.plan(targets)? {
         document.target(&entry)?;
     }
+    source.pool().check()?;
     let Document { emitter, mut done, .. } = document;
     done.notes = emitter.notes();
     // It stands in a comment, which a line end would end.

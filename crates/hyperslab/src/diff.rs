@@ -251,6 +251,8 @@ pub fn diff(
         (Some(x), Some(y)) => attributes(a, b, (x, y), &rules, &mut telling)?,
         _ => return Err(Error::invalid("an attribute can be compared with an attribute alone")),
     }
+    a.source.pool().check()?;
+    b.source.pool().check()?;
     Ok(telling.summary)
 }
 

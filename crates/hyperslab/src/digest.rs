@@ -168,6 +168,7 @@ pub fn lines_with(
         }
         object(source, &entry, &columns, &mut hashed, &mut lines);
     }
+    source.pool().check()?;
     lines.sort_by(|a, b| a.path.as_bytes().cmp(b.path.as_bytes()));
     Ok(lines)
 }

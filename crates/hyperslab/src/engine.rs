@@ -27,7 +27,8 @@ pub(crate) fn read<A: ArraySource + ?Sized>(
     let row = array.datatype().row_size().unwrap_or(0);
     // The order of what slots point to is that of the elements, whatever the threads.
     let divisible = !rows.is_empty() && array.is_divisible() && !array.datatype().has_slots();
-    let parts = match divisible && pool.threads() > 1 {
+    // Between parts the token is asked, also where one thread reads them all.
+    let parts = match divisible && (pool.threads() > 1 || pool.cancel_token().can_cancel()) {
         true => parts(rows, region, array.chunk(), row, pool.threads())?,
         false => None,
     };
@@ -42,6 +43,7 @@ pub(crate) fn read<A: ArraySource + ?Sized>(
             done => return done,
         }
     }
+    pool.check()?;
     pool.alone(|scratch| array.read_part(region, &mut Planes::whole(rows), heap, scratch))
 }
 
@@ -350,6 +352,39 @@ mod tests {
         let values = scalar.select(&Selection::of_mask(&[], &[true]).unwrap()).unwrap();
         assert_eq!(values.rows, 0_u64.to_ne_bytes()[..]);
         assert!(Selection::of_mask(&[2, 2], &[true]).is_err());
+    }
+
+    #[test]
+    fn a_token_ends_large_reads_and_streams_with_any_number_of_threads() {
+        use hyperslab_core::CancelToken;
+        use std::time::{Duration, Instant};
+        for threads in [1, 2] {
+            // Takes seconds: 256 MiB of numbers that are made one by one.
+            let read: [fn(&Numbers) -> Result<()>; 2] = [
+                |numbers| numbers.values(&Region::all(&numbers.shape)).map(|_| ()),
+                |numbers| stream(numbers, &Region::all(&numbers.shape), &mut |_, _| Ok(())),
+            ];
+            for read in read {
+                let delays = (0..5).map(|_| {
+                    let token = CancelToken::new();
+                    let pool = Pool::new(threads, Pool::MEMORY).with_cancel(token.clone());
+                    let numbers = Numbers::new(&[1 << 25], &[1 << 12], pool);
+                    std::thread::scope(|scope| {
+                        let cancelling = scope.spawn(move || {
+                            std::thread::sleep(Duration::from_millis(100));
+                            token.cancel();
+                            Instant::now()
+                        });
+                        assert_eq!(read(&numbers).unwrap_err().kind(), ErrorKind::Cancelled);
+                        let ended = Instant::now();
+                        ended.saturating_duration_since(cancelling.join().unwrap())
+                    })
+                });
+                // The best of some tries, as other tests may have the processors.
+                let least = delays.min().unwrap();
+                assert!(least < Duration::from_millis(100), "{least:?} with {threads} threads");
+            }
+        }
     }
 
     #[test]

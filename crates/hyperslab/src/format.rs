@@ -5,10 +5,11 @@ mod ndl;
 mod zarr;
 
 use crate::check::{CheckOptions, Report};
+use crate::operation::Operation;
 use crate::pool::Pool;
 use crate::source::Source;
 use crate::target::TargetFormat;
-use hyperslab_core::storage::{FileStorage, ReadAt, Watched};
+use hyperslab_core::storage::{Cancellable, FileStorage, ReadAt, Watched};
 use hyperslab_core::{Error, ErrorKind, Limits, Remedy, Result};
 use hyperslab_model::Storage;
 use std::path::{Path, PathBuf};
@@ -123,7 +124,8 @@ pub struct OpenOptions {
     pub raw: bool,
     /// The format, by name; found by content if `None`.
     pub format: Option<String>,
-    /// The threads that read, and their memory.
+    /// What reads the opened file where no [`Operation`] says otherwise: threads, memory, and a token that stops
+    /// opening too.
     pub pool: Pool,
     /// Who is told how much is read.
     pub watch: Option<Watch>,
@@ -151,10 +153,25 @@ impl std::fmt::Debug for Watch {
 impl OpenOptions {
     /// The storage as formats get it.
     pub(crate) fn watched(&self, storage: FileStorage) -> Box<dyn ReadAt> {
-        match &self.watch {
+        let storage: Box<dyn ReadAt> = match &self.watch {
             Some(Watch(seen)) => Box::new(Watched::new(storage, Arc::clone(seen))),
             None => Box::new(storage),
+        };
+        self.cancellable(storage)
+    }
+
+    /// Storage that the token of the pool stops.
+    fn cancellable(&self, storage: Box<dyn ReadAt>) -> Box<dyn ReadAt> {
+        let token = self.pool.cancel_token();
+        match token.can_cancel() {
+            true => Box::new(Cancellable::new(storage, token.clone())),
+            false => storage,
         }
+    }
+
+    /// An opened source, read with the pool.
+    fn operation(&self, source: Arc<dyn Source>) -> Arc<dyn Source> {
+        Arc::new(Operation::new(source, self.pool.clone()))
     }
 }
 
@@ -205,6 +222,7 @@ pub fn open(path: &Path, options: &OpenOptions) -> Result<Arc<dyn Source>> {
             format.open(options.watched(storage), options)
         }),
     };
+    let opened = opened.map(|source| options.operation(source));
     opened.map_err(|error| error.in_file(path.display()))
 }
 
@@ -222,7 +240,8 @@ pub(crate) fn open_file(path: &Path, options: &OpenOptions) -> Result<FileStorag
 /// # Errors
 /// As [`open`].
 pub fn open_storage(storage: Box<dyn ReadAt>, options: &OpenOptions) -> Result<Arc<dyn Source>> {
-    format_of(&*storage, None, options)?.open(storage, options)
+    let format = format_of(&*storage, None, options)?;
+    Ok(options.operation(format.open(options.cancellable(storage), options)?))
 }
 
 /// The format that is asked for, else the one that the content shows. A text that shows none is NDL if its

@@ -33,6 +33,7 @@ mod format;
 mod link;
 pub mod list;
 pub mod location;
+mod operation;
 mod pool;
 pub mod publish;
 pub mod select;
@@ -54,10 +55,13 @@ pub use hyperslab_core::check::Rule;
 pub use hyperslab_core::nd::{Planes, Region, Selection};
 pub use hyperslab_core::rows::{Heap, Slot};
 pub use hyperslab_core::storage::{FileStorage, ReadAt};
-pub use hyperslab_core::{Error, ErrorKind, Limit, Limits, Place, Remedy, Result, Severity, Within};
+pub use hyperslab_core::{
+    CancelToken, Error, ErrorKind, Limit, Limits, Place, Remedy, Result, Severity, Within,
+};
 pub use hyperslab_model::{self as model, NodePath};
 pub use hyperslab_ndl as ndl;
 pub use link::follow;
+pub use operation::Operation;
 pub use pool::Pool;
 pub use source::{
     ArraySource, ChunkCount, Chunks, Entry, Handle, Item, Origin, Source, Stored, StoredChunk, StoredForm,

@@ -3,31 +3,42 @@
 mod ordered;
 
 use hyperslab_codec::Scratch;
-use hyperslab_core::{Error, Result};
+use hyperslab_core::{CancelToken, Error, Result};
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{SyncSender, sync_channel};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
-/// How many threads work at once, how much memory they may take for what passes through, and the coders and
-/// buffers that they keep from one piece of work to the next. Clones are the same pool.
+/// What an operation works with: how many threads work at once, how much memory they may take for elements on their
+/// way, and the token that stops it.
+///
+/// Clones share the threads, and so do pools that [`Pool::with_memory`] and [`Pool::with_cancel`] make of one: give
+/// each operation its own bound and token, and all operations of the process [`Pool::default`], so that together they
+/// start no more threads than there are processors.
 ///
 /// A pool holds no threads: they are started for work that is worth it, as many as no other work of the pool
-/// occupies.
+/// occupies. It keeps the coders and buffers of threads for the next work.
 ///
 /// ```
-/// use hyperslab::{OpenOptions, Pool};
+/// use hyperslab::{CancelToken, OpenOptions, Pool};
 ///
-/// let options = OpenOptions { pool: Pool::new(2, Pool::MEMORY), ..OpenOptions::default() };
-/// assert_eq!(options.pool.threads(), 2);
+/// let token = CancelToken::new();
+/// let pool = Pool::new(2, Pool::MEMORY).with_memory(64 << 20).with_cancel(token.clone());
+/// let options = OpenOptions { pool, ..OpenOptions::default() };
+/// assert_eq!((options.pool.threads(), options.pool.memory()), (2, 64 << 20));
+/// token.cancel();
+/// assert!(options.pool.check().is_err());
 /// ```
 #[derive(Clone, Debug)]
-pub struct Pool(Arc<Shared>);
+pub struct Pool {
+    shared: Arc<Shared>,
+    memory: u64,
+    cancel: CancelToken,
+}
 
 struct Shared {
     threads: usize,
-    memory: u64,
     /// Threads at work.
     busy: AtomicUsize,
     idle: Mutex<Vec<Scratch>>,
@@ -43,28 +54,62 @@ impl Pool {
             0 => thread::available_parallelism().map_or(1, NonZeroUsize::get),
             threads => threads,
         };
-        Pool(Arc::new(Shared { threads, memory, busy: AtomicUsize::new(0), idle: Mutex::default() }))
+        let shared = Shared { threads, busy: AtomicUsize::new(0), idle: Mutex::default() };
+        Pool { shared: Arc::new(shared), memory, cancel: CancelToken::default() }
+    }
+
+    /// The pool of the process: as many threads as there are processors, [`Pool::MEMORY`], no token.
+    pub fn shared() -> &'static Pool {
+        static SHARED: LazyLock<Pool> = LazyLock::new(|| Pool::new(0, Pool::MEMORY));
+        &SHARED
+    }
+
+    /// The same threads, with `memory` bytes for elements on their way.
+    #[must_use]
+    pub fn with_memory(self, memory: u64) -> Pool {
+        Pool { memory, ..self }
+    }
+
+    /// The same threads, stopped by `token`.
+    #[must_use]
+    pub fn with_cancel(self, token: CancelToken) -> Pool {
+        Pool { cancel: token, ..self }
+    }
+
+    /// The token that stops the work.
+    pub fn cancel_token(&self) -> &CancelToken {
+        &self.cancel
+    }
+
+    /// Fails if the token was cancelled.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Cancelled`](hyperslab_core::ErrorKind::Cancelled).
+    pub fn check(&self) -> Result<()> {
+        self.cancel.check()
     }
 
     /// How many threads work at once.
     pub fn threads(&self) -> usize {
-        self.0.threads
+        self.shared.threads
     }
 
     /// Bytes that elements on their way may take; what the caller asked for as a whole is not counted.
     pub fn memory(&self) -> u64 {
-        self.0.memory
+        self.memory
     }
 
     /// Does `work` on this thread, with memory that was used before.
     pub(crate) fn alone<T>(&self, work: impl FnOnce(&mut Scratch) -> T) -> T {
-        let busy = Busy::begin(&self.0.busy);
-        let mut scratch = unpoisoned(&self.0.idle).pop().unwrap_or_default();
+        let busy = Busy::begin(&self.shared.busy);
+        let mut scratch = unpoisoned(&self.shared.idle).pop().unwrap_or_default();
+        scratch.cancel = self.cancel.clone();
         let done = work(&mut scratch);
+        scratch.cancel = CancelToken::default();
         drop(busy);
         if scratch.held() <= MAX_HELD / self.threads() {
-            let mut idle = unpoisoned(&self.0.idle);
-            if idle.len() < self.0.threads {
+            let mut idle = unpoisoned(&self.shared.idle);
+            if idle.len() < self.shared.threads {
                 idle.push(scratch);
             }
         }
@@ -92,6 +137,13 @@ impl Pool {
         let worker = || {
             self.alone(|scratch| {
                 while !stop.load(Ordering::Relaxed) {
+                    if let Err(error) = self.check() {
+                        stop.store(true, Ordering::Relaxed);
+                        // Behind all items: one that failed says more. No item is taken and then dropped, for which
+                        // others might wait.
+                        unpoisoned(&failed).get_or_insert((usize::MAX, error));
+                        return;
+                    }
                     let Some((index, item)) = unpoisoned(&queue).next() else { return };
                     let Err(error) = work(item, scratch) else { continue };
                     // All items before this one are begun and will be finished, so the first failure is known.
@@ -128,6 +180,7 @@ impl Pool {
         make: impl FnOnce(&mut dyn FnMut(T) -> Result<()>) -> Result<()> + Send,
         mut take: impl FnMut(T) -> Result<()>,
     ) -> Result<()> {
+        let mut take = |item| self.check().and_then(|()| take(item));
         if self.threads() < 2 {
             return make(&mut take);
         }
@@ -162,7 +215,7 @@ impl Pool {
 
     /// How many threads beside the caller's no other work occupies.
     fn free(&self) -> usize {
-        (self.threads() - 1).saturating_sub(self.0.busy.load(Ordering::Relaxed))
+        (self.threads() - 1).saturating_sub(self.shared.busy.load(Ordering::Relaxed))
     }
 }
 
@@ -183,15 +236,15 @@ impl Drop for Busy<'_> {
 }
 
 impl Default for Pool {
-    /// As many threads as there are processors.
+    /// [`Pool::shared`].
     fn default() -> Self {
-        Pool::new(0, Pool::MEMORY)
+        Pool::shared().clone()
     }
 }
 
 impl std::fmt::Debug for Shared {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{} threads, {} bytes", self.threads, self.memory)
+        write!(f, "{} threads", self.threads)
     }
 }
 
@@ -222,7 +275,7 @@ mod tests {
         done.sort_unstable();
         assert_eq!(done, (0..100).collect::<Vec<_>>());
         assert_eq!(threads.into_inner().unwrap().len(), 3);
-        assert_eq!(pool.0.busy.load(Ordering::Relaxed), 0);
+        assert_eq!(pool.shared.busy.load(Ordering::Relaxed), 0);
     }
 
     #[test]

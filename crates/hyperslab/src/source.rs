@@ -48,6 +48,11 @@ pub trait Source: Send + Sync {
         Limits::default()
     }
 
+    /// What reads it: threads, memory, and the token that stops it.
+    fn pool(&self) -> &Pool {
+        Pool::shared()
+    }
+
     /// The object at `path`; links on the way are followed, one at its end is not.
     ///
     /// # Errors
@@ -108,7 +113,7 @@ pub trait ArraySource: Send + Sync {
     /// The shape of a chunk, for readers that want to go along with it; ones where there are none.
     fn chunk(&self) -> &[u64];
 
-    /// The threads that read it.
+    /// The threads that read it, their memory, and the token that stops them.
     fn pool(&self) -> &Pool;
 
     /// Fills `rows` with the elements of `region`, row-major, with as many threads of the pool as gain from it.

@@ -23,7 +23,7 @@ pub enum Step<'a> {
 /// bounded by the widest groups on one path, and it does not recurse.
 ///
 /// # Errors
-/// The first that `visit` returns. Objects that cannot be read are visited as unreadable.
+/// The first that `visit` returns, and [`ErrorKind::Cancelled`](hyperslab_core::ErrorKind::Cancelled). Objects that cannot be read are visited as unreadable.
 pub fn walk(source: &dyn Source, root: &Handle, visit: &mut dyn FnMut(Step<'_>) -> Result<()>) -> Result<()> {
     walk_to(source, root, usize::MAX, visit)
 }
@@ -42,6 +42,7 @@ pub fn walk_to(
     let mut open: Vec<(Handle, std::vec::IntoIter<Handle>)> = Vec::new();
     let mut next = Some(root.clone());
     loop {
+        source.pool().check()?;
         if let Some(group) = next.take() {
             match source.members(&group) {
                 Ok(mut members) => {
@@ -60,7 +61,8 @@ pub fn walk_to(
                 Err(error) => visit(Step::Member(&unlisted(group, &error)))?,
             }
         }
-        let Some((group, pending)) = open.last_mut() else { return Ok(()) };
+        // What was made unreadable by the token is no answer.
+        let Some((group, pending)) = open.last_mut() else { return source.pool().check() };
         next = pending.next();
         if next.is_none() {
             visit(Step::Leave(group))?;

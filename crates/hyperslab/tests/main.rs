@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests may panic")]
 
 mod against;
+mod cancelled;
 mod cells;
 mod converted;
 mod damage;

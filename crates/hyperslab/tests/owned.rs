@@ -10,6 +10,9 @@ fn arrays(name: &str) -> Vec<Arc<dyn ArraySource>> {
     let source = open(name);
     let mut arrays = Vec::new();
     let root = source.find(&NodePath::root()).unwrap();
+    if !matches!(root.item, Item::Group) {
+        return vec![source.array(&root.handle).unwrap()];
+    }
     walk(&*source, &root.handle, &mut |step| {
         if let Step::Member(entry) = step
             && matches!(entry.item, Item::Array { datatype: Some(_), .. })

@@ -167,6 +167,7 @@ impl Array {
         let mut reader = Reader { fill: filling, limits: &self.limits, scratch, heap, heap_left };
         let mut chunks = self.grid.chunks_in(region)?;
         while let Some(chunk) = chunks.next_chunk() {
+            reader.scratch.cancel.check()?;
             let key = self.chunk_key(&chunk.index)?;
             let place = (chunk.start.as_slice(), chunk.shape.as_slice());
             let read = match store.find(&key)? {

@@ -195,6 +195,7 @@ impl Array {
         let (size, row) = (converter.stored_size(), converter.row_size());
         for band in bands(region, &vec![1; region.rank()], size, BAND)? {
             let now = take(&mut rest, &band, row)?;
+            scratch.cancel.check()?;
             let len = band.bytes(size)?;
             let _charge = reader.budget().charge(len as u64)?;
             let stored = room(&mut scratch.buffers.stored, len);

@@ -116,6 +116,7 @@ impl Chunks {
         let mut charge = None;
         let mut chunks = self.grid.chunks_in(region)?;
         while let Some(chunk) = chunks.next_chunk() {
+            scratch.cancel.check()?;
             let Some(mut overlap) = out.overlap(&chunk.start, &chunk.shape, region, row)? else { continue };
             let Some(entry) = self.table.find(&chunk.index) else {
                 if unwritten.is_none() {

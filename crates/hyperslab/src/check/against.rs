@@ -61,6 +61,7 @@ pub fn against(data: &dyn Source, contract: &dyn Source, options: &AgainstOption
     if options.unnamed {
         holding.note_unnamed()?;
     }
+    data.pool().check()?;
     Ok(holding.report)
 }
 

@@ -333,6 +333,7 @@ impl<'a> Copier<'a> {
         }
         // What one thread has to find serves the others best if it is found once.
         for number in numbers {
+            pool.check()?;
             pool.alone(|scratch| work(number, scratch))?;
         }
         Ok(())

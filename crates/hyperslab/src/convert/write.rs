@@ -8,7 +8,7 @@ use crate::publish::{Publication, Unit};
 use crate::source::{Entry, Item, Source, check_counts};
 use crate::target::{Facts, Loss, Target};
 use hyperslab_core::nd::element_count;
-use hyperslab_core::{Remedy, Result};
+use hyperslab_core::{ErrorKind, Remedy, Result};
 use hyperslab_model::{Attributes, DimCoord, Node, NodeKind, NodePath, Storage};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -84,6 +84,9 @@ impl Writing<'_> {
             Ok(()) => {
                 summary.arrays += 1;
                 writer.finish()
+            }
+            Err(CopyError::Read(error) | CopyError::Write(error)) if error.kind() == ErrorKind::Cancelled => {
+                Err(error)
             }
             Err(CopyError::Read(error)) if self.options.allow.contains(&Loss::Unreadable) => {
                 summary.left_out.push(error.in_object(path));

@@ -192,6 +192,7 @@ impl Diff<'_, '_, '_> {
     fn groups(&mut self, a: Handle, b: Handle) -> Result<()> {
         let mut pending = vec![(a, b)];
         while let Some((a, b)) = pending.pop() {
+            self.a.source.pool().check()?;
             (self.progress)(&a.path, self.compared);
             let own = |handle: &Handle| Member {
                 handle: handle.clone(),

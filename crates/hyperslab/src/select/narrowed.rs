@@ -10,6 +10,7 @@ use super::request::Part;
 use super::{Pick, Picks, Select, axis_of, check_known, in_dimension, is_named};
 use crate::cells::CellSource;
 use crate::format::forget_layout;
+use crate::pool::Pool;
 use crate::source::{ArraySource, Entry, Handle, Item, Origin, Source, Stored};
 use crate::walk::{Step, walk};
 use hyperslab_core::{Error, Limits, Result};
@@ -149,6 +150,10 @@ impl Source for Narrowed<'_> {
 
     fn limits(&self) -> Limits {
         self.source.limits()
+    }
+
+    fn pool(&self) -> &Pool {
+        self.source.pool()
     }
 
     fn find(&self, path: &NodePath) -> Result<Entry> {

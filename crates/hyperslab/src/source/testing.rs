@@ -106,13 +106,14 @@ impl ArraySource for Numbers {
         region: &Region,
         rows: &mut Planes<'_>,
         _: &mut Heap<Reference>,
-        _: &mut Scratch,
+        scratch: &mut Scratch,
     ) -> Result<()> {
         region.check(&self.shape)?;
         if self.broken.is_some_and(|place| self.has(region, place)) {
             return Err(Error::malformed("broken"));
         }
         for chunk in ChunkGrid::regular(&self.chunk)?.chunks_in(region)? {
+            scratch.cancel.check()?;
             self.read.lock().unwrap().push(chunk.index.clone());
             if let Some(mut overlap) = rows.overlap(&chunk.start, &chunk.shape, region, 8)? {
                 overlap.scatter(&self.decoded(&chunk.start, &chunk.shape))?;

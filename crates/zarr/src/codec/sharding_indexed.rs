@@ -101,6 +101,7 @@ impl Sharding {
         let index = self.index(value, &counts, reader)?;
         let mut steps = vec![0; spans.len()];
         loop {
+            reader.scratch.cancel.check()?;
             let mut number = 0_u64;
             let mut inner_start = Vec::with_capacity(spans.len());
             let places = spans.iter().zip(&steps).map(|(span, step)| span.start + step);

@@ -1,0 +1,85 @@
+//! Storage whose reads stop when their token is cancelled.
+
+use super::{ReadAt, Siblings};
+use crate::{CancelToken, Result};
+use bytes::Bytes;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Storage that asks a token before each read, and cuts long reads so that it asks often: walks of indexes and
+/// headers then end soon too, wherever they are.
+pub struct Cancellable<R> {
+    inner: R,
+    token: CancelToken,
+}
+
+impl<R> Cancellable<R> {
+    /// The same storage, whose reads fail with [`ErrorKind::Cancelled`](crate::ErrorKind::Cancelled) once `token` is
+    /// cancelled.
+    pub fn new(inner: R, token: CancelToken) -> Self {
+        Cancellable { inner, token }
+    }
+}
+
+impl<R: ReadAt> ReadAt for Cancellable<R> {
+    fn len(&self) -> Result<u64> {
+        self.inner.len()
+    }
+
+    fn read_at(&self, range: Range<u64>) -> Result<Bytes> {
+        self.token.check()?;
+        self.inner.read_at(range)
+    }
+
+    fn read_into(&self, offset: u64, out: &mut [u8]) -> Result<()> {
+        let mut at = offset;
+        for part in out.chunks_mut(MAX_READ) {
+            self.token.check()?;
+            self.inner.read_into(at, part)?;
+            at = at.saturating_add(part.len() as u64);
+        }
+        Ok(())
+    }
+
+    fn read_ranges(&self, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
+        self.token.check()?;
+        self.inner.read_ranges(ranges)
+    }
+
+    fn siblings(&self) -> Option<Arc<dyn Siblings>> {
+        self.inner.siblings()
+    }
+}
+
+/// Bytes that are read between two questions: a few milliseconds of a local disk.
+const MAX_READ: usize = 8 << 20;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ErrorKind;
+
+    #[test]
+    fn reads_end_once_the_token_is_cancelled() {
+        let token = CancelToken::new();
+        let storage = Cancellable::new(Bytes::from_static(b"0123456789"), token.clone());
+        assert_eq!(storage.read_at(2..5).unwrap(), "234");
+        let mut out = [0; 3];
+        storage.read_into(7, &mut out).unwrap();
+        assert_eq!(&out, b"789");
+        token.cancel();
+        assert_eq!(storage.read_at(2..5).unwrap_err().kind(), ErrorKind::Cancelled);
+        assert_eq!(storage.read_into(7, &mut out).unwrap_err().kind(), ErrorKind::Cancelled);
+        assert_eq!(storage.read_ranges(&[0..1, 2..4]).unwrap_err().kind(), ErrorKind::Cancelled);
+        assert_eq!(storage.len().unwrap(), 10);
+    }
+
+    #[test]
+    fn a_long_read_is_read_whole_in_parts() {
+        let bytes: Vec<u8> = (0..MAX_READ + 5).map(|i| u8::try_from(i % 251).unwrap()).collect();
+        let storage = Cancellable::new(Bytes::from(bytes.clone()), CancelToken::new());
+        let mut out = vec![0; bytes.len() - 1];
+        storage.read_into(1, &mut out).unwrap();
+        assert!(out == bytes[1..]);
+    }
+}

@@ -1,0 +1,208 @@
+//! An opened source as one operation reads it.
+
+use crate::cells::{CellBatches, CellColumn, CellQuery, CellSource};
+use crate::pool::Pool;
+use crate::source::{ArraySource, Chunks, Entry, Handle, Origin, Source, StoredChunk, StoredForm};
+use hyperslab_codec::Scratch;
+use hyperslab_core::nd::{Planes, Region};
+use hyperslab_core::rows::Heap;
+use hyperslab_core::{Limits, Result};
+use hyperslab_model::{Datatype, Node, NodePath, Reference, Values};
+use std::sync::Arc;
+
+/// A source whose arrays are read with the threads, the memory and the cancel token of one operation. The opened file
+/// beneath is shared: any number of operations read it at once.
+///
+/// ```
+/// use hyperslab::{CancelToken, ErrorKind, NodePath, OpenOptions, Operation, Pool, Source, digest, open};
+///
+/// let source = open("../../examples/ocean.nc".as_ref(), &OpenOptions::default())?;
+/// let token = CancelToken::new();
+/// let operation = Operation::new(source, Pool::default().with_cancel(token.clone()));
+/// assert!(digest::lines(&operation, &NodePath::root()).is_ok());
+/// token.cancel();
+/// assert_eq!(digest::lines(&operation, &NodePath::root()).unwrap_err().kind(), ErrorKind::Cancelled);
+/// # Ok::<(), hyperslab::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct Operation {
+    source: Arc<dyn Source>,
+    pool: Pool,
+}
+
+impl Operation {
+    /// What is in `source`, read with `pool`.
+    pub fn new(source: Arc<dyn Source>, pool: Pool) -> Operation {
+        Operation { source, pool }
+    }
+
+    /// An opened array, read with `pool` instead of that which it was opened with.
+    pub fn of_array(array: Arc<dyn ArraySource>, pool: Pool) -> Arc<dyn ArraySource> {
+        Arc::new(OperationArray { array, pool })
+    }
+}
+
+impl Source for Operation {
+    fn format(&self) -> &'static str {
+        self.source.format()
+    }
+
+    fn size(&self) -> Result<u64> {
+        self.pool.check()?;
+        self.source.size()
+    }
+
+    fn warnings(&self) -> Vec<String> {
+        self.source.warnings()
+    }
+
+    fn origin(&self) -> Option<&Origin> {
+        self.source.origin()
+    }
+
+    fn is_text(&self) -> bool {
+        self.source.is_text()
+    }
+
+    fn place(&self, path: &NodePath) -> Option<(u32, u32)> {
+        self.source.place(path)
+    }
+
+    fn limits(&self) -> Limits {
+        self.source.limits()
+    }
+
+    fn pool(&self) -> &Pool {
+        &self.pool
+    }
+
+    fn find(&self, path: &NodePath) -> Result<Entry> {
+        self.pool.check()?;
+        self.source.find(path)
+    }
+
+    fn members(&self, group: &Handle) -> Result<Vec<Entry>> {
+        self.pool.check()?;
+        self.source.members(group)
+    }
+
+    fn load(&self, object: &Handle) -> Result<Node> {
+        self.pool.check()?;
+        self.source.load(object)
+    }
+
+    fn array(&self, object: &Handle) -> Result<Arc<dyn ArraySource>> {
+        self.pool.check()?;
+        Ok(Operation::of_array(self.source.array(object)?, self.pool.clone()))
+    }
+
+    fn cells(&self, group: &Handle) -> Result<Option<Arc<dyn CellSource>>> {
+        self.pool.check()?;
+        let cells = self.source.cells(group)?;
+        Ok(cells
+            .map(|cells| Arc::new(OperationCells { cells, pool: self.pool.clone() }) as Arc<dyn CellSource>))
+    }
+
+    fn met_twice(&self, object: &Handle) {
+        self.source.met_twice(object);
+    }
+}
+
+/// An array with the pool of an operation.
+struct OperationArray {
+    array: Arc<dyn ArraySource>,
+    pool: Pool,
+}
+
+impl ArraySource for OperationArray {
+    fn extents(&self) -> Option<&[u64]> {
+        self.array.extents()
+    }
+
+    fn datatype(&self) -> &Arc<Datatype> {
+        self.array.datatype()
+    }
+
+    fn chunk(&self) -> &[u64] {
+        self.array.chunk()
+    }
+
+    fn pool(&self) -> &Pool {
+        &self.pool
+    }
+
+    fn read_part(
+        &self,
+        region: &Region,
+        rows: &mut Planes<'_>,
+        heap: &mut Heap<Reference>,
+        scratch: &mut Scratch,
+    ) -> Result<()> {
+        self.array.read_part(region, rows, heap, scratch)
+    }
+
+    fn is_divisible(&self) -> bool {
+        self.array.is_divisible()
+    }
+
+    fn stored(&self) -> Result<u64> {
+        self.array.stored()
+    }
+
+    fn chunks(&self) -> Result<Option<Chunks>> {
+        self.pool.check()?;
+        self.array.chunks()
+    }
+
+    fn fill(&self) -> Result<Option<Values>> {
+        self.array.fill()
+    }
+
+    fn fill_is_missing(&self) -> bool {
+        self.array.fill_is_missing()
+    }
+
+    fn stored_form(&self) -> Option<StoredForm> {
+        self.array.stored_form()
+    }
+
+    fn stored_chunk(&self, start: &[u64], out: &mut Vec<u8>) -> Result<StoredChunk> {
+        self.pool.check()?;
+        self.array.stored_chunk(start, out)
+    }
+
+    fn is_unwritten_in(&self, region: &Region) -> Result<bool> {
+        self.array.is_unwritten_in(region)
+    }
+
+    fn written(&self, visit: &mut dyn FnMut(&[u64]) -> Result<()>) -> Result<bool> {
+        self.array.written(visit)
+    }
+
+    fn is_unwritten(&self) -> Result<bool> {
+        self.array.is_unwritten()
+    }
+}
+
+/// Cells with the pool of an operation.
+struct OperationCells {
+    cells: Arc<dyn CellSource>,
+    pool: Pool,
+}
+
+impl CellSource for OperationCells {
+    fn columns(&self) -> &[CellColumn] {
+        self.cells.columns()
+    }
+
+    fn count(&self, query: &CellQuery) -> Result<u64> {
+        self.pool.check()?;
+        self.cells.count(query)
+    }
+
+    fn batches(&self, query: &CellQuery) -> Result<CellBatches<'_>> {
+        self.pool.check()?;
+        let batches = self.cells.batches(query)?;
+        Ok(Box::new(batches.map(|batch| self.pool.check().and(batch))))
+    }
+}
