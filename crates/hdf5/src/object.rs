@@ -1,4 +1,4 @@
-//! Objects of a file: groups, datasets and committed datatypes.
+//! The objects of a file: groups, datasets and committed datatypes.
 
 use crate::attribute::{self, Attribute};
 use crate::dataset::Dataset;
@@ -11,7 +11,7 @@ use hyperslab_core::{Error, Result};
 
 pub use crate::navigate::object_header::ObjectKind;
 
-/// An object of a file. It keeps the messages of its header and nothing of the file.
+/// An object of a file. It holds the messages of its header, and does not refer to the file.
 #[derive(Debug)]
 pub struct Object {
     header: ObjectHeader,
@@ -21,41 +21,41 @@ impl Object {
     /// Reads the header of the object at `address`.
     ///
     /// # Errors
-    /// If there is none that can be understood.
+    /// If there is no valid object header.
     pub fn open(file: &File, address: Address) -> Result<Object> {
         Ok(Object { header: ObjectHeader::read(file.reader(), address)? })
     }
 
-    /// Where it is.
+    /// The address of its header.
     pub fn address(&self) -> Address {
         self.header.address()
     }
 
-    /// What it is.
+    /// The kind of the object.
     pub fn kind(&self) -> ObjectKind {
         self.header.kind()
     }
 
-    /// How many hard links lead to it, as its header counts them.
+    /// The number of hard links to it, as its header says.
     pub fn reference_count(&self) -> u32 {
         self.header.reference_count()
     }
 
-    /// The header, message by message.
+    /// The messages of its header.
     pub fn header(&self) -> &ObjectHeader {
         &self.header
     }
 
-    /// The links of a group: in order of creation where the group tracks it, else by name. Those that cannot
-    /// be read are left out; [`Object::all_links`] has them.
+    /// The links of a group, in creation order if the group tracks it, otherwise by name. Unreadable links are left
+    /// out; [`Object::all_links`] returns them.
     ///
     /// # Errors
-    /// If the object is no group or its links cannot be listed.
+    /// If the object is not a group, or its links cannot be listed.
     pub fn links(&self, file: &File) -> Result<Vec<Link>> {
         Ok(self.all_links(file)?.links)
     }
 
-    /// The links of a group, and what stands in place of those that cannot be read.
+    /// The links of a group, and its unreadable links with their errors.
     ///
     /// # Errors
     /// As [`Object::links`].
@@ -73,8 +73,8 @@ impl Object {
         group::link(file.reader(), &self.header, name)
     }
 
-    /// The attributes: in order of creation where the object tracks it, else by name. One that cannot be
-    /// read is given by its name, as far as that can be read, and its error.
+    /// The attributes, in creation order if the object tracks it, otherwise by name. For an unreadable attribute, its
+    /// name as far as it can be read, and the error.
     ///
     /// # Errors
     /// If the list of attributes itself cannot be read.
@@ -82,18 +82,18 @@ impl Object {
         attribute::attributes(file.reader(), &self.header)
     }
 
-    /// Whether there may be an attribute at all; costs nothing.
+    /// Whether the object may have attributes. Needs no I/O.
     ///
     /// # Errors
-    /// If the Attribute Info message cannot be understood.
+    /// If the Attribute Info message is invalid.
     pub fn has_attributes(&self, file: &File) -> Result<bool> {
         attribute::has_any(file.reader(), &self.header)
     }
 
-    /// Whether a group tracks the order in which its links were created.
+    /// Whether a group tracks the creation order of its links.
     ///
     /// # Errors
-    /// If the Link Info message cannot be understood.
+    /// If the Link Info message is invalid.
     pub fn tracks_creation_order(&self, file: &File) -> Result<bool> {
         group::tracks_creation_order(file.reader(), &self.header)
     }
@@ -106,19 +106,19 @@ impl Object {
         attribute::find(file.reader(), &self.header, name)
     }
 
-    /// The object as a dataset.
+    /// Opens the object as a dataset.
     ///
     /// # Errors
-    /// If it is none, or its messages cannot be understood.
+    /// If it is not a dataset, or its messages are invalid.
     pub fn dataset(&self, file: &File) -> Result<Dataset> {
         self.expect(ObjectKind::Dataset, "dataset")?;
         Dataset::open(file, &self.header, None)
     }
 
-    /// The type that a committed datatype is.
+    /// The datatype of a committed datatype.
     ///
     /// # Errors
-    /// If it is none, or cannot be understood.
+    /// If the object is not a committed datatype, or it is invalid.
     pub fn named_datatype(&self, file: &File) -> Result<Datatype> {
         self.expect(ObjectKind::NamedDatatype, "committed datatype")?;
         self.header.required(file.reader())
@@ -137,7 +137,7 @@ impl Object {
 }
 
 impl ObjectKind {
-    /// What people call it.
+    /// The name of the kind in messages.
     pub fn name(self) -> &'static str {
         match self {
             ObjectKind::Group => "group",

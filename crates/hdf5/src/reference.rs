@@ -1,4 +1,4 @@
-//! What references in data refer to.
+//! Targets of references in data.
 
 use crate::format::Address;
 use hyperslab_core::nd::Selection;
@@ -6,19 +6,19 @@ use hyperslab_core::nd::Selection;
 /// A reference to an object, to elements of it, or to an attribute.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reference {
-    /// To nothing.
+    /// A null reference.
     Null,
-    /// To the object whose header is at this address.
+    /// The object whose header is at this address.
     Object(Address),
-    /// To elements of a dataset.
+    /// Elements of a dataset.
     Region(Address, Selection),
-    /// To an attribute of an object, by name.
+    /// An attribute of an object, by name.
     Attribute(Address, Vec<u8>),
-    /// To something of another file.
+    /// A target in another file.
     External {
-        /// The name that the file had when the reference was made.
+        /// The name of the file when the reference was made.
         file: Vec<u8>,
-        /// What is meant in that file.
+        /// The target in that file.
         target: Box<Reference>,
     },
 }

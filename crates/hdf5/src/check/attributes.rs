@@ -1,4 +1,4 @@
-//! Attributes, in the header and in a heap.
+//! Checks attributes, in headers and in heaps.
 
 use super::Checker;
 use super::elements::Source;
@@ -20,7 +20,7 @@ use rustc_hash::{FxHashSet, FxHasher};
 use std::hash::Hasher;
 use std::rc::Rc;
 
-/// The attributes of one object, as far as they are compared with each other.
+/// The properties of the attributes of one object that are compared with each other.
 #[derive(Default)]
 struct Seen {
     names: FxHashSet<u64>,
@@ -55,7 +55,7 @@ impl Checker<'_> {
         Ok(())
     }
 
-    /// Checks an attribute whose message is at `byte`; `body` are its bytes, where they stand there.
+    /// Checks an attribute whose message is at `byte`. `body` is its body, if it is stored at that place.
     fn attribute(
         &mut self,
         seen: &mut Seen,
@@ -185,7 +185,7 @@ impl Checker<'_> {
     }
 }
 
-/// Where in a message the elements begin.
+/// The offset of the elements in an attribute message.
 fn value_at(body: &[u8]) -> u64 {
     let version = body.first().copied().unwrap_or(0);
     let len = |at: usize| {

@@ -1,4 +1,4 @@
-//! Version 1 B-trees: groups that are symbol tables, and chunks.
+//! Checks version 1 B-trees, of symbol tables and of chunks.
 
 use super::Checker;
 use super::local_heap::LocalHeap;
@@ -16,22 +16,22 @@ use std::cell::Cell;
 use std::cmp::Ordering;
 use std::rc::Rc;
 
-/// A leaf's child with the keys around it.
+/// A child of a leaf and the keys before and after it.
 pub(super) struct Leaf<'n> {
     pub(super) node: &'n BtreeV1Node,
-    /// Where the node is.
+    /// The address of the node.
     pub(super) byte: u64,
-    /// Which child it is.
+    /// The index of the child.
     pub(super) at: usize,
     pub(super) child: Address,
-    /// Where the pointer to the child is.
+    /// The offset of the pointer to the child.
     pub(super) from: Pointer,
 }
 
-/// What a walk calls with each child of the leaves.
+/// Called with each child of the leaves.
 pub(super) type LeafVisitor<'v, 'a> = dyn FnMut(&mut Checker<'a>, &Leaf<'_>) -> Result<()> + 'v;
 
-/// How keys compare, and what they are called.
+/// The kind of keys, which decides how they are compared and named in messages.
 pub(super) type KeyOrder<'v> = dyn Fn(&Keys, usize, &Keys, usize) -> Option<Ordering> + 'v;
 
 impl<'a> Checker<'a> {
@@ -59,7 +59,7 @@ impl<'a> Checker<'a> {
         let heap = Rc::new(heap);
         let order = {
             let heap = Rc::clone(&heap);
-            // Many keys may have one long name: only as much is compared as sound files need.
+            // Many keys can share one long name, so only as many bytes are compared as valid files need.
             let left = Cell::new(self.bytes_left);
             move |one: &Keys, a: usize, other: &Keys, b: usize| {
                 let (Keys::Group(one), Keys::Group(other)) = (one, other) else { return None };
@@ -200,7 +200,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Walks a tree, leaves in order; whether all of it could be read.
+    /// Walks a tree with its leaves in order. Returns whether all of it could be read.
     pub(super) fn btree_v1(
         &mut self,
         root: Address,
@@ -216,7 +216,7 @@ impl<'a> Checker<'a> {
         while let Some(expected) = stack.pop() {
             let Some(Placed { value: node, byte }) = self.btree_v1_node(&expected, &context)? else {
                 is_whole = false;
-                // What stands behind is no neighbour of what stood before.
+                // After a node that could not be read, the next one is not the right sibling of the last.
                 levels.clear();
                 continue;
             };
@@ -294,7 +294,7 @@ impl<'a> Checker<'a> {
         Ok(Some(node))
     }
 
-    /// Nodes of one level point to each other in the order in which their parents have them.
+    /// Checks that the sibling pointers of a level follow the order of the children in their parents.
     fn check_siblings(
         &mut self,
         levels: &mut Vec<Option<Seen>>,
@@ -332,7 +332,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Keys ascend, and those at the ends are those of the parent.
+    /// Checks that keys ascend, and that the first and last key are those in the parent.
     fn check_keys(
         &mut self,
         node: &BtreeV1Node,
@@ -376,17 +376,17 @@ impl<'a> Checker<'a> {
     }
 }
 
-/// A node that is to be read.
+/// A node to be read.
 struct Expected {
     address: Address,
     level: Option<u8>,
     from: Pointer,
-    /// The node above, and which child of it this is.
+    /// The parent, and the index of this child.
     parent: Option<(Rc<BtreeV1Node>, usize)>,
 }
 
 impl Expected {
-    /// Whether no node stands before it in its parent.
+    /// Whether it is the first child of its parent.
     fn is_first(&self) -> bool {
         self.parent.as_ref().is_none_or(|(_, child)| *child == 0)
     }
@@ -399,7 +399,7 @@ struct Seen {
     right_at: u64,
 }
 
-/// Of comparing two keys, besides their names.
+/// Bytes charged for comparing two keys, in addition to their names.
 const KEY_COST: u64 = 16;
 
 fn key_len(context: &BtreeV1Context) -> u64 {

@@ -1,4 +1,4 @@
-//! Version 2 B-trees of all records.
+//! Checks version 2 B-trees of all record types.
 
 use super::Checker;
 use super::reading::{Placed, Pointer, pointer};
@@ -11,22 +11,22 @@ use crate::format::{Address, Structure};
 use hyperslab_core::Result;
 use std::cmp::Ordering;
 
-/// What came of a walk.
+/// The result of a walk.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Walked {
-    /// The records that were visited.
+    /// The number of records that were visited.
     pub(super) records: u64,
-    /// Whether these are all.
+    /// Whether all records were visited.
     pub(super) is_whole: bool,
-    /// Where the header is.
+    /// The address of the header.
     pub(super) byte: u64,
 }
 
-/// What a walk calls with each record and where it is.
+/// Called with each record and its offset.
 pub(super) type RecordVisitor<'v, 'a> = dyn FnMut(&mut Checker<'a>, &Record, u64) -> Result<()> + 'v;
 
 impl<'a> Checker<'a> {
-    /// Walks the tree whose header is at `address`; its records must be of one of the types.
+    /// Walks the tree whose header is at `address`. Its records must have one of these types.
     pub(super) fn btree_v2(
         &mut self,
         address: Address,
@@ -92,23 +92,23 @@ struct Walk<'h> {
     byte: u64,
     layout: RecordLayout,
     levels: Vec<Level>,
-    /// The record visited last.
+    /// The last record that was visited.
     last: Option<Record>,
     walked: u64,
     is_whole: bool,
     stack: Vec<Branch>,
 }
 
-/// An internal node on the way down.
+/// An internal node above the current one.
 struct Branch {
     records: Vec<Record>,
     children: Vec<ChildPointer>,
-    /// The child to enter next.
+    /// The index of the next child.
     next: usize,
     byte: u64,
-    /// Where its first child pointer is, and bytes of each.
+    /// The offset of its first child pointer, and the size of a pointer.
     pointers: (u64, u64),
-    /// The records visited before it, and how many its parent counts in it and below.
+    /// The number of records visited before it, and the number that its parent states for its subtree.
     before: u64,
     counted: u64,
     counted_at: Pointer,
@@ -147,7 +147,7 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// Enters a node: a leaf is visited at once.
+    /// Enters a node. The records of a leaf are visited at once.
     fn enter<'a>(
         &mut self,
         checker: &mut Checker<'a>,
@@ -220,7 +220,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Compares what was visited since `before` with what was counted.
+    /// Compares the number of records visited since `before` with the stated number.
     fn compare(&mut self, checker: &mut Checker<'_>, before: u64, counted: u64, at: Pointer) {
         let found = self.walked - before;
         if self.is_whole && found != counted {
@@ -252,7 +252,8 @@ impl Walk<'_> {
     }
 }
 
-/// Whether one record may stand before the other. Hashes may be equal: then the names decide, which are elsewhere.
+/// Whether one record may come before the other. Records with equal hashes are ordered by names, which are stored
+/// elsewhere.
 fn in_order(one: &Record, other: &Record) -> bool {
     use Record::{
         AttributeCreationOrder, AttributeName, Chunk, DirectHugeObject, FilteredChunk,

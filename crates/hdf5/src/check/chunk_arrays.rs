@@ -1,4 +1,4 @@
-//! Chunk indexes that are arrays, and chunks that need no index.
+//! Checks chunk indexes that are arrays, and chunks without an index.
 
 use super::Checker;
 use super::chunks::{CHUNK, Chunk, Chunks};
@@ -17,7 +17,7 @@ use crate::format::message::data_layout::ExtensibleArrayParameters;
 use crate::format::{Address, Structure};
 use hyperslab_core::Result;
 
-/// The order in which an array numbers chunks: dimensions and numbers of chunks along them, slowest first.
+/// The order of chunk numbers: for each dimension its index and its number of chunks, slowest dimension first.
 struct Order(Vec<(usize, u64)>);
 
 impl Order {
@@ -31,7 +31,7 @@ impl Order {
         .map(Order)
     }
 
-    /// For arrays that grow along their only unlimited dimension, which is taken as the slowest.
+    /// For arrays that grow along their only unlimited dimension, which becomes the slowest one.
     fn extensible(chunks: &Chunks<'_>) -> Option<Order> {
         let mut dims: Vec<(usize, u64)> = Vec::new();
         let mut unlimited = 0;
@@ -60,10 +60,10 @@ impl Order {
     }
 }
 
-/// An array being read.
+/// An array that is being checked.
 struct Array<'c, 'd> {
     chunks: &'c mut Chunks<'d>,
-    /// The header that blocks must name.
+    /// The address of the header, which all blocks must repeat.
     owner: Address,
     order: Order,
     scaled: Vec<u64>,
@@ -71,7 +71,7 @@ struct Array<'c, 'd> {
 }
 
 impl Checker<'_> {
-    /// Chunks that lie one behind another.
+    /// Chunks that follow each other.
     pub(super) fn implicit_chunks(
         &mut self,
         chunks: &mut Chunks<'_>,
@@ -258,7 +258,7 @@ impl Checker<'_> {
         }
     }
 
-    /// The index block and what it points to; whether all could be read.
+    /// Checks the index block and what it points to. Returns whether all of it could be read.
     fn index_block(
         &mut self,
         array: &mut Array<'_, '_>,
@@ -398,7 +398,7 @@ impl Checker<'_> {
         Ok(true)
     }
 
-    /// A page, whose bytes are there even if it was never written; `false` if they are not.
+    /// Checks a page. Its bytes exist even if it was never written; returns false if they do not.
     fn array_page(
         &mut self,
         array: &mut Array<'_, '_>,
@@ -454,7 +454,7 @@ impl Checker<'_> {
         Ok(())
     }
 
-    /// The header has elements of chunks with filters if and only if there are filters.
+    /// Checks that the header has elements for filtered chunks if and only if there are filters.
     fn check_client(
         &mut self,
         chunks: &Chunks<'_>,
@@ -471,7 +471,7 @@ impl Checker<'_> {
         false
     }
 
-    /// Blocks say whose they are.
+    /// Checks the address of the owner in a block.
     fn array_owner(&mut self, structure: &'static str, byte: u64, owner: Address, expected: Address) {
         if owner != expected {
             let message = format!("belongs to a header at {owner}, expected {expected}");

@@ -1,4 +1,4 @@
-//! Chunked datasets: the layout, chunks one by one, and B-trees of chunks.
+//! Checks chunked datasets: the layout, each chunk, and B-trees of chunks.
 
 use super::btree_v1::Leaf;
 use super::dataset::Described;
@@ -15,7 +15,7 @@ use crate::format::{Address, Structure};
 use hyperslab_codec::Scratch;
 use hyperslab_core::{Encoder, Error, ErrorKind, Result};
 
-/// What all chunks of a dataset have in common.
+/// Properties that all chunks of a dataset share.
 pub(super) struct Chunks<'d> {
     pub(super) dims: Vec<u64>,
     pub(super) max_dims: Vec<u64>,
@@ -27,23 +27,23 @@ pub(super) struct Chunks<'d> {
     filters: Vec<u16>,
     pipeline: Pipeline,
     plan: Option<&'d Plan>,
-    /// Whether a filter that is not known was reported.
+    /// Whether an unsupported filter was reported.
     unknown_filter: bool,
     scratch: Scratch,
     decoded: Vec<u8>,
 }
 
-/// A chunk as an index has it.
+/// A chunk as its index describes it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Chunk<'s> {
     pub(super) scaled: &'s [u64],
     pub(super) address: Address,
-    /// Stored bytes.
+    /// The stored size in bytes.
     pub(super) size: u64,
     pub(super) filter_mask: u32,
-    /// What the index stores of it, from its beginning.
+    /// The stored entry of the index.
     pub(super) from: Pointer,
-    /// Where that has the address, the stored bytes and the filter mask.
+    /// The offsets in the entry of the address, the stored size and the filter mask.
     pub(super) fields: [u64; 3],
 }
 
@@ -128,7 +128,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Where the layout message has the element size: behind the dimensions.
+    /// The offset of the element size in the layout message, after the dimensions.
     fn element_size_at(&self, described: &Described, chunked: &Chunked) -> u64 {
         let (at, offsets) = (described.layout_at, u64::from(self.sizes().offsets));
         let dims = chunked.dimensions.len() as u64;
@@ -139,7 +139,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// In versions 4 and 5 the address of the index is last.
+    /// In versions 4 and 5 the address of the index is the last field.
     fn index_address_at(&self, described: &Described) -> u64 {
         let mut e = Encoder::new();
         let sizes = self.sizes();
@@ -207,7 +207,7 @@ impl<'a> Checker<'a> {
                 }
                 Record::FilteredChunk { address, size, filter_mask, scaled } => {
                     let (size, filter_mask) = (*size, *filter_mask);
-                    // The mask stands between the size, of a width that only the header has, and positions.
+                    // The mask is between the size, whose width is in the header, and the position.
                     let fields = [byte, size_at, byte];
                     Chunk { scaled, address: *address, size, filter_mask, from, fields }
                 }
@@ -229,7 +229,7 @@ impl<'a> Checker<'a> {
         Ok(())
     }
 
-    /// One chunk: its place, its bytes, and what is in them.
+    /// Checks one chunk: its place, its bytes, and its elements.
     pub(super) fn chunk(&mut self, chunks: &mut Chunks<'_>, chunk: &Chunk<'_>) -> Result<()> {
         let Pointer { structure, byte: at } = chunk.from;
         let [address_at, size_at, mask_at] = chunk.fields;
@@ -281,7 +281,7 @@ impl<'a> Checker<'a> {
         if raw && chunks.plan.is_none() {
             return Ok(());
         }
-        // Chunks at one place overlap, which is reported; decoding them again would only take time.
+        // Chunks at the same address overlap, which is reported. Decoding them again would only take time.
         if self.decoded.len() < most(self.stored, DECODED_SIZE) && !self.decoded.insert(byte) {
             return Ok(());
         }
@@ -326,7 +326,7 @@ impl<'a> Checker<'a> {
         let size = chunk.size;
         let (rule, at, len) = match error.kind() {
             ErrorKind::Io | ErrorKind::Cancelled => return Err(error),
-            // Its sums are behind the bytes, if nothing was done to these after.
+            // The checksum of the filter follows the bytes, if it was the last filter.
             ErrorKind::Checksum if chunks.filters.last() == Some(&FLETCHER32) => {
                 (&rule::CHUNK_CHECKSUM, byte + size.saturating_sub(4), size.min(4))
             }
@@ -345,7 +345,7 @@ impl<'a> Checker<'a> {
         Ok(())
     }
 
-    /// Follows the elements of a chunk that lie within the dataset: those beyond its edge may be anything.
+    /// Checks the elements of a chunk within the dataset. Those past its end can have any value.
     fn chunk_elements(
         &mut self,
         chunks: &Chunks<'_>,
@@ -377,7 +377,7 @@ impl<'a> Checker<'a> {
             let source =
                 Source { structure: CHUNK, byte: if raw { byte + from } else { byte }, is_plain: raw };
             self.elements(plan, chunks.decoded.get(range).unwrap_or_default(), source)?;
-            // The next row, the last dimension fastest.
+            // The next row; the last dimension varies fastest.
             let Some(next) = (0..outer.len())
                 .rev()
                 .find(|dim| position.get(*dim).zip(outer.get(*dim)).is_some_and(|(at, len)| at + 1 < *len))
@@ -392,12 +392,12 @@ impl<'a> Checker<'a> {
 }
 
 impl Chunks<'_> {
-    /// The first element of a chunk.
+    /// The index of the first element of a chunk.
     fn start(&self, chunk: &Chunk<'_>) -> Vec<u64> {
         chunk.scaled.iter().zip(&self.chunk_dims).map(|(scaled, len)| scaled.saturating_mul(*len)).collect()
     }
 
-    /// Whether a chunk reaches past the edge of the dataset.
+    /// Whether a chunk extends past the end of the dataset.
     fn is_partial(&self, chunk: &Chunk<'_>) -> bool {
         self.start(chunk)
             .iter()
@@ -406,7 +406,7 @@ impl Chunks<'_> {
             .any(|((start, len), dim)| start.saturating_add(*len) > *dim)
     }
 
-    /// Whether a chunk passed no filter at all.
+    /// Whether a chunk is stored without any filter.
     fn skips_all(&self, mask: u32) -> bool {
         let all = 1_u32
             .checked_shl(u32::try_from(self.filters.len()).unwrap_or(32))
@@ -414,7 +414,7 @@ impl Chunks<'_> {
         mask & all == all
     }
 
-    /// Whether something must be known of each chunk's elements.
+    /// Whether the elements of chunks must be checked.
     pub(super) fn has_plan(&self) -> bool {
         self.plan.is_some()
     }
@@ -429,5 +429,5 @@ fn old_address_at(described: &Described) -> u64 {
 
 pub(super) const CHUNK: &str = "chunk";
 
-/// Of a place in a set.
+/// Bytes per entry of a set of addresses.
 const DECODED_SIZE: u64 = 24;

@@ -1,4 +1,4 @@
-//! Datasets: what their messages say of each other, and storage in one piece.
+//! Checks datasets: whether their messages agree, and contiguous storage.
 
 use super::Checker;
 use super::elements::{Plan, Source};
@@ -19,19 +19,19 @@ use crate::format::{Address, Structure};
 use hyperslab_core::Result;
 use std::rc::Rc;
 
-/// A dataset, as far as its messages could be read.
+/// The messages of a dataset that could be read.
 pub(super) struct Described {
     pub(super) datatype: Option<Rc<Datatype>>,
     pub(super) dataspace: Option<Dataspace>,
     pub(super) pipeline: Option<FilterPipeline>,
     pub(super) plan: Option<Plan>,
     pub(super) layout: DataLayout,
-    /// Where the layout message is.
+    /// The offset of the layout message.
     pub(super) layout_at: u64,
 }
 
 impl Described {
-    /// Bytes of all elements.
+    /// The size of all elements in bytes.
     fn logical_bytes(&self) -> Option<u64> {
         let size = u64::from(self.datatype.as_ref()?.size);
         self.dataspace.as_ref()?.element_count()?.checked_mul(size)
@@ -168,7 +168,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Follows the elements that lie from `address` on, a piece at a time.
+    /// Checks the elements from `address` on, piece by piece.
     pub(super) fn raw_elements(
         &mut self,
         plan: &Plan,
@@ -198,10 +198,10 @@ impl Checker<'_> {
         Ok(())
     }
 
-    /// Reports a file with elements that is not there. What must not be followed is not looked for.
+    /// Reports a missing file of elements. Files outside the allowed directories are not searched.
     pub(super) fn check_presence(&mut self, name: &[u8], from: Pointer) {
         let (Some(siblings), Ok(text)) = (&self.siblings, std::str::from_utf8(name)) else { return };
-        // Names with numbers of blocks stand for many files.
+        // A name with the number of a block stands for many files.
         if text.contains('%') || self.asked.len() >= MAX_FILES {
             return;
         }
@@ -219,7 +219,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Files that hold the elements: their names, and whether the pieces are enough.
+    /// Checks external files: their names, and whether their segments are long enough.
     fn external_files(&mut self, described: &Described, external: &ExternalFiles, at: u64) -> Result<()> {
         const NAME: &str = ExternalFiles::NAME;
         let sizes = self.sizes();
@@ -253,8 +253,8 @@ impl Checker<'_> {
 
 pub(super) const RAW_DATA: &str = "raw data";
 
-/// Files that are looked for.
+/// The maximum number of files that are searched.
 const MAX_FILES: usize = 1000;
 
-/// The longest piece in which elements are read.
+/// The maximum length of a piece.
 const PIECE: u64 = 1 << 20;

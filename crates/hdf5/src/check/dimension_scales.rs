@@ -1,4 +1,4 @@
-//! Dimension scales, which datasets and scales both name.
+//! Checks dimension scales, which datasets and scales both refer to.
 
 use super::reading::pointer;
 use super::rule;
@@ -9,16 +9,16 @@ use crate::format::message::attribute::Attribute;
 use crate::format::message::datatype::{Datatype, DatatypeClass, ReferenceType};
 use hyperslab_core::{Decoder, Result};
 
-/// What attributes say of datasets and their scales.
+/// References between datasets and their scales.
 #[derive(Default)]
 pub(super) struct DimensionScales {
-    /// By DIMENSION_LIST of datasets.
+    /// From DIMENSION_LIST of datasets.
     forward: Vec<Attached>,
-    /// By REFERENCE_LIST of scales.
+    /// From REFERENCE_LIST of scales.
     backward: Vec<Attached>,
 }
 
-/// A scale of a dimension of a dataset, and where an attribute says so.
+/// A scale of a dimension of a dataset, and the attribute that says so.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Attached {
     dataset: u64,
@@ -35,7 +35,7 @@ impl Attached {
 }
 
 impl Checker<'_> {
-    /// Keeps what an attribute says of scales.
+    /// Records the references of an attribute.
     pub(super) fn keep_dimension_scales(
         &mut self,
         attribute: &Attribute,
@@ -48,7 +48,7 @@ impl Checker<'_> {
             b"REFERENCE_LIST" => self.reference_list(datatype, value, byte),
             _ => return,
         };
-        // What cannot be read was reported when the elements were followed.
+        // Unreadable elements were reported when the attribute was checked.
         if result.is_err() {
             self.complete = false;
         }
@@ -108,7 +108,7 @@ impl Checker<'_> {
         Ok(())
     }
 
-    /// Reports what only one side says.
+    /// Reports references that only one side has.
     pub(super) fn check_dimension_scales(&mut self) {
         let DimensionScales { mut forward, mut backward } = std::mem::take(&mut self.scales);
         forward.sort_unstable();

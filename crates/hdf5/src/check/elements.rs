@@ -1,4 +1,4 @@
-//! Elements that lead elsewhere: into the global heap, and to objects.
+//! Checks elements that point elsewhere: into the global heap, and to objects.
 
 use super::Checker;
 use super::reading::{Pointer, pointer};
@@ -12,24 +12,24 @@ use crate::format::{Address, Sizes, Structure};
 use hyperslab_core::{Decoder, Result};
 use std::rc::Rc;
 
-/// Where elements stand.
+/// The place of elements.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Source {
     pub(super) structure: &'static str,
     pub(super) byte: u64,
-    /// Whether they stand there as they are, so that each has a byte of its own.
+    /// Whether they are stored without filters, so that each one has an offset in the file.
     pub(super) is_plain: bool,
 }
 
-/// What in the elements of a datatype leads elsewhere.
+/// The parts of a datatype that point elsewhere.
 #[derive(Debug)]
 pub(super) struct Plan {
-    /// Bytes of an element.
+    /// The size of an element in bytes.
     size: usize,
     items: Vec<Item>,
 }
 
-/// A part of an element, as often as an array has it.
+/// A part of an element, repeated for arrays.
 #[derive(Debug)]
 struct Item {
     offset: usize,
@@ -47,7 +47,7 @@ enum Kind {
 }
 
 impl Plan {
-    /// The plan for a datatype; `None` if nothing of it leads elsewhere.
+    /// The plan for a datatype. `None` if no part of it points elsewhere.
     pub(super) fn new(datatype: &Datatype) -> Option<Plan> {
         let size = usize::try_from(datatype.size).ok()?;
         let one = |kind| Some(Plan { size, items: vec![Item { offset: 0, count: 1, kind }] });
@@ -98,7 +98,7 @@ impl Kind {
 }
 
 impl Checker<'_> {
-    /// Follows what the elements of a datatype lead to.
+    /// Checks the targets of elements of this datatype.
     pub(super) fn elements_of(&mut self, datatype: &Datatype, bytes: &[u8], source: Source) -> Result<()> {
         match Plan::new(datatype) {
             Some(plan) => self.elements(&plan, bytes, source),
@@ -106,7 +106,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Follows what elements lead to, one after another.
+    /// Checks the targets of elements, one after the other.
     pub(super) fn elements(&mut self, plan: &Plan, bytes: &[u8], source: Source) -> Result<()> {
         let sizes = self.sizes();
         for (number, element) in bytes.chunks_exact(plan.size.max(1)).enumerate() {
@@ -163,7 +163,7 @@ impl Checker<'_> {
         items: Option<&Plan>,
         from: Pointer,
     ) -> Result<()> {
-        // A sequence of nothing may have no object, or one that it had before.
+        // An empty sequence can have no heap object, or an old one.
         if count == 0 {
             return Ok(());
         }

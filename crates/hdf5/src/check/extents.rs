@@ -1,8 +1,8 @@
-//! The map of the file: which bytes belong to what.
+//! The map of the file: which structure each byte belongs to.
 
 use std::collections::HashMap;
 
-/// A piece of the file and what claims it.
+/// A range of the file and its claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Claim {
     pub(super) start: u64,
@@ -10,41 +10,41 @@ pub(super) struct Claim {
     pub(super) owner: Owner,
 }
 
-/// What claims a piece of the file.
+/// The owner of a range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Owner {
-    /// The number of an object; see `Objects`.
+    /// The index of an object in `Objects`.
     pub(super) object: u32,
-    /// The number of a structure's name; see [`Extents::name`].
+    /// The index of the name of a structure, for [`Extents::name`].
     structure: u16,
     pub(super) hold: Hold,
 }
 
-/// How a piece is claimed.
+/// The kind of a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Hold {
-    /// Something is stored there.
+    /// The range is in use.
     Used,
-    /// A free-space manager has it.
+    /// The range belongs to a free-space manager.
     Free,
-    /// It was allocated with something that needs less.
+    /// The range is allocated with a structure that does not use it.
     Spare,
 }
 
-/// Bytes that two claim.
+/// A range with two claims.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Overlap {
     pub(super) start: u64,
     pub(super) end: u64,
-    /// Who claimed the piece that begins first.
+    /// The owner of the range that begins first.
     pub(super) first: Owner,
     pub(super) second: Owner,
 }
 
-/// All pieces that were claimed, in order and apart.
+/// All claimed ranges, sorted and without overlap.
 ///
-/// Claims gather in a list that is merged into the map when it is a quarter of its size, so that merging costs
-/// little and the map takes 24 bytes for each piece that cannot be joined with its neighbour.
+/// Claims are collected in a list, which is merged into the map when it has a quarter of its size. So merging costs
+/// little, and the map takes 24 bytes for each range that cannot be joined with the next one.
 #[derive(Default)]
 pub(super) struct Extents {
     map: Vec<Claim>,
@@ -58,12 +58,12 @@ pub(super) struct Extents {
 }
 
 impl Extents {
-    /// An empty map of at most `most` pieces.
+    /// An empty map of at most `most` ranges.
     pub(super) fn new(most: usize) -> Self {
         Extents { most, ..Extents::default() }
     }
 
-    /// Claims a piece; `false` once there is no room for more, and the map is not to be trusted.
+    /// Claims a range. Returns false when there is no room for more; the map is then incomplete.
     pub(super) fn claim(
         &mut self,
         structure: &'static str,
@@ -81,7 +81,7 @@ impl Extents {
             next
         });
         let claim = Claim { start, end, owner: Owner { object, structure, hold } };
-        // Most of what is found one after another lies one behind another.
+        // Ranges are mostly claimed in the order of the file.
         if let Some(last) = self.pending.last_mut()
             && last.end == start
             && last.owner == claim.owner
@@ -100,18 +100,18 @@ impl Extents {
         !self.full
     }
 
-    /// What claims, by its name.
+    /// The index of the name of a structure.
     pub(super) fn name(&self, owner: Owner) -> &'static str {
         self.names.get(usize::from(owner.structure)).copied().unwrap_or("structure")
     }
 
-    /// The overlaps found so far, and how many more there are than are kept.
+    /// The overlaps so far, and the number of those that were not kept.
     pub(super) fn take_overlaps(&mut self) -> (Vec<Overlap>, u64) {
         self.merge();
         (std::mem::take(&mut self.overlaps), std::mem::take(&mut self.more_overlaps))
     }
 
-    /// The pieces between `start` and `end` that nobody claims; `None` if the map was given up.
+    /// The unclaimed ranges between `start` and `end`. `None` if the map is incomplete.
     pub(super) fn gaps(&mut self, start: u64, end: u64) -> Option<Vec<(u64, u64)>> {
         self.merge();
         if self.full {
@@ -132,12 +132,12 @@ impl Extents {
         Some(gaps)
     }
 
-    /// Sorts what is pending into the map, and finds overlaps on the way.
+    /// Merges the collected claims into the map and finds overlaps.
     fn merge(&mut self) {
         if self.pending.is_empty() {
             return;
         }
-        // At the same place the one that is used comes first, so that what is spare gives way.
+        // At the same offset, a range in use comes before a spare one, which is then shortened.
         self.pending.sort_unstable_by_key(|claim| (claim.start, claim.owner.hold, claim.end));
         let old = std::mem::take(&mut self.map);
         let new = std::mem::take(&mut self.pending);
@@ -158,7 +158,7 @@ impl Extents {
         self.pending = Vec::new();
     }
 
-    /// Appends a claim that begins where the last one begins, or behind.
+    /// Appends a claim that begins at or after the start of the last one.
     fn append(&mut self, merged: &mut Vec<Claim>, claim: Claim) {
         let Some(last) = merged.last_mut() else {
             merged.push(claim);
@@ -175,7 +175,7 @@ impl Extents {
             if claim.end <= last.end {
                 return;
             }
-            // What is left of the second counts from where the first ends.
+            // The rest of the second range begins at the end of the first.
             let rest = Claim { start: last.end, ..claim };
             merged.push(rest);
             return;

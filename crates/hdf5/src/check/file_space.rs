@@ -1,4 +1,4 @@
-//! File space information and the free-space managers of the file.
+//! Checks file space information and the free-space managers of the file.
 
 use super::extents::Hold;
 use super::free_space::FreeSpace;
@@ -10,7 +10,7 @@ use crate::format::message::file_space_info::{FileSpaceInfo, StrategyV0};
 use crate::format::{Address, Structure};
 use hyperslab_core::Result;
 
-/// The message of the superblock extension, kept until all else is known.
+/// The message of the superblock extension, kept until the whole file is known.
 pub(super) struct Known {
     info: FileSpaceInfo,
     byte: u64,
@@ -21,7 +21,7 @@ impl Checker<'_> {
         self.file_space = Some(Known { info, byte });
     }
 
-    /// Claims what is free, which nothing else may claim.
+    /// Claims free space, which nothing else may claim.
     pub(super) fn check_file_space(&mut self) -> Result<()> {
         const NAME: &str = FileSpaceInfo::NAME;
         self.current = objects::FILE;

@@ -1,4 +1,4 @@
-//! Fractal heaps: blocks, objects of each kind, and what the header counts.
+//! Checks fractal heaps: blocks, objects of each kind, and the totals in the header.
 
 mod accounting;
 mod huge;
@@ -21,23 +21,23 @@ use hyperslab_core::{Decoder, Result};
 use std::collections::VecDeque;
 use std::rc::Rc;
 
-/// A heap whose blocks were all visited.
+/// A heap whose blocks were visited.
 pub(super) struct Heap {
     address: Address,
     byte: u64,
     header: FractalHeapHeader,
     geometry: Geometry,
     pipeline: Option<Pipeline>,
-    /// Direct blocks in order of their offsets in the heap.
+    /// Direct blocks by their offset in the heap.
     blocks: Vec<Block>,
     huge: Vec<Huge>,
-    /// Offset and length of managed objects that were asked for.
+    /// Offset and length of the managed objects that were read.
     managed: Vec<(u64, u64)>,
     huge_used: (u64, u64),
     tiny: (u64, u64),
-    /// Whether all blocks and objects could be reached.
+    /// Whether all blocks and objects could be read.
     is_whole: bool,
-    /// Filtered blocks that were decoded last, by address; names come in no order of the blocks.
+    /// Filtered blocks that were decoded last, by address. Names are not in the order of blocks.
     decoded: VecDeque<(u64, Rc<Vec<u8>>)>,
 }
 
@@ -49,17 +49,17 @@ struct Block {
     entry: DirectBlockEntry,
 }
 
-/// An object of a heap.
+/// An object in a heap.
 pub(super) struct HeapObject {
     pub(super) bytes: Bytes,
-    /// Where it begins in the file; where its block begins, if that is filtered.
+    /// Its file offset. If its block is filtered, that of the block.
     pub(super) byte: u64,
-    /// Whether it stands in the file as it is.
+    /// Whether it is stored without filters.
     pub(super) is_plain: bool,
 }
 
 impl HeapObject {
-    /// A cursor over the object.
+    /// A decoder of the object.
     pub(super) fn decoder(&self, structure: &'static str) -> Decoder<'_> {
         match self.is_plain {
             true => Decoder::new(structure, self.byte, &self.bytes),
@@ -69,7 +69,7 @@ impl HeapObject {
 }
 
 impl<'a> Checker<'a> {
-    /// Reads the heap at `address` and visits its blocks.
+    /// Reads the heap at `address` and checks its blocks.
     pub(super) fn open_heap(&mut self, address: Address, from: Pointer) -> Result<Option<Heap>> {
         const NAME: &str = FractalHeapHeader::NAME;
         let sizes = self.sizes();
@@ -230,7 +230,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Checks what stands before the objects of a block.
+    /// Checks the prefix of a block.
     fn direct_block_prefix(
         &mut self,
         heap: &mut Heap,
@@ -275,7 +275,7 @@ impl<'a> Checker<'a> {
         Ok(())
     }
 
-    /// Compares what a block says of itself with what led to it.
+    /// Compares the prefix of a block with the pointer to it.
     fn heap_owner(
         &mut self,
         heap: &Heap,
@@ -295,7 +295,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// A filtered block as it was before the filters.
+    /// A filtered block, decoded.
     fn unfiltered(
         &mut self,
         heap: &mut Heap,
@@ -351,7 +351,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// The object with a heap ID, which stands at `from`; `count` notes that it is in use.
+    /// The object with a heap ID that is stored at `from`. `count` records that it is in use.
     pub(super) fn heap_object(
         &mut self,
         heap: &mut Heap,
@@ -434,17 +434,17 @@ impl<'a> Checker<'a> {
 }
 
 impl Heap {
-    /// The direct block that holds an offset.
+    /// The direct block that contains an offset.
     fn block(&self, offset: u64) -> Option<Block> {
         let at = self.blocks.partition_point(|block| block.offset <= offset);
         let block = self.blocks.get(at.checked_sub(1)?)?;
         (offset - block.offset < block.size).then_some(*block)
     }
 
-    /// Where a field of the header is in the file.
+    /// The file offset of a field of the header.
     fn field(&self, field: Field, sizes: crate::format::Sizes) -> u64 {
         let (offsets, lengths) = (u64::from(sizes.offsets), u64::from(sizes.lengths));
-        // In front of the first length stand 14 bytes.
+        // There are 14 bytes before the first length.
         let (before_lengths, before_offsets, before) = match field {
             Field::NextHugeId => (0, 0, 0),
             Field::HugeBtree => (1, 0, 0),
@@ -464,7 +464,7 @@ impl Heap {
     }
 }
 
-/// Fields of the header that findings are about.
+/// Fields of the header that findings refer to.
 #[derive(Clone, Copy, Debug)]
 enum Field {
     NextHugeId,
@@ -484,8 +484,8 @@ enum Field {
 
 const KNOWN_FLAGS: u8 = 0b11;
 
-/// Blocks may be decoded often: those larger than this many times what is stored count for more.
+/// A block can be decoded often. One larger than this many times its stored size is charged more.
 const FREE_EXPANSION: u64 = 256;
 
-/// Of decoded blocks that are kept.
+/// Bytes of decoded blocks that are kept.
 const DECODED_BYTES: usize = 8 << 20;

@@ -11,7 +11,7 @@ use hyperslab_core::{Decoder, Result};
 
 /// A heap whose names can be asked for.
 pub(super) struct LocalHeap {
-    /// Where the data segment is in the file.
+    /// The file offset of the data segment.
     pub(super) byte: u64,
     data: Bytes,
     /// Offset and length of each free block.
@@ -19,14 +19,14 @@ pub(super) struct LocalHeap {
 }
 
 impl LocalHeap {
-    /// The text at an offset, without its NUL.
+    /// The text at an offset, without the NUL that ends it.
     pub(super) fn text(&self, offset: u64) -> Option<&[u8]> {
         let rest = self.data.get(usize::try_from(offset).ok()?..)?;
         let len = rest.iter().position(|byte| *byte == 0)?;
         rest.get(..len)
     }
 
-    /// The free block that begins in the bytes from `offset`, or holds them.
+    /// The free block that begins in the bytes from `offset`, or contains them.
     pub(super) fn free_block(&self, offset: u64, len: u64) -> Option<(u64, u64)> {
         let at = self.free.partition_point(|(free, _)| *free < offset.saturating_add(len));
         let block = *self.free.get(at.checked_sub(1)?)?;
@@ -57,7 +57,7 @@ impl Checker<'_> {
         Ok(Some(LocalHeap { byte: data_at, data, free }))
     }
 
-    /// Follows the list, whose blocks must lie in the segment and apart.
+    /// Checks the free list. Its blocks must be within the segment and must not overlap.
     fn free_list(
         &mut self,
         header: &LocalHeapHeader,
@@ -106,7 +106,7 @@ impl Checker<'_> {
         Ok(blocks)
     }
 
-    /// The text at an offset that a structure refers to, which must not be free.
+    /// The text at an offset that a structure refers to. It must not be free.
     pub(super) fn heap_text<'h>(
         &mut self,
         heap: &'h LocalHeap,
@@ -118,7 +118,7 @@ impl Checker<'_> {
             self.report(&rule::LINK_NAME, from.structure, from.byte, message);
             return None;
         };
-        // Many links may have one long name.
+        // Many links can share one long name.
         if !self.spend_raw(text.len() as u64, from.structure, from.byte) {
             return None;
         }

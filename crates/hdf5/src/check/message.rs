@@ -1,4 +1,4 @@
-//! Messages: decoded where they are, or where they are shared from.
+//! Checks messages, where they are stored or where they are shared from.
 
 use super::Checker;
 use super::object_header::Header;
@@ -16,7 +16,7 @@ use std::rc::Rc;
 /// Declares [`name`] for the structures of messages.
 macro_rules! names {
     ($($module:ident::$structure:ident),* $(,)?) => {
-        /// The name of the structure that a message of a type is.
+        /// The name of the structure of a message type.
         pub(super) fn name(message_type: MessageType) -> &'static str {
             $(if message_type == <crate::format::message::$module::$structure as HeaderMessage>::TYPE {
                 return <crate::format::message::$module::$structure as Structure>::NAME;
@@ -37,7 +37,7 @@ names! {
 }
 
 impl Checker<'_> {
-    /// Decodes a message of a header, also if it is shared.
+    /// Decodes a message of a header, shared or not.
     pub(super) fn message<S: HeaderMessage>(
         &mut self,
         header: &Header,
@@ -78,7 +78,7 @@ impl Checker<'_> {
         self.decode(message.offset, &message.body, &self.sizes())
     }
 
-    /// The message that is shared, of which the use is counted.
+    /// The shared message, whose use is counted.
     pub(super) fn resolve<S: HeaderMessage>(
         &mut self,
         shared: &SharedMessage,
@@ -104,7 +104,7 @@ impl Checker<'_> {
         }
     }
 
-    /// The datatype that is shared; committed ones are decoded once, however many share them.
+    /// The shared datatype. A committed one is decoded once, however many messages share it.
     pub(super) fn resolve_datatype(
         &mut self,
         shared: &SharedMessage,
@@ -125,12 +125,12 @@ impl Checker<'_> {
         Ok(resolved)
     }
 
-    /// Whether something can be at an address that a message has.
+    /// Whether an address in a message is within the file.
     fn is_address(&mut self, address: Address, from: Pointer) -> bool {
         self.locate("shared message", address, 1, from).is_some()
     }
 
-    /// Compares a message with what it would be written as: what differs is reserved, or padding.
+    /// Compares a message with its own encoding. Differences are in reserved fields or padding.
     fn check_kept<S: HeaderMessage>(&mut self, value: &S, message: &StoredMessage) {
         let mut e = Encoder::new();
         if value.encode(&mut e, &self.sizes()).is_err() {
@@ -148,8 +148,8 @@ impl Checker<'_> {
     }
 }
 
-/// What reading a header that is shared from may cost.
+/// The bytes charged for a header that is shared from.
 const SHARED_HEADER: u64 = 256;
 
-/// Committed datatypes that are kept decoded.
+/// The number of committed datatypes that are kept decoded.
 const MAX_TYPES: usize = 256;

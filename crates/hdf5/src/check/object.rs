@@ -1,4 +1,4 @@
-//! Objects: which messages make them, and what hangs on these.
+//! Checks objects: their messages, and the structures that these point to.
 
 use super::Checker;
 use super::object_header::Header;
@@ -14,7 +14,7 @@ use hyperslab_core::Result;
 use std::rc::Rc;
 
 impl Checker<'_> {
-    /// Checks an object and all that it alone owns.
+    /// Checks an object and everything that only it owns.
     pub(super) fn object(&mut self, number: u32) -> Result<()> {
         self.current = number;
         let (address, from) = (self.objects.address(number), self.objects.from(number));
@@ -55,7 +55,7 @@ impl Checker<'_> {
         Ok(())
     }
 
-    /// The datatype in a message of a header, also if it is shared.
+    /// The datatype in a message of a header, shared or not.
     pub(super) fn datatype_of(
         &mut self,
         header: &Header,
@@ -71,13 +71,13 @@ impl Checker<'_> {
         }
     }
 
-    /// The message of a type that a header has once.
+    /// The message of a type that occurs once.
     pub(super) fn only<S: HeaderMessage>(&mut self, header: &Header) -> Result<Option<(S, u64)>> {
         let Some(message) = header.find(S::TYPE) else { return Ok(None) };
         Ok(self.message::<S>(header, message)?.map(|value| (value, message.offset)))
     }
 
-    /// As [`Checker::only`], for messages that the object cannot do without.
+    /// As [`Checker::only`], for messages that the object must have.
     pub(super) fn required<S: HeaderMessage>(&mut self, header: &Header) -> Result<Option<(S, u64)>> {
         if header.find(S::TYPE).is_none() {
             self.missing(header, S::NAME);
@@ -92,7 +92,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Of most types a header has one message.
+    /// Checks that messages of most types occur once.
     fn check_repeated(&mut self, header: &Header) {
         let mut seen: Vec<MessageType> = Vec::new();
         for message in header.messages() {
@@ -111,7 +111,7 @@ impl Checker<'_> {
     }
 }
 
-/// Messages that nothing else depends on.
+/// Checks messages that no other check depends on.
 fn is_only_laid_out(message_type: MessageType) -> bool {
     matches!(
         message_type,

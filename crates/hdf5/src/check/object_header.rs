@@ -1,4 +1,4 @@
-//! Object headers: prefix, chunks, and the messages in them.
+//! Checks object headers: prefix, chunks and messages.
 
 use super::Checker;
 use super::reading::{Pointer, pointer};
@@ -14,20 +14,20 @@ use crate::navigate::object_header::StoredMessage;
 use bytes::Bytes;
 use hyperslab_core::{Decoder, Result};
 
-/// A header as far as it could be read.
+/// The part of a header that could be read.
 pub(super) struct Header {
     prefix: Prefix,
     messages: Vec<StoredMessage>,
-    /// The number of links that it counts, and where.
+    /// The number of links that it states, and the offset of that field.
     pub(super) reference_count: (u32, &'static str, u64),
-    /// Where it begins.
+    /// The file offset of the header.
     pub(super) byte: u64,
-    /// Whether all messages could be told apart.
+    /// Whether all messages could be separated.
     pub(super) is_whole: bool,
 }
 
 impl Header {
-    /// All messages but NIL, continuations and unknown ones.
+    /// All messages except NIL, continuations and unknown ones.
     pub(super) fn messages(&self) -> &[StoredMessage] {
         &self.messages
     }
@@ -49,7 +49,7 @@ impl Header {
         }
     }
 
-    /// The name of the structure at its beginning.
+    /// The name of the structure at the beginning.
     pub(super) fn name(&self) -> &'static str {
         prefix_name(&self.prefix)
     }
@@ -64,7 +64,7 @@ fn prefix_name(prefix: &Prefix) -> &'static str {
 }
 
 impl Checker<'_> {
-    /// Reads the header at `address`; if there is none, that is the fault of what led there.
+    /// Reads the header at `address`. If there is none, the structure that points to it is at fault.
     pub(super) fn object_header(&mut self, address: Address, from: Pointer) -> Result<Option<Header>> {
         let Some((byte, first)) = self.bytes_up_to(Chunk0::NAME, address, Prefix::MOST, from)? else {
             return Ok(None);
@@ -114,7 +114,7 @@ impl Checker<'_> {
         Ok(Some(header))
     }
 
-    /// libhdf5 refuses a header with more messages in its first chunk than it counts in all.
+    /// libhdf5 refuses a header with more messages in its first chunk than its prefix states in all.
     fn check_first_count(&mut self, header: &Header, gathering: &Gathering) {
         if let Prefix::V1(prefix) = &header.prefix
             && gathering.count > u64::from(prefix.message_count)
@@ -151,7 +151,7 @@ impl Checker<'_> {
         self.header_chunk(header, gathering, byte, prefix_len, &bytes)
     }
 
-    /// The messages of a chunk that begin `prefix_len` behind its beginning.
+    /// The messages of a chunk, which begin `prefix_len` bytes after its start.
     fn header_chunk(
         &mut self,
         header: &mut Header,
@@ -264,7 +264,7 @@ impl Checker<'_> {
     }
 }
 
-/// What is on hand while chunks are read.
+/// The state of reading the chunks of a header.
 struct Gathering {
     form: MessageForm,
     continuations: Vec<(Continuation, Pointer)>,
@@ -272,5 +272,5 @@ struct Gathering {
     count: u64,
 }
 
-/// More than libhdf5 can write to a header.
+/// More messages than libhdf5 can write to a header.
 const MAX_MESSAGES: usize = 1 << 17;

@@ -7,16 +7,16 @@ use crate::format::Address;
 use rustc_hash::{FxHashMap, FxHasher};
 use std::hash::{Hash, Hasher};
 
-/// The number that stands for the file itself.
+/// The number of the file itself.
 pub(super) const FILE: u32 = 0;
 
 /// All objects in the order in which they were reached: parents before children.
 pub(super) struct Objects {
     entries: Vec<Entry>,
     by_address: FxHashMap<u64, u32>,
-    /// Names, one behind another.
+    /// Names, one after the other.
     names: Vec<u8>,
-    /// What each link leads to, by [`key`].
+    /// The target of each link, by [`key`].
     links: FxHashMap<u64, Leads>,
     soft: Vec<SoftLink>,
     references: FxHashMap<u64, Pointer>,
@@ -28,16 +28,16 @@ struct Entry {
     address: u64,
     parent: u32,
     name: Name,
-    /// Hard links.
+    /// The number of hard links.
     links: u32,
-    /// Messages that share the object's datatype.
+    /// The number of messages that share its datatype.
     uses: u32,
     counted: Option<Counted>,
-    /// What led to it first.
+    /// The first link or message that led to it.
     from: Pointer,
     cached: Option<Cached>,
     is_sound: bool,
-    /// Whether it was reached by a link, or only by messages that share it.
+    /// Whether it was reached by a link, and not only by messages that share it.
     is_linked: bool,
 }
 
@@ -49,7 +49,7 @@ pub(super) struct Cached {
     pub(super) byte: u64,
 }
 
-/// What the header of an object counts.
+/// The counts in the header of an object.
 #[derive(Clone, Copy)]
 struct Counted {
     count: u32,
@@ -57,7 +57,7 @@ struct Counted {
     byte: u64,
 }
 
-/// A piece of `names`.
+/// A range of `names`.
 #[derive(Clone, Copy)]
 struct Name {
     start: u32,
@@ -78,7 +78,7 @@ struct SoftLink {
 }
 
 impl Objects {
-    /// Room for `most` objects.
+    /// A table for at most `most` objects.
     pub(super) fn new(most: usize) -> Self {
         let file = Entry {
             address: u64::MAX,
@@ -107,7 +107,7 @@ impl Objects {
         usize::try_from(object).is_ok_and(|object| object < self.entries.len())
     }
 
-    /// How many there are.
+    /// The number of objects.
     pub(super) fn len(&self) -> u64 {
         self.entries.len() as u64 - 1
     }
@@ -120,7 +120,7 @@ impl Objects {
         self.by_address.get(&address.0).copied()
     }
 
-    /// What led to the object first.
+    /// The first link or message that led to the object.
     pub(super) fn from(&self, object: u32) -> Pointer {
         self.entry(object).map_or(Pointer { structure: "file", byte: 0 }, |entry| entry.from)
     }
@@ -129,21 +129,21 @@ impl Objects {
         self.entry(object).and_then(|entry| entry.cached)
     }
 
-    /// Keeps what the header of an object counts.
+    /// Records the counts in the header of an object.
     pub(super) fn count(&mut self, object: u32, count: u32, structure: &'static str, byte: u64) {
         if let Some(entry) = self.entry_mut(object) {
             entry.counted = Some(Counted { count, structure, byte });
         }
     }
 
-    /// Notes that the header of an object could be read.
+    /// Records that the header of an object could be read.
     pub(super) fn set_sound(&mut self, object: u32) {
         if let Some(entry) = self.entry_mut(object) {
             entry.is_sound = true;
         }
     }
 
-    /// The path by which an object was reached first; `None` for the file.
+    /// The path by which an object was reached first. `None` for the file.
     pub(super) fn path(&self, object: u32) -> Option<String> {
         if object == FILE || !self.exists(object) {
             return None;
@@ -180,7 +180,7 @@ impl Objects {
         self.names.get(start..end).unwrap_or_default()
     }
 
-    /// Keeps a name, or as much of it as there is room for.
+    /// Stores a name, shortened if there is not enough room.
     fn keep(&mut self, name: &[u8]) -> Name {
         let room =
             self.most.saturating_mul(NAME_SIZE).min(u32::MAX as usize).saturating_sub(self.names.len());
@@ -190,7 +190,7 @@ impl Objects {
         Name { start, len: u32::try_from(kept.len()).unwrap_or(0) }
     }
 
-    /// The object at an address, which is added if it is new; `None` if there is no room.
+    /// The object at an address, which is added if it is new. `None` if there is no room.
     fn reach(&mut self, address: u64, parent: u32, name: &[u8], from: Pointer) -> Option<u32> {
         if let Some(number) = self.by_address.get(&address) {
             return Some(*number);
@@ -219,7 +219,7 @@ impl Objects {
         }
     }
 
-    /// Follows a path; `None` if it leads nowhere, or where nobody can tell.
+    /// Follows a path. `None` if it leads nowhere, or that is unknown.
     fn follow(&self, start: u32, path: &[u8], depth: u32, steps: &mut u64) -> Followed {
         let mut at = if path.first() == Some(&b'/') { ROOT } else { start };
         for name in path.split(|byte| *byte == b'/').filter(|name| !name.is_empty() && *name != b".") {
@@ -253,7 +253,7 @@ enum Followed {
 }
 
 impl Checker<'_> {
-    /// Adds the root group, which the superblock counts as a link.
+    /// Adds the root group. The superblock counts as a link to it.
     pub(super) fn reach_root(&mut self, address: Address, cached: Option<Cached>, from: Pointer) {
         if self.objects.reach(address.0, FILE, b"", from).is_some()
             && let Some(entry) = self.objects.entry_mut(ROOT)
@@ -288,7 +288,7 @@ impl Checker<'_> {
             entry.links = entry.links.saturating_add(1);
             entry.is_linked = true;
             entry.cached = entry.cached.or(cached);
-            // Only messages had led there, so far.
+            // So far, only messages had led to it.
             if let Some(name) = renamed.filter(|_| parent < number) {
                 (entry.parent, entry.name) = (parent, name);
             }
@@ -321,13 +321,13 @@ impl Checker<'_> {
         self.objects.soft.push(SoftLink { parent, path, from });
     }
 
-    /// Adds a link of the current object that leads out of the file, or where only an application knows.
+    /// Adds a link of the current object to another file, or a user-defined one.
     pub(super) fn add_foreign_link(&mut self, name: &[u8]) {
         let parent = self.current;
         self.objects.add_link(parent, name, Leads::Elsewhere);
     }
 
-    /// Keeps a reference to an object for when all are known.
+    /// Records a reference to an object, to be checked when all objects are known.
     pub(super) fn add_reference(&mut self, address: Address, from: Pointer) {
         let known = self.objects.by_address.contains_key(&address.0);
         if !known && self.objects.references.len() < most(self.stored, REFERENCE_SIZE) {
@@ -335,7 +335,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Whether a path from the root leads to an object; `None` if that cannot be told.
+    /// Whether a path from the root leads to an object. `None` if that is unknown.
     pub(super) fn path_exists(&self, path: &[u8]) -> Option<bool> {
         let mut steps = MAX_STEPS;
         match self.objects.follow(ROOT, path, 0, &mut steps) {
@@ -354,18 +354,18 @@ impl Checker<'_> {
         }
     }
 
-    /// Compares what headers count with the links that were found.
+    /// Compares the counts in headers with the links that were found.
     pub(super) fn check_reference_counts(&mut self) {
         for number in 1..u32::try_from(self.objects.entries.len()).unwrap_or(u32::MAX) {
             let Some(entry) = self.objects.entry(number) else { break };
             let Some(Counted { count, structure, byte }) = entry.counted else { continue };
             let (links, uses) = (entry.links, entry.uses);
             let all = links.saturating_add(uses);
-            // Links that could not be read may be the ones that are missing.
+            // The missing links may be those that could not be read.
             if count == all || count > all && !self.complete {
                 continue;
             }
-            // libhdf5 does not count all messages that share a datatype when it copies objects.
+            // When libhdf5 copies objects, it does not count all messages that share a datatype.
             let rule = if uses == 0 || count < links { &rule::REFERENCE_COUNT } else { &rule::USE_COUNT };
             let message =
                 format!("a reference count of {count}, {links} links and {uses} messages lead here");
@@ -375,7 +375,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Reports references to objects that nothing else leads to.
+    /// Reports references to objects that have no link.
     pub(super) fn check_references(&mut self) {
         let mut references: Vec<(u64, Pointer)> = self.objects.references.drain().collect();
         references.retain(|(address, _)| {
@@ -410,14 +410,14 @@ impl Checker<'_> {
     }
 }
 
-/// A name as it is shown, cut if it is long.
+/// A name for messages, shortened if it is long.
 pub(super) fn shown(name: &[u8]) -> String {
     let text = String::from_utf8_lossy(name.get(..name.len().min(MAX_SHOWN)).unwrap_or_default());
     let more = if name.len() > MAX_SHOWN { "…" } else { "" };
     format!("{text:?}{more}")
 }
 
-/// What tells a link of an object from all others.
+/// A key that is unique for a link of an object.
 fn key(parent: u32, name: &[u8]) -> u64 {
     let mut hasher = FxHasher::default();
     parent.hash(&mut hasher);
@@ -430,9 +430,9 @@ pub(super) const ROOT: u32 = 1;
 
 const MAX_PATH: usize = 4096;
 const MAX_SHOWN: usize = 200;
-/// Bytes of names for each object.
+/// The bytes of names for each object, on average.
 const NAME_SIZE: usize = 64;
 const REFERENCE_SIZE: u64 = 64;
-/// As libhdf5 allows.
+/// The limit of libhdf5.
 const MAX_SOFT_LINKS: u32 = 16;
 const MAX_STEPS: u64 = 1 << 22;

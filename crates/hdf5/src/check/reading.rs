@@ -1,4 +1,4 @@
-//! Reading structures where others point to: bounds, claims, checksums, and findings about them.
+//! Reads structures where others point to them: bounds, claims, checksums, and findings about these.
 
 use super::extents::Hold;
 use super::objects;
@@ -8,18 +8,18 @@ use crate::format::{Address, Sizes, Structure, checksum};
 use bytes::Bytes;
 use hyperslab_core::{Decoder, Error, ErrorKind, Result, Within};
 
-/// The field that holds an address, for findings about the address.
+/// The field that contains an address, for findings about the address.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pointer {
     pub(super) structure: &'static str,
     pub(super) byte: u64,
 }
 
-/// A structure and where it was read.
+/// A structure and its place.
 #[derive(Clone, Debug)]
 pub(super) struct Placed<S> {
     pub(super) value: S,
-    /// Counted from the beginning of the file.
+    /// The file offset.
     pub(super) byte: u64,
 }
 
@@ -63,15 +63,15 @@ impl Checker<'_> {
         }
     }
 
-    /// Turns what went wrong with bytes into a finding.
+    /// Turns an error in the bytes into a finding.
     ///
     /// # Errors
-    /// What went wrong with reading itself.
+    /// Errors of reading itself.
     pub(super) fn error(&mut self, error: Error) -> Result<()> {
         self.error_as(error, &rule::MALFORMED, None)
     }
 
-    /// As [`Checker::error`], where broken bytes break a rule of their own, or the place is better known.
+    /// As [`Checker::error`], with another rule or a more precise place.
     pub(super) fn error_as(
         &mut self,
         error: Error,
@@ -110,7 +110,7 @@ impl Checker<'_> {
         *self.reader.sizes()
     }
 
-    /// Where `len` bytes at `address` begin in the file, if they are all in it.
+    /// The file offset of `len` bytes at `address`, if they are within the file.
     pub(super) fn locate(
         &mut self,
         structure: &'static str,
@@ -143,7 +143,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Whether `len` bytes more of metadata may be read.
+    /// Whether `len` more bytes of metadata may be read.
     fn spend(&mut self, len: u64, structure: &'static str, byte: u64) -> bool {
         let enough = take(&mut self.bytes_left, len);
         if !enough {
@@ -152,7 +152,7 @@ impl Checker<'_> {
         enough
     }
 
-    /// Whether `len` bytes more of raw data may be read or decoded.
+    /// Whether `len` more bytes of raw data may be read or decoded.
     pub(super) fn spend_raw(&mut self, len: u64, structure: &'static str, byte: u64) -> bool {
         let enough = take(&mut self.raw_left, len);
         if !enough {
@@ -161,7 +161,7 @@ impl Checker<'_> {
         enough
     }
 
-    /// Says once that structures lie in each other so often that following them all would not end.
+    /// Reports once that structures are nested in each other so often that the check would not end.
     fn give_up(&mut self, structure: &'static str, byte: u64) {
         self.complete = false;
         if !self.tired {
@@ -171,7 +171,7 @@ impl Checker<'_> {
         }
     }
 
-    /// The bytes of a structure, and where they are. Nothing is claimed.
+    /// The bytes of a structure and their offset. Does not claim them.
     pub(super) fn bytes(
         &mut self,
         structure: &'static str,
@@ -202,7 +202,7 @@ impl Checker<'_> {
         self.bytes(structure, address, len, from)
     }
 
-    /// Notes that a structure with one owner begins here; `false` if it was reached before.
+    /// Records the start of a structure that has one owner. Returns false if it was reached before.
     pub(super) fn enter(&mut self, structure: &'static str, address: Address, from: Pointer) -> bool {
         let Some(raw) = address.get() else { return true };
         if self.visited.len() >= super::most(self.stored, VISITED_SIZE) {
@@ -222,7 +222,7 @@ impl Checker<'_> {
         self.claim_as(Hold::Used, structure, byte, len);
     }
 
-    /// Claims bytes that are allocated with a structure and not used, as far as the file has them.
+    /// Claims bytes that are allocated with a structure but not used, up to the end of the file.
     pub(super) fn claim_spare(&mut self, structure: &'static str, byte: u64, len: u64) {
         let end = byte.saturating_add(len).min(self.end);
         self.claim_as(Hold::Spare, structure, byte, end.saturating_sub(byte));
@@ -237,7 +237,7 @@ impl Checker<'_> {
         self.extents.claim(structure, self.current, hold, byte, byte.saturating_add(len));
     }
 
-    /// Names a part of what is claimed.
+    /// Reports a named part of a claimed range.
     pub(super) fn part(&mut self, structure: &'static str, byte: u64, len: u64) {
         (self.trace)(Extent { structure, byte, len, object: self.current, is_part: true, is_spare: false });
     }
@@ -270,7 +270,7 @@ impl Checker<'_> {
         Ok(Some((byte, bytes)))
     }
 
-    /// Decodes bytes in hand. If only the checksum is wrong, that is reported and the rest used all the same.
+    /// Decodes bytes. If only the checksum is wrong, that is reported and the value is used.
     pub(super) fn decode<S: Structure>(
         &mut self,
         byte: u64,
@@ -293,7 +293,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Runs `check` with findings about another object.
+    /// Runs `check` for another object, which findings then refer to.
     pub(super) fn about<T>(&mut self, object: u32, check: impl FnOnce(&mut Self) -> T) -> T {
         let before = std::mem::replace(&mut self.current, object);
         let result = check(self);
@@ -301,7 +301,7 @@ impl Checker<'_> {
         result
     }
 
-    /// Reports what two structures claim, and what none does.
+    /// Reports ranges with two owners, and ranges without one.
     pub(super) fn account(&mut self) -> Result<Option<u64>> {
         let (overlaps, more) = self.extents.take_overlaps();
         for overlap in overlaps {
@@ -344,7 +344,7 @@ impl Checker<'_> {
         Ok(Some(unaccounted))
     }
 
-    /// What the bytes in a gap were, if they still say so.
+    /// The former structure of bytes in a gap, if its signature is still there.
     fn signature_at(&mut self, start: u64, end: u64) -> Result<Option<&'static str>> {
         if end - start < 4 {
             return Ok(None);
@@ -354,14 +354,14 @@ impl Checker<'_> {
     }
 }
 
-/// Takes `len` from what is left, if that is enough.
+/// Takes `len` from what is left. Returns false if it is not enough.
 fn take(left: &mut u64, len: u64) -> bool {
     let rest = left.checked_sub(len);
     *left = rest.unwrap_or(*left);
     rest.is_some()
 }
 
-/// The bytes with the checksum at `at` made right.
+/// The bytes with a corrected checksum at `at`.
 fn repair(bytes: &[u8], at: u64) -> Option<Vec<u8>> {
     let at = usize::try_from(at).ok()?;
     let sum = checksum::lookup3(bytes.get(..at)?);
@@ -372,7 +372,7 @@ fn repair(bytes: &[u8], at: u64) -> Option<Vec<u8>> {
 
 const CHECKSUM_LEN: u64 = 4;
 
-/// Of an address in a set.
+/// Bytes per address in a set.
 const VISITED_SIZE: u64 = 24;
 
 const SIGNATURES: &[(&[u8; 4], &str)] = &[

@@ -8,9 +8,9 @@ use crate::format::message::datatype::{Datatype, DatatypeClass, Enumeration, Ref
 use rustc_hash::FxHashSet;
 
 impl Checker<'_> {
-    /// Checks a datatype and those it consists of.
+    /// Checks a datatype and the datatypes within it.
     pub(super) fn check_datatype(&mut self, datatype: &Datatype, from: Pointer) {
-        // Datatypes are nested no deeper than their decoder allows.
+        // The decoder limits the nesting of datatypes.
         let mut stack = vec![datatype];
         while let Some(datatype) = stack.pop() {
             self.check_one_datatype(datatype, from);

@@ -1,4 +1,4 @@
-//! Messages that object headers share in heaps of the file, and how often.
+//! Checks messages that object headers share through heaps of the file, and their reference counts.
 
 use super::fractal_heap::Heap;
 use super::objects;
@@ -22,26 +22,27 @@ use std::cmp::Ordering;
 #[derive(Default)]
 pub(super) struct SharedMessages {
     indexes: Vec<Index>,
-    /// How many headers keep a message that is shared as well, by its hash: the first that had it keeps it.
+    /// The number of headers with a copy of a message that is shared as well, by its hash. The first header with the
+    /// message keeps it.
     kept: FxHashMap<u32, u32>,
-    /// Whether the message taken from a heap last had not been taken before.
+    /// Whether the last message from a heap was used for the first time.
     pub(super) is_first_use: bool,
-    /// Whether uses are parts of a message that was counted before: they count once, as it is stored once.
+    /// Whether uses are within a message that was counted before. They count once, as they are stored once.
     pub(super) is_repeated: bool,
 }
 
 struct Index {
     index: SharedMessageIndex,
-    /// Where the table has it.
+    /// The offset in the table.
     byte: u64,
-    /// Taken while it is in use.
+    /// Taken out while it is in use.
     heap: Option<Heap>,
-    /// How often each heap ID was used.
+    /// The number of uses of each heap ID.
     uses: FxHashMap<[u8; 8], u32>,
 }
 
 impl Checker<'_> {
-    /// Opens the table that the superblock extension names.
+    /// Opens the table that the superblock extension points to.
     pub(super) fn open_shared_messages(&mut self, message: &TableMessage, at: u64) -> Result<()> {
         let sizes = self.sizes();
         let context = SharedMessageTableContext { sizes, index_count: message.index_count };
@@ -62,7 +63,7 @@ impl Checker<'_> {
         Ok(())
     }
 
-    /// The message with a heap ID, of which the use is counted.
+    /// The message with a heap ID, whose use is counted.
     pub(super) fn shared_from_heap<S: HeaderMessage>(
         &mut self,
         id: &[u8; 8],
@@ -95,7 +96,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Counts a message that may be shared and stands where it was written first.
+    /// Counts a message that could be shared but is stored where it was written first.
     pub(super) fn keep_shareable(&mut self, message_type: MessageType, bytes: &[u8]) {
         let bit = 1_u16.checked_shl(bit_of(message_type).into()).unwrap_or(0);
         let is_indexed = |index: &Index| index.index.message_types & bit != 0;
@@ -107,13 +108,13 @@ impl Checker<'_> {
         let name = super::message::name(message_type);
         let mut d = Decoder::new(name, 0, bytes);
         if Message::decode(message_type, &mut d, &self.sizes()).is_ok() {
-            // In version 1 headers padding follows.
+            // In version 1 headers, padding follows.
             let encoded = bytes.get(..bytes.len() - d.remaining()).unwrap_or_default();
             *self.shared.kept.entry(checksum::lookup3_from(encoded, message_type.0.into())).or_default() += 1;
         }
     }
 
-    /// Compares the indexes with the heaps, and with how often messages were used.
+    /// Compares the indexes with the heaps, and with the number of uses.
     pub(super) fn check_shared_messages(&mut self) -> Result<()> {
         self.current = objects::FILE;
         for index in std::mem::take(&mut self.shared.indexes) {
@@ -182,7 +183,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Checks a record of an index; whether its message is in the heap.
+    /// Checks a record of an index. Returns whether its message is in the heap.
     fn shared_record(
         &mut self,
         index: &SharedMessageIndex,
@@ -209,7 +210,7 @@ impl Checker<'_> {
                 let Some(heap) = heap else { return Ok(true) };
                 let Some(object) = self.heap_object(heap, heap_id, from, true)? else { return Ok(true) };
                 let indexed = |bit: u32| index.message_types >> bit & 1 != 0;
-                // The index of fill values has those of the old message too.
+                // The index of fill values also contains messages of the old type.
                 let types = (0..16).filter(|bit| indexed(*bit) || *bit == 4 && indexed(5));
                 let mut hashes =
                     types.map(|message_type| checksum::lookup3_from(&object.bytes, message_type));
@@ -233,7 +234,7 @@ impl Checker<'_> {
     }
 }
 
-/// Both kinds of fill values are in the index of the newer kind.
+/// Both types of fill value messages are in the index of the newer type.
 fn bit_of(message_type: MessageType) -> u16 {
     match message_type {
         MessageType::FILL_VALUE_OLD => MessageType::FILL_VALUE.0,

@@ -1,4 +1,4 @@
-//! Superblock, its extension and the driver information block.
+//! Checks the superblock, its extension and the driver information block.
 
 use super::objects::{self, Cached};
 use super::reading::{Placed, Pointer, pointer};
@@ -20,7 +20,7 @@ use hyperslab_core::storage::ReadAt;
 use hyperslab_core::{Decoder, ErrorKind, Limits, Result};
 use std::sync::Arc;
 
-/// What must be known before anything is read.
+/// What must be known before other structures can be read.
 pub(super) struct Start {
     pub(super) reader: Reader,
     pub(super) superblock: Placed<Superblock>,
@@ -29,7 +29,7 @@ pub(super) struct Start {
     pub(super) k: BtreeKValues,
 }
 
-/// Finds and decodes the superblock; `None` if that is not possible, which is then reported.
+/// Finds and decodes the superblock. `None` if that fails, which is reported.
 pub(super) fn start(
     storage: &Arc<dyn ReadAt>,
     len: u64,
@@ -85,7 +85,7 @@ pub(super) fn start(
         report(&rule::BASE_ADDRESS, fields.base, Some(superblock.sizes.offsets.into()), message);
     }
     let end = match superblock.end_of_file.get() {
-        // The end of the member that has the superblock.
+        // The end of the member with the superblock.
         Some(_) if is_spread => len,
         Some(end) => end.saturating_sub(stored_base).saturating_add(base),
         None => {
@@ -126,7 +126,7 @@ fn k_values(superblock: &Superblock) -> BtreeKValues {
     }
 }
 
-/// Where the fields of a superblock are.
+/// The offsets of the fields of a superblock.
 struct Fields {
     flags: u64,
     base: u64,
@@ -170,7 +170,7 @@ fn entry_len(sizes: Sizes) -> u64 {
 }
 
 impl Checker<'_> {
-    /// The superblock itself and what it points to, but for the root group.
+    /// Checks the superblock and what it points to, except the root group.
     pub(super) fn superblock(&mut self, superblock: &Placed<Superblock>) -> Result<()> {
         const NAME: &str = Superblock::NAME;
         let Placed { value, byte } = superblock;
@@ -201,7 +201,7 @@ impl Checker<'_> {
         Ok(())
     }
 
-    /// Makes the root group the first of the objects.
+    /// Makes the root group the first object.
     pub(super) fn root(&mut self, superblock: &Placed<Superblock>) -> Result<()> {
         let Placed { value, byte } = superblock;
         let from = Fields::of(value, *byte).root;
@@ -234,7 +234,7 @@ impl Checker<'_> {
             let how = if superblock.is_open_for_swmr_writing() { " for single-writer access" } else { "" };
             self.report(&rule::WRITE_FLAG, NAME, byte, format!("is marked as open for writing{how}"));
         }
-        // Older superblocks have anything there.
+        // Older superblocks have arbitrary bytes there.
         if is_v3 && superblock.consistency_flags & !KNOWN_FLAGS != 0 {
             let message = format!("consistency flags {:#x}", superblock.consistency_flags);
             self.report(&rule::RESERVED, NAME, byte, message);
@@ -288,7 +288,7 @@ impl Checker<'_> {
                 _ => {}
             }
         }
-        // What the image has may be what these point to.
+        // The metadata cache image can contain the targets of these addresses.
         for message in header.messages() {
             match message.message_type {
                 MessageType::SHARED_MESSAGE_TABLE => {
@@ -296,7 +296,7 @@ impl Checker<'_> {
                         self.open_shared_messages(&table, message.offset + 1)?;
                     }
                 }
-                // Who modified the file without knowing the message left what it says to rot.
+                // A program that modified the file without knowing this message left outdated values in it.
                 MessageType::FILE_SPACE_INFO if message.flags.any(MessageFlags::WAS_UNKNOWN) => {}
                 MessageType::FILE_SPACE_INFO => {
                     if let Some(info) = self.message(&header, message)? {
@@ -310,7 +310,7 @@ impl Checker<'_> {
         Ok(())
     }
 
-    /// Lays the image over the file, as what it holds may lie nowhere else.
+    /// Puts the cache image over the file. Its content may be nowhere else.
     fn cache_image(&mut self, image: &MetadataCacheImage, from: Pointer) -> Result<()> {
         const NAME: &str = crate::format::infrastructure::MetadataCacheImageBlock::NAME;
         if image.address.is_undefined() {
@@ -329,8 +329,8 @@ impl Checker<'_> {
     }
 }
 
-/// Open for writing, and for single-writer writing.
+/// The flags for "open for writing" and "open for SWMR writing".
 const KNOWN_FLAGS: u32 = 0b101;
 
-/// More than any driver writes.
+/// The maximum size of driver information.
 const MAX_DRIVER_INFO: u64 = 4096;

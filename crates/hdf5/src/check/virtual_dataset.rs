@@ -1,4 +1,4 @@
-//! Virtual datasets: the mappings, and sources in the same file.
+//! Checks virtual datasets: the mappings, and sources in the same file.
 
 use super::Checker;
 use super::dataset::Described;
@@ -46,7 +46,7 @@ impl Checker<'_> {
                 return self.error_as(error, &rule::VIRTUAL_MAPPING, Some(pointer(NAME, object.byte)));
             }
         };
-        // Names that many mappings share stand in the block once; each is told once.
+        // A name that many mappings share is stored once, and reported once.
         let mut told = FxHashSet::default();
         for (number, source) in sources.iter().enumerate() {
             let names = [source.file, source.dataset].map(|name| (name.as_ptr(), name.len()));
@@ -68,10 +68,10 @@ impl Checker<'_> {
         Ok(())
     }
 
-    /// Reports sources in the same file that do not exist, as their elements are fill values.
+    /// Reports missing sources in the same file, whose elements are fill values.
     pub(super) fn check_virtual_sources(&mut self) {
         for (object, path, byte) in std::mem::take(&mut self.sources) {
-            // Names of many sources stand for numbers.
+            // A name with the number of a block stands for many sources.
             if path.contains(&b'%') || !self.complete || self.path_exists(&path) != Some(false) {
                 continue;
             }

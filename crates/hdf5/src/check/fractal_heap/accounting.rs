@@ -1,4 +1,4 @@
-//! What a heap counts, against what is there.
+//! Compares the totals of a heap with its content.
 
 use super::{Field, Heap};
 use crate::check::Checker;
@@ -12,7 +12,7 @@ use crate::format::infrastructure::free_space_manager::section_list::SectionKind
 use hyperslab_core::Result;
 
 impl Checker<'_> {
-    /// Compares what the header counts with the objects that were asked for; these are all if `is_whole`.
+    /// Compares the totals in the header with the objects that were read. `is_whole` if these are all objects.
     pub(in crate::check) fn close_heap(&mut self, mut heap: Heap, is_whole: bool) -> Result<()> {
         heap.managed.sort_unstable();
         heap.managed.dedup();
@@ -146,13 +146,13 @@ impl Checker<'_> {
         }
     }
 
-    /// Bytes that a block in `row` has for objects.
+    /// The bytes for objects in a block of this row.
     fn free_of_row(&self, heap: &Heap, row: u32) -> u128 {
         let prefix = heap.header.direct_block_context(&self.sizes()).prefix_len();
         heap.geometry.block_size(row).unwrap_or(0).saturating_sub(prefix).into()
     }
 
-    /// Bytes for objects in one block of each row, also of those that are tables again.
+    /// The bytes for objects in one block of each row, including rows of indirect blocks.
     fn free_by_row(&self, heap: &Heap, rows: u32) -> Vec<u128> {
         let width = u128::from(heap.header.table.width);
         let mut free: Vec<u128> = Vec::new();
@@ -181,7 +181,7 @@ impl Checker<'_> {
         self.free_space(address, pointer(FractalHeapHeader::NAME, at), Client::FractalHeap)
     }
 
-    /// Sections of direct blocks must lie in them, and apart from objects.
+    /// Checks that sections of direct blocks are within them, and do not overlap objects.
     fn free_single_sections(&mut self, heap: &Heap, free: &FreeSpace) {
         let prefix = heap.header.direct_block_context(&self.sizes()).prefix_len();
         for section in free.sections.iter().filter(|section| section.kind == SectionKind::Single) {

@@ -1,4 +1,4 @@
-//! Objects that lie by themselves in the file.
+//! Checks huge objects, which are stored directly in the file.
 
 use super::{Field, Heap, HeapObject};
 use crate::check::Checker;
@@ -11,19 +11,19 @@ use crate::format::infrastructure::btree_v2::{Record, RecordType};
 use crate::format::infrastructure::fractal_heap::HeapId;
 use hyperslab_core::Result;
 
-/// A huge object as the heap's B-tree has it.
+/// A huge object in the B-tree of the heap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Huge {
-    /// The ID of the object, or its address if heap IDs say that.
+    /// Its ID, or its address if heap IDs contain that.
     key: u64,
     address: Address,
     len: u64,
-    /// The filters that were skipped, and the bytes of the object, if it is filtered.
+    /// The filter mask and the size of the object in bytes, if it is filtered.
     filtered: Option<(u32, u64)>,
 }
 
 impl Checker<'_> {
-    /// Walks the B-tree of huge objects, and claims them.
+    /// Walks the B-tree of huge objects and claims them.
     pub(super) fn huge_objects(&mut self, heap: &mut Heap) -> Result<()> {
         let sizes = self.sizes();
         if heap.header.huge_objects_btree.is_undefined() {
