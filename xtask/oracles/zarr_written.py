@@ -172,7 +172,7 @@ STRUCTS = ("struct", "struct-nested", "struct-utf32", "struct-seed", "struct-leg
 FORMS = ("struct", "struct-nested", "struct-utf32")
 
 NUMBERS = ("bool", "float16", "complex64", "complex128", "raw", "fixed_length_utf32", "datetime64", "timedelta64")
-NO_FILTERS = ("adler32", "crc32", "crc32c", "delta-zstd", "gzip", "lookup3", "lz4", "zstd-crc32c")
+NO_FILTERS = ("adler32", "crc32", "crc32c", "delta-zstd", "gzip", "lookup3", "lz4", "pcodec", "zstd-crc32c")
 OTHER = "reads other elements"
 
 # Reader, cells, a part of the error message, and why the fault is not ours. The first row that applies is counted.
@@ -201,7 +201,7 @@ REASONS = [
      "data type is not one of", "no strings, bytes and times in version 3"),
     ("tensorstore", is_type("raw", "null_terminated_bytes"), OTHER, "bytes of version 2 that NumPy does not get"),
     ("tensorstore", is_codec("zstd-checksum"), 'extra members: "checksum"', "no checksums of zstd in version 2"),
-    ("tensorstore", is_codec("lz4"), "is not registered", "no codec of that name"),
+    ("tensorstore", is_codec("lz4", "pcodec"), "is not registered", "no codec of that name"),
     ("tensorstore", any_cell, '"numcodecs.', "no codec of that name"),
     ("tensorstore", is_grid("rectilinear"), 'Expected "regular"', "no rectilinear grids"),
     ("zarrs", is_type(*STRUCTS), "did not match any variant", "no structs of version 2"),
@@ -216,7 +216,7 @@ REASONS = [
     ("zarrs", lambda cell: cell.grid == "rotated" and cell.type in ("string", "bytes"), "out-of-bounds",
      "strings of any length are not put in their order again"),
     ("zarrs", is_codec("fletcher32"), "the checksum is invalid", "other sums of an odd number of bytes"),
-    ("zarrs", is_codec("crc32", "crc32c", "delta-zstd", "lookup3", "lz4", "zstd-crc32c"), "is not supported",
+    ("zarrs", is_codec("crc32", "crc32c", "delta-zstd", "lookup3", "lz4", "pcodec", "zstd-crc32c"), "is not supported",
      "no codec of that name"),
     ("netCDF-C", is_type(*STRUCTS), "NCZarr error", "no structs"),
     ("netCDF-C", is_type("string", "bytes"), "NCZarr error", "no strings of any length"),
