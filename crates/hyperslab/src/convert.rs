@@ -29,15 +29,19 @@ mod facts;
 pub mod layout;
 mod parts;
 mod plan;
+mod prepare;
 mod report;
 mod scratch;
 mod tiles;
 mod trial;
+mod verify;
 mod write;
 
 pub use parts::Parts;
 pub use plan::{Plan, check_losses, plan};
+pub use prepare::{Prepared, prepare};
 pub use report::{LossReport, ReportRow};
+pub use verify::{Verified, VerifySide, verify};
 
 use crate::pool::Pool;
 use crate::publish::{self, Fingerprint, Publication, PublishOptions};

@@ -5,17 +5,17 @@ use crate::exit::Exit;
 use crate::output::{Messages, open, paints_stdout};
 use crate::progress::Progress;
 use crate::words;
-use hyperslab::convert::{ConvertOptions, LossReport, Parts, Plan, Summary, convert, plan};
-use hyperslab::digest::{Line, LineContent, lines_with};
+use hyperslab::convert::{
+    ConvertOptions, LossReport, Parts, Plan, Prepared as Planned, Summary, Verified, VerifySide, convert,
+    verify,
+};
 use hyperslab::list::human_bytes;
 use hyperslab::location::{Location, outermost};
-use hyperslab::publish::{Fingerprint, PublishOptions, check};
+use hyperslab::publish::{Fingerprint, PublishOptions};
 use hyperslab::select::Narrowed;
 use hyperslab::target::{Fate, Loss, TargetFormat, TargetOptions, target_format, target_format_of};
 use hyperslab::{Error, ErrorKind, NodePath, OpenOptions, Result, Source};
 use serde_json::json;
-use std::collections::BTreeMap;
-use std::fmt;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -116,14 +116,8 @@ pub(crate) fn prepare<'a>(
         pool: common.open_options().pool,
         ..ConvertOptions::new(format)
     };
-    if let Some(target) = target {
-        check(target, &from.made_from, &options.publish)?;
-        if resume {
-            options.check_resumable(&from.made_from, target)?;
-        }
-    }
-    let plan = plan(from.source, &options).map_err(|e| e.in_file(from.store))?;
-    let refused = hyperslab::convert::check_losses(&plan, &options);
+    let prepared = hyperslab::convert::prepare(from.source, &from.made_from, target, &options);
+    let Planned { plan, refused } = prepared.map_err(|e| e.in_file(from.store))?;
     Ok(Prepared { options, plan, refused })
 }
 
@@ -189,17 +183,17 @@ pub(crate) fn write(
         messages.warning(&format!("left out: {}", words::error(error)));
     }
     let verified = match writing.verify {
-        true => Some(verify(source, target, (&planned, &summary, &options), common)?),
+        true => Some(read_back(source, target, (&planned, &summary, &options), common)?),
         false => None,
     };
     said(&summary, source, target, verified.as_ref(), begun, common)?;
-    let Some(Verified { failed, unreadable, .. }) = verified else { return Ok(Exit::Yes) };
-    for error in failed.iter().chain(&unreadable) {
+    let Some(Verified { different, unreadable, .. }) = verified else { return Ok(Exit::Yes) };
+    for error in different.iter().chain(&unreadable) {
         messages.error_in(error, shown);
     }
     messages.finish();
     let is_allowed = unreadable.is_empty() || options.allow.contains(&Loss::Unreadable);
-    Ok(if failed.is_empty() && is_allowed { Exit::Yes } else { Exit::No })
+    Ok(if different.is_empty() && is_allowed { Exit::Yes } else { Exit::No })
 }
 
 /// What the run did, in one line.
@@ -217,7 +211,7 @@ fn said(
     let written = hyperslab::open(target, &OpenOptions::default())?.size()?;
     let arrays = if summary.arrays == 1 { "1 array".into() } else { format!("{} arrays", summary.arrays) };
     let seconds = begun.elapsed().as_secs_f64();
-    let verified = verified.map(|verified| verified.to_string()).unwrap_or_default();
+    let verified = verified.map(compared).unwrap_or_default();
     // There is nowhere left to say that standard error is closed.
     let _ = writeln!(
         std::io::stderr(),
@@ -229,80 +223,35 @@ fn said(
     Ok(())
 }
 
-/// What reading back has shown.
-#[derive(Default)]
-struct Verified {
-    equal: u64,
-    /// What was written and is not what was read.
-    failed: Vec<Error>,
-    /// What can be read on neither side, so that nobody knows.
-    unreadable: Vec<Error>,
-}
-
-impl fmt::Display for Verified {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "; {} digests equal", self.equal)?;
-        if !self.failed.is_empty() {
-            write!(f, ", {} not", self.failed.len())?;
-        }
-        match self.unreadable.len() {
-            0 => Ok(()),
-            count => write!(f, ", {count} could not be read"),
-        }
+/// What reading back has shown, behind the line of the run.
+fn compared(verified: &Verified) -> String {
+    let mut text = format!("; {} digests equal", verified.equal);
+    if !verified.different.is_empty() {
+        text.push_str(&format!(", {} not", verified.different.len()));
     }
+    if !verified.unreadable.is_empty() {
+        text.push_str(&format!(", {} could not be read", verified.unreadable.len()));
+    }
+    text
 }
 
-/// Compares the digests of what was read and what was written; what was lost knowingly has none.
-fn verify(
+/// Reads back what was written.
+fn read_back(
     source: &dyn Source,
     target: &Path,
-    (planned, summary, options): (&Plan, &Summary, &ConvertOptions<'_>),
+    done: (&Plan, &Summary, &ConvertOptions<'_>),
     common: &Common,
 ) -> Result<Verified> {
     let written = hyperslab::open(target, &common.open_options())?;
-    let lines = |of: &dyn Source| -> Result<BTreeMap<String, Line>> {
-        let mut progress = Progress::new("verify", common);
-        let lines =
-            lines_with(of, &NodePath::root(), &mut |path, bytes| progress.update(path.as_str(), bytes))?;
-        Ok(lines.into_iter().map(|line| (line.path.clone(), line)).collect())
-    };
-    let (one, other) = (lines(source)?, lines(&*written)?);
-    let left_out: Vec<&str> = summary.left_out.iter().filter_map(Error::object).collect();
-    let is_lost =
-        |path: &str| planned.report.is_lost(path) || left_out.iter().any(|lost| is_within(path, lost));
-    let mut verified = Verified::default();
-    let is_meant = |path: &str| options.parts.as_ref().is_none_or(|parts| parts.has_line(path));
-    for (path, line) in one.iter().filter(|(path, _)| is_meant(path)) {
-        let found = other.get(path);
-        let error = |what: String| Error::malformed(what).in_object(path);
-        match (&line.content, found.map(|found| &found.content)) {
-            (LineContent::Error { reason, .. }, _) if !is_lost(path) => {
-                verified.unreadable.push(error(format!("cannot be read in the source: {reason}")));
-            }
-            (LineContent::Error { .. }, _) => {}
-            (read, Some(found)) if read == found => verified.equal += 1,
-            // Whatever was said to be lost, what is there can be read.
-            (_, Some(LineContent::Error { reason, .. })) => {
-                verified.failed.push(error(format!("was written and cannot be read: {reason}")));
-            }
-            _ if is_lost(path) => {}
-            _ => {
-                let found = found.map_or("nothing".to_owned(), Line::to_json);
-                verified
-                    .failed
-                    .push(error(format!("is not what was read: {} became {found}", line.to_json())));
-            }
+    let mut progress: Option<(VerifySide, Progress)> = None;
+    verify(source, &*written, done, &mut |side, path, bytes| {
+        if progress.as_ref().is_none_or(|(of, _)| *of != side) {
+            progress = Some((side, Progress::new("verify", common)));
         }
-    }
-    for path in other.keys().filter(|path| !one.contains_key(*path)) {
-        verified.failed.push(Error::malformed("is not in the source").in_object(path));
-    }
-    Ok(verified)
-}
-
-/// Whether `path` is `place`, an attribute of it or below it.
-fn is_within(path: &str, place: &str) -> bool {
-    path.strip_prefix(place).is_some_and(|rest| rest.is_empty() || rest.starts_with(['/', '@']))
+        if let Some((_, progress)) = &mut progress {
+            progress.update(path.as_str(), bytes);
+        }
+    })
 }
 
 /// The kinds of losses that are named, separated by commas.
@@ -323,39 +272,13 @@ pub(crate) fn allowed(words: &[String]) -> Result<Vec<Loss>> {
 
 /// The report as a table.
 pub(crate) fn write_report(report: &LossReport, paint: bool, out: &mut dyn Write) -> Result<()> {
-    if report.is_empty() {
-        return Ok(());
-    }
-    let rows: Vec<_> = report
-        .rows()
-        .map(|row| {
-            let place = match (row.places.as_slice(), row.count) {
-                ([one], 1) => one.clone(),
-                ([one, other, ..], 2) => format!("{one}, {other}"),
-                ([first, ..], count) => format!("{first} and {} more", count - 1),
-                ([], _) => String::new(),
-            };
-            ([place, row.what.clone(), row.becomes.clone(), row.fate.to_string()], row.fate)
-        })
-        .collect();
-    let head = ["WHERE", "WHAT", "BECOMES", "FATE"];
-    let mut widths = head.map(str::len);
-    for (cells, _) in &rows {
-        for (width, cell) in widths.iter_mut().zip(cells) {
-            *width = (*width).max(cell.chars().count().min(WIDEST));
-        }
-    }
-    let line = |cells: &[String; 4]| {
-        let padded = cells.iter().zip(widths).map(|(cell, width)| format!("{cell:width$}"));
-        padded.collect::<Vec<_>>().join("  ").trim_end().to_owned()
-    };
     let (dim, red, reset) = if paint { ("\x1b[2m", "\x1b[31m", "\x1b[0m") } else { ("", "", "") };
-    writeln!(out, "{dim}{}{reset}", line(&head.map(str::to_owned)))?;
-    for (cells, fate) in &rows {
-        let harmless = crate::output::without_controls(&line(cells)).unwrap_or_else(|| line(cells));
+    for (line, fate) in report.table() {
+        let harmless = crate::output::without_controls(&line).unwrap_or(line);
         match fate {
-            Fate::Lost(_) => writeln!(out, "{red}{harmless}{reset}")?,
-            _ => writeln!(out, "{harmless}")?,
+            None => writeln!(out, "{dim}{harmless}{reset}")?,
+            Some(Fate::Lost(_)) => writeln!(out, "{red}{harmless}{reset}")?,
+            Some(_) => writeln!(out, "{harmless}")?,
         }
     }
     Ok(())
@@ -388,6 +311,3 @@ pub(crate) fn rows_json(planned: &Plan) -> serde_json::Value {
     });
     rows.collect()
 }
-
-/// Cells that are wider are not aligned to.
-const WIDEST: usize = 48;

@@ -3,6 +3,7 @@
 use crate::target::{Fate, Loss, Losses, Lowered};
 use rustc_hash::FxHashSet;
 use std::collections::BTreeSet;
+use std::fmt;
 
 /// Everything that a conversion lowers or loses, by kind.
 #[derive(Clone, Debug, Default)]
@@ -42,6 +43,36 @@ impl LossReport {
     /// Whether everything is held as it is.
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
+    }
+
+    /// The report as a table in plain text: the names of the columns, then a line for each row with its fate. Empty
+    /// if everything is held as it is.
+    pub fn table(&self) -> Vec<(String, Option<Fate>)> {
+        if self.is_empty() {
+            return Vec::new();
+        }
+        let rows = self.rows().map(|row| {
+            let place = match (row.places.as_slice(), row.count) {
+                ([one], 1) => one.clone(),
+                ([one, other, ..], 2) => format!("{one}, {other}"),
+                ([first, ..], count) => format!("{first} and {} more", count - 1),
+                ([], _) => String::new(),
+            };
+            ([place, row.what.clone(), row.becomes.clone(), row.fate.to_string()], Some(row.fate))
+        });
+        let head = ["WHERE", "WHAT", "BECOMES", "FATE"].map(str::to_owned);
+        let lines: Vec<_> = std::iter::once((head, None)).chain(rows).collect();
+        let mut widths = [0; 4];
+        for (cells, _) in &lines {
+            for (width, cell) in widths.iter_mut().zip(cells) {
+                *width = (*width).max(cell.chars().count().min(MAX_WIDTH));
+            }
+        }
+        let line = |cells: &[String; 4]| {
+            let padded = cells.iter().zip(widths).map(|(cell, width)| format!("{cell:width$}"));
+            padded.collect::<Vec<_>>().join("  ").trim_end().to_owned()
+        };
+        lines.iter().map(|(cells, fate)| (line(cells), *fate)).collect()
     }
 
     /// The kinds that are lost.
@@ -98,6 +129,16 @@ impl Losses for LossReport {
         self.add(place, what, lowered.becomes.to_owned(), lowered.fate);
     }
 }
+
+/// Displayed as [`LossReport::table`].
+impl fmt::Display for LossReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.table().iter().try_for_each(|(line, _)| writeln!(f, "{line}"))
+    }
+}
+
+/// Cells of the table that are wider are not aligned to.
+const MAX_WIDTH: usize = 48;
 
 /// Places of one kind that are kept.
 const MAX_PLACES: usize = 1000;

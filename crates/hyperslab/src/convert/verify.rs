@@ -1,0 +1,81 @@
+//! What was written, read back and compared with what it was made of.
+
+use super::{ConvertOptions, Plan, Summary};
+use crate::digest::{Line, LineContent, lines_with};
+use crate::source::Source;
+use hyperslab_core::{Error, Result};
+use hyperslab_model::NodePath;
+use std::collections::BTreeMap;
+
+/// What reading back has shown.
+#[derive(Debug, Default)]
+pub struct Verified {
+    /// Objects and attributes with equal digests.
+    pub equal: u64,
+    /// What was written and is not what was read, an error for each object or attribute.
+    pub different: Vec<Error>,
+    /// What can be read on neither side, so that nobody knows.
+    pub unreadable: Vec<Error>,
+}
+
+/// Which of the two stores is being read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum VerifySide {
+    /// What was converted.
+    Source,
+    /// What was written.
+    Written,
+}
+
+/// Compares the digests of what was read and of what was written, object by object and attribute by attribute. What
+/// was lost by the plan, or left out, is not compared. `tell` is told the array at hand and how many bytes of that
+/// store have been read in all.
+///
+/// # Errors
+/// If one of the two cannot be walked.
+pub fn verify(
+    source: &dyn Source,
+    written: &dyn Source,
+    (plan, summary, options): (&Plan, &Summary, &ConvertOptions<'_>),
+    tell: &mut dyn FnMut(VerifySide, &NodePath, u64),
+) -> Result<Verified> {
+    let mut lines = |of: &dyn Source, side: VerifySide| -> Result<BTreeMap<String, Line>> {
+        let lines = lines_with(of, &NodePath::root(), &mut |path, bytes| tell(side, path, bytes))?;
+        Ok(lines.into_iter().map(|line| (line.path.clone(), line)).collect())
+    };
+    let (one, other) = (lines(source, VerifySide::Source)?, lines(written, VerifySide::Written)?);
+    let left_out: Vec<&str> = summary.left_out.iter().filter_map(Error::object).collect();
+    let is_lost = |path: &str| plan.report.is_lost(path) || left_out.iter().any(|lost| is_within(path, lost));
+    let mut verified = Verified::default();
+    let is_meant = |path: &str| options.parts.as_ref().is_none_or(|parts| parts.has_line(path));
+    for (path, line) in one.iter().filter(|(path, _)| is_meant(path)) {
+        let found = other.get(path);
+        let error = |what: String| Error::malformed(what).in_object(path);
+        match (&line.content, found.map(|found| &found.content)) {
+            (LineContent::Error { reason, .. }, _) if !is_lost(path) => {
+                verified.unreadable.push(error(format!("cannot be read in the source: {reason}")));
+            }
+            (LineContent::Error { .. }, _) => {}
+            (read, Some(found)) if read == found => verified.equal += 1,
+            // Whatever was said to be lost, what is there can be read.
+            (_, Some(LineContent::Error { reason, .. })) => {
+                verified.different.push(error(format!("was written and cannot be read: {reason}")));
+            }
+            _ if is_lost(path) => {}
+            _ => {
+                let found = found.map_or("nothing".to_owned(), Line::to_json);
+                let what = format!("is not what was read: {} became {found}", line.to_json());
+                verified.different.push(error(what));
+            }
+        }
+    }
+    for path in other.keys().filter(|path| !one.contains_key(*path)) {
+        verified.different.push(Error::malformed("is not in the source").in_object(path));
+    }
+    Ok(verified)
+}
+
+/// Whether `path` is `place`, an attribute of it or below it.
+fn is_within(path: &str, place: &str) -> bool {
+    path.strip_prefix(place).is_some_and(|rest| rest.is_empty() || rest.starts_with(['/', '@']))
+}
