@@ -2,7 +2,7 @@
 
 use crate::interrupt;
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
-use hyperslab::convert::layout::Layout;
+use hyperslab::convert::layout::{Layout, Rule};
 use hyperslab::location::nearest;
 use hyperslab::{Error, Limits, OpenOptions, Pool, size};
 use std::ffi::OsString;
@@ -449,12 +449,31 @@ pub(crate) struct LayoutOptions {
 impl LayoutOptions {
     pub(crate) fn layout(&self) -> Result<Layout, Error> {
         let mut layout = Layout::default();
-        self.chunk.iter().try_for_each(|option| layout.chunk(option))?;
-        self.shard.iter().try_for_each(|option| layout.shard(option))?;
-        self.filter.iter().try_for_each(|option| layout.filter(option))?;
-        self.endian.iter().try_for_each(|option| layout.endian(option))?;
-        self.fill.iter().try_for_each(|option| layout.fill(option))?;
+        let mut add = |flag: &str, options: &[String], read: &dyn Fn(&str) -> Result<Rule, Error>| {
+            for option in options {
+                let label = format!("{flag} {option}");
+                let rule = Rule::parse(option, read);
+                let rule = rule.map_err(|e| e.map_detail(|detail| format!("{label}: {detail}")))?;
+                layout = std::mem::take(&mut layout).with(rule.labelled(label));
+            }
+            Ok::<(), Error>(())
+        };
+        add("-c", &self.chunk, &|value| value.parse().map(Rule::chunk))?;
+        add("--shard", &self.shard, &|value| value.parse().map(Rule::shard))?;
+        add("-f", &self.filter, &|value| value.parse().map(Rule::filter))?;
+        add("--endian", &self.endian, &|value| Rule::parse_byte_order(value))?;
+        add("--fill", &self.fill, &fill)?;
         Ok(layout)
+    }
+}
+
+/// Reads what `--fill` takes.
+fn fill(value: &str) -> Result<Rule, Error> {
+    match value.trim() {
+        "" => Err(Error::invalid("no value")
+            .with_hint("write -999, null for undefined, or '\"\"' for an empty text")),
+        "keep" => Ok(Rule::fill(None)),
+        value => Ok(Rule::fill(Some(value.to_owned()))),
     }
 }
 

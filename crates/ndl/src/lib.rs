@@ -62,7 +62,7 @@ pub use element::{exact_json, json, plain};
 pub use emit::{Emitter, Format, Head, Options, StorageDetail};
 pub use hyperslab_core::Severity;
 pub use parse::{
-    GROUP_KEYS, Missing, ParseOptions, Parsed, Partial, Place, elements, fill_value, filters, parse,
-    parse_part,
+    GROUP_KEYS, Missing, ParseOptions, Parsed, Partial, Place, elements, fill_value, filters, filters_for,
+    parse, parse_part,
 };
 pub use schema::SCHEMA;

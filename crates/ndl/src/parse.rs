@@ -20,7 +20,7 @@ use context::Context;
 pub use document::GROUP_KEYS;
 use events::{Document, Span};
 use findings::Findings;
-pub use fragment::{elements, fill_value, filters};
+pub use fragment::{elements, fill_value, filters, filters_for};
 use hyperslab_model::{Content, NodePath};
 use std::collections::HashMap;
 

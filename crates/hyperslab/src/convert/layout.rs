@@ -1,7 +1,7 @@
 //! How arrays are laid out in a target: chunks, shards, filters, byte order, fill value.
 //!
-//! Every option may have `/PATTERN:` in front; of those that apply to an array the last holds. What a target cannot
-//! have is no matter of this module.
+//! Rules are values ([`Rule`]), for all arrays or for those that a pattern matches; of those that apply to an array the
+//! last of a kind holds. What a target cannot have is no matter of this module.
 //!
 //! * A shape (`8,256,256`) is for arrays of as many dimensions, sides by name (`time=8`) for arrays that have one
 //!   of the names, the other sides as in the source. A dimension's own coordinates are not cut by its name unless a
@@ -21,8 +21,9 @@ mod shape;
 
 use self::array::Array;
 use self::filled::Filled;
-use self::option::{Cutting, Filtering};
-use self::rule::{Change, Rule, Seen};
+pub use self::option::{Cut, FilterRule};
+pub use self::rule::Rule;
+use self::rule::{Change, Seen};
 use crate::format::forget_layout;
 use crate::source::ArraySource;
 use hyperslab_core::{Error, Remedy, Result};
@@ -33,15 +34,15 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// [`unused`](Layout::unused) knows.
 ///
 /// ```
-/// use hyperslab::convert::layout::Layout;
+/// use hyperslab::convert::layout::{Cut, Layout, Rule};
 /// use hyperslab::{NodePath, OpenOptions, open, model::Node};
 ///
 /// let source = open("../../examples/ocean.nc".as_ref(), &OpenOptions::default())?;
 /// let path = NodePath::new("/salinity")?;
 /// let mut node = source.load(&source.find(&path)?.handle)?;
-/// let mut layout = Layout::default();
-/// layout.chunk("time=1")?;
-/// layout.filter("/sal*:shuffle,zstd=3")?;
+/// let layout = Layout::default()
+///     .with(Rule::chunk(Cut::Sides(vec![("time".into(), 1)])))
+///     .with(Rule::filter("shuffle,zstd=3".parse()?).of("/sal*"));
 /// layout.apply(&path, &mut node)?;
 /// let Node::Ndarray(array) = node else { unreachable!() };
 /// assert_eq!(array.storage.chunk.as_deref(), Some(&[1, 1, 3, 8][..]));
@@ -59,61 +60,28 @@ pub struct Layout {
 /// The rules that hold for one array.
 #[derive(Default)]
 struct Held<'a> {
-    chunk: Option<&'a Cutting>,
-    shard: Option<&'a Cutting>,
-    filter: Option<&'a Filtering>,
+    chunk: Option<&'a Cut>,
+    shard: Option<&'a Cut>,
+    filter: Option<&'a FilterRule>,
     endian: Option<ByteOrder>,
     fill: Option<&'a str>,
 }
 
 impl Layout {
-    /// Adds what `-c` says: `8,256,256`, `time=8,lat=256`, `4MiB`, `whole`, `keep` or `none`.
-    ///
-    /// # Errors
-    /// For anything else.
-    pub fn chunk(&mut self, option: &str) -> Result<()> {
-        self.add("-c", option, |value| option::cutting(value).map(Change::Chunk))
+    /// Adds a rule; of those that apply to an array the last of a kind holds.
+    #[must_use]
+    pub fn with(mut self, rule: Rule) -> Layout {
+        self.rules.push(rule);
+        self
     }
 
-    /// Adds what `--shard` says, in the words of [`chunk`](Layout::chunk).
-    ///
-    /// # Errors
-    /// For anything else.
-    pub fn shard(&mut self, option: &str) -> Result<()> {
-        self.add("--shard", option, |value| option::cutting(value).map(Change::Shard))
+    /// The rules in their order.
+    pub fn rules(&self) -> impl Iterator<Item = &Rule> {
+        self.rules.iter()
     }
 
-    /// Adds what `-f` says: `shuffle,deflate=4`, a list or a map of NDL, `keep` or `none`.
-    ///
-    /// # Errors
-    /// For anything else.
-    pub fn filter(&mut self, option: &str) -> Result<()> {
-        self.add("-f", option, |value| option::filtering(value).map(Change::Filter))
-    }
-
-    /// Adds what `--endian` says: `little`, `big` or `keep`.
-    ///
-    /// # Errors
-    /// For anything else.
-    pub fn endian(&mut self, option: &str) -> Result<()> {
-        self.add("--endian", option, |value| option::endian(value).map(Change::Endian))
-    }
-
-    /// Adds what `--fill` says: a value as NDL writes it, `null` to leave it undefined, or `keep`.
-    ///
-    /// # Errors
-    /// If there is none. Whether it is of the type of an array, [`apply`](Layout::apply) finds out.
-    pub fn fill(&mut self, option: &str) -> Result<()> {
-        self.add("--fill", option, |value| match value.trim() {
-            "" => Err(Error::invalid("no value")
-                .with_hint("write -999, null for undefined, or '\"\"' for an empty text")),
-            "keep" => Ok(Change::Fill(None)),
-            value => Ok(Change::Fill(Some(value.to_owned()))),
-        })
-    }
-
-    /// All options as they were typed.
-    pub fn typed(&self) -> impl Iterator<Item = &str> {
+    /// What each rule is called.
+    pub(crate) fn typed(&self) -> impl Iterator<Item = &str> {
         self.rules.iter().map(|rule| rule.typed.as_str())
     }
 
@@ -123,11 +91,6 @@ impl Layout {
     pub fn always_chunked(mut self, always: bool) -> Layout {
         self.always_chunked = always;
         self
-    }
-
-    fn add(&mut self, flag: &str, option: &str, read: impl FnOnce(&str) -> Result<Change>) -> Result<()> {
-        self.rules.push(Rule::read(flag, option, read)?);
-        Ok(())
     }
 
     /// Changes the storage of an array, or of a dimension with coordinates, to what the target shall have;
@@ -187,7 +150,7 @@ impl Layout {
     /// Whether the filters of the array at `path` are those of an option.
     pub(crate) fn asks_filters(&self, path: &NodePath) -> bool {
         let is_asked = self.last(path, |change| match change {
-            Change::Filter(filtering) => Some(*filtering != Filtering::Keep),
+            Change::Filter(filtering) => Some(*filtering != FilterRule::Keep),
             _ => None,
         });
         is_asked == Some(true)
@@ -246,11 +209,11 @@ impl Layout {
         }
         let before = (array.storage.chunk.clone(), array.storage.shard.clone());
         let filtered = match held.filter {
-            Some(Filtering::List(list)) => {
-                array.storage.filters = hyperslab_ndl::filters(list, array.datatype)?;
+            Some(FilterRule::List(list)) => {
+                array.storage.filters = hyperslab_ndl::filters_for(list.clone(), array.datatype);
                 true
             }
-            Some(Filtering::Keep) | None => false,
+            Some(FilterRule::Keep) | None => false,
         };
         array.cut_chunks(held, self.always_chunked)?;
         array.cut_shards(held.shard)?;

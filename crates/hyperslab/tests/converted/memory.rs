@@ -1,6 +1,7 @@
 //! What is made in little memory is the same as what is made in much.
 
 use super::path;
+use hyperslab::convert::layout::{Cut, Rule};
 use hyperslab::convert::{ConvertOptions, convert, plan};
 use hyperslab::publish::Fingerprint;
 use hyperslab::target::target_format;
@@ -37,9 +38,10 @@ fn shards_larger_than_memory() {
             hyperslab::open(&file, &OpenOptions { pool: pool.clone(), ..OpenOptions::default() }).unwrap();
         let mut options = ConvertOptions { pool, ..ConvertOptions::new(target_format("zarr3").unwrap()) };
         // Elements are read across inner chunks and shards, some of which reach past the array.
-        options.layout.chunk("/salinity:2,2,2,3").unwrap();
-        options.layout.shard("/salinity:4,4,4,6").unwrap();
-        options.layout.filter("/salinity:zstd").unwrap();
+        options.layout = std::mem::take(&mut options.layout)
+            .with(Rule::chunk(Cut::Shape(vec![2, 2, 2, 3])).of("/salinity"))
+            .with(Rule::shard(Cut::Shape(vec![4, 4, 4, 6])).of("/salinity"))
+            .with(Rule::filter("zstd".parse().unwrap()).of("/salinity"));
         let planned = plan(&*source, &options).unwrap();
         let made_from = Fingerprint::of_source(&file, "").unwrap();
         let target = folder.path().join(name);

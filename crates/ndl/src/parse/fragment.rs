@@ -25,11 +25,17 @@ use hyperslab_model::{Datatype, Fill, Filter, Values};
 /// # Errors
 /// [`InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) if the text is not a list of filters.
 pub fn filters(text: &str, datatype: Option<&Datatype>) -> Result<Vec<Filter>> {
-    let mut filters = read(text, |context, node| Some(context.filters(node)))?;
+    let filters = read(text, |context, node| Some(context.filters(node)))?;
+    Ok(filters_for(filters, datatype))
+}
+
+/// Filters as they are meant for elements of a type: the number that `scaleoffset` has counts bits of integers and
+/// digits of all others.
+pub fn filters_for(mut filters: Vec<Filter>, datatype: Option<&Datatype>) -> Vec<Filter> {
     if let Some(datatype) = datatype {
         name_bits(&mut filters, datatype);
     }
-    Ok(filters)
+    filters
 }
 
 /// Parses a fill value as in `storage.fillvalue`, for elements of this type.

@@ -1,7 +1,7 @@
 //! One array: its chunks and shards, as options and its own shape want them.
 
 use super::Held;
-use super::option::{Cutting, Filtering};
+use super::option::{Cut, FilterRule};
 use super::shape;
 use crate::select::is_named;
 use hyperslab_core::{Error, Remedy, Result};
@@ -54,19 +54,19 @@ impl Array<'_> {
         let (limits, row) = (self.limits(), self.row());
         let source = self.storage.chunk.take();
         let chunk = match held.chunk {
-            None | Some(Cutting::Keep) => source,
-            Some(Cutting::None) => None,
-            Some(Cutting::Whole) => Some(self.extents.iter().map(|extent| extent.current().max(1)).collect()),
-            Some(Cutting::Shape(shape)) => {
+            None | Some(Cut::Keep) => source,
+            Some(Cut::None) => None,
+            Some(Cut::Whole) => Some(self.extents.iter().map(|extent| extent.current().max(1)).collect()),
+            Some(Cut::Shape(shape)) => {
                 Some(shape.iter().enumerate().map(|(at, asked)| self.side(at, *asked)).collect())
             }
-            Some(Cutting::Named(sides)) => Some(self.named_chunk(sides, source, limits.clone())),
-            Some(Cutting::Bytes(bytes)) => Some(shape::about(*bytes, row, &limits, source.as_deref())),
+            Some(Cut::Sides(sides)) => Some(self.named_chunk(sides, source, limits.clone())),
+            Some(Cut::Bytes(bytes)) => Some(shape::about(*bytes, row, &limits, source.as_deref())),
         };
         self.storage.chunk = match chunk {
             Some(chunk) => Some(chunk),
-            None if always && held.chunk == Some(&Cutting::None) => Some(limits),
-            None if held.chunk == Some(&Cutting::None) => return self.without_chunks(held),
+            None if always && held.chunk == Some(&Cut::None) => Some(limits),
+            None if held.chunk == Some(&Cut::None) => return self.without_chunks(held),
             None if always || !self.storage.filters.is_empty() || needs_chunks(held.shard) => {
                 Some(shape::about(USUAL_CHUNK, row, &limits, None))
             }
@@ -94,7 +94,7 @@ impl Array<'_> {
     /// Without chunks there are no filters and no shards, which nobody may have asked for.
     fn without_chunks(&mut self, held: &Held<'_>) -> Result<()> {
         let asked = match held.filter {
-            Some(Filtering::List(_)) if !self.storage.filters.is_empty() => Some("filters"),
+            Some(FilterRule::List(_)) if !self.storage.filters.is_empty() => Some("filters"),
             _ if needs_chunks(held.shard) => Some("shards"),
             _ => None,
         };
@@ -106,7 +106,7 @@ impl Array<'_> {
         Ok(())
     }
 
-    pub(super) fn cut_shards(&mut self, cutting: Option<&Cutting>) -> Result<()> {
+    pub(super) fn cut_shards(&mut self, cutting: Option<&Cut>) -> Result<()> {
         let Some(chunk) = self.storage.chunk.clone() else { return Ok(()) };
         let source = self.storage.shard.take();
         // Of whole chunks, as many as reach so far.
@@ -116,16 +116,16 @@ impl Array<'_> {
         };
         self.storage.shard = match cutting {
             // Chunks may be others now, and NDL has no shard reach further than the array.
-            None | Some(Cutting::Keep) => source.as_deref().map(reaching),
-            Some(Cutting::None) => None,
-            Some(Cutting::Whole) => Some(reaching(&self.limits())),
-            Some(Cutting::Bytes(bytes)) => {
+            None | Some(Cut::Keep) => source.as_deref().map(reaching),
+            Some(Cut::None) => None,
+            Some(Cut::Whole) => Some(reaching(&self.limits())),
+            Some(Cut::Bytes(bytes)) => {
                 let mut shard = chunk.clone();
                 shape::grow(&mut shard, &reaching(&self.limits()), self.row(), *bytes);
                 Some(shard)
             }
-            Some(Cutting::Shape(shape)) => Some(self.whole_chunks(shape, &chunk, &reaching(shape))?),
-            Some(Cutting::Named(sides)) => {
+            Some(Cut::Shape(shape)) => Some(self.whole_chunks(shape, &chunk, &reaching(shape))?),
+            Some(Cut::Sides(sides)) => {
                 let mut shard = source.as_deref().map_or_else(|| chunk.clone(), reaching);
                 for (name, asked) in sides {
                     for dimension in self.dimensions(name) {
@@ -156,8 +156,8 @@ impl Array<'_> {
     }
 }
 
-fn needs_chunks(shard: Option<&Cutting>) -> bool {
-    !matches!(shard, None | Some(Cutting::Keep | Cutting::None))
+fn needs_chunks(shard: Option<&Cut>) -> bool {
+    !matches!(shard, None | Some(Cut::Keep | Cut::None))
 }
 
 /// Bytes of a chunk of an array that has none and needs some.

@@ -1,34 +1,37 @@
-//! The texts of layout options, apart from the arrays that they are for.
+//! What can be said of the layout of an array, as values and as text, apart from the arrays that it is for.
 
 use crate::location::is_pattern;
 use crate::size;
 use hyperslab_core::{Error, Result};
-use hyperslab_model::ByteOrder;
+use hyperslab_model::{ByteOrder, Filter};
+use std::str::FromStr;
 
-/// How an array is cut into chunks or shards.
+/// How an array is divided into chunks or shards. The text form is `8,256,256`, `time=8,lat=256`, `4MiB`, `whole`,
+/// `keep` or `none`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Cutting {
+pub enum Cut {
     /// As in the source.
     Keep,
     /// Not at all.
     None,
-    /// One for all of it.
+    /// One chunk or shard for the whole array.
     Whole,
-    /// A side for each dimension.
+    /// A side for each dimension, in elements. For arrays of as many dimensions.
     Shape(Vec<u64>),
-    /// Sides of some dimensions, by name.
-    Named(Vec<(String, u64)>),
+    /// Sides of some dimensions, by name, in elements; the others as in the source. For arrays with one of the names.
+    Sides(Vec<(String, u64)>),
     /// Of about so many bytes.
     Bytes(u64),
 }
 
-/// What elements are written through.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Filtering {
+/// The filters that elements are written through. The text form is `shuffle,deflate=4`, a list or a map of NDL,
+/// `keep` or `none`.
+#[derive(Clone, Debug, PartialEq)]
+pub enum FilterRule {
     /// As in the source.
     Keep,
-    /// NDL's list of filters.
-    List(String),
+    /// These, first to last; none if it is empty.
+    List(Vec<Filter>),
 }
 
 /// Parts `/PATTERN:VALUE`. Without a slash in front there is no pattern; a colon within `[…]` belongs to it.
@@ -57,17 +60,32 @@ pub(super) fn parted(option: &str) -> Result<(Option<&str>, &str)> {
         .with_hint(format_args!("write it like {help}")))
 }
 
-/// Reads what `-c` and `--shard` take.
-pub(super) fn cutting(value: &str) -> Result<Cutting> {
+impl FromStr for Cut {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Cut> {
+        cutting(text)
+    }
+}
+
+impl FromStr for FilterRule {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<FilterRule> {
+        filtering(text)
+    }
+}
+
+fn cutting(value: &str) -> Result<Cut> {
     let wrong = |what: String| Error::invalid(what).with_hint(CUTTINGS);
     let side = |text: &str| {
         let side = text.trim().parse().ok().filter(|side: &u64| *side > 0);
         side.ok_or_else(|| wrong(format!("{text:?} is no number of elements, expected at least 1")))
     };
     match value.trim() {
-        "keep" => return Ok(Cutting::Keep),
-        "none" => return Ok(Cutting::None),
-        "whole" => return Ok(Cutting::Whole),
+        "keep" => return Ok(Cut::Keep),
+        "none" => return Ok(Cut::None),
+        "whole" => return Ok(Cut::Whole),
         "" => return Err(wrong("nothing is said".into())),
         _ => {}
     }
@@ -77,22 +95,21 @@ pub(super) fn cutting(value: &str) -> Result<Cutting> {
             Some((name, length)) => Ok((name.trim().to_owned(), side(length)?)),
             None => Err(wrong(format!("{part:?} without a name beside others with one"))),
         });
-        return Ok(Cutting::Named(parts.collect::<Result<_>>()?));
+        return Ok(Cut::Sides(parts.collect::<Result<_>>()?));
     }
     // A number alone is the side of an array of one dimension.
     if value.ends_with(|c: char| c.is_ascii_alphabetic()) && !value.contains(',') {
         return match size::parse(value.trim()) {
-            Some(bytes) if bytes > 0 => Ok(Cutting::Bytes(bytes)),
+            Some(bytes) if bytes > 0 => Ok(Cut::Bytes(bytes)),
             _ => Err(wrong(format!("{value:?} is neither a shape, a number of bytes nor a word for one"))),
         };
     }
-    Ok(Cutting::Shape(value.split(',').map(side).collect::<Result<_>>()?))
+    Ok(Cut::Shape(value.split(',').map(side).collect::<Result<_>>()?))
 }
 
-/// Reads what `-f` takes.
-pub(super) fn filtering(value: &str) -> Result<Filtering> {
+fn filtering(value: &str) -> Result<FilterRule> {
     let list = match value.trim() {
-        "keep" => return Ok(Filtering::Keep),
+        "keep" => return Ok(FilterRule::Keep),
         "none" => "[]".to_owned(),
         list if list.starts_with('[') => list.to_owned(),
         map if map.starts_with('{') => format!("[{map}]"),
@@ -104,11 +121,11 @@ pub(super) fn filtering(value: &str) -> Result<Filtering> {
             format!("[{}]", words.collect::<Result<Vec<_>>>()?.join(", "))
         }
     };
-    hyperslab_ndl::filters(&list, None).map_err(|error| match error.remedies() {
+    let list = hyperslab_ndl::filters(&list, None).map_err(|error| match error.remedies() {
         [] => error.with_hint(FILTERS),
         _ => error,
     })?;
-    Ok(Filtering::List(list))
+    Ok(FilterRule::List(list))
 }
 
 /// A name or a parameter that means itself in NDL.
@@ -121,7 +138,7 @@ fn bare(text: &str) -> Result<&str> {
     }
 }
 
-/// Reads what `--endian` takes; `None` to keep the order.
+/// Reads `little`, `big`, or `keep`, which is `None`.
 pub(super) fn endian(value: &str) -> Result<Option<ByteOrder>> {
     match value.trim() {
         "little" => Ok(Some(ByteOrder::Little)),
@@ -159,20 +176,20 @@ mod tests {
     #[test]
     fn shapes_names_sizes_and_words_are_told_apart() {
         let named = |parts: &[(&str, u64)]| {
-            Cutting::Named(parts.iter().map(|(name, side)| ((*name).to_owned(), *side)).collect())
+            Cut::Sides(parts.iter().map(|(name, side)| ((*name).to_owned(), *side)).collect())
         };
         for (text, expected) in [
-            ("8,256,256", Cutting::Shape(vec![8, 256, 256])),
-            (" 8, 256 ", Cutting::Shape(vec![8, 256])),
-            ("512", Cutting::Shape(vec![512])),
+            ("8,256,256", Cut::Shape(vec![8, 256, 256])),
+            (" 8, 256 ", Cut::Shape(vec![8, 256])),
+            ("512", Cut::Shape(vec![512])),
             ("time=8,lat=256", named(&[("time", 8), ("lat", 256)])),
             ("/a/time=8", named(&[("/a/time", 8)])),
-            ("4MiB", Cutting::Bytes(4 << 20)),
-            ("512B", Cutting::Bytes(512)),
-            ("1.5K", Cutting::Bytes(1536)),
-            ("whole", Cutting::Whole),
-            ("keep", Cutting::Keep),
-            ("none", Cutting::None),
+            ("4MiB", Cut::Bytes(4 << 20)),
+            ("512B", Cut::Bytes(512)),
+            ("1.5K", Cut::Bytes(1536)),
+            ("whole", Cut::Whole),
+            ("keep", Cut::Keep),
+            ("none", Cut::None),
         ] {
             assert_eq!(cutting(text).unwrap(), expected, "{text}");
         }
@@ -199,15 +216,17 @@ mod tests {
     #[test]
     fn filters_in_short_form_are_those_of_ndl() {
         let list = |text: &str| match filtering(text).unwrap() {
-            Filtering::List(list) => list,
-            Filtering::Keep => "keep".into(),
+            FilterRule::List(list) => {
+                list.iter().map(|filter| filter.name.clone()).collect::<Vec<_>>().join(",")
+            }
+            FilterRule::Keep => "keep".into(),
         };
-        assert_eq!(list("shuffle,deflate=4, fletcher32"), "[shuffle, {deflate: 4}, fletcher32]");
-        assert_eq!(list("blosc=zstd"), "[{blosc: zstd}]");
-        assert_eq!(list("zstd=-3"), "[{zstd: -3}]");
-        assert_eq!(list("{blosc: {codec: zstd, level: 9}}"), "[{blosc: {codec: zstd, level: 9}}]");
-        assert_eq!(list("[{hdf5: {id: 40000, values: [1, 2]}}]"), "[{hdf5: {id: 40000, values: [1, 2]}}]");
-        assert_eq!((list("none"), list("keep")), ("[]".into(), "keep".into()));
+        assert_eq!(list("shuffle,deflate=4, fletcher32"), "shuffle,deflate,fletcher32");
+        assert_eq!(list("blosc=zstd"), "blosc");
+        assert_eq!(list("zstd=-3"), "zstd");
+        assert_eq!(list("{blosc: {codec: zstd, level: 9}}"), "blosc");
+        assert_eq!(list("[{hdf5: {id: 40000, values: [1, 2]}}]"), "hdf5");
+        assert_eq!((list("none"), list("keep")), (String::new(), "keep".into()));
         for (text, expected) in [
             ("deflat", "no filter \"deflat\"\nhelp: did you mean deflate?"),
             ("gzip=4,none", "no filter \"none\""),

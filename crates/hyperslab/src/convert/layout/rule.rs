@@ -1,16 +1,27 @@
 //! One option of a layout: the arrays it is for, what it says of them, and whether any array was right for it.
 
 use super::array::Array;
-use super::option::{self, Cutting, Filtering};
+use super::option::{self, Cut, FilterRule};
 use crate::location::{is_pattern, matches, nearest};
 use hyperslab_core::{Error, Remedy, Result};
 use hyperslab_model::{ByteOrder, NodePath};
 use std::collections::BTreeSet;
 
-/// One option.
+/// One rule of a [`Layout`](super::Layout): what it says, and the arrays it is for.
+///
+/// ```
+/// use hyperslab::convert::layout::{Cut, Layout, Rule};
+///
+/// let layout = Layout::default()
+///     .with(Rule::chunk(Cut::Bytes(4 << 20)))
+///     .with(Rule::chunk(Cut::Sides(vec![("time".into(), 1)])).of("/sst*"))
+///     .with(Rule::filter("shuffle,zstd=3".parse()?));
+/// assert_eq!(layout.rules().map(|rule| rule.label()).collect::<Vec<_>>(), ["chunk", "chunk of /sst*", "filter"]);
+/// # Ok::<(), hyperslab::Error>(())
+/// ```
 #[derive(Clone, Debug)]
-pub(super) struct Rule {
-    /// `-c time=8`, as it was typed.
+pub struct Rule {
+    /// `-c time=8`, as errors call it.
     pub(super) typed: String,
     pattern: Option<String>,
     pub(super) change: Change,
@@ -19,9 +30,9 @@ pub(super) struct Rule {
 /// What an option says of the arrays it is for.
 #[derive(Clone, Debug)]
 pub(super) enum Change {
-    Chunk(Cutting),
-    Shard(Cutting),
-    Filter(Filtering),
+    Chunk(Cut),
+    Shard(Cut),
+    Filter(FilterRule),
     Endian(Option<ByteOrder>),
     /// `None` to keep it.
     Fill(Option<String>),
@@ -41,15 +52,75 @@ pub(super) struct Seen {
 }
 
 impl Rule {
-    /// Reads an option as `flag` takes it, a pattern in front or not.
+    /// How arrays are divided into chunks.
+    pub fn chunk(cut: Cut) -> Rule {
+        Rule::new("chunk", Change::Chunk(cut))
+    }
+
+    /// How arrays are divided into shards, which hold whole chunks.
+    pub fn shard(cut: Cut) -> Rule {
+        Rule::new("shard", Change::Shard(cut))
+    }
+
+    /// Which filters elements are written through.
+    pub fn filter(filters: FilterRule) -> Rule {
+        Rule::new("filter", Change::Filter(filters))
+    }
+
+    /// The byte order of numbers; `None` keeps that of the source.
+    pub fn byte_order(order: Option<ByteOrder>) -> Rule {
+        Rule::new("byte order", Change::Endian(order))
+    }
+
+    /// What fills elements that were never written: a value as NDL writes it, read in the type of each array, or
+    /// `null` to leave it undefined. `None` keeps that of the source.
+    pub fn fill(value: Option<String>) -> Rule {
+        Rule::new("fill value", Change::Fill(value))
+    }
+
+    /// Reads a rule from text with `/PATTERN:` in front or not: `read` makes one of what is behind.
     ///
     /// # Errors
-    /// What `read` says of what is behind the pattern.
-    pub(super) fn read(flag: &str, option: &str, read: impl FnOnce(&str) -> Result<Change>) -> Result<Rule> {
-        let typed = format!("{flag} {option}");
-        let (pattern, value) = option::parted(option).map_err(|e| in_option(&typed, e))?;
-        let change = read(value).map_err(|e| in_option(&typed, e))?;
-        Ok(Rule { typed, pattern: pattern.map(str::to_owned), change })
+    /// For a pattern without a value; what `read` says.
+    pub fn parse(text: &str, read: impl FnOnce(&str) -> Result<Rule>) -> Result<Rule> {
+        let (pattern, value) = option::parted(text)?;
+        let rule = read(value)?;
+        Ok(match pattern {
+            Some(pattern) => rule.of(pattern),
+            None => rule,
+        })
+    }
+
+    /// The byte order of a text: `little`, `big`, or `keep`.
+    ///
+    /// # Errors
+    /// For anything else.
+    pub fn parse_byte_order(text: &str) -> Result<Rule> {
+        option::endian(text).map(Rule::byte_order)
+    }
+
+    /// The same rule for the arrays alone whose paths match a pattern: `/sst`, `/waves/**`, `/**/t*`.
+    #[must_use]
+    pub fn of(mut self, pattern: &str) -> Rule {
+        self.typed = format!("{} of {pattern}", self.typed);
+        self.pattern = Some(pattern.to_owned());
+        self
+    }
+
+    /// The same rule under a name of the caller's, by which errors call it.
+    #[must_use]
+    pub fn labelled(mut self, label: impl Into<String>) -> Rule {
+        self.typed = label.into();
+        self
+    }
+
+    /// What errors call it.
+    pub fn label(&self) -> &str {
+        &self.typed
+    }
+
+    fn new(what: &str, change: Change) -> Rule {
+        Rule { typed: what.to_owned(), pattern: None, change }
     }
 
     /// Whether it has a pattern, so that it is not for all arrays.
@@ -72,13 +143,13 @@ impl Rule {
         let (Change::Chunk(cutting) | Change::Shard(cutting)) = &self.change else { return Ok(true) };
         let rank = array.extents.len();
         match cutting {
-            Cutting::Shape(shape) if shape.len() != rank && self.is_literal() => {
+            Cut::Shape(shape) if shape.len() != rank && self.is_literal() => {
                 let (typed, found) = (&self.typed, shape.len());
                 Err(Error::invalid(format!("{typed}: {found} sides, the array has {rank} dimensions")))
             }
-            Cutting::Shape(shape) => Ok(shape.len() == rank),
-            Cutting::Named(_) if array.is_dimcoord && self.pattern.is_none() => Ok(false),
-            Cutting::Named(sides) => {
+            Cut::Shape(shape) => Ok(shape.len() == rank),
+            Cut::Sides(_) if array.is_dimcoord && self.pattern.is_none() => Ok(false),
+            Cut::Sides(sides) => {
                 let own: Vec<_> =
                     sides.iter().filter(|(name, _)| array.dimensions(name).next().is_some()).collect();
                 seen.named.extend(own.iter().map(|(name, _)| (number, name.clone())));
@@ -87,10 +158,6 @@ impl Rule {
             _ => Ok(true),
         }
     }
-}
-
-fn in_option(typed: &str, error: Error) -> Error {
-    error.map_detail(|detail| format!("{typed}: {detail}"))
 }
 
 impl Seen {
@@ -105,13 +172,13 @@ impl Seen {
             return vec![Error::invalid(format!("{typed}: no array matches {pattern}")).with_remedies(hint)];
         }
         match change {
-            Change::Chunk(Cutting::Shape(shape)) | Change::Shard(Cutting::Shape(shape)) => {
+            Change::Chunk(Cut::Shape(shape)) | Change::Shard(Cut::Shape(shape)) => {
                 let (rank, s) = (shape.len(), if shape.len() == 1 { "" } else { "s" });
                 let missing = !self.applied.contains(&number);
                 let error = || Error::invalid(format!("{typed}: no array has {rank} dimension{s}"));
                 missing.then(error).into_iter().collect()
             }
-            Change::Chunk(Cutting::Named(sides)) | Change::Shard(Cutting::Named(sides)) => {
+            Change::Chunk(Cut::Sides(sides)) | Change::Shard(Cut::Sides(sides)) => {
                 let missing = sides.iter().filter(|(name, _)| !self.named.contains(&(number, name.clone())));
                 let sentence = |(name, _): &(String, u64)| {
                     let others = self.dimensions.iter().map(String::as_str).filter(|other| other != name);

@@ -44,15 +44,15 @@ fn storage(node: &Node) -> &Storage {
 
 fn add(layout: &mut Layout, options: &[&str]) {
     for option in options {
-        let (flag, option) = option.split_once(' ').unwrap();
-        match flag {
-            "-c" => layout.chunk(option),
-            "--shard" => layout.shard(option),
-            "-f" => layout.filter(option),
-            "--endian" => layout.endian(option),
-            _ => layout.fill(option),
-        }
-        .unwrap();
+        let (flag, text) = option.split_once(' ').unwrap();
+        let rule = Rule::parse(text, |value| match flag {
+            "-c" => value.parse().map(Rule::chunk),
+            "--shard" => value.parse().map(Rule::shard),
+            "-f" => value.parse().map(Rule::filter),
+            "--endian" => Rule::parse_byte_order(value),
+            _ => Ok(Rule::fill(Some(value.to_owned()).filter(|value| value != "keep"))),
+        });
+        *layout = std::mem::take(layout).with(rule.unwrap().labelled(*option));
     }
 }
 
@@ -142,10 +142,10 @@ fn options_that_cannot_hold_are_refused() {
     ] {
         assert_eq!(cut(sst(Some(chunk)), options, false), expected, "{options:?}");
     }
-    let mut layout = Layout::default();
-    let error = layout.chunk("/sst:8,x").unwrap_err().to_string();
-    assert!(error.starts_with("-c /sst:8,x: \"x\" is no number of elements"), "{error}");
-    assert!(layout.endian("middle").unwrap_err().to_string().contains("expected little, big or keep"));
+    let error = Rule::parse("/sst:8,x", |value| value.parse().map(Rule::chunk)).unwrap_err().to_string();
+    assert!(error.starts_with("\"x\" is no number of elements"), "{error}");
+    let error = Rule::parse_byte_order("middle").unwrap_err().to_string();
+    assert!(error.contains("expected little, big or keep"));
 }
 
 #[test]
@@ -174,12 +174,12 @@ fn coordinates_are_cut_by_name_only_where_a_pattern_names_them() {
         [("time=1", 100), ("/time:time=1", 1), ("10", 10), ("whole", 1000), ("100B", 25)]
     {
         let (mut layout, mut node) = (Layout::default(), time());
-        layout.chunk(option).unwrap();
+        add(&mut layout, &[&format!("-c {option}")]);
         layout.apply(&path("/time"), &mut node).unwrap();
         assert_eq!(storage(&node).chunk, Some(vec![expected]), "{option}");
     }
     let mut layout = Layout::default();
-    layout.chunk("time=1").unwrap();
+    add(&mut layout, &["-c time=1"]);
     layout.apply(&path("/time"), &mut time()).unwrap();
     assert_eq!(unused(&layout), ["-c time=1: no array has a dimension time"]);
 }
@@ -333,10 +333,10 @@ proptest! {
         let mut node = array(&extents, FLOAT, chunked.then_some(source.as_slice()));
         let mut layout = Layout::default().always_chunked(true);
         if let Some(bytes) = chunk {
-            layout.chunk(&format!("{bytes}B")).unwrap();
+            layout = layout.with(Rule::chunk(Cut::Bytes(bytes)));
         }
         if let Some(bytes) = shard {
-            layout.shard(&format!("{bytes}B")).unwrap();
+            layout = layout.with(Rule::shard(Cut::Bytes(bytes)));
         }
         layout.apply(&path("/sst"), &mut node).unwrap();
         let Storage { chunk: cut, shard: shards, .. } = storage(&node);
