@@ -163,7 +163,7 @@ fn a_store_that_fails_keeps_what_came_before_and_the_next_run_does_the_rest() {
         let pool = Pool::new(threads, LITTLE);
         let e = written(&source, &target, &format, &pool, PublishOptions::default()).unwrap_err();
         assert!(e.to_string().contains("the disk is full"), "{e}");
-        assert!(e.to_string().contains("--resume goes on from"), "{e}");
+        assert!(e.to_string().contains("resume the run: 2621440 of 4194304 bytes"), "{e}");
         assert!(!target.exists());
         let first = stored(&format.log.calls(), "/x");
         assert_eq!(first.len(), 40, "everything before the failure is stored, nothing after it");
