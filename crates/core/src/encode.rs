@@ -8,6 +8,14 @@ pub struct Encoder {
     bytes: Vec<u8>,
 }
 
+/// Bytes in an [`Encoder`] that wait for their number.
+#[derive(Debug)]
+#[must_use = "bytes that are reserved and not patched stay zero"]
+pub struct Reserved {
+    start: usize,
+    width: u8,
+}
+
 impl Encoder {
     /// An empty buffer.
     pub fn new() -> Self {
@@ -74,6 +82,29 @@ impl Encoder {
         self.bytes.resize(self.bytes.len() + len, 0);
     }
 
+    /// Appends `width` zero bytes, 8 at most, for a number that is known later: a length that stands before what it
+    /// counts, an address, a checksum. [`Encoder::patch`] puts it there.
+    pub fn reserve(&mut self, width: u8) -> Reserved {
+        let start = self.bytes.len();
+        self.reserved(usize::from(width));
+        Reserved { start, width }
+    }
+
+    /// Puts a number into the bytes that were reserved for it.
+    ///
+    /// # Errors
+    /// If the value does not fit, or the width exceeds 8. The bytes are zeros then.
+    pub fn patch(&mut self, place: Reserved, value: u64) -> Result<()> {
+        let mut number = Encoder::new();
+        number.uint(place.width, value)?;
+        let end = place.start.saturating_add(number.len());
+        match self.bytes.get_mut(place.start..end) {
+            Some(bytes) => bytes.copy_from_slice(number.as_slice()),
+            None => return Err(Error::new(ErrorKind::InvalidArgument, "bytes reserved in another encoder")),
+        }
+        Ok(())
+    }
+
     /// Appends zero bytes until the number of bytes since `start` is a multiple of `alignment`.
     pub fn pad_to(&mut self, start: usize, alignment: usize) {
         let written = self.bytes.len() - start;
@@ -116,5 +147,31 @@ mod tests {
         assert_eq!(e.len(), 10);
         e.pad_to(0, 8);
         assert_eq!(e.len(), 16);
+    }
+
+    #[test]
+    fn reserved_bytes_take_the_number_that_is_known_later() {
+        let mut e = Encoder::new();
+        e.u8(7);
+        let len = e.reserve(2);
+        let address = e.reserve(8);
+        let start = e.len();
+        e.bytes(b"abc");
+        let written = e.len() - start;
+        e.patch(len, written as u64).unwrap();
+        e.patch(address, 0x0102).unwrap();
+        assert_eq!(e.as_slice(), b"\x07\x03\0\x02\x01\0\0\0\0\0\0abc");
+    }
+
+    #[test]
+    fn a_number_that_does_not_fit_leaves_zeros() {
+        let mut e = Encoder::new();
+        let place = e.reserve(1);
+        assert_eq!(e.patch(place, 256).unwrap_err().to_string(), "256 does not fit in 1 bytes");
+        let place = e.reserve(9);
+        assert!(e.patch(place, 1).is_err());
+        let place = e.reserve(2);
+        assert_eq!(e.as_slice(), [0; 12]);
+        assert!(Encoder::new().patch(place, 1).is_err());
     }
 }

@@ -5,7 +5,7 @@
 //! * [`CancelToken`]: stopping work before it is done.
 //! * [`Limits`] and [`Budget`]: how much memory a file can make a reader allocate.
 //! * [`check`]: rules, and counters of the findings that break them.
-//! * [`storage`]: positional reading from files, memory, caches and faults.
+//! * [`storage`]: positional reading and writing of files and memory, caches, faults and crashes.
 //! * [`store`]: values under keys, in a directory, a zip file or memory, read and written.
 //! * [`memory`]: zeroed memory for large outputs, in huge pages where the system has them.
 //! * [`nd`]: regions, selections, chunk grids, scatter and gather.
@@ -36,7 +36,7 @@ pub mod store;
 
 pub use cancel::CancelToken;
 pub use decode::Decoder;
-pub use encode::Encoder;
+pub use encode::{Encoder, Reserved};
 pub use error::{Error, ErrorKind, Limit, Place, Remedy, Result, Within};
 pub use limits::{Budget, Charge, Limits};
 pub use severity::Severity;

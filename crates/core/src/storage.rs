@@ -1,24 +1,31 @@
-//! Positional reading: what the format crates need of a file, and nothing more.
+//! Positional reading and writing: what the format crates need of a file, and nothing more.
 //!
 //! Behaviour is added by wrapping: [`Cached`] keeps blocks of metadata, [`Joined`] makes one of several,
-//! [`Faulty`] fails where a test wants, [`Watched`] tells how much is read. [`Siblings`] opens other files that an opened one names.
+//! [`Faulty`] and [`FaultyWrites`] fail where a test wants, [`Recorded`] yields the states that a crash may leave,
+//! [`Watched`] reports how much is read. [`Siblings`] opens other files that an opened one names.
 
 mod cached;
 mod cancellable;
 mod faulty;
+mod faulty_writes;
 mod file;
 mod joined;
 mod memory;
+mod recorded;
 mod siblings;
 mod watched;
+mod write_at;
 
 pub use cached::Cached;
 pub use cancellable::Cancellable;
 pub use faulty::{Fault, Faulty};
+pub use faulty_writes::{FaultyWrites, WriteFault};
 pub use file::FileStorage;
 pub use joined::{Joined, Part};
+pub use recorded::{EXHAUSTIVE, Log, Operation, Recorded};
 pub use siblings::{Directory, Lonely, Siblings};
 pub use watched::Watched;
+pub use write_at::{WritableFile, WritableMemory, WriteAt};
 
 use crate::Result;
 use bytes::Bytes;

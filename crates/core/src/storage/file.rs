@@ -116,12 +116,12 @@ fn without_waiting(options: &mut OpenOptions) -> &mut OpenOptions {
 }
 
 #[cfg(unix)]
-fn read_some(file: &File, offset: u64, out: &mut [u8]) -> io::Result<usize> {
+pub(super) fn read_some(file: &File, offset: u64, out: &mut [u8]) -> io::Result<usize> {
     std::os::unix::fs::FileExt::read_at(file, out, offset)
 }
 
 #[cfg(windows)]
-fn read_some(file: &File, offset: u64, out: &mut [u8]) -> io::Result<usize> {
+pub(super) fn read_some(file: &File, offset: u64, out: &mut [u8]) -> io::Result<usize> {
     std::os::windows::fs::FileExt::seek_read(file, out, offset)
 }
 

@@ -6,10 +6,9 @@ use crate::target::{ArrayTarget, ChunkBytes, Encoded, Encoder};
 use hyperslab_codec::Scratch as Coders;
 use hyperslab_core::nd::{ChunkGrid, Planes, Region, element_count, fill_rows, scatter};
 use hyperslab_core::rows::Heap;
-use hyperslab_core::storage::{FileStorage, ReadAt};
+use hyperslab_core::storage::{ReadAt, WritableFile, WriteAt};
 use hyperslab_core::{Error, ErrorKind, Result};
 use hyperslab_model::{Datatype, Reference, Values};
-use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -17,8 +16,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// A file with the elements of one array, whose rows have no slots. It is removed with the value.
 pub(super) struct ScratchFile {
     path: PathBuf,
-    file: File,
-    storage: FileStorage,
+    file: WritableFile,
     shape: Vec<u64>,
     chunk: Vec<u64>,
     grid: ChunkGrid,
@@ -45,7 +43,7 @@ impl ScratchFile {
         let chunks = element_count(&counts).ok_or_else(too_large)?;
         let bytes = element_count(chunk).and_then(|count| count.checked_mul(row as u64));
         let len = bytes.and_then(|bytes| bytes.checked_mul(chunks)).ok_or_else(too_large)?;
-        let file = File::create(path)?;
+        let file = WritableFile::create(path)?;
         // Sparse: only what is written takes room.
         file.set_len(len)?;
         let fill = match array.fill()? {
@@ -55,7 +53,6 @@ impl ScratchFile {
         let written = (0..usize::try_from(chunks).map_err(|_| too_large())?).map(|_| AtomicBool::new(false));
         Ok(ScratchFile {
             path: path.to_owned(),
-            storage: FileStorage::open(path)?,
             file,
             chunk: chunk.to_vec(),
             grid,
@@ -116,7 +113,7 @@ impl ArrayTarget for ScratchFile {
     fn store(&self, index: &[u64], chunk: Option<&ChunkBytes>) -> Result<()> {
         let Some(chunk) = chunk else { return Ok(()) };
         let (number, offset, _) = self.locate(index)?;
-        write_at(&self.file, offset, &chunk.bytes)?;
+        self.file.write_at(offset, &chunk.bytes)?;
         if let Some(written) = self.written.get(number) {
             written.store(true, Ordering::Release);
         }
@@ -167,18 +164,18 @@ impl ArraySource for ScratchFile {
                 continue;
             }
             if let Some(place) = overlap.in_place() {
-                self.storage.read_into(offset, place)?;
+                self.file.read_into(offset, place)?;
                 continue;
             }
             let buffer = hyperslab_core::memory::room(&mut coders.buffers.rows, len);
-            self.storage.read_into(offset, buffer)?;
+            self.file.read_into(offset, buffer)?;
             overlap.scatter(buffer)?;
         }
         Ok(())
     }
 
     fn stored(&self) -> Result<u64> {
-        self.storage.len()
+        self.file.len()
     }
 
     fn is_unwritten_in(&self, region: &Region) -> Result<bool> {
@@ -191,23 +188,6 @@ impl ArraySource for ScratchFile {
         }
         Ok(true)
     }
-}
-
-#[cfg(unix)]
-fn write_at(file: &File, offset: u64, bytes: &[u8]) -> Result<()> {
-    use std::os::unix::fs::FileExt;
-    Ok(file.write_all_at(bytes, offset)?)
-}
-
-#[cfg(windows)]
-fn write_at(file: &File, mut offset: u64, mut bytes: &[u8]) -> Result<()> {
-    use std::os::windows::fs::FileExt;
-    while !bytes.is_empty() {
-        let written = file.seek_write(bytes, offset)?;
-        offset = offset.saturating_add(written as u64);
-        bytes = bytes.get(written..).unwrap_or_default();
-    }
-    Ok(())
 }
 
 fn too_large() -> Error {

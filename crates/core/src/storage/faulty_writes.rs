@@ -1,0 +1,197 @@
+//! Storage whose writes fail where a test wants them to.
+
+use super::{ReadAt, Siblings, WriteAt};
+use crate::{Error, ErrorKind, Result};
+use bytes::Bytes;
+use std::io;
+use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// How the writes of [`FaultyWrites`] fail. Writes, changes of length, allocations and syncs are counted together,
+/// from 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WriteFault {
+    /// No write takes more than so many bytes at once, and none fails: callers must go on with the rest.
+    Short(usize),
+    /// The operation of this number fails with EIO, and changes nothing.
+    Operation(u64),
+    /// This and all later operations fail with EIO: the device is gone.
+    FromOperation(u64),
+    /// The operation of this number fails with EIO; if it is a write, its first bytes are written, so many at most.
+    Torn(u64, usize),
+    /// The device has room for so many bytes. What fits of a write is written, then it fails with ENOSPC.
+    Full(u64),
+    /// Syncs fail with EIO.
+    Sync,
+}
+
+/// Storage that reads as the inner one, and writes so until its [`WriteFault`] strikes.
+///
+/// ```
+/// use hyperslab_core::ErrorKind;
+/// use hyperslab_core::storage::{FaultyWrites, WritableMemory, WriteAt, WriteFault};
+///
+/// let storage = FaultyWrites::new(WritableMemory::default(), WriteFault::Full(4));
+/// assert_eq!(storage.write_at(0, b"abcdef").unwrap_err().kind(), ErrorKind::Io);
+/// assert_eq!(storage.inner().to_vec(), b"abcd");
+/// ```
+#[derive(Debug)]
+pub struct FaultyWrites<W> {
+    inner: W,
+    fault: WriteFault,
+    operations: AtomicU64,
+}
+
+impl<W: WriteAt> FaultyWrites<W> {
+    /// Storage with one fault.
+    pub fn new(inner: W, fault: WriteFault) -> Self {
+        FaultyWrites { inner, fault, operations: AtomicU64::new(0) }
+    }
+
+    /// The storage behind.
+    pub fn inner(&self) -> &W {
+        &self.inner
+    }
+
+    /// How many operations were tried. A test that fails each of them in turn learns here how many there are.
+    pub fn operations(&self) -> u64 {
+        self.operations.load(Ordering::Relaxed)
+    }
+
+    /// Counts an operation, and fails it if it is the one; the fault that applies to it otherwise.
+    fn next(&self) -> Result<WriteFault> {
+        let number = self.operations.fetch_add(1, Ordering::Relaxed);
+        match self.fault {
+            WriteFault::Operation(fails) if number == fails => Err(failure()),
+            WriteFault::FromOperation(fails) if number >= fails => Err(failure()),
+            WriteFault::Torn(fails, _) if number != fails => Ok(WriteFault::Short(usize::MAX)),
+            fault => Ok(fault),
+        }
+    }
+
+    /// The operation, which changes the end of the storage to `end` if that is behind.
+    fn lengthen(&self, end: u64, change: impl FnOnce() -> Result<()>) -> Result<()> {
+        match self.next()? {
+            WriteFault::Torn(..) => Err(failure()),
+            WriteFault::Full(room) if end > room => Err(no_space()),
+            _ => change(),
+        }
+    }
+}
+
+impl<W: WriteAt> ReadAt for FaultyWrites<W> {
+    fn len(&self) -> Result<u64> {
+        self.inner.len()
+    }
+    fn read_at(&self, range: Range<u64>) -> Result<Bytes> {
+        self.inner.read_at(range)
+    }
+    fn read_into(&self, offset: u64, out: &mut [u8]) -> Result<()> {
+        self.inner.read_into(offset, out)
+    }
+    fn siblings(&self) -> Option<Arc<dyn Siblings>> {
+        self.inner.siblings()
+    }
+}
+
+impl<W: WriteAt> WriteAt for FaultyWrites<W> {
+    fn write_some(&self, offset: u64, bytes: &[u8]) -> Result<usize> {
+        let first = |most: usize| bytes.get(..most).unwrap_or(bytes);
+        match self.next()? {
+            WriteFault::Short(most) => self.inner.write_some(offset, first(most.max(1))),
+            WriteFault::Torn(_, most) => {
+                self.inner.write_at(offset, first(most))?;
+                Err(failure())
+            }
+            WriteFault::Full(room) if offset.saturating_add(bytes.len() as u64) > room => {
+                let fits = usize::try_from(room.saturating_sub(offset)).unwrap_or(usize::MAX);
+                match first(fits) {
+                    [] => Err(no_space()),
+                    // As a system does it: the write is short, and the next one fails.
+                    fitting => self.inner.write_some(offset, fitting),
+                }
+            }
+            _ => self.inner.write_some(offset, bytes),
+        }
+    }
+
+    fn set_len(&self, len: u64) -> Result<()> {
+        // A hole takes no room.
+        self.lengthen(0, || self.inner.set_len(len))
+    }
+
+    fn allocate(&self, range: Range<u64>) -> Result<()> {
+        self.lengthen(range.end, || self.inner.allocate(range))
+    }
+
+    fn sync(&self) -> Result<()> {
+        match self.next()? {
+            WriteFault::Torn(..) | WriteFault::Sync => Err(failure()),
+            _ => self.inner.sync(),
+        }
+    }
+}
+
+fn failure() -> Error {
+    Error::new(ErrorKind::Io, "injected failure")
+}
+
+fn no_space() -> Error {
+    io::Error::from(io::ErrorKind::StorageFull).into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::WritableMemory;
+    use super::*;
+
+    fn faulty(fault: WriteFault) -> FaultyWrites<WritableMemory> {
+        FaultyWrites::new(WritableMemory::default(), fault)
+    }
+
+    #[test]
+    fn short_writes_go_on_until_all_is_written() {
+        let storage = faulty(WriteFault::Short(2));
+        storage.write_at(1, b"abcde").unwrap();
+        assert_eq!(storage.inner().to_vec(), b"\0abcde");
+        assert_eq!(storage.operations(), 3);
+    }
+
+    #[test]
+    fn the_named_operations_fail() {
+        let run = |storage: &FaultyWrites<WritableMemory>| {
+            [
+                storage.write_at(0, b"ab").is_ok(),
+                storage.set_len(3).is_ok(),
+                storage.allocate(0..4).is_ok(),
+                storage.sync().is_ok(),
+                storage.write_at(0, b"cd").is_ok(),
+            ]
+        };
+        for fails in 0..5 {
+            let one = faulty(WriteFault::Operation(fails as u64));
+            assert_eq!(run(&one), std::array::from_fn(|number| number != fails), "{fails}");
+            let rest = faulty(WriteFault::FromOperation(fails as u64));
+            assert_eq!(run(&rest), std::array::from_fn(|number| number < fails), "{fails}");
+            let torn = faulty(WriteFault::Torn(fails as u64, 1));
+            assert_eq!(run(&torn), std::array::from_fn(|number| number != fails), "{fails}");
+        }
+        assert_eq!(run(&faulty(WriteFault::Sync)), [true, true, true, false, true]);
+        let torn = faulty(WriteFault::Torn(0, 1));
+        assert!(torn.write_at(0, b"ab").is_err());
+        assert_eq!(torn.inner().to_vec(), b"a");
+    }
+
+    #[test]
+    fn a_full_device_takes_what_fits_and_says_so() {
+        let storage = faulty(WriteFault::Full(3));
+        let e = storage.write_at(1, b"abc").unwrap_err();
+        assert_eq!(e.kind(), ErrorKind::Io);
+        assert_eq!(storage.inner().to_vec(), b"\0ab");
+        assert!(storage.allocate(0..4).is_err());
+        storage.allocate(0..3).unwrap();
+        storage.write_at(0, b"xyz").unwrap();
+        assert!(storage.write_at(3, b"!").is_err());
+    }
+}
