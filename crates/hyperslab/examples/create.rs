@@ -3,7 +3,7 @@
 use hyperslab::convert::{ConvertOptions, convert, plan};
 use hyperslab::publish::{Fingerprint, PublishOptions};
 use hyperslab::select::Select;
-use hyperslab::{File, Result, StoreBuilder, target};
+use hyperslab::{File, Result, StoreBuilder, target_format_of};
 
 /// Runs the example.
 ///
@@ -18,7 +18,7 @@ pub(crate) fn main() -> Result<()> {
     let source = store.build();
 
     let path = std::env::temp_dir().join(format!("hyperslab-example-{}.zarr", std::process::id()));
-    let mut options = ConvertOptions::new(target::target_format_of(&path)?);
+    let mut options = ConvertOptions::new(target_format_of(&path)?);
     options.publish = PublishOptions { overwrite: true, ..PublishOptions::default() };
     let plan = plan(&*source, &options)?;
     convert(&*source, &Fingerprint::of_sources(&[], String::new())?, &path, &plan, &options)?;

@@ -1,7 +1,7 @@
 //! A store made of values in memory, to be converted to any target.
 
 use crate::file::Number;
-use crate::format::source_of_content;
+use crate::formats::source_of_content;
 use crate::source::Source;
 use bytes::Bytes;
 use hyperslab_core::nd::element_count;
@@ -20,7 +20,7 @@ use std::sync::Arc;
 /// ```
 /// use hyperslab::convert::{ConvertOptions, convert, plan};
 /// use hyperslab::publish::Fingerprint;
-/// use hyperslab::{File, StoreBuilder, select::Select, target};
+/// use hyperslab::{File, StoreBuilder, select::Select, target_format_of};
 ///
 /// let mut store = StoreBuilder::new();
 /// store.coordinate("/lat", &[-10.0_f64, 0.0, 10.0])?.attribute("units", "degrees_north");
@@ -34,7 +34,7 @@ use std::sync::Arc;
 ///
 /// let folder = tempfile::tempdir()?;
 /// let path = folder.path().join("t.zarr");
-/// let options = ConvertOptions::new(target::target_format_of(&path)?);
+/// let options = ConvertOptions::new(target_format_of(&path)?);
 /// let plan = plan(&*source, &options)?;
 /// convert(&*source, &Fingerprint::of_sources(&[], String::new())?, &path, &plan, &options)?;
 ///

@@ -4,139 +4,23 @@ mod against;
 
 pub use against::{AgainstOptions, RULES as AGAINST_RULES, against};
 
-pub use crate::format::RECORD_RULES;
+pub use crate::report::{CheckOptions, Finding, Place, Report, Spot};
 
-use crate::format::{OpenOptions, format_of, format_of_directory, open_file};
+use crate::format::{Location, OpenOptions};
+use crate::formats::{FORMATS, format_of, locate};
+use hyperslab_core::Result;
 use hyperslab_core::check::Rule;
-use hyperslab_core::storage::ReadAt;
-use hyperslab_core::{Result, Severity};
 use std::path::Path;
 
-/// How strictly a file is checked.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct CheckOptions {
-    /// Warnings are errors.
-    pub strict: bool,
-    /// The lenient readings of NDL.
-    pub lenient: bool,
-    /// NDL 0.6.1 alone: extensions are errors.
-    pub pure: bool,
-    /// Structures alone: chunks are not decoded.
-    pub quick: bool,
-}
-
-/// What a check found.
-#[derive(Debug, Default)]
-pub struct Report {
-    /// What is wrong: in a text by place, in a file as its structures are reached.
-    pub findings: Vec<Finding>,
-    /// Rules with more findings than are given, and how many more.
-    pub more: Vec<(&'static str, Severity, u64)>,
-    /// The text that was checked, for those who show parts of it; `None` for what is no text.
-    pub text: Option<Vec<u8>>,
-}
-
-/// One thing that is wrong, or worth knowing.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Finding {
-    /// How bad it is.
-    pub severity: Severity,
-    /// The name of the rule: `ndl/value-shape`, `hdf5/chunk-checksum`.
-    pub rule: &'static str,
-    /// What was found and what was expected.
-    pub message: String,
-    /// How to mend it.
-    pub hint: Option<String>,
-    /// Where.
-    pub place: Place,
-}
-
-/// Where a finding is.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Place {
-    /// In a text, counted from 1 in lines and characters; the last is the character behind.
-    Text {
-        /// The line.
-        line: usize,
-        /// Its first character that is meant.
-        column: usize,
-        /// The character behind the last one.
-        end_column: usize,
-    },
-    /// In stored structures.
-    Stored {
-        /// The object, if it belongs to one.
-        object: Option<String>,
-        /// The structure by the specification's name.
-        structure: Option<&'static str>,
-        /// Its first byte that is meant, from the beginning of the file.
-        byte: Option<u64>,
-        /// How many bytes are.
-        len: Option<u64>,
-    },
-    /// In an object that a contract speaks of.
-    Contract {
-        /// The object, with `@NAME` one of its attributes.
-        object: String,
-        /// Where the contract names the object, as line and column from 1, if it does.
-        said: Option<(u32, u32)>,
-    },
-    /// In a store of many values.
-    Value {
-        /// The object, if it belongs to one.
-        object: Option<String>,
-        /// The key of the value, a document or a chunk, if it is about one.
-        key: Option<String>,
-        /// Where in it.
-        spot: Option<Spot>,
-    },
-}
-
-/// A place in a value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Spot {
-    /// In a document, counted from 1 in lines and characters; the last is the character behind.
-    Text {
-        /// The line.
-        line: usize,
-        /// Its first character that is meant.
-        column: usize,
-        /// The character behind the last one.
-        end_column: usize,
-    },
-    /// In bytes.
-    Bytes {
-        /// The first that is meant, from the beginning of the value.
-        byte: u64,
-        /// How many are.
-        len: u64,
-    },
-}
-
-impl Report {
-    /// Tells of findings that are counted but not given.
-    pub(crate) fn count_more(&mut self, by_rule: &[(&'static Rule, u64)]) {
-        for (rule, count) in by_rule {
-            let given = self.findings.iter().filter(|finding| finding.rule == rule.name).count() as u64;
-            if let Some(more) = count.checked_sub(given).filter(|more| *more > 0) {
-                self.more.push((rule.name, rule.severity, more));
-            }
-        }
-    }
-
-    /// How many findings are of this severity, those included that are not given.
-    pub fn count(&self, severity: Severity) -> u64 {
-        let given = self.findings.iter().filter(|finding| finding.severity == severity).count() as u64;
-        let more = self.more.iter().filter(|(_, of, _)| *of == severity).map(|(_, _, more)| more);
-        more.fold(given, |sum, more| sum.saturating_add(*more))
-    }
+/// Every rule that a check may find broken: those of each format, then those of contracts.
+pub fn rules() -> impl Iterator<Item = &'static Rule> {
+    let of_formats = FORMATS.iter().flat_map(|format| format.rules()).copied().flatten();
+    of_formats.chain(against::RULES).copied()
 }
 
 /// What breaks a rule, in a line, where there is more to say than its name does.
 pub fn explanation(rule: &str) -> Option<&'static str> {
-    let formats = hyperslab_hdf5::check::RULES.iter().chain(hyperslab_zarr::check::RULES);
-    let mut known = formats.chain(RECORD_RULES).chain(against::RULES);
-    known.find(|known| known.name == rule).map(|known| known.explanation)
+    rules().find(|known| known.name == rule).map(|known| known.explanation)
 }
 
 /// Checks the file or directory at `path`, in the format that its content shows.
@@ -153,22 +37,16 @@ pub fn explanation(rule: &str) -> Option<&'static str> {
 /// # Errors
 /// If it cannot be read at all. What is wrong with its content is in the report.
 pub fn check(path: &Path, open: &OpenOptions, options: &CheckOptions) -> Result<Report> {
-    let checked = match path.is_dir() {
-        true => {
-            format_of_directory(path, open).and_then(|format| format.check_directory(path, open, options))
-        }
-        false => open_file(path, open).and_then(|storage| {
-            let format = format_of(&storage, Some(path), open)?;
-            format.check(open.watched(storage), open, options)
-        }),
-    };
+    let checked = locate(path, open).and_then(|location| {
+        format_of(&location, Some(path), open)?.check(open.watched(location), open, options)
+    });
     checked.map_err(|error| error.in_file(path.display()))
 }
 
-/// Checks what is in memory, as [`check`] does a file.
+/// Checks what lies anywhere, in memory or far away, as [`check`] does a file.
 ///
 /// # Errors
 /// As [`check`].
-pub fn check_storage(storage: Box<dyn ReadAt>, open: &OpenOptions, options: &CheckOptions) -> Result<Report> {
-    format_of(&*storage, None, open)?.check(storage, open, options)
+pub fn check_location(location: Location, open: &OpenOptions, options: &CheckOptions) -> Result<Report> {
+    format_of(&location, None, open)?.check(location, open, options)
 }

@@ -7,14 +7,14 @@
 //! ```
 //! use hyperslab::convert::{ConvertOptions, convert, plan};
 //! use hyperslab::publish::Fingerprint;
-//! use hyperslab::{OpenOptions, open, target};
+//! use hyperslab::{OpenOptions, open, target_format_of};
 //!
 //! let file = "../../examples/ocean.nc".as_ref();
 //! let made_from = Fingerprint::of_source(file, "")?;
 //! let source = open(file, &OpenOptions::default())?;
 //! let folder = tempfile::tempdir()?;
 //! let path = folder.path().join("ocean.zarr");
-//! let options = ConvertOptions::new(target::target_format_of(&path)?);
+//! let options = ConvertOptions::new(target_format_of(&path)?);
 //! let plan = plan(&*source, &options)?;
 //! assert!(plan.report.losses().is_empty());
 //! convert(&*source, &made_from, &path, &plan, &options)?;

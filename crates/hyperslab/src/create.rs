@@ -1,14 +1,15 @@
 //! What a store made from a document would hold, and what stands against making it.
 
 use crate::cells::CellSource;
-use crate::check::CheckOptions;
 use crate::convert::layout::Layout;
-pub use crate::format::Document;
-use crate::format::{OpenOptions, read_document};
+use crate::format::OpenOptions;
+pub use crate::formats::Document;
+use crate::formats::read_document;
 use crate::list::Counts;
 use crate::operation::Operation;
 use crate::pool::Pool;
-use crate::source::{ArraySource, Entry, Handle, Item, Source, Stored};
+use crate::report::CheckOptions;
+use crate::source::{ArraySource, Dialect, Entry, Handle, Item, Source, Stored};
 use crate::walk::{Step, walk};
 use hyperslab_core::nd::element_count;
 use hyperslab_core::storage::ReadAt;
@@ -140,8 +141,8 @@ impl<'a> LaidOut<'a> {
 }
 
 impl Source for LaidOut<'_> {
-    fn format(&self) -> &'static str {
-        self.source.format()
+    fn dialect(&self) -> &'static Dialect {
+        self.source.dialect()
     }
 
     fn size(&self) -> Result<u64> {

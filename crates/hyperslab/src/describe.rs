@@ -1,6 +1,7 @@
 //! What is inside, as NDL.
 
 use crate::cells::{CellColumn, CellOrder, CellQuery};
+use crate::formats::{self, array_name, strip_default_directives};
 use crate::location::{Target, outermost};
 use crate::source::{Entry, Handle, Item, Source, check_size};
 use crate::walk::{Step, walk_to};
@@ -61,7 +62,9 @@ pub fn describe(
             .map(|has| has.min(options.values.unwrap_or(has))),
         false => options.values,
     };
-    let shown = Options { values, storage: options.storage, pure: options.pure, netcdf: title == "NetCDF-4" };
+    let dialect = formats::dialect(title).unwrap_or(source.dialect());
+    let texts_are_characters = dialect.texts_are_characters;
+    let shown = Options { values, storage: options.storage, pure: options.pure, texts_are_characters };
     let emitter = Emitter::new(format, shown);
     let location = origin.map_or(location, |origin| &origin.location);
     let location = location.rsplit('/').next().unwrap_or(location);
@@ -191,7 +194,7 @@ impl Document<'_> {
         if let (true, Node::Ndarray(_)) = (path.is_root(), &node) {
             // NDL has arrays in groups only. That this one is all there is stands in its storage.
             self.emitter.node(path, &Node::Group(Group::default()))?;
-            return self.emit(&NodePath::root().child(name_of(self.location)), &node);
+            return self.emit(&NodePath::root().child(array_name(self.location)), &node);
         }
         self.emit(path, &node)
     }
@@ -234,7 +237,7 @@ impl Document<'_> {
     fn cells(&self, group: &Handle) -> Result<Option<Cells>> {
         let Some(cells) = self.source.cells(group)? else { return Ok(None) };
         let query = CellQuery { order: CellOrder::Stored, batch: u64::MAX, ..CellQuery::default() };
-        let leaves: u64 = cells.columns().iter().map(|column| leaves(&column.datatype)).sum();
+        let leaves: u64 = cells.columns().iter().map(|column| column.datatype.leaves()).sum();
         let is_wanted = match (self.source.is_text(), self.values) {
             (true, _) => true,
             (false, None) => false,
@@ -259,7 +262,7 @@ impl Document<'_> {
         let mut node = self.source.load(handle)?;
         // A text keeps what it says.
         if self.options.storage != StorageDetail::Full && !self.source.is_text() {
-            forget_habits(&mut node);
+            strip_default_directives(&mut node);
         }
         if let Node::Group(group) = &mut node {
             group.cells = self.cells(handle)?;
@@ -277,7 +280,7 @@ impl Document<'_> {
         };
         let array = self.source.array(handle)?;
         let Some(extents) = array.extents() else { return Ok(node) };
-        let count = element_count(extents).and_then(|count| count.checked_mul(leaves(array.datatype())));
+        let count = element_count(extents).and_then(|count| count.checked_mul(array.datatype().leaves()));
         // What was never written is said by having no value, unless a domain would then tell what there is; the fill
         // value stands in `storage`.
         // A text that has no value of an array without elements had no need of one.
@@ -293,46 +296,6 @@ impl Document<'_> {
             *value = Some(array.values(&Region::all(array.extents().unwrap_or_default()))?);
         }
         Ok(node)
-    }
-}
-
-/// What an array is called that is a store of its own.
-fn name_of(location: &str) -> &str {
-    let name = location.strip_suffix(".zip").unwrap_or(location);
-    let name = name.strip_suffix(".zarr").unwrap_or(name);
-    if matches!(name, "" | "." | "..") { "array" } else { name }
-}
-
-/// Drops what a brief text leaves out of what one format alone has: who creates the file anew has times of their
-/// own, and the habits of the library.
-pub(crate) fn forget_habits(node: &mut Node) {
-    let Some(storage) = node.storage_mut() else { return };
-    for (format, directives) in &mut storage.native {
-        directives.retain(|(name, _)| !HABITS.contains(&(*format, name.as_str())));
-    }
-    storage.native.retain(|(_, directives)| !directives.is_empty());
-}
-
-const HABITS: [(&str, &str); 6] = [
-    ("hdf5", "atime"),
-    ("hdf5", "mtime"),
-    ("hdf5", "ctime"),
-    ("hdf5", "btime"),
-    ("hdf5", "track_order"),
-    ("hdf5", "alloc_time"),
-];
-
-/// How many values one element writes down at least: those of arrays within it.
-pub(crate) fn leaves(datatype: &Datatype) -> u64 {
-    match datatype {
-        Datatype::Array { base, shape } => {
-            shape.iter().fold(leaves(base), |product, extent| product.saturating_mul(*extent))
-        }
-        Datatype::Compound(members) => {
-            members.iter().fold(0, |sum, member| leaves(&member.datatype).saturating_add(sum))
-        }
-        Datatype::Named(_, of) => leaves(of),
-        _ => 1,
     }
 }
 

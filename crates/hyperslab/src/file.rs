@@ -5,7 +5,8 @@ mod number;
 pub use number::Number;
 
 use crate::engine;
-use crate::format::{OpenOptions, open};
+use crate::format::OpenOptions;
+use crate::formats::open;
 use crate::link::follow;
 use crate::select::{Select, Selected};
 use crate::show::with_coordinate;

@@ -30,12 +30,14 @@ mod engine;
 mod file;
 pub mod filter;
 mod format;
+mod formats;
 mod link;
 pub mod list;
 pub mod location;
 mod operation;
 mod pool;
 pub mod publish;
+mod report;
 pub mod select;
 pub mod show;
 pub mod size;
@@ -47,14 +49,17 @@ mod walk;
 
 pub use build::{ObjectBuilder, StoreBuilder};
 pub use file::{Array, File, Group, Number};
-pub use format::{
-    FORMATS, Format, OpenOptions, Probe, Recognition, TARGETS, Watch, open, open_storage, recognize,
+pub use format::{Format, Head, Location, OpenOptions, Probe, Recognition, Watch};
+pub use formats::{
+    FORMATS, TARGETS, open, open_location, open_storage, recognize, recognize_location, target_format,
+    target_format_of,
 };
 pub use hyperslab_codec::{Codec, Scratch};
 pub use hyperslab_core::check::Rule;
 pub use hyperslab_core::nd::{Planes, Region, Selection};
 pub use hyperslab_core::rows::{Heap, Slot};
 pub use hyperslab_core::storage::{FileStorage, ReadAt};
+pub use hyperslab_core::store;
 pub use hyperslab_core::{
     CancelToken, Error, ErrorKind, Limit, Limits, Place, Remedy, Result, Severity, Within,
 };
@@ -64,7 +69,8 @@ pub use link::follow;
 pub use operation::Operation;
 pub use pool::Pool;
 pub use source::{
-    ArraySource, ChunkCount, Chunks, Entry, Handle, Item, Origin, Source, Stored, StoredChunk, StoredForm,
+    ArraySource, ChunkCount, Chunks, Dialect, Entry, Handle, Item, Origin, Source, Stored, StoredChunk,
+    StoredForm,
 };
 pub use strings::{Strings, Utf8};
 pub use walk::{Step, walk, walk_to};

@@ -1,5 +1,8 @@
 //! Names, types, shapes and bytes of the objects in a group or below it.
 
+pub use crate::size::human_bytes;
+
+use crate::formats::is_filter_of_format;
 use crate::source::{Entry, Handle, Item, Source, Stored};
 use crate::walk::{MetGroups, unlisted};
 use hyperslab_core::Result;
@@ -139,7 +142,7 @@ fn filter_label(filter: &Filter) -> String {
         |key: &str| filter.parameters.iter().find(|(name, _)| name == key).map(|(_, value)| value);
     match (parameter("id"), parameter("name")) {
         (Some(Directive::Int(id)), _) => format!("{}:{id}", filter.name),
-        (None, Some(Directive::Text(name))) if filter.name == "zarr" => name.clone(),
+        (None, Some(Directive::Text(name))) if is_filter_of_format(&filter.name) => name.clone(),
         _ => filter.name.clone(),
     }
 }
@@ -206,28 +209,6 @@ impl Counts {
 pub(crate) fn counted(of: &[(u64, &str, &str)]) -> Vec<String> {
     let some = of.iter().filter(|(count, ..)| *count > 0);
     some.map(|(count, one, many)| format!("{count} {}", if *count == 1 { one } else { many })).collect()
-}
-
-/// A number of bytes for people: `477 B`, `1.1 KiB`.
-pub fn human_bytes(bytes: u64) -> String {
-    const UNITS: [&str; 6] = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
-    if bytes < 1024 {
-        return format!("{bytes} B");
-    }
-    // Tenths, kept in integers so that the same size always reads the same.
-    let mut tenths = u128::from(bytes) * 10 / 1024;
-    let mut units = UNITS.iter();
-    let mut unit = units.next();
-    while tenths >= 10240 {
-        tenths /= 1024;
-        unit = units.next();
-    }
-    let unit = unit.copied().unwrap_or("EiB");
-    if tenths < 1000 {
-        format!("{}.{} {unit}", tenths / 10, tenths % 10)
-    } else {
-        format!("{} {unit}", tenths / 10)
-    }
 }
 
 /// The path of `entry` below `group`, for lists that are not trees.

@@ -2,7 +2,7 @@
 
 use crate::cells::{CellBatches, CellColumn, CellQuery, CellSource};
 use crate::pool::Pool;
-use crate::source::{ArraySource, Chunks, Entry, Handle, Origin, Source, StoredChunk, StoredForm};
+use crate::source::{ArraySource, Chunks, Dialect, Entry, Handle, Origin, Source, StoredChunk, StoredForm};
 use hyperslab_codec::Scratch;
 use hyperslab_core::nd::{Planes, Region};
 use hyperslab_core::rows::Heap;
@@ -43,8 +43,8 @@ impl Operation {
 }
 
 impl Source for Operation {
-    fn format(&self) -> &'static str {
-        self.source.format()
+    fn dialect(&self) -> &'static Dialect {
+        self.source.dialect()
     }
 
     fn size(&self) -> Result<u64> {

@@ -22,7 +22,7 @@ mod work;
 pub use fingerprint::Fingerprint;
 pub use journal::Unit;
 
-use crate::list::human_bytes;
+use crate::size::human_bytes;
 use destination::{Destination, Occupied};
 use hyperslab_core::{Error, ErrorKind, Remedy, Result};
 use hyperslab_model::NodePath;

@@ -36,6 +36,28 @@ pub fn parse(text: &str) -> Option<u64> {
     whole.checked_mul(factor)?.checked_add(part)
 }
 
+/// A number of bytes for people: `477 B`, `1.1 KiB`.
+pub fn human_bytes(bytes: u64) -> String {
+    const UNITS: [&str; 6] = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
+    if bytes < 1024 {
+        return format!("{bytes} B");
+    }
+    // Tenths, kept in integers so that the same size always reads the same.
+    let mut tenths = u128::from(bytes) * 10 / 1024;
+    let mut units = UNITS.iter();
+    let mut unit = units.next();
+    while tenths >= 10240 {
+        tenths /= 1024;
+        unit = units.next();
+    }
+    let unit = unit.copied().unwrap_or("EiB");
+    if tenths < 1000 {
+        format!("{}.{} {unit}", tenths / 10, tenths % 10)
+    } else {
+        format!("{} {unit}", tenths / 10)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::parse;

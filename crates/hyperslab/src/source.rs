@@ -1,7 +1,10 @@
 //! An opened file, whatever its format.
 
+mod dialect;
 #[cfg(test)]
 pub(crate) mod testing;
+
+pub use dialect::Dialect;
 
 use crate::cells::CellSource;
 use crate::engine;
@@ -17,8 +20,13 @@ use std::sync::Arc;
 
 /// An opened file: an immutable tree of objects that many threads may read at once.
 pub trait Source: Send + Sync {
+    /// What follows from the format and version of the file alone.
+    fn dialect(&self) -> &'static Dialect;
+
     /// The format in words, for heads and reports: `HDF5`, `NetCDF-4`.
-    fn format(&self) -> &'static str;
+    fn format(&self) -> &'static str {
+        self.dialect().title
+    }
 
     /// Bytes of the file.
     fn size(&self) -> Result<u64>;

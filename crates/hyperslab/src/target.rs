@@ -30,8 +30,7 @@ pub use loss::{Fate, Loss, Losses, Lowered};
 pub use option::{OptionValue, TargetOption, TargetOptions};
 
 use crate::cells::CellColumn;
-use crate::format::TARGETS;
-use hyperslab_core::{Error, Remedy, Result};
+use hyperslab_core::Result;
 use hyperslab_model::{Node, NodePath};
 use std::path::Path;
 use std::sync::Arc;
@@ -189,31 +188,4 @@ pub trait TargetFormat: Sync {
         options: &TargetOptions,
         growing: &Arc<Growing>,
     ) -> Result<Box<dyn Target>>;
-}
-
-/// The format of that name.
-///
-/// # Errors
-/// If there is none.
-pub fn target_format(name: &str) -> Result<&'static dyn TargetFormat> {
-    let found = TARGETS.iter().find(|format| format.name() == name || format.aliases().contains(&name));
-    found.copied().ok_or_else(|| {
-        let known: Vec<_> = TARGETS.iter().map(|format| format.name()).collect();
-        Error::invalid(format!("no format {name:?} is written, there are {}", known.join(", ")))
-    })
-}
-
-/// The format that the name of a file or directory ends in.
-///
-/// # Errors
-/// If it ends in none that is known.
-pub fn target_format_of(path: &Path) -> Result<&'static dyn TargetFormat> {
-    let name = path.file_name().map(|name| name.to_string_lossy().to_lowercase()).unwrap_or_default();
-    let ends =
-        |format: &&&'static dyn TargetFormat| format.suffixes().iter().any(|suffix| name.ends_with(suffix));
-    TARGETS.iter().find(ends).copied().ok_or_else(|| {
-        let known: Vec<_> = TARGETS.iter().map(|format| format.name()).collect();
-        Error::invalid("has no suffix of a format that is written")
-            .with_remedy(Remedy::NameTargetFormat(known))
-    })
 }

@@ -4,7 +4,7 @@ use crate::path;
 use bytes::Bytes;
 use hyperslab::convert::{ConvertOptions, Summary, convert, plan};
 use hyperslab::publish::{Fingerprint, PublishOptions};
-use hyperslab::target::target_format_of;
+use hyperslab::target_format_of;
 use hyperslab::{Error, NodePath, OpenOptions, Pool, Source, digest, open, open_storage};
 use hyperslab_core::storage::{Fault, Faulty, ReadAt};
 use std::fs;

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests may panic")]
 
 mod against;
+mod anywhere;
 mod cancelled;
 mod cells;
 mod converted;
@@ -47,7 +48,7 @@ fn open_raw(name: &str) -> Arc<dyn Source> {
 }
 
 fn open_storage(storage: impl ReadAt + 'static) -> Result<Arc<dyn Source>> {
-    FORMATS[0].open(Box::new(storage), &OpenOptions::default())
+    FORMATS[0].open(hyperslab::Location::Object(Box::new(storage)), &OpenOptions::default())
 }
 
 fn node_path(path: &str) -> NodePath {

@@ -153,6 +153,21 @@ pub struct TimeUnit {
 }
 
 impl Datatype {
+    /// How many values a text of one element has at least: those of nested arrays and of members counted, and one for
+    /// everything else.
+    pub fn leaves(&self) -> u64 {
+        match self {
+            Datatype::Array { base, shape } => {
+                shape.iter().fold(base.leaves(), |product, extent| product.saturating_mul(*extent))
+            }
+            Datatype::Compound(members) => {
+                members.iter().fold(0, |sum, member| member.datatype.leaves().saturating_add(sum))
+            }
+            Datatype::Named(_, of) => of.leaves(),
+            _ => 1,
+        }
+    }
+
     /// The integer type of `bits` bits.
     pub const fn int(bits: u16, signed: bool) -> Self {
         Datatype::Int { bits, signed }

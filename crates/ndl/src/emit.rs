@@ -33,7 +33,7 @@ pub struct Options {
     /// refused.
     pub pure: bool,
     /// Whether attribute texts are NetCDF characters by default.
-    pub netcdf: bool,
+    pub texts_are_characters: bool,
 }
 
 /// How much of `storage` is written.
@@ -404,12 +404,12 @@ impl<'e> Lower<'e> {
         format: Format,
         extensions: Extensions,
     ) -> Self {
-        let Options { storage: detail, pure, netcdf, .. } = options;
+        let Options { storage: detail, pure, texts_are_characters, .. } = options;
         Lower {
             dimcoords,
             detail,
             pure,
-            netcdf,
+            texts_are_characters,
             long: format == Format::Json,
             extensions,
             changes: Vec::new(),

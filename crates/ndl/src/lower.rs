@@ -28,7 +28,7 @@ pub(crate) struct Lower<'e> {
     /// Pure NDL 0.6.1, without extensions.
     pub(crate) pure: bool,
     /// Whether attribute texts are characters by default, as in NetCDF.
-    pub(crate) netcdf: bool,
+    pub(crate) texts_are_characters: bool,
     /// Whether everything is in long form.
     pub(crate) long: bool,
     pub(crate) extensions: Extensions,

@@ -100,7 +100,11 @@ fn yaml_is_the_golden_document() {
         title: "TileDB-CF dataspace 0.3.0",
         version: "0.1.0",
     };
-    let options =
-        Options { values: Some(u64::MAX), storage: StorageDetail::Brief, pure: false, netcdf: false };
+    let options = Options {
+        values: Some(u64::MAX),
+        storage: StorageDetail::Brief,
+        pure: false,
+        texts_are_characters: false,
+    };
     assert_text(&emit(Format::Yaml, options, &head, &nodes), include_str!("golden/buoys.yaml"));
 }

@@ -292,7 +292,7 @@ attributes:
       length: variable
     value: b
 ";
-    let netcdf = Options { netcdf: true, ..Options::default() };
+    let netcdf = Options { texts_are_characters: true, ..Options::default() };
     assert_text(&yaml(netcdf, &nodes), expected);
     let none = Options { storage: StorageDetail::None, ..netcdf };
     assert_text(&yaml(none, &nodes), "\nattributes:\n  a: b\n");

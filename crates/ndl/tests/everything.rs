@@ -273,8 +273,12 @@ pub(crate) fn nodes() -> Vec<(&'static str, Node)> {
 }
 
 const HEAD: Head<'_> = Head { location: "everything.h5", format: "hdf5", title: "HDF5", version: "0.1.0" };
-const VALUES: Options =
-    Options { values: Some(u64::MAX), storage: StorageDetail::Brief, pure: false, netcdf: false };
+const VALUES: Options = Options {
+    values: Some(u64::MAX),
+    storage: StorageDetail::Brief,
+    pure: false,
+    texts_are_characters: false,
+};
 
 #[test]
 fn yaml_is_the_golden_document() {

@@ -11,8 +11,12 @@ const ROW: (Extent, &str) = (Extent::Fixed(4), "/row");
 const COLUMN: (Extent, &str) = (Extent::Fixed(6), "/col");
 const HEAD: Head<'_> =
     Head { location: "grid.tdb", format: "tiledb", title: "TileDB, dense array", version: "0.1.0" };
-const VALUES: Options =
-    Options { values: Some(u64::MAX), storage: StorageDetail::Brief, pure: false, netcdf: false };
+const VALUES: Options = Options {
+    values: Some(u64::MAX),
+    storage: StorageDetail::Brief,
+    pure: false,
+    texts_are_characters: false,
+};
 
 fn dimension(size: Extent, low: i32, high: i32) -> Node {
     let storage = Storage { domain: Some(numbers(&[low, high])), ..Storage::default() };

@@ -12,8 +12,12 @@ const STATION: (Extent, &str) = (Extent::Uncounted, "/station");
 const TIME: (Extent, &str) = (Extent::Fixed(87_649), "/time");
 const HEAD: Head<'_> =
     Head { location: "observations.tdb", format: "tiledb", title: "TileDB, sparse array", version: "0.1.0" };
-const VALUES: Options =
-    Options { values: Some(u64::MAX), storage: StorageDetail::Brief, pure: false, netcdf: false };
+const VALUES: Options = Options {
+    values: Some(u64::MAX),
+    storage: StorageDetail::Brief,
+    pure: false,
+    texts_are_characters: false,
+};
 
 /// Hours since 1970 at the beginning of 2020, at the end of 2029, and of the first observation.
 const BEGIN: i64 = 438_288;

@@ -574,8 +574,12 @@ fn reading_42_a_netcdf_string_says_that_it_has_no_characters() {
     assert_eq!(attribute(&parsed, "b").storage.length, Some(Length::Variable));
     let nodes = nodes(&parsed);
     let head = Head { location: "a", format: "netcdf4", title: "NetCDF-4", version: "0" };
-    let netcdf =
-        crate::build::emit(Format::Yaml, Options { netcdf: true, ..Options::default() }, &head, &nodes);
+    let netcdf = crate::build::emit(
+        Format::Yaml,
+        Options { texts_are_characters: true, ..Options::default() },
+        &head,
+        &nodes,
+    );
     let again = clean(&netcdf);
     assert_eq!(attribute(&again, "b").storage.length, Some(Length::Variable), "{netcdf}");
     assert_eq!(attribute(&again, "a").storage.length, None, "{netcdf}");

@@ -14,7 +14,7 @@ const PURE: Options = Options {
     values: Some(u64::MAX),
     storage: hyperslab_ndl::StorageDetail::Brief,
     pure: true,
-    netcdf: false,
+    texts_are_characters: false,
 };
 
 fn array(datatype: Datatype, shape: &[u64], values: hyperslab_model::Values) -> Node {

@@ -10,8 +10,12 @@ use hyperslab_ndl::{Format, Head, Options, StorageDetail};
 const X: (Extent, &str) = (Extent::Fixed(8), "/x");
 const Y: (Extent, &str) = (Extent::Fixed(6), "/y");
 const HEAD: Head<'_> = Head { location: "sharded.zarr", format: "zarr3", title: "Zarr v3", version: "0.1.0" };
-const VALUES: Options =
-    Options { values: Some(u64::MAX), storage: StorageDetail::Brief, pure: false, netcdf: false };
+const VALUES: Options = Options {
+    values: Some(u64::MAX),
+    storage: StorageDetail::Brief,
+    pure: false,
+    texts_are_characters: false,
+};
 
 fn json(value: &str) -> Attribute {
     Attribute { native: vec![("zarr", word("json"))], ..text(value) }

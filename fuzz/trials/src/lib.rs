@@ -7,7 +7,7 @@ use hyperslab::describe::{DescribeOptions, describe};
 use hyperslab::location::Target;
 use hyperslab::ndl::StorageDetail;
 use hyperslab::{
-    FORMATS, Item, NodePath, OpenOptions, Probe, Recognition, Result, Source, Step, digest, walk,
+    FORMATS, Item, Location, NodePath, OpenOptions, Probe, Recognition, Result, Source, Step, digest, walk,
 };
 use std::sync::Arc;
 
@@ -69,7 +69,8 @@ fn read(bytes: &Bytes, raw: bool) -> Result<()> {
 
 fn open(bytes: &Bytes, raw: bool) -> Result<Arc<dyn Source>> {
     let options = OpenOptions { raw, ..OpenOptions::default() };
-    let probe = Probe::read(bytes)?;
+    let location = Location::Object(Box::new(bytes.clone()));
+    let probe = Probe::read(&location)?;
     let is_zip = bytes.starts_with(b"PK");
     let is_meant = |format: &&&dyn hyperslab::Format| match is_zip {
         true => format.name() == "zarr",
@@ -77,5 +78,5 @@ fn open(bytes: &Bytes, raw: bool) -> Result<Arc<dyn Source>> {
     };
     let mut formats = FORMATS.iter().filter(is_meant);
     let format = formats.next().or(FORMATS.first()).ok_or_else(|| hyperslab::Error::invalid("no format"))?;
-    format.open(Box::new(bytes.clone()), &options)
+    format.open(location, &options)
 }

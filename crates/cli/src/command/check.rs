@@ -7,7 +7,7 @@ use crate::exit::Exit;
 use crate::output::{Messages, open, paints_stdout, standard_input, without_controls};
 use crate::progress::Progress;
 use hyperslab::check::{
-    AgainstOptions, CheckOptions, Finding, Place, Report, Spot, against, check, check_storage,
+    AgainstOptions, CheckOptions, Finding, Place, Report, Spot, against, check, check_location,
 };
 use hyperslab::create::document;
 use hyperslab::location::Location;
@@ -116,7 +116,7 @@ fn checked(
     match location.store.as_str() {
         "-" => {
             open.format.get_or_insert("ndl".into());
-            check_storage(standard_input(&open.limits)?, &open, &options)
+            check_location(hyperslab::Location::Object(standard_input(&open.limits)?), &open, &options)
         }
         store => check(Path::new(store), &open, &options),
     }

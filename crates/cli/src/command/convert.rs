@@ -13,8 +13,9 @@ use hyperslab::list::human_bytes;
 use hyperslab::location::{Location, outermost};
 use hyperslab::publish::{Fingerprint, PublishOptions};
 use hyperslab::select::Narrowed;
-use hyperslab::target::{Fate, Loss, TargetFormat, TargetOptions, target_format, target_format_of};
+use hyperslab::target::{Fate, Loss, TargetFormat, TargetOptions};
 use hyperslab::{Error, ErrorKind, NodePath, OpenOptions, Result, Source};
+use hyperslab::{TARGETS, target_format, target_format_of};
 use serde_json::json;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -124,7 +125,7 @@ pub(crate) fn prepare<'a>(
 /// What formats alone are told.
 pub(crate) fn native(writing: &Writing) -> Result<TargetOptions> {
     let mut native = TargetOptions::default();
-    writing.option.iter().try_for_each(|option| native.add(option))?;
+    writing.option.iter().try_for_each(|option| native.add(TARGETS, option))?;
     Ok(native)
 }
 

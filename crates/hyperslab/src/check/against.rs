@@ -8,7 +8,7 @@ mod value;
 
 pub use rule::RULES;
 
-use super::{Finding, Place, Report};
+use crate::report::{Finding, Place, Report};
 use crate::source::{Entry, Handle, Item, Source};
 use crate::walk::{Step, walk};
 use datatype::fits;
@@ -268,11 +268,7 @@ impl Holding<'_> {
 
     /// Of the directives that formats have alone, those that are about the data; `None` for a text, which has all.
     fn format(&self) -> Option<&'static [&'static str]> {
-        match self.data.format() {
-            "NDL" => None,
-            "HDF5" | "NetCDF-4" => Some(&["hdf5", "netcdf"]),
-            _ => Some(&["zarr"]),
-        }
+        self.data.dialect().directives
     }
 
     fn link(&mut self, path: &NodePath, wanted: &Link, found: &Entry) -> Result<()> {

@@ -24,7 +24,7 @@ use self::filled::Filled;
 pub use self::option::{Cut, FilterRule};
 pub use self::rule::Rule;
 use self::rule::{Change, Seen};
-use crate::format::forget_layout;
+use crate::formats::clear_layout_directives;
 use crate::source::ArraySource;
 use hyperslab_core::{Error, Remedy, Result};
 use hyperslab_model::{ByteOrder, Datatype, DimCoord, ElementStorage, Extent, Fill, Node, NodePath};
@@ -222,7 +222,7 @@ impl Layout {
             // Where elements are follows from the chunks.
             array.storage.layout = None;
         }
-        forget_layout(array.storage, cut, filtered);
+        clear_layout_directives(array.storage, cut, filtered);
         Ok(())
     }
 }

@@ -111,7 +111,7 @@ impl<'a> Tree<'a> {
             Kept::Unreadable(unreadable) => Node::Unreadable((**unreadable).clone()),
             Kept::Group | Kept::Loaded => match self.source.load(&member.handle) {
                 Ok(mut node) => {
-                    crate::describe::forget_habits(&mut node);
+                    crate::formats::strip_default_directives(&mut node);
                     node
                 }
                 Err(error) => Node::Unreadable(Unreadable::new(None, &error)),

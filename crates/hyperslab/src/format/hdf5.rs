@@ -12,11 +12,12 @@ pub(super) mod netcdf;
 mod paths;
 mod storage;
 
-use super::{Format, OpenOptions, Probe, Recognition};
-use crate::check::{CheckOptions, Report};
+use super::{Format, Location, OpenOptions, Probe, Recognition};
 use crate::pool::Pool;
-use crate::source::{ArraySource, Entry, Handle, Item, Source, Stored};
+use crate::report::{CheckOptions, Report};
+use crate::source::{ArraySource, Dialect, Entry, Handle, Item, Source, Stored};
 use array::Hdf5Array;
+use hyperslab_core::check::Rule;
 use hyperslab_core::storage::ReadAt;
 use hyperslab_core::{Error, ErrorKind, Limit, Limits, Result};
 use hyperslab_hdf5::format::Address;
@@ -24,8 +25,8 @@ use hyperslab_hdf5::format::message::datatype::Datatype as Hdf5Datatype;
 use hyperslab_hdf5::format::message::link::{ExternalLink, LinkTarget as Target};
 use hyperslab_hdf5::{Dataset, File, Link as Hdf5Link, Links, Object, ObjectKind};
 use hyperslab_model::{
-    Attributes, Datatype, DimCoord, Dimension, ElementStorage, Extent, Group, Link, NamedDatatype, Ndarray,
-    Node, NodeKind, NodePath, Reference, Shape, Storage, Unreadable,
+    Attributes, Datatype, DimCoord, Dimension, ElementStorage, Extent, Fill, Group, Link, NamedDatatype,
+    Ndarray, Node, NodeKind, NodePath, Reference, Shape, Storage, Unreadable,
 };
 use hyperslab_netcdf4::{Owner, is_hidden, is_netcdf4, is_sound};
 use netcdf::{UserType, is_user_defined, names_dimension};
@@ -36,18 +37,23 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
 /// The HDF5 file format, NetCDF-4 included.
-pub(super) struct Hdf5;
+pub(crate) struct Hdf5;
 
 impl Format for Hdf5 {
     fn name(&self) -> &'static str {
         "hdf5"
     }
 
-    fn recognizes(&self, probe: &Probe) -> Recognition {
+    fn dialects(&self) -> &'static [&'static Dialect] {
+        DIALECTS
+    }
+
+    fn recognizes(&self, probe: &Probe<'_>) -> Recognition {
+        let Probe::Object(head) = probe else { return Recognition::No };
         let signature = hyperslab_hdf5::format::metadata::superblock::SIGNATURE;
-        if probe.head.starts_with(&signature) {
+        if head.first.starts_with(&signature) {
             Recognition::Certain
-        } else if probe.doubling.contains(&signature) {
+        } else if head.doubling.contains(&signature) {
             // What stands before it may be a file of another format with ours inside.
             Recognition::Possible
         } else {
@@ -55,8 +61,8 @@ impl Format for Hdf5 {
         }
     }
 
-    fn recognizes_part(&self, storage: &dyn ReadAt) -> Result<bool> {
-        File::is_part(storage)
+    fn recognizes_part(&self, object: &dyn ReadAt) -> Result<bool> {
+        File::is_part(object)
     }
 
     fn first_of_set(&self, path: &Path) -> Option<PathBuf> {
@@ -64,8 +70,8 @@ impl Format for Hdf5 {
         Some(path.with_file_name(name))
     }
 
-    fn open(&self, storage: Box<dyn ReadAt>, options: &OpenOptions) -> Result<Arc<dyn Source>> {
-        let file = File::open(storage, options.limits)?;
+    fn open(&self, location: Location, options: &OpenOptions) -> Result<Arc<dyn Source>> {
+        let file = File::open(location.into_object(self.name())?, options.limits)?;
         let len = file.stored_len()?;
         let netcdf = !options.raw && is_netcdf4(&file).unwrap_or(false);
         Ok(Arc::new(Arc::new(Hdf5Source {
@@ -81,10 +87,39 @@ impl Format for Hdf5 {
         })))
     }
 
-    fn check(&self, storage: Box<dyn ReadAt>, open: &OpenOptions, options: &CheckOptions) -> Result<Report> {
-        check::check(storage, open, options)
+    fn check(&self, location: Location, open: &OpenOptions, options: &CheckOptions) -> Result<Report> {
+        check::check(location.into_object(self.name())?, open, options)
+    }
+
+    fn rules(&self) -> &'static [&'static [&'static Rule]] {
+        RULES
+    }
+
+    fn default_directives(&self) -> &'static [&'static str] {
+        &["atime", "mtime", "ctime", "btime", "track_order", "alloc_time"]
     }
 }
+
+static RULES: &[&[&Rule]] = &[hyperslab_hdf5::check::RULES];
+
+static DIALECTS: &[&Dialect] = &[&HDF5, &NETCDF4];
+
+/// Files that were not written as NetCDF-4.
+static HDF5: Dialect = Dialect::new("HDF5", DIRECTIVES);
+
+/// Files with the marks of NetCDF-4.
+static NETCDF4: Dialect = Dialect {
+    missing: |datatype, fill| match fill {
+        // A byte may hold anything, as ncdump reads them.
+        _ if datatype.row_size() == Some(1) => None,
+        Fill::Default => netcdf::default_fill(datatype),
+        Fill::Value(_) | Fill::Undefined => None,
+    },
+    texts_are_characters: true,
+    ..Dialect::new("NetCDF-4", DIRECTIVES)
+};
+
+const DIRECTIVES: Option<&[&str]> = Some(&["hdf5", "netcdf"]);
 
 struct Hdf5Source {
     file: File,
@@ -102,8 +137,8 @@ struct Hdf5Source {
 
 /// For the shared one, as opened arrays keep it.
 impl Source for Arc<Hdf5Source> {
-    fn format(&self) -> &'static str {
-        if self.netcdf { "NetCDF-4" } else { "HDF5" }
+    fn dialect(&self) -> &'static Dialect {
+        if self.netcdf { &NETCDF4 } else { &HDF5 }
     }
 
     fn size(&self) -> Result<u64> {

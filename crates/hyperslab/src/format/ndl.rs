@@ -3,11 +3,11 @@
 mod array;
 mod cells;
 
-use super::{Format, OpenOptions, Probe, Recognition};
+use super::{Format, Location, OpenOptions, Probe, Recognition};
 use crate::cells::{CellSource, CellTable};
-use crate::check::{CheckOptions, Finding, Place, Report};
 use crate::pool::Pool;
-use crate::source::{ArraySource, Entry, Handle, Item, Origin, Source, Stored};
+use crate::report::{CheckOptions, Finding, Place, Report};
+use crate::source::{ArraySource, Dialect, Entry, Handle, Item, Origin, Source, Stored};
 pub(super) use array::zero;
 use array::{NdlArray, Role};
 use hyperslab_core::storage::ReadAt;
@@ -19,29 +19,43 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 /// The Ndarray Data Language, as YAML or JSON.
-pub(super) struct Ndl;
+pub(crate) struct Ndl;
 
 impl Format for Ndl {
     fn name(&self) -> &'static str {
         "ndl"
     }
 
-    fn recognizes(&self, probe: &Probe) -> Recognition {
-        recognition(&probe.head)
+    fn dialects(&self) -> &'static [&'static Dialect] {
+        DIALECTS
     }
 
-    fn open(&self, storage: Box<dyn ReadAt>, options: &OpenOptions) -> Result<Arc<dyn Source>> {
-        let read = read(&*storage, &options.limits, &CheckOptions::default())?;
+    fn recognizes(&self, probe: &Probe<'_>) -> Recognition {
+        match probe {
+            Probe::Object(head) => recognition(&head.first),
+            Probe::Store(_) => Recognition::No,
+        }
+    }
+
+    fn open(&self, location: Location, options: &OpenOptions) -> Result<Arc<dyn Source>> {
+        let object = location.into_object(self.name())?;
+        let read = read(&*object, &options.limits, &CheckOptions::default())?;
         match read.source {
             Some(source) => Ok(source),
             None => Err(refusal(&read.report.findings)),
         }
     }
 
-    fn check(&self, storage: Box<dyn ReadAt>, open: &OpenOptions, options: &CheckOptions) -> Result<Report> {
-        read(&*storage, &open.limits, options).map(|read| read.report)
+    fn check(&self, location: Location, open: &OpenOptions, options: &CheckOptions) -> Result<Report> {
+        let object = location.into_object(self.name())?;
+        read(&*object, &open.limits, options).map(|read| read.report)
     }
 }
+
+static DIALECTS: &[&Dialect] = &[&NDL];
+
+/// Texts, which have the directives of every format.
+static NDL: Dialect = Dialect::new("NDL", None);
 
 /// What a document says.
 #[allow(missing_debug_implementations, reason = "sources are told by their objects")]
@@ -237,8 +251,8 @@ struct NdlSource {
 
 /// For the shared one, as opened arrays keep it.
 impl Source for Arc<NdlSource> {
-    fn format(&self) -> &'static str {
-        "NDL"
+    fn dialect(&self) -> &'static Dialect {
+        &NDL
     }
 
     fn size(&self) -> Result<u64> {

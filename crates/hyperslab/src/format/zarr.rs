@@ -11,15 +11,15 @@ mod nczarr;
 mod read;
 mod write;
 
-use super::{Format, OpenOptions, Probe, Recognition};
-use crate::check::{CheckOptions, Report};
+use super::{Format, Location, OpenOptions, Probe, Recognition};
 use crate::pool::Pool;
-use crate::source::{ArraySource, Entry, Handle, Item, Source};
-pub use check::RULES as RECORD_RULES;
+use crate::report::{CheckOptions, Report};
+use crate::source::{ArraySource, Dialect, Entry, Handle, Item, Source};
+use hyperslab_core::check::Rule;
 use hyperslab_core::storage::ReadAt;
-use hyperslab_core::store::{DirectoryStore, Key, Store, ZipStore};
-use hyperslab_core::{Error, Limits, Result};
-use hyperslab_model::{Attributes, DimCoord, Extent, Node, NodePath, Storage};
+use hyperslab_core::store::{Key, Store, ZipStore};
+use hyperslab_core::{Error, ErrorKind, Limits, Result};
+use hyperslab_model::{Attributes, DimCoord, Directive, Extent, Fill, Node, NodePath, Storage};
 use hyperslab_zarr::hierarchy::{Hierarchy, Metadata, Node as ZarrNode};
 use hyperslab_zarr::metadata::{DOCUMENTS, NODE_DOCUMENTS};
 use keep::members::kept_entry;
@@ -27,7 +27,6 @@ use keep::record::Record;
 use read::dimensions::{Dimensions, name_dimensions, pure_dimension};
 use read::elements::ZarrArray;
 use read::paths::handle;
-pub(super) use read::storage::forget_layout;
 use rustc_hash::FxHashMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -35,52 +34,98 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 pub(crate) use write::{ZARR2, ZARR3};
 
 /// Zarr, versions 2 and 3.
-pub(super) struct Zarr;
+pub(crate) struct Zarr;
 
 impl Format for Zarr {
     fn name(&self) -> &'static str {
         "zarr"
     }
 
-    fn recognizes(&self, _: &Probe) -> Recognition {
-        // Zip files hold many things.
-        Recognition::No
+    fn dialects(&self) -> &'static [&'static Dialect] {
+        DIALECTS
     }
 
-    fn recognizes_part(&self, storage: &dyn ReadAt) -> Result<bool> {
-        ZipStore::has(storage, &NODE_DOCUMENTS, &Limits::default())
+    fn recognizes(&self, probe: &Probe<'_>) -> Recognition {
+        match probe {
+            Probe::Store(store) if has_node(*store) => Recognition::Certain,
+            // Zip files hold many things.
+            Probe::Store(_) | Probe::Object(_) => Recognition::No,
+        }
     }
 
-    fn recognizes_directory(&self, path: &Path) -> bool {
-        NODE_DOCUMENTS.iter().any(|document| path.join(document).is_file())
+    fn recognizes_part(&self, object: &dyn ReadAt) -> Result<bool> {
+        ZipStore::has(object, &NODE_DOCUMENTS, &Limits::default())
     }
 
-    fn open(&self, storage: Box<dyn ReadAt>, options: &OpenOptions) -> Result<Arc<dyn Source>> {
-        open(Arc::new(ZipStore::open(storage, &options.limits)?), options)
+    fn store_of_part<'p>(&self, path: &'p Path) -> Option<&'p Path> {
+        let name = path.file_name()?.to_str()?;
+        let parent = path.parent().filter(|_| DOCUMENTS.contains(&name))?;
+        Some(if parent.as_os_str().is_empty() { Path::new(".") } else { parent })
     }
 
-    fn open_directory(&self, path: &Path, options: &OpenOptions) -> Result<Arc<dyn Source>> {
-        open(Arc::new(DirectoryStore::open(path)?), options)
+    fn array_suffixes(&self) -> &'static [&'static str] {
+        &[".zip", ".zarr"]
     }
 
-    fn foreign(&self, path: &Path) -> Result<Vec<String>> {
-        check::foreign(path)
+    fn open(&self, location: Location, options: &OpenOptions) -> Result<Arc<dyn Source>> {
+        let store = match location {
+            Location::Object(object) => Arc::new(ZipStore::open(object, &options.limits)?),
+            Location::Store(store) => store,
+        };
+        open(store, options)
     }
 
-    fn check(&self, storage: Box<dyn ReadAt>, open: &OpenOptions, options: &CheckOptions) -> Result<Report> {
-        check::zip(storage, open, options)
+    fn check(&self, location: Location, open: &OpenOptions, options: &CheckOptions) -> Result<Report> {
+        match location {
+            Location::Object(object) => check::zip(object, open, options),
+            Location::Store(store) => check::store(store, open, options),
+        }
     }
 
-    fn check_directory(&self, path: &Path, open: &OpenOptions, options: &CheckOptions) -> Result<Report> {
-        check::directory(path, open, options)
+    fn rules(&self) -> &'static [&'static [&'static Rule]] {
+        RULES
+    }
+
+    fn foreign(&self, store: &Arc<dyn Store>) -> Result<Vec<String>> {
+        check::foreign(store)
+    }
+
+    fn clear_layout_directives(&self, directives: &mut Vec<(String, Directive)>, cut: bool, filtered: bool) {
+        read::storage::clear_layout_directives(directives, cut, filtered);
     }
 }
 
-/// The folder of the node that a file is a document of.
-pub(super) fn folder_of_document(path: &Path) -> Option<&Path> {
-    let name = path.file_name()?.to_str()?;
-    let parent = path.parent().filter(|_| DOCUMENTS.contains(&name))?;
-    Some(if parent.as_os_str().is_empty() { Path::new(".") } else { parent })
+/// Those of the specification, and those of records that we keep.
+static RULES: &[&[&Rule]] = &[hyperslab_zarr::check::RULES, check::RULES];
+
+static DIALECTS: &[&Dialect] = &[&V3, &V2, &UNKNOWN_VERSION];
+
+/// Stores whose root is of version 3.
+static V3: Dialect = Dialect::new("Zarr v3", DIRECTIVES);
+
+/// Stores whose root is of version 2.
+static V2: Dialect = Dialect {
+    // What xarray writes _FillValue as.
+    missing: |_, fill| match fill {
+        Fill::Value(value) => Some(value.rows.to_vec()),
+        Fill::Default | Fill::Undefined => None,
+    },
+    ..Dialect::new("Zarr v2", DIRECTIVES)
+};
+
+/// Stores whose root is a folder, or a document that cannot be read.
+static UNKNOWN_VERSION: Dialect = Dialect::new("Zarr", DIRECTIVES);
+
+const DIRECTIVES: Option<&[&str]> = Some(&["zarr"]);
+
+/// Whether the root of a store is a node.
+fn has_node(store: &dyn Store) -> bool {
+    let mut keys = NODE_DOCUMENTS.iter().filter_map(|document| Key::new(document).ok());
+    keys.any(|key| match store.size(&key) {
+        Ok(size) => size.is_some(),
+        // A document that leads out of the store is there; what is wrong with it is said when it is read.
+        Err(e) => e.kind() == ErrorKind::Malformed,
+    })
 }
 
 fn open(store: Arc<dyn Store>, options: &OpenOptions) -> Result<Arc<dyn Source>> {
@@ -89,18 +134,18 @@ fn open(store: Arc<dyn Store>, options: &OpenOptions) -> Result<Arc<dyn Source>>
         warnings.push(format!("consolidated metadata is not used: {error}"));
         Hierarchy::unconsolidated(store, options.limits)
     });
-    let title = match hierarchy.node_or_folder(&Key::root()) {
+    let dialect = match hierarchy.node_or_folder(&Key::root()) {
         Ok(None) => return Err(Error::invalid("has no zarr.json, .zarray or .zgroup: no Zarr store")),
         Ok(Some(root)) => match root.metadata {
-            Metadata::V3(_) => "Zarr v3",
-            Metadata::V2Array { .. } | Metadata::V2Group { .. } => "Zarr v2",
-            Metadata::Folder => "Zarr",
+            Metadata::V3(_) => &V3,
+            Metadata::V2Array { .. } | Metadata::V2Group { .. } => &V2,
+            Metadata::Folder => &UNKNOWN_VERSION,
         },
-        Err(_) => "Zarr",
+        Err(_) => &UNKNOWN_VERSION,
     };
     Ok(Arc::new(ZarrSource {
         hierarchy,
-        title,
+        dialect,
         raw: options.raw,
         pool: options.pool.clone(),
         warnings,
@@ -121,7 +166,7 @@ struct Renamed {
 
 struct ZarrSource {
     hierarchy: Hierarchy,
-    title: &'static str,
+    dialect: &'static Dialect,
     raw: bool,
     pool: Pool,
     warnings: Vec<String>,
@@ -137,8 +182,8 @@ struct ZarrSource {
 }
 
 impl Source for ZarrSource {
-    fn format(&self) -> &'static str {
-        self.title
+    fn dialect(&self) -> &'static Dialect {
+        self.dialect
     }
 
     fn size(&self) -> Result<u64> {

@@ -2,8 +2,8 @@
 
 use super::work::JOURNAL;
 use super::{Fingerprint, PublishOptions, named};
-use crate::format::{OpenOptions, Probe, Recognition, open, recognize};
-use hyperslab_core::storage::FileStorage;
+use crate::format::{Location, OpenOptions, Probe, Recognition};
+use crate::formats::{locate, open, recognize};
 use hyperslab_core::{Error, ErrorKind, Remedy, Result};
 use rustc_hash::FxHashSet;
 use std::fs::{self, Metadata};
@@ -104,8 +104,11 @@ impl Destination {
     /// Refuses to remove, with a store, what lies in its folder and is no part of it.
     fn check_nothing_foreign(&self) -> Result<()> {
         let foreign = match recognize(&self.path)? {
-            Some(format) if self.path.is_dir() => format.foreign(&self.path)?,
-            _ => Vec::new(),
+            Some(format) => match locate(&self.path, &OpenOptions::default())? {
+                Location::Store(store) => format.foreign(&store)?,
+                Location::Object(_) => Vec::new(),
+            },
+            None => Vec::new(),
         };
         // What file managers leave wherever somebody has looked.
         let of_managers = |name: &str| {
@@ -203,7 +206,8 @@ fn is_store(path: &Path) -> Result<bool> {
     if path.is_dir() {
         return Ok(true);
     }
-    let probe = Probe::read(&FileStorage::open(path)?)?;
+    let location = locate(path, &OpenOptions::default())?;
+    let probe = Probe::read(&location)?;
     let options = || OpenOptions { format: Some(format.name().to_owned()), ..OpenOptions::default() };
     Ok(format.recognizes(&probe) != Recognition::Possible || open(path, &options()).is_ok())
 }

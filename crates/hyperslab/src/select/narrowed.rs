@@ -9,9 +9,9 @@ use self::array::NarrowedArray;
 use super::request::Part;
 use super::{Pick, Picks, Select, axis_of, check_known, in_dimension, is_named};
 use crate::cells::CellSource;
-use crate::format::forget_layout;
+use crate::formats::clear_layout_directives;
 use crate::pool::Pool;
-use crate::source::{ArraySource, Entry, Handle, Item, Origin, Source, Stored};
+use crate::source::{ArraySource, Dialect, Entry, Handle, Item, Origin, Source, Stored};
 use crate::walk::{Step, walk};
 use hyperslab_core::{Error, Limits, Result};
 use hyperslab_model::{Dimension, Extent, Node, NodeKind, NodePath, Shape, Storage};
@@ -128,8 +128,8 @@ impl<'a> Narrowed<'a> {
 }
 
 impl Source for Narrowed<'_> {
-    fn format(&self) -> &'static str {
-        self.source.format()
+    fn dialect(&self) -> &'static Dialect {
+        self.source.dialect()
     }
 
     fn size(&self) -> Result<u64> {
@@ -254,7 +254,7 @@ fn fit(storage: &mut Storage, extents: impl Iterator<Item = Extent> + Clone) {
         }
     }
     // Chunks that reach past the end did so by another length.
-    forget_layout(storage, before != (storage.chunk.clone(), storage.shard.clone()), false);
+    clear_layout_directives(storage, before != (storage.chunk.clone(), storage.shard.clone()), false);
 }
 
 /// The dimensions that arrays have, and how long they are.

@@ -1,6 +1,6 @@
 //! Sources that tests read.
 
-use super::{ArraySource, Entry, Handle, Source};
+use super::{ArraySource, Dialect, Entry, Handle, Source};
 use crate::pool::Pool;
 use hyperslab_codec::Scratch;
 use hyperslab_core::nd::{ChunkGrid, Planes, Region, advance};
@@ -127,8 +127,8 @@ impl ArraySource for Numbers {
 pub(crate) struct Nothing;
 
 impl Source for Nothing {
-    fn format(&self) -> &'static str {
-        "nothing"
+    fn dialect(&self) -> &'static Dialect {
+        const { &Dialect::new("nothing", None) }
     }
     fn size(&self) -> Result<u64> {
         Ok(0)

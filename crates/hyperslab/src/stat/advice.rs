@@ -1,7 +1,7 @@
 //! What would store an array better.
 
 use super::ArrayStat;
-use crate::list::human_bytes;
+use crate::size::human_bytes;
 use hyperslab_core::nd::element_count;
 use hyperslab_model::NodePath;
 

@@ -2,10 +2,9 @@
 //!
 //! Spec: CF 1.11, 2.5.1 Missing data, 4.4 Time Coordinate, 8.1 Packed Data
 
-use crate::format::default_fill;
 use crate::select::Counting;
 use crate::source::Source;
-use hyperslab_model::{Attributes, Datatype, Element, Elements, Fill, Float, Node, Values};
+use hyperslab_model::{Attributes, Datatype, Element, Elements, Float, Node, Values};
 
 /// What values of an array mean.
 #[derive(Debug)]
@@ -78,15 +77,7 @@ impl Meaning {
     /// What formats take for missing where no attribute says it.
     fn add_unsaid(&mut self, source: &dyn Source, node: &Node, datatype: &Datatype) {
         let Some(storage) = node.storage() else { return };
-        let row = match (source.format(), &storage.fill) {
-            // A byte may hold anything, as ncdump reads them.
-            ("NetCDF-4", _) if datatype.row_size() == Some(1) => None,
-            ("NetCDF-4", Fill::Default) => default_fill(datatype),
-            // What xarray writes _FillValue as.
-            ("Zarr v2", Fill::Value(value)) => Some(value.rows.to_vec()),
-            _ => None,
-        };
-        if let Some(row) = row {
+        if let Some(row) = (source.dialect().missing)(datatype, &storage.fill) {
             let values = Values { rows: row.into(), ..Values::default() };
             for value in self.elements(datatype, &values) {
                 self.missing.add(value, &self.datatype);

@@ -1,9 +1,7 @@
 //! Options that one format alone has.
 
 use super::TargetFormat;
-use crate::format::TARGETS;
-use crate::list::human_bytes;
-use crate::size;
+use crate::size::{self, human_bytes};
 use hyperslab_core::{Error, Result};
 use std::fmt;
 
@@ -78,17 +76,17 @@ pub struct TargetOptions {
 }
 
 impl TargetOptions {
-    /// Reads `FORMAT.KEY[=VALUE]`.
+    /// Reads `FORMAT.KEY[=VALUE]`, an option of one of `formats`.
     ///
     /// # Errors
     /// [`ErrorKind::InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) for a key that no format has, and for
     /// what it cannot be.
-    pub fn add(&mut self, option: &str) -> Result<()> {
+    pub fn add(&mut self, formats: &[&'static dyn TargetFormat], option: &str) -> Result<()> {
         let (key, value) = match option.split_once('=') {
             Some((key, value)) => (key, Some(value.to_owned())),
             None => (option, None),
         };
-        let known = || TARGETS.iter().flat_map(|format| keys(*format));
+        let known = || formats.iter().flat_map(|format| keys(*format));
         let Some((_, of)) = known().find(|(known, _)| known == key) else {
             let known: std::collections::BTreeSet<_> = known().map(|(known, _)| known).collect();
             let known = known.into_iter().collect::<Vec<_>>().join(", ");

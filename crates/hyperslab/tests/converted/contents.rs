@@ -4,7 +4,8 @@ use super::{converted, described, digests, open, same, there_and_back, unlike, w
 use hyperslab::TARGETS;
 use hyperslab::convert::{ConvertOptions, ReportRow, plan};
 use hyperslab::ndl::StorageDetail;
-use hyperslab::target::{Loss, target_format};
+use hyperslab::target::Loss;
+use hyperslab::target_format;
 use serde_json::json;
 use std::fmt::Write;
 use std::fs;

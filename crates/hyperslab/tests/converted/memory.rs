@@ -4,7 +4,7 @@ use super::path;
 use hyperslab::convert::layout::{Cut, Rule};
 use hyperslab::convert::{ConvertOptions, convert, plan};
 use hyperslab::publish::Fingerprint;
-use hyperslab::target::target_format;
+use hyperslab::target_format;
 use hyperslab::{OpenOptions, Pool};
 use std::collections::BTreeMap;
 use std::fs;

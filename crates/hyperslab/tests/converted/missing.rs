@@ -1,7 +1,7 @@
 //! Fill values that count as missing: for readers of version 2 all that are stated.
 
 use super::{converted, same};
-use hyperslab::target::target_format;
+use hyperslab::target_format;
 use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;

@@ -4,7 +4,7 @@ use super::{converted, open};
 use crate::{description, path};
 use hyperslab::describe::DescribeOptions;
 use hyperslab::digest::lines;
-use hyperslab::target::target_format;
+use hyperslab::target_format;
 use hyperslab::{NodePath, OpenOptions};
 use serde_json::{Value, json};
 use std::fs;

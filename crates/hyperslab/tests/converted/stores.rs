@@ -4,7 +4,7 @@ use super::{converted, digests, open, same, there_and_back};
 use crate::{description, located, targets};
 use hyperslab::TARGETS;
 use hyperslab::describe::DescribeOptions;
-use hyperslab::target::target_format;
+use hyperslab::target_format;
 use std::fs;
 use std::path::PathBuf;
 use tempfile::TempDir;

@@ -179,7 +179,7 @@ impl Lower<'_> {
         match self.detail {
             StorageDetail::None => {}
             StorageDetail::Full => self.push_element(&mut entries, storage, StorageDetail::Full, true),
-            StorageDetail::Brief if self.netcdf && storage.length == Some(Length::Variable) => {
+            StorageDetail::Brief if self.texts_are_characters && storage.length == Some(Length::Variable) => {
                 self.extend_with(Extension::Length, &mut entries, "length", || Tree::text("variable"));
             }
             StorageDetail::Brief => {}

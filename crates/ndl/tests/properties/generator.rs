@@ -37,7 +37,7 @@ impl Document {
         let mut random = Random::new(seed);
         let options = Options {
             storage: if random.one_in(3) { StorageDetail::Full } else { StorageDetail::Brief },
-            netcdf: random.one_in(4),
+            texts_are_characters: random.one_in(4),
             ..Options::default()
         };
         let mut file = File { random, nodes: Vec::new(), dimcoords: Vec::new(), types: Vec::new() };

@@ -1,7 +1,7 @@
 //! Findings of the HDF5 crate in the words of this one.
 
 use super::super::OpenOptions;
-use crate::check::{CheckOptions, Finding, Place, Report};
+use crate::report::{CheckOptions, Finding, Place, Report};
 use hyperslab_core::Result;
 use hyperslab_core::storage::ReadAt;
 use hyperslab_hdf5::check::{Finding as Found, Options};

@@ -2,7 +2,6 @@
 
 use super::super::hdf5::netcdf::default_fill;
 use super::{NdlSource, value};
-use crate::describe::leaves;
 use crate::pool::Pool;
 use crate::source::{ArraySource, Origin};
 use hyperslab_codec::Scratch;
@@ -67,7 +66,7 @@ impl NdlArray {
         let extents = shape.current();
         let count = element_count(extents.as_deref().unwrap_or(&[0]));
         // Texts about files have the values that were asked for; what has none there may have some in the file.
-        let written = count.and_then(|count| count.checked_mul(leaves(datatype)));
+        let written = count.and_then(|count| count.checked_mul(datatype.leaves()));
         let asked = |origin: &Origin| origin.values.is_some_and(|most| written.is_some_and(|n| n <= most));
         let counted = || match node {
             Node::DimCoord(_) if role == Role::Dense => {

@@ -3,17 +3,16 @@
 mod records;
 mod rule;
 
-pub use rule::RULES;
+pub(super) use rule::RULES;
 
 use super::super::OpenOptions;
-use crate::check::{CheckOptions, Finding, Place, Report, Spot};
+use crate::report::{CheckOptions, Finding, Place, Report, Spot};
 use hyperslab_core::storage::ReadAt;
-use hyperslab_core::store::{DirectoryStore, Key, ZipStore};
+use hyperslab_core::store::{Key, Store, ZipStore};
 use hyperslab_core::{Limits, Result};
 use hyperslab_zarr::check::{Finding as Found, Options, Place as Within, Summary, check, check_zip};
 use hyperslab_zarr::hierarchy::Hierarchy;
 use hyperslab_zarr::metadata::DOCUMENTS;
-use std::path::Path;
 use std::sync::Arc;
 
 pub(super) fn zip(storage: Box<dyn ReadAt>, open: &OpenOptions, options: &CheckOptions) -> Result<Report> {
@@ -29,11 +28,10 @@ pub(super) fn zip(storage: Box<dyn ReadAt>, open: &OpenOptions, options: &CheckO
     Ok(report)
 }
 
-pub(super) fn directory(path: &Path, open: &OpenOptions, options: &CheckOptions) -> Result<Report> {
-    let store = DirectoryStore::open(path)?;
+pub(super) fn store(store: Arc<dyn Store>, open: &OpenOptions, options: &CheckOptions) -> Result<Report> {
     let options = options_of(options);
-    let mut report = report(&options, |options, found| Ok(check(&store, open.limits, options, found)))?;
-    records::check(Arc::new(store), open.limits, &options, &mut report);
+    let mut report = report(&options, |options, found| Ok(check(&*store, open.limits, options, found)))?;
+    records::check(store, open.limits, &options, &mut report);
     Ok(report)
 }
 
@@ -41,24 +39,21 @@ fn options_of(options: &CheckOptions) -> Options {
     Options { values: !options.quick, ..Options::default() }
 }
 
-/// Values in a directory that are neither documents nor chunks, and folders of nothing else.
-pub(super) fn foreign(path: &Path) -> Result<Vec<String>> {
-    let store = DirectoryStore::open(path)?;
+/// Keys of values that are neither documents nor chunks, and of folders of nothing else, sorted.
+pub(super) fn foreign(store: &Arc<dyn Store>) -> Result<Vec<String>> {
     let options = Options { values: false, ..Options::default() };
     let mut foreign = Vec::new();
     let limits = Limits::of_any_size();
-    check(&store, limits, &options, &mut |found: Found| {
+    check(&**store, limits, &options, &mut |found: Found| {
         if found.rule == STRAY {
             let object = found.object.map(|object| object.trim_start_matches('/').to_owned());
             foreign.extend(found.key.or(object));
         }
     });
     // Below a document that says nothing, nothing belongs to it.
-    if Hierarchy::unconsolidated(Arc::new(DirectoryStore::open(path)?), limits).node(&Key::root()).is_err() {
-        for entry in std::fs::read_dir(path)? {
-            let name = entry?.file_name().to_string_lossy().into_owned();
-            foreign.extend((!DOCUMENTS.contains(&name.as_str())).then_some(name));
-        }
+    if Hierarchy::unconsolidated(Arc::clone(store), limits).node(&Key::root()).is_err() {
+        let names = store.list(&Key::root())?.into_iter().map(|entry| entry.name);
+        foreign.extend(names.filter(|name| !DOCUMENTS.contains(&name.as_str())));
     }
     foreign.sort_unstable();
     foreign.dedup();

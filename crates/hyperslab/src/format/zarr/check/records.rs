@@ -1,9 +1,9 @@
 //! Records, held against the nodes that they are of.
 
 use super::rule::{RECORD, RECORD_ATTRIBUTE, RULES};
-use crate::check::{Finding, Place, Report};
 use crate::format::zarr::keep::record::Record;
 use crate::format::zarr::read::elements::ElementType;
+use crate::report::{Finding, Place, Report};
 use hyperslab_core::check::{Findings, Options, Rule};
 use hyperslab_core::store::{Key, Store};
 use hyperslab_core::{Limits, Result};

@@ -125,8 +125,12 @@ pub(in crate::format::zarr) fn of_group(unknown: Option<&Object>, is_consolidate
     Ok(storage)
 }
 
-/// Drops what would contradict chunks and shards that were cut anew, or other filters.
-pub(in crate::format) fn forget_layout(directives: &mut Vec<(String, Directive)>, cut: bool, filtered: bool) {
+/// Removes what would contradict chunks and shards that are cut anew, or other filters.
+pub(in crate::format::zarr) fn clear_layout_directives(
+    directives: &mut Vec<(String, Directive)>,
+    cut: bool,
+    filtered: bool,
+) {
     directives.retain(|(key, _)| match key.as_str() {
         "chunk_grid" | "chunk_shape" | "chunks" | "shard_shape" => !cut,
         // Of shards in shards, the codecs say how these are cut.

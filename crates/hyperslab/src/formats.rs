@@ -1,0 +1,278 @@
+//! The formats that there are, and how one is recognised.
+
+use crate::format::hdf5::Hdf5;
+use crate::format::ndl::Ndl;
+use crate::format::zarr::{ZARR2, ZARR3, Zarr};
+use crate::format::{Format, Head, Location, OpenOptions, Probe, Recognition};
+use crate::source::{Dialect, Source};
+use crate::target::TargetFormat;
+use hyperslab_core::storage::{FileStorage, ReadAt};
+use hyperslab_core::store::DirectoryStore;
+use hyperslab_core::{Error, ErrorKind, Remedy, Result};
+use hyperslab_model::{Node, Storage};
+use std::path::Path;
+use std::sync::Arc;
+
+pub use crate::format::ndl::Document;
+pub(crate) use crate::format::ndl::{read as read_document, source_of_content};
+
+/// Every format, in the order in which they are tried.
+pub static FORMATS: &[&dyn Format] = &[&Hdf5, &Zarr, &Ndl];
+
+/// Every format that stores can be written in.
+pub static TARGETS: &[&dyn TargetFormat] = &[&ZARR3, &ZARR2];
+
+/// Opens a file or directory in the format that its content shows.
+///
+/// # Errors
+/// If there is no such file, no format recognises it, or its format cannot open it.
+pub fn open(path: &Path, options: &OpenOptions) -> Result<Arc<dyn Source>> {
+    let opened = locate(path, options).and_then(|location| {
+        format_of(&location, Some(path), options)?.open(options.watched(location), options)
+    });
+    let opened = opened.map(|source| options.operation(source));
+    opened.map_err(|error| error.in_file(path.display()))
+}
+
+/// Opens what lies anywhere, in memory or far away, as [`open`] does a file or directory.
+///
+/// # Errors
+/// As [`open`].
+pub fn open_location(location: Location, options: &OpenOptions) -> Result<Arc<dyn Source>> {
+    let format = format_of(&location, None, options)?;
+    Ok(options.operation(format.open(options.cancellable(location), options)?))
+}
+
+/// Opens an object of bytes, as [`open`] does a file.
+///
+/// # Errors
+/// As [`open`].
+pub fn open_storage(storage: Box<dyn ReadAt>, options: &OpenOptions) -> Result<Arc<dyn Source>> {
+    open_location(Location::Object(storage), options)
+}
+
+/// A directory, or a file, or the first of a set of files that `path` is a pattern for.
+///
+/// # Errors
+/// If there is neither a directory nor a regular file.
+pub(crate) fn locate(path: &Path, options: &OpenOptions) -> Result<Location> {
+    if path.is_dir() {
+        return Ok(Location::Store(Arc::new(DirectoryStore::open(path)?)));
+    }
+    let open = |path: &Path| FileStorage::open_allowing(path, &options.allow_external);
+    let file = open(path).or_else(|e| match FORMATS.iter().find_map(|format| format.first_of_set(path)) {
+        Some(first) if e.kind() == ErrorKind::FileNotFound => open(&first),
+        _ => Err(e),
+    })?;
+    Ok(Location::Object(Box::new(file)))
+}
+
+/// The format that is asked for, else the one that the content shows. A text that shows none is NDL if the name of
+/// its file, `path`, says so: its faults are then told as such.
+///
+/// # Errors
+/// If there is none.
+pub(crate) fn format_of(
+    location: &Location,
+    path: Option<&Path>,
+    options: &OpenOptions,
+) -> Result<&'static dyn Format> {
+    if let Some(format) = asked_for(options)? {
+        return Ok(format);
+    }
+    let object = match location {
+        Location::Object(object) => object,
+        Location::Store(_) => return recognized(&Probe::read(location)?).ok_or_else(|| unknown_store(path)),
+    };
+    if let Some(folder) = path.and_then(|path| FORMATS.iter().find_map(|format| format.store_of_part(path))) {
+        return Err(Error::invalid("is a part of a Zarr store")
+            .with_hint(format_args!("the store is the folder, {}", folder.display())));
+    }
+    let probe = Probe::Object(Head::read(object)?);
+    if let Some(format) = recognized(&probe) {
+        return Ok(format);
+    }
+    let Probe::Object(head) = probe else { return Err(unknown_store(path)) };
+    let suffix = path.and_then(Path::extension).and_then(|suffix| suffix.to_str());
+    let is_text = suffix.is_some_and(|suffix| ["yaml", "yml", "json"].contains(&suffix));
+    if is_text && !SIGNATURES.iter().any(|(signature, _)| head.first.starts_with(signature)) {
+        return Ok(&Ndl);
+    }
+    part_of(object)?.ok_or_else(|| unknown(&head))
+}
+
+fn asked_for(options: &OpenOptions) -> Result<Option<&'static dyn Format>> {
+    let Some(name) = &options.format else { return Ok(None) };
+    let format = FORMATS.iter().find(|format| format.name() == name).copied();
+    format.map(Some).ok_or_else(|| {
+        let known: Vec<_> = FORMATS.iter().map(|format| format.name()).collect();
+        Error::invalid(format!("no format {name:?}, known are {}", known.join(", ")))
+    })
+}
+
+/// The format that the content of a file or directory shows, without opening it.
+///
+/// # Errors
+/// If it is neither a regular file nor a directory, or reading its first bytes fails.
+pub fn recognize(path: &Path) -> Result<Option<&'static dyn Format>> {
+    let found = match path.is_dir() {
+        true => DirectoryStore::open(path).map(|store| Location::Store(Arc::new(store))),
+        false => FileStorage::open(path).map(|file| Location::Object(Box::new(file))),
+    };
+    found.and_then(|location| recognize_location(&location)).map_err(|e| e.in_file(path.display()))
+}
+
+/// The format that the content shows of what lies anywhere.
+///
+/// # Errors
+/// If reading its first bytes fails.
+pub fn recognize_location(location: &Location) -> Result<Option<&'static dyn Format>> {
+    let found = recognized(&Probe::read(location)?);
+    match (found, location) {
+        // A store that shows only in the middle, and cannot be read there, is none that could be recognised.
+        (None, Location::Object(object)) => {
+            Ok(Zarr.recognizes_part(object).unwrap_or(false).then_some(&Zarr))
+        }
+        (found, _) => Ok(found),
+    }
+}
+
+fn recognized(probe: &Probe<'_>) -> Option<&'static dyn Format> {
+    let sure = FORMATS.iter().map(|format| (format.recognizes(probe), *format));
+    sure.filter(|(sure, _)| *sure > Recognition::No).max_by_key(|(sure, _)| *sure).map(|(_, format)| format)
+}
+
+/// The format of which an object is a store, or a part of one, that does not show by how it begins.
+fn part_of(object: &dyn ReadAt) -> Result<Option<&'static dyn Format>> {
+    for format in FORMATS {
+        if format.recognizes_part(object)? {
+            return Ok(Some(*format));
+        }
+    }
+    Ok(None)
+}
+
+/// The kind of stores that a head names, as texts keep it of the store that they describe.
+pub(crate) fn dialect(title: &str) -> Option<&'static Dialect> {
+    let dialects = FORMATS.iter().flat_map(|format| format.dialects()).copied();
+    dialects.into_iter().find(|dialect| dialect.title == title)
+}
+
+/// Removes what formats alone say of chunks and shards, if these are cut anew, and of filters, if these are others.
+pub(crate) fn clear_layout_directives(storage: &mut Storage, cut: bool, filtered: bool) {
+    for (name, directives) in &mut storage.native {
+        if let Some(format) = FORMATS.iter().find(|format| format.name() == *name) {
+            format.clear_layout_directives(directives, cut, filtered);
+        }
+    }
+    storage.native.retain(|(_, directives)| !directives.is_empty());
+}
+
+/// Removes what a brief text leaves out of what one format alone has: who creates the file anew has times of their
+/// own, and the habits of the library.
+pub(crate) fn strip_default_directives(node: &mut Node) {
+    let Some(storage) = node.storage_mut() else { return };
+    for (name, directives) in &mut storage.native {
+        if let Some(format) = FORMATS.iter().find(|format| format.name() == *name) {
+            directives.retain(|(key, _)| !format.default_directives().contains(&key.as_str()));
+        }
+    }
+    storage.native.retain(|(_, directives)| !directives.is_empty());
+}
+
+/// The name of the array that a store consists of, by the name of the store.
+pub(crate) fn array_name(store: &str) -> &str {
+    let suffixes = FORMATS.iter().flat_map(|format| format.array_suffixes());
+    let name = suffixes.fold(store, |name, suffix| name.strip_suffix(suffix).unwrap_or(name));
+    if matches!(name, "" | "." | "..") { "array" } else { name }
+}
+
+/// Whether a filter is one that only a format names, and not NDL.
+pub(crate) fn is_filter_of_format(name: &str) -> bool {
+    FORMATS.iter().any(|format| format.name() == name)
+}
+
+/// The format of that name to be written.
+///
+/// # Errors
+/// If there is none.
+pub fn target_format(name: &str) -> Result<&'static dyn TargetFormat> {
+    let found = TARGETS.iter().find(|format| format.name() == name || format.aliases().contains(&name));
+    found.copied().ok_or_else(|| {
+        let known: Vec<_> = TARGETS.iter().map(|format| format.name()).collect();
+        Error::invalid(format!("no format {name:?} is written, there are {}", known.join(", ")))
+    })
+}
+
+/// The format to be written that the name of a file or directory ends in.
+///
+/// # Errors
+/// If it ends in none that is known.
+pub fn target_format_of(path: &Path) -> Result<&'static dyn TargetFormat> {
+    let name = path.file_name().map(|name| name.to_string_lossy().to_lowercase()).unwrap_or_default();
+    let ends =
+        |format: &&&'static dyn TargetFormat| format.suffixes().iter().any(|suffix| name.ends_with(suffix));
+    TARGETS.iter().find(ends).copied().ok_or_else(|| {
+        let known: Vec<_> = TARGETS.iter().map(|format| format.name()).collect();
+        Error::invalid("has no suffix of a format that is written")
+            .with_remedy(Remedy::NameTargetFormat(known))
+    })
+}
+
+/// Says what to do about a directory that is no store, as far as is known where it lies.
+fn unknown_store(path: Option<&Path>) -> Error {
+    let Some(path) = path else {
+        return Error::invalid("is no Zarr store: no zarr.json, .zarray or .zgroup");
+    };
+    let above = path.ancestors().skip(1);
+    let is_store = |folder: &&Path| {
+        let store = DirectoryStore::open(folder).ok();
+        store.is_some_and(|store| recognized(&Probe::Store(&store)).is_some())
+    };
+    let error = Error::invalid("is a directory, and no Zarr store");
+    match above.filter(|folder| !folder.as_os_str().is_empty()).find(is_store) {
+        Some(store) => error.with_hint(format_args!("it lies in the store {}", store.display())),
+        None => error.with_remedy(Remedy::ListFolder(path.to_path_buf())),
+    }
+}
+
+/// Says what the file is instead, as far as its first bytes tell.
+fn unknown(head: &Head) -> Error {
+    if head.len == 0 {
+        return Error::invalid("is empty, not an HDF5, NetCDF-4, Zarr or NDL file");
+    }
+    let known = SIGNATURES.iter().find(|(signature, _)| head.first.starts_with(signature));
+    match known {
+        Some((_, what)) => Error::invalid(format!("is {what}, not an HDF5, NetCDF-4, Zarr or NDL file")),
+        None => Error::invalid(format!(
+            "is no HDF5, NetCDF-4, Zarr or NDL file: no signature \\x89HDF at byte 0, 512, 1024, … (begins with {:?})",
+            String::from_utf8_lossy(head.first.get(..head.first.len().min(8)).unwrap_or_default())
+        )),
+    }
+}
+
+/// What files that people confuse with ours begin with.
+const SIGNATURES: &[(&[u8], &str)] = &[
+    (b"CDF\x01", "a NetCDF-3 file"),
+    (b"CDF\x02", "a NetCDF-3 file (64-bit offset)"),
+    (b"CDF\x05", "a NetCDF-3 file (64-bit data)"),
+    (b"\x0e\x03\x13\x01", "an HDF4 file"),
+    (b"PK\x03\x04", "a zip archive"),
+    (b"PK\x05\x06", "an empty zip archive"),
+    (b"\x1f\x8b", "a gzip file; unpack it first"),
+    (b"BZh", "a bzip2 file; unpack it first"),
+    (b"\x28\xb5\x2f\xfd", "a zstd file; unpack it first"),
+    (b"\xfd7zXZ\0", "an xz file; unpack it first"),
+    (b"GRIB", "a GRIB file"),
+    (b"\x89PNG", "a PNG image"),
+    (b"II*\0", "a TIFF image"),
+    (b"MM\0*", "a TIFF image"),
+    (b"\x93NUMPY", "a NumPy array"),
+    (b"SIMPLE  =", "a FITS file"),
+    (b"PAR1", "a Parquet file"),
+    (b"MATLAB 5.0", "a MATLAB file older than 7.3"),
+    (b"%PDF", "a PDF document"),
+    (b"version https://git-lfs", "a Git LFS pointer; fetch the file itself first"),
+    (b"<!DOCTYPE", "an HTML page"),
+    (b"<html", "an HTML page"),
+];
