@@ -1,4 +1,7 @@
-//! The direction of dependencies: which crate may use which.
+//! The direction of dependencies: which crate may use which, and which module of `hyperslab` another.
+
+mod map;
+mod modules;
 
 use crate::tally::Tally;
 use crate::workspace;
@@ -30,7 +33,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("xtask", &[]),
 ];
 
-/// Checks every member's manifest.
+/// Checks every member's manifest, the modules of `hyperslab`, and the code map.
 pub(crate) fn check() -> Result<Tally, String> {
     let root = workspace::root();
     let mut manifests = vec![root.join("xtask").join("Cargo.toml")];
@@ -46,6 +49,8 @@ pub(crate) fn check() -> Result<Tally, String> {
         let name = manifest.strip_prefix(&root).unwrap_or(manifest);
         tally.check(problems.is_empty(), format_args!("{} uses only what is below it", name.display()));
     }
+    modules::check(&mut tally)?;
+    map::check(&mut tally)?;
     Ok(tally)
 }
 

@@ -88,7 +88,7 @@ fn is_tests(part: std::path::Component<'_>) -> bool {
     ["tests", "tests.rs", "benches"].iter().any(|name| part.as_os_str() == *name)
 }
 
-fn rust_files(dir: &Path, found: &mut Vec<PathBuf>) -> Result<(), String> {
+pub(crate) fn rust_files(dir: &Path, found: &mut Vec<PathBuf>) -> Result<(), String> {
     let entries = fs::read_dir(dir).map_err(|error| format!("{}: {error}", dir.display()))?;
     let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
     paths.sort();

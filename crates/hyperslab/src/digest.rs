@@ -4,9 +4,7 @@
 mod cells;
 mod element;
 
-pub(crate) use element::canonical;
-
-use crate::engine::stream;
+use crate::source::engine::stream;
 use crate::source::{Entry, Handle, Item, Source, check_size};
 use crate::walk::{Step, walk};
 use element::{Plan, head};

@@ -4,12 +4,12 @@ mod number;
 
 pub use number::Number;
 
-use crate::engine;
 use crate::format::OpenOptions;
 use crate::formats::open;
 use crate::link::follow;
 use crate::select::{Select, Selected};
 use crate::show::with_coordinate;
+use crate::source::engine;
 use crate::source::{ArraySource, Entry, Item, Source, check_counts};
 use crate::strings::{Strings, Utf8};
 use hyperslab_core::nd::{Selection, element_bytes};

@@ -19,6 +19,7 @@
 //! ```
 
 mod build;
+mod canonical;
 pub mod cells;
 pub mod check;
 pub mod convert;
@@ -26,7 +27,6 @@ pub mod create;
 pub mod describe;
 pub mod diff;
 pub mod digest;
-mod engine;
 mod file;
 pub mod filter;
 mod format;

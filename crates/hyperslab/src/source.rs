@@ -1,13 +1,13 @@
 //! An opened file, whatever its format.
 
 mod dialect;
+pub(crate) mod engine;
 #[cfg(test)]
 pub(crate) mod testing;
 
 pub use dialect::Dialect;
 
 use crate::cells::CellSource;
-use crate::engine;
 use crate::pool::Pool;
 use hyperslab_codec::{Codec, Scratch};
 use hyperslab_core::nd::{Planes, Region, Selection, element_count};

@@ -1,7 +1,7 @@
 //! Texts of an array, one after the other in memory.
 
-use crate::engine::stream;
 use crate::source::ArraySource;
+use crate::source::engine::stream;
 use hyperslab_core::nd::Region;
 use hyperslab_core::rows::Slot;
 use hyperslab_core::{Error, Result};

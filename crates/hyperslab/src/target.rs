@@ -30,7 +30,7 @@ pub use loss::{Fate, Loss, Losses, Lowered};
 pub use option::{OptionValue, TargetOption, TargetOptions};
 
 use crate::cells::CellColumn;
-use hyperslab_core::Result;
+use hyperslab_core::{Error, Result};
 use hyperslab_model::{Node, NodePath};
 use std::path::Path;
 use std::sync::Arc;

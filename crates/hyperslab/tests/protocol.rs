@@ -6,8 +6,10 @@ use crate::interrupted::many_chunks;
 use crate::path;
 use hyperslab::convert::{ConvertOptions, Summary, convert, plan};
 use hyperslab::publish::{Fingerprint, PublishOptions};
-use hyperslab::target::{Needs, TargetFormat, target_format_of};
-use hyperslab::{ArraySource, Entry, Error, Handle, NodePath, OpenOptions, Pool, Source, open};
+use hyperslab::target::{Needs, TargetFormat};
+use hyperslab::{
+    ArraySource, Dialect, Entry, Error, Handle, NodePath, OpenOptions, Pool, Source, open, target_format_of,
+};
 use hyperslab_codec::Scratch;
 use hyperslab_core::nd::{Planes, Region};
 use hyperslab_core::rows::Heap;
@@ -220,8 +222,8 @@ struct Counted {
 }
 
 impl Source for Counting<'_> {
-    fn format(&self) -> &'static str {
-        self.source.format()
+    fn dialect(&self) -> &'static Dialect {
+        self.source.dialect()
     }
     fn size(&self) -> Result<u64, Error> {
         self.source.size()

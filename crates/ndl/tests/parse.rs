@@ -19,11 +19,15 @@ fn nodes(parsed: &Parsed) -> Vec<(&str, Node)> {
 }
 
 /// Reads a golden document and writes it again under the head it has.
-fn returns(text: &str, head: &Head<'_>, values: bool, netcdf: bool) {
+fn returns(text: &str, head: &Head<'_>, values: bool, texts_are_characters: bool) {
     let parsed = clean(text);
     assert_eq!(parsed.order.len(), parsed.content.nodes.len());
-    let options =
-        Options { values: values.then_some(u64::MAX), storage: StorageDetail::Brief, pure: false, netcdf };
+    let options = Options {
+        values: values.then_some(u64::MAX),
+        storage: StorageDetail::Brief,
+        pure: false,
+        texts_are_characters,
+    };
     assert_text(&emit(Format::Yaml, options, head, &nodes(&parsed)), text);
 }
 

@@ -1,6 +1,6 @@
 //! The order of cells.
 
-use crate::digest::canonical;
+use crate::canonical::canonical;
 use hyperslab_model::{Column, Datatype, Element, ElementRef, Elements};
 use std::cmp::Ordering;
 

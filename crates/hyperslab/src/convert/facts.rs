@@ -1,7 +1,7 @@
 //! What a format must know of elements before they are copied.
 
 use super::Parts;
-use crate::engine::stream;
+use crate::source::engine::stream;
 use crate::source::{Handle, Source};
 use crate::target::{Facts, Needs};
 use hyperslab_core::Result;

@@ -1,7 +1,7 @@
 //! The elements of two arrays, in parts that are small beside the memory there is.
 
-use crate::engine::{USUAL_BAND, USUAL_SLOTS, row_size, untorn, values_in};
 use crate::select::Selected;
+use crate::source::engine::{USUAL_BAND, USUAL_SLOTS, row_size, untorn, values_in};
 use crate::source::{ArraySource, StoredChunk};
 use hyperslab_codec::Scratch;
 use hyperslab_core::nd::{ChunkGrid, Planes, Region, element_count};

@@ -1,8 +1,8 @@
 //! Reading what is selected, no chunk more often than it must be.
 
 use super::{Axis, Picks, Selected};
-use crate::engine::{MAX_HULL, cuts, row_size, stream};
 use crate::source::ArraySource;
+use crate::source::engine::{MAX_HULL, cuts, row_size, stream};
 use hyperslab_core::memory::Memory;
 use hyperslab_core::nd::{Planes, Region, advance, element_bytes, element_count, scatter};
 use hyperslab_core::rows::Heap;

@@ -2,8 +2,8 @@
 
 use super::{Holding, rule};
 use crate::cells::{CellQuery, CellSource, Cursor};
-use crate::engine;
 use crate::source::Handle;
+use crate::source::engine;
 use hyperslab_core::Result;
 use hyperslab_core::nd::Region;
 use hyperslab_model::{Datatype, ElementRef, Elements, NodePath, Values};

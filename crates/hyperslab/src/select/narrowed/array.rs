@@ -2,9 +2,9 @@
 
 use super::super::Picks;
 use super::super::read::gather;
-use crate::engine::row_size;
 use crate::pool::Pool;
 use crate::source::ArraySource;
+use crate::source::engine::row_size;
 use hyperslab_codec::Scratch;
 use hyperslab_core::nd::{Planes, Region};
 use hyperslab_core::rows::Heap;

@@ -1,0 +1,163 @@
+//! The canonical bytes of an element: alike in every format, hashed by digests, and an order for elements that have no
+//! other.
+
+use hyperslab_core::nd::{Region, Selection};
+use hyperslab_core::{Error, Result};
+use hyperslab_model::{Datatype, Element, ElementRef, Float, NodePath, Reference};
+
+/// Appends the canonical bytes of one element. `rank` finds the rank of an array that a reference leads to.
+///
+/// # Errors
+/// If the element does not fit its type, or refers to a region of too many blocks.
+pub(crate) fn canonical(
+    rank: &dyn Fn(&NodePath) -> usize,
+    element: ElementRef<'_>,
+    out: &mut Vec<u8>,
+) -> Result<()> {
+    match element.get() {
+        Element::Int(value) | Element::Enum(value, _) => {
+            let bytes = value.to_le_bytes();
+            out.extend_from_slice(bytes.get(..int_bytes(element.datatype())).unwrap_or(&bytes));
+        }
+        Element::Float(_) | Element::Complex(_) => native_floats(element.datatype(), element.row(), out),
+        Element::RawFloat(bytes) | Element::Opaque(bytes) | Element::Bits(bytes) => {
+            out.extend_from_slice(bytes)
+        }
+        Element::Bool(value) => out.push(u8::from(value)),
+        Element::Text(text) => string(text, out),
+        Element::Reference(reference) => reference_bytes(rank, element.datatype(), reference, out)?,
+        Element::Compound(fields) => {
+            for (_, field) in fields {
+                canonical(rank, field, out)?;
+            }
+        }
+        Element::Vlen(elements) => {
+            out.extend_from_slice(&(elements.len() as u64).to_le_bytes());
+            for element in elements {
+                canonical(rank, element, out)?;
+            }
+        }
+        Element::Array(elements, _) => {
+            for element in elements {
+                canonical(rank, element, out)?;
+            }
+        }
+        Element::Null => out.push(0),
+        Element::Broken => return Err(Error::malformed("an element does not fit its type")),
+    }
+    Ok(())
+}
+
+fn int_bytes(datatype: &Datatype) -> usize {
+    match datatype.resolved() {
+        Datatype::Int { bits, .. } | Datatype::Time { bits } => usize::from(*bits).div_ceil(8),
+        Datatype::Enum { base, .. } => int_bytes(base),
+        _ => 8,
+    }
+}
+
+/// Floats of named formats, whose rows are in native order.
+fn native_floats(datatype: &Datatype, row: &[u8], out: &mut Vec<u8>) {
+    let size = match datatype.resolved() {
+        Datatype::Float(float) | Datatype::Complex(float) => match float {
+            Float::Other(_) => 1,
+            named => named.row_size(),
+        },
+        _ => 1,
+    };
+    for number in row.chunks(size.max(1)) {
+        if cfg!(target_endian = "little") {
+            out.extend_from_slice(number);
+        } else {
+            out.extend(number.iter().rev());
+        }
+    }
+}
+
+fn string(text: &[u8], out: &mut Vec<u8>) {
+    out.extend_from_slice(&(text.len() as u64).to_le_bytes());
+    out.extend_from_slice(text);
+}
+
+fn reference_bytes(
+    rank: &dyn Fn(&NodePath) -> usize,
+    datatype: &Datatype,
+    reference: &Reference,
+    out: &mut Vec<u8>,
+) -> Result<()> {
+    let revised = matches!(datatype.resolved(), Datatype::Reference);
+    let region = matches!(datatype.resolved(), Datatype::RegRef);
+    match reference {
+        Reference::Null if revised => out.push(0),
+        Reference::Null => {
+            out.extend_from_slice(&u64::MAX.to_le_bytes());
+            if region {
+                selection(&Selection::None, 0, out)?;
+            }
+        }
+        Reference::Object(path) => {
+            if revised {
+                out.push(1);
+            }
+            string(path.as_str().as_bytes(), out);
+        }
+        Reference::Region(path, selected) => {
+            if revised {
+                out.push(2);
+            }
+            string(path.as_str().as_bytes(), out);
+            selection(selected, rank(path), out)?;
+        }
+        Reference::Attribute(path, name) => {
+            if revised {
+                out.push(3);
+            }
+            string(path.as_str().as_bytes(), out);
+            string(name.as_bytes(), out);
+        }
+        // What is not in the file has no path to hash; its address keeps two of them apart.
+        Reference::Dangling(address) => string(format!("address {address}").as_bytes(), out),
+        Reference::External { file, address } => string(format!("{file}:address {address}").as_bytes(), out),
+    }
+    Ok(())
+}
+
+/// Kind, rank, count and coordinates of a selection in an array of `rank` dimensions.
+fn selection(selection: &Selection, rank: usize, out: &mut Vec<u8>) -> Result<()> {
+    let mut put = |kind: u8, rank: usize, count: u64, coordinates: &mut dyn Iterator<Item = u64>| {
+        out.push(kind);
+        out.extend_from_slice(&(rank as u64).to_le_bytes());
+        out.extend_from_slice(&count.to_le_bytes());
+        coordinates.for_each(|c| out.extend_from_slice(&c.to_le_bytes()));
+    };
+    let corners = |block: &Region| {
+        let last = block.start.iter().zip(&block.count);
+        let last = last.map(|(start, count)| start.saturating_add(count.saturating_sub(1)));
+        block.start.iter().copied().chain(last).collect::<Vec<_>>()
+    };
+    let mut put_blocks = |regions: &[Region]| {
+        let rank = regions.first().map_or(rank, Region::rank);
+        let counts = regions.iter().map(|region| region.block_count().unwrap_or(u64::MAX));
+        let count = counts.fold(0_u64, u64::saturating_add);
+        if count > MAX_BLOCKS {
+            return Err(Error::unsupported(format!("a region of more than {MAX_BLOCKS} blocks")));
+        }
+        put(2, rank, count, &mut regions.iter().flat_map(Region::blocks).flat_map(|block| corners(&block)));
+        Ok(())
+    };
+    match selection {
+        Selection::None => put(0, rank, 0, &mut std::iter::empty()),
+        Selection::All => put(3, rank, 0, &mut std::iter::empty()),
+        Selection::Points { rank, coordinates } => {
+            let rank = usize::try_from(*rank).unwrap_or(usize::MAX);
+            let count = coordinates.len().checked_div(rank).unwrap_or(0) as u64;
+            put(1, rank, count, &mut coordinates.iter().copied());
+        }
+        Selection::Region(region) => put_blocks(std::slice::from_ref(region))?,
+        Selection::Blocks(regions) => put_blocks(regions)?,
+    }
+    Ok(())
+}
+
+/// Blocks of one region that are written down; a few bytes of a file can ask for any number.
+const MAX_BLOCKS: u64 = 1 << 20;
