@@ -4,6 +4,7 @@ pub(crate) mod hdf5;
 pub(crate) mod ndl;
 pub(crate) mod zarr;
 
+use crate::cache::ChunkCache;
 use crate::operation::Operation;
 use crate::pool::Pool;
 use crate::report::{CheckOptions, Report};
@@ -151,6 +152,8 @@ pub struct OpenOptions {
     /// What reads the opened file where no [`Operation`] says otherwise: threads, memory, and a token that stops
     /// opening too.
     pub pool: Pool,
+    /// Where decoded chunks are kept for reads of less than a chunk.
+    pub chunk_cache: ChunkCache,
     /// Who is told how much is read.
     pub watch: Option<Watch>,
     /// Folders, beside that of the opened file, in which files that it names may be followed.
@@ -200,7 +203,7 @@ impl OpenOptions {
 
     /// An opened source, read with the pool.
     pub(crate) fn operation(&self, source: Arc<dyn Source>) -> Arc<dyn Source> {
-        Arc::new(Operation::new(source, self.pool.clone()))
+        Arc::new(Operation::opened(source, self.pool.clone(), self.chunk_cache.clone()))
     }
 }
 

@@ -19,6 +19,7 @@
 //! ```
 
 mod build;
+mod cache;
 mod canonical;
 pub mod cells;
 pub mod check;
@@ -48,6 +49,7 @@ pub mod target;
 mod walk;
 
 pub use build::{ObjectBuilder, StoreBuilder};
+pub use cache::{CachedChunks, ChunkCache};
 pub use file::{Array, File, Group, Number};
 pub use format::{Format, Head, Location, OpenOptions, Probe, Recognition, Watch};
 pub use formats::{

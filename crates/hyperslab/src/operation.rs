@@ -1,5 +1,6 @@
 //! An opened source as one operation reads it.
 
+use crate::cache::{CachedChunks, ChunkCache};
 use crate::cells::{CellBatches, CellColumn, CellQuery, CellSource};
 use crate::pool::Pool;
 use crate::source::{ArraySource, Chunks, Dialect, Entry, Handle, Origin, Source, StoredChunk, StoredForm};
@@ -28,17 +29,34 @@ use std::sync::Arc;
 pub struct Operation {
     source: Arc<dyn Source>,
     pool: Pool,
+    /// Of the one that opened the source: others read through its arrays.
+    chunk_cache: Option<ChunkCache>,
 }
 
 impl Operation {
     /// What is in `source`, read with `pool`.
     pub fn new(source: Arc<dyn Source>, pool: Pool) -> Operation {
-        Operation { source, pool }
+        Operation { source, pool, chunk_cache: None }
+    }
+
+    /// What is in `source`, which was just opened.
+    pub(crate) fn opened(source: Arc<dyn Source>, pool: Pool, chunk_cache: ChunkCache) -> Operation {
+        Operation { source, pool, chunk_cache: Some(chunk_cache) }
     }
 
     /// An opened array, read with `pool` instead of that which it was opened with.
     pub fn of_array(array: Arc<dyn ArraySource>, pool: Pool) -> Arc<dyn ArraySource> {
-        Arc::new(OperationArray { array, pool })
+        Arc::new(OperationArray { array, pool, cached: None })
+    }
+
+    /// An array that was just opened.
+    pub(crate) fn opened_array(
+        array: Arc<dyn ArraySource>,
+        pool: Pool,
+        cache: &ChunkCache,
+    ) -> Arc<dyn ArraySource> {
+        let cached = CachedChunks::of(&*array, cache);
+        Arc::new(OperationArray { array, pool, cached })
     }
 }
 
@@ -93,7 +111,11 @@ impl Source for Operation {
 
     fn array(&self, object: &Handle) -> Result<Arc<dyn ArraySource>> {
         self.pool.check()?;
-        Ok(Operation::of_array(self.source.array(object)?, self.pool.clone()))
+        let (array, pool) = (self.source.array(object)?, self.pool.clone());
+        Ok(match &self.chunk_cache {
+            Some(cache) => Operation::opened_array(array, pool, cache),
+            None => Operation::of_array(array, pool),
+        })
     }
 
     fn cells(&self, group: &Handle) -> Result<Option<Arc<dyn CellSource>>> {
@@ -112,6 +134,7 @@ impl Source for Operation {
 struct OperationArray {
     array: Arc<dyn ArraySource>,
     pool: Pool,
+    cached: Option<CachedChunks>,
 }
 
 impl ArraySource for OperationArray {
@@ -139,6 +162,14 @@ impl ArraySource for OperationArray {
         scratch: &mut Scratch,
     ) -> Result<()> {
         self.array.read_part(region, rows, heap, scratch)
+    }
+
+    fn decoded_chunk(&self) -> Option<Vec<u64>> {
+        self.array.decoded_chunk()
+    }
+
+    fn cached_chunks(&self) -> Option<&CachedChunks> {
+        self.cached.as_ref().or_else(|| self.array.cached_chunks())
     }
 
     fn is_divisible(&self) -> bool {

@@ -7,6 +7,7 @@ pub(crate) mod testing;
 
 pub use dialect::Dialect;
 
+use crate::cache::CachedChunks;
 use crate::cells::CellSource;
 use crate::pool::Pool;
 use hyperslab_codec::{Codec, Scratch};
@@ -160,6 +161,17 @@ pub trait ArraySource: Send + Sync {
     /// As [`ArraySource::values`], and if the selection reaches outside.
     fn select(&self, selection: &Selection) -> Result<Values> {
         engine::selected(self, selection)
+    }
+
+    /// The shape of what is decoded together: a chunk, of shards a chunk within. `None` where reading a part costs
+    /// little more than the part: what has no chunks, or chunks without filters.
+    fn decoded_chunk(&self) -> Option<Vec<u64>> {
+        None
+    }
+
+    /// Its decoded chunks that are kept, for reads of less than a chunk.
+    fn cached_chunks(&self) -> Option<&CachedChunks> {
+        None
     }
 
     /// Whether several parts can be read at once for little more than the whole: elements that are scattered over

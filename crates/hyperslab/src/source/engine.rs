@@ -25,6 +25,11 @@ pub(crate) fn read<A: ArraySource + ?Sized>(
 ) -> Result<()> {
     let pool = array.pool();
     let row = array.datatype().row_size().unwrap_or(0);
+    if let Some(cached) = array.cached_chunks()
+        && cached.read(array, region, rows, row)?
+    {
+        return Ok(());
+    }
     // The order of what slots point to is that of the elements, whatever the threads.
     let divisible = !rows.is_empty() && array.is_divisible() && !array.datatype().has_slots();
     // Between parts the token is asked, also where one thread reads them all.

@@ -98,6 +98,9 @@ impl ArraySource for Numbers {
     fn pool(&self) -> &Pool {
         &self.pool
     }
+    fn decoded_chunk(&self) -> Option<Vec<u64>> {
+        Some(self.chunk.clone())
+    }
     fn stored(&self) -> Result<u64> {
         Ok(1)
     }

@@ -94,6 +94,10 @@ impl ArraySource for Hdf5Array {
         self.array.written(visit)
     }
 
+    fn decoded_chunk(&self) -> Option<Vec<u64>> {
+        self.dataset.chunk().filter(|_| !self.dataset.filters().is_empty()).map(<[u64]>::to_vec)
+    }
+
     fn is_divisible(&self) -> bool {
         self.array.is_stored_here()
     }

@@ -283,6 +283,18 @@ impl ArraySource for ZarrArray {
         }
     }
 
+    fn decoded_chunk(&self) -> Option<Vec<u64>> {
+        let array = self.array.as_ref().filter(|_| self.element.lowering.is_none())?;
+        let is_regular = array.grid().axes().iter().all(|axis| matches!(axis, Axis::Regular { .. }));
+        match array.inner_chunk() {
+            Some(inner) => Some(inner.to_vec()),
+            None => {
+                let is_plain = array.plain_codecs().is_some_and(<[_]>::is_empty);
+                (is_regular && !is_plain).then(|| self.chunk.clone())
+            }
+        }
+    }
+
     fn is_divisible(&self) -> bool {
         self.array
             .as_ref()
