@@ -6,7 +6,7 @@ pub use number::Number;
 
 use crate::format::OpenOptions;
 use crate::formats::open;
-use crate::link::follow;
+use crate::links::follow;
 use crate::select::{Select, Selected};
 use crate::show::with_coordinate;
 use crate::source::engine;

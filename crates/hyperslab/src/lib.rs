@@ -32,7 +32,7 @@ mod file;
 pub mod filter;
 mod format;
 mod formats;
-mod link;
+mod links;
 pub mod list;
 pub mod location;
 mod operation;
@@ -67,7 +67,7 @@ pub use hyperslab_core::{
 };
 pub use hyperslab_model::{self as model, NodePath};
 pub use hyperslab_ndl as ndl;
-pub use link::follow;
+pub use links::follow;
 pub use operation::Operation;
 pub use pool::Pool;
 pub use source::{

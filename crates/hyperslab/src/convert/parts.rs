@@ -1,10 +1,11 @@
 //! Which objects of a source are converted.
 
+use crate::links;
 use crate::source::{Entry, Item, Source};
 use crate::walk::{Step, walk};
 use hyperslab_core::Result;
 use hyperslab_model::{Link, NodeKind, NodePath, Shape};
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeSet;
 
 /// Parts of a source: some objects with all that is below them, the groups on the way to them, and the dimensions of
@@ -85,39 +86,18 @@ impl Parts {
 
 /// The objects that links among `entries`, or on the way to them, lead to, by the paths that they have without links.
 fn led_to(source: &dyn Source, entries: &[Entry]) -> Result<Vec<Entry>> {
-    let mut found = FxHashSet::default();
-    let mut pending: Vec<NodePath> = entries.iter().map(|entry| entry.handle.path.clone()).collect();
     let root = source.find(&NodePath::root())?;
-    for _ in 0..MAX_LINKS {
-        let mut next = Vec::new();
-        walk(source, &root.handle, &mut |step| {
-            if let Step::Member(Entry { handle, item: Item::Link(link) }) = step {
-                let through = pending.iter().filter_map(|path| beyond(path, &handle.path, link));
-                next.extend(through.filter(|path| found.insert(path.clone())));
-            }
-            Ok(())
-        })?;
-        if next.is_empty() {
-            break;
+    // Only a walk tells of second paths: whoever asks for one path gets the object.
+    let mut known: FxHashMap<NodePath, Link> = FxHashMap::default();
+    walk(source, &root.handle, &mut |step| {
+        if let Step::Member(Entry { handle, item: Item::Link(link) }) = step {
+            known.insert(handle.path.clone(), link.clone());
         }
-        pending = next;
-    }
-    // What leads nowhere is nothing but a link.
+        Ok(())
+    })?;
+    let mut link_at = |at: &NodePath| Ok(known.get(at).cloned());
+    let hops = entries.iter().flat_map(|entry| links::hops(&entry.handle.path, &mut link_at));
+    let found: FxHashSet<NodePath> = hops.collect();
+    // A link that leads nowhere stays a link.
     Ok(found.iter().filter_map(|path| source.find(path).ok()).collect())
 }
-
-/// Where `path` leads, if it is the link at `at` or goes through it.
-fn beyond(path: &NodePath, at: &NodePath, link: &Link) -> Option<NodePath> {
-    let rest =
-        path.as_str().strip_prefix(at.as_str()).filter(|rest| rest.is_empty() || rest.starts_with('/'))?;
-    let target = match link {
-        Link::Hard(target) => target.as_str().to_owned(),
-        Link::Soft(target) if target.starts_with('/') => target.clone(),
-        Link::Soft(target) => at.parent()?.child(target).as_str().to_owned(),
-        Link::External { .. } | Link::User { .. } => return None,
-    };
-    NodePath::new(&format!("{}{rest}", target.trim_end_matches('/'))).ok()
-}
-
-/// Links that lead to one another, of which each takes a walk.
-const MAX_LINKS: usize = 16;

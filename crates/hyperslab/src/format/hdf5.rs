@@ -13,6 +13,7 @@ mod paths;
 mod storage;
 
 use super::{Format, Location, OpenOptions, Probe, Recognition};
+use crate::links::{self, LastLink};
 use crate::pool::Pool;
 use crate::report::{CheckOptions, Report};
 use crate::source::{ArraySource, Dialect, Entry, Handle, Item, Source, Stored};
@@ -22,7 +23,7 @@ use hyperslab_core::storage::ReadAt;
 use hyperslab_core::{Error, ErrorKind, Limit, Limits, Result};
 use hyperslab_hdf5::format::Address;
 use hyperslab_hdf5::format::message::datatype::Datatype as Hdf5Datatype;
-use hyperslab_hdf5::format::message::link::{ExternalLink, LinkTarget as Target};
+use hyperslab_hdf5::format::message::link::{ExternalLink, LinkTarget};
 use hyperslab_hdf5::{Dataset, File, Link as Hdf5Link, Links, Object, ObjectKind};
 use hyperslab_model::{
     Attributes, Datatype, DimCoord, Dimension, ElementStorage, Extent, Fill, Group, Link, NamedDatatype,
@@ -154,40 +155,40 @@ impl Source for Arc<Hdf5Source> {
     }
 
     fn find(&self, path: &NodePath) -> Result<Entry> {
-        // Names yet to be looked up, the next one last. Soft links on the way put theirs in front.
-        let mut pending: Vec<String> = names(path.as_str()).rev().map(str::to_owned).collect();
-        let mut group = self.file.root_address();
-        let mut followed = 0;
-        while let Some(name) = pending.pop() {
-            let Some(link) = self.link(group, &name)? else {
-                return Err(Error::not_found(format!("no object {path}")));
-            };
-            match link.target {
-                // Here the object is wanted at this very path, also if it has an earlier one.
-                Target::Hard(address) if pending.is_empty() => {
-                    return Ok(self.entry(path.clone(), address, self.file.object(address)));
+        let missing = || Error::not_found(format!("no object {path}"));
+        let mut addresses = FxHashMap::from_iter([(NodePath::root(), self.file.root_address())]);
+        let mut last = None;
+        let at = links::resolve(path, LastLink::Keep, &mut |at| {
+            if addresses.contains_key(at) {
+                return Ok(None);
+            }
+            let group = at.parent().and_then(|group| addresses.get(&group).copied()).ok_or_else(missing)?;
+            match self.link(group, at.name())?.ok_or_else(missing)?.target {
+                LinkTarget::Hard(address) => {
+                    addresses.insert(at.clone(), address);
+                    Ok(None)
                 }
-                Target::Hard(address) => group = address,
-                target if pending.is_empty() => {
-                    let handle = Handle { path: path.clone(), id: u64::MAX };
-                    return Ok(Entry { handle, item: Item::Link(link_of(target)) });
-                }
-                Target::Soft(_) if followed == MAX_SOFT_LINKS => {
-                    return Err(Error::not_found(format!("no object {path}: {name} leads round in circles")));
-                }
-                Target::Soft(target) => {
-                    followed += 1;
-                    if target.starts_with(b"/") {
-                        group = self.file.root_address();
-                    }
-                    pending.extend(names(&text(&target)).rev().map(str::to_owned));
-                }
-                Target::External(_) | Target::UserDefined { .. } => {
-                    return Err(Error::not_found(format!("no object {path}: {name} leads out of the file")));
+                other => {
+                    last = Some(link_of(other));
+                    Ok(last.clone())
                 }
             }
+        })?;
+        if at.is_root() {
+            return Ok(Entry {
+                handle: Handle { path: at, id: self.file.root_address().0 },
+                item: Item::Group,
+            });
         }
-        Ok(Entry { handle: Handle { path: NodePath::root(), id: group.0 }, item: Item::Group })
+        // The object is wanted at this very path, also if it has an earlier one.
+        match (addresses.get(&at), last) {
+            (Some(address), _) => Ok(self.entry(path.clone(), *address, self.file.object(*address))),
+            (None, Some(link)) => {
+                let handle = Handle { path: path.clone(), id: u64::MAX };
+                Ok(Entry { handle, item: Item::Link(link) })
+            }
+            (None, None) => Err(missing()),
+        }
     }
 
     fn members(&self, group: &Handle) -> Result<Vec<Entry>> {
@@ -255,7 +256,7 @@ impl Hdf5Source {
     /// lie in the file, where one read brings several: names order them otherwise.
     fn in_file_order(&self, group: &NodePath, links: Vec<Hdf5Link>) -> Vec<Entry> {
         let address = |link: &Hdf5Link| match link.target {
-            Target::Hard(address) => address.0,
+            LinkTarget::Hard(address) => address.0,
             _ => u64::MAX,
         };
         if links.is_sorted_by_key(address) {
@@ -272,7 +273,7 @@ impl Hdf5Source {
     fn member(&self, group: &NodePath, link: Hdf5Link) -> Entry {
         let path = group.child(&into_text(link.name));
         let address = match link.target {
-            Target::Hard(address) => address,
+            LinkTarget::Hard(address) => address,
             target => {
                 return Entry { handle: Handle { path, id: u64::MAX }, item: Item::Link(link_of(target)) };
             }
@@ -472,9 +473,6 @@ fn check_paths(file: &File, group: &NodePath, members: usize) -> Result<()> {
 /// Bytes of a path, well beyond what any tool that asks the system for files could name.
 const MAX_PATH: usize = 16 << 10;
 
-/// Soft links followed one after another before we take them for a circle.
-const MAX_SOFT_LINKS: usize = 32;
-
 fn kind_of(kind: ObjectKind) -> NodeKind {
     match kind {
         ObjectKind::Group => NodeKind::Group,
@@ -484,14 +482,14 @@ fn kind_of(kind: ObjectKind) -> NodeKind {
     }
 }
 
-fn link_of(target: Target) -> Link {
+fn link_of(target: LinkTarget) -> Link {
     match target {
-        Target::Hard(address) => Link::Soft(address.to_string()),
-        Target::Soft(path) => Link::Soft(text(&path)),
-        Target::External(ExternalLink { file, path }) => {
+        LinkTarget::Hard(address) => Link::Soft(address.to_string()),
+        LinkTarget::Soft(path) => Link::Soft(text(&path)),
+        LinkTarget::External(ExternalLink { file, path }) => {
             Link::External { file: text(&file), path: text(&path) }
         }
-        Target::UserDefined { code, data } => Link::User { class: code, data },
+        LinkTarget::UserDefined { code, data } => Link::User { class: code, data },
     }
 }
 
@@ -526,9 +524,4 @@ fn address_of(reference: &hyperslab_hdf5::Reference) -> u64 {
         Stored::Object(address) | Stored::Region(address, _) | Stored::Attribute(address, _) => address.0,
         Stored::Null | Stored::External { .. } => u64::MAX,
     }
-}
-
-/// The components of a path, without empty ones and `.`.
-fn names(path: &str) -> impl DoubleEndedIterator<Item = &str> {
-    path.split('/').filter(|name| !matches!(*name, "" | "."))
 }

@@ -12,6 +12,7 @@ mod read;
 mod write;
 
 use super::{Format, Location, OpenOptions, Probe, Recognition};
+use crate::links::{self, LastLink};
 use crate::pool::Pool;
 use crate::report::{CheckOptions, Report};
 use crate::source::{ArraySource, Dialect, Entry, Handle, Item, Source};
@@ -214,7 +215,7 @@ impl Source for ZarrSource {
         }
         let key = self.key(path).ok().filter(|key| self.is_there(key));
         let Some(key) = key.map_or_else(|| self.search(path), |key| Ok(Some(key)))? else {
-            return self.dimension(path)?.ok_or_else(missing);
+            return self.dimension(path)?.map_or_else(|| self.behind_links(path), Ok);
         };
         if let Some(link) = self.link(&key)? {
             return Ok(Entry { handle: handle(path.clone()), item: Item::Link(link) });
@@ -271,6 +272,18 @@ impl Source for ZarrSource {
 }
 
 impl ZarrSource {
+    /// The object that a path leads to through links that groups keep in their records.
+    fn behind_links(&self, path: &NodePath) -> Result<Entry> {
+        let resolved = links::resolve(path, LastLink::Keep, &mut |at| match self.kept_member(at)? {
+            Some(Node::Link(link)) => Ok(Some(link)),
+            _ => Ok(None),
+        })?;
+        match resolved == *path {
+            true => Err(Error::not_found(format!("no object {path}"))),
+            false => self.find(&resolved),
+        }
+    }
+
     /// A dimension without coordinates, which is no node.
     fn load_dimension(&self, path: &NodePath) -> Result<Node> {
         match self.dimension(path)?.map(|entry| entry.item) {

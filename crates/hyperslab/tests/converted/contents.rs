@@ -1,11 +1,10 @@
 //! Contents that formats find hard, as documents.
 
 use super::{converted, described, digests, open, same, there_and_back, unlike, write_description};
-use hyperslab::TARGETS;
 use hyperslab::convert::{ConvertOptions, ReportRow, plan};
 use hyperslab::ndl::StorageDetail;
 use hyperslab::target::Loss;
-use hyperslab::target_format;
+use hyperslab::{Item, NodePath, TARGETS, follow, target_format};
 use serde_json::json;
 use std::fmt::Write;
 use std::fs;
@@ -280,6 +279,32 @@ fn dimensions_types_and_links_beside_arrays() {
          /g:\n  dimcoords:\n    lat: {size: 2}\n  ndarrays:\n    far: {shape: [time, /lat, lat], type: int8, storage: {shape: [3, 3, 2], chunk: [3, 3, 2]}}\n    \
          p: {shape: [1], type: /p, value: [[1.5, ab]]}\n  links:\n    up: {hard: /}\n",
     );
+}
+
+#[test]
+fn links_that_a_store_keeps_in_records_are_followed_on_the_way() {
+    let folder = TempDir::new().unwrap();
+    let text = "links:\n  short: {hard: /g}\n  round: {soft: round}\n\n\
+                /g:\n  ndarrays:\n    v: {shape: [1], type: int8, value: [1]}\n  links:\n    up: {soft: /short}\n";
+    let store = document(&folder, text);
+    for format in TARGETS {
+        let copy = folder.path().join(format.name());
+        converted(&store, *format, &copy).unwrap();
+        for at in [&store, &copy] {
+            let source = open(at);
+            let find = |path: &str| source.find(&NodePath::new(path).unwrap());
+            for path in ["/short/v", "/g/up/v", "/short/up/up/v"] {
+                let found = find(path).unwrap();
+                assert!(matches!(found.item, Item::Array { .. }), "{path}: {:?}", found.item);
+                source.load(&found.handle).unwrap();
+            }
+            assert!(matches!(find("/short/up").unwrap().item, Item::Link(_)));
+            let end = follow(&*source, find("/short/up").unwrap()).unwrap();
+            assert!(matches!(end.item, Item::Group), "{:?}", end.item);
+            let round = find("/round/v").unwrap_err().to_string();
+            assert!(round.contains("is in a cycle of links"), "{round}");
+        }
+    }
 }
 
 #[test]
