@@ -102,10 +102,7 @@ impl<R> Heap<R> {
     /// # Errors
     /// As [`Heap::push`], and for bytes of 4 GiB or more.
     pub fn push_bytes(&mut self, bytes: Bytes) -> Result<Slot> {
-        let Ok(count) = u32::try_from(bytes.len()) else {
-            return Err(Error::new(ErrorKind::LimitExceeded, "an element of 4 GiB or more"));
-        };
-        match count {
+        match u32::try_from(bytes.len()).map_err(|_| too_long())? {
             0 => Ok(Slot::default()),
             count => Ok(Slot { buffer: self.push(bytes)?, count, offset: 0 }),
         }
@@ -136,11 +133,12 @@ impl<R> Heap<R> {
 
     /// The first `len` bytes that `slot` points to. An empty slot needs no buffer.
     pub fn bytes(&self, slot: Slot, len: usize) -> Option<&[u8]> {
-        if len == 0 {
-            return Some(&[]);
-        }
-        let from = usize::try_from(slot.offset).ok()?;
-        self.buffers.get(usize::try_from(slot.buffer).ok()?)?.get(from..from.checked_add(len)?)
+        slot.bytes(&self.buffers, len)
+    }
+
+    /// The text or the bytes that `slot` points to.
+    pub fn content(&self, slot: Slot) -> Option<&[u8]> {
+        slot.content(&self.buffers)
     }
 
     /// The reference that `slot` points to.
@@ -190,15 +188,60 @@ impl Slot {
         Slot { buffer: Slot::REFERENCE, count: 1, offset: index as u64 }
     }
 
+    /// The slots in `rows`, which are nothing else.
+    pub fn each(rows: &[u8]) -> impl ExactSizeIterator<Item = Slot> {
+        rows.as_chunks().0.iter().map(Slot::of_bytes)
+    }
+
+    /// Puts another slot in the place of each slot in `rows`, which are nothing else.
+    ///
+    /// # Errors
+    /// The first that `change` returns; `rows` is then changed in part.
+    pub fn change_each(rows: &mut [u8], mut change: impl FnMut(Slot) -> Result<Slot>) -> Result<()> {
+        for row in rows.as_chunks_mut().0 {
+            *row = change(Slot::of_bytes(row))?.to_bytes();
+        }
+        Ok(())
+    }
+
+    /// The slot after the heap that it points into was put behind a heap of so many buffers and references.
+    ///
+    /// # Errors
+    /// [`ErrorKind::LimitExceeded`] beyond 2^32 - 1 buffers.
+    pub fn behind(self, buffers: usize, references: usize) -> Result<Slot> {
+        if self.buffer == Slot::REFERENCE {
+            let offset = self.offset.saturating_add(references as u64);
+            return Ok(Slot { offset, ..self });
+        }
+        let buffer = usize::try_from(self.buffer).unwrap_or(usize::MAX).saturating_add(buffers);
+        Ok(Slot { buffer: index_of(buffer)?, ..self })
+    }
+
+    /// The text or the bytes that the slot points to in the buffers of a heap.
+    pub fn content(self, buffers: &[Bytes]) -> Option<&[u8]> {
+        self.bytes(buffers, usize::try_from(self.count).ok()?)
+    }
+
+    fn bytes(self, buffers: &[Bytes], len: usize) -> Option<&[u8]> {
+        if len == 0 {
+            return Some(&[]);
+        }
+        let from = usize::try_from(self.offset).ok()?;
+        buffers.get(usize::try_from(self.buffer).ok()?)?.get(from..from.checked_add(len)?)
+    }
+
     /// Reads the slot at the beginning of `row`. `None` if the row is too short.
     pub fn get(row: &[u8]) -> Option<Slot> {
-        let (buffer, rest) = row.split_first_chunk()?;
-        let (count, rest) = rest.split_first_chunk()?;
-        Some(Slot {
-            buffer: u32::from_ne_bytes(*buffer),
-            count: u32::from_ne_bytes(*count),
-            offset: u64::from_ne_bytes(*rest.first_chunk()?),
-        })
+        row.first_chunk().map(Slot::of_bytes)
+    }
+
+    fn of_bytes(row: &[u8; Slot::SIZE]) -> Slot {
+        let [b0, b1, b2, b3, c0, c1, c2, c3, offset @ ..] = *row;
+        Slot {
+            buffer: u32::from_ne_bytes([b0, b1, b2, b3]),
+            count: u32::from_ne_bytes([c0, c1, c2, c3]),
+            offset: u64::from_ne_bytes(offset),
+        }
     }
 
     /// The bytes of the slot in a row.
@@ -209,6 +252,36 @@ impl Slot {
         row[8..].copy_from_slice(&self.offset.to_ne_bytes());
         row
     }
+}
+
+/// Builds the rows of texts, or of sequences of bytes, one by one; all of them share one buffer.
+#[derive(Clone, Debug, Default)]
+pub struct Packed {
+    rows: Vec<u8>,
+    content: Vec<u8>,
+}
+
+impl Packed {
+    /// Adds an element.
+    ///
+    /// # Errors
+    /// [`ErrorKind::LimitExceeded`] for 4 GiB or more.
+    pub fn push(&mut self, element: &[u8]) -> Result<()> {
+        let count = u32::try_from(element.len()).map_err(|_| too_long())?;
+        self.rows.extend(Slot { buffer: 0, count, offset: self.content.len() as u64 }.to_bytes());
+        self.content.extend_from_slice(element);
+        Ok(())
+    }
+
+    /// The rows, and the heap that they point into.
+    pub fn finish<R>(self) -> Rows<R> {
+        let heap = Heap { buffers: vec![self.content.into()], ..Heap::default() };
+        Rows { rows: self.rows.into(), heap }
+    }
+}
+
+fn too_long() -> Error {
+    Error::new(ErrorKind::LimitExceeded, "an element of 4 GiB or more")
 }
 
 #[cfg(test)]
@@ -229,6 +302,39 @@ mod tests {
         assert_eq!(rows.slice(1..3, 2).unwrap().rows, b"bbcc"[..]);
         assert!(rows.pick(&[3], 2).is_none() && rows.pick(&[usize::MAX], 2).is_none());
         assert!(rows.slice(2..4, 2).is_none() && rows.slice(usize::MAX..usize::MAX, 2).is_none());
+    }
+
+    #[test]
+    fn packed_elements_are_read_back_in_order() {
+        let mut packed = Packed::default();
+        for element in [&b"abc"[..], b"", b"de"] {
+            packed.push(element).unwrap();
+        }
+        let Rows { rows, heap } = packed.finish::<()>();
+        let found: Vec<_> = Slot::each(&rows).map(|slot| heap.content(slot).unwrap()).collect();
+        assert_eq!(found, [&b"abc"[..], b"", b"de"]);
+    }
+
+    #[test]
+    fn each_slot_is_changed_until_one_cannot_be() {
+        let slot = |count| Slot { buffer: 0, count, offset: 0 };
+        let mut rows = [slot(1).to_bytes(), slot(2).to_bytes(), slot(3).to_bytes()].concat();
+        let halve = |slot: Slot| match slot.count % 2 {
+            0 => Ok(Slot { count: slot.count / 2, ..slot }),
+            _ => Err(Error::malformed("an odd count")),
+        };
+        assert!(Slot::change_each(&mut rows, halve).is_err());
+        Slot::change_each(&mut rows, |slot| Ok(Slot { count: slot.count * 2, ..slot })).unwrap();
+        Slot::change_each(&mut rows, halve).unwrap();
+        assert_eq!(Slot::each(&rows).map(|slot| slot.count).collect::<Vec<_>>(), [1, 2, 3]);
+    }
+
+    #[test]
+    fn a_slot_behind_another_heap_points_to_the_same() {
+        let slot = Slot { buffer: 1, count: 2, offset: 3 };
+        assert_eq!(slot.behind(4, 9).unwrap(), Slot { buffer: 5, ..slot });
+        assert_eq!(Slot::reference(2).behind(4, 9).unwrap(), Slot::reference(11));
+        assert!(slot.behind(usize::MAX, 0).is_err());
     }
 
     #[test]

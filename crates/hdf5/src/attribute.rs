@@ -114,8 +114,7 @@ impl Attribute {
             DatatypeClass::VariableLength(class) if class.kind != VariableLengthKind::Sequence => {
                 let rows = self.read(file)?;
                 let slot = Slot::get(&rows.rows).unwrap_or_default();
-                let len = usize::try_from(slot.count).unwrap_or(0);
-                rows.heap.bytes(slot, len).unwrap_or_default().to_vec()
+                rows.heap.content(slot).unwrap_or_default().to_vec()
             }
             _ => return Ok(None),
         };

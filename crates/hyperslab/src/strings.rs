@@ -136,10 +136,10 @@ impl Column {
 
     fn append(&mut self, datatype: &Datatype, values: &Values) -> Result<()> {
         if self.is_variable {
-            for row in values.rows.chunks_exact(Slot::SIZE) {
-                let slot = Slot::get(row).unwrap_or_default();
-                let text = usize::try_from(slot.count).ok().and_then(|len| values.heap.bytes(slot, len));
-                self.push(text.ok_or_else(|| Error::invalid("a slot that points nowhere"))?);
+            for slot in Slot::each(&values.rows) {
+                self.push(
+                    values.heap.content(slot).ok_or_else(|| Error::invalid("a slot that points nowhere"))?,
+                );
             }
             return Ok(());
         }

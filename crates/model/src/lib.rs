@@ -20,6 +20,7 @@ mod content;
 mod datatype;
 mod float;
 mod path;
+pub mod rows;
 mod shape;
 mod storage;
 mod value;

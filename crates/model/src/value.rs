@@ -193,10 +193,7 @@ impl<'a> ElementRef<'a> {
             Datatype::Bitfield { .. } => Element::Bits(row),
             Datatype::Opaque { .. } => Element::Opaque(row),
             Datatype::String(Text::Fixed { pad, .. }) => Element::Text(pad.trim(row)),
-            Datatype::String(Text::Variable) => {
-                let slot = Slot::get(row)?;
-                Element::Text(heap.bytes(slot, usize::try_from(slot.count).ok()?)?)
-            }
+            Datatype::String(Text::Variable) => Element::Text(heap.content(Slot::get(row)?)?),
             Datatype::ObjRef | Datatype::RegRef | Datatype::Reference => {
                 Element::Reference(heap.reference(Slot::get(row)?)?)
             }

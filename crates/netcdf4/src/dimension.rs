@@ -1,5 +1,6 @@
 //! Datasets as dimensions.
 
+use crate::name;
 use hyperslab_core::rows::Slot;
 use hyperslab_core::{Error, Result};
 use hyperslab_hdf5::Object;
@@ -26,16 +27,16 @@ impl Scale {
         if !dataset.has_attributes(file)? {
             return Ok(None);
         }
-        let text = |name: &[u8]| match dataset.attribute(file, name)? {
+        let text = |of: &[u8]| match dataset.attribute(file, of)? {
             Some(attribute) => attribute.text(file),
             None => Ok(None),
         };
-        let class = text(b"CLASS")?;
+        let class = text(name::CLASS.as_bytes())?;
         if class.as_deref() != Some(b"DIMENSION_SCALE") {
             return Ok(None);
         }
-        let name = text(b"NAME")?.unwrap_or_default();
-        Ok(Some(Scale { pure: name.starts_with(PURE_DIMENSION), name }))
+        let label = text(name::NAME.as_bytes())?.unwrap_or_default();
+        Ok(Some(Scale { pure: label.starts_with(PURE_DIMENSION), name: label }))
     }
 
     /// The identifier of a dimension, which counts definitions; only NetCDF files have it.
@@ -43,7 +44,7 @@ impl Scale {
     /// # Errors
     /// If it cannot be read.
     pub fn dimension_id(file: &File, scale: &Object) -> Result<Option<i64>> {
-        let Some(attribute) = scale.attribute(file, b"_Netcdf4Dimid")? else { return Ok(None) };
+        let Some(attribute) = scale.attribute(file, name::DIMENSION_ID.as_bytes())? else { return Ok(None) };
         let rows = attribute.read(file)?.rows;
         Ok(rows.first_chunk().map(|id| i64::from(i32::from_ne_bytes(*id))))
     }
@@ -54,7 +55,7 @@ impl Scale {
     /// # Errors
     /// If the list of variables cannot be read.
     pub fn longest_variable(file: &File, scale: &Object) -> Result<u64> {
-        let Some(list) = scale.attribute(file, b"REFERENCE_LIST")? else { return Ok(0) };
+        let Some(list) = scale.attribute(file, name::REFERENCE_LIST.as_bytes())? else { return Ok(0) };
         let mut longest = 0;
         for (reference, dimension) in references(file, &list)? {
             let Reference::Object(address) = reference else { continue };

@@ -1,6 +1,6 @@
 //! Files as NetCDF-4.
 
-use crate::Scale;
+use crate::{Scale, name};
 use hyperslab_core::Result;
 use hyperslab_hdf5::File;
 use hyperslab_hdf5::ObjectKind;
@@ -18,8 +18,8 @@ pub fn is_netcdf4(file: &File) -> Result<bool> {
     if !root.tracks_creation_order(file)? {
         return Ok(false);
     }
-    for name in [&b"_NCProperties"[..], b"_nc3_strict"] {
-        if root.attribute(file, name)?.is_some() {
+    for name in [name::PROPERTIES, name::CLASSIC_MODEL] {
+        if root.attribute(file, name.as_bytes())?.is_some() {
             return Ok(true);
         }
     }
@@ -28,8 +28,8 @@ pub fn is_netcdf4(file: &File) -> Result<bool> {
         if object.kind() != ObjectKind::Dataset || !object.has_attributes(file).unwrap_or(false) {
             continue;
         }
-        for name in [&b"_Netcdf4Dimid"[..], b"_Netcdf4Coordinates"] {
-            if object.attribute(file, name).is_ok_and(|found| found.is_some()) {
+        for name in [name::DIMENSION_ID, name::COORDINATES] {
+            if object.attribute(file, name.as_bytes()).is_ok_and(|found| found.is_some()) {
                 return Ok(true);
             }
         }

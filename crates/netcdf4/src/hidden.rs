@@ -1,5 +1,6 @@
 //! Attributes that only encode structure.
 
+use crate::name as named;
 use crate::variable::is_variable_length;
 use hyperslab_hdf5::{Attribute, File};
 
@@ -19,10 +20,10 @@ pub struct Owner {
 /// `CLASS` and `NAME` are ordinary words, so they count only on dimension scales.
 pub fn is_hidden(name: &str, owner: Owner) -> bool {
     match name {
-        "CLASS" | "NAME" | "REFERENCE_LIST" => owner.scale,
-        "DIMENSION_LIST" | "DIMENSION_LABELS" => owner.dataset,
-        "_Netcdf4Dimid" | "_Netcdf4Coordinates" => owner.dataset,
-        "_nc3_strict" | "_NCProperties" => owner.root,
+        named::CLASS | named::NAME | named::REFERENCE_LIST => owner.scale,
+        named::DIMENSION_LIST | named::DIMENSION_LABELS => owner.dataset,
+        named::DIMENSION_ID | named::COORDINATES => owner.dataset,
+        named::CLASSIC_MODEL | named::PROPERTIES => owner.root,
         _ => false,
     }
 }
@@ -30,10 +31,9 @@ pub fn is_hidden(name: &str, owner: Owner) -> bool {
 /// Whether a hidden attribute says what its name promises: one that cannot be read, or is of another type, is
 /// to be seen.
 pub fn is_sound(file: &File, attribute: &Attribute) -> bool {
-    match attribute.name() {
-        b"DIMENSION_LIST" | b"DIMENSION_LABELS" => {
-            is_variable_length(attribute) && attribute.read(file).is_ok()
-        }
-        _ => true,
+    let lists = [named::DIMENSION_LIST, named::DIMENSION_LABELS];
+    match lists.iter().any(|list| attribute.name() == list.as_bytes()) {
+        true => is_variable_length(attribute) && attribute.read(file).is_ok(),
+        false => true,
     }
 }

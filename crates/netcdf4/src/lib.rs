@@ -8,6 +8,8 @@
 //! * [`Scale`]: a dataset as a dimension.
 //! * [`dimensions`]: the scales of a variable's dimensions.
 //! * [`is_hidden`], [`is_sound`]: the attributes that are bookkeeping.
+//! * [`NumberType`]: the values of elements that were never written.
+//! * [`name`]: the names of attributes with a meaning.
 //! * [`is_netcdf4`]: whether a file was written as NetCDF-4 or only uses the same conventions.
 //!
 //! ```
@@ -27,10 +29,13 @@
 
 mod dimension;
 mod file;
+mod fill;
 mod hidden;
+pub mod name;
 mod variable;
 
 pub use dimension::{PURE_DIMENSION, Scale};
 pub use file::is_netcdf4;
+pub use fill::NumberType;
 pub use hidden::{Owner, is_hidden, is_sound};
 pub use variable::{dimension_labels, dimensions};

@@ -1,5 +1,6 @@
 //! The dimensions of variables.
 
+use crate::name;
 use hyperslab_core::Result;
 use hyperslab_core::rows::Slot;
 use hyperslab_hdf5::format::Address;
@@ -12,18 +13,18 @@ use hyperslab_hdf5::{Attribute, File, Object, Reference};
 /// # Errors
 /// If its `DIMENSION_LIST` cannot be read.
 pub fn dimensions(file: &File, dataset: &Object) -> Result<Vec<Option<Address>>> {
-    let list = dataset.attribute(file, b"DIMENSION_LIST")?.filter(is_variable_length);
+    let list = dataset.attribute(file, name::DIMENSION_LIST.as_bytes())?.filter(is_variable_length);
     let Some(list) = list else { return Ok(Vec::new()) };
     let rows = list.read(file)?;
-    let first = |row: &[u8]| {
-        let sequence = Slot::get(row).filter(|slot| slot.count > 0)?;
-        let slot = Slot::get(rows.heap.bytes(sequence, Slot::SIZE)?)?;
+    let first = |sequence: Slot| {
+        let slot = (sequence.count > 0).then(|| rows.heap.bytes(sequence, Slot::SIZE))??;
+        let slot = Slot::get(slot)?;
         match rows.heap.reference(slot)? {
             Reference::Object(address) => Some(*address),
             _ => None,
         }
     };
-    Ok(rows.rows.chunks_exact(Slot::SIZE).map(first).collect())
+    Ok(Slot::each(&rows.rows).map(first).collect())
 }
 
 /// The labels of a dataset's dimensions, which HDF5 keeps apart from scales; empty where there are none,
@@ -32,14 +33,11 @@ pub fn dimensions(file: &File, dataset: &Object) -> Result<Vec<Option<Address>>>
 /// # Errors
 /// If its `DIMENSION_LABELS` cannot be read.
 pub fn dimension_labels(file: &File, dataset: &Object) -> Result<Vec<Vec<u8>>> {
-    let labels = dataset.attribute(file, b"DIMENSION_LABELS")?.filter(is_variable_length);
+    let labels = dataset.attribute(file, name::DIMENSION_LABELS.as_bytes())?.filter(is_variable_length);
     let Some(labels) = labels else { return Ok(Vec::new()) };
     let rows = labels.read(file)?;
-    let text = |row: &[u8]| {
-        let slot = Slot::get(row)?;
-        Some(rows.heap.bytes(slot, usize::try_from(slot.count).ok()?)?.to_vec())
-    };
-    Ok(rows.rows.chunks_exact(Slot::SIZE).map(|row| text(row).unwrap_or_default()).collect())
+    let text = |slot| rows.heap.content(slot).unwrap_or_default().to_vec();
+    Ok(Slot::each(&rows.rows).map(text).collect())
 }
 
 /// Whether an attribute can be a list of scales or labels.

@@ -5,14 +5,14 @@ mod cells;
 
 use super::{Format, Location, OpenOptions, Probe, Recognition};
 use crate::cells::{CellSource, CellTable};
+use crate::links::{self, LastLink};
 use crate::pool::Pool;
 use crate::report::{CheckOptions, Finding, Place, Report};
 use crate::source::{ArraySource, Dialect, Entry, Handle, Item, Origin, Source, Stored};
-pub(super) use array::zero;
 use array::{NdlArray, Role};
 use hyperslab_core::storage::ReadAt;
 use hyperslab_core::{Error, Limit, Limits, Remedy, Result, Severity};
-use hyperslab_model::{Content, Directive, Link, Node, NodeKind, NodePath, Values};
+use hyperslab_model::{Content, Directive, Node, NodeKind, NodePath, Values};
 use hyperslab_ndl::{Diagnostic, ParseOptions, Place as TextPlace, parse};
 use rustc_hash::FxHashMap;
 use std::collections::HashMap;
@@ -280,38 +280,18 @@ impl Source for Arc<NdlSource> {
     }
 
     fn find(&self, path: &NodePath) -> Result<Entry> {
-        let missing = |why: &str| Error::not_found(format!("no object {path}{why}"));
-        let mut at = path.clone();
-        for _ in 0..MAX_SOFT_LINKS {
-            if self.content.nodes.contains_key(&at) || at.is_root() {
-                return Ok(self.entry_at(path.clone(), &at));
-            }
-            // A link on the way: what is above the object must be one.
-            let mut above = at.parent();
-            let (link, group) = loop {
-                let Some(group) = above else { return Err(missing("")) };
-                match self.content.nodes.get(&group) {
-                    Some(Node::Link(link)) => break (link, group),
-                    Some(_) => return Err(missing("")),
-                    None => above = group.parent(),
-                }
-            };
-            let rest = at.as_str().strip_prefix(group.as_str()).unwrap_or_default();
-            let target = match link {
-                Link::Hard(target) => target.to_string(),
-                Link::Soft(target) if target.starts_with('/') => target.clone(),
-                Link::Soft(target) => {
-                    let parent = group.parent().unwrap_or_else(NodePath::root);
-                    parent.child(target).to_string()
-                }
-                Link::External { .. } | Link::User { .. } => {
-                    return Err(missing(&format!(": {group} leads out of the file")));
-                }
-            };
-            at =
-                NodePath::new(&format!("{}{rest}", target.trim_end_matches('/'))).map_err(|_| missing(""))?;
+        let nodes = &self.content.nodes;
+        if nodes.contains_key(path) || path.is_root() {
+            return Ok(self.entry_at(path.clone(), path));
         }
-        Err(missing(": links lead round in circles"))
+        let at = links::resolve(path, LastLink::Keep, &mut |at| match nodes.get(at) {
+            Some(Node::Link(link)) => Ok(Some(link.clone())),
+            _ => Ok(None),
+        })?;
+        match nodes.contains_key(&at) || at.is_root() {
+            true => Ok(self.entry_at(path.clone(), &at)),
+            false => Err(Error::not_found(format!("no object {path}"))),
+        }
     }
 
     fn members(&self, group: &Handle) -> Result<Vec<Entry>> {
@@ -352,9 +332,6 @@ impl Source for Arc<NdlSource> {
         Ok(cells.map(|cells| Arc::clone(cells) as Arc<dyn CellSource>))
     }
 }
-
-/// Links that a path may lead through.
-const MAX_SOFT_LINKS: usize = 64;
 
 impl NdlSource {
     fn new(

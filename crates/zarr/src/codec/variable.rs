@@ -154,14 +154,7 @@ const NOT_READ: Slot = Slot { buffer: u32::MAX, count: u32::MAX, offset: u64::MA
 pub(super) fn pointed_to<'h>(row: &[u8], heap: &'h [Bytes]) -> Result<&'h [u8]> {
     let nothing = || Error::invalid("a slot that points to nothing");
     let slot = Slot::get(row).ok_or_else(nothing)?;
-    if slot.count == 0 {
-        return Ok(&[]);
-    }
-    let buffer = usize::try_from(slot.buffer).ok().and_then(|buffer| heap.get(buffer));
-    let from = usize::try_from(slot.offset).ok();
-    let len = usize::try_from(slot.count).ok();
-    let found = from.zip(len).and_then(|(from, len)| buffer?.get(from..from.checked_add(len)?));
-    found.ok_or_else(nothing)
+    slot.content(heap).ok_or_else(nothing)
 }
 
 #[cfg(test)]

@@ -10,7 +10,8 @@ use hyperslab_model::{
     Attributes, Datatype, Dimension, Directive, Element, ElementStorage, Elements, Extent, Fill, FillTime,
     Float, NodeKind, NodePath, Shape, Storage, Values,
 };
-use hyperslab_netcdf4::{Scale, dimension_labels, dimensions};
+use hyperslab_netcdf4::name::FILL_VALUE;
+use hyperslab_netcdf4::{NumberType, Scale, dimension_labels, dimensions};
 use rustc_hash::FxHashMap;
 use std::sync::PoisonError;
 
@@ -85,7 +86,7 @@ impl Hdf5Source {
             Fill::Default
                 if self.netcdf
                     && storage.fill_time != Some(FillTime::Never)
-                    && !attributes.contains_key("_FillValue") =>
+                    && !attributes.contains_key(FILL_VALUE) =>
             {
                 if let Some(implied) = default_fill(datatype.resolved()) {
                     let rows = vec![0; implied.len()].into();
@@ -95,7 +96,7 @@ impl Hdf5Source {
             }
             _ => return,
         };
-        let same = match attributes.get("_FillValue") {
+        let same = match attributes.get(FILL_VALUE) {
             Some(Ok(attribute)) => {
                 let said = Elements::new(&attribute.datatype, &attribute.value);
                 let stored = Elements::new(datatype, fill);
@@ -191,22 +192,16 @@ pub(super) fn names_dimension(dataset: &Dataset) -> bool {
     dataset.extents().is_some_and(|dims| dims.len() == 1)
 }
 
-/// What NetCDF fills a type with unasked, as a row.
+/// The element that NetCDF fills arrays of this type with where nothing was written; `None` if that is zeros.
 pub(crate) fn default_fill(datatype: &Datatype) -> Option<Vec<u8>> {
-    Some(match datatype {
-        Datatype::Int { bits: 8, signed: true } => (-127_i8).to_ne_bytes().to_vec(),
-        Datatype::Int { bits: 8, signed: false } => vec![255],
-        Datatype::Int { bits: 16, signed: true } => (-32767_i16).to_ne_bytes().to_vec(),
-        Datatype::Int { bits: 16, signed: false } => 65535_u16.to_ne_bytes().to_vec(),
-        Datatype::Int { bits: 32, signed: true } => (-2_147_483_647_i32).to_ne_bytes().to_vec(),
-        Datatype::Int { bits: 32, signed: false } => u32::MAX.to_ne_bytes().to_vec(),
-        Datatype::Int { bits: 64, signed: true } => (-9_223_372_036_854_775_806_i64).to_ne_bytes().to_vec(),
-        Datatype::Int { bits: 64, signed: false } => (u64::MAX - 1).to_ne_bytes().to_vec(),
-        Datatype::Float(Float::Single) => 9.969_21e36_f32.to_ne_bytes().to_vec(),
-        Datatype::Float(Float::Double) => 9.969_209_968_386_869e36_f64.to_ne_bytes().to_vec(),
+    let number = match datatype {
+        Datatype::Int { bits, signed } => NumberType::integer(*bits, *signed)?,
+        Datatype::Float(Float::Single) => NumberType::Float,
+        Datatype::Float(Float::Double) => NumberType::Double,
         Datatype::Enum { base, .. } => return default_fill(base),
         _ => return None,
-    })
+    };
+    Some(number.default_fill())
 }
 
 /// A named datatype of a NetCDF file.

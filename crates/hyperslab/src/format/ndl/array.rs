@@ -6,12 +6,14 @@ use crate::pool::Pool;
 use crate::source::{ArraySource, Origin};
 use hyperslab_codec::Scratch;
 use hyperslab_core::nd::{Planes, Region, element_count};
-use hyperslab_core::rows::{Heap, Slot};
+use hyperslab_core::rows::Heap;
 use hyperslab_core::{Error, Limit, Limits, Remedy, Result};
+use hyperslab_model::rows::push_zero;
 use hyperslab_model::{
     Attributes, Datatype, DimCoord, Dimension, Element, Fill, FillTime, Node, NodePath, Reference, Shape,
-    Storage, Text, Values,
+    Storage, Values,
 };
+use hyperslab_netcdf4::name::FILL_VALUE;
 use std::sync::Arc;
 
 pub(super) struct NdlArray {
@@ -253,7 +255,7 @@ fn fill(
     let fills = storage.fill_time != Some(FillTime::Never);
     if fills && origin.is_some_and(|origin| origin.format == "NetCDF-4") {
         // The NetCDF view says the fill value once, as this attribute.
-        if let Some(Ok(attribute)) = attributes.get("_FillValue")
+        if let Some(Ok(attribute)) = attributes.get(FILL_VALUE)
             && attribute.datatype.resolved() == datatype.resolved()
         {
             return Ok(attribute.value.clone());
@@ -269,39 +271,8 @@ fn fill(
         return Err(Error::limit_exceeded(Limit::Allocation, detail));
     }
     let mut rows = Vec::with_capacity(size);
-    zero(datatype, &mut rows, &mut heap)?;
+    push_zero(datatype, &mut rows, &mut heap)?;
     Ok(Values { rows: rows.into(), heap })
-}
-
-/// Appends the row of zeros, of empty texts and sequences, and of references to nothing.
-pub(in crate::format) fn zero(
-    datatype: &Datatype,
-    rows: &mut Vec<u8>,
-    heap: &mut Heap<Reference>,
-) -> Result<()> {
-    match datatype {
-        Datatype::ObjRef | Datatype::RegRef | Datatype::Reference => {
-            let slot = match (heap.references.last(), u32::try_from(heap.references.len())) {
-                (Some(Reference::Null), Ok(count)) => Slot::reference(count.saturating_sub(1)),
-                _ => heap.push_reference(Reference::Null)?,
-            };
-            rows.extend(slot.to_bytes());
-        }
-        Datatype::Compound(members) => {
-            members.iter().try_for_each(|member| zero(&member.datatype, rows, heap))?;
-        }
-        Datatype::Array { base, shape } => {
-            for _ in 0..element_count(shape).unwrap_or(0) {
-                zero(base, rows, heap)?;
-            }
-        }
-        Datatype::Named(_, of) => zero(of, rows, heap)?,
-        Datatype::String(Text::Fixed { pad: hyperslab_model::Pad::Space, .. }) => {
-            rows.extend(std::iter::repeat_n(b' ', datatype.row_size().unwrap_or(0)));
-        }
-        _ => rows.extend(std::iter::repeat_n(0, datatype.row_size().unwrap_or(0))),
-    }
-    Ok(())
 }
 
 /// Coordinates that are counted before they are handed out.

@@ -5,6 +5,7 @@
 
 use super::read::attribute::plain_numbers;
 use hyperslab_model::{Attribute, NodePath};
+use hyperslab_netcdf4::name::PROPERTIES;
 use hyperslab_zarr::hierarchy::{Metadata, Node};
 use hyperslab_zarr::json::{Json, Object};
 use rustc_hash::FxHashMap;
@@ -12,7 +13,7 @@ use rustc_hash::FxHashMap;
 /// Whether an attribute is only there for the NetCDF library.
 pub(super) fn is_bookkeeping(name: &str, value: &Json) -> bool {
     let own = name.starts_with("_nczarr_") || name.starts_with("_NCZARR_");
-    own && matches!(value, Json::Object(_)) || name == "_NCProperties" && matches!(value, Json::String(_))
+    own && matches!(value, Json::Object(_)) || name == PROPERTIES && matches!(value, Json::String(_))
 }
 
 /// An attribute of the type that the library keeps for it; none if it keeps none, or none that the value has.

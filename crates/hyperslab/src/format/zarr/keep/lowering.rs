@@ -3,10 +3,10 @@
 //! One plan serves both ways: whoever writes an array lowers its elements by it, and whoever reads an array that
 //! keeps its type in a record makes the same plan of that type and lifts them.
 
-use crate::format::ndl::zero;
 use crate::target::Facts;
-use hyperslab_core::rows::{Heap, Slot};
+use hyperslab_core::rows::{Heap, Packed, Slot};
 use hyperslab_core::{Error, Result};
+use hyperslab_model::rows::push_zero;
 use hyperslab_model::{Datatype, Directive, Element, Elements, Float, Member, Pad, Reference, Text, Values};
 use hyperslab_zarr::data_type::{self as zarr, DataType, Struct};
 use hyperslab_zarr::write::Version;
@@ -125,14 +125,14 @@ impl Lowering {
             }
             Conversion::Sequence(size) => {
                 let mut rows = rows.to_vec();
-                each_slot(&mut rows, |slot| {
+                Slot::change_each(&mut rows, |slot| {
                     let count = slot.count.checked_mul(*size);
                     Ok(Slot { count: count.ok_or_else(|| too_long(slot.count))?, ..slot })
                 })?;
                 Ok((Cow::Owned(rows), Cow::Borrowed(heap)))
             }
             Conversion::Text => {
-                let (mut rows, mut texts) = (Vec::new(), Vec::new());
+                let mut texts = Packed::default();
                 for element in Elements::new(&self.datatype, values) {
                     let text = match element.get() {
                         Element::Reference(Reference::Null) => String::new(),
@@ -140,13 +140,10 @@ impl Lowering {
                         Element::Broken => return Err(Error::invalid("rows that are not of their type")),
                         _ => hyperslab_ndl::exact_json(element),
                     };
-                    let count = u32::try_from(text.len()).map_err(|_| too_long(u32::MAX))?;
-                    rows.extend(Slot { buffer: 0, count, offset: texts.len() as u64 }.to_bytes());
-                    texts.extend_from_slice(text.as_bytes());
+                    texts.push(text.as_bytes())?;
                 }
-                let mut heap = Heap::default();
-                heap.push(texts.into())?;
-                Ok((Cow::Owned(rows), Cow::Owned(heap)))
+                let Values { rows, heap } = texts.finish();
+                Ok((Cow::Owned(rows.into()), Cow::Owned(heap)))
             }
         }
     }
@@ -160,7 +157,7 @@ impl Lowering {
             Conversion::None | Conversion::Padding(_) => Ok(stored),
             Conversion::Sequence(size) => {
                 let mut rows = stored.rows.to_vec();
-                each_slot(&mut rows, |slot| match slot.count % size {
+                Slot::change_each(&mut rows, |slot| match slot.count % size {
                     0 => Ok(Slot { count: slot.count / size, ..slot }),
                     _ => Err(Error::malformed(format!(
                         "{} bytes of elements of {size} bytes each",
@@ -210,7 +207,7 @@ impl Lowering {
         let size = self.datatype.row_size().unwrap_or(0);
         let Values { rows, mut heap } = values;
         let mut null = Vec::with_capacity(size);
-        zero(&self.datatype, &mut null, &mut heap)?;
+        push_zero(&self.datatype, &mut null, &mut heap)?;
         let mut all = Vec::with_capacity(nulls.len().saturating_mul(size));
         let mut written = rows.chunks_exact(size.max(1));
         for is_null in nulls {
@@ -369,14 +366,6 @@ fn pad(rows: &mut [u8], row: usize, spans: &[(usize, usize, Pad)]) {
             }
         }
     }
-}
-
-fn each_slot(rows: &mut [u8], change: impl Fn(Slot) -> Result<Slot>) -> Result<()> {
-    for row in rows.chunks_exact_mut(Slot::SIZE) {
-        let slot = Slot::get(row).ok_or_else(|| Error::invalid("a slot cut short"))?;
-        row.copy_from_slice(&change(slot)?.to_bytes());
-    }
-    Ok(())
 }
 
 fn too_long(count: u32) -> Error {

@@ -1,7 +1,7 @@
 //! JSON attributes with the types that NDL infers for the same text; what has none is text that is JSON.
 
 use hyperslab_core::Result;
-use hyperslab_core::rows::{Heap, Slot};
+use hyperslab_core::rows::{Heap, Packed};
 use hyperslab_model::{Attribute, Datatype, Directive, ElementStorage, Float, Text, Values};
 use hyperslab_zarr::json::Json;
 use std::sync::Arc;
@@ -162,16 +162,11 @@ fn is_float(json: &Json) -> bool {
 
 fn plain(shape: Vec<u64>, kind: Kind, leaves: &[&Json]) -> Result<Attribute> {
     let mut rows = Vec::new();
-    let mut heap = Heap::default();
-    let mut texts = Vec::new();
+    let mut texts = Packed::default();
     for leaf in leaves {
         match leaf {
             Json::Bool(value) => rows.push(u8::from(*value)),
-            Json::String(text) => {
-                let count = u32::try_from(text.len()).unwrap_or(u32::MAX);
-                rows.extend(Slot { buffer: 0, count, offset: texts.len() as u64 }.to_bytes());
-                texts.extend_from_slice(text.as_bytes());
-            }
+            Json::String(text) => texts.push(text.as_bytes())?,
             Json::Number(number) => {
                 let integer = number.as_integer().unwrap_or_default();
                 // `common` has looked at every one.
@@ -185,9 +180,10 @@ fn plain(shape: Vec<u64>, kind: Kind, leaves: &[&Json]) -> Result<Attribute> {
             _ => {}
         }
     }
-    if kind == Kind::Text {
-        heap.push(texts.into())?;
-    }
+    let value = match kind {
+        Kind::Text => texts.finish(),
+        _ => Values { rows: rows.into(), heap: Heap::default() },
+    };
     let datatype = match kind {
         Kind::Bool => Datatype::Bool,
         Kind::Int32 => Datatype::int(32, true),
@@ -199,7 +195,7 @@ fn plain(shape: Vec<u64>, kind: Kind, leaves: &[&Json]) -> Result<Attribute> {
     Ok(Attribute {
         shape: Some(shape),
         datatype: Arc::new(datatype),
-        value: Values { rows: rows.into(), heap },
+        value,
         storage: ElementStorage::default(),
         native: Vec::new(),
     })
@@ -207,9 +203,6 @@ fn plain(shape: Vec<u64>, kind: Kind, leaves: &[&Json]) -> Result<Attribute> {
 
 /// Lists within lists that are dimensions; what is nested deeper is JSON.
 const MAX_RANK: usize = 32;
-
-/// The attribute that says which value stands for a missing one.
-pub(in crate::format::zarr) const FILL_VALUE: &str = "_FillValue";
 
 #[cfg(test)]
 mod tests {

@@ -1,6 +1,5 @@
 //! Elements of Zarr arrays as the model's rows.
 
-use super::attribute::FILL_VALUE;
 use super::datatype::{check_rows, make_utf8, utf32_spans};
 use super::dimensions::shape;
 use super::node::datatype_of;
@@ -9,12 +8,13 @@ use crate::format::zarr::keep::record::{Record, see_texts};
 use crate::pool::Pool;
 use crate::source::{ArraySource, ChunkCount, Chunks, StoredChunk, StoredForm};
 use crate::target::Facts;
-use bytes::Bytes;
 use hyperslab_codec::Scratch;
 use hyperslab_core::nd::{Axis, ChunkGrid as Grid, Planes, Region, element_count};
-use hyperslab_core::rows::{Heap, Slot};
+use hyperslab_core::rows::Heap;
 use hyperslab_core::{Error, Result};
-use hyperslab_model::{ByteOrder, Datatype, Fill, Reference, Storage, Text, Values};
+use hyperslab_model::rows::place_rows;
+use hyperslab_model::{ByteOrder, Datatype, Fill, Reference, Storage, Values};
+use hyperslab_netcdf4::name::FILL_VALUE;
 use hyperslab_zarr::Array;
 use hyperslab_zarr::data_type::DataType;
 use hyperslab_zarr::hierarchy::{Hierarchy, Metadata, Node};
@@ -231,7 +231,7 @@ impl ArraySource for ZarrArray {
                 let mut own = Heap::default();
                 array.read(&**store, &self.stored_region(&part), &mut stored, &mut own, scratch)?;
                 let lifted = lowering.lift(Values { rows: stored.into(), heap: own })?;
-                append(lifted, &self.element.datatype, out, heap)
+                place_rows(lifted, &self.element.datatype, out, heap)
             }),
             _ => {
                 let region = self.stored_region(region);
@@ -345,97 +345,6 @@ impl ArraySource for ZarrArray {
     fn is_unwritten(&self) -> Result<bool> {
         // What cannot be read is no fill value, even where nothing is stored.
         Ok(self.array.is_some() && !self.hierarchy.has_chunks(&self.node)?)
-    }
-}
-
-/// Puts elements where they go, and what their slots point to behind what the heap has already.
-fn append(values: Values, datatype: &Datatype, out: &mut [u8], heap: &mut Heap<Reference>) -> Result<()> {
-    let Values { rows, heap: own } = values;
-    if rows.len() != out.len() {
-        return Err(Error::malformed(format!("{} bytes of elements, expected {}", rows.len(), out.len())));
-    }
-    out.copy_from_slice(&rows);
-    let by = Shift { buffers: heap.buffers.len(), references: heap.references.len() };
-    if by.buffers == 0 && by.references == 0 {
-        *heap = own;
-        return Ok(());
-    }
-    let mut buffers: Vec<Vec<u8>> = own.buffers.into_iter().map(Vec::from).collect();
-    for row in out.chunks_exact_mut(datatype.row_size().unwrap_or(1).max(1)) {
-        by.shift(datatype, row, &mut buffers)?;
-    }
-    heap.buffers.extend(buffers.into_iter().map(Bytes::from));
-    heap.references.extend(own.references);
-    Ok(())
-}
-
-/// What a heap has already, behind which another is put.
-struct Shift {
-    buffers: usize,
-    references: usize,
-}
-
-impl Shift {
-    /// Makes the slots of one row point into both heaps together.
-    fn shift(&self, datatype: &Datatype, row: &mut [u8], buffers: &mut [Vec<u8>]) -> Result<()> {
-        let slot_of = |row: &[u8]| Slot::get(row).ok_or_else(|| Error::invalid("a slot cut short"));
-        match datatype.resolved() {
-            Datatype::ObjRef | Datatype::RegRef | Datatype::Reference => {
-                let slot = slot_of(row)?;
-                let offset = slot.offset.saturating_add(self.references as u64);
-                row.copy_from_slice(&Slot { offset, ..slot }.to_bytes());
-            }
-            Datatype::String(Text::Variable) => self.shift_buffer(slot_of(row)?, row)?,
-            Datatype::Vlen(base) => {
-                let slot = slot_of(row)?;
-                if base.has_slots() && slot.count > 0 {
-                    let size = base.row_size().unwrap_or(0);
-                    let from = usize::try_from(slot.offset).unwrap_or(usize::MAX);
-                    let len = size.saturating_mul(usize::try_from(slot.count).unwrap_or(usize::MAX));
-                    let at = usize::try_from(slot.buffer).unwrap_or(usize::MAX);
-                    let missing = || Error::invalid("a sequence that is not there");
-                    let end = from.saturating_add(len);
-                    let place =
-                        buffers.get(at).and_then(|buffer| buffer.get(from..end)).ok_or_else(missing)?;
-                    let mut elements = place.to_vec();
-                    for element in elements.chunks_exact_mut(size.max(1)) {
-                        self.shift(base, element, buffers)?;
-                    }
-                    let place = buffers.get_mut(at).and_then(|buffer| buffer.get_mut(from..end));
-                    place.ok_or_else(missing)?.copy_from_slice(&elements);
-                }
-                self.shift_buffer(slot, row)?;
-            }
-            Datatype::Compound(members) => {
-                let mut rest = row;
-                for member in members {
-                    let size = member.datatype.row_size().unwrap_or(0);
-                    let (own, others) =
-                        rest.split_at_mut_checked(size).ok_or_else(|| Error::invalid("a row cut short"))?;
-                    self.shift(&member.datatype, own, buffers)?;
-                    rest = others;
-                }
-            }
-            Datatype::Array { base, .. } if base.has_slots() => {
-                for element in row.chunks_exact_mut(base.row_size().unwrap_or(1).max(1)) {
-                    self.shift(base, element, buffers)?;
-                }
-            }
-            Datatype::Nullable(of) => {
-                if let Some((_, row)) = row.split_first_mut() {
-                    self.shift(of, row, buffers)?;
-                }
-            }
-            _ => {}
-        }
-        Ok(())
-    }
-
-    fn shift_buffer(&self, slot: Slot, row: &mut [u8]) -> Result<()> {
-        let buffer = u32::try_from(self.buffers).ok().and_then(|by| slot.buffer.checked_add(by));
-        let buffer = buffer.ok_or_else(|| Error::invalid("a heap of 2^32 values"))?;
-        row.copy_from_slice(&Slot { buffer, ..slot }.to_bytes());
-        Ok(())
     }
 }
 

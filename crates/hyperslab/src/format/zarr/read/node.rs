@@ -12,6 +12,7 @@ use hyperslab_model::{
     Attributes, DimCoord, Dimension, Directive, Extent, Group, Ndarray, Node, NodeKind, NodePath, Shape,
     Storage, Unreadable,
 };
+use hyperslab_netcdf4::name::FILL_VALUE;
 use hyperslab_zarr::data_type::DataType;
 use hyperslab_zarr::hierarchy::{Metadata, Node as ZarrNode};
 use hyperslab_zarr::json::Json;
@@ -37,7 +38,7 @@ impl ZarrSource {
         let record = self.record(node)?;
         let mut attributes = self.attributes(node);
         if record.as_ref().is_some_and(|record| record.fill_is_missing) {
-            attributes.shift_remove(attribute::FILL_VALUE);
+            attributes.shift_remove(FILL_VALUE);
         }
         for (name, attribute) in record.iter().flat_map(|record| &record.attributes) {
             attributes.insert(name.clone(), attribute.clone());

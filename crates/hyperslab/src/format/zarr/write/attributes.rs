@@ -3,13 +3,13 @@
 use super::{ATTRIBUTE_NAME, ATTRIBUTE_TYPE, INNER_NAMED_TYPE, UNREADABLE_ATTRIBUTE, keep};
 use crate::format::zarr::keep::{lowering, record};
 use crate::format::zarr::nczarr;
-use crate::format::zarr::read::attribute::FILL_VALUE;
 use crate::format::zarr::read::{attribute, dimensions};
 use crate::target::Losses;
 use hyperslab_core::{Limits, Result};
 use hyperslab_model::{
     Attribute, Attributes, Datatype, Element, ElementStorage, Elements, Float, Group, NodePath, Values,
 };
+use hyperslab_netcdf4::name::{FILL_VALUE, PROPERTIES};
 use hyperslab_zarr::data_type::{DataType, base64};
 use hyperslab_zarr::json::{Json, Object};
 use hyperslab_zarr::metadata::v2;
@@ -143,7 +143,7 @@ fn owned((name, json): (&str, &Json)) -> (String, Json) {
 pub(in crate::format::zarr) fn is_reserved(name: &str) -> bool {
     name == RECORD
         || name == dimensions::ATTRIBUTE
-        || name == "_NCProperties"
+        || name == PROPERTIES
         || name.to_ascii_lowercase().starts_with("_nczarr_")
 }
 

@@ -11,11 +11,11 @@ use super::{
 };
 use crate::format::zarr::keep::lowering::Lowering;
 use crate::format::zarr::keep::record;
-use crate::format::zarr::read::attribute::FILL_VALUE;
 use crate::format::zarr::read::datatype::datatype as stored_datatype;
 use crate::target::{Facts, Growing, Losses, TargetOptions};
 use hyperslab_core::{Error, Result};
 use hyperslab_model::{Attributes, Datatype, Directive, Layout, Node, NodePath, Shape, Storage, Text};
+use hyperslab_netcdf4::name::FILL_VALUE;
 use hyperslab_zarr::data_type::StructForm;
 use hyperslab_zarr::json::{Json, Object};
 use hyperslab_zarr::write::{ArrayDefinition, Version};

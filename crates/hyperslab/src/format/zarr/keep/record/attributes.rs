@@ -4,10 +4,10 @@
 //! JSON is what the attribute becomes. If it is not, the JSON is the attribute.
 
 use super::{malformed, read};
-use crate::format::zarr::read::attribute::FILL_VALUE;
 use crate::format::zarr::write::{fill_value, is_reserved, json_of_text};
 use hyperslab_core::Result;
 use hyperslab_model::{Attribute, Attributes, Node};
+use hyperslab_netcdf4::name::FILL_VALUE;
 use hyperslab_zarr::data_type::{DataType, base64};
 use hyperslab_zarr::json::{Json, Number, Object};
 

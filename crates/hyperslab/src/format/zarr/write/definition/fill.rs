@@ -2,14 +2,14 @@
 
 use super::super::{FILL, MASKED_FILL, UNDEFINED_FILL, attributes};
 use super::Described;
-use crate::format::ndl::zero;
 use crate::format::zarr::keep::lowering::Lowering;
 use crate::format::zarr::keep::record;
-use crate::format::zarr::read::attribute::FILL_VALUE;
 use crate::target::Losses;
 use hyperslab_core::rows::{Heap, Slot};
 use hyperslab_core::{Error, Result};
+use hyperslab_model::rows::push_zero;
 use hyperslab_model::{Datatype, Element, Elements, Fill, Float, Values};
+use hyperslab_netcdf4::name::FILL_VALUE;
 use hyperslab_zarr::data_type::DataType;
 use hyperslab_zarr::json::{Json, Object};
 use hyperslab_zarr::write::{ArrayDefinition, Version};
@@ -207,12 +207,11 @@ fn empty_row(lowering: &Lowering, datatype: &Datatype) -> Result<FillRow> {
         return Ok(None);
     }
     let (mut rows, mut heap) = (Vec::new(), Heap::default());
-    zero(datatype, &mut rows, &mut heap)?;
+    push_zero(datatype, &mut rows, &mut heap)?;
     fill_row(lowering, &Values { rows: rows.into(), heap })
 }
 
 fn content<R>(rows: &[u8], heap: &Heap<R>) -> Result<Vec<u8>> {
     let slot = Slot::get(rows).ok_or_else(|| Error::invalid("no fill value"))?;
-    let len = usize::try_from(slot.count).unwrap_or(usize::MAX);
-    heap.bytes(slot, len).map(<[u8]>::to_vec).ok_or_else(|| Error::invalid("a fill value that is not there"))
+    heap.content(slot).map(<[u8]>::to_vec).ok_or_else(|| Error::invalid("a fill value that is not there"))
 }
