@@ -36,8 +36,11 @@ pub fn json(of: ElementRef<'_>) -> String {
 /// An element as JSON on one line, without loss: NaN keeps its bits, as in documents.
 pub fn exact_json(of: ElementRef<'_>) -> String {
     let mut out = String::new();
-    crate::json::inline(&mut out, &element(of, Form { exact: true, ..FORM }));
+    crate::json::inline(&mut out, &element(of, EXACT));
     out
 }
+
+/// Every bit of each element is said.
+pub(crate) const EXACT: Form = Form { exact: true, ..FORM };
 
 const FORM: Form = Form { named: false, pure: false, exact: false };

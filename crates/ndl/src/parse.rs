@@ -20,7 +20,7 @@ use context::Context;
 pub use document::GROUP_KEYS;
 use events::{Document, Span};
 use findings::Findings;
-pub use fragment::{elements, fill_value, filters, filters_for};
+pub use fragment::{elements, elements_of_text, fill_value, filters, filters_for, read_group};
 use hyperslab_model::{Content, NodePath};
 use std::collections::HashMap;
 
@@ -99,25 +99,10 @@ impl Parsed {
 /// assert_eq!(shown, ["5:16: error: \"300\" for int8: out of range [ndl/value-range]"]);
 /// ```
 pub fn parse(text: &[u8], options: &ParseOptions) -> Parsed {
-    read(text, options, true)
+    read(text, options)
 }
 
-/// Parses a document that is part of another one. Its paths refer to the whole document, so targets of references and
-/// hard links are not checked.
-///
-/// ```
-/// use hyperslab_ndl::{ParseOptions, parse, parse_part};
-///
-/// let text = b"attributes:\n  a: {shape: [], type: regref, value: {target: /b, start: [9], opposite: [9]}}\n\n\
-///              dimcoords:\n  b: {size: 1}\n";
-/// assert!(parse(text, &ParseOptions::default()).has_errors());
-/// assert!(!parse_part(text, &ParseOptions::default()).has_errors());
-/// ```
-pub fn parse_part(text: &[u8], options: &ParseOptions) -> Parsed {
-    read(text, options, false)
-}
-
-fn read(text: &[u8], options: &ParseOptions, is_whole: bool) -> Parsed {
+fn read(text: &[u8], options: &ParseOptions) -> Parsed {
     let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
     let source = match std::str::from_utf8(text) {
         Ok(source) => source,
@@ -133,7 +118,7 @@ fn read(text: &[u8], options: &ParseOptions, is_whole: bool) -> Parsed {
         return Parsed { diagnostics: findings.finish(), ..Parsed::default() };
     }
     let context = Context::new(findings, *options, netcdf(source, &document));
-    document::read(&document, context, is_whole)
+    document::read(&document, context, true)
 }
 
 fn not_text(text: &[u8], valid: usize) -> Parsed {

@@ -14,8 +14,9 @@ pub(crate) use parse::text;
 pub use spot::Deviation;
 pub(crate) use spot::{Context, Spot};
 
-use hyperslab_core::{Error, Result};
+use hyperslab_core::{Error, Limits, Result};
 use std::borrow::Cow;
+use std::collections::HashSet;
 
 /// A JSON value.
 #[derive(Clone, Debug, PartialEq)]
@@ -141,6 +142,17 @@ impl Number {
         Number(value.into().to_string().into())
     }
 
+    /// The number that a text of JSON is.
+    ///
+    /// # Errors
+    /// If it is none.
+    pub fn of_digits(text: &str) -> Result<Number> {
+        match Json::parse("a number", text.as_bytes(), &Limits::default())? {
+            Json::Number(number) => Ok(number),
+            other => Err(Error::invalid(format!("{}, expected a number", other.kind()))),
+        }
+    }
+
     /// A finite number; JSON has no others.
     pub fn float(value: f64) -> Option<Number> {
         value.is_finite().then(|| Number(format!("{value:?}").into()))
@@ -185,6 +197,18 @@ impl Object {
     /// An object without members.
     pub fn new() -> Object {
         Object::default()
+    }
+
+    /// An object of these members.
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) if two have the same name.
+    pub fn of_unique(members: Vec<(String, Json)>) -> Result<Object> {
+        let mut names = HashSet::new();
+        if let Some((name, _)) = members.iter().find(|(name, _)| !names.insert(name.as_str())) {
+            return Err(Error::invalid(format!("the name {name:?} twice in one object")));
+        }
+        Ok(Object::from_distinct(members.into_iter()))
     }
 
     /// An object of members whose names are known to differ, which takes no time to see.

@@ -10,6 +10,7 @@ mod reader;
 mod syntax;
 
 use super::findings::Findings;
+use crate::part::Value;
 use reader::Reader;
 
 /// A parsed document. Its nodes are in the order in which they end.
@@ -108,6 +109,15 @@ impl<'a> Document<'a> {
     /// Parses the document of a text. After a syntax error there is none, unless the tree is complete.
     pub(crate) fn read(text: &'a str, findings: &mut Findings<'_>) -> Document<'a> {
         Reader::new(findings).read(text).unwrap_or_default()
+    }
+
+    /// The document that a value is. Nothing in it has a place.
+    pub(crate) fn of_value(value: &'a Value, findings: &mut Findings<'_>) -> Document<'a> {
+        let mut reader = Reader::new(findings);
+        match reader.value(value) {
+            Ok(()) => reader.finish(),
+            Err(_) => Document::default(),
+        }
     }
 
     pub(crate) fn root(&self) -> Option<Node<'_>> {

@@ -5,10 +5,11 @@ use super::events::{Document, Node};
 use super::findings::Findings;
 use super::object::name_bits;
 use super::value::{Expected, Selections};
-use super::{ParseOptions, is_printable};
+use super::{ParseOptions, Parsed, is_printable};
 use crate::Severity;
+use crate::part::Value;
 use hyperslab_core::{Error, Remedy, Result};
-use hyperslab_model::{Datatype, Fill, Filter, Values};
+use hyperslab_model::{Datatype, Fill, Filter, Node as Object, NodePath, Values};
 
 /// Parses a list of filters as in `storage.filter`, for elements of this type. Warnings are errors here.
 ///
@@ -62,17 +63,54 @@ pub fn fill_value(text: &str, datatype: &Datatype) -> Result<Fill> {
 ///
 /// ```
 /// use hyperslab_model::{Datatype, Float};
-/// use hyperslab_ndl::elements;
+/// use hyperslab_ndl::elements_of_text;
 ///
-/// let read = elements("[1.5, \"NaN\"]", &Datatype::Float(Float::Single), 2)?;
+/// let read = elements_of_text("[1.5, \"NaN\"]", &Datatype::Float(Float::Single), 2)?;
 /// assert_eq!(*read.rows, [1.5_f32.to_ne_bytes(), f32::NAN.to_ne_bytes()].concat());
 /// # Ok::<(), hyperslab_core::Error>(())
 /// ```
 ///
 /// # Errors
 /// [`InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) if the text is not such a list.
-pub fn elements(text: &str, datatype: &Datatype, count: u64) -> Result<Values> {
+pub fn elements_of_text(text: &str, datatype: &Datatype, count: u64) -> Result<Values> {
     read(text, |context, node| context.value(node, datatype, &[count], Expected::of("the value")))
+}
+
+/// Reads elements of this type, each as [`element`](crate::part::element) gives it. Whether the objects exist that
+/// references lead to is not checked.
+///
+/// # Errors
+/// If one of them is no element of the type.
+pub fn elements(items: &[Value], datatype: &Datatype) -> Result<Values> {
+    let list = Value::List(items.to_vec());
+    let mut findings = Findings::new("", true);
+    let document = Document::of_value(&list, &mut findings);
+    found(&document, findings, |context, node| {
+        context.value(node, datatype, &[items.len() as u64], Expected::of("the value"))
+    })
+    .map(|found| found.unwrap_or_default())
+}
+
+/// Reads the root group of a JSON document: the objects in it with their paths, groups before their members.
+///
+/// The group is a part of a larger whole: paths in it may mean objects that are elsewhere, so that references and
+/// hard links are not followed.
+///
+/// # Errors
+/// [`ErrorKind::Malformed`](hyperslab_core::ErrorKind::Malformed) if it is none, with the first thing that is wrong.
+pub fn read_group(group: Value) -> Result<Vec<(NodePath, Object)>> {
+    let root = Value::Map(vec![(NodePath::root().to_string(), group)]);
+    let mut findings = Findings::new("", false);
+    let document = Document::of_value(&root, &mut findings);
+    let context = Context::new(findings, ParseOptions::default(), None);
+    let Parsed { mut content, order, diagnostics, .. } = super::document::read(&document, context, false);
+    match diagnostics.into_iter().find(|found| found.severity == Severity::Error) {
+        Some(error) => Err(Error::malformed(error.message)),
+        None => Ok(order
+            .into_iter()
+            .filter_map(|path| content.nodes.remove(&path).map(|node| (path, node)))
+            .collect()),
+    }
 }
 
 /// Parses a text and reads its root node. Warnings are errors.
@@ -83,12 +121,20 @@ fn read<T>(text: &str, read: impl for<'t> FnOnce(&mut Context<'t, '_>, Node<'t>)
         None if is_printable(text, &mut findings) => Document::read(text, &mut findings),
         None => Document::default(),
     };
+    found(&document, findings, read)?
+        .ok_or_else(|| Error::invalid(format!("nothing in {text:?}, expected a value")))
+}
+
+/// Reads the one node of a document; `None` if there is none.
+fn found<'t, T>(
+    document: &'t Document<'t>,
+    findings: Findings<'_>,
+    read: impl FnOnce(&mut Context<'t, '_>, Node<'t>) -> Option<T>,
+) -> Result<Option<T>> {
     let mut context = Context::new(findings, ParseOptions { strict: true, ..ParseOptions::default() }, None);
     let found = document.root().and_then(|root| read(&mut context, root));
-    let error = context.findings.finish().into_iter().find(|found| found.severity == Severity::Error);
-    match (error, found) {
-        (None, Some(found)) => Ok(found),
-        (None, None) => Err(Error::invalid(format!("nothing in {text:?}, expected a value"))),
-        (Some(error), _) => Err(Error::invalid(error.message).with_remedies(error.hint.map(Remedy::Hint))),
+    match context.findings.finish().into_iter().find(|found| found.severity == Severity::Error) {
+        None => Ok(found),
+        Some(error) => Err(Error::invalid(error.message).with_remedies(error.hint.map(Remedy::Hint))),
     }
 }

@@ -4,3 +4,4 @@
 pub(super) mod lowering;
 pub(super) mod members;
 pub(super) mod record;
+mod value;

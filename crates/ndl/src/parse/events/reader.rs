@@ -4,6 +4,7 @@ use super::characters::Characters;
 use super::syntax::{Broken, broken};
 use super::{Data, Document, Span, Tag, shown};
 use crate::parse::findings::Findings;
+use crate::part::Value;
 use saphyr_parser::{Event, Parser, ScalarStyle, ScanError, Span as YamlSpan, Tag as YamlTag};
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -107,6 +108,40 @@ impl<'f, 's, 'a> Reader<'f, 's, 'a> {
             }
         }
         Ok(self.document)
+    }
+
+    /// Adds a value with all in it.
+    pub(super) fn value(&mut self, value: &'a Value) -> Result<(), Stop> {
+        match value {
+            Value::Null => self.word("null"),
+            Value::Bool(true) => self.word("true"),
+            Value::Bool(false) => self.word("false"),
+            Value::Number(number) => self.word(number),
+            Value::Text(text) => self.text(text),
+            Value::List(items) => {
+                self.begin(false, 0, Tag::None, Span::default())?;
+                items.iter().try_for_each(|item| self.value(item))?;
+                self.end(Span::default())
+            }
+            Value::Map(entries) => {
+                self.begin(true, 0, Tag::None, Span::default())?;
+                for (name, value) in entries {
+                    self.text(name)?;
+                    self.value(value)?;
+                }
+                self.end(Span::default())
+            }
+        }
+    }
+
+    fn word(&mut self, text: &'a str) -> Result<(), Stop> {
+        let span = Span::default();
+        self.add(Data::Borrowed { span, plain: true, tag: Tag::None, text }, span, 0, 1, 0)
+    }
+
+    fn text(&mut self, text: &'a str) -> Result<(), Stop> {
+        let span = Span::default();
+        self.add(Data::Borrowed { span, plain: false, tag: Tag::None, text }, span, 0, 1, 0)
     }
 
     /// The document, after the last event.

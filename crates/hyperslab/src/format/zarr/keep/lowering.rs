@@ -231,9 +231,9 @@ pub(in crate::format::zarr) fn trailing(datatype: &Datatype) -> Vec<u64> {
 }
 
 /// Elements of their texts in JSON as NDL has them.
-pub(in crate::format::zarr) fn elements(datatype: &Arc<Datatype>, items: &[String]) -> Result<Values> {
+fn elements(datatype: &Arc<Datatype>, items: &[String]) -> Result<Values> {
     let list = format!("[{}]", items.join(", "));
-    hyperslab_ndl::elements(&list, datatype, items.len() as u64).map_err(|error| {
+    hyperslab_ndl::elements_of_text(&list, datatype, items.len() as u64).map_err(|error| {
         Error::malformed(format!("an element that is not one of {datatype}: {}", error.reason()))
     })
 }

@@ -22,14 +22,15 @@ mod fit;
 pub(in crate::format::zarr) use fit::is_record;
 
 use super::lowering;
+use super::value::{json, value};
 use crate::format::zarr::nczarr::Declared;
 use crate::format::zarr::read::version_3;
-use hyperslab_core::{Error, Limits, Result, Severity};
+use hyperslab_core::{Error, Result};
 use hyperslab_model::{
-    Attributes, Datatype, ElementStorage, Elements, Extent, Group, Length, Link, Member, Members,
-    NamedDatatype, Node, NodeKind, NodePath, Storage, Text, Values,
+    Attributes, Datatype, ElementStorage, Elements, Extent, Length, Link, Member, Members, NamedDatatype,
+    Node, NodeKind, NodePath, Storage, Text, Values,
 };
-use hyperslab_ndl::{Emitter, Format, Head, Options, ParseOptions, parse_part};
+use hyperslab_ndl::part::{self, Value};
 use hyperslab_zarr::data_type::DataType;
 use hyperslab_zarr::hierarchy::Node as ZarrNode;
 use hyperslab_zarr::json::{Json, Object};
@@ -220,35 +221,41 @@ pub(in crate::format::zarr) fn datatype_json(datatype: &Datatype) -> Result<Json
     let mut storage = Storage::default();
     see_texts(&datatype, &mut storage.element);
     let named = NamedDatatype { datatype: Arc::new(datatype), attributes: Attributes::new(), storage };
-    let written = written(&[(NodePath::root().child(TYPE), Node::Datatype(named))])?;
-    let found = match written.get("datatypes") {
-        Some(Json::Object(types)) => types.get(TYPE).cloned(),
-        _ => None,
-    };
-    found.ok_or_else(|| Error::invalid("a type that NDL does not write"))
+    let value = part::datatype(&named)?;
+    value.map(json).transpose()?.ok_or_else(|| Error::invalid("a type that NDL does not write"))
 }
 
 /// Attributes as NDL writes them in JSON: objects of shape, type and value.
 ///
 /// # Errors
 /// If NDL cannot say one of them.
-pub(in crate::format::zarr) fn attributes_json(attributes: Attributes) -> Result<Object> {
-    let group = Group { attributes, ..Group::default() };
-    let written = written(&[(NodePath::root(), Node::Group(group))])?;
-    Ok(match written.get("attributes") {
-        Some(Json::Object(attributes)) => attributes.clone(),
-        _ => Object::new(),
-    })
+pub(in crate::format::zarr) fn attributes_json(attributes: &Attributes) -> Result<Object> {
+    match json(Value::Map(part::attributes(attributes)?))? {
+        Json::Object(object) => Ok(object),
+        _ => Ok(Object::new()),
+    }
 }
 
-/// Members of a group that are no nodes here, section by section.
+/// Members of a group that are no nodes in the store, by section: `datatypes`, `dimcoords`, `links`.
 ///
 /// # Errors
 /// If NDL cannot say one of them.
 pub(in crate::format::zarr) fn members_json(members: &[(String, Node)]) -> Result<Object> {
-    let nodes: Vec<_> =
-        members.iter().map(|(name, node)| (NodePath::root().child(name), alone(node))).collect();
-    written(&nodes)
+    let (mut datatypes, mut dimcoords, mut links) = (Vec::new(), Vec::new(), Vec::new());
+    for (name, node) in members {
+        let (section, value) = match &alone(node) {
+            Node::Datatype(named) => (&mut datatypes, part::datatype(named)?),
+            Node::DimCoord(dimcoord) => (&mut dimcoords, part::dimcoord(dimcoord)?),
+            Node::Link(link) => (&mut links, part::link(link)),
+            Node::Group(_) | Node::Ndarray(_) | Node::Unreadable(_) => continue,
+        };
+        if let Some(value) = value {
+            section.push((name.clone(), value));
+        }
+    }
+    let sections = [("datatypes", datatypes), ("dimcoords", dimcoords), ("links", links)];
+    let sections = sections.into_iter().filter(|(_, members)| !members.is_empty());
+    sections.map(|(name, members)| Ok((name.to_owned(), json(Value::Map(members))?))).collect()
 }
 
 /// The first element as NDL writes it in JSON.
@@ -259,13 +266,22 @@ pub(in crate::format::zarr) fn element_json(datatype: &Datatype, values: &Values
     elements_json(datatype, values).next().ok_or_else(|| Error::invalid("no fill value"))?
 }
 
-/// Elements as documents say them, each by itself.
+/// Each element as NDL writes it in JSON.
 pub(in crate::format::zarr) fn elements_json<'a>(
     datatype: &'a Datatype,
     values: &'a Values,
 ) -> impl Iterator<Item = Result<Json>> + 'a {
-    Elements::new(datatype, values).map(|element| {
-        Json::parse("record", hyperslab_ndl::exact_json(element).as_bytes(), &Limits::of_any_size())
+    Elements::new(datatype, values).map(|element| json(part::element(element)))
+}
+
+/// Elements from the JSON that [`elements_json`] gives.
+///
+/// # Errors
+/// [`ErrorKind::Malformed`](hyperslab_core::ErrorKind::Malformed) if one is no element of the type.
+pub(in crate::format::zarr) fn elements(datatype: &Datatype, items: &[Json]) -> Result<Values> {
+    let items: Vec<_> = items.iter().map(value).collect();
+    part::elements(&items, datatype).map_err(|error| {
+        Error::malformed(format!("an element that is not one of {datatype}: {}", error.reason()))
     })
 }
 
@@ -337,38 +353,12 @@ pub(in crate::format::zarr) fn see_texts(datatype: &Datatype, storage: &mut Elem
     }
 }
 
-/// What NDL writes of the root group with these members.
-fn written(nodes: &[(NodePath, Node)]) -> Result<Object> {
-    let mut emitter = Emitter::new(Format::Json, Options::default());
-    for (path, node) in nodes {
-        emitter.node(path, node)?;
-    }
-    let mut text = Vec::new();
-    let head = Head { location: "", format: "zarr", title: "Zarr", version: "" };
-    emitter.finish(&head, &mut text)?;
-    match Json::parse("record", &text, &Limits::of_any_size())? {
-        Json::Object(document) => Ok(match document.get("/") {
-            Some(Json::Object(root)) => root.clone(),
-            _ => Object::new(),
-        }),
-        _ => Err(Error::invalid("a document that is no object")),
-    }
-}
-
-/// The objects that NDL reads of a root group.
+/// The objects of a root group with these sections.
 fn read(root: Object) -> Result<Vec<(NodePath, Node)>> {
     if root.is_empty() {
         return Ok(Vec::new());
     }
-    let mut document = Object::new();
-    document.insert("/", Json::Object(root));
-    let mut parsed = parse_part(Json::Object(document).emit_compact().as_bytes(), &ParseOptions::default());
-    if let Some(error) = parsed.diagnostics.iter().find(|found| found.severity == Severity::Error) {
-        return Err(malformed(error.message.clone()));
-    }
-    let order = std::mem::take(&mut parsed.order);
-    let mut nodes = std::mem::take(&mut parsed.content.nodes);
-    Ok(order.into_iter().filter_map(|path| nodes.remove(&path).map(|node| (path, node))).collect())
+    part::read_group(value(&Json::Object(root)))
 }
 
 /// A link, which NDL would only read beside what it leads to.

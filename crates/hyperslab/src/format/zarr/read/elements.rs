@@ -3,8 +3,8 @@
 use super::datatype::{check_rows, make_utf8, utf32_spans};
 use super::dimensions::shape;
 use super::node::datatype_of;
-use crate::format::zarr::keep::lowering::{Lowering, elements};
-use crate::format::zarr::keep::record::{Record, see_texts};
+use crate::format::zarr::keep::lowering::Lowering;
+use crate::format::zarr::keep::record::{Record, elements, see_texts};
 use crate::pool::Pool;
 use crate::source::{ArraySource, ChunkCount, Chunks, StoredChunk, StoredForm};
 use crate::target::Facts;
@@ -94,10 +94,10 @@ impl ElementType {
             let read = |member: &str, json: &Option<Json>, count: u64| -> Result<Option<Values>> {
                 let Some(json) = json else { return Ok(None) };
                 let items = match json {
-                    Json::Array(items) => items.iter().map(Json::emit_compact).collect(),
-                    one => vec![one.emit_compact()],
+                    Json::Array(items) => items.as_slice(),
+                    one => std::slice::from_ref(one),
                 };
-                let values = (items.len() as u64 == count).then(|| elements(&self.datatype, &items));
+                let values = (items.len() as u64 == count).then(|| elements(&self.datatype, items));
                 let values = values.and_then(Result::ok).ok_or_else(|| {
                     let expected = format!("expected {count} of {}", self.datatype);
                     Error::malformed(format!("attribute hyperslab: member {member:?}: {expected}"))
@@ -111,7 +111,7 @@ impl ElementType {
             see_texts(&self.datatype, &mut storage.element);
         }
         if let Some(fill) = record.and_then(|record| record.fill.as_ref()) {
-            storage.fill = Fill::Value(elements(&self.datatype, &[fill.emit_compact()])?);
+            storage.fill = Fill::Value(elements(&self.datatype, std::slice::from_ref(fill))?);
             return Ok(());
         }
         let Some(lowering) = &self.lowering else { return Ok(()) };

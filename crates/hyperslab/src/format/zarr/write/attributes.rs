@@ -44,7 +44,7 @@ pub(super) fn visible(
         }
     }
     note_changed(path, attributes, losses);
-    let said = record::attributes_json(readable.clone())?;
+    let said = record::attributes_json(&readable)?;
     for (name, attribute) in &readable {
         let (Ok(attribute), Some(Json::Object(said))) = (attribute, said.get(name)) else { continue };
         let place = || format!("{path}@{name}");
@@ -127,7 +127,7 @@ pub(super) fn missing(of: &DataType, datatype: &Arc<Datatype>, value: Values) ->
         native: Vec::new(),
     };
     let said =
-        record::attributes_json(Attributes::from_iter([(FILL_VALUE.to_owned(), Ok(attribute.clone()))]))?;
+        record::attributes_json(&Attributes::from_iter([(FILL_VALUE.to_owned(), Ok(attribute.clone()))]))?;
     let json = match said.get(FILL_VALUE) {
         Some(Json::Object(said)) => said.get("value").cloned(),
         said => said.cloned(),
