@@ -80,12 +80,12 @@ pub fn element(of: ElementRef<'_>) -> Value {
 }
 
 fn lowering(dimcoords: &HashMap<NodePath, bool>) -> Lower<'_> {
-    let Options { pure, netcdf, .. } = Options::default();
+    let Options { pure, texts_are_characters, .. } = Options::default();
     Lower {
         dimcoords,
         detail: StorageDetail::default(),
         pure,
-        netcdf,
+        texts_are_characters,
         long: true,
         extensions: Extensions::default(),
         changes: Vec::new(),
