@@ -326,7 +326,7 @@ mod tests {
         assert_eq!(again.read_at(3..5).unwrap(), &b"ax"[..]);
         assert_eq!(WritableFile::create(&path).unwrap().len().unwrap(), 0);
         let missing = WritableFile::open(folder.path().join("no")).unwrap_err();
-        assert_eq!(missing.kind(), ErrorKind::NotFound);
+        assert_eq!(missing.kind(), ErrorKind::FileNotFound);
     }
 
     #[test]
