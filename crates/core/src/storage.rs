@@ -6,6 +6,7 @@
 
 mod cached;
 mod cancellable;
+mod counted;
 mod faulty;
 mod faulty_writes;
 mod file;
@@ -18,6 +19,7 @@ mod write_at;
 
 pub use cached::Cached;
 pub use cancellable::Cancellable;
+pub use counted::Counted;
 pub use faulty::{Fault, Faulty};
 pub use faulty_writes::{FaultyWrites, WriteFault};
 pub use file::FileStorage;
@@ -60,6 +62,13 @@ pub trait ReadAt: Send + Sync {
         ranges.iter().map(|range| self.read_at(range.clone())).collect()
     }
 
+    /// Whether a request costs more than the bytes that it brings, as over a network. Readers that need several pieces
+    /// then ask for them in one [`ReadAt::read_ranges`]; pieces of near storage are read one by one, each into its
+    /// place, which is as fast and takes no memory.
+    fn is_far(&self) -> bool {
+        false
+    }
+
     /// The files around this one, if it is a file that was opened by its path.
     fn siblings(&self) -> Option<Arc<dyn Siblings>> {
         None
@@ -79,6 +88,9 @@ impl<T: ReadAt + ?Sized> ReadAt for Arc<T> {
     fn read_ranges(&self, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
         (**self).read_ranges(ranges)
     }
+    fn is_far(&self) -> bool {
+        (**self).is_far()
+    }
     fn siblings(&self) -> Option<Arc<dyn Siblings>> {
         (**self).siblings()
     }
@@ -96,6 +108,9 @@ impl<T: ReadAt + ?Sized> ReadAt for Box<T> {
     }
     fn read_ranges(&self, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
         (**self).read_ranges(ranges)
+    }
+    fn is_far(&self) -> bool {
+        (**self).is_far()
     }
     fn siblings(&self) -> Option<Arc<dyn Siblings>> {
         (**self).siblings()

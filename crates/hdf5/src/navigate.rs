@@ -172,6 +172,26 @@ impl Reader {
         Ok(out)
     }
 
+    /// Whether pieces of raw data are better asked for together.
+    pub(crate) fn is_far(&self) -> bool {
+        self.storage.uncached().is_far()
+    }
+
+    /// Several pieces of raw data in one request, each by its address and length.
+    pub(crate) fn raw_ranges(&self, what: &'static str, pieces: &[(Address, u64)]) -> Result<Vec<Bytes>> {
+        let end = self.storage.len()?;
+        let range = |(address, len): &(Address, u64)| {
+            let offset = self.offset(what, *address)?;
+            let range = offset..offset.saturating_add(*len);
+            match range.end <= end {
+                true => Ok(range),
+                false => Err(Error::malformed(format!("{len} bytes past the end")).at(what, offset)),
+            }
+        };
+        let ranges = pieces.iter().map(range).collect::<Result<Vec<_>>>()?;
+        self.storage.uncached().read_ranges(&ranges)
+    }
+
     /// Reads raw data straight to the caller's memory.
     pub fn raw_into(&self, what: &'static str, address: Address, out: &mut [u8]) -> Result<()> {
         let offset = self.offset(what, address)?;

@@ -6,6 +6,7 @@ mod attributes;
 mod check;
 mod damage;
 mod elements;
+mod far;
 mod filters;
 mod kinds;
 mod links;

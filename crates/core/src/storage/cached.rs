@@ -116,6 +116,10 @@ impl<R: ReadAt> ReadAt for Cached<R> {
         self.inner.len()
     }
 
+    fn is_far(&self) -> bool {
+        self.inner.is_far()
+    }
+
     fn siblings(&self) -> Option<std::sync::Arc<dyn super::Siblings>> {
         self.inner.siblings()
     }

@@ -36,6 +36,16 @@ impl<R: ReadAt> ReadAt for Watched<R> {
         Ok(())
     }
 
+    fn read_ranges(&self, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
+        let pieces = self.inner.read_ranges(ranges)?;
+        (self.seen)(pieces.iter().fold(0, |sum: u64, piece| sum.saturating_add(piece.len() as u64)));
+        Ok(pieces)
+    }
+
+    fn is_far(&self) -> bool {
+        self.inner.is_far()
+    }
+
     fn siblings(&self) -> Option<Arc<dyn Siblings>> {
         self.inner.siblings()
     }

@@ -1,5 +1,7 @@
 //! Reads elements of chunked datasets.
 
+mod ahead;
+
 use super::array::Elements;
 use crate::file::File;
 use crate::filter::Pipeline;
@@ -10,6 +12,8 @@ use crate::format::message::filter_pipeline::Filter;
 use crate::navigate::Reader;
 use crate::navigate::chunk_index::{ChunkEntry, ChunkIndex, ChunkIndexKind, ChunkTable};
 use crate::reference::Reference;
+use ahead::Ahead;
+use bytes::Bytes;
 use hyperslab_codec::{Buffers, Codec, Scratch, decode};
 use hyperslab_core::memory::room;
 use hyperslab_core::nd::{Chunk, ChunkGrid, Planes, Region, bands, scatter};
@@ -114,11 +118,20 @@ impl Chunks {
         let steps = Region::all(&region.count);
         let mut unwritten = None;
         let mut charge = None;
+        let mut ahead = Ahead::new(self, reader, region)?;
         let mut chunks = self.grid.chunks_in(region)?;
         while let Some(chunk) = chunks.next_chunk() {
             scratch.cancel.check()?;
+            let entry = self.table.find(&chunk.index);
+            let fetched = match &entry {
+                Some(entry) => {
+                    let piece = (entry.address, self.stored_size(chunk, entry));
+                    ahead.take(self, reader, piece, (region, out, row))?
+                }
+                None => None,
+            };
             let Some(mut overlap) = out.overlap(&chunk.start, &chunk.shape, region, row)? else { continue };
-            let Some(entry) = self.table.find(&chunk.index) else {
+            let Some(entry) = entry else {
                 if unwritten.is_none() {
                     unwritten = Some(elements.fill_row(reader, heap)?);
                 }
@@ -128,10 +141,15 @@ impl Chunks {
             if converter.is_identity()
                 && let Some(place) = overlap.in_place()
             {
-                self.load(reader, chunk, &entry, place, &mut buffers.stored, scratch)?;
+                self.load(reader, (chunk, &entry, fetched), place, &mut buffers.stored, scratch)?;
                 continue;
             }
             if converter.is_identity() && self.is_raw(chunk) {
+                if let Some(whole) = fetched {
+                    self.check_raw(reader, &entry)?;
+                    overlap.scatter(&whole)?;
+                    continue;
+                }
                 let at = (region, row);
                 self.load_in_pieces(reader, chunk, &entry, at, out, &mut buffers.stored)?;
                 continue;
@@ -143,7 +161,7 @@ impl Chunks {
             }
             let Buffers { stored, decoded, wanted, rows } = &mut *buffers;
             let decoded = room(decoded, self.chunk_bytes);
-            self.load(reader, chunk, &entry, decoded, stored, scratch)?;
+            self.load(reader, (chunk, &entry, fetched), decoded, stored, scratch)?;
             if converter.is_identity() {
                 overlap.scatter(decoded)?;
                 continue;
@@ -235,19 +253,27 @@ impl Chunks {
     fn load(
         &self,
         reader: &Reader,
-        chunk: &Chunk,
-        entry: &ChunkEntry,
+        (chunk, entry, fetched): (&Chunk, &ChunkEntry, Option<Bytes>),
         out: &mut [u8],
         stored: &mut Vec<u8>,
         scratch: &mut Scratch,
     ) -> Result<()> {
         if self.is_raw(chunk) {
             self.check_raw(reader, entry)?;
-            return reader.raw_into(CHUNK, entry.address, out);
+            return match fetched.filter(|fetched| fetched.len() == out.len()) {
+                Some(fetched) => {
+                    out.copy_from_slice(&fetched);
+                    Ok(())
+                }
+                None => reader.raw_into(CHUNK, entry.address, out),
+            };
         }
         let placed = |e: Error| e.at(CHUNK, reader.offset(CHUNK, entry.address).unwrap_or(0));
         let _charge = reader.budget().charge(entry.size).map_err(placed)?;
-        let stored = reader.raw_buffered(CHUNK, entry.address, entry.size, stored)?;
+        let stored = match &fetched {
+            Some(fetched) => fetched,
+            None => reader.raw_buffered(CHUNK, entry.address, entry.size, stored)?,
+        };
         let codecs = self.pipeline.codecs(entry.filter_mask).map_err(placed)?;
         decode(&codecs, stored, out, scratch).map_err(placed)
     }
@@ -276,6 +302,11 @@ impl Chunks {
             address = Address(address.0.saturating_add(len as u64));
         }
         Ok(())
+    }
+
+    /// The bytes that are stored of a chunk.
+    fn stored_size(&self, chunk: &Chunk, entry: &ChunkEntry) -> u64 {
+        if self.is_raw(chunk) { self.chunk_bytes as u64 } else { entry.size }
     }
 
     /// Whether a chunk is stored without filters.
