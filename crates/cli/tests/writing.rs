@@ -197,7 +197,7 @@ fn small_words_are_taken_as_they_are_meant() {
         let ran = run(&["diff", "ocean.nc", "ocean.nc", option, "-1"]);
         assert_eq!(ran.code, 2);
         assert!(
-            ran.messages.contains("not a number of 0 or more") && !ran.messages.contains("-- -1"),
+            ran.messages.contains("number of 0 or more") && !ran.messages.contains("-- -1"),
             "{}",
             ran.messages
         );

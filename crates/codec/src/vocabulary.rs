@@ -287,7 +287,7 @@ mod tests {
     #[test]
     fn wrong_and_lacking_parameters_are_errors_and_not_defaults() {
         let refused = |name: &str, said: &[(&str, Value)]| {
-            Codec::of_name(name, said, &ELEMENTS).unwrap_err().to_string()
+            Codec::of_name(name, said, &ELEMENTS).unwrap_err().detail().to_string()
         };
         assert_eq!(
             refused("deflate", &[("level", Value::Int(10))]),
@@ -298,7 +298,7 @@ mod tests {
         assert_eq!(refused("rle", &[]), "no codec is rle");
         assert_eq!(refused("nope", &[]), "no filter \"nope\"");
         let typeless = Elements { size: None, number: None };
-        assert_eq!(Codec::of_name("delta", &[], &typeless).unwrap_err().to_string(), "no type");
+        assert_eq!(Codec::of_name("delta", &[], &typeless).unwrap_err().detail(), "no type");
     }
 
     #[test]

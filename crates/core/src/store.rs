@@ -34,13 +34,13 @@ pub trait Store: Send + Sync {
     /// The value of `key`; none if there is none.
     ///
     /// # Errors
-    /// [`ErrorKind::LimitExceeded`] for values of more than `most` bytes, which nobody should allocate.
+    /// [`ErrorKind::LimitExceeded`](crate::ErrorKind::LimitExceeded) for values of more than `most` bytes, which nobody should allocate.
     fn read(&self, key: &Key, most: u64) -> Result<Option<Bytes>>;
 
     /// A part of the value of `key`; none if there is no value.
     ///
     /// # Errors
-    /// [`ErrorKind::Malformed`] if the value ends before the range: whoever pointed there was wrong.
+    /// [`ErrorKind::Malformed`](crate::ErrorKind::Malformed) if the value ends before the range: whoever pointed there was wrong.
     fn read_range(&self, key: &Key, range: Range<u64>) -> Result<Option<Bytes>>;
 
     /// The value of `key`, found once to be read in parts; none if there is none.
@@ -52,7 +52,7 @@ pub trait Store: Send + Sync {
     /// there is nothing.
     ///
     /// # Errors
-    /// [`ErrorKind::Malformed`] for what leads out of the store.
+    /// [`ErrorKind::Malformed`](crate::ErrorKind::Malformed) for what leads out of the store.
     fn resolve(&self, key: &Key) -> Result<Option<Key>> {
         Ok(Some(key.clone()))
     }

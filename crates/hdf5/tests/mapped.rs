@@ -3,7 +3,7 @@
 use super::{dataset, integers, object, path, read, read_region};
 use hyperslab_core::nd::{Region, scatter};
 use hyperslab_core::storage::FileStorage;
-use hyperslab_core::{Encoder, ErrorKind, Limits, Result};
+use hyperslab_core::{Encoder, ErrorKind, Limits, Remedy, Result};
 use hyperslab_hdf5::File;
 use hyperslab_hdf5::format::encoding::DataspaceSelection;
 use hyperslab_hdf5::format::encoding::selection::hyperslab::{Blocks, Dimension, HyperslabVersion};
@@ -143,8 +143,8 @@ fn files_outside_are_named_and_not_followed() {
         let file = open_path(&path).unwrap();
         let e = read(&file, "outside").unwrap_err();
         assert_eq!(e.kind(), ErrorKind::LimitExceeded);
-        let allow = format!("--allow-external {}", dir.path().canonicalize().unwrap().display());
-        assert!(e.detail().contains("elements_that_are_outside") && e.detail().contains(&allow), "{e}");
+        let allow = Remedy::AllowExternal(dir.path().canonicalize().unwrap());
+        assert!(e.detail().contains("elements_that_are_outside") && e.remedies() == [allow], "{e}");
         let storage = FileStorage::open_allowing(&path, &[dir.path().to_owned()]).unwrap();
         let file = File::open(Box::new(storage), Limits::default()).unwrap();
         let read = read(&file, "outside");

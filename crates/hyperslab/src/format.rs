@@ -4,10 +4,10 @@ pub(crate) mod hdf5;
 pub(crate) mod ndl;
 pub(crate) mod zarr;
 
-use crate::cache::ChunkCache;
 use crate::operation::Operation;
 use crate::pool::Pool;
 use crate::report::{CheckOptions, Report};
+use crate::source::cache::ChunkCache;
 use crate::source::{Dialect, Source};
 use hyperslab_core::check::Rule;
 use hyperslab_core::storage::{Cancellable, ReadAt, Watched};

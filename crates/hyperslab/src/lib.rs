@@ -19,7 +19,6 @@
 //! ```
 
 mod build;
-mod cache;
 mod canonical;
 pub mod cells;
 pub mod check;
@@ -49,7 +48,6 @@ pub mod target;
 mod walk;
 
 pub use build::{ObjectBuilder, StoreBuilder};
-pub use cache::{CachedChunks, ChunkCache};
 pub use file::{Array, File, Group, Number};
 pub use format::{Format, Head, Location, OpenOptions, Probe, Recognition, Watch};
 pub use formats::{
@@ -70,6 +68,7 @@ pub use hyperslab_ndl as ndl;
 pub use links::follow;
 pub use operation::Operation;
 pub use pool::Pool;
+pub use source::cache::{CachedChunks, ChunkCache};
 pub use source::{
     ArraySource, ChunkCount, Chunks, Dialect, Entry, Handle, Item, Origin, Source, Stored, StoredChunk,
     StoredForm,

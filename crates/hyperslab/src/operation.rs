@@ -1,8 +1,8 @@
 //! An opened source as one operation reads it.
 
-use crate::cache::{CachedChunks, ChunkCache};
 use crate::cells::{CellBatches, CellColumn, CellQuery, CellSource};
 use crate::pool::Pool;
+use crate::source::cache::{CachedChunks, ChunkCache};
 use crate::source::{ArraySource, Chunks, Dialect, Entry, Handle, Origin, Source, StoredChunk, StoredForm};
 use hyperslab_codec::Scratch;
 use hyperslab_core::nd::{Planes, Region};

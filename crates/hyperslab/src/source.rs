@@ -1,5 +1,6 @@
 //! An opened file, whatever its format.
 
+pub(crate) mod cache;
 mod dialect;
 pub(crate) mod engine;
 #[cfg(test)]
@@ -7,9 +8,9 @@ pub(crate) mod testing;
 
 pub use dialect::Dialect;
 
-use crate::cache::CachedChunks;
 use crate::cells::CellSource;
 use crate::pool::Pool;
+use crate::source::cache::CachedChunks;
 use hyperslab_codec::{Codec, Scratch};
 use hyperslab_core::nd::{Planes, Region, Selection, element_count};
 use hyperslab_core::rows::Heap;

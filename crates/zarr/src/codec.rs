@@ -1,6 +1,6 @@
 //! Codecs: what chunks are written through.
 //!
-//! A [`Chain`] is what metadata lists, made ready to read and write with: what changes elements, what makes bytes
+//! A `Chain` is what metadata lists, made ready to read and write with: what changes elements, what makes bytes
 //! of them, and what these bytes pass. Codecs that know no format are [`hyperslab_codec`]'s.
 //!
 //! Spec: Zarr v3 "Codecs", Zarr v2 "Filters"

@@ -11,7 +11,7 @@ use std::path::Path;
 /// before it, in its own layer and in those above it in this list, and no others.
 pub(super) const LAYERS: &[(&str, &[&str])] = &[
     ("ground", &["size", "pool", "report", "canonical", "filter"]),
-    ("sources", &["cells", "source", "operation", "strings", "walk", "link", "location"]),
+    ("sources", &["cells", "source", "operation", "strings", "walk", "links", "location"]),
     ("targets", &["target"]),
     ("formats", &["format", "formats"]),
     (

@@ -12,7 +12,7 @@ pub struct Tally {
     pub differing: u64,
     /// The largest difference. `None` if nothing differs, or only elements that are not numbers.
     pub largest: Option<Gap>,
-    /// The first elements that differ, in order. At most [`Rules::most`].
+    /// The first elements that differ, in order. At most [`Rules::max_reported`].
     pub first: Vec<Pair>,
 }
 

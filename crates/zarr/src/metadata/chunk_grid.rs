@@ -73,7 +73,7 @@ impl ChunkGrid {
     /// The grid with every edge told, as far as an array of `shape` reaches.
     ///
     /// # Errors
-    /// [`ErrorKind::LimitExceeded`] for more edges than `limits` have room for.
+    /// [`ErrorKind::LimitExceeded`](hyperslab_core::ErrorKind::LimitExceeded) for more edges than `limits` have room for.
     pub fn geometry(&self, shape: &[u64], limits: &Limits) -> Result<nd::ChunkGrid> {
         match self {
             ChunkGrid::Regular { chunk_shape } => nd::ChunkGrid::regular(chunk_shape),
