@@ -13,7 +13,7 @@
 //! 6. For each sparse array that the format stores, [`Target::cells`].
 //! 7. [`Target::finish`].
 //!
-//! Why it is cut this way: docs/design/008-target-protocol.md.
+//! Why it is cut this way: docs/design/009-target-protocol.md.
 
 mod cells;
 mod encoder;
