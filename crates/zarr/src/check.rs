@@ -141,7 +141,7 @@ struct Frame {
 impl Checker<'_> {
     fn walk(&mut self) {
         let mut frames = Vec::new();
-        frames.extend(self.visit(Key::root(), Kind::Folder));
+        frames.extend(self.visit(Key::root(), None));
         while let Some(frame) = frames.last_mut() {
             let Some(name) = frame.left.pop() else {
                 if let Some(done) = frames.pop() {
@@ -149,18 +149,15 @@ impl Checker<'_> {
                 }
                 continue;
             };
-            let kind = frame.kind;
             let Ok(path) = frame.path.join(&name) else { continue };
-            if frames.len() >= MAX_DEPTH {
+            if path.as_str().split('/').count() >= MAX_DEPTH {
                 let message = format!("folders within more than {MAX_DEPTH} others");
                 self.findings.add(&rule::LIMIT, Found { object: Some(&path), message, ..Found::default() });
                 continue;
             }
             let nodes = self.nodes;
-            let inner = self.visit(path, kind);
-            if let Some(frame) = frames.last_mut() {
-                frame.has_nodes |= self.nodes > nodes;
-            }
+            let inner = self.visit(path, Some(frame));
+            frame.has_nodes |= self.nodes > nodes;
             frames.extend(inner);
         }
         if self.nodes == 0 {
@@ -170,7 +167,7 @@ impl Checker<'_> {
     }
 
     /// Checks what lies directly at a path. Arrays are done with all that lies below them.
-    fn visit(&mut self, path: Key, parent: Kind) -> Option<Frame> {
+    fn visit(&mut self, path: Key, parent: Option<&mut Frame>) -> Option<Frame> {
         let mut listing = self.list(&path)?;
         let is_3 = listing.has(v3::DOCUMENT);
         let (is_array, is_group) = (listing.has(v2::ARRAY), listing.has(v2::GROUP));
@@ -188,7 +185,7 @@ impl Checker<'_> {
             let other = if is_array { v2::ARRAY } else { v2::GROUP };
             self.tell(&rule::TWO_VERSIONS, &path, format!("zarr.json and {other}, expected one of them"));
         }
-        if let (Kind::Group(version), Kind::Group(outer)) = (kind, parent)
+        if let (Kind::Group(version), Some(Kind::Group(outer))) = (kind, parent.map(|frame| frame.kind))
             && version != outer
         {
             let message = format!("a node of version {version} in a group of version {outer}");
