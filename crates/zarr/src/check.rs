@@ -22,6 +22,7 @@
 mod array;
 mod chunk;
 mod consolidated;
+mod dimensions;
 mod document;
 mod findings;
 mod mend;
@@ -37,6 +38,7 @@ pub use rule::RULES;
 use crate::hierarchy::{Metadata, Node};
 use crate::metadata::{v2, v3};
 use consolidated::Copies;
+use dimensions::Lengths;
 use document::Document;
 use findings::{Findings, Found};
 use hyperslab_codec::Scratch;
@@ -132,6 +134,8 @@ struct Frame {
     kind: Kind,
     /// Names that are still to be looked at, the next one last.
     left: Vec<String>,
+    /// Those of the dimensions in its arrays.
+    lengths: Lengths,
     has_copies: bool,
     has_nodes: bool,
     /// Values in folders without nodes.
@@ -185,14 +189,15 @@ impl Checker<'_> {
             let other = if is_array { v2::ARRAY } else { v2::GROUP };
             self.tell(&rule::TWO_VERSIONS, &path, format!("zarr.json and {other}, expected one of them"));
         }
-        if let (Kind::Group(version), Some(Kind::Group(outer))) = (kind, parent.map(|frame| frame.kind))
+        if let (Kind::Group(version), Some(Kind::Group(outer))) =
+            (kind, parent.as_ref().map(|frame| frame.kind))
             && version != outer
         {
             let message = format!("a node of version {version} in a group of version {outer}");
             self.tell(&rule::MIXED_VERSIONS, &path, message);
         }
         match (is_3, is_array, is_group) {
-            (true, ..) => match self.node_3(&path, &listing) {
+            (true, ..) => match self.node_3(&path, &listing, parent) {
                 Visited::Array => return None,
                 Visited::Group => {}
                 Visited::Unknown => kind = Kind::Unknown,
@@ -219,7 +224,8 @@ impl Checker<'_> {
         listing.prefixes.reverse();
         let left = listing.prefixes;
         let has_copies = self.copies.len() > copies;
-        Some(Frame { path, kind, left, has_copies, has_nodes: false, strays })
+        let lengths = Lengths::default();
+        Some(Frame { path, kind, left, lengths, has_copies, has_nodes: false, strays })
     }
 
     /// What can only be told of a group or folder when all below it was looked at.
@@ -256,7 +262,7 @@ impl Checker<'_> {
         }
     }
 
-    fn node_3(&mut self, path: &Key, listing: &Listing) -> Visited {
+    fn node_3(&mut self, path: &Key, listing: &Listing, parent: Option<&mut Frame>) -> Visited {
         let Some(document) = self.document(path, v3::DOCUMENT) else { return Visited::Unknown };
         self.compare(path, &document);
         let Some((metadata, is_sound)) = self.parse_3(path, &document) else { return Visited::Unknown };
@@ -267,7 +273,13 @@ impl Checker<'_> {
                 }
                 Visited::Group
             }
-            array => {
+            v3::NodeMetadata::Array(array) => {
+                if let Some(frame) = parent
+                    && is_sound
+                {
+                    self.check_lengths(path, &array, &document, &mut frame.lengths);
+                }
+                let array = v3::NodeMetadata::Array(array);
                 let node = Node { path: path.clone(), metadata: Metadata::V3(array) };
                 self.array(&node, is_sound, &document, listing);
                 Visited::Array

@@ -336,6 +336,18 @@ fn hierarchies() -> Vec<Case> {
         case(&[("zarr.json", group), (".zgroup", GROUP_2.as_bytes())], &["zarr/two-versions /: zarr.json and .zgroup, expected one of them"]),
         case(&[(".zarray", ARRAY_2.as_bytes()), (".zgroup", GROUP_2.as_bytes())], &["zarr/two-kinds /: .zarray and .zgroup, expected one of them"]),
         case(&[("zarr.json", group), ("a/.zgroup", GROUP_2.as_bytes())], &["zarr/mixed-versions /a: a node of version 2 in a group of version 3"]),
+        case(
+            &[
+                ("zarr.json", group),
+                ("a/zarr.json", with(ARRAY, r#""dimension_names":["x"]"#).as_bytes()),
+                ("b/zarr.json", with(ARRAY, r#""shape":[7],"dimension_names":["x"]"#).as_bytes()),
+                ("c/zarr.json", with(ARRAY, r#""shape":[7],"dimension_names":[null]"#).as_bytes()),
+                ("d/zarr.json", with(ARRAY, r#""dimension_names":["x"]"#).as_bytes()),
+                ("e/zarr.json", group),
+                ("e/f/zarr.json", with(ARRAY, r#""shape":[7],"dimension_names":["x"]"#).as_bytes()),
+            ],
+            &[r#"zarr/dimension-length /b b/zarr.json 15:23-26: dimension "x" of length 7, in /a it is 6"#],
+        ),
         case(&[("zarr.json", group), (".zattrs", b"{}"), ("a/.zattrs", b"{}")], &["zarr/attributes-alone /a: attributes of nothing, expected .zgroup or .zarray beside them"]),
         case(&[("zarr.json", ARRAY.as_bytes()), ("a/zarr.json", group), ("c/zarr.json", group)], &["zarr/node-in-array /a a/zarr.json: a document below the array /", "zarr/node-in-array /c c/zarr.json: a document below the array /"]),
         case(

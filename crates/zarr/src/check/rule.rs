@@ -83,6 +83,9 @@ hyperslab_core::rules! {
     UNKNOWN_EXTENSION Note "zarr/unknown-extension" in "v3 Extensions"
         "a data type, codec or other extension is not known, so what it is of is not checked";
     UNKNOWN_MEMBER Note "zarr/unknown-member" in "v2 Metadata" "a document has a member that version 2 does not define";
+    DIMENSION_LENGTH Note "zarr/dimension-length" in "v3 dimension_names"
+        "arrays of one group give a dimension of one name different lengths"
+        => "xarray cannot open the group as one dataset; give the dimensions different names if they are different ones";
     ALIAS Note "zarr/alias" in "v3 File system store" "a link leads to another folder of the store, which is checked where it really lies";
     SHARD_SHARED Note "zarr/shard-shared" in "v3 Sharding codec" "several inner chunks of a shard are the same bytes";
     SHARD_UNREFERENCED Note "zarr/shard-unreferenced" in "v3 Sharding codec" "bytes of a shard belong to no inner chunk"
