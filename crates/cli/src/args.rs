@@ -7,6 +7,7 @@ use hyperslab::location::nearest;
 use hyperslab::{Error, Limits, OpenOptions, Pool, size};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 /// Read, describe, convert, compare and check HDF5, NetCDF-4 and Zarr; NDL is their common text form
 #[derive(Debug, Parser)]
@@ -92,6 +93,9 @@ pub(crate) struct Common {
     /// How to report progress on standard error, for work of more than half a second
     #[arg(long, global = true, hide_short_help = true, value_name = "HOW", default_value = "auto")]
     pub(crate) progress: Progress,
+    /// Made when it is first asked for
+    #[arg(skip)]
+    pool: OnceLock<Pool>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -114,6 +118,14 @@ pub(crate) enum Progress {
 }
 
 impl Common {
+    /// The threads and the memory of this run: everything that it opens and writes shares them.
+    pub(crate) fn pool(&self) -> &Pool {
+        self.pool.get_or_init(|| {
+            Pool::new(self.threads.unwrap_or(0), self.memory.unwrap_or(Pool::MEMORY))
+                .with_cancel(interrupt::token())
+        })
+    }
+
     pub(crate) fn open_options(&self) -> OpenOptions {
         let mut limits = Limits::default();
         for (name, value) in &self.limit {
@@ -129,8 +141,7 @@ impl Common {
             limits,
             raw: self.raw,
             format: self.input_format.clone(),
-            pool: Pool::new(self.threads.unwrap_or(0), self.memory.unwrap_or(Pool::MEMORY))
-                .with_cancel(interrupt::token()),
+            pool: self.pool().clone(),
             allow_external: self.allow_external.clone(),
             ..OpenOptions::default()
         }
