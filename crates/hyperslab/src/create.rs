@@ -1,13 +1,11 @@
 //! What a store made from a document would hold, and what stands against making it.
 
-use crate::cells::CellSource;
 use crate::convert::layout::Layout;
 use crate::format::OpenOptions;
 pub use crate::formats::Document;
 use crate::formats::read_document;
 use crate::list::Counts;
 use crate::operation::Operation;
-use crate::pool::Pool;
 use crate::report::CheckOptions;
 use crate::source::{ArraySource, Dialect, Entry, Handle, Item, Source, Stored};
 use crate::walk::{Step, walk};
@@ -118,14 +116,14 @@ impl Preview {
 }
 
 /// A source whose arrays are laid out as options say.
-pub struct LaidOut<'a> {
-    source: &'a dyn Source,
-    layout: &'a Layout,
+pub struct LaidOut {
+    source: Arc<dyn Source>,
+    layout: Layout,
 }
 
-impl<'a> LaidOut<'a> {
+impl LaidOut {
     /// Lays out what is in `source`.
-    pub fn new(source: &'a dyn Source, layout: &'a Layout) -> Self {
+    pub fn new(source: Arc<dyn Source>, layout: Layout) -> Self {
         LaidOut { source, layout }
     }
 
@@ -140,21 +138,17 @@ impl<'a> LaidOut<'a> {
     }
 }
 
-impl Source for LaidOut<'_> {
+impl Source for LaidOut {
+    fn beneath(&self) -> Option<&dyn Source> {
+        Some(&*self.source)
+    }
+
     fn dialect(&self) -> &'static Dialect {
         self.source.dialect()
     }
 
     fn size(&self) -> Result<u64> {
         self.source.size()
-    }
-
-    fn is_text(&self) -> bool {
-        self.source.is_text()
-    }
-
-    fn pool(&self) -> &Pool {
-        self.source.pool()
     }
 
     fn find(&self, path: &NodePath) -> Result<Entry> {
@@ -174,9 +168,5 @@ impl Source for LaidOut<'_> {
 
     fn array(&self, object: &Handle) -> Result<Arc<dyn ArraySource>> {
         self.source.array(object)
-    }
-
-    fn cells(&self, group: &Handle) -> Result<Option<Arc<dyn CellSource>>> {
-        self.source.cells(group)
     }
 }

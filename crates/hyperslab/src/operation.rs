@@ -3,12 +3,12 @@
 use crate::cells::{CellBatches, CellColumn, CellQuery, CellSource};
 use crate::pool::Pool;
 use crate::source::cache::{CachedChunks, ChunkCache};
-use crate::source::{ArraySource, Chunks, Dialect, Entry, Handle, Origin, Source, StoredChunk, StoredForm};
+use crate::source::{ArraySource, Chunks, Dialect, Entry, Handle, Source, StoredChunk};
 use hyperslab_codec::Scratch;
+use hyperslab_core::Result;
 use hyperslab_core::nd::{Planes, Region};
 use hyperslab_core::rows::Heap;
-use hyperslab_core::{Limits, Result};
-use hyperslab_model::{Datatype, Node, NodePath, Reference, Values};
+use hyperslab_model::{Datatype, Node, NodePath, Reference};
 use std::sync::Arc;
 
 /// A source whose arrays are read with the threads, the memory and the cancel token of one operation. The opened file
@@ -61,6 +61,10 @@ impl Operation {
 }
 
 impl Source for Operation {
+    fn beneath(&self) -> Option<&dyn Source> {
+        Some(&*self.source)
+    }
+
     fn dialect(&self) -> &'static Dialect {
         self.source.dialect()
     }
@@ -68,26 +72,6 @@ impl Source for Operation {
     fn size(&self) -> Result<u64> {
         self.pool.check()?;
         self.source.size()
-    }
-
-    fn warnings(&self) -> Vec<String> {
-        self.source.warnings()
-    }
-
-    fn origin(&self) -> Option<&Origin> {
-        self.source.origin()
-    }
-
-    fn is_text(&self) -> bool {
-        self.source.is_text()
-    }
-
-    fn place(&self, path: &NodePath) -> Option<(u32, u32)> {
-        self.source.place(path)
-    }
-
-    fn limits(&self) -> Limits {
-        self.source.limits()
     }
 
     fn pool(&self) -> &Pool {
@@ -124,10 +108,6 @@ impl Source for Operation {
         Ok(cells
             .map(|cells| Arc::new(OperationCells { cells, pool: self.pool.clone() }) as Arc<dyn CellSource>))
     }
-
-    fn met_twice(&self, object: &Handle) {
-        self.source.met_twice(object);
-    }
 }
 
 /// An array with the pool of an operation.
@@ -138,6 +118,10 @@ struct OperationArray {
 }
 
 impl ArraySource for OperationArray {
+    fn beneath(&self) -> Option<&dyn ArraySource> {
+        Some(&*self.array)
+    }
+
     fn extents(&self) -> Option<&[u64]> {
         self.array.extents()
     }
@@ -164,16 +148,8 @@ impl ArraySource for OperationArray {
         self.array.read_part(region, rows, heap, scratch)
     }
 
-    fn decoded_chunk(&self) -> Option<Vec<u64>> {
-        self.array.decoded_chunk()
-    }
-
     fn cached_chunks(&self) -> Option<&CachedChunks> {
         self.cached.as_ref().or_else(|| self.array.cached_chunks())
-    }
-
-    fn is_divisible(&self) -> bool {
-        self.array.is_divisible()
     }
 
     fn stored(&self) -> Result<u64> {
@@ -185,33 +161,9 @@ impl ArraySource for OperationArray {
         self.array.chunks()
     }
 
-    fn fill(&self) -> Result<Option<Values>> {
-        self.array.fill()
-    }
-
-    fn fill_is_missing(&self) -> bool {
-        self.array.fill_is_missing()
-    }
-
-    fn stored_form(&self) -> Option<StoredForm> {
-        self.array.stored_form()
-    }
-
     fn stored_chunk(&self, start: &[u64], out: &mut Vec<u8>) -> Result<StoredChunk> {
         self.pool.check()?;
         self.array.stored_chunk(start, out)
-    }
-
-    fn is_unwritten_in(&self, region: &Region) -> Result<bool> {
-        self.array.is_unwritten_in(region)
-    }
-
-    fn written(&self, visit: &mut dyn FnMut(&[u64]) -> Result<()>) -> Result<bool> {
-        self.array.written(visit)
-    }
-
-    fn is_unwritten(&self) -> Result<bool> {
-        self.array.is_unwritten()
     }
 }
 

@@ -22,6 +22,11 @@ use std::sync::Arc;
 
 /// An opened file: an immutable tree of objects that many threads may read at once.
 pub trait Source: Send + Sync {
+    /// The source that this one is a layer over. What a layer does not answer itself is asked of that one.
+    fn beneath(&self) -> Option<&dyn Source> {
+        None
+    }
+
     /// What follows from the format and version of the file alone.
     fn dialect(&self) -> &'static Dialect;
 
@@ -35,32 +40,35 @@ pub trait Source: Send + Sync {
 
     /// What is worth a warning about the file as a whole: it was not closed, a text has slips.
     fn warnings(&self) -> Vec<String> {
-        Vec::new()
+        self.beneath().map(Source::warnings).unwrap_or_default()
     }
 
     /// What a text says of the file that it describes.
     fn origin(&self) -> Option<&Origin> {
-        None
+        self.beneath()?.origin()
     }
 
     /// Whether this is a text, which holds values only as far as it was asked for them.
     fn is_text(&self) -> bool {
-        false
+        self.beneath().is_some_and(Source::is_text)
     }
 
     /// Where a text names an object, as line and column from 1.
-    fn place(&self, _path: &NodePath) -> Option<(u32, u32)> {
-        None
+    fn place(&self, path: &NodePath) -> Option<(u32, u32)> {
+        self.beneath()?.place(path)
     }
 
     /// What the file may make us allocate.
     fn limits(&self) -> Limits {
-        Limits::default()
+        self.beneath().map(Source::limits).unwrap_or_default()
     }
 
     /// What reads it: threads, memory, and the token that stops it.
     fn pool(&self) -> &Pool {
-        Pool::shared()
+        match self.beneath() {
+            Some(source) => source.pool(),
+            None => Pool::shared(),
+        }
     }
 
     /// The object at `path`; links on the way are followed, one at its end is not.
@@ -92,13 +100,17 @@ pub trait Source: Send + Sync {
     ///
     /// # Errors
     /// If the cells cannot be located.
-    fn cells(&self, _group: &Handle) -> Result<Option<Arc<dyn CellSource>>> {
-        Ok(None)
+    fn cells(&self, group: &Handle) -> Result<Option<Arc<dyn CellSource>>> {
+        self.beneath().map_or(Ok(None), |source| source.cells(group))
     }
 
     /// Whether [`Source::members`] may list this object under several paths without saying so; asked by
     /// walks that met a group twice. A source answers by naming later paths as links from then on.
-    fn met_twice(&self, _object: &Handle) {}
+    fn met_twice(&self, object: &Handle) {
+        if let Some(source) = self.beneath() {
+            source.met_twice(object);
+        }
+    }
 }
 
 /// Where the content of a text came from.
@@ -114,6 +126,12 @@ pub struct Origin {
 
 /// The elements of one array. It owns what it reads from, and is still there when its [`Source`] was dropped.
 pub trait ArraySource: Send + Sync {
+    /// The array that this one is a layer over, element for element. What a layer does not answer itself is asked of
+    /// that one. An array that shows another in part, or in another layout, is no layer.
+    fn beneath(&self) -> Option<&dyn ArraySource> {
+        None
+    }
+
     /// Current extents; `None` for a null dataspace.
     fn extents(&self) -> Option<&[u64]>;
 
@@ -167,18 +185,18 @@ pub trait ArraySource: Send + Sync {
     /// The shape of what is decoded together: a chunk, of shards a chunk within. `None` where reading a part costs
     /// little more than the part: what has no chunks, or chunks without filters.
     fn decoded_chunk(&self) -> Option<Vec<u64>> {
-        None
+        self.beneath()?.decoded_chunk()
     }
 
     /// Its decoded chunks that are kept, for reads of less than a chunk.
     fn cached_chunks(&self) -> Option<&CachedChunks> {
-        None
+        self.beneath()?.cached_chunks()
     }
 
     /// Whether several parts can be read at once for little more than the whole: elements that are scattered over
     /// other files have to be found for each part.
     fn is_divisible(&self) -> bool {
-        true
+        self.beneath().is_none_or(ArraySource::is_divisible)
     }
 
     /// Bytes that the elements take in the file.
@@ -192,7 +210,7 @@ pub trait ArraySource: Send + Sync {
     /// # Errors
     /// As [`ArraySource::stored`], and if a shard cannot say which chunks are in it.
     fn chunks(&self) -> Result<Option<Chunks>> {
-        Ok(None)
+        self.beneath().map_or(Ok(None), ArraySource::chunks)
     }
 
     /// The element where nothing was written, if that is known not to be zero or empty.
@@ -200,17 +218,17 @@ pub trait ArraySource: Send + Sync {
     /// # Errors
     /// If it cannot be read.
     fn fill(&self) -> Result<Option<Values>> {
-        Ok(None)
+        self.beneath().map_or(Ok(None), ArraySource::fill)
     }
 
     /// Whether readers of the format take the fill value for a missing one, whatever attributes say.
     fn fill_is_missing(&self) -> bool {
-        false
+        self.beneath().is_some_and(ArraySource::fill_is_missing)
     }
 
     /// How chunks are stored, where it is a form that other formats have as well.
     fn stored_form(&self) -> Option<StoredForm> {
-        None
+        self.beneath()?.stored_form()
     }
 
     /// What is stored of the chunk that begins with the element at `start`, read to the beginning of `out`, which
@@ -218,16 +236,16 @@ pub trait ArraySource: Send + Sync {
     ///
     /// # Errors
     /// If it cannot be read.
-    fn stored_chunk(&self, _start: &[u64], _out: &mut Vec<u8>) -> Result<StoredChunk> {
-        Ok(StoredChunk::Other)
+    fn stored_chunk(&self, start: &[u64], out: &mut Vec<u8>) -> Result<StoredChunk> {
+        self.beneath().map_or(Ok(StoredChunk::Other), |array| array.stored_chunk(start, out))
     }
 
     /// Whether it is known, without decoding anything, that no element of `region` was ever written.
     ///
     /// # Errors
     /// If the chunks cannot be listed.
-    fn is_unwritten_in(&self, _region: &Region) -> Result<bool> {
-        Ok(false)
+    fn is_unwritten_in(&self, region: &Region) -> Result<bool> {
+        self.beneath().map_or(Ok(false), |array| array.is_unwritten_in(region))
     }
 
     /// Tells `visit` where each chunk begins that was written, as far as it is known without decoding anything:
@@ -235,8 +253,8 @@ pub trait ArraySource: Send + Sync {
     ///
     /// # Errors
     /// If the chunks cannot be listed, and what `visit` says.
-    fn written(&self, _visit: &mut dyn FnMut(&[u64]) -> Result<()>) -> Result<bool> {
-        Ok(false)
+    fn written(&self, visit: &mut dyn FnMut(&[u64]) -> Result<()>) -> Result<bool> {
+        self.beneath().map_or(Ok(false), |array| array.written(visit))
     }
 
     /// Whether no element was ever written, so that all are fill.
@@ -244,7 +262,10 @@ pub trait ArraySource: Send + Sync {
     /// # Errors
     /// As [`ArraySource::stored`].
     fn is_unwritten(&self) -> Result<bool> {
-        Ok(self.stored()? == 0)
+        match self.beneath() {
+            Some(array) => array.is_unwritten(),
+            None => Ok(self.stored()? == 0),
+        }
     }
 }
 

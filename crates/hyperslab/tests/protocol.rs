@@ -247,6 +247,10 @@ impl Source for Counting<'_> {
 }
 
 impl ArraySource for Counted {
+    fn beneath(&self) -> Option<&dyn ArraySource> {
+        Some(&*self.array)
+    }
+
     fn extents(&self) -> Option<&[u64]> {
         self.array.extents()
     }

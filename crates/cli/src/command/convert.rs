@@ -19,7 +19,7 @@ use hyperslab::{TARGETS, target_format, target_format_of};
 use serde_json::json;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 pub(crate) fn run(args: &Convert, common: &Common, messages: &Messages, out: &mut dyn Write) -> Result<Exit> {
@@ -35,14 +35,14 @@ pub(crate) fn run(args: &Convert, common: &Common, messages: &Messages, out: &mu
         ))));
     }
     let entries: Vec<_> = outermost(&targets).map(|target| target.entry.clone()).collect();
-    let narrowed = match args.select.is_empty() {
-        true => None,
+    let source = match args.select.is_empty() {
+        true => source,
         false => {
             let selections = words::selections(&args.select).map_err(in_store)?;
-            Some(Narrowed::new(&*source, &selections, &entries).map_err(in_store)?)
+            Arc::new(Narrowed::new(source, &selections, &entries).map_err(in_store)?)
         }
     };
-    let source: &dyn Source = narrowed.as_ref().map_or(&*source, |narrowed| narrowed);
+    let source = &*source;
     let parts = match location.path.is_some() {
         true => Some(Parts::new(source, &entries).map_err(in_store)?),
         false => None,
@@ -114,7 +114,7 @@ pub(crate) fn prepare<'a>(
         wishes: from.wishes.clone(),
         allow: allowed(&writing.allow_loss)?,
         publish: PublishOptions { overwrite, resume, sync },
-        pool: common.open_options().pool,
+        pool: common.pool().clone(),
         ..ConvertOptions::new(format)
     };
     let prepared = hyperslab::convert::prepare(from.source, &from.made_from, target, &options);

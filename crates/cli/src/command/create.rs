@@ -13,6 +13,7 @@ use hyperslab::list::human_bytes;
 use hyperslab::{Error, FileStorage, ReadAt, Result, Severity, Source};
 use serde_json::json;
 use std::io::{self, Write};
+use std::sync::Arc;
 
 pub(crate) fn run(args: &Create, common: &Common, messages: &Messages, out: &mut dyn Write) -> Result<Exit> {
     let layout = args.writing.layout.layout()?;
@@ -68,7 +69,7 @@ pub(crate) fn run(args: &Create, common: &Common, messages: &Messages, out: &mut
         true => writeln!(out, "{}", summary(&preview, &refusals, target, prepared.as_ref()))?,
         false if !sound => {}
         false => {
-            write(&preview, &LaidOut::new(&*source, &layout), target, paint, out)?;
+            write(&preview, &LaidOut::new(Arc::clone(&source), layout), target, paint, out)?;
             if let Some(prepared) = prepared.as_ref().filter(|prepared| !prepared.plan.report.is_empty()) {
                 writeln!(out)?;
                 convert::write_report(&prepared.plan.report, paint, out)?;

@@ -10,10 +10,9 @@ use super::request::Part;
 use super::{Pick, Picks, Select, axis_of, check_known, in_dimension, is_named};
 use crate::cells::CellSource;
 use crate::formats::clear_layout_directives;
-use crate::pool::Pool;
-use crate::source::{ArraySource, Dialect, Entry, Handle, Item, Origin, Source, Stored};
+use crate::source::{ArraySource, Dialect, Entry, Handle, Item, Source, Stored};
 use crate::walk::{Step, walk};
-use hyperslab_core::{Error, Limits, Result};
+use hyperslab_core::{Error, Result};
 use hyperslab_model::{Dimension, Extent, Node, NodeKind, NodePath, Shape, Storage};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -29,28 +28,28 @@ use std::sync::Arc;
 /// let source = open("../../examples/ocean.nc".as_ref(), &OpenOptions::default())?;
 /// let root = source.find(&NodePath::root())?;
 /// let select = Select::all().dim("lat", 0..2).dim("lon", Pick::nearest("-149"));
-/// let narrowed = Narrowed::new(&*source, &[select], &[root])?;
+/// let narrowed = Narrowed::new(source, &[select], &[root])?;
 /// let salinity = narrowed.find(&NodePath::new("/salinity")?)?;
 /// let Node::Ndarray(array) = narrowed.load(&salinity.handle)? else { unreachable!() };
 /// assert_eq!(array.shape.current(), Some(vec![9, 5, 2, 1]));
 /// assert_eq!(narrowed.array(&salinity.handle)?.extents(), Some(&[9, 5, 2, 1][..]));
 /// # Ok::<(), hyperslab::Error>(())
 /// ```
-pub struct Narrowed<'a> {
-    source: &'a dyn Source,
+pub struct Narrowed {
+    source: Arc<dyn Source>,
     /// What is taken of the dimensions of the source.
     dimensions: BTreeMap<NodePath, Picks>,
     /// What is taken of dimensions without names, by the array and their number.
     nameless: BTreeMap<(NodePath, usize), Picks>,
 }
 
-impl<'a> Narrowed<'a> {
+impl Narrowed {
     /// Narrows `source` as far as the dimensions of what is at or below `entries` are selected from, in the words of
     /// [`Selected::new`](super::Selected::new). Dimensions by order are for a single array.
     ///
     /// # Errors
     /// As [`Selected::new`](super::Selected::new).
-    pub fn new(source: &'a dyn Source, selections: &[Select], entries: &[Entry]) -> Result<Narrowed<'a>> {
+    pub fn new(source: Arc<dyn Source>, selections: &[Select], entries: &[Entry]) -> Result<Narrowed> {
         let mut known = Known::default();
         // The array, if there is but one beside coordinates.
         let (mut only, mut arrays) = (None, 0_u64);
@@ -66,7 +65,7 @@ impl<'a> Narrowed<'a> {
         };
         for entry in entries {
             match &entry.item {
-                Item::Group => walk(source, &entry.handle, &mut |step| {
+                Item::Group => walk(&*source, &entry.handle, &mut |step| {
                     if let Step::Member(entry) = step {
                         add(entry, false);
                     }
@@ -78,9 +77,9 @@ impl<'a> Narrowed<'a> {
         let only = only.filter(|_| arrays == 1);
         let mut wanted = Wanted::default();
         for selection in selections {
-            wanted.add(source, selection, &known, only.as_ref())?;
+            wanted.add(&*source, selection, &known, only.as_ref())?;
         }
-        known.lengthen(source);
+        known.lengthen(&*source);
         wanted.found(source, &known)
     }
 
@@ -127,33 +126,17 @@ impl<'a> Narrowed<'a> {
     }
 }
 
-impl Source for Narrowed<'_> {
+impl Source for Narrowed {
+    fn beneath(&self) -> Option<&dyn Source> {
+        Some(&*self.source)
+    }
+
     fn dialect(&self) -> &'static Dialect {
         self.source.dialect()
     }
 
     fn size(&self) -> Result<u64> {
         self.source.size()
-    }
-
-    fn warnings(&self) -> Vec<String> {
-        self.source.warnings()
-    }
-
-    fn origin(&self) -> Option<&Origin> {
-        self.source.origin()
-    }
-
-    fn is_text(&self) -> bool {
-        self.source.is_text()
-    }
-
-    fn limits(&self) -> Limits {
-        self.source.limits()
-    }
-
-    fn pool(&self) -> &Pool {
-        self.source.pool()
     }
 
     fn find(&self, path: &NodePath) -> Result<Entry> {
@@ -208,10 +191,6 @@ impl Source for Narrowed<'_> {
                 Err(Error::unsupported(message).in_object(&group.path))
             }
         }
-    }
-
-    fn met_twice(&self, object: &Handle) {
-        self.source.met_twice(object);
     }
 }
 
@@ -346,16 +325,18 @@ impl Wanted {
         Ok(())
     }
 
-    fn found<'a>(self, source: &'a dyn Source, known: &Known) -> Result<Narrowed<'a>> {
+    fn found(self, source: Arc<dyn Source>, known: &Known) -> Result<Narrowed> {
         let mut narrowed = Narrowed { source, dimensions: BTreeMap::new(), nameless: BTreeMap::new() };
         for (name, pick) in self.dimensions {
             let Some(extent) = known.extents.get(&name) else { continue };
             let dimension = Dimension { extent: *extent, coordinate: Some(name.clone()) };
-            let axis = axis_of(source, &dimension, &pick).map_err(|e| in_dimension(e, &dimension, 0))?;
+            let axis =
+                axis_of(&*narrowed.source, &dimension, &pick).map_err(|e| in_dimension(e, &dimension, 0))?;
             narrowed.dimensions.insert(name, axis.picks);
         }
         for ((path, number), (dimension, pick)) in self.nameless {
-            let axis = axis_of(source, &dimension, &pick).map_err(|e| in_dimension(e, &dimension, number))?;
+            let axis = axis_of(&*narrowed.source, &dimension, &pick)
+                .map_err(|e| in_dimension(e, &dimension, number))?;
             narrowed.nameless.insert((path, number), axis.picks);
         }
         Ok(narrowed)
@@ -373,9 +354,10 @@ mod tests {
         crate::open("../../examples/ocean.nc".as_ref(), &crate::OpenOptions::default()).unwrap()
     }
 
-    fn narrowed<'a>(source: &'a dyn Source, texts: &[&str], at: &str) -> Result<Narrowed<'a>> {
+    fn narrowed(source: &Arc<dyn Source>, texts: &[&str], at: &str) -> Result<Narrowed> {
         let selections = texts.iter().map(|text| text.parse()).collect::<Result<Vec<Select>>>()?;
-        Narrowed::new(source, &selections, &[source.find(&NodePath::new(at)?)?])
+        let entry = source.find(&NodePath::new(at)?)?;
+        Narrowed::new(Arc::clone(source), &selections, &[entry])
     }
 
     /// Every array of a source with its dimensions.
@@ -404,7 +386,7 @@ mod tests {
             &["lat=0", "lat=:"],
             &[],
         ] {
-            let narrowed = narrowed(&*source, texts, "/").unwrap();
+            let narrowed = narrowed(&source, texts, "/").unwrap();
             let texts: Vec<Select> = texts.iter().map(|text| text.parse().unwrap()).collect();
             let mut lengths: BTreeMap<NodePath, u64> = BTreeMap::new();
             for ((handle, dims), (_, short)) in arrays(&*source).into_iter().zip(arrays(&narrowed)) {
@@ -439,16 +421,32 @@ mod tests {
     }
 
     #[test]
+    fn what_a_layer_does_not_answer_the_source_beneath_does() {
+        let folder = tempfile::tempdir().unwrap();
+        let array = r#"{"zarr_format": 2, "shape": [4], "chunks": [2], "dtype": "<i4", "fill_value": 9,
+            "order": "C", "compressor": null, "filters": null, "dimension_separator": "."}"#;
+        std::fs::write(folder.path().join(".zarray"), array).unwrap();
+        let source = crate::open(folder.path(), &crate::OpenOptions::default()).unwrap();
+        let root = source.find(&NodePath::root()).unwrap();
+        let narrowed =
+            Narrowed::new(Arc::clone(&source), &["0:2".parse().unwrap()], std::slice::from_ref(&root));
+        let narrowed = narrowed.unwrap();
+        assert_eq!(narrowed.limits(), source.limits());
+        let layers = [source.array(&root.handle), narrowed.array(&root.handle)];
+        assert!(layers.into_iter().all(|array| array.unwrap().fill_is_missing()));
+    }
+
+    #[test]
     fn dimensions_by_order_are_for_a_single_array_and_narrow_their_coordinates() {
         let source = ocean();
-        let one = narrowed(&*source, &["0:2,...,[4,1]"], "/salinity").unwrap();
+        let one = narrowed(&source, &["0:2,...,[4,1]"], "/salinity").unwrap();
         let extents = |path: &str| {
             let handle = one.find(&NodePath::new(path).unwrap()).unwrap().handle;
             one.array(&handle).unwrap().extents().unwrap().to_vec()
         };
         assert_eq!(extents("/salinity"), [2, 5, 3, 2]);
         assert_eq!((extents("/time"), extents("/lon"), extents("/lat")), (vec![2], vec![2], vec![3]));
-        let refused = |texts: &[&str], at: &str| narrowed(&*source, texts, at).err().unwrap().to_string();
+        let refused = |texts: &[&str], at: &str| narrowed(&source, texts, at).err().unwrap().to_string();
         assert!(refused(&["0:2"], "/").contains("differs from array to array\nhelp: name the dimensions"));
         assert!(refused(&["0,0,0,0,0"], "/salinity").contains("has 5 dimensions, the array has 4"));
         assert!(refused(&["lta=0"], "/").contains("no dimension lta\nhelp: did you mean lat?"));

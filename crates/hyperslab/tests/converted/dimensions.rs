@@ -15,6 +15,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
+use std::sync::Arc;
 use tempfile::TempDir;
 
 /// Several dimensions that grow, arrays of every length along them, and groups that use those of groups above.
@@ -146,7 +147,8 @@ fn selections_of_dimensions_that_grow_are_stored_at_their_length() {
         [("time=0:4", 4, 5), ("time=[0,6]", 2, 5), ("time=6,station=1:", 1, 4)].into_iter().enumerate()
     {
         let narrowed =
-            Narrowed::new(&*source, &[selection.parse().unwrap()], std::slice::from_ref(&root)).unwrap();
+            Narrowed::new(Arc::clone(&source), &[selection.parse().unwrap()], std::slice::from_ref(&root))
+                .unwrap();
         for format in TARGETS {
             let store = folder.path().join(format!("{number}-{}", format.name()));
             let options = ConvertOptions::new(*format);

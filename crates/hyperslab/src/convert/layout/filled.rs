@@ -1,18 +1,22 @@
 //! An array into a target with another fill value: what was never written is written there.
 
 use crate::pool::Pool;
-use crate::source::{ArraySource, StoredChunk, StoredForm};
+use crate::source::{ArraySource, StoredChunk};
 use hyperslab_codec::Scratch;
 use hyperslab_core::Result;
 use hyperslab_core::nd::{Planes, Region};
 use hyperslab_core::rows::Heap;
-use hyperslab_model::{Datatype, Reference, Values};
+use hyperslab_model::{Datatype, Reference};
 use std::sync::Arc;
 
 /// The elements of an array, all of which count as written.
 pub(super) struct Filled(pub(super) Arc<dyn ArraySource>);
 
 impl ArraySource for Filled {
+    fn beneath(&self) -> Option<&dyn ArraySource> {
+        Some(&*self.0)
+    }
+
     fn extents(&self) -> Option<&[u64]> {
         self.0.extents()
     }
@@ -39,24 +43,8 @@ impl ArraySource for Filled {
         self.0.read_part(region, rows, heap, scratch)
     }
 
-    fn is_divisible(&self) -> bool {
-        self.0.is_divisible()
-    }
-
     fn stored(&self) -> Result<u64> {
         self.0.stored()
-    }
-
-    fn fill(&self) -> Result<Option<Values>> {
-        self.0.fill()
-    }
-
-    fn fill_is_missing(&self) -> bool {
-        self.0.fill_is_missing()
-    }
-
-    fn stored_form(&self) -> Option<StoredForm> {
-        self.0.stored_form()
     }
 
     fn stored_chunk(&self, start: &[u64], out: &mut Vec<u8>) -> Result<StoredChunk> {
@@ -64,6 +52,14 @@ impl ArraySource for Filled {
             StoredChunk::Nothing => StoredChunk::Other,
             stored => stored,
         })
+    }
+
+    fn is_unwritten_in(&self, _: &Region) -> Result<bool> {
+        Ok(false)
+    }
+
+    fn written(&self, _: &mut dyn FnMut(&[u64]) -> Result<()>) -> Result<bool> {
+        Ok(false)
     }
 
     fn is_unwritten(&self) -> Result<bool> {

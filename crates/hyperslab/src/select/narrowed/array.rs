@@ -91,6 +91,10 @@ impl ArraySource for NarrowedArray {
         self.array.fill()
     }
 
+    fn fill_is_missing(&self) -> bool {
+        self.array.fill_is_missing()
+    }
+
     fn is_unwritten_in(&self, region: &Region) -> Result<bool> {
         match region_of(&self.picks_in(region)?) {
             Some(region) => self.array.is_unwritten_in(&region),
