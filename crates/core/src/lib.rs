@@ -7,6 +7,7 @@
 //! * [`check`]: rules, and counters of the findings that break them.
 //! * [`storage`]: positional reading and writing of files and memory, caches, faults and crashes.
 //! * [`store`]: values under keys, in a directory, a zip file or memory, read and written.
+//! * [`wrapper`]: what is done at each request, whatever is read: stopping, watching, counting.
 //! * [`memory`]: zeroed memory for large outputs, in huge pages where the system has them.
 //! * [`nd`]: regions, selections, chunk grids, scatter and gather.
 //! * [`rows`]: how decoded elements lie in memory, whatever their type.
@@ -33,6 +34,7 @@ pub mod rows;
 mod severity;
 pub mod storage;
 pub mod store;
+pub mod wrapper;
 
 pub use cancel::CancelToken;
 pub use decode::Decoder;

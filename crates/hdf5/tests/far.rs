@@ -4,7 +4,7 @@ use crate::{bytes, dataset, read_region};
 use bytes::Bytes;
 use hyperslab_core::Limits;
 use hyperslab_core::nd::Region;
-use hyperslab_core::storage::Counted;
+use hyperslab_core::wrapper::Counted;
 use hyperslab_hdf5::File;
 use std::sync::Arc;
 

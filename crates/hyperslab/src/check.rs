@@ -48,5 +48,5 @@ pub fn check(path: &Path, open: &OpenOptions, options: &CheckOptions) -> Result<
 /// # Errors
 /// As [`check`].
 pub fn check_location(location: Location, open: &OpenOptions, options: &CheckOptions) -> Result<Report> {
-    format_of(&location, None, open)?.check(location, open, options)
+    format_of(&location, None, open)?.check(open.watched(location), open, options)
 }

@@ -10,8 +10,9 @@ use crate::report::{CheckOptions, Report};
 use crate::source::cache::ChunkCache;
 use crate::source::{Dialect, Source};
 use hyperslab_core::check::Rule;
-use hyperslab_core::storage::{Cancellable, ReadAt, Watched};
+use hyperslab_core::storage::ReadAt;
 use hyperslab_core::store::Store;
+use hyperslab_core::wrapper::{Cancellable, Watched};
 use hyperslab_core::{Error, Limits, Result};
 use hyperslab_model::Directive;
 use std::fmt;
@@ -118,6 +119,14 @@ impl Location {
             ))),
         }
     }
+
+    /// The same location, of which an object is wrapped.
+    fn wrapped<W: ReadAt + 'static>(self, wrap: impl FnOnce(Box<dyn ReadAt>) -> W) -> Location {
+        match self {
+            Location::Object(object) => Location::Object(Box::new(wrap(object))),
+            store @ Location::Store(_) => store,
+        }
+    }
 }
 
 impl fmt::Debug for Location {
@@ -179,25 +188,15 @@ impl std::fmt::Debug for Watch {
 
 impl OpenOptions {
     /// The location as formats get it: whoever watches is told of what is read, and the token of the pool stops it.
-    /// Neither is done for stores of values.
     pub(crate) fn watched(&self, location: Location) -> Location {
-        match (location, &self.watch) {
-            (Location::Object(object), Some(Watch(seen))) => {
-                let object = Box::new(Watched::new(object, Arc::clone(seen)));
-                self.cancellable(Location::Object(object))
-            }
-            (location, _) => self.cancellable(location),
-        }
-    }
-
-    /// The location, whose bytes the token of the pool stops.
-    pub(crate) fn cancellable(&self, location: Location) -> Location {
+        let location = match &self.watch {
+            Some(Watch(seen)) => location.wrapped(|object| Watched::new(object, Arc::clone(seen))),
+            None => location,
+        };
         let token = self.pool.cancel_token();
-        match location {
-            Location::Object(object) if token.can_cancel() => {
-                Location::Object(Box::new(Cancellable::new(object, token.clone())))
-            }
-            location => location,
+        match token.can_cancel() {
+            true => location.wrapped(|object| Cancellable::new(object, token.clone())),
+            false => location,
         }
     }
 

@@ -40,7 +40,7 @@ pub fn open(path: &Path, options: &OpenOptions) -> Result<Arc<dyn Source>> {
 /// As [`open`].
 pub fn open_location(location: Location, options: &OpenOptions) -> Result<Arc<dyn Source>> {
     let format = format_of(&location, None, options)?;
-    Ok(options.operation(format.open(options.cancellable(location), options)?))
+    Ok(options.operation(format.open(options.watched(location), options)?))
 }
 
 /// Opens an object of bytes, as [`open`] does a file.

@@ -3,28 +3,26 @@
 use crate::path;
 use bytes::Bytes;
 use hyperslab::{
-    CancelToken, Error, ErrorKind, NodePath, OpenOptions, Operation, Pool, ReadAt, Source, digest,
-    open_storage,
+    CancelToken, Error, ErrorKind, NodePath, OpenOptions, Operation, Pool, Source, digest, open_storage,
 };
 use hyperslab_core::nd::Region;
-use std::ops::Range;
+use hyperslab_core::wrapper::Wrapper;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// A file in memory, each read of which takes a while.
-struct Slow(Bytes, Duration);
+/// A file in memory, or a store, each read of which takes a while.
+struct Slow<S>(S, Duration);
 
-impl ReadAt for Slow {
-    fn len(&self) -> Result<u64, Error> {
-        ReadAt::len(&self.0)
+impl<S: Send + Sync> Wrapper for Slow<S> {
+    type Inner = S;
+
+    fn wrapped(&self) -> &S {
+        &self.0
     }
-    fn read_at(&self, range: Range<u64>) -> Result<Bytes, Error> {
+
+    fn before(&self, _: usize) -> Result<(), Error> {
         std::thread::sleep(self.1);
-        self.0.read_at(range)
-    }
-    fn read_into(&self, offset: u64, out: &mut [u8]) -> Result<(), Error> {
-        std::thread::sleep(self.1);
-        self.0.read_into(offset, out)
+        Ok(())
     }
 }
 

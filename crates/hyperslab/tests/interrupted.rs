@@ -6,7 +6,7 @@ use hyperslab::convert::{ConvertOptions, Summary, convert, plan};
 use hyperslab::publish::{Fingerprint, PublishOptions};
 use hyperslab::target_format_of;
 use hyperslab::{Error, NodePath, OpenOptions, Pool, Source, digest, open, open_storage};
-use hyperslab_core::storage::{Fault, Faulty, ReadAt};
+use hyperslab_core::storage::{Fault, Faulty};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -82,20 +82,8 @@ fn a_source_that_fails_at_any_read_leaves_no_target() {
     let target = folder.path().join("x.zarr");
     let expected = digests(&*open_storage(Box::new(bytes.clone()), &OpenOptions::default()).unwrap());
     let try_with = |fault| -> Result<u64, Error> {
-        struct Shared(std::sync::Arc<Faulty<Bytes>>);
-        impl ReadAt for Shared {
-            fn len(&self) -> Result<u64, Error> {
-                self.0.len()
-            }
-            fn read_at(&self, range: std::ops::Range<u64>) -> Result<Bytes, Error> {
-                self.0.read_at(range)
-            }
-            fn read_into(&self, offset: u64, out: &mut [u8]) -> Result<(), Error> {
-                self.0.read_into(offset, out)
-            }
-        }
         let storage = std::sync::Arc::new(Faulty::new(bytes.clone(), fault));
-        let source = open_storage(Box::new(Shared(storage.clone())), &OpenOptions::default())?;
+        let source = open_storage(Box::new(storage.clone()), &OpenOptions::default())?;
         let mut options = ConvertOptions::new(target_format_of(&target)?);
         options.publish.resume = true;
         let plan = plan(&*source, &options)?;

@@ -11,6 +11,7 @@ mod damage;
 mod described;
 mod digested;
 mod examples;
+mod far;
 mod interrupted;
 mod located;
 mod netcdf;

@@ -1,11 +1,11 @@
 //! A cache of small blocks for metadata, which is read in many small pieces close to each other.
 
-use super::ReadAt;
+use super::{ReadAt, Siblings, read_each, read_merged};
 use crate::Result;
 use bytes::Bytes;
 use rustc_hash::FxHashMap;
 use std::ops::Range;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Storage whose small reads come from blocks of 4 KiB kept in memory.
 ///
@@ -85,6 +85,36 @@ impl<R: ReadAt> Cached<R> {
         Ok(first.unwrap_or_default())
     }
 
+    /// Reads several ranges in one request for all that is not kept.
+    fn read_together(&self, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
+        let len = self.inner.len()?;
+        let (passing, taken): (Vec<_>, Vec<_>) = ranges.iter().partition(|range| !self.takes(range));
+        let mut missing: Vec<u64> =
+            taken.iter().flat_map(|range| range.start / BLOCK..=(range.end - 1) / BLOCK).collect();
+        missing.sort_unstable();
+        missing.dedup();
+        missing.retain(|block| !self.shard(*block).is_none_or(|shard| shard.places.contains_key(block)));
+        let block = |number: &u64| number * BLOCK..(number * BLOCK).saturating_add(BLOCK).min(len);
+        let mut wanted: Vec<Range<u64>> = missing.iter().map(block).collect();
+        wanted.extend(passing.iter().copied().cloned());
+        let mut read = match wanted.is_empty() {
+            true => Vec::new(),
+            false => read_merged(&wanted, |merged| self.inner.read_ranges(merged))?,
+        };
+        let passed = read.split_off(missing.len());
+        for (number, piece) in missing.into_iter().zip(read) {
+            if let Some(mut shard) = self.shard(number) {
+                shard.insert(number, Bytes::copy_from_slice(&piece));
+            }
+        }
+        let mut passed = passed.into_iter();
+        let piece = |range: &Range<u64>| match self.takes(range) {
+            false => passed.next().map_or_else(|| self.read_at(range.clone()), Ok),
+            true => self.read_at(range.clone()),
+        };
+        ranges.iter().map(piece).collect()
+    }
+
     fn shard(&self, block: u64) -> Option<MutexGuard<'_, Shard>> {
         // The high bits of a product with an odd constant spread neighbours over the shards.
         let mixed = block.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56;
@@ -116,14 +146,6 @@ impl<R: ReadAt> ReadAt for Cached<R> {
         self.inner.len()
     }
 
-    fn is_far(&self) -> bool {
-        self.inner.is_far()
-    }
-
-    fn siblings(&self) -> Option<std::sync::Arc<dyn super::Siblings>> {
-        self.inner.siblings()
-    }
-
     fn read_at(&self, range: Range<u64>) -> Result<Bytes> {
         if !self.takes(&range) {
             return self.inner.read_at(range);
@@ -145,6 +167,22 @@ impl<R: ReadAt> ReadAt for Cached<R> {
             return self.inner.read_into(offset, out);
         }
         Ok(())
+    }
+
+    fn read_ranges(&self, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
+        match self.is_far() {
+            // The error that counts is that of a range, not of its blocks.
+            true => self.read_together(ranges).or_else(|_| read_each(self, ranges)),
+            false => read_each(self, ranges),
+        }
+    }
+
+    fn is_far(&self) -> bool {
+        self.inner.is_far()
+    }
+
+    fn siblings(&self) -> Option<Arc<dyn Siblings>> {
+        self.inner.siblings()
     }
 }
 
@@ -268,34 +306,15 @@ mod tests {
     use super::*;
     use crate::ErrorKind;
     use crate::storage::{Fault, Faulty};
+    use crate::wrapper::Counted;
     use proptest::prelude::*;
-    use std::sync::atomic::{AtomicU64, Ordering};
 
-    /// Counts reads and the bytes read.
-    struct Counted(Bytes, AtomicU64, AtomicU64);
-
-    impl ReadAt for Counted {
-        fn len(&self) -> Result<u64> {
-            ReadAt::len(&self.0)
-        }
-        fn read_at(&self, range: Range<u64>) -> Result<Bytes> {
-            self.1.fetch_add(1, Ordering::Relaxed);
-            self.2.fetch_add(range.end - range.start, Ordering::Relaxed);
-            self.0.read_at(range)
-        }
-        fn read_into(&self, offset: u64, out: &mut [u8]) -> Result<()> {
-            self.1.fetch_add(1, Ordering::Relaxed);
-            self.2.fetch_add(out.len() as u64, Ordering::Relaxed);
-            self.0.read_into(offset, out)
-        }
+    fn counted(len: usize) -> Counted<Bytes> {
+        Counted::new(file(len))
     }
 
-    fn counted(len: usize) -> Counted {
-        Counted(file(len), AtomicU64::new(0), AtomicU64::new(0))
-    }
-
-    fn reads(storage: &Cached<Counted>) -> u64 {
-        storage.uncached().1.load(Ordering::Relaxed)
+    fn reads(storage: &Cached<Counted<Bytes>>) -> u64 {
+        storage.uncached().requests()
     }
 
     fn file(len: usize) -> Bytes {
@@ -349,6 +368,39 @@ mod tests {
         }
     }
 
+    proptest! {
+        #[test]
+        fn several_ranges_are_the_same_as_one_by_one(
+            capacity in prop::sample::select(vec![0, 4096, 64 << 10, 1 << 20]),
+            ranges in prop::collection::vec(range(), 1..20),
+            is_far: bool,
+        ) {
+            let plain = file(110_000);
+            let storage = if is_far { Counted::far(plain.clone()) } else { Counted::new(plain.clone()) };
+            let cached = Cached::with_capacity(storage, capacity);
+            let (got, want) = (cached.read_ranges(&ranges), plain.read_ranges(&ranges));
+            prop_assert_eq!(got.map_err(|e| e.to_string()), want.map_err(|e| e.to_string()));
+            prop_assert!(kept(&cached) <= capacity);
+        }
+    }
+
+    #[test]
+    fn several_ranges_of_far_storage_take_one_request_for_the_blocks_that_are_missing() {
+        let storage = Cached::new(Counted::far(file(1 << 20)));
+        storage.read_at(5_000..5_010).unwrap();
+        let ranges = [100..200, 5_000..5_100, 40_000..45_000, 300_000..400_000, 500_000..500_001];
+        storage.read_ranges(&ranges).unwrap();
+        let counts = |storage: &Cached<Counted<_>>| {
+            let counted = storage.uncached();
+            (counted.requests(), counted.ranges(), counted.bytes())
+        };
+        // Block 0, blocks 9 and 10, what is too long to be kept, and block 122.
+        assert_eq!(counts(&storage), (2, 1 + 4, 4096 + 4096 + 2 * 4096 + 100_000 + 4096));
+        storage.read_ranges(&ranges[..3]).unwrap();
+        storage.read_at(500_000..500_010).unwrap();
+        assert_eq!(counts(&storage).0, 2);
+    }
+
     #[test]
     fn a_block_is_read_once_and_shared() {
         let storage = Cached::new(counted(10_000));
@@ -384,7 +436,7 @@ mod tests {
         for block in (0..1024).rev() {
             storage.read_at(block * 4096..block * 4096 + 512).unwrap();
         }
-        assert_eq!((reads(&storage), storage.uncached().2.load(Ordering::Relaxed)), (1024, 4 << 20));
+        assert_eq!((reads(&storage), storage.uncached().bytes()), (1024, 4 << 20));
     }
 
     #[test]

@@ -1,9 +1,10 @@
 //! Storage that fails where a test wants it to.
 
-use super::{ReadAt, past_end};
+use super::{ReadAt, Siblings, past_end};
 use crate::{Error, ErrorKind, Result};
 use bytes::Bytes;
 use std::ops::Range;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// How [`Faulty`] storage fails.
@@ -83,6 +84,19 @@ impl<R: ReadAt> ReadAt for Faulty<R> {
     fn read_into(&self, offset: u64, out: &mut [u8]) -> Result<()> {
         self.check(offset, out.len() as u64)?;
         self.inner.read_into(offset, out)
+    }
+
+    fn read_ranges(&self, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
+        ranges.iter().try_for_each(|range| self.check(range.start, range.end.saturating_sub(range.start)))?;
+        self.inner.read_ranges(ranges)
+    }
+
+    fn is_far(&self) -> bool {
+        self.inner.is_far()
+    }
+
+    fn siblings(&self) -> Option<Arc<dyn Siblings>> {
+        self.inner.siblings()
     }
 }
 

@@ -1,11 +1,10 @@
 //! Storage whose writes fail where a test wants them to.
 
-use super::{ReadAt, Siblings, WriteAt};
+use super::WriteAt;
+use crate::wrapper::Wrapper;
 use crate::{Error, ErrorKind, Result};
-use bytes::Bytes;
 use std::io;
 use std::ops::Range;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// How the writes of [`FaultyWrites`] fail. Writes, changes of length, allocations and syncs are counted together,
@@ -80,18 +79,11 @@ impl<W: WriteAt> FaultyWrites<W> {
     }
 }
 
-impl<W: WriteAt> ReadAt for FaultyWrites<W> {
-    fn len(&self) -> Result<u64> {
-        self.inner.len()
-    }
-    fn read_at(&self, range: Range<u64>) -> Result<Bytes> {
-        self.inner.read_at(range)
-    }
-    fn read_into(&self, offset: u64, out: &mut [u8]) -> Result<()> {
-        self.inner.read_into(offset, out)
-    }
-    fn siblings(&self) -> Option<Arc<dyn Siblings>> {
-        self.inner.siblings()
+impl<W: WriteAt> Wrapper for FaultyWrites<W> {
+    type Inner = W;
+
+    fn wrapped(&self) -> &W {
+        &self.inner
     }
 }
 

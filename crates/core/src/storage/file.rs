@@ -1,6 +1,6 @@
 //! A local file, read by position.
 
-use super::{Directory, ReadAt, Siblings, past_end};
+use super::{Directory, ReadAt, Siblings, past_end, read_each};
 use crate::{Error, ErrorKind, Result};
 use bytes::Bytes;
 use std::fs::{File, OpenOptions};
@@ -85,6 +85,14 @@ impl ReadAt for FileStorage {
             }
         }
         Ok(())
+    }
+
+    fn read_ranges(&self, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
+        read_each(self, ranges)
+    }
+
+    fn is_far(&self) -> bool {
+        false
     }
 
     fn siblings(&self) -> Option<Arc<dyn Siblings>> {

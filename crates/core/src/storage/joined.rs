@@ -1,9 +1,10 @@
 //! Several storages that together are one file.
 
-use super::{ReadAt, past_end};
+use super::{ReadAt, Siblings, past_end};
 use crate::{Error, ErrorKind, Result};
 use bytes::Bytes;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// A file that lies in several parts, each at its own addresses. What a part is too short for reads as zeros,
 /// as it does where a file of the system has a hole.
@@ -110,6 +111,40 @@ impl ReadAt for Joined {
         }
         Ok(())
     }
+
+    /// One request for each part that has some of them.
+    fn read_ranges(&self, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
+        let mut pieces: Vec<Option<Bytes>> = vec![None; ranges.len()];
+        for part in &self.parts {
+            let Ok(storage) = &part.storage else { continue };
+            let len = storage.len()?;
+            let (mut within, mut places) = (Vec::new(), Vec::new());
+            for (range, piece) in ranges.iter().zip(&mut pieces) {
+                if let Some(range) = part.whole(range, len) {
+                    within.push(range);
+                    places.push(piece);
+                }
+            }
+            if !within.is_empty() {
+                let read = storage.read_ranges(&within)?;
+                places.into_iter().zip(read).for_each(|(piece, bytes)| *piece = Some(bytes));
+            }
+        }
+        // The others have holes in them, or lie in several parts.
+        let read = |(range, piece): (&Range<u64>, Option<Bytes>)| {
+            piece.map_or_else(|| self.read_at(range.clone()), Ok)
+        };
+        ranges.iter().zip(pieces).map(read).collect()
+    }
+
+    fn is_far(&self) -> bool {
+        self.parts.iter().any(|part| part.storage.as_ref().is_ok_and(|storage| storage.is_far()))
+    }
+
+    /// Each part has its own.
+    fn siblings(&self) -> Option<Arc<dyn Siblings>> {
+        None
+    }
 }
 
 impl Part {
@@ -121,6 +156,12 @@ impl Part {
         };
         let end = self.start.saturating_add(len).min(self.end).min(range.end);
         Ok(end.saturating_sub(self.start.max(range.start)))
+    }
+
+    /// A range of the file as one of the storage of this part, whose length is `len`, if all of it is there.
+    fn whole(&self, range: &Range<u64>, len: u64) -> Option<Range<u64>> {
+        let (start, end) = (range.start.checked_sub(self.start)?, range.end.checked_sub(self.start)?);
+        (range.end <= self.end && end <= len).then_some(start..end)
     }
 
     fn read(&self, offset: u64, out: &mut [u8]) -> Result<()> {
@@ -145,6 +186,7 @@ const MAX_ZEROS: u64 = 1 << 20;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::wrapper::Counted;
 
     fn part(start: u64, end: u64, bytes: &'static [u8]) -> Part {
         Part { start, end, storage: Ok(Box::new(Bytes::from_static(bytes))) }
@@ -161,13 +203,31 @@ mod tests {
             for end in start..=14 {
                 let whole = joined.read_at(0..14).unwrap();
                 let range = usize::try_from(start).unwrap()..usize::try_from(end).unwrap();
-                assert_eq!(joined.read_at(start..end).unwrap(), whole[range]);
+                assert_eq!(joined.read_at(start..end).unwrap(), whole[range.clone()]);
+                let several = joined.read_ranges(&[start..end, 0..2, 10..14]).unwrap();
+                assert_eq!(several, [&whole[range], &whole[0..2], &whole[10..14]]);
             }
         }
         for range in [0..15, 14..15, u64::MAX..u64::MAX] {
             assert!(joined.read_at(range).is_err());
         }
         assert!(joined.read_into(u64::MAX, &mut [0; 2]).is_err());
+    }
+
+    #[test]
+    fn several_ranges_take_one_request_of_each_far_part() {
+        let counted: Vec<_> =
+            (0..2).map(|_| Arc::new(Counted::far(Bytes::from_static(b"0123456789")))).collect();
+        let part = |at: u64, storage: &Arc<_>| Part {
+            start: at * 10,
+            end: at * 10 + 10,
+            storage: Ok(Box::new(Arc::clone(storage))),
+        };
+        let parts = (0..).zip(&counted).map(|(at, storage)| part(at, storage)).collect();
+        let joined = Joined::new(parts).unwrap();
+        assert!(joined.is_far());
+        assert_eq!(joined.read_ranges(&[11..13, 0..2, 4..9, 17..18]).unwrap(), ["12", "01", "45678", "7"]);
+        assert_eq!(counted.iter().map(|part| part.requests()).collect::<Vec<_>>(), [1, 1]);
     }
 
     #[test]

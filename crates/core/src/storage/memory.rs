@@ -1,9 +1,10 @@
 //! Bytes in memory.
 
-use super::{ReadAt, past_end};
+use super::{ReadAt, Siblings, past_end, read_each};
 use crate::Result;
 use bytes::Bytes;
 use std::ops::Range;
+use std::sync::Arc;
 
 impl ReadAt for Bytes {
     fn len(&self) -> Result<u64> {
@@ -26,5 +27,17 @@ impl ReadAt for Bytes {
             None => return Err(past_end(offset, len, <[u8]>::len(self) as u64)),
         }
         Ok(())
+    }
+
+    fn read_ranges(&self, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
+        read_each(self, ranges)
+    }
+
+    fn is_far(&self) -> bool {
+        false
+    }
+
+    fn siblings(&self) -> Option<Arc<dyn Siblings>> {
+        None
     }
 }

@@ -1,11 +1,12 @@
 //! A log of writes and syncs, and the states that a crash may leave.
 
+use super::WriteAt;
 use super::write_at::put;
-use super::{ReadAt, Siblings, WriteAt};
 use crate::Result;
+use crate::wrapper::Wrapper;
 use bytes::Bytes;
 use std::ops::Range;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Storage that records every change that is made through it. [`Recorded::log`] yields what a crash may leave.
 ///
@@ -85,18 +86,11 @@ impl<W: WriteAt> Recorded<W> {
     }
 }
 
-impl<W: WriteAt> ReadAt for Recorded<W> {
-    fn len(&self) -> Result<u64> {
-        self.inner.len()
-    }
-    fn read_at(&self, range: Range<u64>) -> Result<Bytes> {
-        self.inner.read_at(range)
-    }
-    fn read_into(&self, offset: u64, out: &mut [u8]) -> Result<()> {
-        self.inner.read_into(offset, out)
-    }
-    fn siblings(&self) -> Option<Arc<dyn Siblings>> {
-        self.inner.siblings()
+impl<W: WriteAt> Wrapper for Recorded<W> {
+    type Inner = W;
+
+    fn wrapped(&self) -> &W {
+        &self.inner
     }
 }
 

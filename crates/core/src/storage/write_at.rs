@@ -1,6 +1,6 @@
 //! Positional writing: what formats need of a file that they make or change.
 
-use super::{ReadAt, past_end};
+use super::{ReadAt, Siblings, past_end, read_each};
 use crate::{Error, ErrorKind, Result};
 use bytes::Bytes;
 use std::fs::{File, OpenOptions};
@@ -133,6 +133,18 @@ impl ReadAt for WritableFile {
         }
         Ok(())
     }
+
+    fn read_ranges(&self, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
+        read_each(self, ranges)
+    }
+
+    fn is_far(&self) -> bool {
+        false
+    }
+
+    fn siblings(&self) -> Option<Arc<dyn Siblings>> {
+        None
+    }
 }
 
 impl WriteAt for WritableFile {
@@ -239,6 +251,18 @@ impl ReadAt for WritableMemory {
             false => return Err(past_end(offset, out.len() as u64, self.len()?)),
         }
         Ok(())
+    }
+
+    fn read_ranges(&self, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
+        read_each(self, ranges)
+    }
+
+    fn is_far(&self) -> bool {
+        false
+    }
+
+    fn siblings(&self) -> Option<Arc<dyn Siblings>> {
+        None
     }
 }
 

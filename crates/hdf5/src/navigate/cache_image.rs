@@ -7,10 +7,11 @@ use crate::format::Structure;
 use crate::format::infrastructure::MetadataCacheImageBlock;
 use crate::format::message::metadata_cache_image::MetadataCacheImage;
 use bytes::Bytes;
-use hyperslab_core::storage::ReadAt;
+use hyperslab_core::storage::{ReadAt, Siblings};
 use hyperslab_core::{Charge, Error, Result};
 use std::collections::BTreeMap;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// A file whose metadata is replaced by that of the cache image.
 pub struct Imaged<R> {
@@ -84,6 +85,30 @@ impl<R: ReadAt> ReadAt for Imaged<R> {
         self.storage.read_into(offset, out)?;
         self.lay_over(offset, out);
         Ok(())
+    }
+
+    fn read_ranges(&self, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
+        let untouched = |range: &&Range<u64>| self.overlapping(range).next().is_none();
+        let stored: Vec<_> = ranges.iter().filter(untouched).cloned().collect();
+        let mut stored = match stored.is_empty() {
+            true => Vec::new(),
+            false => self.storage.read_ranges(&stored)?,
+        }
+        .into_iter();
+        // Entries are in memory, and few ranges are only partly in one.
+        let piece = |range: &Range<u64>| match untouched(&range) {
+            true => stored.next().map_or_else(|| self.storage.read_at(range.clone()), Ok),
+            false => self.read_at(range.clone()),
+        };
+        ranges.iter().map(piece).collect()
+    }
+
+    fn is_far(&self) -> bool {
+        self.storage.is_far()
+    }
+
+    fn siblings(&self) -> Option<Arc<dyn Siblings>> {
+        self.storage.siblings()
     }
 }
 
@@ -163,6 +188,8 @@ mod tests {
                 let mut out = vec![0; want.len()];
                 imaged.read_into(start, &mut out).unwrap();
                 assert_eq!(out, want, "{start}..{end}");
+                let several = imaged.read_ranges(&[0..3, start..end, 40..60]).unwrap();
+                assert_eq!(several, [&expected[0..3], want, &expected[40..60]], "{start}..{end}");
             }
         }
     }

@@ -5,11 +5,9 @@ use crate::format::message::comment::Comment;
 use crate::format::message::dataspace::Dataspace;
 use crate::format::message::datatype::{Datatype, DatatypeClass};
 use crate::format::message::fill_value::FillValue;
-use hyperslab_core::storage::ReadAt;
+use hyperslab_core::wrapper::Counted;
 use hyperslab_core::{ErrorKind, Limits};
-use std::ops::Range;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 const V1: (&[u8], &str) = (
     include_bytes!("../../../tests/data/objects_v1.h5"),
@@ -296,30 +294,12 @@ fn any_bytes_end_in_a_header_or_an_error() {
     }
 }
 
-#[derive(Clone)]
-struct Counting(Bytes, Arc<AtomicUsize>);
-
-impl ReadAt for Counting {
-    fn len(&self) -> Result<u64> {
-        ReadAt::len(&self.0)
-    }
-    fn read_at(&self, range: Range<u64>) -> Result<Bytes> {
-        self.1.fetch_add(1, Ordering::Relaxed);
-        self.0.read_at(range)
-    }
-    fn read_into(&self, offset: u64, out: &mut [u8]) -> Result<()> {
-        self.1.fetch_add(1, Ordering::Relaxed);
-        self.0.read_into(offset, out)
-    }
-}
-
 #[test]
 fn headers_of_usual_datasets_are_read_at_once() {
     for file in [V1, V2] {
-        let reads = Arc::new(AtomicUsize::new(0));
-        let storage = Counting(Bytes::copy_from_slice(file.0), Arc::clone(&reads));
-        let reader = Reader::new(Box::new(storage), 0, Sizes::DEFAULT, Limits::default());
+        let storage = Arc::new(Counted::new(Bytes::copy_from_slice(file.0)));
+        let reader = Reader::new(Box::new(Arc::clone(&storage)), 0, Sizes::DEFAULT, Limits::default());
         ObjectHeader::read(&reader, address(file, "/dataset")).unwrap();
-        assert_eq!(reads.load(Ordering::Relaxed), 1);
+        assert_eq!(storage.requests(), 1);
     }
 }

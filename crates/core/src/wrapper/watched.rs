@@ -1,9 +1,6 @@
-//! Storage that tells how much of it is read.
+//! Reads that tell how much they bring.
 
-use super::{ReadAt, Siblings};
-use crate::Result;
-use bytes::Bytes;
-use std::ops::Range;
+use super::Wrapper;
 use std::sync::Arc;
 
 /// Storage that says of every read how many bytes it was, from whichever thread: for progress.
@@ -19,41 +16,23 @@ impl<R> Watched<R> {
     }
 }
 
-impl<R: ReadAt> ReadAt for Watched<R> {
-    fn len(&self) -> Result<u64> {
-        self.inner.len()
+impl<R: Send + Sync> Wrapper for Watched<R> {
+    type Inner = R;
+
+    fn wrapped(&self) -> &R {
+        &self.inner
     }
 
-    fn read_at(&self, range: Range<u64>) -> Result<Bytes> {
-        let bytes = self.inner.read_at(range)?;
-        (self.seen)(bytes.len() as u64);
-        Ok(bytes)
-    }
-
-    fn read_into(&self, offset: u64, out: &mut [u8]) -> Result<()> {
-        self.inner.read_into(offset, out)?;
-        (self.seen)(out.len() as u64);
-        Ok(())
-    }
-
-    fn read_ranges(&self, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
-        let pieces = self.inner.read_ranges(ranges)?;
-        (self.seen)(pieces.iter().fold(0, |sum: u64, piece| sum.saturating_add(piece.len() as u64)));
-        Ok(pieces)
-    }
-
-    fn is_far(&self) -> bool {
-        self.inner.is_far()
-    }
-
-    fn siblings(&self) -> Option<Arc<dyn Siblings>> {
-        self.inner.siblings()
+    fn after(&self, bytes: u64) {
+        (self.seen)(bytes);
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::storage::ReadAt;
+    use bytes::Bytes;
     use std::sync::atomic::{AtomicU64, Ordering};
 
     #[test]

@@ -1,10 +1,7 @@
-//! Storage whose reads stop when their token is cancelled.
+//! Reads that stop when their token is cancelled.
 
-use super::{ReadAt, Siblings};
+use super::Wrapper;
 use crate::{CancelToken, Result};
-use bytes::Bytes;
-use std::ops::Range;
-use std::sync::Arc;
 
 /// Storage that asks a token before each read, and cuts long reads so that it asks often: walks of indexes and
 /// headers then end soon too, wherever they are.
@@ -21,33 +18,19 @@ impl<R> Cancellable<R> {
     }
 }
 
-impl<R: ReadAt> ReadAt for Cancellable<R> {
-    fn len(&self) -> Result<u64> {
-        self.inner.len()
+impl<R: Send + Sync> Wrapper for Cancellable<R> {
+    type Inner = R;
+
+    fn wrapped(&self) -> &R {
+        &self.inner
     }
 
-    fn read_at(&self, range: Range<u64>) -> Result<Bytes> {
-        self.token.check()?;
-        self.inner.read_at(range)
+    fn before(&self, _pieces: usize) -> Result<()> {
+        self.token.check()
     }
 
-    fn read_into(&self, offset: u64, out: &mut [u8]) -> Result<()> {
-        let mut at = offset;
-        for part in out.chunks_mut(MAX_READ) {
-            self.token.check()?;
-            self.inner.read_into(at, part)?;
-            at = at.saturating_add(part.len() as u64);
-        }
-        Ok(())
-    }
-
-    fn read_ranges(&self, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
-        self.token.check()?;
-        self.inner.read_ranges(ranges)
-    }
-
-    fn siblings(&self) -> Option<Arc<dyn Siblings>> {
-        self.inner.siblings()
+    fn longest_read(&self) -> usize {
+        MAX_READ
     }
 }
 
@@ -58,6 +41,8 @@ const MAX_READ: usize = 8 << 20;
 mod tests {
     use super::*;
     use crate::ErrorKind;
+    use crate::storage::ReadAt;
+    use bytes::Bytes;
 
     #[test]
     fn reads_end_once_the_token_is_cancelled() {

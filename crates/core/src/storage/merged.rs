@@ -1,0 +1,92 @@
+//! Neighbouring ranges that are read as one.
+
+use crate::{Error, Result};
+use bytes::Bytes;
+use std::ops::Range;
+
+/// Bytes between two pieces that are cheaper read with them than skipped.
+pub const NEAR: u64 = 4096;
+
+/// Reads several ranges in one request: `read` gets fewer and longer ones, in order, of which each has neighbours less
+/// than [`NEAR`] apart. The bytes of neighbours share memory.
+///
+/// ```
+/// use bytes::Bytes;
+/// use hyperslab_core::storage::{ReadAt, read_merged};
+/// use hyperslab_core::wrapper::Counted;
+///
+/// let storage = Counted::far(Bytes::from(vec![7; 20_000]));
+/// let pieces = read_merged(&[10..12, 9_000..9_003, 0..5], |ranges| storage.read_ranges(ranges))?;
+/// assert_eq!(pieces.iter().map(Bytes::len).collect::<Vec<_>>(), [2, 3, 5]);
+/// assert_eq!((storage.requests(), storage.ranges(), storage.bytes()), (1, 2, 15));
+/// # Ok::<(), hyperslab_core::Error>(())
+/// ```
+///
+/// # Errors
+/// That of `read`, or [`ErrorKind::Malformed`](crate::ErrorKind::Malformed) for a range that ends before it begins.
+pub fn read_merged(
+    ranges: &[Range<u64>],
+    read: impl FnOnce(&[Range<u64>]) -> Result<Vec<Bytes>>,
+) -> Result<Vec<Bytes>> {
+    let mut sorted: Vec<&Range<u64>> = ranges.iter().collect();
+    sorted.sort_unstable_by_key(|range| range.start);
+    let mut merged: Vec<Range<u64>> = Vec::new();
+    for range in sorted {
+        match merged.last_mut().filter(|last| range.start.saturating_sub(last.end) < NEAR) {
+            Some(last) => last.end = last.end.max(range.end),
+            None => merged.push(range.clone()),
+        }
+    }
+    let read = read(&merged)?;
+    let piece = |range: &Range<u64>| {
+        let at = merged.partition_point(|whole| whole.start <= range.start).checked_sub(1)?;
+        let (whole, bytes) = (merged.get(at)?, read.get(at)?);
+        let start = usize::try_from(range.start.checked_sub(whole.start)?).ok()?;
+        let end = usize::try_from(range.end.checked_sub(whole.start)?).ok()?;
+        (start <= end && end <= bytes.len()).then(|| bytes.slice(start..end))
+    };
+    let missing =
+        |range: &Range<u64>| Error::malformed(format!("no bytes {:#x} to {:#x}", range.start, range.end));
+    ranges.iter().map(|range| piece(range).ok_or_else(|| missing(range))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::storage::ReadAt;
+    use crate::wrapper::Counted;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn pieces_are_the_same_as_one_by_one(
+            pieces in prop::collection::vec((0..90_000_u64, 0..9_000_u64), 0..20),
+        ) {
+            let bytes: Bytes = (0..100_000_u32).map(|i| u8::try_from(i % 251).unwrap()).collect();
+            let storage = Counted::far(bytes.clone());
+            let ranges: Vec<_> = pieces.iter().map(|(start, len)| *start..start + len).collect();
+            let read = read_merged(&ranges, |merged| {
+                prop_assert_apart(merged);
+                storage.read_ranges(merged)
+            });
+            for (range, piece) in ranges.iter().zip(read.unwrap()) {
+                prop_assert_eq!(piece, bytes.read_at(range.clone()).unwrap());
+            }
+            prop_assert_eq!(storage.requests(), 1);
+        }
+    }
+
+    fn prop_assert_apart(merged: &[Range<u64>]) {
+        assert!(merged.windows(2).all(|pair| pair[1].start >= pair[0].end + NEAR), "{merged:?}");
+    }
+
+    #[test]
+    fn ranges_that_are_none_and_bytes_that_are_not_there_are_errors() {
+        let bytes = Bytes::from_static(b"0123456789");
+        let read = |ranges: &[Range<u64>]| read_merged(ranges, |merged| bytes.read_ranges(merged));
+        assert!(read(&[0..2, Range { start: 5, end: 4 }]).is_err());
+        assert!(read(&[0..2, 9..11]).is_err());
+        assert!(read_merged(&[0..2, 1..2], |_| Ok(Vec::new())).is_err());
+        assert!(read_merged(&[0..1, 1..2], |_| Ok(vec![Bytes::from_static(b"0")])).is_err());
+    }
+}
