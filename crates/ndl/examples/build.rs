@@ -48,7 +48,7 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-/// An attribute that is one text. Texts of any length lie on a heap; their rows say where.
+/// An attribute with one string. Strings of variable length are in a heap; their rows are slots that point into it.
 fn text(text: &str) -> Result<Attribute> {
     let count = u32::try_from(text.len()).unwrap_or(u32::MAX);
     let mut heap = Heap::default();

@@ -1,4 +1,4 @@
-//! Says what is wrong with documents, as `hyperslab check` does.
+//! Prints the diagnostics of documents, as `hyperslab check` does.
 //!
 //! `cargo run -p hyperslab-ndl --example check -- FILE.yaml…`
 

@@ -2,8 +2,8 @@
 //!
 //!     generate DIRECTORY COUNT [FIRST-SEED]
 //!
-//! A file holds many documents, `0000.yaml` those that `0000.json` has. Documents are parted by NULs, which none
-//! of them contains.
+//! A file contains many documents. `0000.yaml` and `0000.json` contain the same ones. Documents are separated by NUL
+//! characters, which no document contains.
 
 #[allow(
     dead_code,
@@ -22,7 +22,7 @@ use std::error::Error;
 use std::fs;
 use std::path::PathBuf;
 
-/// Documents of a file.
+/// The number of documents in a file.
 const BATCH: u64 = 250;
 
 fn main() -> Result<(), Box<dyn Error>> {

@@ -1,7 +1,7 @@
-//! How long documents take to read and how much memory, those made to take long among them.
+//! Measures the time and the peak memory of parsing documents, including malicious ones.
 //!
-//! `cargo run --release -p hyperslab-ndl --example measure [CASE | FILE]`; without an argument, all cases, each in a
-//! process of its own. Linux tells the peak; elsewhere it is not shown.
+//! `cargo run --release -p hyperslab-ndl --example measure [CASE | FILE]`. Without an argument it runs all cases, each
+//! in a separate process. The peak memory is shown on Linux only.
 
 use hyperslab_ndl::{ParseOptions, parse};
 use std::fmt::Write;
@@ -49,7 +49,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// The most memory that this process had, in MB.
+/// The peak memory of this process in MB.
 fn peak() -> Option<f64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
@@ -76,7 +76,7 @@ fn keys_twice() -> String {
     text
 }
 
-/// A million numbers, so many bytes each with what parts them.
+/// A million numbers. Each takes `bytes` bytes, with its separator.
 fn values(bytes: usize) -> String {
     let mut text = String::from("ndarrays:\n  a:\n    shape: [1000000]\n    type: float64\n    value:\n");
     for number in 0..1_000_000 {
@@ -85,5 +85,5 @@ fn values(bytes: usize) -> String {
     text
 }
 
-/// What a process takes that reads nothing.
+/// The peak memory of a process that parses nothing.
 const BEFORE: f64 = 2.0;

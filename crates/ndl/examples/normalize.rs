@@ -1,4 +1,4 @@
-//! Writes a document anew, as `hyperslab describe` does: in order, without comments, every extension named.
+//! Rewrites a document as `hyperslab describe` does: in a fixed order, without comments, with a list of its extensions.
 //!
 //! `cargo run -p hyperslab-ndl --example normalize -- FILE.yaml`
 

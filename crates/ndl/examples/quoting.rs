@@ -1,7 +1,7 @@
 //! Writes documents full of given texts, for `tests/oracle/quoting.py` to read back.
 //!
-//! Takes a JSON list of lists of texts on standard input and answers each inner list with one document and a
-//! NUL.
+//! Reads a JSON list of lists of texts from standard input. Writes one document for each inner list, followed by a NUL
+//! character.
 
 use hyperslab_core::rows::{Heap, Slot};
 use hyperslab_core::{Error, Result};

@@ -1,4 +1,4 @@
-//! Diagnostics: what is wrong with a text, and where.
+//! Diagnostics: the errors, warnings and notes of a text, with their places.
 
 mod source;
 
@@ -9,14 +9,14 @@ use std::fmt;
 
 /// One finding in a text.
 ///
-/// Displayed on one line: `12:5: error: int8 has no 300 [ndl/value-range]`.
+/// Displayed on one line: `12:5: error: "300" for int8: out of range [ndl/value-range]`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
     /// The severity.
     pub severity: Severity,
     /// The name of the broken rule: `ndl/value-shape`.
     pub rule: &'static str,
-    /// What was found and what was expected.
+    /// The message: the found and the expected content.
     pub message: String,
     /// The line, from 1.
     pub line: usize,
@@ -39,7 +39,7 @@ impl Diagnostic {
     /// let diagnostic = Diagnostic {
     ///     severity: Severity::Error,
     ///     rule: "ndl/type",
-    ///     message: "no type \"float\"".into(),
+    ///     message: "unknown type \"float\"".into(),
     ///     line: 1,
     ///     column: 7,
     ///     end_column: 12,
@@ -48,7 +48,7 @@ impl Diagnostic {
     /// let shown = diagnostic.render("a.yaml", b"type: float\n", false);
     /// assert_eq!(
     ///     shown,
-    ///     "error[ndl/type]: no type \"float\"\n --> a.yaml:1:7\n  |\n1 | type: float\n  |       ^^^^^\n  |\n  = help: did you mean float32?\n"
+    ///     "error[ndl/type]: unknown type \"float\"\n --> a.yaml:1:7\n  |\n1 | type: float\n  |       ^^^^^\n  |\n  = help: did you mean float32?\n"
     /// );
     /// ```
     pub fn render(&self, file: &str, source: &[u8], color: bool) -> String {

@@ -92,7 +92,7 @@ struct Whole {
 
 #[derive(Debug)]
 struct Change {
-    what: &'static str,
+    description: &'static str,
     first: NodePath,
     count: u64,
 }
@@ -130,8 +130,8 @@ impl Emitter {
     /// Changes that pure NDL required, each with the first object that needed it.
     pub fn notes(&self) -> Vec<String> {
         let note = |change: &Change| match change.count {
-            1 => format!("{}: {}", change.first, change.what),
-            count => format!("{} and {} more: {}", change.first, count - 1, change.what),
+            1 => format!("{}: {}", change.first, change.description),
+            count => format!("{} and {} more: {}", change.first, count - 1, change.description),
         };
         self.changes.iter().map(note).collect()
     }
@@ -168,8 +168,8 @@ impl Emitter {
         }
         match node {
             Node::Group(group) => return self.group(path, group),
-            Node::Unreadable(what) if what.found == Some(NodeKind::Group) || path.is_root() => {
-                return self.unreadable_group(path, what);
+            Node::Unreadable(object) if object.found == Some(NodeKind::Group) || path.is_root() => {
+                return self.unreadable_group(path, object);
             }
             _ => {}
         }
@@ -184,7 +184,7 @@ impl Emitter {
             Node::DimCoord(dimcoord) => (Section::DimCoords, lower.dimcoord(dimcoord)?),
             Node::Datatype(named) => (Section::Datatypes, lower.named(named)?),
             Node::Link(link) => (Section::Links, lower.link(link)),
-            Node::Unreadable(what) => (section_of(what.found), Some(lower.unreadable(what)?)),
+            Node::Unreadable(object) => (section_of(object.found), Some(lower.unreadable(object)?)),
             Node::Group(_) => return Ok(()),
         };
         let (extensions, changes) = (lower.extensions, lower.changes);
@@ -274,21 +274,21 @@ impl Emitter {
     }
 
     /// An unreadable group can come among the members of its parent. It is then written after the parent.
-    fn unreadable_group(&mut self, path: &NodePath, what: &Unreadable) -> Result<()> {
+    fn unreadable_group(&mut self, path: &NodePath, object: &Unreadable) -> Result<()> {
         let mut lower = Lower::new(&self.dimcoords, self.options, self.format, self.extensions);
-        let attributes = lower.attributes(&what.attributes)?;
+        let attributes = lower.attributes(&object.attributes)?;
         let (extensions, changes) = (lower.extensions, lower.changes);
-        let mut group = OpenGroup::new(path.clone(), self.format, false, Some(what.reason.clone()));
+        let mut group = OpenGroup::new(path.clone(), self.format, false, Some(object.reason.clone()));
         for (name, tree) in &attributes {
             group.add(Section::Attributes, *name, tree);
         }
         self.begin(path)?;
         self.found(path, extensions, changes);
-        let text = match what.attributes.is_empty() {
-            true => self.group_entry(path, &lower::unreadable(what)),
+        let text = match object.attributes.is_empty() {
+            true => self.group_entry(path, &lower::unreadable(object)),
             false => group.text(),
         };
-        let whole = Whole { path: path.clone(), text, reason: Some(what.reason.clone()) };
+        let whole = Whole { path: path.clone(), text, reason: Some(object.reason.clone()) };
         match &mut self.open {
             Some(open) => open.behind.push(whole),
             None => self.body.push(whole),
@@ -307,10 +307,10 @@ impl Emitter {
 
     fn found(&mut self, path: &NodePath, extensions: Extensions, changes: Vec<&'static str>) {
         self.extensions = extensions;
-        for what in changes {
-            match self.changes.iter_mut().find(|change| change.what == what) {
+        for description in changes {
+            match self.changes.iter_mut().find(|change| change.description == description) {
                 Some(change) => change.count += 1,
-                None => self.changes.push(Change { what, first: path.clone(), count: 1 }),
+                None => self.changes.push(Change { description, first: path.clone(), count: 1 }),
             }
         }
     }

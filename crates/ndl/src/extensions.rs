@@ -1,4 +1,4 @@
-//! Extensions: what NDL 0.6.1 lacks, under the names that the head of a document lists.
+//! Extensions of NDL 0.6.1, by the names that the head of a document lists.
 
 /// The extensions that a document uses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

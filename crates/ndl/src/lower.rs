@@ -53,12 +53,12 @@ impl Lower<'_> {
     }
 
     /// An unreadable object: the reason, and its attributes.
-    pub(crate) fn unreadable<'a>(&mut self, what: &'a Unreadable) -> Result<Tree<'a>> {
-        if what.attributes.is_empty() {
-            return Ok(unreadable(what));
+    pub(crate) fn unreadable<'a>(&mut self, object: &'a Unreadable) -> Result<Tree<'a>> {
+        if object.attributes.is_empty() {
+            return Ok(unreadable(object));
         }
-        let mut entries = vec![(Key::Word("x-error"), Tree::text(what.reason.as_str()))];
-        push_map(&mut entries, "attributes", Style::Open, self.attributes(&what.attributes)?);
+        let mut entries = vec![(Key::Word("x-error"), Tree::text(object.reason.as_str()))];
+        push_map(&mut entries, "attributes", Style::Open, self.attributes(&object.attributes)?);
         Ok(Tree::Map(Style::Open, entries))
     }
 
@@ -77,8 +77,8 @@ impl Lower<'_> {
         self.extensions.add(extension);
     }
 
-    fn changed(&mut self, what: &'static str) {
-        self.changes.push(what);
+    fn changed(&mut self, change: &'static str) {
+        self.changes.push(change);
     }
 }
 
@@ -94,8 +94,8 @@ fn push_map<'a>(entries: &mut Entries<'a>, key: &'static str, style: Style, map:
     }
 }
 
-fn refused(what: &str) -> Error {
-    Error::unsupported(format!("{what}, which NDL 0.6.1 does not have"))
+fn refused(feature: &str) -> Error {
+    Error::unsupported(format!("{feature} is an extension, NDL 0.6.1 does not define it"))
 }
 
 fn target(link: &Link) -> Tree<'_> {

@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn every_half_and_bfloat_returns() {
+    fn every_half_and_bfloat_round_trips() {
         for bits in 0..=u16::MAX {
             let (half, bfloat) = (f16::from_bits(bits), bf16::from_bits(bits));
             if half.is_finite() {

@@ -1,4 +1,4 @@
-//! Parts of documents as values, for formats that keep what they lack in JSON of their own.
+//! Parts of documents as JSON values, for formats that record in JSON the content that they do not support.
 //!
 //! A datatype, attributes or a member of a group becomes the [`Value`] that the same part of a JSON document is, and
 //! is read from it again. No text is written or parsed.
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn attributes_come_back_from_their_values() {
+    fn attributes_round_trip_through_values() {
         let mut texts = Packed::default();
         for text in ["", "a \"b\" \u{1}\n", "0x10", "null", "\u{1f600}"] {
             texts.push(text.as_bytes()).unwrap();
@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_is_what_a_json_document_holds() {
+    fn values_equal_the_json_document() {
         let of = |numbers: &[f64]| {
             let values = doubles(numbers);
             Elements::new(&Datatype::Float(Float::Double), &values).map(element).collect::<Vec<_>>()
@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn elements_of_another_type_and_groups_with_errors_are_refused() {
+    fn rejects_elements_of_another_type_and_groups_with_errors() {
         let items = [Value::Number("1".into()), Value::Text("x".into())];
         assert!(elements(&items, &Datatype::int(8, true)).is_err());
         assert_eq!(*elements(&items[..1], &Datatype::int(8, true)).unwrap().rows, [1]);
@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn values_of_too_many_levels_are_refused() {
+    fn rejects_values_of_too_many_levels() {
         let deep = (0..200).fold(Value::Null, |inner, _| Value::List(vec![inner]));
         assert!(elements(&[deep], &Datatype::int(8, true)).unwrap_err().to_string().contains("levels"));
     }

@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn what_either_version_resolves_is_quoted() {
+    fn quotes_text_that_yaml_1_1_or_1_2_resolves() {
         let words =
             ["", "no", "Yes", "oN", "OFF", "null", "~", "True", "=", "<<", ".inf", "-.INF", ".NaN", "+.inf"];
         let numbers = [
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn what_neither_version_resolves_stays_plain() {
+    fn leaves_other_text_unquoted() {
         for text in [
             "x", "y", "n", "Y", "-a", "?a", ":a", "~a", "=a", "<a", ".a", "+a", "a:b", "a#b", "NaT", "v1.8",
             "a b", "Ω",
@@ -175,14 +175,14 @@ mod tests {
     }
 
     #[test]
-    fn quotes_are_single_where_that_saves_escapes() {
+    fn uses_single_quotes_to_avoid_escapes() {
         assert_eq!(quoted(r#"{"a": 1}"#, false), r#"'{"a": 1}'"#);
         assert_eq!(quoted(r#""it's""#, false), r#""\"it's\"""#);
         assert_eq!(quoted("\"a\"\n", false), r#""\"a\"\n""#);
     }
 
     #[test]
-    fn what_cannot_be_seen_is_escaped() {
+    fn escapes_invisible_characters() {
         assert_eq!(
             quoted("a\0\u{7f}\u{a0}\u{200b}\u{feff}\u{e0001}", false),
             r#""a\0\x7f\xa0\u200b\ufeff\U000e0001""#

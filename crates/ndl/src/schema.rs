@@ -3,7 +3,7 @@
 /// The JSON Schema of NDL 0.6.1 with all extensions, draft 2020-12.
 ///
 /// It validates the tree of a document (YAML in the core schema, or JSON) as strictly as `check --strict`. It cannot
-/// check what a tree alone does not show: whether a name exists, whether chunks fit, whether values are in range.
+/// check what depends on other parts: whether a name exists, whether chunks fit, whether values are in range.
 /// Editors use it for keys, keywords and descriptions.
 ///
 /// ```

@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn times_are_as_fine_as_their_unit() {
+    fn writes_times_as_precisely_as_their_unit() {
         assert_eq!(show("Y", 56), "2026");
         assert_eq!(show("M", 673), "2026-02");
         assert_eq!(show("W", 1), "1970-01-08");
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn durations_and_unknown_units_are_not_dates() {
+    fn durations_and_unknown_units_have_no_date() {
         assert_eq!(iso8601(&TimeUnit { unit: "s".into(), duration: true }, 1), None);
         assert_eq!(iso8601(&TimeUnit { unit: "generic".into(), duration: false }, 1), None);
     }

@@ -1,4 +1,4 @@
-//! Short ways to build content.
+//! Builds content for tests.
 
 use bytes::Bytes;
 use hyperslab_core::rows::{Heap, Slot};
@@ -105,7 +105,7 @@ pub(crate) fn text(text: &str) -> Attribute {
     attribute(STRING, &[], texts(&[text.as_bytes()]))
 }
 
-/// A NetCDF string, which is no array of characters.
+/// A NetCDF string: text of variable length, in contrast to an array of characters.
 pub(crate) fn netcdf_string(value: &str) -> Attribute {
     let storage = ElementStorage { length: Some(Length::Variable), ..ElementStorage::default() };
     Attribute { storage, ..text(value) }
@@ -147,7 +147,7 @@ pub(crate) fn dimcoord(size: Extent, datatype: Option<Datatype>) -> DimCoord {
     }
 }
 
-/// A shape along dimcoords.
+/// A shape whose dimensions are named dimcoords.
 pub(crate) fn along(dims: &[(Extent, &str)]) -> Shape {
     Shape::Dims(
         dims.iter()
@@ -162,7 +162,7 @@ pub(crate) fn filter(name: &str, parameters: &[(&str, i128)]) -> Filter {
     Filter { name: name.into(), main: !parameters.is_empty(), parameters }
 }
 
-/// What one format alone has.
+/// Storage with directives of one format.
 pub(crate) fn native(
     format: &'static str,
     directives: &[(&str, Directive)],
@@ -200,7 +200,7 @@ pub(crate) fn yaml(options: Options, nodes: &[(&str, Node)]) -> String {
     text.split_once('\n').unwrap().1.to_string()
 }
 
-/// Compares line by line, so that what differs can be seen.
+/// Compares line by line, so that a failure shows the lines that differ.
 pub(crate) fn assert_text(actual: &str, expected: &str) {
     for (number, (a, b)) in actual.lines().zip(expected.lines()).enumerate() {
         assert_eq!(a, b, "line {}", number + 1);

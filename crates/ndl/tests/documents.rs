@@ -1,4 +1,4 @@
-//! How a document is laid out, and which forms things take.
+//! The layout of documents, and the short and long forms of their parts.
 
 use crate::build::*;
 use half::f16;
@@ -17,13 +17,13 @@ fn default(nodes: &[(&str, Node)]) -> String {
     yaml(Options::default(), nodes)
 }
 
-/// What stands under the key of a single attribute of the root.
+/// The lines below the key of a single attribute of the root group.
 fn one_attribute(attribute: Attribute) -> String {
     let text = default(&[("/", group(attributes([("a", attribute)])))]);
     text.rsplit_once("attributes:\n  a: ").unwrap_or_else(|| panic!("{text}")).1.trim_end().to_string()
 }
 
-/// The lines of a single array of the root, without its name.
+/// The lines of a single array of the root group, without its name.
 fn one_array(node: Node) -> String {
     let text = default(&[("/a", node)]);
     let body = text.rsplit_once("ndarrays:\n  a:\n").unwrap_or_else(|| panic!("{text}")).1;
@@ -82,7 +82,7 @@ attributes:
 }
 
 #[test]
-fn texts_fold_only_where_that_loses_nothing() {
+fn folds_text_only_without_loss() {
     let words = "many words ".repeat(12);
     let folded = one_attribute(text(words.trim_end()));
     assert!(folded.starts_with(">-\n    many words many"), "{folded}");
@@ -92,7 +92,7 @@ fn texts_fold_only_where_that_loses_nothing() {
 }
 
 #[test]
-fn lines_of_a_text_stand_below_each_other() {
+fn writes_lines_of_text_below_each_other() {
     assert_eq!(one_attribute(text("a\nb")), "|-\n    a\n    b");
     assert_eq!(one_attribute(text("a\n  b\n")), "|\n    a\n      b");
     assert_eq!(one_attribute(text("a\n\tb\n")), "|\n    a\n    \tb");
@@ -103,7 +103,7 @@ fn lines_of_a_text_stand_below_each_other() {
 }
 
 #[test]
-fn a_text_that_ends_in_empty_lines_parts_itself() {
+fn adds_no_empty_line_after_text_that_ends_in_one() {
     let nodes = |first: &str| {
         [("/", group(attributes([("a", text(first))]))), ("/x", Node::Ndarray(ndarray(INT8, &[], None)))]
     };
@@ -115,7 +115,7 @@ fn a_text_that_ends_in_empty_lines_parts_itself() {
 }
 
 #[test]
-fn groups_are_named_when_a_reader_would_miss_them() {
+fn writes_groups_that_no_other_key_implies() {
     let empty = || group(Attributes::default());
     let full = || group(words(&[("a", "b")]));
     let text = default(&[
@@ -134,7 +134,7 @@ fn groups_are_named_when_a_reader_would_miss_them() {
 }
 
 #[test]
-fn an_unreadable_group_among_members_stands_behind_its_parent() {
+fn an_unreadable_group_follows_its_parent() {
     let text = default(&[
         ("/", group(words(&[("a", "b")]))),
         ("/g", unreadable(Some(NodeKind::Group), "bad")),
@@ -145,7 +145,7 @@ fn an_unreadable_group_among_members_stands_behind_its_parent() {
 }
 
 #[test]
-fn an_unreadable_group_still_holds_what_could_be_read() {
+fn an_unreadable_group_keeps_its_readable_members() {
     let nodes = |place| {
         [
             ("/", group(words(&[]))),
@@ -222,7 +222,7 @@ const REASON: &str = "a reason that is told in so many words that there is no ro
                       hundred columns";
 
 #[test]
-fn shapes_name_the_dimcoord_that_is_meant() {
+fn shapes_name_the_right_dimcoord() {
     let dimension = || Node::DimCoord(dimcoord(Extent::Fixed(3), Some(INT8)));
     let along_ = |of: &[&str]| {
         let dims: Vec<_> = of.iter().map(|path| (Extent::Fixed(3), *path)).collect();
@@ -243,7 +243,7 @@ fn shapes_name_the_dimcoord_that_is_meant() {
 }
 
 #[test]
-fn attributes_are_short_exactly_when_that_infers_the_same() {
+fn attributes_are_short_if_the_value_gives_their_type() {
     let unsigned = |bits| Datatype::int(bits, false);
     for (attribute, expected) in [
         (attribute(INT32, &[], numbers(&[7])), "7"),
@@ -280,7 +280,7 @@ fn attributes_are_short_exactly_when_that_infers_the_same() {
 }
 
 #[test]
-fn a_netcdf_string_says_so() {
+fn writes_the_length_of_netcdf_strings() {
     let nodes = [("/", group(attributes([("a", netcdf_string("b"))])))];
     let expected = "# extensions: length
 
@@ -296,12 +296,12 @@ attributes:
     assert_text(&yaml(netcdf, &nodes), expected);
     let none = Options { storage: StorageDetail::None, ..netcdf };
     assert_text(&yaml(none, &nodes), "\nattributes:\n  a: b\n");
-    // Elsewhere a text of any length is what a reader makes of the short form.
+    // In other formats, the short form is read as a string of variable length.
     assert_text(&default(&nodes), "\nattributes:\n  a: b\n");
 }
 
 #[test]
-fn references_say_what_they_point_to() {
+fn references_have_a_target_and_a_selection() {
     let x = || path("/x");
     let region = |selection| Reference::Region(x(), Arc::new(selection));
     let stepped = Region { start: vec![0, 1], count: vec![2, 2], step: vec![1, 3] };
@@ -343,7 +343,7 @@ value:
 }
 
 #[test]
-fn types_that_only_formats_have() {
+fn writes_types_of_single_formats() {
     let format = FloatFormat {
         bits: 8,
         sign: 7,
@@ -395,7 +395,7 @@ fn types_that_only_formats_have() {
 }
 
 #[test]
-fn sequences_stand_one_a_line_and_filled() {
+fn writes_one_sequence_per_line() {
     let words = sequences(16, &[]);
     let strings = Datatype::Vlen(Box::new(STRING));
     assert_eq!(
@@ -510,7 +510,7 @@ datatypes:
 }
 
 #[test]
-fn json_says_what_text_cannot() {
+fn json_writes_bytes_that_are_not_text() {
     let head = Head { location: "a \"b\"\n", format: "hdf5", title: "HDF5", version: "0.1.0" };
     let nodes = [
         ("/", group(attributes([("a", attribute(STRING, &[2], texts(&[b"\x01\"\\", b"\xff\x00"])))]))),
@@ -557,7 +557,7 @@ fn finished(emitter: Emitter, format: Format) -> Result<String> {
 }
 
 proptest! {
-    /// The root is written before it is known how far from the left it stands.
+    /// The root group is written before its indentation is known.
     #[test]
     fn moving_the_root_changes_nothing_but_indentation(
         given in prop::collection::vec((any_text(), any_text()), 0..6),
@@ -574,7 +574,7 @@ proptest! {
         for (place, node) in [("/", root()), ("/row", row()), ("/zz", other())] {
             late.node(&path(place), &node).unwrap();
         }
-        // A group before the root says from the beginning that the root is not alone.
+        // After a group that comes before the root, the root is written as a group with a path.
         for (place, node) in [("/zz", other()), ("/", root()), ("/row", row())] {
             early.node(&path(place), &node).unwrap();
         }

@@ -291,7 +291,7 @@ fn json_is_the_golden_document() {
 }
 
 #[test]
-fn full_storage_keeps_what_brief_leaves_out() {
+fn full_storage_writes_defaults() {
     let full = emit(Format::Yaml, Options { storage: StorageDetail::Full, ..VALUES }, &HEAD, &nodes());
     assert!(full.contains("charset: utf-8\n        length: variable\n        pad: nullterm\n"), "{full}");
     assert!(full.contains("          x: {endian: little}\n"), "{full}");

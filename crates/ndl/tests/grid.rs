@@ -31,7 +31,7 @@ fn over(dims: &[(Extent, &str)], datatype: Datatype, storage: Storage, value: Va
     Ndarray { shape: along(dims), storage, ..ndarray(datatype, &[], Some(value)) }
 }
 
-/// Every fifth is null.
+/// Every fifth element is null.
 fn counts() -> Values {
     let row = |i: u32| [vec![u8::from(i % 5 != 4)], i.row()].concat();
     bytes(&(0..24).flat_map(row).collect::<Vec<_>>())
@@ -101,7 +101,7 @@ fn yaml_is_the_golden_document() {
 }
 
 #[test]
-fn a_domain_from_0_is_said_only_when_all_is() {
+fn writes_a_domain_from_0_only_in_full_descriptions() {
     let show = |storage, dim| {
         let options = Options { storage, ..Options::default() };
         yaml(options, &[("/x", dim)])
@@ -118,7 +118,7 @@ fn a_domain_from_0_is_said_only_when_all_is() {
 }
 
 #[test]
-fn a_domain_has_two_ends() {
+fn rejects_a_domain_of_one_element() {
     let storage = Storage { domain: Some(numbers(&[1_i32])), ..Storage::default() };
     let node = Node::DimCoord(DimCoord { storage, ..dimcoord(Extent::Fixed(4), Some(INT32)) });
     let e = Emitter::new(Format::Yaml, VALUES).node(&path("/x"), &node).unwrap_err();
@@ -126,7 +126,7 @@ fn a_domain_has_two_ends() {
 }
 
 #[test]
-fn what_may_be_null_keeps_its_own_type() {
+fn nullable_elements_keep_their_base_type() {
     let cover = Datatype::Named(path("/cover"), Arc::new(enumeration(&[("water", 0), ("ice", 1)])));
     let of = |datatype, rows: &[u8]| {
         Node::Ndarray(ndarray(Datatype::Nullable(Box::new(datatype)), &[2], Some(bytes(rows))))

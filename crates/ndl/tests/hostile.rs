@@ -1,4 +1,4 @@
-//! Values that do not fit, and types that ask for more than they hold.
+//! Invalid content: values that do not match their type or shape, and types of huge size.
 
 use crate::build::*;
 use hyperslab_core::rows::{Heap, Slot};
@@ -16,7 +16,7 @@ fn slot(count: u32) -> Values {
 }
 
 #[test]
-fn elements_and_shape_must_agree() {
+fn rejects_elements_that_do_not_match_the_shape() {
     assert_eq!(refusal(INT32, &[3], numbers(&[1, 2])), "/g/x: 2 elements for shape [3]");
     assert_eq!(
         refusal(INT32, &[u64::MAX, 3], numbers(&[1, 2])),
@@ -25,7 +25,7 @@ fn elements_and_shape_must_agree() {
 }
 
 #[test]
-fn rows_that_do_not_fit_are_refused() {
+fn rejects_rows_of_the_wrong_size() {
     assert_eq!(refusal(STRING, &[], slot(9)), "/g/x: a row that does not fit its type, string");
     assert_eq!(refusal(Datatype::ObjRef, &[], slot(1)), "/g/x: a row that does not fit its type, objref");
     let compound = Datatype::Compound(vec![member("x", Datatype::Vlen(Box::new(INT8)))]);
@@ -34,7 +34,7 @@ fn rows_that_do_not_fit_are_refused() {
 }
 
 #[test]
-fn counts_of_nothing_cost_nothing() {
+fn handles_elements_without_bytes() {
     let nothing = || Datatype::Opaque { size: 0, tag: String::new() };
     let many = Datatype::Array { base: Box::new(nothing()), shape: vec![1 << 40] };
     let pair = Datatype::Compound(vec![member("n", INT8), member("many", many.clone())]);
@@ -53,7 +53,7 @@ fn counts_of_nothing_cost_nothing() {
 }
 
 #[test]
-fn what_fails_leaves_no_trace() {
+fn failed_objects_write_nothing() {
     let mut emitter = Emitter::new(Format::Yaml, Options::default());
     let broken = Node::Ndarray(ndarray(Datatype::Vlen(Box::new(Datatype::Bool)), &[], Some(slot(9))));
     emitter.node(&path("/x"), &Node::Ndarray(ndarray(INT8, &[], None))).unwrap();
@@ -68,7 +68,7 @@ fn what_fails_leaves_no_trace() {
 }
 
 #[test]
-fn groups_come_once_and_the_root_is_one() {
+fn rejects_duplicate_and_late_nodes() {
     let mut emitter = Emitter::new(Format::Yaml, Options::default());
     let array = || Node::Ndarray(ndarray(INT8, &[], None));
     emitter.node(&path("/g"), &group(words(&[]))).unwrap();

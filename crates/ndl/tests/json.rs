@@ -1,4 +1,4 @@
-//! Documents as JSON in every form that writers of JSON have.
+//! Documents in all forms of JSON that JSON writers produce.
 
 use hyperslab_ndl::{ParseOptions, Parsed, parse};
 
@@ -25,19 +25,19 @@ fn attribute(text: &str) -> String {
 }
 
 #[test]
-fn escaped_pairs_of_surrogates_are_one_character() {
+fn joins_escaped_surrogate_pairs() {
     assert_eq!(attribute(r#"{"attributes": {"t": "a\ud83d\ude00\u00e9\u20AC/\/\"\\\b\f\n\r\t"}}"#), {
         "a😀é€//\"\\\u{8}\u{c}\n\r\t"
     });
 }
 
 #[test]
-fn half_a_character_is_an_error_at_its_text() {
+fn rejects_unpaired_surrogates_at_their_place() {
     for half in [r"\ud83d", r"\ude00", r"\ud83dx", r"\ud83d\ud83d", r"\ud83d\u0041"] {
         let parsed = read(&format!("{{\"attributes\":\n  {{\"t\": \"{half}\"}}}}"));
         let all = shown(&parsed);
         let [one] = all.as_slice() else { panic!("{half}: {all:?}") };
-        assert!(one.starts_with("2:9: error: ") && one.contains("half of a character"), "{one}");
+        assert!(one.starts_with("2:9: error: ") && one.contains("an unpaired surrogate"), "{one}");
     }
 }
 
@@ -55,7 +55,7 @@ fn characters_that_yaml_forbids_are_read() {
 }
 
 #[test]
-fn places_are_told_in_characters() {
+fn places_count_characters() {
     let parsed = read(
         "{\"attributes\": {\"é😀\": 1},\n\t\"ndarrays\": {\"é\": {\"shape\": [2], \"type\": \"int8\", \"value\": [1, 300]}}}",
     );
@@ -63,12 +63,12 @@ fn places_are_told_in_characters() {
     let parsed = read("{\"attributes\": {\"a\": 1, \"b\": 2,\n \"a\": 3}}");
     assert_eq!(
         shown(&parsed),
-        ["2:2: error: the key \"a\" twice in one map, on line 1 and line 2 [ndl/duplicate-key]"]
+        ["2:2: error: duplicate key \"a\" in a map, on line 1 and line 2 [ndl/duplicate-key]"]
     );
 }
 
 #[test]
-fn what_is_almost_json_is_read_as_yaml() {
+fn reads_invalid_json_as_yaml() {
     for text in [
         "{attributes: {t: x}}",
         "{\"attributes\": {\"t\": x}}",
@@ -83,7 +83,7 @@ fn what_is_almost_json_is_read_as_yaml() {
 }
 
 #[test]
-fn broken_json_is_an_error_and_never_silently_half_a_document() {
+fn rejects_truncated_json() {
     let whole = "{\"attributes\": {\"t\": [1, {\"a\": \"\\u0041\"}], \"n\": -1.5e+3}}";
     for end in 1..whole.len() {
         assert!(read(&whole[..end]).has_errors(), "{}", &whole[..end]);

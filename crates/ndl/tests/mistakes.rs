@@ -1,4 +1,4 @@
-//! Mistakes that people make, each with the diagnostic that they get.
+//! Frequent mistakes, each with its expected diagnostic.
 //!
 //! `mistakes/*.txt` are tables. An entry is a mistake in a valid document of the same folder:
 //!
@@ -11,14 +11,13 @@
 //! also 12, another line that the message names
 //! with pure
 //! = 10:1-8 warning ndl/unknown-key
-//! = the key "ndarray" in a file, which has none of that name
+//! = unknown key "ndarray" in a file
 //! ? did you mean ndarrays?
 //! ```
 //!
-//! The lines with `-` become those with `+`; `=` and `?` are the first diagnostic, place, severity and rule,
-//! message, hint. Every diagnostic of the document has to point at the changed lines or the one before or behind
-//! them, or at a line that is told by `also`. `HYPERSLAB_BLESS=1` writes the diagnostics that come; then each is
-//! to be read.
+//! The lines with `+` replace those with `-`. `=` and `?` are the first diagnostic: place, severity and rule, then the
+//! message, then the hint. All diagnostics of the document must be at the changed lines, at the line before or after
+//! them, or at a line that `also` names. `HYPERSLAB_BLESS=1` writes the current diagnostics; review each difference.
 
 #![allow(clippy::indexing_slicing, reason = "tests may panic")]
 
@@ -38,7 +37,7 @@ struct Mistake {
     then: Vec<String>,
     also: Vec<usize>,
     options: ParseOptions,
-    /// The lines up to the diagnostic, as they are.
+    /// The lines of the entry before the diagnostic.
     head: Vec<String>,
     expected: Vec<String>,
 }
@@ -92,7 +91,7 @@ fn read(table: &str) -> Vec<Mistake> {
     mistakes
 }
 
-/// The text with `\t`, `\x01` and the like as what they stand for, where it begins with `\`.
+/// Replaces escapes such as `\t` and `\x01` in a text that begins with `\`.
 fn unescaped(text: &str) -> String {
     let Some(text) = text.strip_prefix('\\') else { return text.into() };
     let hex = |digits: &str| char::from_u32(u32::from_str_radix(digits, 16).unwrap()).unwrap();
@@ -135,7 +134,7 @@ fn shown(diagnostic: &Diagnostic) -> Vec<String> {
 }
 
 #[test]
-fn each_mistake_is_told_where_it_was_made() {
+fn reports_each_mistake_at_its_place() {
     let bless = std::env::var_os("HYPERSLAB_BLESS").is_some();
     let mut documents: HashMap<String, String> = HashMap::new();
     let (mut failed, mut names, mut kinds) = (Vec::new(), HashSet::new(), 0);
@@ -185,7 +184,7 @@ fn each_mistake_is_told_where_it_was_made() {
 }
 
 #[test]
-fn the_documents_without_mistakes_are_clean() {
+fn documents_without_mistakes_have_no_diagnostics() {
     for entry in fs::read_dir(folder()).unwrap() {
         let path = entry.unwrap().path();
         if path.extension().is_some_and(|extension| extension == "yaml") {

@@ -1,4 +1,4 @@
-//! A sparse TileDB array: texts and times as dimensions, values as cells.
+//! A sparse TileDB array: dimensions of strings and times, values as cells.
 
 use crate::build::*;
 use hyperslab_model::{
@@ -105,7 +105,7 @@ fn an_array_without_cells_has_none() {
 }
 
 #[test]
-fn rows_are_filled_whatever_their_cells() {
+fn fills_lines_with_cells_of_any_type() {
     let pair = Datatype::Compound(vec![member("n", INT8), member("z", Datatype::Nullable(Box::new(INT8)))]);
     let long = "word ".repeat(25);
     let columns = vec![
@@ -134,7 +134,7 @@ fn columns_are_of_equal_length() {
 }
 
 #[test]
-fn ndl_alone_has_no_cells() {
+fn rejects_cells_in_pure_mode() {
     let mut emitter = Emitter::new(Format::Yaml, Options { pure: true, ..VALUES });
     emitter.node(&path("/g"), &Node::Group(sparse(vec![column("x", DOUBLE, numbers(&[1.0]))]))).unwrap();
     assert_eq!(emitter.notes(), ["/g: values of sparse arrays are left out"]);

@@ -1,4 +1,4 @@
-//! Documents that come back as the content and the text that they were.
+//! Round trips of documents: text to content, and back to the same text.
 
 use crate::build::*;
 use hyperslab_model::{Content, Node, compare};
@@ -13,12 +13,12 @@ fn clean(text: &str) -> Parsed {
     parsed
 }
 
-/// What was read, in its order.
+/// The objects that were read, in the order of the document.
 fn nodes(parsed: &Parsed) -> Vec<(&str, Node)> {
     parsed.order.iter().map(|path| (path.as_str(), parsed.content.nodes.get(path).unwrap().clone())).collect()
 }
 
-/// Reads a golden document and writes it again under the head it has.
+/// Reads a golden document and writes it again with the same head.
 fn returns(text: &str, head: &Head<'_>, values: bool, texts_are_characters: bool) {
     let parsed = clean(text);
     assert_eq!(parsed.order.len(), parsed.content.nodes.len());
@@ -45,17 +45,17 @@ fn everything_is_read_as_it_was_built() {
 }
 
 #[test]
-fn everything_returns() {
+fn everything_round_trips() {
     returns(include_str!("golden/everything.yaml"), &head("everything.h5", "hdf5", "HDF5"), true, false);
 }
 
 #[test]
-fn ocean_returns() {
+fn ocean_round_trips() {
     returns(include_str!("golden/ocean.yaml"), &head("ocean.nc", "netcdf4", "NetCDF-4"), false, true);
 }
 
 #[test]
-fn buoys_return() {
+fn buoys_round_trip() {
     returns(
         include_str!("golden/buoys.yaml"),
         &head("buoys.tdb", "tiledb", "TileDB-CF dataspace 0.3.0"),
@@ -65,7 +65,7 @@ fn buoys_return() {
 }
 
 #[test]
-fn grid_returns() {
+fn grid_round_trips() {
     returns(
         include_str!("golden/grid.yaml"),
         &head("grid.tdb", "tiledb", "TileDB, dense array"),
@@ -75,13 +75,13 @@ fn grid_returns() {
 }
 
 #[test]
-fn observations_return() {
+fn observations_round_trip() {
     let head = head("observations.tdb", "tiledb", "TileDB, sparse array");
     returns(include_str!("golden/observations.yaml"), &head, true, false);
 }
 
 #[test]
-fn sharded_returns() {
+fn sharded_round_trips() {
     returns(include_str!("golden/sharded.yaml"), &head("sharded.zarr", "zarr3", "Zarr v3"), true, false);
 }
 
@@ -124,7 +124,7 @@ fn the_authors_documents_are_read() {
     assert_eq!(found.len(), parsed.diagnostics.len(), "{}", shown.concat());
 }
 
-/// Each in the constructs of the language's specification, section by section.
+/// Reads every construct of the specification of the language, section by section.
 #[test]
 fn every_construct_of_the_specification_is_read() {
     let types = [

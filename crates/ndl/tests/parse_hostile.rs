@@ -1,4 +1,4 @@
-//! Texts that were made to take time, memory or the whole process.
+//! Malicious texts, which try to exhaust time or memory or to crash the parser.
 
 use hyperslab_ndl::{ParseOptions, Parsed, parse};
 use proptest::prelude::*;
@@ -8,7 +8,7 @@ fn read(text: impl AsRef<[u8]>) -> Parsed {
     parse(text.as_ref(), &ParseOptions::default())
 }
 
-/// The first finding of a text, which must be read in bounded time even by a slow build.
+/// The first diagnostic of a text. Fails if parsing takes too long, even for an unoptimised build.
 fn first(text: &str) -> String {
     let begin = Instant::now();
     let parsed = read(text);
@@ -17,34 +17,37 @@ fn first(text: &str) -> String {
 }
 
 #[test]
-fn aliases_that_multiply_are_refused() {
+fn rejects_aliases_that_expand_to_too_many_nodes() {
     let mut text = String::from("a: &a0 [x, x, x, x, x, x, x, x, x]\n");
     for level in 1..40 {
         let before = format!("*a{}", level - 1);
         text.push_str(&format!("b{level}: &a{level} [{}]\n", [before.as_str(); 9].join(", ")));
     }
     let found = first(&text);
-    assert!(found.contains("aliases stand for more than 1048576 nodes [ndl/alias]"), "{found}");
+    assert!(found.contains("aliases expand to more than 1048576 nodes [ndl/alias]"), "{found}");
 }
 
 #[test]
-fn an_alias_within_itself_is_refused() {
+fn rejects_an_alias_inside_its_own_node() {
     let found = first("a: &a [1, *a]\n");
-    assert_eq!(found, "1:11: error: an alias within what it stands for [ndl/alias]");
+    assert_eq!(found, "1:11: error: an alias inside the node that it refers to [ndl/alias]");
 }
 
 #[test]
-fn a_hundred_thousand_levels_are_refused() {
+fn rejects_a_hundred_thousand_levels() {
     for text in ["[", "- ", "{a: ", "a: [", "? "] {
         let found = first(&text.repeat(100_000));
-        assert!(found.ends_with("error: more than 128 levels [ndl/depth]"), "{text} {found}");
+        assert!(
+            found.ends_with("error: lists and maps nested more than 128 levels deep [ndl/depth]"),
+            "{text} {found}"
+        );
     }
     let indented: String = (0..3000).map(|level| format!("{}a:\n", " ".repeat(level))).collect();
     assert!(first(&indented).contains("more than 128 levels"));
 }
 
 #[test]
-fn levels_behind_aliases_count() {
+fn counts_levels_behind_aliases() {
     let deep = format!("{}x{}", "[".repeat(60), "]".repeat(60));
     let text = format!(
         "a: &a {deep}\nb: &b {}*a{}\nc: {}*b{}\n",
@@ -54,11 +57,11 @@ fn levels_behind_aliases_count() {
         "]".repeat(60)
     );
     let found = first(&text);
-    assert_eq!(found, "3:64: error: more than 128 levels [ndl/depth]");
+    assert_eq!(found, "3:64: error: lists and maps nested more than 128 levels deep [ndl/depth]");
 }
 
 #[test]
-fn a_line_of_millions_of_characters_is_read() {
+fn reads_a_line_of_millions_of_characters() {
     let text = format!("attributes:\n  a: {}\n", "x".repeat(4_000_000));
     assert_eq!(first(&text), "");
     let mut list = String::from("ndarrays: {a: {shape: [200000], type: int8, value: [1");
@@ -68,7 +71,7 @@ fn a_line_of_millions_of_characters_is_read() {
 }
 
 #[test]
-fn a_hundred_thousand_duplicate_keys_are_told_within_bounds() {
+fn limits_diagnostics_of_duplicate_keys() {
     let mut text = String::from("attributes:\n");
     text.push_str(&"  a: 1\n".repeat(100_000));
     let begin = Instant::now();
@@ -77,14 +80,14 @@ fn a_hundred_thousand_duplicate_keys_are_told_within_bounds() {
     let shown: Vec<String> = parsed.diagnostics.iter().map(ToString::to_string).collect();
     assert_eq!(
         shown[0],
-        "3:3: error: the key \"a\" twice in one map, on line 2 and line 3 [ndl/duplicate-key]"
+        "3:3: error: duplicate key \"a\" in a map, on line 2 and line 3 [ndl/duplicate-key]"
     );
     assert_eq!(shown.len(), 1001);
     assert!(shown[1000].contains("98999 more findings are not shown"), "{}", shown[1000]);
 }
 
 #[test]
-fn nothing_is_built_of_a_text_with_more_errors_than_are_told() {
+fn builds_nothing_after_the_maximum_number_of_errors() {
     let keys: String = (0..5000).map(|key| format!("  a{key}: 1\n")).collect();
     let parsed = read(format!("attributes:\n{keys}{keys}"));
     assert_eq!((parsed.diagnostics.len(), parsed.content.nodes.len()), (1001, 0));
@@ -95,10 +98,10 @@ fn nothing_is_built_of_a_text_with_more_errors_than_are_told() {
     );
 }
 
-/// Linux alone tells a process its peak. These texts are a tenth as long as those that examples/measure reads.
+/// Only Linux reports the peak memory of a process. The texts are a tenth as long as those of examples/measure.
 #[cfg(target_os = "linux")]
 #[test]
-fn memory_is_bounded_by_the_length_of_the_text() {
+fn limits_memory_by_the_length_of_the_text() {
     let numbers: String = (0..100_000).map(|number| format!("    - {number:0>43}\n")).collect();
     let keys: String = (0..50_000).map(|key| format!("  a{key}: 1\n")).collect();
     for (case, text, most) in [
@@ -149,7 +152,7 @@ fn reads_the_text_it_is_given() {
 }
 
 #[test]
-fn bytes_that_are_not_utf_8_are_told_with_their_place() {
+fn reports_the_place_of_bytes_that_are_not_utf_8() {
     let parsed = read(b"attributes:\n  \xc3\xa9: \xff\n");
     assert_eq!(
         parsed.diagnostics[0].to_string().split(" [").next(),
@@ -160,13 +163,13 @@ fn bytes_that_are_not_utf_8_are_told_with_their_place() {
 }
 
 #[test]
-fn a_nul_does_not_end_the_text_unseen() {
+fn rejects_nul_characters() {
     let found = first("attributes:\n  a: x\0\n  b: &\n");
     assert!(found.starts_with("2:7: error: the control character U+0000 [ndl/encoding]"), "{found}");
 }
 
 #[test]
-fn sizes_are_not_allocated_before_their_elements_are_there() {
+fn does_not_allocate_for_sizes_without_elements() {
     for text in [
         "ndarrays: {a: {shape: [18446744073709551615], type: int8, value: [1]}}",
         "ndarrays: {a: {shape: [], type: {opaque: {size: 4294967295}}, value: \"0x00\"}}",
@@ -181,7 +184,7 @@ fn sizes_are_not_allocated_before_their_elements_are_there() {
 }
 
 #[test]
-fn types_that_multiply_or_contain_themselves_are_refused() {
+fn rejects_types_that_are_too_large_or_contain_themselves() {
     let mut text = String::from("datatypes:\n  t0: {compound: [a: int8]}\n");
     for level in 1..64 {
         text.push_str(&format!("  t{level}: {{compound: [a: /t{0}, b: /t{0}]}}\n", level - 1));
@@ -193,7 +196,7 @@ fn types_that_multiply_or_contain_themselves_are_refused() {
     }
     assert!(first(&chain).contains("[ndl/depth]"), "{}", first(&chain));
     let found = first("datatypes: {a: {vlen: {base: /b}}, b: {vlen: {base: /a}}}");
-    assert!(found.contains("the type /a within itself [ndl/type]"), "{found}");
+    assert!(found.contains("the type /a contains itself [ndl/type]"), "{found}");
 }
 
 #[test]
@@ -203,7 +206,7 @@ fn names_without_suggestions_cost_little() {
 }
 
 #[test]
-fn suggestions_end_where_findings_are_no_longer_shown() {
+fn searches_no_suggestions_after_the_maximum_number_of_findings() {
     let many = |section: &str, entry: &str, count: usize| {
         let entries =
             (0..count).map(|i| format!("  {}{i}: {}\n", &section[..1], entry.replace('#', &i.to_string())));
@@ -220,7 +223,7 @@ fn suggestions_end_where_findings_are_no_longer_shown() {
         let start = std::time::Instant::now();
         let parsed = read(&text);
         assert!(parsed.diagnostics.last().unwrap().message.ends_with("more findings are not shown"));
-        // Unoptimised and beside other tests; it was minutes.
+        // An unoptimised build, beside other tests. Quadratic time would be minutes.
         assert!(start.elapsed().as_secs() < 30, "{:?}", start.elapsed());
     }
 }

@@ -1,4 +1,4 @@
-//! What holds for any content, tried with random files.
+//! Properties of all content, tested with random files.
 
 #![allow(clippy::indexing_slicing, reason = "tests may panic")]
 
@@ -11,10 +11,10 @@ use hyperslab_ndl::{Format, ParseOptions, Parsed, Severity, parse};
 use std::time::{Duration, Instant};
 use trials::try_all;
 
-/// Files that are tried unless more are asked for.
+/// The default number of random files.
 const TRIALS: u64 = 1000;
 
-/// Reads a text in which there is nothing worse than a note.
+/// Reads a text that must have no errors and warnings.
 fn read(text: &str) -> Result<Parsed, String> {
     let parsed = parse(text.as_bytes(), &ParseOptions::default());
     match parsed.diagnostics.iter().find(|one| one.severity != Severity::Note) {
@@ -23,7 +23,7 @@ fn read(text: &str) -> Result<Parsed, String> {
     }
 }
 
-/// The lines before and behind a line.
+/// The lines around a line, for messages.
 fn around(text: &str, line: usize) -> String {
     let lines: Vec<&str> = text.lines().skip(line.saturating_sub(15)).take(20).collect();
     lines.join("\n")
@@ -58,17 +58,17 @@ fn returns(seed: u64, format: Format) -> Result<(), String> {
 }
 
 #[test]
-fn content_returns_from_yaml_and_its_text_does_not_change() {
+fn content_round_trips_through_yaml() {
     try_all(TRIALS, |seed| returns(seed, Format::Yaml));
 }
 
 #[test]
-fn content_returns_from_json_and_its_text_does_not_change() {
+fn content_round_trips_through_json() {
     try_all(TRIALS, |seed| returns(seed, Format::Json));
 }
 
 #[test]
-fn every_number_of_16_bits_returns() {
+fn every_16_bit_number_round_trips() {
     for float in [Float::Half, Float::BFloat] {
         let datatype = Datatype::Float(float);
         let rows: Vec<u8> = (0..=u16::MAX).flat_map(u16::to_ne_bytes).collect();
@@ -89,7 +89,7 @@ fn every_number_of_16_bits_returns() {
 }
 
 #[test]
-fn edits_of_valid_texts_are_read_within_bounds_and_never_panic() {
+fn edited_texts_never_panic_and_stay_within_limits() {
     try_all(TRIALS, |seed| {
         let mut random = Random::new(seed ^ 0xed17);
         let format = if random.one_in(4) { Format::Json } else { Format::Yaml };
@@ -114,7 +114,7 @@ fn edits_of_valid_texts_are_read_within_bounds_and_never_panic() {
     });
 }
 
-/// The text with one thing changed that fingers change.
+/// The text with one typical typing error.
 fn edited(text: &str, random: &mut Random) -> String {
     const SCALARS: &[&str] = &[
         "", "null", "[]", "{}", "-1", "1e999", "'", "\"", "[", "{", "*a", "&a", "!!int x", "/", "a: b", "#",
@@ -134,7 +134,7 @@ fn edited(text: &str, random: &mut Random) -> String {
             1 if place < characters.len() => characters.insert(place, characters[place]),
             2 if place + 1 < characters.len() => characters.swap(place, place + 1),
             3 => {
-                // What stands behind a colon or a dash.
+                // The text after a colon or a dash.
                 let from = characters.iter().position(|c| matches!(c, ':' | '-')).map_or(0, |from| from + 1);
                 characters.truncate(from);
                 characters.push(' ');

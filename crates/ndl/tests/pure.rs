@@ -1,4 +1,4 @@
-//! NDL 0.6.1 alone: what it lacks is said in another way, left out with a note, or refused by name.
+//! Pure NDL 0.6.1: extensions are replaced by an equivalent, left out with a note, or rejected by name.
 
 use crate::build::*;
 use hyperslab_core::ErrorKind;
@@ -22,7 +22,7 @@ fn array(datatype: Datatype, shape: &[u64], values: hyperslab_model::Values) -> 
 }
 
 #[test]
-fn what_can_be_said_otherwise_is() {
+fn replaces_extensions_that_have_an_equivalent() {
     let pair = Datatype::Compound(vec![member("set", Datatype::Bool), member("n", INT8)]);
     let named = NamedDatatype {
         datatype: Arc::new(pair.clone()),
@@ -143,25 +143,31 @@ ndarrays:
 }
 
 #[test]
-fn what_cannot_is_refused_by_name() {
+fn rejects_extensions_by_name() {
     let null = Ndarray { shape: Shape::Null, ..ndarray(INT8, &[], None) };
     let nothing = Attribute { shape: None, ..attribute(INT8, &[], bytes(&[])) };
     let dangling = references(vec![Reference::Dangling(8)]);
     for (node, reason) in [
-        (Node::Ndarray(null), "/x: a null dataspace, which NDL 0.6.1 does not have"),
+        (Node::Ndarray(null), "/x: a null dataspace is an extension, NDL 0.6.1 does not define it"),
         (
             group(attributes([("a", nothing)])),
-            "/x: attribute a: a null dataspace, which NDL 0.6.1 does not have",
+            "/x: attribute a: a null dataspace is an extension, NDL 0.6.1 does not define it",
         ),
-        (array(Datatype::Float(Float::Half), &[0], bytes(&[])), "/x: float16, which NDL 0.6.1 does not have"),
-        (array(Datatype::int(128, false), &[0], bytes(&[])), "/x: uint128, which NDL 0.6.1 does not have"),
+        (
+            array(Datatype::Float(Float::Half), &[0], bytes(&[])),
+            "/x: float16 is an extension, NDL 0.6.1 does not define it",
+        ),
+        (
+            array(Datatype::int(128, false), &[0], bytes(&[])),
+            "/x: uint128 is an extension, NDL 0.6.1 does not define it",
+        ),
         (
             array(Datatype::Nullable(Box::new(INT8)), &[0], bytes(&[])),
-            "/x: a nullable type, which NDL 0.6.1 does not have",
+            "/x: a nullable type is an extension, NDL 0.6.1 does not define it",
         ),
         (
             array(Datatype::ObjRef, &[], dangling),
-            "/x: a reference to neither an object nor a region of this file, which NDL 0.6.1 does not have",
+            "/x: a reference to neither an object nor a region of this file is an extension, NDL 0.6.1 does not define it",
         ),
     ] {
         let mut emitter = Emitter::new(Format::Yaml, PURE);
@@ -171,14 +177,14 @@ fn what_cannot_is_refused_by_name() {
 }
 
 #[test]
-fn regions_are_named_by_what_they_select() {
+fn declares_the_kind_of_selection_of_regions() {
     let selection = |of: Vec<Selection>| {
         let regions = of.into_iter().map(|one| Reference::Region(path("/x"), Arc::new(one))).collect();
         let mut emitter = Emitter::new(Format::Yaml, PURE);
         let node = array(Datatype::Vlen(Box::new(Datatype::RegRef)), &[0], references(regions));
         let node = match node {
             Node::Ndarray(mut ndarray) => {
-                // The references are in the heap, whatever sequence they belong to.
+                // All references are in one heap; each sequence has its own slots.
                 let value = ndarray.value.take().unwrap();
                 Node::Ndarray(Ndarray {
                     value: Some(hyperslab_model::Values { rows: Default::default(), ..value }),

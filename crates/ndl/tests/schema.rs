@@ -1,4 +1,4 @@
-//! The schema, the page on the language and the parser agree.
+//! The JSON Schema, docs/ndl.md and the parser agree.
 
 use hyperslab_core::filter::{Default, FILTERS, Filter, Kind, Parameter};
 use hyperslab_ndl::{ParseOptions, SCHEMA, Severity, parse};
@@ -29,7 +29,7 @@ fn files(relative: &str) -> Vec<PathBuf> {
     found
 }
 
-/// Every map within a value, with the way to it.
+/// Every map inside a value, with its path.
 fn maps<'v>(value: &'v Value, at: &str, found: &mut Vec<(String, &'v Map<String, Value>)>) {
     match value {
         Value::Object(map) => {
@@ -55,7 +55,7 @@ fn all_maps(schema: &Value) -> Vec<(String, &Map<String, Value>)> {
     found
 }
 
-/// The schema behind a reference, if it is one.
+/// The schema that a `$ref` refers to, or the schema itself.
 fn target<'s>(schema: &'s Value, of: &'s Value) -> Option<&'s Value> {
     schema.pointer(of["$ref"].as_str()?.strip_prefix('#')?)
 }
@@ -77,7 +77,7 @@ fn set<S: AsRef<str>>(of: impl IntoIterator<Item = S>) -> BTreeSet<String> {
     of.into_iter().map(|word| word.as_ref().to_owned()).collect()
 }
 
-/// The text of a table in the parser's source, which is where its words are.
+/// The source text of a table of keywords in the parser.
 fn table(file: &str, name: &str) -> String {
     let source = read(&format!("src/{file}"));
     let (_, rest) =
@@ -93,7 +93,7 @@ fn table_words(file: &str, name: &str) -> BTreeSet<String> {
     set(literals(&table(file, name)))
 }
 
-/// Filters that have parameters of their own, and those that are only registered with HDF5.
+/// The filters with parameters, and the filters that are only names registered with HDF5.
 fn filters(is_open: bool) -> impl Iterator<Item = &'static Filter> {
     FILTERS.iter().filter(move |filter| filter.is_open == is_open)
 }
@@ -108,7 +108,7 @@ fn default(parameter: &Parameter) -> Option<Value> {
     }
 }
 
-/// A parameter as the page tells it: its name, the values that it can have, and its default.
+/// A parameter in the form of the page: name, allowed values, and default in parentheses.
 fn on_the_page(parameter: &Parameter) -> String {
     let values = match parameter.kind {
         Kind::Int(_, max) if max == i64::from(i32::MAX) => String::new(),
@@ -129,7 +129,7 @@ fn on_the_page(parameter: &Parameter) -> String {
     format!("{}{values}{default}", parameter.name)
 }
 
-/// Names of rules in the source.
+/// The rules that occur in the source.
 fn rules() -> BTreeSet<String> {
     let mut open = vec![crate_path("src")];
     let mut found = BTreeSet::new();
@@ -151,7 +151,7 @@ fn shown(text: &str, options: &ParseOptions) -> Vec<String> {
 }
 
 #[test]
-fn every_reference_leads_somewhere_and_every_definition_is_used() {
+fn every_reference_has_a_definition_and_every_definition_is_used() {
     let schema = schema();
     let mut used = BTreeSet::new();
     for (at, map) in all_maps(&schema) {
@@ -171,19 +171,19 @@ fn every_definition_and_property_is_described() {
         assert!(of["title"].is_string() && of["description"].is_string(), "{name}");
     }
     for (at, map) in all_maps(&schema) {
-        // Conditions hold what is checked, not what there is.
+        // The schemas of conditions describe what is tested, not which keys exist.
         if !at.ends_with("/properties") || ["/if/", "/then/", "/else/"].iter().any(|part| at.contains(part)) {
             continue;
         }
         for (key, of) in map {
-            let told = of["description"].is_string()
+            let stated = of["description"].is_string()
                 || target(&schema, of).is_some_and(|target| target["description"].is_string());
-            assert!(told, "{at}/{key} has no description");
+            assert!(stated, "{at}/{key} has no description");
         }
     }
     for (at, map) in all_maps(&schema) {
-        if let Some(Value::Array(told)) = map.get("enumDescriptions") {
-            assert_eq!(told.len(), map["enum"].as_array().unwrap().len(), "{at}");
+        if let Some(Value::Array(stated)) = map.get("enumDescriptions") {
+            assert_eq!(stated.len(), map["enum"].as_array().unwrap().len(), "{at}");
         }
     }
 }
@@ -227,10 +227,10 @@ fn filters_are_those_that_the_parser_knows() {
         parameters.insert("optional".into());
         assert_eq!(properties(body), parameters, "{name}");
         for parameter in filter.parameters {
-            let told = body["properties"][parameter.name].get("default").cloned();
-            assert_eq!(told, default(parameter), "{name} {}", parameter.name);
+            let stated = body["properties"][parameter.name].get("default").cloned();
+            assert_eq!(stated, default(parameter), "{name} {}", parameter.name);
         }
-        // What may stand alone in the schema may do so in a document, and the other way round.
+        // The schema and the parser agree whether the filter takes a single, main parameter.
         let text =
             format!("ndarrays: {{a: {{shape: [4], type: int32, storage: {{filter: [{{{name}: 1}}]}}}}}}");
         assert_eq!(shown(&text, &STRICT).is_empty(), !alone.is_empty(), "{name}");
@@ -285,7 +285,7 @@ fn words_are_those_that_the_parser_knows() {
         }
         let text = format!("ndarrays: {{a: {{shape: [], type: string, storage: {{{key}: ?????}}}}}}");
         let found = shown(&text, &STRICT).concat();
-        let hint = found.split_once("known are ").unwrap_or_else(|| panic!("{found}")).1;
+        let hint = found.split_once("expected one of ").unwrap_or_else(|| panic!("{found}")).1;
         assert_eq!(set(hint.split(", ")), known);
     }
 }
@@ -306,7 +306,7 @@ fn good_documents_have_no_findings() {
 }
 
 #[test]
-fn bad_documents_break_the_rule_they_name() {
+fn bad_documents_break_the_rule_in_their_name() {
     let all = read("schema/bad.yaml");
     let mut wrong = Vec::new();
     let documents: Vec<&str> = all.split("---\n").collect();
@@ -323,7 +323,7 @@ fn bad_documents_break_the_rule_they_name() {
     assert_eq!(wrong, Vec::<String>::new());
 }
 
-/// A block of the page: the line on which it begins, what its fence says, its text.
+/// A code block of the page: its first line, the words after its fence, its text.
 fn blocks(page: &str) -> Vec<(usize, &str, String)> {
     let mut found = Vec::new();
     let mut lines = page.lines().enumerate();
@@ -335,7 +335,7 @@ fn blocks(page: &str) -> Vec<(usize, &str, String)> {
     found
 }
 
-/// What the rows of the table with this heading have in a column, where it is code.
+/// The code spans in a column of the table with this heading.
 fn column(page: &str, heading: &str, column: usize) -> BTreeSet<String> {
     let mut lines = page.lines().skip_while(|line| *line != heading).skip(2).peekable();
     assert!(lines.peek().is_some(), "no table {heading}");
@@ -349,7 +349,7 @@ fn page() -> String {
 }
 
 #[test]
-fn every_block_of_the_page_is_what_it_says() {
+fn every_block_of_the_page_has_the_diagnostics_it_declares() {
     let page = page();
     let blocks = blocks(&page);
     assert!(blocks.len() > 20);
@@ -418,7 +418,7 @@ fn the_page_names_every_type_and_extension() {
 }
 
 #[test]
-fn the_page_tells_all_84_readings_in_order() {
+fn the_page_lists_all_84_readings_in_order() {
     let page = page();
     let table = page.lines().skip_while(|line| *line != "| | question | reading |").skip(2);
     let numbers = table

@@ -1,4 +1,4 @@
-//! A Zarr hierarchy: shards, JSON attributes, and a dimension that only a name makes.
+//! A Zarr hierarchy: shards, JSON attributes, and a dimension that exists only by its name.
 
 use crate::build::*;
 use hyperslab_model::{
@@ -116,7 +116,7 @@ fn json_attributes_keep_their_mark() {
 }
 
 #[test]
-fn only_an_unusual_order_is_said_unasked() {
+fn writes_the_order_only_if_it_is_not_the_default() {
     let show = |order, storage| {
         let array = array(INT8, &[1], Storage { order: Some(order), ..chunked(&[1]) }, bytes(&[0]));
         yaml(Options { storage, ..Options::default() }, &[("/a", array)])
@@ -129,7 +129,7 @@ fn only_an_unusual_order_is_said_unasked() {
 }
 
 #[test]
-fn directives_hold_whatever_json_does() {
+fn directives_hold_any_json() {
     let names = Directive::List(vec![word("y"), Directive::Null]);
     let number = Directive::Map(vec![("rate".into(), Directive::Float(2.0))]);
     let storage = Storage {

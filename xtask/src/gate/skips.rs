@@ -19,7 +19,7 @@ pub(crate) const ALLOWED: &[AllowedSkip] = &[
         stage: "tests",
         skip: "parse_hostile::reads_the_text_it_is_given",
         checks: 0,
-        reason: "a process that parse_hostile::memory_is_bounded_by_the_length_of_the_text starts",
+        reason: "a process that parse_hostile::limits_memory_by_the_length_of_the_text starts",
     },
     AllowedSkip {
         stage: "tests",

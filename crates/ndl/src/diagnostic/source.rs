@@ -17,7 +17,7 @@ use std::ops::Range;
 ///     .iter()
 ///     .map(|diagnostic| source.render(diagnostic, false))
 ///     .collect();
-/// assert!(shown[0].starts_with("error[ndl/duplicate-key]: the key \"a\" twice in one map"));
+/// assert!(shown[0].starts_with("error[ndl/duplicate-key]: duplicate key \"a\" in a map"));
 /// assert!(shown[0].contains(" --> ocean.yaml:3:3\n"));
 /// ```
 #[derive(Clone, Debug)]
@@ -108,7 +108,7 @@ fn printable(text: &str) -> String {
 }
 
 fn safe(c: char) -> char {
-    // Characters that change the direction of writing can hide what a text says.
+    // Characters that change the direction of writing can hide the real order of a text.
     let hides = matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     if hides || c.is_control() && c != '\t' { '\u{fffd}' } else { c }
 }
@@ -148,13 +148,13 @@ mod tests {
     }
 
     #[test]
-    fn the_mark_stands_under_what_is_meant() {
+    fn marks_the_span_of_a_diagnostic() {
         let shown = at(2, 3, 5).render("f", b"x\n\tabc\r\n", false);
         assert_eq!(shown, "error[ndl/value]: wrong\n --> f:2:3\n  |\n2 |     abc\n  |      ^^\n");
     }
 
     #[test]
-    fn colours_are_only_where_asked_for() {
+    fn writes_colours_only_on_request() {
         let source = Source::new("f", b"abc");
         assert!(!source.render(&at(1, 2, 3), false).contains('\x1b'));
         let shown = source.render(&at(1, 2, 3), true);
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_of_a_million_characters_is_cut_around_the_place() {
+    fn shortens_a_line_of_a_million_characters() {
         let source = format!("\n{}X{}", "a".repeat(500_000), "b".repeat(500_000));
         let shown = at(2, 500_001, 900_000).render("f", source.as_bytes(), false);
         assert!(shown.len() < 600, "{}", shown.len());
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn control_characters_are_not_passed_on() {
+    fn replaces_control_characters() {
         let mut escape = at(1, 2, 3);
         escape.message = "a\x1b[31mb".into();
         escape.hint = Some("c\x07d\n".into());
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn places_outside_the_source_do_no_harm() {
+    fn accepts_places_outside_the_source() {
         assert!(at(2, 90, 3).render("f", b"a\n\xff\xfe", false).contains("2:90"));
         assert!(at(2, 1, 1).render("f", b"a", false).ends_with("f:2:1\n"));
         assert!(at(1, 2, 3).render("f", b"a\n", false).ends_with("1 | a\n  |  ^\n"));
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn a_thousand_findings_look_through_a_long_text_once() {
+    fn renders_a_thousand_findings_in_linear_time() {
         let text = "- 1234567\n".repeat(1_000_000);
         let source = Source::new("f", text.as_bytes());
         let begin = Instant::now();

@@ -221,7 +221,7 @@ fn check_one(element: ElementRef<'_>, pure: bool) -> Result<()> {
             false => check_one(member, pure),
         }),
         Element::Vlen(elements) | Element::Array(elements, _) => match elements.datatype().row_size() {
-            // A sequence can claim any count, whatever the size of the file.
+            // The count of a sequence comes from the file and can be wrong, so it is not trusted.
             Some(0) => Err(Error::unsupported(format!("elements of no bytes, {}", element.datatype()))),
             _ => check(elements, pure),
         },

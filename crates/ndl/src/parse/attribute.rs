@@ -37,7 +37,7 @@ impl<'t> Context<'t, '_> {
         let reason = match reason.scalar() {
             Some(scalar) => scalar.text,
             None => {
-                self.findings.error("ndl/value", span, "a reason that is no text");
+                self.findings.error("ndl/value", span, "x-error is not text, expected the reason");
                 ""
             }
         };
@@ -76,7 +76,7 @@ impl<'t> Context<'t, '_> {
 
     fn long(&mut self, node: Node<'t>, mapping: Mapping<'t>) -> Option<Attribute> {
         if !mapping.iter().any(|(key, _)| KEYS.contains(&key.name)) {
-            let message = "a map for an attribute, with none of shape, type and value";
+            let message = "a map without shape, type and value, expected an attribute in long form";
             let finding = self.findings.error("ndl/attribute", node.span(), message);
             finding.hint("compound values need the long form: {shape: [], type: {compound: …}, value: …}");
             return None;
@@ -84,8 +84,10 @@ impl<'t> Context<'t, '_> {
         for (key, _) in mapping.iter().filter(|(key, _)| !KEYS.contains(&key.name)) {
             match key.name {
                 "attributes" | "size" => {
-                    let message =
-                        format!("{} in an attribute, which has shape, type, storage and value", key.name);
+                    let message = format!(
+                        "the key {} in an attribute, expected shape, type, storage or value",
+                        key.name
+                    );
                     self.findings.error("ndl/attribute", key.span, message);
                 }
                 _ => self.unknown_key(key, "an attribute", KEYS),
@@ -108,7 +110,7 @@ impl<'t> Context<'t, '_> {
                 let (span, hint) = self.instead(node, "type");
                 self.findings
                     .warning("ndl/attribute", span, "an attribute without type")
-                    .hint(hint.unwrap_or("the value decides it".into()));
+                    .hint(hint.unwrap_or("the type is taken from the value".into()));
                 self.inferred(value)?
             }
             (None, None) => {
@@ -156,7 +158,7 @@ impl<'t> Context<'t, '_> {
             (Some(shape), _) => self.counts(shape, "the shape of an attribute").map(Some),
             (None, Some(value)) => {
                 let shape = Self::nesting(value, usize::MAX);
-                let message = format!("an attribute without shape, taken as {shape:?}");
+                let message = format!("an attribute without shape, used {shape:?} from its value");
                 let (span, hint) = self.instead(node, "shape");
                 self.findings.warning("ndl/attribute", span, message).maybe_hint(hint);
                 Some(Some(shape))
@@ -168,7 +170,7 @@ impl<'t> Context<'t, '_> {
         }
     }
 
-    /// The best type for a value without a type.
+    /// The narrowest type of [`Best`] that holds all elements of a value without a type.
     fn inferred(&mut self, node: Node<'t>) -> Option<Datatype> {
         let mut found = None;
         let mut open = vec![node];
@@ -180,7 +182,11 @@ impl<'t> Context<'t, '_> {
                 }
                 View::Sequence(items) => open.extend(items.iter()),
                 View::Mapping(_) => {
-                    self.findings.error("ndl/attribute", node.span(), "a map for a value without type");
+                    self.findings.error(
+                        "ndl/attribute",
+                        node.span(),
+                        "a map as a value, expected the key type beside it",
+                    );
                     return None;
                 }
             }
@@ -200,17 +206,19 @@ impl<'t> Context<'t, '_> {
                 let finding = self.findings.error(
                     "ndl/null",
                     node.span(),
-                    "null for an attribute, whose type it does not say",
+                    "null for an attribute in short form, which gives no type",
                 );
-                finding.hint("write {shape: null, type: …} for no value at all, \"null\" for the text");
+                finding.hint("write {shape: null, type: …} for a null dataspace, \"null\" for the text");
                 None
             }
             Resolved::Int(value) if i32::try_from(value).is_ok() => Some(Best::Int32),
             Resolved::Int(value) if i64::try_from(value).is_ok() => Some(Best::Int64),
             Resolved::Int(value) if u64::try_from(value).is_ok() => Some(Best::UInt64),
             Resolved::Int(_) | Resolved::HugeInt => {
-                let message = format!("{}, which no integer type holds", shown(scalar.text));
-                self.findings.error("ndl/value-range", node.span(), message).hint("quote a text");
+                let message = format!("{} is out of range for every integer type", shown(scalar.text));
+                self.findings
+                    .error("ndl/value-range", node.span(), message)
+                    .hint("put it in quotes if it is text");
                 None
             }
             Resolved::Float => Some(Best::Double),

@@ -23,15 +23,15 @@ pub(super) struct Context<'t, 's> {
     pub(super) type_parts: u64,
     /// Named types that are being read, one within the other.
     pub(super) type_levels: usize,
-    /// What references of the last type may select.
+    /// The kinds of selections that references of the last type allow.
     pub(super) selections: Selections,
     /// References that were read. They are checked when all objects are known.
     pub(super) references: Vec<(Span, Reference)>,
-    /// Whether the text describes a NetCDF file. `None` if it does not say.
+    /// Whether the text describes a NetCDF file. `None` if the text has no head.
     pub(super) netcdf: Option<bool>,
     /// Reasons why no file can be made.
     pub(super) refusals: Findings<'s>,
-    /// Bytes that values may still take beyond those in the text.
+    /// The number of padding bytes that values may still add.
     pub(super) padding: usize,
 }
 
@@ -40,7 +40,7 @@ pub(super) struct Context<'t, 's> {
 pub(super) enum NamedType<'t> {
     Unread(Node<'t>),
     Reading,
-    /// The type, its number of parts, and what its references may select.
+    /// The type, its number of parts, and the kinds of selections that its references allow.
     Read(Option<Arc<Datatype>>, u64, Selections),
 }
 
@@ -65,11 +65,15 @@ impl<'t, 's> Context<'t, 's> {
     /// Reports the use of an extension if only pure NDL is allowed.
     pub(super) fn extension(&mut self, span: Span, name: &str) {
         if self.options.pure {
-            self.findings.error("ndl/extension", span, format!("{name}, which NDL 0.6.1 does not have"));
+            self.findings.error(
+                "ndl/extension",
+                span,
+                format!("{name} is an extension, NDL 0.6.1 does not define it"),
+            );
         }
     }
 
-    /// Reads something that will be read again, without reporting findings twice.
+    /// Reads a part that is read again later, and drops its findings, so that each is reported once.
     pub(super) fn quietly<T>(&mut self, read: impl FnOnce(&mut Self) -> T) -> T {
         let before = self.findings.silence(true);
         let found = read(self);
@@ -88,12 +92,12 @@ impl<'t, 's> Context<'t, 's> {
     }
 
     /// A map. `None` for null; anything else is an error.
-    pub(super) fn map(&mut self, node: Node<'t>, what: &str) -> Option<Mapping<'t>> {
+    pub(super) fn map(&mut self, node: Node<'t>, name: &str) -> Option<Mapping<'t>> {
         match node.mapping() {
             Some(mapping) => Some(mapping),
             None if node.is_null() => None,
             None => {
-                let message = format!("{} for {what}, expected a map", node.describe());
+                let message = format!("{} for {name}, expected a map", node.describe());
                 self.findings.error("ndl/structure", node.span(), message);
                 None
             }
@@ -104,7 +108,7 @@ impl<'t, 's> Context<'t, 's> {
     pub(super) fn unknown_key(&mut self, key: Key<'_>, place: &str, known: &[&str]) {
         if key.name.starts_with(EXTRA) {
             if !KEEPERS.contains(&place) {
-                let message = format!("the key {} in {place}, where it is not kept", shown(key.name));
+                let message = format!("the key {} in {place} is not preserved", shown(key.name));
                 self.findings.note("ndl/unknown-key", key.span, message);
             }
             return;
@@ -113,7 +117,7 @@ impl<'t, 's> Context<'t, 's> {
             self.findings.warning("ndl/unknown-key", key.span, "");
             return;
         }
-        let message = format!("the key {} in {place}, which has none of that name", shown(key.name));
+        let message = format!("unknown key {} in {place}", shown(key.name));
         let hint = match (place, key.name) {
             ("a file" | "a group", "shape" | "type" | "size" | "value") => {
                 "indent it further: it belongs to a member".into()
@@ -135,7 +139,7 @@ impl<'t, 's> Context<'t, 's> {
     }
 
     /// A non-negative integer.
-    pub(super) fn count<T: TryFrom<i128>>(&mut self, node: Node<'_>, what: &str) -> Option<T> {
+    pub(super) fn count<T: TryFrom<i128>>(&mut self, node: Node<'_>, name: &str) -> Option<T> {
         let value = node.scalar().filter(|scalar| scalar.is_plain()).and_then(|scalar| integer(scalar.text));
         if let Some(value) = value.filter(|value| *value >= 0)
             && let Ok(value) = T::try_from(value)
@@ -146,58 +150,58 @@ impl<'t, 's> Context<'t, 's> {
             Some(0..) => "a smaller integer",
             _ => "an integer from 0",
         };
-        let message = format!("{} for {what}, expected {expected}", node.describe());
+        let message = format!("{} for {name}, expected {expected}", node.describe());
         self.findings.error("ndl/number", node.span(), message);
         None
     }
 
     /// A list of non-negative integers.
-    pub(super) fn counts(&mut self, node: Node<'_>, what: &str) -> Option<Vec<u64>> {
-        let items = self.list(node, what)?;
-        let counts: Vec<Option<u64>> = items.iter().map(|item| self.count(item, what)).collect();
+    pub(super) fn counts(&mut self, node: Node<'_>, name: &str) -> Option<Vec<u64>> {
+        let items = self.list(node, name)?;
+        let counts: Vec<Option<u64>> = items.iter().map(|item| self.count(item, name)).collect();
         counts.into_iter().collect()
     }
 
     /// A list of positive integers.
-    pub(super) fn sizes(&mut self, node: Node<'_>, what: &str) -> Option<Vec<u64>> {
-        let sizes = self.counts(node, what)?;
+    pub(super) fn sizes(&mut self, node: Node<'_>, name: &str) -> Option<Vec<u64>> {
+        let sizes = self.counts(node, name)?;
         if sizes.contains(&0) {
             self.findings.error(
                 "ndl/number",
                 node.span(),
-                format!("0 for {what}, expected positive integers"),
+                format!("0 for {name}, expected positive integers"),
             );
             return None;
         }
         Some(sizes)
     }
 
-    pub(super) fn list<'n>(&mut self, node: Node<'n>, what: &str) -> Option<super::events::Sequence<'n>> {
+    pub(super) fn list<'n>(&mut self, node: Node<'n>, name: &str) -> Option<super::events::Sequence<'n>> {
         if let super::events::View::Sequence(items) = node.view() {
             return Some(items);
         }
-        let message = format!("{} for {what}, expected a list", node.describe());
+        let message = format!("{} for {name}, expected a list", node.describe());
         self.findings.error("ndl/structure", node.span(), message);
         None
     }
 
-    pub(super) fn text(&mut self, node: Node<'t>, what: &str) -> Option<&'t str> {
+    pub(super) fn text(&mut self, node: Node<'t>, name: &str) -> Option<&'t str> {
         if let Some(scalar) = node.scalar().filter(|scalar| !scalar.is_null()) {
             return Some(scalar.text);
         }
-        let message = format!("{} for {what}, expected text", node.describe());
+        let message = format!("{} for {name}, expected text", node.describe());
         self.findings.error("ndl/structure", node.span(), message);
         None
     }
 
     /// One of several keywords.
-    pub(super) fn word<T: Copy>(&mut self, node: Node<'t>, what: &str, words: &[(&str, T)]) -> Option<T> {
-        let text = self.text(node, what)?;
+    pub(super) fn word<T: Copy>(&mut self, node: Node<'t>, name: &str, words: &[(&str, T)]) -> Option<T> {
+        let text = self.text(node, name)?;
         if let Some((_, value)) = words.iter().find(|(word, _)| *word == text) {
             return Some(*value);
         }
         let known: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
-        let message = format!("{} for {what}", shown(text));
+        let message = format!("unknown {} {}", name.trim_start_matches("the "), shown(text));
         self.findings.error("ndl/storage", node.span(), message).maybe_hint(Some(suggest(text, &known)));
         None
     }
@@ -210,7 +214,7 @@ impl<'t, 's> Context<'t, 's> {
                 let message = format!("the path {}, expected one like /group/name", shown(text));
                 let parts: Vec<&str> = text.split('/').filter(|part| !part.is_empty()).collect();
                 let hint = match parts.iter().any(|part| matches!(*part, "." | "..")) {
-                    true => Some("paths are written out, without . and ..".into()),
+                    true => Some("write the path in full, without . and ..".into()),
                     false => Some(format!("write {}", shown(&format!("/{}", parts.join("/"))))),
                 };
                 self.findings.error("ndl/path", span, message).maybe_hint(hint);
@@ -219,7 +223,7 @@ impl<'t, 's> Context<'t, 's> {
         }
     }
 
-    /// Takes `count` bytes that are not in the text from the budget. Returns false if it is exhausted.
+    /// Appends `count` bytes of padding. Returns false, after an error, if all values together have too much padding.
     pub(super) fn pad(&mut self, out: &mut Vec<u8>, count: usize, byte: u8, span: Span) -> bool {
         match self.padding.checked_sub(count) {
             Some(left) => {
@@ -228,7 +232,7 @@ impl<'t, 's> Context<'t, 's> {
                 true
             }
             None => {
-                let message = format!("values that are padded by more than {MAX_PADDING} bytes");
+                let message = format!("values with more than {MAX_PADDING} bytes of padding in all");
                 self.findings.error("ndl/limit", span, message);
                 false
             }
@@ -246,8 +250,8 @@ pub(super) fn suggest(name: &str, known: &[&str]) -> String {
     let nearest = distances.min_by_key(|(distance, _)| *distance);
     match nearest.filter(|(distance, word)| is_near(name, word, *distance)) {
         Some((_, word)) => format!("did you mean {word}?"),
-        None if known.len() <= 40 => format!("known are {}", known.join(", ")),
-        None => "see the list of names in the documentation".into(),
+        None if known.len() <= 40 => format!("expected one of {}", known.join(", ")),
+        None => "the documentation lists all names".into(),
     }
 }
 
@@ -282,14 +286,14 @@ fn distance(a: &str, b: &str) -> usize {
     row.last().copied().unwrap_or(usize::MAX)
 }
 
-/// Where keys of other programs are kept.
+/// The places that preserve keys of other programs.
 const KEEPERS: &[&str] =
     &["a file", "a group", "an ndarray", "a dimcoord", "an attribute", "a named datatype with a type"];
 
-/// The length in bytes up to which names are compared.
+/// The maximum length in bytes of names that are compared.
 const MAX_NAME: usize = 100;
 
-/// Bytes of padding in all values together.
+/// The maximum number of padding bytes in all values together.
 const MAX_PADDING: usize = 256 << 20;
 
 #[cfg(test)]
@@ -297,11 +301,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn near_names_are_suggested() {
+    fn suggests_similar_names() {
         let known = ["shape", "size", "type", "attributes"];
         assert_eq!(suggest("shap", &known), "did you mean shape?");
         assert_eq!(suggest("Tpye", &known), "did you mean type?");
-        assert_eq!(suggest("colour", &known), "known are shape, size, type, attributes");
+        assert_eq!(suggest("colour", &known), "expected one of shape, size, type, attributes");
         assert_eq!(distance("ab", "ba"), 1);
         assert_eq!(distance("", "abc"), 3);
     }

@@ -9,13 +9,13 @@ use hyperslab_model::{Datatype, ElementStorage, Float, Length, Member, NodePath,
 use std::sync::Arc;
 
 impl<'t> Context<'t, '_> {
-    /// The type of an entity. Leaves in `selections` what its references may select.
+    /// The type of an object or attribute. Sets `selections` to the kinds of selections that its references allow.
     pub(super) fn own_datatype(&mut self, node: Node<'t>, storage: &ElementStorage) -> Option<Datatype> {
         self.selections = Selections::default();
         self.datatype(node, storage)
     }
 
-    /// The type of a node. Texts have the length that `storage` gives.
+    /// The type of a node. Strings have the length that `storage` gives.
     fn datatype(&mut self, node: Node<'t>, storage: &ElementStorage) -> Option<Datatype> {
         let before = self.type_parts;
         let datatype = self.declared(node);
@@ -101,7 +101,7 @@ impl<'t> Context<'t, '_> {
                 None => suggest(text, KEYWORDS),
             },
         };
-        self.findings.error("ndl/type", span, format!("no type {}", shown(text))).hint(hint);
+        self.findings.error("ndl/type", span, format!("unknown type {}", shown(text))).hint(hint);
         None
     }
 
@@ -115,7 +115,7 @@ impl<'t> Context<'t, '_> {
                 read
             }
             Some(NamedType::Unread(_)) if self.type_levels >= MAX_NAMED_LEVELS => {
-                let message = format!("named types in each other more than {MAX_NAMED_LEVELS} levels deep");
+                let message = format!("named types nested more than {MAX_NAMED_LEVELS} levels deep");
                 self.findings.error("ndl/depth", span, message);
                 None
             }
@@ -132,11 +132,11 @@ impl<'t> Context<'t, '_> {
                 read
             }
             Some(NamedType::Reading) => {
-                self.findings.error("ndl/type", span, format!("the type {path} within itself"));
+                self.findings.error("ndl/type", span, format!("the type {path} contains itself"));
                 None
             }
             None => {
-                let message = format!("no named datatype {path}");
+                let message = format!("unknown named datatype {path}");
                 let mut known: Vec<&str> = match self.types.len() {
                     ..=MAX_SUGGESTED if !self.findings.is_full() => {
                         self.types.keys().map(NodePath::as_str).collect()
@@ -147,7 +147,7 @@ impl<'t> Context<'t, '_> {
                 let hint = suggest(path.as_str(), &known);
                 self.findings.error("ndl/type", span, message).hint(match hint.starts_with("did") {
                     true => hint,
-                    false => "name it under the key datatypes of its group".into(),
+                    false => "define it under the key datatypes of its group".into(),
                 });
                 None
             }
@@ -155,7 +155,7 @@ impl<'t> Context<'t, '_> {
         Some(Datatype::Named(path, datatype?))
     }
 
-    /// Reports a type with too many parts.
+    /// Counts a part of the current type. `None`, after an error, if there are too many.
     fn few_parts(&mut self, span: Span) -> Option<()> {
         if self.type_parts > MAX_PARTS {
             self.findings.error("ndl/limit", span, format!("a type of more than {MAX_PARTS} parts"));
@@ -164,7 +164,7 @@ impl<'t> Context<'t, '_> {
         Some(())
     }
 
-    /// The type of an entry of `datatypes`. Attributes and storage can be next to the category.
+    /// The type of an entry of `datatypes`. Attributes and storage can be beside the category.
     fn named_type(&mut self, node: Node<'t>) -> Option<Datatype> {
         let Some(mapping) = node.mapping() else { return self.declared(node) };
         let storage = match mapping.get("storage").and_then(|storage| self.map(storage, "storage")) {
@@ -177,7 +177,7 @@ impl<'t> Context<'t, '_> {
         }
     }
 
-    /// As `named`, where attributes and storage can be next to the category.
+    /// The type of a map with one category as its key. If `named`, attributes and storage can be beside the category.
     fn categories(&mut self, mapping: Mapping<'t>, span: Span, named: bool) -> Option<Datatype> {
         let of_type = |key: &Key<'_>| {
             !(named && matches!(key.name, "attributes" | "storage") || key.name.starts_with("x-"))
@@ -189,10 +189,10 @@ impl<'t> Context<'t, '_> {
         }
         let mut entries = mapping.iter().filter(|(key, _)| of_type(key));
         let (Some((key, node)), None) = (entries.next(), entries.next()) else {
-            let message = "a type with no category or several, expected one";
+            let message = "a type with no category or with several, expected one";
             self.findings
                 .error("ndl/type", span, message)
-                .hint(format!("known are {}", CATEGORIES.join(", ")));
+                .hint(format!("expected one of {}", CATEGORIES.join(", ")));
             return None;
         };
         if !matches!(key.name, "opaque" | "enum" | "regref" | "compound" | "vlen" | "array")
@@ -234,7 +234,7 @@ impl<'t> Context<'t, '_> {
                 let unit = self.text(unit, "the unit")?.to_string();
                 let letters = unit.trim_start_matches(|c: char| c.is_ascii_digit());
                 if !UNITS.contains(&letters) {
-                    let message = format!("no unit of time {}", shown(&unit));
+                    let message = format!("unknown unit of time {}", shown(&unit));
                     self.findings.error("ndl/type", place, message).hint(suggest(letters, UNITS));
                     return None;
                 }
@@ -264,7 +264,7 @@ impl<'t> Context<'t, '_> {
                     self.findings.error(
                         "ndl/type",
                         node.span(),
-                        format!("complex numbers of {other}, expected floats"),
+                        format!("complex numbers with the base {other}, expected a float type"),
                     );
                     None
                 }
@@ -283,7 +283,7 @@ impl<'t> Context<'t, '_> {
             }
             "float" => self.float_format(node),
             name => {
-                let message = format!("no type {}", shown(name));
+                let message = format!("unknown type {}", shown(name));
                 self.findings.error("ndl/type", key.span, message).hint(suggest(name, CATEGORIES));
                 None
             }
@@ -360,7 +360,7 @@ pub(super) fn in_range(number: i128, bits: u16, signed: bool) -> bool {
     }
 }
 
-/// The type with texts of the length in which they are stored.
+/// The type with strings of the length and padding that the storage gives.
 fn stored(datatype: Datatype, storage: &ElementStorage) -> Datatype {
     match datatype {
         Datatype::String(Text::Variable) => match storage.length {
@@ -421,8 +421,7 @@ const KEYWORDS: &[&str] = &[
     "reference",
 ];
 
-/// Units of time, each with the number of base units if it is not 1. Months and years have no fixed length, and
-/// `generic` is no unit.
+/// Units of time. Months and years have no fixed length, and `generic` counts without a unit.
 const UNITS: &[&str] = &["Y", "M", "W", "D", "h", "m", "s", "ms", "us", "ns", "ps", "fs", "as", "generic"];
 
 const CATEGORIES: &[&str] = &[

@@ -65,7 +65,7 @@ impl<'t> Context<'t, '_> {
             if GROUP_KEYS.contains(&key.name) || key.name == "x-error" {
                 bare.push((key, node));
             } else if key.name.starts_with(EXTRA) {
-                // The head that we wrote is written anew.
+                // Writing a document makes a new head, so the old one is not kept.
                 if key.name != "x-hyperslab" {
                     extra.push((key, node));
                 }
@@ -90,7 +90,7 @@ impl<'t> Context<'t, '_> {
         }
         if let (Some(rooted), Some((key, _))) = (rooted, bare.first()) {
             let message = format!(
-                "the root group as / here and by the bare key {} on line {}",
+                "the root group is given twice, as / here and by the bare key {} on line {}",
                 key.name, key.span.line
             );
             let finding = self.findings.error("ndl/root", rooted, message);
@@ -176,7 +176,7 @@ impl<'t> Reader<'t, '_> {
         // The group is in the text; the groups above it may not be.
         let implied = path.depth().saturating_mul(path.as_str().len());
         if path.depth() > MAX_GROUPS || self.context.padding < implied {
-            let message = format!("groups in each other more than {MAX_GROUPS} levels deep");
+            let message = format!("groups nested more than {MAX_GROUPS} levels deep");
             self.context.findings.error("ndl/depth", span, message);
             return false;
         }
@@ -201,7 +201,7 @@ impl<'t> Reader<'t, '_> {
         }
     }
 
-    /// Whether everything above a group is a group.
+    /// Whether all objects above a group are groups. If not, adds an error.
     fn may_hold_groups(&mut self, group: &Declared<'t>) -> bool {
         let mut above = group.path.parent();
         while let Some(path) = above {
@@ -242,7 +242,7 @@ impl<'t> Reader<'t, '_> {
             if !extra.is_empty() {
                 storage.native.push((EXTRA, extra));
             }
-            // A root group that is given by bare keys and by path is reported already, and both parts are used.
+            // A root group that is given both by bare keys and by path has an error already. Both parts are read.
             match self.content.nodes.get_mut(&group.path) {
                 Some(Object::Group(known)) => {
                     known.attributes.extend(attributes);
@@ -279,11 +279,11 @@ impl<'t> Reader<'t, '_> {
         }
     }
 
-    /// Records what a partial description leaves out.
-    fn note_partial(&mut self, path: &NodePath, missing: Missing, there: bool, span: Span) {
-        if !there {
-            let what = if missing == Missing::Type { "type" } else { "shape" };
-            self.context.refusals.error("ndl/create", span, format!("{path} without a {what}"));
+    /// Records that an ndarray has no type or no shape, unless it is `present`.
+    fn note_partial(&mut self, path: &NodePath, missing: Missing, present: bool, span: Span) {
+        if !present {
+            let key = if missing == Missing::Type { "type" } else { "shape" };
+            self.context.refusals.error("ndl/create", span, format!("{path} without a {key}"));
             self.partial.push(Partial { path: path.clone(), missing });
         }
     }
@@ -372,7 +372,7 @@ fn noun(kind: NodeKind) -> &'static str {
         NodeKind::Ndarray => "an ndarray",
         NodeKind::Datatype => "a datatype",
         NodeKind::Link => "a link",
-        NodeKind::Unreadable => "unreadable",
+        NodeKind::Unreadable => "an unreadable object",
     }
 }
 

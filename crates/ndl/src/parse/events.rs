@@ -33,7 +33,7 @@ pub(crate) struct Node<'t> {
 pub(crate) struct Span {
     pub(crate) line: u32,
     pub(crate) column: u32,
-    /// The end, or [`Span::ON`] if the node continues on the next line.
+    /// The end, or [`Span::OPEN_END`] if the node continues on the next line.
     pub(crate) end_column: u32,
 }
 
@@ -96,7 +96,7 @@ pub(crate) struct Key<'t> {
 }
 
 impl<'a> Document<'a> {
-    /// Parses a text that is JSON. `None` if it is not.
+    /// Parses a text as a JSON object. `None` if the text is not JSON.
     pub(crate) fn read_json(text: &'a str, findings: &mut Findings<'_>) -> Option<Document<'a>> {
         let before = findings.len();
         let document = json::read(text, Reader::new(findings));
@@ -106,12 +106,12 @@ impl<'a> Document<'a> {
         document
     }
 
-    /// Parses the document of a text. After a syntax error there is none, unless the tree is complete.
+    /// Parses the YAML document of a text. After a syntax error, the document is empty, unless its tree is complete.
     pub(crate) fn read(text: &'a str, findings: &mut Findings<'_>) -> Document<'a> {
         Reader::new(findings).read(text).unwrap_or_default()
     }
 
-    /// The document that a value is. Nothing in it has a place.
+    /// Makes a document of a value. Its nodes have the default span, because they are in no text.
     pub(crate) fn of_value(value: &'a Value, findings: &mut Findings<'_>) -> Document<'a> {
         let mut reader = Reader::new(findings);
         match reader.value(value) {
@@ -144,8 +144,8 @@ impl<'a> Document<'a> {
 }
 
 impl Span {
-    /// The end of a range that continues on the next line.
-    pub(crate) const ON: u32 = u32::MAX;
+    /// The value of `end_column` for a range that continues on the next line.
+    pub(crate) const OPEN_END: u32 = u32::MAX;
 }
 
 impl<'t> Node<'t> {

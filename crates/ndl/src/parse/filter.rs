@@ -1,4 +1,4 @@
-//! Filters, by the names of the [vocabulary](hyperslab_core::filter) or as one format states them.
+//! Filters, by the names of the [vocabulary](hyperslab_core::filter) or in the form of one file format.
 
 use super::context::{Context, suggest};
 use super::events::{Node, View, shown};
@@ -38,11 +38,7 @@ impl<'t> Context<'t, '_> {
         if FORMATS.contains(&name) {
             self.extension(span, "a filter of one format");
             let Some(mapping) = parameters.and_then(Node::mapping) else {
-                self.findings.error(
-                    "ndl/filter",
-                    span,
-                    format!("{name} without a map, expected what that format says"),
-                );
+                self.findings.error("ndl/filter", span, format!("{name} without parameters, expected a map"));
                 return None;
             };
             return Some(Filter { name: name.into(), parameters: self.directives(mapping), main: false });
@@ -50,7 +46,7 @@ impl<'t> Context<'t, '_> {
         let Some(known) = find(name) else {
             let names: Vec<_> = FILTERS.iter().map(|filter| filter.name).collect();
             self.findings
-                .error("ndl/filter", span, format!("no filter {}", shown(name)))
+                .error("ndl/filter", span, format!("unknown filter {}", shown(name)))
                 .hint(suggest(name, &names));
             return None;
         };
@@ -65,18 +61,18 @@ impl<'t> Context<'t, '_> {
                     self.unknown_key(key, name, &names);
                 }
                 let mut parameters = self.directives(mapping);
-                // The main one is first.
+                // The main parameter comes first.
                 parameters.sort_by_key(|(name, _)| known.main.first() != Some(&name.as_str()));
                 parameters
             }
             Some((node, _)) => match known.main.first() {
                 Some(main) => vec![((*main).to_owned(), self.directive(node)?)],
                 None => {
-                    let message = format!("{name} has no main parameter");
+                    let message = format!("{name} with a single parameter, but it has no main parameter");
                     let finding = self.findings.error("ndl/filter", node.span(), message);
                     let names: Vec<_> = known.parameters.iter().map(|parameter| parameter.name).collect();
                     finding.hint(match names.as_slice() {
-                        [] => format!("write {name} alone"),
+                        [] => format!("write {name} without a parameter"),
                         names => format!("write {{{name}: {{{}: …}}}}", names.join(": …, ")),
                     });
                     return None;

@@ -35,7 +35,7 @@ impl<'s> Findings<'s> {
         Findings { source, strict, silent: false, found: Vec::new(), left_out: 0, sink }
     }
 
-    /// A new collection for findings of another kind in the same text.
+    /// A second, empty collection for the same text.
     pub(crate) fn another(&self) -> Self {
         Findings::new(self.source, self.strict)
     }
@@ -87,7 +87,7 @@ impl<'s> Findings<'s> {
         }
     }
 
-    /// Whether the text cannot be used and no further diagnostics are kept.
+    /// Whether an error makes the text unusable, and the limit of diagnostics is reached.
     pub(crate) fn is_hopeless(&self) -> bool {
         self.is_full() && self.found.iter().any(|(found, _)| found.severity == Severity::Error)
     }
@@ -110,7 +110,7 @@ impl<'s> Findings<'s> {
                 width = lines.next().map_or(0, |line| line.trim_end_matches('\r').chars().count());
             }
             // A range of several lines is marked to the end of its first line.
-            if span.end_column == Span::ON {
+            if span.end_column == Span::OPEN_END {
                 diagnostic.end_column = width + 1;
             }
             diagnostic.end_column = diagnostic.end_column.max(diagnostic.column + 1);

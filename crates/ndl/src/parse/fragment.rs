@@ -19,7 +19,7 @@ use hyperslab_model::{Datatype, Fill, Filter, Node as Object, NodePath, Values};
 /// let read = filters("[shuffle, {zlib: 4}]", None)?;
 /// assert_eq!(read.iter().map(|filter| filter.name.as_str()).collect::<Vec<_>>(), ["shuffle", "deflate"]);
 /// let error = filters("[shufle]", None).unwrap_err();
-/// assert_eq!(error.to_string(), "no filter \"shufle\"\nhelp: did you mean shuffle?");
+/// assert_eq!(error.to_string(), "unknown filter \"shufle\"\nhelp: did you mean shuffle?");
 /// # Ok::<(), hyperslab_core::Error>(())
 /// ```
 ///
@@ -30,8 +30,8 @@ pub fn filters(text: &str, datatype: Option<&Datatype>) -> Result<Vec<Filter>> {
     Ok(filters_for(filters, datatype))
 }
 
-/// Filters as they are meant for elements of a type: the number that `scaleoffset` has counts bits of integers and
-/// digits of all others.
+/// Names the main parameter of `scaleoffset` filters by the type of the elements: `bits` for integers, `digits` for
+/// all other types. Without a type, returns the filters unchanged.
 pub fn filters_for(mut filters: Vec<Filter>, datatype: Option<&Datatype>) -> Vec<Filter> {
     if let Some(datatype) = datatype {
         name_bits(&mut filters, datatype);
@@ -71,16 +71,17 @@ pub fn fill_value(text: &str, datatype: &Datatype) -> Result<Fill> {
 /// ```
 ///
 /// # Errors
-/// [`InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) if the text is not such a list.
+/// [`InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) if the text is not a list of `count` elements of
+/// the type.
 pub fn elements_of_text(text: &str, datatype: &Datatype, count: u64) -> Result<Values> {
     read(text, |context, node| context.value(node, datatype, &[count], Expected::of("the value")))
 }
 
-/// Reads elements of this type, each as [`element`](crate::part::element) gives it. Whether the objects exist that
-/// references lead to is not checked.
+/// Reads elements of this type from values as [`element`](crate::part::element) makes them. Does not check that the
+/// targets of references exist.
 ///
 /// # Errors
-/// If one of them is no element of the type.
+/// [`InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) if a value is not an element of the type.
 pub fn elements(items: &[Value], datatype: &Datatype) -> Result<Values> {
     let list = Value::List(items.to_vec());
     let mut findings = Findings::new("", true);
@@ -93,11 +94,11 @@ pub fn elements(items: &[Value], datatype: &Datatype) -> Result<Values> {
 
 /// Reads the root group of a JSON document: the objects in it with their paths, groups before their members.
 ///
-/// The group is a part of a larger whole: paths in it may mean objects that are elsewhere, so that references and
-/// hard links are not followed.
+/// The group is part of a larger hierarchy, and its paths may refer to objects outside of it. Therefore the targets
+/// of references and hard links are not checked.
 ///
 /// # Errors
-/// [`ErrorKind::Malformed`](hyperslab_core::ErrorKind::Malformed) if it is none, with the first thing that is wrong.
+/// [`ErrorKind::Malformed`](hyperslab_core::ErrorKind::Malformed) with the first diagnostic if the value is not a group.
 pub fn read_group(group: Value) -> Result<Vec<(NodePath, Object)>> {
     let root = Value::Map(vec![(NodePath::root().to_string(), group)]);
     let mut findings = Findings::new("", false);
@@ -122,10 +123,10 @@ fn read<T>(text: &str, read: impl for<'t> FnOnce(&mut Context<'t, '_>, Node<'t>)
         None => Document::default(),
     };
     found(&document, findings, read)?
-        .ok_or_else(|| Error::invalid(format!("nothing in {text:?}, expected a value")))
+        .ok_or_else(|| Error::invalid(format!("{text:?} is empty, expected a value")))
 }
 
-/// Reads the one node of a document; `None` if there is none.
+/// Reads the root node of a document. `None` if the document is empty.
 fn found<'t, T>(
     document: &'t Document<'t>,
     findings: Findings<'_>,

@@ -23,7 +23,7 @@ impl<'t> Context<'t, '_> {
                 .error(
                     "ndl/shape",
                     place.span(),
-                    "storage.shape without a shape, of which it is what is there",
+                    "storage.shape, which is the current shape, without the key shape",
                 )
                 .hint("write shape: beside storage:");
             self.attributes(mapping.get("attributes"));
@@ -33,12 +33,12 @@ impl<'t> Context<'t, '_> {
             (Some(shape), _) => self.shape(shape, group, directives.extent.as_ref(), value),
             (None, Some(value)) => {
                 let shape = Self::nesting(value, usize::MAX);
-                let message = format!("an ndarray without shape, taken as {shape:?}");
+                let message = format!("an ndarray without shape, used {shape:?} from its value");
                 self.findings.warning("ndl/shape", node.span(), message);
                 Some(Shape::fixed(&shape))
             }
             (None, None) => {
-                let message = "no shape: a partial description";
+                let message = "no shape: the description is partial";
                 self.findings.note("ndl/partial", node.span(), message);
                 Some(Shape::Unsaid)
             }
@@ -65,7 +65,7 @@ impl<'t> Context<'t, '_> {
                 self.findings.error(
                     "ndl/value-shape",
                     value.span(),
-                    "a value for a null dataspace, which has none",
+                    "a value for a null dataspace, which has no elements",
                 );
                 None
             }
@@ -151,8 +151,10 @@ impl<'t> Context<'t, '_> {
         for name in self.list(names, "columns")?.iter() {
             let text = self.text(name, "a column")?;
             let Some(datatype) = datatype(text) else {
-                let message =
-                    format!("the column {}, which no dimcoord or ndarray with a type has", shown(text));
+                let message = format!(
+                    "the column {}, expected the name of a dimcoord or ndarray with a type",
+                    shown(text)
+                );
                 self.findings.error("ndl/cells", name.span(), message);
                 return None;
             };
@@ -161,7 +163,11 @@ impl<'t> Context<'t, '_> {
         for row in self.list(rows, "rows")?.iter() {
             let items = self.list(row, "a row")?;
             if items.len() != columns.len() {
-                let message = format!("a row of {} for {} columns", items.len(), columns.len());
+                let message = format!(
+                    "a row of length {}, expected {}, one element per column",
+                    items.len(),
+                    columns.len()
+                );
                 self.findings.error("ndl/cells", row.span(), message);
                 return None;
             }
@@ -201,7 +207,7 @@ impl<'t> Context<'t, '_> {
         Some(NamedDatatype { datatype, attributes, storage })
     }
 
-    /// Keeps the keys of other programs.
+    /// Keeps the keys of other programs, which begin with `x-`.
     fn push_extra(&mut self, storage: &mut Storage, mapping: Mapping<'t>) {
         let extra = self.extra(mapping.iter());
         if !extra.is_empty() {
@@ -234,7 +240,7 @@ impl<'t> Context<'t, '_> {
         let key = attributes.and_then(|map| map.iter().find(|(key, _)| key.name == "_FillValue"));
         let span = key.map_or(node.span(), |(key, _)| key.span);
         let message = format!(
-            "_FillValue is {} and storage.fillvalue {}, which NetCDF keeps as one",
+            "_FillValue is {} and storage.fillvalue is {}, expected the same value: NetCDF stores only one",
             plain(one),
             plain(other)
         );
@@ -286,7 +292,7 @@ impl<'t> Context<'t, '_> {
                 }
             }
             name => {
-                let message = format!("no kind of link {}", shown(name));
+                let message = format!("unknown kind of link {}", shown(name));
                 let known = ["hard", "soft", "external", "user"];
                 self.findings
                     .error("ndl/link", key.span, message)
@@ -316,7 +322,7 @@ impl<'t> Context<'t, '_> {
             match (key.name, name) {
                 ("size", "an ndarray") | ("shape", "a dimcoord") => {
                     let right = if key.name == "size" { "shape" } else { "size" };
-                    let message = format!("{} for {name}, which has a {right}", key.name);
+                    let message = format!("the key {} in {name}, expected {right}", key.name);
                     self.findings.error("ndl/structure", key.span, message).hint(format!("write {right}:"));
                 }
                 _ => self.unknown_key(key, name, known),
@@ -335,15 +341,15 @@ impl<'t> Context<'t, '_> {
         if let Some(datatype) = mapping.get("type") {
             return self.own_datatype(datatype, &directives.storage.element).map(Arc::new);
         }
-        // If the type is missing as well, that is reported instead.
-        let told = [
+        // Reported only if the type is not the missing part itself.
+        let declared = [
             ("a fill value", directives.fill.filter(|fill| !fill.is_null())),
             ("a domain", directives.domain),
             ("a tile", directives.tile),
         ];
-        for (what, place) in told {
+        for (key, place) in declared {
             if let Some(place) = place.filter(|_| mapping.get("value").is_none()) {
-                self.findings.error("ndl/type", place.span(), format!("{what} without a type"));
+                self.findings.error("ndl/type", place.span(), format!("{key} without a type"));
             }
         }
         if wanted {
@@ -354,7 +360,7 @@ impl<'t> Context<'t, '_> {
                     self.findings.error("ndl/type", span, "a value without a type").maybe_hint(hint);
                 }
                 None => {
-                    self.findings.note("ndl/partial", node.span(), "no type: a partial description");
+                    self.findings.note("ndl/partial", node.span(), "no type: the description is partial");
                 }
             }
         }
@@ -408,21 +414,22 @@ impl<'t> Context<'t, '_> {
     /// Reports storage of members that the type does not have.
     fn check_members(&mut self, place: Node<'t>, datatype: Option<&Datatype>) {
         let Some(members) = place.mapping().and_then(|storage| storage.get("members")) else { return };
-        let (Some(told), Some(mut datatype)) = (members.mapping(), datatype.map(Datatype::resolved)) else {
+        let (Some(declared), Some(mut datatype)) = (members.mapping(), datatype.map(Datatype::resolved))
+        else {
             return;
         };
         while let Datatype::Vlen(base) | Datatype::Array { base, .. } | Datatype::Nullable(base) = datatype {
             datatype = base.resolved();
         }
         let Datatype::Compound(members) = datatype else {
-            let message = format!("the storage of members, which {datatype} does not have");
+            let message = format!("storage.members for {datatype}, which has no members");
             self.findings.warning("ndl/storage", place.span(), message);
             return;
         };
         let names: Vec<&str> = members.iter().map(|member| member.name.as_str()).collect();
         let known: HashSet<&str> = names.iter().copied().collect();
-        for (key, _) in told.iter().filter(|(key, _)| !known.contains(key.name)) {
-            let message = format!("no member {} of the compound", shown(key.name));
+        for (key, _) in declared.iter().filter(|(key, _)| !known.contains(key.name)) {
+            let message = format!("the compound has no member {}", shown(key.name));
             self.findings
                 .warning("ndl/storage", key.span, message)
                 .hint(super::context::suggest(key.name, &names));
@@ -438,7 +445,7 @@ impl<'t> Context<'t, '_> {
             let span = span_of(name);
             if chunk.len() != extents.len() || extents.is_empty() {
                 let message =
-                    format!("a {name} of {} dimensions for an array of {}", chunk.len(), extents.len());
+                    format!("a {name} of rank {} for an array of rank {}", chunk.len(), extents.len());
                 self.findings.error("ndl/storage", span, message);
                 continue;
             }
@@ -448,7 +455,7 @@ impl<'t> Context<'t, '_> {
                     && extent > 0
                 {
                     let message =
-                        format!("a {name} of {size} along a dimension of {extent}, taken as {extent}");
+                        format!("a {name} of {size} along a dimension of {extent}, reduced to {extent}");
                     self.findings.warning("ndl/storage", span, message);
                     *size = extent;
                 }

@@ -11,7 +11,7 @@ pub(crate) enum Resolved {
     Null,
     Bool(bool),
     Int(i128),
-    /// An integer that exceeds all integer types.
+    /// An integer that is out of range for all integer types.
     HugeInt,
     Float,
     Text,
@@ -161,7 +161,7 @@ pub(crate) fn small_float(text: &str, precision: u32) -> Option<u16> {
 /// Compares a decimal text without its sign to a number, exactly.
 fn compare_decimal(text: &str, value: f64) -> Ordering {
     let (digits, point) = normalized(text);
-    // Numbers of 16-bit formats, and the middle of two of them, have fewer digits after the point.
+    // Numbers of 16-bit formats, and the ties between them, have fewer digits after the point.
     let (exact, exact_point) = normalized(&format!("{value:.200}"));
     point.cmp(&exact_point).then_with(|| digits.cmp(&exact))
 }
@@ -239,7 +239,7 @@ mod tests {
     use half::{bf16, f16};
 
     #[test]
-    fn every_half_and_bfloat_returns_from_its_exact_digits() {
+    fn every_half_and_bfloat_round_trips_through_its_exact_digits() {
         for bits in 0..=u16::MAX {
             let (half, bfloat) = (f16::from_bits(bits).to_f64(), bf16::from_bits(bits).to_f64());
             if half.is_finite() {
@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_told_from_texts() {
+    fn distinguishes_numbers_from_text() {
         for text in ["1", "-1.", ".5", "+1e5", "1.5E-3"] {
             assert!(is_decimal(text), "{text}");
         }
@@ -282,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_are_read_from_hex_and_base_64() {
+    fn decodes_hex_and_base_64() {
         assert_eq!(hex("0x00Ff"), Some(vec![0, 255]));
         assert_eq!((hex("0x0"), hex("00"), hex("0xg0")), (None, None, None));
         for (text, bytes) in [("", ""), ("Zg==", "f"), ("Zm8=", "fo"), ("Zm9v\n  Yg", "foob")] {

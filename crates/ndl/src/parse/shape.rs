@@ -1,4 +1,4 @@
-//! Shapes and sizes. Dimensions are found by name.
+//! Shapes of ndarrays and sizes of dimcoords. A shape can name dimensions.
 
 use super::context::{Context, suggest};
 use super::events::{Node, Scalar, View, shown};
@@ -29,7 +29,7 @@ impl<'t> Context<'t, '_> {
         if let Some((stored, place)) = current {
             if stored.len() != dimensions.len() {
                 let message = format!(
-                    "storage.shape of {} dimensions for a shape of {}",
+                    "storage.shape of rank {} for a shape of rank {}",
                     stored.len(),
                     dimensions.len()
                 );
@@ -74,7 +74,8 @@ impl<'t> Context<'t, '_> {
         })
     }
 
-    /// The declared length, of which `current` exists.
+    /// The extent of a dimension with the declared length and the current length. `None`, after an error, if the current
+    /// length is larger.
     fn grown(&mut self, declared: Extent, current: u64, place: Node<'t>) -> Option<Extent> {
         match declared {
             Extent::Uncounted => Some(declared),
@@ -84,7 +85,7 @@ impl<'t> Context<'t, '_> {
                 Some(Extent::Limited { current, max })
             }
             Extent::Fixed(max) | Extent::Limited { max, .. } => {
-                let message = format!("{current} elements stored along a dimension of {max}");
+                let message = format!("a current size of {current}, expected at most {max}");
                 self.findings.error("ndl/shape", place.span(), message);
                 None
             }
@@ -118,7 +119,7 @@ impl<'t> Context<'t, '_> {
         Some(Dimension { extent, coordinate: Some(path) })
     }
 
-    /// The dimension with a name: in the group, or in the nearest group above it.
+    /// The path of the dimcoord that a shape names. A bare name is searched in the group, then in the groups above it.
     fn dimcoord_path(&mut self, scalar: Scalar<'t>, node: Node<'t>, group: &NodePath) -> Option<NodePath> {
         let text = scalar.text;
         if text.starts_with('/') {
@@ -156,11 +157,11 @@ impl<'t> Context<'t, '_> {
         }
         known.sort_unstable();
         let hint = match (is_decimal(text), known.is_empty()) {
-            (true, _) => Some("a size is an integer without quotes".into()),
+            (true, _) => Some("write a size without quotes".into()),
             (false, empty) => (!empty).then(|| suggest(text, &known)),
         };
         self.findings
-            .error("ndl/dimension", node.span(), format!("no dimcoord {}", shown(text)))
+            .error("ndl/dimension", node.span(), format!("unknown dimcoord {}", shown(text)))
             .maybe_hint(hint);
         None
     }

@@ -7,21 +7,21 @@ use hyperslab_model::{
     ByteOrder, CharacterSet, Directive, ElementStorage, FillTime, Layout, Length, Order, Pad, Storage,
 };
 
-/// What the `storage` of an object holds.
+/// The directives in the `storage` of an object. Those that need the type or the shape are kept as nodes.
 #[derive(Default)]
 pub(super) struct Directives<'t> {
     pub(super) storage: Storage,
-    /// The current shape, or size as the only one.
+    /// The current shape of an ndarray, or the current size of a dimcoord as a list of one.
     pub(super) extent: Option<(Vec<u64>, Node<'t>)>,
-    /// The lowest and the highest coordinate.
+    /// The list of the lowest and the highest coordinate.
     pub(super) domain: Option<Node<'t>>,
-    /// How many of its steps a tile spans.
+    /// The number of coordinate steps in a tile of a sparse array.
     pub(super) tile: Option<Node<'t>>,
-    /// Where the fill value is, which is read once the type is known.
+    /// The fill value. It is parsed when the type is known.
     pub(super) fill: Option<Node<'t>>,
 }
 
-/// Whose storage it is.
+/// The kind of object that has the storage.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Owner {
     Group,
@@ -59,7 +59,7 @@ impl<'t> Context<'t, '_> {
             };
             match ALL.contains(&key.name) {
                 true => {
-                    let message = format!("{} in {place}, which does not have it", key.name);
+                    let message = format!("the key {} in {place}, where it is not allowed", key.name);
                     self.findings.error("ndl/storage", key.span, message);
                 }
                 false => self.unknown_key(key, place, known),
@@ -68,12 +68,12 @@ impl<'t> Context<'t, '_> {
         directives
     }
 
-    /// Of an attribute or a member: how elements are stored, and nothing else.
+    /// The storage of a member of a compound, which has only directives for elements.
     pub(super) fn element_storage(&mut self, mapping: Mapping<'t>) -> ElementStorage {
         self.attribute_storage(mapping, None)
     }
 
-    /// The same; `native` takes what one format alone has.
+    /// The storage of an attribute: directives for elements. Directives of one format are added to `native`.
     pub(super) fn attribute_storage(
         &mut self,
         mapping: Mapping<'t>,
@@ -92,16 +92,19 @@ impl<'t> Context<'t, '_> {
             }
             match ALL.contains(&key.name) {
                 true if FORMATS.contains(&key.name) => {
-                    let message = format!("storage.{} of a member, which only whole arrays have", key.name);
+                    let message =
+                        format!("storage.{} of a member, expected only for arrays and attributes", key.name);
                     let finding = self.findings.error("ndl/storage", key.span, message);
                     finding.hint("write it in the storage of the array");
                 }
                 true => {
-                    let message =
-                        format!("{} for an attribute or a member, which does not have it", key.name);
+                    let message = format!(
+                        "the key {} in the storage of an attribute or member, where it is not allowed",
+                        key.name
+                    );
                     self.findings
                         .error("ndl/storage", key.span, message)
-                        .hint(format!("known are {}", ELEMENT.join(", ")));
+                        .hint(format!("expected one of {}", ELEMENT.join(", ")));
                 }
                 false => self.unknown_key(key, "the storage of an attribute or member", ELEMENT),
             }
@@ -154,9 +157,9 @@ impl<'t> Context<'t, '_> {
                         let finding = self.findings.error(
                             "ndl/storage",
                             value.span(),
-                            format!("{} for the layout", shown(other)),
+                            format!("unknown layout {}", shown(other)),
                         );
-                        finding.hint("known are compact, contiguous, chunked, virtual, external");
+                        finding.hint("expected one of compact, contiguous, chunked, virtual, external");
                         None
                     }
                     None => None,
@@ -240,7 +243,7 @@ impl<'t> Context<'t, '_> {
         true
     }
 
-    /// What one format alone has.
+    /// The map of directives of one format, such as `storage.hdf5`. Returns false for other keys.
     fn native(&mut self, storage: &mut Storage, key: Key<'t>, value: Node<'t>) -> bool {
         let Some(format) = FORMATS.iter().find(|format| **format == key.name) else { return false };
         self.extension(key.span, &format!("storage.{format}"));

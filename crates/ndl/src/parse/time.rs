@@ -3,7 +3,8 @@
 use crate::time::NOT_A_TIME;
 use hyperslab_model::TimeUnit;
 
-/// The count of a text. `None` if it is not a date, or finer than the unit.
+/// The number of units since 1970-01-01 of a text in ISO 8601. `None` if it is not a date, or is not a whole number
+/// of units.
 pub(super) fn count(unit: &TimeUnit, text: &str) -> Option<i128> {
     if text == "NaT" {
         return Some(NOT_A_TIME);
@@ -98,7 +99,7 @@ fn days(months: i128) -> Option<i128> {
     Some(era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + (153 * march + 2) / 5 - 719_468)
 }
 
-/// Attoseconds.
+/// The number of attoseconds in a second.
 const SECOND: i128 = 1_000_000_000_000_000_000;
 
 #[cfg(test)]
@@ -108,7 +109,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn what_is_no_time_or_too_fine_is_refused() {
+    fn rejects_invalid_times_and_fractions_of_the_unit() {
         let unit = |letters: &str| TimeUnit { unit: letters.into(), duration: false };
         for text in
             ["2026-13", "2026-02-29", "2026-02-01T24", "26-02-01", "2026-02-01T06:00:00.", "", "2026-1-1"]
@@ -123,7 +124,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn times_return(count: i64, unit in prop::sample::select(vec![
+        fn times_round_trip(count: i64, unit in prop::sample::select(vec![
             "Y", "M", "W", "D", "h", "m", "s", "ms", "us", "ns", "ps", "fs", "as", "15m", "7D",
         ])) {
             prop_assume!(count != i64::MIN);

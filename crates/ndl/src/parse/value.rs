@@ -16,20 +16,20 @@ use hyperslab_core::rows::{Heap, Slot, int_row};
 use hyperslab_model::{CharacterSet, Datatype, Reference, Values};
 use std::collections::{HashMap, HashSet};
 
-/// What is known about values before they are parsed.
+/// Settings for parsing a value that its datatype does not give.
 #[derive(Clone, Copy)]
 pub(super) struct Expected<'t> {
-    /// The value of null elements.
+    /// The fill value, which replaces null elements.
     pub(super) fill: Option<Node<'t>>,
     pub(super) charset: Option<CharacterSet>,
-    /// What references may select.
+    /// The kinds of selections that references allow.
     pub(super) selections: Selections,
-    /// Whether this is the value of an ndarray or attribute, not a fill value.
+    /// The name of the value in messages: `the value`, `the fill value`.
     pub(super) name: &'static str,
 }
 
 impl Expected<'_> {
-    /// The expectation for `name` without further knowledge.
+    /// A value with this name in messages, without a fill value and restrictions.
     pub(super) const fn of(name: &'static str) -> Self {
         Expected { fill: None, charset: None, selections: Selections::ANY, name }
     }
@@ -39,18 +39,18 @@ impl Expected<'_> {
 struct Reader<'c, 't, 's> {
     context: &'c mut Context<'t, 's>,
     expected: Expected<'t>,
-    /// Texts, and rows of sequences.
+    /// Bytes of strings, and rows of variable-length sequences.
     heap: Vec<u8>,
     references: Heap<Reference>,
     /// Members of large enumerations, by the address of the type.
     members: HashMap<usize, HashMap<String, i128>>,
-    /// State for decimals of formats that no processor supports.
+    /// Powers of ten, kept for numbers of float formats that the processor does not support.
     powers: Powers,
     /// The number of wrong elements so far.
     wrong: usize,
 }
 
-/// An element is wrong, which has been reported.
+/// An element is invalid, and its diagnostic has been added.
 struct Wrong;
 
 impl<'t> Context<'t, '_> {
@@ -65,7 +65,7 @@ impl<'t> Context<'t, '_> {
         self.rows(expected, |reader, rows| reader.outer(node, datatype, shape, &mut Vec::new(), rows))
     }
 
-    /// Elements of nodes that are not in one list.
+    /// The elements of a column of cells, one per node.
     pub(super) fn column(
         &mut self,
         nodes: &[Node<'t>],
@@ -128,7 +128,8 @@ impl<'t> Reader<'_, 't, '_> {
     ) -> Result<(), Wrong> {
         let Some((extent, inner)) = shape.get(place.len()..).and_then(<[u64]>::split_first) else {
             if let (View::Sequence(items), true) = (node.view(), is_single(datatype)) {
-                let message = format!("{} is a list, shape {shape:?} wants one {datatype}", self.name(place));
+                let message =
+                    format!("{} is a list, expected one {datatype} (shape {shape:?})", self.name(place));
                 let only = items.iter().next().filter(|only| items.len() == 1 && only.scalar().is_some());
                 let hint = only.map(|only| format!("write {}", source(only)));
                 self.context.findings.error("ndl/value-shape", node.span(), message).maybe_hint(hint);
@@ -141,21 +142,22 @@ impl<'t> Reader<'_, 't, '_> {
                 place.is_empty() && shape.iter().all(|extent| *extent == 1) && node.scalar().is_some();
             let nested = format!("{}{}{}", "[".repeat(shape.len()), source(node), "]".repeat(shape.len()));
             if single && self.context.options.lenient {
-                let message = format!("a scalar for shape {shape:?}");
+                let message = format!("a scalar, expected a list (shape {shape:?})");
                 self.context
                     .findings
                     .warning("ndl/value-shape", node.span(), message)
                     .hint(format!("write {nested}"));
                 return self.element_or_zero(node, datatype, rows);
             }
-            let message = format!("{} is {}, shape {shape:?} wants a list", self.name(place), kind(node));
+            let message =
+                format!("{} is {}, expected a list (shape {shape:?})", self.name(place), kind(node));
             let hint = single.then(|| format!("write {nested}"));
             self.context.findings.error("ndl/value-shape", node.span(), message).maybe_hint(hint);
             return Err(Wrong);
         };
         if u64::try_from(items.len()) != Ok(*extent) {
             let count = counted(items.len());
-            let message = format!("{} has {count}, shape {shape:?} wants {extent}", self.name(place));
+            let message = format!("{} has {count}, expected {extent} (shape {shape:?})", self.name(place));
             let hint = parted(items, inner.is_empty(), *extent, datatype);
             self.context.findings.error("ndl/value-shape", node.span(), message).maybe_hint(hint);
             return Err(Wrong);
@@ -198,7 +200,7 @@ impl<'t> Reader<'_, 't, '_> {
     fn element(&mut self, node: Node<'t>, datatype: &Datatype, out: &mut Vec<u8>) -> Result<(), Wrong> {
         if node.is_null() && !accepts_null(datatype) {
             let Some(fill) = self.expected.fill.filter(|fill| !fill.is_null()) else {
-                return self.wrong_element(node, datatype, "there is no fill value that it could mean");
+                return self.wrong_element(node, datatype, "the array has no fill value");
             };
             self.expected.fill = None;
             let read = self.element(fill, datatype, out);
@@ -278,7 +280,8 @@ impl<'t> Reader<'_, 't, '_> {
                 return self.wrong_element(node, datatype, "out of range");
             }
             let message = format!("{}, expected an integer ({datatype})", node.describe());
-            let hint = is_decimal(scalar.text).then(|| "integers have neither point nor exponent".into());
+            let hint = is_decimal(scalar.text)
+                .then(|| "write an integer without a decimal point and exponent".into());
             self.context.findings.error("ndl/value", node.span(), message).maybe_hint(hint);
             return Err(Wrong);
         };
@@ -302,7 +305,7 @@ impl<'t> Reader<'_, 't, '_> {
         let value = number.or_else(|| self.member_value(members, scalar.text));
         let Some(value) = value else {
             let names: Vec<&str> = members.iter().map(|(name, _)| name.as_str()).collect();
-            let message = format!("no member {} of the enum", shown(scalar.text));
+            let message = format!("the enum has no member {}", shown(scalar.text));
             let hint = match is_integer(scalar.text) && !scalar.is_plain() {
                 _ if self.context.findings.is_full() => String::new(),
                 true => format!("write the number {} without quotes", scalar.text),
@@ -335,7 +338,8 @@ impl<'t> Reader<'_, 't, '_> {
         match node.view() {
             View::Sequence(items) => {
                 if items.len() != members.len() {
-                    let message = format!("{} for a compound of {}", counted(items.len()), members.len());
+                    let message =
+                        format!("{} for a compound of {} members", counted(items.len()), members.len());
                     let names: Vec<&str> = members.iter().map(|member| member.name.as_str()).collect();
                     let finding = self.context.findings.error("ndl/value", node.span(), message);
                     finding.hint(format!("expected [{}]", names.join(", ")));
@@ -351,7 +355,7 @@ impl<'t> Reader<'_, 't, '_> {
                     mapping.iter().map(|(key, value)| (key.name, value)).collect();
                 let names: HashSet<&str> = members.iter().map(|member| member.name.as_str()).collect();
                 if let Some((key, _)) = mapping.iter().find(|(key, _)| !names.contains(key.name)) {
-                    let message = format!("no member {} of the compound", shown(key.name));
+                    let message = format!("the compound has no member {}", shown(key.name));
                     let names: Vec<&str> = members.iter().map(|member| member.name.as_str()).collect();
                     let finding = self.context.findings.error("ndl/value", key.span, message);
                     finding.hint(suggest(key.name, &names));
@@ -400,13 +404,13 @@ impl<'t> Reader<'_, 't, '_> {
         if count != u64::try_from(items.len()).ok() || items.iter().any(|item| item.scalar().is_none()) {
             return Ok(false);
         }
-        let message = format!("a flat list for an array of shape {shape:?}");
+        let message = format!("a flat list, expected nested lists (shape {shape:?})");
         self.context.findings.warning("ndl/value-shape", node.span(), message);
         items.iter().try_for_each(|item| self.element(item, base, out))?;
         Ok(true)
     }
 
-    /// The slot of the next bytes on the heap.
+    /// A slot for `count` elements that begin at the end of the heap.
     fn allocate(&self, count: u32) -> Slot {
         match count {
             0 => Slot::default(),
@@ -436,8 +440,8 @@ impl<'t> Reader<'_, 't, '_> {
         Err(Wrong)
     }
 
-    fn wrong_element(&mut self, node: Node<'t>, datatype: &Datatype, what: &str) -> Result<(), Wrong> {
-        let message = format!("{} for {datatype}: {what}", node.describe());
+    fn wrong_element(&mut self, node: Node<'t>, datatype: &Datatype, problem: &str) -> Result<(), Wrong> {
+        let message = format!("{} for {datatype}: {problem}", node.describe());
         let rule = if node.is_null() { "ndl/null" } else { "ndl/value-range" };
         self.error(rule, node.span(), message);
         Err(Wrong)
@@ -486,7 +490,7 @@ fn push_int(out: &mut Vec<u8>, value: i128, bits: u16) {
     }
 }
 
-/// A hint for a list with too many elements: a comma within a text may have split it.
+/// A hint for a list with too many elements: a comma in unquoted text may have split it.
 fn parted(items: Sequence<'_>, last: bool, extent: u64, datatype: &Datatype) -> Option<String> {
     let texts = matches!(datatype.resolved(), Datatype::String(_)) && last && items.len() > 1 && extent == 1;
     let plain = |node: Node<'_>| {
@@ -495,7 +499,7 @@ fn parted(items: Sequence<'_>, last: bool, extent: u64, datatype: &Datatype) -> 
     let texts: Option<Vec<String>> =
         if texts && items.len() < 10 { items.iter().map(plain).collect() } else { None };
     let joined = texts?.join(", ");
-    Some(format!("plain scalars in [ ] cannot contain \", \": quote the text, [{}]", shown(&joined)))
+    Some(format!("a comma ends an unquoted text in [ ]: write [{}]", shown(&joined)))
 }
 
 fn counted(count: usize) -> String {

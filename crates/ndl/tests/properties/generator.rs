@@ -1,8 +1,8 @@
 //! Files of random content, the same for the same seed.
 //!
-//! Every type, shape, link and directive that a model can hold comes, nested in each other, under names and with
-//! values that texts find hard. What a text cannot keep does not come: region references without elements, an
-//! extent that may grow to what it is.
+//! Makes every type, shape, link and directive of the model, also nested, with names and values that are difficult to
+//! write as text. Does not make content that text cannot represent: region references without elements, and an
+//! extent whose maximum is its current length.
 
 #![allow(clippy::indexing_slicing, reason = "tests may panic")]
 
@@ -25,7 +25,7 @@ use hyperslab_ndl::{Emitter, Format, Head, Options, StorageDetail};
 use std::collections::HashSet;
 use std::sync::Arc;
 
-/// A file, and how its document is written.
+/// The objects of a file, and the options for its document.
 pub(crate) struct Document {
     pub(crate) nodes: Vec<(NodePath, Node)>,
     pub(crate) options: Options,
@@ -114,7 +114,7 @@ impl Random {
         self.one_in(one_in).then(|| make(self))
     }
 
-    /// A text, often one that YAML would read as something else.
+    /// A text, often one that YAML reads as another type if it is unquoted.
     pub(crate) fn text(&mut self) -> String {
         match self.below(10) {
             0..=3 => (*self.pick(PLAIN)).to_string(),
@@ -148,7 +148,7 @@ impl Random {
         name
     }
 
-    /// Names that differ, of anything but parts of paths.
+    /// Different names for attributes and members, which may contain slashes.
     fn names(&mut self, count: u64) -> Vec<String> {
         let mut names: Vec<String> = Vec::new();
         for _ in 0..count {
@@ -187,7 +187,7 @@ impl File {
             paths.push(paths[parent].child(&name));
             taken.push(HashSet::new());
         }
-        // A group comes before those within it, and they are made in that order.
+        // A group comes before the groups inside it.
         for (path, mut taken) in paths.into_iter().zip(taken) {
             self.group(&path, &mut taken);
         }
@@ -307,7 +307,7 @@ impl File {
 
     fn shape(&mut self) -> Shape {
         if self.random.one_in(40) {
-            // A row beyond the end of a line.
+            // Rows that are longer than a line of text.
             return Shape::fixed(&[self.random.below(60)]);
         }
         let rank = *self.random.pick(&[0, 0, 1, 1, 1, 2, 2, 3]);
@@ -325,7 +325,7 @@ impl File {
         } else if let Some(dimension) = dims.first_mut()
             && let Extent::Unlimited { current } = &mut dimension.extent
         {
-            // Not every array is as long as its dimension.
+            // Some arrays are shorter than their dimension.
             *current = self.random.below(*current + 1);
         }
         Shape::Dims(dims)
@@ -357,7 +357,7 @@ impl File {
             true => self.element_storage(&mut datatype),
             false => ElementStorage::default(),
         };
-        // What a text is stored in need not come back: the bytes are then read as they were written.
+        // The stored length of a text may be unknown when it is read again. Then the bytes are read as written.
         let count = shape.iter().product();
         let value = self.values(&datatype, count);
         let native: Vec<(&'static str, Directive)> = match self.random.one_in(15) {
@@ -417,7 +417,7 @@ impl File {
     }
 }
 
-/// The types.
+/// The datatypes that are generated.
 impl File {
     /// A type without parts.
     fn simple(&mut self) -> Datatype {
@@ -547,7 +547,7 @@ const NAMES: &[&str] = &[
 const PLAIN: &[&str] =
     &["word", "two words", "degrees_north", "Ηελλο", "m s-1", "K", "see https://a.b/c", "a"];
 
-/// Texts that mean something else to one YAML or another, or nothing at all.
+/// Texts that YAML 1.1 or 1.2 reads as another type, or cannot read, if they are unquoted.
 const STRANGE: &[&str] = &[
     "._",
     "+_",
@@ -706,7 +706,7 @@ const STRANGE: &[&str] = &[
     "-1",
 ];
 
-/// What random texts are put together from.
+/// The fragments of random texts.
 const PARTS: &[&str] = &[
     "a",
     "B",

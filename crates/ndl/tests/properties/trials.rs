@@ -1,10 +1,10 @@
 //! Trials of a property with many seeds.
 //!
-//! `HYPERSLAB_TRIALS` says with how many, for longer trials, and `HYPERSLAB_SEED` with which one alone.
+//! `HYPERSLAB_TRIALS` sets the number of seeds, for longer tests. `HYPERSLAB_SEED` runs a single seed.
 
 use std::panic::catch_unwind;
 
-/// Runs `trial` with every seed, as many as `usual` unless more are asked for, on all processors.
+/// Runs `trial` with the seeds from 0, on all processors: `usual` seeds, or `HYPERSLAB_TRIALS`.
 pub(crate) fn try_all(usual: u64, trial: fn(u64) -> Result<(), String>) {
     let asked = |name: &str| std::env::var(name).ok().map(|number| number.parse::<u64>().expect("a number"));
     let seeds = match asked("HYPERSLAB_SEED") {
@@ -17,7 +17,7 @@ pub(crate) fn try_all(usual: u64, trial: fn(u64) -> Result<(), String>) {
             let tried = catch_unwind(|| trial(seed)).unwrap_or_else(|_| Err("panicked".into()));
             tried.err().map(|why| format!("seed {seed}: {why}"))
         };
-        seeds.clone().skip(first).step_by(threads).filter_map(failed).take(MOST).collect::<Vec<_>>()
+        seeds.clone().skip(first).step_by(threads).filter_map(failed).take(MAX_FAILURES).collect::<Vec<_>>()
     };
     let failed: Vec<String> = std::thread::scope(|scope| {
         let running: Vec<_> = (0..threads).map(|first| scope.spawn(move || run(first))).collect();
@@ -26,5 +26,5 @@ pub(crate) fn try_all(usual: u64, trial: fn(u64) -> Result<(), String>) {
     assert!(failed.is_empty(), "{}", failed.join("\n\n"));
 }
 
-/// Failures after which a thread ends.
-const MOST: usize = 10;
+/// The number of failures after which a thread ends.
+const MAX_FAILURES: usize = 10;

@@ -228,11 +228,11 @@ mod tests {
         assert_eq!(list("[{hdf5: {id: 40000, values: [1, 2]}}]"), "hdf5");
         assert_eq!((list("none"), list("keep")), (String::new(), "keep".into()));
         for (text, expected) in [
-            ("deflat", "no filter \"deflat\"\nhelp: did you mean deflate?"),
-            ("gzip=4,none", "no filter \"none\""),
+            ("deflat", "unknown filter \"deflat\"\nhelp: did you mean deflate?"),
+            ("gzip=4,none", "unknown filter \"none\""),
             ("shuffle,", "\"\" is no name or number"),
             ("deflate=[4]", "\"[4]\" is no name or number"),
-            ("lz4=1", "lz4 has no main parameter"),
+            ("lz4=1", "lz4 with a single parameter, but it has no main parameter"),
             ("[{zstd: {levle: 3}}]", "did you mean level?"),
             ("[zstd", "\nhelp: "),
             ("[a]\n[b]", "\nhelp: "),

@@ -1,4 +1,4 @@
-//! Types made of parts: members of compounds and enumerations, bit fields of floats.
+//! Types with several parts: members of compounds and enumerations, bit fields of floats.
 
 use super::super::context::Context;
 use super::super::events::{Mapping, Node, View, shown};
@@ -47,7 +47,7 @@ impl<'t> Context<'t, '_> {
         for (key, of) in declared {
             if let Some(first) = lines.insert(key.name, key.span.line) {
                 let message = format!(
-                    "the member {} twice, on line {first} and line {}",
+                    "duplicate member {}, on line {first} and line {}",
                     shown(key.name),
                     key.span.line
                 );
@@ -89,7 +89,7 @@ impl<'t> Context<'t, '_> {
                     self.findings.error(
                         "ndl/type",
                         node.span(),
-                        format!("the base {datatype}, expected an integer type"),
+                        format!("the base {datatype} of an enum, expected an integer type"),
                     );
                     return None;
                 }
@@ -105,7 +105,7 @@ impl<'t> Context<'t, '_> {
         let Datatype::Int { bits, signed } = base else { return None };
         for (name, number, span) in &values {
             if !in_range(*number, bits, signed) {
-                let message = format!("{number} for the member {}, which {base} does not hold", shown(name));
+                let message = format!("{number} for the member {} is out of range for {base}", shown(name));
                 self.findings.error("ndl/value-range", *span, message);
                 return None;
             }
@@ -128,7 +128,7 @@ impl<'t> Context<'t, '_> {
             return None;
         }
         let sign = self.required(sign, node, "float", "sign")?;
-        let sign = self.count(sign, "the sign's position")?;
+        let sign = self.count(sign, "the position of the sign bit")?;
         let exponent = self.required(exponent, node, "float", "exponent")?;
         let exponent = self.bit_range(exponent)?;
         let mantissa = self.required(mantissa, node, "float", "mantissa")?;
@@ -152,12 +152,12 @@ impl<'t> Context<'t, '_> {
     }
 
     fn bit_range(&mut self, node: Node<'t>) -> Option<(u8, u8)> {
-        let counts = self.counts(node, "position and number of bits")?;
+        let counts = self.counts(node, "the position and number of bits")?;
         let counts: Vec<u8> = counts.into_iter().map_while(|count| u8::try_from(count).ok()).collect();
         match counts.as_slice() {
             [position, count] => Some((*position, *count)),
             _ => {
-                let message = "expected the position and the number of bits, each to 255";
+                let message = "the wrong length or a number above 255, expected [position, number of bits]";
                 self.findings.error("ndl/type", node.span(), message);
                 None
             }

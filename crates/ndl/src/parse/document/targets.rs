@@ -1,7 +1,7 @@
 //! Checks the targets of references and hard links, when all objects are known.
 //!
-//! A soft link may dangle, as in HDF5; a hard link may not. A dangling reference is a warning, because the text may
-//! be part of a larger one, but no file can be made of it.
+//! A soft link may have no target, as in HDF5; a hard link must have one. A reference without a target is a warning,
+//! because the text may be part of a larger one, but no file can be made of the text.
 
 use super::Reader;
 use crate::parse::context::suggest;
@@ -9,10 +9,10 @@ use crate::parse::events::Span;
 use hyperslab_core::nd::{Region, Selection};
 use hyperslab_model::{Extent, Link, Node as Object, NodeKind, NodePath, Reference, Shape};
 
-/// The reason why a path leads to no object of the document.
+/// The reason why a path does not lead to an object of the document.
 enum Lost {
     Nowhere,
-    /// It leads through a link out of the document.
+    /// The path passes a link out of the document.
     Elsewhere,
     /// Links form a cycle, or there are too many of them.
     Round,
@@ -24,11 +24,11 @@ impl Reader<'_, '_> {
             let Some(Object::Link(Link::Hard(target))) = self.content.nodes.get(&path) else { continue };
             let why = match self.find(target, &mut 0) {
                 Ok(_) => continue,
-                Err(Lost::Nowhere) => format!("a hard link to {target}, where nothing is"),
-                Err(Lost::Elsewhere) => format!("a hard link to {target}, which is in no part of this file"),
-                Err(Lost::Round) => format!(
-                    "a hard link to {target}, which leads back to itself or through more than {MAX_STEPS} links"
-                ),
+                Err(Lost::Nowhere) => format!("a hard link to {target}, which does not exist"),
+                Err(Lost::Elsewhere) => format!("a hard link to {target}, which is not in this file"),
+                Err(Lost::Round) => {
+                    format!("a hard link to {target}, on a path with a cycle or more than {MAX_STEPS} links")
+                }
             };
             let hint = self.similar(target);
             self.context.findings.error("ndl/link", span, why).maybe_hint(hint);
@@ -44,12 +44,12 @@ impl Reader<'_, '_> {
                 target
             }
             Reference::Dangling(address) => {
-                let message = format!("a reference to the address {address}, where no object is");
+                let message = format!("a reference to the address {address}, which has no object");
                 self.context.refusals.error("ndl/create", span, message);
                 return;
             }
             Reference::External { file, .. } => {
-                let message = format!("a reference into the file {file:?}");
+                let message = format!("a reference to an object in the file {file:?}");
                 self.context.refusals.error("ndl/create", span, message);
                 return;
             }
@@ -58,7 +58,7 @@ impl Reader<'_, '_> {
         let found = match self.find(target, &mut 0) {
             Ok(found) => found,
             Err(_) => {
-                let message = format!("a reference to {target}, where nothing is");
+                let message = format!("a reference to {target}, which does not exist");
                 let hint = self.similar(target);
                 return self.dangles(span, message, hint);
             }
@@ -68,7 +68,7 @@ impl Reader<'_, '_> {
                 let attributes = self.content.nodes.get(&found).and_then(Object::attributes);
                 if attributes.is_some_and(|attributes| !attributes.contains_key(name)) {
                     let message =
-                        format!("a reference to the attribute {name:?} of {target}, which has none");
+                        format!("a reference to the attribute {name:?} of {target}, which does not exist");
                     self.dangles(span, message, None);
                 }
             }
@@ -87,7 +87,7 @@ impl Reader<'_, '_> {
         self.context.findings.warning("ndl/reference", span, message).maybe_hint(hint);
     }
 
-    /// What is wrong with a selection of elements, if anything.
+    /// The error in a selection of elements: its rank or its indices do not fit the target. `None` if it is valid.
     fn outside(&self, target: &NodePath, selection: &Selection) -> Option<String> {
         let extents: Vec<Extent> = match self.content.nodes.get(target)? {
             Object::Ndarray(ndarray) if matches!(ndarray.shape, Shape::Null | Shape::Unsaid) => return None,
@@ -160,16 +160,17 @@ impl Reader<'_, '_> {
     }
 }
 
-/// What is wrong with indices, if anything. Dimensions that can grow allow all indices.
+/// The error in indices: wrong rank, or an index beyond the extent. `None` if they are valid. Unlimited dimensions
+/// allow all indices.
 fn beyond(indices: &[u64], extents: &[Extent]) -> Option<String> {
     if indices.len() != extents.len() {
-        return Some(format!("indices of rank {} for an array of rank {}", indices.len(), extents.len()));
+        return Some(format!("indices of rank {}, expected rank {}", indices.len(), extents.len()));
     }
     let outside = indices
         .iter()
         .zip(extents)
         .find_map(|(index, extent)| extent.max().filter(|max| index >= max).map(|max| (index, max)));
-    outside.map(|(index, max)| format!("the index {index} along a dimension of {max}"))
+    outside.map(|(index, max)| format!("the index {index}, expected less than {max}"))
 }
 
 /// The path that a soft link in `group` leads to.

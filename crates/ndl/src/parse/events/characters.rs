@@ -3,8 +3,8 @@
 use saphyr_parser::Input;
 use saphyr_parser::input::{is_blank_or_breakz, is_flow};
 
-/// The rest of a text. It is nearly always ASCII: one table lookup for a byte answers all questions that the scanner
-/// has. The standard input of the parser decodes each character, and the next one, several times.
+/// The rest of a text. Nearly all text is ASCII: one table lookup classifies a byte for the scanner. The standard
+/// input of the parser decodes each character, and the next one, several times.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Characters<'t> {
     text: &'t str,
@@ -174,9 +174,9 @@ mod tests {
     use saphyr_parser::{BufferedInput, Parser};
 
     proptest! {
-        /// The reference: the parser's own input of single characters.
+        /// Compares with the input of single characters that the parser provides.
         #[test]
-        fn every_text_has_the_events_of_its_characters(
+        fn gives_the_same_events_as_input_of_single_characters(
             text in "[-a-z0-9:,\\[\\]{}#&*!|>'\"%@`?. \\t\\n\\r\u{feff}äあ𝄞]{0,60}"
         ) {
             let events = |result| format!("{result:?}");

@@ -6,7 +6,7 @@
 use super::reader::{Reader, Stop};
 use super::{Data, Document, Span, Tag, shown};
 
-/// Parses a text that is a JSON object. `None` if it is not.
+/// Parses a text as a JSON object. `None` if the text is not JSON.
 pub(super) fn read<'a>(text: &'a str, reader: Reader<'_, '_, 'a>) -> Option<Document<'a>> {
     if !text.trim_start_matches(WHITE).starts_with('{') {
         return None;
@@ -14,7 +14,7 @@ pub(super) fn read<'a>(text: &'a str, reader: Reader<'_, '_, 'a>) -> Option<Docu
     let mut json = Json { text, at: 0, line: 1, column: 1, reader };
     match json.document() {
         Ok(()) => Some(json.reader.finish()),
-        Err(Broken::Told(Stop)) => Some(Document::default()),
+        Err(Broken::Reported(Stop)) => Some(Document::default()),
         Err(Broken::NotJson) => None,
     }
 }
@@ -31,16 +31,16 @@ struct Json<'f, 's, 'a> {
 /// The reason why there is no document.
 enum Broken {
     NotJson,
-    Told(Stop),
+    Reported(Stop),
 }
 
 impl From<Stop> for Broken {
     fn from(stop: Stop) -> Self {
-        Broken::Told(stop)
+        Broken::Reported(stop)
     }
 }
 
-/// What is expected next.
+/// The tokens that the grammar allows next.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Next {
     Value,
@@ -147,8 +147,8 @@ impl<'a> Json<'_, '_, 'a> {
             true => {
                 let (text, half) = unescape(raw).ok_or(Broken::NotJson)?;
                 if let Some(half) = half {
-                    let message = format!("{}, half of a character", shown(half));
-                    let hint = "write both of its surrogates, or the character itself";
+                    let message = format!("{}, an unpaired surrogate", shown(half));
+                    let hint = "write both surrogates of the character, or the character itself";
                     self.reader.findings.error("ndl/encoding", span, message).hint(hint);
                 }
                 Data::Owned { span, plain: false, tag: Tag::None, text: text.into() }

@@ -58,7 +58,7 @@ impl<'f, 's, 'a> Reader<'f, 's, 'a> {
 
     pub(super) fn read(mut self, text: &'a str) -> Result<Document<'a>, Stop> {
         let mut parser = Parser::new(Characters::of(text));
-        // Places count characters. Only here byte offsets are known as well.
+        // Places count characters. In ASCII text they are byte offsets, too.
         let ascii = Some(text).filter(|text| text.is_ascii());
         let mut documents = 0;
         while let Some(event) = parser.next_event() {
@@ -70,7 +70,7 @@ impl<'f, 's, 'a> Reader<'f, 's, 'a> {
                         let finding = self.findings.error(
                             "ndl/document",
                             place(span),
-                            "a second document, expected one a file",
+                            "a second document, expected one document per file",
                         );
                         finding.hint("split the file at ---");
                         return Ok(self.document);
@@ -89,7 +89,7 @@ impl<'f, 's, 'a> Reader<'f, 's, 'a> {
                         },
                     };
                     if matches!(tag, Tag::Seq | Tag::Map) {
-                        self.findings.error("ndl/tag", span, "a scalar with the tag of a collection");
+                        self.findings.error("ndl/tag", span, "a scalar with the tag of a list or a map");
                     }
                     self.add(data, span, anchor, 1, 0)?;
                 }
@@ -110,7 +110,7 @@ impl<'f, 's, 'a> Reader<'f, 's, 'a> {
         Ok(self.document)
     }
 
-    /// Adds a value with all in it.
+    /// Adds a value and all values inside it.
     pub(super) fn value(&mut self, value: &'a Value) -> Result<(), Stop> {
         match value {
             Value::Null => self.word("null"),
@@ -166,11 +166,11 @@ impl<'f, 's, 'a> Reader<'f, 's, 'a> {
     /// Ends the innermost open collection.
     pub(super) fn end(&mut self, end: Span) -> Result<(), Stop> {
         let Some(open) = self.open.pop() else { return Ok(()) };
-        let end_column = if end.line == open.start.line { end.column } else { Span::ON };
+        let end_column = if end.line == open.start.line { end.column } else { Span::OPEN_END };
         let span = Span { end_column, ..open.start };
         let expected = if open.mapping { Tag::Map } else { Tag::Seq };
         if open.tag != Tag::None && open.tag != expected {
-            self.findings.error("ndl/tag", span, "a collection with the tag of something else");
+            self.findings.error("ndl/tag", span, "a list or a map with the tag of another kind");
         }
         let data = match open.mapping {
             true => Data::Mapping { span, entries: self.entries(open.first) },
@@ -217,12 +217,12 @@ impl<'f, 's, 'a> Reader<'f, 's, 'a> {
 
     fn alias(&mut self, anchor: usize, span: Span) -> Result<(), Stop> {
         let Some(target) = self.anchors.get(&anchor).copied() else {
-            self.findings.error("ndl/alias", span, "an alias within what it stands for");
+            self.findings.error("ndl/alias", span, "an alias inside the node that it refers to");
             return Err(Stop);
         };
         self.expanded = self.expanded.saturating_add(target.weight);
         if self.expanded > MAX_EXPANDED {
-            let message = format!("aliases stand for more than {MAX_EXPANDED} nodes");
+            let message = format!("aliases expand to more than {MAX_EXPANDED} nodes");
             self.findings.error("ndl/alias", span, message);
             return Err(Stop);
         }
@@ -233,7 +233,8 @@ impl<'f, 's, 'a> Reader<'f, 's, 'a> {
         Ok(())
     }
 
-    /// Pairs of keys and values from a child on. Keys that are not text and duplicate keys are dropped.
+    /// Makes pairs of keys and values of the children from `first` on. Keys that are not scalars and duplicate keys are
+    /// dropped, with an error.
     fn entries(&mut self, first: usize) -> Box<[(u32, u32)]> {
         let children = self.children.get(first..).unwrap_or_default();
         let mut entries = Vec::with_capacity(children.len() / 2);
@@ -248,8 +249,8 @@ impl<'f, 's, 'a> Reader<'f, 's, 'a> {
             };
             if scalar.plain && scalar.text == "<<" {
                 let finding =
-                    self.findings.error("ndl/merge-key", span, "a merge key, which YAML 1.2 does not have");
-                finding.hint("write the entries out, or quote a name: \"<<\"");
+                    self.findings.error("ndl/merge-key", span, "a merge key, which is not part of YAML 1.2");
+                finding.hint("write all entries, or put the name in quotes: \"<<\"");
                 continue;
             }
             match lines.entry(scalar.text) {
@@ -257,7 +258,7 @@ impl<'f, 's, 'a> Reader<'f, 's, 'a> {
                 Entry::Occupied(first) => {
                     let (name, first) = (shown(scalar.text), first.get());
                     let message =
-                        format!("the key {name} twice in one map, on line {first} and line {}", span.line);
+                        format!("duplicate key {name} in a map, on line {first} and line {}", span.line);
                     self.findings.error("ndl/duplicate-key", span, message);
                 }
                 Entry::Vacant(place) => {
@@ -281,16 +282,20 @@ impl<'f, 's, 'a> Reader<'f, 's, 'a> {
             (true, "seq") => Tag::Seq,
             (true, "map") => Tag::Map,
             _ => {
-                let message = format!("the tag {}", shown(&tag.to_string()));
+                let message = format!("unknown tag {}", shown(&tag.to_string()));
                 let finding = self.findings.error("ndl/tag", span, message);
-                finding.hint("known are !!str !!int !!float !!null !!bool !!binary !!seq !!map");
+                finding.hint("expected one of !!str !!int !!float !!null !!bool !!binary !!seq !!map");
                 Tag::None
             }
         }
     }
 
     fn too_deep(&mut self, span: Span) -> Stop {
-        self.findings.error("ndl/depth", span, format!("more than {MAX_LEVELS} levels"));
+        self.findings.error(
+            "ndl/depth",
+            span,
+            format!("lists and maps nested more than {MAX_LEVELS} levels deep"),
+        );
         Stop
     }
 
@@ -313,7 +318,7 @@ fn place(span: YamlSpan) -> Span {
     let line = number(span.start.line()).max(1);
     let end_column = match number(span.end.line()) == line {
         true => number(span.end.col()).saturating_add(1),
-        false => Span::ON,
+        false => Span::OPEN_END,
     };
     Span { line, column: number(span.start.col()).saturating_add(1), end_column }
 }
@@ -321,5 +326,5 @@ fn place(span: YamlSpan) -> Span {
 /// The maximum nesting of collections.
 const MAX_LEVELS: usize = 128;
 
-/// The maximum number of nodes that aliases expand to, in all.
+/// The maximum number of nodes that all aliases together expand to.
 const MAX_EXPANDED: u64 = 1 << 20;

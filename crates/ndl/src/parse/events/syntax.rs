@@ -10,7 +10,7 @@ pub(super) struct Broken {
     pub(super) hint: Option<String>,
 }
 
-/// What is wrong with `source`. The parser stopped at a place with the message `info`; `open` are the open
+/// Explains the error in `source` where the parser stopped with the message `info`. `open` are the starts of the open
 /// collections.
 pub(super) fn broken(source: &str, span: Span, info: &str, open: &[Span]) -> Broken {
     let lines = Lines(source);
@@ -21,9 +21,9 @@ pub(super) fn broken(source: &str, span: Span, info: &str, open: &[Span]) -> Bro
     if before.contains('\t') {
         let column = before.chars().position(|c| c == '\t').unwrap_or(0);
         let column = u32::try_from(column).unwrap_or(0).saturating_add(1);
-        return at(span.line, column, "a tab before the text of a line").hint("indent with spaces");
+        return at(span.line, column, "a tab in the indentation").hint("indent with spaces");
     }
-    // The open bracket or brace, and whether the text at the error cannot be within it.
+    // The innermost open bracket or brace. It is not closed if the text at the error is not indented further.
     let bracket = open.iter().rev().find_map(|open| {
         let found = lines.get(open.line).chars().nth(index(open.column))?;
         matches!(found, '[' | '{').then_some((*open, found))
@@ -35,12 +35,12 @@ pub(super) fn broken(source: &str, span: Span, info: &str, open: &[Span]) -> Bro
             let broken = at(open.line, open.column, &message);
             return match lines.ends_before(span.line) {
                 true => broken.hint(format!("the text ends before a {close}")),
-                false => broken.hint(format!("line {} is no part of it", span.line)),
+                false => broken.hint(format!("line {} is not part of it", span.line)),
             };
         }
         if info.contains("did not find expected ','") || info.contains("expected ',' or") {
             return here(&format!("expected a comma or {close} here")).hint(format!(
-                "the {found} on line {} is open; quote a text that holds one of , [ ] {{ }}",
+                "the {found} on line {} is open; put text that contains one of , [ ] {{ }} in quotes",
                 open.line
             ));
         }
@@ -61,18 +61,17 @@ pub(super) fn broken(source: &str, span: Span, info: &str, open: &[Span]) -> Bro
             let (number, text) = lines.before(span.line);
             without_colon(number, text)
         }
-        "mapping values are not allowed in this context" => {
-            here("a second colon on a line").hint("quote a text that holds \": \", or end the line before")
-        }
+        "mapping values are not allowed in this context" => here("a second colon on one line")
+            .hint("put text that contains \": \" in quotes, or begin a new line"),
         "while parsing a block mapping, did not find expected key" if line.trim().starts_with("- ") => {
             here("a dash where a key of a map is expected").hint("remove it, or indent the line further")
         }
         "while parsing a block mapping, did not find expected key" => {
             match indent(line).saturating_add(1) == usize::try_from(span.column).unwrap_or(0) {
-                true => here("a line that is indented unlike those around it")
+                true => here("a line that is not indented like the lines around it")
                     .hint("let all keys of a map begin in the same column"),
-                false => here("text behind the end of a value")
-                    .hint("quote a text that begins with [ { or a quote"),
+                false => here("text after the end of a value")
+                    .hint("put text that begins with [ { or a quote in quotes"),
             }
         }
         "while parsing a block collection, did not find expected '-' indicator" => {
@@ -84,30 +83,28 @@ pub(super) fn broken(source: &str, span: Span, info: &str, open: &[Span]) -> Bro
         "invalid indentation in quoted scalar"
         | "while scanning a quoted scalar, found unexpected end of stream"
         | "while scanning a quoted scalar, found unexpected document indicator" => {
-            here("a quote that is not closed on its line, nor on lines that are indented further")
-                .hint("close it, or quote the quote: \"it's\"")
+            here("a quote without a closing quote on its line or on lines that are indented further")
+                .hint("add the closing quote, or put the text in other quotes: \"it's\"")
         }
-        "invalid trailing content after double-quoted scalar" => {
-            here("text behind the quote that ends a text")
-                .hint("in '…' write '' for an apostrophe, in \"…\" write \\\" for a quote")
-        }
+        "invalid trailing content after double-quoted scalar" => here("text after a closing quote")
+            .hint("in '…' write '' for an apostrophe, in \"…\" write \\\" for a quote"),
         "while parsing a quoted scalar, found unknown escape character" => {
-            here("a backslash before what it does not stand with, in double quotes")
-                .hint("write \\\\ for a backslash, or single quotes")
+            here("an unknown escape sequence in double quotes")
+                .hint("write \\\\ for a backslash, or use single quotes")
         }
         "while parsing node, found unknown anchor" => {
-            here("an alias (*) without its anchor (&)").hint("quote a text that begins with *")
+            here("an alias (*) without its anchor (&)").hint("put text that begins with * in quotes")
         }
         "while parsing a node, did not find expected node content" => {
-            here("nothing where a value is expected").hint("write null, or remove the comma")
+            here("no value, expected one").hint("write null, or remove the comma")
         }
-        "misplaced bracket" => here("a bracket that closes nothing"),
+        "misplaced bracket" => here("a closing bracket without an opening one"),
         "missing explicit document end marker before directive" => {
             here("a line that begins with %, which is a directive of YAML")
-                .hint("quote a text that begins with %")
+                .hint("put text that begins with % in quotes")
         }
         _ => match info.strip_prefix("unexpected character: `").and_then(|rest| rest.strip_suffix('\'')) {
-            Some(found) => here(&format!("a text that begins with {found}")).hint("quote it"),
+            Some(found) => here(&format!("unquoted text that begins with {found}")).hint("put it in quotes"),
             None => here(info.trim_end_matches('.')),
         },
     }
@@ -120,10 +117,10 @@ fn without_colon(line: u32, text: &str) -> Broken {
     let broken = Broken { line, column, message, hint: None };
     let words = text.trim();
     match words.split_once(':').or_else(|| words.split_once('=')) {
-        _ if words.starts_with('-') => broken.hint("put a space behind the dash of a list's item"),
+        _ if words.starts_with('-') => broken.hint("put a space after the dash of a list item"),
         _ if words.starts_with("//") => broken.hint("comments begin with #"),
         Some((key, _)) if words.contains(':') => {
-            broken.hint(format!("put a space behind the colon: {}: …", key.trim()))
+            broken.hint(format!("put a space after the colon: {}: …", key.trim()))
         }
         Some((key, _)) => broken.hint(format!("write {}: …", key.trim())),
         None => broken.hint("write key: value; indent the text of a block further than its key"),

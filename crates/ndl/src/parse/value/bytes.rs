@@ -1,4 +1,4 @@
-//! Texts, bytes, bits and times.
+//! Values that are strings, opaque bytes, bit fields or times.
 
 use super::super::events::{Node, Tag};
 use super::super::scalar::{base64, hex, integer};
@@ -43,7 +43,7 @@ impl<'t> Reader<'_, 't, '_> {
                 integer(scalar.text).filter(|value| *value >= 0).map(|value| value.to_be_bytes().to_vec())
             }
         };
-        let Some(bytes) = &mut bytes else { return self.wrong_kind(node, "bits such as 0xa5") };
+        let Some(bytes) = &mut bytes else { return self.wrong_kind(node, "bits like 0xa5") };
         bytes.reverse();
         while bytes.len() > size && bytes.last() == Some(&0) {
             bytes.pop();
@@ -57,20 +57,20 @@ impl<'t> Reader<'_, 't, '_> {
 
     pub(super) fn text(&mut self, node: Node<'t>, text: Text, out: &mut Vec<u8>) -> Result<(), Wrong> {
         if node.is_null() {
-            let message = "null for a text, kept as an empty one";
+            let message = "null for a string, read as an empty string";
             self.context.findings.note("ndl/null", node.span(), message);
         }
         // JSON has no tags.
-        let told = node.mapping().filter(|map| map.len() == 1).and_then(|map| map.get("x-bytes"));
-        let scalar = self.scalar(told.unwrap_or(node), "text")?;
-        let decoded = match (scalar.tag, told) {
+        let stored_bytes = node.mapping().filter(|map| map.len() == 1).and_then(|map| map.get("x-bytes"));
+        let scalar = self.scalar(stored_bytes.unwrap_or(node), "text")?;
+        let decoded = match (scalar.tag, stored_bytes) {
             (Tag::Binary, _) => Some(base64(scalar.text).ok_or("base 64")),
-            (_, Some(_)) => Some(hex(scalar.text).ok_or("hex text such as \"0x89504e47\"")),
+            (_, Some(_)) => Some(hex(scalar.text).ok_or("hex text like \"0x89504e47\"")),
             _ => None,
         };
         let bytes: &[u8] = match &decoded {
             Some(Ok(bytes)) => bytes,
-            Some(Err(expected)) => return self.wrong_kind(told.unwrap_or(node), expected),
+            Some(Err(expected)) => return self.wrong_kind(stored_bytes.unwrap_or(node), expected),
             None if node.is_null() => &[],
             None => scalar.text.as_bytes(),
         };
@@ -78,7 +78,7 @@ impl<'t> Reader<'_, 't, '_> {
             self.context.findings.warning(
                 "ndl/charset",
                 node.span(),
-                "text that is not ASCII, for charset ascii",
+                "text that is not ASCII, expected ASCII (charset ascii)",
             );
         }
         match text {
@@ -111,14 +111,15 @@ impl<'t> Reader<'_, 't, '_> {
         let Some(bytes) = bytes else {
             return match scalar.tag {
                 Tag::Binary => self.wrong_kind(node, "base 64"),
-                _ => self.wrong_kind(node, "hex text such as \"0x89504e47\", or !!binary"),
+                _ => self.wrong_kind(node, "hex text like \"0x89504e47\", or !!binary"),
             };
         };
         let Some(missing) = size.checked_sub(bytes.len()) else {
             return self.too_long(node, bytes.len(), size);
         };
         if missing > 0 {
-            let message = format!("{} bytes for an opaque of {size}, filled up with zeros", bytes.len());
+            let message =
+                format!("{} bytes for an opaque element of {size} bytes, padded with zeros", bytes.len());
             self.context.findings.warning("ndl/value-length", node.span(), message);
         }
         out.extend(bytes);

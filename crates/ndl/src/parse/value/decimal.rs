@@ -26,11 +26,11 @@ pub(super) enum Encoded {
     TooLarge,
     /// The format has more bits than this code supports.
     Unwieldy,
-    /// There were too many long numbers before this one.
+    /// The limit of work for all numbers of the array is reached.
     TooCostly,
 }
 
-/// The powers of ten that were computed so far.
+/// The powers of ten computed before, and the remaining work.
 pub(super) struct Powers {
     /// Powers of 10^256.
     steps: Vec<Big>,
@@ -66,7 +66,7 @@ impl Powers {
             return Encoded::TooLarge;
         }
         if digits.len() > MAX_DIGITS {
-            // Digits after these only decide on which side of a halfway point the number is.
+            // Digits after the limit decide only whether the number is above a tie.
             digits.truncate(MAX_DIGITS);
             digits.push(b'1');
         }
@@ -88,7 +88,7 @@ impl Powers {
             true => (integer, scale),
             false => (self.product(&integer, &scale)?, vec![1]),
         };
-        // One or two bits more than are kept. Fewer at the smallest exponent.
+        // One or two bits more than the format keeps. Fewer for subnormal numbers.
         let shift = (precision + 1 - (bits(&over) - bits(&under))).min(precision - least);
         let (over, under) = match usize::try_from(shift) {
             Ok(shift) => (shifted(&over, shift), under),
@@ -293,13 +293,13 @@ fn shifted(number: &[u32], by: usize) -> Big {
 /// The power of ten whose powers are kept.
 const STEP: usize = 256;
 
-/// Digits before the point, or zeros after it, beyond which every number is infinite or zero: 2^(2^16) has fewer.
+/// A decimal exponent whose numbers are infinite or zero in every format: 2^(2^16) has fewer digits.
 const MAX_EXPONENT: i64 = 20_000;
 
-/// The number of digits that are used. The middle of two numbers has fewer.
+/// The maximum number of digits that are used. The tie between two neighbouring numbers has fewer digits.
 const MAX_DIGITS: usize = 40_000;
 
-/// The number of multiplications for all numbers of one array. They take about a second.
+/// The maximum number of multiplications for all numbers of one array. They take about a second.
 const MAX_WORK: usize = 1 << 30;
 
 #[cfg(test)]
@@ -326,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn doubles_and_singles_are_those_of_the_language() {
+    fn encodes_doubles_and_singles_as_rust_parses_them() {
         let double = format(64, 63, (52, 11), (0, 52), 1023);
         let single = format(32, 31, (23, 8), (0, 23), 127);
         let texts = [
@@ -373,7 +373,7 @@ mod tests {
     }
 
     #[test]
-    fn halves_are_those_of_the_other_way() {
+    fn encodes_halves_as_small_float_does() {
         let half = format(16, 15, (10, 5), (0, 10), 15);
         for bits in (0..0x7bff_u16).step_by(7) {
             let text = format!("{:.40}", half::f16::from_bits(bits).to_f64() * 1.0003);
@@ -385,7 +385,7 @@ mod tests {
     }
 
     #[test]
-    fn quads_and_extended_numbers_have_the_bits_that_compilers_give_them() {
+    fn encodes_quad_and_x87_numbers_as_compilers_do() {
         let hex = |bytes: Vec<u8>| bytes.iter().rev().map(|byte| format!("{byte:02x}")).collect::<String>();
         let quad = |text: &str| hex(bytes(text, &Float::Quad));
         assert_eq!(quad("1.5"), "3fff8000000000000000000000000000");
@@ -409,7 +409,7 @@ mod tests {
     }
 
     #[test]
-    fn a_digit_at_the_end_of_many_decides_a_middle() {
+    fn last_digit_of_many_decides_a_tie() {
         let half = format(16, 15, (10, 5), (0, 10), 15);
         assert_eq!(bytes("2049", &half), half::f16::from_f32(2048.0).to_le_bytes());
         let above = format!("2049.{}1", "0".repeat(100_000));
@@ -417,7 +417,7 @@ mod tests {
     }
 
     #[test]
-    fn what_would_take_minutes_is_refused() {
+    fn limits_the_work_for_long_numbers() {
         let mut powers = Powers { left: 1 << 20, ..Powers::default() };
         let count =
             (0..1000).take_while(|_| powers.encode("7e-4000", &Float::Quad) != Encoded::TooCostly).count();

@@ -9,12 +9,12 @@ use hyperslab_model::{Datatype, Float};
 impl<'t> Reader<'_, 't, '_> {
     pub(super) fn float(&mut self, node: Node<'t>, float: &Float, out: &mut Vec<u8>) -> Result<(), Wrong> {
         // JSON has no tags.
-        let told = node.mapping().filter(|map| map.len() == 1).and_then(|map| map.get("x-bytes"));
-        let scalar = self.scalar(told.unwrap_or(node), "a number")?;
+        let stored_bytes = node.mapping().filter(|map| map.len() == 1).and_then(|map| map.get("x-bytes"));
+        let scalar = self.scalar(stored_bytes.unwrap_or(node), "a number")?;
         let text = scalar.text;
         let bytes = match scalar.tag {
             Tag::Binary => Some(base64(text)),
-            _ if told.is_some() => Some(hex(text)),
+            _ if stored_bytes.is_some() => Some(hex(text)),
             _ if matches!(float, Float::Quad | Float::Other(_)) => {
                 if is_decimal(text) || special(text).is_some() {
                     return self.decimal(node, text, float, out);
@@ -32,30 +32,30 @@ impl<'t> Reader<'_, 't, '_> {
                     out.extend(value.to_ne_bytes());
                     value.is_infinite()
                 }
-                None => return self.no_number(node, float),
+                None => return self.not_a_number(node, float),
             },
             Float::Double => match double(text) {
                 Some(value) => {
                     out.extend(value.to_ne_bytes());
                     value.is_infinite()
                 }
-                None => return self.no_number(node, float),
+                None => return self.not_a_number(node, float),
             },
             Float::Half => match small_float(text, 11) {
                 Some(bits) => {
                     out.extend(bits.to_ne_bytes());
                     bits & 0x7fff == 0x7c00
                 }
-                None => return self.no_number(node, float),
+                None => return self.not_a_number(node, float),
             },
             Float::BFloat => match small_float(text, 8) {
                 Some(bits) => {
                     out.extend(bits.to_ne_bytes());
                     bits & 0x7fff == 0x7f80
                 }
-                None => return self.no_number(node, float),
+                None => return self.not_a_number(node, float),
             },
-            Float::Quad | Float::Other(_) => return self.no_number(node, float),
+            Float::Quad | Float::Other(_) => return self.not_a_number(node, float),
         };
         if infinite && special(text).is_none() {
             return self.wrong_element(node, &Datatype::Float(float.clone()), "out of range");
@@ -63,7 +63,7 @@ impl<'t> Reader<'_, 't, '_> {
         Ok(())
     }
 
-    /// A number of a format that no processor supports.
+    /// A number of a float format that the processor does not support.
     fn decimal(&mut self, node: Node<'t>, text: &str, float: &Float, out: &mut Vec<u8>) -> Result<(), Wrong> {
         let rule = match self.powers.encode(text, float) {
             Encoded::Bytes(bytes) => {
@@ -104,7 +104,7 @@ impl<'t> Reader<'_, 't, '_> {
         Ok(())
     }
 
-    fn no_number(&mut self, node: Node<'t>, float: &Float) -> Result<(), Wrong> {
+    fn not_a_number(&mut self, node: Node<'t>, float: &Float) -> Result<(), Wrong> {
         let text = node.scalar().map(|scalar| scalar.text.to_ascii_lowercase()).unwrap_or_default();
         let hint = match text.as_str() {
             "inf" | "+inf" | "infinity" | "+infinity" => Some("write .inf".into()),

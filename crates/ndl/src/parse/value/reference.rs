@@ -6,7 +6,7 @@ use hyperslab_core::nd::{Region, Selection};
 use hyperslab_model::{Datatype, NodePath, Reference};
 use std::sync::Arc;
 
-/// What references of a type may select.
+/// The kinds of selections that region references of a type allow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(in crate::parse) struct Selections {
     blocks: bool,
@@ -20,7 +20,7 @@ impl Selections {
         Selections { blocks: false, elements: true, any: false };
     pub(in crate::parse) const ANY: Selections = Selections { blocks: false, elements: false, any: true };
 
-    /// Either of both.
+    /// Allows the selections of both.
     pub(in crate::parse) fn or(self, other: Selections) -> Selections {
         Selections {
             blocks: self.blocks || other.blocks,
@@ -29,7 +29,7 @@ impl Selections {
         }
     }
 
-    /// If no type restricts it, everything can be selected.
+    /// Whether this allows a kind of selection. Without a restriction, all kinds are allowed.
     fn allow(self, selection: Selections) -> bool {
         let Selections { blocks, elements, any } = self;
         any || self == Selections::default() || blocks && selection.blocks || elements && selection.elements
@@ -61,7 +61,7 @@ impl<'t> Context<'t, '_> {
         match node.view() {
             View::Scalar(scalar) if scalar.is_null() => Some(Reference::Null),
             View::Scalar(scalar) if objects => Some(Reference::Object(self.path(scalar.text, node.span())?)),
-            View::Mapping(mapping) => self.told(node, mapping, regions.then_some(selections)),
+            View::Mapping(mapping) => self.reference_map(node, mapping, regions.then_some(selections)),
             _ => {
                 let expected =
                     if objects { "the path of an object" } else { "a map with target and a selection" };
@@ -72,7 +72,8 @@ impl<'t> Context<'t, '_> {
         }
     }
 
-    fn told(
+    /// A reference in the form of a map: by address, to an attribute, an object or a region.
+    fn reference_map(
         &mut self,
         node: Node<'t>,
         mapping: Mapping<'t>,
@@ -101,8 +102,11 @@ impl<'t> Context<'t, '_> {
             return Some(Reference::Attribute(path, self.text(attribute, "the attribute")?.to_string()));
         }
         let Some(selections) = selections else {
-            let finding =
-                self.findings.error("ndl/reference", node.span(), "a region for an object reference");
+            let finding = self.findings.error(
+                "ndl/reference",
+                node.span(),
+                "a region for an object reference, expected only a target",
+            );
             finding.hint("declare type: {regref: {selection: block}}");
             return None;
         };
@@ -186,7 +190,7 @@ impl<'t> Context<'t, '_> {
         }
     }
 
-    /// A block between two corners, both inclusive.
+    /// A block between two corners, in any order. Both corners are inside the block.
     fn block(&mut self, node: Node<'t>, mapping: Mapping<'t>) -> Option<Region> {
         let start = self.corner(node, mapping, "start")?;
         let opposite = self.corner(node, mapping, "opposite")?;
@@ -219,7 +223,11 @@ impl<'t> Context<'t, '_> {
     }
 
     fn ranks_differ(&mut self, node: Node<'_>) {
-        self.findings.error("ndl/reference", node.span(), "indices of different rank");
+        self.findings.error(
+            "ndl/reference",
+            node.span(),
+            "elements with different numbers of indices, expected the same rank for all",
+        );
     }
 }
 

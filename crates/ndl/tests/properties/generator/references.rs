@@ -1,17 +1,17 @@
-//! References and hard links, led to what is there once everything is.
+//! Sets the targets of references and hard links when all objects exist.
 
 use super::*;
 use hyperslab_core::nd::{Region, Selection};
 use hyperslab_model::{Fill, Reference};
 
-/// What there is to refer to.
+/// The possible targets of references.
 struct Targets {
     objects: Vec<NodePath>,
     attributes: Vec<(NodePath, String)>,
     arrays: Vec<(NodePath, Vec<Extent>)>,
 }
 
-/// Leads every reference to an object, an attribute or elements that there are.
+/// Sets the target of every reference to an existing object, attribute or selection of elements.
 pub(super) fn settle(random: &mut Random, nodes: &mut [(NodePath, Node)]) {
     let mut targets = Targets { objects: Vec::new(), attributes: Vec::new(), arrays: Vec::new() };
     for (path, node) in nodes.iter() {
@@ -86,7 +86,7 @@ impl Targets {
     }
 }
 
-/// Elements that an array of these extents has or may get.
+/// A selection of elements inside these extents. Unlimited dimensions may be longer.
 fn selection(random: &mut Random, extents: &[Extent]) -> Selection {
     let most: Vec<u64> = extents.iter().map(|extent| extent.max().unwrap_or(100)).collect();
     if most.contains(&0) {
@@ -103,7 +103,7 @@ fn selection(random: &mut Random, extents: &[Extent]) -> Selection {
         2 => Selection::Region(block(random)),
         3 => Selection::Blocks((0..random.below(3)).map(|_| block(random)).collect()),
         4 if extents.len() == 1 && extents[0].max().is_none() => {
-            // Too many to be written as blocks.
+            // More blocks than are written.
             Selection::Region(Region { start: vec![random.below(9)], count: vec![1 << 17], step: vec![3] })
         }
         _ if most.is_empty() => Selection::Region(block(random)),

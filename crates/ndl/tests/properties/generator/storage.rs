@@ -1,13 +1,13 @@
-//! How things are stored, in every way that the model has.
+//! Random storage, with every directive of the model.
 
 use super::*;
 use hyperslab_model::{ByteOrder, CharacterSet, Fill, FillTime, Filter, Layout, Order};
 
-/// Elements of a chunk.
+/// The shape of a chunk.
 const MAX_IN_CHUNK: u64 = 1 << 20;
 
 impl Random {
-    /// What formats alone have.
+    /// Directives of single formats.
     pub(super) fn natives(&mut self, one_in: u64) -> Vec<(&'static str, Vec<(String, Directive)>)> {
         let mut natives = Vec::new();
         for format in ["hdf5", "netcdf", "zarr", "tiledb"] {
@@ -20,7 +20,7 @@ impl Random {
 
     fn directives(&mut self, depth: u64) -> Vec<(String, Directive)> {
         let count = self.below(4);
-        // A sparse array is told by this name.
+        // This directive marks a sparse array.
         let names = self.names(count).into_iter().filter(|name| name != "array");
         names.map(|name| (name, self.directive(depth))).collect()
     }
@@ -46,7 +46,7 @@ impl Random {
             return Filter { name, parameters, main: false };
         }
         let (name, parameters) = *self.pick(FILTERS);
-        let mut told = Vec::new();
+        let mut chosen = Vec::new();
         let main = !parameters.is_empty() && name != "lz4" && !self.one_in(4);
         if let Some(first) = parameters.first().filter(|_| main) {
             let first = if name == "scaleoffset" && integers { "bits" } else { first };
@@ -55,22 +55,22 @@ impl Random {
                 "mode" => Directive::Text("rate".into()),
                 _ => number(self),
             };
-            told.push((first.to_string(), value));
+            chosen.push((first.to_string(), value));
         }
         for parameter in parameters.iter().skip(1) {
             if self.one_in(3) {
-                told.push(((*parameter).to_string(), number(self)));
+                chosen.push(((*parameter).to_string(), number(self)));
             }
         }
         if self.one_in(8) {
-            told.push(("optional".into(), Directive::Bool(self.one_in(2))));
+            chosen.push(("optional".into(), Directive::Bool(self.one_in(2))));
         }
-        Filter { name: name.into(), parameters: told, main }
+        Filter { name: name.into(), parameters: chosen, main }
     }
 }
 
 impl File {
-    /// Storage of an array with these extents; texts of its type get their length.
+    /// The storage of an array with these extents. Strings in `datatype` get the stored length.
     pub(super) fn storage(&mut self, mut datatype: Option<&mut Datatype>, extents: &[Extent]) -> Storage {
         let mut storage = Storage::default();
         if let Some(datatype) = datatype.as_deref_mut() {
@@ -84,7 +84,7 @@ impl File {
                 _ => 1 + random.below(1000),
             };
             let mut shape: Vec<u64> = extents.iter().map(one).collect();
-            // Whoever writes or reads one element has a whole chunk in memory.
+            // Reading or writing one element takes memory for a whole chunk.
             while shape.iter().product::<u64>() > MAX_IN_CHUNK
                 && let Some(longest) = shape.iter_mut().max()
             {
@@ -112,14 +112,14 @@ impl File {
         let filled = random.below(6);
         storage.fill = match (filled, datatype) {
             (0, _) => Fill::Undefined,
-            // A null is no value to fill with.
+            // Null is not allowed as a fill value.
             (1 | 2, Some(datatype)) if !may_be_null(datatype) => Fill::Value(self.values(datatype, 1)),
             _ => Fill::Default,
         };
         storage
     }
 
-    /// How elements are stored; texts of the type are as long as that says.
+    /// The storage of elements. Strings in the type get the stored length.
     pub(super) fn element_storage(&mut self, datatype: &mut Datatype) -> ElementStorage {
         let mut storage = ElementStorage::default();
         self.element(datatype, &mut storage);

@@ -1,4 +1,4 @@
-//! Values of every type, the extremes more often than chance would have it.
+//! Random values of every type, with extreme values more often.
 
 use super::*;
 use hyperslab_core::nd::Selection;
@@ -6,10 +6,10 @@ use hyperslab_core::rows::{Heap, Slot};
 use hyperslab_model::Reference;
 
 impl Random {
-    /// An integer that so many bits hold.
+    /// A random integer in the range of an integer type.
     pub(super) fn integer(&mut self, bits: u16, signed: bool) -> i128 {
         let bits = u32::from(bits);
-        // Beyond an i128 there is no unsigned integer.
+        // The model holds integers as i128, so uint128 is limited to its maximum.
         let (low, high) = match (signed, bits) {
             (true, 128) => (i128::MIN, i128::MAX),
             (false, 128) => (0, i128::MAX),
@@ -51,7 +51,7 @@ impl Random {
         }
     }
 
-    /// A reference to what need not be there.
+    /// A reference whose target may not exist.
     fn reference(&mut self, objects: bool, regions: bool) -> Reference {
         match self.below(10) {
             0 => Reference::Null,
