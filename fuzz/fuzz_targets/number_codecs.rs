@@ -82,10 +82,10 @@ fn codec(parameters: &[u8; 8]) -> Option<Codec> {
                 2 => ZfpMode::Accuracy(2_f64.powi(i32::from(b) - 128)),
                 3 => ZfpMode::Reversible,
                 _ => ZfpMode::Expert {
-                    least_bits: u32::from(b) * 2,
-                    most_bits: u32::from(c) * 16,
-                    most_precision: (d % 65).into(),
-                    least_exponent: i32::from(e) * 2 - 300,
+                    min_bits: u32::from(b) * 2,
+                    max_bits: u32::from(c) * 16,
+                    max_precision: (d % 65).into(),
+                    min_exponent: i32::from(e) * 2 - 300,
                 },
             };
             let number = *number.get(usize::from(a) / 5 % 4)?;

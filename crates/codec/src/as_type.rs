@@ -1,4 +1,4 @@
-//! Numbers stored as others, as the filter `astype` of numcodecs has it.
+//! Conversion of numbers to another type: the filter `astype` of numcodecs.
 
 use crate::codec::{Transform, room};
 use crate::coders::Coders;
@@ -6,31 +6,32 @@ use crate::number::{BLOCK, Number, NumberKind, stored_does_not_fit};
 use crate::vocabulary::{Elements, Given, Named, Vocabulary, named};
 use hyperslab_core::Result;
 
-/// Numbers stored as others. What does not fit into an integer is refused, fractions are cut off.
+/// Stores numbers as another type. Encoding fails if a number is out of range of an integer type; fractions are
+/// truncated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct AsType {
-    /// The numbers.
+    /// The type of the decoded numbers.
     pub decoded: Number,
-    /// What they are stored as.
+    /// The type of the stored numbers.
     pub encoded: Number,
 }
 
 impl Transform for AsType {
-    fn decoded_sizes(&self, least: usize, most: usize) -> Option<(usize, usize)> {
-        self.encoded.sizes_as(self.decoded, least, most)
+    fn decoded_sizes(&self, min: usize, max: usize) -> Option<(usize, usize)> {
+        self.encoded.sizes_as(self.decoded, min, max)
     }
 
     fn encoded_size(&self, raw: usize) -> Option<usize> {
         self.decoded.size_as(self.encoded, raw)
     }
 
-    fn most_encoded(&self, raw: usize) -> usize {
-        self.decoded.most_as(self.encoded, raw)
+    fn max_encoded_size(&self, raw: usize) -> usize {
+        self.decoded.max_size_as(self.encoded, raw)
     }
 
     fn decode(&self, stored: &[u8], out: &mut [u8], _: &mut Coders) -> Result<usize> {
         let len = self.encoded.count(stored)?.saturating_mul(self.decoded.size());
-        // Integers that are too large lose their high bits, as they do in NumPy.
+        // Integers that are too large lose their high bits, as in NumPy.
         convert(self.encoded, self.decoded, stored, room(out, len)?, false).map_err(stored_does_not_fit)?;
         Ok(len)
     }
@@ -54,10 +55,10 @@ impl Vocabulary for AsType {
     }
 }
 
-/// Converts numbers, of which there are as many on both sides.
+/// Converts the numbers of `source`. Both slices hold the same count of numbers.
 fn convert(from: Number, to: Number, source: &[u8], out: &mut [u8], must_fit: bool) -> Result<()> {
     if from.kind == to.kind && from.is_real() && source.len() == out.len() {
-        // Bits as they are: a NaN that signals becomes another one in any conversion.
+        // Copies the bits: a conversion would change a signalling NaN into a quiet one.
         out.copy_from_slice(source);
         if from.big_endian != to.big_endian {
             out.chunks_exact_mut(from.size()).for_each(<[u8]>::reverse);
@@ -96,7 +97,7 @@ mod tests {
     use crate::{Scratch, decode, encode};
 
     #[test]
-    fn numbers_that_signal_return_as_they_are() {
+    fn signalling_nans_keep_their_bits() {
         let raw = [0xfd, 0x23, 0x7c, 0x01];
         for big_endian in [true, false] {
             let of = |big_endian| Number { kind: NumberKind::Float16, big_endian };

@@ -1,12 +1,13 @@
-//! Back references of the Lempel-Ziv formats: bytes that are copied from what was decoded before.
+//! Back references of the Lempel-Ziv formats: they copy bytes that were decoded before.
 
-/// Copies `len` bytes to `at` from `distance` bytes before, which may overlap; `None` if there are none or no room.
+/// Copies `len` bytes to position `at` from `distance` bytes before it. Source and target may overlap. Returns `None`
+/// if the source begins before byte 0 or the target ends after `out`.
 #[inline]
 pub(crate) fn copy(out: &mut [u8], at: usize, distance: usize, len: usize) -> Option<usize> {
     let from = at.checked_sub(distance)?;
     let end = at.checked_add(len).filter(|end| *end <= out.len())?;
     if len <= SHORT && distance >= SHORT {
-        // Writes behind the end too, which the next copy overwrites: most copies are short.
+        // May write past the end of the copy; the next copy overwrites that. Most copies are short.
         if let Some((before, after)) = out.split_at_mut_checked(at)
             && let Some(to) = after.first_chunk_mut::<SHORT>()
             && let Some(piece) = before.get(from..).and_then(<[u8]>::first_chunk::<SHORT>)
@@ -23,7 +24,7 @@ pub(crate) fn copy(out: &mut [u8], at: usize, distance: usize, len: usize) -> Op
         out.get_mut(at..end)?.fill(byte);
         return Some(end);
     }
-    // Each round doubles the period that can be copied at once.
+    // Each round doubles the count of bytes that can be copied at once.
     let mut at = at;
     while at < end {
         let piece = (at - from).min(end - at);
@@ -33,28 +34,28 @@ pub(crate) fn copy(out: &mut [u8], at: usize, distance: usize, len: usize) -> Op
     Some(end)
 }
 
-/// Finds bytes that stood before, by the first few of them.
+/// Finds earlier occurrences of bytes, with a hash of the first few of them.
 pub(crate) struct Finder<'a> {
     raw: &'a [u8],
-    /// Where bytes of each hash stood last, plus one; 0 where there were none.
+    /// For each hash: the last position with this hash, plus one; 0 if there was none.
     places: Vec<u32>,
-    /// The bytes that are hashed, of four.
+    /// Mask of the bytes that are hashed, out of four.
     hashed: u32,
 }
 
 impl<'a> Finder<'a> {
-    /// A finder of at least `least` equal bytes, which is 3 or 4.
-    pub(crate) fn new(raw: &'a [u8], least: u32) -> Self {
-        Finder { raw, places: vec![0; 1 << HASH_BITS], hashed: u32::MAX >> (32 - 8 * least.min(4)) }
+    /// Finds matches of at least `min` bytes, 3 or 4.
+    pub(crate) fn new(raw: &'a [u8], min: u32) -> Self {
+        Finder { raw, places: vec![0; 1 << HASH_BITS], hashed: u32::MAX >> (32 - 8 * min.min(4)) }
     }
 
-    /// How far before `at` the same bytes stood, at most `distance`, and how many of them, at most `len`.
-    /// Remembers `at`.
+    /// Looks for an earlier occurrence of the bytes at `at`. Returns its distance, at most `distance`, and the length
+    /// of the match, at most `len`. Records `at` for later searches.
     pub(crate) fn find(&mut self, at: usize, distance: usize, len: usize) -> Option<(usize, usize)> {
         let rest = self.raw.get(at..)?;
         let hash = (u32::from_le_bytes(*rest.first_chunk()?) & self.hashed).wrapping_mul(0x9e37_79b1);
         let place = self.places.get_mut(usize::try_from(hash >> (32 - HASH_BITS)).ok()?)?;
-        // What lies beyond 4 GiB is not found again.
+        // Positions from 4 GiB on are not recorded.
         let before = std::mem::replace(place, u32::try_from(at + 1).unwrap_or(0));
         let before = usize::try_from(before).ok()?.checked_sub(1)?;
         let found = at.checked_sub(before).filter(|found| (1..=distance).contains(found))?;
@@ -63,7 +64,7 @@ impl<'a> Finder<'a> {
     }
 }
 
-/// How many bytes two slices begin with in common.
+/// The length of the common prefix of two slices.
 fn common(a: &[u8], b: &[u8]) -> usize {
     let ((words_a, rest_a), (words_b, rest_b)) = (a.as_chunks::<8>(), b.as_chunks::<8>());
     let words = words_a.iter().zip(words_b);
@@ -89,7 +90,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn copies_as_if_byte_by_byte() {
+    fn overlapping_copies_equal_a_copy_byte_by_byte() {
         for len in 0..70 {
             for distance in 1..40 {
                 for room in [0, 1, 20] {
@@ -105,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn finds_what_stood_before() {
+    fn finds_earlier_occurrences() {
         let raw = b"abcdefgh-abcdefghijklm-abcd";
         let mut finder = Finder::new(raw, 4);
         let found: Vec<_> = (0..raw.len()).filter_map(|at| Some((at, finder.find(at, 20, 7)?))).collect();
@@ -117,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn rejects_what_is_not_there_or_does_not_fit() {
+    fn rejects_a_source_before_the_start_or_a_target_past_the_end() {
         let mut out = [0; 40];
         assert_eq!(copy(&mut out, 5, 6, 1), None);
         assert_eq!(copy(&mut out, 5, 0, 1), None);

@@ -1,4 +1,4 @@
-//! Base64, the standard alphabet with padding, as numcodecs has it.
+//! Base64, the standard alphabet with padding, as in numcodecs.
 //!
 //! Spec: RFC 4648, section 4
 
@@ -7,14 +7,14 @@ use crate::coders::Coders;
 use crate::vocabulary::{Elements, Given, Named, Vocabulary};
 use hyperslab_core::{Error, Result};
 
-/// Bytes as text.
+/// Stores bytes as Base64 text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Base64;
 
 impl Transform for Base64 {
-    fn decoded_sizes(&self, least: usize, most: usize) -> Option<(usize, usize)> {
+    fn decoded_sizes(&self, min: usize, max: usize) -> Option<(usize, usize)> {
         let bytes = |len: usize| (len / 4).saturating_mul(3);
-        Some((bytes(least).saturating_sub(2), bytes(most)))
+        Some((bytes(min).saturating_sub(2), bytes(max)))
     }
 
     fn declared_size(&self, stored: &[u8]) -> Result<Option<usize>> {
@@ -29,7 +29,7 @@ impl Transform for Base64 {
         raw.div_ceil(3).checked_mul(4)
     }
 
-    fn most_encoded(&self, raw: usize) -> usize {
+    fn max_encoded_size(&self, raw: usize) -> usize {
         raw.div_ceil(3).saturating_mul(4)
     }
 
@@ -86,7 +86,7 @@ fn value(digit: u8) -> Option<u32> {
 }
 
 fn broken(stored: &[u8]) -> Error {
-    Error::malformed(format!("{} bytes are no base64", stored.len()))
+    Error::malformed(format!("{} bytes are not valid Base64", stored.len()))
 }
 
 const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";

@@ -1,4 +1,5 @@
-//! Numbers of which only the first bits are kept, of floating-point numbers of the mantissa, as numcodecs has it.
+//! Bit rounding, the filter `bitround` of numcodecs: keeps only the first bits of numbers; of floating-point numbers,
+//! the first bits of the mantissa.
 
 use crate::codec::{Transform, room};
 use crate::coders::Coders;
@@ -6,8 +7,8 @@ use crate::number::{Number, NumberKind};
 use crate::vocabulary::{Elements, Given, Named, Vocabulary, int, missing, named};
 use hyperslab_core::{Error, Result};
 
-/// Floating-point numbers rounded to so many bits of the mantissa, integers to so many from the first that is one;
-/// halfway between two to the even one.
+/// Rounds floating-point numbers to a number of mantissa bits, and integers to a number of bits from their highest 1
+/// bit on. A number halfway between two results is rounded to the even one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct BitRound {
     number: Number,
@@ -15,30 +16,34 @@ pub struct BitRound {
 }
 
 impl BitRound {
-    /// Keeps `keep` bits.
+    /// A codec that keeps `keep` bits.
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) for booleans, and for more bits
-    /// than a mantissa has.
+    /// [`ErrorKind::InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) for booleans, and if `keep` is more
+    /// than the bits of the mantissa.
     pub fn new(number: Number, keep: u8) -> Result<BitRound> {
         match mantissa(number) {
-            Some(bits) if keep > bits => Err(Error::invalid(format!("{keep} bits of a mantissa of {bits}"))),
-            None if number.kind == NumberKind::Bool => Err(Error::invalid("bits of booleans")),
+            Some(bits) if keep > bits => {
+                Err(Error::invalid(format!("{keep} mantissa bits to keep, expected 0 to {bits}")))
+            }
+            None if number.kind == NumberKind::Bool => {
+                Err(Error::invalid("bitround of booleans, expected integers or floating-point numbers"))
+            }
             _ => Ok(BitRound { number, keep }),
         }
     }
 
-    /// The numbers.
+    /// The type of the numbers.
     pub fn number(&self) -> Number {
         self.number
     }
 
-    /// Bits that are kept.
+    /// The number of bits to keep.
     pub fn keep(&self) -> u8 {
         self.keep
     }
 
-    /// Rounds a number, given its bits.
+    /// Rounds the number with these bits.
     fn round(&self, bits: u64) -> u64 {
         let keep = u32::from(self.keep);
         let cut = match mantissa(self.number) {
@@ -58,15 +63,15 @@ impl BitRound {
 }
 
 impl Transform for BitRound {
-    fn decoded_sizes(&self, least: usize, most: usize) -> Option<(usize, usize)> {
-        Some((least, most))
+    fn decoded_sizes(&self, min: usize, max: usize) -> Option<(usize, usize)> {
+        Some((min, max))
     }
 
     fn encoded_size(&self, raw: usize) -> Option<usize> {
         Some(raw)
     }
 
-    fn most_encoded(&self, raw: usize) -> usize {
+    fn max_encoded_size(&self, raw: usize) -> usize {
         raw
     }
 
@@ -119,7 +124,7 @@ impl BitRound {
     }
 }
 
-/// Bits of the mantissa, of numbers that have one.
+/// The number of mantissa bits; `None` for types that are not floating-point.
 fn mantissa(number: Number) -> Option<u8> {
     match number.kind {
         NumberKind::Float16 => Some(10),
@@ -134,7 +139,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn integers_keep_their_first_bits() {
+    fn integers_keep_their_highest_bits() {
         let of = |bytes, keep| {
             let number = Number { kind: NumberKind::Unsigned { bytes }, big_endian: false };
             BitRound::new(number, keep).unwrap()
@@ -143,7 +148,7 @@ mod tests {
             values.iter().map(|value| of(bytes, keep).round(*value)).collect()
         };
         assert_eq!(rounded(&[0, 1, 2, 3, 4, 5, 6, 7, 9, 11], 1, 2), [0, 1, 2, 3, 4, 4, 6, 8, 8, 12]);
-        // There is no room for the next power of two.
+        // The next power of two does not fit.
         assert_eq!(rounded(&[255, 254], 1, 1), [128, 128]);
         assert_eq!(rounded(&[u64::MAX, 0x7fff_ffff_ffff_ffff], 8, 3), [7 << 61, 1 << 63]);
         assert_eq!(rounded(&[u64::MAX, 1], 8, 0), [0, 0]);

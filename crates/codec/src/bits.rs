@@ -1,13 +1,13 @@
-//! Bits within bytes, the most significant first.
+//! Reads and writes bits within bytes, the most significant bit first.
 
-/// Takes bits from the front of bytes.
+/// Reads bits from the front of bytes.
 ///
-/// What is rare takes and returns it whole: a loop over one whose address is nowhere known keeps it in registers.
+/// Rare paths take and return the reader by value: if its address is never taken, a loop keeps it in registers.
 #[derive(Clone, Copy)]
 pub(crate) struct BitReader<'a> {
     rest: &'a [u8],
-    /// The next bits, the first in the highest place. Below the `have` counted ones lie zeros or bits that
-    /// follow, so that reading a byte twice changes nothing.
+    /// The next bits, the first one in the highest place. Below the `have` counted bits are zeros or bits that
+    /// follow, so reading a byte twice changes nothing.
     next: u64,
     have: u32,
 }
@@ -17,7 +17,7 @@ impl<'a> BitReader<'a> {
         BitReader { rest: bytes, next: 0, have: 0 }
     }
 
-    /// The next `count` bits, at most 56, as a number; nothing if they are not there.
+    /// Reads the next `count` bits, at most 56, as a number. Returns `None` at the end of the bytes.
     #[inline(always)]
     pub(crate) fn read(&mut self, count: u32) -> Option<u64> {
         if self.have < count {
@@ -26,14 +26,14 @@ impl<'a> BitReader<'a> {
                 return None;
             }
         }
-        // In two steps, since a shift by all 64 places is none.
+        // In two steps, since a shift by all 64 places is not defined.
         let value = self.next >> 1 >> (63 - count);
         self.next <<= count;
         self.have -= count;
         Some(value)
     }
 
-    /// The next `count` bits, at most 64.
+    /// Reads the next `count` bits, at most 64.
     #[inline(always)]
     pub(crate) fn read_long(&mut self, count: u32) -> Option<u64> {
         if count <= 56 {
@@ -43,12 +43,12 @@ impl<'a> BitReader<'a> {
         Some(high << 32 | self.read(32)?)
     }
 
-    /// Adds the next `count` bits, at least 1 and at most 32, to each of `values`.
+    /// Adds the next `count` bits, 1 to 32, to each of `values`.
     #[inline(always)]
     pub(crate) fn read_each(&mut self, count: u32, values: &mut [u32]) -> Option<()> {
         let group = 56 / count.clamp(1, 32);
         for values in values.chunks_mut(group as usize) {
-            // As many as are taken together have no one to wait for.
+            // Values that are read together do not depend on each other, so the processor computes them in parallel.
             let mut next = self.read(count * u32::try_from(values.len()).unwrap_or(group))?;
             for value in values.iter_mut().rev() {
                 let [a, b, c, d, ..] = (next & ((1 << count) - 1)).to_le_bytes();
@@ -59,7 +59,8 @@ impl<'a> BitReader<'a> {
         Some(())
     }
 
-    /// The number of zeros before the next one, which is consumed too; nothing if there is no one.
+    /// Reads zeros up to the next 1 bit, consumes that too, and returns the number of zeros. Returns `None` at the
+    /// end of the bytes.
     #[inline(always)]
     pub(crate) fn zeros(&mut self) -> Option<u32> {
         if self.have < 32 {
@@ -76,7 +77,7 @@ impl<'a> BitReader<'a> {
         Some(zeros)
     }
 
-    /// For each of `values` the number of zeros before the next one, shifted up.
+    /// For each of `values`: the number of zeros before the next 1 bit, shifted left.
     #[inline(always)]
     pub(crate) fn zeros_each(&mut self, shift: u32, values: &mut [u32]) -> Option<()> {
         let mut values = values.iter_mut();
@@ -86,8 +87,8 @@ impl<'a> BitReader<'a> {
             if self.have == 0 {
                 return None;
             }
-            // The first bit in the lowest place: there it takes one step to find a one and another to clear it,
-            // and the first need not wait for the second.
+            // Reversed, the first bit in the lowest place: there it takes one step to find a 1 bit and another to
+            // clear it, and the first does not depend on the second.
             let counted = self.next & !(u64::MAX >> self.have);
             let mut ones = counted.reverse_bits();
             let mut from = 0;
@@ -128,7 +129,7 @@ impl<'a> BitReader<'a> {
         }
     }
 
-    /// Counts at least 56 bits, if that many follow.
+    /// Makes at least 56 bits available, if that many follow.
     #[inline(always)]
     fn refill(&mut self) {
         if let Some(bytes) = self.rest.first_chunk() {
@@ -157,23 +158,23 @@ impl<'a> BitReader<'a> {
 /// Appends bits to bytes.
 pub(crate) struct BitWriter {
     bytes: Vec<u8>,
-    /// The bits that are no whole word yet, the first in the highest place.
+    /// The bits that do not yet fill a word, the first one in the highest place.
     word: u64,
     have: u32,
 }
 
 impl BitWriter {
-    /// Goes on behind `bytes`.
+    /// A writer that appends to `bytes`.
     pub(crate) fn after(bytes: Vec<u8>) -> Self {
         BitWriter { bytes, word: 0, have: 0 }
     }
 
-    /// Appends the lowest `count` bits of a number that has no others; at most 64.
+    /// Appends the lowest `count` bits of a number, at most 64. All higher bits must be 0.
     #[inline(always)]
     pub(crate) fn write(&mut self, count: u32, value: u64) {
         let room = 64 - self.have;
         if count < room {
-            // No bits of nothing may be shifted by a whole word.
+            // With `count` 0 and a full room, a plain shift would be by a whole word.
             self.word |= value.wrapping_shl(room - count);
             self.have += count;
         } else {
@@ -184,7 +185,7 @@ impl BitWriter {
         }
     }
 
-    /// Appends `count` zeros and a one.
+    /// Appends `count` zeros and a 1 bit.
     pub(crate) fn write_zeros(&mut self, mut count: u32) {
         while count > 63 {
             self.write(63, 0);
@@ -193,7 +194,7 @@ impl BitWriter {
         self.write(count + 1, 1);
     }
 
-    /// The bytes, the last filled up with zeros.
+    /// The bytes. The last byte is filled up with zeros.
     pub(crate) fn finish(mut self) -> Vec<u8> {
         let bytes = self.word.to_be_bytes();
         self.bytes.extend(bytes.iter().take(self.have.div_ceil(8) as usize));
@@ -221,7 +222,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn reads_what_was_written_and_no_more(pieces in prop::collection::vec(piece(), 0..100)) {
+        fn reads_exactly_the_bits_that_were_written(pieces in prop::collection::vec(piece(), 0..100)) {
             let mut writer = BitWriter::after(vec![]);
             for piece in &pieces {
                 match *piece {
@@ -243,9 +244,9 @@ mod tests {
     }
 
     #[test]
-    fn many_runs_of_zeros_are_read_as_one_after_another_would_be() {
-        for (len, most) in [(1, 1), (40, 1), (64, 5), (30, 70), (5, 300)] {
-            let run = |ordinal: u32| ordinal.wrapping_mul(7919) % most;
+    fn reading_many_runs_equals_reading_them_one_by_one() {
+        for (len, max) in [(1, 1), (40, 1), (64, 5), (30, 70), (5, 300)] {
+            let run = |ordinal: u32| ordinal.wrapping_mul(7919) % max;
             let mut writer = BitWriter::after(vec![]);
             writer.write(3, 0b101);
             (0..len).for_each(|ordinal| writer.write_zeros(run(ordinal)));
@@ -264,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn many_numbers_are_read_as_one_after_another_would_be() {
+    fn reading_many_numbers_equals_reading_them_one_by_one() {
         for count in 1..=32 {
             for len in 0..40_u32 {
                 let mut writer = BitWriter::after(vec![]);
@@ -283,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn bits_are_taken_from_the_most_significant_on() {
+    fn reads_the_most_significant_bit_first() {
         let mut reader = BitReader::new(&[0b1010_0001, 0x80]);
         assert_eq!(reader.read(3), Some(0b101));
         assert_eq!(reader.zeros(), Some(4));

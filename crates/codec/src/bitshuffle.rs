@@ -1,8 +1,9 @@
-//! Bitshuffle: the bits of equal significance of a block of elements together; id 32008 in the HDF5 registry.
+//! Bitshuffle: within a block of elements, groups the bits of equal significance; filter id 32008 in the HDF5
+//! registry.
 //!
-//! A block holds a multiple of eight elements; up to seven elements behind the last block are stored as they are.
-//! Compressed blocks stand each behind its stored size in four bytes, and all behind a header: the decoded size in
-//! eight bytes and the decoded size of a block in four, all most significant byte first.
+//! A block holds a multiple of eight elements. Up to seven elements after the last block are stored unchanged.
+//! Compressed blocks are preceded by a header: the decoded size in eight bytes and the decoded size of a block in
+//! four bytes. Each block follows its stored size in four bytes. All these numbers are big-endian.
 
 use crate::codec::{Transform, room};
 use crate::coders::Coders;
@@ -12,40 +13,40 @@ use crate::{lz4, shuffle, zstd};
 use hyperslab_core::{Error, Result};
 use multiversion::multiversion;
 
-/// The bits of equal significance of a block of elements together, and each block compressed.
+/// Groups the bits of equal significance of each block of elements, and compresses each block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Bitshuffle {
-    /// Bytes of an element, at least 1.
+    /// The size of an element in bytes, at least 1.
     pub element: usize,
-    /// Elements of a block, a multiple of 8; 0 for as many as 8 KiB hold, but at least 128.
+    /// The number of elements of a block, a multiple of 8. 0 for as many elements as 8 KiB hold, but at least 128.
     pub block: usize,
-    /// What compresses blocks.
+    /// The compressor of the blocks.
     pub codec: BitshuffleCodec,
 }
 
-/// What compresses blocks of bits.
+/// The compressor of bitshuffled blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum BitshuffleCodec {
-    /// Nothing.
+    /// No compression.
     None,
     /// LZ4 blocks.
     Lz4,
     /// Zstandard frames.
     Zstd {
-        /// Only for encoding.
+        /// The compression level, for encoding only.
         level: i32,
     },
 }
 
 impl Bitshuffle {
-    /// The bytes of an element and of a block.
+    /// The size of an element and of a block, in bytes.
     fn sizes(&self) -> Result<(usize, usize)> {
         if self.element == 0 {
-            return Err(Error::invalid("bitshuffle of elements of 0 bytes"));
+            return Err(Error::invalid("bitshuffle elements of 0 bytes, expected 1 or more"));
         }
         if !self.block.is_multiple_of(MULTIPLE) {
             return Err(Error::invalid(format!(
-                "a bitshuffle block of {} elements, expected a multiple of {MULTIPLE}",
+                "bitshuffle block of {} elements, expected a multiple of {MULTIPLE}",
                 self.block
             )));
         }
@@ -62,7 +63,7 @@ impl Bitshuffle {
         let out = room(out, size)?;
         if !block.is_multiple_of(element.saturating_mul(MULTIPLE)) || block == 0 && size > 0 {
             return Err(Error::malformed(format!(
-                "a bitshuffle block of {block} bytes, expected {MULTIPLE} or a multiple of it elements of {element}"
+                "bitshuffle block of {block} bytes, expected a multiple of {MULTIPLE} elements of {element} bytes"
             )));
         }
         let (blocks, tail) = out.split_at_mut(whole(size, element));
@@ -78,7 +79,7 @@ impl Bitshuffle {
                     let found = coders.zstd.decode(data, &mut compressed)?;
                     if found != piece.len() {
                         return Err(Error::malformed(format!(
-                            "a bitshuffle block decodes to {found} bytes, expected {}",
+                            "bitshuffle block decodes to {found} bytes, expected {}",
                             piece.len()
                         )));
                     }
@@ -98,13 +99,13 @@ impl Bitshuffle {
 }
 
 impl Transform for Bitshuffle {
-    fn decoded_sizes(&self, least: usize, most: usize) -> Option<(usize, usize)> {
+    fn decoded_sizes(&self, min: usize, max: usize) -> Option<(usize, usize)> {
         let ratio = match self.codec {
-            BitshuffleCodec::None => return Some((least, most)),
+            BitshuffleCodec::None => return Some((min, max)),
             BitshuffleCodec::Lz4 => lz4::MAX_RATIO,
             BitshuffleCodec::Zstd { .. } => zstd::MAX_RATIO,
         };
-        Some((0, most.checked_sub(HEADER)?.saturating_mul(ratio)))
+        Some((0, max.checked_sub(HEADER)?.saturating_mul(ratio)))
     }
 
     fn declared_size(&self, stored: &[u8]) -> Result<Option<usize>> {
@@ -118,11 +119,11 @@ impl Transform for Bitshuffle {
         (self.codec == BitshuffleCodec::None).then_some(raw)
     }
 
-    fn most_encoded(&self, raw: usize) -> usize {
+    fn max_encoded_size(&self, raw: usize) -> usize {
         let blocks = self.sizes().map_or(raw, |(_, block)| raw.div_ceil(block));
         match self.codec {
             BitshuffleCodec::None => raw,
-            // No block of either grows by more than a 128th and these bytes; each has its size before it.
+            // A block grows by at most a 128th and a few bytes, with either compressor; each has its size before it.
             _ => raw
                 .saturating_add(raw / 128)
                 .saturating_add(blocks.saturating_mul(132))
@@ -151,7 +152,7 @@ impl Transform for Bitshuffle {
         if self.codec != BitshuffleCodec::None {
             let Ok(block_field) = u32::try_from(block) else {
                 return Err(Error::invalid(format!(
-                    "a bitshuffle block of {block} bytes, expected less than 4 GiB"
+                    "bitshuffle block of {block} bytes, expected less than 4 GiB"
                 )));
             };
             out.extend_from_slice(&(raw.len() as u64).to_be_bytes());
@@ -215,18 +216,18 @@ impl Vocabulary for Bitshuffle {
     }
 }
 
-/// The level of Zstandard that the library has where none is given.
+/// The level of Zstandard if a chunk gives none.
 const DEFAULT_LEVEL: i32 = 3;
 
-/// Gathers the bits of equal significance of elements whose number is a multiple of eight: for each byte of an
-/// element and each of its bits, the bits of all elements. All slices but `planes` have one length.
+/// Groups the bits of equal significance of elements, whose number is a multiple of eight: for each byte of an
+/// element and each of its bits, the bits of all elements. All slices except `planes` have the same length.
 pub(crate) fn shuffle_bits(element: usize, raw: &[u8], out: &mut [u8], planes: &mut Vec<u8>) {
     planes.resize(raw.len(), 0);
     shuffle::shuffle_to(element, raw, planes);
     transpose_bits(planes);
     let plane = raw.len() / element.max(1);
     for (from, to) in planes.chunks_exact(plane.max(1)).zip(out.chunks_exact_mut(plane.max(1))) {
-        // Eight bits of eight elements are a word; its bytes go each to its own row.
+        // Eight bits of eight elements make a word; each of its bytes goes to its own row.
         shuffle::shuffle_to(WORD, from, to);
     }
 }
@@ -242,7 +243,7 @@ pub(crate) fn unshuffle_bits(element: usize, stored: &[u8], out: &mut [u8], plan
     shuffle::unshuffle_to(element, planes, out);
 }
 
-/// Exchanges in each word of eight bytes bit `j` of byte `i` with bit `i` of byte `j`.
+/// In each word of eight bytes, exchanges bit `j` of byte `i` with bit `i` of byte `j`.
 #[multiversion(targets(
     "x86_64+avx512f+avx512bw+avx512vl+avx512dq+avx2+bmi2",
     "x86_64+avx2+bmi1+bmi2",
@@ -262,25 +263,28 @@ fn transpose_bits(bytes: &mut [u8]) {
     }
 }
 
-/// The bytes of a multiple of eight elements, as many as there are in `len`.
+/// The size of the largest multiple of eight elements within `len` bytes.
 fn whole(len: usize, element: usize) -> usize {
     len / element / MULTIPLE * MULTIPLE * element
 }
 
-/// The decoded size, that of a block, and what follows.
+/// The decoded size, the decoded size of a block, and the bytes after the header.
 fn header(stored: &[u8]) -> Result<(usize, usize, &[u8])> {
     let size = stored.split_first_chunk();
     let fields =
         size.and_then(|(size, rest)| rest.split_first_chunk().map(|(block, rest)| (size, block, rest)));
     let Some((size, block, rest)) = fields else {
-        return Err(Error::malformed(format!("{} bytes, bitshuffle begins with {HEADER}", stored.len())));
+        return Err(Error::malformed(format!(
+            "bitshuffle data of {} bytes, expected a header of {HEADER}",
+            stored.len()
+        )));
     };
     let size = usize::try_from(u64::from_be_bytes(*size)).unwrap_or(usize::MAX);
     Ok((size, usize::try_from(u32::from_be_bytes(*block)).unwrap_or(usize::MAX), rest))
 }
 
 fn ends_early(stored: &[u8]) -> Error {
-    Error::malformed(format!("{} bytes end within bitshuffle blocks", stored.len()))
+    Error::malformed(format!("bitshuffle data of {} bytes ends within a block", stored.len()))
 }
 
 const MULTIPLE: usize = 8;
@@ -294,7 +298,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Where the definition puts each bit.
+    /// The result by the definition, bit by bit.
     fn defined(element: usize, raw: &[u8]) -> Vec<u8> {
         let elements = raw.len() / element;
         let mut out = vec![0; raw.len()];
@@ -328,13 +332,13 @@ mod tests {
     fn blocks_are_multiples_of_eight_elements() {
         let bitshuffle = Bitshuffle { element: 2, block: 12, codec: BitshuffleCodec::None };
         let e = bitshuffle.encode(&[0; 48], &mut Vec::new(), &mut Coders::default()).unwrap_err();
-        assert_eq!(e.to_string(), "a bitshuffle block of 12 elements, expected a multiple of 8");
+        assert_eq!(e.to_string(), "bitshuffle block of 12 elements, expected a multiple of 8");
         let lying = Bitshuffle { element: 2, block: 0, codec: BitshuffleCodec::Lz4 };
         let stored = [0, 0, 0, 0, 0, 0, 0, 32, 0, 0, 0, 17, 0, 0, 0, 0];
         let e = lying.decode(&stored, &mut [0; 32], &mut Coders::default()).unwrap_err();
         assert_eq!(
             e.to_string(),
-            "a bitshuffle block of 17 bytes, expected 8 or a multiple of it elements of 2"
+            "bitshuffle block of 17 bytes, expected a multiple of 8 elements of 2 bytes"
         );
     }
 }

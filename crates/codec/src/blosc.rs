@@ -1,4 +1,4 @@
-//! Blosc 1: shuffled blocks of compressed streams; id 32001 in the HDF5 registry.
+//! Blosc 1: shuffled blocks of compressed streams; filter id 32001 in the HDF5 registry.
 //!
 //! Spec: Blosc Chunk Format
 
@@ -16,31 +16,31 @@ use chunk::Chunk;
 use hyperslab_core::{Error, Result};
 use write::Writer;
 
-/// Shuffled blocks of compressed streams.
+/// A Blosc 1 chunk: shuffled blocks of compressed streams.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Blosc {
-    /// What compresses streams, only for encoding: chunks state theirs.
+    /// The compressor, for encoding only: a chunk names its own.
     pub codec: BloscCodec,
-    /// 0, which copies, to 9, only for encoding.
+    /// The compression level, 0 (copy) to 9, for encoding only.
     pub level: u8,
-    /// What blocks pass before they are compressed, only for encoding.
+    /// The shuffle of blocks before compression, for encoding only.
     pub shuffle: BloscShuffle,
-    /// Bytes of an element, only for encoding; above 255 they count as 1.
+    /// The size of an element in bytes, for encoding only. Above 255 it counts as 1.
     pub element: usize,
-    /// Bytes of a block, only for encoding; 0 for what Blosc finds best.
+    /// The size of a block in bytes, for encoding only. 0 chooses a size as Blosc does.
     pub block: u32,
 }
 
-/// What compresses the streams of a block.
+/// The compressor of the streams of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum BloscCodec {
     /// Blosc's own LZ77.
     BloscLz,
     /// LZ4 blocks.
     Lz4,
-    /// LZ4 blocks, searched for longer; encoded as [`Lz4`](BloscCodec::Lz4), which are of the same format.
+    /// LZ4 blocks, with a longer search for matches. Encoded as [`Lz4`](BloscCodec::Lz4), which has the same format.
     Lz4Hc,
-    /// Snappy blocks, in Blosc 1 alone.
+    /// Snappy blocks, in Blosc 1 only.
     Snappy,
     /// Zlib streams.
     Zlib,
@@ -48,27 +48,27 @@ pub enum BloscCodec {
     Zstd,
 }
 
-/// What the bytes of a block pass before they are compressed.
+/// The shuffle of a block before compression.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum BloscShuffle {
-    /// Nothing.
+    /// No shuffle.
     None,
-    /// Bytes of equal significance together.
+    /// Byte shuffle: groups the bytes of equal significance.
     Byte,
-    /// Bits of equal significance together.
+    /// Bit shuffle: groups the bits of equal significance.
     Bit,
 }
 
 impl Transform for Blosc {
-    fn decoded_sizes(&self, _: usize, most: usize) -> Option<(usize, usize)> {
-        Some((0, most.checked_sub(chunk::HEADER)?.saturating_mul(zstd::MAX_RATIO)))
+    fn decoded_sizes(&self, _: usize, max: usize) -> Option<(usize, usize)> {
+        Some((0, max.checked_sub(chunk::HEADER)?.saturating_mul(zstd::MAX_RATIO)))
     }
 
     fn declared_size(&self, stored: &[u8]) -> Result<Option<usize>> {
         Chunk::open(stored).map(|chunk| Some(chunk.size))
     }
 
-    fn most_encoded(&self, raw: usize) -> usize {
+    fn max_encoded_size(&self, raw: usize) -> usize {
         raw.saturating_add(chunk::HEADER)
     }
 
@@ -91,7 +91,7 @@ impl Vocabulary for Blosc {
 
     fn of_parameters(given: &Given<'_>) -> Result<Self> {
         let size = given.value("bytes").map_or(Ok(1), |_| given.int("bytes"))?;
-        // The format has one byte for it, and Blosc itself takes larger elements for bytes.
+        // The header has one byte for the size; Blosc itself treats larger elements as bytes.
         let element = if size > MAX_ELEMENT { 1 } else { size };
         Ok(Blosc {
             codec: BloscCodec::of_name(given.word("codec")?)?,
@@ -126,23 +126,28 @@ impl BloscCodec {
         (BloscCodec::Zstd, "zstd"),
     ];
 
-    /// The name in Blosc, which formats use too.
+    /// The name in Blosc, which file formats use too.
     pub fn name(self) -> &'static str {
         Self::NAMES.iter().find(|(codec, _)| *codec == self).map_or("", |(_, name)| name)
     }
 
-    /// The compressor of a name.
+    /// The compressor with this name.
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) if Blosc has none of this name.
+    /// [`ErrorKind::InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) if Blosc has no compressor with
+    /// this name.
     pub fn of_name(name: &str) -> Result<BloscCodec> {
         let found = Self::NAMES.iter().find(|(_, known)| *known == name).map(|(codec, _)| *codec);
-        found.ok_or_else(|| Error::invalid(format!("{name:?}, expected a compressor of Blosc")))
+        found.ok_or_else(|| {
+            Error::invalid(format!(
+                "Blosc compressor {name:?}, expected blosclz, lz4, lz4hc, snappy, zlib or zstd"
+            ))
+        })
     }
 }
 
 impl BloscShuffle {
-    /// The word of the vocabulary.
+    /// The name in the vocabulary.
     pub(crate) fn name(self) -> &'static str {
         match self {
             BloscShuffle::None => "none",
@@ -151,7 +156,7 @@ impl BloscShuffle {
         }
     }
 
-    /// The shuffle of a word for elements of so many bytes.
+    /// The shuffle with this name, for elements of `element` bytes.
     pub(crate) fn of_name(name: &str, element: usize) -> Result<BloscShuffle> {
         match name {
             "none" => Ok(BloscShuffle::None),
@@ -159,10 +164,10 @@ impl BloscShuffle {
             "bit" => Ok(BloscShuffle::Bit),
             "auto" if element == 1 => Ok(BloscShuffle::Bit),
             "auto" => Ok(BloscShuffle::Byte),
-            _ => Err(Error::invalid(format!("{name:?}, expected a shuffle of Blosc"))),
+            _ => Err(Error::invalid(format!("Blosc shuffle {name:?}, expected none, byte, bit or auto"))),
         }
     }
 }
 
-/// The largest size of an element that a chunk can state.
+/// The largest size of an element that the header of a chunk can hold.
 const MAX_ELEMENT: usize = 255;

@@ -1,4 +1,5 @@
-//! Blosc 2: chunks in a frame, plain or cut into blocks of several dimensions; id 32026 in the HDF5 registry.
+//! Blosc 2: chunks in a frame, plain or divided into blocks of several dimensions; filter id 32026 in the HDF5
+//! registry.
 //!
 //! Spec: Blosc2 Contiguous Frame Format, B2ND Metalayer Format
 
@@ -15,25 +16,26 @@ use array::Array;
 use frame::{Frame, FrameChunk};
 use hyperslab_core::{Error, Result};
 
-/// Chunks in a frame, plain or cut into blocks of several dimensions.
+/// A Blosc 2 frame of chunks, plain or divided into blocks of several dimensions.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Blosc2 {
-    /// What compresses streams, only for encoding: chunks state theirs.
+    /// The compressor, for encoding only: a chunk names its own.
     pub codec: BloscCodec,
-    /// 0, which copies, to 9, only for encoding.
+    /// The compression level, 0 (copy) to 9, for encoding only.
     pub level: u8,
-    /// What blocks pass before they are compressed, only for encoding.
+    /// The shuffle of blocks before compression, for encoding only.
     pub shuffle: BloscShuffle,
-    /// Bytes of an element, only for encoding.
+    /// The size of an element in bytes, for encoding only.
     pub element: usize,
-    /// Bytes of a block, only for encoding; 0 for what seems best.
+    /// The size of a block in bytes, for encoding only. 0 chooses a size.
     pub block: u32,
-    /// The elements of a chunk in each dimension, only for encoding; of two and more it is cut in all of them.
+    /// The shape of a chunk in elements, for encoding only. With two or more dimensions, blocks divide the chunk
+    /// along all of them.
     pub shape: Vec<u32>,
 }
 
 impl Transform for Blosc2 {
-    /// A chunk of one value has no size that depends on how many they are.
+    /// The size of a chunk of one repeated value says nothing about the number of elements.
     fn decoded_sizes(&self, _: usize, _: usize) -> Option<(usize, usize)> {
         Some((0, usize::MAX))
     }
@@ -49,8 +51,8 @@ impl Transform for Blosc2 {
         Ok(Some(size))
     }
 
-    fn most_encoded(&self, raw: usize) -> usize {
-        // At the edges blocks are filled up, in each dimension to less than twice.
+    fn max_encoded_size(&self, raw: usize) -> usize {
+        // Blocks at the edges are filled up, along each dimension to less than twice their extent.
         let dimensions = u32::try_from(self.shape.len()).unwrap_or(u32::MAX);
         let filled = match self.shape.len() {
             0 | 1 => raw,
@@ -74,7 +76,7 @@ impl Transform for Blosc2 {
                     FrameChunk::Stored(chunk) if chunk.size == piece.len() => chunk.decode(piece, coders)?,
                     FrameChunk::Stored(chunk) => {
                         return Err(Error::malformed(format!(
-                            "a Blosc chunk of {} bytes in a frame of chunks of {}",
+                            "Blosc chunk of {} bytes in a frame, expected {}",
                             chunk.size,
                             piece.len()
                         )));
@@ -103,7 +105,7 @@ impl Transform for Blosc2 {
     }
 }
 
-/// The shape of a chunk is no parameter: it is that of the array's chunks.
+/// The shape of a chunk is not a parameter: it is the shape of the array's chunks.
 impl Vocabulary for Blosc2 {
     const NAMES: &'static [&'static str] = &["blosc2"];
 

@@ -1,4 +1,4 @@
-//! Bzip2: sorted blocks and Huffman codes; id 307 in the HDF5 registry.
+//! Bzip2: sorted blocks and Huffman codes; filter id 307 in the HDF5 registry.
 
 use crate::codec::{Transform, too_long};
 use crate::coders::Coders;
@@ -6,24 +6,24 @@ use crate::vocabulary::{Elements, Given, Named, Vocabulary, int, named};
 use bzip2::{Action, Compress, Compression, Decompress, Status};
 use hyperslab_core::{Error, Result};
 
-/// A bzip2 stream. Bytes behind it are ignored, as the HDF5 filter does.
+/// A bzip2 stream. Bytes after it are ignored, as in the HDF5 filter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Bzip2 {
-    /// 1 to 9, the size of a block in 100,000 bytes, only for encoding.
+    /// The compression level, 1 to 9: the size of a block in units of 100,000 bytes, for encoding only.
     pub level: u8,
 }
 
 impl Transform for Bzip2 {
-    fn decoded_sizes(&self, _: usize, most: usize) -> Option<(usize, usize)> {
-        Some((0, most.saturating_mul(MAX_RATIO)))
+    fn decoded_sizes(&self, _: usize, max: usize) -> Option<(usize, usize)> {
+        Some((0, max.saturating_mul(MAX_RATIO)))
     }
 
-    fn most_encoded(&self, raw: usize) -> usize {
+    fn max_encoded_size(&self, raw: usize) -> usize {
         raw.saturating_add(raw / 100).saturating_add(600)
     }
 
     fn decode(&self, stored: &[u8], out: &mut [u8], _: &mut Coders) -> Result<usize> {
-        let broken = || Error::malformed(format!("{} bytes are no whole bzip2 stream", stored.len()));
+        let broken = || Error::malformed(format!("{} bytes are not a complete bzip2 stream", stored.len()));
         if stored.is_empty() {
             return Err(broken());
         }
@@ -31,7 +31,8 @@ impl Transform for Bzip2 {
         loop {
             let (read, written) = (position(decompress.total_in()), position(decompress.total_out()));
             let input = stored.get(read..).unwrap_or_default();
-            // A full output still takes the end of the stream in, and shows by a byte more that there is none.
+            // When the output is full, the end of the stream must still be read. One byte more than expected shows
+            // that the stream is longer.
             let (mut probe, mut full) = ([0], false);
             let output = match out.get_mut(written..) {
                 Some(room) if !room.is_empty() => room,
@@ -58,7 +59,7 @@ impl Transform for Bzip2 {
         if !(1..=9).contains(&self.level) {
             return Err(Error::invalid(format!("bzip2 level {}, expected 1 to 9", self.level)));
         }
-        out.resize(self.most_encoded(raw.len()), 0);
+        out.resize(self.max_encoded_size(raw.len()), 0);
         let mut compress = Compress::new(Compression::new(self.level.into()), 0);
         loop {
             let (read, written) = (position(compress.total_in()), position(compress.total_out()));
@@ -70,7 +71,7 @@ impl Transform for Bzip2 {
                 return Ok(());
             }
             if status.is_err() || position(compress.total_out()) == written {
-                return Err(Error::invalid(format!("{} bytes do not compress with bzip2", raw.len())));
+                return Err(Error::invalid(format!("bzip2 does not compress {} bytes", raw.len())));
             }
         }
     }
@@ -92,7 +93,7 @@ fn position(bytes: u64) -> usize {
     usize::try_from(bytes).unwrap_or(usize::MAX)
 }
 
-/// More than a block of 900,000 runs of 259 bytes, each five bytes, in the 30 bytes that it takes at least.
+/// Above the largest ratio: a block of 900,000 runs of 259 bytes, each coded in five bytes, takes at least 30 bytes.
 const MAX_RATIO: usize = 1 << 21;
 
 #[cfg(test)]
@@ -100,7 +101,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_stream_is_denser_than_the_greatest_ratio() {
+    fn no_stream_exceeds_the_maximum_ratio() {
         let raw = vec![0; 100_000_000];
         let mut stored = Vec::new();
         Bzip2 { level: 9 }.encode(&raw, &mut stored, &mut Coders::default()).unwrap();
@@ -108,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn rejects_more_than_there_is_room_for_and_ignores_what_follows() {
+    fn rejects_more_than_fits_and_ignores_bytes_after_the_stream() {
         let (mut stored, mut coders) = (Vec::new(), Coders::default());
         let bzip2 = Bzip2 { level: 1 };
         bzip2.encode(&[7; 100], &mut stored, &mut coders).unwrap();
@@ -120,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn levels_are_1_to_9() {
+    fn rejects_levels_outside_of_1_to_9() {
         for (level, good) in [(0, false), (1, true), (9, true), (10, false)] {
             let encoded = Bzip2 { level }.encode(b"abc", &mut Vec::new(), &mut Coders::default());
             assert_eq!(encoded.is_ok(), good);

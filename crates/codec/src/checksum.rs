@@ -1,4 +1,4 @@
-//! Checksums of four bytes, least significant first, before or behind the data.
+//! Checksums of four bytes, little-endian, before or after the data.
 //!
 //! Spec: RFC 1952 section 8 (CRC-32), RFC 3720 section 12.1 (CRC-32C), RFC 1950 section 8.2 (Adler-32), lookup3
 
@@ -13,27 +13,27 @@ use crate::coders::Coders;
 use crate::vocabulary::{Elements, Given, Named, Vocabulary, named};
 use hyperslab_core::{Error, ErrorKind, Result};
 
-/// A checksum of four bytes.
+/// A checksum of four bytes, little-endian.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Checksum {
-    /// How it is computed.
+    /// The algorithm.
     pub algorithm: ChecksumAlgorithm,
-    /// Whether it stands before the data.
+    /// Whether the checksum is before the data.
     pub at_start: bool,
 }
 
-/// How a checksum of four bytes is computed.
+/// The algorithm of a checksum of four bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ChecksumAlgorithm {
-    /// The remainder by zlib's polynomial.
+    /// CRC-32, with the polynomial of zlib.
     Crc32,
-    /// The remainder by Castagnoli's polynomial.
+    /// CRC-32C, with Castagnoli's polynomial.
     Crc32c,
-    /// Two sums modulo 65,521.
+    /// Adler-32: two sums modulo 65,521.
     Adler32,
-    /// Jenkins' hash.
+    /// Jenkins' hash lookup3.
     Lookup3 {
-        /// What it begins with.
+        /// The initial value of the hash.
         initial: u32,
     },
 }
@@ -57,7 +57,7 @@ impl Checksum {
         }
     }
 
-    /// Checks the checksum and returns the data.
+    /// Verifies the checksum and returns the data.
     fn check<'a>(&self, stored: &'a [u8]) -> Result<&'a [u8]> {
         let parts = match self.at_start {
             true => stored.split_first_chunk::<4>(),
@@ -66,29 +66,31 @@ impl Checksum {
         let name = self.name();
         let Some((sum, data)) = parts else {
             let found = stored.len();
-            return Err(Error::malformed(format!("{found} bytes are too few for a {name} checksum of 4")));
+            return Err(Error::malformed(format!(
+                "{found} bytes, expected at least the 4 of a {name} checksum"
+            )));
         };
         let (stored, computed) = (u32::from_le_bytes(*sum), self.sum(data));
         match stored == computed {
             true => Ok(data),
             false => Err(Error::new(
                 ErrorKind::Checksum,
-                format!("{name} checksum {computed:#010x}, stored is {stored:#010x}"),
+                format!("{name} checksum mismatch: stored {stored:#010x}, computed {computed:#010x}"),
             )),
         }
     }
 }
 
 impl Transform for Checksum {
-    fn decoded_sizes(&self, least: usize, most: usize) -> Option<(usize, usize)> {
-        Some((least.saturating_sub(4), most.checked_sub(4)?))
+    fn decoded_sizes(&self, min: usize, max: usize) -> Option<(usize, usize)> {
+        Some((min.saturating_sub(4), max.checked_sub(4)?))
     }
 
     fn encoded_size(&self, raw: usize) -> Option<usize> {
         raw.checked_add(4)
     }
 
-    fn most_encoded(&self, raw: usize) -> usize {
+    fn max_encoded_size(&self, raw: usize) -> usize {
         raw.saturating_add(4)
     }
 
@@ -116,7 +118,7 @@ impl Transform for Checksum {
     }
 }
 
-/// A sum stands where numcodecs puts it by default; elsewhere it has no name.
+/// Only the default position in numcodecs has a name.
 impl Vocabulary for Checksum {
     const NAMES: &'static [&'static str] = &["crc32c", "crc32", "adler32", "jenkins"];
 
@@ -150,7 +152,7 @@ mod tests {
     ];
 
     #[test]
-    fn sums_stand_where_they_should_and_are_checked() {
+    fn checksums_are_at_their_position_and_are_verified() {
         for (algorithm, sum) in ALL {
             for at_start in [true, false] {
                 let checksum = Checksum { algorithm, at_start };

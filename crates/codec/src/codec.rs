@@ -1,37 +1,38 @@
-//! The codecs there are, and what the pipeline asks of each.
+//! The list of codecs, and the trait that the pipeline calls.
 
 use crate::coders::Coders;
 use crate::vocabulary::{Elements, Given, Named, Vocabulary};
 use hyperslab_core::{Error, ErrorKind, Result};
 
-/// What one codec does; each is a type of its own with its parameters as fields.
+/// The operations of a codec. Each codec is a type of its own; its fields are its parameters.
 pub(crate) trait Transform {
-    /// The sizes that `least` to `most` stored bytes can decode to; `None` if they are too few for any.
-    fn decoded_sizes(&self, least: usize, most: usize) -> Option<(usize, usize)>;
+    /// The smallest and the largest size in bytes that `min` to `max` stored bytes can decode to. `None` if they
+    /// are too few for any output.
+    fn decoded_sizes(&self, min: usize, max: usize) -> Option<(usize, usize)>;
 
-    /// The size that `stored` says it decodes to, where codecs of this kind say so.
+    /// The decoded size in bytes that `stored` declares, for formats that declare it.
     fn declared_size(&self, _stored: &[u8]) -> Result<Option<usize>> {
         Ok(None)
     }
 
-    /// The size of `raw` bytes encoded, if it does not depend on what they are.
+    /// The size of `raw` bytes encoded, if it does not depend on their values.
     fn encoded_size(&self, _raw: usize) -> Option<usize> {
         None
     }
 
-    /// The most bytes that an encoder makes of `raw`.
-    fn most_encoded(&self, raw: usize) -> usize;
+    /// The upper bound of the encoded size of `raw` bytes.
+    fn max_encoded_size(&self, raw: usize) -> usize;
 
-    /// What `stored` decodes to, where decoding cuts and does not change it.
+    /// The decoded bytes, if decoding only removes bytes and changes none.
     fn cut<'a>(&self, _stored: &'a [u8]) -> Result<Option<&'a [u8]>> {
         Ok(None)
     }
 
-    /// Decodes to the beginning of `out` and tells how many bytes. More than fit are an error of the kind
-    /// [`ErrorKind::LimitExceeded`], which no other is of.
+    /// Decodes to the beginning of `out` and returns the number of bytes. If they do not fit, fails with
+    /// [`ErrorKind::LimitExceeded`], which no other failure has.
     fn decode(&self, stored: &[u8], out: &mut [u8], coders: &mut Coders) -> Result<usize>;
 
-    /// Replaces what `out` holds by `raw` encoded.
+    /// Replaces the content of `out` by `raw` encoded.
     fn encode(&self, raw: &[u8], out: &mut Vec<u8>, coders: &mut Coders) -> Result<()>;
 }
 
@@ -57,15 +58,15 @@ macro_rules! codecs {
                 }
             }
 
-            /// The codec in the words of the vocabulary, with all its parameters; `None` if the vocabulary has no
-            /// name for it or lacks a parameter.
+            /// The codec by its name in the vocabulary, with all its parameters. `None` if the vocabulary has no name
+            /// for it or lacks a parameter.
             pub fn named(&self, elements: &Elements) -> Option<Named> {
                 match self {
                     $(Codec::$name(codec) => codec.named(elements),)*
                 }
             }
 
-            /// The first codec that has this name and takes these parameters.
+            /// The first codec with this name that accepts these parameters.
             pub(crate) fn of_given(given: &Given<'_>) -> Result<Codec> {
                 let mut refused = None;
                 $(if crate::$module::$name::NAMES.contains(&given.filter.name) {
@@ -81,38 +82,39 @@ macro_rules! codecs {
 }
 
 codecs! {
-    as_type::AsType: "Numbers stored as others.",
-    base64::Base64: "Bytes as text.",
-    bit_round::BitRound: "Floating-point numbers to so many bits.",
-    bitshuffle::Bitshuffle: "Bits of equal significance side by side.",
-    blosc::Blosc: "Shuffled blocks of compressed streams.",
-    blosc2::Blosc2: "Chunks in a frame, plain or cut into blocks of several dimensions.",
+    as_type::AsType: "Stores numbers as another type.",
+    base64::Base64: "Stores bytes as Base64 text.",
+    bit_round::BitRound: "Rounds numbers to a number of bits.",
+    bitshuffle::Bitshuffle: "Groups the bits of equal significance.",
+    blosc::Blosc: "Blosc 1: shuffled blocks of compressed streams.",
+    blosc2::Blosc2: "Blosc 2: chunks in a frame, plain or divided into blocks of several dimensions.",
     bzip2::Bzip2: "A bzip2 stream.",
-    checksum::Checksum: "A checksum of four bytes before or behind the data.",
+    checksum::Checksum: "A checksum of four bytes before or after the data.",
     deflate::Deflate: "A zlib stream.",
-    delta::Delta: "Each number less the one before it.",
-    fixed_scale_offset::FixedScaleOffset: "Numbers less an offset, scaled and rounded.",
-    fletcher32::Fletcher32: "A checksum of four bytes behind the data.",
+    delta::Delta: "Differences of consecutive numbers.",
+    fixed_scale_offset::FixedScaleOffset: "Subtracts an offset, multiplies by a scale and rounds.",
+    fletcher32::Fletcher32: "A Fletcher-32 checksum of four bytes after the data.",
     gzip::Gzip: "A gzip member.",
     lz4::Lz4Hdf5: "LZ4 blocks in the frame of the HDF5 filter.",
-    lz4::Lz4Numcodecs: "An LZ4 block behind its decoded size.",
-    lzf::Lzf: "Literal runs and back references.",
+    lz4::Lz4Numcodecs: "An LZ4 block preceded by its decoded size.",
+    lzf::Lzf: "LZF: literal runs and back references.",
     lzma::Lzma: "An LZMA stream.",
     nbit::Nbit: "Significant bits without padding.",
-    pack_bits::PackBits: "Booleans as bits.",
-    pcodec::Pcodec: "Numbers in bins, behind differences and modes.",
-    quantize::Quantize: "Floating-point numbers to so many digits.",
-    scale_offset::ScaleOffset: "Differences from the least number.",
-    shuffle::Shuffle: "Bytes of equal significance side by side.",
+    pack_bits::PackBits: "Packs booleans into bits.",
+    pcodec::Pcodec: "Pcodec: modes, differences and bins of numbers.",
+    quantize::Quantize: "Rounds floating-point numbers to a number of decimal digits.",
+    scale_offset::ScaleOffset: "Differences from the minimum, in few bits.",
+    shuffle::Shuffle: "Groups the bytes of equal significance.",
     snappy::Snappy: "A Snappy block.",
-    szip::Szip: "The extended Rice algorithm.",
-    zfp::Zfp: "Blocks of numbers, cut to the bits that matter.",
-    zfp::ZfpStream: "The same behind a header that tells all of it.",
+    szip::Szip: "Szip: the extended Rice algorithm.",
+    zfp::Zfp: "A zfp stream without header: transformed blocks of numbers.",
+    zfp::ZfpStream: "A zfp stream after its full header.",
     zstd::Zstd: "Zstandard frames.",
 }
 
 impl Codec {
-    /// Whether what one encodes the other decodes: levels and what frames say of themselves do not matter.
+    /// Whether this codec decodes everything that the other encodes. Parameters that only affect encoding, and those
+    /// that the stored bytes declare, are ignored.
     pub fn decodes_like(&self, other: &Codec) -> bool {
         match (self, other) {
             (Codec::Deflate(_), Codec::Deflate(_))
@@ -127,13 +129,13 @@ impl Codec {
     }
 }
 
-/// The beginning of `out` that `len` decoded bytes go to.
+/// The first `len` bytes of `out`, for decoded bytes.
 pub(crate) fn room(out: &mut [u8], len: usize) -> Result<&mut [u8]> {
-    let most = out.len();
-    out.get_mut(..len).ok_or_else(|| too_long(len, most))
+    let max = out.len();
+    out.get_mut(..len).ok_or_else(|| too_long(len, max))
 }
 
-/// An error for `found` decoded bytes where there should be at most `most`.
-pub(crate) fn too_long(found: usize, most: usize) -> Error {
-    Error::new(ErrorKind::LimitExceeded, format!("decodes to {found} bytes, expected {most}"))
+/// The error for `found` decoded bytes where at most `max` are expected.
+pub(crate) fn too_long(found: usize, max: usize) -> Error {
+    Error::new(ErrorKind::LimitExceeded, format!("decodes to {found} bytes, expected {max}"))
 }

@@ -1,4 +1,4 @@
-//! Deflate: a zlib stream, id 1 in the HDF5 registry.
+//! Deflate: a zlib stream; filter id 1 in the HDF5 registry.
 //!
 //! Spec: RFC 1950, RFC 1951
 
@@ -8,20 +8,20 @@ use crate::vocabulary::{Elements, Given, Named, Vocabulary, int, named};
 use hyperslab_core::{Error, ErrorKind, Result};
 use libdeflater::{CompressionLvl, Compressor, DecompressionError, Decompressor};
 
-/// A zlib stream. Bytes behind it are ignored, as zlib does.
+/// A zlib stream. Bytes after it are ignored, as in zlib.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Deflate {
-    /// 0 to 12, only for encoding; zlib's own levels end at 9.
+    /// The compression level, 0 to 12, for encoding only. Levels of zlib itself end at 9.
     pub level: u8,
 }
 
 impl Transform for Deflate {
-    fn decoded_sizes(&self, _: usize, most: usize) -> Option<(usize, usize)> {
-        Some((0, most.saturating_mul(MAX_RATIO)))
+    fn decoded_sizes(&self, _: usize, max: usize) -> Option<(usize, usize)> {
+        Some((0, max.saturating_mul(MAX_RATIO)))
     }
 
-    /// Fixed Huffman codes take up to 9 bits a byte, and a flush after each block adds a few bytes.
-    fn most_encoded(&self, raw: usize) -> usize {
+    /// Fixed Huffman codes take up to 9 bits for a byte, and a flush after each block adds a few bytes.
+    fn max_encoded_size(&self, raw: usize) -> usize {
         raw.saturating_add(raw / 8).saturating_add(1024)
     }
 
@@ -46,7 +46,7 @@ impl Vocabulary for Deflate {
     }
 }
 
-/// The most bytes that one byte of a stream can stand for: a match of 258 bytes takes at least two bits.
+/// The maximum ratio of decoded to stored bytes: a match of 258 bytes takes at least two bits.
 pub(crate) const MAX_RATIO: usize = 1032;
 
 /// The coders of one thread.
@@ -57,9 +57,9 @@ pub(crate) struct State {
 }
 
 impl State {
-    /// Inflates a stream to the beginning of `out` and tells how many bytes it was.
+    /// Inflates a zlib stream to the beginning of `out` and returns the number of bytes.
     pub(crate) fn decode(&mut self, stored: &[u8], out: &mut [u8]) -> Result<usize> {
-        // No zlib stream begins so: some writers store gzip members under the name of deflate.
+        // Some writers store gzip members under the name of deflate. No zlib stream begins with these bytes.
         if stored.starts_with(&GZIP) {
             return self.decode_gzip(stored, out);
         }
@@ -67,13 +67,13 @@ impl State {
         decompressor.zlib_decompress(stored, out).map_err(|e| refused(e, stored, out))
     }
 
-    /// The same for a gzip member.
+    /// Inflates a gzip member to the beginning of `out` and returns the number of bytes.
     pub(crate) fn decode_gzip(&mut self, stored: &[u8], out: &mut [u8]) -> Result<usize> {
         let decompressor = self.decompressor.get_or_insert_with(Decompressor::new);
         decompressor.gzip_decompress(stored, out).map_err(|e| refused(e, stored, out))
     }
 
-    /// Replaces what `out` holds by `raw` deflated.
+    /// Replaces the content of `out` by `raw` as a zlib stream.
     pub(crate) fn encode(&mut self, level: u8, raw: &[u8], out: &mut Vec<u8>) -> Result<()> {
         let compressor = self.compressor(level)?;
         let bound = compressor.zlib_compress_bound(raw.len());
@@ -83,7 +83,7 @@ impl State {
         Ok(())
     }
 
-    /// The same to a gzip member.
+    /// Replaces the content of `out` by `raw` as a gzip member.
     pub(crate) fn encode_gzip(&mut self, level: u8, raw: &[u8], out: &mut Vec<u8>) -> Result<()> {
         let compressor = self.compressor(level)?;
         let bound = compressor.gzip_compress_bound(raw.len());
@@ -111,16 +111,16 @@ fn refused(e: DecompressionError, stored: &[u8], out: &[u8]) -> Error {
             Error::new(ErrorKind::LimitExceeded, format!("inflates to more than {} bytes", out.len()))
         }
         DecompressionError::BadData => {
-            Error::malformed(format!("{} bytes are no whole deflate stream", stored.len()))
+            Error::malformed(format!("{} bytes are not a complete deflate stream", stored.len()))
         }
     }
 }
 
 fn too_small(raw: &[u8], bound: usize) -> Error {
-    Error::invalid(format!("{} bytes do not deflate to {bound}", raw.len()))
+    Error::invalid(format!("{} bytes deflate to more than {bound}", raw.len()))
 }
 
-/// How a gzip member begins.
+/// The signature of a gzip member.
 const GZIP: [u8; 2] = [0x1f, 0x8b];
 
 #[cfg(test)]
@@ -139,14 +139,14 @@ mod tests {
     }
 
     #[test]
-    fn rejects_more_than_there_is_room_for() {
+    fn rejects_more_than_fits() {
         let stored = stored(&[7; 100]);
         assert_eq!(failure(&stored, 99).to_string(), "inflates to more than 99 bytes");
         assert_eq!(State::default().decode(&stored, &mut [0; 101]).unwrap(), 100);
     }
 
     #[test]
-    fn rejects_every_truncation_and_ignores_what_follows() {
+    fn rejects_every_truncation_and_ignores_bytes_after_the_stream() {
         let raw: Vec<u8> = (0..=255).collect();
         let mut stored = stored(&raw);
         for len in 0..stored.len() {
@@ -169,17 +169,17 @@ mod tests {
     }
 
     #[test]
-    fn rejects_data_that_is_not_what_was_deflated() {
+    fn rejects_a_wrong_adler_32() {
         let mut stored = stored(&[7; 100]);
         *stored.last_mut().unwrap() ^= 1;
         assert_eq!(
             failure(&stored, 100).to_string(),
-            format!("{} bytes are no whole deflate stream", stored.len())
+            format!("{} bytes are not a complete deflate stream", stored.len())
         );
     }
 
     #[test]
-    fn levels_end_at_12() {
+    fn rejects_levels_above_12() {
         let mut state = State::default();
         for level in 0..=12 {
             state.encode(level, b"abc", &mut Vec::new()).unwrap();
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn no_stream_is_denser_than_the_greatest_ratio() {
+    fn no_stream_exceeds_the_maximum_ratio() {
         let raw = vec![0; 20_000_000];
         assert!(stored(&raw).len() * MAX_RATIO >= raw.len());
     }

@@ -1,4 +1,4 @@
-//! Delta: each number less the one before it, as numcodecs has it.
+//! Delta: stores the difference of each number and the number before it, as in numcodecs.
 
 use crate::codec::{Transform, room};
 use crate::coders::Coders;
@@ -6,26 +6,26 @@ use crate::number::{BLOCK, Number, stored_does_not_fit};
 use crate::vocabulary::{Elements, Given, Named, Vocabulary, named};
 use hyperslab_core::Result;
 
-/// Each number less the one before it.
+/// Stores differences of consecutive numbers. The first number is stored unchanged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Delta {
-    /// The numbers.
+    /// The type of the numbers.
     pub decoded: Number,
-    /// What differences are stored as.
+    /// The type of the stored differences.
     pub encoded: Number,
 }
 
 impl Transform for Delta {
-    fn decoded_sizes(&self, least: usize, most: usize) -> Option<(usize, usize)> {
-        self.encoded.sizes_as(self.decoded, least, most)
+    fn decoded_sizes(&self, min: usize, max: usize) -> Option<(usize, usize)> {
+        self.encoded.sizes_as(self.decoded, min, max)
     }
 
     fn encoded_size(&self, raw: usize) -> Option<usize> {
         self.decoded.size_as(self.encoded, raw)
     }
 
-    fn most_encoded(&self, raw: usize) -> usize {
-        self.decoded.most_as(self.encoded, raw)
+    fn max_encoded_size(&self, raw: usize) -> usize {
+        self.decoded.max_size_as(self.encoded, raw)
     }
 
     fn decode(&self, stored: &[u8], out: &mut [u8], _: &mut Coders) -> Result<usize> {
@@ -51,7 +51,7 @@ impl Transform for Delta {
         for (from, to) in parts {
             let (block, _) = block.split_at_mut(to.len() / decoded.size());
             if encoded.is_real() {
-                // Each is cut to an integer before it is added.
+                // Each difference is truncated to an integer before it is added.
                 decoded
                     .store_reals(reals(encoded, from, &mut [0.0; BLOCK]), to)
                     .map_err(stored_does_not_fit)?;
@@ -94,7 +94,7 @@ impl Transform for Delta {
             for value in &mut *block {
                 (*value, before) = (decoded.wrapped(value.wrapping_sub(before)), *value);
             }
-            // Sums lose the same high bits as differences, so that these need not be kept.
+            // Sums wrap in the same high bits as differences, so differences may lose them.
             let lost = |value: &&u64| match encoded.is_real() {
                 true => !decoded.returns_from(encoded, **value),
                 false => decoded.wrapped(encoded.wrapped(**value)) != **value,
@@ -111,7 +111,7 @@ impl Transform for Delta {
     }
 }
 
-/// Differences of another type than the numbers have no name.
+/// Differences of another type than the numbers have no name in the vocabulary.
 impl Vocabulary for Delta {
     const NAMES: &'static [&'static str] = &["delta"];
 

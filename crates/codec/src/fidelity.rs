@@ -1,40 +1,41 @@
-//! Whether elements come back as they were.
+//! Whether elements are unchanged after encoding and decoding.
 
 use crate::codec::Codec;
 use crate::number::NumberKind;
 use crate::scale_offset::ScaleOffsetNumber;
 use crate::zfp::ZfpMode;
 
-/// What becomes of elements that are encoded and decoded again.
+/// Whether encoding and decoding changes elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Fidelity {
-    /// They are what they were.
+    /// Elements are unchanged.
     Exact,
-    /// They may be others, which stay what they are from then on.
-    Settled,
-    /// They may be others, each time.
+    /// Idempotent: the first encoding may change elements; encoding the result again changes nothing.
+    Idempotent,
+    /// Each encoding may change elements.
     Lossy,
 }
 
 impl Fidelity {
-    /// That of several codecs one behind the other.
+    /// The fidelity of codecs that are applied one after another.
     pub fn of(codecs: &[Codec]) -> Fidelity {
         codecs.iter().fold(Fidelity::Exact, |all, codec| all.then(codec.fidelity()))
     }
 
-    /// That of two pipelines one behind the other: what two settle, neither need leave as the other made it.
+    /// The fidelity of two pipelines, one applied after the other. Two idempotent pipelines together are lossy: the
+    /// result of one need not be unchanged by the other.
     #[must_use]
     pub fn then(self, next: Fidelity) -> Fidelity {
         match (self, next) {
-            (Fidelity::Settled, Fidelity::Settled) => Fidelity::Lossy,
+            (Fidelity::Idempotent, Fidelity::Idempotent) => Fidelity::Lossy,
             (one, other) => one.max(other),
         }
     }
 }
 
 impl Codec {
-    /// Whether there may be elements that cannot be encoded, or not be decoded when they are: numbers are stored as
-    /// others that not all of them fit in.
+    /// Whether encoding or decoding may fail for some elements: numbers are converted to a type that cannot hold all
+    /// of them.
     pub fn may_refuse(&self) -> bool {
         match self {
             Codec::AsType(of) => of.decoded != of.encoded,
@@ -45,23 +46,23 @@ impl Codec {
         }
     }
 
-    /// What becomes of elements that are encoded and decoded. A codec that refuses what it would change is exact.
+    /// Whether encoding and decoding changes elements. A codec that fails instead of changing an element is exact.
     pub fn fidelity(&self) -> Fidelity {
         let unless = |exact: bool, otherwise: Fidelity| if exact { Fidelity::Exact } else { otherwise };
         match self {
-            // Integers are refused where they would not come back.
+            // Integers that would change are an error.
             Codec::AsType(of) => {
                 let widens = of.encoded.is_real() && of.encoded.size() >= of.decoded.size();
                 match of.decoded.is_real() {
-                    true => unless(widens, Fidelity::Settled),
-                    false => unless(of.encoded.kind != NumberKind::Bool, Fidelity::Settled),
+                    true => unless(widens, Fidelity::Idempotent),
+                    false => unless(of.encoded.kind != NumberKind::Bool, Fidelity::Idempotent),
                 }
             }
-            // A sum of differences is no longer what it was once digits are lost in one of them.
+            // Once a difference is rounded, the sums of differences change.
             Codec::Delta(of) => unless(!of.decoded.is_real(), Fidelity::Lossy),
-            Codec::BitRound(_) | Codec::PackBits(_) => Fidelity::Settled,
+            Codec::BitRound(_) | Codec::PackBits(_) => Fidelity::Idempotent,
             Codec::Quantize(of) => match of.encoded().size() >= of.decoded().size() {
-                true => Fidelity::Settled,
+                true => Fidelity::Idempotent,
                 false => Fidelity::Lossy,
             },
             Codec::FixedScaleOffset(_) => Fidelity::Lossy,
@@ -101,7 +102,7 @@ mod tests {
     const FLOAT: Number = Number { kind: NumberKind::Float32, big_endian: false };
     const INTEGER: Number = Number { kind: NumberKind::Signed { bytes: 4 }, big_endian: false };
 
-    /// What encoding and decoding makes of bytes.
+    /// Encodes and decodes bytes.
     fn again(codecs: &[Codec], raw: &[u8]) -> Vec<u8> {
         let mut out = vec![0; raw.len()];
         let mut scratch = Scratch::default();
@@ -111,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn what_codecs_say_of_themselves_is_what_they_do() {
+    fn codecs_have_the_fidelity_that_they_declare() {
         let floats: Vec<u8> =
             (0..1000).flat_map(|at| (1.0e4 / (at as f32 + 0.3) - 7.0).to_le_bytes()).collect();
         let delta = |number| Delta { decoded: number, encoded: number }.into();
@@ -119,10 +120,13 @@ mod tests {
             (vec![Shuffle { element: 4 }.into(), Zstd { level: 1, checksum: true }.into()], Fidelity::Exact),
             (vec![delta(INTEGER)], Fidelity::Exact),
             (vec![delta(FLOAT)], Fidelity::Lossy),
-            (vec![BitRound::new(FLOAT, 5).unwrap().into()], Fidelity::Settled),
-            (vec![Quantize::new(FLOAT, FLOAT, 1).unwrap().into()], Fidelity::Settled),
-            (vec![PackBits.into()], Fidelity::Settled),
-            (vec![BitRound::new(FLOAT, 5).unwrap().into(), Shuffle { element: 4 }.into()], Fidelity::Settled),
+            (vec![BitRound::new(FLOAT, 5).unwrap().into()], Fidelity::Idempotent),
+            (vec![Quantize::new(FLOAT, FLOAT, 1).unwrap().into()], Fidelity::Idempotent),
+            (vec![PackBits.into()], Fidelity::Idempotent),
+            (
+                vec![BitRound::new(FLOAT, 5).unwrap().into(), Shuffle { element: 4 }.into()],
+                Fidelity::Idempotent,
+            ),
             (vec![BitRound::new(FLOAT, 5).unwrap().into(), delta(FLOAT)], Fidelity::Lossy),
         ];
         for (codecs, fidelity) in pipelines {

@@ -1,4 +1,4 @@
-//! Numbers less an offset, scaled and rounded, as numcodecs has it.
+//! Fixed scale and offset, the filter `fixedscaleoffset` of numcodecs.
 
 use crate::codec::{Transform, room};
 use crate::coders::Coders;
@@ -6,8 +6,8 @@ use crate::number::{BLOCK, Number, NumberKind, stored_does_not_fit};
 use crate::vocabulary::{Elements, Given, Named, Vocabulary, named, real};
 use hyperslab_core::Result;
 
-/// Numbers less an offset, times a scale, rounded to the nearest integer and to even halfway between two. What does
-/// not fit into the stored integer is refused.
+/// Subtracts an offset, multiplies by a scale and rounds to the nearest integer, halfway cases to even. Encoding
+/// fails if a result does not fit into the stored type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct FixedScaleOffset {
     decoded: Number,
@@ -18,32 +18,32 @@ pub struct FixedScaleOffset {
 }
 
 impl FixedScaleOffset {
-    /// Numbers `decoded`, stored as `encoded`.
+    /// Stores numbers of the type `decoded` as `encoded`.
     pub fn new(decoded: Number, encoded: Number, offset: f64, scale: f64) -> FixedScaleOffset {
         FixedScaleOffset { decoded, encoded, offset: offset.to_bits(), scale: scale.to_bits() }
     }
 
-    /// The numbers.
+    /// The type of the numbers.
     pub fn decoded(&self) -> Number {
         self.decoded
     }
 
-    /// What they are stored as.
+    /// The type of the stored numbers.
     pub fn encoded(&self) -> Number {
         self.encoded
     }
 
-    /// What is subtracted.
+    /// The offset, which encoding subtracts.
     pub fn offset(&self) -> f64 {
         f64::from_bits(self.offset)
     }
 
-    /// What is multiplied by.
+    /// The scale, by which encoding multiplies.
     pub fn scale(&self) -> f64 {
         f64::from_bits(self.scale)
     }
 
-    /// Offset and scale in the arithmetic of `number`, which is double for integers.
+    /// The number type for the arithmetic, and offset and scale in it. Integers are computed in double precision.
     fn arithmetic(&self, number: Number) -> (Number, f64, f64) {
         let number = match number.is_real() {
             true => number,
@@ -54,16 +54,16 @@ impl FixedScaleOffset {
 }
 
 impl Transform for FixedScaleOffset {
-    fn decoded_sizes(&self, least: usize, most: usize) -> Option<(usize, usize)> {
-        self.encoded.sizes_as(self.decoded, least, most)
+    fn decoded_sizes(&self, min: usize, max: usize) -> Option<(usize, usize)> {
+        self.encoded.sizes_as(self.decoded, min, max)
     }
 
     fn encoded_size(&self, raw: usize) -> Option<usize> {
         self.decoded.size_as(self.encoded, raw)
     }
 
-    fn most_encoded(&self, raw: usize) -> usize {
-        self.decoded.most_as(self.encoded, raw)
+    fn max_encoded_size(&self, raw: usize) -> usize {
+        self.decoded.max_size_as(self.encoded, raw)
     }
 
     fn decode(&self, stored: &[u8], out: &mut [u8], _: &mut Coders) -> Result<usize> {

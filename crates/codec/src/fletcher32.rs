@@ -1,26 +1,26 @@
-//! Fletcher-32: two sums over the data, stored behind it; id 3 in the HDF5 registry.
+//! Fletcher-32: two sums over the data, stored after it; filter id 3 in the HDF5 registry.
 //!
-//! Words are 16 bits, first byte high; a last odd byte is the high half of a word. The sums begin at 0.
+//! Words have 16 bits, big-endian; an odd last byte is the high half of a word. Both sums start at 0.
 
 use crate::codec::{Transform, room};
 use crate::coders::Coders;
 use crate::vocabulary::{Elements, Given, Named, Vocabulary, named};
 use hyperslab_core::{Error, ErrorKind, Result};
 
-/// A checksum of four bytes behind the data.
+/// A Fletcher-32 checksum of four bytes after the data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Fletcher32;
 
 impl Transform for Fletcher32 {
-    fn decoded_sizes(&self, least: usize, most: usize) -> Option<(usize, usize)> {
-        Some((least.saturating_sub(4), most.checked_sub(4)?))
+    fn decoded_sizes(&self, min: usize, max: usize) -> Option<(usize, usize)> {
+        Some((min.saturating_sub(4), max.checked_sub(4)?))
     }
 
     fn encoded_size(&self, raw: usize) -> Option<usize> {
         raw.checked_add(4)
     }
 
-    fn most_encoded(&self, raw: usize) -> usize {
+    fn max_encoded_size(&self, raw: usize) -> usize {
         raw.saturating_add(4)
     }
 
@@ -54,7 +54,7 @@ impl Vocabulary for Fletcher32 {
     }
 }
 
-/// The checksum of `data`.
+/// The Fletcher-32 checksum of `data`.
 ///
 /// ```
 /// assert_eq!(hyperslab_codec::fletcher32(&[0, 1, 2, 3]), 0x0205_0204);
@@ -79,11 +79,11 @@ pub fn fletcher32(data: &[u8]) -> u32 {
     u32::try_from(sum_of_sums << 16 | sum).unwrap_or_default()
 }
 
-/// Checks the checksum and returns the data before it.
+/// Verifies the checksum and returns the data before it.
 fn decode(stored: &[u8]) -> Result<&[u8]> {
     let Some((data, checksum)) = stored.split_last_chunk() else {
         return Err(Error::malformed(format!(
-            "{} bytes are too few for a Fletcher-32 checksum of 4",
+            "{} bytes, expected at least the 4 of a Fletcher-32 checksum",
             stored.len()
         )));
     };
@@ -91,18 +91,19 @@ fn decode(stored: &[u8]) -> Result<&[u8]> {
     if stored != computed && stored != swapped(computed) {
         return Err(Error::new(
             ErrorKind::Checksum,
-            format!("Fletcher-32 checksum {computed:#010x}, stored is {stored:#010x}"),
+            format!("Fletcher-32 checksum mismatch: stored {stored:#010x}, computed {computed:#010x}"),
         ));
     }
     Ok(data)
 }
 
-/// What libhdf5 before 1.6.3 stored on little-endian machines: the bytes of each sum exchanged.
+/// The checksum as libhdf5 before 1.6.3 stored it on little-endian machines: the two bytes of each sum swapped.
 fn swapped(checksum: u32) -> u32 {
     checksum.swap_bytes().rotate_left(16)
 }
 
-/// A sum modulo 65,535 as adding carries back to the low 16 bits leaves it: 65,535 stays and only 0 becomes 0.
+/// A sum modulo 65,535 with the result of adding carries to the low 16 bits: multiples of 65,535 become 65,535, and
+/// only 0 becomes 0.
 fn fold(sum: u64) -> u64 {
     match sum.checked_sub(1) {
         Some(less) => less % 0xffff + 1,
@@ -110,7 +111,7 @@ fn fold(sum: u64) -> u64 {
     }
 }
 
-/// Words summed between two reductions.
+/// The number of words that are summed between two reductions.
 const BLOCK: usize = 256;
 
 #[cfg(test)]
@@ -135,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn equals_the_folding_form_where_the_sums_are_zero_modulo_65535() {
+    fn sums_of_0_modulo_65535_equal_the_result_of_adding_carries() {
         for len in [0, 1, 2, 3, 255, 510, 511, 512, 513, 514, 1000, 65_534, 131_070, 131_073] {
             for byte in [0, 0xff, 1, 0x80] {
                 let data = vec![byte; len];
@@ -155,7 +156,7 @@ mod tests {
         fn a_changed_byte_is_found(
             raw in prop::collection::vec(any::<u8>(), 1..100),
             at in any::<prop::sample::Index>(),
-            // 0 and 0xff are equal in these sums; no other change of one byte is.
+            // 0 and 0xff are equal in these sums; every other change of one byte is detected.
             change in 1..255_u8,
         ) {
             let mut stored = encode(&raw);
@@ -178,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn rejects_what_has_no_room_for_a_checksum() {
+    fn rejects_fewer_bytes_than_a_checksum() {
         for len in 0..4 {
             assert_eq!(decode(&vec![0; len]).unwrap_err().kind(), ErrorKind::Malformed);
         }

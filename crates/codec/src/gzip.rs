@@ -1,4 +1,4 @@
-//! Gzip: a deflate stream in a gzip member, which is not the zlib stream of [`Deflate`](crate::Deflate).
+//! Gzip: a deflate stream in a gzip member. [`Deflate`](crate::Deflate) is a zlib stream instead.
 //!
 //! Spec: RFC 1952
 
@@ -8,19 +8,19 @@ use crate::deflate::MAX_RATIO;
 use crate::vocabulary::{Elements, Given, Named, Vocabulary, int, named};
 use hyperslab_core::Result;
 
-/// A gzip member. Bytes behind it are ignored.
+/// A gzip member. Bytes after it are ignored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Gzip {
-    /// 0 to 12, only for encoding; gzip's own levels end at 9.
+    /// The compression level, 0 to 12, for encoding only. Levels of gzip itself end at 9.
     pub level: u8,
 }
 
 impl Transform for Gzip {
-    fn decoded_sizes(&self, _: usize, most: usize) -> Option<(usize, usize)> {
-        Some((0, most.saturating_mul(MAX_RATIO)))
+    fn decoded_sizes(&self, _: usize, max: usize) -> Option<(usize, usize)> {
+        Some((0, max.saturating_mul(MAX_RATIO)))
     }
 
-    fn most_encoded(&self, raw: usize) -> usize {
+    fn max_encoded_size(&self, raw: usize) -> usize {
         raw.saturating_add(raw / 8).saturating_add(1024)
     }
 

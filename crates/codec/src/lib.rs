@@ -1,7 +1,8 @@
-//! Transforms of stored bytes, one file each, named as their registries name them; [`Codec`] lists them.
+//! Compression codecs and filters of stored bytes. Each has its own file and the name of its registry; [`Codec`]
+//! lists them.
 //!
-//! A chunk is written through a list of codecs, first to last, and read back through the same list. Nothing
-//! here knows a file format or an offset: callers add the place to errors.
+//! Encoding applies a list of codecs to a chunk, first to last; decoding undoes the same list from last to first.
+//! This crate knows no file format and no file offset: callers add the place to errors.
 //!
 //! ```
 //! use hyperslab_codec::{Deflate, Fletcher32, Scratch, Shuffle, decode, encode};

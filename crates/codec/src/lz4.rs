@@ -1,9 +1,10 @@
-//! LZ4 blocks, and how the HDF5 filter (id 32004 in its registry) and numcodecs frame them.
+//! LZ4 blocks, and their frames in the HDF5 filter (id 32004 in its registry) and in numcodecs.
 //!
-//! The frame of numcodecs is the decoded size in four bytes, least significant first, and one block.
+//! The frame of numcodecs is the decoded size in four bytes, little-endian, and one block.
 //!
-//! The frame of the filter: the decoded size in eight bytes, the size of a block in four, both most significant byte first, then
-//! the blocks, each behind its stored size in four. A block of as many stored bytes as decoded ones is not compressed.
+//! The frame of the HDF5 filter is the decoded size in eight bytes and the decoded size of a block in four, both
+//! big-endian, then the blocks. Each block follows its stored size in four bytes. If the stored size equals the
+//! decoded size, the block is not compressed.
 //!
 //! Spec: LZ4 Block Format
 
@@ -20,7 +21,7 @@ use lz4_flex::block::{decompress_into, decompress_into_with_dict};
 /// LZ4 blocks in the frame of the HDF5 filter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Lz4Hdf5 {
-    /// Decoded bytes of a block, only for encoding; 0 for the filter's default of 1 GiB.
+    /// The decoded size of a block in bytes, for encoding only. 0 for the default of the filter, 1 GiB.
     pub block: u32,
 }
 
@@ -32,21 +33,21 @@ impl Lz4Hdf5 {
 }
 
 impl Transform for Lz4Hdf5 {
-    fn decoded_sizes(&self, _: usize, most: usize) -> Option<(usize, usize)> {
-        Some((0, most.checked_sub(HEADER)?.saturating_mul(MAX_RATIO)))
+    fn decoded_sizes(&self, _: usize, max: usize) -> Option<(usize, usize)> {
+        Some((0, max.checked_sub(HEADER)?.saturating_mul(MAX_RATIO)))
     }
 
     fn declared_size(&self, stored: &[u8]) -> Result<Option<usize>> {
         let Some((size, _)) = stored.split_first_chunk() else {
             return Err(Error::malformed(format!(
-                "{} bytes, an LZ4 frame begins with {HEADER}",
+                "LZ4 frame of {} bytes, expected a header of {HEADER}",
                 stored.len()
             )));
         };
         Ok(Some(usize::try_from(u64::from_be_bytes(*size)).unwrap_or(usize::MAX)))
     }
 
-    fn most_encoded(&self, raw: usize) -> usize {
+    fn max_encoded_size(&self, raw: usize) -> usize {
         let sizes = raw.div_ceil(self.block(raw)).saturating_mul(4);
         raw.saturating_add(sizes).saturating_add(HEADER)
     }
@@ -56,13 +57,13 @@ impl Transform for Lz4Hdf5 {
         let out = room(out, size)?;
         let Some((block, mut left)) = stored.get(8..).and_then(<[u8]>::split_first_chunk) else {
             return Err(Error::malformed(format!(
-                "{} bytes, an LZ4 frame begins with {HEADER}",
+                "LZ4 frame of {} bytes, expected a header of {HEADER}",
                 stored.len()
             )));
         };
         let block = usize::try_from(u32::from_be_bytes(*block)).unwrap_or(usize::MAX);
         if block == 0 && size > 0 {
-            return Err(Error::malformed("LZ4 blocks of 0 bytes"));
+            return Err(Error::malformed("LZ4 block size 0, expected 1 or more"));
         }
         for piece in out.chunks_mut(block.max(1)) {
             let Some((len, rest)) = left.split_first_chunk() else { return Err(ends_early(stored)) };
@@ -81,7 +82,7 @@ impl Transform for Lz4Hdf5 {
     fn encode(&self, raw: &[u8], out: &mut Vec<u8>, coders: &mut Coders) -> Result<()> {
         let block = self.block(raw.len());
         let Ok(block_field) = u32::try_from(block) else {
-            return Err(Error::invalid(format!("LZ4 blocks of {block} bytes, expected less than 4 GiB")));
+            return Err(Error::invalid(format!("LZ4 block size {block}, expected less than 4 GiB")));
         };
         out.clear();
         out.extend_from_slice(&(raw.len() as u64).to_be_bytes());
@@ -117,23 +118,23 @@ impl Vocabulary for Lz4Hdf5 {
     }
 }
 
-/// An LZ4 block behind its decoded size, as numcodecs frames it.
+/// An LZ4 block preceded by its decoded size, the frame of numcodecs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Lz4Numcodecs {
-    /// How fast to encode, only for encoding: 1 or more, of which more is faster and larger.
+    /// The acceleration of encoding, 1 or more, for encoding only. A higher value is faster and compresses less.
     pub acceleration: u32,
 }
 
 impl Transform for Lz4Numcodecs {
-    fn decoded_sizes(&self, _: usize, most: usize) -> Option<(usize, usize)> {
-        Some((0, most.checked_sub(SIZE)?.saturating_mul(MAX_RATIO)))
+    fn decoded_sizes(&self, _: usize, max: usize) -> Option<(usize, usize)> {
+        Some((0, max.checked_sub(SIZE)?.saturating_mul(MAX_RATIO)))
     }
 
     fn declared_size(&self, stored: &[u8]) -> Result<Option<usize>> {
         split_size(stored).map(|(size, _)| Some(size))
     }
 
-    fn most_encoded(&self, raw: usize) -> usize {
+    fn max_encoded_size(&self, raw: usize) -> usize {
         encode::bound(raw).saturating_add(SIZE)
     }
 
@@ -144,8 +145,9 @@ impl Transform for Lz4Numcodecs {
     }
 
     fn encode(&self, raw: &[u8], out: &mut Vec<u8>, coders: &mut Coders) -> Result<()> {
-        let size = i32::try_from(raw.len())
-            .map_err(|_| Error::invalid(format!("{} bytes in one LZ4 block of at most 2 GiB", raw.len())))?;
+        let size = i32::try_from(raw.len()).map_err(|_| {
+            Error::invalid(format!("{} bytes for one LZ4 block, expected less than 2 GiB", raw.len()))
+        })?;
         out.clear();
         out.extend_from_slice(&size.to_le_bytes());
         encode_block(raw, Effort::Acceleration(self.acceleration), out, coders)
@@ -168,32 +170,43 @@ impl Vocabulary for Lz4Numcodecs {
 
 fn split_size(stored: &[u8]) -> Result<(usize, &[u8])> {
     let Some((size, block)) = stored.split_first_chunk() else {
-        return Err(Error::malformed(format!("{} bytes, an LZ4 frame begins with {SIZE}", stored.len())));
+        return Err(Error::malformed(format!(
+            "LZ4 frame of {} bytes, expected a header of {SIZE}",
+            stored.len()
+        )));
     };
     let size = i32::from_le_bytes(*size);
     match usize::try_from(size) {
         Ok(size) => Ok((size, block)),
-        Err(_) => Err(Error::malformed(format!("an LZ4 block of {size} bytes"))),
+        Err(_) => Err(Error::malformed(format!("negative size {size} of an LZ4 block"))),
     }
 }
 
-/// Decodes one block that holds exactly as many bytes as `out`.
+/// Decodes one block, which must hold exactly as many bytes as `out`.
 pub(crate) fn decode_block(stored: &[u8], out: &mut [u8]) -> Result<()> {
     match decompress_into(stored, out) {
         Ok(len) if len == out.len() => Ok(()),
-        _ => Err(Error::malformed(format!("{} bytes are no LZ4 block of {}", stored.len(), out.len()))),
+        _ => Err(Error::malformed(format!(
+            "{} bytes are not an LZ4 block that decodes to {}",
+            stored.len(),
+            out.len()
+        ))),
     }
 }
 
-/// The same for a block that may refer to what `dictionary` ends with.
+/// Decodes one block that may refer back to the end of `dictionary`.
 pub(crate) fn decode_block_with(dictionary: &[u8], stored: &[u8], out: &mut [u8]) -> Result<()> {
     match decompress_into_with_dict(stored, out, dictionary) {
         Ok(len) if len == out.len() => Ok(()),
-        _ => Err(Error::malformed(format!("{} bytes are no LZ4 block of {}", stored.len(), out.len()))),
+        _ => Err(Error::malformed(format!(
+            "{} bytes are not an LZ4 block that decodes to {}",
+            stored.len(),
+            out.len()
+        ))),
     }
 }
 
-/// A byte of length stands for at most 255.
+/// The maximum ratio of decoded to stored bytes: a length byte stands for at most 255.
 pub(crate) const MAX_RATIO: usize = 255;
 
 const HEADER: usize = 12;
@@ -201,5 +214,5 @@ const SIZE: usize = 4;
 const DEFAULT_BLOCK: u32 = 1 << 30;
 
 fn ends_early(stored: &[u8]) -> Error {
-    Error::malformed(format!("{} bytes end within an LZ4 frame", stored.len()))
+    Error::malformed(format!("LZ4 frame ends early, after {} bytes", stored.len()))
 }

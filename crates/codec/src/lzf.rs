@@ -1,7 +1,7 @@
-//! LZF: literal runs and back references of up to 8 KiB distance; id 32000 in the HDF5 registry.
+//! LZF: literal runs and back references with distances up to 8 KiB; filter id 32000 in the HDF5 registry.
 //!
-//! `000LLLLL` is followed by L + 1 literals. `LLLooooo oooooooo` repeats L + 2 bytes from o + 1 before; where L is
-//! 7, a byte that is added to it comes between the two.
+//! `000LLLLL` is followed by L + 1 literals. `LLLooooo oooooooo` repeats L + 2 bytes from o + 1 bytes before. If L is
+//! 7, a byte between the two is added to it.
 
 use crate::back_reference::{self, Finder};
 use crate::codec::{Transform, too_long};
@@ -9,17 +9,17 @@ use crate::coders::Coders;
 use crate::vocabulary::{Elements, Given, Named, Vocabulary, named};
 use hyperslab_core::{Error, Result};
 
-/// Literal runs and back references.
+/// LZF: literal runs and back references.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Lzf;
 
 impl Transform for Lzf {
-    /// Three bytes repeat at most 264, two literals take three.
-    fn decoded_sizes(&self, least: usize, most: usize) -> Option<(usize, usize)> {
-        Some((least / 2, most.saturating_mul(88)))
+    /// Three bytes repeat at most 264 bytes; two literals take three bytes.
+    fn decoded_sizes(&self, min: usize, max: usize) -> Option<(usize, usize)> {
+        Some((min / 2, max.saturating_mul(88)))
     }
 
-    fn most_encoded(&self, raw: usize) -> usize {
+    fn max_encoded_size(&self, raw: usize) -> usize {
         raw.saturating_add(raw.div_ceil(MAX_LITERALS))
     }
 
@@ -33,8 +33,8 @@ impl Transform for Lzf {
                     return Err(ends_within(stored));
                 };
                 let end = at + literals.len();
-                let most = out.len();
-                let Some(to) = out.get_mut(at..end) else { return Err(too_long(end, most)) };
+                let max = out.len();
+                let Some(to) = out.get_mut(at..end) else { return Err(too_long(end, max)) };
                 to.copy_from_slice(literals);
                 (left, at) = (rest, end);
                 continue;
@@ -50,7 +50,9 @@ impl Transform for Lzf {
             at = back_reference::copy(out, at, distance, len).ok_or_else(|| {
                 match at.checked_sub(distance) {
                     Some(_) => too_long(at + len, out.len()),
-                    None => Error::malformed(format!("LZF repeats from {distance} before byte {at}")),
+                    None => Error::malformed(format!(
+                        "LZF back reference of distance {distance} at byte {at}, before the start"
+                    )),
                 }
             })?;
             left = rest;
@@ -64,7 +66,7 @@ impl Transform for Lzf {
         let (mut literals, mut at) = (0, 0);
         while at < raw.len() {
             let Some((distance, len)) = finder.find(at, MAX_DISTANCE, MAX_REPEATED) else {
-                // The longer nothing is found, the less is looked at.
+                // The longer no match is found, the fewer positions are searched.
                 at += 1 + (at - literals) / 64;
                 continue;
             };
@@ -102,7 +104,7 @@ fn put_literals(literals: &[u8], out: &mut Vec<u8>) {
 }
 
 fn ends_within(stored: &[u8]) -> Error {
-    Error::malformed(format!("{} bytes end within an LZF instruction", stored.len()))
+    Error::malformed(format!("LZF data ends within an instruction, after {} bytes", stored.len()))
 }
 
 const MAX_LITERALS: usize = 32;

@@ -1,4 +1,4 @@
-//! LZMA: xz files, the older format of one stream, and streams without any header.
+//! LZMA: xz files, the older `.lzma` format of one stream, and raw streams without header.
 //!
 //! Spec: The .xz File Format, The .lzma File Format
 
@@ -17,74 +17,74 @@ pub struct Lzma {
     coder: LzmaCoder,
 }
 
-/// What is around a stream.
+/// The container of a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum LzmaContainer {
-    /// An xz file, which tells all that is needed to decode it.
+    /// An xz file. It describes its filters and parameters.
     Xz {
-        /// What is computed of the data, only for encoding.
+        /// The integrity check of the data, for encoding only.
         check: LzmaCheck,
     },
-    /// The older format, which tells it too, but checks nothing.
+    /// The older `.lzma` format. It describes its parameters and has no integrity check.
     Alone,
-    /// Nothing.
+    /// A raw stream without container.
     Raw,
 }
 
-/// What is computed of the data.
+/// The integrity check of the data in an xz file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum LzmaCheck {
-    /// Nothing.
+    /// No check.
     None,
-    /// A checksum of four bytes.
+    /// CRC-32, four bytes.
     Crc32,
-    /// A checksum of eight bytes.
+    /// CRC-64, eight bytes.
     Crc64,
-    /// A hash of 32 bytes.
+    /// SHA-256, 32 bytes.
     Sha256,
 }
 
 impl LzmaCheck {
-    /// Each of them.
+    /// All of them.
     pub const ALL: [LzmaCheck; 4] = [LzmaCheck::None, LzmaCheck::Crc32, LzmaCheck::Crc64, LzmaCheck::Sha256];
 }
 
-/// What data passes before it is compressed.
+/// A filter that is applied before compression.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum LzmaFilter {
-    /// Each byte less the one some bytes before it.
+    /// Stores the difference of each byte and the byte `distance` before it.
     Delta {
-        /// 1 to 256.
+        /// The distance in bytes, 1 to 256.
         distance: u16,
     },
-    /// Absolute for relative addresses in the instructions of a processor.
+    /// Converts relative addresses in the instructions of a processor to absolute ones.
     Branches {
-        /// Of which processor.
+        /// The processor.
         of: LzmaBranches,
-        /// Where the first instruction would stand.
+        /// The address of the first instruction.
         start: u32,
     },
 }
 
-/// A processor whose instructions a filter knows.
+/// A processor whose instructions a branch filter converts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum LzmaBranches {
     /// x86
     X86,
-    /// PowerPC, the most significant byte first.
+    /// PowerPC, big-endian.
     PowerPc,
     /// Itanium
     Ia64,
-    /// ARM, the least significant byte first.
+    /// ARM, little-endian.
     Arm,
-    /// ARM's short instructions.
+    /// ARM Thumb.
     ArmThumb,
     /// SPARC
     Sparc,
 }
 
 impl LzmaBranches {
-    /// Each of them.
+    /// All of them.
     pub const ALL: [LzmaBranches; 6] = [
         LzmaBranches::X86,
         LzmaBranches::PowerPc,
@@ -95,50 +95,55 @@ impl LzmaBranches {
     ];
 }
 
-/// What compresses.
+/// The compression method.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum LzmaCoder {
-    /// One stream.
+    /// LZMA1: one stream.
     Lzma1(LzmaParameters),
-    /// A stream in pieces, of which some may be stored as they are.
+    /// LZMA2: a stream in chunks, some of which may be stored uncompressed.
     Lzma2(LzmaParameters),
 }
 
-/// How streams are compressed.
+/// The parameters of LZMA1 and LZMA2.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct LzmaParameters {
-    /// Bytes that may be referred back to.
+    /// The size of the dictionary in bytes: the maximum distance of back references.
     pub dictionary: u32,
-    /// Bits of the byte before that a literal depends on.
+    /// `lc`: the number of bits of the previous byte that are the context of a literal.
     pub literal_context: u8,
-    /// Bits of the position that a literal depends on.
+    /// `lp`: the number of bits of the position that are the context of a literal.
     pub literal_position: u8,
-    /// Bits of the position that all else depends on.
+    /// `pb`: the number of bits of the position that are the context of everything else.
     pub position: u8,
-    /// Whether the first match is taken, only for encoding.
+    /// Whether the encoder takes the first match, for encoding only.
     pub is_fast: bool,
-    /// The length from which on a match is taken at once, only for encoding.
+    /// The length from which on a match is taken without further search, for encoding only.
     pub nice_length: u16,
-    /// Whether matches are found by binary trees, not by chains of hashes, only for encoding.
+    /// Whether matches are found by binary trees instead of hash chains, for encoding only.
     pub has_trees: bool,
-    /// How many matches are looked at, 0 for what fits to the rest, only for encoding.
+    /// The maximum number of matches that are compared, for encoding only. 0 for a default that suits the other
+    /// parameters.
     pub depth: u16,
 }
 
 impl Lzma {
-    /// A coder of streams that pass `filters` first.
+    /// A codec that applies `filters`, then `coder`, and writes a stream in `container`.
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) for parameters that the format
-    /// does not have.
+    /// [`ErrorKind::InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) for parameters and combinations
+    /// that the format does not have.
     pub fn new(container: LzmaContainer, filters: Vec<LzmaFilter>, coder: LzmaCoder) -> Result<Lzma> {
         let (LzmaCoder::Lzma1(parameters) | LzmaCoder::Lzma2(parameters)) = coder;
         parameters.check(matches!(coder, LzmaCoder::Lzma2(_)))?;
         let wrong = match (container, coder) {
-            (LzmaContainer::Xz { .. }, LzmaCoder::Lzma1(_)) => Some("LZMA1 in an xz file"),
-            (LzmaContainer::Alone, LzmaCoder::Lzma2(_)) => Some("LZMA2 in a file of LZMA alone"),
-            (LzmaContainer::Alone, _) if !filters.is_empty() => Some("filters of a file of LZMA alone"),
-            _ if filters.len() > MAX_FILTERS => Some("more than three filters of LZMA"),
+            (LzmaContainer::Xz { .. }, LzmaCoder::Lzma1(_)) => Some("LZMA1 in an xz file, expected LZMA2"),
+            (LzmaContainer::Alone, LzmaCoder::Lzma2(_)) => Some("LZMA2 in an .lzma file, expected LZMA1"),
+            (LzmaContainer::Alone, _) if !filters.is_empty() => {
+                Some("filters in an .lzma file, which has none")
+            }
+            _ if filters.len() > MAX_FILTERS => {
+                Some("more than three filters before LZMA, expected at most three")
+            }
             _ => None,
         };
         if let Some(wrong) = wrong {
@@ -148,34 +153,34 @@ impl Lzma {
             match filter {
                 LzmaFilter::Delta { distance: 1..=256 } | LzmaFilter::Branches { .. } => {}
                 LzmaFilter::Delta { distance } => {
-                    return Err(Error::invalid(format!("a distance of {distance}, expected 1 to 256")));
+                    return Err(Error::invalid(format!("LZMA delta distance {distance}, expected 1 to 256")));
                 }
             }
         }
         Ok(Lzma { container, filters, coder })
     }
 
-    /// What is around a stream.
+    /// The container of the stream.
     pub fn container(&self) -> LzmaContainer {
         self.container
     }
 
-    /// What data passes before it is compressed.
+    /// The filters that are applied before compression.
     pub fn filters(&self) -> &[LzmaFilter] {
         &self.filters
     }
 
-    /// What compresses.
+    /// The compression method.
     pub fn coder(&self) -> LzmaCoder {
         self.coder
     }
 }
 
 impl LzmaParameters {
-    /// What xz means by a number from 0, fast, to 9, thorough.
+    /// The parameters of a preset of xz, from 0 (fast) to 9 (small).
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) for another number.
+    /// [`ErrorKind::InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) for other numbers.
     pub fn preset(preset: u8) -> Result<LzmaParameters> {
         let Some(dictionary) = DICTIONARIES.get(usize::from(preset)) else {
             return Err(Error::invalid(format!("LZMA preset {preset}, expected 0 to 9")));
@@ -204,28 +209,30 @@ impl LzmaParameters {
     fn check(&self, is_second: bool) -> Result<()> {
         let LzmaParameters { literal_context: lc, literal_position: lp, position: pb, .. } = *self;
         if lc > 8 || lp > 4 || pb > 4 || is_second && lc + lp > 4 {
-            return Err(Error::invalid(format!("LZMA with lc {lc}, lp {lp} and pb {pb}")));
+            return Err(Error::invalid(format!(
+                "LZMA lc {lc}, lp {lp}, pb {pb}, expected lc + lp up to 4 and pb up to 4"
+            )));
         }
         if !(MIN_DICTIONARY..=MAX_DICTIONARY).contains(&self.dictionary) {
             let found = self.dictionary;
             return Err(Error::invalid(format!(
-                "an LZMA dictionary of {found} bytes, expected {MIN_DICTIONARY} to {MAX_DICTIONARY}"
+                "LZMA dictionary of {found} bytes, expected {MIN_DICTIONARY} to {MAX_DICTIONARY}"
             )));
         }
         match self.nice_length {
             8..=273 => Ok(()),
-            other => Err(Error::invalid(format!("an LZMA nice length of {other}, expected 8 to 273"))),
+            other => Err(Error::invalid(format!("LZMA nice length {other}, expected 8 to 273"))),
         }
     }
 }
 
 impl Transform for Lzma {
-    fn decoded_sizes(&self, _: usize, most: usize) -> Option<(usize, usize)> {
-        Some((0, most.saturating_mul(MAX_RATIO)))
+    fn decoded_sizes(&self, _: usize, max: usize) -> Option<(usize, usize)> {
+        Some((0, max.saturating_mul(MAX_RATIO)))
     }
 
-    fn most_encoded(&self, raw: usize) -> usize {
-        // What does not compress grows by a few bytes in each piece; LZMA1 has no way to store it as it is.
+    fn max_encoded_size(&self, raw: usize) -> usize {
+        // Data that does not compress grows by a few bytes in each chunk. LZMA1 cannot store it uncompressed.
         raw.saturating_add(raw / 16).saturating_add(1024)
     }
 
@@ -239,7 +246,7 @@ impl Transform for Lzma {
     }
 }
 
-/// Only presets are parameters; what else a stream may be set to has no name.
+/// Only presets are parameters of the vocabulary. Other settings have no name.
 impl Vocabulary for Lzma {
     const NAMES: &'static [&'static str] = &["lzma"];
 
@@ -251,9 +258,7 @@ impl Vocabulary for Lzma {
                 Lzma::new(container, Vec::new(), LzmaCoder::Lzma2(parameters))
             }
             FORMAT_ALONE => Lzma::new(LzmaContainer::Alone, Vec::new(), LzmaCoder::Lzma1(parameters)),
-            format => {
-                Err(Error::unsupported(format!("no codec has format {format} without a list of filters")))
-            }
+            format => Err(Error::unsupported(format!("LZMA format {format} without a list of filters"))),
         }
     }
 
@@ -269,21 +274,22 @@ impl Vocabulary for Lzma {
 }
 
 impl Lzma {
-    /// The preset that streams are compressed by, if it is one of xz.
+    /// The preset of xz that these parameters equal, if any.
     pub fn preset(&self) -> Option<u8> {
         let (LzmaCoder::Lzma1(own) | LzmaCoder::Lzma2(own)) = self.coder;
-        // 6 comes first: some others mean the same where a number below it does.
+        // 6 comes first: some presets above it have the same parameters as one below it, apart from the dictionary.
         [6, 0, 1, 2, 3, 4, 5, 7, 8, 9]
             .into_iter()
             .find(|preset| LzmaParameters::preset(*preset).ok() == Some(own))
     }
 }
 
-/// Containers by their numbers in Python's module `lzma`.
+/// Containers by their numbers in the Python module `lzma`.
 const FORMAT_XZ: u8 = 1;
 const FORMAT_ALONE: u8 = 2;
 
-/// A match of 273 bytes takes at least a third of a bit, a piece of 2 MiB its header besides.
+/// The maximum ratio of decoded to stored bytes: a match of 273 bytes takes at least a third of a bit, and each chunk
+/// of 2 MiB has a header.
 const MAX_RATIO: usize = 1 << 14;
 
 const MAX_FILTERS: usize = 3;
@@ -328,7 +334,7 @@ mod tests {
     }
 
     #[test]
-    fn streams_of_all_kinds_return() {
+    fn round_trips_streams_of_all_kinds() {
         let mut state = 1_u32;
         let noise: Vec<u8> = std::iter::repeat_with(|| {
             state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
@@ -340,7 +346,7 @@ mod tests {
         for lzma in all() {
             for raw in [&b""[..], b"a", &text, &noise] {
                 let stored = encoded(&lzma, raw);
-                assert!(stored.len() <= lzma.most_encoded(raw.len()), "{lzma:?}");
+                assert!(stored.len() <= lzma.max_encoded_size(raw.len()), "{lzma:?}");
                 let mut out = vec![0xee; raw.len()];
                 let mut coders = Coders::default();
                 let found = lzma.decode(&stored, &mut out, &mut coders);
@@ -362,7 +368,7 @@ mod tests {
             for len in 0..stored.len() {
                 let mut out = vec![0; raw.len()];
                 let found = lzma.decode(&stored[..len], &mut out, &mut Coders::default());
-                // The last bytes of a range coder are not needed where nothing checks them.
+                // The last bytes of a range coder are not needed if there is no check.
                 let is_whole = found.as_ref().is_ok_and(|found| *found == raw.len()) && out == raw;
                 assert!(found.is_err() || is_whole && len + 5 > stored.len(), "{lzma:?} {len}");
             }
@@ -370,7 +376,7 @@ mod tests {
     }
 
     #[test]
-    fn no_stream_is_denser_than_the_greatest_ratio() {
+    fn no_stream_exceeds_the_maximum_ratio() {
         let raw = vec![0; 20_000_000];
         for lzma in all().iter().take(3) {
             assert!(encoded(lzma, &raw).len() * MAX_RATIO >= raw.len());
@@ -378,16 +384,16 @@ mod tests {
     }
 
     #[test]
-    fn dictionaries_beyond_what_is_allocated_are_refused() {
+    fn rejects_dictionaries_above_the_memory_limit() {
         let alone = all().swap_remove(0);
         let mut stored = encoded(&alone, b"abc");
         stored[1..5].copy_from_slice(&0x7fff_ffff_u32.to_le_bytes());
         let e = alone.decode(&stored, &mut [0; 3], &mut Coders::default()).unwrap_err();
-        assert_eq!(e.to_string(), "an LZMA dictionary of more than 128 MiB");
+        assert_eq!(e.to_string(), "LZMA dictionary of more than 128 MiB, the limit of memory");
     }
 
     #[test]
-    fn parameters_that_the_format_does_not_have_are_refused() {
+    fn rejects_parameters_that_the_format_does_not_have() {
         let parameters = LzmaParameters::preset(6).unwrap();
         let new = |coder| Lzma::new(LzmaContainer::Raw, Vec::new(), coder);
         assert!(LzmaParameters::preset(10).is_err());

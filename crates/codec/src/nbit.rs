@@ -1,6 +1,6 @@
-//! N-bit: the significant bits of elements without their padding, id 5 in the HDF5 registry.
+//! N-bit: stores only the significant bits of elements, without padding; filter id 5 in the HDF5 registry.
 //!
-//! Bits follow each other without gaps, each number from its most significant bit on, whatever its byte order.
+//! Bits follow each other without gaps. Each number starts with its most significant bit, in either byte order.
 
 use crate::bits::{BitReader, BitWriter};
 use crate::codec::{Transform, room};
@@ -8,102 +8,105 @@ use crate::coders::Coders;
 use crate::vocabulary::{Elements, Given, Named, Vocabulary, named};
 use hyperslab_core::{Error, Result};
 
-/// The significant bits of elements. Decoded padding is zeros.
+/// Stores only the significant bits of elements. Decoding sets padding bits to 0.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Nbit {
     elements: usize,
     element: NbitType,
-    /// Of an element.
+    /// Significant bits of an element.
     bits: u64,
 }
 
-/// Which bits of an element are significant.
+/// The significant bits of an element, by its datatype.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum NbitType {
     /// A number.
     Atomic(NbitAtomic),
-    /// As many of one type as fit into `size` bytes.
+    /// An array: as many elements of type `base` as fit into `size` bytes.
     Array {
-        /// Bytes of all of them.
+        /// The size of the array in bytes.
         size: usize,
-        /// What each of them is.
+        /// The type of its elements.
         base: Box<NbitType>,
     },
-    /// Members with or without gaps between them.
+    /// A compound. Members may have gaps between them.
     Compound {
-        /// Bytes of all members and gaps.
+        /// The size in bytes, with gaps.
         size: usize,
-        /// Where each member begins, and what it is.
+        /// The byte offset and the type of each member.
         members: Vec<(usize, NbitType)>,
     },
-    /// Bytes that are kept whole.
+    /// Bytes that are stored unchanged.
     Bytes {
-        /// How many.
+        /// The number of bytes.
         size: usize,
     },
 }
 
-/// A number within padding.
+/// A number with padding bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct NbitAtomic {
-    /// Bytes with all padding.
+    /// The size in bytes, with padding.
     pub size: usize,
-    /// Whether the most significant byte comes first.
+    /// Whether the number is big-endian.
     pub big_endian: bool,
-    /// Significant bits.
+    /// The number of significant bits.
     pub precision: usize,
-    /// Padding below the least significant bit.
+    /// The number of padding bits below the least significant bit.
     pub offset: usize,
 }
 
 impl Nbit {
-    /// A coder of exactly `elements` elements.
+    /// A codec of exactly `elements` elements.
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) if a part lies outside of what
-    /// it is part of, if members overlap, or if there are more than 32 levels.
+    /// [`ErrorKind::InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) if a part exceeds the part that
+    /// contains it, if members overlap, or if the type is nested more than 32 levels deep.
     pub fn new(elements: usize, element: NbitType) -> Result<Nbit> {
         element.check(MAX_LEVELS)?;
         let bits = element.bits();
         let sizes = elements.checked_mul(element.size()).zip(bits.checked_mul(elements as u64));
         if sizes.is_none() {
-            return Err(Error::invalid(format!("{elements} elements of {} bytes for nbit", element.size())));
+            return Err(Error::invalid(format!(
+                "{elements} elements of {} bytes for nbit, which exceed the address space",
+                element.size()
+            )));
         }
         Ok(Nbit { elements, element, bits })
     }
 
-    /// How many elements there are.
+    /// The number of elements.
     pub fn elements(&self) -> usize {
         self.elements
     }
 
-    /// What each of them is.
+    /// The type of an element.
     pub fn element(&self) -> &NbitType {
         &self.element
     }
 
-    /// Bytes of all elements.
+    /// The decoded size of all elements in bytes.
     fn size(&self) -> usize {
         self.elements * self.element.size()
     }
 
-    /// Whole bytes of the significant bits of all elements.
+    /// The significant bits of all elements, in whole bytes, rounded down.
     fn whole_bytes(&self) -> usize {
         usize::try_from(self.bits * self.elements as u64 / 8).unwrap_or(usize::MAX)
     }
 }
 
 impl Transform for Nbit {
-    fn decoded_sizes(&self, _: usize, most: usize) -> Option<(usize, usize)> {
-        (most as u64 >= (self.bits * self.elements as u64).div_ceil(8)).then_some((self.size(), self.size()))
+    fn decoded_sizes(&self, _: usize, max: usize) -> Option<(usize, usize)> {
+        (max as u64 >= (self.bits * self.elements as u64).div_ceil(8)).then_some((self.size(), self.size()))
     }
 
-    /// One byte more than whole bytes, even if no bits are left for it: so libhdf5 writes it.
+    /// One byte more than the whole bytes, even if no bits are left for it, as in libhdf5.
     fn encoded_size(&self, raw: usize) -> Option<usize> {
         (raw == self.size()).then(|| self.whole_bytes().saturating_add(1))
     }
 
-    fn most_encoded(&self, _: usize) -> usize {
+    fn max_encoded_size(&self, _: usize) -> usize {
         self.whole_bytes().saturating_add(1)
     }
 
@@ -144,7 +147,7 @@ impl Transform for Nbit {
     }
 }
 
-/// HDF5 makes the codec of the datatype and the chunk; there are no parameters.
+/// HDF5 derives this codec from the datatype and the chunk. It has no parameters in the vocabulary.
 impl Vocabulary for Nbit {
     const NAMES: &'static [&'static str] = &[];
 
@@ -158,7 +161,7 @@ impl Vocabulary for Nbit {
 }
 
 impl NbitType {
-    /// Bytes of one with all padding.
+    /// The decoded size in bytes, with padding.
     pub fn size(&self) -> usize {
         match self {
             NbitType::Atomic(NbitAtomic { size, .. })
@@ -170,10 +173,12 @@ impl NbitType {
 
     fn check(&self, levels: u32) -> Result<()> {
         let Some(levels) = levels.checked_sub(1) else {
-            return Err(Error::invalid(format!("an nbit type of more than {MAX_LEVELS} levels")));
+            return Err(Error::invalid(format!(
+                "nbit type of more than {MAX_LEVELS} levels, expected at most {MAX_LEVELS}"
+            )));
         };
         if self.size() == 0 {
-            return Err(Error::invalid("an nbit type of 0 bytes"));
+            return Err(Error::invalid("nbit type of 0 bytes, expected 1 or more"));
         }
         match self {
             NbitType::Atomic(atomic) => atomic.check(),
@@ -182,7 +187,9 @@ impl NbitType {
                 base.check(levels)?;
                 if base.size() > *size {
                     let base = base.size();
-                    return Err(Error::invalid(format!("an nbit array of {size} bytes of parts of {base}")));
+                    return Err(Error::invalid(format!(
+                        "nbit array of {size} bytes, expected a multiple of its elements of {base} bytes"
+                    )));
                 }
                 Ok(())
             }
@@ -194,7 +201,7 @@ impl NbitType {
                     if used > *size || offset.saturating_add(member.size()) > *size {
                         let member = member.size();
                         return Err(Error::invalid(format!(
-                            "a member of {member} bytes at {offset} of an nbit compound of {size}"
+                            "nbit compound of {size} bytes has a member of {member} bytes at offset {offset}, which exceeds it or overlaps another"
                         )));
                     }
                 }
@@ -203,7 +210,7 @@ impl NbitType {
         }
     }
 
-    /// Significant bits of one.
+    /// The number of significant bits of one element.
     fn bits(&self) -> u64 {
         match self {
             NbitType::Atomic(atomic) => atomic.precision as u64,
@@ -213,7 +220,7 @@ impl NbitType {
         }
     }
 
-    /// Fills the bytes of one, which are zeros; nothing if the bits end before.
+    /// Decodes one element into `out`, which is zeros. Returns `None` if the bits end early.
     fn decode(&self, bits: &mut BitReader<'_>, out: &mut [u8]) -> Option<()> {
         match self {
             NbitType::Atomic(atomic) => atomic.decode(bits, out),
@@ -263,10 +270,12 @@ impl NbitAtomic {
             return Ok(());
         }
         let NbitAtomic { size, precision, offset, .. } = self;
-        Err(Error::invalid(format!("{precision} bits from bit {offset} of an nbit number of {size} bytes")))
+        Err(Error::invalid(format!(
+            "nbit number of {size} bytes with precision {precision} at bit offset {offset}, expected bits within it"
+        )))
     }
 
-    /// Fills `out` with numbers.
+    /// Decodes numbers until `out` is full.
     fn decode(&self, bits: &mut BitReader<'_>, out: &mut [u8]) -> Option<()> {
         match self.size {
             1 => self.decode_words::<1>(bits, out),
@@ -283,7 +292,7 @@ impl NbitAtomic {
         }
     }
 
-    /// Numbers of at most eight bytes.
+    /// Decodes numbers of at most eight bytes.
     fn decode_words<const SIZE: usize>(&self, bits: &mut BitReader<'_>, out: &mut [u8]) -> Option<()> {
         let precision = u32::try_from(self.precision).ok()?;
         let shift = u32::try_from(self.offset).ok()?;
@@ -337,7 +346,7 @@ impl NbitAtomic {
         }
     }
 
-    /// The parts of bytes that hold significant bits, the most significant first.
+    /// The bytes that hold significant bits, the most significant first.
     fn parts(&self) -> impl Iterator<Item = Part> {
         let first = self.offset / 8;
         let end = self.precision + self.offset;
@@ -350,22 +359,22 @@ impl NbitAtomic {
     }
 }
 
-/// Significant bits within a byte.
+/// The significant bits within one byte of a number.
 struct Part {
-    /// Which byte of the number.
+    /// The index of the byte in the number.
     byte: usize,
-    /// Padding below them.
+    /// The number of padding bits below them.
     shift: u32,
     bits: u32,
 }
 
-/// The lowest byte.
+/// The lowest byte of a word.
 fn low(value: u64) -> u8 {
     let [low, ..] = value.to_le_bytes();
     low
 }
 
-/// Levels of arrays and compounds in each other, many more than people build.
+/// The maximum nesting of arrays and compounds, far more than real types have.
 const MAX_LEVELS: u32 = 32;
 
 #[cfg(test)]
@@ -415,7 +424,7 @@ mod tests {
         })
     }
 
-    /// What decoding leaves of `raw`: the bits that the definition calls significant.
+    /// Keeps the significant bits of `raw`, by the definition.
     fn significant(nbit: &NbitType, raw: &[u8], out: &mut [u8]) {
         match nbit {
             NbitType::Atomic(atomic) => {
@@ -481,7 +490,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_stored_from_their_most_significant_bit_on() {
+    fn stores_the_most_significant_bit_first() {
         for (big_endian, raw) in [(false, [0x40, 0x3a, 0x60, 0x3a]), (true, [0x3a, 0x40, 0x3a, 0x60])] {
             let atomic = NbitAtomic { size: 2, big_endian, precision: 9, offset: 5 };
             let nbit = Nbit::new(2, NbitType::Atomic(atomic)).unwrap();
@@ -492,29 +501,37 @@ mod tests {
     }
 
     #[test]
-    fn parts_outside_of_their_whole_are_refused() {
+    fn rejects_parts_outside_of_the_part_that_contains_them() {
         let atomic = |precision, offset| {
             NbitType::Atomic(NbitAtomic { size: 2, big_endian: false, precision, offset })
         };
+        let number = |precision, offset: &str| {
+            format!(
+                "nbit number of 2 bytes with precision {precision} at bit offset {offset}, expected bits within it"
+            )
+        };
         let refused = |element| Nbit::new(1, element).unwrap_err().to_string();
-        assert_eq!(refused(atomic(0, 0)), "0 bits from bit 0 of an nbit number of 2 bytes");
-        assert_eq!(refused(atomic(9, 8)), "9 bits from bit 8 of an nbit number of 2 bytes");
-        assert_eq!(
-            refused(atomic(1, usize::MAX)),
-            format!("1 bits from bit {} of an nbit number of 2 bytes", usize::MAX)
-        );
-        assert_eq!(refused(NbitType::Bytes { size: 0 }), "an nbit type of 0 bytes");
+        assert_eq!(refused(atomic(0, 0)), number(0, "0"));
+        assert_eq!(refused(atomic(9, 8)), number(9, "8"));
+        assert_eq!(refused(atomic(1, usize::MAX)), number(1, &usize::MAX.to_string()));
+        assert_eq!(refused(NbitType::Bytes { size: 0 }), "nbit type of 0 bytes, expected 1 or more");
         let array = NbitType::Array { size: 1, base: atomic(9, 0).into() };
-        assert_eq!(refused(array), "an nbit array of 1 bytes of parts of 2");
+        assert_eq!(refused(array), "nbit array of 1 bytes, expected a multiple of its elements of 2 bytes");
         let compound = |offset| NbitType::Compound { size: 3, members: vec![(offset, atomic(9, 0))] };
-        assert_eq!(refused(compound(2)), "a member of 2 bytes at 2 of an nbit compound of 3");
+        assert_eq!(
+            refused(compound(2)),
+            "nbit compound of 3 bytes has a member of 2 bytes at offset 2, which exceeds it or overlaps another"
+        );
         let overlapping = NbitType::Compound { size: 3, members: vec![(0, atomic(9, 0)), (1, atomic(9, 0))] };
-        assert_eq!(refused(overlapping), "a member of 2 bytes at 1 of an nbit compound of 3");
+        assert_eq!(
+            refused(overlapping),
+            "nbit compound of 3 bytes has a member of 2 bytes at offset 1, which exceeds it or overlaps another"
+        );
         let mut deep = atomic(9, 0);
         for _ in 0..32 {
             deep = NbitType::Array { size: 2, base: deep.into() };
         }
-        assert_eq!(refused(deep), "an nbit type of more than 32 levels");
+        assert_eq!(refused(deep), "nbit type of more than 32 levels, expected at most 32");
         assert!(Nbit::new(usize::MAX, atomic(9, 0)).is_err());
     }
 }

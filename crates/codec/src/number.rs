@@ -1,17 +1,17 @@
-//! Numbers as stored bytes, to and from what can be computed with.
+//! The types of stored numbers, and conversion between stored bytes and integers or doubles.
 
 use hyperslab_core::{Error, Result};
 
-/// A number as it is stored.
+/// The type of a stored number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Number {
-    /// What it is.
+    /// The kind and size of the number.
     pub kind: NumberKind,
-    /// Whether the most significant byte comes first.
+    /// Whether the number is big-endian.
     pub big_endian: bool,
 }
 
-/// Codes and names in NumPy.
+/// Type codes and names of NumPy.
 const CODES: [(&str, &str, NumberKind); 12] = [
     ("b1", "bool", NumberKind::Bool),
     ("i1", "int8", NumberKind::Signed { bytes: 1 }),
@@ -27,35 +27,34 @@ const CODES: [(&str, &str, NumberKind); 12] = [
     ("f8", "float64", NumberKind::Float64),
 ];
 
-/// What a number is.
+/// The kind and size of a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum NumberKind {
-    /// A byte, of which 0 is false.
+    /// A boolean: one byte, 0 for false.
     Bool,
-    /// An integer in two's complement.
+    /// A signed integer, two's complement.
     Signed {
-        /// 1, 2, 4 or 8; any other counts as 8.
+        /// The size in bytes: 1, 2, 4 or 8; other values count as 8.
         bytes: u8,
     },
-    /// An integer of no sign.
+    /// An unsigned integer.
     Unsigned {
-        /// 1, 2, 4 or 8; any other counts as 8.
+        /// The size in bytes: 1, 2, 4 or 8; other values count as 8.
         bytes: u8,
     },
-    /// IEEE half.
+    /// IEEE 754 half precision.
     Float16,
-    /// IEEE single.
+    /// IEEE 754 single precision.
     Float32,
-    /// IEEE double.
+    /// IEEE 754 double precision.
     Float64,
 }
 
 impl Number {
-    /// The type of numbers of a code or a name in NumPy: `<f4`, `float32`. Without a sign for the order of bytes, the
-    /// least significant byte comes first.
+    /// The number type with this code or name in NumPy: `<f4`, `float32`. A code without byte order is little-endian.
     ///
     /// # Errors
-    /// [`ErrorKind::Unsupported`](hyperslab_core::ErrorKind::Unsupported) for another type.
+    /// [`ErrorKind::Unsupported`](hyperslab_core::ErrorKind::Unsupported) for other types.
     pub fn of_code(code: &str) -> Result<Number> {
         let (big_endian, kind) = match code.split_at_checked(1) {
             Some((">", kind)) => (true, kind),
@@ -65,11 +64,15 @@ impl Number {
         let found = CODES
             .iter()
             .find(|(code, name, _)| *code == kind || *name == kind || kind == "?" && *code == "b1");
-        let (.., kind) = found.ok_or_else(|| Error::unsupported(format!("numbers of type {code:?}")))?;
+        let (.., kind) = found.ok_or_else(|| {
+            Error::unsupported(format!(
+                "number type {code:?}, expected a boolean, integer or floating-point type of NumPy"
+            ))
+        })?;
         Ok(Number { kind: *kind, big_endian })
     }
 
-    /// The code in NumPy: `<f4`, `>i2`, `|u1`.
+    /// The type code in NumPy: `<f4`, `>i2`, `|u1`.
     pub fn code(self) -> String {
         let size = self.size();
         let order = match (size, self.big_endian) {
@@ -86,7 +89,7 @@ impl Number {
         format!("{order}{kind}{size}")
     }
 
-    /// The bytes of one.
+    /// The size of a number in bytes.
     pub fn size(self) -> usize {
         match self.kind {
             NumberKind::Bool => 1,
@@ -100,7 +103,7 @@ impl Number {
         }
     }
 
-    /// Whether it may have a fraction.
+    /// Whether the type is floating-point.
     pub fn is_real(self) -> bool {
         matches!(self.kind, NumberKind::Float16 | NumberKind::Float32 | NumberKind::Float64)
     }
@@ -109,36 +112,38 @@ impl Number {
         matches!(self.kind, NumberKind::Signed { .. })
     }
 
-    /// The bounds on `stored` bytes of these as so many of `other`.
-    pub(crate) fn sizes_as(self, other: Number, least: usize, most: usize) -> Option<(usize, usize)> {
-        let (least, most) = (least.div_ceil(self.size()), most / self.size());
+    /// The smallest and the largest size in bytes of the same numbers as `other`, given that they take `min` to
+    /// `max` bytes as `self`.
+    pub(crate) fn sizes_as(self, other: Number, min: usize, max: usize) -> Option<(usize, usize)> {
+        let (min, max) = (min.div_ceil(self.size()), max / self.size());
         let size = |count: usize| count.saturating_mul(other.size());
-        (least <= most).then_some((size(least), size(most)))
+        (min <= max).then_some((size(min), size(max)))
     }
 
-    /// The bytes of as many of `other` as there are in `len` bytes of these.
+    /// The size in bytes of the numbers in `len` bytes, stored as `other`. `None` if `len` is not a multiple of the
+    /// number size.
     pub(crate) fn size_as(self, other: Number, len: usize) -> Option<usize> {
         len.is_multiple_of(self.size()).then(|| len / self.size())?.checked_mul(other.size())
     }
 
-    /// The most that `len` bytes of these take as so many of `other`.
-    pub(crate) fn most_as(self, other: Number, len: usize) -> usize {
+    /// The upper bound of [`size_as`](Self::size_as).
+    pub(crate) fn max_size_as(self, other: Number, len: usize) -> usize {
         (len / self.size()).saturating_mul(other.size())
     }
 
-    /// How many there are in `bytes`, which must be a whole number of them.
+    /// The number of elements in `bytes`. Fails if the length is not a multiple of the element size.
     pub(crate) fn count(self, bytes: &[u8]) -> Result<usize> {
         match bytes.len().is_multiple_of(self.size()) {
             true => Ok(bytes.len() / self.size()),
             false => Err(Error::malformed(format!(
-                "{} bytes are no whole number of elements of {}",
+                "{} bytes, expected a multiple of the element size {}",
                 bytes.len(),
                 self.size()
             ))),
         }
     }
 
-    /// Integers, each to 64 bits extended.
+    /// Loads integers, each extended to 64 bits.
     pub(crate) fn load_integers(self, from: &[u8], to: &mut [u64]) {
         macro_rules! load {
             ($type:ty, $read:expr) => {
@@ -159,7 +164,7 @@ impl Number {
         }
     }
 
-    /// Numbers of any kind, exactly but for integers of more than 53 bits.
+    /// Loads numbers of any kind as doubles. Integers of more than 53 bits are rounded.
     pub(crate) fn load_reals(self, from: &[u8], to: &mut [f64]) {
         macro_rules! load {
             ($type:ty, $read:expr) => {
@@ -183,7 +188,7 @@ impl Number {
         }
     }
 
-    /// Integers, cut to as many bits as there are. `signed` is how those are that come in.
+    /// Stores integers, truncated to the size of this type. `signed` is whether those in `from` are signed.
     pub(crate) fn store_integers(self, signed: bool, from: &[u64], to: &mut [u8]) {
         match self.kind {
             NumberKind::Bool => self.store(from, to, |value| [u8::from(value != 0)]),
@@ -196,13 +201,14 @@ impl Number {
             NumberKind::Float16 => {
                 self.store(from, to, |value| half::f16::from_f64(real(value, signed)).to_le_bytes());
             }
-            // Not by way of a double, which would round twice.
+            // A conversion by way of double would round twice.
             NumberKind::Float32 => self.store(from, to, |value| single(value, signed).to_le_bytes()),
             NumberKind::Float64 => self.store(from, to, |value| real(value, signed).to_le_bytes()),
         }
     }
 
-    /// Numbers, rounded to the nearest; to integers cut at the point, as NumPy does, but only if they fit.
+    /// Stores numbers, rounded to the nearest. For integer types, truncates fractions, as NumPy does, and fails if a
+    /// number is out of range.
     pub(crate) fn store_reals(self, from: &[f64], to: &mut [u8]) -> Result<()> {
         match self.kind {
             NumberKind::Float16 => self.store(from, to, |value| half::f16::from_f64(value).to_le_bytes()),
@@ -211,7 +217,7 @@ impl Number {
             NumberKind::Bool => self.store(from, to, |value| [u8::from(value != 0.0)]),
             NumberKind::Signed { .. } | NumberKind::Unsigned { .. } => {
                 let (low, high) = self.range();
-                // As one comparison: a number that is none is not within.
+                // One comparison, which is false for NaN too.
                 if let Some(value) = from.iter().find(|value| !(low..high).contains(&value.trunc())) {
                     return Err(self.does_not_fit(value));
                 }
@@ -228,7 +234,7 @@ impl Number {
         Ok(())
     }
 
-    /// What is left of an integer once it is stored in this number and loaded again.
+    /// The value of an integer after it is stored in this type and loaded again.
     pub(crate) fn wrapped(self, value: u64) -> u64 {
         let unused = 64_u32.saturating_sub(u32::try_from(self.size() * 8).unwrap_or(64));
         let high = value << unused;
@@ -239,7 +245,7 @@ impl Number {
         }
     }
 
-    /// The nearest number of this kind, if it may have a fraction.
+    /// The nearest value of this type, if it is floating-point; otherwise the value.
     pub(crate) fn rounded(self, value: f64) -> f64 {
         match self.kind {
             NumberKind::Float16 => half::f16::from_f64(value).to_f64(),
@@ -248,14 +254,14 @@ impl Number {
         }
     }
 
-    /// Whether an integer that is stored as `other` is within the range of these once it is loaded, and the same if
-    /// `other` is an integer.
+    /// Whether an integer that was stored as `other` and loaded again is in the range of this type, and unchanged if
+    /// `other` is an integer type.
     pub(crate) fn returns_from(self, other: Number, value: u64) -> bool {
         if other.is_real() {
             let (low, high) = self.range();
             return (low..high).contains(&other.rounded(real(value, self.is_signed())));
         }
-        // As many bits are no help where one of both has a sign.
+        // With the same number of bits, only one of a signed and an unsigned type may hold the value.
         let negative = value.cast_signed() < 0;
         other.wrapped(value) == value && (self.is_signed() == other.is_signed() || !negative)
     }
@@ -269,7 +275,7 @@ impl Number {
         Error::invalid(format!("{value} does not fit in {kind}{}", self.size() * 8))
     }
 
-    /// The least integer and what is one more than the greatest.
+    /// The minimum, and the maximum plus one.
     fn range(self) -> (f64, f64) {
         if self.kind == NumberKind::Bool {
             return (0.0, 2.0);
@@ -310,38 +316,34 @@ impl Number {
     }
 }
 
-/// An error of numbers that do not fit, where it is the fault of what is stored.
+/// The error if stored numbers are out of range: the file is malformed.
 pub(crate) fn stored_does_not_fit(e: Error) -> Error {
     Error::malformed(e.detail().to_owned())
 }
 
-/// Numbers that are computed with at once.
+/// The number of numbers that are converted at a time.
 pub(crate) const BLOCK: usize = 512;
 
 fn low<const N: usize>(value: u64) -> [u8; N] {
     value.to_le_bytes().first_chunk().copied().unwrap_or([0; N])
 }
 
-#[expect(clippy::cast_precision_loss, reason = "the nearest number is what is asked for")]
+#[expect(clippy::cast_precision_loss, reason = "rounds to the nearest number")]
 fn real(value: u64, signed: bool) -> f64 {
     if signed { value.cast_signed() as f64 } else { value as f64 }
 }
 
-#[expect(clippy::cast_precision_loss, reason = "the nearest number is what is asked for")]
+#[expect(clippy::cast_precision_loss, reason = "rounds to the nearest number")]
 fn single(value: u64, signed: bool) -> f32 {
     if signed { value.cast_signed() as f32 } else { value as f32 }
 }
 
-#[expect(clippy::cast_possible_truncation, reason = "the nearest number is what is asked for")]
+#[expect(clippy::cast_possible_truncation, reason = "rounds to the nearest number")]
 fn narrow(value: f64) -> f32 {
     value as f32
 }
 
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "callers have compared the range"
-)]
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "callers have checked the range")]
 fn integer(value: f64, signed: bool) -> u64 {
     if signed { (value as i64).cast_unsigned() } else { value as u64 }
 }
@@ -355,7 +357,7 @@ mod tests {
     const UNSIGNED_64: Number = Number { kind: NumberKind::Unsigned { bytes: 8 }, big_endian: false };
 
     #[test]
-    fn numbers_are_stored_in_their_order_of_bytes() {
+    fn stores_numbers_in_their_byte_order() {
         let mut bytes = [0; 4];
         UNSIGNED_16.store_integers(false, &[0x0102, 0x1_fffe], &mut bytes);
         assert_eq!(bytes, [1, 2, 0xff, 0xfe]);
@@ -368,7 +370,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_is_refused() {
+    fn rejects_numbers_out_of_range() {
         let store = |number: Number, value: f64| {
             let mut bytes = [0; 8];
             number.store_reals(&[value], &mut bytes).map_err(|e| e.to_string())
@@ -384,7 +386,7 @@ mod tests {
     }
 
     #[test]
-    fn integers_are_rounded_once() {
+    fn rounds_integers_once() {
         let single = Number { kind: NumberKind::Float32, big_endian: false };
         let value = (1_u64 << 60) + (1 << 36) + 1;
         let mut bytes = [0; 4];

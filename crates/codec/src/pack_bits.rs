@@ -1,19 +1,19 @@
-//! Booleans as bits, as numcodecs has it: how many bits are unused at the end, then the bits, the most significant of
-//! each byte first.
+//! Packs booleans into bits, as in numcodecs. The first byte is the number of unused bits at the end; then follow the
+//! bits, the most significant of each byte first.
 
 use crate::codec::{Transform, room};
 use crate::coders::Coders;
 use crate::vocabulary::{Elements, Given, Named, Vocabulary, named};
 use hyperslab_core::{Error, Result};
 
-/// Booleans as bits.
+/// Packs booleans into bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct PackBits;
 
 impl Transform for PackBits {
-    fn decoded_sizes(&self, least: usize, most: usize) -> Option<(usize, usize)> {
-        let most = most.checked_sub(1)?.saturating_mul(8);
-        Some((least.saturating_sub(1).saturating_mul(8).saturating_sub(7), most))
+    fn decoded_sizes(&self, min: usize, max: usize) -> Option<(usize, usize)> {
+        let max = max.checked_sub(1)?.saturating_mul(8);
+        Some((min.saturating_sub(1).saturating_mul(8).saturating_sub(7), max))
     }
 
     fn declared_size(&self, stored: &[u8]) -> Result<Option<usize>> {
@@ -24,7 +24,7 @@ impl Transform for PackBits {
         Some(raw.div_ceil(8).saturating_add(1))
     }
 
-    fn most_encoded(&self, raw: usize) -> usize {
+    fn max_encoded_size(&self, raw: usize) -> usize {
         raw.div_ceil(8).saturating_add(1)
     }
 
@@ -62,11 +62,11 @@ impl Vocabulary for PackBits {
     }
 }
 
-/// How many booleans there are, and their bits.
+/// The number of booleans, and their bits.
 fn split(stored: &[u8]) -> Result<(usize, &[u8])> {
     let found = stored.split_first().and_then(|(unused, bits)| {
         let size = bits.len().checked_mul(8)?.checked_sub(usize::from(*unused))?;
         (*unused < 8).then_some((size, bits))
     });
-    found.ok_or_else(|| Error::malformed(format!("{} bytes are no packed bits", stored.len())))
+    found.ok_or_else(|| Error::malformed(format!("{} bytes are not packed bits", stored.len())))
 }

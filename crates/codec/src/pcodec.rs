@@ -1,4 +1,4 @@
-//! Pcodec: numbers in bins, behind differences and modes that suit them, in its standalone format.
+//! Pcodec: modes, differences and bins of numbers, in its standalone format.
 //!
 //! Spec: pcodec "pco format", docs/format.md
 
@@ -11,45 +11,45 @@ use hyperslab_core::{Error, ErrorKind, Result};
 use pco::standalone::{guarantee, simple_compress, simple_decompress_into};
 use pco::{ChunkConfig, DeltaSpec, ModeSpec, PagingSpec};
 
-/// Numbers of 2, 4 or 8 bytes, the least significant first.
+/// Pcodec for little-endian numbers of 2, 4 or 8 bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Pcodec {
     number: Number,
     settings: PcodecSettings,
 }
 
-/// How numbers are encoded; streams say all that decoding needs.
+/// The settings of the encoder. Decoding needs none: a stream describes itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct PcodecSettings {
-    /// 0 to 12: more is smaller and slower.
+    /// The compression level, 0 to 12: a higher level is slower and compresses more.
     pub level: u8,
-    /// The structure that is looked for in the numbers.
+    /// The structure that the encoder searches for in the numbers.
     pub mode: PcodecMode,
-    /// What is encoded in place of the numbers.
+    /// The differences that are encoded in place of the numbers.
     pub delta: PcodecDelta,
-    /// The most numbers of a part that is encoded by itself, at least 1.
+    /// The maximum count of numbers in a page, at least 1. Each page can be decoded alone.
     pub page: u32,
 }
 
-/// The structure that is looked for in numbers.
+/// The structure that the encoder searches for in the numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum PcodecMode {
-    /// Any.
+    /// Any structure; the encoder chooses.
     Auto,
-    /// None.
+    /// No structure.
     Classic,
 }
 
-/// What is encoded in place of numbers.
+/// The differences that are encoded in place of the numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum PcodecDelta {
-    /// Whatever is found to be smallest.
+    /// The encoder chooses the smallest result.
     Auto,
-    /// The numbers.
+    /// No differences: the numbers themselves.
     None,
-    /// Differences of differences, 0 to 7 times, where they are smaller.
+    /// Consecutive differences of an order from 0 to 7, if that is smaller.
     Consecutive(u8),
-    /// Differences to numbers some places before, where they are smaller.
+    /// Differences to earlier numbers at a distance, if that is smaller.
     Lookback,
 }
 
@@ -60,36 +60,36 @@ impl Default for PcodecSettings {
 }
 
 impl Pcodec {
-    /// A coder of such numbers.
+    /// A codec for numbers of this type.
     ///
     /// # Errors
-    /// [`ErrorKind::Unsupported`] for booleans, numbers of one byte, and numbers with the most significant byte first,
-    /// which numcodecs does not encode; [`ErrorKind::InvalidArgument`] for settings out of range.
+    /// [`ErrorKind::Unsupported`] for booleans, numbers of one byte and big-endian numbers, which numcodecs does not
+    /// encode. [`ErrorKind::InvalidArgument`] for settings out of range.
     pub fn new(number: Number, settings: PcodecSettings) -> Result<Pcodec> {
         let PcodecSettings { level, delta, page, .. } = settings;
         if number.size() == 1 || number.big_endian {
             let code = number.code();
-            let detail = format!("pcodec of {code}, expected little-endian numbers of 2, 4 or 8 bytes");
+            let detail = format!("pcodec of type {code}, expected little-endian numbers of 2, 4 or 8 bytes");
             return Err(Error::unsupported(detail));
         }
         if level > MAX_LEVEL {
             return Err(Error::invalid(format!("pcodec level {level}, expected 0 to {MAX_LEVEL}")));
         }
         if let PcodecDelta::Consecutive(order @ 8..) = delta {
-            return Err(Error::invalid(format!("pcodec differences of order {order}, expected 0 to 7")));
+            return Err(Error::invalid(format!("pcodec delta order {order}, expected 0 to 7")));
         }
         match page {
-            0 => Err(Error::invalid("pcodec pages of 0 numbers, expected 1 or more")),
+            0 => Err(Error::invalid("pcodec page size 0, expected 1 or more")),
             _ => Ok(Pcodec { number, settings }),
         }
     }
 
-    /// The numbers.
+    /// The type of the numbers.
     pub(crate) fn number(&self) -> Number {
         self.number
     }
 
-    /// How numbers are encoded.
+    /// The settings of the encoder.
     pub fn settings(&self) -> PcodecSettings {
         self.settings
     }
@@ -112,7 +112,7 @@ impl Pcodec {
     }
 }
 
-/// Does the same for numbers of each type.
+/// Repeats an expression for numbers of each type.
 macro_rules! for_numbers {
     ($number:expr, $function:ident($($argument:expr),*)) => {
         match $number.kind {
@@ -130,19 +130,19 @@ macro_rules! for_numbers {
 }
 
 impl Transform for Pcodec {
-    fn decoded_sizes(&self, _: usize, most: usize) -> Option<(usize, usize)> {
-        Some((0, most.saturating_mul(MAX_RATIO)))
+    fn decoded_sizes(&self, _: usize, max: usize) -> Option<(usize, usize)> {
+        Some((0, max.saturating_mul(MAX_RATIO)))
     }
 
-    fn most_encoded(&self, raw: usize) -> usize {
+    fn max_encoded_size(&self, raw: usize) -> usize {
         let count = raw / self.number.size();
         let paging = self.config().paging_spec;
-        let most = match self.number.size() {
+        let max = match self.number.size() {
             2 => guarantee::file_size::<u16>(count, &paging),
             4 => guarantee::file_size::<u32>(count, &paging),
             _ => guarantee::file_size::<u64>(count, &paging),
         };
-        most.unwrap_or(usize::MAX)
+        max.unwrap_or(usize::MAX)
     }
 
     fn decode(&self, stored: &[u8], out: &mut [u8], _: &mut Coders) -> Result<usize> {
@@ -162,9 +162,11 @@ impl Vocabulary for Pcodec {
     fn of_parameters(given: &Given<'_>) -> Result<Self> {
         let order = || given.value("order").map_or(Ok(None), |_| given.int("order").map(Some));
         let delta = match (given.word("delta")?, order()?) {
-            // Numcodecs lets an order alone ask for differences.
+            // In numcodecs, an order alone selects differences.
             ("auto" | "try_consecutive", Some(order)) => PcodecDelta::Consecutive(order),
-            (_, Some(_)) => return Err(Error::invalid("order without delta: try_consecutive")),
+            (_, Some(_)) => {
+                return Err(Error::invalid("pcodec delta order, which needs delta: try_consecutive"));
+            }
             ("none", None) => PcodecDelta::None,
             ("try_lookback", None) => PcodecDelta::Lookback,
             ("try_consecutive", None) => return Err(missing("order")),
@@ -194,7 +196,7 @@ impl Vocabulary for Pcodec {
     }
 }
 
-/// A number that the library codes, as `N` bytes.
+/// A number type of the library, stored as `N` bytes.
 trait Stored<const N: usize>: pco::data_types::Number + Default {
     fn of(bytes: [u8; N]) -> Self;
     fn bytes(self) -> [u8; N];
@@ -219,7 +221,7 @@ stored!(i16: 2, i32: 4, i64: 8, u16: 2, u32: 4, u64: 8, f16: 2, f32: 4, f64: 8);
 fn decode<T: Stored<N>, const N: usize>(stored: &[u8], out: &mut [u8]) -> Result<usize> {
     let mut numbers = vec![T::default(); out.len() / N];
     let broken = |e: pco::errors::PcoError| {
-        Error::malformed(format!("{} bytes are no pcodec stream: {}", stored.len(), e.message))
+        Error::malformed(format!("{} bytes are not a pcodec stream: {}", stored.len(), e.message))
     };
     let progress = simple_decompress_into(stored, &mut numbers).map_err(broken)?;
     if !progress.finished {
@@ -237,7 +239,7 @@ fn encode<T: Stored<N>, const N: usize>(raw: &[u8], config: &ChunkConfig) -> Res
     simple_compress(&numbers, config).map_err(|e| Error::invalid(format!("pcodec: {}", e.message)))
 }
 
-/// A chunk of a few bytes can stand for 2^24 equal numbers.
+/// The maximum ratio of decoded to stored bytes: a chunk of a few bytes can hold 2^24 equal numbers.
 const MAX_RATIO: usize = 1 << 27;
 const MAX_LEVEL: u8 = 12;
 
@@ -255,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_of_every_type_return_through_all_settings() {
+    fn round_trips_every_type_with_all_settings() {
         let mut scratch = Scratch::new();
         let kinds = [2, 4, 8]
             .into_iter()
@@ -270,7 +272,7 @@ mod tests {
                 let codecs = [codec(kind, PcodecSettings { level: 4, mode, delta, page })];
                 for raw in [&raw()[..], &[], &raw()[..8]] {
                     let stored = crate::encode(&codecs, raw, &mut scratch).unwrap();
-                    assert!(stored.len() <= codecs[0].transform().most_encoded(raw.len()), "{codecs:?}");
+                    assert!(stored.len() <= codecs[0].transform().max_encoded_size(raw.len()), "{codecs:?}");
                     let mut out = vec![0; raw.len()];
                     crate::decode(&codecs, &stored, &mut out, &mut scratch).unwrap();
                     assert_eq!(out, raw, "{codecs:?}");
@@ -280,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn damaged_streams_are_errors_or_other_numbers_and_never_a_panic() {
+    fn damaged_streams_never_panic() {
         let codecs = [codec(NumberKind::Float32, PcodecSettings::default())];
         let mut scratch = Scratch::new();
         let raw = raw();
@@ -303,12 +305,15 @@ mod tests {
     }
 
     #[test]
-    fn numbers_that_numcodecs_does_not_encode_are_refused() {
+    fn rejects_types_that_numcodecs_does_not_encode() {
         let refused = |kind, big_endian| {
             Pcodec::new(Number { kind, big_endian }, PcodecSettings::default()).unwrap_err().to_string()
         };
         let expected = "expected little-endian numbers of 2, 4 or 8 bytes";
-        assert_eq!(refused(NumberKind::Float32, true), format!("pcodec of >f4, {expected}"));
-        assert_eq!(refused(NumberKind::Signed { bytes: 1 }, false), format!("pcodec of |i1, {expected}"));
+        assert_eq!(refused(NumberKind::Float32, true), format!("pcodec of type >f4, {expected}"));
+        assert_eq!(
+            refused(NumberKind::Signed { bytes: 1 }, false),
+            format!("pcodec of type |i1, {expected}")
+        );
     }
 }

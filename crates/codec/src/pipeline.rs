@@ -1,4 +1,4 @@
-//! Codecs one after another, within bounded memory.
+//! A pipeline of codecs, applied one after another in bounded memory.
 
 mod blocks;
 mod unknown_length;
@@ -11,46 +11,46 @@ use crate::coders::Coders;
 use hyperslab_core::memory::room;
 use hyperslab_core::{CancelToken, Error, ErrorKind, Result};
 
-/// Buffers and coder state that are reused from chunk to chunk; one for each thread.
+/// Buffers and coder state that are reused from chunk to chunk. Each thread needs its own.
 #[derive(Default)]
 pub struct Scratch {
     coders: Coders,
     held: Vec<u8>,
     spare: Vec<u8>,
-    /// For those who read and convert what is coded.
+    /// Buffers for code that reads and converts chunks.
     pub buffers: Buffers,
-    /// Stops the work that it is used for: checked before each chunk.
+    /// Stops the work: checked before each chunk.
     pub cancel: CancelToken,
 }
 
-/// Memory for a chunk on its way, named after what it is for.
+/// Buffers for the forms of a chunk, named by their content.
 #[derive(Default)]
 pub struct Buffers {
-    /// The chunk as it is stored.
+    /// The stored bytes of the chunk.
     pub stored: Vec<u8>,
-    /// The same decoded.
+    /// The decoded bytes.
     pub decoded: Vec<u8>,
-    /// The elements of it that are wanted.
+    /// The elements that were requested.
     pub wanted: Vec<u8>,
-    /// These as rows.
+    /// These elements as rows.
     pub rows: Vec<u8>,
 }
 
 impl Scratch {
-    /// Nothing allocated yet.
+    /// An empty scratch; nothing is allocated yet.
     pub fn new() -> Self {
         Scratch::default()
     }
 
-    /// Bytes of the buffers, which whoever keeps them from one array to the next may find too many.
+    /// The capacity of all buffers in bytes. A caller that keeps the scratch can drop it if that is too much.
     pub fn held(&self) -> usize {
         let Buffers { stored, decoded, wanted, rows } = &self.buffers;
         [&self.held, &self.spare, stored, decoded, wanted, rows].iter().map(|buffer| buffer.capacity()).sum()
     }
 }
 
-/// Whether `stored` can decode to exactly `len` bytes, by its length and by what frames say of themselves. Ask
-/// before allocating the output: a few bytes of file may claim any size.
+/// Checks whether `stored` can decode to exactly `len` bytes, by its length and by the sizes that frames declare.
+/// Call it before allocating the output: a few bytes of a file may declare any size.
 ///
 /// ```
 /// use hyperslab_codec::{Deflate, Fletcher32, check_size};
@@ -62,9 +62,9 @@ impl Scratch {
 /// ```
 ///
 /// # Errors
-/// [`ErrorKind::Malformed`](hyperslab_core::ErrorKind::Malformed) if it cannot.
+/// [`ErrorKind::Malformed`](hyperslab_core::ErrorKind::Malformed) if it cannot decode to `len` bytes.
 pub fn check_size(codecs: &[Codec], stored: &[u8], len: usize) -> Result<()> {
-    // From the least to the most bytes that what is decoded so far may have.
+    // The smallest and the largest size that the bytes decoded so far may have.
     let mut sizes = Some((stored.len(), stored.len()));
     let mut first = Some(stored);
     for codec in codecs.iter().rev() {
@@ -74,27 +74,25 @@ pub fn check_size(codecs: &[Codec], stored: &[u8], len: usize) -> Result<()> {
             None => None,
         };
         first = None;
-        sizes = sizes.and_then(|(least, most)| codec.decoded_sizes(least, most)).and_then(|(least, most)| {
-            let Some(size) = declared else { return Some((least, most)) };
-            (least..=most).contains(&size).then_some((size, size))
+        sizes = sizes.and_then(|(min, max)| codec.decoded_sizes(min, max)).and_then(|(min, max)| {
+            let Some(size) = declared else { return Some((min, max)) };
+            (min..=max).contains(&size).then_some((size, size))
         });
     }
-    if sizes.is_some_and(|(least, most)| (least..=most).contains(&len)) {
+    if sizes.is_some_and(|(min, max)| (min..=max).contains(&len)) {
         return Ok(());
     }
     Err(Error::malformed(format!("{} stored bytes cannot decode to {len}", stored.len())))
 }
 
-/// Decodes a chunk that was written through `codecs`, in that order, into `out`, which is exactly as long as
-/// the decoded chunk.
+/// Decodes a chunk into `out`. `codecs` are in the order of encoding; `out` is as long as the decoded chunk.
 ///
-/// Whatever the bytes, memory for what lies between the steps is bounded by the length of `out`.
+/// For any input, the memory of intermediate results is bounded by the length of `out`.
 ///
 /// # Errors
-/// [`ErrorKind::Malformed`](hyperslab_core::ErrorKind::Malformed) if the bytes decode to another length or not
-/// at all, [`ErrorKind::Checksum`](hyperslab_core::ErrorKind::Checksum) if they are not those that were
-/// written, [`ErrorKind::Unsupported`](hyperslab_core::ErrorKind::Unsupported) if they use what is not
-/// implemented.
+/// [`ErrorKind::Malformed`](hyperslab_core::ErrorKind::Malformed) if the bytes cannot be decoded or decode to another
+/// length; [`ErrorKind::Checksum`](hyperslab_core::ErrorKind::Checksum) if a checksum does not match;
+/// [`ErrorKind::Unsupported`](hyperslab_core::ErrorKind::Unsupported) if they use a feature that is not implemented.
 pub fn decode(codecs: &[Codec], stored: &[u8], out: &mut [u8], scratch: &mut Scratch) -> Result<()> {
     check_size(codecs, stored, out.len())?;
     let Scratch { coders, held, spare, .. } = scratch;
@@ -112,10 +110,10 @@ pub fn decode(codecs: &[Codec], stored: &[u8], out: &mut [u8], scratch: &mut Scr
             return check_len(found, out.len());
         }
         let size = size_after(before, out.len());
-        let most = size.unwrap_or_else(|| most_after(before, out.len()));
+        let max = size.unwrap_or_else(|| max_size_after(before, out.len()));
         let possible = codec.decoded_sizes(input.len(), input.len());
-        let most = possible.map_or(0, |(_, possible)| possible.min(most));
-        let len = codec.decode(input, room(spare, most), coders).map_err(malformed)?;
+        let max = possible.map_or(0, |(_, possible)| possible.min(max));
+        let len = codec.decode(input, room(spare, max), coders).map_err(malformed)?;
         if let Some(size) = size {
             check_len(len, size)?;
         }
@@ -124,11 +122,11 @@ pub fn decode(codecs: &[Codec], stored: &[u8], out: &mut [u8], scratch: &mut Scr
     }
 }
 
-/// Undoes the last of `codecs` as long as they only cut bytes off, and tells which are left: what has passed
-/// nothing but checksums need not be copied to be read.
+/// Undoes the last of `codecs` that only remove bytes, such as checksums. Returns the codecs that remain and the
+/// bytes before them, so that uncompressed chunks need no copy.
 ///
 /// # Errors
-/// [`ErrorKind::Checksum`] if what is cut off is the checksum of something else.
+/// [`ErrorKind::Checksum`] if a removed checksum does not match.
 pub fn cut<'c, 's>(codecs: &'c [Codec], stored: &'s [u8]) -> Result<(&'c [Codec], &'s [u8])> {
     let (mut left, mut bytes) = (codecs, stored);
     while let Some((codec, before)) = left.split_last() {
@@ -138,18 +136,18 @@ pub fn cut<'c, 's>(codecs: &'c [Codec], stored: &'s [u8]) -> Result<(&'c [Codec]
     Ok((left, bytes))
 }
 
-/// Encodes a chunk through `codecs`, first to last.
+/// Encodes a chunk with `codecs`, first to last.
 ///
 /// # Errors
-/// [`ErrorKind::InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) for parameters that the codec does
-/// not have.
+/// [`ErrorKind::InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) for parameters that a codec does not
+/// have.
 pub fn encode(codecs: &[Codec], raw: &[u8], scratch: &mut Scratch) -> Result<Vec<u8>> {
     let mut out = Vec::new();
     encode_to(codecs, raw, &mut out, scratch)?;
     Ok(out)
 }
 
-/// The same in place of what is in `out`: memory that was used before costs less than fresh memory.
+/// Encodes like [`encode`] and replaces the content of `out`, which saves an allocation.
 ///
 /// # Errors
 /// As [`encode`].
@@ -177,25 +175,25 @@ pub fn encode_to(codecs: &[Codec], raw: &[u8], out: &mut Vec<u8>, scratch: &mut 
 }
 
 impl Codec {
-    /// Whether the stored bytes are the raw bytes.
+    /// Whether no codec changes the bytes.
     fn changes_nothing(&self) -> bool {
         matches!(self, Codec::Shuffle(shuffle) if shuffle.element <= 1)
     }
 }
 
-/// What is undone so far: so many bytes of a buffer, before the first step that moves bytes those that are stored.
+/// The bytes decoded so far: the first `undone` bytes of `held`, or `stored` before the first step that copies.
 fn so_far<'a>(undone: Option<usize>, held: &'a [u8], stored: &'a [u8]) -> &'a [u8] {
     undone.map_or(stored, |len| held.get(..len).unwrap_or_default())
 }
 
-/// The size of `raw` bytes encoded through `codecs`, if it does not depend on the bytes.
+/// The encoded size of `raw` bytes, if it does not depend on their values.
 fn size_after(codecs: &[Codec], raw: usize) -> Option<usize> {
     codecs.iter().try_fold(raw, |size, codec| codec.transform().encoded_size(size))
 }
 
-/// The most bytes that an encoder makes of `raw` bytes.
-fn most_after(codecs: &[Codec], raw: usize) -> usize {
-    codecs.iter().fold(raw, |size, codec| codec.transform().most_encoded(size))
+/// The upper bound of the encoded size of `raw` bytes.
+fn max_size_after(codecs: &[Codec], raw: usize) -> usize {
+    codecs.iter().fold(raw, |size, codec| codec.transform().max_encoded_size(size))
 }
 
 fn check_len(found: usize, expected: usize) -> Result<()> {
@@ -205,7 +203,7 @@ fn check_len(found: usize, expected: usize) -> Result<()> {
     Err(Error::malformed(format!("decodes to {found} bytes, expected {expected}")))
 }
 
-/// A codec finds more than there is room for, where that is all there should be.
+/// The output has exactly the expected length, so bytes that do not fit mean a malformed input.
 fn malformed(e: Error) -> Error {
     match e.kind() {
         ErrorKind::LimitExceeded => Error::malformed(e.detail().to_owned()),
@@ -249,9 +247,9 @@ mod tests {
         (kind, any::<bool>()).prop_map(|(kind, big_endian)| Number { kind, big_endian })
     }
 
-    /// Codecs that take only certain data, or do not return all of it.
+    /// Codecs that accept only some data or do not return it unchanged.
     fn number_codec() -> impl Strategy<Value = Codec> {
-        let real = || number().prop_filter("a real number", |number| number.is_real());
+        let real = || number().prop_filter("a floating-point type", |number| number.is_real());
         prop_oneof![
             (number(), number()).prop_map(|(decoded, encoded)| Delta { decoded, encoded }.into()),
             (number(), number()).prop_map(|(decoded, encoded)| AsType { decoded, encoded }.into()),
@@ -295,7 +293,7 @@ mod tests {
         (algorithm, any::<bool>()).prop_map(|(algorithm, at_start)| Checksum { algorithm, at_start }.into())
     }
 
-    /// Codecs of all kinds but those that take only certain data.
+    /// Codecs of all kinds, except those that accept only some data.
     fn any_codec() -> impl Strategy<Value = Codec> {
         let element =
             || prop_oneof![Just(1_usize), Just(2), Just(3), Just(4), Just(8), Just(16), 1..300_usize];
@@ -357,11 +355,11 @@ mod tests {
                 let stored = encode(&codecs, &raw, &mut scratch).unwrap();
                 check_size(&codecs, &stored, raw.len()).unwrap();
                 prop_assert_eq!(size_after(&codecs, raw.len()).unwrap_or(stored.len()), stored.len());
-                prop_assert!(stored.len() <= most_after(&codecs, raw.len()));
+                prop_assert!(stored.len() <= max_size_after(&codecs, raw.len()));
                 let mut out = vec![0xee; raw.len()];
                 decode(&codecs, &stored, &mut out, &mut scratch).unwrap();
                 prop_assert_eq!(&out, &raw);
-                // Only a list of one deflate after another could hide a longer or shorter chunk.
+                // Only several deflate codecs in a row could hide a chunk that is longer or shorter.
                 for wrong in [raw.len() + 1, raw.len().saturating_sub(1)] {
                     let found = decode(&codecs, &stored, &mut vec![0; wrong], &mut scratch);
                     prop_assert!(wrong == raw.len() || found.unwrap_err().kind() == ErrorKind::Malformed);
@@ -384,7 +382,7 @@ mod tests {
             }
             let stored = encode(&codecs, &raw, &mut scratch).unwrap();
             check_size(&codecs, &stored, raw.len()).unwrap();
-            prop_assert!(stored.len() <= most_after(&codecs, raw.len()));
+            prop_assert!(stored.len() <= max_size_after(&codecs, raw.len()));
             let mut out = vec![0xee; raw.len()];
             decode(&codecs, &stored, &mut out, &mut scratch).unwrap();
             prop_assert_eq!(&out, &raw);
@@ -420,7 +418,7 @@ mod tests {
             let codecs = [codec];
             let Ok(stored) = encode(&codecs, &raw, &mut scratch) else { return Ok(()) };
             prop_assert_eq!(size_after(&codecs, raw.len()), Some(stored.len()));
-            prop_assert!(stored.len() <= most_after(&codecs, raw.len()));
+            prop_assert!(stored.len() <= max_size_after(&codecs, raw.len()));
             let _ = decode(&codecs, &stored, &mut vec![0; raw.len()], &mut scratch);
             if let Ok(back) = decode_within(&codecs, &stored, raw.len(), &mut scratch) {
                 prop_assert_eq!(back.len(), raw.len());
@@ -448,7 +446,7 @@ mod tests {
             codecs in codecs(),
             raw in prop::collection::vec(0..5_u8, 1..500),
             at in any::<prop::sample::Index>(),
-            // Between 0 and 0xff Fletcher's sums see no difference.
+            // Fletcher-32 does not distinguish 0 and 0xff.
             flip in 1..255_u8,
         ) {
             let mut scratch = Scratch::new();
@@ -456,8 +454,8 @@ mod tests {
             *at.get_mut(&mut stored) ^= flip;
             let mut out = vec![0; raw.len()];
             if decode(&codecs, &stored, &mut out, &mut scratch).is_ok() && out != raw {
-                // One byte of a deflated stream stands for several, and those near each other can share their
-                // Adler-32: that is all that may pass a checksum.
+                // One byte of a deflate stream stands for several bytes, and nearby ones can have the same Adler-32.
+                // Only those may pass the checksum.
                 let sums = codecs.iter().position(|codec| !matches!(codec, Codec::Shuffle(_)));
                 if let Some(at) = sums {
                     let (before, rest) = codecs.split_at(at);
@@ -479,7 +477,7 @@ mod tests {
     }
 
     #[test]
-    fn small_chunks_that_claim_much_are_refused_before_allocating() {
+    fn rejects_impossible_sizes_before_allocating() {
         let deflate = Codec::from(Deflate { level: 1 });
         let twice = [deflate.clone(), deflate.clone()];
         let possible = |codecs: &[Codec], stored, len| check_size(codecs, &vec![0x78; stored], len).is_ok();
@@ -496,10 +494,10 @@ mod tests {
     }
 
     #[test]
-    fn streams_within_streams_grow_no_further_than_an_encoder_would() {
+    fn nested_streams_grow_no_further_than_an_encoder_would_make_them() {
         let bomb = Codec::from(Deflate { level: 9 });
         let mut scratch = Scratch::new();
-        // The inner stream should have been of 10 raw bytes; it is of 50 million.
+        // The inner stream should have 10 raw bytes, but has 50 million.
         let stored = encode(std::slice::from_ref(&bomb), &vec![0; 50_000_000], &mut scratch).unwrap();
         let mut scratch = Scratch::new();
         let e = decode(&[bomb.clone(), bomb], &stored, &mut [0; 10], &mut scratch).unwrap_err();

@@ -1,4 +1,5 @@
-//! Floating-point numbers to so many decimal digits, as numcodecs has it: rounded to a multiple of a power of two.
+//! Quantization, the filter `quantize` of numcodecs: rounds floating-point numbers to a number of decimal digits, as
+//! multiples of a power of two.
 
 use crate::codec::{Transform, room};
 use crate::coders::Coders;
@@ -6,7 +7,7 @@ use crate::number::{BLOCK, Number};
 use crate::vocabulary::{Elements, Given, Named, Vocabulary, int, missing, named};
 use hyperslab_core::{Error, Result};
 
-/// Floating-point numbers rounded to digits behind the decimal point.
+/// Rounds floating-point numbers to a number of digits after the decimal point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Quantize {
     decoded: Number,
@@ -15,33 +16,34 @@ pub struct Quantize {
 }
 
 impl Quantize {
-    /// Numbers `decoded`, stored as `encoded`.
+    /// Rounds numbers of the type `decoded` and stores them as `encoded`.
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) if either is an integer.
+    /// [`ErrorKind::InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) if one of the types is not
+    /// floating-point.
     pub fn new(decoded: Number, encoded: Number, digits: i32) -> Result<Quantize> {
         match decoded.is_real() && encoded.is_real() {
             true => Ok(Quantize { decoded, encoded, digits }),
-            false => Err(Error::invalid("digits of integers, which have none behind the point")),
+            false => Err(Error::invalid("quantize of integers, expected floating-point numbers")),
         }
     }
 
-    /// The numbers.
+    /// The type of the numbers.
     pub fn decoded(&self) -> Number {
         self.decoded
     }
 
-    /// What they are stored as.
+    /// The type of the stored numbers.
     pub fn encoded(&self) -> Number {
         self.encoded
     }
 
-    /// Digits behind the decimal point; fewer than none for tens, hundreds and so on.
+    /// The number of digits after the decimal point. Negative for tens, hundreds and so on.
     pub fn digits(&self) -> i32 {
         self.digits
     }
 
-    /// The power of two that numbers are rounded to a part of.
+    /// The power of two by which numbers are multiplied before they are rounded to integers.
     fn scale(&self) -> f64 {
         let exponent = 10_f64.powf(-f64::from(self.digits)).log10();
         let exponent = if exponent < 0.0 { exponent.floor() } else { exponent.ceil() };
@@ -50,16 +52,16 @@ impl Quantize {
 }
 
 impl Transform for Quantize {
-    fn decoded_sizes(&self, least: usize, most: usize) -> Option<(usize, usize)> {
-        self.encoded.sizes_as(self.decoded, least, most)
+    fn decoded_sizes(&self, min: usize, max: usize) -> Option<(usize, usize)> {
+        self.encoded.sizes_as(self.decoded, min, max)
     }
 
     fn encoded_size(&self, raw: usize) -> Option<usize> {
         self.decoded.size_as(self.encoded, raw)
     }
 
-    fn most_encoded(&self, raw: usize) -> usize {
-        self.decoded.most_as(self.encoded, raw)
+    fn max_encoded_size(&self, raw: usize) -> usize {
+        self.decoded.max_size_as(self.encoded, raw)
     }
 
     fn cut<'a>(&self, stored: &'a [u8]) -> Result<Option<&'a [u8]>> {
@@ -100,7 +102,7 @@ impl Transform for Quantize {
     }
 }
 
-/// Numbers are those of the array; others have no name.
+/// Only numbers of the type of the array have a name in the vocabulary.
 impl Vocabulary for Quantize {
     const NAMES: &'static [&'static str] = &["quantize"];
 

@@ -1,9 +1,8 @@
-//! Scale-offset: differences from the least number in as few bits as all of them need, id 6 in the HDF5
-//! registry.
+//! Scale-offset: differences from the minimum, in as few bits as all of them need; filter id 6 in the HDF5 registry.
 //!
-//! A chunk is the number of bits, the least number and, from byte 21 on, the differences one behind the other,
-//! each from its most significant bit on. The difference of which all bits are ones stands for the fill value.
-//! Floating-point numbers are scaled by a power of ten and rounded.
+//! A chunk holds the number of bits, the minimum and, from byte 21 on, the differences without gaps, each from its
+//! most significant bit on. A difference with all bits 1 stands for the fill value. Floating-point numbers are
+//! multiplied by a power of ten and rounded.
 
 mod encode;
 
@@ -13,47 +12,47 @@ use crate::coders::Coders;
 use crate::vocabulary::{Elements, Given, Named, Vocabulary, int, named};
 use hyperslab_core::{Error, Result};
 
-/// Numbers as small differences. Rounds floating-point numbers, and loses what does not fit into a number of
-/// bits that was set.
+/// Stores numbers as differences from the minimum. Floating-point numbers are rounded. Integers that do not fit into
+/// a fixed number of bits are lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ScaleOffset {
     elements: usize,
     number: ScaleOffsetNumber,
     big_endian: bool,
-    /// Where it lies within an element, the least significant byte first.
+    /// The fill value as the bytes of an element, little-endian.
     fill: Option<u64>,
 }
 
-/// What is scaled and how.
+/// The type of the numbers, and how they are scaled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ScaleOffsetNumber {
-    /// Integers, which are not scaled.
+    /// Integers. They are not scaled.
     Integer {
-        /// Bytes: 1, 2, 4 or 8.
+        /// The size in bytes: 1, 2, 4 or 8.
         size: usize,
-        /// In two's complement.
+        /// Whether they are signed, in two's complement.
         signed: bool,
-        /// Bits of each difference when encoding; 0 for as many as needed.
+        /// The number of bits of a difference when encoding; 0 for as many as needed.
         bits: u32,
     },
     /// Numbers of the type `float32`.
     Float32 {
-        /// Digits behind the decimal point that are kept; fewer than none for tens, hundreds and so on.
+        /// The number of digits after the decimal point to keep. Negative for tens, hundreds and so on.
         digits: i32,
     },
     /// Numbers of the type `float64`.
     Float64 {
-        /// Digits behind the decimal point that are kept; fewer than none for tens, hundreds and so on.
+        /// The number of digits after the decimal point to keep. Negative for tens, hundreds and so on.
         digits: i32,
     },
 }
 
 impl ScaleOffset {
-    /// A coder of exactly `elements` elements. The fill value is one of them, its least significant byte first.
+    /// A codec of exactly `elements` elements. The fill value is given as the bytes of an element, little-endian.
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) for integers of another size,
-    /// and if all their bits or more are asked for.
+    /// [`ErrorKind::InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) for integers of another size, and
+    /// if `bits` is not less than the bits of an integer.
     pub fn new(
         elements: usize,
         number: ScaleOffsetNumber,
@@ -62,53 +61,57 @@ impl ScaleOffset {
     ) -> Result<ScaleOffset> {
         if let ScaleOffsetNumber::Integer { size, bits, .. } = number {
             if !matches!(size, 1 | 2 | 4 | 8) {
-                return Err(Error::invalid(format!("{size} bytes for scaleoffset, expected 1, 2, 4 or 8")));
+                return Err(Error::invalid(format!(
+                    "scaleoffset integers of {size} bytes, expected 1, 2, 4 or 8"
+                )));
             }
             if bits >= number.bits() {
                 let all = number.bits();
-                return Err(Error::invalid(format!("{bits} bits of {all} for scaleoffset, expected fewer")));
+                return Err(Error::invalid(format!("scaleoffset to {bits} bits, expected fewer than {all}")));
             }
         }
         if elements.checked_mul(64).is_none() {
-            return Err(Error::invalid(format!("{elements} elements for scaleoffset")));
+            return Err(Error::invalid(format!(
+                "{elements} elements for scaleoffset, which exceed the address space"
+            )));
         }
         let fill = fill.map(|fill| fill & ones(number.bits()));
         Ok(ScaleOffset { elements, number, big_endian, fill })
     }
 
-    /// How many elements there are.
+    /// The number of elements.
     pub fn elements(&self) -> usize {
         self.elements
     }
 
-    /// What each of them is.
+    /// The type of an element.
     pub fn number(&self) -> ScaleOffsetNumber {
         self.number
     }
 
-    /// Whether the most significant byte of an element comes first.
+    /// Whether elements are big-endian.
     pub fn big_endian(&self) -> bool {
         self.big_endian
     }
 
-    /// The fill value, its least significant byte first.
+    /// The fill value as the bytes of an element, little-endian.
     pub fn fill(&self) -> Option<u64> {
         self.fill
     }
 
-    /// Bytes of all elements.
+    /// The decoded size of all elements in bytes.
     fn size(&self) -> usize {
         self.elements * self.number.size()
     }
 }
 
 impl Transform for ScaleOffset {
-    /// Equal numbers take no bits at all.
-    fn decoded_sizes(&self, _: usize, most: usize) -> Option<(usize, usize)> {
-        (most >= MIN_HEADER).then_some((self.size(), self.size()))
+    /// If all numbers are equal, differences take no bits.
+    fn decoded_sizes(&self, _: usize, max: usize) -> Option<(usize, usize)> {
+        (max >= MIN_HEADER).then_some((self.size(), self.size()))
     }
 
-    fn most_encoded(&self, _: usize) -> usize {
+    fn max_encoded_size(&self, _: usize) -> usize {
         self.size().saturating_add(HEADER + 1)
     }
 
@@ -118,7 +121,7 @@ impl Transform for ScaleOffset {
         let all = self.number.bits();
         if header.bits > all {
             return Err(Error::malformed(format!(
-                "scaleoffset data with {} bits for each number, at most {all} allowed",
+                "scaleoffset data with {} bits for each number, expected at most {all}",
                 header.bits
             )));
         }
@@ -128,26 +131,26 @@ impl Transform for ScaleOffset {
         let decoded = match self.number {
             _ if header.bits == all => self.copy(differences, out),
             ScaleOffsetNumber::Integer { .. } => {
-                self.write_each(&header, out, difference, |number| number.wrapping_add(header.least))
+                self.write_each(&header, out, difference, |number| number.wrapping_add(header.min))
             }
             ScaleOffsetNumber::Float32 { digits } => {
-                let [a, b, c, d, ..] = header.least.to_le_bytes();
-                let least = f32::from_le_bytes([a, b, c, d]);
+                let [a, b, c, d, ..] = header.min.to_le_bytes();
+                let min = f32::from_le_bytes([a, b, c, d]);
                 let scale = f32::powf(10.0, digits as f32);
-                let number = |difference: u64| (difference as f32 / scale + least).to_bits().into();
+                let number = |difference: u64| (difference as f32 / scale + min).to_bits().into();
                 self.write_each(&header, out, difference, number)
             }
             ScaleOffsetNumber::Float64 { digits } => {
-                let least = f64::from_bits(header.least);
+                let min = f64::from_bits(header.min);
                 let scale = f64::powf(10.0, digits.into());
-                let number = |difference: u64| (difference as f64 / scale + least).to_bits();
+                let number = |difference: u64| (difference as f64 / scale + min).to_bits();
                 self.write_each(&header, out, difference, number)
             }
         };
         match decoded {
             Some(()) => Ok(self.size()),
             None => Err(Error::malformed(format!(
-                "scaleoffset data of {} bytes, expected {} bits for each of {} numbers from byte {HEADER} on",
+                "scaleoffset data of {} bytes, expected {} bits for each of {} numbers after a header of {HEADER} bytes",
                 stored.len(),
                 header.bits,
                 self.elements
@@ -181,14 +184,14 @@ impl Transform for ScaleOffset {
             bits.write(header.bits, difference & ones(header.bits));
         }
         *out = bits.finish();
-        // One byte more than whole bytes, even if no bits are left for it: so libhdf5 writes it.
+        // One byte more than the whole bytes, even if no bits are left for it, as in libhdf5.
         let whole = self.elements as u64 * u64::from(header.bits) / 8;
         out.resize(usize::try_from(whole).unwrap_or(0).saturating_add(HEADER + 1), 0);
         Ok(())
     }
 }
 
-/// HDF5 makes the codec of the datatype, the chunk, the fill value and the parameter.
+/// HDF5 derives this codec from the datatype, the chunk, the fill value and a parameter.
 impl Vocabulary for ScaleOffset {
     const NAMES: &'static [&'static str] = &[];
 
@@ -208,7 +211,7 @@ impl Vocabulary for ScaleOffset {
 }
 
 impl ScaleOffset {
-    /// Numbers that are stored as they are, the least significant byte first.
+    /// Copies numbers that are stored unchanged, little-endian.
     fn copy(&self, stored: &[u8], out: &mut [u8]) -> Option<()> {
         out.copy_from_slice(stored.get(..out.len())?);
         if self.big_endian {
@@ -217,7 +220,8 @@ impl ScaleOffset {
         Some(())
     }
 
-    /// Fills `out` with what `number` makes of each difference that does not stand for the fill value.
+    /// Fills `out` with the result of `number` for each difference, and with the fill value where the difference
+    /// stands for it.
     #[inline(always)]
     fn write_each(
         &self,
@@ -271,7 +275,7 @@ fn write_words<const SIZE: usize>(
 }
 
 impl ScaleOffsetNumber {
-    /// Bytes of one.
+    /// The size of a number in bytes.
     pub fn size(&self) -> usize {
         match self {
             ScaleOffsetNumber::Integer { size, .. } => *size,
@@ -290,12 +294,12 @@ impl ScaleOffsetNumber {
     }
 }
 
-/// What comes before the differences.
+/// The header before the differences.
 struct Header {
-    /// Of each difference; those of the whole number if numbers are stored as they are.
+    /// The number of bits of a difference, or of the whole number if numbers are stored unchanged.
     bits: u32,
-    /// The least number, of a signed integer with its sign extended.
-    least: u64,
+    /// The minimum. Signed integers are sign-extended.
+    min: u64,
 }
 
 impl Header {
@@ -303,35 +307,35 @@ impl Header {
         let Some(([bits @ .., size], rest)) = stored.split_first_chunk::<MIN_HEADER>() else {
             return Err(too_short(stored));
         };
-        let mut least = [0; 8];
-        let size = usize::from(*size).min(least.len());
+        let mut min = [0; 8];
+        let size = usize::from(*size).min(min.len());
         let Some(bytes) = rest.get(..size) else {
             return Err(too_short(stored));
         };
-        least.iter_mut().zip(bytes).for_each(|(to, byte)| *to = *byte);
-        Ok(Header { bits: u32::from_le_bytes(*bits), least: u64::from_le_bytes(least) })
+        min.iter_mut().zip(bytes).for_each(|(to, byte)| *to = *byte);
+        Ok(Header { bits: u32::from_le_bytes(*bits), min: u64::from_le_bytes(min) })
     }
 
     fn encode(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(&self.bits.to_le_bytes());
         out.push(8);
-        out.extend_from_slice(&self.least.to_le_bytes());
+        out.extend_from_slice(&self.min.to_le_bytes());
         out.resize(HEADER, 0);
     }
 }
 
 fn too_short(stored: &[u8]) -> Error {
-    Error::malformed(format!("scaleoffset data of {} bytes, without its header", stored.len()))
+    Error::malformed(format!("scaleoffset data of {} bytes, expected a header of {MIN_HEADER}", stored.len()))
 }
 
 fn ones(bits: u32) -> u64 {
     u64::MAX.checked_shr(64 - bits).unwrap_or(0)
 }
 
-/// Where differences begin.
+/// The byte offset of the differences.
 const HEADER: usize = 21;
 
-/// The number of bits and the size of the least number.
+/// The number of bits and the size of the minimum.
 const MIN_HEADER: usize = 5;
 
 #[cfg(test)]

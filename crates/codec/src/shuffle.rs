@@ -1,6 +1,6 @@
-//! Shuffle: the first bytes of all elements, then all second bytes, and so on; id 2 in the HDF5 registry.
+//! Shuffle: the first bytes of all elements, then all second bytes, and so on; filter id 2 in the HDF5 registry.
 //!
-//! Bytes behind the last whole element stay where they are.
+//! Bytes after the last whole element are not moved.
 
 use crate::codec::{Transform, room};
 use crate::coders::Coders;
@@ -8,23 +8,23 @@ use crate::vocabulary::{Elements, Given, Named, Vocabulary, int, named};
 use hyperslab_core::Result;
 use multiversion::multiversion;
 
-/// Bytes of equal significance side by side.
+/// Groups the bytes of equal significance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Shuffle {
-    /// Bytes of an element; 0 and 1 change nothing.
+    /// The size of an element in bytes; 0 and 1 change nothing.
     pub element: usize,
 }
 
 impl Transform for Shuffle {
-    fn decoded_sizes(&self, least: usize, most: usize) -> Option<(usize, usize)> {
-        Some((least, most))
+    fn decoded_sizes(&self, min: usize, max: usize) -> Option<(usize, usize)> {
+        Some((min, max))
     }
 
     fn encoded_size(&self, raw: usize) -> Option<usize> {
         Some(raw)
     }
 
-    fn most_encoded(&self, raw: usize) -> usize {
+    fn max_encoded_size(&self, raw: usize) -> usize {
         raw
     }
 
@@ -56,7 +56,7 @@ impl Vocabulary for Shuffle {
     }
 }
 
-/// Undoes the shuffle of elements of `element` bytes. Both slices have one length.
+/// Undoes the shuffle of elements of `element` bytes. Both slices have the same length.
 pub(crate) fn unshuffle_to(element: usize, stored: &[u8], out: &mut [u8]) {
     let Some(whole) = whole_elements(element, stored, out) else {
         return out.copy_from_slice(stored);
@@ -72,8 +72,8 @@ pub(crate) fn unshuffle_to(element: usize, stored: &[u8], out: &mut [u8]) {
     out_tail.copy_from_slice(stored_tail);
 }
 
-/// Undoes the shuffle of elements of as many bytes as there are places in `apart`: what is there stands for bytes of
-/// `stored`. False, and nothing is done, for sizes without a fast loop and parts of another length.
+/// Undoes the shuffle of elements whose size is the length of `apart`. A plane that `apart` has replaces that of
+/// `stored`. Returns false and does nothing for sizes without a fast loop and planes of another length.
 pub(crate) fn unshuffle_apart(stored: &[u8], apart: &[Option<&[u8]>], out: &mut [u8]) -> bool {
     match apart.len() {
         2 => unshuffle_parts::<2>(stored, apart, out),
@@ -97,7 +97,7 @@ fn unshuffle_parts<const E: usize>(stored: &[u8], apart: &[Option<&[u8]>], out: 
     Some(())
 }
 
-/// Shuffles elements of `element` bytes. Both slices have one length.
+/// Shuffles elements of `element` bytes. Both slices have the same length.
 pub(crate) fn shuffle_to(element: usize, raw: &[u8], out: &mut [u8]) {
     let Some(whole) = whole_elements(element, raw, out) else {
         return out.copy_from_slice(raw);
@@ -113,15 +113,15 @@ pub(crate) fn shuffle_to(element: usize, raw: &[u8], out: &mut [u8]) {
     out_tail.copy_from_slice(raw_tail);
 }
 
-/// The bytes of whole elements, if there is more than one and they have more than one byte.
+/// The size of all whole elements in bytes. `None` if there is at most one, or elements have at most one byte.
 fn whole_elements(element: usize, from: &[u8], to: &[u8]) -> Option<usize> {
-    assert_eq!(from.len(), to.len(), "both sides of a shuffle have one length");
+    assert_eq!(from.len(), to.len(), "source and target of a shuffle have the same length");
     let elements = from.len().checked_div(element)?;
     (element > 1 && elements > 1).then_some(elements * element)
 }
 
-// Index loops with a constant element size are what the compiler turns into byte shuffles. Iterators and
-// closures are compiled on their own, without the processor's features.
+// The compiler turns index loops with a constant element size into byte shuffles. It compiles iterators and closures
+// separately, without the features of the processor.
 
 #[multiversion(targets(
     "x86_64+avx512f+avx512bw+avx512vl+avx512dq+avx2+bmi2",
@@ -176,7 +176,8 @@ fn shuffle<const E: usize>(raw: &[u8], out: &mut [u8]) {
     }
 }
 
-/// Any element size: the planes in groups of 8, 4, 2 and 1, which are elements of a size with a fast loop.
+/// Undoes the shuffle for any element size: planes in groups of 8, 4, 2 and 1, which are element sizes with a fast
+/// loop.
 fn unshuffle_any(element: usize, stored: &[u8], out: &mut [u8]) {
     for_groups(element, |first, planes| match planes {
         8 => unshuffle_planes::<8>(element, first, stored, out),
@@ -209,7 +210,7 @@ fn for_groups(element: usize, mut each: impl FnMut(usize, usize)) {
     }
 }
 
-/// Puts planes `first` to `first + P` in their place in each element, a tile of elements at a time.
+/// Moves planes `first` to `first + P` to their place in each element, a tile of elements at a time.
 fn unshuffle_planes<const P: usize>(element: usize, first: usize, stored: &[u8], out: &mut [u8]) {
     let n = out.len() / element;
     let planes = || stored.chunks_exact(n).skip(first);
@@ -252,7 +253,7 @@ fn shuffle_planes<const P: usize>(element: usize, first: usize, raw: &[u8], out:
     }
 }
 
-/// Bytes of a tile: two of them stay in the fastest cache.
+/// The size of a tile in bytes: two of them fit into the L1 cache.
 const TILE: usize = 2048;
 
 #[cfg(test)]
@@ -260,7 +261,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Where the definition puts each byte.
+    /// The result by the definition, byte by byte.
     fn defined(element: usize, raw: &[u8]) -> Vec<u8> {
         let n = raw.len().checked_div(element).unwrap_or(0);
         let mut out = raw.to_vec();

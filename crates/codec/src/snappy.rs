@@ -1,4 +1,4 @@
-//! Snappy blocks; id 32003 in the HDF5 registry.
+//! Snappy blocks; filter id 32003 in the HDF5 registry.
 //!
 //! Spec: Snappy compressed format description
 
@@ -14,15 +14,15 @@ pub struct Snappy;
 
 impl Transform for Snappy {
     /// Three bytes copy at most 64.
-    fn decoded_sizes(&self, _: usize, most: usize) -> Option<(usize, usize)> {
-        Some((0, most.saturating_mul(64)))
+    fn decoded_sizes(&self, _: usize, max: usize) -> Option<(usize, usize)> {
+        Some((0, max.saturating_mul(64)))
     }
 
     fn declared_size(&self, stored: &[u8]) -> Result<Option<usize>> {
         decompress_len(stored).map(Some).map_err(|_| broken(stored))
     }
 
-    fn most_encoded(&self, raw: usize) -> usize {
+    fn max_encoded_size(&self, raw: usize) -> usize {
         max_compress_len(raw).max(raw)
     }
 
@@ -48,9 +48,9 @@ impl Vocabulary for Snappy {
     }
 }
 
-/// Decodes to the beginning of `out` and tells how many bytes it was.
+/// Decodes to the beginning of `out` and returns the number of bytes.
 pub(crate) fn decode(stored: &[u8], out: &mut [u8]) -> Result<usize> {
-    // The decoder takes nothing for a block of no bytes.
+    // The decoder does not accept a block without bytes.
     if stored.is_empty() {
         return Err(broken(stored));
     }
@@ -66,11 +66,11 @@ pub(crate) fn append(raw: &[u8], out: &mut Vec<u8>) -> Result<()> {
     let room = out.get_mut(at..).unwrap_or_default();
     let len = Encoder::new()
         .compress(raw, room)
-        .map_err(|_| Error::invalid(format!("{} bytes do not compress with snappy", raw.len())))?;
+        .map_err(|_| Error::invalid(format!("snappy does not compress {} bytes", raw.len())))?;
     out.truncate(at + len);
     Ok(())
 }
 
 fn broken(stored: &[u8]) -> Error {
-    Error::malformed(format!("{} bytes are no Snappy block", stored.len()))
+    Error::malformed(format!("{} bytes are not a Snappy block", stored.len()))
 }

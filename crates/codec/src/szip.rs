@@ -1,10 +1,10 @@
-//! Szip: the extended Rice algorithm, id 4 in the HDF5 registry.
+//! Szip: the extended Rice algorithm; filter id 4 in the HDF5 registry.
 //!
 //! Spec: CCSDS 121.0-B-3
 //!
-//! A chunk is its length in four bytes and a stream. Its pixels lie in scanlines, each of which is a reference
-//! sample interval of its own: it is filled up to whole blocks and begins with a pixel as it is. Pixels of 32
-//! and 64 bits are coded as their bytes, all first bytes before all second ones.
+//! A chunk is its length in four bytes and a stream. Its pixels lie in scanlines. Each scanline is a reference sample
+//! interval of its own: it is filled up to whole blocks and begins with a pixel that is stored unchanged. Pixels of
+//! 32 and 64 bits are coded as bytes: all first bytes, then all second bytes, and so on.
 
 mod decode;
 mod encode;
@@ -15,7 +15,7 @@ use crate::shuffle::Shuffle;
 use crate::vocabulary::{Elements, Given, Named, Vocabulary, int, named};
 use hyperslab_core::{Error, Result};
 
-/// How pixels are coded.
+/// Szip with its parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Szip {
     bits_per_pixel: u8,
@@ -26,13 +26,13 @@ pub struct Szip {
 }
 
 impl Szip {
-    /// A coder of pixels of 1 to 24, 32 or 64 bits in blocks of an even number up to 64.
+    /// A codec of pixels of 1 to 24, 32 or 64 bits, in blocks of an even number of pixels up to 64.
     ///
-    /// With `nearest_neighbour`, differences of neighbours are coded, else the pixels themselves.
-    /// `most_significant_first` is the byte order of pixels, which matters for those of 9 to 24 bits.
+    /// With `nearest_neighbour`, differences of neighbours are coded, otherwise the pixels themselves.
+    /// `most_significant_first` is the byte order of pixels; it matters for pixels of 9 to 24 bits.
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) for other numbers.
+    /// [`ErrorKind::InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) for parameters out of range.
     pub fn new(
         bits_per_pixel: u32,
         pixels_per_block: u32,
@@ -65,17 +65,17 @@ impl Szip {
         })
     }
 
-    /// Bits of a pixel.
+    /// The number of bits of a pixel.
     pub fn bits_per_pixel(&self) -> u32 {
         self.bits_per_pixel.into()
     }
 
-    /// Pixels that are coded by one option.
+    /// The number of pixels in a block.
     pub fn pixels_per_block(&self) -> u32 {
         self.pixels_per_block.into()
     }
 
-    /// Pixels from one that is kept as it is to the next.
+    /// The number of pixels in a scanline. Each scanline starts with a pixel that is stored unchanged.
     pub fn pixels_per_scanline(&self) -> u32 {
         self.pixels_per_scanline
     }
@@ -85,22 +85,22 @@ impl Szip {
         self.nearest_neighbour
     }
 
-    /// Whether the most significant byte of a pixel comes first.
+    /// Whether pixels are big-endian.
     pub fn most_significant_first(&self) -> bool {
         self.most_significant_first
     }
 
-    /// The bytes whose equal parts are coded side by side.
+    /// The size of a pixel in bytes, if its bytes are coded separately.
     fn interleaved(&self) -> Option<usize> {
         matches!(self.bits_per_pixel, 32 | 64).then_some(usize::from(self.bits_per_pixel / 8))
     }
 
-    /// Bits of what is coded.
+    /// The number of bits of a sample.
     fn sample_bits(&self) -> u32 {
         if self.interleaved().is_some() { 8 } else { self.bits_per_pixel.into() }
     }
 
-    /// Bytes of what is coded.
+    /// The number of bytes of a sample.
     fn sample_size(&self) -> usize {
         match self.sample_bits() {
             0..=8 => 1,
@@ -109,7 +109,7 @@ impl Szip {
         }
     }
 
-    /// Bits of the identifier of a block's option.
+    /// The number of bits of the option identifier of a block.
     fn identifier_bits(&self) -> u32 {
         match self.sample_size() {
             1 => 3,
@@ -127,24 +127,27 @@ impl Szip {
         if len.is_multiple_of(size) {
             return Ok(());
         }
-        Err(Error::malformed(format!("{len} bytes are no whole pixels of {size} for szip")))
+        Err(Error::malformed(format!("{len} bytes for szip, expected a multiple of the pixel size {size}")))
     }
 }
 
 impl Transform for Szip {
-    fn decoded_sizes(&self, _: usize, most: usize) -> Option<(usize, usize)> {
-        Some((0, most.checked_sub(4)?.saturating_mul(MAX_RATIO)))
+    fn decoded_sizes(&self, _: usize, max: usize) -> Option<(usize, usize)> {
+        Some((0, max.checked_sub(4)?.saturating_mul(MAX_RATIO)))
     }
 
     fn declared_size(&self, stored: &[u8]) -> Result<Option<usize>> {
         let Some((len, _)) = stored.split_first_chunk() else {
-            return Err(Error::malformed(format!("szip data of {} bytes, without its length", stored.len())));
+            return Err(Error::malformed(format!(
+                "szip data of {} bytes, expected a length of 4",
+                stored.len()
+            )));
         };
         Ok(Some(usize::try_from(u32::from_le_bytes(*len)).unwrap_or(usize::MAX)))
     }
 
-    fn most_encoded(&self, raw: usize) -> usize {
-        // Every block as it is behind its identifier, which has at most five bits and stands for two pixels.
+    fn max_encoded_size(&self, raw: usize) -> usize {
+        // Each block stored unchanged after its identifier, which has at most five bits for two pixels.
         let scanline = u64::from(self.blocks_per_scanline()) * u64::from(self.pixels_per_block);
         let pixels = (raw / self.sample_size()) as u64;
         let scanlines = pixels.div_ceil(self.pixels_per_scanline.into());
@@ -152,7 +155,7 @@ impl Transform for Szip {
         usize::try_from(bits / 8).unwrap_or(usize::MAX).saturating_add(5)
     }
 
-    /// Bytes behind the stream are ignored.
+    /// Bytes after the stream are ignored.
     fn decode(&self, stored: &[u8], out: &mut [u8], coders: &mut Coders) -> Result<usize> {
         let len = self.declared_size(stored)?.unwrap_or(0);
         let out = room(out, len)?;
@@ -176,7 +179,7 @@ impl Transform for Szip {
 
     fn encode(&self, raw: &[u8], out: &mut Vec<u8>, coders: &mut Coders) -> Result<()> {
         let Ok(len) = u32::try_from(raw.len()) else {
-            return Err(Error::invalid(format!("{} bytes for szip, which takes less than 4 GiB", raw.len())));
+            return Err(Error::invalid(format!("{} bytes for szip, expected less than 4 GiB", raw.len())));
         };
         self.check_len(raw.len()).map_err(|e| Error::invalid(e.detail().to_owned()))?;
         let mut stored = std::mem::take(out);
@@ -194,7 +197,7 @@ impl Transform for Szip {
     }
 }
 
-/// HDF5 makes the codec of the datatype, the chunk and the parameters.
+/// HDF5 derives this codec from the datatype, the chunk and the parameters.
 impl Vocabulary for Szip {
     const NAMES: &'static [&'static str] = &[];
 
@@ -208,24 +211,24 @@ impl Vocabulary for Szip {
     }
 }
 
-/// The greatest value of a sample.
+/// The maximum value of a sample.
 fn greatest(bits: u32) -> u32 {
     u32::MAX >> (32 - bits)
 }
 
-/// How many blocks of zeros are coded together at most.
+/// The maximum number of zero blocks that are coded together.
 const SEGMENT: u32 = 64;
 
-/// How a run of zeros to the end of the segment or scanline is coded, which other runs leave out.
+/// The code for a run of zero blocks to the end of the segment or scanline; the codes of other runs skip it.
 const REMAINDER_OF_SEGMENT: u32 = 4;
 
-/// The most pixels of a block.
+/// The maximum number of pixels in a block.
 const MAX_PIXELS: u8 = 64;
 
-/// The most blocks of a scanline.
+/// The maximum number of blocks in a scanline.
 const MAX_BLOCKS: u32 = 4096;
 
-/// More bytes than a byte of stream can stand for: 64 blocks of 64 zeros of four bytes take eleven bits.
+/// Above the maximum ratio of decoded to stored bytes: 64 blocks of 64 zeros of four bytes take eleven bits.
 const MAX_RATIO: usize = 16384;
 
 #[cfg(test)]

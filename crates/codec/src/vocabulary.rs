@@ -1,7 +1,7 @@
-//! Codecs by the names and parameters of the [vocabulary](hyperslab_core::filter), both ways.
+//! Codecs by the names and parameters of the [vocabulary](hyperslab_core::filter), in both directions.
 //!
-//! Each codec says in its own file what it is called and how its fields are parameters; here is what they share.
-//! A parameter that is not given has its default, so a codec is always complete.
+//! The file of each codec defines its names and maps its fields to parameters. This file has the shared part. A
+//! parameter that is not given has its default, so a codec is always complete.
 //!
 //! ```
 //! use hyperslab_codec::{Codec, Elements, Zstd};
@@ -21,27 +21,27 @@ use crate::{Codec, Number};
 use hyperslab_core::filter::{self, Default, Filter, Value};
 use hyperslab_core::{Error, Result};
 
-/// The elements that a filter gets first, from which the defaults of some parameters follow.
+/// The elements that a filter receives. The defaults of some parameters depend on them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Elements {
-    /// Bytes of an element; `None` if elements differ in size.
+    /// The size of an element in bytes. `None` if elements differ in size.
     pub size: Option<u64>,
-    /// The numbers that elements are, if they are numbers.
+    /// The number type of the elements, if they are numbers.
     pub number: Option<Number>,
 }
 
-/// A codec in the words of the vocabulary.
+/// A codec by its name and parameters in the vocabulary.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Named {
     /// The name of the filter.
     pub name: &'static str,
-    /// Its parameters in the order of the vocabulary, those with default values too.
+    /// Its parameters in the order of the vocabulary, including those with default values.
     pub parameters: Vec<(&'static str, Value)>,
 }
 
 impl Named {
-    /// The parameters that are to be said: all but those that have the default value and are not always said.
-    pub fn said(&self, elements: &Elements) -> impl Iterator<Item = (&'static str, &Value)> {
+    /// The parameters to write: those that differ from their default, and those that are always written.
+    pub fn explicit(&self, elements: &Elements) -> impl Iterator<Item = (&'static str, &Value)> {
         let row = filter::find(self.name);
         let code = elements.number.map(Number::code);
         let size = elements.size;
@@ -55,19 +55,20 @@ impl Named {
     }
 }
 
-/// What a codec is called.
+/// Maps a codec to names and parameters of the vocabulary, and back.
 pub(crate) trait Vocabulary: Sized {
-    /// The filters that it is.
+    /// The names of the filters that this codec implements.
     const NAMES: &'static [&'static str];
 
-    /// The codec that parameters describe.
+    /// The codec with these parameters.
     fn of_parameters(given: &Given<'_>) -> Result<Self>;
 
-    /// The filter with all its parameters; `None` if the vocabulary lacks a parameter for what the codec is set to.
+    /// The name of the filter with all its parameters. `None` if the vocabulary lacks a parameter for a setting of
+    /// the codec.
     fn named(&self, elements: &Elements) -> Option<Named>;
 }
 
-/// A codec that is called `name`, with these parameters.
+/// A codec with the name `name` and these parameters.
 pub(crate) fn named<const N: usize>(
     name: &'static str,
     parameters: [(&'static str, Value); N],
@@ -75,12 +76,12 @@ pub(crate) fn named<const N: usize>(
     Some(Named { name, parameters: parameters.into() })
 }
 
-/// A number as the value of a parameter.
+/// An integer as the value of a parameter.
 pub(crate) fn int(value: impl TryInto<i128>) -> Value {
     Value::Int(value.try_into().unwrap_or(i128::MAX))
 }
 
-/// The parameters of one filter, checked.
+/// The checked parameters of one filter.
 pub(crate) struct Given<'a> {
     pub(crate) filter: &'static Filter,
     pub(crate) elements: &'a Elements,
@@ -88,14 +89,14 @@ pub(crate) struct Given<'a> {
 }
 
 impl<'a> Given<'a> {
-    fn new(filter: &'static Filter, said: &[(&str, Value)], elements: &'a Elements) -> Result<Given<'a>> {
-        let said = said.iter().filter(|(name, _)| *name != filter::OPTIONAL);
-        if let Some((name, _)) = said.clone().find(|(name, _)| filter.parameter(name).is_none()) {
-            return Err(Error::unsupported(format!("no codec has its parameter {name}")));
+    fn new(filter: &'static Filter, given: &[(&str, Value)], elements: &'a Elements) -> Result<Given<'a>> {
+        let given = given.iter().filter(|(name, _)| *name != filter::OPTIONAL);
+        if let Some((name, _)) = given.clone().find(|(name, _)| filter.parameter(name).is_none()) {
+            return Err(Error::unsupported(format!("no codec has the parameter {name}")));
         }
         let mut values = Vec::with_capacity(filter.parameters.len());
         for parameter in filter.parameters {
-            let own = said.clone().find(|(name, _)| *name == parameter.name).map(|(_, value)| value);
+            let own = given.clone().find(|(name, _)| *name == parameter.name).map(|(_, value)| value);
             if let Some(value) = own {
                 parameter.check(value)?;
             }
@@ -120,12 +121,12 @@ impl<'a> Given<'a> {
         Ok(Given { filter, elements, values })
     }
 
-    /// The value of a parameter, if it is given or has a default.
+    /// The value of a parameter: the given one, or the default if it has one.
     pub(crate) fn value(&self, name: &str) -> Option<&Value> {
         self.values.iter().find(|(known, _)| *known == name).map(|(_, value)| value)
     }
 
-    /// A parameter that is a whole number.
+    /// A parameter that is an integer.
     pub(crate) fn int<T: TryFrom<i128>>(&self, name: &str) -> Result<T> {
         match self.value(name) {
             Some(Value::Int(value)) => T::try_from(*value)
@@ -151,35 +152,35 @@ impl<'a> Given<'a> {
         }
     }
 
-    /// Whether a parameter is true.
+    /// A parameter that is true or false.
     pub(crate) fn flag(&self, name: &str) -> bool {
         self.value(name) == Some(&Value::Bool(true))
     }
 
-    /// A parameter that is a type of numbers.
+    /// A parameter that is a number type.
     pub(crate) fn number(&self, name: &str) -> Result<Number> {
         Number::of_code(self.word(name)?)
     }
 
-    /// The error for a codec that names and parameters alone do not make.
+    /// The error for a codec that cannot be made from a name and parameters alone.
     pub(crate) fn not_by_name(&self) -> Error {
         not_by_name(self.filter)
     }
 
-    /// Refuses a parameter that has another value than its default, since this codec has no field for it.
+    /// Fails if the parameter has another value than its default, since this codec has no field for it.
     pub(crate) fn only_default(&self, name: &str) -> Result<()> {
         let parameter = self.filter.parameter(name);
         let is_default = |value| parameter.is_some_and(|parameter| parameter.is_default(value, None, None));
         match self.value(name) {
             Some(value) if !is_default(value) => {
-                Err(Error::unsupported(format!("no codec has its parameter {name}")))
+                Err(Error::unsupported(format!("no codec has the parameter {name}")))
             }
             _ => Ok(()),
         }
     }
 }
 
-/// A floating-point number as the value of a parameter, without a fraction where it has none.
+/// A floating-point number as the value of a parameter: an integer if it has no fraction.
 pub(crate) fn real(value: f64) -> Value {
     match format!("{value:.0}").parse() {
         Ok(whole) if value.fract() == 0.0 && value.abs() < EXACT => Value::Int(whole),
@@ -193,7 +194,7 @@ impl From<Number> for Value {
     }
 }
 
-/// Whole numbers are exact up to here.
+/// Integers are exact in a double up to here.
 const EXACT: f64 = 9_007_199_254_740_992.0;
 
 fn not_by_name(filter: &Filter) -> Error {
@@ -205,18 +206,18 @@ pub(crate) fn missing(name: &str) -> Error {
 }
 
 impl Codec {
-    /// The codec that a filter is, with defaults for parameters that are not given.
+    /// The codec with this name. Parameters that are not given have their defaults.
     ///
-    /// `lz4` has one frame in HDF5 and another in numcodecs: the parameters that are given tell which, and a format
-    /// takes the other for its own where both mean the same.
+    /// `lz4` has one frame in HDF5 and another in numcodecs. The given parameters select one; a format accepts the
+    /// other if both mean the same.
     ///
     /// # Errors
     /// [`ErrorKind::Unsupported`](hyperslab_core::ErrorKind::Unsupported) if no codec has this name or one of the
     /// parameters; [`ErrorKind::InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) for a value out of
-    /// range, and where a parameter lacks that has no default.
-    pub fn of_name(name: &str, said: &[(&str, Value)], elements: &Elements) -> Result<Codec> {
+    /// range and for a missing parameter without default.
+    pub fn of_name(name: &str, given: &[(&str, Value)], elements: &Elements) -> Result<Codec> {
         let filter = filter::find(name).ok_or_else(|| Error::invalid(format!("no filter {name:?}")))?;
-        Codec::of_given(&Given::new(filter, said, elements)?)
+        Codec::of_given(&Given::new(filter, given, elements)?)
     }
 }
 
@@ -229,7 +230,7 @@ mod tests {
     const ELEMENTS: Elements =
         Elements { size: Some(4), number: Some(Number { kind: NumberKind::Float32, big_endian: false }) };
 
-    /// Values for parameters that have no default.
+    /// Values for the parameters that have no default.
     fn needed(filter: &Filter) -> Vec<(&'static str, Value)> {
         let needed = filter.parameters.iter().filter(|parameter| parameter.default == Default::Required);
         needed
@@ -242,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn every_codec_of_a_name_says_the_name_and_parameters_of_its_row() {
+    fn every_named_codec_has_the_name_and_parameters_of_its_row() {
         let mut found = Vec::new();
         for row in filter::FILTERS {
             let codec = match Codec::of_name(row.name, &needed(row), &ELEMENTS) {
@@ -255,19 +256,20 @@ mod tests {
             let named = codec.named(&ELEMENTS).unwrap_or_else(|| panic!("{codec:?} has no name"));
             assert_eq!(named.name, row.name);
             assert!(named.parameters.iter().all(|(name, _)| row.parameter(name).is_some()), "{named:?}");
-            // All that is said gives the same codec again, and so does all that must be said.
+            // All parameters, and those that must be written, both give the same codec again.
             assert_eq!(Codec::of_name(row.name, &named.parameters, &ELEMENTS).unwrap(), codec);
-            let said: Vec<_> = named.said(&ELEMENTS).map(|(name, value)| (name, value.clone())).collect();
-            assert_eq!(Codec::of_name(row.name, &said, &ELEMENTS).unwrap(), codec);
+            let given: Vec<_> =
+                named.explicit(&ELEMENTS).map(|(name, value)| (name, value.clone())).collect();
+            assert_eq!(Codec::of_name(row.name, &given, &ELEMENTS).unwrap(), codec);
             found.push(row.name);
         }
         assert!(found.len() >= 20, "{found:?}");
     }
 
     #[test]
-    fn parameters_that_are_not_given_have_their_defaults() {
-        let of = |name: &str, said: &[(&str, Value)]| {
-            let named = Codec::of_name(name, said, &ELEMENTS).unwrap().named(&ELEMENTS).unwrap();
+    fn missing_parameters_have_their_defaults() {
+        let of = |name: &str, given: &[(&str, Value)]| {
+            let named = Codec::of_name(name, given, &ELEMENTS).unwrap().named(&ELEMENTS).unwrap();
             named
                 .parameters
                 .iter()
@@ -285,16 +287,16 @@ mod tests {
     }
 
     #[test]
-    fn wrong_and_lacking_parameters_are_errors_and_not_defaults() {
-        let refused = |name: &str, said: &[(&str, Value)]| {
-            Codec::of_name(name, said, &ELEMENTS).unwrap_err().detail().to_string()
+    fn rejects_wrong_and_missing_parameters() {
+        let refused = |name: &str, given: &[(&str, Value)]| {
+            Codec::of_name(name, given, &ELEMENTS).unwrap_err().detail().to_string()
         };
         assert_eq!(
             refused("deflate", &[("level", Value::Int(10))]),
             "level 10, expected a number from 0 to 9"
         );
         assert_eq!(refused("quantize", &[]), "no digits");
-        assert_eq!(refused("zstd", &[("levle", Value::Int(1))]), "no codec has its parameter levle");
+        assert_eq!(refused("zstd", &[("levle", Value::Int(1))]), "no codec has the parameter levle");
         assert_eq!(refused("rle", &[]), "no codec is rle");
         assert_eq!(refused("nope", &[]), "no filter \"nope\"");
         let typeless = Elements { size: None, number: None };
@@ -302,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn settings_that_have_no_parameter_have_no_name() {
+    fn settings_without_parameter_have_no_name() {
         let double = Number { kind: NumberKind::Float64, big_endian: false };
         let narrowed = Quantize::new(double, ELEMENTS.number.unwrap(), 2).unwrap();
         assert_eq!(Codec::from(narrowed).named(&ELEMENTS), None);

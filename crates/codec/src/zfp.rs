@@ -1,7 +1,7 @@
-//! Zfp: blocks of four numbers in each direction, transformed and cut to the bits that matter; id 32013 in the
-//! HDF5 registry.
+//! Zfp: blocks of four numbers along each dimension, transformed and truncated to the significant bits; filter id
+//! 32013 in the HDF5 registry.
 //!
-//! Spec: zfp's header and the plugin H5Z-ZFP, which keeps the header apart from the stream.
+//! Spec: the header of zfp, and the plugin H5Z-ZFP, which stores the header apart from the stream.
 
 mod stream;
 
@@ -16,8 +16,7 @@ use zfp_rs::codec::block::decode_block;
 use zfp_rs::{ZfpBitStream, ZfpConfig, ZfpDimensionality, ZfpField, ZfpFieldMetadata, ZfpHeaderMask};
 use zfp_rs::{ZfpHeaderError, ZfpScalar, ZfpScalarType, ZfpStreamAlignment};
 
-/// Blocks of numbers as a stream without header, as zfp writes it with words of eight bits or on machines that
-/// put the least significant byte first.
+/// A zfp stream without header, as zfp writes it with words of eight bits or on little-endian machines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Zfp {
     field: ZfpFieldMetadata,
@@ -25,7 +24,7 @@ pub struct Zfp {
     big_endian: bool,
 }
 
-/// What zfp codes.
+/// The type of the numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ZfpNumber {
     /// The type `int32`.
@@ -38,36 +37,36 @@ pub enum ZfpNumber {
     Float64,
 }
 
-/// What is kept of numbers.
+/// The compression mode: the loss that is accepted.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ZfpMode {
-    /// So many bits for each number.
+    /// Fixed rate: the number of bits for each number.
     Rate(f64),
-    /// So many bits of each transformed number.
+    /// Fixed precision: the number of bits of each transformed number.
     Precision(u32),
-    /// What an error of so much needs at most; only of floating-point numbers.
+    /// Fixed accuracy: the maximum absolute error. Only for floating-point numbers.
     Accuracy(f64),
-    /// All.
+    /// Reversible: lossless.
     Reversible,
-    /// What all of these limits allow.
+    /// Expert: all of these limits apply.
     Expert {
-        /// The least bits of a block.
-        least_bits: u32,
-        /// The most bits of a block.
-        most_bits: u32,
-        /// The most bits of each transformed number, at most 64.
-        most_precision: u32,
-        /// The exponent of two of the least bit.
-        least_exponent: i32,
+        /// The minimum number of bits of a block.
+        min_bits: u32,
+        /// The maximum number of bits of a block.
+        max_bits: u32,
+        /// The maximum number of bits of each transformed number, at most 64.
+        max_precision: u32,
+        /// The exponent of two of the smallest bit plane that is stored.
+        min_exponent: i32,
     },
 }
 
 impl Zfp {
-    /// A coder of arrays of one to four extents, the fastest varying last.
+    /// A codec of arrays with one to four extents, the fastest varying last.
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) for other extents than those
-    /// a header can hold, and for limits that exclude each other.
+    /// [`ErrorKind::InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) for extents that a header cannot
+    /// hold, and for limits that exclude each other.
     pub fn new(number: ZfpNumber, extents: &[usize], mode: ZfpMode, big_endian: bool) -> Result<Zfp> {
         let scalar_type = match number {
             ZfpNumber::Int32 => ZfpScalarType::I32,
@@ -82,7 +81,12 @@ impl Zfp {
         let mut dims = [0; 4];
         dims.iter_mut().zip(extents.iter().rev()).for_each(|(to, extent)| *to = *extent);
         let field = ZfpFieldMetadata { scalar_type, dims };
-        field.to_bits().map_err(|e| Error::invalid(format!("extents {extents:?} for zfp")).caused_by(e))?;
+        field.to_bits().map_err(|e| {
+            Error::invalid(format!(
+                "zfp extents {extents:?}, expected 1 or more each and a product that a header can hold"
+            ))
+            .caused_by(e)
+        })?;
         let limits = match mode {
             ZfpMode::Rate(rate) => {
                 ZfpConfig::fixed_rate(rate, scalar_type, rank, ZfpStreamAlignment::Unaligned)
@@ -90,16 +94,19 @@ impl Zfp {
             ZfpMode::Precision(bits) => Ok(ZfpConfig::fixed_precision(bits)),
             ZfpMode::Accuracy(error) => Ok(ZfpConfig::fixed_accuracy(error)),
             ZfpMode::Reversible => Ok(ZfpConfig::reversible()),
-            ZfpMode::Expert { least_bits, most_bits, most_precision, least_exponent } => {
-                ZfpConfig::expert(least_bits, most_bits, most_precision, least_exponent)
+            ZfpMode::Expert { min_bits, max_bits, max_precision, min_exponent } => {
+                ZfpConfig::expert(min_bits, max_bits, max_precision, min_exponent)
             }
         };
         let limits = limits.and_then(|limits| limits.checked_mode_bits().map(|_| limits));
-        let limits = limits.map_err(|e| Error::invalid(format!("limits {mode:?} for zfp")).caused_by(e))?;
+        let limits = limits.map_err(|e| {
+            Error::invalid(format!("zfp mode {mode:?}, expected limits that do not exclude each other"))
+                .caused_by(e)
+        })?;
         Zfp { field, limits, big_endian }.checked()
     }
 
-    /// What is kept of numbers.
+    /// The compression mode.
     pub fn mode(&self) -> ZfpMode {
         let limits = &self.limits;
         let rank = self.field.dims.iter().filter(|extent| **extent > 0).count();
@@ -114,19 +121,19 @@ impl Zfp {
             ZfpMode::Reversible
         } else {
             ZfpMode::Expert {
-                least_bits: limits.min_bits(),
-                most_bits: limits.max_bits(),
-                most_precision: limits.max_prec(),
-                least_exponent: limits.min_exp(),
+                min_bits: limits.min_bits(),
+                max_bits: limits.max_bits(),
+                max_precision: limits.max_prec(),
+                min_exponent: limits.min_exp(),
             }
         }
     }
 
-    /// The coder that a full header describes. Bytes behind the header are ignored.
+    /// The codec that a full header describes. Bytes after the header are ignored.
     ///
     /// # Errors
-    /// [`ErrorKind::Malformed`](hyperslab_core::ErrorKind::Malformed) if it is none,
-    /// [`ErrorKind::Unsupported`](hyperslab_core::ErrorKind::Unsupported) if it is of another version.
+    /// [`ErrorKind::Malformed`](hyperslab_core::ErrorKind::Malformed) if `header` is not a zfp header;
+    /// [`ErrorKind::Unsupported`](hyperslab_core::ErrorKind::Unsupported) if it has another version.
     pub fn from_header(header: &[u8], big_endian: bool) -> Result<Zfp> {
         match header.strip_prefix(b"zfp") {
             Some([VERSION, ..]) => {}
@@ -138,7 +145,7 @@ impl Zfp {
         let parsed = words(header)?.read_header(ZfpHeaderMask::FULL).map_err(|e| {
             let what = match e {
                 ZfpHeaderError::InvalidMode => "with limits that exclude each other",
-                _ => "with extents that are none",
+                _ => "with invalid extents",
             };
             Error::malformed(format!("zfp header {what}"))
         })?;
@@ -147,7 +154,7 @@ impl Zfp {
                 let zfp = Zfp { field, limits, big_endian };
                 zfp.checked().map_err(|e| Error::malformed(e.detail().to_owned()))
             }
-            _ => Err(Error::malformed(format!("zfp header of {} bytes, which ends too early", header.len()))),
+            _ => Err(Error::malformed(format!("zfp header ends early, after {} bytes", header.len()))),
         }
     }
 
@@ -161,7 +168,7 @@ impl Zfp {
         header.expect("constructors check that a header can hold all parameters")
     }
 
-    /// Whether the most significant byte of a number comes first, where it is not coded.
+    /// Whether decoded numbers are big-endian.
     pub fn big_endian(&self) -> bool {
         self.big_endian
     }
@@ -171,7 +178,7 @@ impl Zfp {
         let size = x.checked_mul(y).and_then(|n| n.checked_mul(z)).and_then(|n| n.checked_mul(w));
         match size.and_then(|n| n.checked_mul(self.field.scalar_type.size())) {
             Some(_) => Ok(self),
-            None => Err(Error::invalid(format!("extents {:?} for zfp", self.field.dims))),
+            None => Err(Error::invalid(format!("zfp extents {:?} are too large", self.field.dims))),
         }
     }
 
@@ -189,29 +196,34 @@ impl Zfp {
         }
     }
 
-    /// Bytes of all numbers.
+    /// The decoded size of all numbers in bytes.
     fn size(&self) -> usize {
         self.extents().iter().product::<usize>() * self.field.scalar_type.size()
     }
 
-    /// The same with other extents, the fastest varying first.
+    /// The same codec with other extents, the fastest varying first.
     fn with_extents(&self, dims: [usize; 4]) -> Result<Zfp> {
         let field = ZfpFieldMetadata { dims, ..self.field };
-        field.to_bits().map_err(|e| Error::invalid(format!("extents {dims:?} for zfp")).caused_by(e))?;
+        field.to_bits().map_err(|e| {
+            Error::invalid(format!(
+                "zfp extents {dims:?}, expected 1 or more each and a product that a header can hold"
+            ))
+            .caused_by(e)
+        })?;
         Zfp { field, ..*self }.checked()
     }
 
-    /// Decodes what follows in a stream, of which `most` bits are stored.
-    fn decode_stream(&self, bits: ZfpBitStream, most: u64, out: &mut [u8]) -> Result<()> {
+    /// Decodes the rest of a stream, of which `max` bits are stored.
+    fn decode_stream(&self, bits: ZfpBitStream, max: u64, out: &mut [u8]) -> Result<()> {
         match self.field.scalar_type {
-            ZfpScalarType::I32 => self.decode_numbers::<i32>(bits, most, out),
-            ZfpScalarType::I64 => self.decode_numbers::<i64>(bits, most, out),
-            ZfpScalarType::F32 => self.decode_numbers::<f32>(bits, most, out),
-            ZfpScalarType::F64 => self.decode_numbers::<f64>(bits, most, out),
+            ZfpScalarType::I32 => self.decode_numbers::<i32>(bits, max, out),
+            ZfpScalarType::I64 => self.decode_numbers::<i64>(bits, max, out),
+            ZfpScalarType::F32 => self.decode_numbers::<f32>(bits, max, out),
+            ZfpScalarType::F64 => self.decode_numbers::<f64>(bits, max, out),
         }
     }
 
-    fn decode_numbers<T: Number>(&self, mut bits: ZfpBitStream, most: u64, out: &mut [u8]) -> Result<()> {
+    fn decode_numbers<T: Number>(&self, mut bits: ZfpBitStream, max: u64, out: &mut [u8]) -> Result<()> {
         let rank = self.rank();
         let [x, y, z, w] = self.extents();
         let mut block = [T::default(); 256];
@@ -220,11 +232,13 @@ impl Zfp {
             for z in steps(z) {
                 for y in steps(y) {
                     for x in steps(x) {
-                        // It has as many numbers as asked for, which is all that can be wrong with it.
+                        // The block has the expected count of numbers, which is the only condition that can fail.
                         let _ = decode_block(&mut bits, &self.limits, block, rank);
-                        if bits.read_pos() > most {
-                            let len = most / 8;
-                            return Err(Error::malformed(format!("zfp stream of {len} bytes ends early")));
+                        if bits.read_pos() > max {
+                            let len = max / 8;
+                            return Err(Error::malformed(format!(
+                                "zfp stream ends early, after {len} bytes"
+                            )));
                         }
                         self.store(block, [x, y, z, w], out);
                     }
@@ -234,7 +248,7 @@ impl Zfp {
         Ok(())
     }
 
-    /// Puts what counts of a block in its place.
+    /// Moves the numbers of a block that lie within the array to their place.
     #[inline(always)]
     fn store<T: Number>(&self, block: &[T], [x, y, z, w]: [Step; 4], out: &mut [u8]) {
         let [width, height, depth, _] = self.extents();
@@ -251,7 +265,7 @@ impl Zfp {
         let numbers = T::load(raw, self.big_endian);
         let failed = |e: &dyn std::fmt::Display| Error::invalid(format!("zfp: {e}"));
         let field = ZfpField::new(&numbers, self.field.dims).map_err(|e| failed(&e))?;
-        let mut bits = ZfpBitStream::new(self.most_encoded(raw.len())).map_err(|e| failed(&e))?;
+        let mut bits = ZfpBitStream::new(self.max_encoded_size(raw.len())).map_err(|e| failed(&e))?;
         bits.compress(&self.limits, &field).map_err(|e| failed(&e))?;
         out.clear();
         out.extend_from_slice(bits.as_bytes());
@@ -260,14 +274,14 @@ impl Zfp {
 }
 
 impl Transform for Zfp {
-    fn decoded_sizes(&self, _: usize, most: usize) -> Option<(usize, usize)> {
+    fn decoded_sizes(&self, _: usize, max: usize) -> Option<(usize, usize)> {
         let size = self.size();
-        (most.saturating_mul(MAX_RATIO) >= size).then_some((size, size))
+        (max.saturating_mul(MAX_RATIO) >= size).then_some((size, size))
     }
 
-    fn most_encoded(&self, _: usize) -> usize {
-        let most = self.limits.maximum_size(self.field.scalar_type, self.field.dims);
-        most.unwrap_or(usize::MAX)
+    fn max_encoded_size(&self, _: usize) -> usize {
+        let max = self.limits.maximum_size(self.field.scalar_type, self.field.dims);
+        max.unwrap_or(usize::MAX)
     }
 
     fn decode(&self, stored: &[u8], out: &mut [u8], _: &mut Coders) -> Result<usize> {
@@ -290,7 +304,7 @@ impl Transform for Zfp {
     }
 }
 
-/// HDF5 makes the codec of the datatype, the chunk and the parameters.
+/// HDF5 derives this codec from the datatype, the chunk and the parameters.
 impl Vocabulary for Zfp {
     const NAMES: &'static [&'static str] = &[];
 
@@ -304,19 +318,19 @@ impl Vocabulary for Zfp {
 }
 
 impl ZfpMode {
-    /// The mode with the numbers that it takes.
+    /// The name of the mode with its parameters.
     fn named(self) -> Named {
         let (mode, numbers) = match self {
             ZfpMode::Rate(rate) => ("rate", vec![("rate", Value::Real(rate))]),
             ZfpMode::Precision(bits) => ("precision", vec![("precision", int(bits))]),
             ZfpMode::Accuracy(error) => ("accuracy", vec![("accuracy", Value::Real(error))]),
             ZfpMode::Reversible => ("reversible", Vec::new()),
-            ZfpMode::Expert { least_bits, most_bits, most_precision, least_exponent } => {
+            ZfpMode::Expert { min_bits, max_bits, max_precision, min_exponent } => {
                 let numbers = [
-                    ("minbits", int(least_bits)),
-                    ("maxbits", int(most_bits)),
-                    ("maxprec", int(most_precision)),
-                    ("minexp", int(least_exponent)),
+                    ("minbits", int(min_bits)),
+                    ("maxbits", int(max_bits)),
+                    ("maxprec", int(max_precision)),
+                    ("minexp", int(min_exponent)),
                 ];
                 ("expert", numbers.into())
             }
@@ -327,7 +341,7 @@ impl ZfpMode {
     }
 }
 
-/// Where a block begins in one direction, and how much of it counts.
+/// The start of a block along one dimension, and the count of its numbers within the array.
 #[derive(Clone, Copy)]
 struct Step {
     at: usize,
@@ -344,7 +358,7 @@ fn words(bytes: &[u8]) -> Result<ZfpBitStream> {
 }
 
 trait Number: ZfpScalar {
-    /// Puts the first `len` of a row at `at`, counted in numbers.
+    /// Stores the first `len` numbers of a row from index `at` on.
     fn store_row(row: &[Self; 4], len: usize, at: usize, big_endian: bool, out: &mut [u8]);
 
     fn load(raw: &[u8], big_endian: bool) -> Vec<Self>;
@@ -372,10 +386,11 @@ macro_rules! numbers {
 
 numbers!(i32, i64, f32, f64);
 
-/// The version of streams, which headers name.
+/// The stream version in headers.
 const VERSION: u8 = 5;
 
-/// More bytes than a byte of stream can stand for: each block, of at most 256 numbers of eight bytes, takes a bit.
+/// Above the maximum ratio of decoded to stored bytes: each block, of at most 256 numbers of eight bytes, takes a
+/// bit.
 const MAX_RATIO: usize = 16384;
 
 #[cfg(test)]
@@ -411,11 +426,11 @@ mod tests {
             (-20..20).prop_map(|exponent| ZfpMode::Accuracy(2_f64.powi(exponent))),
             Just(ZfpMode::Reversible),
             (1..400_u32, 400..4000_u32, 1..=64_u32, -1074..50).prop_map(
-                |(least_bits, most_bits, most_precision, least_exponent)| ZfpMode::Expert {
-                    least_bits,
-                    most_bits,
-                    most_precision,
-                    least_exponent
+                |(min_bits, max_bits, max_precision, min_exponent)| ZfpMode::Expert {
+                    min_bits,
+                    max_bits,
+                    max_precision,
+                    min_exponent
                 }
             ),
         ]
@@ -437,7 +452,7 @@ mod tests {
             let zfp = Zfp::new(number, &extents, ZfpMode::Reversible, big_endian).unwrap();
             let raw: Vec<u8> = seed.iter().cycle().take(zfp.size()).copied().collect();
             let stored = stored(zfp, &raw);
-            prop_assert!(stored.len() <= zfp.most_encoded(raw.len()));
+            prop_assert!(stored.len() <= zfp.max_encoded_size(raw.len()));
             prop_assert_eq!(decoded(zfp, &stored).unwrap(), raw);
         }
 
@@ -486,7 +501,7 @@ mod tests {
             let raw: Vec<u8> = seed.iter().cycle().take(zfp.size()).copied().collect();
             let whole = stored(zfp, &raw);
             let out = decoded(zfp, &whole).unwrap();
-            // Up to eight bytes fill up the last word.
+            // Up to eight bytes only fill up the last word.
             let step = whole.len() / 30 + 1;
             for len in (0..whole.len().saturating_sub(7)).step_by(step) {
                 prop_assert_eq!(decoded(zfp, &whole[..len]).unwrap_err().kind(), ErrorKind::Malformed);
@@ -500,25 +515,30 @@ mod tests {
     }
 
     #[test]
-    fn other_parameters_are_refused_by_name() {
+    fn rejects_invalid_parameters() {
         let refused = |extents: &[usize], mode| {
             Zfp::new(ZfpNumber::Int32, extents, mode, false).unwrap_err().to_string()
         };
+        let extents = |found: &str| {
+            format!("zfp extents {found}, expected 1 or more each and a product that a header can hold")
+        };
         assert_eq!(refused(&[], ZfpMode::Reversible), "0 dimensions for zfp, expected 1 to 4");
         assert_eq!(refused(&[1; 5], ZfpMode::Reversible), "5 dimensions for zfp, expected 1 to 4");
-        assert_eq!(refused(&[3, 0], ZfpMode::Reversible), "extents [3, 0] for zfp");
-        assert_eq!(refused(&[5000; 4], ZfpMode::Reversible), "extents [5000, 5000, 5000, 5000] for zfp");
-        assert_eq!(refused(&[3], ZfpMode::Rate(f64::NAN)), "limits Rate(NaN) for zfp");
+        assert_eq!(refused(&[3, 0], ZfpMode::Reversible), extents("[3, 0]"));
+        assert_eq!(refused(&[5000; 4], ZfpMode::Reversible), extents("[5000, 5000, 5000, 5000]"));
+        assert_eq!(
+            refused(&[3], ZfpMode::Rate(f64::NAN)),
+            "zfp mode Rate(NaN), expected limits that do not exclude each other"
+        );
         let header = |bytes: &[u8]| Zfp::from_header(bytes, false).unwrap_err().to_string();
         assert_eq!(header(b"zip\x05"), "zfp header without the signature \"zfp\"");
         assert_eq!(header(b"zfp\x04"), "zfp stream version 4, expected 5");
-        assert_eq!(header(b"zfp\x05"), "zfp header of 4 bytes, which ends too early");
+        assert_eq!(header(b"zfp\x05"), "zfp header ends early, after 4 bytes");
     }
 
     #[test]
-    fn modes_return() {
-        let expert =
-            ZfpMode::Expert { least_bits: 16, most_bits: 400, most_precision: 20, least_exponent: -30 };
+    fn modes_are_returned_as_given() {
+        let expert = ZfpMode::Expert { min_bits: 16, max_bits: 400, max_precision: 20, min_exponent: -30 };
         let modes = [
             ZfpMode::Rate(8.0),
             ZfpMode::Precision(12),

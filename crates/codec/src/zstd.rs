@@ -1,4 +1,4 @@
-//! Zstandard frames; id 32015 in the HDF5 registry.
+//! Zstandard frames; filter id 32015 in the HDF5 registry.
 //!
 //! Spec: RFC 8878
 
@@ -13,18 +13,18 @@ use zstd::zstd_safe::{self, CParameter};
 /// Zstandard frames.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Zstd {
-    /// -131072 to 22, only for encoding; 0 stands for 3.
+    /// The compression level, -131072 to 22, for encoding only; 0 stands for 3.
     pub level: i32,
-    /// Whether frames end with a checksum, only for encoding.
+    /// Whether frames end with a checksum, for encoding only.
     pub checksum: bool,
 }
 
 impl Transform for Zstd {
-    fn decoded_sizes(&self, _: usize, most: usize) -> Option<(usize, usize)> {
-        Some((0, most.saturating_mul(MAX_RATIO)))
+    fn decoded_sizes(&self, _: usize, max: usize) -> Option<(usize, usize)> {
+        Some((0, max.saturating_mul(MAX_RATIO)))
     }
 
-    /// What the frame says, if there is only one.
+    /// The content size that the frame declares, if there is only one frame.
     fn declared_size(&self, stored: &[u8]) -> Result<Option<usize>> {
         if zstd_safe::find_frame_compressed_size(stored) != Ok(stored.len()) {
             return Ok(None);
@@ -33,7 +33,7 @@ impl Transform for Zstd {
         Ok(size.map(|size| usize::try_from(size).unwrap_or(usize::MAX)))
     }
 
-    fn most_encoded(&self, raw: usize) -> usize {
+    fn max_encoded_size(&self, raw: usize) -> usize {
         zstd_safe::compress_bound(raw).max(raw)
     }
 
@@ -59,7 +59,8 @@ impl Vocabulary for Zstd {
     }
 }
 
-/// A block of four bytes, three of them its header, stands for at most 128 KiB.
+/// The maximum ratio of decoded to stored bytes: a block of four bytes, including its header of three, stands for at
+/// most 128 KiB.
 pub(crate) const MAX_RATIO: usize = 1 << 15;
 
 /// The coders of one thread.
@@ -70,7 +71,7 @@ pub(crate) struct State {
 }
 
 impl State {
-    /// Decodes to the beginning of `out` and tells how many bytes it was.
+    /// Decodes to the beginning of `out` and returns the number of bytes.
     pub(crate) fn decode(&mut self, stored: &[u8], out: &mut [u8]) -> Result<usize> {
         let decompressor = match &mut self.decompressor {
             Some(kept) => kept,
@@ -79,7 +80,7 @@ impl State {
         decompressor.decompress_to_buffer(stored, out).map_err(|e| malformed(stored, &e))
     }
 
-    /// The same for frames that refer to `dictionary`.
+    /// Decodes frames that refer to `dictionary`, to the beginning of `out`, and returns the number of bytes.
     pub(crate) fn decode_with(&mut self, dictionary: &[u8], stored: &[u8], out: &mut [u8]) -> Result<usize> {
         let mut decompressor = Decompressor::with_dictionary(dictionary)?;
         decompressor.decompress_to_buffer(stored, out).map_err(|e| malformed(stored, &e))
@@ -101,7 +102,7 @@ impl State {
         };
         let at = out.len();
         if at == 0 {
-            // It writes to room that nobody has filled.
+            // The encoder writes to reserved memory that is not initialized.
             out.reserve(zstd_safe::compress_bound(raw.len()));
             compressor.compress_to_buffer(raw, out)?;
             return Ok(());
@@ -116,10 +117,10 @@ impl State {
 fn malformed(stored: &[u8], e: &std::io::Error) -> Error {
     let text = e.to_string();
     let kind = if text == NO_ROOM { ErrorKind::LimitExceeded } else { ErrorKind::Malformed };
-    Error::new(kind, format!("{} bytes of zstd: {}", stored.len(), text.to_lowercase()))
+    Error::new(kind, format!("zstd failed on {} bytes: {}", stored.len(), text.to_lowercase()))
 }
 
-/// What libzstd says if there is more than fits.
+/// The message of libzstd if the output does not fit.
 const NO_ROOM: &str = "Destination buffer is too small";
 
 #[cfg(test)]
@@ -133,13 +134,13 @@ mod tests {
     }
 
     #[test]
-    fn no_frame_is_denser_than_the_greatest_ratio() {
+    fn no_frame_exceeds_the_maximum_ratio() {
         let raw = vec![0; 40_000_000];
         assert!(encoded(&raw, false).len() * MAX_RATIO >= raw.len());
     }
 
     #[test]
-    fn frames_behind_one_another_are_one_chunk() {
+    fn consecutive_frames_are_one_chunk() {
         let mut stored = encoded(b"abc", false);
         stored.extend(encoded(b"defg", true));
         let zstd = Zstd { level: 3, checksum: false };
@@ -150,15 +151,18 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_checksum_is_found() {
+    fn rejects_a_wrong_checksum() {
         let mut stored = encoded(b"abcdefgh", true);
         *stored.last_mut().unwrap() ^= 1;
         let e = Zstd { level: 3, checksum: true }.decode(&stored, &mut [0; 8], &mut Coders::default());
-        assert_eq!(e.unwrap_err().to_string(), "21 bytes of zstd: restored data doesn't match checksum");
+        assert_eq!(
+            e.unwrap_err().to_string(),
+            "zstd failed on 21 bytes: restored data doesn't match checksum"
+        );
     }
 
     #[test]
-    fn levels_end_at_22() {
+    fn rejects_levels_above_22() {
         let level = |level| {
             let zstd = Zstd { level, checksum: false };
             zstd.encode(b"abc", &mut Vec::new(), &mut Coders::default())

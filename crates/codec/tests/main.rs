@@ -1,4 +1,4 @@
-//! Chunks as libhdf5 stores them. `golden.py` makes `golden.txt`.
+//! Decodes chunks of libhdf5. `golden.py` makes `golden.txt`.
 
 #![allow(
     clippy::unwrap_used,
@@ -90,7 +90,7 @@ fn bytes(hex: &str) -> Vec<u8> {
 }
 
 #[test]
-fn decodes_what_libhdf5_stores() {
+fn decodes_chunks_of_libhdf5() {
     let mut scratch = Scratch::new();
     for golden in goldens() {
         check_size(&golden.codecs, &golden.stored, golden.raw.len()).unwrap();
@@ -101,7 +101,7 @@ fn decodes_what_libhdf5_stores() {
 }
 
 #[test]
-fn stores_what_libhdf5_stores_where_no_compressor_has_a_choice() {
+fn encodes_the_same_bytes_as_libhdf5_where_the_encoding_is_unique() {
     let mut scratch = Scratch::new();
     let fixed = |golden: &Golden| {
         golden.codecs.iter().all(|codec| match codec {
@@ -117,7 +117,7 @@ fn stores_what_libhdf5_stores_where_no_compressor_has_a_choice() {
 }
 
 #[test]
-fn returns_what_it_encoded() {
+fn round_trips_every_codec() {
     let mut scratch = Scratch::new();
     for golden in goldens() {
         let stored = encode(&golden.codecs, &golden.raw, &mut scratch).unwrap();
@@ -128,7 +128,7 @@ fn returns_what_it_encoded() {
 }
 
 #[test]
-fn frames_that_claim_another_size_are_refused_before_anything_is_decoded() {
+fn rejects_wrong_declared_sizes_before_decoding() {
     let declares = |codec: &Codec| match codec {
         Codec::Bitshuffle(bitshuffle) => bitshuffle.codec != BitshuffleCodec::None,
         Codec::Blosc(_) | Codec::Blosc2(_) | Codec::Lz4Hdf5(_) | Codec::Zstd(_) => true,
@@ -143,12 +143,12 @@ fn frames_that_claim_another_size_are_refused_before_anything_is_decoded() {
     }
 }
 
-/// A frame whose blocks are longer than what it is part of must not be allocated for.
+/// The blocks declare more bytes than their chunk; they must not be allocated.
 #[test]
-fn arrays_with_blocks_beyond_their_chunk_are_refused() {
+fn rejects_blosc2_arrays_with_blocks_larger_than_their_chunk() {
     let golden = goldens().into_iter().find(|golden| golden.name == "blosc2 array of zeros").unwrap();
     let mut stored = golden.stored;
-    // Chunks and blocks of 6 x 4 and 3 x 2 elements become those of 2^30 elements along the first dimension.
+    // Chunks of 6 x 4 and blocks of 3 x 2 elements become 2^30 elements long along the first dimension.
     for (at, from) in [(0, 6_u32), (10, 3)] {
         let shape = [0xd2, 0, 0, 0, u8::try_from(from).unwrap()];
         let found = stored.windows(5).enumerate().skip(at).find(|(_, window)| *window == shape).unwrap().0;
@@ -157,19 +157,20 @@ fn arrays_with_blocks_beyond_their_chunk_are_refused() {
     let mut out = vec![0; golden.raw.len()];
     let e = decode(&golden.codecs, &stored, &mut out, &mut Scratch::new()).unwrap_err();
     assert_eq!(e.kind(), ErrorKind::Malformed);
-    assert!(e.to_string().contains("Blosc blocks of"), "{e}");
+    assert!(e.to_string().contains("Blosc block size"), "{e}");
 }
 
 #[test]
-fn an_empty_blosc_chunk_may_have_blocks_of_nothing() {
-    // Version, format of LZ4, flags, element; then sizes of the content, of a block and of the chunk.
+fn accepts_an_empty_blosc_chunk_with_block_size_0() {
+    // Version, LZ4 format version, flags, element size; then the sizes of the content, of a block and of the chunk.
     let chunk = bytes("02012101000000000000000010000000");
     decode(&[codec("blosc lz4 5 byte 4 0")], &chunk, &mut [], &mut Scratch::default()).unwrap();
 }
 
-/// Writes the chunks that `foreign.py` reads with the codecs' own libraries, to the file that `HYPERSLAB_ENCODED` names.
+/// Encodes chunks that `foreign.py` reads with the libraries of the codecs, to the file that `HYPERSLAB_ENCODED`
+/// names.
 #[test]
-fn encodes_for_other_libraries() {
+fn encodes_chunks_for_other_libraries() {
     let mut scratch = Scratch::new();
     let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
     let lines = include_str!("golden.txt").lines().zip(goldens());
@@ -186,7 +187,7 @@ fn encodes_for_other_libraries() {
     }
 }
 
-/// Every truncation of small frames, some of long ones.
+/// Every truncation of small frames, some truncations of long ones.
 #[test]
 fn rejects_every_truncation() {
     let mut scratch = Scratch::new();

@@ -1,4 +1,4 @@
-//! Bytes as numcodecs stores them. `numcodecs_golden.py` makes `numcodecs.txt`.
+//! Decodes bytes of numcodecs. `numcodecs_golden.py` makes `numcodecs.txt`.
 
 use super::bytes;
 use hyperslab_codec::{
@@ -13,7 +13,7 @@ struct Golden {
     codec: Codec,
     raw: Vec<u8>,
     stored: Vec<u8>,
-    /// What comes back, if that is not what was stored.
+    /// The decoded bytes, if they differ from the bytes that were encoded.
     back: Option<Vec<u8>>,
 }
 
@@ -108,12 +108,12 @@ fn lzma(words: &[&str]) -> Lzma {
     Lzma::new(container, filters, coder).unwrap()
 }
 
-/// Whether an encoder has no choice.
+/// Whether the encoding is unique.
 fn is_exact(name: &str) -> bool {
     !["lz4", "zlib", "gzip", "bz2", "zstd", "lzma", "pcodec"].iter().any(|free| name.starts_with(free))
 }
 
-/// Whether two chunks of floating-point numbers are the same, if not in how they say that something is no number.
+/// Whether two chunks of floating-point numbers are equal, with all NaNs treated as equal.
 fn alike(name: &str, one: &[u8], other: &[u8]) -> bool {
     let last = name.split(' ').rfind(|word| word.starts_with(['<', '>']));
     one == other
@@ -137,7 +137,7 @@ fn alike(name: &str, one: &[u8], other: &[u8]) -> bool {
 }
 
 #[test]
-fn decodes_what_numcodecs_stores() {
+fn decodes_bytes_of_numcodecs() {
     assert!(goldens().len() > 200);
     for Golden { name, codec, raw, stored, back } in goldens() {
         let expected = back.unwrap_or(raw);
@@ -153,7 +153,7 @@ fn decodes_what_numcodecs_stores() {
 }
 
 #[test]
-fn stores_what_numcodecs_stores() {
+fn encodes_the_same_bytes_as_numcodecs() {
     for Golden { name, codec, raw, stored, .. } in goldens() {
         let encoded = encode(&[codec], &raw, &mut Scratch::new()).unwrap_or_else(|e| panic!("{name}: {e}"));
         if is_exact(name) {
@@ -163,7 +163,7 @@ fn stores_what_numcodecs_stores() {
 }
 
 #[test]
-fn truncated_numbers_are_refused() {
+fn rejects_truncated_numbers() {
     let stored = [0; 7];
     let number = Number { kind: NumberKind::Float32, big_endian: false };
     let short = Number { kind: NumberKind::Signed { bytes: 2 }, big_endian: false };
@@ -180,7 +180,7 @@ fn truncated_numbers_are_refused() {
 }
 
 #[test]
-fn what_would_not_return_is_not_written() {
+fn rejects_numbers_out_of_range() {
     let refused =
         |codec: Codec, raw: &[u8]| encode(&[codec], raw, &mut Scratch::new()).unwrap_err().to_string();
     let (byte, short) = (number("|i1"), number("<i2"));

@@ -1,4 +1,4 @@
-//! Chunks of number coders as libhdf5 stores them. `packed.py` makes `packed.txt`.
+//! Decodes chunks of number codecs of libhdf5. `packed.py` makes `packed.txt`.
 
 use hyperslab_codec::{
     Codec, Nbit, NbitAtomic, NbitType, ScaleOffset, ScaleOffsetNumber, Scratch, Szip, Zfp,
@@ -37,7 +37,8 @@ fn codec(text: &str) -> Codec {
                 .into()
         }
         "zfp" => {
-            // What was given is the same as what is decoded or near; then comes the version of the plugin.
+            // The first word says whether decoded data equal the original exactly or nearly. The second is the
+            // version of the plugin.
             let header = words.skip(2).flat_map(|word| u32::from_str_radix(word, 16).unwrap().to_le_bytes());
             Zfp::from_header(&header.collect::<Vec<_>>(), false).unwrap().into()
         }
@@ -82,7 +83,7 @@ fn next<T: FromStr<Err: std::fmt::Debug>>(words: &mut SplitWhitespace<'_>) -> T 
 }
 
 #[test]
-fn decodes_numbers_that_libhdf5_packs() {
+fn decodes_numbers_packed_by_libhdf5() {
     let mut scratch = Scratch::new();
     for Packed { name, codec, raw, stored } in all() {
         check_size(from_ref(&codec), &stored, raw.len()).unwrap();
@@ -93,16 +94,16 @@ fn decodes_numbers_that_libhdf5_packs() {
 }
 
 #[test]
-fn packs_numbers_as_libhdf5_does() {
+fn packs_the_same_bytes_as_libhdf5() {
     let mut scratch = Scratch::new();
     for Packed { name, codec, raw, stored } in all() {
         let ours = encode(from_ref(&codec), &raw, &mut scratch).unwrap();
         match codec {
-            // Which of two options of equal length a block is coded by is free.
+            // Two options of equal length are both valid for a block.
             Codec::Szip(_) => assert_eq!(ours.len(), stored.len(), "{name}"),
             Codec::Zfp(_) if name.starts_with("zfp near") => continue,
             Codec::Zfp(_) => {
-                // Ours are filled up to whole words of eight bytes.
+                // Our streams are filled up to whole words of eight bytes.
                 let (ours, filling) = ours.split_at(stored.len());
                 assert_eq!((ours, filling), (&*stored, [0; 8].split_at(filling.len()).0), "{name}");
             }

@@ -72,7 +72,7 @@ pub fn verify_checksum(start: &Decoder<'_>, d: &mut Decoder<'_>) -> Result<()> {
     if stored != computed {
         return Err(at.error(
             ErrorKind::Checksum,
-            format!("checksum {stored:#010x} is stored, the bytes give {computed:#010x}"),
+            format!("checksum mismatch: stored {stored:#010x}, computed {computed:#010x}"),
         ));
     }
     Ok(())

@@ -41,7 +41,7 @@ pub fn of_codec(codec: &Codec, elements: &Elements) -> Option<Filter> {
 }
 
 fn of_named(named: &Named, elements: &Elements) -> Filter {
-    let said = named.said(elements).map(|(name, value)| (name.to_owned(), directive(value)));
+    let said = named.explicit(elements).map(|(name, value)| (name.to_owned(), directive(value)));
     filter(named.name, said.collect())
 }
 

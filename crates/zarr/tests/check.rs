@@ -437,12 +437,12 @@ fn chunks() -> Vec<Case> {
         ),
         case(
             &[("zarr.json", gzip.as_bytes()), ("c/0", b"0123")],
-            &["zarr/chunk-data / c/0 0+4: 4 bytes are no whole deflate stream"],
+            &["zarr/chunk-data / c/0 0+4: 4 bytes are not a complete deflate stream"],
         ),
         case(
             &[("zarr.json", sums.as_bytes()), ("c/0", b"0123\0\0\0\0"), ("c/1", b"4567")],
             &[
-                "zarr/chunk-checksum / c/0 0+8: CRC-32C checksum 0x063962b9, stored is 0x00000000",
+                "zarr/chunk-checksum / c/0 0+8: CRC-32C checksum mismatch: stored 0x00000000, computed 0x063962b9",
                 "zarr/chunk-size / c/1 0+4: 4 bytes, expected 8",
             ],
         ),
@@ -525,7 +525,7 @@ fn shards() -> Vec<Case> {
                 ("c/0", &shard(b"0123", &[[0, 2], [2, 2], [0, 0]])[..40]),
             ],
             &[
-                "zarr/shard-index-checksum / c/0 4+36: the index: CRC-32C checksum 0x886e5204, stored is 0x00000000",
+                "zarr/shard-index-checksum / c/0 4+36: the index: CRC-32C checksum mismatch: stored 0x00000000, computed 0x886e5204",
             ],
         ),
         of_root(

@@ -1,9 +1,9 @@
-//! BloscLZ: literal runs and back references of up to 72 KiB distance.
+//! BloscLZ: literal runs and back references with distances up to 72 KiB.
 //!
-//! `000nnnnn` is followed by n + 1 literals. `LLLooooo oooooooo` repeats L + 2 bytes from o + 1 before; where L is 7,
-//! bytes that are added to it come between the two, up to one that is not 255. Where o is all ones, two bytes
-//! follow that are added to it, the first high. A stream begins and ends with literals; the L of its first byte
-//! means nothing.
+//! `000nnnnn` is followed by n + 1 literals. `LLLooooo oooooooo` repeats L + 2 bytes from o + 1 bytes before. If L is
+//! 7, bytes between the two are added to it, up to and including the first that is not 255. If all bits of o are 1,
+//! two more bytes follow, big-endian, which are added to it. A stream begins and ends with literals; the L of its
+//! first byte has no meaning.
 
 use crate::back_reference::{self, Finder};
 use hyperslab_core::{Error, Result};
@@ -12,7 +12,11 @@ use hyperslab_core::{Error, Result};
 pub(super) fn decode(stored: &[u8], out: &mut [u8]) -> Result<()> {
     match fill(stored, out) {
         Some(len) if len == out.len() => Ok(()),
-        _ => Err(Error::malformed(format!("{} bytes are no BloscLZ stream of {}", stored.len(), out.len()))),
+        _ => Err(Error::malformed(format!(
+            "{} bytes are not a BloscLZ stream that decodes to {}",
+            stored.len(),
+            out.len()
+        ))),
     }
 }
 
@@ -46,7 +50,7 @@ fn fill(stored: &[u8], out: &mut [u8]) -> Option<usize> {
                 left = rest;
                 distance += usize::from(u16::from_be_bytes(*more));
             }
-            // No writer ends with a reference, and Blosc itself would not follow one at the end.
+            // No writer ends with a back reference, and Blosc itself does not follow one at the end.
             if left.is_empty() {
                 return None;
             }
@@ -62,13 +66,13 @@ pub(super) fn encode(raw: &[u8], out: &mut Vec<u8>) {
     let start = out.len();
     let mut finder = Finder::new(raw, 4);
     let (mut literals, mut at) = (0, 4);
-    // The last bytes are literals.
+    // The last bytes must be literals.
     while at + LAST_LITERALS < raw.len() {
         let room = raw.len() - LAST_LITERALS - at;
         let found =
             finder.find(at, MAX_DISTANCE, room).filter(|(distance, len)| *distance <= FAR || *len > 6);
         let Some((distance, len)) = found else {
-            // The longer nothing is found, the less is looked at.
+            // The longer no match is found, the fewer positions are searched.
             at += 1 + (at - literals) / 64;
             continue;
         };
@@ -104,7 +108,7 @@ fn put_literals(literals: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-/// The distance, less one, from which on two more bytes say it.
+/// From this distance less one on, two more bytes hold the distance.
 const FAR: usize = 0x1fff;
 const MAX_DISTANCE: usize = FAR + 0xffff;
 const MAX_LITERALS: usize = 32;
@@ -125,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn near_and_far_references_return() {
+    fn round_trips_near_and_far_references() {
         let noise: Vec<u8> = (0..80_000_u32)
             .map(|i| i.wrapping_mul(0x9e37_79b1).rotate_left(i % 31).to_le_bytes()[1])
             .collect();

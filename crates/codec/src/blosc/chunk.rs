@@ -1,7 +1,8 @@
-//! Blosc chunks of versions 1 and 2, read.
+//! Reads Blosc chunks of versions 1 and 2.
 //!
-//! A header of 16 bytes, in version 2 mostly of 32, says how long a block is; the place of each block follows, then
-//! the blocks. A block has passed filters and is one compressed stream, or as many as an element has bytes.
+//! A chunk is a header of 16 bytes, mostly 32 in version 2, then the offset of each block, then the blocks. The
+//! header gives the size of a block. A block has passed filters and is one compressed stream, or one stream for each
+//! byte of an element.
 //!
 //! Spec: Blosc Chunk Format
 
@@ -13,15 +14,15 @@ use hyperslab_core::{Error, Result};
 
 /// A chunk whose header has been read.
 pub(crate) struct Chunk<'a> {
-    /// Decoded bytes.
+    /// The decoded size of the chunk in bytes.
     pub(crate) size: usize,
-    /// Decoded bytes of a block; the last may have less.
+    /// The decoded size of a block in bytes. The last block may be shorter.
     pub(crate) block: usize,
-    /// All of it, without what may follow.
+    /// All bytes of the chunk, without those that follow it.
     bytes: &'a [u8],
     header: usize,
     content: Content,
-    /// Whether the format is that of Blosc 1.
+    /// Whether the chunk has the format of Blosc 1.
     first: bool,
     format: Option<Format>,
     split: bool,
@@ -37,17 +38,17 @@ enum Content {
     Copy,
     Zeros,
     NotANumbers,
-    /// One value, which follows the header.
+    /// One repeated value, which follows the header.
     Value,
 }
 
 impl<'a> Chunk<'a> {
-    /// Reads the header of the chunk that `stored` begins with.
+    /// Reads the header of the chunk at the start of `stored`.
     pub(crate) fn open(stored: &'a [u8]) -> Result<Chunk<'a>> {
         let fields = stored.split_first_chunk::<HEADER>().map(|(fields, _)| *fields);
         let Some([version, _, flags, element, sizes @ ..]) = fields else {
             return Err(Error::malformed(format!(
-                "{} bytes, a Blosc chunk begins with {HEADER}",
+                "Blosc chunk of {} bytes, expected a header of {HEADER}",
                 stored.len()
             )));
         };
@@ -57,7 +58,7 @@ impl<'a> Chunk<'a> {
             )));
         }
         if element == 0 {
-            return Err(Error::malformed("Blosc elements of 0 bytes"));
+            return Err(Error::malformed("Blosc element size 0, expected 1 or more"));
         }
         let word = |at: usize| {
             let word =
@@ -65,7 +66,7 @@ impl<'a> Chunk<'a> {
             i32::try_from(word).ok().and_then(|word| usize::try_from(word).ok())
         };
         let (Some(size), Some(block), Some(len)) = (word(0), word(4), word(8)) else {
-            return Err(Error::malformed("a Blosc chunk of more than 2 GiB"));
+            return Err(Error::malformed("Blosc chunk of 2 GiB or more, expected less"));
         };
         let first = version <= 2;
         let extended = !first && flags & EXTENDED == EXTENDED;
@@ -73,7 +74,7 @@ impl<'a> Chunk<'a> {
         let bytes = stored.get(..len).filter(|bytes| bytes.len() >= header).ok_or_else(|| {
             let found = stored.len();
             Error::malformed(format!(
-                "a Blosc chunk of {len} bytes, at least {header} expected, {found} are stored"
+                "Blosc chunk of {len} bytes, expected {header} to the {found} that are stored"
             ))
         })?;
         let mut chunk = Chunk {
@@ -94,14 +95,14 @@ impl<'a> Chunk<'a> {
             Some([codes @ .., own, _, m0, m1, m2, m3, m4, m5, flags2, special]) if extended => {
                 let metas = [*m0, *m1, *m2, *m3, *m4, *m5];
                 if flags2 & VARIABLE_BLOCKS != 0 {
-                    return Err(Error::unsupported("Blosc blocks of variable length"));
+                    return Err(Error::unsupported("Blosc blocks of variable length, expected fixed length"));
                 }
                 chunk.content = match special >> 4 & 7 {
                     0 => chunk.content,
                     1 => Content::Zeros,
                     2 => Content::NotANumbers,
                     3 => Content::Value,
-                    // What was never written is zero, so that it is the same at every reading.
+                    // Bytes that were never written are zero, so that each reading gives the same.
                     4 => Content::Zeros,
                     other => {
                         return Err(Error::malformed(format!(
@@ -110,10 +111,12 @@ impl<'a> Chunk<'a> {
                     }
                 };
                 if special & (LAZY | INSTRUMENTED) != 0 {
-                    return Err(Error::unsupported("a Blosc chunk that is lazy or instrumented"));
+                    return Err(Error::unsupported(
+                        "Blosc chunk that is lazy or instrumented, expected a regular chunk",
+                    ));
                 }
                 if chunk.content == Content::Blocks || chunk.content == Content::Copy {
-                    // Of the alpha versions only five filters were initialized.
+                    // The alpha versions of Blosc 2 initialized only five filters.
                     let known = if version == 3 { 5 } else { 6 };
                     chunk.filters = Filters::new(codes.iter().zip(metas).take(known), chunk.element)?;
                 }
@@ -130,21 +133,21 @@ impl<'a> Chunk<'a> {
             Content::Zeros | Content::NotANumbers | Content::Value => return Ok(()),
             Content::Copy if self.bytes.len() != self.size.saturating_add(self.header) => {
                 return Err(Error::malformed(format!(
-                    "{} bytes hold no copy of {} behind a Blosc header",
+                    "Blosc chunk of {} bytes, expected {} uncompressed bytes after its header",
                     self.bytes.len(),
                     self.size
                 )));
             }
             Content::Blocks if self.size > 0 => {
                 if block == 0 {
-                    return Err(Error::malformed("Blosc blocks of 0 bytes"));
+                    return Err(Error::malformed("Blosc block size 0, expected 1 or more"));
                 }
                 self.format = Some(Format::new(flags >> 5, other_format)?);
                 let blocks = self.size.div_ceil(self.block);
                 let starts = blocks.saturating_mul(4).saturating_add(self.header);
                 let Some(behind) = self.bytes.get(starts..) else {
                     return Err(Error::malformed(format!(
-                        "{} bytes hold no places of {blocks} Blosc blocks",
+                        "Blosc chunk of {} bytes, expected the offsets of {blocks} blocks in it",
                         self.bytes.len()
                     )));
                 };
@@ -154,7 +157,7 @@ impl<'a> Chunk<'a> {
                             .filter(|found| !found.is_empty())
                     });
                     self.dictionary =
-                        found.ok_or_else(|| Error::malformed("a Blosc chunk without its dictionary"))?;
+                        found.ok_or_else(|| Error::malformed("Blosc chunk without its dictionary"))?;
                 }
             }
             _ => {}
@@ -162,25 +165,26 @@ impl<'a> Chunk<'a> {
         Ok(())
     }
 
-    /// Decodes to `out`, which has the chunk's size.
+    /// Decodes the chunk to `out`, which has its decoded size.
     pub(crate) fn decode(&self, out: &mut [u8], coders: &mut Coders) -> Result<()> {
         let (first, others) = out.split_at_mut(self.block.min(self.size));
         if self.size > 0 {
             self.decode_block(0, &[], first, coders)?;
         }
-        // An empty chunk has blocks of nothing.
+        // An empty chunk may have a block size of 0.
         for (index, block) in others.chunks_mut(self.block.max(1)).enumerate() {
             self.decode_block(index + 1, first, block, coders)?;
         }
         Ok(())
     }
 
-    /// Whether other blocks cannot be decoded without the first.
+    /// Whether decoding another block needs the first block.
     pub(crate) fn refers_to_first(&self) -> bool {
         self.content == Content::Blocks && self.filters.has_delta()
     }
 
-    /// Decodes one block to `out`, which has its size. `first` is the first block decoded, unless it is this.
+    /// Decodes one block to `out`, which has its decoded size. `first` is the first block, decoded, unless this is
+    /// the first.
     pub(crate) fn decode_block(
         &self,
         index: usize,
@@ -195,7 +199,7 @@ impl<'a> Chunk<'a> {
                 8 => repeat(&f64::NAN.to_le_bytes(), out),
                 other => {
                     return Err(Error::malformed(format!(
-                        "Blosc chunk of NaN of {other} bytes, expected 4 or 8"
+                        "Blosc chunk of NaNs of {other} bytes, expected 4 or 8"
                     )));
                 }
             },
@@ -203,7 +207,7 @@ impl<'a> Chunk<'a> {
                 let value = self.bytes.get(self.header..).unwrap_or_default();
                 if value.is_empty() || !self.block.is_multiple_of(value.len()) {
                     return Err(Error::malformed(format!(
-                        "a Blosc chunk of one value of {} bytes",
+                        "Blosc chunk of {} bytes, expected a header and one repeated value",
                         value.len()
                     )));
                 }
@@ -242,8 +246,8 @@ impl<'a> Chunk<'a> {
         Ok(())
     }
 
-    /// Decodes the streams of a block one behind the other. If there are as many as places in `stored`, those that
-    /// are stored as they are come there and not to `out`.
+    /// Decodes the streams of a block one after another. If `stored` has as many places as there are streams,
+    /// uncompressed streams are kept there as slices and not copied to `out`.
     fn decode_streams(
         &self,
         index: usize,
@@ -259,14 +263,14 @@ impl<'a> Chunk<'a> {
             .and_then(|place| self.bytes.get(place..))
             .ok_or_else(|| self.no_block(index))?;
         let format = self.format.ok_or_else(|| self.no_block(index))?;
-        // Blosc 1 split what these conditions allow before there was a flag for it.
+        // Before there was a flag, Blosc 1 split blocks under these conditions.
         let split = self.split
             && out.len() == self.block
             && (!self.first || self.element <= MAX_STREAMS && self.block / self.element >= MIN_STREAM);
         let streams = if split { self.element } else { 1 };
         if out.len() < streams || !out.len().is_multiple_of(streams) {
             return Err(Error::malformed(format!(
-                "a Blosc block of {} bytes in {streams} streams",
+                "Blosc block of {} bytes, expected a multiple of its {streams} streams",
                 out.len()
             )));
         }
@@ -279,7 +283,7 @@ impl<'a> Chunk<'a> {
             let Ok(len @ 1..) = usize::try_from(len) else {
                 left = self
                     .decode_run(len, left, stream)
-                    .ok_or_else(|| Error::malformed(format!("a Blosc stream of {len} bytes")))?;
+                    .ok_or_else(|| Error::malformed(format!("invalid length {len} of a Blosc stream")))?;
                 continue;
             };
             let Some((data, rest)) = left.split_at_checked(len) else { return Err(self.no_block(index)) };
@@ -296,7 +300,7 @@ impl<'a> Chunk<'a> {
         Ok(())
     }
 
-    /// Fills a stream of one repeated byte, which Blosc 2 states in place of a length.
+    /// Fills a stream of one repeated byte. Blosc 2 stores it as a negative length.
     fn decode_run<'b>(&self, len: i32, left: &'b [u8], stream: &mut [u8]) -> Option<&'b [u8]> {
         if self.first {
             return None;
@@ -311,14 +315,11 @@ impl<'a> Chunk<'a> {
     }
 
     fn no_block(&self, index: usize) -> Error {
-        Error::malformed(format!(
-            "block {index} of a Blosc chunk is not within its {} bytes",
-            self.bytes.len()
-        ))
+        Error::malformed(format!("block {index} of a Blosc chunk exceeds its {} bytes", self.bytes.len()))
     }
 }
 
-/// Fills with one value; the last may be cut.
+/// Fills `out` with a repeated value. The last repetition may be incomplete.
 pub(crate) fn repeat(value: &[u8], out: &mut [u8]) {
     for to in out.chunks_mut(value.len().max(1)) {
         to.copy_from_slice(value.get(..to.len()).unwrap_or_default());
@@ -329,20 +330,20 @@ pub(super) const HEADER: usize = 16;
 pub(super) const EXTENDED_HEADER: usize = 32;
 pub(super) const LAST_VERSION: u8 = 6;
 
-// Flags of the header.
+// Flags in the header.
 pub(super) const EXTENDED: u8 = 0x05;
 pub(super) const COPIED: u8 = 0x02;
 pub(super) const NOT_SPLIT: u8 = 0x10;
 
-// Flags of the extended header.
+// Flags in the extended header.
 const VARIABLE_BLOCKS: u8 = 0x01;
 const DICTIONARY: u8 = 0x01;
 const LAZY: u8 = 0x08;
 const INSTRUMENTED: u8 = 0x80;
 
-/// The most bytes of elements whose streams may stay where they are stored.
+/// The maximum element size in bytes for which uncompressed streams are kept as slices.
 const MAX_APART: usize = 8;
 
-/// The most streams of a block, and the least bytes of each, in Blosc 1.
+/// In Blosc 1: the maximum number of streams in a block, and the minimum size of each in bytes.
 pub(super) const MAX_STREAMS: usize = 16;
 pub(super) const MIN_STREAM: usize = 128;

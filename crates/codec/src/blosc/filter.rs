@@ -1,16 +1,17 @@
-//! What the bytes of a block pass before they are compressed.
+//! The filters of a Blosc block before compression.
 
 use crate::coders::Coders;
 use crate::{bitshuffle, shuffle};
 use hyperslab_core::{Error, Result};
 
-/// A filter that is undone.
+/// A filter that moves bits or bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Filter {
     Shuffle {
         element: usize,
     },
-    /// `all` elements or none: Blosc 1 leaves blocks alone whose elements are no multiple of eight.
+    /// With `all`, the filter applies to all elements or to none: Blosc 1 does not filter blocks whose number of
+    /// elements is not a multiple of eight.
     Bitshuffle {
         element: usize,
         all: bool,
@@ -23,9 +24,9 @@ pub(super) enum Filter {
 /// The filters of a chunk.
 #[derive(Default)]
 pub(super) struct Filters {
-    /// In the order in which they are undone.
+    /// In the order in which decoding undoes them.
     moving: Vec<Filter>,
-    /// Whether elements are combined with those of the first block, which is undone last.
+    /// Whether elements are combined with those of the first block. This is undone last.
     delta: bool,
 }
 
@@ -44,7 +45,7 @@ impl Filters {
                     filters.delta = true;
                     continue;
                 }
-                DELTA => return Err(Error::unsupported("Blosc filter 3 (delta) behind another")),
+                DELTA => return Err(Error::unsupported("Blosc filter 3 (delta) after another filter")),
                 other => return Err(Error::unsupported(format!("Blosc filter {other}{}", name(other)))),
             };
             filters.moving.insert(0, filter);
@@ -62,7 +63,7 @@ impl Filters {
         Filters { moving, delta: flags & 8 != 0 && !first }
     }
 
-    /// Those that put bytes elsewhere, the last that was applied first.
+    /// The filters that move bits or bytes, in the order in which decoding undoes them.
     pub(super) fn moving(&self) -> &[Filter] {
         &self.moving
     }
@@ -71,7 +72,7 @@ impl Filters {
         self.delta
     }
 
-    /// Undoes what moves bytes, from `streams` to `out`.
+    /// Undoes these filters, from `streams` to `out`.
     pub(super) fn undo(&self, streams: &mut Vec<u8>, out: &mut [u8], coders: &mut Coders) -> Result<()> {
         let mut left = self.moving.as_slice();
         while let [filter, rest @ ..] = left {
@@ -112,7 +113,7 @@ impl Filter {
         }
     }
 
-    /// Applies it, from `from` to `to`.
+    /// Applies the filter, from `from` to `to`.
     pub(super) fn apply(&self, from: &[u8], to: &mut [u8], coders: &mut Coders) {
         match *self {
             Filter::Shuffle { element } => shuffle::shuffle_to(element, from, to),
@@ -135,7 +136,8 @@ impl Filter {
         }
     }
 
-    /// Combines elements with those before them in the first block, in others with those of the first.
+    /// Undoes the delta filter: combines elements of the first block with the elements before them, those of other
+    /// blocks with the elements of the first.
     pub(super) fn undo_delta(element: usize, first: &[u8], out: &mut [u8]) {
         let width = match element {
             1 | 2 | 4 | 8 => element,
@@ -158,7 +160,7 @@ impl Filter {
     }
 }
 
-/// The bytes whose bits are shuffled.
+/// The number of bytes whose bits are shuffled.
 fn shuffled(len: usize, element: usize, all: bool) -> usize {
     let elements = len / element.max(1);
     let whole = elements / 8 * 8;

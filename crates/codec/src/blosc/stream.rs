@@ -1,4 +1,4 @@
-//! What compresses the streams within a block.
+//! The compressors of the streams within a block.
 
 use super::{BloscCodec, blosclz};
 use crate::coders::Coders;
@@ -7,7 +7,7 @@ use crate::zstd::Zstd;
 use crate::{lz4, snappy};
 use hyperslab_core::{Error, Result};
 
-/// The format that a chunk's header names.
+/// The compressed format that the header of a chunk names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Format {
     BloscLz = 0,
@@ -18,7 +18,7 @@ pub(super) enum Format {
 }
 
 impl Format {
-    /// The format of a number, which a chunk of a codec of the user's own replaces by `other`.
+    /// The format with this number. For a user-defined codec, `other` is its number.
     pub(super) fn new(number: u8, other: u8) -> Result<Format> {
         Ok(match number {
             0 => Format::BloscLz,
@@ -61,11 +61,11 @@ impl Format {
         if found == out.len() {
             return Ok(());
         }
-        Err(Error::malformed(format!("a Blosc stream decodes to {found} bytes, expected {}", out.len())))
+        Err(Error::malformed(format!("Blosc stream decodes to {found} bytes, expected {}", out.len())))
     }
 }
 
-/// Appends `raw` as a stream; false if that was given up because it would not be shorter.
+/// Appends `raw` as a stream. Returns false if it would not be shorter than `raw`.
 pub(super) fn encode(
     codec: BloscCodec,
     level: u8,

@@ -1,4 +1,4 @@
-//! Blosc chunks of versions 1 and 2, written.
+//! Writes Blosc chunks of versions 1 and 2.
 //!
 //! Spec: Blosc Chunk Format
 
@@ -9,26 +9,26 @@ use super::{BloscCodec, BloscShuffle};
 use crate::coders::Coders;
 use hyperslab_core::{Error, Result};
 
-/// How chunks are written.
+/// The settings for writing chunks.
 pub(crate) struct Writer {
-    /// Whether with the header of Blosc 2.
+    /// Whether to write the header of Blosc 2.
     pub(crate) second: bool,
     pub(crate) codec: BloscCodec,
     pub(crate) level: u8,
     pub(crate) shuffle: BloscShuffle,
     pub(crate) element: usize,
-    /// Bytes of a block; 0 for what seems best.
+    /// The size of a block in bytes; 0 chooses a size.
     pub(crate) block: u32,
 }
 
 impl Writer {
-    /// Appends `raw` as a chunk, at most the header longer.
+    /// Appends `raw` as a chunk, which is longer than `raw` by at most the header.
     pub(crate) fn append(&self, raw: &[u8], out: &mut Vec<u8>, coders: &mut Coders) -> Result<()> {
         if self.level > MAX_LEVEL {
             return Err(Error::invalid(format!("Blosc level {}, expected 0 to {MAX_LEVEL}", self.level)));
         }
         if self.second && self.codec == BloscCodec::Snappy {
-            return Err(Error::invalid("snappy in Blosc 2, which no longer has it"));
+            return Err(Error::invalid("snappy in Blosc 2, expected another compressor"));
         }
         let block = self.block(raw.len());
         let start = out.len();
@@ -52,10 +52,7 @@ impl Writer {
 
     fn put_header(&self, raw: &[u8], block: usize, out: &mut Vec<u8>) -> Result<()> {
         let (Ok(size @ 0..=MAX_SIZE), Ok(block)) = (u32::try_from(raw.len()), u32::try_from(block)) else {
-            return Err(Error::invalid(format!(
-                "{} bytes for Blosc, which takes less than 2 GiB",
-                raw.len()
-            )));
+            return Err(Error::invalid(format!("{} bytes for Blosc, expected less than 2 GiB", raw.len())));
         };
         let split = if self.splits(self.block(raw.len())) { 0 } else { NOT_SPLIT };
         let (shuffle, code) = match self.shuffle {
@@ -76,7 +73,7 @@ impl Writer {
         out.extend_from_slice(&block.to_le_bytes());
         out.extend_from_slice(&[0; 4]);
         if self.second {
-            // The last of six filters; the codec of the user's own, parameters and flags are none.
+            // The last of six filters; no user-defined codec, parameters or flags.
             out.extend_from_slice(&[0, 0, 0, 0, 0, code]);
             out.resize(out.len() + EXTENDED_HEADER - HEADER - 6, 0);
         }
@@ -149,7 +146,7 @@ impl Writer {
         if (1..=255).contains(&self.element) { self.element } else { 1 }
     }
 
-    /// Whether the streams of a block are one for each byte of an element.
+    /// Whether a block has one stream for each byte of an element.
     fn splits(&self, block: usize) -> bool {
         let element = self.element();
         if !self.second {
@@ -165,7 +162,7 @@ impl Writer {
         fast && self.shuffle == BloscShuffle::Byte && long_enough && block.is_multiple_of(element)
     }
 
-    /// The bytes of a block: whole elements that stay in a fast cache, more the higher the level.
+    /// The size of a block in bytes: whole elements that fit into a fast cache; higher levels use larger blocks.
     fn block(&self, raw: usize) -> usize {
         let element = self.element();
         let block = match usize::try_from(self.block) {

@@ -1,6 +1,6 @@
-//! Blosc 2 arrays: chunks cut into blocks of several dimensions, each block of elements of its own.
+//! Blosc 2 arrays: chunks divided into blocks of several dimensions. Each block stores its elements separately.
 //!
-//! Chunks and blocks that reach past an edge are filled up: a chunk to whole blocks, the array to whole chunks.
+//! Chunks and blocks at an edge are filled up: a chunk to whole blocks, the array to whole chunks.
 //!
 //! Spec: B2ND Metalayer Format
 
@@ -10,9 +10,9 @@ use crate::coders::Coders;
 use hyperslab_core::nd::{ChunkGrid, Region, gather, scatter};
 use hyperslab_core::{Error, Result};
 
-/// How an array is cut.
+/// The shapes of an array, its chunks and its blocks.
 pub(super) struct Array {
-    /// Decoded bytes.
+    /// The decoded size in bytes.
     pub(super) size: usize,
     shape: Vec<u64>,
     chunk: Vec<u64>,
@@ -21,21 +21,21 @@ pub(super) struct Array {
 }
 
 impl Array {
-    /// Reads the metalayer of a frame; `None` if the frame holds no array.
+    /// Reads the metalayer of a frame. Returns `None` if the frame holds no array.
     pub(super) fn open(frame: &Frame<'_>) -> Result<Option<Array>> {
         let metalayer = match frame.metalayer(ARRAY)? {
             None => frame.metalayer(b"caterva")?,
             found => found,
         };
         let Some(metalayer) = metalayer else { return Ok(None) };
-        let broken = || Error::malformed("a Blosc array with broken dimensions");
+        let broken = || Error::malformed("invalid dimensions in the b2nd metalayer of a Blosc frame");
         let rank = usize::from(*metalayer.get(2).ok_or_else(broken)?);
         if rank > MAX_DIMENSIONS {
             return Err(Error::malformed(format!(
-                "a Blosc array of {rank} dimensions, at most {MAX_DIMENSIONS} allowed"
+                "Blosc array of {rank} dimensions, expected at most {MAX_DIMENSIONS}"
             )));
         }
-        // Each list begins with a byte that counts it, each number with one that says its kind.
+        // Each list begins with a byte for its length, each number with a byte for its type.
         let list = |at: usize, width: usize| -> Option<Vec<u64>> {
             let numbers = (0..rank).map(|i| {
                 let at = at + 1 + i * width + 1;
@@ -48,30 +48,32 @@ impl Array {
         let chunk = list(4 + rank * 9, 5).ok_or_else(broken)?;
         let block = list(5 + rank * 14, 5).ok_or_else(broken)?;
         if chunk.iter().zip(&block).any(|(chunk, block)| *block == 0 || block > chunk) {
-            return Err(Error::malformed(format!("Blosc blocks of {block:?} in chunks of {chunk:?}")));
+            return Err(Error::malformed(format!(
+                "Blosc block shape {block:?}, expected at most the chunk shape {chunk:?}"
+            )));
         }
         let size = product(&shape, frame.element).ok_or_else(broken)?;
         Ok(Some(Array { size, shape, chunk, block, element: frame.element }))
     }
 
-    /// An array of one chunk, of elements that have `size` bytes together.
+    /// An array of one chunk. All elements together have `size` bytes.
     pub(super) fn for_chunk(shape: &[u32], element: usize, size: usize) -> Result<Array> {
         let shape: Vec<u64> = shape.iter().copied().map(u64::from).collect();
         if shape.len() > MAX_DIMENSIONS || product(&shape, element) != Some(size) {
             return Err(Error::invalid(format!(
-                "{size} bytes for a Blosc array of {shape:?} elements of {element} bytes, at most {MAX_DIMENSIONS} dimensions"
+                "{size} bytes for a Blosc array of shape {shape:?} with elements of {element} bytes, expected as many and at most {MAX_DIMENSIONS} dimensions"
             )));
         }
-        let most = (TARGET_BLOCK / element.max(1)).max(1) as u64;
+        let max = (TARGET_BLOCK / element.max(1)).max(1) as u64;
         let mut block: Vec<u64> = shape.iter().map(|len| (*len).clamp(1, 2)).collect();
         let mut elements = block.iter().product::<u64>();
-        // Doubled in turn, from the last dimension on, while the block stays in its bounds.
+        // Doubles the extents in turn, from the last dimension on, while the block stays within its bounds.
         let mut grown = true;
         while std::mem::take(&mut grown) {
             for (block, len) in block.iter_mut().zip(&shape).rev() {
                 let longer = (*block * 2).min(*len);
                 let more = elements / *block * longer;
-                if longer > *block && more <= most {
+                if longer > *block && more <= max {
                     (*block, elements, grown) = (longer, more, true);
                 }
             }
@@ -79,12 +81,12 @@ impl Array {
         Ok(Array { size, chunk: shape.clone(), shape, block, element })
     }
 
-    /// The bytes of a block.
+    /// The size of a block in bytes.
     pub(super) fn block_size(&self) -> usize {
         product(&self.block, self.element).unwrap_or(usize::MAX)
     }
 
-    /// What the metalayer says.
+    /// The bytes of the metalayer.
     pub(super) fn metalayer(&self) -> Vec<u8> {
         let rank = u8::try_from(self.shape.len()).unwrap_or(u8::MAX);
         let number = |value: &u64| usize::try_from(*value).unwrap_or(usize::MAX);
@@ -94,7 +96,7 @@ impl Array {
             out.push(0x90 | rank);
             lengths.iter().for_each(|len| put_u32(0xd2, number(len), &mut out));
         }
-        // The type in NumPy's words: bytes without meaning.
+        // The datatype as a NumPy string: bytes without meaning.
         out.push(0);
         let kind = format!("|V{}", self.element);
         put_u32(0xdb, kind.len(), &mut out);
@@ -102,7 +104,7 @@ impl Array {
         out
     }
 
-    /// The blocks of an array of one chunk, one after the other.
+    /// Rearranges the elements of a one-chunk array into blocks, one after another.
     pub(super) fn cut(&self, raw: &[u8]) -> Result<Vec<u8>> {
         let all = Region::all(&self.shape);
         let grid = ChunkGrid::regular(&self.block)?;
@@ -124,16 +126,16 @@ impl Array {
         Ok(cut)
     }
 
-    /// Decodes all elements to `out`, which has the array's size.
+    /// Decodes all elements to `out`, which has the decoded size.
     pub(super) fn decode(&self, frame: &Frame<'_>, out: &mut [u8], coders: &mut Coders) -> Result<()> {
         if self.size == 0 {
             return Ok(());
         }
         let block_size = self.block_size();
-        // No writer has blocks beyond the array; they could be any number of bytes.
+        // No writer has blocks larger than the array; such blocks could have any size.
         if block_size > out.len().saturating_mul(2).saturating_add(MIN_BOUND) {
             return Err(Error::malformed(format!(
-                "Blosc blocks of {block_size} bytes in an array of {}",
+                "Blosc block size {block_size} in an array of {} bytes",
                 out.len()
             )));
         }
@@ -150,7 +152,7 @@ impl Array {
             let place = position(&chunk.index, &chunks_along).and_then(|index| places.get(index));
             let Some(place) = place else {
                 return Err(Error::malformed(format!(
-                    "a Blosc frame of {} chunks, too few for its array",
+                    "Blosc frame of {} chunks, too few for its array",
                     places.len()
                 )));
             };
@@ -169,7 +171,7 @@ impl Array {
                         let end = index.saturating_add(1).saturating_mul(block_size);
                         if stored.block != block_size || end > stored.size {
                             return Err(Error::malformed(format!(
-                                "a Blosc chunk of {} bytes in blocks of {}, expected {block_size}",
+                                "Blosc chunk of {} bytes with a block size of {}, expected {block_size}",
                                 stored.size, stored.block
                             )));
                         }
@@ -190,7 +192,7 @@ impl Array {
     }
 }
 
-/// Where what has this index is among as many as there are along each dimension.
+/// The row-major position of the element at `index`, in a grid with `along` elements along each dimension.
 fn position(index: &[u64], along: &[u64]) -> Option<usize> {
     let mut position = 0_u64;
     for (index, along) in index.iter().zip(along) {

@@ -1,7 +1,6 @@
-//! Blosc 2 frames: a header with metalayers, chunks, a chunk with the places of the others, a trailer.
+//! Blosc 2 frames: a header with metalayers, the chunks, a chunk with their offsets, and a trailer.
 //!
-//! Numbers are those of msgpack, most significant byte first; places within the chunk of places are least
-//! significant byte first.
+//! Numbers are encoded as in MessagePack, big-endian. The offsets of chunks are little-endian.
 //!
 //! Spec: Blosc2 Contiguous Frame Format
 
@@ -14,22 +13,22 @@ use hyperslab_core::{Error, Result};
 
 /// A frame whose header has been read.
 pub(super) struct Frame<'a> {
-    /// Decoded bytes of all chunks.
+    /// The decoded size of all chunks in bytes.
     pub(super) size: usize,
-    /// Decoded bytes of a chunk; the last may have less.
+    /// The decoded size of a chunk in bytes. The last chunk may be shorter.
     pub(super) chunk: usize,
-    /// Bytes of an element.
+    /// The size of an element in bytes.
     pub(super) element: usize,
     bytes: &'a [u8],
-    /// The header, and behind it all chunks but that of the places.
+    /// The header, and after it all chunks except the chunk of offsets.
     header: &'a [u8],
     chunks: &'a [u8],
-    /// Where the header and the chunks end.
+    /// The end of the header and the chunks.
     places_at: usize,
 }
 
 impl<'a> Frame<'a> {
-    /// Reads the header of the frame that `stored` begins with; `None` if it begins with something else.
+    /// Reads the header of the frame at the start of `stored`. Returns `None` if there is no frame.
     pub(super) fn open(stored: &'a [u8]) -> Result<Option<Frame<'a>>> {
         if stored.get(1..MAGIC.len() + 1) != Some(&MAGIC[..]) {
             return Ok(None);
@@ -41,7 +40,9 @@ impl<'a> Frame<'a> {
         let bytes = stored.get(..len).ok_or_else(|| short(stored))?;
         let header = bytes.get(..header_len).filter(|header| header.len() >= MIN_HEADER);
         let header = header.ok_or_else(|| {
-            Error::malformed(format!("a Blosc frame of {len} bytes with a header of {header_len}"))
+            Error::malformed(format!(
+                "Blosc frame of {len} bytes, expected more than its header of {header_len}"
+            ))
         })?;
         let byte = |at: usize| header.get(at).copied().unwrap_or(0);
         let (flags, kind) = (byte(FLAGS), byte(KIND));
@@ -52,34 +53,36 @@ impl<'a> Frame<'a> {
             )));
         }
         if flags & (VARIABLE_CHUNKS | VARIABLE_BLOCKS) != 0 {
-            return Err(Error::unsupported("a Blosc frame of chunks or blocks of variable length"));
+            return Err(Error::unsupported(
+                "Blosc frame with chunks or blocks of variable length, expected fixed length",
+            ));
         }
         if kind != 0 {
-            return Err(Error::unsupported(format!("Blosc frame type {kind}, expected 0, contiguous")));
+            return Err(Error::unsupported(format!("Blosc frame type {kind}, expected 0 (contiguous)")));
         }
         let (Some(size), Some(chunks_len)) = (size::<8>(header, SIZE), size::<8>(header, CHUNKS_LEN)) else {
-            return Err(Error::malformed("a Blosc frame of negative size"));
+            return Err(Error::malformed("negative decoded size of a Blosc frame"));
         };
         let (Some(element), Some(chunk)) = (self::size::<4>(header, ELEMENT), self::size::<4>(header, CHUNK))
         else {
-            return Err(Error::malformed("a Blosc frame of negative sizes"));
+            return Err(Error::malformed("negative element or chunk size of a Blosc frame"));
         };
         if element == 0 || chunk == 0 && size > 0 {
             return Err(Error::malformed(format!(
-                "a Blosc frame of elements of {element} bytes, chunks of {chunk}"
+                "Blosc frame with element size {element} and chunk size {chunk}"
             )));
         }
         let places_at = header_len.saturating_add(chunks_len);
         let chunks = bytes.get(header_len..places_at).ok_or_else(|| {
-            Error::malformed(format!("a Blosc frame of {len} bytes with chunks of {chunks_len}"))
+            Error::malformed(format!("Blosc frame of {len} bytes, too short for its chunks of {chunks_len}"))
         })?;
         Ok(Some(Frame { size, chunk, element, bytes, header, chunks, places_at }))
     }
 
-    /// What a metalayer holds.
+    /// The content of the metalayer with this name.
     pub(super) fn metalayer(&self, name: &[u8]) -> Result<Option<&'a [u8]>> {
-        let broken = || Error::malformed("a Blosc frame with broken metalayers");
-        // The list, its size and the map: how many there are.
+        let broken = || Error::malformed("invalid metalayers in a Blosc frame");
+        // The type byte of the list, its size, and the number of entries of the map.
         let at = MIN_HEADER + 4;
         let (count, mut left) = match self.header.get(at..).and_then(<[u8]>::split_first_chunk) {
             Some(([0xde, high, low], left)) => (u16::from_be_bytes([*high, *low]), left),
@@ -106,7 +109,7 @@ impl<'a> Frame<'a> {
         Ok(None)
     }
 
-    /// Where chunks are, for a frame that decodes to `out` bytes.
+    /// The offsets of the chunks, for a frame that decodes to `out` bytes.
     pub(super) fn places(&self, out: usize, coders: &mut Coders) -> Result<Vec<i64>> {
         let count = self.size.div_ceil(self.chunk.max(1));
         if count == 0 {
@@ -115,7 +118,7 @@ impl<'a> Frame<'a> {
         let chunk = Chunk::open(self.bytes.get(self.places_at..).unwrap_or_default())?;
         if chunk.size != count.saturating_mul(8) || count > out.saturating_add(1) {
             return Err(Error::malformed(format!(
-                "{} bytes of places of {count} chunks of a Blosc frame of {out} bytes, expected 8 each",
+                "{} bytes of chunk offsets in a Blosc frame, expected 8 for each of {count} chunks ({out} bytes decoded)",
                 chunk.size
             )));
         }
@@ -124,25 +127,25 @@ impl<'a> Frame<'a> {
         Ok(places.as_chunks().0.iter().map(|place| i64::from_le_bytes(*place)).collect())
     }
 
-    /// The chunk at a place.
+    /// The chunk at an offset.
     pub(super) fn chunk_at(&self, place: i64) -> Result<FrameChunk<'a>> {
         if let Ok(at) = usize::try_from(place) {
             let Some(bytes) = self.chunks.get(at..) else {
                 return Err(Error::malformed(format!(
-                    "a chunk of a Blosc frame is at {at}, all have {} bytes",
+                    "chunk at offset {at} of a Blosc frame, expected an offset within its {} bytes",
                     self.chunks.len()
                 )));
             };
             return Chunk::open(bytes).map(FrameChunk::Stored);
         }
-        // The high byte says of a chunk without bytes what it holds.
+        // The high byte of an offset marks a chunk without stored bytes, and its special value.
         let special = (place.cast_unsigned() >> 56) & 0x7f;
         Ok(FrameChunk::Repeated(match (special, self.element) {
             (special, _) if special & (ZEROS | UNINITIALIZED) != 0 => &[0],
             (special, 4) if special & NOT_A_NUMBER != 0 => &[0, 0, 0xc0, 0x7f],
             (special, 8) if special & NOT_A_NUMBER != 0 => &[0, 0, 0, 0, 0, 0, 0xf8, 0x7f],
             _ => {
-                return Err(Error::malformed(format!("a chunk of a Blosc frame of special value {special}")));
+                return Err(Error::malformed(format!("special value {special} of a chunk in a Blosc frame")));
             }
         }))
     }
@@ -151,7 +154,7 @@ impl<'a> Frame<'a> {
 /// A chunk of a frame.
 pub(super) enum FrameChunk<'a> {
     Stored(Chunk<'a>),
-    /// Nothing is stored of chunks of one value, which is this.
+    /// A chunk of one repeated value, of which nothing is stored.
     Repeated(&'static [u8]),
 }
 
@@ -193,21 +196,21 @@ pub(super) fn append(
         BloscCodec::Zlib => 3,
         BloscCodec::Zstd => 4,
     };
-    // Version 2 with places of 64 bits; contiguous; codec and level; split where earlier versions did.
+    // Version 2 with offsets of 64 bits; contiguous; codec and level; blocks split as in earlier versions.
     out.extend([0xa4, 0x12, 0, writer.level << 4 | codec, 3]);
     put_u64(0xd3, raw.len(), out);
     put_u64(0xd3, chunks_len, out);
     put_u32(0xd2, writer.element, out);
     put_u32(0xd2, usize::try_from(block).unwrap_or(0), out);
     put_u32(0xd2, raw.len(), out);
-    // Threads for writing and reading, and that there are no metalayers in the trailer.
+    // Number of threads for writing and reading; no metalayers in the trailer.
     out.extend([0xd1, 0, 1, 0xd1, 0, 1, 0xc2]);
     let filter = match writer.shuffle {
         BloscShuffle::None => 0,
         BloscShuffle::Byte => 1,
         BloscShuffle::Bit => 2,
     };
-    // Six filters with room for two more, which hold the codec, and their parameters.
+    // Six filters and two spare places, which hold the codec, and their parameters.
     out.extend([0xd8, 6, 0, 0, 0, 0, 0, filter, codec, 0]);
     out.extend_from_slice(&[0; 8]);
     out.extend_from_slice(&metalayers);
@@ -242,7 +245,7 @@ pub(super) fn put_u64(marker: u8, value: usize, out: &mut Vec<u8>) {
     out.extend_from_slice(&(value as u64).to_be_bytes());
 }
 
-/// The number of `N` bytes at `at`, unless it is negative.
+/// The number of `N` bytes at `at`. `None` if it is negative.
 pub(super) fn size<const N: usize>(bytes: &[u8], at: usize) -> Option<usize> {
     let field: &[u8; N] = bytes.get(at..)?.first_chunk()?;
     let value = field.iter().fold(0_u64, |value, byte| value << 8 | u64::from(*byte));
@@ -253,16 +256,16 @@ pub(super) fn size<const N: usize>(bytes: &[u8], at: usize) -> Option<usize> {
 }
 
 fn short(stored: &[u8]) -> Error {
-    Error::malformed(format!("a Blosc frame that is longer than the {} bytes stored", stored.len()))
+    Error::malformed(format!("Blosc frame is longer than the {} stored bytes", stored.len()))
 }
 
-/// What follows the first byte, which counts the fields.
+/// The bytes after the first, which is the number of fields.
 const MAGIC: &[u8; 9] = b"\xa8b2frame\0";
 
-/// The name of the metalayer that tells the dimensions.
+/// The name of the metalayer with the dimensions of the array.
 pub(super) const ARRAY: &[u8] = b"b2nd";
 
-// Where fields are.
+// Offsets of fields.
 const HEADER_LEN: usize = 11;
 const FRAME_LEN: usize = 16;
 const FLAGS: usize = 25;
@@ -282,7 +285,7 @@ const ZEROS: u64 = 1;
 const NOT_A_NUMBER: u64 = 2;
 const UNINITIALIZED: u64 = 4;
 
-/// Its version, no metalayers, its length and no fingerprint.
+/// The version, no metalayers, the length of the trailer, and no fingerprint.
 const TRAILER: [u8; 35] = [
     0x94, 1, 0x93, 0xcd, 0, 6, 0xde, 0, 0, 0xdc, 0, 0, 0xce, 0, 0, 0, 35, 0xd8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
     0, 0, 0, 0, 0, 0, 0,

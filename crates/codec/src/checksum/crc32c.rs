@@ -1,4 +1,4 @@
-//! The remainder of a message by Castagnoli's polynomial.
+//! CRC-32C: the cyclic redundancy check with Castagnoli's polynomial.
 //!
 //! Spec: RFC 3720 section 12.1
 
@@ -8,7 +8,7 @@
 /// assert_eq!(hyperslab_codec::crc32c(b"123456789"), 0xe306_9283);
 /// ```
 pub fn crc32c(bytes: &[u8]) -> u32 {
-    // Eight bytes at a time, each through a table of its own.
+    // Eight bytes at a time, each with its own table.
     let (groups, rest) = bytes.as_chunks::<8>();
     let mut sum = !0_u32;
     for group in groups {
@@ -28,12 +28,12 @@ fn at(table: &[u32; 256], byte: u8) -> u32 {
     table.get(usize::from(byte)).copied().unwrap_or_default()
 }
 
-/// Table `n` has the sums of a byte with `n` zeros behind it.
+/// Table `n` has the checksums of a byte followed by `n` zeros.
 static TABLES: [[u32; 256]; 8] = tables();
 
 #[expect(
     clippy::indexing_slicing,
-    reason = "evaluated when compiled, where an index out of range is an error"
+    reason = "evaluated at compile time, where an index out of range is an error"
 )]
 const fn tables() -> [[u32; 256]; 8] {
     let mut tables = [[0; 256]; 8];
@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sums_are_those_of_the_standard() {
+    fn equals_the_examples_of_the_standard() {
         assert_eq!(crc32c(b""), 0);
         assert_eq!(crc32c(&[0; 32]), 0x8a91_36aa);
         assert_eq!(crc32c(&[0xff; 32]), 0x62a8_ab43);

@@ -1,8 +1,8 @@
-//! Jenkins' lookup3.
+//! Jenkins' hash lookup3.
 //!
 //! Spec: lookup3.c, May 2006, Bob Jenkins
 
-/// `hashlittle` with an initial value.
+/// The hash `hashlittle` with an initial value.
 ///
 /// ```
 /// assert_eq!(hyperslab_codec::lookup3(b"Four score and seven years ago", 1), 0xcd62_8161);
@@ -12,7 +12,7 @@ pub fn lookup3(bytes: &[u8], initial: u32) -> u32 {
     let start = 0xdead_beef_u32.wrapping_add(len).wrapping_add(initial);
     let mut s = State { a: start, b: start, c: start };
     let (mut blocks, mut tail) = bytes.as_chunks::<12>();
-    // The last block is mixed differently, even when it is whole.
+    // The last block is mixed differently, even if it is complete.
     if tail.is_empty()
         && let Some((last, before)) = blocks.split_last()
     {

@@ -1,37 +1,42 @@
-//! LZ4 blocks, encoded.
+//! Encodes LZ4 blocks.
 
 use crate::coders::Coders;
 use hyperslab_core::{Error, Result};
 use lz4::block::{CompressionMode, compress_to_buffer};
 
-/// How hard matches are looked for.
+/// The effort of the search for matches.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Effort {
-    /// The faster the greater; from 1.
+    /// Acceleration, from 1: a higher value is faster.
     Acceleration(u32),
-    /// The smaller the block the greater; up to 12.
+    /// Level, up to 12: a higher value compresses more.
     Level(u8),
 }
 
-/// The effort of encoders by default.
+/// The default effort.
 pub(crate) const DEFAULT: Effort = Effort::Acceleration(1);
 
 /// Appends `raw` as one block.
 ///
 /// # Errors
-/// If it is too long for one.
+/// If `raw` is too long for one block.
 pub(crate) fn encode_block(raw: &[u8], effort: Effort, out: &mut Vec<u8>, coders: &mut Coders) -> Result<()> {
     match encode(raw, effort, bound(raw.len()), &mut coders.lz4)? {
         Some(block) => out.extend_from_slice(block),
-        None => return Err(Error::invalid(format!("no LZ4 block of {} bytes", raw.len()))),
+        None => {
+            return Err(Error::invalid(format!(
+                "{} bytes for one LZ4 block, expected at most {MAX_BLOCK}",
+                raw.len()
+            )));
+        }
     }
     Ok(())
 }
 
-/// The same if the block is shorter than `raw`; otherwise tells that it is not, and appends nothing.
+/// Appends `raw` as one block if that is shorter than `raw`. Otherwise appends nothing and returns false.
 ///
 /// # Errors
-/// If `raw` is too long for one.
+/// If `raw` is too long for one block.
 pub(crate) fn encode_shorter(
     raw: &[u8],
     effort: Effort,
@@ -43,39 +48,42 @@ pub(crate) fn encode_shorter(
     Ok(block.is_some())
 }
 
-/// Encodes to the room, unless that takes more bytes than `most`.
-fn encode<'r>(raw: &[u8], effort: Effort, most: usize, room: &'r mut Vec<u8>) -> Result<Option<&'r [u8]>> {
-    if raw.len() > MOST {
-        return Err(Error::invalid(format!("{} bytes in one LZ4 block of at most {MOST}", raw.len())));
+/// Encodes to `room`. Returns `None` if that takes more bytes than `max`.
+fn encode<'r>(raw: &[u8], effort: Effort, max: usize, room: &'r mut Vec<u8>) -> Result<Option<&'r [u8]>> {
+    if raw.len() > MAX_BLOCK {
+        return Err(Error::invalid(format!(
+            "{} bytes for one LZ4 block, expected at most {MAX_BLOCK}",
+            raw.len()
+        )));
     }
-    // Of an empty block the library would read what is before it.
+    // With an empty block the library would read bytes before it.
     if raw.is_empty() {
-        return Ok((most > 0).then_some(&EMPTY));
+        return Ok((max > 0).then_some(&EMPTY));
     }
-    if room.len() < most {
-        *room = vec![0; most];
+    if room.len() < max {
+        *room = vec![0; max];
     }
-    let into = room.get_mut(..most).unwrap_or_default();
+    let into = room.get_mut(..max).unwrap_or_default();
     let mode = match effort {
         Effort::Acceleration(acceleration) => {
             CompressionMode::FAST(i32::try_from(acceleration.max(1)).unwrap_or(i32::MAX))
         }
         Effort::Level(level) => CompressionMode::HIGHCOMPRESSION(i32::from(level)),
     };
-    // Nothing else goes wrong than that there is no room.
+    // The library fails only if the output does not fit.
     let len = compress_to_buffer(raw, Some(mode), false, into).ok();
     Ok(len.and_then(|len| room.get(..len)))
 }
 
-/// The most bytes of a block of `raw` bytes.
+/// The maximum size of a block of `raw` bytes.
 pub(crate) fn bound(raw: usize) -> usize {
     raw.saturating_add(raw / 255).saturating_add(16)
 }
 
-/// Bytes of one block, as the library has it.
-const MOST: usize = 0x7e00_0000;
+/// The maximum input of one block in bytes, as in the library.
+const MAX_BLOCK: usize = 0x7e00_0000;
 
-/// The block of no bytes.
+/// The block of 0 bytes.
 const EMPTY: [u8; 1] = [0];
 
 #[cfg(test)]
@@ -117,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_a_block_of_one_byte() {
+    fn empty_input_is_a_block_of_one_byte() {
         for effort in
             (0..=12_u8).flat_map(|effort| [Effort::Acceleration(effort.into()), Effort::Level(effort)])
         {
@@ -129,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn what_gets_no_shorter_is_told() {
+    fn reports_data_that_does_not_compress() {
         let (mut out, mut coders) = (Vec::new(), Coders::default());
         let all: Vec<u8> = (0..=255).collect();
         assert!(!encode_shorter(&all, Effort::Acceleration(1), &mut out, &mut coders).unwrap());

@@ -1,4 +1,4 @@
-//! Streams through readers and writers.
+//! Encodes and decodes LZMA streams with readers and writers.
 
 use super::{Lzma, LzmaBranches, LzmaCheck, LzmaCoder, LzmaContainer, LzmaFilter, LzmaParameters};
 use crate::codec::too_long;
@@ -12,18 +12,19 @@ use lzma_rust2::{
 use std::io::{self, Read, Write};
 
 impl Lzma {
-    /// Decodes to the beginning of `out` and tells how many bytes it was.
+    /// Decodes to the beginning of `out` and returns the number of bytes.
     pub(super) fn decode_to(&self, stored: &[u8], out: &mut [u8]) -> Result<usize> {
         let refused = |e: io::Error| match e.kind() {
-            io::ErrorKind::OutOfMemory => {
-                Error::unsupported(format!("an LZMA dictionary of more than {} MiB", MAX_MEMORY >> 10))
-            }
-            _ => Error::malformed(format!("{} bytes are no whole LZMA stream", stored.len())),
+            io::ErrorKind::OutOfMemory => Error::unsupported(format!(
+                "LZMA dictionary of more than {} MiB, the limit of memory",
+                MAX_MEMORY >> 10
+            )),
+            _ => Error::malformed(format!("{} bytes are not a complete LZMA stream", stored.len())),
         };
         let mut reader = self.reader(stored).map_err(refused)?;
         let mut found = 0;
         loop {
-            // A full output is followed by the end, or by a byte more.
+            // When the output is full, the stream must end. One more byte shows that it is longer.
             let mut probe = [0];
             let (room, is_full) = match out.get_mut(found..) {
                 Some(room) if !room.is_empty() => (room, false),
@@ -169,7 +170,7 @@ fn config(filter: &LzmaFilter) -> FilterConfig {
     }
 }
 
-/// What writers take. A dictionary beyond the data would only be allocated.
+/// The options of the encoder. A dictionary larger than the data would only waste memory.
 fn options(parameters: &LzmaParameters, raw: usize) -> LzmaOptions {
     let needed = u32::try_from(raw).unwrap_or(u32::MAX).max(super::MIN_DICTIONARY);
     LzmaOptions {
@@ -185,5 +186,5 @@ fn options(parameters: &LzmaParameters, raw: usize) -> LzmaOptions {
     }
 }
 
-/// What a decoder may allocate, in KiB: twice what the greatest preset needs.
+/// The memory limit of a decoder in KiB: twice the need of the largest preset.
 const MAX_MEMORY: u32 = 1 << 17;

@@ -1,15 +1,17 @@
-//! Chunks whose parts can be decoded one without the others.
+//! Chunks whose blocks can be decoded independently.
 
 use super::{Scratch, malformed};
 use crate::blosc::chunk::Chunk;
 use crate::codec::Codec;
 use hyperslab_core::{Error, Result};
 
-/// The blocks of a chunk, for those who want few of them, or want each elsewhere while it is in a fast cache.
+/// The blocks of a chunk, for callers that need few of them, or that copy each block elsewhere while it is in a fast
+/// cache.
 pub struct Blocks<'a>(Chunk<'a>);
 
 impl<'a> Blocks<'a> {
-    /// The blocks of what was written through `codecs`; none if these make no blocks, or such as need others.
+    /// The blocks of a chunk that was encoded with `codecs`. `None` if the codecs have no blocks, or their blocks
+    /// depend on others.
     ///
     /// # Errors
     /// As [`decode`](super::decode).
@@ -19,27 +21,30 @@ impl<'a> Blocks<'a> {
         Ok((chunk.block > 0 && !chunk.refers_to_first()).then_some(Blocks(chunk)))
     }
 
-    /// Bytes of all blocks decoded.
+    /// The decoded size of the chunk in bytes.
     pub fn size(&self) -> usize {
         self.0.size
     }
 
-    /// Bytes of a block decoded, at least 1; the last may have less.
+    /// The decoded size of a block in bytes, at least 1. The last block may be shorter.
     pub fn block(&self) -> usize {
         self.0.block
     }
 
-    /// Decodes blocks to `out`, which is as long as they are; the first of them begins `from` bytes into the chunk.
+    /// Decodes whole blocks to `out`, which has their decoded size. `from` is the byte offset of the first of them in
+    /// the chunk.
     ///
     /// # Errors
     /// As [`decode`](super::decode), and [`ErrorKind::InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument)
-    /// if these are no whole blocks.
+    /// if the range does not consist of whole blocks.
     pub fn decode(&self, from: usize, out: &mut [u8], scratch: &mut Scratch) -> Result<()> {
         let (size, block) = (self.0.size, self.0.block);
         let end = from.checked_add(out.len()).filter(|end| *end <= size);
         if !from.is_multiple_of(block) || !end.is_some_and(|end| end == size || end.is_multiple_of(block)) {
             let len = out.len();
-            return Err(Error::invalid(format!("{len} bytes from {from} on of {size} in blocks of {block}")));
+            return Err(Error::invalid(format!(
+                "{len} bytes from offset {from} of a chunk of {size}, expected whole blocks of {block}"
+            )));
         }
         for (index, part) in (from / block..).zip(out.chunks_mut(block)) {
             self.0.decode_block(index, &[], part, &mut scratch.coders).map_err(malformed)?;
@@ -58,7 +63,7 @@ mod tests {
     }
 
     #[test]
-    fn blocks_are_what_the_whole_chunk_decodes_to() {
+    fn blocks_equal_the_decoded_chunk() {
         let raw: Vec<u8> = (0..50_000_u32).flat_map(|i| (i * i / 7).to_le_bytes()).collect();
         let mut scratch = Scratch::new();
         for codec in [BloscCodec::Lz4, BloscCodec::Zstd, BloscCodec::BloscLz] {
@@ -83,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_of_blocks_and_blocks_behind_the_end_are_refused() {
+    fn rejects_parts_of_blocks_and_blocks_past_the_end() {
         let codecs = [blosc(BloscCodec::Lz4, BloscShuffle::Byte)];
         let mut scratch = Scratch::new();
         let stored = encode(&codecs, &[7; 10_000], &mut scratch).unwrap();

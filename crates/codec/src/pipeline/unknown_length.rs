@@ -1,16 +1,15 @@
-//! Chunks whose decoded length nothing tells beforehand: strings, and shards that were compressed as a whole.
+//! Chunks of unknown decoded length: strings, and shards that were compressed as a whole.
 
-use super::{Scratch, check_len, cut, malformed, most_after, so_far};
+use super::{Scratch, check_len, cut, malformed, max_size_after, so_far};
 use crate::codec::{Codec, Transform};
 use crate::coders::Coders;
 use hyperslab_core::memory::room;
 use hyperslab_core::{Error, ErrorKind, Result};
 
-/// Decodes a chunk that was written through `codecs`, in that order, to however many bytes it is, but no more than
-/// `most`.
+/// Decodes a chunk of any length up to `max` bytes. `codecs` are in the order of encoding.
 ///
-/// What a frame says of its size is only believed if as few bytes can hold as many; where it says nothing, memory
-/// grows with what is decoded.
+/// The size that a frame declares is used only if the stored bytes can decode to it. Without a declared size, memory
+/// grows with the decoded bytes.
 ///
 /// ```
 /// use hyperslab_codec::{Gzip, Scratch, decode_within, encode};
@@ -24,73 +23,73 @@ use hyperslab_core::{Error, ErrorKind, Result};
 /// ```
 ///
 /// # Errors
-/// As [`decode`](super::decode); [`ErrorKind::LimitExceeded`] beyond `most` bytes.
-pub fn decode_within(codecs: &[Codec], stored: &[u8], most: usize, scratch: &mut Scratch) -> Result<Vec<u8>> {
+/// As [`decode`](super::decode); [`ErrorKind::LimitExceeded`] if there are more than `max` bytes.
+pub fn decode_within(codecs: &[Codec], stored: &[u8], max: usize, scratch: &mut Scratch) -> Result<Vec<u8>> {
     let Scratch { coders, held, spare, .. } = scratch;
     let (mut left, mut undone) = (codecs, None);
     loop {
         let (rest, input) = cut(left, so_far(undone, held, stored))?;
         let Some((codec, before)) = rest.split_last() else {
-            return match input.len() > most {
-                true => Err(too_much(most)),
+            return match input.len() > max {
+                true => Err(too_much(max)),
                 false => Ok(input.to_vec()),
             };
         };
         let codec = codec.transform();
         if before.iter().all(Codec::changes_nothing) {
             let mut out = Vec::new();
-            let found = decode_growing(codec, input, most, &mut out, coders)?;
+            let found = decode_growing(codec, input, max, &mut out, coders)?;
             out.truncate(found);
             return Ok(out);
         }
-        let len = decode_growing(codec, input, most_after(before, most), spare, coders)?;
+        let len = decode_growing(codec, input, max_size_after(before, max), spare, coders)?;
         std::mem::swap(held, spare);
         (left, undone) = (before, Some(len));
     }
 }
 
-/// Decodes to the beginning of `out` and tells how many bytes it was.
+/// Decodes to the beginning of `out`, which grows, and returns the number of bytes.
 fn decode_growing(
     codec: &dyn Transform,
     stored: &[u8],
-    most: usize,
+    max: usize,
     out: &mut Vec<u8>,
     coders: &mut Coders,
 ) -> Result<usize> {
     let cannot = || Error::malformed(format!("{} stored bytes cannot be decoded", stored.len()));
-    let (least, possible) = codec.decoded_sizes(stored.len(), stored.len()).ok_or_else(cannot)?;
-    let known = codec.declared_size(stored)?.or((least == possible).then_some(least));
+    let (min, possible) = codec.decoded_sizes(stored.len(), stored.len()).ok_or_else(cannot)?;
+    let known = codec.declared_size(stored)?.or((min == possible).then_some(min));
     if let Some(size) = known {
-        if !(least..=possible).contains(&size) {
+        if !(min..=possible).contains(&size) {
             return Err(Error::malformed(format!("{} stored bytes cannot decode to {size}", stored.len())));
         }
-        if size > most {
-            return Err(too_much(most));
+        if size > max {
+            return Err(too_much(max));
         }
         let found = codec.decode(stored, room(out, size), coders).map_err(malformed)?;
         check_len(found, size)?;
         return Ok(size);
     }
-    let most_here = possible.min(most);
-    let mut size = stored.len().saturating_mul(FIRST_RATIO).max(MIN_ROOM).min(most_here);
+    let max_here = possible.min(max);
+    let mut size = stored.len().saturating_mul(FIRST_RATIO).max(MIN_ROOM).min(max_here);
     loop {
         match codec.decode(stored, room(out, size), coders) {
-            Err(e) if e.kind() == ErrorKind::LimitExceeded && size < most_here => {
-                size = size.saturating_mul(GROWTH).min(most_here);
+            Err(e) if e.kind() == ErrorKind::LimitExceeded && size < max_here => {
+                size = size.saturating_mul(GROWTH).min(max_here);
             }
-            Err(e) if e.kind() == ErrorKind::LimitExceeded && most_here == most => {
-                return Err(too_much(most));
+            Err(e) if e.kind() == ErrorKind::LimitExceeded && max_here == max => {
+                return Err(too_much(max));
             }
             other => return other.map_err(malformed),
         }
     }
 }
 
-fn too_much(most: usize) -> Error {
-    Error::new(ErrorKind::LimitExceeded, format!("decodes to more than {most} bytes"))
+fn too_much(max: usize) -> Error {
+    Error::new(ErrorKind::LimitExceeded, format!("decodes to more than {max} bytes"))
 }
 
-/// How often larger than what is stored a buffer is at first, at least how large, and how it grows.
+/// The first size of the buffer as a multiple of the stored size, its minimum, and its growth factor.
 const FIRST_RATIO: usize = 4;
 const MIN_ROOM: usize = 4096;
 const GROWTH: usize = 4;

@@ -40,11 +40,11 @@ fn any_number() -> impl Strategy<Value = ScaleOffsetNumber> {
     ]
 }
 
-/// Numbers near each other and everywhere, some of them the fill value.
+/// Numbers close together and far apart, some of them the fill value.
 fn numbers() -> impl Strategy<Value = (Option<u64>, Vec<u64>)> {
     let numbers = prop_oneof![
         (any::<u64>(), 0..64_u32, prop::collection::vec(any::<u64>(), 0..60)).prop_map(
-            |(least, shift, steps)| steps.iter().map(|step| least.wrapping_add(step >> shift)).collect()
+            |(min, shift, steps)| steps.iter().map(|step| min.wrapping_add(step >> shift)).collect()
         ),
         (any::<u64>(), 0..60_usize).prop_map(|(number, len)| vec![number; len]),
     ];
@@ -62,7 +62,7 @@ proptest! {
         let codec = ScaleOffset::new(numbers.len(), number, big, fill).unwrap();
         let raw = raw(codec, &numbers);
         let stored = stored(codec, &raw);
-        prop_assert!(stored.len() <= codec.most_encoded(raw.len()));
+        prop_assert!(stored.len() <= codec.max_encoded_size(raw.len()));
         prop_assert_eq!(decoded(codec, &stored).unwrap(), raw);
     }
 
@@ -84,7 +84,7 @@ proptest! {
         for (out, number) in out.as_chunks().0.iter().zip(&numbers) {
             let out = f64::from_be_bytes(*out);
             let unit = 10_f64.powi(-digits);
-            // What is near the fill value becomes it.
+            // Numbers near the fill value become the fill value.
             let within = if Some(out) == fill { unit } else { unit / 2.0 };
             prop_assert!((out - number).abs() <= within * 1.000_001 + 1e-9, "{} {}", out, number);
         }
@@ -126,7 +126,7 @@ proptest! {
 }
 
 #[test]
-fn numbers_that_are_none_are_kept_with_all_others() {
+fn nan_keeps_all_numbers_unchanged() {
     for odd in [f32::NAN, f32::INFINITY, -f32::INFINITY, 3e38] {
         let codec = ScaleOffset::new(3, ScaleOffsetNumber::Float32 { digits: 2 }, false, None).unwrap();
         let raw: Vec<u8> = [0.123_456, odd, 2.0].iter().flat_map(|number| number.to_le_bytes()).collect();
@@ -135,7 +135,7 @@ fn numbers_that_are_none_are_kept_with_all_others() {
 }
 
 #[test]
-fn a_number_of_bits_that_was_set_is_kept_to() {
+fn encodes_to_a_fixed_number_of_bits() {
     let number = ScaleOffsetNumber::Integer { size: 2, signed: true, bits: 5 };
     let codec = ScaleOffset::new(3, number, false, Some(0xffff)).unwrap();
     let stored = stored(codec, &[0xfe, 0xff, 0xff, 0xff, 0x02, 0x00]);
@@ -146,20 +146,20 @@ fn a_number_of_bits_that_was_set_is_kept_to() {
 }
 
 #[test]
-fn other_parameters_are_refused_by_name() {
+fn rejects_invalid_parameters() {
     let refused = |size, bits| {
         let number = ScaleOffsetNumber::Integer { size, signed: false, bits };
         ScaleOffset::new(1, number, false, None).unwrap_err().to_string()
     };
-    assert_eq!(refused(3, 0), "3 bytes for scaleoffset, expected 1, 2, 4 or 8");
-    assert_eq!(refused(2, 16), "16 bits of 16 for scaleoffset, expected fewer");
+    assert_eq!(refused(3, 0), "scaleoffset integers of 3 bytes, expected 1, 2, 4 or 8");
+    assert_eq!(refused(2, 16), "scaleoffset to 16 bits, expected fewer than 16");
     let number = ScaleOffsetNumber::Float32 { digits: 0 };
     assert!(ScaleOffset::new(usize::MAX, number, false, None).is_err());
     let codec = ScaleOffset::new(1, number, false, None).unwrap();
     assert_eq!(
         decoded(codec, &[33, 0, 0, 0, 0]).unwrap_err().to_string(),
-        "scaleoffset data with 33 bits for each number, at most 32 allowed"
+        "scaleoffset data with 33 bits for each number, expected at most 32"
     );
     let short = decoded(codec, &[1, 0, 0, 0, 8, 0, 0, 0, 0, 0, 0, 0]).unwrap_err().to_string();
-    assert_eq!(short, "scaleoffset data of 12 bytes, without its header");
+    assert_eq!(short, "scaleoffset data of 12 bytes, expected a header of 5");
 }

@@ -1,4 +1,4 @@
-//! Streams back to samples.
+//! Decodes streams to samples.
 
 use super::{MAX_PIXELS, REMAINDER_OF_SEGMENT, SEGMENT, Szip, greatest};
 use crate::bits::BitReader;
@@ -21,18 +21,18 @@ pub(super) fn decode(szip: &Szip, stream: &[u8], out: &mut [u8]) -> Result<()> {
     };
     decoded.map_err(|broken| {
         Error::malformed(match broken {
-            Broken::Ends => format!("szip stream of {} bytes ends too early", stream.len()),
+            Broken::Ends => format!("szip stream ends early, after {} bytes", stream.len()),
             Broken::Run(blocks) => {
-                format!("szip stream with {blocks} blocks of zeros, more than a scanline has")
+                format!("szip stream with {blocks} blocks of zeros, more than the rest of a scanline")
             }
             Broken::Pair(code) => {
-                format!("szip stream with second extension code {code}, at most 90 allowed")
+                format!("szip stream with second extension code {code}, expected at most 90")
             }
         })
     })
 }
 
-/// What is wrong with a stream; errors with text are made outside of the loops.
+/// The defects of a stream. Messages are formatted outside of the loops.
 enum Broken {
     Ends,
     Run(u32),
@@ -73,7 +73,7 @@ fn decode_scanline<const SIZE: usize>(
     let mut sample = 0;
     while !left.is_empty() {
         let identifier = bits.read(identifier_bits).ok_or(Broken::Ends)?;
-        // The first sample of the first block is kept as it is.
+        // The first sample of the first block is stored unchanged.
         let first = usize::from(szip.nearest_neighbour && done == 0);
         let (reference, rest) = block.split_at_mut(first);
         let mut run = 1;
@@ -118,7 +118,7 @@ fn decode_scanline<const SIZE: usize>(
                 *to = bytes(*value);
             }
         }
-        // The other blocks of a run repeat the last sample, or are zeros themselves.
+        // The other blocks of a run repeat the last sample or are zeros.
         let more = len.saturating_mul(usize::try_from(run - 1).unwrap_or(usize::MAX));
         let (now, later) = later.split_at_mut(more.min(later.len()));
         now.fill(bytes(sample));
@@ -128,17 +128,17 @@ fn decode_scanline<const SIZE: usize>(
     Ok(())
 }
 
-/// Samples as they are.
+/// Reads samples that are stored unchanged.
 #[inline(always)]
 fn read_samples(bits: &mut BitReader<'_>, sample_bits: u32, samples: &mut [u32]) -> Result<(), Broken> {
     samples.fill(0);
     bits.read_each(sample_bits, samples).ok_or(Broken::Ends)
 }
 
-/// First the high parts of all, each as zeros before a one, then the low parts.
+/// Reads the high parts of all samples, each as zeros before a 1 bit, then their low parts.
 #[inline(always)]
 fn read_split(bits: &mut BitReader<'_>, low_bits: u64, values: &mut [u32]) -> Result<(), Broken> {
-    // At most 29: identifiers have five bits, and the greatest is another option.
+    // At most 29: identifiers have five bits, and the largest identifier is another option.
     let low_bits = word(low_bits) & 31;
     bits.zeros_each(low_bits, values).ok_or(Broken::Ends)?;
     if low_bits > 0 {
@@ -147,7 +147,7 @@ fn read_split(bits: &mut BitReader<'_>, low_bits: u64, values: &mut [u32]) -> Re
     Ok(())
 }
 
-/// Two values in one code: those of equal sum follow each other.
+/// Reads pairs of values, each pair as one code. Codes are ordered by the sum of the pair.
 #[inline(always)]
 fn read_pairs(bits: &mut BitReader<'_>, first: usize, block: &mut [u32]) -> Result<(), Broken> {
     let mut skip = first;
@@ -156,7 +156,7 @@ fn read_pairs(bits: &mut BitReader<'_>, first: usize, block: &mut [u32]) -> Resu
         let Some(values) = usize::try_from(code).ok().and_then(|code| PAIRS.get(code)) else {
             return Err(Broken::Pair(code));
         };
-        // The reference sample stands for the first of its pair.
+        // The reference sample takes the place of the first value of its pair.
         for (to, value) in pair.iter_mut().zip(values).skip(skip) {
             *to = *value;
         }
@@ -165,7 +165,7 @@ fn read_pairs(bits: &mut BitReader<'_>, first: usize, block: &mut [u32]) -> Resu
     Ok(())
 }
 
-/// What each code of a pair stands for.
+/// The pair of values of each code.
 #[expect(clippy::indexing_slicing, reason = "code counts up to 91, and evaluation stops the build otherwise")]
 const PAIRS: [[u32; 2]; 91] = {
     let mut pairs = [[0; 2]; 91];
@@ -182,7 +182,7 @@ const PAIRS: [[u32; 2]; 91] = {
     pairs
 };
 
-/// The number of blocks of zeros that follow the `done` blocks of a scanline.
+/// The number of zero blocks that follow the `done` blocks of a scanline.
 #[inline(always)]
 fn read_run(bits: &mut BitReader<'_>, done: u32, blocks: u32) -> Result<u32, Broken> {
     let left = blocks.saturating_sub(done);
@@ -194,10 +194,10 @@ fn read_run(bits: &mut BitReader<'_>, done: u32, blocks: u32) -> Result<u32, Bro
     if run > left { Err(Broken::Run(run)) } else { Ok(run) }
 }
 
-/// The neighbour of `sample` that a mapped difference leads to: small ones alternate in sign, those beyond
-/// what one direction has room for go on in the other.
+/// The sample that a mapped difference from `sample` gives. Small differences alternate in sign; larger ones all go
+/// in the direction with more room.
 ///
-/// Without branches, since which way noise goes cannot be foreseen.
+/// Without branches, since the direction is unpredictable in noise.
 #[inline(always)]
 fn neighbour(sample: u32, difference: u32, greatest: u32) -> u32 {
     let flip = flip(sample, greatest);
@@ -205,7 +205,7 @@ fn neighbour(sample: u32, difference: u32, greatest: u32) -> u32 {
     (step(sample, difference) & inside) | ((difference ^ flip) & !inside)
 }
 
-/// Whether no difference of a block can lead out of the room on either side, so that each is but a step.
+/// Whether no difference of a block can exceed the room on either side, so that each is a plain step.
 #[inline(always)]
 fn stays_inside(sample: u32, differences: &[u32], greatest: u32) -> bool {
     let (mut reach, mut all) = (0_u32, 0);
@@ -213,15 +213,15 @@ fn stays_inside(sample: u32, differences: &[u32], greatest: u32) -> bool {
         reach = reach.wrapping_add(half(*difference));
         all |= difference;
     }
-    // Samples have at most 24 bits, so that blocks of 64 do not overflow.
+    // Samples have at most 24 bits, so sums over blocks of 64 do not overflow.
     all <= greatest && reach <= sample ^ flip(sample, greatest)
 }
 
-/// What turns samples of the upper half around, so that those at either end are the least. The room on the
-/// nearer side is the sample turned around.
+/// The mask that mirrors samples of the upper half, so that samples at both ends become the smallest. The room on the
+/// nearer side is the mirrored sample.
 #[inline(always)]
 fn flip(sample: u32, greatest: u32) -> u32 {
-    // The highest bit tells the halves apart, and it with all below it is the greatest.
+    // The highest bit tells the halves apart; with all bits below it, it is the maximum sample.
     let upper = sample & (greatest / 2 + 1);
     upper | upper.wrapping_sub(upper >> greatest.count_ones().wrapping_sub(1))
 }
@@ -231,7 +231,7 @@ fn half(difference: u32) -> u32 {
     difference / 2 + difference % 2
 }
 
-/// Goes up by half of an even difference, down by half of an odd one: that is all bits inverted.
+/// Adds half of an even difference, or subtracts half of an odd one: the latter inverts all bits.
 #[inline(always)]
 fn step(sample: u32, difference: u32) -> u32 {
     sample.wrapping_add((difference / 2) ^ (difference % 2).wrapping_neg())

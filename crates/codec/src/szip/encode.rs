@@ -1,4 +1,4 @@
-//! Samples to streams, each block by the option that makes it shortest.
+//! Encodes samples, each block with the option that makes it shortest.
 
 use super::{REMAINDER_OF_SEGMENT, SEGMENT, Szip, greatest};
 use crate::bits::BitWriter;
@@ -18,7 +18,7 @@ pub(super) fn encode(szip: &Szip, raw: &[u8], stored: Vec<u8>) -> Vec<u8> {
     for line in raw.chunks(scanline.saturating_mul(size)) {
         samples.clear();
         samples.extend(line.chunks_exact(size).map(|bytes| sample(bytes, szip.most_significant_first)));
-        // Every scanline is filled up, the last too, as other encoders do.
+        // Every scanline is filled up, including the last, as in other encoders.
         let fill = if szip.nearest_neighbour { samples.last().copied().unwrap_or(0) } else { 0 };
         samples.resize(scanline.next_multiple_of(block), fill);
         if szip.nearest_neighbour {
@@ -33,14 +33,14 @@ struct Encoder {
     bits: BitWriter,
     identifier_bits: u32,
     sample_bits: u32,
-    /// The number of low bits that was best for the last block, likely near that for the next.
+    /// The number of low bits that was best for the last block. The best for the next block is likely close.
     split: u32,
 }
 
-/// Blocks of zeros that are not written yet.
+/// Zero blocks that are not written yet.
 struct Run {
     blocks: u32,
-    /// The sample that the first begins with.
+    /// The reference sample at the start of the first block.
     reference: Option<u32>,
 }
 
@@ -70,7 +70,7 @@ impl Encoder {
         }
     }
 
-    /// Writes a run of blocks of zeros.
+    /// Writes a run of zero blocks.
     fn run(&mut self, run: &mut Run, remainder: bool) {
         if run.blocks == 0 {
             return;
@@ -122,17 +122,17 @@ impl Encoder {
         }
     }
 
-    /// The length of a block with its best split, which is kept. Over the number of low bits the length falls
-    /// and then rises.
+    /// The length of a block with its best split, which is remembered. As a function of the number of low bits, the
+    /// length falls and then rises.
     fn best_split(&mut self, values: &[u32]) -> u64 {
-        let most = (1 << self.identifier_bits) - 3;
+        let max = (1 << self.identifier_bits) - 3;
         let len = |split: u32| {
             let high: u64 = values.iter().map(|value| u64::from(value >> split)).sum();
             high + values.len() as u64 * u64::from(split + 1)
         };
         let mut best = len(self.split);
         let mut turned = false;
-        while self.split < most {
+        while self.split < max {
             let next = len(self.split + 1);
             if next >= best {
                 break;
@@ -152,7 +152,7 @@ impl Encoder {
     }
 }
 
-/// The length of a block in pairs, if no sum of a pair exceeds what there are codes for.
+/// The length of a block coded in pairs. `None` if the sum of a pair has no code.
 fn pairs_len(referenced: bool, values: &[u32]) -> Option<u64> {
     let len = in_pairs(referenced, values).try_fold(1, |len, (first, second)| {
         let sum = u64::from(first) + u64::from(second);
@@ -161,14 +161,14 @@ fn pairs_len(referenced: bool, values: &[u32]) -> Option<u64> {
     Some(len)
 }
 
-/// Values two by two; the reference sample stands for a zero.
+/// Values in pairs. The reference sample stands for a zero.
 fn in_pairs(referenced: bool, values: &[u32]) -> impl Iterator<Item = (u32, u32)> {
     let (alone, rest) = if referenced { values.split_at(1) } else { values.split_at(0) };
     let pairs = rest.as_chunks().0.iter().map(|[first, second]| (*first, *second));
     alone.iter().map(|second| (0, *second)).chain(pairs)
 }
 
-/// Replaces all samples but the first by mapped differences from the one before.
+/// Replaces all samples except the first by mapped differences from the sample before.
 fn to_differences(samples: &mut [u32], greatest: u32) {
     let mut last = samples.first().copied().unwrap_or(0);
     for sample in samples.iter_mut().skip(1) {

@@ -19,7 +19,7 @@ fn szip() -> impl Strategy<Value = Szip> {
         .prop_map(|(bits, half, line, nn, msb)| Szip::new(bits, half * 2, line, nn, msb).unwrap())
 }
 
-/// Smooth, rough and still stretches of samples that fit.
+/// Smooth, noisy and constant stretches of samples.
 fn raw(szip: Szip) -> impl Strategy<Value = Vec<u8>> {
     let stretch = prop_oneof![
         (any::<u32>(), 1..9_000_usize).prop_map(|(value, len)| vec![value; len]),
@@ -51,7 +51,7 @@ proptest! {
     #[test]
     fn returns_what_it_was_given((szip, raw) in szip().prop_flat_map(|szip| (Just(szip), raw(szip)))) {
         let stored = stored(szip, &raw);
-        prop_assert!(stored.len() <= szip.most_encoded(raw.len()));
+        prop_assert!(stored.len() <= szip.max_encoded_size(raw.len()));
         prop_assert_eq!(decoded(szip, &stored, raw.len()).unwrap(), raw);
     }
 
@@ -76,7 +76,7 @@ proptest! {
         let stored = &stored[..cut.index(stored.len())];
         match decoded(szip, stored, raw.len()) {
             Err(e) => prop_assert_eq!(e.kind(), ErrorKind::Malformed),
-            // What is missing then is only what fills up the last scanline.
+            // Only the samples that fill up the last scanline are missing.
             Ok(out) => {
                 prop_assert_eq!(&out, &raw);
                 let line = szip.pixels_per_scanline as usize * szip.interleaved().unwrap_or(szip.sample_size());
@@ -102,7 +102,7 @@ proptest! {
 }
 
 #[test]
-fn other_parameters_are_refused_by_name() {
+fn rejects_invalid_parameters() {
     let refused = |bits, block, line| Szip::new(bits, block, line, true, false).unwrap_err().to_string();
     assert_eq!(refused(25, 8, 8), "25 bits per pixel, expected 1 to 24, 32 or 64");
     assert_eq!(refused(0, 8, 8), "0 bits per pixel, expected 1 to 24, 32 or 64");
@@ -114,26 +114,26 @@ fn other_parameters_are_refused_by_name() {
 }
 
 #[test]
-fn lengths_that_are_not_those_expected_are_refused() {
+fn rejects_unexpected_lengths() {
     let szip = Szip::new(16, 8, 64, true, false).unwrap();
     let mut stored = stored(szip, &[1, 2, 3, 4]);
     let refused = |stored: &[u8], len| decoded(szip, stored, len).unwrap_err().to_string();
-    assert_eq!(refused(&stored[..3], 4), "szip data of 3 bytes, without its length");
+    assert_eq!(refused(&stored[..3], 4), "szip data of 3 bytes, expected a length of 4");
     assert_eq!(refused(&stored, 6), "16 stored bytes cannot decode to 6");
     stored[0] = 3;
-    assert_eq!(refused(&stored, 3), "3 bytes are no whole pixels of 2 for szip");
+    assert_eq!(refused(&stored, 3), "3 bytes for szip, expected a multiple of the pixel size 2");
     let e = crate::encode(&[Codec::from(szip)], &[1, 2, 3], &mut Scratch::new()).unwrap_err();
     assert_eq!(e.kind(), ErrorKind::InvalidArgument);
 }
 
 #[test]
-fn runs_and_pairs_beyond_what_there_can_be_are_malformed() {
+fn rejects_impossible_runs_and_pairs() {
     let szip = Szip::new(8, 8, 16, false, false).unwrap();
     let refused = |bits: &[u8]| decoded(szip, &[&[16, 0, 0, 0], bits].concat(), 16).unwrap_err().to_string();
-    // Identifier 0, no second extension, five zeros and a one: five blocks of a scanline of two.
-    assert_eq!(refused(&[0, 0x40]), "szip stream with 5 blocks of zeros, more than a scanline has");
-    // Identifier 0, second extension, 91 zeros and a one.
+    // Identifier 0, no second extension, five zeros and a 1 bit: five blocks in a scanline of two.
+    assert_eq!(refused(&[0, 0x40]), "szip stream with 5 blocks of zeros, more than the rest of a scanline");
+    // Identifier 0, second extension, 91 zeros and a 1 bit.
     let pair = [&[0x10][..], &[0; 10], &[1]].concat();
-    assert_eq!(refused(&pair), "szip stream with second extension code 91, at most 90 allowed");
-    assert_eq!(refused(&[0]), "szip stream of 1 bytes ends too early");
+    assert_eq!(refused(&pair), "szip stream with second extension code 91, expected at most 90");
+    assert_eq!(refused(&[0]), "szip stream ends early, after 1 bytes");
 }

@@ -1,4 +1,4 @@
-//! Zfp streams behind their full header, as zfpy writes them: it tells the type, the extents and the mode.
+//! Zfp streams after their full header, as zfpy writes them. The header gives the type, the extents and the mode.
 
 use super::{Number, Zfp, ZfpMode, ZfpNumber, words};
 use crate::codec::{Transform, room};
@@ -7,16 +7,16 @@ use crate::vocabulary::{Elements, Given, Named, Vocabulary};
 use hyperslab_core::{Error, Result};
 use zfp_rs::{ZfpBitStream, ZfpField, ZfpHeaderMask, ZfpScalarType};
 
-/// A zfp stream behind its full header. What is encoded has one dimension: it is as good as more to whoever knows the
-/// shape, if less dense.
+/// A zfp stream after its full header. Encoding writes one dimension. A reader that knows the shape gets the same
+/// numbers; more dimensions would compress better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ZfpStream {
-    /// Of one number.
+    /// The parameters, for one number.
     model: Zfp,
 }
 
 impl ZfpStream {
-    /// A coder of such numbers.
+    /// A codec for numbers of this type.
     ///
     /// # Errors
     /// As [`Zfp::new`].
@@ -24,17 +24,17 @@ impl ZfpStream {
         Ok(ZfpStream { model: Zfp::new(number, &[1], mode, big_endian)? })
     }
 
-    /// What is kept of numbers that are encoded.
+    /// The compression mode for encoding.
     pub fn mode(&self) -> ZfpMode {
         self.model.mode()
     }
 
-    /// What a stream says of itself.
+    /// The codec that the header of a stream describes.
     fn open(&self, stored: &[u8]) -> Result<Zfp> {
         let zfp = Zfp::from_header(stored, self.model.big_endian)?;
         match zfp.field.scalar_type == self.model.field.scalar_type {
             true => Ok(zfp),
-            false => Err(Error::malformed("a zfp stream of numbers of another type")),
+            false => Err(Error::malformed("zfp stream of another number type than the array")),
         }
     }
 
@@ -43,46 +43,49 @@ impl ZfpStream {
         let numbers = T::load(raw, self.model.big_endian);
         let zfp = self.model.with_extents([numbers.len(), 0, 0, 0])?;
         let field = ZfpField::new(&numbers, zfp.field.dims).map_err(|e| failed(&e))?;
-        let room = zfp.most_encoded(raw.len()).saturating_add(MAX_HEADER);
+        let room = zfp.max_encoded_size(raw.len()).saturating_add(MAX_HEADER);
         let mut bits = ZfpBitStream::new(room).map_err(|e| failed(&e))?;
         bits.write_header(&zfp.limits, &zfp.field, ZfpHeaderMask::FULL).map_err(|e| failed(&e))?;
         bits.compress(&zfp.limits, &field).map_err(|e| failed(&e))?;
         out.clear();
         out.extend_from_slice(bits.as_bytes());
-        // Readers take whole words.
+        // Readers read whole words.
         out.resize(out.len().next_multiple_of(8), 0);
         Ok(())
     }
 }
 
 impl Transform for ZfpStream {
-    fn decoded_sizes(&self, _: usize, most: usize) -> Option<(usize, usize)> {
-        Some((0, most.saturating_mul(super::MAX_RATIO)))
+    fn decoded_sizes(&self, _: usize, max: usize) -> Option<(usize, usize)> {
+        Some((0, max.saturating_mul(super::MAX_RATIO)))
     }
 
     fn declared_size(&self, stored: &[u8]) -> Result<Option<usize>> {
         self.open(stored).map(|zfp| Some(zfp.size()))
     }
 
-    fn most_encoded(&self, raw: usize) -> usize {
+    fn max_encoded_size(&self, raw: usize) -> usize {
         let count = raw / self.model.size();
         let zfp = self.model.with_extents([count.max(1), 0, 0, 0]);
-        zfp.map_or(usize::MAX, |zfp| zfp.most_encoded(raw).saturating_add(MAX_HEADER))
+        zfp.map_or(usize::MAX, |zfp| zfp.max_encoded_size(raw).saturating_add(MAX_HEADER))
     }
 
     fn decode(&self, stored: &[u8], out: &mut [u8], _: &mut Coders) -> Result<usize> {
         let zfp = self.open(stored)?;
         let out = room(out, zfp.size())?;
         let mut bits = words(stored)?;
-        bits.read_header(ZfpHeaderMask::FULL).map_err(|_| Error::malformed("zfp header that is none"))?;
-        let most = stored.len() as u64 * 8;
-        zfp.decode_stream(bits, most, out)?;
+        bits.read_header(ZfpHeaderMask::FULL).map_err(|_| Error::malformed("invalid zfp header"))?;
+        let max = stored.len() as u64 * 8;
+        zfp.decode_stream(bits, max, out)?;
         Ok(out.len())
     }
 
     fn encode(&self, raw: &[u8], out: &mut Vec<u8>, _: &mut Coders) -> Result<()> {
         if raw.is_empty() || !raw.len().is_multiple_of(self.model.size()) {
-            return Err(Error::invalid(format!("{} bytes for zfp, expected whole numbers", raw.len())));
+            return Err(Error::invalid(format!(
+                "{} bytes for zfp, expected a multiple of the number size",
+                raw.len()
+            )));
         }
         match self.model.field.scalar_type {
             ZfpScalarType::I32 => self.encode_numbers::<i32>(raw, out),
@@ -93,7 +96,7 @@ impl Transform for ZfpStream {
     }
 }
 
-/// Zarr makes the codec of the datatype and the parameters.
+/// Zarr derives this codec from the datatype and the parameters.
 impl Vocabulary for ZfpStream {
     const NAMES: &'static [&'static str] = &[];
 
@@ -106,7 +109,7 @@ impl Vocabulary for ZfpStream {
     }
 }
 
-/// Bytes of a header and of what fills the last word.
+/// The maximum size of a header and of the padding of the last word.
 const MAX_HEADER: usize = 32;
 
 #[cfg(test)]
@@ -118,11 +121,11 @@ mod tests {
     }
 
     #[test]
-    fn streams_return_and_tell_their_size() {
+    fn round_trips_streams_and_declares_their_size() {
         let zfp = ZfpStream::new(ZfpNumber::Float32, ZfpMode::Reversible, false).unwrap();
         let (mut stored, mut coders) = (Vec::new(), Coders::default());
         zfp.encode(&ramp(), &mut stored, &mut coders).unwrap();
-        assert!(stored.len() <= zfp.most_encoded(ramp().len()) && stored.starts_with(b"zfp"));
+        assert!(stored.len() <= zfp.max_encoded_size(ramp().len()) && stored.starts_with(b"zfp"));
         assert_eq!(zfp.declared_size(&stored).unwrap(), Some(4004));
         let mut out = vec![0; 4004];
         zfp.decode(&stored, &mut out, &mut coders).unwrap();
@@ -132,11 +135,11 @@ mod tests {
         }
         let other = ZfpStream::new(ZfpNumber::Int32, ZfpMode::Reversible, false).unwrap();
         let e = other.decode(&stored, &mut out, &mut coders).unwrap_err();
-        assert_eq!(e.to_string(), "a zfp stream of numbers of another type");
+        assert_eq!(e.to_string(), "zfp stream of another number type than the array");
     }
 
     #[test]
-    fn accuracy_is_kept() {
+    fn keeps_the_accuracy() {
         let zfp = ZfpStream::new(ZfpNumber::Float32, ZfpMode::Accuracy(0.01), false).unwrap();
         let (mut stored, mut coders) = (Vec::new(), Coders::default());
         zfp.encode(&ramp(), &mut stored, &mut coders).unwrap();

@@ -267,7 +267,7 @@ impl<'a> Checker<'a> {
             }
             let computed = checksum::lookup3(&cleared);
             if stored != computed {
-                let message = format!("checksum {stored:#010x} is stored, the bytes give {computed:#010x}");
+                let message = format!("checksum mismatch: stored {stored:#010x}, computed {computed:#010x}");
                 self.report_bytes(&rule::CHECKSUM, NAME, place(at), Some(4), message);
             }
         }

@@ -205,7 +205,7 @@ impl Checker<'_> {
         };
         let (stored, computed) = (u32::from_le_bytes(*stored), checksum::lookup3(covered));
         if stored != computed {
-            let message = format!("checksum {stored:#010x} is stored, the bytes give {computed:#010x}");
+            let message = format!("checksum mismatch: stored {stored:#010x}, computed {computed:#010x}");
             self.report_bytes(&rule::CHECKSUM, name, byte + end as u64, Some(4), message);
         }
     }

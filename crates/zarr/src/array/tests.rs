@@ -306,12 +306,15 @@ fn codecs_that_do_not_fit_elements_are_refused() {
         step("delta", r#""dtype":"<i4""#),
         "/0/configuration: elements of 4 bytes, those of the array have 1"
     );
-    assert_eq!(step("delta", r#""dtype":"<M8[s]""#), "/0/configuration/dtype: numbers of type \"<M8[s]\"");
+    assert_eq!(
+        step("delta", r#""dtype":"<M8[s]""#),
+        "/0/configuration/dtype: number type \"<M8[s]\", expected a boolean, integer or floating-point type of NumPy"
+    );
     let bits = refused(r#"[{"name":"bitround","configuration":{"keepbits":-1}},"bytes"]"#);
     assert_eq!(bits, "/0/configuration/keepbits: -1, expected a small integer");
     assert_eq!(
         step("quantize", r#""digits":1"#),
-        "/0/configuration: digits of integers, which have none behind the point"
+        "/0/configuration: quantize of integers, expected floating-point numbers"
     );
     assert_eq!(step("astype", ""), "/0/configuration: no \"encode_dtype\"");
     assert_eq!(step("lzma", r#""format":3"#), "/0/configuration/filters: nothing, which a raw stream needs");

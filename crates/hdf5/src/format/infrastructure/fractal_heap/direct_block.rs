@@ -86,7 +86,7 @@ fn verify(mut start: Decoder<'_>, d: &mut Decoder<'_>) -> Result<()> {
     }
     Err(at.error(
         ErrorKind::Checksum,
-        format!("checksum {stored:#010x} is stored, the bytes give {computed:#010x}"),
+        format!("checksum mismatch: stored {stored:#010x}, computed {computed:#010x}"),
     ))
 }
 

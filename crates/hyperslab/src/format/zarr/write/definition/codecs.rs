@@ -55,7 +55,7 @@ impl Described<'_> {
         match Array::new(&zarr_node(metadata), &Limits::of_any_size()).map(|array| array.fidelity()) {
             Ok(Fidelity::Exact) => {}
             // The fill behind a shorter array would change its last elements.
-            Ok(Fidelity::Settled) if have_passed && !is_short && self.is_settled() => {}
+            Ok(Fidelity::Idempotent) if have_passed && !is_short && self.is_idempotent() => {}
             Ok(_) if have_passed => {
                 losses.note(&UNSETTLED, self.place(), Some(self.filters_as_told()));
                 return Ok(definition.codecs(vec![usual()]));
@@ -124,7 +124,7 @@ impl Described<'_> {
     }
 
     /// Whether elements that have passed the filters once stay as they are: all of them have.
-    fn is_settled(&self) -> bool {
+    fn is_idempotent(&self) -> bool {
         let is_zero = match &self.storage.fill {
             Fill::Value(value) => value.rows.iter().all(|byte| *byte == 0),
             Fill::Default | Fill::Undefined => true,
