@@ -22,6 +22,7 @@
 //! ```
 
 mod bands;
+mod contiguous;
 mod copy;
 mod grid;
 mod planes;
@@ -31,6 +32,7 @@ mod selection;
 mod strategies;
 
 pub use bands::{Bands, bands};
+pub use contiguous::read_contiguous;
 pub use copy::{fill_rows, gather, scatter};
 pub use grid::{Axis, Chunk, ChunkGrid, Chunks};
 pub use planes::{Overlap, Planes};

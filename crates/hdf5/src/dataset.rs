@@ -2,7 +2,6 @@
 
 mod array;
 mod chunked;
-mod contiguous;
 mod external;
 mod mapped;
 

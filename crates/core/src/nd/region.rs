@@ -101,6 +101,19 @@ impl Region {
         element_bytes(&self.count, each)
     }
 
+    /// Splits the memory for the rows of this region from the beginning of `rest`, with `row` bytes per element.
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument) if there are too few bytes, and as
+    /// [`element_bytes`].
+    pub fn take_rows<'a>(&self, rest: &mut &'a mut [u8], row: usize) -> Result<&'a mut [u8]> {
+        let (now, later) = std::mem::take(rest)
+            .split_at_mut_checked(self.bytes(row)?)
+            .ok_or_else(|| Error::invalid("too few bytes for a region"))?;
+        *rest = later;
+        Ok(now)
+    }
+
     /// Whether there are no elements. A region without dimensions has one element.
     pub fn is_empty(&self) -> bool {
         self.count.contains(&0)

@@ -1,7 +1,6 @@
 //! Reads elements of a dataset in any layout.
 
 use super::chunked::Chunks;
-use super::contiguous;
 use super::external::External;
 use super::mapped::{Chain, Mapped};
 use crate::element::Converter;
@@ -12,7 +11,7 @@ use crate::navigate::Reader;
 use crate::reference::Reference;
 use hyperslab_codec::{Codec, Scratch};
 use hyperslab_core::memory::room;
-use hyperslab_core::nd::{Planes, Region, bands, fill_rows, scatter};
+use hyperslab_core::nd::{Planes, Region, bands, fill_rows, read_contiguous, scatter};
 use hyperslab_core::rows::Heap;
 use hyperslab_core::{Error, Result};
 use std::sync::Arc;
@@ -194,7 +193,7 @@ impl Array {
         let mut rest = rows;
         let (size, row) = (converter.stored_size(), converter.row_size());
         for band in bands(region, &vec![1; region.rank()], size, BAND)? {
-            let now = take(&mut rest, &band, row)?;
+            let now = band.take_rows(&mut rest, row)?;
             scratch.cancel.check()?;
             let len = band.bytes(size)?;
             let _charge = reader.budget().charge(len as u64)?;
@@ -228,10 +227,10 @@ impl Array {
                 let read = |offset: u64, out: &mut [u8]| {
                     file.reader().raw_into("raw data", Address(address.0.saturating_add(offset)), out)
                 };
-                contiguous::read(&read, dims, region, size, out)
+                read_contiguous(&read, dims, region, size, out)
             }
             Place::External(external) => {
-                contiguous::read(&|offset, out| external.read(file, offset, out), dims, region, size, out)
+                read_contiguous(&|offset, out| external.read(file, offset, out), dims, region, size, out)
             }
             Place::Chunked(_) | Place::Mapped(..) => Err(Error::invalid("elements not in one piece")),
         }
@@ -254,15 +253,6 @@ impl Elements {
         self.converter.convert(reader, &self.fill, &mut row, heap)?;
         Ok(row)
     }
-}
-
-/// Takes the rows of the next part of a region off `rest`, which keeps those of the remaining parts.
-pub(super) fn take<'a>(rest: &mut &'a mut [u8], part: &Region, row: usize) -> Result<&'a mut [u8]> {
-    let (now, later) = std::mem::take(rest)
-        .split_at_mut_checked(part.bytes(row)?)
-        .ok_or_else(|| Error::invalid("too few bytes for a region"))?;
-    *rest = later;
-    Ok(now)
 }
 
 fn short(dims: &[u64], size: usize, stored: u64) -> Error {

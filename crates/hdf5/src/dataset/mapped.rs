@@ -10,7 +10,7 @@ mod name;
 mod pairing;
 
 use super::Dataset;
-use super::array::{Means, take};
+use super::array::Means;
 use crate::element::conversion::Conversion;
 use crate::file::File;
 use crate::format::encoding::DataspaceSelection;
@@ -192,7 +192,7 @@ impl Mapped {
         let mut missing = 0;
         let mut rest = rows;
         for band in bands(region, &vec![1; region.rank()], row, MAX_BAND)? {
-            let now = take(&mut rest, &band, row)?;
+            let now = band.take_rows(&mut rest, row)?;
             for mapping in &self.mappings {
                 let mut target = Target {
                     file,

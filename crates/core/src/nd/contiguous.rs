@@ -1,17 +1,20 @@
 //! Reads elements that are stored contiguously.
 
-use super::array::take;
-use hyperslab_core::memory::room;
-use hyperslab_core::nd::{Region, advance, element_bytes, element_count, scatter};
-use hyperslab_core::storage::NEAR;
-use hyperslab_core::{Error, Result};
+use super::{Region, advance, element_bytes, element_count, scatter};
+use crate::memory::room;
+use crate::storage::NEAR;
+use crate::{Error, Result};
 
 /// Reads the elements of a region to `out`. The array has dimensions `dims` and elements of `size` bytes; `bytes`
 /// reads from an offset in the block.
 ///
 /// Contiguous elements are read straight to their place. Elements with small gaps are read with the gaps, up to 1 MiB
 /// at once, because each read costs more than the bytes in a gap.
-pub(super) fn read(
+///
+/// # Errors
+/// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument) if the region is not within the array or `out` is
+/// shorter than the region, and what `bytes` returns.
+pub fn read_contiguous(
     bytes: &dyn Fn(u64, &mut [u8]) -> Result<()>,
     dims: &[u64],
     region: &Region,
@@ -91,7 +94,7 @@ impl Stretch {
         let strides = self.strides.get(self.from..).unwrap_or_default();
         let zero = vec![0; self.dims.len()];
         if self.dense {
-            let out = take(rest, &self.region, size)?;
+            let out = self.region.take_rows(rest, size)?;
             return bytes(first.saturating_add(offset(&zero, &self.region, strides)), out);
         }
         let (Some(start), Some(count), Some(step), Some(stride)) =
@@ -121,7 +124,7 @@ impl Stretch {
             bytes(first.saturating_add(begin), hull)?;
             let mut corner = zero.clone();
             corner.iter_mut().take(1).for_each(|at| *at = index);
-            scatter(whole, &corner, &shape, &part, take(rest, &part, size)?, size)?;
+            scatter(whole, &corner, &shape, &part, part.take_rows(rest, size)?, size)?;
             done += now;
         }
         Ok(())
@@ -156,7 +159,7 @@ mod tests {
             Ok(())
         };
         let mut out = vec![0; usize::try_from(region.len().unwrap()).unwrap() * size];
-        read(&bytes, dims, region, size, &mut out).unwrap();
+        read_contiguous(&bytes, dims, region, size, &mut out).unwrap();
         (out, reads.into_inner())
     }
 
@@ -204,8 +207,14 @@ mod tests {
         assert_eq!(run(&[], &Region::all(&[]), 4).1, [4]);
         assert_eq!(run(&[5, 0], &Region::all(&[5, 0]), 4).1, []);
         assert!(
-            read(&|_, _| Ok(()), &[u64::MAX, 9], &Region::new(vec![0, 0], vec![1, 1]), 8, &mut [0; 8])
-                .is_err()
+            read_contiguous(
+                &|_, _| Ok(()),
+                &[u64::MAX, 9],
+                &Region::new(vec![0, 0], vec![1, 1]),
+                8,
+                &mut [0; 8]
+            )
+            .is_err()
         );
     }
 }
