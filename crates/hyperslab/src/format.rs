@@ -2,6 +2,7 @@
 
 pub(crate) mod hdf5;
 pub(crate) mod ndl;
+mod netcdf;
 pub(crate) mod zarr;
 
 use crate::operation::Operation;

@@ -8,7 +8,7 @@ mod array;
 mod attribute;
 mod check;
 mod datatype;
-pub(super) mod netcdf;
+mod netcdf;
 mod paths;
 mod storage;
 
@@ -26,8 +26,8 @@ use hyperslab_hdf5::format::message::datatype::Datatype as Hdf5Datatype;
 use hyperslab_hdf5::format::message::link::{ExternalLink, LinkTarget};
 use hyperslab_hdf5::{Dataset, File, Link as Hdf5Link, Links, Object, ObjectKind};
 use hyperslab_model::{
-    Attributes, Datatype, DimCoord, Dimension, ElementStorage, Extent, Fill, Group, Link, NamedDatatype,
-    Ndarray, Node, NodeKind, NodePath, Reference, Shape, Storage, Unreadable,
+    Attributes, Datatype, DimCoord, Dimension, ElementStorage, Extent, Group, Link, NamedDatatype, Ndarray,
+    Node, NodeKind, NodePath, Reference, Shape, Storage, Unreadable,
 };
 use hyperslab_netcdf4::{Owner, is_hidden, is_netcdf4, is_sound};
 use netcdf::{UserType, is_user_defined, names_dimension};
@@ -110,12 +110,7 @@ static HDF5: Dialect = Dialect::new("HDF5", DIRECTIVES);
 
 /// Files with the marks of NetCDF-4.
 static NETCDF4: Dialect = Dialect {
-    missing: |datatype, fill| match fill {
-        // A byte may hold anything, as ncdump reads them.
-        _ if datatype.row_size() == Some(1) => None,
-        Fill::Default => netcdf::default_fill(datatype),
-        Fill::Value(_) | Fill::Undefined => None,
-    },
+    missing: super::netcdf::missing,
     texts_are_characters: true,
     ..Dialect::new("NetCDF-4", DIRECTIVES)
 };

@@ -1,5 +1,6 @@
 //! The NetCDF view: dimensions of scales, user types by name, fill values and bookkeeping folded.
 
+use super::super::netcdf::default_fill;
 use super::{Hdf5Source, datatype, extents, text};
 use crate::source::{Entry, Item};
 use hyperslab_core::rows::Heap;
@@ -8,10 +9,10 @@ use hyperslab_hdf5::format::Address;
 use hyperslab_hdf5::{Dataset, Object};
 use hyperslab_model::{
     Attributes, Datatype, Dimension, Directive, Element, ElementStorage, Elements, Extent, Fill, FillTime,
-    Float, NodeKind, NodePath, Shape, Storage, Values,
+    NodeKind, NodePath, Shape, Storage, Values,
 };
 use hyperslab_netcdf4::name::FILL_VALUE;
-use hyperslab_netcdf4::{NumberType, Scale, dimension_labels, dimensions};
+use hyperslab_netcdf4::{Scale, dimension_labels, dimensions};
 use rustc_hash::FxHashMap;
 use std::sync::PoisonError;
 
@@ -190,18 +191,6 @@ fn unless_broken<T: Default>(read: Result<T>) -> Result<T> {
 /// Whether a scale can be the coordinates of a dimension: only one of one dimension can.
 pub(super) fn names_dimension(dataset: &Dataset) -> bool {
     dataset.extents().is_some_and(|dims| dims.len() == 1)
-}
-
-/// The element that NetCDF fills arrays of this type with where nothing was written; `None` if that is zeros.
-pub(crate) fn default_fill(datatype: &Datatype) -> Option<Vec<u8>> {
-    let number = match datatype {
-        Datatype::Int { bits, signed } => NumberType::integer(*bits, *signed)?,
-        Datatype::Float(Float::Single) => NumberType::Float,
-        Datatype::Float(Float::Double) => NumberType::Double,
-        Datatype::Enum { base, .. } => return default_fill(base),
-        _ => return None,
-    };
-    Some(number.default_fill())
 }
 
 /// A named datatype of a NetCDF file.

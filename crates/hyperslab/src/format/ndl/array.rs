@@ -1,6 +1,6 @@
 //! Elements that stand in a text.
 
-use super::super::hdf5::netcdf::default_fill;
+use super::super::netcdf::default_fill;
 use super::{NdlSource, value};
 use crate::pool::Pool;
 use crate::source::{ArraySource, Origin};
