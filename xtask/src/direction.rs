@@ -16,6 +16,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("hyperslab-ndl", &["hyperslab-core", "hyperslab-model"]),
     ("hyperslab-hdf5", &["hyperslab-core", "hyperslab-codec"]),
     ("hyperslab-zarr", &["hyperslab-core", "hyperslab-codec"]),
+    ("hyperslab-netcdf3", &["hyperslab-core"]),
     ("hyperslab-netcdf4", &["hyperslab-core", "hyperslab-hdf5"]),
     (
         "hyperslab",
@@ -25,6 +26,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "hyperslab-model",
             "hyperslab-ndl",
             "hyperslab-hdf5",
+            "hyperslab-netcdf3",
             "hyperslab-netcdf4",
             "hyperslab-zarr",
         ],

@@ -34,6 +34,12 @@ const INVARIANTS: &[Invariant] = &[
         except: None,
         forbidden: &["std::fs", "std::io", "ReadAt"],
     },
+    Invariant {
+        promise: "the header of NetCDF classic does no I/O",
+        within: "crates/netcdf3/src/header",
+        except: None,
+        forbidden: &["std::fs", "std::io", "ReadAt"],
+    },
     Invariant { promise: "nothing is left to do", within: "crates", except: None, forbidden: PUT_OFF },
 ];
 

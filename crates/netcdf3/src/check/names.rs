@@ -1,0 +1,43 @@
+//! Names: which characters they may have, and that each is there once.
+//!
+//! Spec: NetCDF Classic Format Specification, "Note on names"
+
+use super::{Checker, rule};
+use std::collections::HashSet;
+
+impl Checker<'_, '_> {
+    /// Checks the names of one list, whose items begin at `places`.
+    pub(super) fn names(
+        &mut self,
+        owner: Option<&[u8]>,
+        names: &[&[u8]],
+        places: &[u64],
+        structure: &'static str,
+    ) {
+        let mut known = HashSet::new();
+        for (name, at) in names.iter().zip(places) {
+            let shown = String::from_utf8_lossy(name);
+            if let Some(fault) = fault(name) {
+                let message = format!("{shown:?} {fault}");
+                self.findings.add(&rule::NAME, owner, structure, Some(*at), message);
+            }
+            if !known.insert(*name) {
+                let message = format!("{shown:?} a second time");
+                self.findings.add(&rule::DUPLICATE_NAME, owner, structure, Some(*at), message);
+            }
+        }
+    }
+}
+
+/// What is wrong with a name.
+fn fault(name: &[u8]) -> Option<&'static str> {
+    let Ok(text) = str::from_utf8(name) else { return Some("is not UTF-8") };
+    let Some(first) = text.chars().next() else { return Some("is empty") };
+    if first.is_ascii() && !first.is_ascii_alphanumeric() && first != '_' {
+        return Some("begins with a character that is neither a letter, a digit nor _");
+    }
+    if text.contains(|c: char| c.is_ascii_control() || c == '/') {
+        return Some("has a slash or a control character");
+    }
+    text.ends_with(' ').then_some("ends with a space")
+}
