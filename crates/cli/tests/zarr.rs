@@ -92,11 +92,7 @@ fn stores_are_listed_among_files() {
     assert_eq!((listed.code, listed.answer.as_str()), (0, expected), "{}", listed.messages);
     let ran = in_folder(path, &["ls", "other.zip"]);
     assert_eq!(ran.code, 2);
-    assert!(
-        ran.messages.contains("is an empty zip archive, not an HDF5, NetCDF-4, Zarr or NDL file"),
-        "{}",
-        ran.messages
-    );
+    assert!(ran.messages.contains("is an empty zip archive, not an HDF5, "), "{}", ran.messages);
 }
 
 const GROUP: &str = r#"{"zarr_format": 3, "node_type": "group"}"#;

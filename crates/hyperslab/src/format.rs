@@ -25,6 +25,9 @@ pub trait Format: Sync {
     /// The name on the command line, which is also that of its own directives in NDL.
     fn name(&self) -> &'static str;
 
+    /// What people call its files.
+    fn titles(&self) -> &'static [&'static str];
+
     /// The kinds of stores that it has.
     fn dialects(&self) -> &'static [&'static Dialect];
 

@@ -239,15 +239,25 @@ fn unknown_store(path: Option<&Path>) -> Error {
 /// Says what the file is instead, as far as its first bytes tell.
 fn unknown(head: &Head) -> Error {
     if head.len == 0 {
-        return Error::invalid("is empty, not an HDF5, NetCDF-4, Zarr or NDL file");
+        return Error::invalid(format!("is empty, not an {} file", titles()));
     }
     let known = SIGNATURES.iter().find(|(signature, _)| head.first.starts_with(signature));
     match known {
-        Some((_, what)) => Error::invalid(format!("is {what}, not an HDF5, NetCDF-4, Zarr or NDL file")),
+        Some((_, what)) => Error::invalid(format!("is {what}, not an {} file", titles())),
         None => Error::invalid(format!(
-            "is no HDF5, NetCDF-4, Zarr or NDL file: no signature \\x89HDF at byte 0, 512, 1024, … (begins with {:?})",
+            "is no {} file: no signature \\x89HDF at byte 0, 512, 1024, … (begins with {:?})",
+            titles(),
             String::from_utf8_lossy(head.first.get(..head.first.len().min(8)).unwrap_or_default())
         )),
+    }
+}
+
+/// The formats in words: `HDF5, NetCDF-4, Zarr or NDL`.
+fn titles() -> String {
+    let titles: Vec<&str> = FORMATS.iter().flat_map(|format| format.titles()).copied().collect();
+    match titles.split_last() {
+        Some((last, others)) => format!("{} or {last}", others.join(", ")),
+        None => String::new(),
     }
 }
 

@@ -45,6 +45,10 @@ impl Format for Hdf5 {
         "hdf5"
     }
 
+    fn titles(&self) -> &'static [&'static str] {
+        &["HDF5", "NetCDF-4"]
+    }
+
     fn dialects(&self) -> &'static [&'static Dialect] {
         DIALECTS
     }

@@ -26,6 +26,10 @@ impl Format for Ndl {
         "ndl"
     }
 
+    fn titles(&self) -> &'static [&'static str] {
+        &["NDL"]
+    }
+
     fn dialects(&self) -> &'static [&'static Dialect] {
         DIALECTS
     }

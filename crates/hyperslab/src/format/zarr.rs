@@ -42,6 +42,10 @@ impl Format for Zarr {
         "zarr"
     }
 
+    fn titles(&self) -> &'static [&'static str] {
+        &["Zarr"]
+    }
+
     fn dialects(&self) -> &'static [&'static Dialect] {
         DIALECTS
     }
