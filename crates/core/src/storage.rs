@@ -5,6 +5,7 @@
 //! [`wrapper`](crate::wrapper) has those that stores have too. [`Siblings`] opens other files that an opened one names.
 
 mod cached;
+mod chunk_place;
 mod faulty;
 mod faulty_writes;
 mod file;
@@ -16,6 +17,7 @@ mod siblings;
 mod write_at;
 
 pub use cached::Cached;
+pub use chunk_place::{ChunkPlace, Container, Placed};
 pub use faulty::{Fault, Faulty};
 pub use faulty_writes::{FaultyWrites, WriteFault};
 pub use file::FileStorage;

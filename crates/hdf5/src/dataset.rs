@@ -4,6 +4,7 @@ mod array;
 mod chunked;
 mod external;
 mod mapped;
+mod places;
 
 use crate::file::File;
 use crate::format::Address;

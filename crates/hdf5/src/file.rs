@@ -19,7 +19,7 @@ use crate::navigate::object_header::ObjectHeader;
 use crate::navigate::shared_message::SharedMessages;
 use crate::navigate::{Reader, superblock};
 use crate::object::{Object, ObjectKind};
-use hyperslab_core::storage::{Lonely, ReadAt, Siblings};
+use hyperslab_core::storage::{Joined, Lonely, ReadAt, Siblings};
 use hyperslab_core::{Budget, Decoder, Error, Limits, Result};
 use others::Others;
 use rustc_hash::FxHashMap;
@@ -50,6 +50,8 @@ pub struct File {
     chunk_tables: RecentTables,
     /// The ranges that members of a split file are too short for.
     cut: Ranges,
+    /// The members of a split file by start. None for a single file.
+    members: Vec<Member>,
     /// Dimensions of virtual datasets that depend on their sources. To find them, many files must be opened.
     derived: Mutex<FxHashMap<Address, Vec<u64>>>,
 }
@@ -85,7 +87,7 @@ impl File {
             Reader::new(Box::new(Arc::clone(storage)), base, superblock.sizes, limits)
                 .with_budget(budget.clone())
         };
-        let (storage, gaps) = joined(storage, &*siblings, &superblock, base, &reader)?;
+        let (storage, assembly) = joined(storage, &*siblings, &superblock, base, &reader)?;
         let reader = match superblock.extension().is_undefined() {
             true => reader(&storage),
             false => extended(reader(&storage), superblock.extension(), storage)?,
@@ -97,7 +99,8 @@ impl File {
             chunk_tables: RecentTables::new(&limits),
             siblings,
             others,
-            cut: gaps.cut,
+            cut: assembly.cut,
+            members: assembly.members,
             derived: Mutex::default(),
         })
     }
@@ -163,6 +166,11 @@ impl File {
     /// The identity of the file, if it was opened by a path.
     pub(crate) fn identity(&self) -> Option<&Path> {
         self.siblings.identity()
+    }
+
+    /// The members of a split file by start. None for a single file.
+    pub(crate) fn members(&self) -> &[Member] {
+        &self.members
     }
 
     /// The global heap.
@@ -306,7 +314,7 @@ pub(crate) fn whole(storage: Box<dyn ReadAt>, limits: Limits) -> Result<(Arc<dyn
     let reader = |storage: &Arc<dyn ReadAt>| {
         Reader::new(Box::new(Arc::clone(storage)), base, superblock.sizes, limits)
     };
-    let (storage, Gaps { mut holes, cut }) = joined(storage, &*siblings, &superblock, base, &reader)?;
+    let (storage, Assembly { mut holes, cut, .. }) = joined(storage, &*siblings, &superblock, base, &reader)?;
     holes.extend(cut);
     holes.sort_unstable_by_key(|hole| hole.start);
     Ok((storage, holes))
@@ -329,7 +337,7 @@ fn joined(
     superblock: &Superblock,
     base: u64,
     reader: &dyn Fn(&Arc<dyn ReadAt>) -> Reader,
-) -> Result<(Arc<dyn ReadAt>, Gaps)> {
+) -> Result<(Arc<dyn ReadAt>, Assembly)> {
     let mut found = driver(&reader(&storage), superblock);
     if found.is_err()
         && let Some(whole) = set::assumed(siblings, superblock.extension())?
@@ -339,20 +347,38 @@ fn joined(
     }
     match set::assemble(&storage, siblings, found, base, superblock.end_of_file)? {
         Some(whole) => {
-            let gaps = Gaps { holes: whole.holes(), cut: whole.cut()? };
-            Ok((Arc::new(whole), gaps))
+            let assembly = Assembly { holes: whole.holes(), cut: whole.cut()?, members: members(&whole) };
+            Ok((Arc::new(whole), assembly))
         }
-        None => Ok((storage, Gaps::default())),
+        None => Ok((storage, Assembly::default())),
     }
 }
 
-/// Addresses of a split file without data.
+/// How a split file is put together: its members, and the addresses without data.
 #[derive(Default)]
-struct Gaps {
+struct Assembly {
     /// Between members.
     holes: Ranges,
     /// After the data of the members.
     cut: Ranges,
+    members: Vec<Member>,
+}
+
+/// A member of a split file, and the bytes of the whole that it has.
+#[derive(Debug)]
+pub(crate) struct Member {
+    pub(crate) range: Range<u64>,
+    /// None if it was not opened by a path.
+    pub(crate) name: Option<String>,
+}
+
+fn members(whole: &Joined) -> Vec<Member> {
+    let members = whole.parts().iter().map(|part| {
+        let siblings = part.storage.as_ref().ok().and_then(ReadAt::siblings);
+        let name = siblings.and_then(|siblings| siblings.own_name().map(str::to_owned));
+        Member { range: part.start..part.end, name }
+    });
+    members.collect()
 }
 
 /// Addresses from the first to before the last.

@@ -154,6 +154,11 @@ impl Pipeline {
         self.steps.is_empty()
     }
 
+    /// The mask of chunks that skipped all filters.
+    pub(crate) fn mask_of_all(&self) -> u32 {
+        (0..32).take(self.steps.len()).fold(0, |mask, filter| mask | 1 << filter)
+    }
+
     /// What chunks passed that skipped none, if all are known.
     pub(crate) fn whole(&self) -> Option<&[Codec]> {
         self.whole.as_deref()

@@ -10,10 +10,11 @@ use crate::links::follow;
 use crate::select::{Select, Selected};
 use crate::show::with_coordinate;
 use crate::source::engine;
-use crate::source::{ArraySource, Entry, Item, Source, check_counts};
+use crate::source::{ArraySource, ChunkLevel, Entry, Item, Source, check_counts};
 use crate::strings::{Strings, Utf8};
 use hyperslab_core::nd::{Selection, element_bytes};
 use hyperslab_core::rows::Heap;
+use hyperslab_core::storage::{ChunkPlace, Placed};
 use hyperslab_core::{Error, ErrorKind, Result};
 use hyperslab_model::{Attribute, Attributes, Datatype, Elements, Node, NodePath, Shape, Values};
 use std::fmt;
@@ -232,6 +233,22 @@ impl Array {
             Some(Err(why)) => Err(Error::new(why.kind, why.reason.clone()).in_object(of)),
             None => Err(Error::not_found("no such attribute").in_object(of)),
         }
+    }
+
+    /// Calls `visit` with the place of each chunk that was written: the file or key, offset, length and filter mask.
+    /// No chunk is read, and nothing is collected. Chunks of HDF5 come in row-major order, those of Zarr as the store
+    /// lists them. An array in one piece is one chunk.
+    ///
+    /// The answer says whether there were places to visit.
+    ///
+    /// # Errors
+    /// If the chunks cannot be listed; the errors of `visit`.
+    pub fn chunk_places(
+        &self,
+        level: ChunkLevel,
+        mut visit: impl FnMut(ChunkPlace<'_>) -> Result<()>,
+    ) -> Result<Placed> {
+        self.array.chunk_places(level, &mut visit).map_err(|e| self.named(e))
     }
 
     /// What all verbs of this crate read.

@@ -58,7 +58,7 @@ pub use hyperslab_codec::{Codec, Scratch};
 pub use hyperslab_core::check::Rule;
 pub use hyperslab_core::nd::{Planes, Region, Selection};
 pub use hyperslab_core::rows::{Heap, Slot};
-pub use hyperslab_core::storage::{FileStorage, ReadAt};
+pub use hyperslab_core::storage::{ChunkPlace, Container, FileStorage, Placed, ReadAt};
 pub use hyperslab_core::store;
 pub use hyperslab_core::{
     CancelToken, Error, ErrorKind, Limit, Limits, Place, Remedy, Result, Severity, Within,
@@ -70,8 +70,8 @@ pub use operation::Operation;
 pub use pool::Pool;
 pub use source::cache::{CachedChunks, ChunkCache};
 pub use source::{
-    ArraySource, ChunkCount, Chunks, Dialect, Entry, Handle, Item, Origin, Source, Stored, StoredChunk,
-    StoredForm,
+    ArraySource, ChunkCount, ChunkLevel, Chunks, Dialect, Entry, Handle, Item, Origin, Source, Stored,
+    StoredChunk, StoredForm,
 };
 pub use strings::{Strings, Utf8};
 pub use walk::{Step, walk, walk_to};

@@ -3,11 +3,12 @@
 use crate::cells::{CellBatches, CellColumn, CellQuery, CellSource};
 use crate::pool::Pool;
 use crate::source::cache::{CachedChunks, ChunkCache};
-use crate::source::{ArraySource, Chunks, Dialect, Entry, Handle, Source, StoredChunk};
+use crate::source::{ArraySource, ChunkLevel, Chunks, Dialect, Entry, Handle, Source, StoredChunk};
 use hyperslab_codec::Scratch;
 use hyperslab_core::Result;
 use hyperslab_core::nd::{Planes, Region};
 use hyperslab_core::rows::Heap;
+use hyperslab_core::storage::{ChunkPlace, Placed};
 use hyperslab_model::{Datatype, Node, NodePath, Reference};
 use std::sync::Arc;
 
@@ -159,6 +160,18 @@ impl ArraySource for OperationArray {
     fn chunks(&self) -> Result<Option<Chunks>> {
         self.pool.check()?;
         self.array.chunks()
+    }
+
+    fn chunk_places(
+        &self,
+        level: ChunkLevel,
+        visit: &mut dyn FnMut(ChunkPlace<'_>) -> Result<()>,
+    ) -> Result<Placed> {
+        self.pool.check()?;
+        self.array.chunk_places(level, &mut |place| {
+            self.pool.check()?;
+            visit(place)
+        })
     }
 
     fn stored_chunk(&self, start: &[u64], out: &mut Vec<u8>) -> Result<StoredChunk> {

@@ -14,6 +14,7 @@ use crate::source::cache::CachedChunks;
 use hyperslab_codec::{Codec, Scratch};
 use hyperslab_core::nd::{Planes, Region, Selection, element_count};
 use hyperslab_core::rows::Heap;
+use hyperslab_core::storage::{ChunkPlace, Placed};
 use hyperslab_core::{Error, Limit, Limits, Result};
 use hyperslab_model::{
     ByteOrder, Datatype, Link, Node, NodeKind, NodePath, Reference, Shape, Storage, Unreadable, Values,
@@ -257,6 +258,19 @@ pub trait ArraySource: Send + Sync {
         self.beneath().map_or(Ok(false), |array| array.written(visit))
     }
 
+    /// Calls `visit` with the place of each chunk that was written, without reading any. Chunks of HDF5 come in
+    /// row-major order, those of Zarr as the store lists them. An array in one piece is one chunk.
+    ///
+    /// # Errors
+    /// If the chunks cannot be listed; the errors of `visit`.
+    fn chunk_places(
+        &self,
+        level: ChunkLevel,
+        visit: &mut dyn FnMut(ChunkPlace<'_>) -> Result<()>,
+    ) -> Result<Placed> {
+        self.beneath().map_or(Ok(Placed::Nowhere), |array| array.chunk_places(level, visit))
+    }
+
     /// Whether no element was ever written, so that all are fill.
     ///
     /// # Errors
@@ -267,6 +281,15 @@ pub trait ArraySource: Send + Sync {
             None => Ok(self.stored()? == 0),
         }
     }
+}
+
+/// Which chunks of an array are meant, where chunks lie within others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ChunkLevel {
+    /// Those that are stored each by itself: shards, where there are any.
+    Outer,
+    /// Those within shards. Where there are no shards, as [`ChunkLevel::Outer`].
+    Inner,
 }
 
 /// How many chunks an array has.

@@ -17,6 +17,7 @@ mod located;
 mod netcdf;
 mod opened;
 mod owned;
+mod placed;
 mod protocol;
 mod selected;
 mod shown;

@@ -15,6 +15,7 @@ use hyperslab_core::nd::{ChunkGrid, Planes, Region, element_count};
 use hyperslab_core::rows::Heap;
 use hyperslab_core::store::{Key, Store};
 use hyperslab_core::{Error, ErrorKind, Limits, Result};
+use std::ops::Range;
 
 /// An array whose elements can be read.
 #[derive(Clone, Debug)]
@@ -95,8 +96,29 @@ impl Array {
         index: &[u64],
         scratch: &mut Scratch,
     ) -> Result<u64> {
+        let mut written = 0;
+        self.inner_places(store, index, scratch, &mut |_, _| {
+            written += 1;
+            true
+        })?;
+        Ok(written)
+    }
+
+    /// Calls `visit` with each chunk within a shard that was written and that the array reaches into, in row-major
+    /// order: the index of its first element in the array, and its bytes in the value of the shard. Until `visit`
+    /// has seen enough.
+    ///
+    /// # Errors
+    /// As [`Array::written_inner_chunks`].
+    pub fn inner_places(
+        &self,
+        store: &dyn Store,
+        index: &[u64],
+        scratch: &mut Scratch,
+        visit: &mut dyn FnMut(&[u64], Range<u64>) -> bool,
+    ) -> Result<()> {
         let key = self.chunk_key(index)?;
-        let Some(value) = store.find(&key)? else { return Ok(0) };
+        let Some(value) = store.find(&key)? else { return Ok(()) };
         let chunk = self.grid.chunk(index)?;
         let end: Vec<_> = self
             .shape
@@ -107,8 +129,15 @@ impl Array {
         let mut heap = Vec::new();
         let mut reader =
             Reader { fill: &self.fill, limits: &self.limits, scratch, heap: &mut heap, heap_left: 0 };
-        let written = self.chain.written_inner(&*value, (&chunk.shape, &end), &mut reader);
-        written.map(Option::unwrap_or_default).map_err(|e| in_chunk(e, &key))
+        let mut first = vec![0; chunk.start.len()];
+        let visited =
+            self.chain.inner_places(&*value, (&chunk.shape, &end), &mut reader, &mut |start, bytes| {
+                for (first, (shard, within)) in first.iter_mut().zip(chunk.start.iter().zip(start)) {
+                    *first = shard.saturating_add(*within);
+                }
+                visit(&first, bytes)
+            });
+        visited.map_err(|e| in_chunk(e, &key))
     }
 
     /// Reads a region into its rows. Of a shard, only what the region needs is read. Rows of strings and bytes
@@ -280,8 +309,6 @@ impl Array {
         let filters = metadata.filters.as_deref().unwrap_or_default();
         let order = (metadata.order, metadata.shape.len());
         let chain = Chain::parse_v2(filters, metadata.compressor.as_ref(), &metadata.dtype, order, &at)?;
-        // Nothing is in chunks of 0, which only axes of 0 have.
-        let chunks: Vec<u64> = metadata.chunks.iter().map(|chunk| (*chunk).max(1)).collect();
         let row = row_size(&metadata.dtype.data_type);
         let varies = metadata.dtype.data_type.stored_size().is_none();
         let zeros = || vec![0; if varies { 0 } else { row }];
@@ -289,7 +316,7 @@ impl Array {
             path: path.clone(),
             shape: metadata.shape.clone(),
             data_type: metadata.dtype.data_type.clone(),
-            grid: ChunkGrid::regular(&chunks)?,
+            grid: metadata.grid()?,
             keys: metadata.chunk_key_encoding(),
             fill: metadata.fill_value.as_ref().map_or_else(zeros, |value| (**value).clone()).into(),
             row,

@@ -28,6 +28,7 @@ use hyperslab_core::store::Value;
 use hyperslab_core::{Error, Limit, Limits, Result};
 use sharding_indexed::Sharding;
 use std::borrow::Cow;
+use std::ops::Range;
 use variable::{Variable, pointed_to};
 
 /// The codecs of an array or of the inner chunks of its shards.
@@ -134,15 +135,19 @@ impl Chain {
         read
     }
 
-    /// How many chunks within a shard of `shape` were written, of those with elements before `end`; none if shards
-    /// are not stored as they are put together.
-    pub(crate) fn written_inner(
+    /// Calls `visit` with each chunk within a shard of `shape` that was written and has elements before `end`: the index
+    /// of its first element within the shard, and its bytes. None if shards are not stored as they are put together. Until `visit` has seen enough.
+    pub(crate) fn inner_places(
         &self,
         value: &dyn Value,
         place: (&[u64], &[u64]),
         reader: &mut Reader<'_>,
-    ) -> Result<Option<u64>> {
-        self.shards().map(|sharding| sharding.written(value, place, reader)).transpose()
+        visit: &mut dyn FnMut(&[u64], Range<u64>) -> bool,
+    ) -> Result<()> {
+        match self.shards() {
+            Some(sharding) => sharding.places(value, place, reader, visit),
+            None => Ok(()),
+        }
     }
 
     /// What bytes pass, if nothing else is done to elements than to order their bytes.

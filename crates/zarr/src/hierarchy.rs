@@ -13,8 +13,9 @@ pub use walk::Walk;
 use crate::json::{Deviation, Json, Object, text};
 use crate::metadata::{v2, v3};
 use consolidated::Consolidated;
+use hyperslab_core::nd::ChunkGrid;
 use hyperslab_core::store::{EntryKind, Key, Store};
-use hyperslab_core::{Limits, Result};
+use hyperslab_core::{Error, Limits, Result};
 use std::sync::Arc;
 
 /// A store seen as groups and arrays.
@@ -212,6 +213,19 @@ impl Node {
     /// Whether it is an array.
     pub fn is_array(&self) -> bool {
         matches!(self.metadata, Metadata::V3(v3::NodeMetadata::Array(_)) | Metadata::V2Array { .. })
+    }
+
+    /// How an array is cut into chunks, or shards, also where its codecs are not known.
+    ///
+    /// # Errors
+    /// [`ErrorKind::LimitExceeded`](hyperslab_core::ErrorKind::LimitExceeded) for more edges than `limits` have room
+    /// for; [`ErrorKind::InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) for a group.
+    pub fn grid(&self, limits: &Limits) -> Result<ChunkGrid> {
+        match &self.metadata {
+            Metadata::V3(v3::NodeMetadata::Array(array)) => array.chunk_grid.geometry(&array.shape, limits),
+            Metadata::V2Array { array, .. } => array.grid(),
+            _ => Err(Error::invalid("is a group, not an array")),
+        }
     }
 
     /// What users say of it.

@@ -39,6 +39,11 @@ impl Joined {
         Ok(Joined { parts, end })
     }
 
+    /// The parts by start.
+    pub fn parts(&self) -> &[Part] {
+        &self.parts
+    }
+
     /// What parts are too short for, which reads as zeros.
     ///
     /// # Errors

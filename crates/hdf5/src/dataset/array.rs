@@ -11,7 +11,7 @@ use crate::navigate::Reader;
 use crate::reference::Reference;
 use hyperslab_codec::{Codec, Scratch};
 use hyperslab_core::memory::room;
-use hyperslab_core::nd::{Planes, Region, bands, fill_rows, read_contiguous, scatter};
+use hyperslab_core::nd::{Planes, Region, bands, element_count, fill_rows, read_contiguous, scatter};
 use hyperslab_core::rows::Heap;
 use hyperslab_core::{Error, Result};
 use std::sync::Arc;
@@ -44,6 +44,21 @@ pub(super) enum Place {
 impl Array {
     pub(super) fn new(dims: Option<Vec<u64>>, elements: Elements, place: Place) -> Array {
         Array { dims, elements, place }
+    }
+
+    pub(super) fn extents(&self) -> Option<&[u64]> {
+        self.dims.as_deref()
+    }
+
+    pub(super) fn place(&self) -> &Place {
+        &self.place
+    }
+
+    /// The size of all elements as they are stored, without filters.
+    pub(super) fn logical_bytes(&self) -> Result<u64> {
+        let count = self.dims.as_deref().map_or(Some(0), element_count);
+        let bytes = count.and_then(|count| count.checked_mul(self.elements.converter.stored_size() as u64));
+        bytes.ok_or_else(|| Error::malformed("more than 2^64 bytes of elements"))
     }
 
     /// The size of one element in memory, in bytes.

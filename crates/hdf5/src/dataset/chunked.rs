@@ -249,6 +249,20 @@ impl Chunks {
         self.table.iter().try_for_each(|record| visit(&self.grid.chunk(&record.scaled)?.start))
     }
 
+    /// Calls `visit` with the start of each chunk that was written, and with its place. The stored size and the filter
+    /// mask are those that readers have to go by, also for chunks at the edge that are stored without filters.
+    pub(super) fn entries(&self, visit: &mut dyn FnMut(&[u64], ChunkEntry) -> Result<()>) -> Result<()> {
+        self.table.iter().try_for_each(|record| {
+            let chunk = self.grid.chunk(&record.scaled)?;
+            let mut entry = record.entry;
+            if self.is_raw(&chunk) {
+                entry.size = self.chunk_bytes as u64;
+                entry.filter_mask = self.pipeline.mask_of_all();
+            }
+            visit(&chunk.start, entry)
+        })
+    }
+
     /// Reads a chunk to `out` and removes its filters.
     fn load(
         &self,

@@ -49,6 +49,28 @@ impl External {
         Ok(External { names, slots, open: Mutex::default() })
     }
 
+    /// Calls `visit` for each segment of the first `len` bytes of the dataset: the file name, the offset in the file,
+    /// the number of bytes, and the number of bytes in the segments before.
+    ///
+    /// # Errors
+    /// If a name is invalid, or the segments are too short; the errors of `visit`.
+    pub(super) fn segments(
+        &self,
+        len: u64,
+        visit: &mut dyn FnMut(&str, u64, u64, u64) -> Result<()>,
+    ) -> Result<()> {
+        for slot in self.slots.iter().take_while(|slot| slot.start < len) {
+            let here = slot.end.min(len).saturating_sub(slot.start);
+            if here > 0 {
+                visit(self.name(slot)?, slot.offset, here, slot.start)?;
+            }
+        }
+        match self.slots.last().map_or(0, |slot| slot.end) {
+            end if end < len => Err(too_short(end)),
+            _ => Ok(()),
+        }
+    }
+
     /// Reads from byte `offset` of the dataset to `out`. Bytes past the end of a file are zeros.
     pub(super) fn read(&self, file: &File, offset: u64, out: &mut [u8]) -> Result<()> {
         let (mut at, mut rest) = (offset, out);
@@ -65,9 +87,7 @@ impl External {
         }
         match rest.is_empty() {
             true => Ok(()),
-            false => Err(Error::malformed(format!(
-                "its external data files hold {at} bytes, and more are to be read"
-            ))),
+            false => Err(too_short(at)),
         }
     }
 
@@ -109,6 +129,10 @@ impl External {
         *kept() = Some((index, Arc::clone(&storage)));
         Ok(storage)
     }
+}
+
+fn too_short(bytes: u64) -> Error {
+    Error::malformed(format!("its external data files hold {bytes} bytes, and more are to be read"))
 }
 
 /// The maximum length of a file name.

@@ -125,33 +125,31 @@ impl Sharding {
         }
     }
 
-    /// How many inner chunks of a shard of `shape` were written, of those with elements before `end`.
-    pub(super) fn written(
+    /// Calls `visit` with each inner chunk of a shard of `shape` that was written and has elements before `end`: the
+    /// index of its first element within the shard, and its bytes.
+    pub(super) fn places(
         &self,
         value: &dyn Value,
         (shape, end): (&[u64], &[u64]),
         reader: &mut Reader<'_>,
-    ) -> Result<u64> {
+        visit: &mut dyn FnMut(&[u64], Range<u64>) -> bool,
+    ) -> Result<()> {
         let counts = self.counts(shape)?;
         let index = self.index(value, &counts, reader)?;
-        let mut place = vec![0_u64; counts.len()];
-        let mut written = 0;
+        let (mut place, mut start) = (vec![0_u64; counts.len()], vec![0_u64; counts.len()]);
         for number in 0..element_count(&counts).unwrap_or_default() {
-            let starts = place.iter().zip(&self.inner_shape).map(|(at, size)| at.saturating_mul(*size));
-            if starts.zip(end).all(|(start, end)| start < *end)
-                && self.entry(&index, number, value.size())?.is_some()
+            for ((start, at), size) in start.iter_mut().zip(&place).zip(&self.inner_shape) {
+                *start = at.saturating_mul(*size);
+            }
+            if start.iter().zip(end).all(|(start, end)| start < end)
+                && let Some(bytes) = self.entry(&index, number, value.size())?
+                && !visit(&start, bytes)
             {
-                written += 1;
+                break;
             }
-            for (at, count) in place.iter_mut().zip(&counts).rev() {
-                *at += 1;
-                if *at < *count {
-                    break;
-                }
-                *at = 0;
-            }
+            advance(&mut place, &counts);
         }
-        Ok(written)
+        Ok(())
     }
 
     /// Encodes the rows of a whole shard in the memory of `room`. Inner chunks of nothing but the fill value are left

@@ -25,7 +25,7 @@ impl Hierarchy {
     /// If the store cannot be listed.
     pub fn chunk_bytes(&self, node: &Node) -> Result<u64> {
         let mut sum = 0_u64;
-        self.chunks(node, &mut |_, size| {
+        self.chunks(node, &mut |_, _, size| {
             sum = sum.saturating_add(size);
             true
         })?;
@@ -38,19 +38,19 @@ impl Hierarchy {
     /// If the store cannot be listed.
     pub fn has_chunks(&self, node: &Node) -> Result<bool> {
         let mut found = false;
-        self.chunks(node, &mut |_, _| {
+        self.chunks(node, &mut |_, _, _| {
             found = true;
             false
         })?;
         Ok(found)
     }
 
-    /// Visits the chunks of an array that are stored, by index and bytes and in no order, until `visit` has seen
+    /// Visits the chunks of an array that are stored, by key, index and bytes and in no order, until `visit` has seen
     /// enough. Some may lie past the array's end, where it was longer once.
     ///
     /// # Errors
     /// If the store cannot be listed.
-    pub fn chunks(&self, node: &Node, visit: &mut dyn FnMut(&[u64], u64) -> bool) -> Result<()> {
+    pub fn chunks(&self, node: &Node, visit: &mut dyn FnMut(&Key, &[u64], u64) -> bool) -> Result<()> {
         let (keys, rank) = match &node.metadata {
             Metadata::V3(v3::NodeMetadata::Array(array)) => (*array.chunk_key_encoding, array.shape.len()),
             Metadata::V2Array { array, .. } => (array.chunk_key_encoding(), array.shape.len()),
@@ -62,7 +62,7 @@ impl Hierarchy {
         };
         self.values(&node.path, &mut |key, size| {
             let index = key.as_str().get(own..).and_then(|inner| keys.decode(inner, rank));
-            index.is_none_or(|index| visit(&index, size))
+            index.is_none_or(|index| visit(key, &index, size))
         })
     }
 

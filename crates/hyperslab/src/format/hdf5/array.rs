@@ -2,10 +2,11 @@
 
 use super::Hdf5Source;
 use crate::pool::Pool;
-use crate::source::{ArraySource, ChunkCount, Chunks, StoredChunk, StoredForm};
+use crate::source::{ArraySource, ChunkCount, ChunkLevel, Chunks, StoredChunk, StoredForm};
 use hyperslab_codec::{Codec, Scratch};
 use hyperslab_core::nd::{ChunkGrid, Planes, Region, element_count};
 use hyperslab_core::rows::Heap;
+use hyperslab_core::storage::{ChunkPlace, Placed};
 use hyperslab_core::{Error, Result};
 use hyperslab_hdf5::{Array, Dataset};
 use hyperslab_model::{ByteOrder, Datatype, Reference, Values};
@@ -92,6 +93,14 @@ impl ArraySource for Hdf5Array {
 
     fn written(&self, visit: &mut dyn FnMut(&[u64]) -> Result<()>) -> Result<bool> {
         self.array.written(visit)
+    }
+
+    fn chunk_places(
+        &self,
+        _: ChunkLevel,
+        visit: &mut dyn FnMut(ChunkPlace<'_>) -> Result<()>,
+    ) -> Result<Placed> {
+        self.array.chunk_places(&self.source.file, visit)
     }
 
     fn decoded_chunk(&self) -> Option<Vec<u64>> {

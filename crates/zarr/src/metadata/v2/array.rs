@@ -6,7 +6,7 @@ use super::{ARRAY, check_version};
 use crate::data_type::{Dtype, FillRules, ObjectCodec, StructForm};
 use crate::json::{Context, Deviation, Json, Object, Spot};
 use crate::metadata::{ChunkKeyEncoding, Separator, Written};
-use hyperslab_core::{Limits, Result};
+use hyperslab_core::{Limits, Result, nd};
 
 /// The document of an array.
 #[derive(Clone, Debug, PartialEq)]
@@ -86,6 +86,16 @@ impl ArrayMetadata {
             object.insert(name, value.clone());
         }
         Json::Object(object)
+    }
+
+    /// How the array is cut into chunks.
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) for chunks beyond 2^64.
+    pub fn grid(&self) -> Result<nd::ChunkGrid> {
+        // Nothing is in chunks of 0, which only axes of 0 have.
+        let chunks: Vec<u64> = self.chunks.iter().map(|chunk| (*chunk).max(1)).collect();
+        nd::ChunkGrid::regular(&chunks)
     }
 
     /// How chunks are named.

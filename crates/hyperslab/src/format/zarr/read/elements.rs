@@ -6,11 +6,13 @@ use super::node::datatype_of;
 use crate::format::zarr::keep::lowering::Lowering;
 use crate::format::zarr::keep::record::{Record, elements, see_texts};
 use crate::pool::Pool;
-use crate::source::{ArraySource, ChunkCount, Chunks, StoredChunk, StoredForm};
+use crate::source::{ArraySource, ChunkCount, ChunkLevel, Chunks, StoredChunk, StoredForm};
 use crate::target::Facts;
 use hyperslab_codec::Scratch;
 use hyperslab_core::nd::{Axis, ChunkGrid as Grid, Planes, Region, element_count};
 use hyperslab_core::rows::Heap;
+use hyperslab_core::storage::{ChunkPlace, Container, Placed};
+use hyperslab_core::store::Key;
 use hyperslab_core::{Error, Result};
 use hyperslab_model::rows::place_rows;
 use hyperslab_model::{ByteOrder, Datatype, Fill, Reference, Storage, Values};
@@ -22,6 +24,7 @@ use hyperslab_zarr::json::Json;
 use hyperslab_zarr::metadata::{ChunkGrid, Edges, v3};
 use hyperslab_zarr::write::Version;
 use std::borrow::Cow;
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -180,6 +183,15 @@ impl ZarrArray {
         Ok(ZarrArray { hierarchy, pool, node, array, element, extents, chunk, utf32, fill_is_missing })
     }
 
+    /// The extents of what is stored, as far as they belong to the array.
+    fn stored_extents(&self) -> Cow<'_, [u64]> {
+        let stored = shape(&self.node);
+        match &self.extents {
+            Some(own) => own.iter().chain(stored.iter().skip(self.chunk.len())).copied().collect(),
+            None => Cow::Borrowed(stored),
+        }
+    }
+
     /// A region of the array as one of what is stored.
     fn stored_region<'r>(&self, region: &'r Region) -> Cow<'r, Region> {
         let Some(lowering) = self.element.lowering.as_ref().filter(|of| !of.trailing.is_empty()) else {
@@ -306,20 +318,13 @@ impl ArraySource for ZarrArray {
     }
 
     fn chunks(&self) -> Result<Option<Chunks>> {
-        let trailing = shape(&self.node).iter().skip(self.chunk.len());
-        let extents = match &self.extents {
-            Some(own) => &own.iter().chain(trailing).copied().collect::<Vec<_>>(),
-            None => shape(&self.node),
-        };
-        let along = match &self.array {
-            Some(array) => array.grid().chunks_along(extents)?,
-            None => Grid::regular(&self.chunk)?.chunks_along(extents)?,
-        };
+        let extents = &*self.stored_extents();
+        let along = self.node.grid(self.hierarchy.limits())?.chunks_along(extents)?;
         let of = element_count(&along).unwrap_or(u64::MAX);
         let mut outer = ChunkCount { shape: self.chunk.clone(), written: 0, of };
         let inner_chunk = self.array.as_ref().and_then(Array::inner_chunk);
         let mut shards = Vec::new();
-        self.hierarchy.chunks(&self.node, &mut |index, _| {
+        self.hierarchy.chunks(&self.node, &mut |_, index, _| {
             // What an array has left behind that was longer once is none of its chunks.
             if index.iter().zip(&along).all(|(at, count)| at < count) {
                 outer.written += 1;
@@ -340,6 +345,58 @@ impl ArraySource for ZarrArray {
         let of = element_count(&along).unwrap_or(u64::MAX);
         let inner = ChunkCount { shape: inner_chunk.to_vec(), written: written.into_inner(), of };
         Ok(Some(Chunks { outer, inner: Some(inner) }))
+    }
+
+    fn chunk_places(
+        &self,
+        level: ChunkLevel,
+        visit: &mut dyn FnMut(ChunkPlace<'_>) -> Result<()>,
+    ) -> Result<Placed> {
+        if self.extents.is_none() {
+            return Ok(Placed::All);
+        }
+        let (limits, store) = (self.hierarchy.limits(), self.hierarchy.store());
+        let (grid, rank, extents) = (self.node.grid(limits)?, self.chunk.len(), self.stored_extents());
+        let along = grid.chunks_along(&extents)?;
+        let array = match (level, &self.array) {
+            (ChunkLevel::Outer, _) => None,
+            (ChunkLevel::Inner, Some(array)) => array.inner_chunk().map(|inner| (array, inner)),
+            // Says why shards cannot be looked into.
+            (ChunkLevel::Inner, None) => return Array::new(&self.node, limits).map(|_| Placed::Nowhere),
+        };
+        let along_inner = array.map(|(_, inner)| Grid::regular(inner)?.chunks_along(&extents)).transpose()?;
+        // Elements of an array type have dimensions of their own in the store. An element in several chunks has no place.
+        if along_inner.as_ref().unwrap_or(&along).iter().skip(rank).any(|count| *count > 1) {
+            return Ok(Placed::Nowhere);
+        }
+        let mut visit = |start: &[u64], key: &Key, bytes: Range<u64>| {
+            let (start, container) = (start.get(..rank).unwrap_or_default(), Container::Value(key));
+            let (offset, len) = (bytes.start, bytes.end.saturating_sub(bytes.start));
+            visit(ChunkPlace { start, container, offset, len, before: 0, filter_mask: 0 })
+        };
+        self.pool.alone(|scratch| {
+            let mut visited = Ok(());
+            self.hierarchy.chunks(&self.node, &mut |key, index, len| {
+                // What an array has left behind that was longer once is none of its chunks.
+                if !index.iter().zip(&along).all(|(at, count)| at < count) {
+                    return true;
+                }
+                visited = match array {
+                    None => grid.chunk(index).and_then(|chunk| visit(&chunk.start, key, 0..len)),
+                    Some((array, _)) => {
+                        let mut within = Ok(());
+                        let listed = array.inner_places(&**store, index, scratch, &mut |start, bytes| {
+                            within = visit(start, key, bytes);
+                            within.is_ok()
+                        });
+                        listed.and(within)
+                    }
+                };
+                visited.is_ok()
+            })?;
+            visited
+        })?;
+        Ok(Placed::All)
     }
 
     fn is_unwritten(&self) -> Result<bool> {
