@@ -307,8 +307,9 @@ def main():
         tally.close()
         return
     for name in sorted(os.listdir(directory)):
-        if name.endswith((".nc", ".h5")):
-            compare(tally, hyperslab, os.path.join(directory, name))
+        path = os.path.join(directory, name)
+        if h5py.is_hdf5(path):
+            compare(tally, hyperslab, path)
     with tempfile.TemporaryDirectory() as scratch:
         for seed in range(60):
             path = os.path.join(scratch, f"seed{seed}.h5")

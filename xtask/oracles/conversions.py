@@ -456,4 +456,5 @@ def main():
     tally.close()
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -1,4 +1,4 @@
-"""Compares `hyperslab describe` of NetCDF-4 files with what netCDF4 says of them.
+"""Compares `hyperslab describe` of NetCDF files with what netCDF4 says of them.
 
     netcdf.py HYPERSLAB DIRECTORY
 
@@ -181,10 +181,13 @@ def compare(tally, hyperslab, path):
         tally.check(False, f"{name} is described", [f"exit code {done.returncode}: {reason}"])
         return
     stored = {}
-    with h5py.File(path) as f:
-        f.visititems(lambda name, obj: stored.__setitem__("/" + name, getattr(obj, "shape", None)))
-    comparison = Comparison(json.loads(done.stdout), stored)
+    if h5py.is_hdf5(path):
+        with h5py.File(path) as f:
+            f.visititems(lambda name, obj: stored.__setitem__("/" + name, getattr(obj, "shape", None)))
     with netCDF4.Dataset(path) as nc:
+        if not stored:
+            stored = {f"/{name}": variable.shape for name, variable in nc.variables.items()}
+        comparison = Comparison(json.loads(done.stdout), stored)
         groups = list(paths(nc))
         for where, group in groups:
             comparison.group(where, group)
