@@ -200,6 +200,40 @@ def classic_model(path):
     nc.close()
 
 
+def classic(path):
+    """A tide gauge in the classic format: records of different sizes, characters, bytes with padding."""
+    nc = netCDF4.Dataset(path, "w", format="NETCDF3_CLASSIC")
+    nc.title = "tide gauges"
+    nc.history = "2024-05-02 written by the gauges\n2024-05-03 joined\n"
+    nc.number = np.int32(2)
+    for name, size in [("time", None), ("station", 2), ("name_len", 8), ("unused", 7)]:
+        nc.createDimension(name, size)
+    variable(nc, "time", "f8", ("time",), [0, 0.5, 1], units="days since 1999-12-31")
+    variable(nc, "lat", "f4", ("station",), np.float32([68.2, 70.98]), units="degrees_north")
+    variable(nc, "name", "S1", ("station", "name_len"),
+             netCDF4.stringtochar(np.array([b"Kabelvag", b"Honning"], "S8")))
+    variable(nc, "level", "i4", ("time", "station"), [[120, 131], [95, -2147483647], [88, 140]],
+             np.int32(-2147483647), units="cm", valid_min=np.int32(-500), valid_range=np.int32([-500, 500]))
+    variable(nc, "flag", "i1", ("time",), [0, 1, -127], flag_values=np.int8([0, 1]), flag_meanings="good doubtful")
+    variable(nc, "pressure", "i2", ("time", "station"), [[10132, -32767], [10127, 9987], [10110, 9990]],
+             units="hPa", scale_factor=0.1)
+    variable(nc, "datum", "f8", (), 1.25)
+    nc.close()
+
+
+def classic_data64(path):
+    """The types that only the format with 64-bit data has, and a single variable of records without padding."""
+    nc = netCDF4.Dataset(path, "w", format="NETCDF3_64BIT_DATA")
+    nc.createDimension("time", None)
+    nc.createDimension("x", 3)
+    for kind, values in [("u1", [0, 1, 255]), ("u2", [0, 1, 65535]), ("u4", [0, 1, 4294967295]),
+                         ("i8", [-9223372036854775806, 0, 9223372036854775807]),
+                         ("u8", [0, 1, 18446744073709551615])]:
+        variable(nc, kind, kind, ("x",), np.array(values, kind), limits=np.array(values[::2], kind))
+    variable(nc, "samples", "i1", ("time", "x"), np.arange(-6, 6, dtype="i1").reshape(4, 3))
+    nc.close()
+
+
 def low(group, name, kind, shape, data=None, memory=None, plist=None, maxshape=None):
     """A dataset of a datatype or layout that h5py's own interface cannot name."""
     space = h5s.create_simple(shape, maxshape) if shape else h5s.create(h5s.SCALAR)
@@ -509,6 +543,8 @@ FILES = {
     "strings.nc": strings,
     "unlimited.nc": unlimited,
     "classic_model.nc": classic_model,
+    "classic.nc": classic,
+    "classic_data64.nc": classic_data64,
     "datatypes.h5": datatypes,
     "groups_old.h5": groups_old,
     "groups_new.h5": groups_new,

@@ -86,6 +86,7 @@ impl Targets {
             root.join("fuzz").join("regressions").join(name),
             match name {
                 "check" | "open_and_read_all" => root.join("fuzz").join("seeds"),
+                "netcdf3" => root.join("fuzz").join("classic"),
                 "ndl" => root.join("crates/ndl/tests/golden"),
                 zarr if zarr.starts_with("zarr_") => root.join("fuzz").join("stores").join(zarr),
                 _ => golden(&folder())?,

@@ -39,6 +39,8 @@ fn descriptions_stay_the_same() {
         "strings.nc",
         "unlimited.nc",
         "classic_model.nc",
+        "classic.nc",
+        "classic_data64.nc",
         "datatypes.h5",
         "groups_old.h5",
         "groups_new.h5",

@@ -2,6 +2,7 @@
 
 use crate::format::hdf5::Hdf5;
 use crate::format::ndl::Ndl;
+use crate::format::netcdf3::Netcdf3;
 use crate::format::zarr::{ZARR2, ZARR3, Zarr};
 use crate::format::{Format, Head, Location, OpenOptions, Probe, Recognition};
 use crate::source::{Dialect, Source};
@@ -17,7 +18,7 @@ pub use crate::format::ndl::Document;
 pub(crate) use crate::format::ndl::{read as read_document, source_of_content};
 
 /// Every format, in the order in which they are tried.
-pub static FORMATS: &[&dyn Format] = &[&Hdf5, &Zarr, &Ndl];
+pub static FORMATS: &[&dyn Format] = &[&Hdf5, &Netcdf3, &Zarr, &Ndl];
 
 /// Every format that stores can be written in.
 pub static TARGETS: &[&dyn TargetFormat] = &[&ZARR3, &ZARR2];
@@ -263,9 +264,6 @@ fn titles() -> String {
 
 /// What files that people confuse with ours begin with.
 const SIGNATURES: &[(&[u8], &str)] = &[
-    (b"CDF\x01", "a NetCDF-3 file"),
-    (b"CDF\x02", "a NetCDF-3 file (64-bit offset)"),
-    (b"CDF\x05", "a NetCDF-3 file (64-bit data)"),
     (b"\x0e\x03\x13\x01", "an HDF4 file"),
     (b"PK\x03\x04", "a zip archive"),
     (b"PK\x05\x06", "an empty zip archive"),

@@ -1,6 +1,6 @@
 //! Storage that fails and bytes that are wrong give errors.
 
-use crate::{description, open_storage, path};
+use crate::{description, path};
 use bytes::Bytes;
 use hyperslab::describe::DescribeOptions;
 use hyperslab::{NodePath, OpenOptions, Source, digest};
@@ -15,7 +15,7 @@ fn bytes(name: &str) -> Bytes {
 
 /// Describes and digests everything; gives what could not be read.
 fn exhaust(storage: impl ReadAt + 'static) -> Vec<String> {
-    match open_storage(storage) {
+    match hyperslab::open_storage(Box::new(storage), &OpenOptions::default()) {
         Ok(source) => exhausted(&source),
         Err(error) => vec![error.to_string()],
     }
@@ -31,7 +31,7 @@ fn exhausted(source: &Arc<dyn Source>) -> Vec<String> {
 
 #[test]
 fn a_read_that_fails_is_told_wherever_it_is() {
-    for name in ["ocean.nc", "h5netcdf_style.h5", "groups_old.h5"] {
+    for name in ["ocean.nc", "h5netcdf_style.h5", "groups_old.h5", "classic.nc"] {
         let bytes = bytes(name);
         let whole = Arc::new(Faulty::new(bytes.clone(), Fault::PastOffset(u64::MAX)));
         let told = exhaust(Arc::clone(&whole));
@@ -45,7 +45,7 @@ fn a_read_that_fails_is_told_wherever_it_is() {
 
 #[test]
 fn wrong_bytes_give_answers_and_no_panics() {
-    for name in ["hdf5/links.h5", "own/odd.h5", "userblock.h5"] {
+    for name in ["hdf5/links.h5", "own/odd.h5", "userblock.h5", "classic.nc", "classic_data64.nc"] {
         let whole = bytes(name);
         for at in (0..whole.len()).step_by(13) {
             for wrong in [0xFF, whole[at] ^ 1] {

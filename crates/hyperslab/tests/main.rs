@@ -15,6 +15,7 @@ mod far;
 mod interrupted;
 mod located;
 mod netcdf;
+mod netcdf3;
 mod opened;
 mod owned;
 mod placed;

@@ -1,0 +1,65 @@
+//! Types and attributes in the model's words: what the NetCDF library makes of them when it writes NetCDF-4.
+
+use super::objects::text;
+use hyperslab_core::rows::Heap;
+use hyperslab_model::{
+    Attribute, Attributes, CharacterSet, Datatype, ElementStorage, Float, Length, Pad, Text, Values,
+};
+use hyperslab_netcdf3::{DataType, to_native};
+use std::sync::Arc;
+
+/// The type of an element and how it is stored. All numbers are big-endian, which goes without saying.
+pub(super) fn datatype(from: DataType) -> (Datatype, ElementStorage) {
+    let datatype = match from {
+        DataType::Byte => Datatype::int(8, true),
+        DataType::Short => Datatype::int(16, true),
+        DataType::Int => Datatype::int(32, true),
+        DataType::Int64 => Datatype::int(64, true),
+        DataType::UByte => Datatype::int(8, false),
+        DataType::UShort => Datatype::int(16, false),
+        DataType::UInt => Datatype::int(32, false),
+        DataType::UInt64 => Datatype::int(64, false),
+        DataType::Float => Datatype::Float(Float::Single),
+        DataType::Double => Datatype::Float(Float::Double),
+        DataType::Char => return characters(1),
+    };
+    (datatype, ElementStorage::default())
+}
+
+/// A text of so many bytes.
+fn characters(len: u32) -> (Datatype, ElementStorage) {
+    let pad = Pad::NulTerminated;
+    let storage = ElementStorage {
+        charset: Some(CharacterSet::Ascii),
+        length: Some(Length::Fixed(len)),
+        pad: Some(pad),
+        ..ElementStorage::default()
+    };
+    (Datatype::String(Text::Fixed { len, pad }), storage)
+}
+
+/// Attributes by name, the first of each. A text is one element; so is any other single value.
+pub(super) fn attributes(from: &[hyperslab_netcdf3::Attribute]) -> Attributes {
+    let mut attributes = Attributes::new();
+    for stored in from {
+        attributes.entry(text(&stored.name)).or_insert_with(|| Ok(attribute(stored)));
+    }
+    attributes
+}
+
+fn attribute(from: &hyperslab_netcdf3::Attribute) -> Attribute {
+    let mut rows = from.values.clone();
+    to_native(&mut rows, from.data_type.size());
+    let count = rows.len() / from.data_type.size();
+    let (datatype, storage) = match (from.data_type, u32::try_from(count)) {
+        (DataType::Char, Ok(len @ 1..)) => characters(len),
+        (other, _) => datatype(other),
+    };
+    let shape = match (from.data_type, count) {
+        (_, 0) => None,
+        (DataType::Char, _) | (_, 1) => Some(Vec::new()),
+        (_, count) => Some(vec![count as u64]),
+    };
+    let value = Values { rows: rows.into(), heap: Heap::default() };
+    Attribute { shape, datatype: Arc::new(datatype), value, storage, native: Vec::new() }
+}

@@ -1,0 +1,142 @@
+//! Dimensions and variables as objects with paths: a variable of one dimension with the name of that dimension is its
+//! coordinates.
+
+use hyperslab_model::NodePath;
+use hyperslab_netcdf3::{File, Header};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// What lies at a path, by places in the lists of the header.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Object {
+    /// A dimension without coordinates.
+    Dimension(usize),
+    /// A dimension, and the variable that is its coordinates.
+    Coordinates { dimension: usize, variable: usize },
+    /// A variable.
+    Variable(usize),
+}
+
+impl Object {
+    pub(super) fn dimension(self) -> Option<usize> {
+        match self {
+            Object::Dimension(dimension) | Object::Coordinates { dimension, .. } => Some(dimension),
+            Object::Variable(_) => None,
+        }
+    }
+
+    pub(super) fn variable(self) -> Option<usize> {
+        match self {
+            Object::Variable(variable) | Object::Coordinates { variable, .. } => Some(variable),
+            Object::Dimension(_) => None,
+        }
+    }
+
+    /// A number that no other object has.
+    pub(super) fn id(self) -> u64 {
+        let (number, is_dimension) = match (self.dimension(), self.variable()) {
+            (Some(dimension), _) => (dimension, 1),
+            (None, variable) => (variable.unwrap_or_default(), 0),
+        };
+        (number as u64) << 1 | is_dimension
+    }
+}
+
+/// All objects: dimensions first, then the other variables, both in the order of the header.
+pub(super) struct Objects {
+    list: Vec<(NodePath, Object)>,
+    places: FxHashMap<NodePath, usize>,
+    /// The path of each dimension that has one.
+    dimensions: Vec<Option<NodePath>>,
+    pub(super) warnings: Vec<String>,
+}
+
+impl Objects {
+    pub(super) fn of(file: &File) -> Objects {
+        let header = file.header();
+        let mut objects = Objects {
+            list: Vec::new(),
+            places: FxHashMap::default(),
+            dimensions: Vec::new(),
+            warnings: Vec::new(),
+        };
+        let mut by_name: FxHashMap<&[u8], usize> = FxHashMap::default();
+        for (number, variable) in header.variables.iter().enumerate() {
+            by_name.entry(&variable.name).or_insert(number);
+        }
+        let mut coordinates = FxHashSet::default();
+        for (dimension, found) in header.dimensions.iter().enumerate() {
+            let object = match by_name.get(&found.name[..]) {
+                None => Object::Dimension(dimension),
+                Some(variable) if is_along(header, *variable, dimension) && coordinates.insert(*variable) => {
+                    Object::Coordinates { dimension, variable: *variable }
+                }
+                Some(_) => {
+                    objects.warnings.push(format!(
+                        "the dimension {:?} has no name here, as the variable of this name is not its coordinates",
+                        text(&found.name)
+                    ));
+                    objects.dimensions.push(None);
+                    continue;
+                }
+            };
+            let path = objects.add(&found.name, "dimension", object);
+            objects.dimensions.push(path);
+        }
+        for (number, variable) in header.variables.iter().enumerate() {
+            if !coordinates.contains(&number) {
+                objects.add(&variable.name, "variable", Object::Variable(number));
+            }
+        }
+        objects.warn_of_attributes(header);
+        objects
+    }
+
+    /// Adds an object, unless there is one of its name.
+    fn add(&mut self, name: &[u8], what: &str, object: Object) -> Option<NodePath> {
+        let path = NodePath::root().child(&text(name));
+        if self.places.contains_key(&path) {
+            self.warnings.push(format!("a second {what} of the name {:?} is not shown", path.name()));
+            return None;
+        }
+        self.places.insert(path.clone(), self.list.len());
+        self.list.push((path.clone(), object));
+        Some(path)
+    }
+
+    fn warn_of_attributes(&mut self, header: &Header) {
+        let of_variables = header.variables.iter().map(|variable| (&variable.name[..], &variable.attributes));
+        for (owner, attributes) in std::iter::once((&b""[..], &header.attributes)).chain(of_variables) {
+            let mut known = FxHashSet::default();
+            for attribute in attributes.iter().filter(|attribute| !known.insert(text(&attribute.name))) {
+                let name = text(&attribute.name);
+                self.warnings.push(format!("a second attribute /{}@{name} is not shown", text(owner)));
+            }
+        }
+    }
+
+    pub(super) fn find(&self, path: &NodePath) -> Option<Object> {
+        self.places.get(path).and_then(|place| self.list.get(*place)).map(|(_, object)| *object)
+    }
+
+    pub(super) fn all(&self) -> impl Iterator<Item = (&NodePath, Object)> {
+        self.list.iter().map(|(path, object)| (path, *object))
+    }
+
+    /// The path of a dimension.
+    pub(super) fn dimension(&self, dimension: usize) -> Option<&NodePath> {
+        self.dimensions.get(dimension)?.as_ref()
+    }
+}
+
+/// Whether a variable has this one dimension.
+fn is_along(header: &Header, variable: usize, dimension: usize) -> bool {
+    header.variables.get(variable).is_some_and(|variable| variable.dimensions == [dimension as u64])
+}
+
+/// A name as people see it: UTF-8, and without slashes, which old files have in some names.
+pub(super) fn text(name: &[u8]) -> String {
+    match String::from_utf8_lossy(name) {
+        name if name.is_empty() => char::REPLACEMENT_CHARACTER.into(),
+        name => name.replace('/', "\u{fffd}"),
+    }
+}
