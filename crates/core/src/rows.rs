@@ -16,6 +16,10 @@
 //! | variable-length string or sequence | a slot: buffer, count of bytes or elements, byte offset |
 //! | reference | a slot: [`Slot::reference`] |
 
+mod layout;
+
+pub use layout::{ElementLayout, ElementPart};
+
 use crate::{Charge, Error, ErrorKind, Result};
 use bytes::Bytes;
 use rustc_hash::FxHashMap;

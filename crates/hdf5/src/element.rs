@@ -21,7 +21,7 @@ use crate::format::{Address, Sizes};
 use crate::navigate::Reader;
 use crate::navigate::global_heap::GlobalHeap;
 use crate::reference::Reference;
-use hyperslab_core::rows::Heap;
+use hyperslab_core::rows::{ElementLayout, Heap};
 use hyperslab_core::{Error, Result};
 use plan::{Plan, Run, Store};
 use std::sync::Arc;
@@ -68,6 +68,12 @@ impl Converter {
     /// Bytes of an element in memory.
     pub fn row_size(&self) -> usize {
         self.plan.row
+    }
+
+    /// Where the bytes of the row lie in the file's element. `None` if there is more to do than to move or to reverse
+    /// them.
+    pub fn layout(&self) -> Option<ElementLayout> {
+        self.plan.layout()
     }
 
     /// Whether the stored form is the row, so that nothing needs to be converted.

@@ -159,11 +159,6 @@ impl Pipeline {
         (0..32).take(self.steps.len()).fold(0, |mask, filter| mask | 1 << filter)
     }
 
-    /// What chunks passed that skipped none, if all are known.
-    pub(crate) fn whole(&self) -> Option<&[Codec]> {
-        self.whole.as_deref()
-    }
-
     /// What chunks passed whose `mask` names the filters that were skipped.
     ///
     /// # Errors

@@ -57,7 +57,7 @@ pub use formats::{
 pub use hyperslab_codec::{Codec, Scratch};
 pub use hyperslab_core::check::Rule;
 pub use hyperslab_core::nd::{Planes, Region, Selection};
-pub use hyperslab_core::rows::{Heap, Slot};
+pub use hyperslab_core::rows::{ElementLayout, ElementPart, Heap, Slot};
 pub use hyperslab_core::storage::{ChunkPlace, Container, FileStorage, Placed, ReadAt};
 pub use hyperslab_core::store;
 pub use hyperslab_core::{
@@ -71,7 +71,7 @@ pub use pool::Pool;
 pub use source::cache::{CachedChunks, ChunkCache};
 pub use source::{
     ArraySource, ChunkCount, ChunkLevel, Chunks, Dialect, Entry, Handle, Item, Origin, Source, Stored,
-    StoredChunk, StoredForm,
+    StoredChunk, StoredFilter, StoredForm,
 };
 pub use strings::{Strings, Utf8};
 pub use walk::{Step, walk, walk_to};

@@ -3,21 +3,23 @@
 pub(crate) mod cache;
 mod dialect;
 pub(crate) mod engine;
+mod stored;
 #[cfg(test)]
 pub(crate) mod testing;
 
 pub use dialect::Dialect;
+pub use stored::{StoredChunk, StoredFilter, StoredForm};
 
 use crate::cells::CellSource;
 use crate::pool::Pool;
 use crate::source::cache::CachedChunks;
-use hyperslab_codec::{Codec, Scratch};
+use hyperslab_codec::Scratch;
 use hyperslab_core::nd::{Planes, Region, Selection, element_count};
 use hyperslab_core::rows::Heap;
 use hyperslab_core::storage::{ChunkPlace, Placed};
 use hyperslab_core::{Error, Limit, Limits, Result};
 use hyperslab_model::{
-    ByteOrder, Datatype, Link, Node, NodeKind, NodePath, Reference, Shape, Storage, Unreadable, Values,
+    Datatype, Link, Node, NodeKind, NodePath, Reference, Shape, Storage, Unreadable, Values,
 };
 use std::sync::Arc;
 
@@ -227,7 +229,7 @@ pub trait ArraySource: Send + Sync {
         self.beneath().is_some_and(ArraySource::fill_is_missing)
     }
 
-    /// How chunks are stored, where it is a form that other formats have as well.
+    /// How chunks are stored: `None` if elements are not in chunks, or not one after the other in these.
     fn stored_form(&self) -> Option<StoredForm> {
         self.beneath()?.stored_form()
     }
@@ -310,29 +312,6 @@ pub struct ChunkCount {
     pub written: u64,
     /// Those that the array reaches into.
     pub of: u64,
-}
-
-/// How the chunks of an array are stored. Of two arrays with the same type and form the bytes of either's chunks are
-/// those of the other's.
-#[derive(Clone, Debug, PartialEq)]
-pub struct StoredForm {
-    /// The shape of a chunk; those at the end of the array are stored whole.
-    pub chunk: Vec<u64>,
-    /// The order of bytes; `None` for elements that have none. Rows are stored as they are but for it.
-    pub endian: Option<ByteOrder>,
-    /// What the bytes pass, first to last.
-    pub codecs: Vec<Codec>,
-}
-
-/// What is stored of a chunk.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum StoredChunk {
-    /// Nothing: all elements are fill.
-    Nothing,
-    /// So many bytes in the array's [`StoredForm`].
-    Here(usize),
-    /// Something in another form.
-    Other,
 }
 
 /// Names an object of an opened file.

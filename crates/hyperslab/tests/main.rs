@@ -22,6 +22,7 @@ mod placed;
 mod protocol;
 mod selected;
 mod shown;
+mod stored;
 mod traps;
 mod walked;
 

@@ -108,7 +108,7 @@ fn the_bytes_at_a_place_are_those_of_the_chunk() {
         for place in places(&array, ChunkLevel::Outer).unwrap().1 {
             let mut stored = Vec::new();
             let found = array.elements().stored_chunk(&place.start, &mut stored).unwrap();
-            let StoredChunk::Here(len) = found else { panic!("{name} {place:?}: {found:?}") };
+            let StoredChunk::Here { len, .. } = found else { panic!("{name} {place:?}: {found:?}") };
             assert_eq!(bytes_at(name, &[place]), &stored[..len]);
             compared += 1;
         }

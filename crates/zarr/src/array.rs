@@ -12,7 +12,7 @@ use crate::metadata::{ChunkKeyEncoding, v2, v3};
 use bytes::Bytes;
 use hyperslab_codec::{Codec, Fidelity, Scratch};
 use hyperslab_core::nd::{ChunkGrid, Planes, Region, element_count};
-use hyperslab_core::rows::Heap;
+use hyperslab_core::rows::{ElementLayout, Heap};
 use hyperslab_core::store::{Key, Store};
 use hyperslab_core::{Error, ErrorKind, Limits, Result};
 use std::ops::Range;
@@ -221,6 +221,13 @@ impl Array {
     /// others that not all of them fit in.
     pub fn may_refuse(&self) -> bool {
         self.chain.may_refuse()
+    }
+
+    /// How elements lie in chunks, and what the bytes pass then, first to last. None where chunks are more than their
+    /// elements one after the other: transposed, or in shards. The layout is none for elements of variable size, and
+    /// where elements are otherwise converted.
+    pub fn stored_form(&self) -> Option<(Option<ElementLayout>, &[Codec])> {
+        self.chain.stored_form()
     }
 
     /// What chunks passed, first to last, if decoding it gives rows as they are in memory.

@@ -24,6 +24,7 @@ use elements::Elements;
 use hyperslab_codec::{Codec, Fidelity, Scratch, encode_to};
 use hyperslab_core::memory::room;
 use hyperslab_core::nd::{Planes, Region, element_count};
+use hyperslab_core::rows::ElementLayout;
 use hyperslab_core::store::Value;
 use hyperslab_core::{Error, Limit, Limits, Result};
 use sharding_indexed::Sharding;
@@ -150,10 +151,15 @@ impl Chain {
         }
     }
 
-    /// What bytes pass, if nothing else is done to elements than to order their bytes.
-    pub(crate) fn plain_codecs(&self) -> Option<&[Codec]> {
-        let is_plain = self.steps.is_empty() && matches!(self.to_bytes, ToBytes::Bytes(_));
-        is_plain.then_some(&self.codecs)
+    /// How elements lie in chunks, and what the bytes pass then. `None` where chunks are more than their elements one
+    /// after the other.
+    pub(crate) fn stored_form(&self) -> Option<(Option<ElementLayout>, &[Codec])> {
+        let element = match &self.to_bytes {
+            ToBytes::Bytes(layout) => layout.element(),
+            ToBytes::Variable(_) => None,
+            ToBytes::Sharding(_) => return None,
+        };
+        self.steps.is_empty().then_some((element, &self.codecs))
     }
 
     /// What becomes of elements that are written and read again.
@@ -187,7 +193,7 @@ impl Chain {
     /// The same if rows are stored as they are in memory.
     pub(crate) fn row_codecs(&self) -> Option<&[Codec]> {
         match &self.to_bytes {
-            ToBytes::Bytes(layout) if layout.is_plain() => self.plain_codecs(),
+            ToBytes::Bytes(layout) if layout.is_plain() && self.steps.is_empty() => Some(&self.codecs),
             _ => None,
         }
     }

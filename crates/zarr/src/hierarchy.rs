@@ -228,6 +228,25 @@ impl Node {
         }
     }
 
+    /// What the chunks of an array pass, first to last: names, and configurations as compact JSON. Also where a codec is
+    /// not known.
+    pub fn codecs(&self) -> Vec<(String, String)> {
+        let text = |object: &Object| Json::Object(object.clone()).emit_compact();
+        match &self.metadata {
+            Metadata::V3(v3::NodeMetadata::Array(array)) => {
+                let codecs = array.codecs.iter().map(|codec| {
+                    (codec.name.clone(), codec.configuration.as_ref().map(text).unwrap_or_default())
+                });
+                codecs.collect()
+            }
+            Metadata::V2Array { array, .. } => {
+                let codecs = array.filters.iter().flatten().chain(&array.compressor);
+                codecs.map(|codec| (codec.id.clone(), text(&codec.parameters))).collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+
     /// What users say of it.
     pub fn attributes(&self) -> Option<&Object> {
         match &self.metadata {

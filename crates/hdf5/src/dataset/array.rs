@@ -9,10 +9,10 @@ use crate::format::Address;
 use crate::format::message::datatype::Datatype;
 use crate::navigate::Reader;
 use crate::reference::Reference;
-use hyperslab_codec::{Codec, Scratch};
+use hyperslab_codec::Scratch;
 use hyperslab_core::memory::room;
 use hyperslab_core::nd::{Planes, Region, bands, element_count, fill_rows, read_contiguous, scatter};
-use hyperslab_core::rows::Heap;
+use hyperslab_core::rows::{ElementLayout, Heap};
 use hyperslab_core::{Error, Result};
 use std::sync::Arc;
 
@@ -91,18 +91,14 @@ impl Array {
         }
     }
 
-    /// The codecs of a chunk in the order of writing, if decoding alone gives rows as in memory. `None` if the
-    /// dataset is not chunked, elements are converted, or a filter is not supported.
-    pub fn plain_codecs(&self) -> Option<&[Codec]> {
-        match &self.place {
-            Place::Chunked(chunks) if self.elements.converter.is_identity() => chunks.codecs(),
-            _ => None,
-        }
+    /// Where the bytes of a row lie in an element as it is stored. `None` if elements are otherwise converted.
+    pub fn element_layout(&self) -> Option<ElementLayout> {
+        self.elements.converter.layout()
     }
 
     /// Reads the stored bytes of the chunk that begins at `start` to the beginning of `out`, which grows if
-    /// necessary. Returns their number, and whether all of [`Array::plain_codecs`] were applied. `None` if the chunk
-    /// was never written.
+    /// necessary. Returns their number, and the mask of the filters that were not applied. `None` if the chunk was never
+    /// written.
     ///
     /// # Errors
     /// If the dataset is not chunked, or the chunk cannot be read.
@@ -111,7 +107,7 @@ impl Array {
         file: &File,
         start: &[u64],
         out: &mut Vec<u8>,
-    ) -> Result<Option<(usize, bool)>> {
+    ) -> Result<Option<(usize, u32)>> {
         match &self.place {
             Place::Chunked(chunks) => chunks.stored(file.reader(), start, out),
             _ => Err(Error::invalid("elements that are not in chunks")),

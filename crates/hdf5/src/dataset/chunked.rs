@@ -14,7 +14,7 @@ use crate::navigate::chunk_index::{ChunkEntry, ChunkIndex, ChunkIndexKind, Chunk
 use crate::reference::Reference;
 use ahead::Ahead;
 use bytes::Bytes;
-use hyperslab_codec::{Buffers, Codec, Scratch, decode};
+use hyperslab_codec::{Buffers, Scratch, decode};
 use hyperslab_core::memory::room;
 use hyperslab_core::nd::{Chunk, ChunkGrid, Planes, Region, bands, scatter};
 use hyperslab_core::rows::Heap;
@@ -203,34 +203,28 @@ impl Chunks {
         self.table.stored_bytes()
     }
 
-    /// The codecs of chunks that skip no filter, if all of them are supported.
-    pub(super) fn codecs(&self) -> Option<&[Codec]> {
-        self.pipeline.whole()
-    }
-
     /// Reads the stored bytes of the chunk that begins at `start` to the beginning of `out`. Returns their number,
-    /// and whether all filters were applied.
+    /// and the mask of the filters that were not applied.
     pub(super) fn stored(
         &self,
         reader: &Reader,
         start: &[u64],
         out: &mut Vec<u8>,
-    ) -> Result<Option<(usize, bool)>> {
+    ) -> Result<Option<(usize, u32)>> {
         let region = Region::new(start.to_vec(), vec![1; start.len()]);
         let mut chunks = self.grid.chunks_in(&region)?;
         let Some(chunk) = chunks.next_chunk().filter(|chunk| chunk.start == start) else {
             return Err(Error::invalid(format!("no chunk begins at {start:?}")));
         };
         let Some(entry) = self.table.find(&chunk.index) else { return Ok(None) };
-        let is_raw = self.is_raw(chunk);
-        let size = if is_raw { self.chunk_bytes as u64 } else { entry.size };
-        if is_raw {
+        if self.is_raw(chunk) {
             self.check_raw(reader, &entry)?;
         }
+        let ChunkEntry { size, filter_mask, .. } = self.as_read(chunk, entry);
         let offset = reader.offset(CHUNK, entry.address)?;
         let _charge = reader.budget().charge(size).map_err(|e| e.at(CHUNK, offset))?;
         let len = reader.raw_buffered(CHUNK, entry.address, size, out)?.len();
-        Ok(Some((len, entry.filter_mask == 0 && (self.pipeline.is_empty() || !is_raw))))
+        Ok(Some((len, filter_mask)))
     }
 
     /// Whether no chunk with elements of `region` was written.
@@ -249,18 +243,24 @@ impl Chunks {
         self.table.iter().try_for_each(|record| visit(&self.grid.chunk(&record.scaled)?.start))
     }
 
-    /// Calls `visit` with the start of each chunk that was written, and with its place. The stored size and the filter
-    /// mask are those that readers have to go by, also for chunks at the edge that are stored without filters.
+    /// Calls `visit` with the start of each chunk that was written, and with its place.
     pub(super) fn entries(&self, visit: &mut dyn FnMut(&[u64], ChunkEntry) -> Result<()>) -> Result<()> {
         self.table.iter().try_for_each(|record| {
             let chunk = self.grid.chunk(&record.scaled)?;
-            let mut entry = record.entry;
-            if self.is_raw(&chunk) {
-                entry.size = self.chunk_bytes as u64;
-                entry.filter_mask = self.pipeline.mask_of_all();
-            }
-            visit(&chunk.start, entry)
+            visit(&chunk.start, self.as_read(&chunk, record.entry))
         })
+    }
+
+    /// The place of a chunk with the size and the mask that readers go by.
+    fn as_read(&self, chunk: &Chunk, entry: ChunkEntry) -> ChunkEntry {
+        match self.is_raw(chunk) {
+            true => ChunkEntry {
+                size: self.chunk_bytes as u64,
+                filter_mask: self.pipeline.mask_of_all(),
+                ..entry
+            },
+            false => entry,
+        }
     }
 
     /// Reads a chunk to `out` and removes its filters.
@@ -320,7 +320,7 @@ impl Chunks {
 
     /// The bytes that are stored of a chunk.
     fn stored_size(&self, chunk: &Chunk, entry: &ChunkEntry) -> u64 {
-        if self.is_raw(chunk) { self.chunk_bytes as u64 } else { entry.size }
+        self.as_read(chunk, *entry).size
     }
 
     /// Whether a chunk is stored without filters.

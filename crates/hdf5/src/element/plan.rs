@@ -10,7 +10,7 @@ use crate::format::{Address, Sizes};
 use crate::navigate::Reader;
 use crate::navigate::global_heap::{Collection, GlobalHeap};
 use crate::reference::Reference;
-use hyperslab_core::rows::{Heap, Slot};
+use hyperslab_core::rows::{ElementLayout, ElementPart, Heap, Slot};
 use hyperslab_core::{Error, Result};
 use std::sync::Arc;
 
@@ -67,6 +67,29 @@ pub(super) struct Member {
 impl Plan {
     pub(super) fn is_identity(&self) -> bool {
         self.op == Op::Copy
+    }
+
+    /// Where the bytes of the row lie in the file's element. `None` if there is more to do than to move or to reverse
+    /// them.
+    pub(super) fn layout(&self) -> Option<ElementLayout> {
+        let mut layout = ElementLayout::new(self.stored);
+        self.add_to(&mut layout, 0)?;
+        Some(layout)
+    }
+
+    fn add_to(&self, layout: &mut ElementLayout, offset: usize) -> Option<()> {
+        let len = self.stored;
+        match &self.op {
+            Op::Copy => layout.push(ElementPart { offset, len, unit: 1 }),
+            Op::Reverse(unit) => layout.push(ElementPart { offset, len, unit: *unit }),
+            Op::Compound { stored, members, .. } => (0..len.checked_div(*stored)?).try_for_each(|number| {
+                let item = offset.checked_add(number.checked_mul(*stored)?)?;
+                members
+                    .iter()
+                    .try_for_each(|member| member.plan.add_to(layout, item.checked_add(member.from)?))
+            }),
+            _ => None,
+        }
     }
 
     /// Converts integers, which need nothing of the file.

@@ -5,7 +5,7 @@ use super::tiles::Tiling;
 use crate::pool::Pool;
 use crate::source::{ArraySource, StoredChunk, StoredForm};
 use crate::target::{ArrayTarget, ChunkBytes, Encoded, Encoder, InnerChunks, Placed};
-use hyperslab_codec::{Scratch, check_size};
+use hyperslab_codec::{Codec, Scratch, check_size};
 use hyperslab_core::nd::{Chunk, ChunkGrid, Planes, Region, element_bytes, element_count, gather};
 use hyperslab_core::rows::Heap;
 use hyperslab_core::{Error, ErrorKind, Result};
@@ -91,7 +91,7 @@ fn copy_with(way: Way<'_>, observer: &dyn Observer, is_unreadable: &AtomicBool) 
     // What slots point to takes memory as well.
     let row = size as u64 * if array.datatype().has_slots() { 8 } else { 1 };
     let max = way.max_box_bytes();
-    let form = array.stored_form().filter(|form| encoder.can_copy_raw(form));
+    let form = array.stored_form().filter(|form| encoder.can_copy_raw(form)).and_then(Raw::new);
     // Chunks that are too large for memory, but not the inner chunks they are made of.
     let inner = encoder.inner_chunks().filter(|_| Tiling::whole(extents, encoder.chunk()).bytes(row) > max);
     let unit = inner.map_or(encoder.chunk(), InnerChunks::shape);
@@ -160,12 +160,30 @@ struct Copier<'a> {
     row: usize,
     memory: u64,
     /// How chunks are stored that are copied undecoded; none if they are decoded.
-    form: Option<StoredForm>,
+    form: Option<Raw>,
     /// Whether reading has failed.
     is_unreadable: &'a AtomicBool,
     /// Memory that was used before: for elements, and for encoded chunks.
     rows: Stock,
     encoded: Stock,
+}
+
+/// How chunks are stored that are copied undecoded.
+struct Raw {
+    codecs: Vec<Codec>,
+    /// Bytes of a stored element.
+    size: usize,
+}
+
+impl Raw {
+    fn new(form: StoredForm) -> Option<Raw> {
+        Some(Raw { codecs: form.codecs()?, size: form.element?.size() })
+    }
+
+    /// Refuses bytes that cannot decode to a whole chunk.
+    fn check(&self, shape: &[u64], stored: &[u8]) -> Result<()> {
+        check_size(&self.codecs, stored, element_bytes(shape, self.size)?)
+    }
 }
 
 /// A box whose chunks wait for their turn.
@@ -180,7 +198,7 @@ impl<'a> Copier<'a> {
     fn new(
         way: Way<'a>,
         (row, memory): (usize, u64),
-        form: Option<StoredForm>,
+        form: Option<Raw>,
         is_unreadable: &'a AtomicBool,
     ) -> Result<Copier<'a>> {
         let grid = ChunkGrid::regular(way.encoder.chunk())?;
@@ -346,8 +364,8 @@ impl<'a> Copier<'a> {
 
     /// Encodes the chunks of a region, or reads them as they are stored where they can be copied so.
     fn encode(&self, region: &Region, scratch: &mut Scratch, put: PutEncoded<'_>) -> Result<()> {
-        if self.form.is_some() {
-            return self.raw(region, scratch, put);
+        if let Some(raw) = &self.form {
+            return self.raw(raw, region, scratch, put);
         }
         self.tile(region, &self.grid, scratch, &mut |chunk, values, scratch| {
             let encoded = self.way.encoder.encode(&chunk.index, values, self.encoded.take(), scratch)?;
@@ -385,7 +403,7 @@ impl<'a> Copier<'a> {
     }
 
     /// Reads the chunks of a region as they are stored, and encodes those that are stored in another form.
-    fn raw(&self, region: &Region, scratch: &mut Scratch, put: PutEncoded<'_>) -> Result<()> {
+    fn raw(&self, raw: &Raw, region: &Region, scratch: &mut Scratch, put: PutEncoded<'_>) -> Result<()> {
         let Way { array, encoder, .. } = self.way;
         let mut chunks = self.grid.chunks_in(region)?;
         while let Some(chunk) = chunks.next_chunk() {
@@ -396,13 +414,13 @@ impl<'a> Copier<'a> {
             };
             match stored {
                 StoredChunk::Nothing if !encoder.needs_unwritten() => self.encoded.keep(bytes),
-                StoredChunk::Here(len) => {
+                StoredChunk::Here { len, filter_mask: 0 } => {
                     bytes.truncate(len);
                     // What cannot be a chunk at all is not passed on.
-                    self.noting(self.check_stored(&chunk.shape, &bytes))?;
+                    self.noting(raw.check(&chunk.shape, &bytes))?;
                     put(&chunk.index, Encoded::of(Some(bytes.into())), scratch)?;
                 }
-                StoredChunk::Nothing | StoredChunk::Other => {
+                StoredChunk::Nothing | StoredChunk::Here { .. } | StoredChunk::Other => {
                     let within = part(&chunk.start, &chunk.shape, region);
                     let mut rows = self.memory(&within)?;
                     let mut heap = Heap::default();
@@ -415,12 +433,6 @@ impl<'a> Copier<'a> {
             }
         }
         Ok(())
-    }
-
-    /// Refuses bytes that cannot decode to a whole chunk.
-    fn check_stored(&self, shape: &[u64], stored: &[u8]) -> Result<()> {
-        let codecs = self.form.as_ref().map(|form| form.codecs.as_slice()).unwrap_or_default();
-        check_size(codecs, stored, element_bytes(shape, self.row)?)
     }
 
     fn read(

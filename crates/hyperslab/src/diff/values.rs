@@ -222,7 +222,10 @@ impl Pair<'_> {
 
     /// The shape of chunks, if those of both arrays are the same bytes where they have the same elements.
     fn stored_alike(&self) -> Option<Vec<u64>> {
-        let form = self.a.stored_form().filter(|form| self.b.stored_form().as_ref() == Some(form))?;
+        let (form, other) = self.a.stored_form().zip(self.b.stored_form())?;
+        if !form.is_like(&other) {
+            return None;
+        }
         let row = self.rows.0.max(self.rows.1) as u64;
         let bytes = element_count(&form.chunk)?.checked_mul(row)?;
         let pool = self.a.pool();
@@ -235,9 +238,9 @@ impl Pair<'_> {
         let start: Vec<u64> =
             part.start.iter().zip(chunk).map(|(at, size)| at - at % (*size).max(1)).collect();
         let here = |array: &dyn ArraySource, out: &mut Vec<u8>| match array.stored_chunk(&start, out) {
-            Ok(StoredChunk::Here(len)) => Some(len),
+            Ok(StoredChunk::Here { len, filter_mask: 0 }) => Some(len),
             // What cannot be read as stored is told by reading its elements.
-            Ok(StoredChunk::Nothing | StoredChunk::Other) | Err(_) => None,
+            Ok(StoredChunk::Nothing | StoredChunk::Here { .. } | StoredChunk::Other) | Err(_) => None,
         };
         let lens = here(self.a, &mut buffers.0).zip(here(self.b, &mut buffers.1));
         lens.is_some_and(|(a, b)| {

@@ -11,7 +11,7 @@ use hyperslab_core::{Error, Result};
 pub struct Dtype {
     /// What the elements are.
     pub data_type: DataType,
-    /// The order of bytes; none for single bytes and for structs, whose fields say it themselves.
+    /// The order of bytes; none for single bytes. Fields of structs that say their own have that.
     pub byte_order: Option<ByteOrder>,
 }
 

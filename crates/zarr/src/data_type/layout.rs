@@ -3,6 +3,7 @@
 //! Spec: Zarr v3 "Bytes codec", zarr-extensions/data-types/struct "Bytes codec encoding"
 
 use super::{ByteOrder, DataType};
+use hyperslab_core::rows::{ElementLayout, ElementPart};
 use hyperslab_core::{Error, Result};
 
 /// How an element is stored, and how a row is made of it.
@@ -62,6 +63,13 @@ impl Layout {
     /// The bytes of one row.
     pub fn row_size(&self) -> usize {
         self.row
+    }
+
+    /// Where the bytes of a row lie in a stored element. `None` if there is more to do than to move or to reverse them.
+    pub fn element(&self) -> Option<ElementLayout> {
+        let mut element = ElementLayout::new(self.stored);
+        self.step.add_to(&mut element, &mut 0)?;
+        Some(element)
     }
 
     /// Whether stored bytes and rows are the same.
@@ -169,6 +177,26 @@ fn push_skip(steps: &mut Vec<Step>, len: u64) {
 }
 
 impl Step {
+    /// Adds its pieces to `element`, from the stored byte `at` on.
+    fn add_to(&self, element: &mut ElementLayout, at: &mut usize) -> Option<()> {
+        let mut piece = |len: usize, unit: usize| {
+            let offset = *at;
+            *at = offset.checked_add(len)?;
+            element.push(ElementPart { offset, len, unit })
+        };
+        match self {
+            Step::Copy(len) => piece(*len, 1),
+            Step::Swap { unit, len } => piece(*len, *unit),
+            Step::Narrow { .. } => None,
+            Step::Skip(len) => {
+                *at = at.checked_add(*len)?;
+                Some(())
+            }
+            Step::Repeat { count, step } => (0..*count).try_for_each(|_| step.add_to(element, at)),
+            Step::Sequence(steps) => steps.iter().try_for_each(|step| step.add_to(element, at)),
+        }
+    }
+
     /// Both sides are as long as the steps say: [`Layout::check`] has seen to it.
     fn decode(&self, stored: &mut &[u8], row: &mut &mut [u8]) {
         match self {

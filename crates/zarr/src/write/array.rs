@@ -6,7 +6,6 @@ use super::hierarchy::Register;
 use super::{ArrayDefinition, ArrayDocuments, Version};
 use crate::array::Array;
 use crate::codec::{Chain, Writer};
-use crate::data_type::ByteOrder;
 use crate::hierarchy::Node;
 use crate::json::Json;
 use crate::metadata::DOCUMENTS;
@@ -14,7 +13,7 @@ use crate::name::Reason;
 use bytes::Bytes;
 use hyperslab_codec::{Codec, Scratch};
 use hyperslab_core::nd::{Chunk, ChunkGrid, Region, element_bytes, element_count, fill_rows, scatter};
-use hyperslab_core::rows::Heap;
+use hyperslab_core::rows::{ElementLayout, Heap};
 use hyperslab_core::store::{EntryKind, Key, WritableStore};
 use hyperslab_core::{Error, Limits, Result};
 use std::borrow::Cow;
@@ -27,7 +26,6 @@ pub struct ArrayWriter {
     array: Array,
     documents: Vec<(&'static str, Json)>,
     stores_fill: bool,
-    byte_order: ByteOrder,
     pub(super) reason: Option<Reason>,
     warnings: Vec<String>,
     /// Where it is kept what arrays are finished.
@@ -49,17 +47,8 @@ impl ArrayWriter {
         let ArrayDocuments { metadata, documents, warnings } = definition.documents(version)?;
         let array = Array::new(&Node { path: path.clone(), metadata }, &Limits::of_any_size())?;
         remove_documents(&*store, path)?;
-        let (stores_fill, byte_order) = (definition.stores_fill(), definition.stored_order());
-        Ok(ArrayWriter {
-            store,
-            array,
-            documents,
-            stores_fill,
-            byte_order,
-            reason: None,
-            warnings,
-            register: None,
-        })
+        let stores_fill = definition.stores_fill();
+        Ok(ArrayWriter { store, array, documents, stores_fill, reason: None, warnings, register: None })
     }
 
     /// Where it lies in the store.
@@ -196,10 +185,9 @@ impl ArrayWriter {
         self.array.chain().inner().map(|(shape, _)| shape)
     }
 
-    /// The order of bytes and what chunks pass after it, where chunks are nothing but their elements in order, as
-    /// other formats store them too; none otherwise.
-    pub fn plain_codecs(&self) -> Option<(ByteOrder, &[Codec])> {
-        self.array.chain().plain_codecs().map(|codecs| (self.byte_order, codecs))
+    /// As [`Array::stored_form`].
+    pub fn stored_form(&self) -> Option<(Option<ElementLayout>, &[Codec])> {
+        self.array.stored_form()
     }
 
     /// Encodes a chunk within a shard: the rows of `within`, which is its shape or, at the end of the array, less

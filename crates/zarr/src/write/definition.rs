@@ -186,10 +186,6 @@ impl ArrayDefinition {
         self.stores_fill || matches!(self.fill, Fill::Undefined)
     }
 
-    pub(super) fn stored_order(&self) -> ByteOrder {
-        self.byte_order
-    }
-
     /// The attributes that were given.
     pub fn attributes_mut(&mut self) -> &mut Object {
         &mut self.attributes

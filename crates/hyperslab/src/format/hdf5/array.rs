@@ -2,14 +2,15 @@
 
 use super::Hdf5Source;
 use crate::pool::Pool;
-use crate::source::{ArraySource, ChunkCount, ChunkLevel, Chunks, StoredChunk, StoredForm};
-use hyperslab_codec::{Codec, Scratch};
+use crate::source::{ArraySource, ChunkCount, ChunkLevel, Chunks, StoredChunk, StoredFilter, StoredForm};
+use hyperslab_codec::Scratch;
 use hyperslab_core::nd::{ChunkGrid, Planes, Region, element_count};
 use hyperslab_core::rows::Heap;
 use hyperslab_core::storage::{ChunkPlace, Placed};
 use hyperslab_core::{Error, Result};
+use hyperslab_hdf5::filter::codec;
 use hyperslab_hdf5::{Array, Dataset};
-use hyperslab_model::{ByteOrder, Datatype, Reference, Values};
+use hyperslab_model::{Datatype, Reference, Values};
 use std::sync::Arc;
 
 pub(super) struct Hdf5Array {
@@ -68,22 +69,24 @@ impl ArraySource for Hdf5Array {
     }
 
     fn stored_form(&self) -> Option<StoredForm> {
-        let codecs = self.array.plain_codecs()?.iter();
-        // Bytes of elements of one byte are not shuffled.
-        let codecs = codecs.filter(|codec| !matches!(codec, Codec::Shuffle(shuffle) if shuffle.element < 2));
-        let native = if cfg!(target_endian = "big") { ByteOrder::Big } else { ByteOrder::Little };
-        Some(StoredForm {
-            chunk: self.chunk.clone(),
-            endian: (self.array.row_size() > 1).then_some(native),
-            codecs: codecs.cloned().collect(),
-        })
+        let chunk = self.dataset.chunk()?.to_vec();
+        let size = usize::try_from(self.dataset.datatype().size).unwrap_or(usize::MAX);
+        let filters = self.dataset.filters().iter().map(|filter| match codec(filter, size) {
+            Ok(Some(codec)) => StoredFilter::Codec(codec),
+            Ok(None) => StoredFilter::Applied { number: filter.id },
+            Err(_) => StoredFilter::Numbered {
+                number: filter.id,
+                name: String::from_utf8_lossy(&filter.name).into_owned(),
+                client_data: filter.client_data.clone(),
+            },
+        });
+        Some(StoredForm { chunk, element: self.array.element_layout(), filters: filters.collect() })
     }
 
     fn stored_chunk(&self, start: &[u64], out: &mut Vec<u8>) -> Result<StoredChunk> {
         Ok(match self.array.stored_chunk(&self.source.file, start, out)? {
             None => StoredChunk::Nothing,
-            Some((len, true)) => StoredChunk::Here(len),
-            Some((_, false)) => StoredChunk::Other,
+            Some((len, filter_mask)) => StoredChunk::Here { len, filter_mask },
         })
     }
 

@@ -57,7 +57,8 @@ impl ArrayDefinition {
     }
 
     fn dtype_v2(&self) -> Dtype {
-        let ordered = self.data_type.swapped_together() > 1;
+        // A struct passes the order on to its fields.
+        let ordered = self.data_type.swapped_together() > 1 || matches!(self.data_type, DataType::Struct(_));
         Dtype { data_type: self.data_type.clone(), byte_order: ordered.then_some(self.byte_order) }
     }
 

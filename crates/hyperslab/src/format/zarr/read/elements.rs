@@ -6,7 +6,7 @@ use super::node::datatype_of;
 use crate::format::zarr::keep::lowering::Lowering;
 use crate::format::zarr::keep::record::{Record, elements, see_texts};
 use crate::pool::Pool;
-use crate::source::{ArraySource, ChunkCount, ChunkLevel, Chunks, StoredChunk, StoredForm};
+use crate::source::{ArraySource, ChunkCount, ChunkLevel, Chunks, StoredChunk, StoredFilter, StoredForm};
 use crate::target::Facts;
 use hyperslab_codec::Scratch;
 use hyperslab_core::nd::{Axis, ChunkGrid as Grid, Planes, Region, element_count};
@@ -15,7 +15,7 @@ use hyperslab_core::storage::{ChunkPlace, Container, Placed};
 use hyperslab_core::store::Key;
 use hyperslab_core::{Error, Result};
 use hyperslab_model::rows::place_rows;
-use hyperslab_model::{ByteOrder, Datatype, Fill, Reference, Storage, Values};
+use hyperslab_model::{Datatype, Fill, Reference, Storage, Values};
 use hyperslab_netcdf4::name::FILL_VALUE;
 use hyperslab_zarr::Array;
 use hyperslab_zarr::data_type::DataType;
@@ -263,15 +263,17 @@ impl ArraySource for ZarrArray {
     }
 
     fn stored_form(&self) -> Option<StoredForm> {
-        let array = self.array.as_ref()?;
+        let chunk = self.chunk.clone();
+        let Some(array) = &self.array else {
+            let named = |(name, configuration)| StoredFilter::Named { name, configuration };
+            let filters = self.node.codecs().into_iter().map(named).collect();
+            return Some(StoredForm { chunk, element: None, filters });
+        };
         let is_regular = array.grid().axes().iter().all(|axis| matches!(axis, Axis::Regular { .. }));
-        let is_plain = self.element.lowering.is_none() && self.utf32.is_empty() && is_regular;
-        let native = if cfg!(target_endian = "big") { ByteOrder::Big } else { ByteOrder::Little };
-        Some(StoredForm {
-            chunk: self.chunk.clone(),
-            endian: (array.row_size() > 1).then_some(native),
-            codecs: array.plain_codecs().filter(|_| is_plain)?.to_vec(),
-        })
+        let (element, codecs) = array.stored_form().filter(|_| is_regular)?;
+        let element = element.filter(|_| self.element.lowering.is_none() && self.utf32.is_empty());
+        let filters = codecs.iter().cloned().map(StoredFilter::Codec).collect();
+        Some(StoredForm { chunk, element, filters })
     }
 
     fn stored_chunk(&self, start: &[u64], out: &mut Vec<u8>) -> Result<StoredChunk> {
@@ -283,7 +285,7 @@ impl ArraySource for ZarrArray {
             Some(bytes) => {
                 out.clear();
                 out.extend_from_slice(&bytes);
-                StoredChunk::Here(bytes.len())
+                StoredChunk::Here { len: bytes.len(), filter_mask: 0 }
             }
         })
     }

@@ -1,14 +1,13 @@
 //! Chunks of an array being written: encoded by its encoder, then stored.
 
 use crate::format::zarr::keep::lowering::Lowering;
-use crate::source::StoredForm;
+use crate::source::{StoredFilter, StoredForm};
 use crate::target::{ArrayTarget, ChunkBytes, Encoded, Encoder, InnerChunks};
 use bytes::Bytes;
 use hyperslab_codec::Scratch;
 use hyperslab_core::Result;
-use hyperslab_core::nd::Axis;
-use hyperslab_model::{ByteOrder, Values};
-use hyperslab_zarr::data_type as zarr;
+use hyperslab_core::nd::{Axis, element_count};
+use hyperslab_model::Values;
 use hyperslab_zarr::write::ArrayWriter;
 use std::borrow::Cow;
 
@@ -25,6 +24,8 @@ pub(super) struct ZarrEncoder {
     writer: ArrayWriter,
     lowering: Lowering,
     chunk: Vec<u64>,
+    /// How chunks are stored, where they are the elements of the source one after the other.
+    raw: Option<StoredForm>,
     /// The shape of a chunk within a shard, where nothing but the last dimensions of a lowered type is cut in another
     /// way.
     inner: Option<Vec<u64>>,
@@ -81,12 +82,13 @@ impl ZarrEncoder {
             Axis::Edges(edges) => edges.iter().copied().max().unwrap_or(1),
         };
         let rank = writer.grid().rank().saturating_sub(lowering.trailing.len());
-        let chunk = writer.grid().axes().iter().take(rank).map(size).collect();
+        let chunk: Vec<u64> = writer.grid().axes().iter().take(rank).map(size).collect();
         let inner = writer.inner_shape().and_then(|inner| {
             let (inner, trailing) = inner.split_at_checked(rank)?;
             (Some(trailing) == writer.shape().get(rank..)).then(|| inner.to_vec())
         });
-        ZarrEncoder { writer, lowering, chunk, inner, own, needs_unwritten }
+        let raw = raw_form(&writer, &lowering, &chunk);
+        ZarrEncoder { writer, lowering, chunk, raw, inner, own, needs_unwritten }
     }
 
     /// The index in the grid as it is stored: the dimensions of a lowered type have one chunk each.
@@ -100,6 +102,13 @@ impl ZarrEncoder {
         let within = dims.map(|((at, size), own)| own.saturating_sub(at.saturating_mul(*size)).min(*size));
         within.chain(self.lowering.trailing.iter().copied()).collect()
     }
+}
+
+fn raw_form(writer: &ArrayWriter, lowering: &Lowering, chunk: &[u64]) -> Option<StoredForm> {
+    let (element, codecs) = writer.stored_form().filter(|_| lowering.is_identity())?;
+    let element = element?.repeated(element_count(&lowering.trailing)?)?;
+    let filters = codecs.iter().cloned().map(StoredFilter::Codec).collect();
+    Some(StoredForm { chunk: chunk.to_vec(), element: Some(element), filters })
 }
 
 impl Encoder for ZarrEncoder {
@@ -126,16 +135,7 @@ impl Encoder for ZarrEncoder {
     }
 
     fn can_copy_raw(&self, form: &StoredForm) -> bool {
-        let Some((order, codecs)) = self.writer.plain_codecs() else { return false };
-        let order = match order {
-            zarr::ByteOrder::Little => ByteOrder::Little,
-            zarr::ByteOrder::Big => ByteOrder::Big,
-        };
-        self.lowering.is_identity()
-            && form.chunk == self.chunk
-            && form.endian.is_none_or(|endian| endian == order)
-            && form.codecs.len() == codecs.len()
-            && form.codecs.iter().zip(codecs).all(|(one, other)| one.decodes_like(other))
+        self.raw.as_ref().is_some_and(|own| own.is_like(form))
     }
 
     fn can_copy_raw_at(&self, index: &[u64]) -> bool {
