@@ -26,6 +26,8 @@ use std::ops::Range;
 
 /// Values under keys, which can be read from many threads at once.
 ///
+/// A store over another one is best a [`Wrapper`](crate::wrapper::Wrapper), which passes on all that it leaves alone.
+///
 /// Whatever lies in the store, no implementation reads outside it.
 pub trait Store: Send + Sync {
     /// The bytes of the value of `key`; none if there is no value.
@@ -37,11 +39,27 @@ pub trait Store: Send + Sync {
     /// [`ErrorKind::LimitExceeded`](crate::ErrorKind::LimitExceeded) for values of more than `most` bytes, which nobody should allocate.
     fn read(&self, key: &Key, most: u64) -> Result<Option<Bytes>>;
 
+    /// Parts of the value of `key` in one request, where the backend gains from it; none if there is no value.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Malformed`](crate::ErrorKind::Malformed) if the value ends before one of the ranges: whoever pointed there was wrong.
+    fn read_ranges(&self, key: &Key, ranges: &[Range<u64>]) -> Result<Option<Vec<Bytes>>>;
+
+    /// The values of several keys in one request, where the backend gains from it; [`read_each`] where it does not.
+    /// There is an answer for each key, as [`Store::read`] gives it.
+    fn read_many(&self, keys: &[Key], most: u64) -> Vec<Result<Option<Bytes>>>;
+
+    /// Whether a request costs more than the bytes that it brings, as over a network. Readers that need several values
+    /// or parts then ask for them together; near ones are read one by one, each into its place.
+    fn is_far(&self) -> bool;
+
     /// A part of the value of `key`; none if there is no value.
     ///
     /// # Errors
-    /// [`ErrorKind::Malformed`](crate::ErrorKind::Malformed) if the value ends before the range: whoever pointed there was wrong.
-    fn read_range(&self, key: &Key, range: Range<u64>) -> Result<Option<Bytes>>;
+    /// As [`Store::read_ranges`].
+    fn read_range(&self, key: &Key, range: Range<u64>) -> Result<Option<Bytes>> {
+        Ok(self.read_ranges(key, std::slice::from_ref(&range))?.map(value::only))
+    }
 
     /// The value of `key`, found once to be read in parts; none if there is none.
     fn find<'a>(&'a self, key: &'a Key) -> Result<Option<Box<dyn Value + 'a>>> {
@@ -59,6 +77,11 @@ pub trait Store: Send + Sync {
 
     /// What lies directly below `prefix`, sorted by name; nothing if there is no such prefix.
     fn list(&self, prefix: &Key) -> Result<Vec<Entry>>;
+}
+
+/// The values of several keys, one after the other: [`Store::read_many`] of a store that gains nothing from all at once.
+pub fn read_each(store: &(impl Store + ?Sized), keys: &[Key], most: u64) -> Vec<Result<Option<Bytes>>> {
+    keys.iter().map(|key| store.read(key, most)).collect()
 }
 
 fn check_most(size: u64, most: u64, key: &Key) -> Result<()> {

@@ -1,8 +1,8 @@
 //! Behaviour that is added to storage or to a store by wrapping it.
 //!
 //! [`Cancellable`] stops work, [`Watched`] reports how much is read, [`Counted`] counts requests. Each wraps bytes at
-//! positions ([`ReadAt`]) and is written once, as a [`Wrapper`]: what it does at a request. All else is passed on here,
-//! so that no wrapper can forget a method.
+//! positions ([`ReadAt`]) or values under keys ([`Store`]) and is written once, as a [`Wrapper`]: what it does at a
+//! request. All else is passed on here, so that no wrapper can forget a method.
 
 mod cancellable;
 mod counted;
@@ -14,13 +14,14 @@ pub use watched::Watched;
 
 use crate::Result;
 use crate::storage::{ReadAt, Siblings};
+use crate::store::{Entry, Key, Store, Value, read_each};
 use bytes::Bytes;
 use std::ops::Range;
 use std::sync::Arc;
 
 /// Something that reads what the inner one reads, and does something of its own at each request.
 ///
-/// It implements [`ReadAt`] if the inner one does.
+/// It implements [`ReadAt`] or [`Store`] if the inner one does.
 pub trait Wrapper: Send + Sync {
     /// What is wrapped.
     type Inner: ?Sized;
@@ -63,19 +64,7 @@ impl<T: Wrapper<Inner: ReadAt>> ReadAt for T {
     }
 
     fn read_into(&self, offset: u64, out: &mut [u8]) -> Result<()> {
-        let (mut at, mut rest) = (offset, out);
-        loop {
-            let len = rest.len().min(self.longest_read().max(1));
-            let (part, behind) = rest.split_at_mut(len);
-            self.before(1)?;
-            self.wrapped().read_into(at, part)?;
-            self.after(len as u64);
-            if behind.is_empty() {
-                return Ok(());
-            }
-            at = at.saturating_add(len as u64);
-            rest = behind;
-        }
+        read_cut(self, offset, out, |at, part| self.wrapped().read_into(at, part))
     }
 
     fn read_ranges(&self, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
@@ -94,6 +83,84 @@ impl<T: Wrapper<Inner: ReadAt>> ReadAt for T {
     }
 }
 
+impl<T: Wrapper<Inner: Store>> Store for T {
+    fn size(&self, key: &Key) -> Result<Option<u64>> {
+        self.before(0)?;
+        self.wrapped().size(key)
+    }
+
+    fn read(&self, key: &Key, most: u64) -> Result<Option<Bytes>> {
+        self.before(1)?;
+        let value = self.wrapped().read(key, most)?;
+        self.after(total(value.as_slice()));
+        Ok(value)
+    }
+
+    fn read_ranges(&self, key: &Key, ranges: &[Range<u64>]) -> Result<Option<Vec<Bytes>>> {
+        self.before(ranges.len())?;
+        let pieces = self.wrapped().read_ranges(key, ranges)?;
+        self.after(total(pieces.as_deref().unwrap_or_default()));
+        Ok(pieces)
+    }
+
+    fn read_many(&self, keys: &[Key], most: u64) -> Vec<Result<Option<Bytes>>> {
+        if self.before(keys.len()).is_err() {
+            // Each says why.
+            return read_each(self, keys, most);
+        }
+        let values = self.wrapped().read_many(keys, most);
+        let found = values.iter().flatten().flatten();
+        self.after(found.fold(0, |sum: u64, value| sum.saturating_add(value.len() as u64)));
+        values
+    }
+
+    fn is_far(&self) -> bool {
+        self.is_as_far(self.wrapped().is_far())
+    }
+
+    fn find<'a>(&'a self, key: &'a Key) -> Result<Option<Box<dyn Value + 'a>>> {
+        self.before(0)?;
+        let found = self.wrapped().find(key)?;
+        Ok(found.map(|value| Box::new(WrappedValue { wrapper: self, value }) as Box<dyn Value>))
+    }
+
+    fn resolve(&self, key: &Key) -> Result<Option<Key>> {
+        self.wrapped().resolve(key)
+    }
+
+    fn list(&self, prefix: &Key) -> Result<Vec<Entry>> {
+        self.before(0)?;
+        self.wrapped().list(prefix)
+    }
+}
+
+/// A value of a wrapped store.
+struct WrappedValue<'a, W> {
+    wrapper: &'a W,
+    value: Box<dyn Value + 'a>,
+}
+
+impl<W: Wrapper> Value for WrappedValue<'_, W> {
+    fn size(&self) -> u64 {
+        self.value.size()
+    }
+
+    fn parts(&self, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
+        self.wrapper.before(ranges.len())?;
+        let pieces = self.value.parts(ranges)?;
+        self.wrapper.after(total(&pieces));
+        Ok(pieces)
+    }
+
+    fn read(&self, start: u64, out: &mut [u8]) -> Result<()> {
+        read_cut(self.wrapper, start, out, |at, part| self.value.read(at, part))
+    }
+
+    fn has_cheap_parts(&self) -> bool {
+        self.value.has_cheap_parts()
+    }
+}
+
 impl<T: Send + Sync + ?Sized> Wrapper for Arc<T> {
     type Inner = T;
 
@@ -107,6 +174,28 @@ impl<T: Send + Sync + ?Sized> Wrapper for Box<T> {
 
     fn wrapped(&self) -> &T {
         self
+    }
+}
+
+/// Reads to the caller's memory in as many requests as the wrapper wants.
+fn read_cut(
+    wrapper: &impl Wrapper,
+    start: u64,
+    out: &mut [u8],
+    read: impl Fn(u64, &mut [u8]) -> Result<()>,
+) -> Result<()> {
+    let (mut at, mut rest) = (start, out);
+    loop {
+        let len = rest.len().min(wrapper.longest_read().max(1));
+        let (part, behind) = rest.split_at_mut(len);
+        wrapper.before(1)?;
+        read(at, part)?;
+        wrapper.after(len as u64);
+        if behind.is_empty() {
+            return Ok(());
+        }
+        at = at.saturating_add(len as u64);
+        rest = behind;
     }
 }
 

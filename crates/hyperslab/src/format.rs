@@ -15,7 +15,7 @@ use hyperslab_core::check::Rule;
 use hyperslab_core::storage::ReadAt;
 use hyperslab_core::store::Store;
 use hyperslab_core::wrapper::{Cancellable, Watched};
-use hyperslab_core::{Error, Limits, Result};
+use hyperslab_core::{CancelToken, Error, Limits, Result};
 use hyperslab_model::Directive;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -125,11 +125,19 @@ impl Location {
         }
     }
 
-    /// The same location, of which an object is wrapped.
-    fn wrapped<W: ReadAt + 'static>(self, wrap: impl FnOnce(Box<dyn ReadAt>) -> W) -> Location {
+    /// The same location, of which each read is told.
+    fn watched(self, seen: &Arc<dyn Fn(u64) + Send + Sync>) -> Location {
         match self {
-            Location::Object(object) => Location::Object(Box::new(wrap(object))),
-            store @ Location::Store(_) => store,
+            Location::Object(object) => Location::Object(Box::new(Watched::new(object, Arc::clone(seen)))),
+            Location::Store(store) => Location::Store(Arc::new(Watched::new(store, Arc::clone(seen)))),
+        }
+    }
+
+    /// The same location, the reads of which a token stops.
+    fn cancellable(self, token: &CancelToken) -> Location {
+        match self {
+            Location::Object(object) => Location::Object(Box::new(Cancellable::new(object, token.clone()))),
+            Location::Store(store) => Location::Store(Arc::new(Cancellable::new(store, token.clone()))),
         }
     }
 }
@@ -195,14 +203,11 @@ impl OpenOptions {
     /// The location as formats get it: whoever watches is told of what is read, and the token of the pool stops it.
     pub(crate) fn watched(&self, location: Location) -> Location {
         let location = match &self.watch {
-            Some(Watch(seen)) => location.wrapped(|object| Watched::new(object, Arc::clone(seen))),
+            Some(Watch(seen)) => location.watched(seen),
             None => location,
         };
         let token = self.pool.cancel_token();
-        match token.can_cancel() {
-            true => location.wrapped(|object| Cancellable::new(object, token.clone())),
-            false => location,
-        }
+        if token.can_cancel() { location.cancellable(token) } else { location }
     }
 
     /// An opened source, read with the pool.
@@ -260,18 +265,12 @@ impl Head {
     /// If reading fails.
     pub fn read(object: &dyn ReadAt) -> Result<Head> {
         let len = object.len()?;
-        let first = object.read_at(0..len.min(512))?.to_vec();
-        let mut doubling = Vec::new();
-        let mut at = 512_u64;
-        while let Some(end) = at.checked_add(8).filter(|end| *end <= len) {
-            let mut eight = [0; 8];
-            object.read_into(at, &mut eight)?;
-            doubling.push(eight);
-            at = match at.checked_mul(2) {
-                Some(next) if end < len => next,
-                _ => break,
-            };
-        }
+        let doubling = std::iter::successors(Some(512_u64), |at| at.checked_mul(2));
+        let doubling = doubling.map_while(|at| Some(at..at.checked_add(8).filter(|end| *end <= len)?));
+        let ranges: Vec<_> = std::iter::once(0..len.min(512)).chain(doubling).collect();
+        let mut pieces = object.read_ranges(&ranges)?.into_iter();
+        let first = pieces.next().unwrap_or_default().to_vec();
+        let doubling = pieces.filter_map(|eight| <[u8; 8]>::try_from(&*eight).ok()).collect();
         Ok(Head { len, first, doubling })
     }
 }

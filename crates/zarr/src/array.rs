@@ -2,18 +2,22 @@
 //!
 //! Spec: Zarr v3 "Array data storage", Zarr v2 "Chunks"
 
+mod ahead;
 mod write;
 
-use crate::codec::{Chain, Reader, Writer};
+pub(crate) use ahead::{MAX_BYTES, MAX_CHUNKS};
+
+use crate::codec::{Chain, InMemory, Reader, Writer};
 use crate::data_type::DataType;
 use crate::hierarchy::{Metadata, Node};
 use crate::json::Context;
 use crate::metadata::{ChunkKeyEncoding, v2, v3};
+use ahead::Ahead;
 use bytes::Bytes;
 use hyperslab_codec::{Codec, Fidelity, Scratch};
 use hyperslab_core::nd::{ChunkGrid, Planes, Region, element_count};
 use hyperslab_core::rows::{ElementLayout, Heap};
-use hyperslab_core::store::{Key, Store};
+use hyperslab_core::store::{Key, Store, Value};
 use hyperslab_core::{Error, ErrorKind, Limits, Result};
 use std::ops::Range;
 
@@ -194,12 +198,17 @@ impl Array {
         let heap_left = self.limits.allocation;
         let heap = &mut heap.buffers;
         let mut reader = Reader { fill: filling, limits: &self.limits, scratch, heap, heap_left };
+        let mut ahead = Ahead::new(self, store, region)?;
         let mut chunks = self.grid.chunks_in(region)?;
         while let Some(chunk) = chunks.next_chunk() {
             reader.scratch.cancel.check()?;
             let key = self.chunk_key(&chunk.index)?;
             let place = (chunk.start.as_slice(), chunk.shape.as_slice());
-            let read = match store.find(&key)? {
+            let value = match ahead.take(self, store, &key, (region, rows))? {
+                Some(fetched) => fetched.map(|bytes| Box::new(InMemory(bytes)) as Box<dyn Value>),
+                None => store.find(&key)?,
+            };
+            let read = match value {
                 None => match rows.overlap(place.0, place.1, region, self.row) {
                     Ok(Some(mut overlap)) => overlap.fill(filling),
                     Ok(None) => Ok(()),

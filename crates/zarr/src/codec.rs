@@ -19,7 +19,8 @@ pub(crate) use numcodecs::{Kind, Row};
 
 use crate::data_type::{DataType, Layout};
 use bytes::Bytes;
-use chunk::{InMemory, Stored, Undone};
+pub(crate) use chunk::InMemory;
+use chunk::{Stored, Undone};
 use elements::Elements;
 use hyperslab_codec::{Codec, Fidelity, Scratch, encode_to};
 use hyperslab_core::memory::room;
@@ -206,6 +207,11 @@ impl Chain {
             }
             _ => Ok(()),
         }
+    }
+
+    /// Whether parts of a chunk can be read without the rest.
+    pub(crate) fn has_parts(&self) -> bool {
+        self.shards().is_some()
     }
 
     /// How shards are made, if they are stored as they are put together.

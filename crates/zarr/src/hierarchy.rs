@@ -3,6 +3,7 @@
 //! Spec: Zarr v3 "Hierarchy", Zarr v2 "Hierarchies"
 
 mod consolidated;
+mod fetched;
 mod remains;
 mod stored;
 mod walk;
@@ -12,7 +13,9 @@ pub use walk::Walk;
 
 use crate::json::{Deviation, Json, Object, text};
 use crate::metadata::{v2, v3};
+use bytes::Bytes;
 use consolidated::Consolidated;
+use fetched::Fetched;
 use hyperslab_core::nd::ChunkGrid;
 use hyperslab_core::store::{EntryKind, Key, Store};
 use hyperslab_core::{Error, Limits, Result};
@@ -24,6 +27,8 @@ pub struct Hierarchy {
     store: Arc<dyn Store>,
     limits: Limits,
     consolidated: Option<Arc<Consolidated>>,
+    /// Of a far store.
+    fetched: Option<Arc<Fetched>>,
 }
 
 /// A group or an array.
@@ -80,7 +85,8 @@ impl Hierarchy {
 
     /// The nodes of a store by their own documents.
     pub fn unconsolidated(store: Arc<dyn Store>, limits: Limits) -> Hierarchy {
-        Hierarchy { store, limits, consolidated: None }
+        let fetched = store.is_far().then(Arc::default);
+        Hierarchy { store, limits, consolidated: None, fetched }
     }
 
     /// The store.
@@ -103,6 +109,7 @@ impl Hierarchy {
     /// # Errors
     /// If there is one, and its documents cannot be read.
     pub fn node(&self, path: &Key) -> Result<Option<Node>> {
+        self.fetch(std::iter::once(path));
         let metadata =
             self.parse(path, self.documents()).map_err(|e| e.in_object(format_args!("/{path}")))?;
         Ok(metadata.map(|metadata| Node { path: path.clone(), metadata }))
@@ -173,8 +180,19 @@ impl Hierarchy {
 
     /// The text of a document of the root.
     fn text(&self, name: &'static str) -> Result<Option<String>> {
-        let bytes = self.store.read(&Key::new(name)?, self.limits.allocation)?;
+        let bytes = self.stored(Key::new(name)?)?;
         bytes.map(|bytes| text(name, bytes.into())).transpose()
+    }
+
+    /// A document as it is stored.
+    fn stored(&self, key: Key) -> Result<Option<Bytes>> {
+        let Some(fetched) = &self.fetched else { return self.store.read(&key, self.limits.allocation) };
+        if let Some(document) = fetched.get(&key) {
+            return Ok(document);
+        }
+        let document = self.store.read(&key, self.limits.allocation)?;
+        fetched.keep(key, document.clone());
+        Ok(document)
     }
 
     fn parse(&self, path: &Key, documents: &dyn Documents) -> Result<Option<Metadata>> {
@@ -204,7 +222,7 @@ trait Documents {
 
 impl Documents for Hierarchy {
     fn document(&self, path: &Key, name: &'static str) -> Result<Option<Json>> {
-        let bytes = self.store.read(&path.join(name)?, self.limits.allocation)?;
+        let bytes = self.stored(path.join(name)?)?;
         bytes.map(|bytes| Json::parse_document(name, &bytes, &self.limits)).transpose()
     }
 }

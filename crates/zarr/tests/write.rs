@@ -6,8 +6,9 @@ use hyperslab_core::nd::{Region, element_count, gather};
 use hyperslab_core::rows::{Heap, Slot};
 use hyperslab_core::storage::FileStorage;
 use hyperslab_core::store::{
-    DirectoryWriter, Durability, Entry, Key, MemoryStore, Store, WritableStore, ZipStore, ZipWriter,
+    DirectoryWriter, Durability, Key, MemoryStore, Store, WritableStore, ZipStore, ZipWriter,
 };
+use hyperslab_core::wrapper::Wrapper;
 use hyperslab_core::{Error, ErrorKind, Limits, Result};
 use hyperslab_zarr::Array;
 use hyperslab_zarr::check::{Options, check};
@@ -17,7 +18,6 @@ use hyperslab_zarr::json::{Json, Object};
 use hyperslab_zarr::metadata::Edges;
 use hyperslab_zarr::name::{Reason, recorded};
 use hyperslab_zarr::write::{ArrayDefinition, ArrayWriter, HierarchyWriter, Version, WrittenCodec};
-use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -454,21 +454,11 @@ struct Full {
     left: AtomicU64,
 }
 
-impl Store for Full {
-    fn size(&self, key: &Key) -> Result<Option<u64>> {
-        self.inner.size(key)
-    }
+impl Wrapper for Full {
+    type Inner = MemoryStore;
 
-    fn read(&self, key: &Key, most: u64) -> Result<Option<Bytes>> {
-        self.inner.read(key, most)
-    }
-
-    fn read_range(&self, key: &Key, range: Range<u64>) -> Result<Option<Bytes>> {
-        self.inner.read_range(key, range)
-    }
-
-    fn list(&self, prefix: &Key) -> Result<Vec<Entry>> {
-        self.inner.list(prefix)
+    fn wrapped(&self) -> &MemoryStore {
+        &self.inner
     }
 }
 

@@ -6,7 +6,7 @@ mod write;
 
 pub use write::DirectoryWriter;
 
-use super::{Entry, EntryKind, Key, Store, Value, check_most, past_end};
+use super::{Entry, EntryKind, Key, Store, Value, check_most, past_end, read_each};
 use crate::{Error, Result};
 use bytes::Bytes;
 use std::collections::HashSet;
@@ -146,9 +146,17 @@ impl Store for DirectoryStore {
         OpenFile { file, size: found.len(), key }.part(0..found.len()).map(Some)
     }
 
-    fn read_range(&self, key: &Key, range: Range<u64>) -> Result<Option<Bytes>> {
-        let Some(value) = self.find(key)? else { return Ok(None) };
-        value.part(range).map(Some)
+    fn read_ranges(&self, key: &Key, ranges: &[Range<u64>]) -> Result<Option<Vec<Bytes>>> {
+        let Some((file, found)) = self.open_value(key)? else { return Ok(None) };
+        OpenFile { file, size: found.len(), key }.parts(ranges).map(Some)
+    }
+
+    fn read_many(&self, keys: &[Key], most: u64) -> Vec<Result<Option<Bytes>>> {
+        read_each(self, keys, most)
+    }
+
+    fn is_far(&self) -> bool {
+        false
     }
 
     fn find<'a>(&'a self, key: &'a Key) -> Result<Option<Box<dyn Value + 'a>>> {
@@ -198,6 +206,10 @@ struct OpenFile<'a> {
 impl Value for OpenFile<'_> {
     fn size(&self) -> u64 {
         self.size
+    }
+
+    fn parts(&self, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
+        ranges.iter().map(|range| self.part(range.clone())).collect()
     }
 
     fn part(&self, range: Range<u64>) -> Result<Bytes> {

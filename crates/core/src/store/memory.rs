@@ -1,6 +1,6 @@
 //! Values in memory.
 
-use super::{Entry, Key, Store, WritableStore, below, check_most, past_end};
+use super::{Entry, Key, Store, WritableStore, below, check_most, past_end, read_each};
 use crate::{Error, Result};
 use bytes::Bytes;
 use std::collections::BTreeMap;
@@ -71,9 +71,17 @@ impl Store for MemoryStore {
         Ok(Some(value))
     }
 
-    fn read_range(&self, key: &Key, range: Range<u64>) -> Result<Option<Bytes>> {
+    fn read_ranges(&self, key: &Key, ranges: &[Range<u64>]) -> Result<Option<Vec<Bytes>>> {
         let Some(value) = self.shared().get(key.as_str()).cloned() else { return Ok(None) };
-        slice(&value, &range, key).map(Some)
+        slices(&value, ranges, key).map(Some)
+    }
+
+    fn read_many(&self, keys: &[Key], most: u64) -> Vec<Result<Option<Bytes>>> {
+        read_each(self, keys, most)
+    }
+
+    fn is_far(&self) -> bool {
+        false
     }
 
     fn list(&self, prefix: &Key) -> Result<Vec<Entry>> {
@@ -81,9 +89,10 @@ impl Store for MemoryStore {
     }
 }
 
-pub(super) fn slice(value: &Bytes, range: &Range<u64>, key: &Key) -> Result<Bytes> {
-    match (usize::try_from(range.start), usize::try_from(range.end)) {
+pub(super) fn slices(value: &Bytes, ranges: &[Range<u64>], key: &Key) -> Result<Vec<Bytes>> {
+    let slice = |range: &Range<u64>| match (usize::try_from(range.start), usize::try_from(range.end)) {
         (Ok(start), Ok(end)) if start <= end && end <= value.len() => Ok(value.slice(start..end)),
         _ => Err(past_end(range, value.len() as u64, key)),
-    }
+    };
+    ranges.iter().map(slice).collect()
 }

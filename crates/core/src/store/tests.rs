@@ -1,6 +1,9 @@
 use super::*;
-use crate::{ErrorKind, Limits};
+use crate::wrapper::{Cancellable, Counted, Watched};
+use crate::{CancelToken, ErrorKind, Limits};
 use std::fs;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 fn key(key: &str) -> Key {
     Key::new(key).unwrap()
@@ -34,6 +37,22 @@ pub(super) fn contract(store: &dyn Store) {
     for range in [498..501, 501..501, u64::MAX - 1..u64::MAX, 0..u64::MAX] {
         assert_eq!(store.read_range(&key("a/c/0"), range).unwrap_err().kind(), ErrorKind::Malformed);
     }
+    let parts = store.read_ranges(&key("a/c/0"), &[498..500, 0..1]).unwrap().unwrap();
+    assert_eq!(parts, [&b"xx"[..], b"x"]);
+    assert!(store.read_ranges(&key("a/c/0"), &[0..1, 499..501]).is_err());
+    let whole = key("a/c/0");
+    let value = store.find(&whole).unwrap().unwrap();
+    assert_eq!((value.size(), value.parts(&[0..500, 3..5]).unwrap()[1].len()), (500, 2));
+    let mut out = [0; 3];
+    value.read(497, &mut out).unwrap();
+    assert!(&out == b"xxx" && value.read(498, &mut out).is_err());
+    let keys = ["a/c/0", "nothing", "zarr.json", "a/c/0"].map(key);
+    let lens =
+        |most| store.read_many(&keys, most).into_iter().map(|read| read.map(|of| of.map(|of| of.len())));
+    assert_eq!(lens(500).map(Result::unwrap).collect::<Vec<_>>(), [Some(500), None, Some(2), Some(500)]);
+    let kinds: Vec<_> = lens(499).map(|read| read.map_err(|e| e.kind())).collect();
+    let limit = Err(ErrorKind::LimitExceeded);
+    assert_eq!(kinds, [limit, Ok(None), Ok(Some(2)), limit]);
     for absent in ["", "a", "a/c", "b/c", "zarr.json/x", "A/zarr.json"] {
         assert_eq!(store.read(&key(absent), 100).unwrap(), None, "{absent}");
         assert_eq!(store.read_range(&key(absent), 0..1).unwrap(), None, "{absent}");
@@ -67,6 +86,106 @@ fn all_stores_answer_alike() {
     contract(&memory);
     contract(&DirectoryStore::open(directory().path()).unwrap());
     contract(&zip(fixture("plain")).unwrap());
+    contract(&far_zip(fixture("plain")).unwrap());
+    contract(&Watched::new(memory.clone(), Arc::new(|_| {})));
+    contract(&Cancellable::new(
+        Arc::new(DirectoryStore::open(directory().path()).unwrap()),
+        CancelToken::new(),
+    ));
+    contract(&Counted::far(Box::new(memory)));
+}
+
+fn far_zip(bytes: Vec<u8>) -> Result<ZipStore> {
+    ZipStore::open(Box::new(Counted::far(Bytes::from(bytes))), &Limits::default())
+}
+
+#[test]
+fn reads_of_a_store_are_told_and_end_once_the_token_is_cancelled() {
+    let (token, seen) = (CancelToken::new(), Arc::new(AtomicU64::new(0)));
+    let folder = directory();
+    let store = DirectoryStore::open(folder.path()).unwrap();
+    let told = Arc::clone(&seen);
+    let add = move |bytes| {
+        told.fetch_add(bytes, Ordering::Relaxed);
+    };
+    let store = Cancellable::new(Watched::new(store, Arc::new(add)), token.clone());
+    let (root, chunk) = (key("zarr.json"), key("a/c/0"));
+    store.read(&root, 10).unwrap();
+    store.read_ranges(&chunk, &[0..3, 1..2]).unwrap();
+    store.read_many(&[root.clone(), key("nothing")], 10);
+    let value = store.find(&chunk).unwrap().unwrap();
+    value.read(0, &mut [0; 100]).unwrap();
+    value.part(0..50).unwrap();
+    store.list(&Key::root()).unwrap();
+    assert_eq!(seen.load(Ordering::Relaxed), 2 + 3 + 1 + 2 + 100 + 50);
+    token.cancel();
+    let cancelled = |e: crate::Error| assert_eq!(e.kind(), ErrorKind::Cancelled);
+    cancelled(store.size(&root).unwrap_err());
+    cancelled(store.read(&root, 10).unwrap_err());
+    cancelled(store.read_range(&root, 0..1).unwrap_err());
+    store
+        .read_many(&[root.clone(), chunk.clone()], 500)
+        .into_iter()
+        .for_each(|read| cancelled(read.unwrap_err()));
+    cancelled(store.find(&root).err().unwrap());
+    cancelled(store.list(&Key::root()).unwrap_err());
+    cancelled(value.part(0..1).unwrap_err());
+    cancelled(value.read(0, &mut [0]).unwrap_err());
+}
+
+#[test]
+fn entries_of_a_far_zip_file_take_one_request() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.zip");
+    let writer = ZipWriter::create(&path, Durability::Process).unwrap();
+    let keys: Vec<Key> = (0..64).map(|number| key(&format!("c/{number}"))).collect();
+    for (number, name) in (0..).zip(&keys) {
+        writer.put(name, &[number; 10_000]).unwrap();
+    }
+    writer.finish().unwrap();
+    let file = Arc::new(Counted::far(Bytes::from(fs::read(path).unwrap())));
+    let store = ZipStore::open(Box::new(Arc::clone(&file)), &Limits::default()).unwrap();
+    let requests = |work: &dyn Fn()| {
+        let before = file.requests();
+        work();
+        file.requests() - before
+    };
+    assert_eq!(file.requests(), 1);
+    assert_eq!(requests(&|| assert!(store.read_many(&keys, 10_000).iter().all(Result::is_ok))), 1);
+    assert_eq!(requests(&|| assert_eq!(store.read(&keys[7], 10_000).unwrap().unwrap(), vec![7; 10_000])), 1);
+    let parts = || store.read_ranges(&keys[9], &[9_999..10_000, 0..2]).unwrap().unwrap();
+    assert_eq!(requests(&|| assert_eq!(parts(), [&[9][..], &[9, 9]])), 1);
+}
+
+#[test]
+fn local_headers_longer_than_the_one_before_cost_a_request_and_no_more() {
+    // The second entry has an extra field of four bytes in its local header.
+    let entry = |name: &[u8], extra: &[u8], at: u32| {
+        let crc = [0xc2, 0x41, 0x24, 0x35];
+        let start = [&b"\x14\0\0\0\0\0\0\0\0\0"[..], &crc, &[3, 0, 0, 0, 3, 0, 0, 0, 1, 0]].concat();
+        let local =
+            [b"PK\x03\x04", &start[..], &[u8::try_from(extra.len()).unwrap(), 0], name, extra, b"abc"]
+                .concat();
+        let central = [b"PK\x01\x02\x14\0", &start[..], &[0; 12], &at.to_le_bytes(), name].concat();
+        (local, central)
+    };
+    let (first, in_directory) = entry(b"a", b"", 0);
+    let (second, also) = entry(b"b", b"\x99\x99\0\0", u32::try_from(first.len()).unwrap());
+    let (entries, directory) = ([first, second].concat(), [in_directory, also].concat());
+    let [at, len] = [entries.len(), directory.len()].map(|n| u32::try_from(n).unwrap().to_le_bytes());
+    let end = [&b"PK\x05\x06\0\0\0\0\x02\0\x02\0"[..], &len, &at, &[0, 0]].concat();
+    let file = Arc::new(Counted::far(Bytes::from([entries, directory, end].concat())));
+    let store = ZipStore::open(Box::new(Arc::clone(&file)), &Limits::default()).unwrap();
+    for (name, requests) in [("a", 1), ("b", 2), ("b", 1), ("a", 1)] {
+        let before = file.requests();
+        assert_eq!(store.read(&key(name), 3).unwrap().unwrap(), "abc");
+        assert_eq!(file.requests() - before, requests, "{name}");
+    }
+    for (name, requests) in [("b", 2), ("b", 1), ("a", 2)] {
+        let before = file.requests();
+        assert_eq!(store.read_range(&key(name), 1..3).unwrap().unwrap(), "bc");
+        assert_eq!(file.requests() - before, requests, "{name}");
+    }
 }
 
 #[test]
@@ -228,11 +347,13 @@ fn zip64_ends_are_followed() {
 #[test]
 fn damage_in_a_zip_file_is_found_and_never_fatal() {
     let whole = fixture("plain");
+    // A far file has the same bytes and the same faults.
     let read_all = |store: &ZipStore| {
-        for name in ["zarr.json", "a/c/0", "a/zarr.json", "twice"] {
-            let _ = store.read(&key(name), 1 << 20);
-            let _ = store.read_range(&key(name), 0..1);
-        }
+        let keys = ["zarr.json", "a/c/0", "a/zarr.json", "twice"].map(key);
+        let mut all = store.read_many(&keys, 1 << 20);
+        all.extend(keys.iter().map(|key| store.read(key, 1 << 20)));
+        all.extend(keys.iter().map(|key| store.read_range(key, 0..1)));
+        all.into_iter().map(|read| read.map_err(|e| e.to_string())).collect::<Vec<_>>()
     };
     for len in 0..whole.len() {
         assert!(zip(whole[..len].to_vec()).is_err(), "{len}");
@@ -241,8 +362,10 @@ fn damage_in_a_zip_file_is_found_and_never_fatal() {
         for value in [0, 0xff, whole[at] ^ 1] {
             let mut bytes = whole.clone();
             bytes[at] = value;
-            if let Ok(store) = zip(bytes) {
-                read_all(&store);
+            let far = far_zip(bytes.clone());
+            match zip(bytes) {
+                Ok(store) => assert_eq!(read_all(&store), read_all(&far.unwrap()), "byte {at} is {value}"),
+                Err(e) => assert_eq!(e.to_string(), far.err().unwrap().to_string()),
             }
         }
     }

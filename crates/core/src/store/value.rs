@@ -12,12 +12,20 @@ pub trait Value {
     /// Its bytes.
     fn size(&self) -> u64;
 
+    /// Parts of it in one request, where the store gains from it.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Malformed`](crate::ErrorKind::Malformed) if the value ends before one of the ranges: whoever
+    /// pointed there was wrong.
+    fn parts(&self, ranges: &[Range<u64>]) -> Result<Vec<Bytes>>;
+
     /// A part of it.
     ///
     /// # Errors
-    /// [`ErrorKind::Malformed`](crate::ErrorKind::Malformed) if the value ends before the range: whoever
-    /// pointed there was wrong.
-    fn part(&self, range: Range<u64>) -> Result<Bytes>;
+    /// As [`Value::parts`].
+    fn part(&self, range: Range<u64>) -> Result<Bytes> {
+        self.parts(std::slice::from_ref(&range)).map(only)
+    }
 
     /// Reads the part from `start` on that is as long as `out`.
     ///
@@ -33,9 +41,12 @@ pub trait Value {
     }
 
     /// Whether many parts cost no more than all of it at once.
-    fn has_cheap_parts(&self) -> bool {
-        false
-    }
+    fn has_cheap_parts(&self) -> bool;
+}
+
+/// The one piece that was asked for.
+pub(super) fn only(pieces: Vec<Bytes>) -> Bytes {
+    pieces.into_iter().next().unwrap_or_default()
 }
 
 /// A value that is looked for again for each part.
@@ -50,12 +61,18 @@ impl<S: Store + ?Sized> Value for ByKey<'_, S> {
         self.size
     }
 
-    fn part(&self, range: Range<u64>) -> Result<Bytes> {
+    fn parts(&self, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
         // The whole of a value is read as such: only then stores check what they know of it.
-        let bytes = match range == (0..self.size) {
-            true => self.store.read(self.key, self.size)?,
-            false => self.store.read_range(self.key, range)?,
+        let pieces = match ranges {
+            [range] if *range == (0..self.size) => {
+                self.store.read(self.key, self.size)?.map(|bytes| vec![bytes])
+            }
+            ranges => self.store.read_ranges(self.key, ranges)?,
         };
-        bytes.ok_or_else(|| Error::not_found(format!("{} is gone", self.key)))
+        pieces.ok_or_else(|| Error::not_found(format!("{} is gone", self.key)))
+    }
+
+    fn has_cheap_parts(&self) -> bool {
+        false
     }
 }

@@ -3,24 +3,29 @@
 //! Spec: APPNOTE.TXT 4.3 (zip), 4.5.3 (zip64)
 
 mod central_directory;
+mod far;
 mod write;
 
 pub use write::ZipWriter;
 
-use super::{Entry, Key, Store, below, check_most, memory};
+use super::{Entry, Key, Store, below, check_most, memory, read_each};
 use crate::storage::ReadAt;
 use crate::{Decoder, Error, Limits, Result};
 use bytes::Bytes;
 use central_directory::{Located, Method};
 use libdeflater::{Crc, Decompressor};
+use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 use std::ops::Range;
+use std::sync::atomic::AtomicU64;
 
 /// The entries of a zip file. Of entries with one name the last one is meant, as others have it.
 pub struct ZipStore {
     file: Box<dyn ReadAt>,
     entries: BTreeMap<String, Located>,
     most: u64,
+    /// Bytes of the extra field of the local header that was read last: others of the file most often have as many.
+    extra: AtomicU64,
 }
 
 impl ZipStore {
@@ -32,7 +37,7 @@ impl ZipStore {
     /// several parts.
     pub fn open(file: Box<dyn ReadAt>, limits: &Limits) -> Result<ZipStore> {
         let entries = central_directory::read(&*file, limits)?;
-        Ok(ZipStore { file, entries, most: limits.allocation })
+        Ok(ZipStore { file, entries, most: limits.allocation, extra: AtomicU64::new(0) })
     }
 
     /// Whether a file is a zip file with an entry of one of these names, wherever it lies; false also for what is
@@ -53,53 +58,73 @@ impl ZipStore {
     fn start(&self, entry: &Located, key: &Key) -> Result<u64> {
         let end = entry.header.saturating_add(LOCAL_HEADER);
         let bytes = self.file.read_at(entry.header..end)?;
-        let mut d = Decoder::new("local file header", entry.header, &bytes);
-        d.signature(b"PK\x03\x04")?;
-        d.reserved(22)?;
-        let name = d.u16()?;
-        let extra = d.u16()?;
-        let name_end = end.saturating_add(name.into());
+        let (name, extra) = local_lengths(&bytes, entry)?;
+        let name_end = end.saturating_add(name);
         if *self.file.read_at(end..name_end)? != *key.as_str().as_bytes() {
-            return Err(d.malformed(format!("another name than the central directory's {key:?}")));
+            return Err(other_name(entry, key));
         }
-        Ok(name_end.saturating_add(extra.into()))
+        Ok(name_end.saturating_add(extra))
     }
 
     fn inflate(&self, entry: &Located, key: &Key) -> Result<Bytes> {
+        // What is wrong is told as of a near file.
+        if self.is_far()
+            && let Some(Ok(bytes)) = self.inflate_together(&[(entry, key)]).pop()
+        {
+            return Ok(bytes);
+        }
         let start = self.start(entry, key)?;
         let stored = self.file.read_at(start..start.saturating_add(entry.stored))?;
-        let broken = |what: &str| Error::malformed(format!("{what} in {key}")).at("zip entry", start);
-        let bytes = match entry.method {
-            Method::Stored if entry.size == entry.stored => stored,
-            Method::Stored => return Err(broken("stored bytes of another length")),
-            Method::Deflated => {
-                // No stream is denser, so nobody can ask for more than a multiple of the file.
-                if entry.size > entry.stored.saturating_mul(MAX_RATIO) {
-                    return Err(broken("more bytes than the stream can hold"));
-                }
-                let len = usize::try_from(entry.size).map_err(|_| broken("too many bytes"))?;
-                let mut out = vec![0; len];
-                let found = Decompressor::new().deflate_decompress(&stored, &mut out);
-                if found != Ok(len) {
-                    return Err(broken("no deflate stream of the length it should have"));
-                }
-                out.into()
+        unpack(entry, key, start, stored)
+    }
+}
+
+/// The lengths of the name and of the extra field that a local header tells.
+fn local_lengths(header: &[u8], entry: &Located) -> Result<(u64, u64)> {
+    let mut d = Decoder::new(LOCAL_NAME, entry.header, header);
+    d.signature(b"PK\x03\x04")?;
+    d.reserved(22)?;
+    Ok((d.u16()?.into(), d.u16()?.into()))
+}
+
+fn other_name(entry: &Located, key: &Key) -> Error {
+    let end = entry.header.saturating_add(LOCAL_HEADER);
+    Error::malformed(format!("another name than the central directory's {key:?}")).at(LOCAL_NAME, end)
+}
+
+/// The bytes of an entry of which `stored` is stored, from `start` on.
+fn unpack(entry: &Located, key: &Key, start: u64, stored: Bytes) -> Result<Bytes> {
+    let broken = |what: &str| Error::malformed(format!("{what} in {key}")).at("zip entry", start);
+    let bytes = match entry.method {
+        Method::Stored if entry.size == entry.stored => stored,
+        Method::Stored => return Err(broken("stored bytes of another length")),
+        Method::Deflated => {
+            // No stream is denser, so nobody can ask for more than a multiple of the file.
+            if entry.size > entry.stored.saturating_mul(MAX_RATIO) {
+                return Err(broken("more bytes than the stream can hold"));
             }
-            Method::Other(method) => {
-                return Err(Error::unsupported(format!("{key} is packed by method {method}")));
+            let len = usize::try_from(entry.size).map_err(|_| broken("too many bytes"))?;
+            let mut out = vec![0; len];
+            let found = Decompressor::new().deflate_decompress(&stored, &mut out);
+            if found != Ok(len) {
+                return Err(broken("no deflate stream of the length it should have"));
             }
-            Method::Encrypted => return Err(Error::unsupported(format!("{key} is encrypted"))),
-            Method::Link => return Err(Error::unsupported(format!("{key} is a symbolic link"))),
-        };
-        let mut crc = Crc::new();
-        crc.update(&bytes);
-        match crc.sum() == entry.crc {
-            true => Ok(bytes),
-            false => Err(Error::new(
-                crate::ErrorKind::Checksum,
-                format!("{key} has the CRC-32 {:#010x}, expected {:#010x}", crc.sum(), entry.crc),
-            )),
+            out.into()
         }
+        Method::Other(method) => {
+            return Err(Error::unsupported(format!("{key} is packed by method {method}")));
+        }
+        Method::Encrypted => return Err(Error::unsupported(format!("{key} is encrypted"))),
+        Method::Link => return Err(Error::unsupported(format!("{key} is a symbolic link"))),
+    };
+    let mut crc = Crc::new();
+    crc.update(&bytes);
+    match crc.sum() == entry.crc {
+        true => Ok(bytes),
+        false => Err(Error::new(
+            crate::ErrorKind::Checksum,
+            format!("{key} has the CRC-32 {:#010x}, expected {:#010x}", crc.sum(), entry.crc),
+        )),
     }
 }
 
@@ -115,18 +140,48 @@ impl Store for ZipStore {
     }
 
     /// Parts of stored entries come without a look at their checksum, which is of the whole.
-    fn read_range(&self, key: &Key, range: Range<u64>) -> Result<Option<Bytes>> {
+    fn read_ranges(&self, key: &Key, ranges: &[Range<u64>]) -> Result<Option<Vec<Bytes>>> {
         let Some(entry) = self.entries.get(key.as_str()) else { return Ok(None) };
         if entry.method != Method::Stored {
-            check_both(entry, self.most, key)?;
-            return memory::slice(&self.inflate(entry, key)?, &range, key).map(Some);
+            let whole = self.read(key, self.most)?.unwrap_or_default();
+            return memory::slices(&whole, ranges, key).map(Some);
         }
-        if range.start > range.end || range.end > entry.size.min(entry.stored) {
-            return Err(super::past_end(&range, entry.size, key));
+        let size = entry.size.min(entry.stored);
+        if let Some(range) = ranges.iter().find(|range| range.start > range.end || range.end > size) {
+            return Err(super::past_end(range, entry.size, key));
+        }
+        if self.is_far()
+            && let Ok(parts) = self.parts_together(entry, key, ranges)
+        {
+            return Ok(Some(parts));
         }
         let start = self.start(entry, key)?;
-        let part = start.saturating_add(range.start)..start.saturating_add(range.end);
-        self.file.read_at(part).map(Some)
+        let part = |range: &Range<u64>| {
+            self.file.read_at(start.saturating_add(range.start)..start.saturating_add(range.end))
+        };
+        ranges.iter().map(part).collect::<Result<_>>().map(Some)
+    }
+
+    fn read_many(&self, keys: &[Key], most: u64) -> Vec<Result<Option<Bytes>>> {
+        let located = keys.iter().map(|key| (self.entries.get(key.as_str()), key));
+        let wanted: Vec<_> = located
+            .filter_map(|(entry, key)| Some((entry?, key)))
+            .filter(|(entry, key)| check_both(entry, most, key).is_ok())
+            .collect();
+        if !self.is_far() || wanted.is_empty() {
+            return read_each(self, keys, most);
+        }
+        let read = self.inflate_together(&wanted);
+        let mut read: FxHashMap<&Key, _> = wanted.into_iter().map(|(_, key)| key).zip(read).collect();
+        let answer = |key| match read.remove(key) {
+            Some(Ok(bytes)) => Ok(Some(bytes)),
+            _ => self.read(key, most),
+        };
+        keys.iter().map(answer).collect()
+    }
+
+    fn is_far(&self) -> bool {
+        self.file.is_far()
     }
 
     fn list(&self, prefix: &Key) -> Result<Vec<Entry>> {
@@ -143,7 +198,9 @@ fn check_both(entry: &Located, most: u64, key: &Key) -> Result<()> {
 /// What files with entries and without begin with.
 const SIGNATURES: [&[u8]; 2] = [b"PK\x03\x04", b"PK\x05\x06"];
 
+/// The local header up to the name.
 const LOCAL_HEADER: u64 = 30;
+const LOCAL_NAME: &str = "local file header";
 
 /// Bytes that a deflate stream may have beyond its literals of at most nine bits each.
 const SLACK: u64 = 64;

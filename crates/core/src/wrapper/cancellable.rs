@@ -3,7 +3,7 @@
 use super::Wrapper;
 use crate::{CancelToken, Result};
 
-/// Storage that asks a token before each read, and cuts long reads so that it asks often: walks of indexes and
+/// Storage or a store that asks a token before each read, and cuts long reads so that it asks often: walks of indexes and
 /// headers then end soon too, wherever they are.
 pub struct Cancellable<R> {
     inner: R,

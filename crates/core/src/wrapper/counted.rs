@@ -4,7 +4,7 @@ use super::Wrapper;
 use crate::Result;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Storage that counts requests: tests hold on to how many a task takes.
+/// Storage or a store that counts requests: tests hold on to how many a task takes.
 ///
 /// ```
 /// use bytes::Bytes;

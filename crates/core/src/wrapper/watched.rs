@@ -3,7 +3,7 @@
 use super::Wrapper;
 use std::sync::Arc;
 
-/// Storage that says of every read how many bytes it was, from whichever thread: for progress.
+/// Storage or a store that says of every read how many bytes it was, from whichever thread: for progress.
 pub struct Watched<R> {
     inner: R,
     seen: Arc<dyn Fn(u64) + Send + Sync>,

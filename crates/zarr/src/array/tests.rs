@@ -4,11 +4,10 @@ use crate::json::{Json, Object};
 use hyperslab_codec::{Blosc, BloscCodec, BloscShuffle, encode};
 use hyperslab_core::nd::{element_count, fill_rows, scatter};
 use hyperslab_core::rows::Slot;
-use hyperslab_core::store::{Entry, MemoryStore};
+use hyperslab_core::store::MemoryStore;
+use hyperslab_core::wrapper::Counted;
 use std::convert::Infallible;
-use std::ops::Range;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 const SIMPLE: &str = r#"{"zarr_format":3,"node_type":"array","shape":[6],"data_type":"int8",
     "chunk_grid":{"name":"regular","configuration":{"chunk_shape":[4]}},"chunk_key_encoding":"default",
@@ -235,29 +234,6 @@ fn zfp_streams_are_read_by_their_own_extents() {
     assert_eq!(e.unwrap_err().to_string(), "chunk c/0/0: 24 stored bytes cannot decode to 36");
 }
 
-/// A store that counts what is asked of it.
-struct Counting(Arc<MemoryStore>, AtomicUsize);
-
-impl Store for Counting {
-    fn size(&self, key: &Key) -> Result<Option<u64>> {
-        self.0.size(key)
-    }
-
-    fn read(&self, key: &Key, most: u64) -> Result<Option<Bytes>> {
-        self.1.fetch_add(1, Ordering::Relaxed);
-        self.0.read(key, most)
-    }
-
-    fn read_range(&self, key: &Key, range: Range<u64>) -> Result<Option<Bytes>> {
-        self.1.fetch_add(1, Ordering::Relaxed);
-        self.0.read_range(key, range)
-    }
-
-    fn list(&self, prefix: &Key) -> Result<Vec<Entry>> {
-        self.0.list(prefix)
-    }
-}
-
 #[test]
 fn most_of_a_shard_is_read_at_once_and_little_in_parts() {
     let shard = r#"[{"name":"sharding_indexed","configuration":{"chunk_shape":[1],"codecs":["bytes"],
@@ -268,14 +244,15 @@ fn most_of_a_shard_is_read_at_once_and_little_in_parts() {
     let reads = |start, count, step| {
         let mut region = Region::new(vec![start], vec![count]);
         region.step = vec![step];
-        let counting = Counting(store.clone(), AtomicUsize::new(0));
-        let rows = read(&array, &counting, &region).unwrap();
-        (rows, counting.1.into_inner())
+        let counted = Counted::new(store.clone());
+        let rows = read(&array, &counted, &region).unwrap();
+        (rows, counted.requests())
     };
-    assert_eq!(reads(0, 6, 1), (vec![0, 1, 2, 3, 4, 9], 1));
-    assert_eq!(reads(1, 3, 1), (vec![1, 2, 3], 1));
+    // The shard is looked for, then read; or its index and what is wanted of it.
+    assert_eq!(reads(0, 6, 1), (vec![0, 1, 2, 3, 4, 9], 2));
+    assert_eq!(reads(1, 3, 1), (vec![1, 2, 3], 2));
     assert_eq!(reads(1, 2, 1), (vec![1, 2], 3));
-    assert_eq!(reads(5, 1, 1), (vec![9], 1));
+    assert_eq!(reads(5, 1, 1), (vec![9], 2));
 }
 
 #[test]

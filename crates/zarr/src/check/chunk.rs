@@ -12,7 +12,7 @@ use crate::metadata::{ChunkGrid, Extension, v3};
 use bytes::Bytes;
 use hyperslab_core::nd::{Planes, Region, element_count};
 use hyperslab_core::rows::Heap;
-use hyperslab_core::store::{Entry, Key, MemoryStore, Store};
+use hyperslab_core::store::{Entry, Key, MemoryStore, Store, read_each};
 use hyperslab_core::{Error, ErrorKind, Limit, Limits, Result};
 use std::ops::Range;
 
@@ -219,12 +219,22 @@ impl Store for Part<'_> {
         }
     }
 
-    fn read_range(&self, _: &Key, range: Range<u64>) -> Result<Option<Bytes>> {
-        let end = self.range.start.checked_add(range.end).filter(|end| *end <= self.range.end);
-        match end {
-            Some(end) => self.store.read_range(self.key, self.range.start.saturating_add(range.start)..end),
-            None => Err(Error::malformed(format!("bytes {range:?} of {} bytes", self.len()))),
-        }
+    fn read_ranges(&self, _: &Key, ranges: &[Range<u64>]) -> Result<Option<Vec<Bytes>>> {
+        let within = |range: &Range<u64>| {
+            let end = self.range.start.checked_add(range.end).filter(|end| *end <= self.range.end);
+            let missing = || Error::malformed(format!("bytes {range:?} of {} bytes", self.len()));
+            end.map(|end| self.range.start.saturating_add(range.start)..end).ok_or_else(missing)
+        };
+        let ranges = ranges.iter().map(within).collect::<Result<Vec<_>>>()?;
+        self.store.read_ranges(self.key, &ranges)
+    }
+
+    fn read_many(&self, keys: &[Key], most: u64) -> Vec<Result<Option<Bytes>>> {
+        read_each(self, keys, most)
+    }
+
+    fn is_far(&self) -> bool {
+        self.store.is_far()
     }
 
     fn list(&self, _: &Key) -> Result<Vec<Entry>> {

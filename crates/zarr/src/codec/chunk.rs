@@ -8,7 +8,7 @@ use hyperslab_core::{Error, ErrorKind, Limit, Limits, Result};
 use std::ops::{Deref, Range};
 
 /// Bytes in hand.
-pub(super) struct InMemory(pub(super) Bytes);
+pub(crate) struct InMemory(pub(crate) Bytes);
 
 impl Value for InMemory {
     fn size(&self) -> u64 {
@@ -19,8 +19,8 @@ impl Value for InMemory {
         true
     }
 
-    fn part(&self, range: Range<u64>) -> Result<Bytes> {
-        hyperslab_core::storage::ReadAt::read_at(&self.0, range)
+    fn parts(&self, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
+        hyperslab_core::storage::ReadAt::read_ranges(&self.0, ranges)
     }
 }
 

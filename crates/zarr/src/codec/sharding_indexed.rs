@@ -6,12 +6,14 @@ mod assemble;
 
 use super::chunk::{InMemory, Stored};
 use super::{Chain, Reader, Undone, Writer};
+use crate::array::{MAX_BYTES, MAX_CHUNKS};
 use crate::data_type::{ByteOrder, DataType};
 use crate::json::Spot;
 use crate::metadata::Extension;
 use bytes::Bytes;
 use hyperslab_codec::{Checksum, ChecksumAlgorithm, Codec};
 use hyperslab_core::nd::{Planes, Region, advance, element_count, gather};
+use hyperslab_core::storage::read_merged;
 use hyperslab_core::store::Value;
 use hyperslab_core::{Error, Limit, Result};
 use std::ops::Range;
@@ -99,6 +101,7 @@ impl Sharding {
             return self.read(&shard, (start, shape), region, out, reader);
         }
         let index = self.index(value, &counts, reader)?;
+        let mut together = Together::default();
         let mut steps = vec![0; spans.len()];
         loop {
             reader.scratch.cancel.check()?;
@@ -113,16 +116,44 @@ impl Sharding {
             if let Some(mut overlap) = out.overlap(inner_box.0, inner_box.1, region, self.chain.row)? {
                 match self.entry(&index, number, value.size())? {
                     None => overlap.fill(reader.fill)?,
-                    Some(range) => {
+                    Some(range) if value.has_cheap_parts() || range.end - range.start > MAX_BYTES => {
                         let inner = Within { value, range };
                         self.chain.read(&inner, inner_box, region, out, reader)?;
+                    }
+                    Some(range) => {
+                        if together.is_full(&range) {
+                            self.read_together(value, &mut together, region, out, reader)?;
+                        }
+                        together.add(inner_start, range);
                     }
                 }
             }
             if !advance(&mut steps, &widths) {
-                return Ok(());
+                return self.read_together(value, &mut together, region, out, reader);
             }
         }
+    }
+
+    /// Reads inner chunks that were put together, which are none then.
+    fn read_together(
+        &self,
+        value: &dyn Value,
+        together: &mut Together,
+        region: &Region,
+        out: &mut Planes<'_>,
+        reader: &mut Reader<'_>,
+    ) -> Result<()> {
+        let Together { starts, ranges, .. } = std::mem::take(together);
+        if ranges.is_empty() {
+            return Ok(());
+        }
+        let read = read_merged(&ranges, |merged| value.parts(merged))?;
+        for (start, bytes) in starts.iter().zip(read) {
+            reader.scratch.cancel.check()?;
+            let inner_box = (start.as_slice(), self.inner_shape.as_slice());
+            self.chain.read(&InMemory(bytes), inner_box, region, out, reader)?;
+        }
+        Ok(())
     }
 
     /// Calls `visit` with each inner chunk of a shard of `shape` that was written and has elements before `end`: the
@@ -247,6 +278,28 @@ fn index_form(codecs: &[Extension], at: &Spot<'_>) -> Result<(ByteOrder, Vec<Cod
     Ok((order, sums.iter().map(|_| sum.into()).collect()))
 }
 
+/// Inner chunks that are read in one request: where they begin in the array, and where they lie in the shard.
+#[derive(Default)]
+struct Together {
+    starts: Vec<Vec<u64>>,
+    ranges: Vec<Range<u64>>,
+    bytes: u64,
+}
+
+impl Together {
+    /// Whether one more would make it too much.
+    fn is_full(&self, range: &Range<u64>) -> bool {
+        let bytes = self.bytes.saturating_add(range.end - range.start);
+        self.ranges.len() >= MAX_CHUNKS || bytes > MAX_BYTES
+    }
+
+    fn add(&mut self, start: Vec<u64>, range: Range<u64>) {
+        self.bytes = self.bytes.saturating_add(range.end - range.start);
+        self.starts.push(start);
+        self.ranges.push(range);
+    }
+}
+
 /// A part of a shard.
 struct Within<'a> {
     value: &'a dyn Value,
@@ -276,9 +329,10 @@ impl Value for Within<'_> {
         self.value.has_cheap_parts()
     }
 
-    fn part(&self, range: Range<u64>) -> Result<Bytes> {
-        let end = self.end(&range)?;
-        self.value.part(self.range.start.saturating_add(range.start)..end)
+    fn parts(&self, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
+        let within =
+            |range: &Range<u64>| self.end(range).map(|end| self.range.start.saturating_add(range.start)..end);
+        self.value.parts(&ranges.iter().map(within).collect::<Result<Vec<_>>>()?)
     }
 
     fn read(&self, start: u64, out: &mut [u8]) -> Result<()> {

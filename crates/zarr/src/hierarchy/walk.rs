@@ -21,6 +21,7 @@ impl<'a> Walk<'a> {
     /// Adds what lies below a node, so that the first name comes next.
     fn enter(&mut self, path: &Key) -> Result<()> {
         let mut children = self.hierarchy.children(path)?;
+        self.hierarchy.fetch(children.iter().map(|child| &child.path));
         children.reverse();
         self.left.append(&mut children);
         Ok(())

@@ -3,13 +3,12 @@
 //! Spec: Zarr v3 "File system store"
 
 use super::{DirectoryStore, is_nothing};
-use crate::store::{Durability, Entry, EntryKind, Key, Store, Value, WritableStore};
+use crate::store::{Durability, EntryKind, Key, Store, WritableStore};
+use crate::wrapper::Wrapper;
 use crate::{Error, ErrorKind, Result};
-use bytes::Bytes;
 use std::collections::HashSet;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
-use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{PoisonError, RwLock};
@@ -201,25 +200,11 @@ impl WritableStore for DirectoryWriter {
     }
 }
 
-impl Store for DirectoryWriter {
-    fn size(&self, key: &Key) -> Result<Option<u64>> {
-        self.store.size(key)
-    }
+impl Wrapper for DirectoryWriter {
+    type Inner = DirectoryStore;
 
-    fn read(&self, key: &Key, most: u64) -> Result<Option<Bytes>> {
-        self.store.read(key, most)
-    }
-
-    fn read_range(&self, key: &Key, range: Range<u64>) -> Result<Option<Bytes>> {
-        self.store.read_range(key, range)
-    }
-
-    fn find<'a>(&'a self, key: &'a Key) -> Result<Option<Box<dyn Value + 'a>>> {
-        self.store.find(key)
-    }
-
-    fn list(&self, prefix: &Key) -> Result<Vec<Entry>> {
-        self.store.list(prefix)
+    fn wrapped(&self) -> &DirectoryStore {
+        &self.store
     }
 }
 

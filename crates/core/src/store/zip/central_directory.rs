@@ -2,6 +2,7 @@
 //!
 //! Spec: APPNOTE.TXT 4.3.12 to 4.3.16, 4.5.3
 
+use super::LOCAL_NAME;
 use crate::storage::ReadAt;
 use crate::store::Key;
 use crate::{Decoder, Encoder, Error, Limit, Limits, Result};
@@ -29,13 +30,21 @@ pub(super) enum Method {
 
 /// All entries but those of directories.
 pub(super) fn read(file: &dyn ReadAt, limits: &Limits) -> Result<BTreeMap<String, Located>> {
-    let End { count, size, offset } = end(file)?;
+    let len = file.len()?;
+    let start = len.saturating_sub(END_RECORD + u64::from(u16::MAX));
+    let tail = file.read_at(start..len)?;
+    let End { count, size, offset } = end(file, start, &tail)?;
     // Names and places in memory are hardly larger than in the file.
     if size > limits.allocation / 4 {
         let detail = format!("a central directory of {size} bytes");
         return Err(Error::limit_exceeded(Limit::Allocation, detail).at(NAME, offset));
     }
-    let bytes = file.read_at(offset..offset.saturating_add(size))?;
+    // Small directories are in the tail.
+    let bytes = match offset.checked_sub(start) {
+        Some(within) => tail.read_at(within..within.saturating_add(size)),
+        None => file.read_at(offset..offset.saturating_add(size)),
+    };
+    let bytes = bytes?;
     let mut d = Decoder::new(NAME, offset, &bytes);
     let count = d.count(count, 46)?;
     let mut entries = BTreeMap::new();
@@ -153,11 +162,8 @@ fn local_entry(file: &dyn ReadAt, at: u64, len: u64) -> Result<Option<(String, L
     Ok(is_ours.then(|| (name.to_owned(), located, end)))
 }
 
-/// The end of central directory record, found from the back of the file.
-fn end(file: &dyn ReadAt) -> Result<End> {
-    let len = file.len()?;
-    let start = len.saturating_sub(END_RECORD + u64::from(u16::MAX));
-    let tail = file.read_at(start..len)?;
+/// The end of central directory record, found from the back of the file, whose last bytes are `tail` from `start` on.
+fn end(file: &dyn ReadAt, start: u64, tail: &[u8]) -> Result<End> {
     let not_zip = || Error::malformed("no end of central directory record, so this is no zip file");
     // The comment behind the record may look like another one, but then its length does not reach the end.
     let found = tail.windows(4).enumerate().rev().find(|(at, window)| {
@@ -310,7 +316,6 @@ fn wide(narrow: [u32; 3], extra: &mut Decoder<'_>) -> Result<[u64; 3]> {
 }
 
 const NAME: &str = "central directory";
-const LOCAL_NAME: &str = "local file header";
 const END_RECORD: u64 = 22;
 const LOCATOR_64: u64 = 20;
 const END_RECORD_64: u64 = 56;

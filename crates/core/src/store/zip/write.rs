@@ -4,7 +4,8 @@
 
 use super::central_directory::{Located, Method, encode, encode_local_header, read_local};
 use crate::storage::FileStorage;
-use crate::store::{Durability, Entry, Key, Store, WritableStore, below, check_most, past_end};
+use crate::store::value::only;
+use crate::store::{Durability, Entry, Key, Store, WritableStore, below, check_most, past_end, read_each};
 use crate::{Error, ErrorKind, Limits, Result};
 use bytes::Bytes;
 use libdeflater::Crc;
@@ -79,21 +80,30 @@ impl ZipWriter {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn read_part(&self, key: &Key, range: impl FnOnce(u64) -> Result<Range<u64>>) -> Result<Option<Bytes>> {
+    /// Reads the parts of a value that `ranges` says, given its size.
+    fn read_parts(
+        &self,
+        key: &Key,
+        ranges: impl FnOnce(u64) -> Result<Vec<Range<u64>>>,
+    ) -> Result<Option<Vec<Bytes>>> {
         let mut state = self.state();
         let Some(Located { size, header, .. }) = state.entries.get(key.as_str()).cloned() else {
             return Ok(None);
         };
-        let range = range(size)?;
+        let ranges = ranges(size)?;
         // What was put without an extra field; only values of 4 GiB have one.
         let extra = if size >= u32::MAX.into() { 20 } else { 0 };
-        let start = header + super::LOCAL_HEADER + key.as_str().len() as u64 + extra + range.start;
-        let len = range.end.saturating_sub(range.start);
-        let len = usize::try_from(len).map_err(|_| Error::malformed(format!("a value of {len} bytes")))?;
-        let mut bytes = vec![0; len];
-        state.file.seek(SeekFrom::Start(start))?;
-        state.file.read_exact(&mut bytes)?;
-        Ok(Some(bytes.into()))
+        let start = header + super::LOCAL_HEADER + key.as_str().len() as u64 + extra;
+        let part = |range: Range<u64>| -> Result<Bytes> {
+            let len = range.end.saturating_sub(range.start);
+            let len =
+                usize::try_from(len).map_err(|_| Error::malformed(format!("a value of {len} bytes")))?;
+            let mut bytes = vec![0; len];
+            state.file.seek(SeekFrom::Start(start + range.start))?;
+            state.file.read_exact(&mut bytes)?;
+            Ok(bytes.into())
+        };
+        ranges.into_iter().map(part).collect::<Result<_>>().map(Some)
     }
 }
 
@@ -155,14 +165,28 @@ impl Store for ZipWriter {
     }
 
     fn read(&self, key: &Key, most: u64) -> Result<Option<Bytes>> {
-        self.read_part(key, |size| check_most(size, most, key).map(|()| 0..size))
+        let parts = self.read_parts(key, |size| {
+            check_most(size, most, key).map(|()| std::iter::once(0..size).collect())
+        })?;
+        Ok(parts.map(only))
     }
 
-    fn read_range(&self, key: &Key, range: Range<u64>) -> Result<Option<Bytes>> {
-        self.read_part(key, |size| match range.start <= range.end && range.end <= size {
-            true => Ok(range),
-            false => Err(past_end(&range, size, key)),
+    fn read_ranges(&self, key: &Key, ranges: &[Range<u64>]) -> Result<Option<Vec<Bytes>>> {
+        self.read_parts(key, |size| {
+            let is_there = |range: &&Range<u64>| range.start <= range.end && range.end <= size;
+            match ranges.iter().find(|range| !is_there(range)) {
+                None => Ok(ranges.to_vec()),
+                Some(range) => Err(past_end(range, size, key)),
+            }
         })
+    }
+
+    fn read_many(&self, keys: &[Key], most: u64) -> Vec<Result<Option<Bytes>>> {
+        read_each(self, keys, most)
+    }
+
+    fn is_far(&self) -> bool {
+        false
     }
 
     fn list(&self, prefix: &Key) -> Result<Vec<Entry>> {

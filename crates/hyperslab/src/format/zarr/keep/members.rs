@@ -57,7 +57,9 @@ impl ZarrSource {
         alone.retain(|(name, _)| !record.members.contains_key(*name));
         if !alone.is_empty() {
             let mut taken = FxHashSet::default();
-            for child in self.hierarchy.children(&group.path)? {
+            let children = self.hierarchy.children(&group.path)?;
+            self.hierarchy.fetch(children.iter().map(|child| &child.path));
+            for child in children {
                 if let Ok(Some(node)) = self.hierarchy.node(&child.path) {
                     taken.extend(node.attributes().and_then(name::recorded).map(str::to_owned));
                 }

@@ -101,6 +101,7 @@ impl ZarrSource {
         let mut given = FxHashSet::default();
         let mut recent = FxHashMap::default();
         for part in children.chunks(MAX_RECENT) {
+            self.hierarchy.fetch(part.iter().map(|child| &child.path));
             for (child, found) in part.iter().zip(self.look_at(part)?) {
                 let name = child.path.name();
                 let recorded = match &found {

@@ -1,0 +1,72 @@
+//! Chunks of a far store, fetched several in one request before they are decoded.
+
+use super::Array;
+use bytes::Bytes;
+use hyperslab_core::Result;
+use hyperslab_core::nd::{Chunk, Chunks, Planes, Region, element_count};
+use hyperslab_core::store::{Key, Store};
+use std::collections::HashMap;
+
+/// What is stored of the next chunks of a region.
+pub(super) struct Ahead<'a> {
+    /// Chunks that are still to be fetched; none of a near store, where a read for each chunk costs no more.
+    left: Option<Chunks<'a>>,
+    fetched: HashMap<Key, Option<Bytes>>,
+}
+
+impl<'a> Ahead<'a> {
+    pub(super) fn new(array: &'a Array, store: &dyn Store, region: &'a Region) -> Result<Ahead<'a>> {
+        let left = if store.is_far() { Some(array.grid.chunks_in(region)?) } else { None };
+        Ok(Ahead { left, fetched: HashMap::default() })
+    }
+
+    /// What is stored of a chunk, if it could be fetched with others; the inner is none where it was never written. A
+    /// chunk that could not is read by itself, and its error has its place then.
+    pub(super) fn take(
+        &mut self,
+        array: &Array,
+        store: &dyn Store,
+        key: &Key,
+        (region, out): (&Region, &mut Planes<'_>),
+    ) -> Result<Option<Option<Bytes>>> {
+        let Some(left) = self.left.as_mut().filter(|_| self.fetched.is_empty()) else {
+            return Ok(self.fetched.remove(key));
+        };
+        let (mut keys, mut bytes, mut largest) = (Vec::new(), 0_u64, 0);
+        while keys.len() < MAX_CHUNKS && bytes < MAX_BYTES {
+            let Some(chunk) = left.next_chunk() else { break };
+            let size = element_count(&chunk.shape).and_then(|count| count.checked_mul(array.row as u64));
+            let Some(size) = size.filter(|size| *size <= MAX_BYTES) else { continue };
+            let is_wanted = out.overlap(&chunk.start, &chunk.shape, region, array.row)?.is_some();
+            if is_wanted && (!array.chain.has_parts() || wants_most(array, chunk, region)?) {
+                bytes = bytes.saturating_add(size);
+                largest = size.max(largest);
+                keys.push(array.chunk_key(&chunk.index)?);
+            }
+        }
+        if keys.is_empty() {
+            return Ok(None);
+        }
+        let most = largest.saturating_mul(2).saturating_add(SLACK).min(array.limits.allocation);
+        let read = store.read_many(&keys, most);
+        self.fetched.extend(keys.into_iter().zip(read).filter_map(|(key, value)| Some((key, value.ok()?))));
+        Ok(self.fetched.remove(key))
+    }
+}
+
+/// Whether a region has most of a chunk, as far as the array reaches.
+fn wants_most(array: &Array, chunk: &Chunk, region: &Region) -> Result<bool> {
+    let count = |part: Option<Region>| part.and_then(|part| element_count(&part.count)).unwrap_or(0);
+    let all = Region::all(&array.shape).intersect(&chunk.start, &chunk.shape)?;
+    let wanted = region.intersect(&chunk.start, &chunk.shape)?;
+    Ok(count(wanted).saturating_mul(2) >= count(all))
+}
+
+/// Chunks in one request.
+pub(crate) const MAX_CHUNKS: usize = 1024;
+/// Bytes in one request, from which on its latency counts little: of the chunks as they are decoded, or of parts of a
+/// shard as they are stored.
+pub(crate) const MAX_BYTES: u64 = 16 << 20;
+/// Bytes that a small chunk may take more than its elements; what takes more than that and twice its elements is read
+/// by itself.
+const SLACK: u64 = 64 << 10;
