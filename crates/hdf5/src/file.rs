@@ -278,6 +278,15 @@ impl File {
         Object::open(self, address)
     }
 
+    /// Fetches the headers of objects that are opened next: of a far file in one request, of a near one not at all.
+    /// More than [`File::MAX_FETCHED`] would push each other out of the cache, and are not fetched.
+    pub fn fetch_objects(&self, addresses: &[Address]) {
+        ObjectHeader::fetch(&self.reader, addresses.get(..File::MAX_FETCHED).unwrap_or(addresses));
+    }
+
+    /// Headers that are fetched at once.
+    pub const MAX_FETCHED: usize = 256;
+
     /// A converter for elements of `datatype`.
     ///
     /// # Errors

@@ -15,7 +15,7 @@ mod visited;
 use crate::format::{Address, Sizes, Structure};
 use bytes::Bytes;
 use hyperslab_core::memory::room;
-use hyperslab_core::storage::{Cached, ReadAt};
+use hyperslab_core::storage::{Cached, ReadAt, read_merged};
 use hyperslab_core::{Budget, Decoder, Error, Limits, Result};
 use shared_message::SharedMessages;
 
@@ -189,7 +189,24 @@ impl Reader {
             }
         };
         let ranges = pieces.iter().map(range).collect::<Result<Vec<_>>>()?;
-        self.storage.uncached().read_ranges(&ranges)
+        read_merged(&ranges, |merged| self.storage.uncached().read_ranges(merged))
+    }
+
+    /// Fetches metadata that is read soon: the first `len` bytes at each of some addresses, from far storage in one
+    /// request, as far as half of the cache has room. The rest, and what cannot be fetched, is read when it is its turn.
+    pub(crate) fn fetch(&self, addresses: &[Address], len: u64) {
+        if !self.is_far() {
+            return;
+        }
+        let Ok(end) = self.storage.len() else { return };
+        let range = |address: &Address| {
+            let start = address.get()?.checked_add(self.base)?;
+            (start < end).then(|| start..start.saturating_add(len).min(end))
+        };
+        let most = usize::try_from(MAX_FETCHED / len.saturating_add(AROUND)).unwrap_or(usize::MAX);
+        let ranges: Vec<_> = addresses.iter().take(most).filter_map(range).collect();
+        // Kept in the cache.
+        let _ = self.storage.read_ranges(&ranges);
     }
 
     /// Reads raw data straight to the caller's memory.
@@ -198,3 +215,8 @@ impl Reader {
         self.storage.uncached().read_into(offset, out).map_err(|e| e.at(what, offset))
     }
 }
+
+/// Bytes of metadata that are fetched at once.
+const MAX_FETCHED: u64 = 4 << 20;
+/// Bytes that are fetched around a piece of metadata: it lies in blocks of the cache.
+const AROUND: u64 = 2 * 4096;

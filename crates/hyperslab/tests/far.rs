@@ -2,8 +2,15 @@
 
 use crate::{node_path, path};
 use bytes::Bytes;
-use hyperslab::{CancelToken, Location, OpenOptions, Pool, Region, Watch, open_location};
+use hyperslab::store::{Durability, Key, MemoryStore, Store, WritableStore, ZipWriter};
+use hyperslab::{
+    CancelToken, Heap, Location, NodePath, OpenOptions, Pool, Region, Scratch, Watch, open_location,
+};
+use hyperslab_codec::Gzip;
 use hyperslab_core::wrapper::Counted;
+use hyperslab_zarr::data_type::DataType;
+use hyperslab_zarr::json::Object;
+use hyperslab_zarr::write::{ArrayDefinition, HierarchyWriter, Version};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -35,5 +42,155 @@ fn chunks_come_in_one_request_whoever_watches_and_whatever_may_stop_it() {
         assert_eq!(storage.requests() - before.0, 1);
         let read = storage.bytes() - before.2;
         assert_eq!(told.load(Ordering::Relaxed), if is_watched { read } else { 0 });
+    }
+}
+
+/// What is opened: bytes or a store, which passes for one far away.
+enum Far {
+    Object(Arc<Counted<Bytes>>),
+    Store(Arc<Counted<MemoryStore>>),
+}
+
+impl Far {
+    fn location(&self) -> Location {
+        match self {
+            Far::Object(object) => Location::Object(Box::new(Arc::clone(object))),
+            Far::Store(store) => Location::Store(Arc::clone(store) as Arc<dyn Store>),
+        }
+    }
+
+    fn requests(&self) -> u64 {
+        match self {
+            Far::Object(object) => object.requests(),
+            Far::Store(store) => store.requests(),
+        }
+    }
+}
+
+fn file(name: &str) -> Far {
+    Far::Object(Arc::new(Counted::far(std::fs::read(path(name)).unwrap().into())))
+}
+
+/// Writes `/arrays` of 64 arrays, and `/chunked` and `/sharded` of 64 chunks of 16 elements.
+fn write(store: Arc<dyn WritableStore>, version: Version) {
+    let hierarchy = HierarchyWriter::new(store, version, Object::new()).unwrap();
+    let array = |parent: &Key, name: &str, definition: ArrayDefinition, shape: u64, chunk: u64| {
+        let array = hierarchy.array(parent, name, definition).unwrap();
+        for index in 0..shape / chunk {
+            let values = (index * chunk..(index + 1) * chunk).map(|value| i32::try_from(value).unwrap() + 1);
+            let rows: Vec<u8> = values.flat_map(i32::to_ne_bytes).collect();
+            array.write_chunk(&[index], &rows, &Heap::<()>::default(), &mut Scratch::new()).unwrap();
+        }
+        array.finish().unwrap();
+    };
+    let int32 = || DataType::Integer { signed: true, bits: 32 };
+    let group = hierarchy.group(&Key::root(), "arrays", Object::new()).unwrap();
+    for number in 0..64 {
+        array(&group.path, &format!("a{number:02}"), ArrayDefinition::new(vec![4], int32()), 4, 4);
+    }
+    let gzip = |definition: ArrayDefinition| definition.codecs(vec![Gzip { level: 5 }.into()]);
+    let definition = || gzip(ArrayDefinition::new(vec![64 * 16], int32()).chunks(vec![16]));
+    array(&Key::root(), "chunked", definition(), 64 * 16, 16);
+    if version == Version::V3 {
+        array(&Key::root(), "sharded", definition().shards(vec![64 * 16]), 64 * 16, 64 * 16);
+    }
+    hierarchy.finish(false).unwrap();
+}
+
+fn zarr(version: Version) -> Far {
+    let store = Arc::new(MemoryStore::new());
+    write(store.clone(), version);
+    Far::Store(Arc::new(Counted::far(Arc::try_unwrap(store).unwrap())))
+}
+
+fn zip() -> Far {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.zip");
+    write(Arc::new(ZipWriter::create(&path, Durability::Process).unwrap()), Version::V3);
+    Far::Object(Arc::new(Counted::far(std::fs::read(path).unwrap().into())))
+}
+
+/// The requests of: opening, listing `/arrays` or else the root, finding an array, opening it, and reading it twice.
+fn requests(far: &Far, array: &str) -> [u64; 6] {
+    let options = OpenOptions { pool: Pool::new(1, Pool::MEMORY), ..OpenOptions::default() };
+    let mut counts = [0; 6];
+    let mut before = far.requests();
+    let mut count = |step: usize| {
+        counts[step] = far.requests() - before;
+        before = far.requests();
+    };
+    let source = open_location(far.location(), &options).unwrap();
+    count(0);
+    let group = source.find(&node_path("/arrays")).or_else(|_| source.find(&NodePath::root())).unwrap();
+    source.members(&group.handle).unwrap();
+    count(1);
+    let entry = source.find(&node_path(array)).unwrap();
+    count(2);
+    let opened = source.array(&entry.handle).unwrap();
+    count(3);
+    let all = Region::all(opened.extents().unwrap());
+    opened.values(&all).unwrap();
+    count(4);
+    opened.values(&all).unwrap();
+    count(5);
+    counts
+}
+
+/// A part of the elements, in requests.
+fn part(far: &Far, array: &str, count: u64) -> u64 {
+    let options = OpenOptions { pool: Pool::new(1, Pool::MEMORY), ..OpenOptions::default() };
+    let source = open_location(far.location(), &options).unwrap();
+    let array = source.array(&source.find(&node_path(array)).unwrap().handle).unwrap();
+    let before = far.requests();
+    let region = Region::new(vec![20], vec![count]);
+    let values = array.values(&region).unwrap();
+    assert_eq!(values.rows[..4], 21_i32.to_ne_bytes());
+    far.requests() - before
+}
+
+#[test]
+fn whole_openings_take_as_many_requests_as_the_table_says() {
+    let (v2, v3) = (zarr(Version::V2), zarr(Version::V3));
+    let (old, new, zip) = (file("own/far_old.h5"), file("own/far_new.h5"), zip());
+    let (ocean, deep) = (file("ocean.nc"), file("chunk_indexes.h5"));
+    // HDF5. Opening: the head with all places of a signature; the signature, for a member of a set and for the file; the
+    // superblock; the blocks of the root's header and around it. Listing: the nodes of the B-tree or of the heap, those
+    // below them together, the headers of all members together. Opening an array: its chunk index, unless it lies in
+    // blocks that are known. Reading: all chunks together.
+    // Zarr. Opening: whether the root has a document, and the document; of version 2 also those that it does not have.
+    // Listing: the same of the group, the names of its members, their documents together. Finding: the document.
+    // Reading: all chunks together, or all of a shard.
+    // A zip file of it. Opening: the head, signatures of HDF5, the signature of a zip file and its directory to
+    // recognise it, the directory again, and documents.
+    for (number, (far, array, expected)) in [
+        (&old, "/btree_v1", [5, 3, 0, 1, 1, 1]),
+        (&new, "/fixed_array", [5, 3, 0, 0, 1, 1]),
+        (&new, "/extensible_array", [5, 3, 0, 0, 1, 1]),
+        (&new, "/btree_v2", [5, 3, 0, 0, 1, 1]),
+        (&ocean, "/temperature", [6, 6, 0, 0, 1, 1]),
+        (&deep, "/btree_v1_deep", [5, 3, 0, 0, 1, 1]),
+        (&v3, "/chunked", [2, 3, 1, 0, 1, 1]),
+        (&v3, "/sharded", [2, 3, 1, 0, 1, 1]),
+        (&v2, "/chunked", [6, 5, 2, 0, 1, 1]),
+        (&zip, "/chunked", [8, 2, 1, 0, 1, 1]),
+        (&zip, "/sharded", [8, 2, 1, 0, 1, 1]),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        assert_eq!(requests(far, array), expected, "{array} of row {number}");
+    }
+}
+
+#[test]
+fn a_small_part_of_a_shard_takes_its_index_and_one_request() {
+    // In a store, the shard is looked for first.
+    for (far, array, expected) in [
+        (zarr(Version::V3), "/sharded", 3),
+        (zarr(Version::V3), "/chunked", 1),
+        (zip(), "/sharded", 2),
+        (zip(), "/chunked", 1),
+    ] {
+        assert_eq!(part(&far, array, 200), expected, "{array}");
     }
 }

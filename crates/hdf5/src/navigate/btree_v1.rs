@@ -27,6 +27,7 @@ pub fn group_entries(
 ) -> Result<()> {
     let mut walk = Walk::new(reader, NodeType::Group, btree)?;
     while let Some(node) = walk.next_leaf()? {
+        reader.fetch(&node.children, USUAL_SYMBOL_NODE_LEN);
         for child in node.children {
             for entry in walk.symbol_table_node(child)?.entries {
                 if visit(heap.name(entry.name_offset), &entry)?.is_break() {
@@ -116,6 +117,7 @@ impl<'a> Walk<'a> {
         while let Some((address, level)) = self.stack.pop() {
             let node = self.node(address, level)?;
             let Some(below) = node.level.checked_sub(1) else { return Ok(Some(node)) };
+            self.reader.fetch(&node.children, self.usual_len);
             self.stack.extend(node.children.iter().rev().map(|child| (*child, Some(below))));
         }
         Ok(None)
@@ -147,7 +149,11 @@ impl<'a> Walk<'a> {
         match self.context.node_type {
             NodeType::Group => self.reader.bytes(BtreeV1Node::NAME, address, len),
             // Nodes of chunk indexes are read once, and would only displace other metadata in the cache.
-            NodeType::Chunks { .. } => self.reader.raw(BtreeV1Node::NAME, address, len),
+            NodeType::Chunks { .. } if !self.reader.is_far() => {
+                self.reader.raw(BtreeV1Node::NAME, address, len)
+            }
+            // They were fetched to it.
+            NodeType::Chunks { .. } => self.reader.bytes(BtreeV1Node::NAME, address, len),
         }
     }
 
@@ -164,6 +170,9 @@ impl<'a> Walk<'a> {
 
 /// The size of a node that indexes links, or chunks of two dimensions, with the default K.
 const USUAL_LEN: u64 = 2616;
+
+/// The size of a symbol table node with the default K.
+const USUAL_SYMBOL_NODE_LEN: u64 = 328;
 
 #[cfg(test)]
 mod tests;

@@ -90,6 +90,11 @@ impl ObjectHeader {
         Ok(ObjectHeader { address, prefix, reference_count, messages: loading.messages, _charges: charges })
     }
 
+    /// Fetches the beginnings of headers that are read soon, from far storage in one request.
+    pub fn fetch(reader: &Reader, addresses: &[Address]) {
+        reader.fetch(addresses, FIRST_READ);
+    }
+
     /// Where the object is.
     pub fn address(&self) -> Address {
         self.address

@@ -11,15 +11,24 @@ use hyperslab_core::{Error, Result};
 /// Where the superblock begins: the first of 0, 512, 1024, 2048 and so on that has the format signature.
 pub fn locate(storage: &dyn ReadAt) -> Result<Option<u64>> {
     let len = storage.len()?;
-    let signature_len = SIGNATURE.len() as u64;
-    let mut at = 0_u64;
-    while at.checked_add(signature_len).is_some_and(|end| end <= len) {
-        if storage.read_at(at..at + signature_len)? == SIGNATURE[..] {
-            return Ok(Some(at));
-        }
-        at = if at == 0 { USER_BLOCK } else { at.saturating_mul(2) };
+    let next = |at: &u64| if *at == 0 { Some(USER_BLOCK) } else { at.checked_mul(2) };
+    let place = |at: u64| {
+        let end = at.checked_add(SIGNATURE.len() as u64).filter(|end| *end <= len)?;
+        Some(at..end)
+    };
+    let mut places = std::iter::successors(Some(0), next).map_while(place);
+    if storage.is_far() {
+        let places: Vec<_> = places.collect();
+        let found = storage.read_ranges(&places)?;
+        let found = places.iter().zip(found).find(|(_, bytes)| *bytes == SIGNATURE[..]);
+        return Ok(found.map(|(place, _)| place.start));
     }
-    Ok(None)
+    // It is nearly always at the first place.
+    let found = places.find_map(|place| {
+        let bytes = storage.read_at(place.clone());
+        bytes.map(|bytes| (bytes == SIGNATURE[..]).then_some(place.start)).transpose()
+    });
+    found.transpose()
 }
 
 /// Reads the superblock, and says where it was found: there addresses count from.

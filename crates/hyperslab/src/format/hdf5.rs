@@ -252,19 +252,23 @@ impl Hdf5Source {
     }
 
     /// The members that links lead to, in the order of the links. Their headers are read in the order in which they
-    /// lie in the file, where one read brings several: names order them otherwise.
+    /// lie in the file, where one read brings several: names order them otherwise. Those of a far file are fetched
+    /// together.
     fn in_file_order(&self, group: &NodePath, links: Vec<Hdf5Link>) -> Vec<Entry> {
         let address = |link: &Hdf5Link| match link.target {
             LinkTarget::Hard(address) => address.0,
             _ => u64::MAX,
         };
-        if links.is_sorted_by_key(address) {
-            return links.into_iter().map(|link| self.member(group, link)).collect();
-        }
         let mut links: Vec<(usize, Hdf5Link)> = links.into_iter().enumerate().collect();
         links.sort_by_key(|(_, link)| address(link));
-        let mut members: Vec<_> =
-            links.into_iter().map(|(place, link)| (place, self.member(group, link))).collect();
+        let addresses: Vec<_> = links.iter().filter_map(|(_, link)| link.address()).collect();
+        let mut members = Vec::with_capacity(links.len());
+        for (number, (place, link)) in links.into_iter().enumerate() {
+            if number % File::MAX_FETCHED == 0 {
+                self.file.fetch_objects(addresses.get(number..).unwrap_or_default());
+            }
+            members.push((place, self.member(group, link)));
+        }
         members.sort_unstable_by_key(|(place, _)| *place);
         members.into_iter().map(|(_, entry)| entry).collect()
     }

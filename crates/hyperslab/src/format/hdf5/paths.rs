@@ -22,7 +22,11 @@ impl Paths {
         let mut level = vec![(NodePath::root(), file.root_address())];
         while !level.is_empty() {
             let mut found = Vec::new();
-            for (path, address) in &level {
+            for (number, (path, address)) in level.iter().enumerate() {
+                if number % File::MAX_FETCHED == 0 {
+                    let next = level.iter().skip(number).take(File::MAX_FETCHED);
+                    file.fetch_objects(&next.map(|(_, address)| *address).collect::<Vec<_>>());
+                }
                 let Ok(object) = file.object(*address) else { continue };
                 if object.kind() == ObjectKind::NamedDatatype {
                     named_datatypes.push((path.clone(), *address));
