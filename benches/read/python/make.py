@@ -76,6 +76,15 @@ def index(libver, grows):
     return make
 
 
+def many_chunks(path, scale):
+    rows, columns = (2560, 2400) if scale == 64 else (20_480, 19_200)
+    with h5py.File(path, "w") as f:
+        dataset = f.create_dataset("data", (rows, columns), "u1", chunks=(16, 16))
+        for start in range(0, rows, 256):
+            random = np.random.Generator(np.random.PCG64([5, start]))
+            dataset[start:start + 256] = random.integers(0, 256, (256, columns), "u1")
+
+
 def objects(interleaved):
     def make(path, scale):
         there = os.path.join(os.path.dirname(path), "..", os.path.basename(path).removesuffix(".part"))
@@ -103,6 +112,7 @@ FILES = {
     "index_btree1.h5": index("earliest", False),
     "index_fixed.h5": index("latest", False),
     "index_extensible.h5": index("latest", True),
+    "many_chunks.h5": many_chunks,
     "in_order.h5": objects(False),
     "interleaved.h5": objects(True),
     "sparse_contiguous.h5": sparse(None),

@@ -45,6 +45,7 @@ pub(crate) fn work(job: &Job) -> Result<Box<dyn Work>, Failure> {
         "index" => Box::new(Index::new(job)),
         "walk" => Box::new(Walk { file: job.file.clone(), threads: job.threads, count: 0 }),
         "datasets" => Box::new(Datasets::new(job)?),
+        "elements" => Box::new(Elements::new(job)?),
         "digest" => Box::new(Digest { file: job.file.clone(), threads: job.threads, lines: Vec::new() }),
         other => return Err(format!("no job {other}").into()),
     })
@@ -143,6 +144,67 @@ impl Work for Texts {
 
     fn release(&mut self) {
         self.texts = Strings::default();
+    }
+}
+
+/// Single elements of one opened array, a read each, at positions that all sides compute alike.
+struct Elements {
+    file: PathBuf,
+    path: String,
+    threads: usize,
+    count: usize,
+    /// The part of the array in which the positions lie, from its beginning.
+    within: Vec<u64>,
+    array: Option<Arc<dyn ArraySource>>,
+    out: Vec<u8>,
+}
+
+/// Steps between positions along each dimension.
+const STRIDES: [u64; 3] = [7919, 104_729, 1_299_709];
+
+impl Elements {
+    fn new(job: &Job) -> Result<Self, Failure> {
+        Ok(Elements {
+            file: job.file.clone(),
+            path: job.path.clone(),
+            threads: job.threads,
+            count: job.text("count").parse()?,
+            within: job.numbers("within")?,
+            array: None,
+            out: Vec::new(),
+        })
+    }
+}
+
+impl Work for Elements {
+    fn prepare(&mut self) -> Result<(), Failure> {
+        let source = open_with(&self.file, self.threads)?;
+        let entry = source.find(&NodePath::new(&self.path)?)?;
+        self.array = Some(source.array(&entry.handle)?);
+        Ok(())
+    }
+
+    fn run(&mut self) -> Result<(), Failure> {
+        let array = self.array.as_deref().ok_or("nothing is open")?;
+        let size = array.datatype().row_size().ok_or("elements too large")?;
+        let extents = array.extents().ok_or("a null dataspace")?;
+        let within: Vec<u64> =
+            self.within.iter().zip(extents).map(|(within, size)| *within.min(size)).collect();
+        self.out = vec![0; self.count * size];
+        for (number, element) in (0_u64..).zip(self.out.chunks_exact_mut(size)) {
+            let start = STRIDES.iter().zip(&within).map(|(stride, within)| number * stride % within);
+            let region = Region::new(start.collect(), vec![1; within.len()]);
+            read_into(array, &region, element)?;
+        }
+        Ok(())
+    }
+
+    fn output_len(&self) -> usize {
+        self.out.len()
+    }
+
+    fn total(&mut self) -> Result<Option<String>, Failure> {
+        Ok(Some(total::of_bytes(&self.out)))
     }
 }
 

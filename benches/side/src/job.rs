@@ -40,7 +40,7 @@ pub enum Memory {
 
 /// A job by its name and keys.
 pub struct Job {
-    /// `array`, `write`, `strings`, `index`, `walk`, `datasets`, `digest`; of a limit `pread`, `chunks`, `inflate`,
+    /// `array`, `write`, `strings`, `index`, `elements`, `walk`, `datasets`, `digest`; of a limit `pread`, `chunks`, `inflate`,
     /// `unshuffle`, `recode`.
     pub name: String,
     /// `file`.

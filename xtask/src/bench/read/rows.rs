@@ -66,6 +66,22 @@ pub(super) fn rows(place: &Place<'_>) -> Vec<Row> {
         let sides = ["ours", "h5py", "hdf5-reader", "rust-hdf5", "hdf5-pure"];
         rows.push(place.plain(name, what, &sides, "index", file, 1.0 / 8.0));
     }
+    for (name, what, file, within) in [
+        (
+            "elements",
+            "10,000 elements of 4 deflated chunks of 256 KiB, a read each",
+            "deflate.h5",
+            "1,512,512",
+        ),
+        (
+            "elements-many-chunks",
+            "10,000 elements of an array in 1.5 million chunks of 256 bytes, a read each, the first of which finds the index",
+            "many_chunks.h5",
+            "20480,19200",
+        ),
+    ] {
+        rows.push(place.elements(name, what, file, within));
+    }
     for (name, kind, file) in [
         ("walk-in-order", "laid out in order", "in_order.h5"),
         ("walk-interleaved", "interleaved over 200 groups", "interleaved.h5"),
@@ -169,6 +185,15 @@ impl Place<'_> {
         let sides = sides.iter().map(|side| self.side(side, job, file, threads(*side), None, &[])).collect();
         let wanted = vec![Wanted::AtMost((OURS, None), ("h5py", None), Some(part)), Wanted::Beside(BESIDE)];
         Row { name, what, sides, wanted, once: false }
+    }
+
+    /// Elements of one opened array; h5py's `dataset[i, j]`.
+    fn elements(&self, name: &'static str, what: &str, file: &str, within: &str) -> Row {
+        let keys = ["count=10000".to_owned(), format!("within={within}")];
+        let sides = [("ours", THREADS), ("h5py", 1)]
+            .map(|(side, threads)| self.side(side, "elements", file, threads, None, &keys));
+        let wanted = vec![Wanted::AtMost((OURS, None), ("h5py", None), Some(1.0)), Wanted::Beside(BESIDE)];
+        Row { name, what: what.to_owned(), sides: sides.into(), wanted, once: false }
     }
 
     fn datasets(&self) -> Row {
