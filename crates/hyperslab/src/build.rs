@@ -1,5 +1,8 @@
 //! A store made of values in memory, to be converted to any target.
 
+#[cfg(feature = "ndarray")]
+mod ndarray;
+
 use crate::file::Number;
 use crate::formats::source_of_content;
 use crate::source::Source;

@@ -1,11 +1,13 @@
 //! The short way: open a file, name an array, read what is selected of it.
 
+#[cfg(feature = "ndarray")]
+mod ndarray;
 mod number;
 
 pub use number::Number;
 
-use crate::format::OpenOptions;
-use crate::formats::open;
+use crate::format::{Location, OpenOptions};
+use crate::formats::{open, open_location};
 use crate::links::follow;
 use crate::select::{Select, Selected};
 use crate::show::with_coordinate;
@@ -71,6 +73,14 @@ impl File {
     /// As [`open`](crate::open()).
     pub fn open_with(path: impl AsRef<Path>, options: &OpenOptions) -> Result<File> {
         open(path.as_ref(), options).map(File::from)
+    }
+
+    /// Opens what lies anywhere: bytes of any storage, or the values of any [`Store`](crate::store::Store).
+    ///
+    /// # Errors
+    /// As [`open_location`](crate::open_location()).
+    pub fn open_location(location: Location, options: &OpenOptions) -> Result<File> {
+        open_location(location, options).map(File::from)
     }
 
     /// What all verbs of this crate read.
@@ -237,7 +247,8 @@ impl Array {
 
     /// Calls `visit` with the place of each chunk that was written: the file or key, offset, length and filter mask.
     /// No chunk is read, and nothing is collected. Chunks of HDF5 come in row-major order, those of Zarr as the store
-    /// lists them. An array in one piece is one chunk.
+    /// lists them. An array in one piece is one chunk, and so is each record of the NetCDF
+    /// classic formats.
     ///
     /// The answer says whether there were places to visit.
     ///

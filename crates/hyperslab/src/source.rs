@@ -261,7 +261,8 @@ pub trait ArraySource: Send + Sync {
     }
 
     /// Calls `visit` with the place of each chunk that was written, without reading any. Chunks of HDF5 come in
-    /// row-major order, those of Zarr as the store lists them. An array in one piece is one chunk.
+    /// row-major order, those of Zarr as the store lists them. An array in one piece is one chunk, and so is each record of the NetCDF
+    /// classic formats.
     ///
     /// # Errors
     /// If the chunks cannot be listed; the errors of `visit`.

@@ -14,6 +14,7 @@ mod examples;
 mod far;
 mod interrupted;
 mod located;
+mod ndarrays;
 mod netcdf;
 mod netcdf3;
 mod opened;

@@ -138,6 +138,25 @@ fn a_dataset_in_several_files_has_a_place_for_each_piece() {
 }
 
 #[test]
+fn records_of_the_classic_formats_are_chunks() {
+    let mut apart = 0;
+    for name in ["classic.nc", "classic_data64.nc"] {
+        for array in File::open(path(name)).unwrap().root().unwrap().arrays().unwrap() {
+            let array = array.unwrap();
+            let (_, found) = places(&array, ChunkLevel::Outer).unwrap();
+            let mut rows = array.values(&Select::all()).unwrap().rows.to_vec();
+            let size = array.datatype().row_size().unwrap();
+            if cfg!(target_endian = "little") {
+                rows.chunks_mut(size).for_each(<[u8]>::reverse);
+            }
+            assert_eq!(bytes_at(name, &found), rows, "{name}{}", array.path());
+            apart += usize::from(found.len() > 1);
+        }
+    }
+    assert!(apart > 0, "no array of several records");
+}
+
+#[test]
 fn a_shard_is_one_place_and_each_chunk_within_another() {
     let name = "tides.zarr";
     let array = File::open(path(name)).unwrap().array("/level").unwrap();

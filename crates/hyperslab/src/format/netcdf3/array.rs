@@ -3,10 +3,11 @@
 use super::super::netcdf::default_fill;
 use super::datatype;
 use crate::pool::Pool;
-use crate::source::ArraySource;
+use crate::source::{ArraySource, ChunkLevel};
 use hyperslab_codec::Scratch;
 use hyperslab_core::nd::{Planes, Region, element_count};
 use hyperslab_core::rows::Heap;
+use hyperslab_core::storage::{ChunkPlace, Container, Placed};
 use hyperslab_core::{Error, Result};
 use hyperslab_model::{Datatype, Reference, Values};
 use hyperslab_netcdf3::{File, Layout, to_native};
@@ -74,6 +75,26 @@ impl ArraySource for Netcdf3Array {
 
     fn fill(&self) -> Result<Option<Values>> {
         Ok(self.fill.clone().map(|row| Values { rows: row.into(), heap: Heap::default() }))
+    }
+
+    fn chunk_places(
+        &self,
+        _: ChunkLevel,
+        visit: &mut dyn FnMut(ChunkPlace<'_>) -> Result<()>,
+    ) -> Result<Placed> {
+        let Layout { shape, begin, record, block, .. } = &self.layout;
+        let mut start = vec![0; shape.len()];
+        let records = record.and_then(|distance| Some((distance, *shape.first()?)));
+        let (distance, count) = records.unwrap_or((0, 1));
+        for record in (0..count).take_while(|_| *block > 0) {
+            // Without records, the first is all.
+            start.iter_mut().take(1).for_each(|at| *at = record);
+            let offset = record.checked_mul(distance).and_then(|offset| offset.checked_add(*begin));
+            let offset = offset.ok_or_else(|| Error::malformed("a record that begins beyond 2^64"))?;
+            let (container, len) = (Container::Opened, *block);
+            visit(ChunkPlace { start: &start, container, offset, len, before: 0, filter_mask: 0 })?;
+        }
+        Ok(Placed::All)
     }
 
     fn stored(&self) -> Result<u64> {
