@@ -1,7 +1,7 @@
 //! An array into a target with another fill value: what was never written is written there.
 
 use crate::pool::Pool;
-use crate::source::{ArraySource, StoredChunk};
+use crate::source::{ArraySource, Chunks, StoredChunk};
 use hyperslab_codec::Scratch;
 use hyperslab_core::Result;
 use hyperslab_core::nd::{Planes, Region};
@@ -45,6 +45,11 @@ impl ArraySource for Filled {
 
     fn stored(&self) -> Result<u64> {
         self.0.stored()
+    }
+
+    fn chunks(&self) -> Result<Option<Chunks>> {
+        // Those that the source has are not those that will be written.
+        Ok(None)
     }
 
     fn stored_chunk(&self, start: &[u64], out: &mut Vec<u8>) -> Result<StoredChunk> {
