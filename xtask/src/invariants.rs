@@ -40,6 +40,22 @@ const INVARIANTS: &[Invariant] = &[
         except: None,
         forbidden: &["std::fs", "std::io", "ReadAt"],
     },
+    Invariant {
+        promise: "the command line alone names its options",
+        within: "crates/hyperslab",
+        except: None,
+        // Behind a space, a quote or a backtick, in code: comments are not looked at.
+        forbidden: &[
+            " --allow",
+            " --limit",
+            " --format",
+            " --overwrite",
+            " --resume",
+            " -O ",
+            " -c {",
+            " -f {",
+        ],
+    },
     Invariant { promise: "nothing is left to do", within: "crates", except: None, forbidden: PUT_OFF },
 ];
 

@@ -2,11 +2,74 @@
 
 use hyperslab::list::human_bytes;
 use hyperslab::select::Select;
-use hyperslab::{Error, Remedy, Result};
+use hyperslab::stat::{Advice, Better};
+use hyperslab::target::{OptionType, OptionValue, TargetOptions};
+use hyperslab::{Error, Remedy, Result, TARGETS, size};
+use std::collections::BTreeSet;
 
 /// Selections as they were typed.
 pub(crate) fn selections(typed: &[String]) -> Result<Vec<Select>> {
     typed.iter().map(|text| text.parse()).collect()
+}
+
+/// How an array would be better stored, as options of verbs that write.
+pub(crate) fn advice(advice: &Advice) -> String {
+    let option = |better: &Better| {
+        let (option, value) = match better {
+            Better::Chunk(shape) => {
+                let sides: Vec<_> = shape.iter().map(u64::to_string).collect();
+                ("-c", sides.join(","))
+            }
+            Better::ChunkBytes(bytes) => ("-c", format!("{}MiB", bytes >> 20)),
+            Better::Filters(filters) => ("-f", (*filters).to_owned()),
+            Better::NoFilters => ("-f", "none".to_owned()),
+        };
+        format!("{option} {}", shown(&format!("{}:{value}", advice.path)))
+    };
+    let options: Vec<_> = advice.better.iter().map(option).collect();
+    format!("{}; repack with {}", advice.reason, options.join(" "))
+}
+
+/// A word as a shell takes it.
+fn shown(word: &str) -> String {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/:,=._-+@%".contains(&byte);
+    match word.bytes().all(plain) {
+        true => word.to_owned(),
+        false => format!("'{}'", word.replace('\'', "'\\''")),
+    }
+}
+
+/// Options of formats as they were typed: `FORMAT.KEY[=VALUE]`.
+pub(crate) fn target_options(typed: &[String]) -> Result<TargetOptions> {
+    typed.iter().try_fold(TargetOptions::default(), |options, typed| {
+        let (name, value) = match typed.split_once('=') {
+            Some((name, value)) => (name, Some(value)),
+            None => (typed.as_str(), None),
+        };
+        let known = TARGETS.iter().flat_map(|format| {
+            format
+                .options()
+                .iter()
+                .map(move |option| (format!("{}.{}", format.family(), option.key), *format, option))
+        });
+        let Some((_, format, option)) = known.clone().find(|(known, ..)| known == name) else {
+            let known: BTreeSet<_> = known.map(|(known, ..)| known).collect();
+            let known = known.into_iter().collect::<Vec<_>>().join(", ");
+            return Err(Error::invalid(format!("no option {name:?}, there are {known}")));
+        };
+        let read = match (option.takes, value) {
+            (OptionType::Flag, None | Some("true")) => Some(OptionValue::Flag(true)),
+            (OptionType::Flag, Some("false")) => Some(OptionValue::Flag(false)),
+            (OptionType::Word(_), Some(word)) => Some(OptionValue::Word(word.to_owned())),
+            (OptionType::Size { .. }, Some(size)) => size::parse(size).map(OptionValue::Size),
+            (OptionType::Number { .. }, Some(number)) => number.parse().ok().map(OptionValue::Number),
+            _ => None,
+        };
+        match read.filter(|value| option.takes.takes(value)) {
+            Some(value) => options.with(format, option.key, value),
+            None => Err(Error::invalid(format!("-O {typed}: expected {name}={}", option.takes))),
+        }
+    })
 }
 
 /// An error with file and object, and what to do about it.
@@ -59,6 +122,18 @@ fn remedy(remedy: &Remedy) -> String {
 mod tests {
     use super::*;
     use hyperslab::{ErrorKind, Limit};
+
+    #[test]
+    fn advice_names_options_with_paths_quoted_for_a_shell() {
+        let advice = |path: &str| {
+            let path = hyperslab::NodePath::new(path).unwrap();
+            let better = vec![Better::ChunkBytes(4 << 20), Better::Filters("shuffle,deflate=4")];
+            super::advice(&Advice { path, reason: "it is large".into(), better })
+        };
+        assert_eq!(advice("/x"), "it is large; repack with -c /x:4MiB -f /x:shuffle,deflate=4");
+        assert_eq!(advice("/a b"), "it is large; repack with -c '/a b:4MiB' -f '/a b:shuffle,deflate=4'");
+        assert_eq!(shown("/it's"), "'/it'\\''s'");
+    }
 
     #[test]
     fn remedies_name_the_options_of_the_command_line() {

@@ -306,8 +306,8 @@ fn a_run_goes_on_only_with_the_same_wishes() {
     assert_eq!(refused.code, 2);
     assert_eq!(
         refused.messages,
-        "error: x.zarr: cannot go on from the interrupted run: its options were --format zarr3, \
-         not --format zarr3 -O zarr.consolidated\n  help: without --resume, all is made anew\n"
+        "error: x.zarr: cannot go on from the interrupted run: its options were format zarr3, \
+         not format zarr3; zarr.consolidated=true\n  help: without --resume, all is made anew\n"
     );
     let resumed =
         run(folder.path(), &[&args[..], &["--resume", "--verify", "-j", "1", "-m", "64MiB"]].concat());

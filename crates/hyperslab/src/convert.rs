@@ -175,34 +175,19 @@ impl ConvertOptions<'_> {
         publish::check_resumable(target, &made_from.clone().and(&self.words()))
     }
 
-    /// All wishes that what is written depends on, in the words of the command line.
+    /// All wishes that what is written depends on, for people to compare.
     fn words(&self) -> String {
         // By name, so that none that is added is forgotten.
         let ConvertOptions { format, native, layout, allow, parts, wishes, publish: _, pool: _, progress: _ } =
             self;
-        let mut words = format!("--format {}", format.name());
-        let native = native.to_string();
-        if !native.is_empty() {
-            words.push_str(" -O ");
-            words.push_str(&native);
-        }
-        for option in layout.typed() {
-            words.push(' ');
-            words.push_str(option);
-        }
         let mut allow: Vec<_> = allow.iter().map(|loss| loss.name()).collect();
         allow.sort_unstable();
-        if !allow.is_empty() {
-            words.push_str(" --allow-loss ");
-            words.push_str(&allow.join(","));
-        }
-        for of in parts.iter().flat_map(Parts::names).map(str::to_owned).chain([wishes.clone()]) {
-            if !of.is_empty() {
-                words.push(' ');
-                words.push_str(&of);
-            }
-        }
-        words
+        let allow = if allow.is_empty() { String::new() } else { format!("losses {}", allow.join(",")) };
+        let parts = parts.iter().flat_map(Parts::names).map(str::to_owned);
+        let words = [format!("format {}", format.name()), native.to_string()].into_iter();
+        let words = words.chain(layout.labels().map(str::to_owned)).chain([allow]);
+        let words = words.chain(parts).chain([wishes.clone()]).filter(|words| !words.is_empty());
+        words.collect::<Vec<_>>().join("; ")
     }
 }
 

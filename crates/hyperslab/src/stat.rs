@@ -5,6 +5,7 @@ mod fold;
 mod meaning;
 mod summary;
 
+pub use advice::{Advice, Better};
 pub use summary::{Figure, Summary, SummaryOptions, summary};
 
 use crate::list::{filters_label, type_label};
@@ -31,8 +32,8 @@ pub struct ArrayStat {
     pub each: Option<u64>,
     /// The filters by name.
     pub filters: String,
-    /// What would store it better, a line each.
-    pub advice: Vec<String>,
+    /// What would store it better.
+    pub advice: Vec<Advice>,
 }
 
 impl ArrayStat {

@@ -27,7 +27,7 @@ pub use encoder::{ChunkBytes, Encoded, Encoder, InnerChunks, MakeChunk, Placed};
 pub use facts::{Facts, Filters, Needs};
 pub use growing::Growing;
 pub use loss::{Fate, Loss, Losses, Lowered};
-pub use option::{OptionValue, TargetOption, TargetOptions};
+pub use option::{OptionType, OptionValue, TargetOption, TargetOptions};
 
 use crate::cells::CellColumn;
 use hyperslab_core::{Error, Result};
@@ -141,7 +141,7 @@ pub trait Planner {
 
 /// A format that stores can be written in.
 pub trait TargetFormat: Sync {
-    /// The name on the command line: `zarr3`.
+    /// Its name: `zarr3`.
     fn name(&self) -> &'static str;
 
     /// Other names of it.

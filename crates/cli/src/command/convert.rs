@@ -13,9 +13,9 @@ use hyperslab::list::human_bytes;
 use hyperslab::location::{Location, outermost};
 use hyperslab::publish::{Fingerprint, PublishOptions};
 use hyperslab::select::Narrowed;
-use hyperslab::target::{Fate, Loss, TargetFormat, TargetOptions};
+use hyperslab::target::{Fate, Loss, TargetFormat};
 use hyperslab::{Error, ErrorKind, NodePath, OpenOptions, Result, Source};
-use hyperslab::{TARGETS, target_format, target_format_of};
+use hyperslab::{target_format, target_format_of};
 use serde_json::json;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -108,7 +108,7 @@ pub(crate) fn prepare<'a>(
     };
     let Writing { overwrite, resume, sync, .. } = *writing;
     let options = ConvertOptions {
-        native: native(writing)?,
+        native: words::target_options(&writing.option)?,
         layout: writing.layout.layout()?.always_chunked(format.is_always_chunked()),
         parts: from.parts.clone(),
         wishes: from.wishes.clone(),
@@ -120,13 +120,6 @@ pub(crate) fn prepare<'a>(
     let prepared = hyperslab::convert::prepare(from.source, &from.made_from, target, &options);
     let Planned { plan, refused } = prepared.map_err(|e| e.in_file(from.store))?;
     Ok(Prepared { options, plan, refused })
-}
-
-/// What formats alone are told.
-pub(crate) fn native(writing: &Writing) -> Result<TargetOptions> {
-    let mut native = TargetOptions::default();
-    writing.option.iter().try_for_each(|option| native.add(TARGETS, option))?;
-    Ok(native)
 }
 
 /// Writes a store, or says what would become of everything.

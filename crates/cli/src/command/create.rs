@@ -50,7 +50,7 @@ pub(crate) fn run(args: &Create, common: &Common, messages: &Messages, out: &mut
         return convert::write(&from, target, (false, args.json), &args.writing, common, messages, out);
     }
     convert::allowed(&args.writing.allow_loss)?;
-    convert::native(&args.writing)?;
+    words::target_options(&args.writing.option)?;
     let prepared = match &args.target {
         Some(target) => Some(convert::prepare(&from, Some(target), &args.writing, common)?),
         // Into what is still open, and with it what would be lost.

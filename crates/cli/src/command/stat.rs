@@ -146,7 +146,7 @@ impl Answer<'_> {
         if self.options.is_some() {
             values.map(summary_cells).unwrap_or_default().iter().for_each(|cell| table.cell(cell));
         }
-        self.advice.extend(told.advice);
+        self.advice.extend(told.advice.iter().map(words::advice));
     }
 
     fn json(location: &Location, path: &str, told: &ArrayStat, values: Option<&Summary>) -> Value {
@@ -180,7 +180,8 @@ impl Answer<'_> {
             put("max", figure(max));
             put("mean", figure(mean));
         }
-        put("help", told.advice.clone().into());
+        let advice: Vec<_> = told.advice.iter().map(words::advice).collect();
+        put("help", advice.into());
         object.into()
     }
 }

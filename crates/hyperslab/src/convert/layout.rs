@@ -81,8 +81,8 @@ impl Layout {
     }
 
     /// What each rule is called.
-    pub(crate) fn typed(&self) -> impl Iterator<Item = &str> {
-        self.rules.iter().map(|rule| rule.typed.as_str())
+    pub(crate) fn labels(&self) -> impl Iterator<Item = &str> {
+        self.rules.iter().map(Rule::label)
     }
 
     /// Says that the target has nothing but chunks: arrays in one piece get some, the whole as one chunk where

@@ -4,12 +4,61 @@ use super::ArrayStat;
 use crate::size::human_bytes;
 use hyperslab_core::nd::element_count;
 use hyperslab_model::NodePath;
+use std::fmt;
 
-/// A line for each thing that costs space or time without need.
-pub(super) fn of(path: &NodePath, told: &ArrayStat) -> Vec<String> {
+/// Something that costs space or time without need, and what would be better.
+///
+/// Displayed in words of the library. A command line or a binding that has options for layouts words it itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Advice {
+    /// The array.
+    pub path: NodePath,
+    /// What it costs, as a sentence that begins with the path.
+    pub reason: String,
+    /// How the array would be better stored.
+    pub better: Vec<Better>,
+}
+
+/// A way to store an array.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Better {
+    /// In chunks of this shape.
+    Chunk(Vec<u64>),
+    /// In chunks of about this many bytes.
+    ChunkBytes(u64),
+    /// Through these filters, as [`FilterRule`](crate::convert::layout::FilterRule) reads them.
+    Filters(&'static str),
+    /// Without filters.
+    NoFilters,
+}
+
+impl fmt::Display for Advice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let better: Vec<_> = self.better.iter().map(Better::to_string).collect();
+        write!(f, "{}; better {}", self.reason, better.join(", "))
+    }
+}
+
+impl fmt::Display for Better {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Better::Chunk(shape) => write!(f, "in chunks of {}", extents_label(shape)),
+            Better::ChunkBytes(bytes) => write!(f, "in chunks of {}", human_bytes(*bytes)),
+            Better::Filters(filters) => write!(f, "through {filters}"),
+            Better::NoFilters => f.write_str("without filters"),
+        }
+    }
+}
+
+/// An entry for each thing that costs space or time without need.
+pub(super) fn of(path: &NodePath, told: &ArrayStat) -> Vec<Advice> {
     let Some(logical) = told.logical.filter(|logical| *logical > 0) else { return Vec::new() };
     let stored = told.stored;
     let mut advice = Vec::new();
+    let mut push = |reason: String, better: Vec<Better>| {
+        let reason = format!("{path} {reason}");
+        advice.push(Advice { path: path.clone(), reason, better });
+    };
     let sizes = told.decoded_chunks().zip(told.each);
     let unfiltered = told.filters.is_empty();
     if let Some((chunks, each)) = sizes {
@@ -23,47 +72,29 @@ pub(super) fn of(path: &NodePath, told: &ArrayStat) -> Vec<String> {
                 1 => format!("its chunk of {chunk} is mostly empty"),
                 count => format!("its {count} chunks of {chunk} are mostly empty"),
             };
-            let better: Vec<_> = fitting.iter().map(u64::to_string).collect();
-            advice.push(format!(
-                "{path} is stored in {} for {}: {which}; repack with -c {}",
-                human_bytes(stored),
-                human_bytes(logical),
-                shown(&format!("{path}:{}", better.join(",")))
-            ));
+            let (stored, logical) = (human_bytes(stored), human_bytes(logical));
+            push(format!("is stored in {stored} for {logical}: {which}"), vec![Better::Chunk(fitting)]);
             return advice;
         }
-        let better = shown(&format!("{path}:4MiB"));
+        let better = || vec![Better::ChunkBytes(GOOD_CHUNK)];
         if each < SMALL_CHUNK && chunks.of >= MANY_CHUNKS {
             let (count, each) = (chunks.of, human_bytes(each));
-            advice.push(format!(
-                "{path} is cut into {count} chunks of {each}, each of which takes a read of its own; repack with -c {better}"
-            ));
+            let reason =
+                format!("is cut into {count} chunks of {each}, each of which takes a read of its own");
+            push(reason, better());
         }
         if each > LARGE_CHUNK && !unfiltered {
             let each = human_bytes(each);
-            advice.push(format!(
-                "{path} has chunks of {each}, all of which is decoded for one value; repack with -c {better}"
-            ));
+            push(format!("has chunks of {each}, all of which is decoded for one value"), better());
         }
     }
     if unfiltered && logical >= LARGE_ARRAY && stored >= logical {
-        let in_pieces = if told.chunks.is_some() {
-            String::new()
-        } else {
-            format!("-c {} ", shown(&format!("{path}:4MiB")))
-        };
-        let filter = shown(&format!("{path}:shuffle,deflate=4"));
-        advice.push(format!(
-            "{path} is stored as it is, {}; repack with {in_pieces}-f {filter}",
-            human_bytes(stored)
-        ));
+        let chunk = told.chunks.is_none().then_some(Better::ChunkBytes(GOOD_CHUNK));
+        let better = chunk.into_iter().chain([Better::Filters("shuffle,deflate=4")]).collect();
+        push(format!("is stored as it is, {}", human_bytes(stored)), better);
     } else if !unfiltered && stored > logical && stored - logical >= MIN_WASTE {
-        advice.push(format!(
-            "{path} is larger through its filters, {} for {}; repack with -f {}",
-            human_bytes(stored),
-            human_bytes(logical),
-            shown(&format!("{path}:none"))
-        ));
+        let (stored, logical) = (human_bytes(stored), human_bytes(logical));
+        push(format!("is larger through its filters, {stored} for {logical}"), vec![Better::NoFilters]);
     }
     advice
 }
@@ -80,15 +111,6 @@ fn extents_label(extents: &[u64]) -> String {
     format!("[{}]", extents.join(", "))
 }
 
-/// A word as a shell takes it.
-fn shown(word: &str) -> String {
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/:,=._-+@%".contains(&byte);
-    match word.bytes().all(plain) {
-        true => word.to_owned(),
-        false => format!("'{}'", word.replace('\'', "'\\''")),
-    }
-}
-
 /// Bytes that are not worth a word.
 const MIN_WASTE: u64 = 4 << 10;
 /// Bytes of chunks whose number costs more than their elements.
@@ -96,6 +118,8 @@ const SMALL_CHUNK: u64 = 4 << 10;
 const MANY_CHUNKS: u64 = 1000;
 /// Bytes that take long to decode for little.
 const LARGE_CHUNK: u64 = 64 << 20;
+/// Bytes of a chunk that is neither.
+const GOOD_CHUNK: u64 = 4 << 20;
 /// Bytes of an array that are worth compressing.
 const LARGE_ARRAY: u64 = 16 << 20;
 
@@ -125,19 +149,20 @@ mod tests {
     }
 
     fn of_path(path: &str, told: &ArrayStat) -> String {
-        of(&NodePath::new(path).unwrap(), told).join("\n")
+        let advice: Vec<_> = of(&NodePath::new(path).unwrap(), told).iter().map(Advice::to_string).collect();
+        advice.join("\n")
     }
 
     #[test]
     fn chunks_that_are_mostly_empty_are_told_with_those_that_would_fit() {
         assert_eq!(
             advice(&[4, 2], Some(&[512, 2]), 8192, ""),
-            "/time_bnds is stored in 8.0 KiB for 64 B: its chunk of [512, 2] is mostly empty; repack with -c /time_bnds:4,2"
+            "/time_bnds is stored in 8.0 KiB for 64 B: its chunk of [512, 2] is mostly empty; better in chunks of [4, 2]"
         );
         assert_eq!(
             advice(&[12, 513], Some(&[512, 512]), 4 << 20, ""),
             "/time_bnds is stored in 4.0 MiB for 48.0 KiB: its 2 chunks of [512, 512] are mostly empty; \
-             repack with -c /time_bnds:12,257"
+             better in chunks of [12, 257]"
         );
         assert_eq!(advice(&[12], Some(&[512]), 4096, ""), "", "too little to mind");
         assert_eq!(advice(&[4, 2], Some(&[512, 2]), 60, "deflate"), "", "compressed away");
@@ -148,24 +173,18 @@ mod tests {
         assert_eq!(
             advice(&[100_000], Some(&[10]), 800_000, ""),
             "/time_bnds is cut into 10000 chunks of 80 B, each of which takes a read of its own; \
-             repack with -c /time_bnds:4MiB"
+             better in chunks of 4.0 MiB"
         );
         assert_eq!(
             advice(&[100, 2 << 20], Some(&[100, 2 << 20]), 1 << 20, "zstd"),
-            "/time_bnds has chunks of 1.5 GiB, all of which is decoded for one value; repack with -c /time_bnds:4MiB"
+            "/time_bnds has chunks of 1.5 GiB, all of which is decoded for one value; better in chunks of 4.0 MiB"
         );
         let large = advice(&[1 << 22], None, 1 << 25, "");
         assert!(
-            large.ends_with("32.0 MiB; repack with -c /time_bnds:4MiB -f /time_bnds:shuffle,deflate=4"),
+            large.ends_with("32.0 MiB; better in chunks of 4.0 MiB, through shuffle,deflate=4"),
             "{large}"
         );
         let larger = advice(&[4096], Some(&[1024]), 40_000, "deflate");
-        assert!(larger.ends_with("39.0 KiB for 32.0 KiB; repack with -f /time_bnds:none"), "{larger}");
-    }
-
-    #[test]
-    fn paths_are_quoted_for_a_shell() {
-        assert_eq!(shown("/a b:4"), "'/a b:4'");
-        assert_eq!(shown("/it's"), "'/it'\\''s'");
+        assert!(larger.ends_with("39.0 KiB for 32.0 KiB; better without filters"), "{larger}");
     }
 }

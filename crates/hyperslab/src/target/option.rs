@@ -1,29 +1,29 @@
 //! Options that one format alone has.
 
 use super::TargetFormat;
-use crate::size::{self, human_bytes};
+use crate::size::human_bytes;
 use hyperslab_core::{Error, Result};
 use std::fmt;
 
 /// An option of one format.
 #[derive(Clone, Copy, Debug)]
 pub struct TargetOption {
-    /// Its name behind that of the family.
+    /// Its name within the family of the format.
     pub key: &'static str,
-    /// Its values.
-    pub value: OptionValue,
+    /// The values that it takes.
+    pub takes: OptionType,
     /// What it means.
     pub means: &'static str,
 }
 
 /// The values that an option of a format takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum OptionValue {
-    /// None, `true` or `false`.
+pub enum OptionType {
+    /// True or false.
     Flag,
     /// One of these words.
     Word(&'static [&'static str]),
-    /// A number of bytes in this range, as `64KiB`.
+    /// A number of bytes in this range.
     Size {
         /// The least.
         min: u64,
@@ -39,19 +39,41 @@ pub enum OptionValue {
     },
 }
 
-impl OptionValue {
+/// The value of an option of a format.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum OptionValue {
+    /// Whether it holds.
+    Flag(bool),
+    /// A word.
+    Word(String),
+    /// A number of bytes.
+    Size(u64),
+    /// A number.
+    Number(i64),
+}
+
+impl OptionType {
     /// Whether it takes this value.
-    fn takes(&self, value: Option<&str>) -> bool {
+    pub fn takes(&self, value: &OptionValue) -> bool {
         match (self, value) {
-            (OptionValue::Flag, value) => value.is_none_or(|value| ["true", "false"].contains(&value)),
-            (OptionValue::Word(words), Some(value)) => words.contains(&value),
-            (OptionValue::Size { min, max }, Some(value)) => {
-                size::parse(value).is_some_and(|size| (*min..=*max).contains(&size))
+            (OptionType::Flag, OptionValue::Flag(_)) => true,
+            (OptionType::Word(words), OptionValue::Word(word)) => words.contains(&word.as_str()),
+            (OptionType::Size { min, max }, OptionValue::Size(size)) => (*min..=*max).contains(size),
+            (OptionType::Number { min, max }, OptionValue::Number(number)) => (*min..=*max).contains(number),
+            _ => false,
+        }
+    }
+}
+
+impl fmt::Display for OptionType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            OptionType::Flag => f.write_str("true or false"),
+            OptionType::Word(words) => f.write_str(&words.join(" or ")),
+            OptionType::Size { min, max } => {
+                write!(f, "a size from {} to {}", human_bytes(*min), human_bytes(*max))
             }
-            (OptionValue::Number { min, max }, Some(value)) => {
-                value.parse().is_ok_and(|number| (*min..=*max).contains(&number))
-            }
-            (_, None) => false,
+            OptionType::Number { min, max } => write!(f, "a number from {min} to {max}"),
         }
     }
 }
@@ -59,76 +81,74 @@ impl OptionValue {
 impl fmt::Display for OptionValue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            OptionValue::Flag => f.write_str("true or false"),
-            OptionValue::Word(words) => f.write_str(&words.join(" or ")),
-            OptionValue::Size { min, max } => {
-                write!(f, "a size from {} to {}", human_bytes(*min), human_bytes(*max))
-            }
-            OptionValue::Number { min, max } => write!(f, "a number from {min} to {max}"),
+            OptionValue::Flag(flag) => flag.fmt(f),
+            OptionValue::Word(word) => f.write_str(word),
+            OptionValue::Size(size) => size.fmt(f),
+            OptionValue::Number(number) => number.fmt(f),
         }
     }
 }
 
-/// What one format alone is told: `zarr.struct=seed`, `zarr.consolidated`.
+/// What one format alone is told, by the family of the format and the key of the option: `zarr.struct`.
+///
+/// ```
+/// use hyperslab::target::{OptionValue, TargetOptions};
+/// use hyperslab::target_format;
+///
+/// let zarr = target_format("zarr3")?;
+/// let options = TargetOptions::default()
+///     .with(zarr, "consolidated", OptionValue::Flag(true))?
+///     .with(zarr, "struct", OptionValue::Word("seed".into()))?;
+/// assert!(options.flag("zarr.consolidated"));
+/// assert_eq!(options.to_string(), "zarr.consolidated=true zarr.struct=seed");
+/// # Ok::<(), hyperslab::Error>(())
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct TargetOptions {
-    given: Vec<(String, Option<String>)>,
+    given: Vec<(String, OptionValue)>,
 }
 
 impl TargetOptions {
-    /// Reads `FORMAT.KEY[=VALUE]`, an option of one of `formats`.
+    /// Sets an option of a format. Of several values the last holds.
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) for a key that no format has, and for
-    /// what it cannot be.
-    pub fn add(&mut self, formats: &[&'static dyn TargetFormat], option: &str) -> Result<()> {
-        let (key, value) = match option.split_once('=') {
-            Some((key, value)) => (key, Some(value.to_owned())),
-            None => (option, None),
+    /// [`ErrorKind::InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) for a key that the format does not
+    /// have, and for a value that the option does not take.
+    pub fn with(mut self, format: &dyn TargetFormat, key: &str, value: OptionValue) -> Result<TargetOptions> {
+        let name = format!("{}.{key}", format.family());
+        let Some(option) = format.options().iter().find(|option| option.key == key) else {
+            let known: Vec<_> = format.options().iter().map(|option| option.key).collect();
+            let format = format.name();
+            return Err(Error::invalid(format!(
+                "{format} has no option {key:?}, it has {}",
+                known.join(", ")
+            )));
         };
-        let known = || formats.iter().flat_map(|format| keys(*format));
-        let Some((_, of)) = known().find(|(known, _)| known == key) else {
-            let known: std::collections::BTreeSet<_> = known().map(|(known, _)| known).collect();
-            let known = known.into_iter().collect::<Vec<_>>().join(", ");
-            return Err(Error::invalid(format!("no option {key:?}, there are {known}")));
-        };
-        if !of.value.takes(value.as_deref()) {
-            return Err(Error::invalid(format!("-O {option}: expected {key}={}", of.value)));
+        if !option.takes.takes(&value) {
+            return Err(Error::invalid(format!("option {name} is {value}, expected {}", option.takes)));
         }
-        self.given.push((key.to_owned(), value));
-        Ok(())
+        self.given.push((name, value));
+        Ok(self)
     }
 
-    /// Whether `FORMAT.KEY` was given, and not as `=false`.
-    pub fn has(&self, key: &str) -> bool {
-        self.last(key).is_some_and(|value| value.as_deref() != Some("false"))
+    /// Whether this flag is set.
+    pub fn flag(&self, name: &str) -> bool {
+        self.get(name) == Some(&OptionValue::Flag(true))
     }
 
-    /// The value of `FORMAT.KEY`, if it was given one.
-    pub fn value(&self, key: &str) -> Option<&str> {
-        self.last(key)?.as_deref()
-    }
-
-    fn last(&self, key: &str) -> Option<&Option<String>> {
-        self.given.iter().rev().find(|(given, _)| given == key).map(|(_, value)| value)
+    /// The value of an option, if it was given one.
+    pub fn get(&self, name: &str) -> Option<&OptionValue> {
+        self.given.iter().rev().find(|(given, _)| given == name).map(|(_, value)| value)
     }
 }
 
 impl fmt::Display for TargetOptions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (index, (key, value)) in self.given.iter().enumerate() {
-            f.write_str(if index > 0 { " " } else { "" })?;
-            f.write_str(key)?;
-            if let Some(value) = value {
-                write!(f, "={value}")?;
-            }
+        for (index, (name, value)) in self.given.iter().enumerate() {
+            write!(f, "{}{name}={value}", if index > 0 { " " } else { "" })?;
         }
         Ok(())
     }
-}
-
-fn keys(format: &dyn TargetFormat) -> impl Iterator<Item = (String, &'static TargetOption)> {
-    format.options().iter().map(move |option| (format!("{}.{}", format.family(), option.key), option))
 }
 
 #[cfg(test)]
@@ -137,28 +157,37 @@ mod tests {
 
     #[test]
     fn options_take_the_values_that_they_name() {
-        let size = OptionValue::Size { min: 512, max: 1 << 20 };
-        let level = OptionValue::Number { min: -5, max: 9 };
-        let word = OptionValue::Word(&["seed", "legacy"]);
+        let size = OptionType::Size { min: 512, max: 1 << 20 };
+        let level = OptionType::Number { min: -5, max: 9 };
+        let words = OptionType::Word(&["seed", "legacy"]);
+        let word = |word: &str| OptionValue::Word(word.into());
         let cases = [
-            (OptionValue::Flag, None, true),
-            (OptionValue::Flag, Some("false"), true),
-            (OptionValue::Flag, Some("no"), false),
-            (word, Some("seed"), true),
-            (word, Some("other"), false),
-            (word, None, false),
-            (size, Some("64KiB"), true),
-            (size, Some("2MiB"), false),
-            (size, Some("511"), false),
-            (size, None, false),
-            (level, Some("-5"), true),
-            (level, Some("10"), false),
-            (level, Some("x"), false),
+            (OptionType::Flag, OptionValue::Flag(false), true),
+            (OptionType::Flag, word("true"), false),
+            (words, word("seed"), true),
+            (words, word("other"), false),
+            (words, OptionValue::Flag(true), false),
+            (size, OptionValue::Size(64 << 10), true),
+            (size, OptionValue::Size(2 << 20), false),
+            (size, OptionValue::Size(511), false),
+            (size, OptionValue::Number(512), false),
+            (level, OptionValue::Number(-5), true),
+            (level, OptionValue::Number(10), false),
         ];
         for (of, value, takes) in cases {
-            assert_eq!(of.takes(value), takes, "{of}: {value:?}");
+            assert_eq!(of.takes(&value), takes, "{of}: {value:?}");
         }
         assert_eq!(size.to_string(), "a size from 512 B to 1.0 MiB");
         assert_eq!(level.to_string(), "a number from -5 to 9");
+    }
+
+    #[test]
+    fn options_that_a_format_does_not_have_are_refused() {
+        let zarr = crate::target_format("zarr3").unwrap();
+        let with = |key, value| TargetOptions::default().with(zarr, key, value).unwrap_err().to_string();
+        let unknown = with("structs", OptionValue::Flag(true));
+        assert_eq!(unknown, "zarr3 has no option \"structs\", it has struct, consolidated");
+        let wrong = with("struct", OptionValue::Word("old".into()));
+        assert_eq!(wrong, "option zarr.struct is old, expected registered or seed or legacy");
     }
 }

@@ -14,5 +14,5 @@ hyperslab_core::rules! {
     ATTRIBUTE_VALUE Error "against/attribute-value" "an attribute has another value";
     STORAGE Error "against/storage" "elements are stored otherwise: chunks, filters, byte order, fill value and the like";
     LINK Error "against/link" "a link leads elsewhere";
-    UNNAMED Note "against/unnamed" "the contract does not name an object or an attribute; told with `-v`";
+    UNNAMED Note "against/unnamed" "the contract does not name an object or an attribute";
 }

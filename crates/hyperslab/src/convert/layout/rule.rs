@@ -21,8 +21,8 @@ use std::collections::BTreeSet;
 /// ```
 #[derive(Clone, Debug)]
 pub struct Rule {
-    /// `-c time=8`, as errors call it.
-    pub(super) typed: String,
+    /// What errors call it.
+    label: String,
     pattern: Option<String>,
     pub(super) change: Change,
 }
@@ -102,7 +102,7 @@ impl Rule {
     /// The same rule for the arrays alone whose paths match a pattern: `/sst`, `/waves/**`, `/**/t*`.
     #[must_use]
     pub fn of(mut self, pattern: &str) -> Rule {
-        self.typed = format!("{} of {pattern}", self.typed);
+        self.label = format!("{} of {pattern}", self.label);
         self.pattern = Some(pattern.to_owned());
         self
     }
@@ -110,17 +110,17 @@ impl Rule {
     /// The same rule under a name of the caller's, by which errors call it.
     #[must_use]
     pub fn labelled(mut self, label: impl Into<String>) -> Rule {
-        self.typed = label.into();
+        self.label = label.into();
         self
     }
 
     /// What errors call it.
     pub fn label(&self) -> &str {
-        &self.typed
+        &self.label
     }
 
     fn new(what: &str, change: Change) -> Rule {
-        Rule { typed: what.to_owned(), pattern: None, change }
+        Rule { label: what.to_owned(), pattern: None, change }
     }
 
     /// Whether it has a pattern, so that it is not for all arrays.
@@ -144,8 +144,8 @@ impl Rule {
         let rank = array.extents.len();
         match cutting {
             Cut::Shape(shape) if shape.len() != rank && self.is_literal() => {
-                let (typed, found) = (&self.typed, shape.len());
-                Err(Error::invalid(format!("{typed}: {found} sides, the array has {rank} dimensions")))
+                let (label, found) = (&self.label, shape.len());
+                Err(Error::invalid(format!("{label}: {found} sides, the array has {rank} dimensions")))
             }
             Cut::Shape(shape) => Ok(shape.len() == rank),
             Cut::Sides(_) if array.is_dimcoord && self.pattern.is_none() => Ok(false),
@@ -163,19 +163,19 @@ impl Rule {
 impl Seen {
     /// What a rule has said in vain, an error each.
     pub(super) fn missing(&self, number: usize, rule: &Rule) -> Vec<Error> {
-        let Rule { typed, pattern, change } = rule;
+        let Rule { label, pattern, change } = rule;
         if let Some(pattern) = pattern.as_ref().filter(|_| !self.arrays.contains(&number)) {
             let hint = self
                 .groups
                 .contains(&number)
                 .then(|| Remedy::Hint(format!("what is in a group is {}/**", pattern.trim_end_matches('/'))));
-            return vec![Error::invalid(format!("{typed}: no array matches {pattern}")).with_remedies(hint)];
+            return vec![Error::invalid(format!("{label}: no array matches {pattern}")).with_remedies(hint)];
         }
         match change {
             Change::Chunk(Cut::Shape(shape)) | Change::Shard(Cut::Shape(shape)) => {
                 let (rank, s) = (shape.len(), if shape.len() == 1 { "" } else { "s" });
                 let missing = !self.applied.contains(&number);
-                let error = || Error::invalid(format!("{typed}: no array has {rank} dimension{s}"));
+                let error = || Error::invalid(format!("{label}: no array has {rank} dimension{s}"));
                 missing.then(error).into_iter().collect()
             }
             Change::Chunk(Cut::Sides(sides)) | Change::Shard(Cut::Sides(sides)) => {
@@ -184,7 +184,7 @@ impl Seen {
                     let others = self.dimensions.iter().map(String::as_str).filter(|other| other != name);
                     let near = nearest(name, others);
                     let hint = near.map(|near| Remedy::Hint(format!("did you mean {near}?")));
-                    Error::invalid(format!("{typed}: no array has a dimension {name}")).with_remedies(hint)
+                    Error::invalid(format!("{label}: no array has a dimension {name}")).with_remedies(hint)
                 };
                 missing.map(sentence).collect()
             }

@@ -12,7 +12,7 @@ use super::keep::record;
 use super::nczarr;
 use crate::cells::CellColumn;
 use crate::target::{
-    ArrayTarget, Encoder, Facts, Fate, Growing, Loss, Losses, Lowered, Needs, OptionValue, Planner, Target,
+    ArrayTarget, Encoder, Facts, Fate, Growing, Loss, Losses, Lowered, Needs, OptionType, Planner, Target,
     TargetFormat, TargetOption, TargetOptions,
 };
 use array::{ZarrArrayTarget, ZarrEncoder};
@@ -340,7 +340,7 @@ impl Target for ZarrTarget {
                 })?;
             }
         }
-        self.hierarchy.finish(self.options.has("zarr.consolidated"))
+        self.hierarchy.finish(self.options.flag("zarr.consolidated"))
     }
 }
 
@@ -383,12 +383,12 @@ impl Losses for Unheard {
 const OPTIONS: &[TargetOption] = &[
     TargetOption {
         key: "struct",
-        value: OptionValue::Word(&["registered", "seed", "legacy"]),
+        takes: OptionType::Word(&["registered", "seed", "legacy"]),
         means: "how types of several members are written: registered, as the draft of 2022 has it, or for old readers",
     },
     TargetOption {
         key: "consolidated",
-        value: OptionValue::Flag,
+        takes: OptionType::Flag,
         means: "copies of all documents at the root, so that readers open the store at once",
     },
 ];

@@ -12,7 +12,7 @@ use super::{
 use crate::format::zarr::keep::lowering::Lowering;
 use crate::format::zarr::keep::record;
 use crate::format::zarr::read::datatype::datatype as stored_datatype;
-use crate::target::{Facts, Growing, Losses, TargetOptions};
+use crate::target::{Facts, Growing, Losses, OptionValue, TargetOptions};
 use hyperslab_core::{Error, Result};
 use hyperslab_model::{Attributes, Datatype, Directive, Layout, Node, NodePath, Shape, Storage, Text};
 use hyperslab_netcdf4::name::FILL_VALUE;
@@ -225,7 +225,11 @@ impl<'n> Described<'n> {
 }
 
 fn struct_form(options: &TargetOptions) -> Result<StructForm> {
-    match options.value("zarr.struct") {
+    let form = match options.get("zarr.struct") {
+        Some(OptionValue::Word(form)) => Some(form.as_str()),
+        _ => None,
+    };
+    match form {
         None | Some("registered") => Ok(StructForm::Registered),
         Some("seed") => Ok(StructForm::Seed),
         Some("legacy") => Ok(StructForm::Legacy),
