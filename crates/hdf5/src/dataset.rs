@@ -4,6 +4,7 @@ mod array;
 mod chunked;
 mod external;
 mod mapped;
+mod named;
 mod places;
 
 use crate::file::File;
@@ -31,6 +32,7 @@ use std::sync::Arc;
 
 pub use array::Array;
 pub(crate) use mapped::Chain;
+pub use named::NamedFor;
 
 /// A dataset without its elements.
 #[derive(Debug)]

@@ -1,7 +1,10 @@
 //! An opened HDF5 file.
 
+mod located;
 mod others;
 mod set;
+
+pub use located::Located;
 
 use crate::element::Converter;
 use crate::format::message::MessageType;

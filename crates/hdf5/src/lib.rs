@@ -36,8 +36,8 @@ mod object;
 mod reference;
 
 pub use attribute::Attribute;
-pub use dataset::{Array, Dataset, Fill};
-pub use file::File;
+pub use dataset::{Array, Dataset, Fill, NamedFor};
+pub use file::{File, Located};
 pub use group::{Link, Links};
 pub use object::{Object, ObjectKind};
 pub use reference::Reference;

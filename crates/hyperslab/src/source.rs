@@ -3,11 +3,13 @@
 pub(crate) mod cache;
 mod dialect;
 pub(crate) mod engine;
+mod named;
 mod stored;
 #[cfg(test)]
 pub(crate) mod testing;
 
 pub use dialect::Dialect;
+pub use named::{FileRole, FoundFile, NamedFile, NamedFiles};
 pub use stored::{StoredChunk, StoredFilter, StoredForm};
 
 use crate::cells::CellSource;
@@ -105,6 +107,14 @@ pub trait Source: Send + Sync {
     /// If the cells cannot be located.
     fn cells(&self, group: &Handle) -> Result<Option<Arc<dyn CellSource>>> {
         self.beneath().map_or(Ok(None), |source| source.cells(group))
+    }
+
+    /// Other files that the store consists of, or that objects in it name; none for a store that is complete by itself.
+    ///
+    /// # Errors
+    /// If the objects cannot be listed.
+    fn named_files(&self) -> Result<NamedFiles> {
+        self.beneath().map_or_else(|| Ok(NamedFiles::default()), Source::named_files)
     }
 
     /// Whether [`Source::members`] may list this object under several paths without saying so; asked by

@@ -49,6 +49,14 @@ impl External {
         Ok(External { names, slots, open: Mutex::default() })
     }
 
+    /// Calls `visit` with the name of the file of each segment.
+    ///
+    /// # Errors
+    /// If a name is invalid; the errors of `visit`.
+    pub(super) fn names(&self, visit: &mut dyn FnMut(&str) -> Result<()>) -> Result<()> {
+        self.slots.iter().try_for_each(|slot| visit(self.name(slot)?))
+    }
+
     /// Calls `visit` for each segment of the first `len` bytes of the dataset: the file name, the offset in the file,
     /// the number of bytes, and the number of bytes in the segments before.
     ///

@@ -136,6 +136,37 @@ impl Mapped {
         Ok(Mapped { mappings, own })
     }
 
+    /// Calls `visit` with the name of each file that has sources, the file itself left out. Numbered files end before the
+    /// first of which `is_there` says that it is missing.
+    pub(super) fn files(
+        &self,
+        is_there: &dyn Fn(&str) -> bool,
+        visit: &mut dyn FnMut(&str) -> Result<()>,
+    ) -> Result<()> {
+        // Neighbouring mappings mostly share a name.
+        let mut last: Option<&Arc<Name>> = None;
+        for name in self.mappings.iter().map(|mapping| &mapping.file) {
+            if last.is_some_and(|last| Arc::ptr_eq(last, name)) {
+                continue;
+            }
+            last = Some(name);
+            let text = name.text(0);
+            if text == SAME_FILE {
+                continue;
+            }
+            visit(&text)?;
+            if !name.is_numbered() {
+                continue;
+            }
+            for text in
+                (1..u64::from(MAX_SOURCES)).map(|number| name.text(number)).take_while(|text| is_there(text))
+            {
+                visit(&text)?;
+            }
+        }
+        Ok(())
+    }
+
     /// Whether the size of the dataset depends on its sources.
     pub(super) fn is_derived(&self) -> bool {
         self.mappings.iter().any(|mapping| !matches!(mapping.kind, Kind::Limited))
@@ -375,7 +406,7 @@ impl Mapping {
         }
         let name = self.file.text(number);
         let found = match name.as_str() {
-            "." => SourceFile::Same(file),
+            SAME_FILE => SourceFile::Same(file),
             name => match file.other(name)? {
                 Some(other) => SourceFile::Other(other),
                 None => return Ok(None),
@@ -483,6 +514,8 @@ fn has_references(datatype: &Datatype) -> bool {
     matches!(datatype.class, DatatypeClass::Reference(_)) || datatype.parts().any(has_references)
 }
 
+/// The name that stands for the file of the virtual dataset itself.
+const SAME_FILE: &str = ".";
 /// The maximum number of virtual datasets that are each a source of the next one.
 const MAX_DEPTH: u32 = 32;
 /// The maximum number of sources of sources, each of which can be a file to be opened, for one read.

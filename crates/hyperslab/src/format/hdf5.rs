@@ -8,6 +8,7 @@ mod array;
 mod attribute;
 mod check;
 mod datatype;
+mod files;
 mod netcdf;
 mod paths;
 mod storage;
@@ -16,7 +17,7 @@ use super::{Format, Location, OpenOptions, Probe, Recognition};
 use crate::links::{self, LastLink};
 use crate::pool::Pool;
 use crate::report::{CheckOptions, Report};
-use crate::source::{ArraySource, Dialect, Entry, Handle, Item, Source, Stored};
+use crate::source::{ArraySource, Dialect, Entry, Handle, Item, NamedFiles, Source, Stored};
 use array::Hdf5Array;
 use hyperslab_core::check::Rule;
 use hyperslab_core::storage::ReadAt;
@@ -223,6 +224,10 @@ impl Source for Arc<Hdf5Source> {
         let dataset = found.dataset(&self.file)?;
         let (datatype, _) = self.datatype(dataset.datatype(), dataset.committed())?;
         Ok(Arc::new(Hdf5Array::open(Arc::clone(self), dataset, datatype)?))
+    }
+
+    fn named_files(&self) -> Result<NamedFiles> {
+        files::named_files(self)
     }
 
     fn met_twice(&self, _object: &Handle) {

@@ -1,0 +1,31 @@
+//! Where files lie that a file names.
+
+use super::File;
+use hyperslab_core::Result;
+use std::path::PathBuf;
+
+/// A file that was found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Located {
+    /// The path without symbolic links. `None` for what was not opened by a path.
+    pub path: Option<PathBuf>,
+    /// Its size in bytes.
+    pub size: u64,
+}
+
+impl File {
+    /// The names of the files that a driver split this one into, in the order of addresses. None for a single file.
+    pub fn member_names(&self) -> impl Iterator<Item = &str> {
+        self.members.iter().filter_map(|member| member.name.as_deref())
+    }
+
+    /// The file that a name in this one means. `None` if there is no such file.
+    ///
+    /// # Errors
+    /// If it must not be followed, or is there and cannot be read.
+    pub fn locate(&self, name: &str) -> Result<Option<Located>> {
+        let Some(storage) = self.siblings.open(name)? else { return Ok(None) };
+        let path = storage.siblings().and_then(|siblings| Some(siblings.identity()?.to_owned()));
+        Ok(Some(Located { path, size: storage.len()? }))
+    }
+}
