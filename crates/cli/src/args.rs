@@ -41,6 +41,8 @@ pub(crate) enum Verb {
     Diff(Diff),
     /// Check that files follow the rules of their format
     Check(Check),
+    /// List the files that a store is made of and those that it names
+    Files(Files),
     /// Convert a store to another format or layout
     Convert(Convert),
     /// Create a store from an NDL document
@@ -236,6 +238,18 @@ pub(crate) enum Form {
     Npy,
     /// Only the bytes of the elements, little-endian
     Raw,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Files {
+    /// Files or directories; those that they name are followed in their folder and below
+    #[arg(value_name = "LOCATION", required = true)]
+    pub(crate) locations: Vec<String>,
+    /// Print JSON Lines, one object per line
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) to: Output,
 }
 
 #[derive(Args, Debug)]

@@ -6,6 +6,7 @@ pub(crate) mod create;
 pub(crate) mod describe;
 pub(crate) mod diff;
 pub(crate) mod digest;
+pub(crate) mod files;
 pub(crate) mod ls;
 pub(crate) mod man;
 pub(crate) mod show;

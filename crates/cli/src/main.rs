@@ -67,6 +67,9 @@ fn run(cli: &Cli) -> Exit {
         Verb::Check(args) => output::to(args.to.output.as_deref(), |out| {
             command::check::run(args, &cli.common, &messages, out)
         }),
+        Verb::Files(args) => output::to(args.to.output.as_deref(), |out| {
+            command::files::run(args, &cli.common, &messages, out)
+        }),
         // What is written is the store: a report that nobody reads keeps none from it.
         Verb::Convert(args) => {
             output::to_anybody(None, |out| command::convert::run(args, &cli.common, &messages, out))

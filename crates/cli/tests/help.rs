@@ -11,6 +11,7 @@ const VERBS: &[&str] = &[
     "digest",
     "diff",
     "check",
+    "files",
     "convert",
     "create",
     "schema",

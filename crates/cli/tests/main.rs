@@ -8,6 +8,7 @@ mod bad_input;
 mod checks;
 mod command;
 mod diff;
+mod files;
 mod golden;
 mod help;
 mod interrupted;

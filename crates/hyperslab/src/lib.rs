@@ -4,7 +4,7 @@
 //!   The guide is `docs/library.md`.
 //! * [`open`] finds the format of a file by its content and gives a [`Source`], which all verbs read.
 //! * One verb, one module: [`describe`], [`list`], [`show`], [`stat`], [`digest`], [`diff`](mod@diff), [`check`],
-//!   [`convert`], [`create`].
+//!   [`convert`], [`create`], [`files`].
 //! * [`location`] reads `STORE:/PATH@ATTRIBUTE` texts and patterns.
 //! * Format adapters stand in `format/`; they alone know both a format and the content model.
 //!
@@ -28,6 +28,7 @@ pub mod describe;
 pub mod diff;
 pub mod digest;
 mod file;
+pub mod files;
 pub mod filter;
 mod format;
 mod formats;

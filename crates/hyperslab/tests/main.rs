@@ -12,6 +12,7 @@ mod described;
 mod digested;
 mod examples;
 mod far;
+mod files;
 mod interrupted;
 mod located;
 mod ndarrays;

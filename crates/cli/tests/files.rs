@@ -1,0 +1,54 @@
+//! `files`.
+
+use crate::command::hyperslab;
+use serde_json::Value;
+
+const MASTER: &str = "../crates/hyperslab/tests/data/nexus/master.nxs";
+
+#[test]
+fn files_of_a_master_are_a_table() {
+    let ran = hyperslab(["files", MASTER]);
+    assert_eq!((ran.code, ran.messages.as_str()), (1, ""), "{}", ran.answer);
+    let cells = |line: &str| {
+        line.split("  ").map(str::trim).filter(|cell| !cell.is_empty()).map(str::to_owned).collect()
+    };
+    let rows: Vec<Vec<String>> = ran.answer.lines().map(cells).collect();
+    assert_eq!(rows[0], ["FILE", "SIZE", "ROLE", "NAMED BY", "FOUND"]);
+    assert_eq!(rows[1][0], MASTER);
+    assert_eq!(rows[1][2], "store");
+    assert_eq!(rows[2][..4], ["data_1.h5", "2.0 KiB", "source", "/entry/all"]);
+    assert!(rows[2][4].ends_with("data_1.h5"), "{}", ran.answer);
+    assert_eq!(rows[4], ["data_3.h5", "source", "/entry/all", "not found"]);
+    assert_eq!(rows[7][..3], ["../make_nexus.py", "link", "/entry/outside"]);
+    assert!(
+        rows[7][3].starts_with("not followed: ") && rows[7][3].contains("--allow-external"),
+        "{}",
+        ran.answer
+    );
+    assert_eq!(rows[8][..3], ["data_2.raw", "8 B", "raw data"]);
+    assert!(rows[8][3].ends_with("data_2.h5:/data"), "{}", ran.answer);
+    assert_eq!(rows.len(), 10);
+}
+
+#[test]
+fn files_as_json_say_what_is_there() {
+    let ran = hyperslab(["files", "--json", MASTER, "classic.nc"]);
+    assert_eq!(ran.code, 1, "{}", ran.messages);
+    let lines: Vec<Value> = ran.answer.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let of = |name: &str| lines.iter().find(|line| line["file"] == name).unwrap();
+    assert_eq!((&of(MASTER)["role"], &of(MASTER)["format"]), (&"store".into(), &"HDF5".into()));
+    assert_eq!((&of("data_1.h5")["found"], &of("data_1.h5")["size"]), (&true.into(), &2056.into()));
+    assert_eq!(of("data_3.h5")["found"], false);
+    assert!(of("../make_nexus.py")["found"].is_null() && of("../make_nexus.py")["refused"].is_string());
+    assert_eq!(of("classic.nc")["size"], 916);
+}
+
+#[test]
+fn a_store_without_other_files_is_one_line_and_a_part_of_a_store_is_refused() {
+    let ran = hyperslab(["files", "ocean.nc", "tides.zarr"]);
+    assert_eq!((ran.code, ran.answer.lines().count()), (0, 3), "{}", ran.answer);
+    let ran = hyperslab(["files", "ocean.nc:/waves"]);
+    assert_eq!(ran.code, 2);
+    assert!(ran.messages.contains("files belong to whole stores"), "{}", ran.messages);
+    assert_eq!(hyperslab(["files"]).code, 2);
+}
