@@ -12,7 +12,7 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// An error: what went wrong, and where.
 ///
-/// Displayed as `bad.h5:/t2m: malformed Filter Pipeline message at byte 0x1fc: 33 filters, at most 32 allowed`.
+/// Displayed as `bad.h5:/t2m: malformed Filter Pipeline message at byte 0x1fc: 33 filters, expected at most 32`.
 /// [`Error::reason`] is the same without file and object. What the caller can do
 /// follows: see [`Error::remedies`].
 pub struct Error(Box<Inner>);
@@ -351,18 +351,18 @@ mod tests {
 
     #[test]
     fn innermost_place_wins_and_each_layer_adds_what_it_knows() {
-        let e = Error::malformed("33 filters, at most 32 allowed")
+        let e = Error::malformed("33 filters, expected at most 32")
             .at("Filter Pipeline message", 0x1fc)
             .at("object header", 0)
             .in_object("/t2m")
             .in_file("bad.h5");
         assert_eq!(
             e.to_string(),
-            "bad.h5:/t2m: malformed Filter Pipeline message at byte 0x1fc: 33 filters, at most 32 allowed"
+            "bad.h5:/t2m: malformed Filter Pipeline message at byte 0x1fc: 33 filters, expected at most 32"
         );
         assert_eq!(
             e.reason().to_string(),
-            "malformed Filter Pipeline message at byte 0x1fc: 33 filters, at most 32 allowed"
+            "malformed Filter Pipeline message at byte 0x1fc: 33 filters, expected at most 32"
         );
     }
 

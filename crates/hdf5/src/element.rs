@@ -1,7 +1,7 @@
-//! The file's representation of elements to rows in memory, and back.
+//! Converts stored elements to rows in memory, and back.
 //!
-//! Rows are those of [`hyperslab_core::rows`]. A [`Converter`] is compiled once from a datatype; where the
-//! stored form is the row, converting is a copy. Both directions of a class stand side by side.
+//! For rows, see [`hyperslab_core::rows`]. A [`Converter`] is compiled once from a datatype. If the stored form
+//! equals the row, converting is a copy. Both directions of a datatype class are in one file.
 //!
 //! Spec: HDF5 IV.B Disk Format: Level 2b - Data Object Data Storage
 
@@ -40,15 +40,15 @@ impl std::fmt::Debug for Converter {
 }
 
 impl Converter {
-    /// A converter for elements of `datatype` in a file of these sizes.
+    /// A converter for elements of `datatype` in a file with these sizes.
     ///
     /// # Errors
-    /// For integers of more than 16 bytes, and for types whose parts do not fit together.
+    /// For integers of more than 16 bytes, and for inconsistent datatypes.
     pub fn new(datatype: &Datatype, sizes: &Sizes) -> Result<Self> {
         Self::with_global_heap(datatype, sizes, Arc::default())
     }
 
-    /// The same over a global heap that others use too, so that what it keeps is shared.
+    /// A converter that shares the cache of a global heap with others.
     ///
     /// # Errors
     /// As [`Converter::new`].
@@ -60,35 +60,34 @@ impl Converter {
         Ok(Converter { plan: Plan::compile(datatype, sizes)?, sizes: *sizes, global_heap })
     }
 
-    /// Bytes of an element in the file.
+    /// The size of a stored element in bytes.
     pub fn stored_size(&self) -> usize {
         self.plan.stored
     }
 
-    /// Bytes of an element in memory.
+    /// The size of a row in bytes.
     pub fn row_size(&self) -> usize {
         self.plan.row
     }
 
-    /// Where the bytes of the row lie in the file's element. `None` if there is more to do than to move or to reverse
-    /// them.
+    /// The places of the bytes of a row in the stored element. `None` if converting does more than move or reverse bytes.
     pub fn layout(&self) -> Option<ElementLayout> {
         self.plan.layout()
     }
 
-    /// Whether the stored form is the row, so that nothing needs to be converted.
+    /// Whether stored elements equal rows, so that no conversion is needed.
     pub fn is_identity(&self) -> bool {
         self.plan.is_identity()
     }
 
-    /// Converts as many elements as `stored` holds.
+    /// Decodes all elements in `stored` to `rows`.
     ///
-    /// What slots point to is added to `heap`. What is made for it counts against the reader's budget as long as
-    /// the heap is kept: a few bytes of a file can ask for much.
+    /// Adds the targets of slots to `heap`. Their memory counts against the budget of the reader for as long as the
+    /// heap exists, since a few bytes of a file can refer to much data.
     ///
     /// # Errors
-    /// If `stored` is not of whole elements or `rows` not of as many rows; if an element points to a heap
-    /// object that does not exist or is too short.
+    /// If `stored` does not hold whole elements or `rows` has another count; if a heap object does not exist or is
+    /// too short.
     pub fn convert(
         &self,
         reader: &Reader,
@@ -101,14 +100,14 @@ impl Converter {
         self.plan.run(&mut run, stored, rows)
     }
 
-    /// Makes stored elements of as many rows as `rows` holds: the inverse of [`Converter::convert`].
+    /// Encodes all rows in `rows` to `stored`: the inverse of [`Converter::convert`].
     ///
-    /// What slots point to is taken from `heap` and given to `objects`, in the order of the elements.
+    /// Takes the targets of slots from `heap` and passes them to `objects`, in the order of the elements.
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) if `rows` is not of whole rows or
-    /// `stored` not of as many elements, if a slot points to nothing, and for a value that the datatype cannot hold; what
-    /// `objects` fails with.
+    /// [`ErrorKind::InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) if `rows` does not hold whole rows
+    /// or `stored` has another count, if a slot points outside of the heap, and for a value out of range of the
+    /// datatype; any error of `objects`.
     pub fn store(
         &self,
         rows: &[u8],
@@ -120,35 +119,35 @@ impl Converter {
         self.plan.store(&mut Store { sizes: &self.sizes, heap, objects }, rows, stored)
     }
 
-    /// Refuses elements and rows that are not whole or not equally many.
+    /// Checks that both sides hold whole items of the same count.
     fn check(&self, stored: usize, rows: usize) -> Result<()> {
         let Plan { stored: size, row, .. } = self.plan;
         let count = stored.checked_div(size).unwrap_or(0);
         match count.checked_mul(size) == Some(stored) && count.checked_mul(row) == Some(rows) {
             true => Ok(()),
             false => Err(Error::invalid(format!(
-                "{stored} bytes of elements of {size} and {rows} bytes of rows of {row} do not go together"
+                "{stored} bytes of elements of {size} bytes and {rows} bytes of rows of {row} bytes, expected whole items of the same count"
             ))),
         }
     }
 }
 
-/// Where stored elements put what does not stand in themselves, and what references must know.
+/// The target for heap objects when elements are encoded, and the source of dataset ranks for references.
 pub trait GlobalHeapObjects {
-    /// Stores an object in the global heap.
+    /// Stores an object in the global heap and returns its ID.
     ///
     /// # Errors
     /// If it cannot be stored.
     fn put(&mut self, object: &[u8]) -> Result<GlobalHeapId>;
 
-    /// The number of dimensions of the dataset at an address, which a reference to all of it or none states.
+    /// The number of dimensions of the dataset at an address. A reference to all or none of its elements stores it.
     ///
     /// # Errors
-    /// If there is no dataset.
+    /// If there is no dataset at the address.
     fn rank(&mut self, dataset: Address) -> Result<u32>;
 }
 
-/// Bytes of an element of `datatype` in memory.
+/// The size of a row of `datatype` in bytes.
 pub(crate) fn plan_row_size(datatype: &Datatype, sizes: &Sizes) -> Result<usize> {
     Ok(Plan::compile(datatype, sizes)?.row)
 }

@@ -1,4 +1,4 @@
-//! Filters: which there are, and how chunks pass back through them.
+//! Filters: their identification values, and the codecs that decode chunks.
 
 mod bitshuffle;
 mod blosc;
@@ -17,42 +17,42 @@ use std::borrow::Cow;
 
 pub use hyperslab_codec::{Codec, ZfpMode};
 
-/// Deflate, a zlib stream.
+/// Deflate: a zlib stream.
 pub const DEFLATE: u16 = 1;
-/// Shuffle, bytes of equal significance together.
+/// Shuffle: groups the bytes of equal significance.
 pub const SHUFFLE: u16 = 2;
-/// Fletcher-32, a checksum behind the data.
+/// Fletcher-32: a checksum after the data.
 pub const FLETCHER32: u16 = 3;
-/// Szip, the extended Rice algorithm.
+/// Szip: the extended Rice algorithm.
 pub const SZIP: u16 = 4;
-/// N-bit, significant bits alone.
+/// N-bit: only the significant bits.
 pub const NBIT: u16 = 5;
-/// Scale-offset, differences from the least value.
+/// Scale-offset: differences from the minimum.
 pub const SCALEOFFSET: u16 = 6;
 /// Bzip2 streams.
 pub const BZIP2: u16 = 307;
-/// LZF, literal runs and back references.
+/// LZF: literal runs and back references.
 pub const LZF: u16 = 32000;
-/// Blosc 1, shuffled blocks of compressed streams.
+/// Blosc 1: shuffled blocks of compressed streams.
 pub const BLOSC: u16 = 32001;
 /// Snappy blocks.
 pub const SNAPPY: u16 = 32003;
 /// LZ4 blocks in a frame.
 pub const LZ4: u16 = 32004;
-/// Bitshuffle, bits of equal significance together.
+/// Bitshuffle: groups the bits of equal significance.
 pub const BITSHUFFLE: u16 = 32008;
-/// Zfp, blocks of numbers cut to the bits that matter.
+/// Zfp: transformed blocks of numbers, truncated to the significant bits.
 pub const ZFP: u16 = 32013;
 /// Zstandard frames.
 pub const ZSTD: u16 = 32015;
-/// `BitGroom`, which rounds what is written.
+/// `BitGroom`: rounds values when they are written.
 pub const BITGROOM: u16 = 32022;
-/// Granular `BitRound`, which rounds what is written.
+/// Granular `BitRound`: rounds values when they are written.
 pub const GRANULAR_BITROUND: u16 = 32023;
-/// Blosc 2, chunks in a frame.
+/// Blosc 2: chunks in a frame.
 pub const BLOSC2: u16 = 32026;
 
-/// The name under which a filter is registered with The HDF Group, if it is.
+/// The name under which a filter is registered with The HDF Group; `None` if it is not registered.
 ///
 /// ```
 /// assert_eq!(hyperslab_hdf5::filter::registered_name(32007), Some("JPEG-XR"));
@@ -61,7 +61,7 @@ pub fn registered_name(id: u16) -> Option<&'static str> {
     registered(id).map(|filter| filter.registered_name)
 }
 
-/// What a filter is called where formats other than HDF5 may have it too, if it is registered.
+/// The name of a registered filter that other formats use too.
 ///
 /// ```
 /// assert_eq!(hyperslab_hdf5::filter::canonical_name(32007), Some("jpegxr"));
@@ -70,16 +70,15 @@ pub fn canonical_name(id: u16) -> Option<&'static str> {
     registered(id).map(|filter| filter.name)
 }
 
-/// The codec that a filter is for elements of `element_size` bytes; `None` if it leaves what it reads alone.
+/// The codec of a filter for elements of `element_size` bytes; `None` if reading needs no decoding.
 ///
 /// # Errors
-/// [`ErrorKind::Unsupported`] for a filter that is not decoded, [`ErrorKind::Malformed`] for client data that
-/// describe none.
+/// [`ErrorKind::Unsupported`] for a filter without decoder, [`ErrorKind::Malformed`] for invalid client data.
 pub fn codec(filter: &Filter, element_size: usize) -> Result<Option<Codec>> {
     let reading = registered(filter.id).map_or(Reading::Unknown, |known| known.reading);
     match reading {
         Reading::Codec(codec) => codec(&filter.client_data, element_size).map_err(|e| {
-            // What codecs call impossible comes from the file here.
+            // An invalid argument for a codec means a malformed file here.
             let unsupported = e.kind() == ErrorKind::Unsupported;
             let kind = if unsupported { ErrorKind::Unsupported } else { ErrorKind::Malformed };
             Error::new(kind, format!("client data of filter {}: {}", described(filter), e.detail()))
@@ -89,10 +88,10 @@ pub fn codec(filter: &Filter, element_size: usize) -> Result<Option<Codec>> {
     }
 }
 
-/// The number of the filter that a codec is, and the client data that set it for chunks of `chunk_bytes`.
+/// The identification value of the filter for a codec, and its client data for chunks of `chunk_bytes` bytes.
 ///
 /// # Errors
-/// [`ErrorKind::InvalidArgument`] if the codec is no filter, or has a parameter that client data cannot hold.
+/// [`ErrorKind::InvalidArgument`] if HDF5 has no filter for the codec, or client data cannot store a parameter.
 pub fn client_data(codec: &Codec, chunk_bytes: u32) -> Result<(u16, Vec<u32>)> {
     let word = |value: usize, what: &str| {
         u32::try_from(value)
@@ -114,24 +113,24 @@ pub fn client_data(codec: &Codec, chunk_bytes: u32) -> Result<(u16, Vec<u32>)> {
         Codec::Zfp(zfp) => (ZFP, zfp::encode(zfp)),
         Codec::Zstd(zstd) => (ZSTD, vec![zstd.level.cast_unsigned()]),
         Codec::Blosc2(blosc2) => (BLOSC2, blosc::encode_second(blosc2, chunk_bytes)?),
-        codec => return Err(Error::invalid(format!("no HDF5 filter is {codec:?}"))),
+        codec => return Err(Error::invalid(format!("HDF5 has no filter for {codec:?}"))),
     })
 }
 
-/// The steps of a pipeline, in write order.
+/// The steps of a filter pipeline, in the order of writing.
 #[derive(Clone, Debug)]
 pub(crate) struct Pipeline {
     steps: Vec<Step>,
-    /// Those of chunks that skipped none, if all can be undone.
+    /// The codecs of chunks that skipped no filter, if all filters have decoders.
     whole: Option<Vec<Codec>>,
 }
 
 #[derive(Clone, Debug)]
 enum Step {
     Codec(Codec),
-    /// A filter that changes nothing when it is read.
+    /// A filter that needs no decoding.
     Nothing,
-    /// A filter that cannot be undone, which matters only to chunks that passed it.
+    /// A filter without decoder. It is an error only for chunks that passed it.
     Refused(ErrorKind, String),
 }
 
@@ -154,15 +153,15 @@ impl Pipeline {
         self.steps.is_empty()
     }
 
-    /// The mask of chunks that skipped all filters.
+    /// The filter mask of chunks that skipped all filters.
     pub(crate) fn mask_of_all(&self) -> u32 {
         (0..32).take(self.steps.len()).fold(0, |mask, filter| mask | 1 << filter)
     }
 
-    /// What chunks passed whose `mask` names the filters that were skipped.
+    /// The codecs of chunks; `mask` has a bit for each filter that was skipped.
     ///
     /// # Errors
-    /// If one of them is not known.
+    /// If a filter has no decoder.
     pub(crate) fn codecs(&self, mask: u32) -> Result<Cow<'_, [Codec]>> {
         match &self.whole {
             Some(whole) if mask == 0 => Ok(Cow::Borrowed(whole)),
@@ -170,10 +169,10 @@ impl Pipeline {
         }
     }
 
-    /// Makes `out` the `len` bytes that `stored` was before it passed the filters that `mask` does not skip.
+    /// Decodes `stored` to `out`, which becomes `len` bytes. `mask` has a bit for each filter that was skipped.
     ///
     /// # Errors
-    /// If a filter is not known, or the bytes are not what it makes.
+    /// If a filter has no decoder, or decoding fails.
     pub(crate) fn decode(
         &self,
         mask: u32,
@@ -209,13 +208,13 @@ fn registered(id: u16) -> Option<&'static Registered> {
     REGISTERED.iter().find(|filter| filter.id == id)
 }
 
-/// What people know a filter by.
+/// The identification value and name of a filter, for messages.
 fn described(filter: &Filter) -> String {
     let id = filter.id;
     let own = filter.name.split(|byte| *byte == 0).next().unwrap_or_default();
     let own = String::from_utf8_lossy(own);
     match registered_name(id) {
-        // Numbers for testing are anyone's.
+        // The numbers for testing have no registered meaning.
         Some(name) if own.is_empty() || !TESTING.contains(&id) => format!("{id} ({name})"),
         _ if own.is_empty() => id.to_string(),
         _ => format!("{id} ({own})"),

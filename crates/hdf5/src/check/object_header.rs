@@ -66,7 +66,7 @@ fn prefix_name(prefix: &Prefix) -> &'static str {
 impl Checker<'_> {
     /// Reads the header at `address`. If there is none, the structure that points to it is at fault.
     pub(super) fn object_header(&mut self, address: Address, from: Pointer) -> Result<Option<Header>> {
-        let Some((byte, first)) = self.bytes_up_to(Chunk0::NAME, address, Prefix::MOST, from)? else {
+        let Some((byte, first)) = self.bytes_up_to(Chunk0::NAME, address, Prefix::MAX_LEN, from)? else {
             return Ok(None);
         };
         let mut d = Decoder::new(Chunk0::NAME, byte, &first);

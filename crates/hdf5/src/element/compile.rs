@@ -1,4 +1,4 @@
-//! Datatypes to plans.
+//! Compiles datatypes to conversion plans.
 
 use super::float_kind::FloatKind;
 use super::number::{Bits, Integer};
@@ -14,7 +14,7 @@ use hyperslab_core::rows::{Slot, int_row};
 use hyperslab_core::{Error, ErrorKind, Result};
 
 impl Plan {
-    /// What is to be done with elements of `datatype`.
+    /// The plan for converting elements of `datatype`.
     pub(super) fn compile(datatype: &Datatype, sizes: &Sizes) -> Result<Plan> {
         compile(datatype, sizes, 1)
     }
@@ -22,12 +22,12 @@ impl Plan {
 
 fn compile(datatype: &Datatype, sizes: &Sizes, nesting: u32) -> Result<Plan> {
     if nesting > MAX_NESTING {
-        let detail = format!("datatypes nested more than {MAX_NESTING} deep");
+        let detail = format!("datatypes nested more than {MAX_NESTING} levels deep");
         return Err(Error::new(ErrorKind::LimitExceeded, detail));
     }
     let size = usize::try_from(datatype.size).unwrap_or(usize::MAX);
     if size == 0 {
-        return Err(Error::malformed("elements of 0 bytes"));
+        return Err(Error::malformed("element size 0, expected 1 or more"));
     }
     let nested = |base: &Datatype| compile(base, sizes, nesting + 1);
     match &datatype.class {
@@ -62,20 +62,24 @@ impl Plan {
         Plan { stored: size, row: size, op: Op::Copy }
     }
 
-    /// As many items as are in `size` bytes.
+    /// Repeats this plan for all items in `size` bytes.
     fn repeated(self, size: usize) -> Result<Plan> {
         let count = size.checked_div(self.stored).unwrap_or(0);
         if count == 0 || count.checked_mul(self.stored) != Some(size) {
-            return Err(Error::malformed(format!("{size} bytes of items of {}", self.stored)));
+            return Err(Error::malformed(format!(
+                "{size} bytes, expected a multiple of the item size {}",
+                self.stored
+            )));
         }
-        let row = count.checked_mul(self.row).ok_or_else(|| Error::malformed("a row of over 2^64 bytes"))?;
+        let row =
+            count.checked_mul(self.row).ok_or_else(|| Error::malformed("row size overflows 2^64 bytes"))?;
         Ok(Plan { stored: size, row, op: self.op })
     }
 }
 
 fn fixed_point(size: usize, class: &FixedPoint) -> Result<Plan> {
     if size > 16 {
-        return Err(Error::unsupported(format!("integers of {size} bytes, at most 16 are")));
+        return Err(Error::unsupported(format!("integer of {size} bytes, expected at most 16")));
     }
     check_bits(size, class.bit_offset, class.bit_precision)?;
     let row = int_row(size);
@@ -118,10 +122,10 @@ fn floating_point(size: usize, class: &FloatingPoint, kind: FloatKind) -> Result
     match vax {
         false if native_layout => Ok(native(size, byte_order)),
         false => Ok(little_endian(size, byte_order)),
-        true if !size.is_multiple_of(2) => {
-            Err(Error::malformed(format!("floats of {size} bytes in VAX order, expected whole words")))
-        }
-        // Words in the right order whose bytes are not.
+        true if !size.is_multiple_of(2) => Err(Error::malformed(format!(
+            "floating-point number of {size} bytes in VAX order, expected a multiple of 2"
+        ))),
+        // VAX order: the words are in the right order, but the bytes in each word are swapped.
         true if native_layout && HOST == ByteOrder::BigEndian => {
             Ok(Plan { stored: size, row: size, op: Op::Reverse(2) })
         }
@@ -137,14 +141,14 @@ fn compound(size: usize, class: &Compound, nested: impl Fn(&Datatype) -> Result<
         let plan = nested(&member.datatype)?;
         if from.checked_add(plan.stored).is_none_or(|end| end > size) {
             return Err(Error::malformed(format!(
-                "a member of {} bytes at {from} is outside of {size} bytes",
+                "member of {} bytes at byte offset {from} exceeds the compound of {size} bytes",
                 plan.stored
             )));
         }
         let to = row;
-        row = row.checked_add(plan.row).ok_or_else(|| Error::malformed("a row of over 2^64 bytes"))?;
+        row = row.checked_add(plan.row).ok_or_else(|| Error::malformed("row size overflows 2^64 bytes"))?;
         match plan.op {
-            // A compound in a compound adds its members.
+            // The members of a nested compound are added directly.
             Op::Compound { stored, members: inner, .. } if stored == plan.stored => {
                 let inner = inner.into_iter();
                 inner.for_each(|inner| push(&mut members, from + inner.from, to + inner.to, inner.plan));
@@ -153,13 +157,13 @@ fn compound(size: usize, class: &Compound, nested: impl Fn(&Datatype) -> Result<
         }
     }
     match members.as_slice() {
-        [] => Err(Error::malformed("a compound without members")),
+        [] => Err(Error::malformed("compound without members, expected 1 or more")),
         [only] if only.plan.stored == size => Ok(Plan { stored: size, row, op: only.plan.op.clone() }),
         _ => Ok(Plan { stored: size, row, op: Op::Compound { stored: size, row, members } }),
     }
 }
 
-/// Adds a member, as part of the one before if the same is done with both.
+/// Adds a member. Extends the member before if both are copied and adjacent.
 fn push(members: &mut Vec<Member>, from: usize, to: usize, plan: Plan) {
     if let Some(last) = members.last_mut()
         && last.from + last.plan.stored == from
@@ -179,9 +183,9 @@ fn variable_length(
     sizes: &Sizes,
     nested: impl Fn(&Datatype) -> Result<Plan>,
 ) -> Result<Plan> {
-    let least = 8 + usize::from(sizes.offsets);
-    if size < least {
-        return Err(Error::malformed(format!("variable-length elements of {size} bytes, expected {least}")));
+    let min = 8 + usize::from(sizes.offsets);
+    if size < min {
+        return Err(Error::malformed(format!("variable-length elements of {size} bytes, expected {min}")));
     }
     let items = match class.kind {
         VariableLengthKind::Sequence => Variable::Elements(Box::new(nested(&class.base)?)),
@@ -192,15 +196,15 @@ fn variable_length(
 
 fn reference(size: usize, class: &Reference, sizes: &Sizes) -> Result<Plan> {
     let offsets = usize::from(sizes.offsets);
-    let (form, least) = match class.reference_type {
+    let (form, min) = match class.reference_type {
         ReferenceType::Object1 => (ReferenceForm::Object1, offsets),
         ReferenceType::DatasetRegion1 => (ReferenceForm::Region1, offsets + 4),
         ReferenceType::Object2 | ReferenceType::DatasetRegion2 | ReferenceType::Attribute => {
             (ReferenceForm::Revised, offsets + 10)
         }
     };
-    if size < least {
-        return Err(Error::malformed(format!("references of {size} bytes, expected {least}")));
+    if size < min {
+        return Err(Error::malformed(format!("references of {size} bytes, expected {min}")));
     }
     Ok(Plan { stored: size, row: Slot::SIZE, op: Op::Reference(size, form) })
 }
@@ -212,13 +216,13 @@ fn check_bits(size: usize, offset: u16, precision: u16) -> Result<()> {
     Ok(())
 }
 
-/// Numbers whose rows are in the order of this machine.
+/// Numbers whose rows are in the byte order of this machine.
 fn native(size: usize, byte_order: ByteOrder) -> Plan {
     let op = if byte_order == HOST || size == 1 { Op::Copy } else { Op::Reverse(size) };
     Plan { stored: size, row: size, op }
 }
 
-/// Numbers whose rows are little-endian everywhere.
+/// Numbers whose rows are little-endian on every machine.
 fn little_endian(size: usize, byte_order: ByteOrder) -> Plan {
     let op = match byte_order {
         ByteOrder::BigEndian if size > 1 => Op::Reverse(size),
@@ -229,5 +233,5 @@ fn little_endian(size: usize, byte_order: ByteOrder) -> Plan {
 
 const HOST: ByteOrder =
     if cfg!(target_endian = "little") { ByteOrder::LittleEndian } else { ByteOrder::BigEndian };
-/// What datatypes of files are decoded with.
+/// The maximum nesting, as in the decoder of datatypes.
 const MAX_NESTING: u32 = 32;

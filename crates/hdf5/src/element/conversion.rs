@@ -1,4 +1,4 @@
-//! Rows of one datatype to rows of another, as the library converts when it reads.
+//! Converts rows of one datatype to rows of another, by the rules of libhdf5 when it reads.
 
 use super::float_kind::FloatKind;
 use super::plan_row_size;
@@ -21,10 +21,10 @@ pub(crate) struct Conversion {
 
 #[derive(Debug)]
 enum Step {
-    /// Both rows are the same bytes.
+    /// Both rows have the same bytes.
     Copy,
     Number(Number, Number),
-    /// Values by name; what has no name becomes all ones.
+    /// Enumeration values, matched by name. A value without a name becomes all bits set.
     Names {
         from: Number,
         to: Number,
@@ -34,20 +34,20 @@ enum Step {
         from: StringPadding,
         to: StringPadding,
     },
-    /// Members by name: where each is in both rows.
+    /// Compound members, matched by name: the offset in both rows.
     Members(Vec<(usize, usize, Conversion)>),
     Items(Box<Conversion>),
     Sequence(Box<Conversion>),
 }
 
-/// A number in a row.
+/// The layout of a number in a row.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Number {
     Integer { size: usize, signed: bool, precision: u32 },
     Float(Float),
 }
 
-/// The parts of a floating-point number, which has an implied leading bit.
+/// The layout of a floating-point number with an implied leading mantissa bit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Float {
     size: usize,
@@ -59,30 +59,30 @@ struct Float {
 }
 
 impl Conversion {
-    /// From rows of `from` to rows of `to`; both as stored with these sizes of addresses.
+    /// A conversion from rows of `from` to rows of `to`, each with the sizes of its file.
     ///
     /// # Errors
-    /// [`Unsupported`](hyperslab_core::ErrorKind::Unsupported) if the library has no such conversion either.
+    /// [`Unsupported`](hyperslab_core::ErrorKind::Unsupported) if libhdf5 has no such conversion.
     pub(crate) fn between(from: (&Datatype, &Sizes), to: (&Datatype, &Sizes)) -> Result<Conversion> {
         let sizes = (plan_row_size(from.0, from.1)?, plan_row_size(to.0, to.1)?);
         let step = step(from, to)?;
         Ok(Conversion { from: sizes.0, to: sizes.1, step })
     }
 
-    /// Bytes of a row before.
+    /// The size of a source row in bytes.
     pub(crate) fn row_size(&self) -> usize {
         self.from
     }
 
-    /// Whether nothing is changed.
+    /// Whether the conversion changes nothing.
     pub(crate) fn is_identity(&self) -> bool {
         matches!(self.step, Step::Copy)
     }
 
-    /// Converts whole rows. Members of compounds that `from` lacks stay as they are in `to`.
+    /// Converts whole rows. Compound members that `from` lacks keep their bytes in `to`.
     ///
     /// # Errors
-    /// If a slot points nowhere.
+    /// If a slot points outside of the heap.
     pub(crate) fn convert(&self, from: &[u8], to: &mut [u8], heap: &mut Heap<Reference>) -> Result<()> {
         let rows = from.chunks_exact(self.from.max(1)).zip(to.chunks_exact_mut(self.to.max(1)));
         match &self.step {
@@ -126,7 +126,7 @@ impl Conversion {
 
     fn sequence(&self, slot: Slot, heap: &mut Heap<Reference>) -> Result<Slot> {
         let count = usize::try_from(slot.count).unwrap_or(usize::MAX);
-        let lost = || Error::malformed("a sequence that points nowhere");
+        let lost = || Error::malformed("slot of a sequence points outside of the heap");
         let len = count.checked_mul(self.from).ok_or_else(lost)?;
         let items = heap.bytes(slot, len).ok_or_else(lost)?.to_vec();
         let mut rows = vec![0; count.checked_mul(self.to).ok_or_else(lost)?];
@@ -143,7 +143,7 @@ fn step(from: (&Datatype, &Sizes), to: (&Datatype, &Sizes)) -> Result<Step> {
     let nested = |own: &Datatype, other: &Datatype| Conversion::between((own, from.1), (other, to.1));
     let refused = || {
         Err(Error::unsupported(format!(
-            "elements of its source ({}) do not become its own ({})",
+            "cannot convert elements of the source dataset ({}) to those of the virtual dataset ({})",
             class_name(&from.0.class),
             class_name(&to.0.class)
         )))
@@ -262,7 +262,7 @@ fn class_name(class: &DatatypeClass) -> &'static str {
     }
 }
 
-/// What of a floating-point number does not depend on its byte order.
+/// The layout of a floating-point number without its byte order.
 fn layout(class: &FloatingPoint) -> FloatingPoint {
     FloatingPoint { byte_order: crate::format::message::datatype::FloatByteOrder::LittleEndian, ..*class }
 }
@@ -278,7 +278,7 @@ fn stored_integer(number: Number, base: &Datatype, value: &[u8]) -> Option<i128>
     }
 }
 
-/// Strings are cut or filled by the rules of the library.
+/// Truncates or pads strings by the rules of libhdf5.
 fn text(own: StringPadding, other: StringPadding, from: &[u8], to: &mut [u8]) {
     let len = match own {
         StringPadding::NullTerminate | StringPadding::NullPad => {
@@ -323,29 +323,29 @@ impl Number {
         }
     }
 
-    /// Writes a value; one that does not fit becomes the nearest that does.
+    /// Writes a value. A value out of range becomes the nearest one in range.
     fn write(&self, value: Value, row: &mut [u8]) {
         match self {
             Number::Integer { signed, precision, .. } => {
-                let most = (1_i128 << (precision - u32::from(*signed))) - 1;
-                let least = if *signed { -most - 1 } else { 0 };
+                let max = (1_i128 << (precision - u32::from(*signed))) - 1;
+                let min = if *signed { -max - 1 } else { 0 };
                 let value = match value {
                     Value::Integer(value) => value,
                     Value::Float(value) => whole(value),
                 };
-                put_integer(value.clamp(least, most), row);
+                put_integer(value.clamp(min, max), row);
             }
             Number::Float(float) => float.write(value, row),
         }
     }
 }
 
-#[expect(clippy::cast_possible_truncation, reason = "towards zero, saturating: as the library converts")]
+#[expect(clippy::cast_possible_truncation, reason = "truncates and saturates, as libhdf5 does")]
 fn whole(value: f64) -> i128 {
     value as i128
 }
 
-/// An integer in the order of this machine.
+/// An integer in the byte order of this machine.
 fn integer(row: &[u8], signed: bool) -> i128 {
     let mut bytes = [0; 16];
     let ordered: &mut dyn Iterator<Item = &u8> =
@@ -368,7 +368,7 @@ fn put_integer(value: i128, row: &mut [u8]) {
 }
 
 impl Float {
-    /// Numbers that a double holds exactly.
+    /// The layout, if a double holds all numbers of the type exactly.
     fn of(class: &FloatingPoint, size: u32) -> Option<Float> {
         let kind = FloatKind::of(class, size);
         let size = usize::try_from(size).ok().filter(|size| *size <= 8)?;
@@ -403,7 +403,7 @@ impl Float {
         let value = if exponent == low_bits(self.exponent.1) {
             if mantissa == 0 { f64::INFINITY } else { f64::NAN }
         } else if exponent == 0 {
-            // Two steps, as the scale of the least doubles is itself no normal number.
+            // In two steps, since the scale of the smallest doubles is itself subnormal.
             double(mantissa) * scale(1_i32.saturating_sub(bias)) * scale(-size)
         } else {
             let power = i32::try_from(exponent).unwrap_or(i32::MAX).saturating_sub(bias);
@@ -414,7 +414,7 @@ impl Float {
 
     fn write(&self, value: Value, row: &mut [u8]) {
         let bits = match (value, self.size, self.mantissa.1) {
-            // Rounded once, as the machine does.
+            // Rounded once, as the processor does.
             (Value::Integer(value), 4, 23) => u64::from(single_of(value).to_bits()),
             (Value::Float(value), 4, 23) => u64::from(single(value).to_bits()),
             (Value::Integer(value), 8, 52) => double_of(value).to_bits(),
@@ -446,14 +446,14 @@ impl Float {
         let significand = bits & low_bits(52) | u64::from(own != 0) << 52;
         let power = own.max(1) - 1023;
         let exponent = power.saturating_add(self.bias);
-        // How many bits of the 53 go: more where the result is subnormal.
+        // The number of the 53 mantissa bits that are lost: more if the result is subnormal.
         let lost = i64::from(52 - self.mantissa.1) + (1 - exponent).max(0);
         let lost = u32::try_from(lost.min(64)).unwrap_or(64);
         let kept = significand.unbounded_shr(lost);
         let rest = significand & low_bits(lost.min(63));
         let half = 1_u64.unbounded_shl(lost.saturating_sub(1));
         let up = lost > 0 && lost < 64 && (rest > half || rest == half && kept & 1 == 1);
-        // A carry out of the mantissa goes into the exponent, where it belongs.
+        // A carry out of the mantissa increments the exponent, which is correct.
         let biased = u64::try_from(exponent.max(1) - 1).unwrap_or(0);
         let joined = biased.unbounded_shl(self.mantissa.1).saturating_add(kept + u64::from(up));
         let (exponent, mantissa) =

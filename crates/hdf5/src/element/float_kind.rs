@@ -1,8 +1,8 @@
-//! The floating-point formats that have names.
+//! The well-known floating-point formats.
 
 use crate::format::message::datatype::{FloatingPoint, Normalization};
 
-/// Which named format a floating-point datatype has, whatever its byte order.
+/// The well-known format of a floating-point datatype, in any byte order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum FloatKind {
     /// IEEE binary16.
@@ -13,9 +13,9 @@ pub enum FloatKind {
     Double,
     /// IEEE binary128.
     Quad,
-    /// The upper half of a binary32.
+    /// bfloat16: the upper half of a binary32.
     BFloat,
-    /// None of these; its bits keep their places in a row.
+    /// None of these. Rows keep the bits in their places.
     Other,
 }
 
@@ -35,7 +35,7 @@ impl FloatKind {
     }
 }
 
-/// Bytes, exponent bits, mantissa bits and bias; the sign is above, nothing between.
+/// Size in bytes, exponent bits, mantissa bits and bias. The sign is the highest bit; no bits are unused.
 type Layout = (u32, u8, u8, u32);
 
 const LAYOUTS: &[(Layout, FloatKind)] = &[

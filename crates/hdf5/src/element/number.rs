@@ -1,38 +1,38 @@
-//! Loops over numbers.
+//! Conversion loops over numbers.
 
 use crate::format::message::datatype::ByteOrder;
 use hyperslab_core::{Error, Result};
 
-/// Integers of which not all bits count.
+/// Integers of any size and bit precision.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Integer {
-    /// Bytes in the file, at most 16.
+    /// The stored size in bytes, at most 16.
     pub(super) stored: usize,
-    /// Bytes in rows: 1, 2, 4, 8 or 16.
+    /// The row size in bytes: 1, 2, 4, 8 or 16.
     pub(super) row: usize,
     pub(super) byte_order: ByteOrder,
     pub(super) signed: bool,
-    /// The lowest bit that counts.
+    /// The bit offset: the position of the lowest significant bit.
     pub(super) offset: u32,
-    /// The number of bits that count, at least 1.
+    /// The bit precision: the number of significant bits, at least 1.
     pub(super) precision: u32,
-    /// Whether bits below and above those that count are ones.
+    /// Whether the padding bits below and above the significant bits are 1.
     pub(super) padding: (bool, bool),
 }
 
-/// Sets of bits of which not all count.
+/// Bit fields with unused bits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Bits {
-    /// Bytes in the file and in rows.
+    /// The size in bytes, stored and in rows.
     pub(super) size: usize,
     pub(super) byte_order: ByteOrder,
-    /// The lowest bit that counts.
+    /// The bit offset: the position of the lowest significant bit.
     pub(super) offset: usize,
-    /// The number of bits that count.
+    /// The bit precision: the number of significant bits.
     pub(super) precision: usize,
 }
 
-/// Turns the bytes of each number of `size` around.
+/// Reverses the bytes of each number of `size` bytes.
 pub(super) fn reverse(size: usize, from: &[u8], to: &mut [u8]) {
     match size {
         2 => reverse_arrays::<2>(from, to),
@@ -53,15 +53,15 @@ fn reverse_arrays<const N: usize>(from: &[u8], to: &mut [u8]) {
     }
 }
 
-/// Turns the bytes of a number around.
+/// Reverses the bytes of a number.
 #[inline]
 pub(super) fn reverse_array<const N: usize>(from: &[u8; N], to: &mut [u8; N]) {
     *to = *from;
     to.reverse();
 }
 
-/// Makes numbers of `size` bytes in VAX order little-endian: their most significant word comes first, but
-/// in each word the least significant byte.
+/// Converts numbers of `size` bytes from VAX order to little-endian. In VAX order the most significant word is first,
+/// and in each word the least significant byte.
 pub(super) fn reverse_vax_words(size: usize, from: &[u8], to: &mut [u8]) {
     for (from, to) in from.chunks_exact(size).zip(to.chunks_exact_mut(size)) {
         let words = from.as_chunks::<2>().0.iter().rev();
@@ -69,7 +69,7 @@ pub(super) fn reverse_vax_words(size: usize, from: &[u8], to: &mut [u8]) {
     }
 }
 
-/// Cuts the bits that count out of integers and extends them to rows.
+/// Extracts the significant bits of integers and extends them to rows.
 pub(super) fn widen(integer: &Integer, from: &[u8], to: &mut [u8]) {
     let Integer { stored, row, byte_order, signed, offset, precision, .. } = *integer;
     match (stored, byte_order) {
@@ -84,7 +84,7 @@ pub(super) fn widen(integer: &Integer, from: &[u8], to: &mut [u8]) {
         (8, ByteOrder::BigEndian) => return widen_words::<8, 8, true>(integer, from, to),
         _ => {}
     }
-    // The bits move to the top and back down, which clears or copies the sign into all others.
+    // Shifts the bits to the top and back down, which fills all others with zeros or the sign.
     let up = 128_u32.saturating_sub(offset.saturating_add(precision));
     let down = 128_u32.saturating_sub(precision);
     for (from, to) in from.chunks_exact(stored).zip(to.chunks_exact_mut(row)) {
@@ -107,10 +107,11 @@ pub(super) fn widen(integer: &Integer, from: &[u8], to: &mut [u8]) {
     }
 }
 
-/// Writes rows as integers that leave bits unused: the inverse of [`widen`].
+/// Writes rows as integers with padding bits: the inverse of [`widen`].
 ///
 /// # Errors
-/// [`ErrorKind::InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) for a value that the bits cannot hold.
+/// [`ErrorKind::InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) for a value out of range of the
+/// precision.
 pub(super) fn narrow(integer: &Integer, rows: &[u8], stored: &mut [u8]) -> Result<()> {
     let Integer { stored: size, row, byte_order, signed, offset, precision, padding } = *integer;
     let unused = 128_u32.saturating_sub(precision);
@@ -125,7 +126,7 @@ pub(super) fn narrow(integer: &Integer, rows: &[u8], stored: &mut [u8]) -> Resul
         };
         if kept != value {
             let value = if signed { value.cast_signed().to_string() } else { value.to_string() };
-            return Err(Error::invalid(format!("{value}, which {precision} bits cannot hold")));
+            return Err(Error::invalid(format!("value {value} is out of range of {precision} bits")));
         }
         let bytes = ((value & mask).unbounded_shl(offset) | low | high).to_le_bytes();
         match byte_order {
@@ -136,7 +137,7 @@ pub(super) fn narrow(integer: &Integer, rows: &[u8], stored: &mut [u8]) -> Resul
     Ok(())
 }
 
-/// An integer of a row, which is in the order of this machine, extended to all bits.
+/// Loads an integer from a row, in the byte order of this machine, extended to 128 bits.
 fn of_row(row: &[u8], signed: bool) -> u128 {
     let mut bytes = [0; 16];
     match cfg!(target_endian = "little") {
@@ -151,7 +152,7 @@ fn of_row(row: &[u8], signed: bool) -> u128 {
     }
 }
 
-/// [`widen`] for the sizes that files mostly have, of at most 8 bytes: the loop there takes 40 ns for each integer.
+/// [`widen`] for the usual sizes up to 8 bytes: the general loop takes 40 ns for each integer.
 fn widen_words<const STORED: usize, const ROW: usize, const BIG: bool>(
     integer: &Integer,
     from: &[u8],
@@ -179,7 +180,7 @@ fn widen_words<const STORED: usize, const ROW: usize, const BIG: bool>(
     }
 }
 
-/// Cuts the bits that count out of sets and moves them to the beginning of little-endian rows.
+/// Extracts the significant bits of bit fields and moves them to bit 0 of little-endian rows.
 pub(super) fn extract_bits(bits: &Bits, from: &[u8], to: &mut [u8]) {
     let Bits { size, byte_order, offset, precision } = *bits;
     let (bytes, shift) = (offset / 8, offset % 8);
@@ -201,11 +202,10 @@ pub(super) fn extract_bits(bits: &Bits, from: &[u8], to: &mut [u8]) {
     }
 }
 
-/// Writes little-endian rows as sets of bits that leave others unused, which become 0: the inverse of
-/// [`extract_bits`].
+/// Writes little-endian rows as bit fields with padding bits, which become 0: the inverse of [`extract_bits`].
 ///
 /// # Errors
-/// [`ErrorKind::InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) if a bit is set that does not count.
+/// [`ErrorKind::InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) if a bit above the precision is set.
 pub(super) fn insert_bits(bits: &Bits, rows: &[u8], stored: &mut [u8]) -> Result<()> {
     let Bits { size, byte_order, offset, precision } = *bits;
     let (bytes, shift) = (offset / 8, offset % 8);
@@ -214,7 +214,7 @@ pub(super) fn insert_bits(bits: &Bits, rows: &[u8], stored: &mut [u8]) -> Result
         for (index, byte) in row.iter().enumerate() {
             let counting = precision.saturating_sub(8 * index).min(8);
             if u16::from(*byte) >> counting != 0 {
-                return Err(Error::invalid(format!("a bit field with more than {precision} bits")));
+                return Err(Error::invalid(format!("bit field value is out of range of {precision} bits")));
             }
             let [low, high] = (u16::from(*byte) << shift).to_le_bytes();
             for (at, part) in [(index + bytes, low), (index + bytes + 1, high)] {
@@ -236,7 +236,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn values_that_the_bits_cannot_hold_are_refused() {
+    fn rejects_values_out_of_range_of_the_precision() {
         let integer = |signed| Integer {
             stored: 3,
             row: 4,
@@ -252,9 +252,9 @@ mod tests {
         };
         assert_eq!(narrowed(true, -2048).unwrap(), [0xff, 0xe0, 0x00]);
         assert_eq!(narrowed(false, 4095).unwrap(), [0xff, 0xff, 0xfc]);
-        assert_eq!(narrowed(true, 2048).unwrap_err().to_string(), "2048, which 12 bits cannot hold");
-        assert_eq!(narrowed(true, -2049).unwrap_err().to_string(), "-2049, which 12 bits cannot hold");
-        assert_eq!(narrowed(false, 4096).unwrap_err().to_string(), "4096, which 12 bits cannot hold");
+        assert_eq!(narrowed(true, 2048).unwrap_err().to_string(), "value 2048 is out of range of 12 bits");
+        assert_eq!(narrowed(true, -2049).unwrap_err().to_string(), "value -2049 is out of range of 12 bits");
+        assert_eq!(narrowed(false, 4096).unwrap_err().to_string(), "value 4096 is out of range of 12 bits");
         let bits = Bits { size: 2, byte_order: ByteOrder::LittleEndian, offset: 3, precision: 5 };
         assert!(insert_bits(&bits, &[0x20, 0], &mut [0; 2]).is_err());
         assert!(insert_bits(&bits, &[0, 1], &mut [0; 2]).is_err());
@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn integers_come_from_any_bits_of_any_size() {
+    fn widens_integers_of_any_size_and_precision() {
         let three = Integer {
             stored: 3,
             row: 4,
@@ -283,7 +283,7 @@ mod tests {
         );
         let big = Integer { byte_order: ByteOrder::BigEndian, signed: false, ..three.clone() };
         assert_eq!(widened(&big, &[0xff, 0xff, 0xfe]), 0xff_fffe_u32.to_ne_bytes());
-        // 0b1011 at bit 6.
+        // The bits 0b1011 at bit offset 6.
         let middle = Integer { stored: 2, row: 2, offset: 6, precision: 4, ..three.clone() };
         assert_eq!(widened(&middle, &[0xff, 0xfe]), (-5_i16).to_ne_bytes());
         let unsigned = Integer { signed: false, ..middle };
@@ -293,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn usual_sizes_are_widened_as_any_size_is() {
+    fn the_loop_for_usual_sizes_equals_the_general_one() {
         let from: Vec<u8> = (0..48_u8).map(|byte| byte.wrapping_mul(89).wrapping_add(200)).collect();
         for (stored, row) in [(1, 1), (2, 2), (3, 4), (4, 4), (8, 8)] {
             for byte_order in [ByteOrder::LittleEndian, ByteOrder::BigEndian] {
@@ -308,7 +308,7 @@ mod tests {
                             precision,
                             padding: (false, false),
                         };
-                        // Of 16 bytes, which the bytes of the usual size are a part of.
+                        // Stored in 16 bytes that contain the bytes of the usual size.
                         let any = Integer { stored: 16, row: 16, ..usual.clone() };
                         let want: Vec<u8> = from
                             .chunks_exact(stored)
@@ -334,21 +334,21 @@ mod tests {
     }
 
     #[test]
-    fn words_of_vax_numbers_turn_around() {
+    fn reverses_words_of_vax_numbers() {
         let mut to = [0; 8];
         reverse_vax_words(4, &[3, 4, 1, 2, 7, 8, 5, 6], &mut to);
         assert_eq!(to, [1, 2, 3, 4, 5, 6, 7, 8]);
     }
 
     #[test]
-    fn odd_sizes_turn_around() {
+    fn reverses_numbers_of_odd_sizes() {
         let mut to = [0; 6];
         reverse(3, &[1, 2, 3, 4, 5, 6], &mut to);
         assert_eq!(to, [3, 2, 1, 6, 5, 4]);
     }
 
     #[test]
-    fn sets_of_bits_begin_at_bit_0() {
+    fn moves_bit_fields_to_bit_0() {
         let bits = Bits { size: 3, byte_order: ByteOrder::LittleEndian, offset: 5, precision: 12 };
         let value: u32 = 0xabc << 5 | 0x1f | 0xe0_0000;
         let mut to = [0xff; 6];

@@ -1,4 +1,4 @@
-//! What is to be done for each element.
+//! Conversion plans of datatypes.
 
 use super::GlobalHeapObjects;
 use super::number::{
@@ -14,53 +14,53 @@ use hyperslab_core::rows::{ElementLayout, ElementPart, Heap, Slot};
 use hyperslab_core::{Error, Result};
 use std::sync::Arc;
 
-/// A compiled datatype.
+/// The conversion plan of a datatype.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Plan {
-    /// Bytes of an element in the file.
+    /// The stored size of an element in bytes.
     pub(super) stored: usize,
-    /// Bytes of its row.
+    /// The size of a row in bytes.
     pub(super) row: usize,
-    /// What becomes of it. An array of items has the operation of its item: items lie as close as elements.
+    /// The operation. An array has the operation of its items, which are adjacent like elements.
     pub(super) op: Op,
 }
 
-/// What becomes of items that lie one after another.
+/// The operation on adjacent items.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Op {
-    /// They stay.
+    /// Copies them.
     Copy,
-    /// The bytes of each, of this many, turn around.
+    /// Reverses the bytes of each item of this size.
     Reverse(usize),
-    /// The words of two bytes of each, of this many bytes, turn around.
+    /// Reverses the words of two bytes in each item of this size.
     ReverseVaxWords(usize),
-    /// Integers that leave bits unused, or of a size that rows do not have.
+    /// Widens integers with padding bits, or of a size that rows do not have.
     Widen(Integer),
-    /// Bits that are not those of whole bytes.
+    /// Extracts bit fields with padding bits.
     ExtractBits(Bits),
-    /// Texts and sequences of the global heap, in this many bytes each.
+    /// Reads texts and sequences from the global heap; the size is that of a stored element.
     VariableLength(usize, Variable),
-    /// References, in this many bytes each.
+    /// Decodes references; the size is that of a stored element.
     Reference(usize, ReferenceForm),
-    /// Members of items with this size in the file and in rows.
+    /// Converts the members of compounds.
     Compound {
-        /// In the file.
+        /// The stored size of a compound in bytes.
         stored: usize,
-        /// In rows.
+        /// The size of its row in bytes.
         row: usize,
-        /// In the order of the row.
+        /// The members, in the order of the row.
         members: Vec<Member>,
     },
 }
 
-/// A part of each item of a compound.
+/// A member of a compound.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Member {
-    /// Where it is in the file's item.
+    /// The byte offset in the stored compound.
     pub(super) from: usize,
-    /// Where it is in the row.
+    /// The byte offset in the row.
     pub(super) to: usize,
-    /// What becomes of it.
+    /// The plan of the member.
     pub(super) plan: Plan,
 }
 
@@ -69,8 +69,7 @@ impl Plan {
         self.op == Op::Copy
     }
 
-    /// Where the bytes of the row lie in the file's element. `None` if there is more to do than to move or to reverse
-    /// them.
+    /// The places of the bytes of a row in the stored element. `None` if converting does more than move or reverse bytes.
     pub(super) fn layout(&self) -> Option<ElementLayout> {
         let mut layout = ElementLayout::new(self.stored);
         self.add_to(&mut layout, 0)?;
@@ -92,7 +91,7 @@ impl Plan {
         }
     }
 
-    /// Converts integers, which need nothing of the file.
+    /// Converts integers. Needs no access to the file.
     pub(super) fn run_numbers(&self, stored: &[u8], rows: &mut [u8]) {
         match &self.op {
             Op::Reverse(size) => reverse(*size, stored, rows),
@@ -101,7 +100,7 @@ impl Plan {
         }
     }
 
-    /// Converts whole elements; both sides hold the same number.
+    /// Converts whole elements. Both sides hold the same number.
     pub(super) fn run(&self, run: &mut Run<'_>, stored: &[u8], rows: &mut [u8]) -> Result<()> {
         match &self.op {
             Op::Copy => match rows.len() == stored.len() {
@@ -137,15 +136,15 @@ impl Plan {
 }
 
 impl Plan {
-    /// Makes stored elements of whole rows; both sides hold the same number. Bytes of a compound that no member has
-    /// are zero.
+    /// Encodes whole rows as stored elements. Both sides hold the same number. Bytes of a compound between members
+    /// become 0.
     pub(super) fn store(&self, store: &mut Store<'_>, rows: &[u8], stored: &mut [u8]) -> Result<()> {
         match &self.op {
             Op::Copy => match rows.len() == stored.len() {
                 true => stored.copy_from_slice(rows),
                 false => return Err(mismatch()),
             },
-            // Both turn around as they came.
+            // Reversing is its own inverse.
             Op::Reverse(size) => reverse(*size, rows, stored),
             Op::ReverseVaxWords(size) => reverse_vax_words(*size, rows, stored),
             Op::Widen(integer) => narrow(integer, rows, stored)?,
@@ -158,7 +157,8 @@ impl Plan {
             Op::Reference(size, form) => {
                 for (row, stored) in rows.chunks_exact(Slot::SIZE).zip(stored.chunks_exact_mut(*size)) {
                     let reference = store.heap.reference(slot(row)?);
-                    let reference = reference.ok_or_else(|| Error::invalid("a slot of no reference"))?;
+                    let reference =
+                        reference.ok_or_else(|| Error::invalid("slot does not hold a reference"))?;
                     reference::write(store, *form, reference, stored)?;
                 }
             }
@@ -177,8 +177,8 @@ impl Plan {
     }
 }
 
-/// Items of a compound, of which one member after another is converted: what is to be done is then decided
-/// once for many.
+/// Items of a compound. One member of many items is converted at a time, so that the operation is selected once for
+/// all of them.
 struct Items<'a> {
     stored: &'a [u8],
     size: usize,
@@ -230,7 +230,7 @@ impl Member {
         Ok(())
     }
 
-    /// Does `convert` with the `N` bytes of this member in each item.
+    /// Calls `convert` with the `N` bytes of this member in each item.
     fn each<const N: usize>(
         &self,
         items: &mut Items<'_>,
@@ -254,30 +254,30 @@ fn slots(rows: &mut [u8]) -> impl Iterator<Item = &mut [u8; Slot::SIZE]> {
 }
 
 fn mismatch() -> Error {
-    Error::invalid("elements and rows of different lengths")
+    Error::invalid("different numbers of elements and rows")
 }
 
 fn slot(row: &[u8]) -> Result<Slot> {
     Slot::get(row).ok_or_else(mismatch)
 }
 
-/// One call of [`Converter::store`](super::Converter::store).
+/// The state of one call of [`Converter::store`](super::Converter::store).
 pub(super) struct Store<'a> {
     pub(super) sizes: &'a Sizes,
-    /// What slots point to.
+    /// The heap that slots point into.
     pub(super) heap: &'a Heap<Reference>,
     pub(super) objects: &'a mut dyn GlobalHeapObjects,
 }
 
-/// One call of [`Converter::convert`](super::Converter::convert).
+/// The state of one call of [`Converter::convert`](super::Converter::convert).
 pub(super) struct Run<'a> {
     pub(super) reader: &'a Reader,
     pub(super) sizes: &'a Sizes,
     pub(super) global_heap: &'a GlobalHeap,
     pub(super) heap: &'a mut Heap<Reference>,
-    /// The collection used last, and its number in the heap once something points there.
+    /// The collection used last, and its buffer number in the heap once a slot points into it.
     collection: Option<(Arc<Collection>, Option<u32>)>,
-    /// Bytes that are charged but not used.
+    /// Bytes that are charged to the budget but not used.
     charged: u64,
 }
 
@@ -291,8 +291,8 @@ impl<'a> Run<'a> {
         Run { reader, sizes, global_heap, heap, collection: None, charged: 0 }
     }
 
-    /// The global heap collection at `address`. Most elements have the one of the element before, which no other
-    /// thread has to be asked for.
+    /// The global heap collection at `address`. Most elements use the same one as the element before; then no lock is
+    /// taken.
     pub(super) fn collection(&mut self, address: Address) -> Result<&Arc<Collection>> {
         let kept = self.collection.take().filter(|(kept, _)| kept.address() == address);
         let kept = match kept {
@@ -302,8 +302,7 @@ impl<'a> Run<'a> {
         Ok(&self.collection.insert(kept).0)
     }
 
-    /// The number in the heap of the collection used last. Each is there once, however often elements come back
-    /// to it.
+    /// The buffer number in the heap of the collection used last. Each collection is added only once.
     pub(super) fn collection_buffer(&mut self) -> Result<u32> {
         match &mut self.collection {
             Some((_, Some(buffer))) => Ok(*buffer),
@@ -311,11 +310,11 @@ impl<'a> Run<'a> {
                 let key = (self.global_heap.number(), collection.address().0);
                 Ok(*buffer.insert(self.heap.share(key, || collection.bytes().clone())?))
             }
-            None => Err(Error::invalid("no collection was used")),
+            None => Err(Error::invalid("no global heap collection was read yet")),
         }
     }
 
-    /// Takes from the budget, for as long as the heap is kept, what is about to be allocated for it.
+    /// Charges an allocation to the budget, for as long as the heap exists.
     pub(super) fn charge(&mut self, bytes: u64) -> Result<()> {
         if bytes > self.charged {
             let portion = bytes.max(PORTION);
@@ -327,7 +326,7 @@ impl<'a> Run<'a> {
     }
 }
 
-/// Charging each short text by itself would cost more than reading it.
+/// The budget is charged in portions: charging each short text separately would take longer than reading it.
 const PORTION: u64 = 1 << 16;
-/// Items of a compound that are converted together; they should stay in the nearest cache.
+/// The number of compound items that are converted together; they should fit in the L1 cache.
 const BLOCK: usize = 128;

@@ -1,4 +1,4 @@
-//! References in data.
+//! References in elements.
 
 use super::plan::{Run, Store};
 use super::variable_length::fill;
@@ -14,7 +14,7 @@ use crate::reference::Reference;
 use hyperslab_core::nd::{Region, Selection};
 use hyperslab_core::{Decoder, Encoder, Error, Result};
 
-/// How references are stored.
+/// The stored form of references.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ReferenceForm {
     /// The address of an object.
@@ -25,7 +25,7 @@ pub(super) enum ReferenceForm {
     Revised,
 }
 
-/// The reference in an element.
+/// Decodes the reference in an element.
 pub(super) fn read(run: &mut Run<'_>, form: ReferenceForm, stored: &[u8]) -> Result<Reference> {
     let mut d = Decoder::new("reference", 0, stored);
     match form {
@@ -81,8 +81,8 @@ fn in_heap<T>(
     decode(&mut Decoder::decoded("reference", "global heap object", stored_at, &bytes))
 }
 
-/// The selection as boxes or points, of which a few bytes may give many. An unlimited one ends with the
-/// dataset, if that is in the same file.
+/// The selection as regions or points. A few stored bytes may describe many. An unlimited selection ends at the
+/// extent of the dataset, if that is in the same file.
 fn plain(run: &mut Run<'_>, dataset: Option<Address>, selection: &DataspaceSelection) -> Result<Selection> {
     let selection = match dataset {
         Some(dataset) if selection.is_unlimited() => {
@@ -108,7 +108,8 @@ fn object(address: Address) -> Reference {
     if is_null(address) { Reference::Null } else { Reference::Object(address) }
 }
 
-/// Stores a reference. One to an object of the same file stands in the element itself, any other in the global heap.
+/// Encodes a reference. A reference to an object of the same file is stored in the element, any other in the global
+/// heap.
 pub(super) fn write(
     store: &mut Store<'_>,
     form: ReferenceForm,
@@ -136,7 +137,7 @@ pub(super) fn write(
                     let mut object = Encoder::new();
                     block.encode(&mut object, &header)?;
                     let size = u32::try_from(object.len());
-                    let size = size.map_err(|_| Error::invalid("a reference of 4 GiB"))?;
+                    let size = size.map_err(|_| Error::invalid("reference of 4 GiB or more"))?;
                     StoredReference::Heap { header, size, id: store.objects.put(object.as_slice())? }
                 }
             };
@@ -144,7 +145,7 @@ pub(super) fn write(
         }
         (form, _) => {
             let expected = if form == ReferenceForm::Object1 { "an object" } else { "a region" };
-            return Err(Error::invalid(format!("a reference to something else, expected {expected}")));
+            return Err(Error::invalid(format!("reference of another kind, expected {expected}")));
         }
     }
     fill(stored, e.as_slice())
@@ -164,7 +165,7 @@ fn block(store: &mut Store<'_>, reference: &Reference) -> Result<ReferenceBlock>
             (*address, Target::Region { rank, selection })
         }
         Reference::Null | Reference::External { .. } => {
-            return Err(Error::invalid("a reference to nothing of another file"));
+            return Err(Error::invalid("null reference with the name of another file"));
         }
     };
     let mut token = Encoder::new();
@@ -172,7 +173,7 @@ fn block(store: &mut Store<'_>, reference: &Reference) -> Result<ReferenceBlock>
     Ok(ReferenceBlock { token: token.into_bytes(), file, target })
 }
 
-/// The superblock is at address 0, so nothing else is.
+/// Address 0 is that of the superblock, so it means null.
 fn is_null(address: Address) -> bool {
     address.0 == 0 || address.is_undefined()
 }

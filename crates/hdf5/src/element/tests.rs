@@ -1,4 +1,4 @@
-//! Elements that the reference library wrote.
+//! Elements that libhdf5 wrote.
 
 use super::*;
 use crate::format::message::datatype::{Array, ByteOrder, DatatypeClass};
@@ -33,7 +33,7 @@ fn hex(digits: &str) -> Vec<u8> {
         .collect()
 }
 
-/// Addresses and bytes of the target of references and of the global heap.
+/// Addresses and bytes of referenced objects and of the global heap.
 fn pieces() -> Vec<(u64, Vec<u8>)> {
     let lines = CASES.lines().filter_map(|line| line.strip_prefix("at 0x")?.split_once(' '));
     lines.map(|(address, bytes)| (u64::from_str_radix(address, 16).unwrap(), hex(bytes))).collect()
@@ -43,7 +43,7 @@ fn target() -> Address {
     Address(pieces()[0].0)
 }
 
-/// A file of these pieces and nothing else.
+/// A file with only these bytes.
 fn reader(limits: Limits) -> Reader {
     let mut image = vec![0; 0x8000];
     for (address, bytes) in pieces() {
@@ -78,7 +78,7 @@ macro_rules! native {
 }
 
 #[test]
-fn numbers_come_out_native() {
+fn numbers_become_native_rows() {
     assert_eq!(rows("i4be"), native![1_i32, -2_i32, 0x0102_0304_i32]);
     assert_eq!(rows("u2be"), native![1_u16, 0xfffe_u16]);
     assert_eq!(rows("i8be"), native![1_i64, -2_i64]);
@@ -93,7 +93,7 @@ fn numbers_come_out_native() {
 }
 
 #[test]
-fn numbers_of_odd_layouts_become_rows_of_their_size() {
+fn numbers_of_unusual_layouts_become_rows_of_their_size() {
     assert_eq!(rows("i12"), native![1_i32, -2_i32, 2047_i32, -2048_i32]);
     assert_eq!(rows("u20be"), native![1_u32, 0xf_ffff_u32]);
     assert_eq!(rows("i3"), native![1_i32, -2_i32, 8_388_607_i32]);
@@ -102,7 +102,7 @@ fn numbers_of_odd_layouts_become_rows_of_their_size() {
 }
 
 #[test]
-fn what_is_a_row_already_is_copied() {
+fn elements_that_equal_rows_are_copied() {
     assert_eq!(rows("text"), b"ab\0\0\0abcde");
     assert_eq!(rows("opaque"), [1, 2, 3, 4, 5, 6]);
     assert!(is_identity("text") && is_identity("opaque"));
@@ -111,7 +111,7 @@ fn what_is_a_row_already_is_copied() {
 }
 
 #[test]
-fn compounds_are_packed_in_the_order_of_their_members() {
+fn compounds_become_packed_rows_in_member_order() {
     let want =
         [native![1_i16, 2_i32, 3_i32, 4.5_f32, 5_i8], native![-1_i16, -2_i32, -3_i32, -4.5_f32, -5_i8]];
     assert_eq!(rows("compound"), want.concat());
@@ -119,7 +119,7 @@ fn compounds_are_packed_in_the_order_of_their_members() {
 }
 
 #[test]
-fn strings_and_sequences_are_slots() {
+fn strings_and_sequences_become_slots() {
     let (rows, heap) = converted_with(&case("strings"), Limits::default()).unwrap();
     let texts: Vec<_> = rows
         .chunks_exact(Slot::SIZE)
@@ -143,7 +143,7 @@ fn strings_and_sequences_are_slots() {
 }
 
 #[test]
-fn sequences_may_hold_compounds_of_sequences_of_texts() {
+fn reads_sequences_of_compounds_of_sequences_of_texts() {
     let (rows, heap) = converted_with(&case("nested"), Limits::default()).unwrap();
     let (first, second) = (Slot::get(&rows).unwrap(), Slot::get(&rows[Slot::SIZE..]).unwrap());
     assert_eq!((first.count, second), (2, Slot::default()));
@@ -167,7 +167,7 @@ fn references(name: &str) -> Vec<Reference> {
 }
 
 #[test]
-fn references_of_all_forms_are_told() {
+fn decodes_references_of_all_forms() {
     assert_eq!(references("objects"), [Reference::Object(target()), Reference::Null]);
     let region = Selection::Region(Region::new(vec![0, 1], vec![2, 2]));
     assert_eq!(references("regions"), [Reference::Region(target(), region), Reference::Null]);
@@ -181,14 +181,14 @@ fn references_of_all_forms_are_told() {
             Reference::Attribute(target(), b"units".to_vec()),
             Reference::Null,
             Reference::External { file: b"other.h5".to_vec(), target: Box::new(there) },
-            // The rows from 1 on of two.
+            // Rows from index 1 on, of two.
             Reference::Region(target(), Selection::Region(Region::new(vec![1, 0], vec![1, 2]))),
         ]
     );
 }
 
 #[test]
-fn lengths_beyond_the_heap_object_are_errors_not_allocations() {
+fn rejects_lengths_beyond_the_heap_object_before_allocating() {
     for name in ["strings", "sequences", "sequences_be", "nested"] {
         let mut case = case(name);
         case.data[..4].fill(0xff);
@@ -198,7 +198,7 @@ fn lengths_beyond_the_heap_object_are_errors_not_allocations() {
 }
 
 #[test]
-fn missing_heap_objects_are_errors() {
+fn rejects_missing_heap_objects() {
     for name in ["strings", "regions"] {
         let mut case = case(name);
         let index = if name == "strings" { 12 } else { 8 };
@@ -208,7 +208,7 @@ fn missing_heap_objects_are_errors() {
 }
 
 #[test]
-fn one_object_named_often_is_bounded_by_the_budget() {
+fn the_budget_limits_repeated_references_to_one_object() {
     let mut case = case("sequences_be");
     case.data = case.data[..16].repeat(1 << 16);
     let limits = Limits { allocation: 1 << 18, ..Limits::default() };
@@ -218,7 +218,7 @@ fn one_object_named_often_is_bounded_by_the_budget() {
 }
 
 #[test]
-fn refuses_elements_and_rows_that_do_not_go_together() {
+fn rejects_different_numbers_of_elements_and_rows() {
     let converter = Converter::new(&case("i3").datatype, &Sizes::DEFAULT).unwrap();
     let reader = reader(Limits::default());
     let mut heap = Heap::default();
@@ -230,7 +230,7 @@ fn refuses_elements_and_rows_that_do_not_go_together() {
 }
 
 #[test]
-fn types_without_rows_are_refused() {
+fn rejects_types_without_rows() {
     let refused = |name: &str, change: &dyn Fn(&mut Datatype)| {
         let mut datatype = case(name).datatype;
         change(&mut datatype);
@@ -254,12 +254,12 @@ fn types_without_rows_are_refused() {
 }
 
 #[test]
-fn addresses_of_4_bytes_make_shorter_elements() {
+fn addresses_of_4_bytes_give_shorter_elements() {
     let sizes = Sizes { offsets: 4, lengths: 4 };
     let mut datatype = case("strings").datatype;
     datatype.size = 12;
     let converter = Converter::new(&datatype, &sizes).unwrap();
-    // A collection of 64 bytes at 16 with the object 1.
+    // A collection of 64 bytes at address 16 with object 1.
     let image = [
         &[0; 16][..],
         b"GCOL\x01\0\0\0\x40\0\0\0\0\0\0\0",
@@ -291,7 +291,7 @@ fn random_elements_never_panic() {
     }
 }
 
-/// Objects of a global heap that is one collection at 16 in a file.
+/// The objects of a global heap with one collection, at address 16 of a file.
 #[derive(Default)]
 struct Objects(Vec<Vec<u8>>);
 
@@ -309,7 +309,7 @@ impl GlobalHeapObjects for Objects {
 const COLLECTION: u64 = 0x4000;
 
 impl Objects {
-    /// The file of the cases with this collection too.
+    /// A reader of the test file with this collection added.
     fn reader(&self) -> Reader {
         let mut objects = Vec::new();
         for (index, object) in self.0.iter().enumerate() {
@@ -334,7 +334,7 @@ impl Objects {
     }
 }
 
-/// What rows and their heap mean, apart from where in the heap it is.
+/// A text of the values in rows, independent of their places in the heap.
 fn meant(datatype: &Datatype, rows: &[u8], heap: &Heap<Reference>) -> String {
     let plan = Plan::compile(datatype, &Sizes::DEFAULT).unwrap();
     fn items(plan: &Plan, rows: &[u8], heap: &Heap<Reference>) -> String {
@@ -370,9 +370,9 @@ fn meant(datatype: &Datatype, rows: &[u8], heap: &Heap<Reference>) -> String {
     items(&plan, rows, heap)
 }
 
-/// Elements that the library wrote, stored again, and read back from that.
+/// Elements of libhdf5 are decoded, encoded, and decoded again.
 #[test]
-fn elements_of_every_class_are_stored_to_mean_the_same() {
+fn round_trips_elements_of_every_class() {
     let mut exact = Vec::new();
     for line in CASES.lines().filter(|line| !line.starts_with("at ")) {
         let name = line.split(' ').next().unwrap();
@@ -389,13 +389,13 @@ fn elements_of_every_class_are_stored_to_mean_the_same() {
             exact.push((name, stored == case.data));
         }
     }
-    // Unused bytes of compounds are whatever memory the library found; unused bits are zero here and there.
+    // Gaps of compounds hold arbitrary memory of the writer; some unused bits are 0.
     let differ: Vec<_> = exact.iter().filter(|(_, same)| !same).map(|(name, _)| *name).collect();
     assert!(exact.len() >= 20 && differ.iter().all(|name| name.starts_with("compound")), "{differ:?}");
 }
 
 #[test]
-fn integers_of_any_bits_return_from_what_they_are_stored_as() {
+fn round_trips_integers_of_any_precision() {
     let mut random = 0x9e37_79b9_7f4a_7c15_u64;
     let mut next = || {
         random ^= random << 13;
@@ -409,7 +409,9 @@ fn integers_of_any_bits_return_from_what_they_are_stored_as() {
         let precision = 1 + next() % (8 * size);
         let offset = next() % (8 * size - precision + 1);
         let (signed, big) = (next() % 2 == 0, next() % 2 == 0);
-        let DatatypeClass::FixedPoint(class) = &mut datatype.class else { panic!("i12 is an integer") };
+        let DatatypeClass::FixedPoint(class) = &mut datatype.class else {
+            panic!("expected i12 to be an integer")
+        };
         class.bit_precision = u16::try_from(precision).unwrap();
         class.bit_offset = u16::try_from(offset).unwrap();
         class.signed = signed;
@@ -428,7 +430,7 @@ fn integers_of_any_bits_return_from_what_they_are_stored_as() {
 }
 
 #[test]
-fn references_are_stored_as_what_they_are_of() {
+fn round_trips_references_of_every_kind() {
     let datatype = case("revised").datatype;
     let converter = Converter::new(&datatype, &Sizes::DEFAULT).unwrap();
     let far = Region { start: vec![1 << 40, 0], count: vec![2, 3], step: vec![1, 1] };
@@ -462,11 +464,11 @@ fn references_are_stored_as_what_they_are_of() {
 
     let objects1 = Converter::new(&case("objects").datatype, &Sizes::DEFAULT).unwrap();
     let e = objects1.store(&rows[..16], &heap, &mut [0; 8], &mut objects).unwrap_err();
-    assert_eq!(e.to_string(), "a reference to something else, expected an object");
+    assert_eq!(e.to_string(), "reference of another kind, expected an object");
 }
 
 #[test]
-fn slots_that_point_nowhere_are_not_stored() {
+fn rejects_slots_that_point_outside_of_the_heap() {
     let converter = Converter::new(&case("strings").datatype, &Sizes::DEFAULT).unwrap();
     let heap = Heap { buffers: vec![Bytes::from_static(b"abc")], ..Heap::default() };
     let store = |count, offset| {

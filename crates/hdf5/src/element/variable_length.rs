@@ -1,4 +1,4 @@
-//! Texts and sequences of the global heap.
+//! Texts and sequences in the global heap.
 
 use super::plan::{Plan, Run, Store};
 use crate::format::Structure;
@@ -6,21 +6,21 @@ use crate::format::infrastructure::{GlobalHeapCollection, GlobalHeapId};
 use hyperslab_core::rows::Slot;
 use hyperslab_core::{Decoder, Encoder, Error, Result};
 
-/// What a heap object consists of.
+/// The content of a heap object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Variable {
-    /// Characters of this many bytes.
+    /// Characters of this size in bytes.
     Characters(u32),
     /// Elements.
     Elements(Box<Plan>),
 }
 
-/// The slot of an element: a length and a heap ID.
+/// Decodes an element, a length and a heap ID, to a slot.
 pub(super) fn read(run: &mut Run<'_>, items: &Variable, stored: &[u8]) -> Result<Slot> {
     let mut d = Decoder::new("variable-length element", 0, stored);
     let count = d.u32()?;
     let id = GlobalHeapId::decode(&mut d, run.sizes)?;
-    // Address 0 is that of no heap object.
+    // No heap object has address 0.
     if count == 0 || id.collection.0 == 0 {
         return Ok(Slot::default());
     }
@@ -32,8 +32,11 @@ pub(super) fn read(run: &mut Run<'_>, items: &Variable, stored: &[u8]) -> Result
     let len = match usize::try_from(u64::from(count).saturating_mul(size)) {
         Ok(len) if len <= object.len() => len,
         _ => {
-            let detail =
-                format!("object {} has {} bytes, expected {count} items of {size}", id.index, object.len());
+            let detail = format!(
+                "object {} has {} bytes, expected {count} items of {size} bytes",
+                id.index,
+                object.len()
+            );
             let collection = run.reader.offset(GlobalHeapCollection::NAME, id.collection)?;
             return Err(Error::malformed(detail).at(GlobalHeapCollection::NAME, collection));
         }
@@ -45,25 +48,26 @@ pub(super) fn read(run: &mut Run<'_>, items: &Variable, stored: &[u8]) -> Result
             let stored = run.collection(id.collection)?.bytes().slice(object.start..object.start + len);
             run.charge(row)?;
             let mut rows =
-                vec![0; usize::try_from(row).map_err(|_| Error::malformed("a row of over 2^64 bytes"))?];
+                vec![0; usize::try_from(row).map_err(|_| Error::malformed("row size overflows 2^64 bytes"))?];
             plan.run(run, &stored, &mut rows)?;
             Ok(Slot { buffer: run.heap.push(rows.into())?, count, offset: 0 })
         }
         Variable::Elements(_) => Ok(Slot { buffer: run.collection_buffer()?, count, offset }),
         Variable::Characters(_) => {
-            let count = u32::try_from(len).map_err(|_| Error::unsupported("a text of over 2^32 bytes"))?;
+            let count = u32::try_from(len).map_err(|_| Error::unsupported("text of 2^32 bytes or more"))?;
             Ok(Slot { buffer: run.collection_buffer()?, count, offset })
         }
     }
 }
 
-/// Stores what a slot points to in the global heap, and the element that says where. What is empty needs no object.
+/// Stores the bytes that a slot points to in the global heap, and writes the element. An empty slot needs no heap
+/// object.
 pub(super) fn write(store: &mut Store<'_>, items: &Variable, slot: Slot, stored: &mut [u8]) -> Result<()> {
     stored.fill(0);
     if slot.count == 0 {
         return Ok(());
     }
-    let lost = || Error::invalid("a slot that points to nothing");
+    let lost = || Error::invalid("slot points outside of the heap");
     let heap = store.heap;
     let size = match items {
         Variable::Characters(_) => 1,
@@ -74,7 +78,9 @@ pub(super) fn write(store: &mut Store<'_>, items: &Variable, slot: Slot, stored:
     let (count, id) = match items {
         Variable::Characters(size) => {
             if !slot.count.is_multiple_of((*size).max(1)) {
-                return Err(Error::invalid(format!("{len} bytes of characters of {size}")));
+                return Err(Error::invalid(format!(
+                    "{len} bytes of text, expected a multiple of the character size {size}"
+                )));
             }
             (slot.count / (*size).max(1), store.objects.put(rows)?)
         }
@@ -92,7 +98,7 @@ pub(super) fn write(store: &mut Store<'_>, items: &Variable, slot: Slot, stored:
     fill(stored, e.as_slice())
 }
 
-/// Writes bytes to the beginning of an element.
+/// Copies bytes to the start of an element.
 pub(super) fn fill(stored: &mut [u8], bytes: &[u8]) -> Result<()> {
     let len = stored.len();
     match stored.get_mut(..bytes.len()) {

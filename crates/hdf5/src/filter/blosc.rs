@@ -1,8 +1,8 @@
-//! Client data of Blosc 1: versions of the filter and the format, bytes of an element and of a chunk, level,
-//! shuffle, codec. Blosc 2 has the bytes of a block in the second place, and for chunks of several dimensions their
-//! number and the elements of a chunk along each behind the codec.
+//! Client data of Blosc 1: versions of the filter and of the format, element size, chunk size, level, shuffle, codec.
+//! Blosc 2 has the block size in second place. For chunks of several dimensions it adds their number and the chunk
+//! shape in elements after the codec.
 //!
-//! Chunks state all of it again, so what does not make sense here does not keep them from being read.
+//! A chunk repeats these parameters, so invalid client data do not prevent reading.
 
 use hyperslab_codec::{Blosc, Blosc2, BloscCodec, BloscShuffle, Codec};
 use hyperslab_core::{Error, Result};
@@ -24,16 +24,16 @@ pub(super) fn decode_second(client_data: &[u32], element_size: usize) -> Result<
     Ok(Some(Blosc2 { codec, level, shuffle, element, block, shape }.into()))
 }
 
-/// The client data that describe a codec, as version 2 of the filter writes them.
+/// The client data of a codec, as version 2 of the filter writes them.
 pub(super) fn encode(blosc: &Blosc, chunk_bytes: u32) -> Result<Vec<u32>> {
     let Blosc { codec, level, shuffle, element, block } = *blosc;
     if block != 0 {
-        return Err(Error::invalid("blosc with a block size, which its client data do not hold"));
+        return Err(Error::invalid("blosc with a block size, which its client data cannot store"));
     }
     Ok(vec![FILTER, FORMAT, word(element)?, chunk_bytes, level.into(), shuffle as u32, codec as u32])
 }
 
-/// The client data that describe a codec, as version 1 of the filter writes them.
+/// The client data of a codec, as version 1 of the filter writes them.
 pub(super) fn encode_second(blosc: &Blosc2, chunk_bytes: u32) -> Result<Vec<u32>> {
     let Blosc2 { codec, level, shuffle, element, block, ref shape } = *blosc;
     let mut client_data =
@@ -66,7 +66,8 @@ fn shared(client_data: &[u32], element_size: usize) -> (usize, u8, BloscShuffle,
 }
 
 fn word(value: usize) -> Result<u32> {
-    u32::try_from(value).map_err(|_| Error::invalid(format!("blosc of {value}, expected less than 4 Gi")))
+    u32::try_from(value)
+        .map_err(|_| Error::invalid(format!("blosc parameter {value}, expected less than 2^32")))
 }
 
 const FILTER: u32 = 2;

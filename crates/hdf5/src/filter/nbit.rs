@@ -1,16 +1,22 @@
-//! Client data of nbit: the number of values, whether nothing is left out, the number of elements, and what bits
-//! an element has, as a tree of types written from its root.
+//! Client data of nbit: the number of values, whether elements have no padding, the number of elements, and the
+//! significant bits of an element as a tree of types, root first.
 
 use hyperslab_codec::{Codec, Nbit, NbitAtomic, NbitType};
 use hyperslab_core::{Error, Result};
 
-/// The codec that client data describes, or none if it leaves nothing out.
+/// The codec that client data describe; `None` if elements have no padding.
 pub(super) fn decode(client_data: &[u32]) -> Result<Option<Codec>> {
     let [count, whole, ..] = *client_data else {
-        return Err(Error::malformed(format!("{} values, expected 3 or more", client_data.len())));
+        return Err(Error::malformed(format!(
+            "{} values of client data, expected 3 or more",
+            client_data.len()
+        )));
     };
     if usize::try_from(count) != Ok(client_data.len()) {
-        return Err(Error::malformed(format!("{} values that say they are {count}", client_data.len())));
+        return Err(Error::malformed(format!(
+            "{} values of client data, expected {count} as in the first one",
+            client_data.len()
+        )));
     }
     if whole != 0 {
         return Ok(None);
@@ -21,7 +27,7 @@ pub(super) fn decode(client_data: &[u32]) -> Result<Option<Codec>> {
     Ok(Some(Nbit::new(elements, element)?.into()))
 }
 
-/// The client data that describes a codec.
+/// The client data of a codec.
 ///
 /// # Errors
 /// If a size exceeds 32 bits.
@@ -42,15 +48,16 @@ struct Values<'a> {
 impl Values<'_> {
     fn next(&mut self) -> Result<usize> {
         let Some((value, left)) = self.left.split_first() else {
-            return Err(Error::malformed("values end within a type"));
+            return Err(Error::malformed("client data end within a type"));
         };
         self.left = left;
-        usize::try_from(*value).map_err(|_| Error::malformed(format!("a size of {value}")))
+        usize::try_from(*value)
+            .map_err(|_| Error::malformed(format!("size {value} exceeds the address space")))
     }
 
     fn tree(&mut self, levels: u32) -> Result<NbitType> {
         let Some(levels) = levels.checked_sub(1) else {
-            return Err(Error::malformed(format!("types of more than {MAX_LEVELS} levels")));
+            return Err(Error::malformed(format!("types nested more than {MAX_LEVELS} levels deep")));
         };
         let kind = self.next()?;
         let size = self.next()?;
@@ -105,7 +112,7 @@ fn append(element: &NbitType, values: &mut Vec<u32>) -> Result<()> {
 }
 
 fn value(size: usize) -> Result<u32> {
-    u32::try_from(size).map_err(|_| Error::invalid(format!("{size} for nbit, which has sizes of 32 bits")))
+    u32::try_from(size).map_err(|_| Error::invalid(format!("nbit size {size}, expected less than 2^32")))
 }
 
 const ATOMIC: usize = 1;
@@ -113,23 +120,24 @@ const ARRAY: usize = 2;
 const COMPOUND: usize = 3;
 const BYTES: usize = 4;
 
-/// Levels of types in each other, as many as the codec takes.
+/// The maximum nesting of types, as in the codec.
 const MAX_LEVELS: u32 = 32;
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// What libhdf5 2.0 stores for three elements of a compound of 24 bytes: an integer of 3 bits in one byte at
-    /// 1, two of 17 in four at 4, text of one byte at 14 and an integer of 50 in eight at 16.
+    /// The client data of libhdf5 2.0 for three elements of a compound of 24 bytes: an integer of 3 bits in one byte
+    /// at 1, an array of two integers of 17 bits in four bytes at 4, a text of one byte at 14, and an integer of 50
+    /// bits in eight bytes at 16.
     const CLIENT_DATA: [u32; 29] =
         [29, 0, 3, 3, 24, 4, 1, 1, 1, 0, 3, 2, 4, 2, 8, 1, 4, 0, 17, 3, 14, 4, 1, 16, 1, 8, 1, 50, 9];
 
     #[test]
-    fn client_data_of_libhdf5_returns() {
-        let Some(Codec::Nbit(nbit)) = decode(&CLIENT_DATA).unwrap() else { panic!("no nbit") };
+    fn round_trips_client_data_of_libhdf5() {
+        let Some(Codec::Nbit(nbit)) = decode(&CLIENT_DATA).unwrap() else { panic!("expected nbit") };
         assert_eq!(nbit.elements(), 3);
-        let NbitType::Compound { size: 24, members } = nbit.element() else { panic!("no compound") };
+        let NbitType::Compound { size: 24, members } = nbit.element() else { panic!("expected a compound") };
         assert_eq!(members.iter().map(|(offset, _)| *offset).collect::<Vec<_>>(), [1, 4, 14, 16]);
         assert_eq!(encode(&nbit).unwrap(), CLIENT_DATA);
     }
@@ -153,9 +161,9 @@ mod tests {
     }
 
     #[test]
-    fn rejects_endless_types() {
+    fn rejects_deeply_nested_types() {
         let mut client_data = vec![2; 4000];
         client_data[..3].copy_from_slice(&[4000, 0, 1]);
-        assert_eq!(decode(&client_data).unwrap_err().to_string(), "types of more than 32 levels");
+        assert_eq!(decode(&client_data).unwrap_err().to_string(), "types nested more than 32 levels deep");
     }
 }

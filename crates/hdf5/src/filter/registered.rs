@@ -1,4 +1,4 @@
-//! The library's own filters and those registered with The HDF Group.
+//! The filters of libhdf5 and those registered with The HDF Group.
 //!
 //! Spec: HDF5 Registered Filter Plugins
 
@@ -9,24 +9,24 @@ use super::{
 use hyperslab_codec::{Bzip2, Codec, Deflate, Fletcher32, Lz4Hdf5, Lzf, Shuffle, Snappy, Zstd};
 use hyperslab_core::Result;
 
-/// A filter with a number of its own.
+/// A registered filter.
 pub(super) struct Registered {
     pub(super) id: u16,
-    /// As the registry spells it.
+    /// The name in the registry.
     pub(super) registered_name: &'static str,
-    /// What it is called where formats other than HDF5 may have it too.
+    /// The name that other formats use too.
     pub(super) name: &'static str,
     pub(super) reading: Reading,
 }
 
-/// How what passed a filter is read.
+/// How bytes that passed the filter are decoded.
 #[derive(Clone, Copy)]
 pub(super) enum Reading {
-    /// Through the codec that client data describe for elements of so many bytes, if they describe any.
+    /// By the codec for these client data and this element size in bytes; `None` if it changes nothing.
     Codec(fn(&[u32], usize) -> Result<Option<Codec>>),
-    /// As it is: the filter rounds values when they are written.
+    /// Not at all: the filter only rounds values when they are written.
     Nothing,
-    /// Not at all.
+    /// This crate has no decoder.
     Unknown,
 }
 

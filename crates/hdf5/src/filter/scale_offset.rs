@@ -1,9 +1,9 @@
-//! Client data of scaleoffset: what is scaled, how, and twelve values for the fill value.
+//! Client data of scaleoffset: the scale type, the scale factor, the datatype, and twelve values for the fill value.
 
 use hyperslab_codec::{Codec, ScaleOffset, ScaleOffsetNumber};
 use hyperslab_core::{Error, Result};
 
-/// The codec that client data describes, or none if it keeps all bits of integers.
+/// The codec that client data describe; `None` if integers keep all bits.
 pub(super) fn decode(client_data: &[u32]) -> Result<Option<Codec>> {
     let [scaling, factor, elements, class, size, sign, order, filled, fill @ ..] = client_data else {
         return Err(unexpected_count(client_data));
@@ -13,28 +13,36 @@ pub(super) fn decode(client_data: &[u32]) -> Result<Option<Codec>> {
     };
     let number = match (class, scaling) {
         (0, 2) => {
-            // Less than none is taken for none, which has the bits counted in each chunk.
+            // A negative number of bits is read as 0: then each chunk stores its own number of bits.
             let bits = if factor.cast_signed() < 0 { 0 } else { *factor };
             let all = size.checked_mul(8);
             if all == Some(bits) {
                 return Ok(None);
             }
             if all.is_none_or(|all| bits > all) {
-                return Err(Error::malformed(format!("{bits} bits of integers of {size} bytes")));
+                return Err(Error::malformed(format!(
+                    "minimum bits {bits} for integers of {size} bytes, expected no more than their bits"
+                )));
             }
             ScaleOffsetNumber::Integer { size: length(*size)?, signed: *sign != 0, bits }
         }
         (1, 0) if *size == 4 => ScaleOffsetNumber::Float32 { digits: factor.cast_signed() },
         (1, 0) if *size == 8 => ScaleOffsetNumber::Float64 { digits: factor.cast_signed() },
-        (1, 0) => return Err(Error::unsupported(format!("numbers of {size} bytes, expected 4 or 8"))),
-        (1, 1) => return Err(Error::unsupported("scaling by powers of two, which no writer has")),
-        _ => return Err(Error::malformed(format!("scaling {scaling} of datatype class {class}"))),
+        (1, 0) => {
+            return Err(Error::unsupported(format!(
+                "floating-point numbers of {size} bytes, expected 4 or 8"
+            )));
+        }
+        (1, 1) => {
+            return Err(Error::unsupported("scale type 1 (powers of two), which no library implements"));
+        }
+        _ => return Err(Error::malformed(format!("scale type {scaling} for datatype class {class}"))),
     };
     let fill = (*filled != 0).then_some(u64::from(*high) << 32 | u64::from(*low));
     Ok(Some(ScaleOffset::new(length(*elements)?, number, *order != 0, fill)?.into()))
 }
 
-/// The client data that describes a codec.
+/// The client data of a codec.
 ///
 /// # Errors
 /// If the number of elements exceeds 32 bits.
@@ -47,7 +55,7 @@ pub(super) fn encode(codec: &ScaleOffset) -> Result<Vec<u32>> {
     };
     let value = |size: usize| {
         u32::try_from(size)
-            .map_err(|_| Error::invalid(format!("{size} for scaleoffset, which has sizes of 32 bits")))
+            .map_err(|_| Error::invalid(format!("scaleoffset size {size}, expected less than 2^32")))
     };
     let [a, b, c, d, e, f, g, h] = codec.fill().unwrap_or(0).to_le_bytes();
     let mut client_data = vec![
@@ -71,7 +79,7 @@ fn unexpected_count(client_data: &[u32]) -> Error {
 }
 
 fn length(value: u32) -> Result<usize> {
-    usize::try_from(value).map_err(|_| Error::malformed(format!("a size of {value}")))
+    usize::try_from(value).map_err(|_| Error::malformed(format!("size {value} exceeds the address space")))
 }
 
 const COUNT: usize = 20;
@@ -86,10 +94,10 @@ mod tests {
         client_data
     }
 
-    /// What libhdf5 2.0 stores for big-endian int16 filled with -2, little-endian float64 with 3 digits filled
-    /// with 1, and uint8 without fill value in 5 bits.
+    /// The client data of libhdf5 2.0 for: big-endian int16 with fill value -2; little-endian float64 with 3 digits
+    /// and fill value 1; uint8 without fill value, in 5 bits.
     #[test]
-    fn client_data_of_libhdf5_returns() {
+    fn round_trips_client_data_of_libhdf5() {
         for values in [
             vec![2, 0, 4, 0, 2, 1, 1, 1, 0xfffe],
             vec![0, 3, 4, 1, 8, 0, 0, 1, 0, 0x3ff0_0000],
@@ -97,7 +105,7 @@ mod tests {
             vec![2, 5, 4, 0, 1, 0, 0, 0],
         ] {
             let Some(Codec::ScaleOffset(codec)) = decode(&padded(&values)).unwrap() else {
-                panic!("{values:?} is no scaleoffset");
+                panic!("{values:?}: expected scaleoffset");
             };
             assert_eq!(encode(&codec).unwrap(), padded(&values));
         }
@@ -109,21 +117,27 @@ mod tests {
     }
 
     #[test]
-    fn fewer_than_no_bits_are_counted_in_each_chunk() {
+    fn a_negative_number_of_bits_means_bits_of_each_chunk() {
         let Some(Codec::ScaleOffset(codec)) = decode(&padded(&[2, 0xffff_ffff, 4, 0, 2])).unwrap() else {
-            panic!("no scaleoffset");
+            panic!("expected scaleoffset");
         };
         assert_eq!(codec.number(), ScaleOffsetNumber::Integer { size: 2, signed: false, bits: 0 });
     }
 
     #[test]
-    fn refuses_what_no_writer_makes() {
+    fn rejects_client_data_that_no_library_writes() {
         let refused = |values: &[u32]| decode(&padded(values)).unwrap_err().to_string();
-        assert_eq!(refused(&[2, 17, 4, 0, 2]), "17 bits of integers of 2 bytes");
-        assert_eq!(refused(&[2, 1, 4, 0, u32::MAX]), format!("1 bits of integers of {} bytes", u32::MAX));
-        assert_eq!(refused(&[1, 1, 4, 1, 4]), "scaling by powers of two, which no writer has");
-        assert_eq!(refused(&[0, 1, 4, 1, 2]), "numbers of 2 bytes, expected 4 or 8");
-        assert_eq!(refused(&[0, 1, 4, 0, 2]), "scaling 0 of datatype class 0");
+        assert_eq!(
+            refused(&[2, 17, 4, 0, 2]),
+            "minimum bits 17 for integers of 2 bytes, expected no more than their bits"
+        );
+        assert_eq!(
+            refused(&[2, 1, 4, 0, u32::MAX]),
+            format!("minimum bits 1 for integers of {} bytes, expected no more than their bits", u32::MAX)
+        );
+        assert_eq!(refused(&[1, 1, 4, 1, 4]), "scale type 1 (powers of two), which no library implements");
+        assert_eq!(refused(&[0, 1, 4, 1, 2]), "floating-point numbers of 2 bytes, expected 4 or 8");
+        assert_eq!(refused(&[0, 1, 4, 0, 2]), "scale type 0 for datatype class 0");
         for len in (0..COUNT).chain([21]) {
             let e = decode(&vec![0; len]).unwrap_err();
             assert_eq!(e.to_string(), format!("{len} values, expected 20"));

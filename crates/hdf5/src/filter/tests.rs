@@ -9,15 +9,15 @@ fn filter(id: u16, name: &[u8], client_data: &[u32]) -> Filter {
 }
 
 #[test]
-fn filters_stand_in_order_each_once() {
+fn registered_filters_are_sorted_and_unique() {
     for pair in REGISTERED.windows(2) {
         assert!(pair[0].id < pair[1].id, "{} and {}", pair[0].id, pair[1].id);
     }
 }
 
-/// Client data as the filters themselves store them.
+/// Client data as the filters themselves write them.
 #[test]
-fn client_data_return() {
+fn round_trips_client_data() {
     let (codec, shuffle) = (BloscCodec::Zstd, BloscShuffle::Bit);
     let shape = vec![16, 16];
     let cases: [(Codec, u16, &[u32]); 14] = [
@@ -60,7 +60,7 @@ fn codec_of(id: u16, values: &[u32]) -> Codec {
 }
 
 #[test]
-fn filters_without_client_data_have_the_defaults_of_their_writers() {
+fn missing_client_data_mean_the_defaults_of_the_writers() {
     assert_eq!(codec_of(2, &[]), Shuffle { element: 4 }.into());
     assert_eq!(codec_of(32015, &[]), Zstd { level: 3, checksum: false }.into());
     assert_eq!(
@@ -72,7 +72,7 @@ fn filters_without_client_data_have_the_defaults_of_their_writers() {
 }
 
 #[test]
-fn other_filters_are_refused_by_name() {
+fn rejects_unknown_filters_by_name() {
     let refused = |id, name: &[u8]| codec(&filter(id, name, &[]), 4).unwrap_err().to_string();
     assert_eq!(refused(32007, b""), "filter 32007 (JPEG-XR)");
     assert_eq!(refused(305, b"lzo"), "filter 305 (LZO)");
@@ -83,9 +83,9 @@ fn other_filters_are_refused_by_name() {
 }
 
 #[test]
-fn client_data_that_make_no_sense_are_malformed() {
+fn rejects_invalid_client_data() {
     let e = codec(&filter(32008, b"", &[0, 4, 0, 0, 2]), 4).unwrap_err();
-    assert_eq!(e.to_string(), "client data of filter 32008 (bitshuffle): elements of 0 bytes");
+    assert_eq!(e.to_string(), "client data of filter 32008 (bitshuffle): element size 0, expected 1 or more");
     assert_eq!(e.kind(), ErrorKind::Malformed);
     let e = codec(&filter(32008, b"", &[0, 4, 4, 0, 9]), 4).unwrap_err();
     assert_eq!(e.to_string(), "client data of filter 32008 (bitshuffle): codec 9, expected 0, 2 or 3");
@@ -93,7 +93,7 @@ fn client_data_that_make_no_sense_are_malformed() {
 }
 
 #[test]
-fn a_chunk_skips_the_filters_of_its_mask_even_those_that_are_refused() {
+fn a_filter_mask_skips_even_unsupported_filters() {
     let pipeline = Pipeline::new(&[filter(2, b"", &[2]), filter(32007, b"", &[])], 2);
     let (mut out, mut scratch) = (Vec::new(), Scratch::new());
     pipeline.decode(0b10, &[1, 3, 2, 4], &mut out, 4, &mut scratch).unwrap();
@@ -105,7 +105,7 @@ fn a_chunk_skips_the_filters_of_its_mask_even_those_that_are_refused() {
 }
 
 #[test]
-fn what_only_rounds_is_read_as_it_is() {
+fn chunks_of_rounding_filters_are_read_unchanged() {
     let pipeline = Pipeline::new(&[filter(32022, b"", &[3, 4, 0, 0, 0]), filter(32023, b"", &[])], 4);
     let mut out = Vec::new();
     pipeline.decode(0, &[1, 2, 3, 4], &mut out, 4, &mut Scratch::new()).unwrap();

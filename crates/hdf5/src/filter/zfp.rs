@@ -3,11 +3,11 @@
 use hyperslab_codec::{Codec, Zfp};
 use hyperslab_core::{Error, Result};
 
-/// The codec that client data describes. On a machine with the other byte order the plugin's header ends up with
-/// the bytes of each value reversed, and then so are the bytes of numbers.
+/// The codec that client data describe. A machine of the other byte order reverses the bytes of each value in the
+/// header of the plugin, and the bytes of the numbers.
 pub(super) fn decode(client_data: &[u32]) -> Result<Option<Codec>> {
     let Some((_, header)) = client_data.split_first() else {
-        return Err(Error::malformed("no values, expected 4 or more"));
+        return Err(Error::malformed("0 values of client data, expected 4 or more"));
     };
     let most_first: Vec<u8> = header.iter().flat_map(|value| value.to_be_bytes()).collect();
     if most_first.starts_with(b"zfp") {
@@ -17,26 +17,26 @@ pub(super) fn decode(client_data: &[u32]) -> Result<Option<Codec>> {
     Ok(Some(Zfp::from_header(&least_first, false)?.into()))
 }
 
-/// The client data that describes a codec, as version 1.1.1 of the plugin writes it with version 1.0.1 of zfp.
+/// The client data of a codec, as version 1.1.1 of the plugin writes them with version 1.0.1 of zfp.
 pub(super) fn encode(zfp: &Zfp) -> Vec<u32> {
     let word = if zfp.big_endian() { u32::from_be_bytes } else { u32::from_le_bytes };
     let header = zfp.header();
     std::iter::once(VERSIONS).chain(header.as_chunks().0.iter().map(|bytes| word(*bytes))).collect()
 }
 
-/// Versions of zfp, its streams and the plugin: 1.0.1, 5 and 1.1.1.
+/// Versions of zfp, of its streams and of the plugin: 1.0.1, 5 and 1.1.1.
 const VERSIONS: u32 = 0x1010_5111;
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// What the plugin stores for 30 values of float32 at 8 bits each, on either kind of machine.
+    /// The client data of the plugin for 30 values of float32 at 8 bits each, on machines of both byte orders.
     #[test]
-    fn client_data_of_the_plugin_returns() {
+    fn round_trips_client_data_of_the_plugin() {
         let least_first = [VERSIONS, 0x0570_667a, 0x0000_01d2, 0x01f0_0000];
         for client_data in [least_first, [VERSIONS, 0x7a66_7005, 0xd201_0000, 0x0000_f001]] {
-            let Some(Codec::Zfp(zfp)) = decode(&client_data).unwrap() else { panic!("no zfp") };
+            let Some(Codec::Zfp(zfp)) = decode(&client_data).unwrap() else { panic!("expected zfp") };
             assert_eq!(zfp.big_endian(), client_data != least_first);
             assert_eq!(encode(&zfp), client_data);
         }

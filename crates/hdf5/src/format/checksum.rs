@@ -1,13 +1,13 @@
-//! Jenkins' lookup3, the checksum of all metadata.
+//! Jenkins' hash lookup3, the checksum of all metadata.
 //!
 //! Spec: HDF5 I.A This Document ("All checksums used in the format")
 
-/// `hashlittle` of lookup3 with an initial value of 0.
+/// The checksum of `bytes`: lookup3 (`hashlittle`) with an initial value of 0.
 pub fn lookup3(bytes: &[u8]) -> u32 {
     lookup3_from(bytes, 0)
 }
 
-/// `hashlittle` of lookup3: the hash of a shared message begins with its type.
+/// lookup3 (`hashlittle`) with an initial value: the hash of a shared message starts from its type.
 pub fn lookup3_from(bytes: &[u8], initial: u32) -> u32 {
     hyperslab_codec::lookup3(bytes, initial)
 }

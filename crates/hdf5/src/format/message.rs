@@ -35,15 +35,15 @@ use super::{Sizes, Structure};
 use hyperslab_core::{Decoder, Encoder, Result};
 use std::fmt;
 
-/// A structure that stands in object headers as a message.
+/// A structure that is a message in object headers.
 pub trait HeaderMessage: Structure<Context = Sizes> {
-    /// Its type code.
+    /// The type code of the message.
     const TYPE: MessageType;
 
-    /// Refuses values that are valid but far more often damage, for headers that have no checksum.
+    /// Rejects values that are valid but are far more often damage. For headers without checksum.
     ///
     /// # Errors
-    /// Where libhdf5 refuses them there.
+    /// If libhdf5 rejects the value there.
     fn check_unchecksummed(&self) -> Result<()> {
         Ok(())
     }
@@ -54,7 +54,7 @@ pub trait HeaderMessage: Structure<Context = Sizes> {
 pub struct MessageType(pub u16);
 
 impl MessageType {
-    /// NIL: to be ignored.
+    /// NIL: readers skip it.
     pub const NIL: MessageType = MessageType(0x00);
     /// Dataspace.
     pub const DATASPACE: MessageType = MessageType(0x01);
@@ -102,15 +102,15 @@ impl MessageType {
     pub const REFERENCE_COUNT: MessageType = MessageType(0x16);
     /// File Space Info.
     pub const FILE_SPACE_INFO: MessageType = MessageType(0x17);
-    /// Metadata Cache Image, which the specification lacks.
+    /// Metadata Cache Image, which the specification does not describe.
     pub const METADATA_CACHE_IMAGE: MessageType = MessageType(0x18);
 
-    /// Whether readers know what such a message says. Bogus is not among them: it stands for the unknown.
+    /// Whether this crate decodes messages of this type. Bogus is excluded: it stands for an unknown type.
     pub const fn is_known(self) -> bool {
         self.0 <= Self::METADATA_CACHE_IMAGE.0 && self.0 != Self::BOGUS.0
     }
 
-    /// Whether such a message may be stored once for several objects.
+    /// Whether messages of this type may be shared by several objects.
     pub const fn is_shareable(self) -> bool {
         matches!(
             self,
@@ -124,15 +124,15 @@ impl MessageType {
     }
 }
 
-/// Declares [`Message`] with a variant for each structure that is a message.
+/// Declares [`Message`] with a variant for each message structure.
 macro_rules! messages {
     ($($name:ident($structure:ty)),* $(,)?) => {
         /// A message of any type.
         #[derive(Clone, Debug, PartialEq, Eq)]
-        #[expect(missing_docs, reason = "the structures say it")]
+        #[expect(missing_docs, reason = "each variant is the structure of its name")]
         pub enum Message {
             $($name($structure),)*
-            /// A message of a type that the specification does not have.
+            /// A message of a type that the specification does not define.
             Unknown { message_type: MessageType, bytes: Vec<u8> },
         }
 
@@ -156,7 +156,7 @@ macro_rules! messages {
                 }
             }
 
-            /// Its type code.
+            /// The type code of the message.
             pub fn message_type(&self) -> MessageType {
                 match self {
                     $(Message::$name(_) => <$structure>::TYPE,)*
@@ -212,7 +212,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_type_up_to_the_last_has_a_structure() {
+    fn every_message_type_has_a_structure() {
         for code in 0..=MessageType::METADATA_CACHE_IMAGE.0 {
             let decoded = Message::decode(MessageType(code), &mut Decoder::new("t", 0, &[]), &Sizes::DEFAULT);
             assert!(!matches!(decoded, Ok(Message::Unknown { .. })), "{code}");
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn unknown_messages_are_kept_as_they_are() {
+    fn unknown_messages_keep_their_bytes() {
         let unknown = MessageType(0x19);
         let message = Message::decode(unknown, &mut Decoder::new("t", 0, b"any"), &Sizes::DEFAULT).unwrap();
         assert_eq!(message.message_type(), unknown);

@@ -17,7 +17,7 @@ pub use prefix_v2::PrefixV2;
 use super::Structure;
 use hyperslab_core::{Decoder, Encoder, Result};
 
-/// How an object header begins.
+/// The prefix of an object header.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Prefix {
     /// Version 1.
@@ -27,10 +27,10 @@ pub enum Prefix {
 }
 
 impl Prefix {
-    /// Bytes that are enough for any prefix.
-    pub const MOST: u64 = 34;
+    /// The maximum size of a prefix in bytes.
+    pub const MAX_LEN: u64 = 34;
 
-    /// How messages are stored behind it.
+    /// The form of the messages after the prefix.
     pub fn message_form(&self) -> MessageForm {
         match self {
             Prefix::V1(_) => MessageForm::V1,
@@ -40,7 +40,7 @@ impl Prefix {
         }
     }
 
-    /// The number of bytes of messages and gap in chunk 0.
+    /// The size in bytes of the messages and the gap in chunk 0.
     pub fn chunk_0_size(&self) -> u64 {
         match self {
             Prefix::V1(prefix) => prefix.chunk_0_size.into(),

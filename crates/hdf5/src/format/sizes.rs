@@ -1,31 +1,31 @@
-//! Size of offsets, size of lengths, and the address type they give.
+//! Size of offsets and size of lengths, and the type of addresses.
 //!
 //! Spec: HDF5 II.A Format Signature and Superblock, fields Size of Offsets and Size of Lengths
 
 use hyperslab_core::{Decoder, Encoder, Error, Result};
 use std::fmt;
 
-/// The widths of addresses and lengths, which the superblock fixes for the whole file.
+/// The widths of addresses and lengths, defined by the superblock for the whole file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sizes {
-    /// Bytes of an address: 2, 4, 8, 16 or 32, of which more than 8 are never used.
+    /// The size of an address in bytes: 2, 4, 8, 16 or 32. More than 8 are never used.
     pub offsets: u8,
-    /// Bytes of a length, as of an address.
+    /// The size of a length in bytes: 2, 4, 8, 16 or 32.
     pub lengths: u8,
 }
 
 impl Sizes {
-    /// What nearly every file has.
+    /// The sizes of nearly every file.
     pub const DEFAULT: Sizes = Sizes { offsets: 8, lengths: 8 };
 
-    /// An address; all ones are [`Address::UNDEFINED`], whatever the width.
+    /// Decodes an address. All bits set means [`Address::UNDEFINED`], at every width.
     #[inline]
     pub fn address(&self, d: &mut Decoder<'_>) -> Result<Address> {
         let (raw, all_ones) = uint(d, self.offsets)?;
         Ok(if all_ones { Address::UNDEFINED } else { Address(raw) })
     }
 
-    /// A length.
+    /// Decodes a length.
     #[inline]
     pub fn length(&self, d: &mut Decoder<'_>) -> Result<u64> {
         if self.lengths <= 8 {
@@ -34,7 +34,7 @@ impl Sizes {
         Ok(uint(d, self.lengths)?.0)
     }
 
-    /// A length of which all ones mean unlimited or undefined; these come out as `u64::MAX`.
+    /// Decodes a length. All bits set means unlimited or undefined, and gives `u64::MAX`.
     #[inline]
     pub fn length_or_max(&self, d: &mut Decoder<'_>) -> Result<u64> {
         let (raw, all_ones) = uint(d, self.lengths)?;
@@ -45,7 +45,7 @@ impl Sizes {
     pub fn put_address(&self, e: &mut Encoder, address: Address) -> Result<()> {
         match address.get() {
             Some(raw) if self.offsets <= 8 && raw == ones(self.offsets) => {
-                Err(Error::invalid(format!("address {raw:#x} would read as undefined")))
+                Err(Error::invalid(format!("address {raw:#x} would be read as undefined")))
             }
             Some(raw) => put_uint(e, self.offsets, raw),
             None => {
@@ -60,7 +60,7 @@ impl Sizes {
         put_uint(e, self.lengths, length)
     }
 
-    /// Appends a length of which `u64::MAX` becomes all ones.
+    /// Appends a length. `u64::MAX` becomes all bits set.
     pub fn put_length_or_max(&self, e: &mut Encoder, length: u64) -> Result<()> {
         match length {
             u64::MAX => {
@@ -72,7 +72,8 @@ impl Sizes {
     }
 }
 
-/// A number of `width` bytes, and whether all its bits are set; what does not fit in 8 bytes is refused.
+/// Decodes a number of `width` bytes. Returns it and whether all its bits are set. Fails if it does not fit in 8
+/// bytes.
 #[inline]
 fn uint(d: &mut Decoder<'_>, width: u8) -> Result<(u64, bool)> {
     let at = d.clone();
@@ -82,7 +83,7 @@ fn uint(d: &mut Decoder<'_>, width: u8) -> Result<(u64, bool)> {
         let high = d.take(usize::from(width - 8))?;
         all_ones &= high.iter().all(|byte| *byte == 0xff);
         if !all_ones && high.iter().any(|byte| *byte != 0) {
-            return Err(at.unsupported(format!("a number of {width} bytes beyond 2^64")));
+            return Err(at.unsupported(format!("number of {width} bytes is 2^64 or more")));
         }
     }
     Ok((raw, all_ones))
@@ -98,7 +99,7 @@ fn put_ones(e: &mut Encoder, width: u8) {
     (0..width).for_each(|_| e.u8(0xff));
 }
 
-/// The greatest value of `width` bytes.
+/// The maximum value of `width` bytes.
 const fn ones(width: u8) -> u64 {
     match width {
         0 => 0,
@@ -107,20 +108,20 @@ const fn ones(width: u8) -> u64 {
     }
 }
 
-/// An address in the file, counted from the base address of the superblock.
+/// An address in the file, relative to the base address of the superblock.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Address(pub u64);
 
 impl Address {
-    /// The address of nothing: all bits set.
+    /// The undefined address: all bits set.
     pub const UNDEFINED: Address = Address(u64::MAX);
 
-    /// The address, unless undefined.
+    /// The address as a number; `None` if it is undefined.
     pub const fn get(self) -> Option<u64> {
         if self.is_undefined() { None } else { Some(self.0) }
     }
 
-    /// Whether this points to nothing.
+    /// Whether the address is undefined.
     pub const fn is_undefined(self) -> bool {
         self.0 == u64::MAX
     }

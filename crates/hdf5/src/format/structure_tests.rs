@@ -1,15 +1,15 @@
-//! What every structure promises, tested the same way.
+//! Tests that every structure passes.
 
 use super::Structure;
 use hyperslab_core::{Decoder, Encoder};
 use std::fmt::Debug;
 
-/// Tests of one structure: golden bytes decode and encode back, every value returns from its bytes, every
-/// truncation fails, and random or damaged bytes never panic.
+/// Tests of one structure: golden bytes decode and encode to the same bytes, values encode and decode to the same
+/// value, every truncation fails, and random or damaged bytes never panic.
 ///
-/// `golden` are texts of hex digits (white space and `#` comments are skipped), each the whole structure as
-/// the reference library wrote it; `values` are further values, for versions that it does not write.
-/// A structure whose last field takes all the rest can be cut short: `open_ended`.
+/// `golden` are hex digits of whole structures as libhdf5 wrote them; white space and `#` comments are skipped.
+/// `values` are further values, for versions that libhdf5 does not write. Add `open_ended` for a structure whose last
+/// field takes all remaining bytes: truncated bytes are valid then.
 ///
 /// ```ignore
 /// structure_tests!(FilterPipeline, context: Sizes::DEFAULT,
@@ -22,17 +22,17 @@ macro_rules! structure_tests {
             #[allow(unused_imports)]
             use super::*;
             #[test]
-            fn golden_bytes_return() {
+            fn round_trips_golden_bytes() {
                 let golden: &[&str] = &[$($golden),*];
                 $crate::format::structure_tests::golden::<$type>(golden, &$context);
             }
             #[test]
-            fn values_return() {
+            fn round_trips_values() {
                 let values: Vec<$type> = vec![$($value),*];
                 $crate::format::structure_tests::values(&values, &$context);
             }
             #[test]
-            fn every_truncation_fails() {
+            fn rejects_every_truncation() {
                 if [$(stringify!($open)),*].contains(&"open_ended") { return }
                 let golden: &[&str] = &[$($golden),*];
                 let values: Vec<$type> = vec![$($value),*];
@@ -49,7 +49,7 @@ macro_rules! structure_tests {
 }
 pub(crate) use structure_tests;
 
-/// Bytes of a golden text.
+/// The bytes of a golden text.
 pub(crate) fn hex(text: &str) -> Vec<u8> {
     let digits: Vec<u32> = text
         .lines()
@@ -92,7 +92,7 @@ pub(crate) fn values<S: Structure + Debug + PartialEq>(values: &[S], context: &S
 fn samples<S: Structure>(golden: &[&str], values: &[S], context: &S::Context) -> Vec<Vec<u8>> {
     let samples: Vec<_> =
         golden.iter().map(|t| hex(t)).chain(values.iter().map(|v| encode(v, context))).collect();
-    assert!(!samples.is_empty(), "{} is tested with nothing", S::NAME);
+    assert!(!samples.is_empty(), "{} has no samples", S::NAME);
     samples
 }
 

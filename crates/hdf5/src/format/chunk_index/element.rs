@@ -5,31 +5,31 @@
 use crate::format::{Address, Sizes};
 use hyperslab_core::{Decoder, Encoder, Result};
 
-/// What an array stores of one chunk.
+/// The entry of one chunk in the index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Element {
-    /// The chunk; undefined if it was never written.
+    /// The address of the chunk; undefined if it was never written.
     pub address: Address,
-    /// Its bytes in the file; 0 in an array without filters, which does not store it.
+    /// The stored size of the chunk in bytes; 0 in an array without filters, which does not store it.
     pub size: u64,
-    /// The filters that were skipped; 0 in an array without filters, which does not store it.
+    /// A bit for each filter that was skipped; 0 in an array without filters, which does not store it.
     pub filter_mask: u32,
 }
 
-/// What an array is for, which decides what its elements are.
+/// The client of an array. It decides the layout of the elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Client {
     /// Client 0: chunks without filters.
     Unfiltered,
     /// Client 1: chunks with filters.
     Filtered {
-        /// The bytes in which the size of a chunk is stored.
+        /// The size in bytes of the field with the stored size of a chunk.
         size_width: u8,
     },
 }
 
 impl Client {
-    /// The number that stands for the client in the file.
+    /// The client ID in the file.
     pub fn code(self) -> u8 {
         match self {
             Client::Unfiltered => 0,
@@ -37,7 +37,7 @@ impl Client {
         }
     }
 
-    /// The number of bytes of an element.
+    /// The size of an element in bytes.
     pub fn element_size(self, sizes: &Sizes) -> u8 {
         match self {
             Client::Unfiltered => sizes.offsets,
@@ -45,7 +45,7 @@ impl Client {
         }
     }
 
-    /// Decodes client and element size, as headers store them.
+    /// Decodes the client ID and the element size of a header.
     pub(super) fn decode(d: &mut Decoder<'_>, sizes: &Sizes) -> Result<Self> {
         let at = d.clone();
         let code = d.u8()?;
@@ -59,7 +59,9 @@ impl Client {
             other => return Err(at.unsupported(format!("client {other}, expected 0 or 1"))),
         };
         if client.element_size(sizes) != element_size {
-            return Err(size_at.malformed(format!("elements of {element_size} bytes for client {code}")));
+            return Err(
+                size_at.malformed(format!("element size {element_size} is impossible for client ID {code}"))
+            );
         }
         Ok(client)
     }
@@ -69,12 +71,12 @@ impl Client {
         e.u8(self.element_size(sizes));
     }
 
-    /// Decodes the client that blocks repeat.
+    /// Decodes the client ID of a block, which repeats that of the header.
     pub(super) fn decode_repeated(self, d: &mut Decoder<'_>) -> Result<()> {
         let at = d.clone();
         let code = d.u8()?;
         if code != self.code() {
-            return Err(at.malformed(format!("client {code}, the header says {}", self.code())));
+            return Err(at.malformed(format!("client ID {code}, expected {} as in the header", self.code())));
         }
         Ok(())
     }
@@ -110,7 +112,7 @@ impl Client {
     }
 }
 
-/// The bytes of a filter mask.
+/// The size of a filter mask in bytes.
 const FILTER_MASK: u8 = 4;
 
 #[cfg(test)]
@@ -118,7 +120,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn element_sizes_must_be_those_of_the_client() {
+    fn rejects_element_sizes_that_do_not_fit_the_client() {
         for (code, size, expected) in [
             (0, 8, Some(Client::Unfiltered)),
             (0, 9, None),

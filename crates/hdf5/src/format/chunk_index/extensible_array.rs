@@ -16,54 +16,54 @@ use crate::format::chunk_index::Client;
 use crate::format::{Address, Sizes, Structure, append_checksum, verify_checksum};
 use hyperslab_core::{Decoder, Encoder, Result};
 
-/// What an extensible array begins with.
+/// The header of an extensible array.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExtensibleArrayHeader {
-    /// What the elements are.
+    /// The client, which decides the layout of the elements.
     pub client: Client,
-    /// The bits that the greatest index takes.
+    /// The number of bits of the largest index.
     pub max_elements_bits: u8,
-    /// How many elements the index block holds.
+    /// The number of elements in the index block.
     pub index_block_elements: u8,
-    /// How many elements the smallest data blocks hold.
+    /// The number of elements in the smallest data blocks.
     pub data_block_min_elements: u8,
-    /// How many data blocks the smallest secondary block points to.
+    /// The number of data blocks of the smallest secondary block.
     pub secondary_block_min_data_blocks: u8,
-    /// The binary logarithm of the most elements a page holds.
+    /// The binary logarithm of the maximum number of elements in a page.
     pub page_bits: u8,
-    /// What there is.
+    /// The numbers and sizes of blocks and elements.
     pub statistics: Statistics,
-    /// The index block; undefined in an array without elements.
+    /// The address of the index block; undefined in an array without elements.
     pub index_block: Address,
 }
 
-/// What the header counts.
+/// The numbers and sizes of blocks and elements, as the header stores them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Statistics {
-    /// Secondary blocks.
+    /// The number of secondary blocks.
     pub secondary_blocks: u64,
-    /// Their bytes.
+    /// The size of all secondary blocks in bytes.
     pub secondary_block_bytes: u64,
-    /// Data blocks.
+    /// The number of data blocks.
     pub data_blocks: u64,
-    /// Their bytes.
+    /// The size of all data blocks in bytes.
     pub data_block_bytes: u64,
-    /// One more than the greatest index that was ever set.
+    /// One more than the largest index that was ever set.
     pub max_index_set: u64,
-    /// Elements that there is room for.
+    /// The number of elements that the allocated blocks can hold.
     pub elements: u64,
 }
 
 impl ExtensibleArrayHeader {
-    /// The number of bytes of every header.
+    /// The size of a header in bytes.
     pub fn len(sizes: &Sizes) -> u64 {
         16 + 6 * u64::from(sizes.lengths) + u64::from(sizes.offsets)
     }
 
-    /// Where each element is.
+    /// The blocks that follow from the parameters of the header.
     ///
     /// # Errors
-    /// If the parameters break the rules of the specification.
+    /// If the parameters violate the rules of the specification.
     pub fn geometry(&self) -> Result<Geometry> {
         Geometry::new(self)
     }

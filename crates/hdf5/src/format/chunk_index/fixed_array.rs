@@ -7,25 +7,25 @@ use crate::format::chunk_index::{Client, Element};
 use crate::format::{Address, Sizes, Structure, append_checksum, verify_checksum};
 use hyperslab_core::{Decoder, Encoder, Error, Result};
 
-/// What a fixed array begins with.
+/// The header of a fixed array.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FixedArrayHeader {
-    /// What the elements are.
+    /// The client, which decides the layout of the elements.
     pub client: Client,
-    /// The binary logarithm of the most elements a page holds.
+    /// The binary logarithm of the maximum number of elements in a page.
     pub page_bits: u8,
-    /// How many elements there are: one for each chunk that the maximum dimensions allow.
+    /// The number of elements: one for each chunk that the maximum dimensions allow.
     pub max_entries: u64,
-    /// The data block.
+    /// The address of the data block.
     pub data_block: Address,
 }
 
-/// The elements, or a bitmap of the pages that hold them.
+/// The data block: the elements, or a bitmap of the pages that hold them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FixedArrayDataBlock {
-    /// The header of the array.
+    /// The address of the header of the array.
     pub header: Address,
-    /// What follows.
+    /// The elements or the page bitmap.
     pub content: Content,
 }
 
@@ -34,40 +34,40 @@ pub struct FixedArrayDataBlock {
 pub enum Content {
     /// All elements.
     Elements(Vec<Element>),
-    /// Which pages were ever written; see [`is_initialized`](super::page::is_initialized). The pages follow
-    /// the data block.
+    /// A bit for each page that was ever written; see [`is_initialized`](super::page::is_initialized). The pages
+    /// follow the data block.
     PageBitmap(Vec<u8>),
 }
 
-/// What the bytes of a data block depend on.
+/// What the layout of a data block depends on.
 #[derive(Clone, Copy, Debug)]
 pub struct DataBlockContext {
     /// The widths of addresses and lengths.
     pub sizes: Sizes,
-    /// What the elements are.
+    /// The client of the array.
     pub client: Client,
-    /// How many there are.
+    /// The number of elements.
     pub elements: u64,
-    /// How many a page holds, if there are pages.
+    /// The number of elements in a page, if there are pages.
     pub page_elements: Option<u64>,
 }
 
 impl FixedArrayHeader {
-    /// The number of bytes of every header.
+    /// The size of a header in bytes.
     pub fn len(sizes: &Sizes) -> u64 {
         12 + u64::from(sizes.lengths) + u64::from(sizes.offsets)
     }
 
-    /// What the bytes of the data block depend on.
+    /// What the layout of the data block depends on.
     pub fn data_block(&self, sizes: &Sizes) -> DataBlockContext {
-        // Paging begins where one page is not enough.
-        let page_elements = 1_u64.checked_shl(self.page_bits.into()).filter(|most| self.max_entries > *most);
+        // There are pages only if one page is not enough.
+        let page_elements = 1_u64.checked_shl(self.page_bits.into()).filter(|max| self.max_entries > *max);
         DataBlockContext { sizes: *sizes, client: self.client, elements: self.max_entries, page_elements }
     }
 }
 
 impl DataBlockContext {
-    /// The number of bytes of the data block, pages not included.
+    /// The size of the data block in bytes, without its pages.
     pub fn stored_len(&self) -> u64 {
         let content = match self.page_elements {
             Some(_) => self.page_count().div_ceil(8),
@@ -76,15 +76,15 @@ impl DataBlockContext {
         content.saturating_add(10 + u64::from(self.sizes.offsets))
     }
 
-    /// How many pages follow the data block.
+    /// The number of pages that follow the data block.
     pub fn page_count(&self) -> u64 {
-        self.page_elements.map_or(0, |most| self.elements.div_ceil(most))
+        self.page_elements.map_or(0, |max| self.elements.div_ceil(max))
     }
 
-    /// What the bytes of a page depend on; the last page may hold fewer elements.
+    /// What the layout of a page depends on. The last page may hold fewer elements.
     pub fn page(&self, page: u64) -> PageContext {
-        let most = self.page_elements.unwrap_or(0);
-        let elements = self.elements.saturating_sub(page.saturating_mul(most)).min(most);
+        let max = self.page_elements.unwrap_or(0);
+        let elements = self.elements.saturating_sub(page.saturating_mul(max)).min(max);
         PageContext { sizes: self.sizes, client: self.client, elements }
     }
 }
@@ -155,7 +155,7 @@ impl Structure for FixedArrayDataBlock {
             }
             _ => {
                 return Err(Error::invalid(
-                    "elements of a paged data block, or a bitmap of one without pages",
+                    "data block content does not match: elements need a block without pages, a bitmap needs pages",
                 ));
             }
         }
@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn lengths_are_those_of_the_bytes() {
+    fn lengths_are_the_numbers_of_encoded_bytes() {
         for (context, text) in [
             (plain(), include_str!("../../../tests/golden/fixed_array_data_block.hex")),
             (filtered(), include_str!("../../../tests/golden/fixed_array_data_block_filtered.hex")),
@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn lengths_of_absurd_arrays_do_not_overflow() {
+    fn lengths_of_huge_arrays_do_not_overflow() {
         for page_bits in [0, 10, 63, 255] {
             let header = FixedArrayHeader {
                 client: Client::Filtered { size_width: 8 },

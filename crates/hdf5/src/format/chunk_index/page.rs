@@ -1,4 +1,4 @@
-//! Pages of data blocks, and the bitmaps that say which of them were ever written.
+//! Pages of data blocks, and the bitmaps of the pages that were ever written.
 //!
 //! Spec: HDF5 VII.C The Fixed Array Index and VII.D The Extensible Array Index, Data Block Page
 
@@ -6,26 +6,26 @@ use crate::format::chunk_index::{Client, Element};
 use crate::format::{Sizes, Structure, append_checksum, verify_checksum};
 use hyperslab_core::{Decoder, Encoder, Error, Result};
 
-/// A part of a large data block, with a checksum of its own.
+/// A part of a large data block, with its own checksum.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DataBlockPage {
     /// The elements.
     pub elements: Vec<Element>,
 }
 
-/// What the bytes of a page depend on.
+/// What the layout of a page depends on.
 #[derive(Clone, Copy, Debug)]
 pub struct PageContext {
     /// The widths of addresses and lengths.
     pub sizes: Sizes,
-    /// What the elements are.
+    /// The client of the array.
     pub client: Client,
-    /// How many there are.
+    /// The number of elements.
     pub elements: u64,
 }
 
 impl PageContext {
-    /// The number of bytes of a page.
+    /// The size of a page in bytes.
     pub fn stored_len(&self) -> u64 {
         self.elements.saturating_mul(self.client.element_size(&self.sizes).into()).saturating_add(4)
     }
@@ -50,8 +50,8 @@ impl Structure for DataBlockPage {
     }
 }
 
-/// Whether the bit of a page is set: the first page has the highest bit of the first byte, which the
-/// specification does not say.
+/// Whether the bit of a page is set. The first page has the highest bit of the first byte; the specification does not
+/// define the order.
 pub fn is_initialized(bitmap: &[u8], page: u64) -> bool {
     let byte = usize::try_from(page / 8).ok().and_then(|at| bitmap.get(at));
     byte.is_some_and(|byte| byte & (0x80 >> (page % 8)) != 0)
@@ -83,14 +83,14 @@ mod tests {
     }]);
 
     #[test]
-    fn pages_are_counted_from_the_highest_bit() {
+    fn the_first_page_has_the_highest_bit() {
         let bitmap = [0b1000_0001, 0b0100_0000];
         let set: Vec<u64> = (0..20).filter(|page| is_initialized(&bitmap, *page)).collect();
         assert_eq!(set, [0, 7, 9]);
     }
 
     #[test]
-    fn sizes_that_do_not_fit_are_refused() {
+    fn rejects_sizes_that_do_not_fit() {
         let element = Element { address: Address(1), size: 0x1_0000, filter_mask: 0 };
         let page = DataBlockPage { elements: vec![element; 2] };
         assert!(page.encode(&mut Encoder::new(), &FILTERED).is_err());

@@ -1,4 +1,4 @@
-//! Dataspace Encoding, as `H5Sencode` gives it.
+//! Dataspace Encoding, as written by `H5Sencode`.
 //!
 //! Spec: HDF5 VIII.A Dataspace Encoding
 
@@ -7,14 +7,14 @@ use crate::format::message::dataspace::Dataspace;
 use crate::format::{Sizes, Structure};
 use hyperslab_core::{Decoder, Encoder, Result};
 
-/// A dataspace and which of its elements are meant, without a file around.
+/// A dataspace with a selection of its elements. It is independent of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EncodedDataspace {
-    /// Bytes of a length.
+    /// The size of a length in bytes: 2, 4 or 8.
     pub size_of_lengths: u8,
     /// The dataspace.
     pub dataspace: Dataspace,
-    /// Which elements.
+    /// The selected elements.
     pub selection: DataspaceSelection,
 }
 
@@ -32,7 +32,7 @@ impl Structure for EncodedDataspace {
         let at = d.clone();
         let size_of_lengths = d.u8()?;
         if !matches!(size_of_lengths, 2 | 4 | 8) {
-            return Err(at.malformed(format!("lengths of {size_of_lengths} bytes, expected 2, 4 or 8")));
+            return Err(at.malformed(format!("size of lengths {size_of_lengths}, expected 2, 4 or 8")));
         }
         let len = d.u32()?;
         let mut extent = d.sub(Dataspace::NAME, d.len_of(len.into())?)?;
@@ -53,12 +53,12 @@ impl Structure for EncodedDataspace {
     }
 }
 
-/// Dataspaces have no addresses.
+/// The widths for the dataspace message, which has no addresses.
 fn sizes(lengths: u8) -> Sizes {
     Sizes { lengths, ..Sizes::DEFAULT }
 }
 
-/// The type of the dataspace message.
+/// The type code of the dataspace message.
 const DATASPACE: u8 = 1;
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! References, revised and old.
+//! References, revised and backward compatible.
 //!
 //! Spec: HDF5 VIII.B Reference Encoding (Revised) and VIII.C Reference Encoding (Backward Compatibility)
 
@@ -7,39 +7,39 @@ use crate::format::infrastructure::GlobalHeapId;
 use crate::format::{Address, Sizes, Structure};
 use hyperslab_core::{Decoder, Encoder, Error, Result};
 
-/// A revised reference as an element of a dataset holds it.
+/// A revised reference as stored in an element of a dataset.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StoredReference {
-    /// A reference to nothing.
+    /// A null reference.
     Null,
-    /// A reference to an object of the same file.
+    /// A reference to an object of the same file, stored in the element.
     Inline(ReferenceBlock),
-    /// Any other reference.
+    /// Any other reference, stored in the global heap.
     Heap {
-        /// What the block in the heap refers to.
+        /// The type of the reference, and whether it is external.
         header: ReferenceHeader,
-        /// Bytes of the block; the library counts a few more than there are.
+        /// The size of the block in bytes; libhdf5 counts a few bytes too many.
         size: u32,
-        /// Where the block is.
+        /// The location of the block in the global heap.
         id: GlobalHeapId,
     },
 }
 
-/// What the block of a revised reference consists of.
+/// The header of a revised reference. It decides the content of the block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReferenceHeader {
-    /// What is referred to.
+    /// The kind of target.
     pub reference_type: ReferenceType,
-    /// Whether it is in another file.
+    /// Whether the target is in another file.
     pub external: bool,
 }
 
-/// What a revised reference refers to.
+/// The kind of target of a revised reference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReferenceType {
     /// An object.
     Object,
-    /// Elements of a dataset.
+    /// A region of a dataset.
     Region,
     /// An attribute.
     Attribute,
@@ -48,50 +48,50 @@ pub enum ReferenceType {
 /// A revised reference.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReferenceBlock {
-    /// What identifies the object: in HDF5 files its address, little-endian.
+    /// The token of the object: in HDF5 files its address, little-endian.
     pub token: Vec<u8>,
-    /// The file that the object is in, if another.
+    /// The name of the file with the object, if it is another file.
     pub file: Option<Vec<u8>>,
-    /// What of the object is meant.
+    /// The part of the object that is the target.
     pub target: Target,
 }
 
-/// What of an object is meant.
+/// The part of an object that a reference refers to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Target {
     /// The object itself.
     Object,
-    /// Some of its elements.
+    /// A region of the dataset.
     Region {
-        /// The number of its dimensions.
+        /// The number of dimensions of the dataset.
         rank: u32,
-        /// The elements.
+        /// The selected elements.
         selection: DataspaceSelection,
     },
     /// The attribute with this name.
     Attribute(Vec<u8>),
 }
 
-/// An old region reference, as the global heap holds it.
+/// A backward compatible region reference, as stored in the global heap.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RegionReference {
-    /// The dataset.
+    /// The address of the dataset.
     pub object: Address,
-    /// Elements of it.
+    /// The selected elements.
     pub selection: DataspaceSelection,
 }
 
-/// What the layout of a stored reference depends on.
+/// What the layout of a reference in an element depends on.
 #[derive(Clone, Copy, Debug)]
 pub struct StoredReferenceContext {
-    /// Of the file.
+    /// The widths of addresses and lengths.
     pub sizes: Sizes,
-    /// Bytes of an element.
+    /// The size of an element in bytes.
     pub len: usize,
 }
 
 impl ReferenceBlock {
-    /// What the block consists of.
+    /// The header of the block.
     pub fn header(&self) -> ReferenceHeader {
         let reference_type = match self.target {
             Target::Object => ReferenceType::Object,
@@ -101,10 +101,10 @@ impl ReferenceBlock {
         ReferenceHeader { reference_type, external: self.file.is_some() }
     }
 
-    /// The address that the token means.
+    /// The address that the token holds.
     ///
     /// # Errors
-    /// If the token is none of an HDF5 file.
+    /// If the token is not an address of an HDF5 file.
     pub fn address(&self, sizes: &Sizes) -> Result<Address> {
         let width = usize::from(sizes.offsets);
         match self.token.split_at_checked(width) {
@@ -112,7 +112,7 @@ impl ReferenceBlock {
                 sizes.address(&mut Decoder::new(Self::NAME, 0, address))
             }
             _ => Err(Error::unsupported(format!(
-                "a token of {} bytes, expected an address of {width}",
+                "token of {} bytes, expected an address of {width}",
                 self.token.len()
             ))),
         }
@@ -150,11 +150,18 @@ impl Structure for StoredReference {
                 e.u32(*size);
                 id.encode(e, &context.sizes)?;
             }
-            _ => return Err(Error::invalid("references to objects of the same file have no heap object")),
+            _ => {
+                return Err(Error::invalid(
+                    "a reference to an object of the same file has no global heap object",
+                ));
+            }
         }
         let written = e.len() - start;
         let padding = context.len.checked_sub(written).ok_or_else(|| {
-            Error::invalid(format!("a reference of {written} bytes does not fit in {}", context.len))
+            Error::invalid(format!(
+                "reference of {written} bytes does not fit in an element of {}",
+                context.len
+            ))
         })?;
         e.reserved(padding);
         Ok(())
@@ -162,7 +169,7 @@ impl Structure for StoredReference {
 }
 
 impl ReferenceHeader {
-    /// Whether the block stands in the element itself.
+    /// Whether the block is stored in the element itself.
     pub fn is_inline(self) -> bool {
         self.reference_type == ReferenceType::Object && !self.external
     }
@@ -222,7 +229,7 @@ impl Structure for ReferenceBlock {
 
     fn encode(&self, e: &mut Encoder, header: &ReferenceHeader) -> Result<()> {
         if *header != self.header() {
-            return Err(Error::invalid("the header is that of another reference"));
+            return Err(Error::invalid("the header does not match the reference"));
         }
         e.len_as(1, self.token.len())?;
         e.bytes(&self.token);
@@ -333,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn golden_references_refer_to_what_they_were_made_for() {
+    fn golden_references_have_the_expected_targets() {
         let block = |reference_type, external, text: &str| {
             let bytes = hex(text);
             let mut d = Decoder::new("t", 0, &bytes);
@@ -354,7 +361,7 @@ mod tests {
     }
 
     #[test]
-    fn tokens_longer_than_addresses_are_not_cut() {
+    fn rejects_tokens_longer_than_addresses() {
         let block = |token| ReferenceBlock { token, file: None, target: Target::Object };
         let mut token = vec![0; 16];
         token[0] = 5;

@@ -12,25 +12,25 @@ use crate::format::Structure;
 use hyperslab_core::nd::Selection;
 use hyperslab_core::{Decoder, Encoder, Result};
 
-/// Which elements of a dataspace are meant.
+/// The selected elements of a dataspace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DataspaceSelection {
-    /// None.
+    /// No elements.
     None,
-    /// Single elements.
+    /// Single elements, in order.
     Points(PointSelection),
-    /// Boxes.
+    /// Blocks of elements.
     Hyperslab(HyperslabSelection),
-    /// All.
+    /// All elements.
     All,
 }
 
 impl DataspaceSelection {
-    /// A selection in the oldest encoding that holds it, which most readers know.
+    /// Encodes a selection in the oldest version that can hold it, which most readers support.
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) for boxes with gaps among others, and
-    /// for boxes that are empty or end beyond 2^64.
+    /// [`ErrorKind::InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) if a region with gaps is combined
+    /// with others, and for regions that are empty or end at 2^64 or later.
     pub fn of(selection: &Selection) -> Result<DataspaceSelection> {
         Ok(match selection {
             Selection::All => DataspaceSelection::All,
@@ -50,7 +50,7 @@ impl DataspaceSelection {
         })
     }
 
-    /// The number of dimensions, where the selection says it.
+    /// The number of dimensions, if the selection stores it.
     pub fn rank(&self) -> Option<u32> {
         match self {
             DataspaceSelection::None | DataspaceSelection::All => None,
@@ -59,14 +59,14 @@ impl DataspaceSelection {
         }
     }
 
-    /// Whether the selection goes as far as its dataspace does.
+    /// Whether the selection is unlimited: it ends where its dataspace ends.
     pub fn is_unlimited(&self) -> bool {
         matches!(self, DataspaceSelection::Hyperslab(hyperslab) if hyperslab.is_unlimited())
     }
 
-    /// The selection as plain boxes or points.
+    /// The selection as regions or points.
     ///
-    /// The library goes through the boxes of a hyperslab together, in row-major order of their elements.
+    /// As in libhdf5, the elements of all blocks of a hyperslab are in row-major order together.
     ///
     /// # Errors
     /// As [`HyperslabSelection::to_selection`].
@@ -81,7 +81,7 @@ impl DataspaceSelection {
         }
     }
 
-    /// The same in a dataspace of this extent, which ends what is unlimited.
+    /// The selection in a dataspace of the shape `extent`, at which an unlimited selection ends.
     ///
     /// # Errors
     /// As [`HyperslabSelection::to_selection_in`].
@@ -144,16 +144,16 @@ fn encode_plain(e: &mut Encoder) {
     e.reserved(8);
 }
 
-/// Reads the width of numbers, which writers choose by the greatest number.
+/// Reads the size of numbers in bytes, which the writer chose by the largest number.
 fn decode_width(d: &mut Decoder<'_>) -> Result<u8> {
     let at = d.clone();
     match d.u8()? {
         width @ (2 | 4 | 8) => Ok(width),
-        other => Err(at.malformed(format!("numbers of {other} bytes, expected 2, 4 or 8"))),
+        other => Err(at.malformed(format!("encoding size {other}, expected 2, 4 or 8"))),
     }
 }
 
-/// Reads a number of dimensions.
+/// Reads the number of dimensions.
 fn decode_rank(d: &mut Decoder<'_>) -> Result<u32> {
     let at = d.clone();
     match d.u32()? {
@@ -166,10 +166,10 @@ const NONE: u32 = 0;
 const POINTS: u32 = 1;
 const HYPERSLABS: u32 = 2;
 const ALL: u32 = 3;
-/// What the library allows.
+/// The maximum number of dimensions in libhdf5.
 const MAX_RANK: u32 = 32;
 
-/// Whether numbers fit in 4 bytes, of which the largest can mean that there is no limit.
+/// Whether all numbers fit in 4 bytes. The largest number of 4 bytes means unlimited.
 pub(super) fn is_narrow(numbers: &[u64]) -> bool {
     numbers.iter().all(|number| *number < u64::from(u32::MAX))
 }
@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn golden_selections_are_those_that_were_made() {
+    fn golden_selections_have_the_expected_elements() {
         assert_eq!(decode(golden!("none")).to_selection().unwrap(), Selection::None);
         assert_eq!(decode(golden!("all")).to_selection().unwrap(), Selection::All);
         let points = Selection::Points { rank: 2, coordinates: vec![0, 1, 7, 2, 3, 3] };
@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn regular_hyperslabs_of_single_elements_or_boxes_are_one_region() {
+    fn regular_hyperslabs_without_gaps_or_of_single_elements_are_one_region() {
         let dimension = |start, stride, count, block| Dimension { start, stride, count, block };
         let blocks =
             Blocks::Regular(vec![dimension(1, 9, 1, 4), dimension(2, 3, 5, 1), dimension(0, 2, 3, 2)]);
@@ -248,8 +248,8 @@ mod tests {
     }
 
     #[test]
-    fn the_extent_ends_what_is_unlimited() {
-        // Boxes of 2 rows at 1, 5, 9, …, and 3 columns at 2 and 7.
+    fn unlimited_selections_end_at_the_extent() {
+        // Blocks of 2 rows at 1, 5, 9, …, and 3 columns at 2 and 7.
         let endless = decode(golden!("unlimited_v2"));
         let boxes = |rows: &[(u64, u64)]| {
             let starts = rows.iter().flat_map(|(start, count)| [2, 7].map(|column| (*start, column, *count)));
@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn unlimited_and_countless_hyperslabs_are_refused() {
+    fn rejects_unlimited_hyperslabs_and_too_many_blocks() {
         use hyperslab_core::ErrorKind;
         let refused = |count, block| {
             let dimension = Dimension { start: 0, stride: 1 << 21, count, block };

@@ -7,69 +7,69 @@ use hyperslab_core::{Decoder, Encoder, Error, Result};
 
 /// A node of a B-tree that indexes the links of a group or the chunks of a dataset.
 ///
-/// In a file, a node is allocated for twice the K of its kind; the rest is not encoded.
+/// In the file, a node has room for twice the K of its tree; the unused part is not encoded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BtreeV1Node {
-    /// How far above the leaves the node is.
+    /// The level of the node above the leaves, which are level 0.
     pub level: u8,
-    /// The node before this one on its level.
+    /// The address of the node before this one on its level; undefined if there is none.
     pub left_sibling: Address,
-    /// The node after this one on its level.
+    /// The address of the node after this one on its level; undefined if there is none.
     pub right_sibling: Address,
-    /// One more than children; none in a node without children.
+    /// The keys, one more than children; none in a node without children.
     pub keys: Keys,
-    /// Nodes one level down; at level 0 symbol table nodes or raw data chunks.
+    /// The addresses of nodes one level down; at level 0, of symbol table nodes or raw data chunks.
     pub children: Vec<Address>,
 }
 
-/// The keys of a node, by what the tree indexes.
+/// The keys of a node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Keys {
-    /// Type 0: offsets into the group's local heap, where the greatest name of the child before begins.
+    /// Type 0: for each child, the offset in the group's local heap of the largest name in the child before.
     Group(Vec<u64>),
-    /// Type 1: the first chunk of the child that follows.
+    /// Type 1: for each child, the first chunk in it.
     Chunks(ChunkKeys),
 }
 
 /// The keys of a node that indexes chunks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChunkKeys {
-    /// The dimensions of the dataset.
+    /// The number of dimensions of the dataset.
     pub rank: u8,
-    /// Stored bytes and filter mask of each chunk.
+    /// The stored size in bytes and the filter mask of each chunk.
     pub stored: Vec<(u32, u32)>,
-    /// The offset of each chunk in elements, `rank` and one more for the datatype, which is 0.
+    /// The offset of each chunk in elements: `rank` numbers and one more for the datatype, which is 0.
     pub offsets: Vec<u64>,
 }
 
-/// What the bytes of a node depend on.
+/// What the layout of a node depends on.
 #[derive(Clone, Copy, Debug)]
 pub struct BtreeV1Context {
     /// The widths of addresses and lengths.
     pub sizes: Sizes,
-    /// What the tree indexes.
+    /// The type of the tree.
     pub node_type: NodeType,
 }
 
-/// What a tree indexes.
+/// The type of a tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NodeType {
     /// Type 0: the links of a group.
     Group,
     /// Type 1: the chunks of a dataset.
     Chunks {
-        /// The dimensions of the dataset.
+        /// The number of dimensions of the dataset.
         rank: u8,
     },
 }
 
 impl BtreeV1Node {
-    /// The bytes from which [`BtreeV1Node::stored_len`] can tell the length.
+    /// The number of bytes from which [`BtreeV1Node::stored_len`] determines the size of a node.
     pub fn prefix_len(sizes: &Sizes) -> u64 {
         8 + 2 * u64::from(sizes.offsets)
     }
 
-    /// The number of bytes of the node that begins at the cursor.
+    /// The size in bytes of the node at the cursor.
     pub fn stored_len(d: &mut Decoder<'_>, context: &BtreeV1Context) -> Result<u64> {
         let children = u64::from(Prefix::decode(d, context)?.entries_used);
         let keys = if children == 0 { 0 } else { children + 1 };
@@ -94,9 +94,9 @@ impl Structure for BtreeV1Node {
 
     fn decode(d: &mut Decoder<'_>, context: &BtreeV1Context) -> Result<Self> {
         let Prefix { level, entries_used, left_sibling, right_sibling } = Prefix::decode(d, context)?;
-        let least =
+        let min =
             usize::from(context.sizes.offsets) + usize::try_from(context.key_len()).unwrap_or(usize::MAX);
-        let count = d.count(entries_used.into(), least)?;
+        let count = d.count(entries_used.into(), min)?;
         let mut keys = Keys::with_capacity(context.node_type, count + 1);
         let mut children = Vec::with_capacity(count);
         for _ in 0..count {
@@ -186,7 +186,7 @@ impl Keys {
     }
 
     fn encode_one(&self, e: &mut Encoder, sizes: &Sizes, index: usize) -> Result<()> {
-        let missing = || Error::invalid("fewer keys than children");
+        let missing = || Error::invalid("fewer keys than children, expected one more");
         match self {
             Keys::Group(names) => sizes.put_length(e, *names.get(index).ok_or_else(missing)?),
             Keys::Chunks(chunks) => {
@@ -205,7 +205,7 @@ impl Keys {
             Keys::Chunks(chunks) => (NodeType::Chunks { rank: chunks.rank }, chunks.stored.len()),
         };
         if own != node_type {
-            return Err(Error::invalid(format!("keys of {own:?} in a node of {node_type:?}")));
+            return Err(Error::invalid(format!("keys of type {own:?} in a node of type {node_type:?}")));
         }
         let expected = if children == 0 { 0 } else { children + 1 };
         if keys != expected {
@@ -216,7 +216,7 @@ impl Keys {
 }
 
 impl ChunkKeys {
-    /// The offsets of one key: `rank` and that of the datatype.
+    /// The offsets of one key: `rank` numbers and that of the datatype.
     pub fn offset(&self, index: usize) -> Option<&[u64]> {
         let width = usize::from(self.rank) + 1;
         let start = index.checked_mul(width)?;
@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn the_prefix_tells_the_length() {
+    fn the_prefix_determines_the_size() {
         for (context, text) in [
             (GROUP, include_str!("../../../tests/golden/btree_v1_group_leaf.hex")),
             (GROUP, include_str!("../../../tests/golden/btree_v1_group_empty.hex")),

@@ -9,102 +9,103 @@ pub use record::{Record, RecordLayout, RecordType};
 use crate::format::{Address, Sizes, Structure, append_checksum, verify_checksum};
 use hyperslab_core::{Decoder, Encoder, Error, Result};
 
-/// What a version 2 B-tree begins with.
+/// The header of a version 2 B-tree.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BtreeV2Header {
-    /// What the records are.
+    /// The type of the records.
     pub record_type: RecordType,
-    /// The number of bytes that each node is allocated with.
+    /// The allocated size of each node in bytes.
     pub node_size: u32,
-    /// The number of bytes of each record.
+    /// The size of each record in bytes.
     pub record_size: u16,
-    /// How far above the leaves the root is.
+    /// The depth of the tree: the level of the root node above the leaves.
     pub depth: u16,
-    /// The fullness, in percent, above which a node is split.
+    /// The fullness of a node, in percent, above which it is split.
     pub split_percent: u8,
-    /// The fullness, in percent, below which a node is merged.
+    /// The fullness of a node, in percent, below which it is merged.
     pub merge_percent: u8,
-    /// The root node; undefined in a tree without records.
+    /// The address of the root node; undefined in a tree without records.
     pub root: Address,
-    /// The number of records in the root node itself.
+    /// The number of records in the root node.
     pub root_records: u16,
-    /// The number of records in the whole tree.
+    /// The number of records in the tree.
     pub total_records: u64,
 }
 
-/// A node above the leaves: records, and the children before, between and behind them.
+/// A node above the leaves: records, and children before, between and after them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BtreeV2InternalNode {
     /// The records.
     pub records: Vec<Record>,
-    /// One more than records.
+    /// The children, one more than records.
     pub children: Vec<ChildPointer>,
 }
 
-/// A node at the bottom.
+/// A leaf node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BtreeV2LeafNode {
     /// The records.
     pub records: Vec<Record>,
 }
 
-/// What an internal node knows of a child.
+/// The pointer to a child.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChildPointer {
-    /// The node.
+    /// The address of the child.
     pub address: Address,
-    /// The number of records in the node itself.
+    /// The number of records in the child node.
     pub records: u64,
-    /// The number of records in the node and all below it; not stored just above the leaves, where it is
-    /// that of `records`.
+    /// The number of records in the child and its descendants. Not stored if the child is a leaf; then it equals
+    /// `records`.
     pub total_records: u64,
 }
 
-/// What the bytes of a node depend on.
+/// What the layout of a node depends on.
 #[derive(Clone, Copy, Debug)]
 pub struct BtreeV2Context {
     /// The widths of addresses and lengths.
     pub sizes: Sizes,
-    /// The records.
+    /// The layout of a record.
     pub layout: RecordLayout,
-    /// How many records the node holds: its parent says so.
+    /// The number of records in the node, as stored in its parent.
     pub records: u16,
-    /// The widths of counts of an internal node.
+    /// The widths of record counts in an internal node.
     pub level: Level,
 }
 
-/// What follows for the nodes of one level from the sizes in the header.
+/// The properties of the nodes of one level, which follow from the sizes in the header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Level {
-    /// The most records a node can hold.
+    /// The maximum number of records in a node.
     pub capacity: u64,
-    /// The bytes in which a node stores the records of a child.
+    /// The size in bytes of the field with the number of records of a child.
     pub count_width: u8,
-    /// The bytes in which a node stores the records of a child and all below it; 0 just above the leaves.
+    /// The size in bytes of the field with the number of records of a child and its descendants; 0 if the child is a
+    /// leaf.
     pub total_width: u8,
 }
 
 impl BtreeV2Header {
-    /// The number of bytes of every header.
+    /// The size of a header in bytes.
     pub fn len(sizes: &Sizes) -> u64 {
         22 + u64::from(sizes.offsets) + u64::from(sizes.lengths)
     }
 
-    /// What follows for each level, leaves first, up to the root.
+    /// The properties of each level, from the leaves to the root.
     ///
     /// # Errors
-    /// If nodes are too small to hold a record, or the tree is deeper than 2⁶⁴ records need.
+    /// If a node cannot hold a record, or the tree is deeper than 2⁶⁴ records need.
     pub fn levels(&self, sizes: &Sizes) -> Result<Vec<Level>> {
         let record_size = u64::from(self.record_size).max(1);
         let room = u64::from(self.node_size).saturating_sub(NODE_OVERHEAD);
         let leaf = Level { capacity: room / record_size, count_width: 0, total_width: 0 };
-        // The specification has this width follow from the capacity of the children, level by level;
-        // libhdf5 uses that of the leaves, the greatest, on all levels.
+        // In the specification this width follows from the capacity of the children, level by level. libhdf5 uses the
+        // width of the leaves, which is the largest, on all levels.
         let count_width = width_of(leaf.capacity);
         let mut levels = vec![leaf];
         let (mut total, mut total_width) = (leaf.capacity, 0);
         if self.depth > MAX_DEPTH {
-            return Err(Error::malformed(format!("depth {}, at most {MAX_DEPTH} expected", self.depth)));
+            return Err(Error::malformed(format!("depth {}, expected at most {MAX_DEPTH}", self.depth)));
         }
         for _ in 0..self.depth {
             let pointer = u64::from(sizes.offsets) + u64::from(count_width) + u64::from(total_width);
@@ -115,7 +116,7 @@ impl BtreeV2Header {
         }
         if levels.iter().any(|level| level.capacity == 0) {
             return Err(Error::malformed(format!(
-                "nodes of {} bytes, too few for a record of {record_size}",
+                "node size {}, expected room for a record of {record_size} bytes",
                 self.node_size
             )));
         }
@@ -124,12 +125,12 @@ impl BtreeV2Header {
 }
 
 impl BtreeV2Context {
-    /// The number of bytes of a leaf node.
+    /// The size of a leaf node in bytes, without unused space.
     pub fn leaf_len(&self) -> u64 {
         NODE_OVERHEAD + u64::from(self.records) * self.layout.len()
     }
 
-    /// The number of bytes of an internal node.
+    /// The size of an internal node in bytes, without unused space.
     pub fn internal_len(&self) -> u64 {
         let level = &self.level;
         let pointer = u64::from(self.sizes.offsets + level.count_width) + u64::from(level.total_width);
@@ -237,7 +238,7 @@ impl Structure for BtreeV2InternalNode {
         context.encode_prefix(e, INTERNAL, &self.records)?;
         if self.children.len() != self.records.len() + 1 {
             return Err(Error::invalid(format!(
-                "{} children of {} records",
+                "{} children for {} records, expected one more than records",
                 self.children.len(),
                 self.records.len()
             )));
@@ -279,7 +280,7 @@ fn decode_version(d: &mut Decoder<'_>) -> Result<()> {
     }
 }
 
-/// The fewest bytes that hold `value`, at least one.
+/// The number of bytes that `value` needs, at least one.
 fn width_of(value: u64) -> u8 {
     match value.checked_ilog2() {
         Some(log) => u8::try_from(log / 8 + 1).unwrap_or(8),
@@ -294,7 +295,7 @@ const LEAF: &[u8] = b"BTLF";
 /// Signature, version, type and checksum of a node.
 const NODE_OVERHEAD: u64 = 10;
 
-/// An internal node has two children at least, so this many levels hold more than 2⁶⁴ records.
+/// An internal node has at least two children, so this depth holds more than 2⁶⁴ records.
 const MAX_DEPTH: u16 = 63;
 
 #[cfg(test)]
@@ -359,7 +360,7 @@ mod tests {
     }
 
     #[test]
-    fn lengths_are_those_of_the_bytes() {
+    fn lengths_are_the_numbers_of_encoded_bytes() {
         let leaf = hex(include_str!("../../../tests/golden/btree_v2_leaf.hex"));
         assert_eq!(context(3).leaf_len(), leaf.len() as u64);
         let internal = hex(include_str!("../../../tests/golden/btree_v2_internal.hex"));
@@ -367,7 +368,7 @@ mod tests {
     }
 
     #[test]
-    fn widths_of_counts_grow_from_the_leaves_up() {
+    fn widths_of_counts_grow_from_the_leaves_to_the_root() {
         let levels = header().levels(&Sizes::DEFAULT).unwrap();
         assert_eq!(
             levels,
@@ -380,7 +381,7 @@ mod tests {
     }
 
     #[test]
-    fn rejects_depths_and_node_sizes_that_cannot_be() {
+    fn rejects_impossible_depths_and_node_sizes() {
         for broken in [
             BtreeV2Header { depth: 64, ..header() },
             BtreeV2Header { node_size: 20, ..header() },

@@ -18,67 +18,67 @@ use heap_id::HeapIdContext;
 use hyperslab_core::{Decoder, Encoder, Result};
 use indirect_block::IndirectBlockContext;
 
-/// The heap as a whole: what its objects are found by, and what it counts.
+/// The header of a fractal heap.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FractalHeapHeader {
-    /// Bytes of a heap ID.
+    /// The size of a heap ID in bytes.
     pub heap_id_len: u16,
-    /// Bit 0: IDs of huge objects have wrapped; bit 1: direct blocks have checksums.
+    /// Bit 0: the IDs of huge objects have wrapped. Bit 1: direct blocks have checksums.
     pub flags: u8,
-    /// Objects larger than this are huge.
+    /// The maximum size of a managed object in bytes. Larger objects are huge.
     pub max_managed_object_size: u32,
-    /// The ID that the next huge object follows.
+    /// The next free ID of a huge object.
     pub next_huge_object_id: u64,
-    /// The version 2 B-tree that tracks huge objects.
+    /// The address of the version 2 B-tree of huge objects.
     pub huge_objects_btree: Address,
-    /// Free bytes in managed blocks.
+    /// The number of free bytes in managed blocks.
     pub managed_free_space: u64,
-    /// The free-space manager of managed blocks.
+    /// The address of the free-space manager of managed blocks.
     pub free_space_manager: Address,
-    /// The upper bound of the heap's linear address space.
+    /// The size of the managed address space of the heap.
     pub managed_space: u64,
-    /// Bytes of direct blocks that exist.
+    /// The size of all allocated direct blocks in bytes.
     pub allocated_managed_space: u64,
-    /// Where the next direct block goes, in the heap's address space.
+    /// The offset of the next direct block in the managed address space.
     pub direct_block_iterator: u64,
-    /// How many objects lie in direct blocks.
+    /// The number of managed objects.
     pub managed_object_count: u64,
-    /// Bytes of huge objects.
+    /// The size of all huge objects in bytes.
     pub huge_object_size: u64,
-    /// How many objects are huge.
+    /// The number of huge objects.
     pub huge_object_count: u64,
-    /// Bytes of objects that lie in their IDs.
+    /// The size of all tiny objects in bytes. A tiny object is stored in its heap ID.
     pub tiny_object_size: u64,
-    /// How many objects lie in their IDs.
+    /// The number of tiny objects.
     pub tiny_object_count: u64,
-    /// Where managed objects are.
+    /// The doubling table, which locates managed objects.
     pub table: DoublingTable,
-    /// Present if blocks and huge objects are filtered.
+    /// The filters of blocks and huge objects, if there are any.
     pub filters: Option<FractalHeapFilters>,
 }
 
-/// How the blocks of a heap are filtered.
+/// The filters of a heap.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FractalHeapFilters {
-    /// Stored bytes of the root block, if that is a direct block.
+    /// The stored size of the root block in bytes, if it is a direct block.
     pub root_direct_block_size: u64,
-    /// Which filters were skipped for it.
+    /// A bit for each filter that was skipped for the root block.
     pub root_direct_block_mask: u32,
-    /// A Filter Pipeline message, encoded.
+    /// The encoded Filter Pipeline message.
     pub pipeline: Vec<u8>,
 }
 
 impl FractalHeapHeader {
-    /// Bytes of the header, but for `filters`.
+    /// The size of the header in bytes, without `filters`.
     pub fn fixed_len(sizes: &Sizes) -> u64 {
         let (offset, length) = (u64::from(sizes.offsets), u64::from(sizes.lengths));
         26 + 3 * offset + 12 * length
     }
 
-    /// The first bytes of the header, up to the length of the filters.
+    /// The number of bytes up to the length of the filters.
     pub const PREFIX_LEN: u64 = 9;
 
-    /// Bytes of a header that begins with these [`PREFIX_LEN`](Self::PREFIX_LEN) bytes.
+    /// The size in bytes of a header that begins with these [`PREFIX_LEN`](Self::PREFIX_LEN) bytes.
     pub fn len_of(mut prefix: Decoder<'_>, sizes: &Sizes) -> Result<u64> {
         prefix.signature(SIGNATURE)?;
         prefix.reserved(3)?;
@@ -93,7 +93,7 @@ impl FractalHeapHeader {
         self.flags & DIRECT_BLOCK_CHECKSUMS != 0
     }
 
-    /// What the layout of direct blocks depends on.
+    /// What the layout of a direct block depends on.
     pub fn direct_block_context(&self, sizes: &Sizes) -> DirectBlockContext {
         DirectBlockContext {
             sizes: *sizes,
@@ -117,7 +117,7 @@ impl FractalHeapHeader {
         })
     }
 
-    /// What the layout of heap IDs depends on.
+    /// What the layout of a heap ID depends on.
     pub fn heap_id_context(&self, sizes: &Sizes) -> HeapIdContext {
         let of_block = self.table.max_direct_block_size.checked_ilog2().unwrap_or(0).div_ceil(8);
         let of_object = self.max_managed_object_size.checked_ilog2().unwrap_or(0) / 8 + 1;
@@ -251,7 +251,7 @@ pub(crate) mod tests {
         values: [sample()]);
 
     #[test]
-    fn golden_headers_say_how_the_heaps_were_made() {
+    fn golden_headers_have_the_expected_parameters() {
         let decode = |text| {
             let bytes = hex(text);
             let mut d = Decoder::new("t", 0, &bytes);
@@ -276,7 +276,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn narrow_sizes_return() {
+    fn round_trips_with_narrow_sizes() {
         for sizes in [Sizes { offsets: 4, lengths: 4 }, Sizes { offsets: 8, lengths: 4 }] {
             let mut e = Encoder::new();
             sample().encode(&mut e, &sizes).unwrap();
@@ -288,7 +288,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn refuses_tables_that_cannot_be() {
+    fn rejects_impossible_tables() {
         let mut e = Encoder::new();
         let mut header = sample();
         header.table.width = 3;

@@ -10,48 +10,48 @@ use crate::format::{Address, Sizes, Structure, append_checksum, verify_checksum}
 use hyperslab_core::{Decoder, Encoder, Result};
 use section_list::SectionListContext;
 
-/// What is free in a fractal heap or in the file, in numbers.
+/// The header of a free-space manager, for a fractal heap or for the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FreeSpaceManagerHeader {
-    /// Whose space it is.
+    /// The client whose space is managed.
     pub client: Client,
-    /// Free bytes.
+    /// The number of free bytes.
     pub total_space: u64,
     /// The number of free sections.
     pub section_count: u64,
-    /// How many of them are in the section list.
+    /// The number of sections in the section list.
     pub serialized_section_count: u64,
-    /// How many are not.
+    /// The number of sections that are not in the section list.
     pub unserialized_section_count: u64,
-    /// The number of types of sections that the client has.
+    /// The number of section types of the client.
     pub section_class_count: u16,
-    /// By how much the section list shrinks, in percent.
+    /// The percentage by which the section list shrinks.
     pub shrink_percent: u16,
-    /// By how much the section list grows, in percent.
+    /// The percentage by which the section list grows.
     pub expand_percent: u16,
-    /// Bits of an offset in the client's address space.
+    /// The number of bits of an offset in the client's address space.
     pub address_space_size: u16,
-    /// Bytes of the largest section.
+    /// The size of the largest section in bytes.
     pub max_section_size: u64,
-    /// The section list.
+    /// The address of the section list.
     pub section_list: Address,
-    /// Bytes of the section list that are used.
+    /// The used size of the section list in bytes.
     pub section_list_used: u64,
-    /// Bytes of the section list.
+    /// The allocated size of the section list in bytes.
     pub section_list_allocated: u64,
 }
 
-/// Whose space a free-space manager manages.
+/// The client of a free-space manager.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Client {
-    /// That of a fractal heap.
+    /// A fractal heap.
     FractalHeap,
-    /// That of the file.
+    /// The file.
     File,
 }
 
 impl FreeSpaceManagerHeader {
-    /// Bytes of the header.
+    /// The size of the header in bytes.
     pub fn header_len(sizes: &Sizes) -> u64 {
         18 + 7 * u64::from(sizes.lengths) + u64::from(sizes.offsets)
     }
@@ -129,7 +129,7 @@ impl Structure for FreeSpaceManagerHeader {
     }
 }
 
-/// Bytes that a number needs.
+/// The number of bytes that `number` needs.
 fn width_of(number: u64) -> u8 {
     u8::try_from(number.checked_ilog2().unwrap_or(0) / 8 + 1).unwrap_or(8)
 }
@@ -153,7 +153,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn golden_headers_name_their_clients() {
+    fn golden_headers_have_the_expected_clients() {
         assert_eq!(decode(HEAP).client, Client::FractalHeap);
         assert_eq!(decode(FILE).client, Client::File);
         assert!(decode(FILE).serialized_section_count > 1);

@@ -8,42 +8,42 @@ use std::ops::Range;
 
 /// A collection with the bytes of all its objects.
 ///
-/// Free space is what the objects leave of `size`; its bytes are not kept.
+/// The rest of `size` is free space; its bytes are not kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GlobalHeapCollection {
-    /// The number of bytes, header included.
+    /// The size of the collection in bytes, including its header.
     pub size: u64,
-    /// The objects in stored order.
+    /// The objects in the order in which they are stored.
     pub objects: Vec<GlobalHeapObject>,
 }
 
 /// An object of a collection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GlobalHeapObject {
-    /// What identifies the object in its collection; not 0.
+    /// The index that identifies the object in its collection; not 0.
     pub index: u16,
-    /// How many places of the file refer to it; libhdf5 writes 0 and never counts.
+    /// The number of references to the object; libhdf5 writes 0 and never counts.
     pub reference_count: u16,
-    /// Its bytes.
+    /// The bytes of the object.
     pub data: Vec<u8>,
 }
 
-/// Where an object is: what variable-length data and references store of it.
+/// The location of an object, as variable-length data and references store it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct GlobalHeapId {
-    /// The collection.
+    /// The address of the collection.
     pub collection: Address,
     /// The index of the object in the collection.
     pub index: u32,
 }
 
 impl GlobalHeapCollection {
-    /// The bytes from which [`GlobalHeapCollection::stored_len`] can tell the length.
+    /// The number of bytes from which [`GlobalHeapCollection::stored_len`] determines the size of a collection.
     pub fn header_len(sizes: &Sizes) -> u64 {
         (8 + u64::from(sizes.lengths)).next_multiple_of(ALIGNMENT as u64)
     }
 
-    /// The number of bytes of the collection that begins at the cursor, which is left behind its header.
+    /// The size in bytes of the collection at the cursor. Leaves the cursor after its header.
     pub fn stored_len(d: &mut Decoder<'_>, sizes: &Sizes) -> Result<u64> {
         let start = d.remaining();
         d.signature(SIGNATURE)?;
@@ -56,14 +56,17 @@ impl GlobalHeapCollection {
         let at = d.clone();
         let size = sizes.length(d)?;
         if size < Self::header_len(sizes) {
-            return Err(at.malformed(format!("{size} bytes, at least {} expected", Self::header_len(sizes))));
+            return Err(at.malformed(format!(
+                "collection size {size}, expected at least {}",
+                Self::header_len(sizes)
+            )));
         }
         align(d, start)?;
         Ok(size)
     }
 
-    /// Calls `object` with index, reference count and place of the bytes of each object of the collection
-    /// that begins at the cursor. Places count from the beginning of the collection.
+    /// Calls `object` for each object of the collection at the cursor, with its index, its reference count, and the
+    /// range of its bytes. The range counts from the start of the collection.
     pub fn visit(
         d: &mut Decoder<'_>,
         sizes: &Sizes,
@@ -74,7 +77,7 @@ impl GlobalHeapCollection {
         let header = whole.remaining() - d.remaining();
         let len = whole.len_of(size)?;
         let mut objects = d.sub(Self::NAME, len.saturating_sub(header))?;
-        // Less than an object's header at the end is free space that has no room to say so.
+        // If fewer bytes than an object header remain, they are free space without a header.
         while objects.remaining() >= object_header_len(sizes) {
             let at = objects.clone();
             let index = objects.u16()?;
@@ -88,7 +91,7 @@ impl GlobalHeapCollection {
             let size = objects.len_of(size)?;
             let start = len - objects.remaining();
             object(index, reference_count, start..start + size).map_err(|e| e.at_place(at.place()))?;
-            // The last object may end at the collection's end without its padding.
+            // The last object may end at the end of the collection without padding.
             let padded = size.next_multiple_of(ALIGNMENT).min(objects.remaining());
             objects.reserved(padded)?;
         }
@@ -122,7 +125,9 @@ impl Structure for GlobalHeapCollection {
         e.pad_to(start, ALIGNMENT);
         for object in &self.objects {
             if object.index == 0 {
-                return Err(Error::invalid("object 0 of a global heap collection is its free space"));
+                return Err(Error::invalid(
+                    "object index 0, which is the free space of a global heap collection",
+                ));
             }
             encode_object_header(e, sizes, object.index, object.reference_count, object.data.len())?;
             let data = e.len();
@@ -132,7 +137,9 @@ impl Structure for GlobalHeapCollection {
         let free = usize::try_from(self.size)
             .ok()
             .and_then(|size| size.checked_sub(e.len() - start))
-            .ok_or_else(|| Error::invalid(format!("objects do not fit in {} bytes", self.size)))?;
+            .ok_or_else(|| {
+                Error::invalid(format!("global heap objects do not fit in the collection size {}", self.size))
+            })?;
         let filled = e.len();
         if free >= object_header_len(sizes) {
             encode_object_header(e, sizes, 0, 0, free)?;
@@ -159,8 +166,8 @@ impl Structure for GlobalHeapId {
     }
 }
 
-/// Headers of collections and objects are padded where lengths are narrower than 8 bytes, which the
-/// specification does not say.
+/// The size of an object header in bytes. If lengths are narrower than 8 bytes, headers of collections and objects
+/// are padded. The specification does not mention this.
 fn object_header_len(sizes: &Sizes) -> usize {
     (8 + usize::from(sizes.lengths)).next_multiple_of(ALIGNMENT)
 }
@@ -181,7 +188,7 @@ fn encode_object_header(
     Ok(())
 }
 
-/// Skips to a multiple of 8 bytes behind where the cursor had `start` bytes left.
+/// Skips to a multiple of 8 bytes after the position at which `start` bytes remained.
 fn align(d: &mut Decoder<'_>, start: usize) -> Result<()> {
     let read = start - d.remaining();
     d.reserved(read.next_multiple_of(ALIGNMENT) - read)
@@ -225,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn objects_are_found_whatever_the_width_of_lengths() {
+    fn finds_objects_with_every_width_of_lengths() {
         for (sizes, text) in [
             (Sizes::DEFAULT, include_str!("../../../tests/golden/global_heap_collection.hex")),
             (

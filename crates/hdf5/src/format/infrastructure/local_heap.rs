@@ -5,24 +5,24 @@
 use crate::format::{Address, Sizes, Structure};
 use hyperslab_core::{Decoder, Encoder, Result};
 
-/// The header of a heap that holds the names of one group.
+/// The header of a heap with the names of one group.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LocalHeapHeader {
-    /// The number of bytes of the data segment.
+    /// The size of the data segment in bytes.
     pub data_segment_size: u64,
-    /// Where in the data segment the first free block begins. The specification says undefined if there is
-    /// none, libhdf5 writes [`LAST_FREE_BLOCK`].
+    /// The offset of the first free block in the data segment. If there is none, the specification says undefined,
+    /// but libhdf5 writes [`LAST_FREE_BLOCK`].
     pub free_list_head: u64,
-    /// The data segment.
+    /// The address of the data segment.
     pub data_segment: Address,
 }
 
-/// What stands at the beginning of each unused piece of a data segment.
+/// The start of a free block in a data segment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FreeBlock {
-    /// Where the next one begins, or [`LAST_FREE_BLOCK`].
+    /// The offset of the next free block, or [`LAST_FREE_BLOCK`].
     pub next: u64,
-    /// The number of bytes of this one, these fields included.
+    /// The size of this free block in bytes, including these fields.
     pub size: u64,
 }
 
@@ -30,7 +30,7 @@ pub struct FreeBlock {
 pub const LAST_FREE_BLOCK: u64 = 1;
 
 impl LocalHeapHeader {
-    /// The number of bytes of every header.
+    /// The size of a header in bytes.
     pub fn len(sizes: &Sizes) -> u64 {
         8 + 2 * u64::from(sizes.lengths) + u64::from(sizes.offsets)
     }

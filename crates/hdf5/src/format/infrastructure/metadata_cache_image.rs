@@ -1,50 +1,50 @@
-//! Metadata Cache Image: the metadata that libhdf5 had in memory when it closed the file.
+//! Metadata Cache Image: the metadata in the cache of libhdf5 when it closed the file.
 //!
-//! Spec: none; libhdf5 1.10 and later write it where the message of type 0x0018 says.
+//! Spec: none; libhdf5 1.10 and later write it at the address in the message of type 0x0018.
 
 use crate::format::{Address, Sizes, Structure, append_checksum, verify_checksum};
 use hyperslab_core::{Decoder, Encoder, Error, Result};
 
-/// Metadata in one block, not necessarily at its addresses too.
+/// A block of metadata. The bytes at the metadata addresses themselves may be missing or older.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MetadataCacheImageBlock {
-    /// What the cache held, parents of flush dependencies before their children.
+    /// The cache entries; parents of flush dependencies come before their children.
     pub entries: Vec<Entry>,
 }
 
-/// One piece of metadata.
+/// One cache entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// What libhdf5 calls its cache client: which structure the bytes hold.
+    /// The cache client of libhdf5: the structure that the bytes hold.
     pub client: u8,
     /// A combination of [`Entry::DIRTY`], [`Entry::IN_LRU`], [`Entry::IS_PARENT`] and [`Entry::IS_CHILD`].
     pub flags: u8,
-    /// In which turn it is flushed when a file is closed.
+    /// The order in which entries are flushed when a file is closed.
     pub ring: u8,
-    /// How many times it was in an image without being used in between.
+    /// The number of images that contained the entry without it being used in between.
     pub age: u8,
-    /// How many entries must be flushed before it.
+    /// The number of entries that must be flushed before this one.
     pub child_count: u16,
-    /// How many of these are dirty.
+    /// The number of these entries that are dirty.
     pub dirty_child_count: u16,
-    /// The place among those least recently used; -1 if it has none.
+    /// The rank among the least recently used entries; -1 if it has none.
     pub lru_rank: i32,
-    /// Where it belongs.
+    /// The address of the metadata.
     pub address: Address,
-    /// The entries that must be flushed after it.
+    /// The addresses of the entries that must be flushed after this one.
     pub parents: Vec<Address>,
-    /// The bytes that belong at `address`.
+    /// The bytes of the metadata.
     pub bytes: Vec<u8>,
 }
 
 impl Entry {
-    /// What lies at the address is older.
+    /// The bytes at the address are older.
     pub const DIRTY: u8 = 1;
-    /// Has a place among those least recently used.
+    /// The entry has a rank among the least recently used ones.
     pub const IN_LRU: u8 = 2;
-    /// Others must be flushed before it.
+    /// Other entries must be flushed before this one.
     pub const IS_PARENT: u8 = 4;
-    /// Must be flushed before others.
+    /// This entry must be flushed before others.
     pub const IS_CHILD: u8 = 8;
 }
 
@@ -72,7 +72,7 @@ impl Structure for MetadataCacheImageBlock {
         verify_checksum(&start, d)?;
         let found = (start.remaining() - d.remaining()) as u64;
         if found != len {
-            return Err(at.malformed(format!("a length of {len} bytes, its entries end after {found}")));
+            return Err(at.malformed(format!("image size {len}, expected {found} where its entries end")));
         }
         Ok(MetadataCacheImageBlock { entries })
     }
@@ -96,14 +96,16 @@ impl Entry {
         let (client, flags, ring, age) = (d.u8()?, d.u8()?, d.u8()?, d.u8()?);
         let (child_count, dirty_child_count, parent_count) = (d.u16()?, d.u16()?, d.u16()?);
         if dirty_child_count > child_count {
-            let detail = format!("{dirty_child_count} dirty children of {child_count}");
+            let detail = format!("{dirty_child_count} dirty children, expected at most {child_count}");
             return Err(at.malformed(detail));
         }
         let lru_rank = d.u32()?.cast_signed();
         let address = sizes.address(d)?;
         let len = sizes.length(d)?;
         if address.is_undefined() || len == 0 {
-            return Err(at.malformed(format!("an entry of {len} bytes at {address}")));
+            return Err(at.malformed(format!(
+                "cache entry of {len} bytes at {address}, expected bytes and a defined address"
+            )));
         }
         let parents = (0..d.count(parent_count.into(), sizes.offsets.into())?)
             .map(|_| sizes.address(d))
@@ -126,7 +128,9 @@ impl Entry {
 
     fn encode(&self, e: &mut Encoder, sizes: &Sizes) -> Result<()> {
         if self.dirty_child_count > self.child_count || self.address.is_undefined() || self.bytes.is_empty() {
-            return Err(Error::invalid("an entry without address or bytes, or with too many dirty children"));
+            return Err(Error::invalid(
+                "a cache entry without address or bytes, or with more dirty children than children",
+            ));
         }
         e.u8(self.client);
         e.u8(self.flags);
@@ -193,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn golden_entries_are_the_headers_of_the_groups() {
+    fn golden_entries_are_the_object_headers_of_the_groups() {
         let bytes = hex(GOLDEN);
         let image =
             MetadataCacheImageBlock::decode(&mut Decoder::new("t", 0, &bytes), &Sizes::DEFAULT).unwrap();
@@ -205,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn a_length_that_is_not_that_of_the_entries_is_malformed() {
+    fn rejects_a_length_that_differs_from_that_of_the_entries() {
         let mut e = Encoder::new();
         child().encode(&mut e, &Sizes::DEFAULT).unwrap();
         let mut bytes = e.into_bytes();
@@ -214,6 +218,6 @@ mod tests {
         let sum = crate::format::checksum::lookup3(&bytes[..end]);
         bytes[end..].copy_from_slice(&sum.to_le_bytes());
         let decoded = MetadataCacheImageBlock::decode(&mut Decoder::new("t", 0, &bytes), &Sizes::DEFAULT);
-        assert!(decoded.unwrap_err().detail().contains("its entries end after"));
+        assert!(decoded.unwrap_err().detail().contains("where its entries end"));
     }
 }

@@ -6,35 +6,35 @@ use super::btree_v2::record::SharedMessage;
 use crate::format::{Address, Sizes, Structure, append_checksum, verify_checksum};
 use hyperslab_core::{Decoder, Encoder, Error, Result};
 
-/// Which messages object headers share, and where.
+/// The indexes of messages that object headers share.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SharedMessageTable {
-    /// Each for some types of messages.
+    /// The indexes, each for some message types.
     pub indexes: Vec<SharedMessageIndex>,
 }
 
-/// The messages of some types.
+/// The index of shared messages of some types.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SharedMessageIndex {
-    /// What `index` points to.
+    /// The structure that `index` points to.
     pub index_type: SharedMessageIndexType,
-    /// Bit n for messages of type n. (The specification numbers the bits in another way than the library.)
+    /// Bit n is set for message type n, as in libhdf5. (The specification numbers the bits in another way.)
     pub message_types: u16,
-    /// Bytes of the least message that is shared.
+    /// The minimum size in bytes of a shared message.
     pub min_message_size: u32,
-    /// With more messages the index becomes a B-tree.
+    /// With more messages than this, the index becomes a B-tree.
     pub list_cutoff: u16,
-    /// With fewer messages the index becomes a list.
+    /// With fewer messages than this, the index becomes a list.
     pub btree_cutoff: u16,
     /// The number of messages.
     pub message_count: u16,
-    /// The list or B-tree.
+    /// The address of the list or B-tree.
     pub index: Address,
-    /// The fractal heap of messages that several object headers share.
+    /// The address of the fractal heap with the messages that several object headers share.
     pub heap: Address,
 }
 
-/// How the messages of an index are found.
+/// The structure of an index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SharedMessageIndexType {
     /// A [`SharedMessageList`].
@@ -43,40 +43,40 @@ pub enum SharedMessageIndexType {
     BtreeV2,
 }
 
-/// The messages of an index in no order.
+/// The messages of an index, unordered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SharedMessageList {
-    /// Where they are.
+    /// The messages and their locations.
     pub messages: Vec<SharedMessage>,
 }
 
-/// What the length of a table depends on.
+/// What the size of a table depends on.
 #[derive(Clone, Copy, Debug)]
 pub struct SharedMessageTableContext {
-    /// Of the file.
+    /// The widths of addresses and lengths.
     pub sizes: Sizes,
-    /// How many indexes the Shared Message Table message counts.
+    /// The number of indexes, from the Shared Message Table message.
     pub index_count: u8,
 }
 
-/// What the length of a list depends on.
+/// What the size of a list depends on.
 #[derive(Clone, Copy, Debug)]
 pub struct SharedMessageListContext {
-    /// Of the file.
+    /// The widths of addresses and lengths.
     pub sizes: Sizes,
-    /// How many messages the index counts.
+    /// The number of messages of the index.
     pub message_count: u16,
 }
 
 impl SharedMessageTableContext {
-    /// Bytes of the table.
+    /// The size of the table in bytes.
     pub fn table_len(&self) -> u64 {
         8 + u64::from(self.index_count) * index_len(&self.sizes) as u64
     }
 }
 
 impl SharedMessageListContext {
-    /// Bytes of the list, as far as they are used.
+    /// The used size of the list in bytes.
     pub fn list_len(&self) -> u64 {
         8 + u64::from(self.message_count) * record_len(&self.sizes) as u64
     }
@@ -182,7 +182,7 @@ fn index_len(sizes: &Sizes) -> usize {
     14 + 2 * usize::from(sizes.offsets)
 }
 
-/// The two forms of records are of one length.
+/// The size of a record in bytes, equal for both locations.
 fn record_len(sizes: &Sizes) -> usize {
     5 + (4 + usize::from(sizes.offsets)).max(12)
 }
@@ -206,7 +206,7 @@ mod tests {
         structure_tests!(SharedMessageTable, context: CONTEXT, golden: [TABLE], values: []);
 
         #[test]
-        fn golden_indexes_are_those_that_were_asked_for() {
+        fn golden_indexes_have_the_expected_parameters() {
             let bytes = hex(TABLE);
             assert_eq!(bytes.len() as u64, CONTEXT.table_len());
             let table = SharedMessageTable::decode(&mut Decoder::new("t", 0, &bytes), &CONTEXT).unwrap();
@@ -232,7 +232,7 @@ mod tests {
         structure_tests!(SharedMessageList, context: CONTEXT, golden: [LIST], values: []);
 
         #[test]
-        fn golden_messages_lie_in_the_heap() {
+        fn golden_messages_are_in_the_heap() {
             let bytes = hex(LIST);
             assert_eq!(bytes.len() as u64, CONTEXT.list_len());
             let list = SharedMessageList::decode(&mut Decoder::new("t", 0, &bytes), &CONTEXT).unwrap();

@@ -1,7 +1,7 @@
 //! Symbol table entry.
 //!
-//! Spec: HDF5 III.C Disk Format: Level 1C - Symbol Table Entry. It draws the link name offset as wide as
-//! offsets; libhdf5 writes it as wide as lengths, and files in which the two differ are read so.
+//! Spec: HDF5 III.C Disk Format: Level 1C - Symbol Table Entry. There the link name offset has the size of offsets.
+//! libhdf5 writes it with the size of lengths, and so do readers here.
 
 use crate::format::{Address, Sizes, Structure};
 use hyperslab_core::{Decoder, Encoder, Error, Result};
@@ -9,35 +9,35 @@ use hyperslab_core::{Decoder, Encoder, Error, Result};
 /// A link of a group that is stored as a symbol table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SymbolTableEntry {
-    /// Where in the group's local heap the link's name begins.
+    /// The offset of the link name in the group's local heap.
     pub name_offset: u64,
-    /// The object header; undefined for a soft link.
+    /// The address of the object header; undefined for a soft link.
     pub object_header: Address,
-    /// What the entry repeats of the object header.
+    /// The cached properties of the object.
     pub cache: Cache,
 }
 
-/// What a symbol table entry caches.
+/// The cache of a symbol table entry: the scratch-pad space.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Cache {
     /// Type 0: nothing.
     Nothing,
     /// Type 1: the object is a group that is itself stored as a symbol table.
     Group {
-        /// The root of its B-tree.
+        /// The address of the root of its B-tree.
         btree: Address,
-        /// The local heap of its names.
+        /// The address of the local heap of its names.
         heap: Address,
     },
     /// Type 2: the link is soft.
     SoftLink {
-        /// Where in the group's local heap the path begins that the link leads to.
+        /// The offset of the target path in the group's local heap.
         target_offset: u32,
     },
 }
 
 impl SymbolTableEntry {
-    /// The number of bytes of every entry.
+    /// The size of an entry in bytes.
     pub fn len(sizes: &Sizes) -> u64 {
         u64::from(sizes.lengths) + u64::from(sizes.offsets) + 8 + SCRATCH_PAD as u64
     }
@@ -83,7 +83,7 @@ impl Structure for SymbolTableEntry {
         }
         let left = (scratch + SCRATCH_PAD)
             .checked_sub(e.len())
-            .ok_or_else(|| Error::invalid("addresses too wide for the scratch-pad space"))?;
+            .ok_or_else(|| Error::invalid("addresses are too wide for the scratch-pad space"))?;
         e.reserved(left);
         Ok(())
     }

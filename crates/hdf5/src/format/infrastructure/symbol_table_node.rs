@@ -6,9 +6,9 @@ use crate::format::infrastructure::SymbolTableEntry;
 use crate::format::{Sizes, Structure};
 use hyperslab_core::{Decoder, Encoder, Result};
 
-/// Some links of a group, in order of their names.
+/// Links of a group, in order of their names.
 ///
-/// In a file, a node is allocated for twice the group leaf K of the superblock; the rest is not encoded.
+/// In the file, a node has room for twice the group leaf K of the superblock; the unused part is not encoded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SymbolTableNode {
     /// The links.
@@ -16,10 +16,10 @@ pub struct SymbolTableNode {
 }
 
 impl SymbolTableNode {
-    /// The bytes from which [`SymbolTableNode::stored_len`] can tell the length.
+    /// The number of bytes from which [`SymbolTableNode::stored_len`] determines the size of a node.
     pub const PREFIX_LEN: u64 = 8;
 
-    /// The number of bytes of the node that begins at the cursor.
+    /// The size in bytes of the node at the cursor.
     pub fn stored_len(d: &mut Decoder<'_>, sizes: &Sizes) -> Result<u64> {
         Ok(Self::PREFIX_LEN + u64::from(decode_prefix(d)?) * SymbolTableEntry::len(sizes))
     }
@@ -44,7 +44,7 @@ impl Structure for SymbolTableNode {
     }
 }
 
-/// Everything before the entries; returns their number.
+/// Decodes the fields before the entries. Returns the number of entries.
 fn decode_prefix(d: &mut Decoder<'_>) -> Result<u16> {
     d.signature(SIGNATURE)?;
     let at = d.clone();
@@ -78,7 +78,7 @@ mod tests {
     ]);
 
     #[test]
-    fn the_prefix_tells_the_length() {
+    fn the_prefix_determines_the_size() {
         let node = SymbolTableNode { entries: vec![entry(8), entry(16)] };
         let mut e = Encoder::new();
         node.encode(&mut e, &Sizes::DEFAULT).unwrap();

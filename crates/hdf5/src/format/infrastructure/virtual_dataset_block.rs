@@ -6,76 +6,79 @@ use crate::format::encoding::DataspaceSelection;
 use crate::format::{Sizes, Structure, append_checksum, verify_checksum};
 use hyperslab_core::{Decoder, Encoder, Error, Result};
 
-/// What a virtual dataset consists of.
+/// The mappings of a virtual dataset.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VirtualDatasetBlock {
-    /// How it is stored.
+    /// The version of the encoding.
     pub version: Version,
-    /// The parts.
+    /// The mappings.
     pub mappings: Vec<Mapping>,
 }
 
 /// Versions of the block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Version {
-    /// Every name by itself.
+    /// Each name is stored with its mapping.
     V0,
-    /// Since libhdf5 2.0: names may be shared.
+    /// Since libhdf5 2.0: mappings may share names.
     V1,
 }
 
-/// A part of a virtual dataset.
+/// A mapping: a source selection that provides a part of a virtual dataset.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mapping {
-    /// The file with the source; may contain `%b` for the number of a block.
+    /// The name of the source file. `%b` stands for the number of a block.
     pub source_file: SourceFile,
-    /// The source; may contain `%b` for the number of a block.
+    /// The name of the source dataset. `%b` stands for the number of a block.
     pub source_dataset: SourceName,
-    /// Which elements of the source.
+    /// The selected elements of the source.
     pub source_selection: DataspaceSelection,
-    /// Which elements of the virtual dataset.
+    /// The selected elements of the virtual dataset.
     pub virtual_selection: DataspaceSelection,
 }
 
-/// The file with a source.
+/// The source file of a mapping.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SourceFile {
-    /// A named one, or the same file where the name is `.`.
+    /// A file by name; the name `.` is the file itself.
     Named(SourceName),
-    /// The same file, without saying so by name.
+    /// The file itself, by a flag.
     Same,
 }
 
-/// A name, or where it stands.
+/// A name, or a reference to it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SourceName {
-    /// The name.
+    /// The name itself.
     Here(Vec<u8>),
-    /// That of the mapping with this index, which comes before.
+    /// The name of the mapping with this index, which must be an earlier one.
     Shared(u64),
 }
 
-/// The names of a mapping, wherever they stand.
+/// The names of a mapping, with shared names resolved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Source<'a> {
-    /// The file; `.` is the same file.
+    /// The file name; `.` is the file itself.
     pub file: &'a [u8],
-    /// The dataset.
+    /// The dataset name.
     pub dataset: &'a [u8],
 }
 
 impl VirtualDatasetBlock {
-    /// The sources of all mappings, in their order.
+    /// The sources of all mappings, in order.
     ///
     /// # Errors
-    /// If a name is shared with a mapping that does not come before.
+    /// If a name is shared with a mapping that is not an earlier one.
     pub fn sources(&self) -> Result<Vec<Source<'_>>> {
         let mut sources: Vec<Source<'_>> = Vec::with_capacity(self.mappings.len());
         for mapping in &self.mappings {
             let shared = |index: &u64| {
                 let source = usize::try_from(*index).ok().and_then(|index| sources.get(index));
                 source.ok_or_else(|| {
-                    Error::malformed(format!("mapping {} has a name of mapping {index}", sources.len()))
+                    Error::malformed(format!(
+                        "mapping {} shares a name of mapping {index}, expected an earlier one",
+                        sources.len()
+                    ))
                 })
             };
             let file = match &mapping.source_file {
@@ -141,7 +144,9 @@ impl Mapping {
             let at = d.clone();
             match sizes.length(d)? {
                 earlier if earlier < index => Ok(SourceName::Shared(earlier)),
-                later => Err(at.malformed(format!("mapping {index} has a name of mapping {later}"))),
+                later => Err(at.malformed(format!(
+                    "mapping {index} shares a name of mapping {later}, expected an earlier one"
+                ))),
             }
         };
         let source_file = match flags & FILE_IS_SAME != 0 {
@@ -166,7 +171,7 @@ impl Mapping {
             flags |= DATASET_SHARED;
         }
         match version {
-            Version::V0 if flags != 0 => return Err(Error::invalid("version 0 does not share names")),
+            Version::V0 if flags != 0 => return Err(Error::invalid("shared names need version 1")),
             Version::V0 => {}
             Version::V1 => e.u8(flags),
         }
@@ -199,7 +204,7 @@ const FILE_SHARED: u8 = 0x01;
 const DATASET_SHARED: u8 = 0x02;
 const FILE_IS_SAME: u8 = 0x04;
 const SAME_FILE: &[u8] = b".";
-/// An empty name and two selections.
+/// The size of a mapping with an empty name and two selections.
 const MIN_MAPPING: usize = 33;
 
 #[cfg(test)]
@@ -219,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn both_versions_name_the_same_sources() {
+    fn both_versions_have_the_same_sources() {
         let (v0, v1) = (decode(V0), decode(V1));
         assert_eq!((v0.version, v1.version), (Version::V0, Version::V1));
         let file: &[u8] = b"a file with a name.h5";
@@ -238,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn unlimited_mappings_number_their_sources() {
+    fn unlimited_mappings_have_numbered_sources() {
         let block = decode(UNLIMITED);
         assert_eq!(block.sources().unwrap()[0].file, b"part-%b.h5");
         match &block.mappings[0].virtual_selection {
@@ -248,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn names_shared_with_later_mappings_are_refused() {
+    fn rejects_names_shared_with_later_mappings() {
         let mut block = decode(V1);
         block.mappings[1].source_dataset = SourceName::Shared(1);
         assert!(block.sources().is_err());

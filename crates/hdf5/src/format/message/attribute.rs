@@ -10,44 +10,44 @@ use super::{HeaderMessage, MessageType};
 use crate::format::{Sizes, Structure};
 use hyperslab_core::{Decoder, Encoder, Error, Result};
 
-/// A named value of an object.
+/// An attribute: a named value of an object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Attribute {
-    /// The version of the encoding, with what only it has.
+    /// The version of the encoding, with fields that only this version has.
     pub version: Version,
-    /// The name.
+    /// The name, without the terminating NUL.
     pub name: Vec<u8>,
-    /// What the elements are.
+    /// The datatype of the elements.
     pub datatype: MaybeShared<Datatype>,
-    /// How many elements there are.
+    /// The dataspace: the number and arrangement of the elements.
     pub dataspace: MaybeShared<Dataspace>,
-    /// The elements. Where datatype or dataspace are shared, padding may follow: see [`Attribute::value`].
+    /// The bytes of the elements. If datatype or dataspace are shared, padding may follow: see [`Attribute::value`].
     pub data: Vec<u8>,
 }
 
 /// Versions of the encoding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Version {
-    /// Of the first libhdf5: padded, nothing shared.
+    /// Of the first libhdf5. Parts are padded; datatype and dataspace cannot be shared.
     V1,
     /// Since libhdf5 1.6.
     V2,
     /// Since libhdf5 1.8.
     V3 {
-        /// The characters of the name.
+        /// The character set of the name.
         character_set: CharacterSet,
     },
 }
 
 impl Attribute {
-    /// The elements, whose datatype and dataspace are these, also if shared.
+    /// The bytes of the elements. Datatype and dataspace are given, since the message may only refer to them.
     ///
     /// # Errors
-    /// If the message is too short for them.
+    /// If the message has fewer bytes than the elements need.
     pub fn value(&self, datatype: &Datatype, dataspace: &Dataspace) -> Result<&[u8]> {
         value_len(datatype, dataspace).and_then(|len| self.data.get(..len)).ok_or_else(|| {
             Error::malformed(format!(
-                "{} bytes for a value of {:?} elements of {} bytes",
+                "attribute value of {} bytes, expected {:?} elements of {} bytes",
                 self.data.len(),
                 dataspace.dimensions(),
                 datatype.size
@@ -55,7 +55,7 @@ impl Attribute {
         })
     }
 
-    /// The characters of the name.
+    /// The character set of the name.
     pub fn character_set(&self) -> CharacterSet {
         match self.version {
             Version::V1 | Version::V2 => CharacterSet::Ascii,
@@ -64,7 +64,7 @@ impl Attribute {
     }
 }
 
-/// What stands before datatype and dataspace.
+/// The fields before datatype and dataspace.
 struct Head {
     version: Version,
     flags: u8,
@@ -101,7 +101,7 @@ impl Head {
     }
 }
 
-/// The next part, and what pads it in version 1.
+/// Takes the bytes of the next part, and skips its padding in version 1.
 fn part<'a>(d: &mut Decoder<'a>, version: Version, len: u16) -> Result<Decoder<'a>> {
     let part = d.sub(Attribute::NAME, len.into())?;
     if version == Version::V1 {
@@ -111,13 +111,13 @@ fn part<'a>(d: &mut Decoder<'a>, version: Version, len: u16) -> Result<Decoder<'
 }
 
 impl Attribute {
-    /// The name alone, which can be told where the rest of the message is broken.
+    /// Decodes only the name, even if the rest of the message is damaged.
     pub fn decode_name(d: &mut Decoder<'_>) -> Result<Vec<u8>> {
         Head::decode(d).map(|head| head.name)
     }
 
-    /// Whether the message in `body` may have this name; if not, it need not be decoded to know. The name
-    /// stands behind the three lengths, in version 3 also behind the character set.
+    /// Whether the message in `body` may have this name, without decoding all of it. The name follows the three size
+    /// fields and, in version 3, the character set.
     pub fn may_be_named(body: &[u8], name: &[u8]) -> bool {
         let at = |offset: usize| body.get(offset..).and_then(|rest| rest.strip_prefix(name));
         [at(8), at(9)].into_iter().flatten().any(|behind| behind.first() == Some(&0))
@@ -136,7 +136,7 @@ impl Structure for Attribute {
             (Some(datatype), Some(dataspace)) => {
                 let at = d.clone();
                 let len = value_len(datatype, dataspace)
-                    .ok_or_else(|| at.malformed("a value of too many bytes"))?;
+                    .ok_or_else(|| at.malformed("attribute value size overflows"))?;
                 d.take(len)?
             }
             _ => d.rest(),
@@ -146,7 +146,7 @@ impl Structure for Attribute {
 
     fn encode(&self, e: &mut Encoder, sizes: &Sizes) -> Result<()> {
         if self.name.is_empty() || self.name.contains(&0) {
-            return Err(Error::invalid("the name of an attribute is empty or contains NUL"));
+            return Err(Error::invalid("attribute name is empty or contains NUL"));
         }
         let parts = [
             self.name.iter().copied().chain([0]).collect(),
@@ -159,7 +159,7 @@ impl Structure for Attribute {
         e.u8(match self.version {
             Version::V1 if flags != 0 => {
                 return Err(Error::invalid(
-                    "attributes of version 1 cannot have a shared datatype or dataspace",
+                    "an attribute with a shared datatype or dataspace needs version 2 or later",
                 ));
             }
             Version::V1 => 1,
@@ -191,21 +191,21 @@ impl HeaderMessage for Attribute {
     }
 }
 
-/// Bytes of a value, unless they overflow.
+/// The size of the value in bytes. `None` on overflow.
 fn value_len(datatype: &Datatype, dataspace: &Dataspace) -> Option<usize> {
     let len = dataspace.element_count()?.checked_mul(datatype.size.into())?;
     usize::try_from(len).ok()
 }
 
-/// A name that fills its bytes but for the terminating NUL, which the length counts.
+/// Decodes a name. Its length includes the terminating NUL, which must be the last byte.
 fn decode_name(mut d: Decoder<'_>) -> Result<Vec<u8>> {
     let at = d.clone();
     let name = match d.rest().split_last() {
         Some((_, name)) if !name.is_empty() => name,
-        _ => return Err(at.malformed("an empty name")),
+        _ => return Err(at.malformed("attribute name size 0, expected 1 or more")),
     };
     if name.contains(&0) {
-        return Err(at.malformed(format!("a name of {} bytes that contains NUL", name.len())));
+        return Err(at.malformed(format!("attribute name of {} bytes contains NUL", name.len())));
     }
     Ok(name.to_vec())
 }
@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn values_too_short_are_rejected() {
+    fn rejects_values_that_are_too_short() {
         let mut attribute = decode(V1);
         assert_eq!(attribute.name, b"a");
         let (datatype, dataspace) =
@@ -278,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn rejects_names_that_are_not_as_long_as_said() {
+    fn rejects_names_that_differ_from_their_length() {
         let mut bytes = hex(V3);
         let name = bytes.windows(2).position(|w| w == b"a\0").unwrap();
         bytes[name] = 0;

@@ -7,16 +7,16 @@ use super::{HeaderMessage, MessageType};
 use crate::format::{Address, Sizes, Structure};
 use hyperslab_core::{Decoder, Encoder, Result};
 
-/// Where the attributes of an object are, if not in its header.
+/// The locations of the attributes of an object that are not stored in its header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AttributeInfo {
-    /// The greatest creation index that was given to an attribute, if creation order is tracked.
+    /// The largest creation index that an attribute has had, if creation order is tracked.
     pub maximum_creation_index: Option<u16>,
-    /// The fractal heap of the attributes; undefined if they are messages of the header.
+    /// The address of the fractal heap of the attributes; undefined if they are stored in the header.
     pub heap: Address,
-    /// The version 2 B-tree of their names.
+    /// The address of the version 2 B-tree that indexes attributes by name.
     pub name_index: Address,
-    /// The version 2 B-tree of their creation order, if it is indexed.
+    /// The address of the version 2 B-tree that indexes attributes by creation order, if there is one.
     pub creation_order_index: Option<Address>,
 }
 

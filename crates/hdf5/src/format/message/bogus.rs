@@ -6,7 +6,7 @@ use super::{HeaderMessage, MessageType};
 use crate::format::{Sizes, Structure};
 use hyperslab_core::{Decoder, Encoder, Result};
 
-/// What libhdf5 writes to test that unknown messages are ignored.
+/// A message that libhdf5 writes only to test that readers ignore unknown messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bogus;
 

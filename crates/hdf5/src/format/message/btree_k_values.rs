@@ -6,14 +6,14 @@ use super::{HeaderMessage, MessageType};
 use crate::format::{Sizes, Structure};
 use hyperslab_core::{Decoder, Encoder, Result};
 
-/// How large nodes of version 1 B-trees are, if not as by default; stands in the superblock extension.
+/// The sizes of version 1 B-tree nodes, if they are not the default. In the superblock extension.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BtreeKValues {
-    /// Half the children of nodes that index chunks.
+    /// Half the maximum number of children of a node that indexes chunks.
     pub indexed_storage_internal: u16,
-    /// Half the children of nodes that index groups.
+    /// Half the maximum number of children of a node that indexes groups.
     pub group_internal: u16,
-    /// Half the entries of symbol table nodes.
+    /// Half the maximum number of entries of a symbol table node.
     pub group_leaf: u16,
 }
 

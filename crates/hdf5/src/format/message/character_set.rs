@@ -4,7 +4,7 @@
 
 use hyperslab_core::{Decoder, Result};
 
-/// The character set of a text. Files often hold other bytes than it allows.
+/// The character set of a text. Many files hold bytes that it does not allow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum CharacterSet {
     /// ASCII.
@@ -15,7 +15,7 @@ pub enum CharacterSet {
 }
 
 impl CharacterSet {
-    /// From its code, which `at` stands on.
+    /// Decodes the character set. `at` is the position of the code.
     pub(super) fn from_code(code: u8, at: &Decoder<'_>) -> Result<Self> {
         match code {
             0 => Ok(CharacterSet::Ascii),

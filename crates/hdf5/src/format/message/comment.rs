@@ -6,10 +6,10 @@ use super::{HeaderMessage, MessageType};
 use crate::format::{Sizes, Structure};
 use hyperslab_core::{Decoder, Encoder, Error, Result};
 
-/// What someone wrote about an object.
+/// A comment on an object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Comment {
-    /// The text, of no stated character set.
+    /// The text, in an unknown character set.
     pub text: Vec<u8>,
 }
 
@@ -23,7 +23,7 @@ impl Structure for Comment {
 
     fn encode(&self, e: &mut Encoder, _: &Sizes) -> Result<()> {
         if self.text.contains(&0) {
-            return Err(Error::invalid("a comment contains NUL"));
+            return Err(Error::invalid("comment contains NUL"));
         }
         e.bytes(&self.text);
         e.u8(0);
@@ -45,7 +45,7 @@ mod tests {
         values: [Comment { text: vec![] }]);
 
     #[test]
-    fn text_with_nul_is_refused() {
+    fn rejects_text_with_nul() {
         let comment = Comment { text: b"a\0b".to_vec() };
         assert!(comment.encode(&mut Encoder::new(), &Sizes::DEFAULT).is_err());
     }

@@ -6,12 +6,12 @@ use super::{HeaderMessage, MessageType};
 use crate::format::{Address, Sizes, Structure};
 use hyperslab_core::{Decoder, Encoder, Result};
 
-/// Where more messages of the same object are.
+/// The location of more messages of the same object header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Continuation {
     /// The address of the continuation block.
     pub address: Address,
-    /// Its length in bytes, signature and checksum included.
+    /// The size of the block in bytes, including signature and checksum.
     pub len: u64,
 }
 
@@ -24,7 +24,7 @@ impl Structure for Continuation {
         let at = d.clone();
         let len = sizes.length(d)?;
         if len == 0 {
-            return Err(at.malformed("a block of 0 bytes"));
+            return Err(at.malformed("continuation block size 0, expected 1 or more"));
         }
         Ok(Continuation { address, len })
     }
@@ -49,7 +49,7 @@ mod tests {
         values: [Continuation { address: Address(0x1234), len: 0x78 }]);
 
     #[test]
-    fn narrow_sizes_return() {
+    fn round_trips_with_narrow_sizes() {
         let sizes = Sizes { offsets: 4, lengths: 2 };
         crate::format::structure_tests::values(
             &[Continuation { address: Address(0x1234), len: 0x78 }],

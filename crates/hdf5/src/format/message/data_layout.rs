@@ -10,21 +10,21 @@ use super::{HeaderMessage, MessageType};
 use crate::format::{Address, Sizes, Structure};
 use hyperslab_core::{Decoder, Encoder, Error, Result};
 
-/// How the elements of a dataset are stored.
+/// The layout of the elements of a dataset in the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DataLayout {
     /// The version of the encoding.
     pub version: Version,
-    /// The storage.
+    /// The layout class, with its properties.
     pub class: LayoutClass,
 }
 
 /// Versions of the encoding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Version {
-    /// Of the first libhdf5, for storage that is allocated.
+    /// Of the first libhdf5, for allocated storage.
     V1 = 1,
-    /// As version 1, also for storage that is not allocated yet.
+    /// As version 1; storage may be unallocated.
     V2 = 2,
     /// Since libhdf5 1.6.3.
     V3 = 3,
@@ -34,32 +34,32 @@ pub enum Version {
     V5 = 5,
 }
 
-/// The classes of storage.
+/// The layout classes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LayoutClass {
-    /// The elements are in the message.
+    /// Compact: the elements are in the message.
     Compact {
-        /// The elements.
+        /// The bytes of the elements.
         data: Vec<u8>,
-        /// In versions 1 and 2, sizes of the dataset. Empty since.
+        /// In versions 1 and 2, the dimension sizes of the dataset. Empty in later versions.
         dimensions: Vec<u32>,
     },
-    /// The elements are in one piece.
+    /// Contiguous: the elements are in one block of the file.
     Contiguous {
-        /// Where they are; undefined if not allocated.
+        /// The address of the block; undefined if it is not allocated.
         address: Address,
-        /// How many bytes, since version 3.
+        /// The size of the block in bytes, since version 3.
         size: Option<u64>,
-        /// In versions 1 and 2, sizes of the dataset, cut to 4 bytes. Empty since.
+        /// In versions 1 and 2, the dimension sizes of the dataset, truncated to 4 bytes. Empty in later versions.
         dimensions: Vec<u32>,
     },
-    /// The elements are in chunks.
+    /// Chunked: the elements are in chunks.
     Chunked(Chunked),
-    /// The elements are those of other datasets.
+    /// Virtual: the elements are those of other datasets.
     Virtual {
-        /// The global heap collection that says which; undefined if none.
+        /// The address of the global heap collection with the mappings; undefined if there are none.
         heap: Address,
-        /// The object in the collection.
+        /// The index of the object in the collection.
         index: u32,
     },
 }
@@ -150,13 +150,13 @@ impl LayoutClass {
                 Ok(())
             }
             LayoutClass::Contiguous { size: Some(_), .. } => {
-                Err(Error::invalid("versions 1 and 2 have no size of contiguous storage"))
+                Err(Error::invalid("contiguous storage with a size needs version 3 or later"))
             }
             LayoutClass::Chunked(chunked) => {
                 head(chunked.dimensions.len() + 1, CHUNKED, Some(chunked.address))?;
                 chunked.encode_old(e)
             }
-            LayoutClass::Virtual { .. } => Err(Error::invalid("virtual datasets need version 4")),
+            LayoutClass::Virtual { .. } => Err(Error::invalid("virtual storage needs version 4")),
         }
     }
 
@@ -175,7 +175,9 @@ impl LayoutClass {
             }),
             CHUNKED if version == Version::V3 => Chunked::decode_v3(d, sizes).map(LayoutClass::Chunked),
             CHUNKED => Chunked::decode(d, sizes).map(LayoutClass::Chunked),
-            VIRTUAL if version == Version::V3 => Err(at.malformed("version 3, virtual datasets need 4")),
+            VIRTUAL if version == Version::V3 => {
+                Err(at.malformed("virtual storage in version 3, expected version 4 or later"))
+            }
             VIRTUAL => Ok(LayoutClass::Virtual { heap: sizes.address(d)?, index: d.u32()? }),
             other => Err(at.unsupported(format!("class {other}, expected 0 to 3"))),
         }
@@ -195,7 +197,7 @@ impl LayoutClass {
                 sizes.put_length(e, *size)
             }
             LayoutClass::Contiguous { size: None, .. } => {
-                Err(Error::invalid("versions 3 to 5 need the size of contiguous storage"))
+                Err(Error::invalid("contiguous storage in versions 3 to 5 needs a size"))
             }
             LayoutClass::Chunked(chunked) => {
                 e.u8(CHUNKED);
@@ -205,7 +207,7 @@ impl LayoutClass {
                 }
             }
             LayoutClass::Virtual { .. } if version == Version::V3 => {
-                Err(Error::invalid("virtual datasets need version 4"))
+                Err(Error::invalid("virtual storage needs version 4"))
             }
             LayoutClass::Virtual { heap, index } => {
                 e.u8(VIRTUAL);
@@ -299,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn narrow_sizes_return() {
+    fn round_trips_with_narrow_sizes() {
         let narrow = [
             include_str!("../../../tests/golden/message_data_layout_v3_chunked_narrow.hex"),
             include_str!("../../../tests/golden/message_data_layout_v3_contiguous_narrow.hex"),
@@ -314,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn rejects_chunks_of_no_elements_and_impossible_ranks() {
+    fn rejects_empty_chunks_and_impossible_ranks() {
         assert!(decode(|b| b[11..15].fill(0), CHUNKED_V3).is_err());
         assert!(decode(|b| b[2] = 1, CHUNKED_V3).is_err());
         assert!(decode(|b| b[2] = 34, CHUNKED_V3).is_err());
@@ -326,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn version_and_class_must_fit() {
+    fn rejects_classes_that_do_not_fit_the_version() {
         let refused = [
             old(Version::V1, LayoutClass::Virtual { heap: Address(8), index: 1 }),
             old(Version::V3, LayoutClass::Virtual { heap: Address(8), index: 1 }),

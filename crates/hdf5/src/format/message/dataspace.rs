@@ -6,12 +6,12 @@ use super::{HeaderMessage, MessageType};
 use crate::format::{Sizes, Structure};
 use hyperslab_core::{Decoder, Encoder, Error, Result};
 
-/// How many elements there are, and how they are arranged.
+/// The number and arrangement of elements.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Dataspace {
     /// The version of the encoding.
     pub version: Version,
-    /// The arrangement.
+    /// The extent: scalar, simple or null.
     pub extent: Extent,
 }
 
@@ -24,29 +24,29 @@ pub enum Version {
     V2 = 2,
 }
 
-/// The arrangement of elements.
+/// The extent of a dataspace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Extent {
-    /// One element.
+    /// Scalar: one element.
     Scalar,
-    /// An array of elements.
+    /// Simple: an array of elements.
     Simple {
-        /// Sizes of the dimensions, the slowest first.
+        /// The dimension sizes, the slowest varying first.
         dimensions: Vec<u64>,
-        /// Sizes up to which they may grow; without, they may not.
+        /// The maximum dimension sizes. `None` if the dimensions cannot grow.
         maximum: Option<Vec<u64>>,
-        /// An order of the dimensions, which version 1 has room for. It was never implemented.
+        /// The permutation of the dimensions in version 1. It was never implemented.
         permutation: Option<Vec<u64>>,
     },
-    /// No element.
+    /// Null: no elements.
     Null,
 }
 
-/// The maximum of a dimension that may grow without end.
+/// The maximum size of an unlimited dimension.
 pub const UNLIMITED: u64 = u64::MAX;
 
 impl Dataspace {
-    /// The current dimensions, none for a scalar; `None` for a null dataspace.
+    /// The dimension sizes: empty for a scalar, `None` for a null dataspace.
     pub fn extents(&self) -> Option<&[u64]> {
         match self.extent {
             Extent::Null => None,
@@ -54,7 +54,7 @@ impl Dataspace {
         }
     }
 
-    /// Sizes of the dimensions; of scalars and nulls, none.
+    /// The dimension sizes: empty for scalar and null dataspaces.
     pub fn dimensions(&self) -> &[u64] {
         match &self.extent {
             Extent::Simple { dimensions, .. } => dimensions,
@@ -62,7 +62,8 @@ impl Dataspace {
         }
     }
 
-    /// Sizes up to which dimensions may grow, [`UNLIMITED`] among them; the sizes themselves if they are fixed.
+    /// The maximum dimension sizes, with [`UNLIMITED`] for unlimited ones. The dimension sizes themselves if they
+    /// cannot grow.
     pub fn maximum(&self) -> &[u64] {
         match &self.extent {
             Extent::Simple { maximum: Some(maximum), .. } => maximum,
@@ -70,7 +71,7 @@ impl Dataspace {
         }
     }
 
-    /// The number of elements, unless it overflows.
+    /// The number of elements. `None` on overflow.
     pub fn element_count(&self) -> Option<u64> {
         match &self.extent {
             Extent::Null => Some(0),
@@ -97,7 +98,7 @@ impl Structure for Dataspace {
         let at = d.clone();
         let rank = d.u8()?;
         if rank > MAX_DIMENSIONS {
-            return Err(at.malformed(format!("{rank} dimensions, at most {MAX_DIMENSIONS} allowed")));
+            return Err(at.malformed(format!("{rank} dimensions, expected at most {MAX_DIMENSIONS}")));
         }
         let flags = d.u8()?;
         let kind = match version {
@@ -108,7 +109,7 @@ impl Structure for Dataspace {
             Version::V2 => d.u8()?,
         };
         if rank != 0 && matches!(kind, SCALAR | NULL) {
-            return Err(at.malformed(format!("{rank} dimensions of a scalar or null dataspace")));
+            return Err(at.malformed(format!("{rank} dimensions of a scalar or null dataspace, expected 0")));
         }
         let extent = match kind {
             SCALAR => Extent::Scalar,
@@ -130,16 +131,16 @@ impl Structure for Dataspace {
         };
         let lists = [maximum, permutation];
         if lists.iter().flatten().any(|list| list.len() != dimensions.len()) {
-            return Err(Error::invalid("a dataspace has as many maximum sizes as dimensions"));
+            return Err(Error::invalid("number of maximum sizes differs from the number of dimensions"));
         }
         e.u8(self.version as u8);
         e.len_as(1, dimensions.len())?;
         let flag = |flag, list: Option<_>| if list.is_some() { flag } else { 0 };
         e.u8(flag(HAS_MAXIMUM, maximum) | flag(HAS_PERMUTATION, permutation));
         match (self.version, kind, permutation) {
-            (Version::V1, NULL, _) => return Err(Error::invalid("null dataspaces need version 2")),
+            (Version::V1, NULL, _) => return Err(Error::invalid("a null dataspace needs version 2")),
             (Version::V1, ..) => e.reserved(5),
-            (Version::V2, _, Some(_)) => return Err(Error::invalid("permutations need version 1")),
+            (Version::V2, _, Some(_)) => return Err(Error::invalid("a permutation needs version 1")),
             (Version::V2, kind, None) => e.u8(kind),
         }
         dimensions.iter().try_for_each(|size| sizes.put_length(e, *size))?;
@@ -166,8 +167,10 @@ fn decode_simple(
     if flags & HAS_MAXIMUM != 0 {
         let at = d.clone();
         let list = (0..rank).map(|_| sizes.length_or_max(d)).collect::<Result<Vec<u64>>>()?;
-        if let Some((size, most)) = dimensions.iter().zip(&list).find(|(size, most)| size > most) {
-            return Err(at.malformed(format!("a dimension of {size} that may be {most} at most")));
+        if let Some((size, max)) = dimensions.iter().zip(&list).find(|(size, max)| size > max) {
+            return Err(
+                at.malformed(format!("dimension size {size}, expected at most its maximum size {max}"))
+            );
         }
         maximum = Some(list);
     }
@@ -230,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn a_permutation_is_kept_and_means_nothing() {
+    fn a_permutation_is_kept_but_ignored() {
         let mut bytes = vec![1, 2, 2, 0, 0, 0, 0, 0];
         [3_u64, 4, 1, 0].iter().for_each(|number| bytes.extend(number.to_le_bytes()));
         let space = Dataspace::decode(&mut Decoder::new("t", 0, &bytes), &Sizes::DEFAULT).unwrap();
@@ -251,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn rejects_what_no_dataspace_can_be() {
+    fn rejects_impossible_dataspaces() {
         let decode = |bytes: &[u8]| {
             let mut padded = bytes.to_vec();
             padded.resize(1000, 0);
@@ -262,7 +265,7 @@ mod tests {
         assert!(decode(&[2, 0, 0, 3]).is_err());
         assert!(decode(&[3, 0, 0, 0]).is_err());
         let e = decode(&[2, 1, 1, 1, 5, 0, 0, 0, 0, 0, 0, 0, 4]).unwrap_err();
-        assert_eq!(e.detail(), "a dimension of 5 that may be 4 at most");
+        assert_eq!(e.detail(), "dimension size 5, expected at most its maximum size 4");
     }
 
     #[test]

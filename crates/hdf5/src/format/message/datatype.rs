@@ -32,25 +32,25 @@ use super::{HeaderMessage, MessageType};
 use crate::format::{Sizes, Structure};
 use hyperslab_core::{Decoder, Encoder, Error, ErrorKind, Result};
 
-/// What the elements of a dataset or attribute are.
+/// The datatype of the elements of a dataset or attribute.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Datatype {
     /// The version of the encoding.
     pub version: Version,
-    /// Bytes of one element.
+    /// The size of an element in bytes.
     pub size: u32,
-    /// What those bytes are.
+    /// The class, with its properties.
     pub class: DatatypeClass,
 }
 
 /// Versions of the encoding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Version {
-    /// Of the first libhdf5; members of compounds have array dimensions.
+    /// Of the first libhdf5. Members of compounds may have dimensions.
     V1 = 1,
-    /// Since libhdf5 1.4, for arrays as types of their own.
+    /// Since libhdf5 1.4, with an array class.
     V2 = 2,
-    /// Since libhdf5 1.8: packed, and VAX byte order.
+    /// Since libhdf5 1.8: packed, with VAX byte order.
     V3 = 3,
     /// Since libhdf5 1.12, for revised references.
     V4 = 4,
@@ -58,9 +58,9 @@ pub enum Version {
     V5 = 5,
 }
 
-/// The class of a datatype and what the class says.
+/// The class of a datatype with its properties.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the contents say it")]
+#[expect(missing_docs, reason = "each variant is the structure of its name")]
 pub enum DatatypeClass {
     FixedPoint(FixedPoint),
     FloatingPoint(FloatingPoint),
@@ -76,17 +76,17 @@ pub enum DatatypeClass {
     Complex(Complex),
 }
 
-/// Whether the least or the most significant byte comes first.
+/// The byte order of numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ByteOrder {
-    /// The least significant.
+    /// The least significant byte first.
     LittleEndian,
-    /// The most significant.
+    /// The most significant byte first.
     BigEndian,
 }
 
 impl Datatype {
-    /// The types that this one consists of.
+    /// The datatypes that this one contains.
     pub fn parts(&self) -> impl Iterator<Item = &Datatype> {
         let (base, members): (Option<&Datatype>, &[Member]) = match &self.class {
             DatatypeClass::Compound(compound) => (None, &compound.members),
@@ -102,7 +102,7 @@ impl Datatype {
     fn decode_nested(d: &mut Decoder<'_>, nesting: u32) -> Result<Self> {
         let at = d.clone();
         if nesting > MAX_NESTING {
-            let detail = format!("datatypes nested more than {MAX_NESTING} deep");
+            let detail = format!("datatypes nested more than {MAX_NESTING} levels deep");
             return Err(at.error(ErrorKind::LimitExceeded, detail));
         }
         let [class_and_version, b0, b1, b2] = d.array()?;
@@ -117,7 +117,7 @@ impl Datatype {
         let bits = u32::from_le_bytes([b0, b1, b2, 0]);
         let size = d.u32()?;
         if size == 0 {
-            return Err(at.malformed("elements of 0 bytes"));
+            return Err(at.malformed("element size 0, expected 1 or more"));
         }
         let head = Head { at, version, bits, size, nesting };
         let class = match class_and_version & 0x0f {
@@ -198,7 +198,7 @@ impl Datatype {
         Ok(())
     }
 
-    /// Precision and offset, of classes that may leave bits unused.
+    /// Precision and bit offset, for classes whose elements may have unused bits.
     fn used_bits(&self) -> Option<(u16, u16)> {
         match &self.class {
             DatatypeClass::FixedPoint(class) => Some((class.bit_precision, class.bit_offset)),
@@ -230,7 +230,7 @@ impl HeaderMessage for Datatype {
             let bits = u64::from(self.size) * 8;
             if self.size > 1 && bits > 2 * (u64::from(precision) + u64::from(offset)) {
                 return Err(Error::malformed(format!(
-                    "{precision} bits at {offset} of {} bytes leave unusually many unused",
+                    "bit precision {precision} at bit offset {offset} leaves unusually many of {} bytes unused",
                     self.size
                 )));
             }
@@ -239,9 +239,9 @@ impl HeaderMessage for Datatype {
     }
 }
 
-/// What all classes have in front of their properties.
+/// The fields before the properties, which all classes have.
 struct Head<'a> {
-    /// The beginning, for errors.
+    /// The position of the message, for errors.
     at: Decoder<'a>,
     version: Version,
     /// The class bit field.
@@ -255,13 +255,13 @@ impl Head<'_> {
         self.bits >> bit & 1 != 0
     }
 
-    /// Four bits of the class bit field.
+    /// Four bits of the class bit field, from bit `lowest` on.
     fn nibble(&self, lowest: u32) -> u8 {
         let [byte, ..] = (self.bits >> lowest).to_le_bytes();
         byte & 0x0f
     }
 
-    /// The number that most classes keep in bits 0 to 15.
+    /// Bits 0 to 15 of the class bit field, in which many classes store a number.
     fn count(&self) -> u16 {
         let [b0, b1, ..] = self.bits.to_le_bytes();
         u16::from_le_bytes([b0, b1])
@@ -275,15 +275,16 @@ impl Head<'_> {
         Datatype::decode_nested(d, self.nesting + 1).map(Box::new)
     }
 
-    /// Checks that `precision` bits at `offset` lie within the element.
+    /// Checks that `precision` bits at `offset` are within the element.
     fn check_bits(&self, offset: u16, precision: u16) -> Result<()> {
         if precision == 0 {
-            return Err(self.at.malformed("a precision of 0 bits"));
+            return Err(self.at.malformed("bit precision 0, expected 1 or more"));
         }
         if u64::from(offset) + u64::from(precision) > u64::from(self.size) * 8 {
-            return Err(self
-                .at
-                .malformed(format!("{precision} bits at {offset} are outside of {} bytes", self.size)));
+            return Err(self.at.malformed(format!(
+                "bit precision {precision} at bit offset {offset} exceeds the element of {} bytes",
+                self.size
+            )));
         }
         Ok(())
     }
@@ -298,12 +299,12 @@ impl ByteOrder {
     }
 }
 
-/// The number with these bits set, of those that are `true`.
+/// A number with the bits set whose flag is true.
 fn bits<const N: usize>(flags: [(u32, bool); N]) -> u32 {
     flags.iter().map(|(bit, set)| u32::from(*set) << bit).sum()
 }
 
-/// The name of a member, which ends with a NUL and, before version 3, at a multiple of 8 bytes.
+/// Decodes the name of a member. It ends with a NUL and, before version 3, is padded to a multiple of 8 bytes.
 fn decode_name(d: &mut Decoder<'_>, version: Version) -> Result<Vec<u8>> {
     let name = d.until_nul()?;
     if version < Version::V3 {
@@ -315,7 +316,7 @@ fn decode_name(d: &mut Decoder<'_>, version: Version) -> Result<Vec<u8>> {
 
 fn encode_name(e: &mut Encoder, name: &[u8], version: Version) -> Result<()> {
     if name.contains(&0) {
-        return Err(Error::invalid("the name of a member contains NUL"));
+        return Err(Error::invalid("member name contains NUL"));
     }
     let start = e.len();
     e.bytes(name);
@@ -339,7 +340,7 @@ const VARIABLE_LENGTH: u8 = 9;
 const ARRAY: u8 = 10;
 const COMPLEX: u8 = 11;
 
-/// Deeper types exist in no file but hostile ones, and would exhaust the stack.
+/// Only hostile files nest datatypes more deeply; it could exhaust the stack.
 const MAX_NESTING: u32 = 32;
 
 #[cfg(test)]
@@ -369,12 +370,15 @@ mod tests {
     }
 
     #[test]
-    fn rejects_elements_of_no_bytes() {
-        assert_eq!(decode(&[0x13, 0, 0, 0, 0, 0, 0, 0]).unwrap_err().detail(), "elements of 0 bytes");
+    fn rejects_element_size_0() {
+        assert_eq!(
+            decode(&[0x13, 0, 0, 0, 0, 0, 0, 0]).unwrap_err().detail(),
+            "element size 0, expected 1 or more"
+        );
     }
 
     #[test]
-    fn rejects_endless_nesting() {
+    fn rejects_deep_nesting() {
         let mut bytes = Vec::new();
         for _ in 0..1000 {
             bytes.extend([0x39, 0, 0, 0, 16, 0, 0, 0]);
@@ -386,8 +390,8 @@ mod tests {
     }
 
     #[test]
-    fn many_unused_bits_are_damage_only_without_checksum() {
-        // The array around it has none itself.
+    fn many_unused_bits_are_rejected_only_without_checksum() {
+        // The array around it has no unused bits itself.
         let bytes = [0x3a, 0, 0, 0, 8, 0, 0, 0, 1, 1, 0, 0, 0, 0x30, 0, 0, 0, 8, 0, 0, 0, 0, 0, 31, 0];
         let datatype = decode(&bytes).unwrap();
         assert!(datatype.check_unchecksummed().is_err());

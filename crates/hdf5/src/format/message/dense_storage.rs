@@ -1,4 +1,4 @@
-//! What Link Info and Attribute Info messages have in common: flags in front, and where the many are behind.
+//! The common part of Link Info and Attribute Info messages: the flags, and the addresses of dense storage.
 //!
 //! Spec: HDF5 IV.A.2.c and IV.A.2.v, fields Flags and Fractal Heap Address to Creation Order
 
@@ -12,11 +12,11 @@ pub(super) struct Flags {
     pub(super) indexed: bool,
 }
 
-/// The heap, the index of names and that of creation order.
+/// The addresses of the heap, of the name index and of the creation order index.
 pub(super) type Places = (Address, Address, Option<Address>);
 
 impl Flags {
-    /// Reads version and flags.
+    /// Decodes version and flags.
     pub(super) fn decode(d: &mut Decoder<'_>) -> Result<Self> {
         let at = d.clone();
         let version = d.u8()?;

@@ -6,12 +6,12 @@ use super::{HeaderMessage, MessageType};
 use crate::format::{Sizes, Structure};
 use hyperslab_core::{Decoder, Encoder, Error, Result};
 
-/// What the driver that wrote the file needs to open it; stands in the superblock extension.
+/// Information of the file driver that wrote the file. In the superblock extension.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DriverInfo {
-    /// The driver, as `NCSAmult` or `NCSAfami`.
+    /// The driver identification: `NCSAmult` or `NCSAfami`.
     pub identification: [u8; 8],
-    /// What only the driver understands.
+    /// The driver information, in a layout that only the driver defines.
     pub information: Vec<u8>,
 }
 
@@ -29,14 +29,14 @@ impl Structure for DriverInfo {
         let at = d.clone();
         let len = d.u16()?;
         if len == 0 {
-            return Err(at.malformed("driver information of 0 bytes"));
+            return Err(at.malformed("driver information size 0, expected 1 or more"));
         }
         Ok(DriverInfo { identification, information: d.take(len.into())?.to_vec() })
     }
 
     fn encode(&self, e: &mut Encoder, _: &Sizes) -> Result<()> {
         if self.information.is_empty() {
-            return Err(Error::invalid("driver information of 0 bytes"));
+            return Err(Error::invalid("driver information size 0, expected 1 or more"));
         }
         e.u8(0);
         e.bytes(&self.identification);
@@ -60,7 +60,7 @@ mod tests {
         values: [DriverInfo { identification: *b"NCSAmult", information: vec![1, 2] }]);
 
     #[test]
-    fn rejects_no_information() {
+    fn rejects_empty_information() {
         assert!(DriverInfo::decode(&mut Decoder::new("t", 0, &[0; 11]), &Sizes::DEFAULT).is_err());
     }
 }

@@ -6,25 +6,25 @@ use super::{HeaderMessage, MessageType};
 use crate::format::{Address, Sizes, Structure};
 use hyperslab_core::{Decoder, Encoder, Error, Result};
 
-/// The files that hold the elements of a contiguous dataset, one after another.
+/// The external files with the elements of a contiguous dataset, one after another.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExternalFiles {
-    /// The local heap of the names.
+    /// The address of the local heap of file names.
     pub heap: Address,
-    /// The pieces of files.
+    /// The slots: parts of files.
     pub slots: Vec<Slot>,
-    /// Further slots that have room in the message, but were never used.
+    /// The number of allocated slots that are not used.
     pub free_slots: u16,
 }
 
-/// A piece of a file.
+/// A slot: a part of an external file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Slot {
-    /// Where the name of the file is in the heap.
+    /// The offset of the file name in the local heap.
     pub name_offset: u64,
-    /// Where the piece begins in the file.
+    /// The byte offset of the data in the file.
     pub offset: u64,
-    /// Its bytes; `u64::MAX` if there is no end.
+    /// The size of the data in bytes; `u64::MAX` for unlimited.
     pub len: u64,
 }
 
@@ -43,12 +43,16 @@ impl Structure for ExternalFiles {
         let (allocated, used) = (d.u16()?, d.u16()?);
         let free_slots = match allocated.checked_sub(used) {
             Some(free) if allocated != 0 => free,
-            _ => return Err(at.malformed(format!("{used} of {allocated} slots are used"))),
+            _ => {
+                return Err(
+                    at.malformed(format!("{used} used slots, expected 1 to the {allocated} allocated ones"))
+                );
+            }
         };
         let at = d.clone();
         let heap = sizes.address(d)?;
         if heap.is_undefined() {
-            return Err(at.malformed("no heap for the names of files"));
+            return Err(at.malformed("undefined heap address, expected the local heap of file names"));
         }
         let slots = (0..used).map(|_| Slot::decode(d, sizes)).collect::<Result<_>>()?;
         Ok(ExternalFiles { heap, slots, free_slots })
@@ -60,7 +64,7 @@ impl Structure for ExternalFiles {
         let used = self.slots.len();
         let allocated = used + usize::from(self.free_slots);
         if allocated == 0 || self.heap.is_undefined() {
-            return Err(Error::invalid("external files without slots or heap"));
+            return Err(Error::invalid("external files need a slot and a heap"));
         }
         e.len_as(2, allocated)?;
         e.len_as(2, used)?;
@@ -95,7 +99,7 @@ mod tests {
         values: [ExternalFiles { heap: Address(0x600), slots: vec![], free_slots: 3 }]);
 
     #[test]
-    fn rejects_more_used_slots_than_there_are() {
+    fn rejects_more_used_than_allocated_slots() {
         for (allocated, used) in [(0, 0), (1, 2)] {
             let mut bytes = [0; 100];
             (bytes[0], bytes[4], bytes[6]) = (1, allocated, used);

@@ -6,59 +6,59 @@ use super::{HeaderMessage, MessageType};
 use crate::format::{Address, Sizes, Structure};
 use hyperslab_core::{Decoder, Encoder, Result};
 
-/// How free space of the file is managed; stands in the superblock extension.
+/// The management of free space in the file. In the superblock extension.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FileSpaceInfo {
-    /// Of libhdf5 1.10.0.
+    /// Version 0, of libhdf5 1.10.0.
     V0 {
-        /// How space is given out.
+        /// The file space strategy.
         strategy: StrategyV0,
-        /// Smaller free sections are not tracked.
+        /// The minimum size in bytes of a free section that is tracked.
         threshold: u64,
     },
-    /// Since libhdf5 1.10.1.
+    /// Version 1, since libhdf5 1.10.1.
     V1 {
-        /// How space is given out.
+        /// The file space strategy.
         strategy: StrategyV1,
-        /// Smaller free sections are not tracked.
+        /// The minimum size in bytes of a free section that is tracked.
         threshold: u64,
-        /// Bytes of a page.
+        /// The size of a page in bytes.
         page_size: u64,
-        /// Smaller sections at the end of a page of metadata are not tracked.
+        /// The minimum size in bytes of a free section at the end of a metadata page that is tracked.
         page_end_threshold: u16,
-        /// The end of the file before the free-space managers were allocated.
+        /// The end of allocated space before the free-space managers were allocated.
         end_of_allocation: Address,
-        /// Where free-space managers are, if they persist: six of small and six of large sections.
+        /// The addresses of the free-space managers if they persist: six for small sections, six for large ones.
         managers: Option<[Address; 12]>,
     },
 }
 
-/// How space is given out in version 0.
+/// The file space strategy in version 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StrategyV0 {
-    /// By free-space managers that persist, aggregators and the driver.
+    /// Free-space managers that persist, aggregators and the file driver.
     AllPersist {
-        /// Where the managers are, by type of storage.
+        /// The addresses of the managers, by type of storage.
         managers: [Address; 6],
     },
-    /// By free-space managers, aggregators and the driver.
+    /// Free-space managers, aggregators and the file driver.
     All,
-    /// By aggregators and the driver.
+    /// Aggregators and the file driver.
     AggregatorsAndDriver,
-    /// By the driver.
+    /// The file driver.
     Driver,
 }
 
-/// How space is given out in version 1.
+/// The file space strategy in version 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum StrategyV1 {
-    /// By free-space managers, aggregators and the driver.
+    /// Free-space managers, aggregators and the file driver.
     FreeSpaceManagersAndAggregators = 0,
-    /// In pages.
+    /// Paged allocation.
     Page = 1,
-    /// By aggregators and the driver.
+    /// Aggregators and the file driver.
     Aggregators = 2,
-    /// By the driver.
+    /// The file driver.
     None = 3,
 }
 
@@ -145,7 +145,7 @@ fn decode_v1(d: &mut Decoder<'_>, sizes: &Sizes) -> Result<FileSpaceInfo> {
     // DIFFERENCE: the specification draws four bytes, libhdf5 writes a length.
     let page_size = sizes.length(d)?;
     if page_size == 0 || page_size > MAX_PAGE_SIZE {
-        return Err(at.malformed(format!("pages of {page_size} bytes, expected 1 to {MAX_PAGE_SIZE}")));
+        return Err(at.malformed(format!("page size {page_size}, expected 1 to {MAX_PAGE_SIZE}")));
     }
     Ok(FileSpaceInfo::V1 {
         strategy,
@@ -169,7 +169,7 @@ fn put_addresses(e: &mut Encoder, sizes: &Sizes, addresses: &[Address]) -> Resul
     addresses.iter().try_for_each(|address| sizes.put_address(e, *address))
 }
 
-/// That of libhdf5.
+/// The maximum in libhdf5.
 const MAX_PAGE_SIZE: u64 = 1 << 30;
 
 #[cfg(test)]
@@ -195,7 +195,7 @@ mod tests {
     ]);
 
     #[test]
-    fn version_0_has_addresses_only_if_all_is_kept() {
+    fn version_0_has_manager_addresses_only_if_they_persist() {
         let mut bytes = vec![0, 1];
         (0..7_u64).for_each(|number| bytes.extend(number.to_le_bytes()));
         let decode = |bytes: &[u8]| FileSpaceInfo::decode(&mut Decoder::new("t", 0, bytes), &Sizes::DEFAULT);
@@ -209,13 +209,13 @@ mod tests {
     }
 
     #[test]
-    fn narrow_sizes_return() {
+    fn round_trips_with_narrow_sizes() {
         let narrow = include_str!("../../../tests/golden/message_file_space_info_v1_narrow.hex");
         structure_tests::golden::<FileSpaceInfo>(&[narrow], &Sizes { offsets: 4, lengths: 4 });
     }
 
     #[test]
-    fn rejects_pages_of_no_bytes() {
+    fn rejects_page_size_0() {
         assert!(FileSpaceInfo::decode(&mut Decoder::new("t", 0, &[1; 100]), &Sizes::DEFAULT).is_err());
         let mut bytes = [0; 100];
         bytes[0] = 1;

@@ -6,23 +6,23 @@ use super::{HeaderMessage, MessageType};
 use crate::format::{Sizes, Structure};
 use hyperslab_core::{Decoder, Encoder, Result};
 
-/// What elements are that were never written, and when storage is made.
+/// The fill value: the value of elements that were never written. Also when storage is allocated and filled.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FillValue {
     /// The version of the encoding.
     pub version: Version,
-    /// When storage is allocated.
+    /// When space is allocated.
     pub allocation_time: AllocationTime,
-    /// When the fill value is written to it.
+    /// When the fill value is written to allocated space.
     pub write_time: WriteTime,
-    /// The value.
+    /// The fill value.
     pub value: Fill,
 }
 
 /// Versions of the encoding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Version {
-    /// Since libhdf5 1.6.0; the size of the value is always there.
+    /// Since libhdf5 1.6.0. The size of the value is always stored.
     V1 = 1,
     /// Since libhdf5 1.6.3.
     V2 = 2,
@@ -30,38 +30,38 @@ pub enum Version {
     V3 = 3,
 }
 
-/// When storage is allocated.
+/// When space is allocated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum AllocationTime {
-    /// As suits the layout.
+    /// The default of the layout.
     Default = 0,
     /// When the dataset is created.
     Early = 1,
     /// When the dataset is first written.
     Late = 2,
-    /// When each chunk is first written.
+    /// For each chunk, when it is first written.
     Incremental = 3,
 }
 
-/// When the fill value is written.
+/// When the fill value is written to allocated space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum WriteTime {
-    /// When storage is allocated.
+    /// When space is allocated.
     OnAllocation = 0,
     /// Never.
     Never = 1,
-    /// When storage is allocated, if the user set a value.
+    /// When space is allocated, if the user set a fill value.
     IfSet = 2,
 }
 
-/// What elements are that were never written.
+/// The value of elements that were never written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fill {
-    /// The user wants no value; readers return zeros.
+    /// Undefined: the user asked for no fill value. Readers return zeros.
     Undefined,
-    /// Zeros, as the user set no value.
+    /// The default: zeros. The user set no fill value.
     Default,
-    /// This element.
+    /// The bytes of one element.
     Value(Vec<u8>),
 }
 
@@ -100,7 +100,7 @@ impl FillValue {
         let is_defined = d.u8()? != 0;
         let mut value = Vec::new();
         if is_defined || version == Version::V1 {
-            // A negative size, which the first libhdf5 1.6 wrote for values that are not defined, is none.
+            // The first libhdf5 1.6 wrote a negative size for an undefined value.
             let len = match d.u32()? {
                 len @ ..0x8000_0000 => d.len_of(len.into())?,
                 _ => 0,
@@ -140,7 +140,7 @@ impl FillValue {
         let allocation_time = AllocationTime::from_code(flags & 3, &at)?;
         let write_time = WriteTime::from_code(flags >> WRITE_TIME & 3, &at)?;
         let value = match (flags & UNDEFINED != 0, flags & HAS_VALUE != 0) {
-            (true, true) => return Err(at.malformed("a fill value that is undefined and has a value")),
+            (true, true) => return Err(at.malformed("fill value is both undefined and defined")),
             (true, false) => Fill::Undefined,
             (false, false) => Fill::Default,
             (false, true) => {
@@ -174,7 +174,7 @@ impl AllocationTime {
             1 => Ok(AllocationTime::Early),
             2 => Ok(AllocationTime::Late),
             3 => Ok(AllocationTime::Incremental),
-            other => Err(at.malformed(format!("allocation time {other}, expected 0 to 3"))),
+            other => Err(at.malformed(format!("space allocation time {other}, expected 0 to 3"))),
         }
     }
 }
@@ -185,7 +185,7 @@ impl WriteTime {
             0 => Ok(WriteTime::OnAllocation),
             1 => Ok(WriteTime::Never),
             2 => Ok(WriteTime::IfSet),
-            other => Err(at.malformed(format!("write time {other}, expected 0 to 2"))),
+            other => Err(at.malformed(format!("fill value write time {other}, expected 0 to 2"))),
         }
     }
 }
@@ -230,13 +230,13 @@ mod tests {
     }
 
     #[test]
-    fn negative_sizes_are_none() {
+    fn a_negative_size_means_undefined() {
         assert_eq!(decode(&[1, 2, 2, 0, 0xff, 0xff, 0xff, 0xff]).unwrap().value, Fill::Undefined);
         assert_eq!(decode(&[2, 2, 2, 1, 0xff, 0xff, 0xff, 0xff]).unwrap().value, Fill::Default);
     }
 
     #[test]
-    fn rejects_times_and_flags_that_cannot_be() {
+    fn rejects_impossible_times_and_flags() {
         for bytes in [&[2, 4, 0, 0][..], &[2, 0, 3, 0], &[3, 0x0c], &[3, 0x30, 0, 0, 0, 0], &[3, 0x40], &[4]]
         {
             assert!(decode(bytes).is_err(), "{bytes:?}");

@@ -6,11 +6,11 @@ use super::{HeaderMessage, MessageType};
 use crate::format::{Sizes, Structure};
 use hyperslab_core::{Decoder, Encoder, Result};
 
-/// What elements are that were never written, as libhdf5 before 1.6 stored it. Datasets may have both fill
-/// value messages; the new one counts.
+/// The fill value as libhdf5 before 1.6 stored it. A dataset may have both fill value messages; then the new one
+/// applies.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FillValueOld {
-    /// One element; empty if the fill value is the default.
+    /// The bytes of one element; empty for the default fill value.
     pub value: Vec<u8>,
 }
 

@@ -6,7 +6,7 @@ use super::{HeaderMessage, MessageType};
 use crate::format::{Sizes, Structure};
 use hyperslab_core::{Decoder, Encoder, Error, Result};
 
-/// The filters that chunks pass when they are written, the first first.
+/// The filters of chunks, in the order in which they are applied when writing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FilterPipeline {
     /// The version of the encoding.
@@ -24,16 +24,16 @@ pub enum Version {
     V2 = 2,
 }
 
-/// A filter and how it is set.
+/// A filter with its parameters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Filter {
-    /// The registered number.
+    /// The registered filter identification value.
     pub id: u16,
-    /// The name, without NUL. Empty if there is none; version 2 has none for filters below 256.
+    /// The name without NUL; empty if there is none. Version 2 stores no name for filters below 256.
     pub name: Vec<u8>,
-    /// Whether chunks may be written without the filter if it fails.
+    /// Whether a chunk may be written without this filter if it fails.
     pub optional: bool,
-    /// What only the filter understands.
+    /// The client data: parameters that only the filter defines.
     pub client_data: Vec<u32>,
 }
 
@@ -51,7 +51,7 @@ impl Structure for FilterPipeline {
         let at = d.clone();
         let count = d.u8()?;
         if count > MAX_FILTERS {
-            return Err(at.malformed(format!("{count} filters, at most {MAX_FILTERS} allowed")));
+            return Err(at.malformed(format!("{count} filters, expected at most {MAX_FILTERS}")));
         }
         if version == Version::V1 {
             d.reserved(6)?;
@@ -64,7 +64,7 @@ impl Structure for FilterPipeline {
         e.u8(self.version as u8);
         if self.filters.len() > usize::from(MAX_FILTERS) {
             return Err(Error::invalid(format!(
-                "{} filters, at most {MAX_FILTERS} allowed",
+                "{} filters, expected at most {MAX_FILTERS}",
                 self.filters.len()
             )));
         }
@@ -86,7 +86,7 @@ impl Filter {
         let at = d.clone();
         let name_len = if has_name(id, version) { d.u16()? } else { 0 };
         if version == Version::V1 && !name_len.is_multiple_of(8) {
-            return Err(at.malformed(format!("a name of {name_len} bytes, expected a multiple of 8")));
+            return Err(at.malformed(format!("filter name length {name_len}, expected a multiple of 8")));
         }
         let optional = d.u16()? & OPTIONAL != 0;
         let value_count = d.u16()?;
@@ -125,7 +125,7 @@ impl Filter {
     }
 }
 
-/// Version 2 drops the names of filters that the format itself defines.
+/// Whether the name is stored. Version 2 omits the names of filters that the format itself defines.
 fn has_name(id: u16, version: Version) -> bool {
     version == Version::V1 || id >= 256
 }
@@ -165,7 +165,7 @@ mod tests {
     #[test]
     fn rejects_too_many_filters_and_names_that_are_not_padded() {
         let decode = |bytes: &[u8]| FilterPipeline::decode(&mut Decoder::new("t", 0, bytes), &Sizes::DEFAULT);
-        assert_eq!(decode(&[2, 33]).unwrap_err().detail(), "33 filters, at most 32 allowed");
+        assert_eq!(decode(&[2, 33]).unwrap_err().detail(), "33 filters, expected at most 32");
         let mut bytes = [0; 28];
         bytes[..2].copy_from_slice(&[1, 1]);
         bytes[10] = 7;

@@ -6,30 +6,30 @@ use super::{HeaderMessage, MessageType};
 use crate::format::{Sizes, Structure};
 use hyperslab_core::{Decoder, Encoder, Result};
 
-/// How a group was meant to grow.
+/// Parameters for the storage of links in a group.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct GroupInfo {
-    /// When links move between header and heap, if not at the default numbers.
+    /// The link counts at which links move between compact and dense storage, if they are not the default.
     pub link_phase_change: Option<LinkPhaseChange>,
-    /// What links were expected, if not the default ones.
+    /// The expected number and name length of links, if they are not the default.
     pub estimates: Option<Estimates>,
 }
 
-/// When links move between header and heap.
+/// The link counts at which links move between compact and dense storage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LinkPhaseChange {
-    /// With more links they move to the heap.
+    /// With more links than this, storage becomes dense: in a fractal heap.
     pub maximum_compact: u16,
-    /// With fewer links they move back.
+    /// With fewer links than this, storage becomes compact: in the object header.
     pub minimum_dense: u16,
 }
 
-/// What links were expected.
+/// The expected links.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Estimates {
-    /// How many.
+    /// The expected number of links.
     pub entries: u16,
-    /// How long their names.
+    /// The expected length of a link name.
     pub name_len: u16,
 }
 

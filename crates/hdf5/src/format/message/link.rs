@@ -7,43 +7,43 @@ use super::{HeaderMessage, MessageType};
 use crate::format::{Address, Sizes, Structure};
 use hyperslab_core::{Decoder, Encoder, Error, Result};
 
-/// A name in a group, and what it leads to.
+/// A link: a name in a group, and its target.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Link {
-    /// The name, which contains no slash.
+    /// The name. It contains no slash.
     pub name: Vec<u8>,
-    /// The characters of the name, if not left out as ASCII.
+    /// The character set of the name; `None` if it is not stored, which means ASCII.
     pub character_set: Option<CharacterSet>,
-    /// Where the link stands in the order of creation, if tracked.
+    /// The creation order of the link, if it is tracked.
     pub creation_order: Option<i64>,
-    /// What the name leads to.
+    /// The target.
     pub target: LinkTarget,
 }
 
-/// What a link leads to.
+/// The target of a link.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LinkTarget {
-    /// An object of this file.
+    /// A hard link: the address of an object header in this file.
     Hard(Address),
-    /// A path of this file, which need not exist.
+    /// A soft link: a path in this file, which may not exist.
     Soft(Vec<u8>),
-    /// A path of another file.
+    /// An external link: a path in another file.
     External(ExternalLink),
-    /// Whatever an application made of it.
+    /// A user-defined link.
     UserDefined {
-        /// Its code, 65 to 255.
+        /// The link type, 65 to 255.
         code: u8,
-        /// What only the application understands.
+        /// The data of the link, which only the application that wrote it can interpret.
         data: Vec<u8>,
     },
 }
 
-/// A path of another file.
+/// A path in another file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExternalLink {
     /// The name of the file.
     pub file: Vec<u8>,
-    /// The path in it.
+    /// The path in that file.
     pub path: Vec<u8>,
 }
 
@@ -70,7 +70,7 @@ impl Structure for Link {
         let at = d.clone();
         let name_len = d.uint(1 << (flags & NAME_LEN_WIDTH))?;
         if name_len == 0 {
-            return Err(at.malformed("an empty name"));
+            return Err(at.malformed("link name length 0, expected 1 or more"));
         }
         let name_len = d.len_of(name_len)?;
         let name = d.take(name_len)?.to_vec();
@@ -80,7 +80,7 @@ impl Structure for Link {
 
     fn encode(&self, e: &mut Encoder, sizes: &Sizes) -> Result<()> {
         if self.name.is_empty() {
-            return Err(Error::invalid("the name of a link is empty"));
+            return Err(Error::invalid("link name is empty"));
         }
         e.u8(1);
         let (width_code, width) = match self.name.len() {
@@ -121,7 +121,7 @@ impl LinkTarget {
             SOFT => {
                 let len = d.u16()?;
                 if len == 0 {
-                    return Err(at.malformed("a soft link to an empty path"));
+                    return Err(at.malformed("soft link target length 0, expected 1 or more"));
                 }
                 Ok(LinkTarget::Soft(d.take(len.into())?.to_vec()))
             }
@@ -141,7 +141,7 @@ impl LinkTarget {
         match self {
             LinkTarget::Hard(address) => return sizes.put_address(e, *address),
             LinkTarget::Soft(path) if path.is_empty() => {
-                return Err(Error::invalid("a soft link leads to an empty path"));
+                return Err(Error::invalid("soft link target is empty"));
             }
             LinkTarget::Soft(path) => {
                 e.len_as(2, path.len())?;
@@ -176,16 +176,16 @@ impl ExternalLink {
         let at = d.clone();
         let version_and_flags = d.u8()?;
         if version_and_flags != 0 {
-            return Err(
-                at.unsupported(format!("external link of version and flags {version_and_flags:#04x}"))
-            );
+            return Err(at.unsupported(format!(
+                "external link version and flags {version_and_flags:#04x}, expected 0x00"
+            )));
         }
         Ok(ExternalLink { file: d.until_nul()?.to_vec(), path: d.until_nul()?.to_vec() })
     }
 
     fn encode(&self, e: &mut Encoder) -> Result<()> {
         if self.file.contains(&0) || self.path.contains(&0) {
-            return Err(Error::invalid("an external link contains NUL"));
+            return Err(Error::invalid("external link contains NUL"));
         }
         e.u8(0);
         for text in [&self.file, &self.path] {
@@ -234,7 +234,7 @@ mod tests {
     ]);
 
     #[test]
-    fn names_over_64_kb_return() {
+    fn round_trips_names_over_64_kb() {
         crate::format::structure_tests::values(
             &[link(0x1_0000, LinkTarget::Hard(Address(8)))],
             &Sizes::DEFAULT,
@@ -257,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn rejects_external_links_that_do_not_end() {
+    fn rejects_external_links_without_terminator() {
         let bytes = [1, 8, 64, 1, b'a', 4, 0, 0, b'f', 0, b'p', 0];
         assert!(Link::decode(&mut Decoder::new("t", 0, &bytes), &Sizes::DEFAULT).is_err());
     }

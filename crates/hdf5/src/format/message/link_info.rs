@@ -7,16 +7,16 @@ use super::{HeaderMessage, MessageType};
 use crate::format::{Address, Sizes, Structure};
 use hyperslab_core::{Decoder, Encoder, Error, Result};
 
-/// Where the links of a group are, if not in its header.
+/// The locations of the links of a group that are not stored in its header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LinkInfo {
-    /// The greatest creation index that was given to a link, if creation order is tracked.
+    /// The largest creation index that a link has had, if creation order is tracked.
     pub maximum_creation_index: Option<i64>,
-    /// The fractal heap of the links; undefined if they are messages of the header.
+    /// The address of the fractal heap of the links; undefined if they are stored in the header.
     pub heap: Address,
-    /// The version 2 B-tree of their names.
+    /// The address of the version 2 B-tree that indexes links by name.
     pub name_index: Address,
-    /// The version 2 B-tree of their creation order, if it is indexed.
+    /// The address of the version 2 B-tree that indexes links by creation order, if there is one.
     pub creation_order_index: Option<Address>,
 }
 
@@ -31,7 +31,7 @@ impl Structure for LinkInfo {
             let at = d.clone();
             let index = d.i64()?;
             if index < 0 {
-                return Err(at.malformed(format!("maximum creation index {index}")));
+                return Err(at.malformed(format!("maximum creation index {index}, expected 0 or more")));
             }
             maximum_creation_index = Some(index);
         }
@@ -44,7 +44,7 @@ impl Structure for LinkInfo {
         Flags { tracked, indexed: self.creation_order_index.is_some() }.encode(e);
         if let Some(index) = self.maximum_creation_index {
             if index < 0 {
-                return Err(Error::invalid(format!("maximum creation index {index}")));
+                return Err(Error::invalid(format!("maximum creation index {index}, expected 0 or more")));
             }
             e.i64(index);
         }

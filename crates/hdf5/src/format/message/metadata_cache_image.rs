@@ -6,12 +6,13 @@ use super::{HeaderMessage, MessageType};
 use crate::format::{Address, Sizes, Structure};
 use hyperslab_core::{Decoder, Encoder, Result};
 
-/// Where libhdf5 kept its cache when it closed the file. What is in it need not be at its addresses too.
+/// The location of the metadata cache image that libhdf5 wrote when it closed the file. Metadata in the image may be
+/// missing or older at its own addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MetadataCacheImage {
-    /// The image; undefined if there is none.
+    /// The address of the image; undefined if there is none.
     pub address: Address,
-    /// Its bytes.
+    /// The size of the image in bytes.
     pub len: u64,
 }
 

@@ -6,10 +6,10 @@ use super::{HeaderMessage, MessageType};
 use crate::format::{Sizes, Structure};
 use hyperslab_core::{Decoder, Encoder, Result};
 
-/// When an object with a version 1 header was last changed.
+/// The last modification time of an object with a version 1 header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ModificationTime {
-    /// Seconds since 1970.
+    /// Seconds since 1970-01-01 00:00 UTC.
     pub seconds: u32,
 }
 

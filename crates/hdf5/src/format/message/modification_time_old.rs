@@ -6,7 +6,7 @@ use super::{HeaderMessage, MessageType};
 use crate::format::{Sizes, Structure};
 use hyperslab_core::{Decoder, Encoder, Error, Result};
 
-/// When an object was last changed, as libhdf5 before 1.6.1 stored it.
+/// The last modification time of an object, as libhdf5 before 1.6.1 stored it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ModificationTimeOld {
     /// Year, month, day, hour, minute and second as digits: `YYYYMMDDhhmmss`, in UTC.
@@ -31,7 +31,7 @@ impl Structure for ModificationTimeOld {
 
     fn encode(&self, e: &mut Encoder, _: &Sizes) -> Result<()> {
         if !self.digits.iter().all(u8::is_ascii_digit) {
-            return Err(Error::invalid("a modification time of other than digits"));
+            return Err(Error::invalid("modification time with a character that is not a digit"));
         }
         e.bytes(&self.digits);
         e.reserved(2);
@@ -52,7 +52,7 @@ mod tests {
         values: [ModificationTimeOld { digits: *b"20021224235959" }]);
 
     #[test]
-    fn rejects_other_than_digits() {
+    fn rejects_characters_that_are_not_digits() {
         let decode =
             |bytes: &[u8]| ModificationTimeOld::decode(&mut Decoder::new("t", 0, bytes), &Sizes::DEFAULT);
         assert!(decode(b"2002122423595X\0\0").is_err());

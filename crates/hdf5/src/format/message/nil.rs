@@ -6,10 +6,10 @@ use super::{HeaderMessage, MessageType};
 use crate::format::{Sizes, Structure};
 use hyperslab_core::{Decoder, Encoder, Result};
 
-/// Room without a message.
+/// Space in an object header without a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Nil {
-    /// What is left there.
+    /// The bytes of the space, which have no meaning.
     pub bytes: Vec<u8>,
 }
 

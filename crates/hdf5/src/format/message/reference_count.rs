@@ -6,10 +6,10 @@ use super::{HeaderMessage, MessageType};
 use crate::format::{Sizes, Structure};
 use hyperslab_core::{Decoder, Encoder, Result};
 
-/// How many hard links an object has, if more than one. Only version 2 headers have it.
+/// The number of hard links to an object, if it is more than one. Only in version 2 headers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReferenceCount {
-    /// The number of links.
+    /// The number of hard links.
     pub count: u32,
 }
 

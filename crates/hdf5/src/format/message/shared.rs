@@ -1,16 +1,16 @@
-//! Shared Message: what stands in place of a message that is stored elsewhere.
+//! Shared Message: refers to a message that is stored elsewhere.
 //!
 //! Spec: HDF5 IV.A.2 Data Object Header Messages, Shared Message (Version 1 to 3)
 
 use crate::format::{Address, Sizes, Structure};
 use hyperslab_core::{Decoder, Encoder, Error, Result};
 
-/// Where a shared message is stored.
+/// The location of a shared message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SharedMessage {
     /// The version of the encoding.
     pub version: Version,
-    /// The place.
+    /// The location.
     pub location: Location,
 }
 
@@ -25,26 +25,26 @@ pub enum Version {
     V3 = 3,
 }
 
-/// The two places of a shared message.
+/// The location of a shared message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Location {
-    /// The header of another object, which holds a message of the same type.
+    /// A committed message: the address of the header of another object, which holds a message of the same type.
     Committed(Address),
-    /// The file's shared object header message heap, by fractal heap ID.
+    /// The fractal heap ID in the shared message heap of the file.
     Heap([u8; 8]),
 }
 
-/// A part of a message that is there or shared.
+/// A part of a message that is stored in it, or shared.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MaybeShared<T> {
-    /// It is there.
+    /// The part itself.
     Here(T),
-    /// It is elsewhere.
+    /// The location of the shared part.
     Shared(SharedMessage),
 }
 
 impl<T> MaybeShared<T> {
-    /// The part, if it is there.
+    /// The part, if it is stored in the message.
     pub fn here(&self) -> Option<&T> {
         match self {
             MaybeShared::Here(value) => Some(value),
@@ -68,18 +68,18 @@ impl Structure for SharedMessage {
         let location = match (version, kind) {
             (Version::V1, _) => {
                 d.reserved(6)?;
-                // DIFFERENCE: the specification draws an address alone; libhdf5 has always written a whole
-                // symbol table entry, whose first field is a heap offset.
+                // DIFFERENCE: the specification defines only an address. libhdf5 has always written a whole symbol
+                // table entry, whose first field is a heap offset.
                 d.reserved(usize::from(sizes.lengths))?;
                 let address = sizes.address(d)?;
                 d.reserved(ENTRY_TAIL)?;
                 Location::Committed(address)
             }
-            // Type 0 before libhdf5 1.8 and 2 since.
+            // Type 0 before libhdf5 1.8, type 2 since.
             (Version::V2, _) | (Version::V3, COMMITTED) => Location::Committed(sizes.address(d)?),
             (Version::V3, HEAP) => Location::Heap(d.array()?),
             (Version::V3, other) => {
-                return Err(d.malformed(format!("type {other} is not shared, expected 1 or 2")));
+                return Err(d.malformed(format!("shared message type {other}, expected 1 or 2")));
             }
         };
         Ok(SharedMessage { version, location })
@@ -106,7 +106,7 @@ impl Structure for SharedMessage {
                 Ok(())
             }
             (Version::V1 | Version::V2, Location::Heap(_)) => Err(Error::invalid(format!(
-                "{:?} of a shared message cannot point into a heap",
+                "shared message version {:?} cannot refer to a heap, expected version 3",
                 self.version
             ))),
         }
@@ -116,7 +116,7 @@ impl Structure for SharedMessage {
 const HEAP: u8 = 1;
 const COMMITTED: u8 = 2;
 
-/// Cache type, reserved and scratch space of a symbol table entry.
+/// Cache type, reserved field and scratch-pad space of a symbol table entry.
 const ENTRY_TAIL: usize = 4 + 4 + 16;
 
 #[cfg(test)]
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn heap_ids_need_version_3() {
+    fn rejects_heap_ids_before_version_3() {
         let shared = SharedMessage { version: Version::V2, location: Location::Heap([0; 8]) };
         assert!(shared.encode(&mut Encoder::new(), &Sizes::DEFAULT).is_err());
     }

@@ -6,10 +6,10 @@ use super::{HeaderMessage, MessageType};
 use crate::format::{Address, Sizes, Structure};
 use hyperslab_core::{Decoder, Encoder, Result};
 
-/// Where the indexes of shared messages are; stands in the superblock extension.
+/// The location of the indexes of shared messages. In the superblock extension.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SharedMessageTable {
-    /// The master table.
+    /// The address of the table.
     pub address: Address,
     /// The number of its indexes.
     pub index_count: u8,

@@ -6,12 +6,12 @@ use super::{HeaderMessage, MessageType};
 use crate::format::{Address, Sizes, Structure};
 use hyperslab_core::{Decoder, Encoder, Result};
 
-/// Where the links of an old-style group are.
+/// The location of the links of an old-style group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SymbolTable {
-    /// The version 1 B-tree of symbol table nodes.
+    /// The address of the version 1 B-tree of symbol table nodes.
     pub btree: Address,
-    /// The local heap of their names.
+    /// The address of the local heap of link names.
     pub heap: Address,
 }
 
@@ -43,7 +43,7 @@ mod tests {
         values: [SymbolTable { btree: Address(0x88), heap: Address::UNDEFINED }]);
 
     #[test]
-    fn narrow_offsets_return() {
+    fn round_trips_with_narrow_offsets() {
         let narrow = include_str!("../../../tests/golden/message_symbol_table_narrow.hex");
         structure_tests::golden::<SymbolTable>(&[narrow], &Sizes { offsets: 4, lengths: 4 });
     }

@@ -1,54 +1,54 @@
-//! Driver information block, and the driver information that the message of type 0x0014 holds, too.
+//! Driver information block. The message of type 0x0014 holds the same driver information.
 //!
 //! Spec: HDF5 II.B Disk Format: Level 0B - File Driver Info
 
 use crate::format::{Sizes, Structure};
 use hyperslab_core::{Decoder, Encoder, Error, Result};
 
-/// What the driver that wrote a file needs to open it again, for superblocks of versions 0 and 1.
+/// Information of the file driver that wrote a file with a superblock of version 0 or 1.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DriverInfoBlock {
-    /// The information itself.
+    /// The driver information.
     pub info: DriverInfo,
 }
 
-/// Driver information by driver.
+/// The driver information, by driver.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DriverInfo {
-    /// `NCSAmulti`: the file is spread over several by kind of data.
+    /// `NCSAmulti`: the data is in several files, by kind of data.
     Multi(Multi),
-    /// `NCSAfami`: the file is a family of files of one size.
+    /// `NCSAfami`: the data is in a family of files of equal size.
     Family {
-        /// The size of each member.
+        /// The size of each member file in bytes.
         member_size: u64,
     },
-    /// Any other driver, or information that is not of the length its driver gives it.
+    /// Another driver, or information that does not have the length of its driver.
     Unknown {
-        /// Eight characters that name the driver.
+        /// The driver identification, eight characters.
         identification: [u8; 8],
-        /// The information as it is stored.
+        /// The driver information, not decoded.
         info: Vec<u8>,
     },
 }
 
-/// The members of a file that is spread by kind of data.
+/// The member files of the multi driver.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Multi {
-    /// Which member holds the superblock, B-trees, raw data, global heaps, local heaps and object headers:
-    /// numbers from 1 to 6 in that same order, 0 for a member of its own.
+    /// For superblock, B-trees, raw data, global heaps, local heaps and object headers, in this order: the kind (1 to
+    /// 6, in the same order) whose member file holds it. 0 for its own member file.
     pub mapping: [u8; 6],
-    /// The distinct members, in order of the kind that they are named after.
+    /// The distinct member files, in the order of their kinds.
     pub members: Vec<Member>,
 }
 
-/// One file of several.
+/// One member file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Member {
-    /// The address in the whole at which the file begins.
+    /// The address in the address space of the whole at which the member begins.
     pub address: u64,
-    /// The end of its allocated addresses.
+    /// The end of its allocated space.
     pub end: u64,
-    /// Its name, in which `%s` stands for the name of the whole.
+    /// The file name, in which `%s` stands for the base name.
     pub name: Vec<u8>,
 }
 
@@ -82,7 +82,7 @@ impl Structure for DriverInfoBlock {
 }
 
 impl DriverInfo {
-    /// Eight characters that name the driver.
+    /// The driver identification, eight characters.
     pub fn identification(&self) -> [u8; 8] {
         match self {
             DriverInfo::Multi(_) => *MULTI,
@@ -91,12 +91,12 @@ impl DriverInfo {
         }
     }
 
-    /// Decodes all that is left of `d`, by the rules of the driver.
+    /// Decodes all remaining bytes of `d` as the information of a driver.
     pub fn decode(identification: [u8; 8], d: Decoder<'_>) -> Self {
         let known = match &identification {
             MULTI => Multi::decode(d.clone()).map(DriverInfo::Multi),
             FAMILY => family(d.clone()),
-            _ => Err(d.unsupported("an unknown driver")),
+            _ => Err(d.unsupported("unknown file driver, expected NCSAmult or NCSAfami")),
         };
         known.unwrap_or_else(|_| DriverInfo::Unknown { identification, info: d.clone().rest().to_vec() })
     }
@@ -139,7 +139,7 @@ impl Multi {
     fn encode(&self, e: &mut Encoder) -> Result<()> {
         if self.members.len() != distinct(&self.mapping) {
             return Err(Error::invalid(format!(
-                "{} members, the mapping has {}",
+                "{} member files, expected {} as in the mapping",
                 self.members.len(),
                 distinct(&self.mapping)
             )));
@@ -160,7 +160,7 @@ impl Multi {
     }
 }
 
-/// How many different members a mapping names.
+/// The number of distinct member files of a mapping.
 fn distinct(mapping: &[u8; 6]) -> usize {
     let mut members: Vec<u8> =
         mapping.iter().zip(1..).map(|(member, own)| if *member == 0 { own } else { *member }).collect();
@@ -210,13 +210,13 @@ mod tests {
     }
 
     #[test]
-    fn information_of_the_wrong_length_is_kept_as_it_is() {
+    fn keeps_information_of_the_wrong_length() {
         let info = DriverInfo::decode(*FAMILY, Decoder::new("t", 0, &[1, 2, 3]));
         assert_eq!(info, DriverInfo::Unknown { identification: *FAMILY, info: vec![1, 2, 3] });
     }
 
     #[test]
-    fn refuses_members_that_the_mapping_does_not_name() {
+    fn rejects_members_that_are_not_in_the_mapping() {
         let multi = Multi { mapping: [1; 6], members: vec![] };
         assert!(DriverInfo::Multi(multi).encode().is_err());
     }

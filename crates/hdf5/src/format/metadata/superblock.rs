@@ -9,68 +9,68 @@ use hyperslab_core::{Decoder, Encoder, Error, Result};
 /// The first eight bytes of every superblock.
 pub const SIGNATURE: [u8; 8] = *b"\x89HDF\r\n\x1a\n";
 
-/// The entry point of the file.
+/// The superblock: the entry point of the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Superblock {
     /// The widths of addresses and lengths in the whole file.
     pub sizes: Sizes,
-    /// Where addresses count from, as it is stored.
+    /// The base address, to which all other addresses are relative, as stored.
     pub base_address: Address,
-    /// The first byte past all data, as it is stored.
+    /// The end of file address, as stored.
     pub end_of_file: Address,
-    /// Whether a writer has the file open; see [`Superblock::is_open_for_writing`]. One byte from version 2 on.
+    /// The file consistency flags; see [`Superblock::is_open_for_writing`]. One byte since version 2.
     pub consistency_flags: u32,
-    /// What the versions do not have in common.
+    /// The version, with its own fields.
     pub version: Version,
 }
 
-/// The version of a superblock, with what only it has.
+/// The version of a superblock, with its own fields.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Version {
     /// Version 0.
     V0(SymbolTableRoot),
     /// Version 1.
     V1 {
-        /// As in version 0.
+        /// The fields that version 0 has too.
         root: SymbolTableRoot,
-        /// Half of the entries of a B-tree node that indexes chunks.
+        /// Half the maximum number of entries of a B-tree node that indexes chunks.
         indexed_storage_k: u16,
     },
     /// Version 2.
     V2(ObjectHeaderRoot),
-    /// Version 3, of which the consistency flags mean something.
+    /// Version 3, which gives the consistency flags a meaning.
     V3(ObjectHeaderRoot),
 }
 
-/// What superblocks of versions 0 and 1 point to.
+/// The fields of superblocks of versions 0 and 1.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SymbolTableRoot {
-    /// Half of the entries of a symbol table node.
+    /// Half the maximum number of entries of a symbol table node.
     pub group_leaf_k: u16,
-    /// Half of the entries of a B-tree node of a group.
+    /// Half the maximum number of entries of a group B-tree node.
     pub group_internal_k: u16,
-    /// The free-space information, which no library ever wrote.
+    /// The address of the free-space information, which no library has ever written.
     pub free_space: Address,
-    /// The driver information block.
+    /// The address of the driver information block.
     pub driver_info: Address,
-    /// The root group.
+    /// The symbol table entry of the root group.
     pub entry: SymbolTableEntry,
 }
 
-/// What superblocks of versions 2 and 3 point to.
+/// The fields of superblocks of versions 2 and 3.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ObjectHeaderRoot {
-    /// The object header of the superblock extension.
+    /// The address of the object header of the superblock extension.
     pub extension: Address,
-    /// The object header of the root group.
+    /// The address of the object header of the root group.
     pub object_header: Address,
 }
 
 impl Superblock {
-    /// The most bytes a superblock takes: version 1 with addresses of 32 bytes.
+    /// The maximum size of a superblock in bytes: version 1 with addresses of 32 bytes.
     pub const MAX_LEN: u64 = 28 + 6 * 32 + 24;
 
-    /// The number of the version.
+    /// The version number.
     pub fn version_number(&self) -> u8 {
         match self.version {
             Version::V0(_) => 0,
@@ -80,7 +80,7 @@ impl Superblock {
         }
     }
 
-    /// The object header of the root group.
+    /// The address of the object header of the root group.
     pub fn root_object_header(&self) -> Address {
         match &self.version {
             Version::V0(root) | Version::V1 { root, .. } => root.entry.object_header,
@@ -88,7 +88,7 @@ impl Superblock {
         }
     }
 
-    /// The object header of the superblock extension; undefined before version 2.
+    /// The address of the object header of the superblock extension; undefined before version 2.
     pub fn extension(&self) -> Address {
         match &self.version {
             Version::V0(_) | Version::V1 { .. } => Address::UNDEFINED,
@@ -96,7 +96,7 @@ impl Superblock {
         }
     }
 
-    /// The driver information block; from version 2 on a message of the extension takes its place.
+    /// The address of the driver information block. Since version 2 a message of the extension replaces it.
     pub fn driver_info(&self) -> Address {
         match &self.version {
             Version::V0(root) | Version::V1 { root, .. } => root.driver_info,
@@ -104,13 +104,13 @@ impl Superblock {
         }
     }
 
-    /// Whether a writer has the file open, or left without closing it. Only version 3 says so: older
-    /// versions leave anything in the flags.
+    /// Whether a writer has the file open, or did not close it. Only version 3 defines this: in older versions the
+    /// flags may have any value.
     pub fn is_open_for_writing(&self) -> bool {
         self.flag(OPEN_FOR_WRITING)
     }
 
-    /// Whether that writer lets others read meanwhile.
+    /// Whether this writer allows concurrent readers (SWMR).
     pub fn is_open_for_swmr_writing(&self) -> bool {
         self.flag(OPEN_FOR_SWMR_WRITING)
     }
@@ -233,7 +233,9 @@ impl Superblock {
     fn encode_sizes(&self, e: &mut Encoder) -> Result<()> {
         for width in [self.sizes.offsets, self.sizes.lengths] {
             if ![2, 4, 8, 16, 32].contains(&width) {
-                return Err(Error::invalid(format!("addresses or lengths of {width} bytes")));
+                return Err(Error::invalid(format!(
+                    "size of offsets or lengths {width}, expected 2, 4, 8, 16 or 32"
+                )));
             }
             e.u8(width);
         }
@@ -255,12 +257,12 @@ fn decode_size(d: &mut Decoder<'_>, of: &str) -> Result<u8> {
     }
 }
 
-/// The versions of parts that superblocks 0 and 1 store have never been other than 0.
+/// Superblocks of versions 0 and 1 store versions of their parts, which have always been 0.
 fn part_version(d: &mut Decoder<'_>, part: &str) -> Result<()> {
     let at = d.clone();
     match d.u8()? {
         0 => Ok(()),
-        other => Err(at.unsupported(format!("version {other} of the {part}, expected 0"))),
+        other => Err(at.unsupported(format!("{part} version {other}, expected 0"))),
     }
 }
 
@@ -324,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn only_version_3_tells_that_a_writer_has_the_file_open() {
+    fn only_version_3_has_consistency_flags() {
         let open = decode(include_str!("../../../tests/golden/superblock_v3_open.hex")).unwrap();
         assert!(open.is_open_for_writing() && open.is_open_for_swmr_writing());
         let closed = decode(include_str!("../../../tests/golden/superblock_v3.hex")).unwrap();
@@ -334,7 +336,7 @@ mod tests {
     }
 
     #[test]
-    fn sizes_that_are_no_powers_of_two_up_to_32_are_malformed() {
+    fn rejects_sizes_that_are_not_powers_of_two_up_to_32() {
         let mut bytes = hex(include_str!("../../../tests/golden/superblock_v0.hex"));
         for size in [0, 1, 3, 64] {
             bytes[13] = size;
@@ -347,7 +349,7 @@ mod tests {
     }
 
     #[test]
-    fn a_changed_byte_fails_the_checksum() {
+    fn rejects_a_changed_byte_by_the_checksum() {
         let mut bytes = hex(include_str!("../../../tests/golden/superblock_v3.hex"));
         bytes[20] ^= 1;
         let e = Superblock::decode(&mut Decoder::new("superblock", 0, &bytes), &()).unwrap_err();

@@ -1,4 +1,4 @@
-//! Chunk 0 of an object header: the prefix and the messages behind it.
+//! Chunk 0 of an object header: the prefix and the messages after it.
 //!
 //! Spec: HDF5 IV.A.1 Data Object Header Prefix
 
@@ -7,19 +7,19 @@ use super::message::{Envelopes, OwnedMessage, chunk, encode_chunk};
 use crate::format::Structure;
 use hyperslab_core::{Decoder, Encoder, Error, Result};
 
-/// The part of an object header that lies at the address of the object.
+/// The part of an object header at the address of the object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Chunk0 {
-    /// How it begins. Its size of chunk 0 is that of the messages and the gap.
+    /// The prefix. Its size of chunk 0 is the size of messages and gap.
     pub prefix: Prefix,
     /// The messages.
     pub messages: Vec<OwnedMessage>,
-    /// What is too short to be a message.
+    /// The gap: bytes that are too few for a message.
     pub gap: Vec<u8>,
 }
 
 impl Chunk0 {
-    /// The prefix, and the messages undecoded.
+    /// Decodes the prefix. Returns it with the messages, not yet decoded.
     pub fn envelopes<'a>(d: &mut Decoder<'a>) -> Result<(Prefix, Envelopes<'a>)> {
         let start = d.clone();
         let prefix = Prefix::decode(d, &())?;
@@ -48,7 +48,7 @@ impl Structure for Chunk0 {
         let len = (e.len() - behind_prefix) as u64 - form.checksum_len();
         if len != self.prefix.chunk_0_size() {
             return Err(Error::invalid(format!(
-                "{len} bytes of messages, the prefix says {}",
+                "{len} bytes of messages, expected {} as in the prefix",
                 self.prefix.chunk_0_size()
             )));
         }
@@ -75,14 +75,14 @@ mod tests {
     }]);
 
     #[test]
-    fn prefixes_that_lie_are_refused() {
+    fn rejects_wrong_sizes_in_the_prefix() {
         let prefix = Prefix::V1(PrefixV1 { message_count: 1, reference_count: 1, chunk_0_size: 8 });
         let lie = Chunk0 { prefix, messages: vec![], gap: vec![] };
         assert!(lie.encode(&mut Encoder::new(), &()).is_err());
     }
 
     #[test]
-    fn damage_is_seen_by_the_checksum() {
+    fn rejects_damage_by_the_checksum() {
         let mut bytes =
             crate::format::structure_tests::hex(include_str!("../../../tests/golden/object_header_v2.hex"));
         *bytes.last_mut().unwrap() ^= 1;

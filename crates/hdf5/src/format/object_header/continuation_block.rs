@@ -6,26 +6,29 @@ use super::message::{Envelopes, MessageForm, OwnedMessage, chunk, encode_chunk};
 use crate::format::Structure;
 use hyperslab_core::{Decoder, Encoder, Result};
 
-/// Messages of an object that are not in chunk 0 of its header. Fills its bytes: only the Continuation
-/// message tells how long it is.
+/// Messages of an object header that are not in chunk 0. The block fills the bytes that it is decoded from: only the
+/// Continuation message stores its size.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ContinuationBlock {
     /// The messages.
     pub messages: Vec<OwnedMessage>,
-    /// What is too short to be a message.
+    /// The gap: bytes that are too few for a message.
     pub gap: Vec<u8>,
 }
 
 impl ContinuationBlock {
-    /// The messages of the block that `d` holds, undecoded.
+    /// The messages of the block in `d`, not yet decoded.
     pub fn envelopes<'a>(d: &mut Decoder<'a>, form: MessageForm) -> Result<Envelopes<'a>> {
         let start = d.clone();
         let mut len = d.remaining() as u64;
         if form != MessageForm::V1 {
             d.signature(SIGNATURE)?;
             let behind = SIGNATURE.len() as u64 + form.checksum_len();
-            len =
-                len.checked_sub(behind).ok_or_else(|| start.malformed(format!("{len} bytes are too few")))?;
+            len = len.checked_sub(behind).ok_or_else(|| {
+                start.malformed(format!(
+                    "continuation block of {len} bytes, too few for signature and checksum"
+                ))
+            })?;
         }
         chunk(&start, d, len, form)
     }
@@ -74,7 +77,7 @@ mod tests {
     }]);
 
     #[test]
-    fn other_forms_return() {
+    fn round_trips_other_forms() {
         let tracked = include_str!("../../../tests/golden/object_header_continuation_block_v2_tracked.hex");
         structure_tests::golden::<ContinuationBlock>(&[tracked], &TRACKED);
         structure_tests::truncations::<ContinuationBlock>(&[tracked], &[], &TRACKED);

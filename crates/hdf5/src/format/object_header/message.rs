@@ -1,4 +1,4 @@
-//! The envelope of a message: its type, size, flags and creation index.
+//! The envelope of a message: type, size, flags and creation index.
 //!
 //! Spec: HDF5 IV.A.1.a and IV.A.1.b, fields Header Message #n
 
@@ -6,60 +6,60 @@ use crate::format::message::MessageType;
 use crate::format::{Structure, append_checksum, verify_checksum};
 use hyperslab_core::{Decoder, Encoder, Error, Result};
 
-/// How messages of a header are stored.
+/// The form of messages in an object header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MessageForm {
     /// Aligned to 8 bytes, without checksum.
     V1,
     /// Packed, with a checksum at the end of each chunk.
     V2 {
-        /// Whether a creation index follows the flags.
+        /// Whether the flags are followed by a creation index.
         creation_order_tracked: bool,
     },
 }
 
-/// What stands before the body of a message.
+/// The fields before the body of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MessagePrefix {
-    /// What the body says.
+    /// The type of the message.
     pub message_type: MessageType,
-    /// Its length in bytes.
+    /// The size of the body in bytes.
     pub size: u16,
-    /// How it may be treated.
+    /// The flags.
     pub flags: MessageFlags,
-    /// The order of creation among messages of its type, where tracked.
+    /// The creation index among messages of its type, if it is tracked.
     pub creation_index: Option<u16>,
 }
 
-/// How a message may be treated.
+/// The flags of a message.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MessageFlags(pub u8);
 
-/// A message in the bytes of its chunk.
+/// A message that borrows its body from the chunk.
 #[derive(Clone, Copy, Debug)]
 pub struct Envelope<'a> {
     /// What stands before the body.
     pub prefix: MessagePrefix,
-    /// The undecoded body.
+    /// The body, not decoded.
     pub body: &'a [u8],
-    /// Where the body lies in the file.
+    /// The offset of the body in the file.
     pub offset: u64,
 }
 
-/// A message of its own.
+/// A message that owns its body.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OwnedMessage {
-    /// What the body says.
+    /// The type of the message.
     pub message_type: MessageType,
-    /// How it may be treated.
+    /// The flags.
     pub flags: MessageFlags,
-    /// The order of creation among messages of its type, where tracked.
+    /// The creation index among messages of its type, if it is tracked.
     pub creation_index: Option<u16>,
-    /// The undecoded body.
+    /// The body, not decoded.
     pub body: Vec<u8>,
 }
 
-/// The messages of one chunk, without its signature and checksum; ends after the first error.
+/// Iterates over the messages of one chunk, without its signature and checksum. Ends after the first error.
 #[derive(Clone, Debug)]
 pub struct Envelopes<'a> {
     d: Decoder<'a>,
@@ -69,7 +69,7 @@ pub struct Envelopes<'a> {
 }
 
 impl MessageForm {
-    /// Bytes before each body.
+    /// The number of bytes before each body.
     pub const fn prefix_len(self) -> usize {
         match self {
             MessageForm::V1 => 8,
@@ -78,7 +78,7 @@ impl MessageForm {
         }
     }
 
-    /// Bytes of the checksum at the end of a chunk.
+    /// The size in bytes of the checksum at the end of a chunk.
     pub const fn checksum_len(self) -> u64 {
         match self {
             MessageForm::V1 => 0,
@@ -88,21 +88,21 @@ impl MessageForm {
 }
 
 impl MessageFlags {
-    /// The body never changes.
+    /// The body is constant.
     pub const CONSTANT: u8 = 0x01;
-    /// The body is a Shared Message that says where the message is stored.
+    /// The body is a Shared Message with the location of the message.
     pub const SHARED: u8 = 0x02;
     /// The message must not be shared.
     pub const DO_NOT_SHARE: u8 = 0x04;
-    /// Who does not know the type must not open the object for writing.
+    /// A program that does not know the type must not open the object for writing.
     pub const FAIL_IF_UNKNOWN_AND_WRITING: u8 = 0x08;
-    /// Who does not know the type and modifies the object sets [`MessageFlags::WAS_UNKNOWN`].
+    /// A program that does not know the type and modifies the object must set [`MessageFlags::WAS_UNKNOWN`].
     pub const MARK_IF_UNKNOWN: u8 = 0x10;
-    /// The object was modified by one who did not know the type.
+    /// The object was modified by a program that did not know the type.
     pub const WAS_UNKNOWN: u8 = 0x20;
     /// The message may be shared.
     pub const SHAREABLE: u8 = 0x40;
-    /// Who does not know the type must not open the object.
+    /// A program that does not know the type must not open the object.
     pub const FAIL_IF_UNKNOWN: u8 = 0x80;
 
     /// Whether any of `flags` is set.
@@ -135,17 +135,19 @@ impl Structure for MessagePrefix {
         });
         let size = d.u16()?;
         if *form == MessageForm::V1 && !size.is_multiple_of(8) {
-            return Err(start.malformed(format!("a size of {size} bytes, expected a multiple of 8")));
+            return Err(start.malformed(format!("message size {size}, expected a multiple of 8")));
         }
         let flags = MessageFlags(d.u8()?);
         if flags.are_contradictory() {
-            return Err(start.malformed(format!("contradictory flags {:#04x}", flags.0)));
+            return Err(start.malformed(format!("message flags {:#04x} contradict each other", flags.0)));
         }
         if message_type.is_known()
             && !message_type.is_shareable()
             && flags.any(MessageFlags::SHARED | MessageFlags::SHAREABLE)
         {
-            return Err(start.malformed(format!("messages of type {message_type} cannot be shared")));
+            return Err(
+                start.malformed(format!("shared message of type {message_type}, which cannot be shared"))
+            );
         }
         let creation_index = match form {
             MessageForm::V1 => {
@@ -170,7 +172,9 @@ impl Structure for MessagePrefix {
             (MessageForm::V2 { creation_order_tracked: false }, None) => {}
             (MessageForm::V2 { creation_order_tracked: true }, Some(index)) => e.u16(index),
             (form, index) => {
-                return Err(Error::invalid(format!("creation index {index:?} in a header of {form:?}")));
+                return Err(Error::invalid(format!(
+                    "creation index {index:?} does not fit a header of form {form:?}"
+                )));
             }
         }
         Ok(())
@@ -178,12 +182,12 @@ impl Structure for MessagePrefix {
 }
 
 impl<'a> Envelopes<'a> {
-    /// The messages from here to the end of `d`.
+    /// The messages from the cursor to the end of `d`.
     pub fn new(d: Decoder<'a>, form: MessageForm) -> Self {
         Envelopes { d, form, gap: &[], nil_seen: false }
     }
 
-    /// What is too short to be a message, once all have been taken.
+    /// The gap: bytes that are too few for a message. Valid after all messages have been taken.
     pub fn gap(&self) -> &'a [u8] {
         self.gap
     }
@@ -195,9 +199,10 @@ impl<'a> Envelopes<'a> {
         self.nil_seen |= prefix.message_type == MessageType::NIL;
         if self.d.remaining() < self.form.prefix_len() && !self.d.is_empty() {
             if self.form == MessageForm::V1 || self.nil_seen {
-                return Err(self
-                    .d
-                    .malformed(format!("{} bytes are left behind the last message", self.d.remaining())));
+                return Err(self.d.malformed(format!(
+                    "{} bytes remain after the last message, expected 0",
+                    self.d.remaining()
+                )));
             }
             self.gap = self.d.rest();
         }
@@ -227,7 +232,10 @@ impl OwnedMessage {
             .ok()
             .filter(|size| form != MessageForm::V1 || size.is_multiple_of(8))
             .ok_or_else(|| {
-                Error::invalid(format!("a message body of {} bytes in a header of {form:?}", self.body.len()))
+                Error::invalid(format!(
+                    "message body of {} bytes does not fit a header of form {form:?}",
+                    self.body.len()
+                ))
             })?;
         let OwnedMessage { message_type, flags, creation_index, .. } = *self;
         MessagePrefix { message_type, size, flags, creation_index }.encode(e, &form)?;
@@ -243,8 +251,8 @@ impl From<Envelope<'_>> for OwnedMessage {
     }
 }
 
-/// The messages of a chunk, for which `d` stands behind signature or prefix and `start` before it; checks
-/// the checksum, if the form has one, and leaves `d` behind it.
+/// The messages of a chunk. `d` is after the signature or prefix, `start` before it. Verifies the checksum if the
+/// form has one, and leaves `d` after it.
 pub fn chunk<'a>(
     start: &Decoder<'a>,
     d: &mut Decoder<'a>,
@@ -290,7 +298,7 @@ mod tests {
     }]);
 
     #[test]
-    fn prefixes_of_version_2_return() {
+    fn round_trips_prefixes_of_version_2() {
         let plain = include_str!("../../../tests/golden/object_header_message_v2.hex");
         structure_tests::golden::<MessagePrefix>(&[plain], &V2);
         structure_tests::truncations::<MessagePrefix>(&[plain], &[], &V2);
@@ -316,14 +324,14 @@ mod tests {
     }
 
     #[test]
-    fn rejects_gaps_where_they_cannot_be() {
+    fn rejects_misplaced_gaps() {
         let beside_nil = messages(&[0, 1, 0, 0, 7, 9, 9, 9], V2).unwrap_err();
-        assert_eq!(beside_nil.detail(), "3 bytes are left behind the last message");
+        assert_eq!(beside_nil.detail(), "3 bytes remain after the last message, expected 0");
         assert!(messages(&[1, 0, 0, 0, 0, 0, 0, 0, 9, 9], MessageForm::V1).is_err());
     }
 
     #[test]
-    fn rejects_bodies_beyond_the_chunk_and_ends() {
+    fn rejects_bodies_past_the_chunk_and_stops() {
         let mut envelopes = Envelopes::new(Decoder::new("t", 0, &[1, 9, 0, 0, 7]), V2);
         assert!(envelopes.next().unwrap().is_err());
         assert!(envelopes.next().is_none());

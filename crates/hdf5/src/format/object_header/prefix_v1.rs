@@ -5,14 +5,14 @@
 use crate::format::Structure;
 use hyperslab_core::{Decoder, Encoder, Result};
 
-/// How a version 1 object header begins.
+/// The prefix of a version 1 object header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PrefixV1 {
-    /// Messages in all chunks. Some writers miscounted.
+    /// The number of messages in all chunks. Some writers stored a wrong number.
     pub message_count: u16,
-    /// Hard links to the object.
+    /// The number of hard links to the object.
     pub reference_count: u32,
-    /// Bytes of messages behind the prefix.
+    /// The size of the messages in chunk 0 in bytes.
     pub chunk_0_size: u32,
 }
 
@@ -23,7 +23,9 @@ impl Structure for PrefixV1 {
     fn decode(d: &mut Decoder<'_>, _: &()) -> Result<Self> {
         let version = d.clone().u8()?;
         if version != 1 {
-            return Err(d.unsupported(format!("version {version} without a signature, expected 1")));
+            return Err(d.unsupported(format!(
+                "object header version {version} without the signature OHDR, expected 1"
+            )));
         }
         d.reserved(2)?;
         let message_count = d.u16()?;
@@ -32,7 +34,9 @@ impl Structure for PrefixV1 {
         let chunk_0_size = d.u32()?;
         d.reserved(4)?;
         if (message_count == 0) != (chunk_0_size == 0) {
-            return Err(at.malformed(format!("{message_count} messages in {chunk_0_size} bytes")));
+            return Err(at.malformed(format!(
+                "{message_count} messages do not fit in the header size {chunk_0_size}"
+            )));
         }
         Ok(PrefixV1 { message_count, reference_count, chunk_0_size })
     }

@@ -5,42 +5,42 @@
 use crate::format::Structure;
 use hyperslab_core::{Decoder, Encoder, Error, Result};
 
-/// How a version 2 object header begins. The checksum behind the messages covers it too.
+/// The prefix of a version 2 object header. The checksum after the messages covers it too.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PrefixV2 {
-    /// Whether messages carry creation indexes.
+    /// Whether messages have creation indexes.
     pub attribute_creation_order_tracked: bool,
-    /// Whether densely stored attributes have an index by creation order.
+    /// Whether attributes in dense storage are indexed by creation order.
     pub attribute_creation_order_indexed: bool,
-    /// When the object was used.
+    /// The access, modification, change and birth time of the object, if they are stored.
     pub times: Option<Times>,
-    /// When attributes move between header and heap, if not at the default numbers.
+    /// The attribute counts at which attributes move between compact and dense storage, if they are not the default.
     pub attribute_phase_change: Option<AttributePhaseChange>,
-    /// Bytes that the next field takes: 1, 2, 4 or 8.
+    /// The size of the next field in bytes: 1, 2, 4 or 8.
     pub chunk_0_size_width: u8,
-    /// Bytes of messages and gap behind the prefix.
+    /// The size of messages and gap in chunk 0 in bytes.
     pub chunk_0_size: u64,
 }
 
-/// Seconds since 1970.
+/// Times in seconds since 1970-01-01 00:00 UTC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Times {
-    /// Raw data was last read or written.
+    /// When raw data was last read or written.
     pub access: u32,
-    /// Raw data was last written.
+    /// When raw data was last written.
     pub modification: u32,
-    /// Metadata was last changed.
+    /// When metadata was last changed.
     pub change: u32,
-    /// The object was created.
+    /// When the object was created.
     pub birth: u32,
 }
 
-/// When attributes move between header and heap.
+/// The attribute counts at which attributes move between compact and dense storage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AttributePhaseChange {
-    /// With more attributes they move to the heap.
+    /// With more attributes than this, storage becomes dense: in a fractal heap.
     pub maximum_compact: u16,
-    /// With fewer attributes they move back.
+    /// With fewer attributes than this, storage becomes compact: in the object header.
     pub minimum_dense: u16,
 }
 
@@ -51,7 +51,7 @@ impl Default for AttributePhaseChange {
 }
 
 impl PrefixV2 {
-    /// What it begins with.
+    /// The signature of the prefix.
     pub const SIGNATURE: &'static [u8] = b"OHDR";
 }
 
@@ -69,7 +69,10 @@ impl Structure for PrefixV2 {
         let at = d.clone();
         let flags = d.u8()?;
         if flags & RESERVED != 0 {
-            return Err(at.unsupported(format!("flags {flags:#04x}, known are {:#04x}", !RESERVED)));
+            return Err(at.unsupported(format!(
+                "object header flags {flags:#04x}, expected only bits of {:#04x}",
+                !RESERVED
+            )));
         }
         let times = if flags & HAS_TIMES != 0 { Some(Times::decode(d)?) } else { None };
         let attribute_phase_change =
@@ -94,7 +97,9 @@ impl Structure for PrefixV2 {
             2 => 1,
             4 => 2,
             8 => 3,
-            other => return Err(Error::invalid(format!("a size of {other} bytes, expected 1, 2, 4 or 8"))),
+            other => {
+                return Err(Error::invalid(format!("size field of {other} bytes, expected 1, 2, 4 or 8")));
+            }
         };
         for (flag, set) in [
             (TRACKED, self.attribute_creation_order_tracked),
@@ -134,7 +139,7 @@ impl AttributePhaseChange {
         let (maximum_compact, minimum_dense) = (d.u16()?, d.u16()?);
         if maximum_compact < minimum_dense {
             return Err(at.malformed(format!(
-                "at most {maximum_compact} compact attributes, but at least {minimum_dense} dense ones"
+                "maximum compact attributes {maximum_compact}, expected at least the minimum dense attributes {minimum_dense}"
             )));
         }
         Ok(AttributePhaseChange { maximum_compact, minimum_dense })
@@ -184,13 +189,13 @@ mod tests {
     ]);
 
     #[test]
-    fn refuses_unknown_flags() {
+    fn rejects_unknown_flags() {
         let e = PrefixV2::decode(&mut Decoder::new("t", 0, b"OHDR\x02\x40\x00"), &()).unwrap_err();
         assert_eq!(e.kind(), hyperslab_core::ErrorKind::Unsupported);
     }
 
     #[test]
-    fn refuses_more_dense_than_compact_attributes() {
+    fn rejects_a_minimum_dense_above_the_maximum_compact() {
         assert!(PrefixV2::decode(&mut Decoder::new("t", 0, b"OHDR\x02\x10\x01\0\x02\0\0"), &()).is_err());
     }
 }

@@ -8,33 +8,33 @@ use crate::format::chunk_index::{Client, Element};
 use crate::format::{Address, Sizes, Structure, append_checksum, verify_checksum};
 use hyperslab_core::{Decoder, Encoder, Result};
 
-/// Some elements, or what the pages follow that hold them.
+/// A block of elements. If it has pages, they follow it and hold the elements.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExtensibleArrayDataBlock {
-    /// The header of the array.
+    /// The address of the header of the array.
     pub header: Address,
-    /// The index of the first element, not counting those of the index block. libhdf5 stores something else
-    /// in blocks that the index block points to, so nothing follows from it.
+    /// The index of the first element, not counting those of the index block. libhdf5 stores another number in blocks
+    /// that the index block points to, so readers cannot rely on it.
     pub block_offset: u64,
-    /// The elements; none if there are pages.
+    /// The elements; empty if there are pages.
     pub elements: Vec<Element>,
 }
 
-/// What the bytes of a data block depend on.
+/// What the layout of a data block depends on.
 #[derive(Clone, Copy, Debug)]
 pub struct DataBlockContext {
     /// The widths of addresses and lengths.
     pub sizes: Sizes,
-    /// What the elements are.
+    /// The client of the array.
     pub client: Client,
-    /// The bytes of an index.
+    /// The size of an index in bytes.
     pub offset_width: u8,
-    /// How many elements there are outside of pages.
+    /// The number of elements in the block itself; 0 if there are pages.
     pub elements: u64,
 }
 
 impl DataBlockContext {
-    /// The number of bytes of a data block, pages not included.
+    /// The size of a data block in bytes, without its pages.
     pub fn stored_len(&self) -> u64 {
         let prefix = 10 + u64::from(self.sizes.offsets) + u64::from(self.offset_width);
         self.elements.saturating_mul(self.client.element_size(&self.sizes).into()).saturating_add(prefix)
@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn length_is_that_of_the_bytes() {
+    fn stored_len_is_the_number_of_encoded_bytes() {
         let bytes = hex(include_str!("../../../../tests/golden/extensible_array_data_block_filtered.hex"));
         assert_eq!(context(Client::Filtered { size_width: 2 }, 16).stored_len(), bytes.len() as u64);
     }

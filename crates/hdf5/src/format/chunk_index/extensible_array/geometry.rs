@@ -1,7 +1,7 @@
-//! Which block of an extensible array holds which elements.
+//! The blocks of an extensible array, and the elements that each of them holds.
 //!
-//! Spec: HDF5 VII.D The Extensible Array Index. The specification leaves the sizes of blocks out; they are
-//! those of libhdf5.
+//! Spec: HDF5 VII.D The Extensible Array Index. The specification does not give the sizes of blocks; these are the
+//! sizes in libhdf5.
 
 use super::ExtensibleArrayHeader;
 use super::data_block::DataBlockContext;
@@ -12,20 +12,20 @@ use crate::format::chunk_index::Client;
 use crate::format::chunk_index::page::PageContext;
 use hyperslab_core::{Error, Result};
 
-/// The sizes of blocks that follow from the parameters in the header.
+/// The blocks that follow from the parameters in the header.
 ///
-/// Behind the elements of the index block, the array is cut into secondary blocks. Secondary block `u` has
-/// 2^⌊u/2⌋ data blocks of 2^⌈u/2⌉ times the least number of elements. The first secondary blocks do not exist:
-/// the index block points to their data blocks itself.
+/// The elements after those of the index block are divided into secondary blocks. Secondary block `u` has 2^⌊u/2⌋
+/// data blocks. Each has 2^⌈u/2⌉ times the minimum number of elements. The first secondary blocks are not stored: the
+/// index block points to their data blocks directly.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Geometry {
     client: Client,
     offset_width: u8,
     index_block_elements: u64,
     data_block_min_elements: u64,
-    /// How many secondary blocks the index block stands in for.
+    /// The number of secondary blocks that are not stored.
     implied: u32,
-    /// How many secondary blocks there are, implied ones included.
+    /// The number of secondary blocks, including those that are not stored.
     secondary_blocks: u32,
     page_elements: Option<u64>,
 }
@@ -33,64 +33,64 @@ pub struct Geometry {
 /// One secondary block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SecondaryBlock {
-    /// The index of its first element.
+    /// The index of its first element, not counting those of the index block.
     pub start: u64,
-    /// How many data blocks it has.
+    /// The number of its data blocks.
     pub data_blocks: u64,
-    /// How many elements each of them holds.
+    /// The number of elements in each of its data blocks.
     pub elements: u64,
-    /// How many elements a page holds, if its data blocks have pages.
+    /// The number of elements in a page, if its data blocks have pages.
     pub page_elements: Option<u64>,
 }
 
 impl Geometry {
     pub(super) fn new(header: &ExtensibleArrayHeader) -> Result<Self> {
-        let least = header.data_block_min_elements;
+        let min = header.data_block_min_elements;
         let pointers = header.secondary_block_min_data_blocks;
-        if !least.is_power_of_two() {
+        if !min.is_power_of_two() {
             return Err(Error::malformed(format!(
-                "data blocks of {least} elements, expected a power of two"
+                "data block minimum elements {min}, expected a power of two"
             )));
         }
         if !pointers.is_power_of_two() || pointers < 2 {
             return Err(Error::malformed(format!(
-                "secondary blocks of {pointers} data blocks, expected a power of two from 2"
+                "secondary block minimum data pointers {pointers}, expected a power of two from 2"
             )));
         }
         let bits = u32::from(header.max_elements_bits);
         let implied = 2 * pointers.ilog2();
-        let secondary_blocks = (1 + bits).saturating_sub(least.ilog2());
+        let secondary_blocks = (1 + bits).saturating_sub(min.ilog2());
         if bits > u64::BITS || secondary_blocks < implied {
             return Err(Error::malformed(format!(
-                "indexes of {bits} bits for data blocks of {least} elements"
+                "max number of elements bits {bits} do not fit data block minimum elements {min}"
             )));
         }
         Ok(Geometry {
             client: header.client,
             offset_width: header.max_elements_bits.div_ceil(8),
             index_block_elements: header.index_block_elements.into(),
-            data_block_min_elements: least.into(),
+            data_block_min_elements: min.into(),
             implied,
             secondary_blocks,
             page_elements: 1_u64.checked_shl(header.page_bits.into()),
         })
     }
 
-    /// How many elements the index block holds itself.
+    /// The number of elements in the index block.
     pub fn index_block_elements(&self) -> u64 {
         self.index_block_elements
     }
 
-    /// The secondary blocks whose data blocks the index block points to, in order.
+    /// The secondary blocks that are not stored, in order. The index block points to their data blocks.
     pub fn implied_secondary_blocks(&self) -> impl Iterator<Item = Result<SecondaryBlock>> {
         let geometry = *self;
         (0..self.implied).map(move |u| geometry.block(u))
     }
 
-    /// The secondary block at a place among the addresses of the index block.
+    /// The secondary block with index `place` among the addresses in the index block.
     ///
     /// # Errors
-    /// If its elements have indexes past 2⁶⁴.
+    /// If its elements have indexes of 2⁶⁴ or more.
     pub fn secondary_block(&self, place: usize) -> Result<SecondaryBlock> {
         let u = u32::try_from(place).ok().and_then(|place| place.checked_add(self.implied));
         self.block(u.unwrap_or(u32::MAX))
@@ -103,13 +103,13 @@ impl Geometry {
             let before = self.data_block_min_elements.checked_mul(1_u64.checked_shl(u)? - 1)?;
             let start = self.index_block_elements.checked_add(before)?;
             start.checked_add(data_blocks.checked_mul(elements)?)?;
-            let page_elements = self.page_elements.filter(|most| elements > *most);
+            let page_elements = self.page_elements.filter(|max| elements > *max);
             Some(SecondaryBlock { start, data_blocks, elements, page_elements })
         };
-        block().ok_or_else(|| Error::malformed(format!("secondary block {u} has indexes past 2^64")))
+        block().ok_or_else(|| Error::malformed(format!("secondary block {u} has indexes of 2^64 or more")))
     }
 
-    /// What the bytes of the index block depend on.
+    /// What the layout of the index block depends on.
     pub fn index_block(&self, sizes: &Sizes) -> IndexBlockContext {
         IndexBlockContext {
             sizes: *sizes,
@@ -120,7 +120,7 @@ impl Geometry {
         }
     }
 
-    /// What the bytes of a secondary block depend on.
+    /// What the layout of a secondary block depends on.
     pub fn secondary_block_context(&self, sizes: &Sizes, block: &SecondaryBlock) -> SecondaryBlockContext {
         SecondaryBlockContext {
             sizes: *sizes,
@@ -131,7 +131,7 @@ impl Geometry {
         }
     }
 
-    /// What the bytes of the data blocks of a secondary block depend on.
+    /// What the layout of the data blocks of a secondary block depends on.
     pub fn data_block_context(&self, sizes: &Sizes, block: &SecondaryBlock) -> DataBlockContext {
         DataBlockContext {
             sizes: *sizes,
@@ -141,17 +141,17 @@ impl Geometry {
         }
     }
 
-    /// What the bytes of the pages of a secondary block's data blocks depend on.
+    /// What the layout of the pages in a secondary block's data blocks depends on.
     pub fn page_context(&self, sizes: &Sizes, block: &SecondaryBlock) -> PageContext {
         PageContext { sizes: *sizes, client: self.client, elements: block.page_elements.unwrap_or(0) }
     }
 }
 
 impl SecondaryBlock {
-    /// How many pages each data block has. The bits of one data block's pages follow those of the one
-    /// before at once, although the bitmap is allocated in whole bytes for each.
+    /// The number of pages in each data block. In the bitmap, the bits of consecutive data blocks follow each other
+    /// without gap, although whole bytes are allocated for each data block.
     pub fn page_count(&self) -> u64 {
-        self.page_elements.map_or(0, |most| self.elements / most)
+        self.page_elements.map_or(0, |max| self.elements / max)
     }
 }
 
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn blocks_follow_each_other_without_gaps() {
+    fn blocks_have_no_gaps_between_them() {
         let geometry = header().geometry().unwrap();
         let index = geometry.index_block(&Sizes::DEFAULT);
         assert_eq!((index.elements, index.data_blocks, index.secondary_blocks), (4, 6, 25));
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn rejects_parameters_that_are_no_powers_of_two_or_too_large() {
+    fn rejects_parameters_that_are_not_powers_of_two_or_too_large() {
         for broken in [
             ExtensibleArrayHeader { data_block_min_elements: 0, ..header() },
             ExtensibleArrayHeader { data_block_min_elements: 12, ..header() },
@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn indexes_past_64_bits_are_refused() {
+    fn rejects_indexes_of_more_than_64_bits() {
         let geometry = ExtensibleArrayHeader { max_elements_bits: 64, ..header() }.geometry().unwrap();
         let secondary = geometry.index_block(&Sizes::DEFAULT).secondary_blocks;
         assert_eq!(secondary, 57);

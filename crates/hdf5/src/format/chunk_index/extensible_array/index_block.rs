@@ -8,36 +8,36 @@ use crate::format::chunk_index::{Client, Element};
 use crate::format::{Address, Sizes, Structure, append_checksum, verify_checksum};
 use hyperslab_core::{Decoder, Encoder, Result};
 
-/// The first elements, and where the others are.
+/// The first elements, and the addresses of data blocks and secondary blocks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExtensibleArrayIndexBlock {
-    /// The header of the array.
+    /// The address of the header of the array.
     pub header: Address,
     /// The first elements.
     pub elements: Vec<Element>,
-    /// The first data blocks.
+    /// The addresses of the first data blocks.
     pub data_blocks: Vec<Address>,
-    /// The secondary blocks.
+    /// The addresses of the secondary blocks.
     pub secondary_blocks: Vec<Address>,
 }
 
-/// What the bytes of an index block depend on.
+/// What the layout of an index block depends on.
 #[derive(Clone, Copy, Debug)]
 pub struct IndexBlockContext {
     /// The widths of addresses and lengths.
     pub sizes: Sizes,
-    /// What the elements are.
+    /// The client of the array.
     pub client: Client,
-    /// How many elements there are.
+    /// The number of elements.
     pub elements: u64,
-    /// How many data blocks there are.
+    /// The number of data block addresses.
     pub data_blocks: u64,
-    /// How many secondary blocks there are.
+    /// The number of secondary block addresses.
     pub secondary_blocks: u64,
 }
 
 impl IndexBlockContext {
-    /// The number of bytes of an index block.
+    /// The size of an index block in bytes.
     pub fn stored_len(&self) -> u64 {
         let offsets = u64::from(self.sizes.offsets);
         10 + self.elements * u64::from(self.client.element_size(&self.sizes))
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn length_is_that_of_the_bytes() {
+    fn stored_len_is_the_number_of_encoded_bytes() {
         let bytes = hex(include_str!("../../../../tests/golden/extensible_array_index_block.hex"));
         assert_eq!(context(Client::Unfiltered).stored_len(), bytes.len() as u64);
     }

@@ -9,36 +9,37 @@ use crate::format::chunk_index::page::check_count;
 use crate::format::{Address, Sizes, Structure, append_checksum, verify_checksum};
 use hyperslab_core::{Decoder, Encoder, Result};
 
-/// Where some data blocks are, and which of their pages were ever written.
+/// The addresses of data blocks, and a bitmap of the pages that were ever written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExtensibleArraySecondaryBlock {
-    /// The header of the array.
+    /// The address of the header of the array.
     pub header: Address,
     /// The index of the first element, not counting those of the index block.
     pub block_offset: u64,
-    /// Which pages were ever written; see [`is_initialized`](crate::format::chunk_index::page::is_initialized).
+    /// A bit for each page that was ever written; see
+    /// [`is_initialized`](crate::format::chunk_index::page::is_initialized).
     pub page_bitmap: Vec<u8>,
-    /// The data blocks.
+    /// The addresses of the data blocks.
     pub data_blocks: Vec<Address>,
 }
 
-/// What the bytes of a secondary block depend on.
+/// What the layout of a secondary block depends on.
 #[derive(Clone, Copy, Debug)]
 pub struct SecondaryBlockContext {
     /// The widths of addresses and lengths.
     pub sizes: Sizes,
-    /// What the elements are.
+    /// The client of the array.
     pub client: Client,
-    /// The bytes of an index.
+    /// The size of an index in bytes.
     pub offset_width: u8,
-    /// The bytes of the page bitmap; 0 if data blocks have no pages.
+    /// The size of the page bitmap in bytes; 0 if data blocks have no pages.
     pub page_bitmap_len: u64,
-    /// How many data blocks there are.
+    /// The number of data block addresses.
     pub data_blocks: u64,
 }
 
 impl SecondaryBlockContext {
-    /// The number of bytes of a secondary block.
+    /// The size of a secondary block in bytes.
     pub fn stored_len(&self) -> u64 {
         let offsets = u64::from(self.sizes.offsets);
         (10 + offsets + u64::from(self.offset_width))
@@ -108,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn length_is_that_of_the_bytes() {
+    fn stored_len_is_the_number_of_encoded_bytes() {
         let bytes = hex(include_str!("../../../../tests/golden/extensible_array_secondary_block.hex"));
         assert_eq!(context(4, 0).stored_len(), bytes.len() as u64);
         let bytes = hex(include_str!("../../../../tests/golden/extensible_array_secondary_block_paged.hex"));

@@ -1,4 +1,4 @@
-//! Selection of boxes.
+//! Hyperslab selection: blocks of elements.
 //!
 //! Spec: HDF5 VIII.A Dataspace Encoding, "Layout: Selection Info for H5S_SEL_HYPERSLABS"
 
@@ -6,59 +6,59 @@ use super::{decode_rank, decode_width, is_narrow};
 use hyperslab_core::nd::{Region, Selection};
 use hyperslab_core::{Decoder, Encoder, Error, ErrorKind, Result};
 
-/// Boxes that do not overlap.
+/// Blocks that do not overlap.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HyperslabSelection {
-    /// How it is stored.
+    /// The version of the encoding.
     pub version: HyperslabVersion,
-    /// The boxes.
+    /// The blocks.
     pub blocks: Blocks,
 }
 
 /// Versions of the encoding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HyperslabVersion {
-    /// Numbers of 4 bytes, and every block by itself.
+    /// Numbers of 4 bytes, and each block listed separately.
     V1,
     /// Numbers of 8 bytes.
     V2,
     /// Numbers of any width.
     V3 {
-        /// Bytes of a number: 2, 4 or 8.
+        /// The size of a number in bytes: 2, 4 or 8.
         width: u8,
     },
 }
 
-/// The boxes of a hyperslab.
+/// The blocks of a hyperslab.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Blocks {
-    /// Equal boxes at equal distances.
+    /// Equal blocks at equal distances: start, stride, count and block of each dimension.
     Regular(Vec<Dimension>),
-    /// Each box by itself.
+    /// Blocks listed separately.
     Irregular {
         /// The number of dimensions.
         rank: u32,
-        /// For each box, the `rank` coordinates of its first element and those of its last.
+        /// For each block: `rank` coordinates of its first element, then `rank` coordinates of its last.
         bounds: Vec<u64>,
     },
 }
 
-/// What the boxes of a regular hyperslab are along one dimension. At most one of `count` and `block` of one
-/// dimension is `u64::MAX`: unlimited.
+/// The blocks of a regular hyperslab along one dimension. `count` or `block`, but not both, may be `u64::MAX`:
+/// unlimited.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Dimension {
-    /// Where the first box begins.
+    /// The start of the first block.
     pub start: u64,
-    /// From the beginning of a box to that of the next.
+    /// The distance between the starts of two blocks.
     pub stride: u64,
-    /// The number of boxes.
+    /// The number of blocks.
     pub count: u64,
-    /// The elements of a box.
+    /// The number of elements in a block.
     pub block: u64,
 }
 
 impl HyperslabSelection {
-    /// Boxes one by one, or elements at equal distances.
+    /// A regular hyperslab for a single region with gaps; otherwise the regions as separate blocks.
     pub(super) fn of(regions: &[Region]) -> Result<HyperslabSelection> {
         let has_gaps = |region: &Region| region.step.iter().any(|step| *step != 1);
         if let [region] = regions
@@ -80,12 +80,16 @@ impl HyperslabSelection {
         let mut bounds = Vec::with_capacity(regions.len().saturating_mul(2 * rank));
         for region in regions {
             if has_gaps(region) || region.rank() != rank {
-                return Err(Error::invalid("boxes with gaps or of several ranks in one selection"));
+                return Err(Error::invalid(
+                    "a hyperslab selection with several regions, expected regions without gaps and of equal rank",
+                ));
             }
             bounds.extend_from_slice(&region.start);
             for (start, count) in region.start.iter().zip(&region.count) {
                 let last = count.checked_sub(1).and_then(|last| start.checked_add(last));
-                bounds.push(last.ok_or_else(|| Error::invalid("a box that is empty or ends beyond 2^64"))?);
+                bounds.push(last.ok_or_else(|| {
+                    Error::invalid("a block of a selection is empty or ends at 2^64 or later")
+                })?);
             }
         }
         let rank = u32::try_from(rank).map_err(|_| Error::invalid(format!("{rank} dimensions")))?;
@@ -104,7 +108,7 @@ impl HyperslabSelection {
         }
     }
 
-    /// Whether a dimension goes as far as the dataspace does.
+    /// Whether the selection is unlimited along a dimension.
     pub fn is_unlimited(&self) -> bool {
         match &self.blocks {
             Blocks::Regular(dimensions) => dimensions.iter().any(Dimension::is_unlimited),
@@ -112,13 +116,16 @@ impl HyperslabSelection {
         }
     }
 
-    /// The boxes, in row-major order: one region if they are all of single elements or without gaps.
+    /// The blocks in row-major order. They are one region if the blocks are single elements or have no gaps.
     ///
     /// # Errors
-    /// [`ErrorKind::Unsupported`] if unlimited, [`ErrorKind::LimitExceeded`] if regular and of more than 65,536 boxes.
+    /// [`ErrorKind::Unsupported`] if the selection is unlimited; [`ErrorKind::LimitExceeded`] if it is regular and
+    /// has more than 65,536 blocks.
     pub fn to_selection(&self) -> Result<Selection> {
         if self.is_unlimited() {
-            return Err(Error::unsupported("an unlimited selection without the extent that ends it"));
+            return Err(Error::unsupported(
+                "unlimited selection, expected the extent of a dataspace to end it",
+            ));
         }
         match &self.blocks {
             Blocks::Regular(dimensions) => regular_blocks(dimensions),
@@ -127,15 +134,16 @@ impl HyperslabSelection {
         .map(selection_of)
     }
 
-    /// The boxes in a dataspace of this extent, which ends those that are unlimited.
+    /// The blocks in a dataspace of the shape `extent`, at which unlimited blocks end.
     ///
     /// # Errors
-    /// As [`HyperslabSelection::to_selection`], but for being unlimited; also if the extent has another rank.
+    /// As [`HyperslabSelection::to_selection`], but unlimited selections are valid; also if `extent` has another
+    /// rank.
     pub fn to_selection_in(&self, extent: &[u64]) -> Result<Selection> {
         let Blocks::Regular(dimensions) = &self.blocks else { return self.to_selection() };
         if dimensions.len() != extent.len() {
             return Err(Error::malformed(format!(
-                "a selection of {} dimensions in a dataspace of {}",
+                "selection of {} dimensions in a dataspace of {}",
                 dimensions.len(),
                 extent.len()
             )));
@@ -160,7 +168,7 @@ impl HyperslabSelection {
         let at = d.clone();
         let (version, flags) = match d.u32()? {
             1 => {
-                // Reserved, and a length that follows from the rest.
+                // A reserved field, and a length that follows from the other fields.
                 d.reserved(8)?;
                 (HyperslabVersion::V1, 0)
             }
@@ -196,11 +204,11 @@ impl HyperslabSelection {
             Blocks::Regular(dimensions) => (REGULAR, 4 * dimensions.len()),
             Blocks::Irregular { bounds, .. } => (0, bounds.len() + 1),
         };
-        // From the rank to the end.
+        // The number of bytes from the rank to the end.
         let len = numbers.saturating_mul(width.into()).saturating_add(4);
         match self.version {
             HyperslabVersion::V1 if flags != 0 => {
-                return Err(Error::invalid("version 1 has no regular hyperslabs"));
+                return Err(Error::invalid("a regular hyperslab needs version 2 or later"));
             }
             HyperslabVersion::V1 => {
                 e.u32(1);
@@ -226,7 +234,10 @@ impl HyperslabSelection {
             Blocks::Irregular { rank, bounds } => {
                 let in_block = usize::try_from(*rank).unwrap_or(usize::MAX).saturating_mul(2);
                 if in_block == 0 || !bounds.len().is_multiple_of(in_block) {
-                    return Err(Error::invalid(format!("{} bounds of {rank} dimensions", bounds.len())));
+                    return Err(Error::invalid(format!(
+                        "{} bounds for {rank} dimensions, expected a multiple of twice the rank",
+                        bounds.len()
+                    )));
                 }
                 e.len_as(width, bounds.len() / in_block)?;
                 bounds.iter().try_for_each(|bound| e.uint(width, *bound))
@@ -236,12 +247,12 @@ impl HyperslabSelection {
 }
 
 impl Dimension {
-    /// Whether the boxes go as far as the dataspace does.
+    /// Whether the dimension is unlimited.
     pub fn is_unlimited(&self) -> bool {
         self.count == u64::MAX || self.block == u64::MAX
     }
 
-    /// As many boxes as begin before `size`, or one up to there.
+    /// The dimension with an unlimited count or block ended at `size`.
     fn ended(&self, size: u64) -> Dimension {
         let left = size.saturating_sub(self.start);
         match *self {
@@ -273,7 +284,9 @@ impl Dimension {
             match number {
                 u64::MAX => e.uint(width, unlimited(width))?,
                 number if number == unlimited(width) => {
-                    return Err(Error::invalid(format!("{number} in {width} bytes would read as unlimited")));
+                    return Err(Error::invalid(format!(
+                        "{number} in {width} bytes would be read as unlimited"
+                    )));
                 }
                 number => e.uint(width, number)?,
             }
@@ -281,7 +294,7 @@ impl Dimension {
         Ok(())
     }
 
-    /// The only box along this dimension, or the elements if boxes are single: start, count and step.
+    /// The blocks as one range, if there is one block or the blocks are single elements: start, count and step.
     fn one_region(&self) -> Option<(u64, u64, u64)> {
         match *self {
             Dimension { start, count: 1, block, .. } => Some((start, block, 1)),
@@ -333,7 +346,7 @@ fn regular_blocks(dimensions: &[Dimension]) -> Result<Vec<Region>> {
     if dimensions.iter().any(|dimension| dimension.count == 0 || dimension.block == 0) {
         return Ok(Vec::new());
     }
-    // Where the boxes begin along each dimension; one region covers a dimension if it can.
+    // The starts of the blocks along each dimension; a dimension is one region if possible.
     let columns = dimensions.iter().map(|dimension| match dimension.one_region() {
         Some(region) => (region, 1),
         None => ((dimension.start, dimension.block, 1), dimension.count),
@@ -343,7 +356,7 @@ fn regular_blocks(dimensions: &[Dimension]) -> Result<Vec<Region>> {
     let count = match count {
         Some(count) if count <= MAX_BLOCKS => count,
         _ => {
-            let detail = format!("a selection of more than {MAX_BLOCKS} blocks");
+            let detail = format!("selection of more than {MAX_BLOCKS} blocks");
             return Err(Error::new(ErrorKind::LimitExceeded, detail));
         }
     };
@@ -356,7 +369,9 @@ fn regular_blocks(dimensions: &[Dimension]) -> Result<Vec<Region>> {
                 let block = rest % blocks;
                 rest /= blocks;
                 let start = block.checked_mul(dimension.stride).and_then(|offset| offset.checked_add(*start));
-                region.start.push(start.ok_or_else(|| Error::malformed("a selection beyond 2^64 elements"))?);
+                region.start.push(
+                    start.ok_or_else(|| Error::malformed("selection with coordinates of 2^64 or more"))?,
+                );
                 region.count.push(*count);
                 region.step.push(*step);
             }
@@ -375,9 +390,11 @@ fn irregular_blocks(rank: u32, bounds: &[u64]) -> Result<Vec<Region>> {
         .map(|block| {
             let (start, end) = block.split_at(rank);
             let count = start.iter().zip(end).map(|(start, end)| {
-                end.checked_sub(*start)
-                    .and_then(|count| count.checked_add(1))
-                    .ok_or_else(|| Error::malformed(format!("a selected block from {start} to {end}")))
+                end.checked_sub(*start).and_then(|count| count.checked_add(1)).ok_or_else(|| {
+                    Error::malformed(format!(
+                        "selected block from {start} to {end}, expected an end after the start"
+                    ))
+                })
             });
             Ok(Region::new(start.to_vec(), count.collect::<Result<_>>()?))
         })
@@ -385,5 +402,5 @@ fn irregular_blocks(rank: u32, bounds: &[u64]) -> Result<Vec<Region>> {
 }
 
 const REGULAR: u8 = 1;
-/// A few bytes of a file can ask for this many.
+/// The maximum number of blocks: a few bytes of a file can declare any number.
 const MAX_BLOCKS: u64 = 1 << 16;

@@ -1,18 +1,18 @@
-//! Selection of single elements.
+//! Point selection: single elements.
 //!
 //! Spec: HDF5 VIII.A Dataspace Encoding, "Layout: Selection Info for H5S_SEL_POINTS"
 
 use super::{decode_rank, decode_width};
 use hyperslab_core::{Decoder, Encoder, Error, Result};
 
-/// Single elements, in an order of their own; one may stand several times.
+/// Single elements in any order. An element may occur several times.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PointSelection {
-    /// How it is stored.
+    /// The version of the encoding.
     pub version: PointVersion,
     /// The number of dimensions.
     pub rank: u32,
-    /// `rank` coordinates of each element.
+    /// The `rank` coordinates of each element.
     pub coordinates: Vec<u64>,
 }
 
@@ -23,7 +23,7 @@ pub enum PointVersion {
     V1,
     /// Numbers of any width.
     V2 {
-        /// Bytes of a number: 2, 4 or 8.
+        /// The size of a number in bytes: 2, 4 or 8.
         width: u8,
     },
 }
@@ -33,7 +33,7 @@ impl PointSelection {
         let at = d.clone();
         let version = match d.u32()? {
             1 => {
-                // Reserved, and a length that follows from the rest.
+                // A reserved field, and a length that follows from the other fields.
                 d.reserved(8)?;
                 PointVersion::V1
             }
@@ -68,7 +68,11 @@ impl PointSelection {
                 self.coordinates.len() / rank
             }
             _ => {
-                let detail = format!("{} coordinates of {} dimensions", self.coordinates.len(), self.rank);
+                let detail = format!(
+                    "{} coordinates for {} dimensions, expected a multiple",
+                    self.coordinates.len(),
+                    self.rank
+                );
                 return Err(Error::invalid(detail));
             }
         };

@@ -8,65 +8,65 @@ use hyperslab_core::{Decoder, Encoder, Error, Result};
 /// One record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Record {
-    /// Type 1: an object too large for its fractal heap, found by its ID.
+    /// Type 1: a huge object of a fractal heap without filters, found by its ID.
     HugeObject {
-        /// The object.
+        /// The address of the object.
         address: Address,
-        /// Its bytes in the file.
+        /// The size of the object in bytes.
         length: u64,
-        /// What the heap ID says.
+        /// The ID of the object.
         id: u64,
     },
-    /// Type 2: the same in a heap with filters.
+    /// Type 2: a huge object of a fractal heap with filters, found by its ID.
     FilteredHugeObject {
-        /// The object.
+        /// The address of the object.
         address: Address,
-        /// Its bytes in the file.
+        /// The stored size in bytes.
         length: u64,
-        /// The filters that were skipped.
+        /// A bit for each filter that was skipped.
         filter_mask: u32,
-        /// Its bytes after the filters.
+        /// The size before filters in bytes.
         memory_size: u64,
-        /// What the heap ID says.
+        /// The ID of the object.
         id: u64,
     },
-    /// Type 3: an object too large for its fractal heap, of which the heap ID says address and length.
+    /// Type 3: a huge object of a fractal heap without filters, whose heap ID contains its address and size.
     DirectHugeObject {
-        /// The object.
+        /// The address of the object.
         address: Address,
-        /// Its bytes in the file.
+        /// The size of the object in bytes.
         length: u64,
     },
-    /// Type 4: the same in a heap with filters.
+    /// Type 4: a huge object of a fractal heap with filters, whose heap ID contains its address and size.
     FilteredDirectHugeObject {
-        /// The object.
+        /// The address of the object.
         address: Address,
-        /// Its bytes in the file.
+        /// The stored size in bytes.
         length: u64,
-        /// The filters that were skipped.
+        /// A bit for each filter that was skipped.
         filter_mask: u32,
-        /// Its bytes after the filters.
+        /// The size before filters in bytes.
         memory_size: u64,
     },
-    /// Type 5: a link, by name.
+    /// Type 5: a link, indexed by name.
     LinkName {
         /// The lookup3 checksum of the name.
         hash: u32,
-        /// The link message in the group's fractal heap.
+        /// The heap ID of the link message in the group's fractal heap.
         heap_id: [u8; 7],
     },
-    /// Type 6: a link, by creation order.
+    /// Type 6: a link, indexed by creation order.
     LinkCreationOrder {
         /// The creation order.
         creation_order: i64,
-        /// The link message in the group's fractal heap.
+        /// The heap ID of the link message in the group's fractal heap.
         heap_id: [u8; 7],
     },
     /// Type 7: a shared message.
     SharedMessage(SharedMessage),
-    /// Type 8: an attribute, by name.
+    /// Type 8: an attribute, indexed by name.
     AttributeName {
-        /// The attribute message in the object's fractal heap.
+        /// The heap ID of the attribute message in the object's fractal heap.
         heap_id: [u8; 8],
         /// The flags of the attribute message.
         message_flags: u8,
@@ -75,9 +75,9 @@ pub enum Record {
         /// The lookup3 checksum of the name.
         hash: u32,
     },
-    /// Type 9: an attribute, by creation order.
+    /// Type 9: an attribute, indexed by creation order.
     AttributeCreationOrder {
-        /// The attribute message in the object's fractal heap.
+        /// The heap ID of the attribute message in the object's fractal heap.
         heap_id: [u8; 8],
         /// The flags of the attribute message.
         message_flags: u8,
@@ -86,55 +86,55 @@ pub enum Record {
     },
     /// Type 10: a chunk of a dataset without filters.
     Chunk {
-        /// The chunk.
+        /// The address of the chunk.
         address: Address,
-        /// Its position: offsets divided by chunk dimensions.
+        /// The scaled offset: the chunk offset in elements divided by the chunk dimensions.
         scaled: Vec<u64>,
     },
     /// Type 11: a chunk of a dataset with filters.
     FilteredChunk {
-        /// The chunk.
+        /// The address of the chunk.
         address: Address,
-        /// Its bytes in the file.
+        /// The stored size in bytes.
         size: u64,
-        /// The filters that were skipped.
+        /// A bit for each filter that was skipped.
         filter_mask: u32,
-        /// Its position: offsets divided by chunk dimensions.
+        /// The scaled offset: the chunk offset in elements divided by the chunk dimensions.
         scaled: Vec<u64>,
     },
 }
 
-/// A message that object headers share, by where it is.
+/// A shared message: its hash and location.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SharedMessage {
     /// The lookup3 checksum of the message.
     pub hash: u32,
-    /// Where it is.
+    /// The location of the message.
     pub location: SharedMessageLocation,
 }
 
-/// Where a shared message is.
+/// The location of a shared message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SharedMessageLocation {
-    /// Location 0: the fractal heap of the index.
+    /// Location 0: in the fractal heap of the index.
     Heap {
-        /// How many objects refer to it.
+        /// The number of objects that refer to the message.
         reference_count: u32,
-        /// The message in the heap.
+        /// The heap ID of the message.
         heap_id: [u8; 8],
     },
-    /// Location 1: the object header of the only object that has it.
+    /// Location 1: in the object header of the only object that has it.
     ObjectHeader {
         /// The type of the message.
         message_type: u8,
-        /// Which message of its type it is in the object header.
+        /// The index of the message among those of its type in the object header.
         index: u16,
-        /// The object header.
+        /// The address of the object header.
         object_header: Address,
     },
 }
 
-/// What records are.
+/// The type of records, as in [`Record`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "named like the records")]
 pub enum RecordType {
@@ -151,7 +151,7 @@ pub enum RecordType {
     FilteredChunk,
 }
 
-/// How the records of one tree are laid out.
+/// The layout of the records of a tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RecordLayout {
     record_type: RecordType,
@@ -161,10 +161,10 @@ pub struct RecordLayout {
 }
 
 impl RecordLayout {
-    /// The layout that follows from the record type and size in a header.
+    /// The layout for the record type and the record size in a header.
     ///
     /// # Errors
-    /// If records of that type cannot have that size.
+    /// If records of this type cannot have this size.
     pub fn new(record_type: RecordType, record_size: u16, sizes: &Sizes) -> Result<Self> {
         let (offsets, lengths) = (u16::from(sizes.offsets), u16::from(sizes.lengths));
         let mut layout = RecordLayout { record_type, record_size, rank: 0, chunk_size_width: 0 };
@@ -182,7 +182,7 @@ impl RecordLayout {
                 layout.rank = record_size.saturating_sub(offsets) / 8;
                 offsets + 8 * layout.rank.max(1)
             }
-            // Coordinates take multiples of 8 bytes and the width is 1 to 8, so there is one answer.
+            // Offsets take multiples of 8 bytes and the width is 1 to 8, so the solution is unique.
             RecordType::FilteredChunk => {
                 let rest = record_size.saturating_sub(offsets + 4 + 1);
                 layout.rank = rest / 8;
@@ -192,23 +192,23 @@ impl RecordLayout {
         };
         if record_size != expected {
             return Err(Error::malformed(format!(
-                "records of {record_size} bytes, expected {expected} for {record_type:?}"
+                "record size {record_size}, expected {expected} for {record_type:?}"
             )));
         }
         Ok(layout)
     }
 
-    /// What the records are.
+    /// The type of the records.
     pub fn record_type(&self) -> RecordType {
         self.record_type
     }
 
-    /// The number of bytes of each.
+    /// The size of a record in bytes.
     pub fn record_size(&self) -> u16 {
         self.record_size
     }
 
-    /// The dimensions of the dataset, if the records are chunks.
+    /// The number of dimensions of the dataset, if the records are chunks; otherwise 0.
     pub fn rank(&self) -> u16 {
         self.rank
     }
@@ -219,7 +219,7 @@ impl RecordLayout {
 }
 
 impl RecordType {
-    /// The number that stands for the type in the file.
+    /// The type code in the file.
     pub fn code(self) -> u8 {
         ALL.iter().zip(1..).find(|(known, _)| **known == self).map_or(0, |(_, code)| code)
     }
@@ -295,7 +295,7 @@ impl Structure for Record {
     fn encode(&self, e: &mut Encoder, (sizes, layout): &Self::Context) -> Result<()> {
         if self.record_type() != layout.record_type {
             return Err(Error::invalid(format!(
-                "record of {:?} in a tree of {:?}",
+                "record of type {:?} in a tree of type {:?}",
                 self.record_type(),
                 layout.record_type
             )));
@@ -358,14 +358,16 @@ impl Structure for Record {
         let left = end
             .checked_sub(e.len())
             .filter(|left| *left == 0 || layout.record_type == RecordType::SharedMessage)
-            .ok_or_else(|| Error::invalid(format!("record is not of {} bytes", layout.record_size)))?;
+            .ok_or_else(|| {
+                Error::invalid(format!("record does not have the record size {}", layout.record_size))
+            })?;
         e.reserved(left);
         Ok(())
     }
 }
 
 impl Record {
-    /// What the record is.
+    /// The type of the record.
     pub fn record_type(&self) -> RecordType {
         match self {
             Record::HugeObject { .. } => RecordType::HugeObject,
@@ -435,7 +437,7 @@ fn decode_scaled(d: &mut Decoder<'_>, layout: &RecordLayout) -> Result<Vec<u64>>
     Ok(scaled)
 }
 
-/// In order of their codes, which begin at 1.
+/// All types, in order of their codes, which start at 1.
 const ALL: [RecordType; 11] = [
     RecordType::HugeObject,
     RecordType::FilteredHugeObject,
@@ -455,7 +457,7 @@ mod tests {
     use super::*;
     use crate::format::structure_tests::structure_tests;
 
-    /// Tests of the records of one type and size.
+    /// Tests of records of one type and size.
     macro_rules! record_tests {
         ($name:ident, $type:ident, $size:expr, sizes: $sizes:expr, golden: [$($golden:expr),*], values: [$($value:expr),*]) => {
             mod $name {
@@ -542,7 +544,7 @@ mod tests {
     }]);
 
     #[test]
-    fn rank_and_width_follow_from_the_record_size() {
+    fn the_record_size_determines_rank_and_width() {
         for rank in 1..=32_u16 {
             for width in 1..=8_u16 {
                 let size = 8 + width + 4 + 8 * rank;
@@ -553,7 +555,7 @@ mod tests {
     }
 
     #[test]
-    fn rejects_sizes_that_no_record_of_the_type_has() {
+    fn rejects_impossible_record_sizes() {
         for (record_type, size) in [
             (RecordType::LinkName, 12),
             (RecordType::HugeObject, 23),

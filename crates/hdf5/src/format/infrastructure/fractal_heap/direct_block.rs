@@ -5,30 +5,30 @@
 use crate::format::{Address, Sizes, Structure, checksum};
 use hyperslab_core::{Decoder, Encoder, ErrorKind, Result};
 
-/// A block of objects, which takes all the bytes there are.
+/// A block of managed objects. It fills all bytes that it is decoded from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FractalHeapDirectBlock {
-    /// The header of the heap.
+    /// The address of the header of the heap.
     pub heap_header: Address,
-    /// The offset of the block in the heap's address space.
+    /// The offset of the block in the managed address space of the heap.
     pub block_offset: u64,
-    /// Objects and gaps. Offsets in the heap count from the beginning of the block, not from here.
+    /// Objects and free space. Offsets in the heap count from the start of the block, not of these bytes.
     pub data: Vec<u8>,
 }
 
-/// What the layout of direct blocks depends on.
+/// What the layout of a direct block depends on.
 #[derive(Clone, Copy, Debug)]
 pub struct DirectBlockContext {
-    /// Of the file.
+    /// The widths of addresses and lengths.
     pub sizes: Sizes,
-    /// Bytes of an offset in the heap.
+    /// The size in bytes of an offset in the heap.
     pub heap_offset_width: u8,
     /// Whether blocks have checksums.
     pub checksummed: bool,
 }
 
 impl DirectBlockContext {
-    /// Bytes before the data.
+    /// The number of bytes before the data.
     pub fn prefix_len(&self) -> u64 {
         let checksum = if self.checksummed { CHECKSUM_LEN } else { 0 };
         5 + u64::from(self.sizes.offsets) + u64::from(self.heap_offset_width) + checksum as u64
@@ -71,7 +71,7 @@ impl Structure for FractalHeapDirectBlock {
     }
 }
 
-/// Reads the checksum at the cursor. It is that of the whole block in which it is itself zero.
+/// Verifies the checksum at the cursor. It covers the whole block, with the checksum itself as zeros.
 fn verify(mut start: Decoder<'_>, d: &mut Decoder<'_>) -> Result<()> {
     let at = d.clone();
     let stored = d.u32()?;
@@ -107,7 +107,7 @@ mod tests {
         values: [FractalHeapDirectBlock { heap_header: Address(0x40), block_offset: 512, data: vec![7; 9] }]);
 
     #[test]
-    fn blocks_without_checksum_return() {
+    fn round_trips_blocks_without_checksum() {
         let context = DirectBlockContext {
             sizes: Sizes { offsets: 4, lengths: 4 },
             heap_offset_width: 5,
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn one_changed_byte_of_data_is_noticed() {
+    fn rejects_one_changed_byte_of_data() {
         let mut bytes = hex(GOLDEN);
         bytes[400] ^= 1;
         let e = FractalHeapDirectBlock::decode(&mut Decoder::new("t", 0, &bytes), &CONTEXT).unwrap_err();

@@ -1,27 +1,27 @@
-//! The doubling table of a fractal heap: which block holds an offset of the heap.
+//! The doubling table of a fractal heap, which maps an offset in the heap to a block.
 //!
 //! Spec: HDF5 III.G Fractal Heap, fields Table Width to Current # of Rows in Root Indirect Block
 
 use crate::format::{Address, Sizes};
 use hyperslab_core::{Decoder, Encoder, Error, Result};
 
-/// Blocks in rows of `width`; the first two rows have the starting size, each further one twice the size
-/// of the row before. Blocks up to the maximum direct size hold objects, larger ones are tables again.
+/// Blocks in rows of `width`. Blocks of the first two rows have the starting size; in each later row the size
+/// doubles. Blocks up to the maximum direct size hold objects; larger blocks are indirect blocks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DoublingTable {
-    /// Blocks in a row, a power of two.
+    /// The number of blocks in a row, a power of two.
     pub width: u16,
-    /// Bytes of a block in the first row, a power of two.
+    /// The size in bytes of a block in the first row, a power of two.
     pub starting_block_size: u64,
-    /// Bytes of the largest direct block, a power of two.
+    /// The maximum size of a direct block in bytes, a power of two.
     pub max_direct_block_size: u64,
-    /// Bits of an offset in the heap.
+    /// The number of bits of an offset in the heap.
     pub max_heap_size: u16,
-    /// Rows that the root indirect block begins with; 0 for all.
+    /// The number of rows that the root indirect block starts with; 0 for all.
     pub starting_root_rows: u16,
-    /// The root block, undefined in an empty heap.
+    /// The address of the root block; undefined in an empty heap.
     pub root_block: Address,
-    /// Rows of the root indirect block; 0 if the root block is a direct block.
+    /// The number of rows in the root indirect block; 0 if the root block is a direct block.
     pub current_root_rows: u16,
 }
 
@@ -53,15 +53,15 @@ impl DoublingTable {
         Ok(())
     }
 
-    /// Bytes that encode an offset in the heap.
+    /// The size in bytes of an offset in the heap.
     pub fn heap_offset_width(&self) -> u8 {
         u8::try_from(self.max_heap_size.div_ceil(8)).unwrap_or(u8::MAX)
     }
 
-    /// The arithmetic of the table.
+    /// The geometry of the table.
     ///
     /// # Errors
-    /// If a size is no power of two, or the rows do not fit in the heap's address space.
+    /// If a size is not a power of two, or the rows exceed the address space of the heap.
     pub fn geometry(&self) -> Result<Geometry> {
         let bits = |what: &str, size: u64| match size.is_power_of_two() {
             true => Ok(size.trailing_zeros()),
@@ -86,7 +86,7 @@ impl DoublingTable {
         }
         if u32::from(self.current_root_rows) > geometry.max_root_rows() {
             return Err(Error::malformed(format!(
-                "{} rows in the root block, at most {} allowed",
+                "current number of rows {} in the root indirect block, expected at most {}",
                 self.current_root_rows,
                 geometry.max_root_rows()
             )));
@@ -95,7 +95,7 @@ impl DoublingTable {
     }
 }
 
-/// Logarithms of a [`DoublingTable`] that hang together.
+/// The parameters of a [`DoublingTable`] as binary logarithms, checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Geometry {
     width_bits: u32,
@@ -104,41 +104,42 @@ pub struct Geometry {
     heap_bits: u32,
 }
 
-/// Where an offset lies in a table.
+/// The position of an offset in a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Position {
     /// The row of the block.
     pub row: u32,
-    /// The block, counted from the first of the table.
+    /// The index of the block in the table.
     pub entry: usize,
-    /// Bytes of the block.
+    /// The size of the block in bytes.
     pub block_size: u64,
     /// The offset within the block.
     pub offset: u64,
 }
 
 impl Geometry {
-    /// Rows of direct blocks that any indirect block can have.
+    /// The maximum number of rows of direct blocks in an indirect block.
     pub fn max_direct_rows(&self) -> u32 {
         self.direct_bits - self.start_bits + 2
     }
 
-    /// Rows of a root block that covers the heap's whole address space.
+    /// The number of rows of a root block that covers the whole address space of the heap.
     pub fn max_root_rows(&self) -> u32 {
         self.heap_bits - self.first_row_bits() + 1
     }
 
-    /// Rows of the indirect block that stands for a block of `size` bytes; `None` if it is smaller than a row.
+    /// The number of rows of an indirect block that stands for a block of `size` bytes. `None` if `size` is less than
+    /// a row.
     pub fn rows_of(&self, size: u64) -> Option<u32> {
         Some(size.checked_ilog2()?.checked_sub(self.first_row_bits())? + 1)
     }
 
-    /// Bytes of a block in `row`; `None` beyond the address space.
+    /// The size in bytes of a block in `row`. `None` beyond the address space.
     pub fn block_size(&self, row: u32) -> Option<u64> {
         1_u64.checked_shl(self.start_bits.saturating_add(row.saturating_sub(1)))
     }
 
-    /// The block that holds `offset`, counted from the beginning of the table.
+    /// The block that holds `offset`, counted from the start of the table.
     pub fn position(&self, offset: u64) -> Position {
         let high_bit = offset.checked_ilog2().unwrap_or(0);
         let (row, in_row) = match offset.checked_shr(self.first_row_bits()) {
@@ -150,7 +151,7 @@ impl Geometry {
         let entry = (u64::from(row) << self.width_bits) + column;
         Position {
             row,
-            // Fewer than 64 rows of at most 2^15 blocks.
+            // There are fewer than 64 rows of at most 2^15 blocks.
             entry: usize::try_from(entry).unwrap_or(usize::MAX),
             block_size: 1 << block_bits,
             offset: in_row - (column << block_bits),
@@ -168,7 +169,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_offset_has_the_block_that_counting_gives() {
+    fn positions_equal_those_found_by_counting() {
         let table =
             DoublingTable { starting_block_size: 4, max_direct_block_size: 8, width: 2, ..sample().table };
         let geometry = table.geometry().unwrap();
@@ -189,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn the_greatest_offset_has_a_block() {
+    fn the_largest_offset_has_a_block() {
         let table = DoublingTable { max_heap_size: 64, ..sample().table };
         let position = table.geometry().unwrap().position(u64::MAX);
         assert_eq!(position.row, 64 - 11);
@@ -197,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn refuses_geometries_that_do_not_hang_together() {
+    fn rejects_inconsistent_geometries() {
         let refused = |table: DoublingTable| assert!(table.geometry().is_err(), "{table:?}");
         refused(DoublingTable { starting_block_size: 0, ..sample().table });
         refused(DoublingTable { max_direct_block_size: 256, ..sample().table });

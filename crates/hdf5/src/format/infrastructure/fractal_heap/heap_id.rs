@@ -5,60 +5,60 @@
 use crate::format::{Address, Sizes, Structure};
 use hyperslab_core::{Decoder, Encoder, Error, Result};
 
-/// What an ID says about the whereabouts of its object.
+/// The location of an object, by the type of its heap ID.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum HeapId {
-    /// In the heap's blocks.
+    /// A managed object: in a direct block of the heap.
     Managed {
-        /// In the heap's address space.
+        /// The offset in the managed address space of the heap.
         offset: u64,
-        /// Bytes of the object.
+        /// The size of the object in bytes.
         len: u64,
     },
-    /// By itself in the file, tracked by the B-tree of huge objects under this key.
+    /// A huge object: stored outside of the heap, found by its ID in the B-tree of huge objects.
     HugeIndirect {
-        /// The ID in the record.
+        /// The ID in the B-tree record.
         key: u64,
     },
-    /// By itself in the file.
+    /// A huge object whose location is in the ID.
     HugeDirect {
-        /// Of the object.
+        /// The address of the object.
         address: Address,
-        /// Bytes of the object.
+        /// The size of the object in bytes.
         len: u64,
     },
-    /// By itself in the file, filtered.
+    /// A filtered huge object whose location is in the ID.
     HugeFiltered {
-        /// Of the stored object.
+        /// The address of the object.
         address: Address,
-        /// Bytes in the file.
+        /// The stored size in bytes.
         len: u64,
-        /// Which filters were skipped.
+        /// A bit for each filter that was skipped.
         filter_mask: u32,
-        /// Bytes of the object.
+        /// The size before filters in bytes.
         memory_size: u64,
     },
-    /// The object itself, 1 to 4096 bytes.
+    /// A tiny object: the bytes themselves, 1 to 4096.
     Tiny(Vec<u8>),
 }
 
-/// What the layout of heap IDs depends on.
+/// What the layout of a heap ID depends on.
 #[derive(Clone, Copy, Debug)]
 pub struct HeapIdContext {
-    /// Of the file.
+    /// The widths of addresses and lengths.
     pub sizes: Sizes,
-    /// Bytes of an ID.
+    /// The size of an ID in bytes.
     pub len: u16,
     /// Whether the heap has filters.
     pub filtered: bool,
-    /// Bytes of an offset in the heap.
+    /// The size in bytes of an offset in the heap.
     pub heap_offset_width: u8,
-    /// Bytes of the length of a managed object.
+    /// The size in bytes of the length of a managed object.
     pub heap_length_width: u8,
 }
 
 impl HeapIdContext {
-    /// Whether IDs have room for where a huge object is; otherwise they have a key.
+    /// Whether the ID of a huge object holds its address and size; otherwise it holds a B-tree key.
     pub fn huge_is_direct(&self) -> bool {
         let filtered = if self.filtered { 4 + u16::from(self.sizes.lengths) } else { 0 };
         self.len > u16::from(self.sizes.offsets) + u16::from(self.sizes.lengths) + filtered
@@ -142,11 +142,13 @@ impl Structure for HeapId {
                 sizes.put_length(e, *memory_size)?;
             }
             HeapId::Tiny(object) => {
-                let len =
-                    object.len().checked_sub(1).ok_or_else(|| Error::invalid("an empty heap object"))?;
-                let most = if context.tiny_is_extended() { 0xfff } else { 0xf };
+                let len = object
+                    .len()
+                    .checked_sub(1)
+                    .ok_or_else(|| Error::invalid("a heap object of 0 bytes, expected 1 or more"))?;
+                let max = if context.tiny_is_extended() { 0xfff } else { 0xf };
                 match u16::try_from(len) {
-                    Ok(len) if len <= most => {
+                    Ok(len) if len <= max => {
                         let [low, high] = len.to_le_bytes();
                         if context.tiny_is_extended() {
                             e.bytes(&[TINY | high, low]);
@@ -154,11 +156,20 @@ impl Structure for HeapId {
                             e.u8(TINY | low);
                         }
                     }
-                    _ => return Err(Error::invalid(format!("{} bytes are no tiny object", object.len()))),
+                    _ => {
+                        return Err(Error::invalid(format!(
+                            "tiny object of {} bytes does not fit in its heap ID",
+                            object.len()
+                        )));
+                    }
                 }
                 e.bytes(object);
             }
-            _ => return Err(Error::invalid("the heap's IDs of huge objects have another form")),
+            _ => {
+                return Err(Error::invalid(
+                    "heap ID of a huge object in another form than the IDs of this heap",
+                ));
+            }
         }
         let written = e.len() - start;
         let padding = usize::from(context.len).checked_sub(written).ok_or_else(|| {
@@ -225,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn an_id_of_18_bytes_has_the_short_form() {
+    fn a_tiny_id_of_18_bytes_has_the_short_form() {
         let context = HeapIdContext { len: 18, ..LINKS };
         let mut e = Encoder::new();
         HeapId::Tiny(vec![3; 16]).encode(&mut e, &context).unwrap();
@@ -235,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn ids_of_unknown_form_are_unsupported() {
+    fn rejects_unknown_ids_as_unsupported() {
         for first in [0x30, 0x40] {
             let bytes = [first, 0, 0, 0, 0, 0, 0];
             let e = HeapId::decode(&mut Decoder::new("t", 0, &bytes), &LINKS).unwrap_err();

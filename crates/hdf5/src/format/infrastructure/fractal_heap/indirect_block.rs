@@ -5,54 +5,54 @@
 use crate::format::{Address, Sizes, Structure, append_checksum, verify_checksum};
 use hyperslab_core::{Decoder, Encoder, Error, Result};
 
-/// A table of blocks.
+/// A block of addresses of direct and indirect blocks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FractalHeapIndirectBlock {
-    /// The header of the heap.
+    /// The address of the header of the heap.
     pub heap_header: Address,
-    /// The offset of the block in the heap's address space.
+    /// The offset of the block in the managed address space of the heap.
     pub block_offset: u64,
-    /// Direct blocks, row by row.
+    /// The direct blocks, row by row.
     pub direct_blocks: Vec<DirectBlockEntry>,
-    /// Indirect blocks, row by row, behind the direct ones.
+    /// The addresses of the indirect blocks, row by row. They follow the direct blocks.
     pub indirect_blocks: Vec<Address>,
 }
 
-/// Where a direct block is.
+/// The entry of a direct block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DirectBlockEntry {
-    /// Undefined if the block does not exist.
+    /// The address; undefined if the block does not exist.
     pub address: Address,
-    /// How it is stored, if the heap is filtered.
+    /// The stored size and filter mask, if the heap has filters.
     pub filtered: Option<FilteredBlock>,
 }
 
-/// How a direct block is stored in a heap with filters.
+/// A direct block in a heap with filters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FilteredBlock {
-    /// Bytes in the file.
+    /// The stored size in bytes.
     pub size: u64,
-    /// Which filters were skipped.
+    /// A bit for each filter that was skipped.
     pub filter_mask: u32,
 }
 
 /// What the layout of an indirect block depends on.
 #[derive(Clone, Copy, Debug)]
 pub struct IndirectBlockContext {
-    /// Of the file.
+    /// The widths of addresses and lengths.
     pub sizes: Sizes,
-    /// Bytes of an offset in the heap.
+    /// The size in bytes of an offset in the heap.
     pub heap_offset_width: u8,
     /// Whether the heap has filters.
     pub filtered: bool,
-    /// How many direct blocks the table has room for.
+    /// The number of entries for direct blocks.
     pub direct_entries: usize,
-    /// How many indirect blocks the table has room for.
+    /// The number of entries for indirect blocks.
     pub indirect_entries: usize,
 }
 
 impl IndirectBlockContext {
-    /// Bytes of the block in the file.
+    /// The size of the block in bytes.
     pub fn block_len(&self) -> u64 {
         let entries = (self.direct_entries as u64).saturating_mul(self.direct_entry_len() as u64);
         let entries =
@@ -128,7 +128,9 @@ impl DirectBlockEntry {
                 Ok(())
             }
             (false, None) => Ok(()),
-            _ => Err(Error::invalid("direct blocks are filtered if and only if their heap is")),
+            _ => Err(Error::invalid(
+                "direct block entries do not match the heap: filtered entries need a heap with filters",
+            )),
         }
     }
 }
@@ -162,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn golden_block_points_to_nested_tables() {
+    fn golden_block_points_to_indirect_blocks() {
         let bytes = hex(GOLDEN);
         assert_eq!(bytes.len() as u64, CONTEXT.block_len());
         let block = FractalHeapIndirectBlock::decode(&mut Decoder::new("t", 0, &bytes), &CONTEXT).unwrap();

@@ -6,19 +6,19 @@ use super::Client;
 use crate::format::{Address, Sizes, Structure, append_checksum, verify_checksum};
 use hyperslab_core::{Decoder, Encoder, Error, Result};
 
-/// Free sections, in sets of one size.
+/// Free sections, grouped by size.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FreeSpaceSectionList {
-    /// The header of the manager.
+    /// The address of the header of the manager.
     pub header: Address,
-    /// The sets.
+    /// The groups of sections of equal size.
     pub sets: Vec<SectionSet>,
 }
 
 /// Free sections of one size.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SectionSet {
-    /// Bytes of each.
+    /// The size of each section in bytes.
     pub size: u64,
     /// The sections.
     pub sections: Vec<Section>,
@@ -27,31 +27,31 @@ pub struct SectionSet {
 /// A free section.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Section {
-    /// Where it begins in the client's address space.
+    /// The offset in the client's address space.
     pub offset: u64,
-    /// What it is.
+    /// The type of the section.
     pub kind: SectionKind,
 }
 
-/// What a free section is.
+/// The type of a free section.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SectionKind {
-    /// Bytes of the file. The number is the section type: 0 without paging, 1 within a page, 2 pages.
+    /// Bytes of the file. The number is the section type: 0 without paging, 1 within a page, 2 whole pages.
     File(u8),
-    /// Type 0 of a heap: bytes of a direct block.
+    /// Type 0 of a heap: bytes in a direct block.
     Single,
-    /// Type 1 of a heap: the first row of blocks of an indirect section.
+    /// Type 1 of a heap: the first row of an indirect section.
     FirstRow(IndirectSection),
-    /// Type 2 of a heap: another row.
+    /// Type 2 of a heap: a later row of an indirect section.
     NormalRow,
-    /// Type 3 of a heap: blocks of an indirect block.
+    /// Type 3 of a heap: blocks of an indirect block that do not exist.
     Indirect(IndirectSection),
 }
 
 /// Blocks of an indirect block that do not exist.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IndirectSection {
-    /// The offset of the indirect block in the heap's address space.
+    /// The offset of the indirect block in the address space of the heap.
     pub block_offset: u64,
     /// The row of the first block.
     pub start_row: u16,
@@ -64,19 +64,19 @@ pub struct IndirectSection {
 /// What the layout of a section list depends on.
 #[derive(Clone, Copy, Debug)]
 pub struct SectionListContext {
-    /// Of the file.
+    /// The widths of addresses and lengths.
     pub sizes: Sizes,
-    /// Whose space it is.
+    /// The client of the manager.
     pub client: Client,
-    /// Bytes of the list, as far as they are used.
+    /// The used size of the list in bytes.
     pub len: u64,
     /// The number of sections.
     pub section_count: u64,
-    /// Bytes of a number of sections.
+    /// The size in bytes of a number of sections.
     pub count_width: u8,
-    /// Bytes of the size of a section.
+    /// The size in bytes of the size of a section.
     pub size_width: u8,
-    /// Bytes of an offset in the client's address space.
+    /// The size in bytes of an offset in the client's address space.
     pub offset_width: u8,
 }
 
@@ -94,7 +94,7 @@ impl Structure for FreeSpaceSectionList {
         let header = context.sizes.address(d)?;
         let read = start.remaining() - d.remaining() + CHECKSUM_LEN;
         let rest = context.len.checked_sub(read as u64).ok_or_else(|| {
-            d.malformed(format!("a section list of {} bytes, expected at least {read}", context.len))
+            d.malformed(format!("section list of {} bytes, expected at least {read}", context.len))
         })?;
         let mut body = d.sub(Self::NAME, d.len_of(rest)?)?;
         let mut sets = Vec::new();
@@ -133,7 +133,7 @@ impl SectionSet {
         let at = d.clone();
         let count = d.uint(context.count_width)?;
         if count == 0 || count > left {
-            return Err(at.malformed(format!("a set of {count} sections, expected 1 to {left}")));
+            return Err(at.malformed(format!("{count} sections of one size, expected 1 to {left}")));
         }
         let size = d.uint(context.size_width)?;
         let sections = (0..d.count(count, usize::from(context.offset_width) + 1)?)
@@ -179,7 +179,10 @@ impl Section {
             SectionKind::Indirect(indirect) => (Client::FractalHeap, 3, Some(indirect)),
         };
         if client != context.client {
-            return Err(Error::invalid(format!("a section of {client:?} in a list of {:?}", context.client)));
+            return Err(Error::invalid(format!(
+                "section of client {client:?} in a list of client {:?}",
+                context.client
+            )));
         }
         e.u8(section_type);
         indirect.map_or(Ok(()), |indirect| indirect.encode(e, context))
@@ -232,13 +235,13 @@ mod tests {
     }
 
     #[test]
-    fn sections_of_golden_lists_make_up_the_free_space() {
+    fn sections_of_golden_lists_add_up_to_the_free_space() {
         for (header, sections) in [(HEAP, HEAP_SECTIONS), (FILE, FILE_SECTIONS)] {
             let bytes = hex(sections);
             let mut d = Decoder::new("t", 0, &bytes);
             let list = FreeSpaceSectionList::decode(&mut d, &context(header)).unwrap();
             let sum: u64 = list.sets.iter().map(|set| set.size * set.sections.len() as u64).sum();
-            // Rows of blocks that do not exist are counted by what fits into them.
+            // Blocks that do not exist count by the data that they can hold.
             assert!(sum >= decode(header).total_space, "{list:?}");
         }
     }

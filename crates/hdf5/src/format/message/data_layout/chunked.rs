@@ -1,89 +1,89 @@
-//! Chunked storage, and how the chunks are found.
+//! Chunked storage, and the indexes that locate chunks.
 //!
 //! Spec: HDF5 IV.A.2.i, Chunked Storage Property Description
 
 use crate::format::{Address, Sizes};
 use hyperslab_core::{Decoder, Encoder, Error, Result};
 
-/// Elements in chunks of equal shape.
+/// Chunked storage: elements in chunks of equal shape.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Chunked {
-    /// Sizes of a chunk, the slowest first: as many as the dataset has dimensions.
+    /// The chunk shape in elements, the slowest varying dimension first: one size for each dimension of the dataset.
     pub dimensions: Vec<u64>,
-    /// Bytes of an element, which stand as a last dimension in the file.
+    /// The size of an element in bytes. The file stores it as a last dimension.
     pub element_size: u64,
-    /// Bytes of each dimension in the message, since version 4. libhdf5 2.0.0 to 2.1.x refuse more than the
-    /// greatest dimension needs.
+    /// The size in bytes of each dimension size, since version 4. libhdf5 2.0.0 to 2.1.x reject a larger size than
+    /// the largest dimension size needs.
     pub dimension_width: u8,
-    /// Since version 4, whether chunks that the dataset does not fill are stored without filters.
+    /// Since version 4, whether partial chunks at the edge of the dataset are stored without filters.
     pub partial_edge_chunks_unfiltered: bool,
-    /// What leads to the chunks.
+    /// The type of the chunk index.
     pub index: ChunkIndex,
-    /// Where the index is, or the chunks themselves; undefined if there are none.
+    /// The address of the index, or of the chunks themselves; undefined if there are none.
     pub address: Address,
 }
 
-/// What leads to the chunks.
+/// The type of a chunk index.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ChunkIndex {
-    /// A version 1 B-tree, always before version 4 and never since.
+    /// A version 1 B-tree: always before version 4, never since.
     BtreeV1,
-    /// There is one chunk.
+    /// A single chunk without index.
     SingleChunk {
-        /// Its stored form, if it is filtered.
+        /// The stored size and filter mask, if the chunk is filtered.
         filtered: Option<FilteredChunk>,
     },
-    /// The chunks follow each other.
+    /// Implicit: the chunks follow each other.
     Implicit,
     /// A fixed array.
     FixedArray {
-        /// The binary logarithm of the elements in a page.
+        /// The binary logarithm of the number of elements in a page.
         page_bits: u8,
     },
     /// An extensible array.
     ExtensibleArray(ExtensibleArrayParameters),
     /// A version 2 B-tree.
     BtreeV2 {
-        /// Bytes of a node.
+        /// The size of a node in bytes.
         node_size: u32,
-        /// Per cent of a full node at which it is split.
+        /// The fullness of a node, in percent, at which it is split.
         split_percent: u8,
-        /// Per cent of a full node at which it is merged.
+        /// The fullness of a node, in percent, at which it is merged.
         merge_percent: u8,
     },
 }
 
-/// The stored form of a single chunk.
+/// The stored size and filter mask of a single chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FilteredChunk {
-    /// Stored bytes.
+    /// The stored size in bytes.
     pub size: u64,
-    /// A bit for each filter that was left out.
+    /// A bit for each filter that was skipped.
     pub filter_mask: u32,
 }
 
-/// How an extensible array grows.
+/// The creation parameters of an extensible array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ExtensibleArrayParameters {
-    /// Bits of the number of elements.
+    /// The number of bits of the maximum number of elements.
     pub maximum_bits: u8,
-    /// Elements in the index block.
+    /// The number of elements in the index block.
     pub index_block_elements: u8,
-    /// Data block addresses in a super block, at least.
+    /// The minimum number of data block pointers in a secondary block.
     pub super_block_minimum_data_pointers: u8,
-    /// Elements in a data block, at least.
+    /// The minimum number of elements in a data block.
     pub data_block_minimum_elements: u8,
-    /// The binary logarithm of the elements in a page.
+    /// The binary logarithm of the number of elements in a page.
     pub page_bits: u8,
 }
 
 impl Chunked {
-    /// Bytes of a chunk before filters, unless they overflow.
+    /// The size of a chunk before filters in bytes. `None` on overflow.
     pub fn chunk_bytes(&self) -> Option<u64> {
         self.dimensions.iter().try_fold(self.element_size, |len, size| len.checked_mul(*size))
     }
 
-    /// Versions 1 and 2, behind the address.
+    /// Decodes versions 1 and 2, after the address.
     pub(super) fn decode_old(d: &mut Decoder<'_>, address: Address, rank: u8) -> Result<Self> {
         let (dimensions, element_size) = decode_dimensions(d, rank, 4)?;
         Ok(Chunked::with_btree_v1(dimensions, element_size, address))
@@ -108,18 +108,20 @@ impl Chunked {
         self.encode_dimensions(e, 4)
     }
 
-    /// Versions 4 and 5.
+    /// Decodes versions 4 and 5.
     pub(super) fn decode(d: &mut Decoder<'_>, sizes: &Sizes) -> Result<Self> {
         let at = d.clone();
         let flags = d.u8()?;
         if flags & !(UNFILTERED_EDGES | SINGLE_CHUNK_FILTERED) != 0 {
-            return Err(at.unsupported(format!("chunk flags {flags:#04x}")));
+            return Err(at.unsupported(format!("chunked storage flags {flags:#04x}, expected at most 0x03")));
         }
         let rank = d.u8()?;
         let at = d.clone();
         let dimension_width = d.u8()?;
         if !(1..=8).contains(&dimension_width) {
-            return Err(at.malformed(format!("dimensions of {dimension_width} bytes, expected 1 to 8")));
+            return Err(
+                at.malformed(format!("dimension size encoded length {dimension_width}, expected 1 to 8"))
+            );
         }
         let (dimensions, element_size) = decode_dimensions(d, rank, dimension_width)?;
         let index = ChunkIndex::decode(d, flags, sizes)?;
@@ -158,7 +160,7 @@ impl Chunked {
 
     fn check_btree_v1(&self) -> Result<()> {
         if self.index != ChunkIndex::BtreeV1 || self.partial_edge_chunks_unfiltered {
-            return Err(Error::invalid(format!("{:?} needs version 4 of the layout", self.index)));
+            return Err(Error::invalid(format!("chunk index {:?} needs version 4 or later", self.index)));
         }
         Ok(())
     }
@@ -185,7 +187,7 @@ impl ChunkIndex {
             FIXED_ARRAY => {
                 let page_bits = d.u8()?;
                 if page_bits == 0 {
-                    return Err(at.malformed("a fixed array with pages of 0 bits"));
+                    return Err(at.malformed("fixed array page bits 0, expected 1 or more"));
                 }
                 ChunkIndex::FixedArray { page_bits }
             }
@@ -194,12 +196,16 @@ impl ChunkIndex {
                 let (node_size, split_percent, merge_percent) = (d.u32()?, d.u8()?, d.u8()?);
                 if !(1..=100).contains(&split_percent) || !(1..=100).contains(&merge_percent) {
                     return Err(at.malformed(format!(
-                        "B-tree nodes split at {split_percent} and merged at {merge_percent} per cent"
+                        "B-tree split percent {split_percent} and merge percent {merge_percent}, expected 1 to 100"
                     )));
                 }
                 ChunkIndex::BtreeV2 { node_size, split_percent, merge_percent }
             }
-            0 => return Err(at.malformed("a version 1 B-tree, which version 4 of the layout cannot have")),
+            0 => {
+                return Err(at.malformed(
+                    "chunk index type 0 (version 1 B-tree) in version 4 or later, expected 1 to 5",
+                ));
+            }
             other => return Err(at.unsupported(format!("chunk index type {other}, expected 1 to 5"))),
         };
         Ok(index)
@@ -208,7 +214,7 @@ impl ChunkIndex {
     fn encode(&self, e: &mut Encoder, sizes: &Sizes) -> Result<()> {
         match self {
             ChunkIndex::BtreeV1 => {
-                return Err(Error::invalid("version 4 of the layout has no version 1 B-trees"));
+                return Err(Error::invalid("a version 1 B-tree needs version 3 or earlier"));
             }
             ChunkIndex::SingleChunk { filtered } => {
                 e.u8(SINGLE_CHUNK);
@@ -255,7 +261,10 @@ impl ExtensibleArrayParameters {
             page_bits: e,
         } = parameters;
         if [a, b, c, d, e].contains(&0) {
-            return Err(at.malformed(format!("an extensible array of parameters {:?}", [a, b, c, d, e])));
+            return Err(at.malformed(format!(
+                "extensible array parameters {:?}, expected 1 or more each",
+                [a, b, c, d, e]
+            )));
         }
         Ok(parameters)
     }
@@ -269,21 +278,21 @@ impl ExtensibleArrayParameters {
     }
 }
 
-/// Sizes of a chunk, and of an element, which follows them.
+/// Decodes the chunk shape, and the element size that follows it.
 fn decode_dimensions(d: &mut Decoder<'_>, rank: u8, width: u8) -> Result<(Vec<u64>, u64)> {
     let at = d.clone();
     if !(2..=MAX_DIMENSIONS).contains(&rank) {
-        return Err(at.malformed(format!("{rank} dimensions of chunks, expected 2 to {MAX_DIMENSIONS}")));
+        return Err(at.malformed(format!("{rank} chunk dimensions, expected 2 to {MAX_DIMENSIONS}")));
     }
     let mut dimensions = (0..rank).map(|_| d.uint(width)).collect::<Result<Vec<u64>>>()?;
     if dimensions.contains(&0) {
-        return Err(at.malformed(format!("chunks of {dimensions:?}")));
+        return Err(at.malformed(format!("chunk dimensions {dimensions:?}, expected 1 or more each")));
     }
     let element_size = dimensions.pop().unwrap_or_default();
     Ok((dimensions, element_size))
 }
 
-/// Those of a dataspace, and the element size.
+/// The maximum rank of a dataspace, plus one for the element size.
 pub(super) const MAX_DIMENSIONS: u8 = 33;
 
 const UNFILTERED_EDGES: u8 = 1;
@@ -307,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn rejects_parameters_of_nothing() {
+    fn rejects_parameters_of_0() {
         let decode = |bytes: &[u8]| {
             let mut d = Decoder::new("t", 0, bytes);
             ChunkIndex::decode(&mut d, 0, &Sizes::DEFAULT).map_err(|e| e.kind())

@@ -5,16 +5,16 @@
 use super::{Datatype, Head, Version};
 use hyperslab_core::{Decoder, Encoder, Error, Result};
 
-/// Arrays of fixed dimensions.
+/// An array of fixed shape.
 ///
-/// In version 1 there is no such class, but members of compounds have dimensions; these come out as an
-/// array of [`Version::V1`], which can stand only there. Files that have the class in version 1 all the same
-/// mean version 2 by it, and that is what it is read as.
+/// Version 1 has no array class, but members of compounds have dimensions. These are decoded as an array of
+/// [`Version::V1`], which is valid only as a member. Some files have the array class in version 1; it is decoded as
+/// version 2, which is how they use it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Array {
-    /// The dimensions, the slowest first.
+    /// The dimension sizes, the slowest varying first.
     pub dimensions: Vec<u32>,
-    /// The type of the items.
+    /// The datatype of the items.
     pub base: Box<Datatype>,
 }
 
@@ -23,20 +23,20 @@ impl Array {
         let at = d.clone();
         let rank = d.u8()?;
         if rank > MAX_DIMENSIONS {
-            return Err(at.malformed(format!("{rank} dimensions, at most {MAX_DIMENSIONS} allowed")));
+            return Err(at.malformed(format!("{rank} array dimensions, expected at most {MAX_DIMENSIONS}")));
         }
         if head.version <= Version::V2 {
             d.reserved(3)?;
         }
         let dimensions = (0..rank).map(|_| d.u32()).collect::<Result<_>>()?;
         if head.version <= Version::V2 {
-            // Permutations, which were never implemented.
+            // Permutations were never implemented.
             d.reserved(4 * usize::from(rank))?;
         }
         let array = Array { dimensions, base: head.base(d)? };
         if array.size() != Some(head.size) {
             return Err(head.at.malformed(format!(
-                "arrays of {} bytes, {:?} items of {} bytes expected",
+                "array size {}, expected {:?} items of {} bytes",
                 head.size, array.dimensions, array.base.size
             )));
         }
@@ -45,7 +45,7 @@ impl Array {
 
     pub(super) fn encode(&self, e: &mut Encoder, version: Version) -> Result<()> {
         if version == Version::V1 {
-            return Err(Error::invalid("an array of version 1 can only be the member of a compound"));
+            return Err(Error::invalid("an array of version 1 must be the member of a compound"));
         }
         e.len_as(1, self.dimensions.len())?;
         if version == Version::V2 {
@@ -55,7 +55,7 @@ impl Array {
             e.u32(*dimension);
         }
         if version == Version::V2 {
-            // The permutation that changes nothing.
+            // The identity permutation.
             for (index, _) in self.dimensions.iter().enumerate() {
                 e.len_as(4, index)?;
             }
@@ -63,7 +63,7 @@ impl Array {
         self.base.encode_nested(e)
     }
 
-    /// The number of items, unless it overflows.
+    /// The number of items. `None` on overflow.
     pub fn len(&self) -> Option<u32> {
         self.dimensions.iter().try_fold(1_u32, |len, dimension| len.checked_mul(*dimension))
     }
@@ -73,7 +73,7 @@ impl Array {
         self.dimensions.contains(&0)
     }
 
-    /// Bytes of all items, unless they overflow.
+    /// The size of all items in bytes. `None` on overflow.
     pub(super) fn size(&self) -> Option<u32> {
         self.len()?.checked_mul(self.base.size)
     }
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn rejects_sizes_other_than_that_of_the_items() {
+    fn rejects_a_size_that_differs_from_its_items() {
         array(12, 2, 2).unwrap();
         array(3, 32, 1).unwrap();
         assert!(array(11, 2, 2).is_err());

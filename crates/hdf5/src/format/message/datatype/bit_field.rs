@@ -5,18 +5,18 @@
 use super::{ByteOrder, Head, bits};
 use hyperslab_core::{Decoder, Encoder, Result};
 
-/// Sets of bits.
+/// A bit field: a set of bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BitField {
-    /// The order of the bytes.
+    /// The byte order.
     pub byte_order: ByteOrder,
-    /// What unused bits below the set are.
+    /// The value of unused bits below the set.
     pub low_padding: bool,
-    /// What unused bits above the set are.
+    /// The value of unused bits above the set.
     pub high_padding: bool,
-    /// The lowest bit of the set.
+    /// The position of the lowest bit of the set.
     pub bit_offset: u16,
-    /// The bits of the set.
+    /// The number of bits in the set.
     pub bit_precision: u16,
 }
 

@@ -5,11 +5,11 @@
 use super::{Datatype, DatatypeClass, Head, Version};
 use hyperslab_core::{Decoder, Encoder, Result};
 
-/// Complex numbers: the real part, then the imaginary part, both of the same type. Other forms are not yet
-/// defined in full.
+/// A complex number: the real part, then the imaginary part, of the same datatype. Other forms are not yet completely
+/// specified.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Complex {
-    /// The floating-point type of both parts.
+    /// The floating-point datatype of both parts.
     pub base: Box<Datatype>,
 }
 
@@ -20,18 +20,23 @@ impl Complex {
         }
         match head.bits {
             HOMOGENEOUS_RECTANGULAR => {}
-            bits if bits & 1 == 0 => return Err(head.at.unsupported("parts of different types")),
-            bits if bits >> 1 & 3 != 0 => return Err(head.at.unsupported("complex numbers in polar form")),
+            bits if bits & 1 == 0 => {
+                return Err(head.at.unsupported("complex number with parts of different datatypes"));
+            }
+            bits if bits >> 1 & 3 != 0 => {
+                return Err(head.at.unsupported("complex number in polar form, expected rectangular"));
+            }
             bits => return Err(head.at.unsupported(format!("flags {bits:#x}"))),
         }
         let base = head.base(d)?;
         if !matches!(base.class, DatatypeClass::FloatingPoint(_)) {
-            return Err(head.at.malformed("complex numbers without floating-point parts"));
+            return Err(head.at.malformed("complex number with parts that are not floating-point"));
         }
         if base.size.checked_mul(2) != Some(head.size) {
-            return Err(head
-                .at
-                .malformed(format!("complex numbers of {} bytes from parts of {}", head.size, base.size)));
+            return Err(head.at.malformed(format!(
+                "complex number of {} bytes, expected twice the part size {}",
+                head.size, base.size
+            )));
         }
         Ok(Complex { base })
     }
@@ -59,7 +64,7 @@ mod tests {
     structure_tests!(Datatype, context: Sizes::DEFAULT, golden: [GOLDEN], values: []);
 
     #[test]
-    fn refuses_other_forms_by_name() {
+    fn rejects_other_forms_as_unsupported() {
         for (flags, kind) in
             [(0, ErrorKind::Unsupported), (3, ErrorKind::Unsupported), (9, ErrorKind::Unsupported)]
         {
@@ -71,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn rejects_parts_that_are_not_half_the_number() {
+    fn rejects_a_size_that_is_not_twice_the_part_size() {
         let mut bytes = hex(GOLDEN);
         bytes[4] += 1;
         assert!(Datatype::decode(&mut Decoder::new("t", 0, &bytes), &Sizes::DEFAULT).is_err());

@@ -5,21 +5,21 @@
 use super::{Array, Datatype, DatatypeClass, Head, Version, decode_name, encode_name};
 use hyperslab_core::{Decoder, Encoder, Error, Result};
 
-/// Members of different types, one beside another.
+/// A compound: named members of different datatypes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Compound {
-    /// The members, in any order of their offsets.
+    /// The members, not necessarily in order of their offsets.
     pub members: Vec<Member>,
 }
 
 /// A member of a compound.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Member {
-    /// Its name.
+    /// The name.
     pub name: Vec<u8>,
-    /// Where it begins in the element.
+    /// The byte offset in the element.
     pub byte_offset: u32,
-    /// What it is. The dimensions of members of version 1 come out as an [`Array`] of version 1.
+    /// The datatype. If a member of version 1 has dimensions, it is an [`Array`] of version 1.
     pub datatype: Datatype,
 }
 
@@ -27,7 +27,7 @@ impl Compound {
     pub(super) fn decode(d: &mut Decoder<'_>, head: &Head<'_>) -> Result<Self> {
         let count = head.count();
         if count == 0 {
-            return Err(head.at.malformed("invalid number of members: 0"));
+            return Err(head.at.malformed("number of members 0, expected 1 or more"));
         }
         d.count(count.into(), MIN_MEMBER)?;
         let members = (0..count).map(|_| Member::decode(d, head)).collect::<Result<_>>()?;
@@ -39,14 +39,14 @@ impl Compound {
     pub(super) fn bits(&self) -> Result<u32> {
         u16::try_from(self.members.len())
             .map(u32::from)
-            .map_err(|_| Error::invalid(format!("{} members, at most 65535 fit", self.members.len())))
+            .map_err(|_| Error::invalid(format!("{} members, expected at most 65535", self.members.len())))
     }
 
     pub(super) fn encode(&self, e: &mut Encoder, compound: &Datatype) -> Result<()> {
         self.members.iter().try_for_each(|member| member.encode(e, compound))
     }
 
-    /// Checks that members lie apart and have different names.
+    /// Checks that members do not overlap and have different names.
     fn check(&self, head: &Head<'_>) -> Result<()> {
         let mut members: Vec<&Member> = self.members.iter().collect();
         members.sort_unstable_by_key(|member| member.byte_offset);
@@ -62,7 +62,7 @@ impl Compound {
         members.sort_unstable_by(|a, b| a.name.cmp(&b.name));
         for (one, other) in members.iter().zip(members.iter().skip(1)) {
             if one.name == other.name {
-                return Err(head.at.malformed(format!("two members of the name {}", one.shown())));
+                return Err(head.at.malformed(format!("two members have the name {}", one.shown())));
             }
         }
         Ok(())
@@ -74,7 +74,8 @@ impl Member {
         let at = d.clone();
         let name = decode_name(d, head.version)?;
         let width = offset_width(head.version, head.size);
-        let byte_offset = u32::try_from(d.uint(width)?).map_err(|_| at.malformed("offset over 4 bytes"))?;
+        let byte_offset =
+            u32::try_from(d.uint(width)?).map_err(|_| at.malformed("member offset of more than 4 bytes"))?;
         let dimensions = match head.version {
             Version::V1 => decode_dimensions(d)?,
             _ => Vec::new(),
@@ -83,14 +84,17 @@ impl Member {
         if !dimensions.is_empty() {
             let array = Array { dimensions, base: Box::new(datatype) };
             let size = array.size().filter(|size| *size != 0).ok_or_else(|| {
-                at.malformed(format!("{:?} items of {} bytes", array.dimensions, array.base.size))
+                at.malformed(format!(
+                    "member array of {:?} items of {} bytes overflows",
+                    array.dimensions, array.base.size
+                ))
             })?;
             datatype = Datatype { version: Version::V1, size, class: DatatypeClass::Array(array) };
         }
         let member = Member { name, byte_offset, datatype };
         if u64::from(byte_offset) + u64::from(member.datatype.size) > head.size.into() {
             return Err(at.malformed(format!(
-                "member {} of {} bytes at {byte_offset} is outside of {} bytes",
+                "member {} of {} bytes at byte offset {byte_offset} exceeds the compound of {} bytes",
                 member.shown(),
                 member.datatype.size,
                 head.size
@@ -111,7 +115,7 @@ impl Member {
         if compound.version == Version::V1 {
             encode_dimensions(e, dimensions)?;
         } else if !dimensions.is_empty() {
-            return Err(Error::invalid("an array of version 1 in a compound of a later version"));
+            return Err(Error::invalid("an array of version 1 needs a compound of version 1"));
         }
         datatype.encode_nested(e)
     }
@@ -121,12 +125,12 @@ impl Member {
     }
 }
 
-/// The dimensions that members have in version 1, at most four.
+/// Decodes the dimensions of a member in version 1, at most four.
 fn decode_dimensions(d: &mut Decoder<'_>) -> Result<Vec<u32>> {
     let at = d.clone();
     let rank = d.u8()?;
     if rank > 4 {
-        return Err(at.malformed(format!("{rank} dimensions, at most 4 allowed")));
+        return Err(at.malformed(format!("{rank} member dimensions, expected at most 4")));
     }
     d.reserved(3)?;
     // A permutation of the dimensions, which was never implemented.
@@ -146,11 +150,13 @@ fn encode_dimensions(e: &mut Encoder, dimensions: &[u32]) -> Result<()> {
     let mut four = [0; 4];
     match four.get_mut(..dimensions.len()) {
         Some(used) => used.copy_from_slice(dimensions),
-        None => return Err(Error::invalid(format!("{} dimensions, at most 4 fit", dimensions.len()))),
+        None => {
+            return Err(Error::invalid(format!("{} member dimensions, expected at most 4", dimensions.len())));
+        }
     }
     e.len_as(1, dimensions.len())?;
     e.reserved(3);
-    // The permutation that changes nothing.
+    // The identity permutation.
     for index in 0..4 {
         e.u8(if usize::from(index) < dimensions.len() { index } else { 0 });
     }
@@ -161,7 +167,7 @@ fn encode_dimensions(e: &mut Encoder, dimensions: &[u32]) -> Result<()> {
     Ok(())
 }
 
-/// Bytes of a member offset: since version 3, as many as the size of the compound needs.
+/// The size of a member offset in bytes: since version 3, as many as the size of the compound needs.
 fn offset_width(version: Version, size: u32) -> u8 {
     match (version, size) {
         (Version::V1 | Version::V2, _) => 4,
@@ -172,7 +178,7 @@ fn offset_width(version: Version, size: u32) -> u8 {
     }
 }
 
-/// Bytes of a member in the least: the NUL of its name, an offset and a type.
+/// The minimum size of a member in bytes: the NUL of its name, an offset and a datatype.
 const MIN_MEMBER: usize = 1 + 1 + 8;
 
 #[cfg(test)]
@@ -231,20 +237,23 @@ mod tests {
     }
 
     #[test]
-    fn rejects_members_that_cannot_be() {
+    fn rejects_impossible_members() {
         let bad = |members| decode(&compound(Version::V3, 8, members)).unwrap_err().detail().to_owned();
         let four = || text(Version::V3, 4);
-        assert_eq!(bad(vec![]), "invalid number of members: 0");
-        assert_eq!(bad(vec![member("a", 5, four())]), "member a of 4 bytes at 5 is outside of 8 bytes");
+        assert_eq!(bad(vec![]), "number of members 0, expected 1 or more");
+        assert_eq!(
+            bad(vec![member("a", 5, four())]),
+            "member a of 4 bytes at byte offset 5 exceeds the compound of 8 bytes"
+        );
         assert_eq!(bad(vec![member("a", 3, four()), member("b", 0, four())]), "members b and a overlap");
-        assert_eq!(bad(vec![member("a", 4, four()), member("a", 0, four())]), "two members of the name a");
+        assert_eq!(bad(vec![member("a", 4, four()), member("a", 0, four())]), "two members have the name a");
     }
 
     #[test]
     fn dimensions_of_members_are_arrays() {
         let golden = hex(V1);
         let mut bytes = golden.clone();
-        // The first member: name 8, offset 4, rank.
+        // The first member: a name of 8 bytes, an offset of 4, the rank.
         assert_eq!(golden[20], 0);
         bytes[20] = 1;
         bytes[32] = 2;
@@ -257,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn dimensions_are_written_with_the_order_they_have() {
+    fn writes_dimensions_with_the_identity_permutation() {
         let mut e = Encoder::new();
         encode_dimensions(&mut e, &[5, 6]).unwrap();
         let bytes = [2, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 5, 0, 0, 0, 6, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
@@ -265,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn embedded_arrays_do_not_fit_later_versions() {
+    fn rejects_member_dimensions_in_later_versions() {
         let later = compound(Version::V2, 40, vec![member("a", 0, embedded(&[2]))]);
         assert!(later.encode(&mut Encoder::new(), &Sizes::DEFAULT).is_err());
         let five = compound(Version::V1, 40, vec![member("a", 0, embedded(&[1; 5]))]);

@@ -5,14 +5,14 @@
 use super::{Datatype, DatatypeClass, Head, Version, decode_name, encode_name};
 use hyperslab_core::{Decoder, Encoder, Error, Result};
 
-/// Integers of which some have names.
+/// An enumeration: integers with names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Enumeration {
-    /// The integer type of the values.
+    /// The integer datatype of the values.
     pub base: Box<Datatype>,
     /// The names, in the order of the values.
     pub names: Vec<Vec<u8>>,
-    /// The values as elements of the base type, one after another.
+    /// The values, as consecutive elements of the base datatype.
     pub values: Vec<u8>,
 }
 
@@ -20,18 +20,19 @@ impl Enumeration {
     pub(super) fn decode(d: &mut Decoder<'_>, head: &Head<'_>) -> Result<Self> {
         let base = head.base(d)?;
         if !matches!(base.class, DatatypeClass::FixedPoint(_)) {
-            return Err(head.at.malformed("an enumeration of other than integers"));
+            return Err(head.at.malformed("enumeration with a base datatype that is not an integer"));
         }
         if base.size != head.size {
-            return Err(head
-                .at
-                .malformed(format!("an enumeration of {} bytes from integers of {}", head.size, base.size)));
+            return Err(head.at.malformed(format!(
+                "enumeration of {} bytes, expected the size of its base datatype, {}",
+                head.size, base.size
+            )));
         }
         let count = usize::from(head.count());
         let at = d.clone();
         let names = (0..count).map(|_| decode_name(d, head.version)).collect::<Result<Vec<Vec<u8>>>>()?;
         if names.iter().any(Vec::is_empty) {
-            return Err(at.malformed("a value with an empty name"));
+            return Err(at.malformed("enumeration member with an empty name"));
         }
         let len = d.len_of(u64::from(base.size) * count as u64)?;
         let values = d.take(len)?.to_vec();
@@ -39,16 +40,16 @@ impl Enumeration {
     }
 
     pub(super) fn bits(&self) -> Result<u32> {
-        u16::try_from(self.names.len())
-            .map(u32::from)
-            .map_err(|_| Error::invalid(format!("{} names, at most 65535 fit", self.names.len())))
+        u16::try_from(self.names.len()).map(u32::from).map_err(|_| {
+            Error::invalid(format!("{} enumeration members, expected at most 65535", self.names.len()))
+        })
     }
 
     pub(super) fn encode(&self, e: &mut Encoder, version: Version) -> Result<()> {
         let size = u64::from(self.base.size);
         if size.checked_mul(self.names.len() as u64) != Some(self.values.len() as u64) {
             return Err(Error::invalid(format!(
-                "{} names, but {} bytes of values of {size}",
+                "{} names and {} bytes of values, expected {size} bytes for each name",
                 self.names.len(),
                 self.values.len()
             )));
@@ -59,7 +60,7 @@ impl Enumeration {
         Ok(())
     }
 
-    /// Names and values, the latter as elements of the base type.
+    /// Names and values; a value is an element of the base datatype.
     pub fn members(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
         let size = usize::try_from(self.base.size).unwrap_or(usize::MAX).max(1);
         self.names.iter().map(Vec::as_slice).zip(self.values.chunks_exact(size))
@@ -82,10 +83,10 @@ mod tests {
     }
 
     #[test]
-    fn names_meet_their_values() {
+    fn names_have_their_values() {
         for golden in [V1, V3] {
             let DatatypeClass::Enumeration(enumeration) = decode(&hex(golden)).unwrap().class else {
-                panic!("an enumeration")
+                panic!("expected an enumeration")
             };
             let members: Vec<_> = enumeration.members().collect();
             assert_eq!(
@@ -96,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn rejects_bases_that_are_not_integers_of_the_same_size() {
+    fn rejects_a_base_that_is_not_an_integer_of_the_same_size() {
         let mut bytes = hex(V3);
         bytes[4] = 3;
         assert!(decode(&bytes).is_err());
@@ -105,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn values_without_names_are_refused() {
+    fn rejects_values_without_names() {
         let mut datatype = decode(&hex(V3)).unwrap();
         if let DatatypeClass::Enumeration(enumeration) = &mut datatype.class {
             enumeration.names.pop();

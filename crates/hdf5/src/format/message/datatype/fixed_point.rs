@@ -5,20 +5,20 @@
 use super::{ByteOrder, Head, bits};
 use hyperslab_core::{Decoder, Encoder, Result};
 
-/// Integers, with or without sign.
+/// An integer, signed or unsigned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FixedPoint {
-    /// The order of the bytes.
+    /// The byte order.
     pub byte_order: ByteOrder,
-    /// What unused bits below the number are.
+    /// The value of unused bits below the number.
     pub low_padding: bool,
-    /// What unused bits above the number are.
+    /// The value of unused bits above the number.
     pub high_padding: bool,
-    /// Whether the number is in two's complement.
+    /// Whether the number is signed, in two's complement.
     pub signed: bool,
-    /// The lowest bit of the number.
+    /// The position of the lowest bit of the number.
     pub bit_offset: u16,
-    /// The bits of the number.
+    /// The number of bits of the number.
     pub bit_precision: u16,
 }
 

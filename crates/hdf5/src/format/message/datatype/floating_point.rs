@@ -5,56 +5,56 @@
 use super::{Head, Version, bits};
 use hyperslab_core::{Decoder, Encoder, Error, Result};
 
-/// Floating-point numbers, described bit by bit.
+/// A floating-point number, described bit by bit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FloatingPoint {
-    /// The order of the bytes.
+    /// The byte order.
     pub byte_order: FloatByteOrder,
-    /// What unused bits below the number are.
+    /// The value of unused bits below the number.
     pub low_padding: bool,
-    /// What unused bits above the number are.
+    /// The value of unused bits above the number.
     pub high_padding: bool,
-    /// What unused bits within the number are.
+    /// The value of unused bits within the number.
     pub internal_padding: bool,
-    /// Whether the mantissa leaves out its first bit.
+    /// Whether the highest bit of the mantissa is stored.
     pub normalization: Normalization,
-    /// The bit of the sign.
+    /// The position of the sign bit.
     pub sign_location: u8,
-    /// The lowest bit of the number.
+    /// The position of the lowest bit of the number.
     pub bit_offset: u16,
-    /// The bits of the number.
+    /// The number of bits of the number.
     pub bit_precision: u16,
-    /// The lowest bit of the exponent.
+    /// The position of the lowest bit of the exponent.
     pub exponent_location: u8,
-    /// The bits of the exponent.
+    /// The number of bits of the exponent.
     pub exponent_size: u8,
-    /// The lowest bit of the mantissa.
+    /// The position of the lowest bit of the mantissa.
     pub mantissa_location: u8,
-    /// The bits of the mantissa.
+    /// The number of bits of the mantissa.
     pub mantissa_size: u8,
-    /// What is added to the exponent to store it.
+    /// The bias, which is added to the exponent when it is stored.
     pub exponent_bias: u32,
 }
 
-/// Which byte comes first.
+/// The byte order of a floating-point number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum FloatByteOrder {
-    /// The least significant.
+    /// The least significant byte first.
     LittleEndian,
-    /// The most significant.
+    /// The most significant byte first.
     BigEndian,
-    /// Of the most significant two bytes, the less significant, and so on.
+    /// VAX: words of two bytes, the most significant word first; the least significant byte of each word first.
     Vax,
 }
 
-/// What is known of the most significant bit of the mantissa.
+/// The normalization of the mantissa.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Normalization {
-    /// Nothing.
+    /// None: the highest bit may be 0 or 1.
     None = 0,
-    /// It is set.
+    /// The highest bit is always 1, and stored.
     MostSignificantBitSet = 1,
-    /// It is set and not stored.
+    /// The highest bit is always 1, and not stored.
     MostSignificantBitImplied = 2,
 }
 
@@ -100,7 +100,7 @@ impl FloatingPoint {
             FloatByteOrder::LittleEndian => (false, false),
             FloatByteOrder::BigEndian => (true, false),
             FloatByteOrder::Vax if version < Version::V3 => {
-                return Err(Error::invalid("VAX byte order needs version 3 of the datatype"));
+                return Err(Error::invalid("VAX byte order needs version 3 or later"));
             }
             FloatByteOrder::Vax => (true, true),
         };
@@ -124,7 +124,7 @@ impl FloatingPoint {
         e.u32(self.exponent_bias);
     }
 
-    /// Checks that sign, exponent and mantissa lie within the element and apart.
+    /// Checks that sign, exponent and mantissa are within the element and do not overlap.
     fn check(&self, head: &Head<'_>) -> Result<()> {
         let mut fields = [
             ("sign", self.sign_location, 1),
@@ -138,7 +138,7 @@ impl FloatingPoint {
             }
             if u64::from(end) > u64::from(head.size) * 8 {
                 return Err(head.at.malformed(format!(
-                    "{name} in bits {start} to {end} is outside of {} bytes",
+                    "{name} in bits {start} to {end} exceeds the element of {} bytes",
                     head.size
                 )));
             }
@@ -191,16 +191,16 @@ mod tests {
     }
 
     #[test]
-    fn rejects_fields_that_overlap_or_leave_the_element() {
+    fn rejects_fields_that_overlap_or_exceed_the_element() {
         assert_eq!(detail(|b| b[2] = 30), "exponent and sign overlap");
-        assert_eq!(detail(|b| b[2] = 32), "sign in bits 32 to 33 is outside of 4 bytes");
+        assert_eq!(detail(|b| b[2] = 32), "sign in bits 32 to 33 exceeds the element of 4 bytes");
         assert_eq!(detail(|b| b[12] = 22), "mantissa and exponent overlap");
         assert_eq!(detail(|b| b[13] = 0), "exponent of 0 bits");
         assert_eq!(detail(|b| b[15] = 0), "mantissa of 0 bits");
     }
 
     #[test]
-    fn byte_order_of_vax_needs_version_3() {
+    fn rejects_vax_byte_order_before_version_3() {
         let vax = |version: u8| decode(|b| (b[0], b[1]) = (version << 4 | 1, b[1] | 0x41)).unwrap();
         let order = |datatype: Datatype| match datatype.class {
             DatatypeClass::FloatingPoint(float) => float.byte_order,

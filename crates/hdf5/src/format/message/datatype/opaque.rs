@@ -5,10 +5,10 @@
 use super::Head;
 use hyperslab_core::{Decoder, Encoder, Error, Result};
 
-/// Bytes that only their tag explains.
+/// Opaque bytes with a tag.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Opaque {
-    /// A name for what the bytes are, without the NULs that fill it to a multiple of 8.
+    /// The tag: a description of the bytes, without the NULs that pad it to a multiple of 8.
     pub tag: Vec<u8>,
 }
 
@@ -16,7 +16,7 @@ impl Opaque {
     pub(super) fn decode(d: &mut Decoder<'_>, head: &Head<'_>) -> Result<Self> {
         let [len, ..] = head.bits.to_le_bytes();
         if !len.is_multiple_of(8) {
-            return Err(head.at.malformed(format!("a tag of {len} bytes, expected a multiple of 8")));
+            return Err(head.at.malformed(format!("tag length {len}, expected a multiple of 8")));
         }
         let padded = d.take(len.into())?;
         let tag = padded.split(|byte| *byte == 0).next().unwrap_or_default().to_vec();
@@ -26,7 +26,7 @@ impl Opaque {
     pub(super) fn bits(&self) -> Result<u32> {
         u8::try_from(self.tag.len().next_multiple_of(8))
             .map(u32::from)
-            .map_err(|_| Error::invalid(format!("a tag of {} bytes, at most 248 fit", self.tag.len())))
+            .map_err(|_| Error::invalid(format!("tag of {} bytes, expected at most 248", self.tag.len())))
     }
 
     pub(super) fn encode(&self, e: &mut Encoder) {
@@ -52,7 +52,7 @@ mod tests {
         values: [opaque(b""), opaque(b"12345678"), opaque(&[b'x'; 248])]);
 
     #[test]
-    fn long_tags_are_refused() {
+    fn rejects_long_tags() {
         assert!(opaque(&[b'x'; 249]).encode(&mut Encoder::new(), &Sizes::DEFAULT).is_err());
     }
 

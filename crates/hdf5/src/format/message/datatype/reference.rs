@@ -5,25 +5,25 @@
 use super::Head;
 use hyperslab_core::Result;
 
-/// References to objects, regions and attributes.
+/// A reference to an object, a region or an attribute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reference {
-    /// What they refer to, and how.
+    /// The kind of target, and the encoding.
     pub reference_type: ReferenceType,
 }
 
-/// What a reference refers to, and how it is encoded.
+/// The kind of target of a reference, and its encoding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ReferenceType {
-    /// An object, by address.
+    /// An object, by its address.
     Object1 = 0,
-    /// A region of a dataset, by global heap ID.
+    /// A region of a dataset, by a global heap ID.
     DatasetRegion1 = 1,
-    /// An object, also in another file.
+    /// An object, possibly in another file.
     Object2 = 2,
-    /// A region of a dataset, also in another file.
+    /// A region of a dataset, possibly in another file.
     DatasetRegion2 = 3,
-    /// An attribute, also in another file.
+    /// An attribute, possibly in another file.
     Attribute = 4,
 }
 
@@ -40,7 +40,7 @@ impl Reference {
         let reference = Reference { reference_type };
         if reference.is_revised() && head.nibble(4) != ENCODING_VERSION {
             return Err(head.at.unsupported(format!(
-                "references of encoding {}, expected {ENCODING_VERSION}",
+                "reference encoding version {}, expected {ENCODING_VERSION}",
                 head.nibble(4)
             )));
         }
@@ -52,7 +52,7 @@ impl Reference {
         self.reference_type as u32 | u32::from(version) << 4
     }
 
-    /// Whether the elements are those of libhdf5 1.12, which begin with a header.
+    /// Whether the encoding is the revised one of libhdf5 1.12, whose elements begin with a header.
     pub fn is_revised(&self) -> bool {
         !matches!(self.reference_type, ReferenceType::Object1 | ReferenceType::DatasetRegion1)
     }
@@ -86,7 +86,7 @@ mod tests {
     ]);
 
     #[test]
-    fn rejects_other_encodings() {
+    fn rejects_other_encoding_versions() {
         let bytes = [0x47, 0x22, 0, 0, 18, 0, 0, 0];
         assert!(Datatype::decode(&mut Decoder::new("t", 0, &bytes), &Sizes::DEFAULT).is_err());
     }

@@ -6,23 +6,23 @@ use super::Head;
 use crate::format::message::character_set::CharacterSet;
 use hyperslab_core::{Decoder, Result};
 
-/// Strings as long as the element.
+/// A string of fixed length: the size of the element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Text {
-    /// How shorter strings are filled.
+    /// The padding of shorter strings.
     pub padding: StringPadding,
-    /// The characters.
+    /// The character set.
     pub character_set: CharacterSet,
 }
 
-/// How strings are filled that are shorter than their room.
+/// The padding of strings that are shorter than the element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum StringPadding {
-    /// A NUL ends the string; what follows is nothing.
+    /// Null-terminated: the string ends at the first NUL.
     NullTerminate = 0,
-    /// With NULs, of which there need be none.
+    /// Padded with NULs. A string of full length has none.
     NullPad = 1,
-    /// With spaces, as Fortran does.
+    /// Padded with spaces, as in Fortran.
     SpacePad = 2,
 }
 

@@ -5,12 +5,12 @@
 use super::{ByteOrder, Head};
 use hyperslab_core::{Decoder, Encoder, Result};
 
-/// Times, which the specification leaves undefined.
+/// A time. The specification does not define its meaning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Time {
-    /// The order of the bytes.
+    /// The byte order.
     pub byte_order: ByteOrder,
-    /// The bits of the time.
+    /// The number of bits.
     pub bit_precision: u16,
 }
 

@@ -6,25 +6,25 @@ use super::{Datatype, Head, StringPadding};
 use crate::format::message::character_set::CharacterSet;
 use hyperslab_core::{Decoder, Encoder, Result};
 
-/// Sequences and strings that are stored in the global heap. An element is a length and a heap ID.
+/// A sequence or string of variable length, stored in the global heap. An element is a length and a heap ID.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VariableLength {
-    /// Sequence or string.
+    /// Whether it is a sequence or a string.
     pub kind: VariableLengthKind,
-    /// The type of the items; for strings, of a character.
+    /// The datatype of the items; for strings, of a character.
     pub base: Box<Datatype>,
 }
 
-/// Sequence or string.
+/// The kind of a variable-length datatype.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum VariableLengthKind {
-    /// A sequence of anything.
+    /// A sequence of items of the base datatype.
     Sequence,
     /// A string.
     String {
-        /// How the string was filled before it was stored.
+        /// The padding of the string before it was stored.
         padding: StringPadding,
-        /// The characters.
+        /// The character set.
         character_set: CharacterSet,
     },
 }
