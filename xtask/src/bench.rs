@@ -1,4 +1,4 @@
-//! `cargo xtask bench`: speed and memory, side by side with other tools in one run.
+//! `cargo xtask bench`: speed and memory compared with other tools in one run.
 
 pub(crate) mod compare;
 mod convert;
@@ -17,7 +17,7 @@ struct Table {
 enum MadeBy {
     /// A script of `xtask/oracles` that measures the command.
     Script(&'static str),
-    /// Sides in `benches/`.
+    /// Programs in `benches/`.
     Sides(&'static Comparison),
 }
 
@@ -31,17 +31,17 @@ const TABLES: &[Table] = &[
     Table { name: "zarr", made_by: MadeBy::Sides(&zarr::COMPARISON) },
 ];
 
-/// Makes all tables, or those named. Options are those of tables with sides.
+/// Makes all tables, or those named. Options are for the tables with programs.
 pub(crate) fn main(args: &[&str]) -> Result<(), String> {
     let options = args.iter().position(|arg| arg.starts_with("--")).unwrap_or(args.len());
     let (names, options) = args.split_at(options);
     if let Some(unknown) = names.iter().find(|name| !TABLES.iter().any(|table| table.name == **name)) {
         let names: Vec<&str> = TABLES.iter().map(|table| table.name).collect();
-        return Err(format!("no table {unknown}; there are {}", names.join(", ")));
+        return Err(format!("unknown table {unknown}, expected one of {}", names.join(", ")));
     }
     let chosen = || TABLES.iter().filter(|table| names.is_empty() || names.contains(&table.name));
     if !options.is_empty() && !chosen().all(|table| matches!(table.made_by, MadeBy::Sides(_))) {
-        return Err("options are for the tables convert, read and zarr alone".to_owned());
+        return Err("options are only for the tables convert, read and zarr".to_owned());
     }
     let options = Options::parse(options)?;
     oracles::tools().map_err(oracles::Missing::into_reason)?;
@@ -78,7 +78,7 @@ fn build_command() -> Result<(), String> {
     }
 }
 
-/// Where a table is written.
+/// The file of a table.
 fn status(table: &str) -> PathBuf {
     workspace::root().join("docs/status").join(format!("bench-{table}.md"))
 }

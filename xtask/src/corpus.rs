@@ -1,4 +1,4 @@
-//! The corpus: files of many writers, kept outside the project, with the digests that they must have.
+//! The corpus: files of many writers, stored outside of the project, with the expected digests.
 
 pub(crate) mod conversions;
 mod exceptions;
@@ -13,7 +13,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The archives that are tested.
+/// The tested archives.
 const HDF5: &str = "hdf5";
 const ZARR: &str = "zarr";
 
@@ -38,7 +38,7 @@ pub(crate) fn checks() -> Result<Tally, String> {
     each(HDF5, |root| judged_by(oracles::script(Path::new("python3"), "check_corpus.py"), root))
 }
 
-/// Describes every file and reads the description, which must mean the same content and be described as itself.
+/// Describes every file and reads the description back. Content and description must be unchanged.
 pub(crate) fn texts() -> Result<Tally, String> {
     let returned = |root: &Path| judged_by(oracles::script(Path::new("python3"), "texts_return.py"), root);
     let mut tally = each(HDF5, returned)?;
@@ -46,7 +46,7 @@ pub(crate) fn texts() -> Result<Tally, String> {
     Ok(tally)
 }
 
-/// The folder with the files of an archive, unpacked if the archive is new; `None` if there is no archive.
+/// The folder with the unpacked files of an archive, unpacked if the archive is newer. `None` if there is no archive.
 fn unpacked(name: &str) -> Result<Option<PathBuf>, String> {
     let archive = workspace::corpus().join(format!("{name}.tar.gz"));
     let Ok(about) = fs::metadata(&archive) else { return Ok(None) };
@@ -86,14 +86,14 @@ fn judged_by(mut script: Command, root: &Path) -> Result<Tally, String> {
     Ok(Tally::of_output(&done.output, done.success))
 }
 
-/// The script that compares an archive's digests.
+/// The script that compares the digests of an archive.
 fn comparison(name: &str) -> Command {
     let mut compare = run::command("python3");
     compare.env("PYTHONDONTWRITEBYTECODE", "1").arg(workspace::corpus().join(name));
     compare
 }
 
-/// Writes the whole output of a comparison to a file below `target/`, and prints its last lines.
+/// Writes the whole output of a comparison to a file below `target/` and prints its last lines.
 fn keep_report(name: &str, done: &Finished, lines: usize) -> Result<(), String> {
     let report = workspace::target().join("corpus").join(name);
     fs::write(&report, &done.output).map_err(|error| format!("{}: {error}", report.display()))?;

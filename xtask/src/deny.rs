@@ -1,4 +1,4 @@
-//! Licences and sources of dependencies, judged by cargo-deny as `deny.toml` says.
+//! Checks licences and sources of dependencies with cargo-deny, by the rules in `deny.toml`.
 
 use crate::run;
 use crate::tally::Tally;
@@ -9,7 +9,7 @@ pub(crate) fn check() -> Result<Tally, String> {
     let Some(program) = CARGO_DENY.found() else {
         return Ok(Tally::skip("cargo-deny is not installed: `cargo xtask oracles` installs it"));
     };
-    // Advisories need a database from the network, and change while the project does not.
+    // Advisories need a database from the network, which changes independently of the project.
     let args = ["deny", "--offline", "check", "bans", "licenses", "sources"];
     Ok(Tally::of(run::shown(run::command(program).args(args))?.success))
 }

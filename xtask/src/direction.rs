@@ -1,4 +1,4 @@
-//! The direction of dependencies: which crate may use which, and which module of `hyperslab` another.
+//! The allowed dependencies: between crates, and between modules of `hyperslab`.
 
 mod map;
 mod modules;
@@ -8,7 +8,7 @@ use crate::workspace;
 use std::fs;
 use std::path::Path;
 
-/// What each crate may use, as drawn in ARCHITECTURE.md. Nothing else is allowed.
+/// The crates that each crate may use, as drawn in ARCHITECTURE.md. All others are forbidden.
 const MAY_USE: &[(&str, &[&str])] = &[
     ("hyperslab-core", &[]),
     ("hyperslab-codec", &["hyperslab-core"]),
@@ -35,7 +35,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("xtask", &[]),
 ];
 
-/// Checks every member's manifest, the modules of `hyperslab`, and the code map.
+/// Checks the manifest of every member, the modules of `hyperslab`, and the code map.
 pub(crate) fn check() -> Result<Tally, String> {
     let root = workspace::root();
     let mut manifests = vec![root.join("xtask").join("Cargo.toml")];
@@ -69,7 +69,7 @@ fn read(path: &Path) -> Result<Manifest, String> {
 }
 
 impl Manifest {
-    /// Understands what our own manifests contain: tables and one key a line.
+    /// Parses a manifest: tables, with one key per line.
     fn parse(text: &str) -> Self {
         let mut manifest = Manifest::default();
         let mut table = "";
@@ -120,21 +120,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_arrow_against_the_direction_is_found() {
+    fn finds_a_forbidden_dependency() {
         let text = "[package]\nname = \"hyperslab-core\"\n[lints]\nworkspace = true\n\
              [dependencies]\nbytes.workspace = true\nhyperslab-model.workspace = true\n";
         assert_eq!(Manifest::parse(text).problems(), ["hyperslab-core may not use hyperslab-model"]);
     }
 
     #[test]
-    fn a_dependency_with_its_own_table_is_found() {
+    fn finds_a_dependency_with_its_own_table() {
         let text = "[package]\nname = \"hyperslab-cli\"\n[dependencies.hyperslab-hdf5]\npath = \"../hdf5\"\n\
              [lints]\nworkspace = true\n";
         assert_eq!(Manifest::parse(text).problems(), ["hyperslab-cli may not use hyperslab-hdf5"]);
     }
 
     #[test]
-    fn a_crate_without_a_row_or_lints_is_found() {
+    fn finds_a_crate_without_a_row_or_lints() {
         assert_eq!(Manifest::parse("[package]\nname = \"other\"\n").problems().len(), 1);
         assert_eq!(
             Manifest::parse("[package]\nname = \"xtask\"\n").problems(),

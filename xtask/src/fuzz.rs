@@ -1,4 +1,4 @@
-//! Fuzzing: the targets in `fuzz/` with libFuzzer, on the stable compiler.
+//! Fuzzing: runs the targets in `fuzz/` with libFuzzer, on the stable compiler.
 
 use crate::run::{self, Job};
 use crate::tally::Tally;
@@ -11,8 +11,8 @@ use std::process::Command;
 /// Seconds of the smoke run, all targets together.
 const SMOKE: u64 = 20;
 
-/// How rustc instruments the code for libFuzzer. `cargo fuzz` passes the same flags; building it takes longer than the
-/// smoke run.
+/// The flags with which rustc instruments the code for libFuzzer. `cargo fuzz` passes the same flags, but building it
+/// takes longer than the smoke run.
 const FLAGS: &[&str] = &[
     "-Cpasses=sancov-module",
     "-Cllvm-args=-sanitizer-coverage-level=4",
@@ -23,13 +23,13 @@ const FLAGS: &[&str] = &[
     "--cfg=fuzzing",
 ];
 
-/// The fuzz targets, built.
+/// The built fuzz targets.
 pub(crate) struct Targets {
     programs: PathBuf,
     pub(crate) names: Vec<String>,
 }
 
-/// The stage `fuzz`: runs every target for its part of the time.
+/// The stage `fuzz`: runs every target for its share of the time.
 pub(crate) fn smoke() -> Result<Tally, String> {
     if !["c++", "g++", "clang++"].iter().any(|compiler| workspace::on_path(compiler)) {
         return Ok(Tally::skip("there is no C++ compiler, which libFuzzer needs"));
@@ -59,7 +59,7 @@ pub(crate) fn build() -> Result<Targets, String> {
     let folder = folder();
     let mut cargo = run::cargo();
     cargo.args(["build", "--release", "--manifest-path", "fuzz/Cargo.toml", "--package", "hyperslab-fuzz"]);
-    // With a target, the flags are not for build scripts.
+    // With `--target`, the flags do not apply to build scripts.
     cargo.args(["--bins", "--target", host, "--target-dir"]).arg(&folder).env("RUSTFLAGS", FLAGS.join(" "));
     if !run::shown(&mut cargo)?.success {
         return Err("the fuzz targets do not build".to_owned());
@@ -68,13 +68,13 @@ pub(crate) fn build() -> Result<Targets, String> {
 }
 
 impl Targets {
-    /// How many of these seconds each target gets; at least one.
+    /// The share of each target of this number of seconds; at least one second.
     pub(crate) fn share(&self, seconds: u64) -> u64 {
         (seconds / u64::try_from(self.names.len()).unwrap_or(1).max(1)).max(1)
     }
 
-    /// A run of one target for some seconds. It starts with the target's own corpus, its regressions, and the golden
-    /// structures or small files or stores.
+    /// The command that runs one target for this number of seconds. It starts with the corpus of the target, its
+    /// regressions, and the golden structures, small files or stores.
     pub(crate) fn run(&self, name: &str, seconds: u64) -> Result<Command, String> {
         let root = workspace::root();
         let (own, artifacts) = (folder().join("corpus").join(name), folder().join("artifacts").join(name));
@@ -101,7 +101,7 @@ impl Targets {
     }
 }
 
-/// How many inputs a run has tried, by its final statistics.
+/// The number of inputs of a run, by its final statistics.
 fn inputs(output: &str) -> u64 {
     let line = output.lines().rev().find(|line| line.contains("stat::number_of_executed_units"));
     line.and_then(|line| line.split_whitespace().last()?.parse().ok()).unwrap_or(0)
@@ -158,13 +158,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_run_without_statistics_has_tried_nothing() {
+    fn a_run_without_statistics_counts_no_inputs() {
         assert_eq!(inputs("stat::number_of_executed_units: 812\nstat::peak_rss_mb: 30\n"), 812);
         assert_eq!(inputs("killed"), 0);
     }
 
     #[test]
-    fn golden_texts_become_bytes() {
+    fn decodes_golden_texts() {
         assert_eq!(bytes("01 fF # not 02\n7e\n"), Some(vec![1, 0xff, 0x7e]));
         assert_eq!(bytes("012"), None);
         assert_eq!(bytes("0x"), None);

@@ -1,4 +1,4 @@
-//! The invariants of ARCHITECTURE.md that a search of the sources can see.
+//! The invariants of ARCHITECTURE.md that can be checked by searching the sources.
 
 use crate::tally::Tally;
 use crate::{status, workspace};
@@ -7,11 +7,11 @@ use std::path::{Path, PathBuf};
 
 struct Invariant {
     promise: &'static str,
-    /// Where it holds, relative to the workspace.
+    /// The folder or file that it applies to, relative to the workspace.
     within: &'static str,
-    /// The one file that may, if any.
+    /// The only file that is exempt, if any.
     except: Option<&'static str>,
-    /// What would break it.
+    /// Texts that violate it.
     forbidden: &'static [&'static str],
 }
 
@@ -59,12 +59,12 @@ const INVARIANTS: &[Invariant] = &[
     Invariant { promise: "nothing is left to do", within: "crates", except: None, forbidden: PUT_OFF },
 ];
 
-/// Marks of what was put off, in parts: whoever searches for them finds none here.
+/// Marks of unfinished work, split into parts so that this file has no match.
 const PUT_OFF: &[&str] =
     &[LATER, concat!("FI", "XME"), concat!("X", "XX"), concat!("unimp", "lemented!"), concat!("to", "do!")];
 const LATER: &str = concat!("TO", "DO");
 
-/// Checks each one over the sources, tests aside.
+/// Checks each invariant in the sources without tests.
 pub(crate) fn check() -> Result<Tally, String> {
     let root = workspace::root();
     let mut tally = Tally::default();
@@ -91,7 +91,7 @@ pub(crate) fn check() -> Result<Tally, String> {
     Ok(tally)
 }
 
-/// Lines of code in front of the tests that contain a forbidden text, counted from 1.
+/// Lines of code before the tests that contain a forbidden text, numbered from 1.
 fn breaches<'a>(text: &'a str, forbidden: &[&str]) -> Vec<(usize, &'a str)> {
     text.lines()
         .enumerate()
@@ -129,13 +129,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn code_counts_but_prose_and_tests_do_not() {
+    fn ignores_comments_and_tests() {
         let text = "// thread::spawn is not used\nthread::spawn(f);\nmod tests {\nthread::spawn(g);\n";
         assert_eq!(breaches(text, &["thread::spawn"]), [(2, "thread::spawn(f);")]);
     }
 
     #[test]
-    fn a_promise_to_do_it_later_counts_in_a_comment_too() {
+    fn finds_marks_of_unfinished_work_in_comments() {
         let text = format!("// {LATER}: mend this\n");
         assert_eq!(breaches(&text, &[LATER]).len(), 1);
     }

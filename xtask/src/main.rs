@@ -1,4 +1,4 @@
-//! The project's own tasks.
+//! The tasks of the project.
 
 mod bench;
 mod corpus;
@@ -41,7 +41,7 @@ fn main() -> ExitCode {
             print!("{HELP}");
             Ok(())
         }
-        _ => Err(format!("no such task\n{HELP}")),
+        _ => Err(format!("unknown task\n{HELP}")),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

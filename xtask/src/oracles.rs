@@ -1,4 +1,4 @@
-//! The other readers that tests compare with: Debian's HDF5 and NetCDF tools, and Python packages in a virtual
+//! The other readers that tests compare with: the HDF5 and NetCDF tools of Debian, and Python packages in a virtual
 //! environment below `target/`.
 
 pub(crate) mod compare;
@@ -10,21 +10,21 @@ use crate::workspace;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Python packages with their versions.
+/// The Python packages with their versions.
 const REQUIREMENTS: &str = include_str!("../oracles/requirements.txt");
-/// Debian packages, and the programs of them that are used.
+/// The Debian packages; `TOOLS` are the programs of them that are used.
 const PACKAGES: &[&str] = &["hdf5-tools", "netcdf-bin"];
 const TOOLS: &[&str] = &["h5dump", "ncdump"];
 
-/// Why an oracle cannot be used.
+/// The reason why an oracle cannot be used.
 #[derive(Debug)]
 pub(crate) struct Missing {
     reason: String,
-    /// The registry did not answer.
+    /// Whether the registry did not answer.
     unreachable: bool,
 }
 
-/// How the skip begins where a registry did not answer.
+/// The start of the skip message if a registry did not answer.
 pub(crate) const UNREACHABLE: &str = "a registry does not answer";
 
 impl Missing {
@@ -32,7 +32,7 @@ impl Missing {
         self.reason
     }
 
-    /// The checks of an oracle that is missing, as one skip.
+    /// The checks of a missing oracle, as one skip.
     pub(crate) fn tally(self) -> Tally {
         match self.unreachable {
             true => Tally::skip(format!("{UNREACHABLE}: {}", self.reason)),
@@ -50,7 +50,7 @@ pub(crate) fn main() -> Result<(), String> {
     tools.and(python).map_err(Missing::into_reason).and(deny)
 }
 
-/// Debian's command line tools; installs them if they are missing and the user is root.
+/// The command line tools of Debian. Installs them if they are missing and the user is root.
 pub(crate) fn tools() -> Result<(), Missing> {
     let missing = || TOOLS.iter().any(|tool| !workspace::on_path(tool));
     if !missing() {
@@ -80,7 +80,8 @@ pub(crate) fn tools() -> Result<(), Missing> {
     Err(by_hand(done.last_line(), is_unreachable(&done)))
 }
 
-/// The Python interpreter that has the packages of `xtask/oracles/requirements.txt`; installs them if they changed.
+/// The Python interpreter with the packages of `xtask/oracles/requirements.txt`. Installs them if the file has
+/// changed.
 pub(crate) fn python() -> Result<PathBuf, Missing> {
     let venv = workspace::target().join("oracles").join("venv");
     let bin = venv.join(if cfg!(windows) { "Scripts" } else { "bin" });
@@ -93,7 +94,7 @@ pub(crate) fn python() -> Result<PathBuf, Missing> {
     let made =
         run::quietly(run::command("python3").args(["-m", "venv", "--clear"]).arg(&venv)).map_err(missing)?;
     if !made.success {
-        return Err(missing(format!("python3 makes no virtual environment: {}", made.last_line())));
+        return Err(missing(format!("python3 cannot create a virtual environment: {}", made.last_line())));
     }
     println!("installing the Python oracles into {}", venv.display());
     let pip = run::quietly(
@@ -104,7 +105,7 @@ pub(crate) fn python() -> Result<PathBuf, Missing> {
     )
     .map_err(missing)?;
     if !pip.success {
-        let reason = format!("pip installs no oracles: {}", pip.last_line());
+        let reason = format!("pip cannot install the oracles: {}", pip.last_line());
         return Err(Missing { reason, unreachable: is_unreachable(&pip) });
     }
     fs::write(&stamp, REQUIREMENTS).map_err(|error| missing(format!("{}: {error}", stamp.display())))?;

@@ -8,17 +8,17 @@ use std::sync::OnceLock;
 /// The profile of everything that `cargo xtask test` builds and runs, described in `Cargo.toml`.
 pub(crate) const PROFILE: &str = "gate";
 
-/// The `hyperslab` command, built from the sources as they are now.
+/// The path of the `hyperslab` command, built from the current sources.
 pub(crate) fn command() -> Result<PathBuf, String> {
     built(&format!("hyperslab{EXE_SUFFIX}"))
 }
 
-/// An example program, built from the sources as they are now.
+/// The path of an example program, built from the current sources.
 pub(crate) fn example(name: &str) -> Result<PathBuf, String> {
     built(&format!("examples/{name}{EXE_SUFFIX}"))
 }
 
-/// Builds all programs, once per run of this task, and gives the path of one.
+/// Builds all programs once per run of this task, and returns the path of one.
 fn built(program: &str) -> Result<PathBuf, String> {
     static BUILT: OnceLock<Result<(), String>> = OnceLock::new();
     BUILT.get_or_init(build).clone()?;
@@ -27,7 +27,7 @@ fn built(program: &str) -> Result<PathBuf, String> {
 
 fn build() -> Result<(), String> {
     let mut cargo = run::cargo();
-    // Examples among the targets, so that crates get the features that they have in tests, and are built once for both.
+    // With examples among the targets, crates get the same features as in tests and are built only once.
     cargo.args(["build", "--profile", PROFILE, "--workspace", "--bins", "--examples"]);
     match run::shown(&mut cargo)?.success {
         true => Ok(()),

@@ -19,7 +19,7 @@ pub(crate) fn command(program: impl AsRef<OsStr>) -> Command {
 /// The cargo that started this task.
 pub(crate) fn cargo() -> Command {
     let mut cargo = command(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    // Set for us by cargo, these would make a nested build of the same crates start anew.
+    // Cargo sets these for us; with them a nested build would rebuild the same crates.
     for (name, _) in std::env::vars_os() {
         if name
             .to_str()
@@ -31,7 +31,7 @@ pub(crate) fn cargo() -> Command {
     cargo
 }
 
-/// How a program ended, and everything that it printed: standard error first, then standard output.
+/// The exit status of a program and its whole output: standard error, then standard output.
 pub(crate) struct Finished {
     pub(crate) success: bool,
     pub(crate) output: String,
@@ -45,17 +45,17 @@ impl Finished {
     }
 }
 
-/// Runs a program, showing its output as it comes.
+/// Runs a program and shows its output as it comes.
 pub(crate) fn shown(command: &mut Command) -> Result<Finished, String> {
     finish(command, true)
 }
 
-/// Runs a program without showing what it prints.
+/// Runs a program without showing its output.
 pub(crate) fn quietly(command: &mut Command) -> Result<Finished, String> {
     finish(command, false)
 }
 
-/// A program that counts its checks, to be run beside others.
+/// A program that counts its checks, for running in parallel with others.
 pub(crate) struct Job {
     name: String,
     command: Command,
@@ -67,8 +67,8 @@ impl Job {
     }
 }
 
-/// Runs programs beside each other, as many at a time as there are cores, and adds up their checks. What a program
-/// prints is shown as a whole when all have ended.
+/// Runs programs in parallel, one per core, and adds up their checks. Shows the output of each program after all have
+/// ended.
 pub(crate) fn counted(jobs: Vec<Job>) -> Result<Tally, String> {
     let mut total = Tally::default();
     for (name, done) in all(jobs)? {
@@ -78,7 +78,7 @@ pub(crate) fn counted(jobs: Vec<Job>) -> Result<Tally, String> {
     Ok(total)
 }
 
-/// Runs programs beside each other, as many at a time as there are cores, and gives their results in the given order.
+/// Runs programs in parallel, one per core, and returns their results in the given order.
 pub(crate) fn all(jobs: Vec<Job>) -> Result<Vec<(String, Finished)>, String> {
     let waiting = Mutex::new(jobs.into_iter().enumerate());
     let ended = Mutex::new(Vec::new());
@@ -130,7 +130,7 @@ fn collect(source: Option<impl Read>, mut echo: Option<impl Write>) -> String {
     let mut line = Vec::new();
     while source.read_until(b'\n', &mut line).is_ok_and(|len| len > 0) {
         if let Some(echo) = &mut echo {
-            // The program goes on although nobody reads its output.
+            // The program continues even if its output cannot be shown.
             let _ = echo.write_all(&line);
         }
         all.push_str(&String::from_utf8_lossy(&line));

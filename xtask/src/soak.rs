@@ -1,22 +1,22 @@
-//! `cargo xtask soak`: long trials of bad input, run through the library in `fuzz/trials`, and of bad luck.
+//! `cargo xtask soak`: long trials with invalid input, by the library in `fuzz/trials`, and with interruptions.
 
 use crate::{corpus, fuzz, oracles, run, workspace};
 
 const TRIALS: &[&str] = &["documents", "truncation", "mutation", "stores", "kills", "conversions", "fuzz"];
 
-/// Minutes of fuzzing, all targets together.
+/// Minutes of fuzzing for all targets together.
 const FUZZ_MINUTES: u64 = 30;
 
 /// How often a conversion is killed, each time at another moment.
 const KILLS: u32 = 50;
 
-/// Random documents on which each property is tried.
+/// The number of random documents for each property.
 const DOCUMENTS: u32 = 10_000;
 
 /// Runs all trials, or those named.
 pub(crate) fn main(args: &[&str]) -> Result<(), String> {
     if let Some(unknown) = args.iter().find(|name| !TRIALS.contains(name)) {
-        return Err(format!("no trial {unknown}; there are {}", TRIALS.join(", ")));
+        return Err(format!("unknown trial {unknown}, expected one of {}", TRIALS.join(", ")));
     }
     let wanted = |name: &str| args.is_empty() || args.contains(&name);
     let mut failed = Vec::new();
@@ -51,7 +51,7 @@ fn trial(name: &str) -> Result<bool, String> {
     Ok(run::shown(&mut command)?.success)
 }
 
-/// Properties of NDL and of conversions, on more documents than `cargo xtask test` tries.
+/// Properties of NDL and of conversions, with more documents than in `cargo xtask test`.
 fn documents() -> Result<bool, String> {
     let mut good = true;
     for (package, tests) in [("hyperslab-ndl", "properties"), ("hyperslab", "converted::random")] {
@@ -68,7 +68,7 @@ fn kills() -> Result<bool, String> {
     let python = oracles::python().map_err(oracles::Missing::into_reason)?;
     let made = run::quietly(oracles::script(&python, "kills_source.py").arg(&source))?;
     if !made.success {
-        return Err(format!("no source: {}", made.last_line()));
+        return Err(format!("the source cannot be made: {}", made.last_line()));
     }
     let mut command = run::cargo();
     command.args([
@@ -93,7 +93,7 @@ fn conversions() -> Result<bool, String> {
     Ok(tally.failed == 0)
 }
 
-/// Every fuzz target, one after the other, for its part of the time.
+/// Every fuzz target, one after another, for its share of the time.
 fn long_fuzz() -> Result<bool, String> {
     let targets = fuzz::build()?;
     let each = targets.share(FUZZ_MINUTES * 60);

@@ -1,4 +1,4 @@
-//! `cargo xtask status`: tables of what of a specification is read, and which tests prove it.
+//! `cargo xtask status`: tables of the implemented parts of a specification, with the tests that prove them.
 
 mod hdf5;
 
@@ -11,33 +11,33 @@ use std::path::{Path, PathBuf};
 
 /// A section of the specification.
 struct Section {
-    /// As `Spec:` lines name it.
+    /// The section number, as in `Spec:` lines.
     number: &'static str,
     title: &'static str,
-    /// Its versions, classes, types and the like; a section that only explains has none.
+    /// Its versions, classes, types and so on. Empty for a section that only explains.
     parts: &'static [Part],
 }
 
-/// Something in a section that can be read or not.
+/// A part of a section that can be implemented.
 struct Part {
     name: &'static str,
     proofs: &'static [Proof],
 }
 
 enum Proof {
-    /// Bytes of another writer that decode and encode as they are: a file under `tests/golden`.
+    /// Bytes of another writer that decode and encode unchanged: a file in `tests/golden`.
     Golden(&'static str),
-    /// A file of another writer under `tests/data`.
+    /// A file of another writer in `tests/data`.
     Data(&'static str),
-    /// A test by its name.
+    /// A test, by name.
     Test(&'static str),
 }
 
-/// What the sources say of themselves.
+/// The sources, from which the tables are made.
 struct Sources {
-    /// Path, text.
+    /// Path and text of each file.
     files: Vec<(PathBuf, String)>,
-    /// Files of fixtures, by path.
+    /// The paths of fixture files.
     fixtures: Vec<String>,
 }
 
@@ -51,7 +51,7 @@ pub(crate) fn main() -> Result<(), String> {
     fs::write(&path, table).map_err(|error| format!("{}: {error}", path.display()))
 }
 
-/// Checks that the tables are current and that each part is proven.
+/// Checks that the tables are up to date and that each part has a proof.
 pub(crate) fn check(tally: &mut Tally) -> Result<(), String> {
     let (table, faults) = table()?;
     for fault in &faults {
@@ -142,7 +142,7 @@ its number.
 |---|---|---|---|
 ";
 
-/// A row of the list of filters.
+/// A row of the table of filters.
 struct Filter {
     id: String,
     registered: String,
@@ -194,10 +194,10 @@ impl Sources {
 
     fn text(&self, path: &str) -> Result<&str, String> {
         let found = self.files.iter().find(|(own, _)| own == Path::new(path));
-        found.map(|(_, text)| text.as_str()).ok_or_else(|| format!("there is no {path}"))
+        found.map(|(_, text)| text.as_str()).ok_or_else(|| format!("{path} does not exist"))
     }
 
-    /// The filters that are known, as the source lists them.
+    /// The registered filters, as listed in the source.
     fn filters(&self) -> Result<Vec<Filter>, String> {
         let numbers = self.text("crates/hdf5/src/filter.rs")?;
         let list = self.text("crates/hdf5/src/filter/registered.rs")?;
@@ -246,7 +246,7 @@ impl Sources {
         }
     }
 
-    /// The file of a codec, if it has tests there or elsewhere.
+    /// The file of a codec, if it has tests in it or elsewhere.
     fn codec(&self, name: &str) -> Option<String> {
         let plain = |text: &str| text.replace('_', "");
         let of = |path: &Path| {
@@ -288,7 +288,7 @@ impl Sources {
     }
 }
 
-/// Whether a macro of the tests puts the golden file's name together: `golden!("none")` for `selection_none`.
+/// Whether a test macro composes the name of the golden file: `golden!("none")` for `selection_none`.
 fn macro_names(text: &str, name: &str) -> bool {
     let mut rest = name;
     while let Some((_, end)) = rest.split_once('_') {
@@ -300,7 +300,7 @@ fn macro_names(text: &str, name: &str) -> bool {
     false
 }
 
-/// Whether a `Spec:` line names a section, and not one that only begins as it does.
+/// Whether a `Spec:` line names a section, not only one with a longer number.
 fn names(line: &str, number: &str) -> bool {
     let mut rest = line;
     while let Some(at) = rest.find(number) {
@@ -334,7 +334,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_section_is_not_the_one_that_only_begins_so() {
+    fn a_section_number_does_not_match_a_longer_one() {
         assert!(names("IV.A.2.d, Class Specific Information", "IV.A.2.d"));
         assert!(names("VII.C The Fixed Array Index and VII.D The Extensible", "VII.D"));
         assert!(names("II. The superblock extension (II.C) is an object header.", "II.C"));

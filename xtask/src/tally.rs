@@ -1,9 +1,9 @@
-//! Counting checks: how many passed, how many failed, and which were skipped.
+//! Counts checks: passed, failed and skipped.
 
 use std::fmt;
 use std::ops::AddAssign;
 
-/// Checks that passed and failed, and the reason of each one that was skipped.
+/// The numbers of passed and failed checks, and the reasons of skipped ones.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Tally {
     pub(crate) passed: u64,
@@ -20,7 +20,7 @@ impl Tally {
         Tally { skipped: vec![reason.into()], ..Tally::default() }
     }
 
-    /// Prints a check with its verdict and counts it.
+    /// Prints a check with its result and counts it.
     pub(crate) fn check(&mut self, success: bool, what: impl fmt::Display) {
         println!("{} {what}", if success { "ok    " } else { "FAILED" });
         *self += Tally::of(success);
@@ -28,9 +28,9 @@ impl Tally {
 
     /// Reads the counts from the output of a test runner.
     ///
-    /// Three kinds of summary lines are known, and added up where there are several: `N passed, N failed, N skipped`
-    /// of the scripts in `xtask/oracles`, `test result:` of cargo and `Summary` of nextest. A runner fails if it says
-    /// so by its exit code, if it prints no summary, or if its summary counts no check at all.
+    /// Three kinds of summary lines are known: `N passed, N failed, N skipped` of the scripts in `xtask/oracles`,
+    /// `test result:` of cargo, and `Summary` of nextest. Several lines are added up. A runner fails by its exit
+    /// code, if it prints no summary, or if its summary counts no check.
     pub(crate) fn of_output(output: &str, success: bool) -> Self {
         let mut tally = Tally::default();
         let mut unnamed = 0;
@@ -68,7 +68,7 @@ impl fmt::Display for Tally {
     }
 }
 
-/// The numbers of one summary line.
+/// The numbers in one summary line.
 struct Counts {
     passed: u64,
     failed: u64,
@@ -92,8 +92,8 @@ impl Counts {
     }
 }
 
-/// The check that a line reports as skipped: `skipped: REASON` of our scripts, `SKIP [ ] (n/m) CRATE TEST` of nextest,
-/// `test TEST ... ignored` of cargo.
+/// The check that a line reports as skipped: `skipped: REASON` of our scripts, `SKIP [ ] (n/m) CRATE TEST` of
+/// nextest, `test TEST ... ignored` of cargo.
 fn skipped_check(line: &str) -> Option<String> {
     let line = without_colour(line);
     let line = line.trim();
@@ -107,7 +107,7 @@ fn skipped_check(line: &str) -> Option<String> {
     ignored.starts_with("ignored").then(|| test.to_owned())
 }
 
-/// The number in front of a word.
+/// The number before a word.
 fn number_before(line: &str, word: &str) -> Option<u64> {
     let (front, _) = line.split_once(word)?;
     front.split_whitespace().next_back()?.parse().ok()
@@ -128,7 +128,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn counts_of_every_runner_are_read() {
+    fn reads_counts_of_every_runner() {
         let output = "     Summary [   1.4s] 12 tests run: 11 passed, 1 failed, 2 skipped\n\
              test result: ok. 3 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out; finished in 0.2s\n\
              40 passed, 0 failed, 0 skipped\n";
@@ -137,13 +137,13 @@ mod tests {
     }
 
     #[test]
-    fn a_runner_that_dies_without_a_count_fails() {
+    fn a_runner_that_crashes_without_counts_fails() {
         assert_eq!(Tally::of_output("error: could not compile", false).failed, 1);
         assert_eq!(Tally::of_output("9 passed, 0 failed, 0 skipped\nkilled", false).failed, 1);
     }
 
     #[test]
-    fn a_runner_without_a_summary_fails_although_it_ends_well() {
+    fn a_runner_without_summary_fails_in_spite_of_exit_code_0() {
         for output in ["", "all good", "0 passed, 0 failed, 0 skipped", "test result: ok. 0 passed; 0 failed"]
         {
             assert_eq!(Tally::of_output(output, true).failed, 1, "{output:?}");
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn skipped_checks_are_known_by_their_names_and_reasons() {
+    fn skipped_checks_keep_their_names_and_reasons() {
         let output = "        SKIP [         ] (  3/120) hyperslab-zarr::main kill::writes_until_killed\n\
              test hostile::reads_a_text ... ignored, started by another test\n\
              skipped: GDAL is not installed\n\
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn colour_does_not_hide_a_count() {
+    fn reads_counts_with_colour_codes() {
         let line = "\u{1b}[32;1m     Summary\u{1b}[0m [   0.1s] \u{1b}[1m5\u{1b}[0m tests run: \u{1b}[1m5\u{1b}[0m \u{1b}[32;1mpassed\u{1b}[0m, 0 skipped";
         assert_eq!(Tally::of_output(line, true).passed, 5);
     }

@@ -1,10 +1,10 @@
-//! Cargo's plugins that checks need, built below `target/tools`.
+//! Plugins of cargo that checks need, built below `target/tools`.
 
 use crate::{run, workspace};
 use std::env::consts::EXE_SUFFIX;
 use std::path::PathBuf;
 
-/// A program of crates.io.
+/// A program from crates.io.
 pub(crate) struct Tool {
     pub(crate) name: &'static str,
     pub(crate) version: &'static str,
@@ -13,7 +13,7 @@ pub(crate) struct Tool {
 pub(crate) const CARGO_DENY: Tool = Tool { name: "cargo-deny", version: "0.20.2" };
 
 impl Tool {
-    /// Where it is, if it is installed: below `target/tools`, or where `PATH` leads.
+    /// The path of the program if it is installed, below `target/tools` or in `PATH`.
     pub(crate) fn found(&self) -> Option<PathBuf> {
         let own = self.path();
         match own.is_file() {
@@ -22,7 +22,7 @@ impl Tool {
         }
     }
 
-    /// Where it is; builds it if it is not installed.
+    /// The path of the program. Builds it if it is not installed.
     pub(crate) fn installed(&self) -> Result<PathBuf, String> {
         if let Some(program) = self.found() {
             return Ok(program);
@@ -31,7 +31,7 @@ impl Tool {
         println!("installing {} {} into {}", self.name, self.version, folder.display());
         let mut install = run::cargo();
         install.args(["install", self.name, "--locked", "--quiet", "--version", self.version, "--root"]);
-        // A target folder of its own: in ours, cargo would mix its units with ours.
+        // It has its own target folder: in ours, cargo would mix its units with ours.
         install.arg(&folder).env("CARGO_TARGET_DIR", folder.join("build"));
         let done = run::shown(&mut install)?;
         match done.success {

@@ -1,4 +1,4 @@
-//! Where things are.
+//! Folders of the workspace.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ pub(crate) fn root() -> PathBuf {
     xtask.parent().unwrap_or(xtask).to_path_buf()
 }
 
-/// Cargo's target folder, where everything that can be made again is kept.
+/// The target folder of cargo, with everything that can be made again.
 pub(crate) fn target() -> PathBuf {
     env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), |dir| root().join(dir))
 }
@@ -19,7 +19,7 @@ pub(crate) fn released() -> PathBuf {
     target().join("release").join(format!("hyperslab{}", env::consts::EXE_SUFFIX))
 }
 
-/// The folder with the archives of other people's files.
+/// The folder with the archives of the corpus.
 pub(crate) fn corpus() -> PathBuf {
     env::var_os("HYPERSLAB_CORPUS")
         .map_or_else(|| root().join("..").join("shared").join("corpus"), |dir| root().join(dir))
@@ -30,7 +30,7 @@ pub(crate) fn on_path(program: &str) -> bool {
     env::var_os("PATH").is_some_and(|path| env::split_paths(&path).any(|dir| dir.join(program).is_file()))
 }
 
-/// Whether this is the run that decides, where a check may not be skipped because a tool or a file is missing.
+/// Whether this run decides about a change. Then no check may be skipped for a missing tool or file.
 pub(crate) fn is_ci() -> bool {
     env::var("CI").is_ok_and(|value| value == "true")
 }

@@ -2,7 +2,7 @@
 
     foreign.py ENCODED
 
-ENCODED is the file that the test `encodes_for_other_libraries` writes. `cargo xtask test --only oracles` runs both.
+ENCODED is the file that the test `encodes_chunks_for_other_libraries` writes. `cargo xtask test --only oracles` runs both.
 """
 
 import os

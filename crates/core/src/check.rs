@@ -9,12 +9,12 @@ pub struct Options {
     /// Whether every chunk is decoded, including the checksums of its codecs.
     pub values: bool,
     /// The number of findings of one rule that are reported. Further findings are only counted.
-    pub most_per_rule: u64,
+    pub max_per_rule: u64,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Options { values: false, most_per_rule: 100 }
+        Options { values: false, max_per_rule: 100 }
     }
 }
 
@@ -68,21 +68,21 @@ macro_rules! rules {
 /// Reports findings of type `F` and counts them by rule.
 pub struct Findings<'a, F> {
     sink: &'a mut dyn FnMut(F),
-    most_per_rule: u64,
+    max_per_rule: u64,
     counts: BTreeMap<&'static str, u64>,
 }
 
 impl<'a, F> Findings<'a, F> {
     /// A reporter that passes findings to `sink`, up to the number in the options.
     pub fn new(options: &Options, sink: &'a mut dyn FnMut(F)) -> Self {
-        Findings { sink, most_per_rule: options.most_per_rule, counts: BTreeMap::new() }
+        Findings { sink, max_per_rule: options.max_per_rule, counts: BTreeMap::new() }
     }
 
     /// Counts a finding. Returns whether it is to be reported.
     pub fn wants(&mut self, rule: &'static Rule) -> bool {
         let count = self.counts.entry(rule.name).or_default();
         *count = count.saturating_add(1);
-        *count <= self.most_per_rule
+        *count <= self.max_per_rule
     }
 
     /// Counts further findings that are not reported.

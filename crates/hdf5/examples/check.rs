@@ -13,9 +13,9 @@ fn main() {
         std::env::args().skip(1).partition(|argument| argument.starts_with("--"));
     let has = |name: &str| flags.iter().any(|flag| flag == name);
     let options = Options { values: has("--values"), ..Options::default() };
-    let least = if has("--all") { Severity::Note } else { Severity::Error };
+    let min = if has("--all") { Severity::Note } else { Severity::Error };
     for path in paths {
-        visit(Path::new(&path), &mut |file| one(file, &options, least, has("--map")));
+        visit(Path::new(&path), &mut |file| one(file, &options, min, has("--map")));
     }
 }
 
@@ -26,7 +26,7 @@ fn visit(path: &Path, file: &mut dyn FnMut(&Path)) {
     entries.iter().for_each(|entry| visit(entry, file));
 }
 
-fn one(path: &Path, options: &Options, least: Severity, map: bool) {
+fn one(path: &Path, options: &Options, min: Severity, map: bool) {
     let started = Instant::now();
     let mut extents: Vec<Extent> = Vec::new();
     let summary = FileStorage::open(path).and_then(|storage| {
@@ -36,7 +36,7 @@ fn one(path: &Path, options: &Options, least: Severity, map: bool) {
             }
         };
         let mut found = |finding: hyperslab_hdf5::check::Finding| {
-            if finding.severity <= least {
+            if finding.severity <= min {
                 let object = finding.object.as_deref().unwrap_or("");
                 let byte = finding.byte.map_or(String::new(), |byte| format!(" byte {byte:#x}"));
                 let (severity, rule) = (finding.severity, finding.rule);

@@ -222,7 +222,7 @@ fn dense(reader: &Reader, heap: &FractalHeap, record: &Record) -> Result<Attribu
     let (Record::AttributeName { heap_id, message_flags, .. }
     | Record::AttributeCreationOrder { heap_id, message_flags, .. }) = record
     else {
-        return Err(Error::malformed("records that are not of attributes in the index of an object"));
+        return Err(Error::malformed("attribute index of an object has records of another type"));
     };
     if message_flags & SHARED != 0 {
         return reader.shared_messages()?.message(reader, heap_id);

@@ -113,8 +113,8 @@ pub fn check_and_map(
         options,
         findings,
         trace: extent,
-        extents: Extents::new(most(stored, EXTENT_SIZE)),
-        objects: Objects::new(most(stored, OBJECT_SIZE)),
+        extents: Extents::new(max(stored, EXTENT_SIZE)),
+        objects: Objects::new(max(stored, OBJECT_SIZE)),
         visited: FxHashSet::default(),
         bytes_left: stored.saturating_mul(METADATA_READS).saturating_add(MIN_ALLOWANCE),
         raw_left: stored.saturating_mul(RAW_READS).saturating_add(MIN_RAW),
@@ -209,7 +209,7 @@ impl Checker<'_> {
 }
 
 /// The number of items of `size` bytes that may be kept for a file of `len` bytes.
-fn most(len: u64, size: u64) -> usize {
+fn max(len: u64, size: u64) -> usize {
     usize::try_from(len.saturating_add(MIN_ALLOWANCE) / size).unwrap_or(usize::MAX)
 }
 

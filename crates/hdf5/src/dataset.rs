@@ -221,8 +221,8 @@ impl Dataset {
 
     /// The fill value as one stored element.
     fn fill_element(&self, file: &File) -> Result<Vec<u8>> {
-        let size =
-            usize::try_from(self.datatype.size).map_err(|_| Error::malformed("an element too large"))?;
+        let size = usize::try_from(self.datatype.size)
+            .map_err(|_| Error::malformed("datatype size exceeds the address space"))?;
         if let Some(value) = self.fill(file)?.value {
             return Ok(value);
         }
@@ -237,13 +237,13 @@ fn layout(layout: DataLayout, datatype: &Datatype, dataspace: &Dataspace) -> Res
     let LayoutClass::Chunked(chunked) = &layout.class else { return Ok(layout) };
     if chunked.element_size != u64::from(datatype.size) {
         return Err(Error::malformed(format!(
-            "chunks of elements of {} bytes, the datatype has {}",
+            "element size {} of the chunks, expected the datatype size {}",
             chunked.element_size, datatype.size
         )));
     }
     let (rank, own) = (dataspace.dimensions().len(), chunked.dimensions.len());
     if rank != own {
-        return Err(Error::malformed(format!("chunks of {own} dimensions, the dataspace has {rank}")));
+        return Err(Error::malformed(format!("{own} chunk dimensions, expected {rank} as in the dataspace")));
     }
     Ok(layout)
 }
@@ -292,7 +292,7 @@ impl Fill {
             && u64::try_from(value.len()) != Ok(u64::from(datatype.size))
         {
             return Err(Error::malformed(format!(
-                "a fill value of {} bytes for elements of {}",
+                "fill value of {} bytes, expected the element size {}",
                 value.len(),
                 datatype.size
             )));

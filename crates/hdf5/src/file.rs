@@ -214,9 +214,9 @@ impl File {
     pub fn warnings(&self) -> Vec<String> {
         let mut warnings = Vec::new();
         if self.superblock.is_open_for_swmr_writing() {
-            warnings.push("a writer has it open for others to read meanwhile (SWMR), or left it so".into());
+            warnings.push("a writer has the file open in SWMR mode, or did not close it".into());
         } else if self.superblock.is_open_for_writing() {
-            warnings.push("a writer has it open, or left it without closing it: parts may be missing".into());
+            warnings.push("a writer has the file open, or did not close it: parts may be missing".into());
         }
         let len = self.reader.len().unwrap_or(u64::MAX);
         let base = self.superblock.base_address.get().unwrap_or(0);
@@ -224,7 +224,7 @@ impl File {
             && end.saturating_sub(base) > len
         {
             warnings.push(format!(
-                "it is cut short: {} of {} bytes are there",
+                "the file is truncated: found {} bytes, expected {}",
                 len.saturating_add(base),
                 end
             ));
@@ -232,14 +232,14 @@ impl File {
         if let Some(first) = self.cut.first() {
             let bytes = self.cut.iter().fold(0_u64, |sum, cut| sum.saturating_add(cut.end - cut.start));
             warnings.push(format!(
-                "files that it is split over are cut short: {bytes} bytes, the first at {:#x}, read as zeros",
+                "member files are truncated: {bytes} missing bytes, the first at {:#x}, read as zeros",
                 first.start
             ));
         }
         if let Some(name) = self.siblings.own_name() {
             let revisions = format!("{name}.onion");
             if matches!(self.siblings.open(&revisions), Ok(Some(_))) {
-                warnings.push(format!("later revisions are in {revisions}, which is not read"));
+                warnings.push(format!("later revisions are in {revisions}, which cannot be read"));
             }
         }
         warnings

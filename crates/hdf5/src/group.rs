@@ -60,7 +60,7 @@ pub(crate) fn links(reader: &Reader, header: &ObjectHeader) -> Result<Links> {
             };
             let left = room.checked_sub(name.len() as u64);
             room = left.ok_or_else(|| {
-                Error::limit_exceeded(Limit::Allocation, "names of many megabytes in one group")
+                Error::limit_exceeded(Limit::Allocation, "link names of one group take too many megabytes")
             })?;
             match of_entry(name, entry, &heap) {
                 Ok(link) => found.links.push(link),
@@ -146,7 +146,7 @@ fn of_entry(name: &[u8], entry: &SymbolTableEntry, heap: &LocalHeap) -> Result<L
 
 fn of_record(reader: &Reader, heap: &FractalHeap, record: &Record) -> Result<Link> {
     let (Record::LinkName { heap_id, .. } | Record::LinkCreationOrder { heap_id, .. }) = record else {
-        return Err(Error::malformed("records that are not of links in the index of a group"));
+        return Err(Error::malformed("link index of a group has records of another type"));
     };
     let message = heap.object(reader, heap_id)?;
     let mut d = Decoder::decoded(LinkMessage::NAME, "fractal heap object", heap.address().0, &message);

@@ -67,9 +67,9 @@ impl Reader {
     /// # Errors
     /// If the file has none, although a message refers to them.
     pub fn shared_messages(&self) -> Result<&SharedMessages> {
-        self.shared_messages
-            .as_ref()
-            .ok_or_else(|| Error::malformed("a message is shared in a heap, and the file has none for it"))
+        self.shared_messages.as_ref().ok_or_else(|| {
+            Error::malformed("message is shared in a heap, but the file has no shared message table")
+        })
     }
 
     /// The widths of addresses and lengths.
@@ -131,14 +131,14 @@ impl Reader {
         S::decode(&mut Decoder::new(S::NAME, self.offset(S::NAME, address)?, &bytes), context)
     }
 
-    /// Decodes a structure of unknown length, at most `most` bytes.
+    /// Decodes a structure of unknown length, at most `max` bytes.
     pub fn structure_up_to<S: Structure>(
         &self,
         address: Address,
-        most: u64,
+        max: u64,
         context: &S::Context,
     ) -> Result<S> {
-        let bytes = self.bytes_up_to(S::NAME, address, most)?;
+        let bytes = self.bytes_up_to(S::NAME, address, max)?;
         S::decode(&mut Decoder::new(S::NAME, self.offset(S::NAME, address)?, &bytes), context)
     }
 
@@ -164,7 +164,7 @@ impl Reader {
             return Err(storage
                 .read_at(offset..offset.saturating_add(len))
                 .err()
-                .unwrap_or_else(|| Error::malformed(format!("{len} bytes, {there} remain in the file")))
+                .unwrap_or_else(|| Error::malformed(format!("needs {len} bytes, {there} remain in the file")))
                 .at(what, offset));
         };
         let out = room(buffer, len);
@@ -180,14 +180,16 @@ impl Reader {
     /// Several pieces of raw data in one request, each by its address and length.
     pub(crate) fn raw_ranges(&self, what: &'static str, pieces: &[(Address, u64)]) -> Result<Vec<Bytes>> {
         let end = self.storage.len()?;
-        let range = |(address, len): &(Address, u64)| {
-            let offset = self.offset(what, *address)?;
-            let range = offset..offset.saturating_add(*len);
-            match range.end <= end {
-                true => Ok(range),
-                false => Err(Error::malformed(format!("{len} bytes past the end")).at(what, offset)),
-            }
-        };
+        let range =
+            |(address, len): &(Address, u64)| {
+                let offset = self.offset(what, *address)?;
+                let range = offset..offset.saturating_add(*len);
+                match range.end <= end {
+                    true => Ok(range),
+                    false => Err(Error::malformed(format!("{len} bytes end past the end of the file"))
+                        .at(what, offset)),
+                }
+            };
         let ranges = pieces.iter().map(range).collect::<Result<Vec<_>>>()?;
         read_merged(&ranges, |merged| self.storage.uncached().read_ranges(merged))
     }

@@ -1,4 +1,4 @@
-//! Attributes, however they are stored.
+//! Attributes in compact and dense storage.
 
 use crate::{bytes, integers, object, open, open_bytes};
 use hyperslab_hdf5::{File, Object};
@@ -69,7 +69,7 @@ fn dense_attributes_are_listed_and_found() {
 }
 
 #[test]
-fn attributes_of_version_1_headers_are_by_name() {
+fn attributes_of_version_1_headers_are_in_name_order() {
     let file = open("groups_old.h5");
     let owner = object(&file, "/a/b/c/d/data").unwrap();
     let mut expected: Vec<_> = (0..12).map(|n| format!("attribute {n}")).collect();
@@ -89,9 +89,9 @@ fn an_attribute_larger_than_a_heap_block_is_read() {
 }
 
 #[test]
-fn a_broken_attribute_leaves_the_others_readable() {
+fn a_damaged_attribute_does_not_hide_the_others() {
     let mut bytes = bytes("groups_old.h5");
-    // Version 1 headers have no checksum; the version of the message stands 8 bytes before the name.
+    // Version 1 headers have no checksum. The version of the message is 8 bytes before the name.
     let name = b"attribute 7\0";
     let at = bytes.windows(name.len()).position(|window| window == name).unwrap();
     bytes[at - 8] = 9;

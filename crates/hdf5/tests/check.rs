@@ -1,6 +1,6 @@
-//! Faults seeded into sound files are found where they are, and sound files have none.
+//! Faults in otherwise sound files are found at their byte, and sound files have no findings.
 //!
-//! `data/check/faults.txt` has a fault a line; the files it names are made by `data/check/make_fixtures.py`.
+//! `data/check/faults.txt` has one fault per line. `data/check/make_fixtures.py` makes the files that it names.
 
 use crate::{bytes, path};
 use bytes::Bytes;
@@ -21,7 +21,7 @@ fn findings(file: Vec<u8>) -> (Vec<Finding>, Summary) {
     (found, summary)
 }
 
-/// All pieces of a file, in order.
+/// All extents of a file, in order.
 fn map(file: &[u8]) -> Vec<Extent> {
     let mut extents = Vec::new();
     let storage = Box::new(Bytes::copy_from_slice(file));
@@ -32,7 +32,7 @@ fn map(file: &[u8]) -> Vec<Extent> {
     extents
 }
 
-/// A line of the table.
+/// One line of the table.
 struct Fault<'a> {
     line: &'a str,
     file: &'a str,
@@ -43,7 +43,7 @@ struct Fault<'a> {
     found: Found<'a>,
 }
 
-/// A byte of the file, as a structure, which one of those of its name, and an offset in it.
+/// A byte of the file: the name of a structure, its index among structures of this name, and an offset in it.
 #[derive(Clone, Copy)]
 struct Place<'a> {
     structure: &'a str,
@@ -111,7 +111,7 @@ impl<'a> Place<'a> {
     }
 }
 
-/// Makes the checksum right of what holds a byte.
+/// Corrects the checksum of the structure that contains a byte.
 fn repair(file: &mut [u8], sound: &[u8], extents: &[Extent], at: usize) {
     let holds = |extent: &&Extent| {
         let start = usize::try_from(extent.byte).unwrap();
@@ -123,7 +123,7 @@ fn repair(file: &mut [u8], sound: &[u8], extents: &[Extent], at: usize) {
     let start = usize::try_from(extent.byte).unwrap();
     let end = start + usize::try_from(extent.len).unwrap();
     if extent.structure == "Fractal Heap Direct Block" {
-        // Behind signature, version, the address of the header and an offset of 4 or 5 bytes.
+        // After the signature, the version, the address of the header and an offset of 4 or 5 bytes.
         let sum_of = |block: &[u8], sum: usize| {
             let mut block = block.to_vec();
             block[sum..sum + 4].fill(0);
@@ -176,7 +176,7 @@ fn finds_each_seeded_fault_at_its_byte() {
 }
 
 #[test]
-fn faults_are_many_and_of_every_kind() {
+fn the_table_has_many_faults_of_every_kind() {
     let table = String::from_utf8(bytes("data/check/faults.txt")).unwrap();
     let faults = faults(&table);
     let places: BTreeSet<(&str, &str, u64)> =
@@ -194,7 +194,7 @@ fn sound_files_have_no_errors() {
         for entry in std::fs::read_dir(path(folder)).unwrap() {
             let name = entry.unwrap().file_name().into_string().unwrap();
             let is_one = name.ends_with(".h5") || name.ends_with(".nc");
-            // One member each of files that are split.
+            // Only one member of each split file.
             if is_one && !name.starts_with("family") && !name.starts_with("split") {
                 names.push(format!("{folder}{name}"));
             }
@@ -211,7 +211,7 @@ fn sound_files_have_no_errors() {
 }
 
 #[test]
-fn every_byte_of_a_file_is_somebodys_or_noted() {
+fn every_byte_belongs_to_a_structure_or_is_reported() {
     for name in ["old.h5", "new.h5", "nested.h5", "filtered.h5", "shared_list.h5", "space.h5"] {
         let file = bytes(&format!("data/check/{name}"));
         let (found, summary) = findings(file.clone());
@@ -235,7 +235,7 @@ fn every_byte_of_a_file_is_somebodys_or_noted() {
 }
 
 #[test]
-fn what_needs_more_memory_than_allowed_is_said() {
+fn reports_checks_that_need_more_memory_than_allowed() {
     let limits = Limits { allocation: 16, ..Limits::default() };
     let mut found = Vec::new();
     let storage = Box::new(Bytes::from(bytes("data/check/new.h5")));
@@ -245,7 +245,7 @@ fn what_needs_more_memory_than_allowed_is_said() {
 }
 
 #[test]
-fn files_with_elements_that_do_not_exist_are_named() {
+fn names_missing_external_files() {
     let storage = Box::new(FileStorage::open(path("data/check/old.h5")).unwrap());
     let mut found = Vec::new();
     check(storage, Limits::default(), &options(), &mut |finding| found.push(finding)).unwrap();
@@ -256,9 +256,9 @@ fn files_with_elements_that_do_not_exist_are_named() {
 }
 
 #[test]
-fn findings_of_one_rule_are_counted_on_when_no_more_are_given() {
+fn findings_beyond_the_maximum_per_rule_are_counted() {
     let file = bytes("data/check/nested.h5");
-    let options = Options { most_per_rule: 3, ..Options::default() };
+    let options = Options { max_per_rule: 3, ..Options::default() };
     let mut given = 0;
     let storage = Box::new(Bytes::from(file));
     let summary = check(storage, Limits::default(), &options, &mut |_| given += 1).unwrap();
@@ -284,7 +284,7 @@ fn one_fault_does_not_hide_another() {
 }
 
 #[test]
-fn wrong_bytes_anywhere_give_findings_and_no_panics() {
+fn wrong_bytes_anywhere_never_panic() {
     for name in
         ["new.h5", "old.h5", "filtered.h5", "shared_tree.h5", "shared_list.h5", "space.h5", "nested.h5"]
     {

@@ -1,4 +1,4 @@
-//! Storage that fails and bytes that are wrong give errors.
+//! Failing storage and wrong bytes give errors, never panics.
 
 use crate::bytes;
 use hyperslab_core::nd::{Region, element_count};
@@ -9,7 +9,7 @@ use hyperslab_hdf5::{File, ObjectKind};
 use std::collections::HashSet;
 use std::sync::Arc;
 
-/// Reads every link, attribute and element; gives the errors there were.
+/// Reads every link, attribute and element. Returns all errors.
 fn exhaust(storage: Arc<dyn ReadAt>) -> Vec<hyperslab_core::Error> {
     let file = match File::open(Box::new(storage), Limits::default()) {
         Ok(file) => file,
@@ -56,7 +56,7 @@ fn faulty(bytes: &[u8], fault: Fault) -> Arc<Faulty<bytes::Bytes>> {
 }
 
 #[test]
-fn a_read_that_fails_gives_an_error_wherever_it_is() {
+fn every_failing_read_gives_an_error() {
     for name in ["datatypes.h5", "groups_old.h5", "chunk_indexes.h5"] {
         let bytes = bytes(name);
         let whole = faulty(&bytes, Fault::PastOffset(u64::MAX));
@@ -84,7 +84,7 @@ fn last_byte_needed(bytes: &[u8]) -> u64 {
 }
 
 #[test]
-fn files_that_end_early_give_errors() {
+fn truncated_files_give_errors() {
     for name in ["groups_old.h5", "userblock.h5"] {
         let bytes = bytes(name);
         let needed = last_byte_needed(&bytes);
@@ -100,11 +100,11 @@ fn files_that_end_early_give_errors() {
     }
 }
 
-/// Elements may take any value, so not every wrong byte is an error. The numbers are the least that are noticed of a
-/// thousand.
+/// Elements may have any value, so not every wrong byte is an error. The numbers are the minimum of detected errors
+/// per thousand wrong bytes.
 #[test]
-fn wrong_bytes_give_errors_about_the_file_and_no_panics() {
-    for (name, least) in [("data/reading.h5", 900), ("data/links.h5", 400), ("userblock.h5", 130)] {
+fn wrong_bytes_give_errors_and_never_panic() {
+    for (name, min) in [("data/reading.h5", 900), ("data/links.h5", 400), ("userblock.h5", 130)] {
         let mut bytes = bytes(name);
         let (mut tried, mut noticed) = (0, 0);
         for at in (0..bytes.len()).step_by(11) {
@@ -122,10 +122,7 @@ fn wrong_bytes_give_errors_about_the_file_and_no_panics() {
         }
         let share = noticed * 1000 / tried;
         println!("{name}: {noticed} of {tried} wrong bytes noticed, {share} of a thousand");
-        assert!(
-            share >= least,
-            "{name}: {share} of a thousand wrong bytes noticed, expected at least {least}"
-        );
+        assert!(share >= min, "{name}: {share} of a thousand wrong bytes noticed, expected at least {min}");
     }
 }
 

@@ -1,4 +1,4 @@
-//! Elements of every class of datatype.
+//! Elements of every datatype class.
 
 use crate::{dataset, integers, object, open, read, read_region};
 use hyperslab_core::nd::{Region, Selection};
@@ -6,7 +6,7 @@ use hyperslab_core::rows::{Rows, Slot};
 use hyperslab_hdf5::Reference;
 use hyperslab_hdf5::format::message::datatype::DatatypeClass;
 
-/// The texts that slots mean.
+/// The texts that slots point to.
 fn texts(rows: &Rows<Reference>) -> Vec<String> {
     let text = |row: &[u8]| {
         let slot = Slot::get(row).unwrap();
@@ -21,7 +21,7 @@ fn references(rows: &Rows<Reference>) -> Vec<Reference> {
     rows.rows.chunks_exact(Slot::SIZE).map(of).collect()
 }
 
-/// The rows of sequences whose elements take `size` bytes.
+/// The rows of sequences with items of `size` bytes.
 fn sequences(rows: &Rows<Reference>, size: usize) -> Vec<Vec<u8>> {
     let of = |row: &[u8]| {
         let slot = Slot::get(row).unwrap();
@@ -31,7 +31,7 @@ fn sequences(rows: &Rows<Reference>, size: usize) -> Vec<Vec<u8>> {
 }
 
 #[test]
-fn integers_of_every_size_and_order() {
+fn reads_integers_of_every_size_and_byte_order() {
     let file = open("datatypes.h5");
     let of = |name: &str, size| integers(&read(&file, &format!("/numbers/{name}")).unwrap().rows, size);
     assert_eq!(of("int8", 1), [-128, -1, 127]);
@@ -48,7 +48,7 @@ fn integers_of_every_size_and_order() {
 }
 
 #[test]
-fn floats_of_both_orders() {
+fn reads_floats_of_both_byte_orders() {
     let doubles = |name: &str, path: &str| -> Vec<f64> {
         let rows = read(&open(name), path).unwrap().rows;
         rows.chunks_exact(8).map(|row| f64::from_ne_bytes(row.try_into().unwrap())).collect()
@@ -63,18 +63,20 @@ fn floats_of_both_orders() {
 }
 
 #[test]
-fn enumerations_are_their_integers() {
+fn enumerations_become_integers() {
     let file = open("datatypes.h5");
     assert_eq!(integers(&read(&file, "/made_of_others/enum").unwrap().rows, 1), [0, -1, 7, 9]);
     assert_eq!(integers(&read(&file, "/made_of_others/enum_big").unwrap().rows, 2), [300, 2]);
     let dataset = dataset(&file, "/made_of_others/enum");
-    let DatatypeClass::Enumeration(class) = &dataset.datatype().class else { panic!("no enumeration") };
+    let DatatypeClass::Enumeration(class) = &dataset.datatype().class else {
+        panic!("expected an enumeration")
+    };
     let names: Vec<_> = class.names.iter().map(|name| String::from_utf8_lossy(name)).collect();
     assert!(names.contains(&"LIQUID".into()) && names.len() == 4, "{names:?}");
 }
 
 #[test]
-fn strings_keep_the_padding_that_their_type_names() {
+fn strings_keep_their_padding() {
     let file = open("datatypes.h5");
     let of = |name: &str| read(&file, &format!("/text/{name}")).unwrap().rows;
     assert_eq!(&of("nullterm")[..4], b"abc\0");
@@ -85,7 +87,7 @@ fn strings_keep_the_padding_that_their_type_names() {
 }
 
 #[test]
-fn sequences_have_their_elements() {
+fn reads_sequences() {
     let file = open("datatypes.h5");
     let floats: Vec<Vec<f32>> = sequences(&read(&file, "/made_of_others/vlen").unwrap(), 4)
         .iter()
@@ -98,7 +100,7 @@ fn sequences_have_their_elements() {
 }
 
 #[test]
-fn parts_of_a_dataset_with_a_heap_add_to_what_the_heap_has() {
+fn reading_several_regions_appends_to_one_heap() {
     let file = open("datatypes.h5");
     let variable = dataset(&file, "/text/variable");
     let rows =
@@ -107,7 +109,7 @@ fn parts_of_a_dataset_with_a_heap_add_to_what_the_heap_has() {
 }
 
 #[test]
-fn object_references_are_addresses() {
+fn object_references_become_addresses() {
     let file = open("datatypes.h5");
     let address = |path: &str| Reference::Object(object(&file, path).unwrap().address());
     let found = references(&read(&file, "/references/object").unwrap());
@@ -116,7 +118,7 @@ fn object_references_are_addresses() {
 }
 
 #[test]
-fn region_references_are_selections() {
+fn region_references_become_selections() {
     let file = open("datatypes.h5");
     let grid = object(&file, "/layouts/chunked").unwrap().address();
     let found = references(&read(&file, "/references/region").unwrap());
@@ -141,7 +143,7 @@ fn region_references_are_selections() {
 }
 
 #[test]
-fn compounds_are_packed_rows_of_native_numbers() {
+fn compounds_become_packed_rows_of_native_numbers() {
     let file = open("datatypes.h5");
     let rows = read(&file, "/made_of_others/compound").unwrap().rows;
     let mut expected = Vec::new();

@@ -1,4 +1,4 @@
-//! How many requests reading takes where each is a way over the network.
+//! The number of requests when each request is a round trip over a network.
 
 use crate::{bytes, dataset, read_region};
 use bytes::Bytes;
@@ -8,14 +8,14 @@ use hyperslab_core::wrapper::Counted;
 use hyperslab_hdf5::File;
 use std::sync::Arc;
 
-/// The rows of a whole dataset, and how many requests its chunks took.
+/// The rows of a whole dataset, and the number of requests for its chunks.
 fn read(path: &str, is_far: bool) -> (Bytes, u64) {
     let content = Bytes::from(bytes("chunk_indexes.h5"));
     let storage = Arc::new(if is_far { Counted::far(content) } else { Counted::new(content) });
     let file = File::open(Box::new(Arc::clone(&storage)), Limits::default()).unwrap();
     let dataset = dataset(&file, path);
     let region = Region::all(dataset.extents().unwrap());
-    // What is read a second time is known of the index.
+    // A second read finds the index in the cache.
     read_region(&file, &dataset, &region).unwrap();
     let before = storage.requests();
     let rows = read_region(&file, &dataset, &region).unwrap().rows;
@@ -23,7 +23,7 @@ fn read(path: &str, is_far: bool) -> (Bytes, u64) {
 }
 
 #[test]
-fn chunks_of_far_storage_take_one_request_and_near_ones_one_each() {
+fn far_chunks_take_one_request_together_and_near_chunks_one_each() {
     for (path, chunks) in [
         ("/btree_v1_deep", 74),
         ("/fixed_array", 6),

@@ -1,9 +1,9 @@
-//! Chunks that passed the registered filters. `data/make_filters.py` makes the file.
+//! Chunks of all registered filters. `data/make_filters.py` makes the file.
 
 use crate::{integers, object, open, read};
 
 #[test]
-fn chunks_of_every_filter_are_read_whether_or_not_all_filters_applied() {
+fn reads_chunks_of_every_filter_with_and_without_skipped_filters() {
     let file = open("data/filters.h5");
     let expected: Vec<i64> = (0..12 * 13).map(|i| i / 3 * 7).collect();
     let links = object(&file, "/").unwrap().links(&file).unwrap();

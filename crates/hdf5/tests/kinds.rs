@@ -1,4 +1,4 @@
-//! Kinds of numbers and of superblocks that few files have.
+//! Numbers and superblocks that are rare in files.
 
 use crate::{bytes, dataset, integers, open, open_bytes, read, with_byte};
 use hyperslab_hdf5::element::FloatKind;
@@ -6,7 +6,7 @@ use hyperslab_hdf5::format::checksum::lookup3;
 use hyperslab_hdf5::format::message::datatype::DatatypeClass;
 
 #[test]
-fn small_floats_are_their_bits() {
+fn small_floats_keep_their_bits() {
     let file = open("data/kinds.h5");
     for name in ["fp8_e4m3", "fp8_e5m2", "fp6_e2m3", "fp6_e3m2", "fp4_e2m1"] {
         let datatype = dataset(&file, name).datatype().clone();
@@ -17,15 +17,15 @@ fn small_floats_are_their_bits() {
     let datatype = dataset(&file, "bfloat16").datatype().clone();
     let DatatypeClass::FloatingPoint(class) = &datatype.class else { panic!("{datatype:?}") };
     assert_eq!(FloatKind::of(class, datatype.size), FloatKind::BFloat);
-    // The upper halves of singles.
+    // The upper halves of single-precision numbers.
     let want =
         [1.5_f32, -2.25, 1e10].map(|value| u16::try_from(value.to_bits() >> 16).unwrap().to_ne_bytes());
     assert_eq!(read(&file, "bfloat16").unwrap().rows, want.concat());
 }
 
 #[test]
-fn floats_in_the_order_of_the_vax_have_their_values() {
-    // The library writes this order into datatypes of version 1, where it does not read it itself.
+fn reads_floats_in_vax_byte_order() {
+    // libhdf5 writes this order into datatypes of version 1, but does not read it there.
     let mut whole = bytes("data/kinds.h5");
     let datatypes: Vec<usize> = whole
         .windows(3)
@@ -49,18 +49,18 @@ fn floats_in_the_order_of_the_vax_have_their_values() {
 }
 
 #[test]
-fn a_superblock_of_version_1_has_the_k_of_chunk_indexes() {
+fn a_version_1_superblock_has_the_k_of_chunk_indexes() {
     let file = open("data/chunk_k.h5");
     assert_eq!(file.superblock().version_number(), 1);
     assert_eq!(integers(&read(&file, "x").unwrap().rows, 2), (0..100).collect::<Vec<_>>());
 }
 
 #[test]
-fn a_file_that_a_writer_left_open_is_read_with_a_warning() {
+fn a_file_that_was_not_closed_is_read_with_a_warning() {
     let whole = bytes("data/cache_image.h5");
     assert!(open_bytes(whole.clone()).unwrap().warnings().is_empty());
     assert_eq!(whole[8], 3, "the version of the superblock");
-    for (flags, words) in [(1, "without closing"), (5, "SWMR")] {
+    for (flags, words) in [(1, "did not close it: parts"), (5, "SWMR")] {
         let mut left = whole.clone();
         left[11] = flags;
         let sum = lookup3(&left[..44]);
@@ -73,7 +73,7 @@ fn a_file_that_a_writer_left_open_is_read_with_a_warning() {
 }
 
 #[test]
-fn a_file_that_was_cut_is_opened_with_a_warning() {
+fn a_truncated_file_is_opened_with_a_warning() {
     let mut cut = bytes("data/chunk_k.h5");
     cut.truncate(cut.len() - 100);
     let warnings = open_bytes(cut).unwrap().warnings();

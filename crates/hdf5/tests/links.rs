@@ -1,4 +1,4 @@
-//! Links of groups, however they are stored.
+//! Links of groups in every kind of storage.
 
 use crate::{bytes, object, open, open_bytes, with_byte};
 use hyperslab_core::ErrorKind;
@@ -16,7 +16,7 @@ fn numbered(prefix: &str, numbers: impl Iterator<Item = usize>) -> Vec<String> {
 }
 
 #[test]
-fn symbol_tables_over_two_levels_list_by_name() {
+fn symbol_tables_of_two_levels_are_listed_by_name() {
     let file = open("groups_old.h5");
     let expected: Vec<_> = (0..60).map(|n| format!("member_{n:03}")).collect();
     assert_eq!(names(&file, "/many"), expected);
@@ -30,7 +30,7 @@ fn symbol_tables_over_two_levels_list_by_name() {
 }
 
 #[test]
-fn soft_links_of_symbol_tables_keep_their_text() {
+fn soft_links_of_symbol_tables_keep_their_target() {
     let file = open("groups_old.h5");
     let link = object(&file, "/a/b/c/d").unwrap().link(&file, b"soft").unwrap().unwrap();
     assert_eq!(link.target, LinkTarget::Soft(b"../../x".to_vec()));
@@ -38,7 +38,7 @@ fn soft_links_of_symbol_tables_keep_their_text() {
 }
 
 #[test]
-fn compact_and_dense_links_are_in_order_of_creation_where_that_is_tracked() {
+fn links_are_in_creation_order_where_it_is_tracked() {
     let file = open("groups_new.h5");
     for size in [3, 40] {
         assert_eq!(names(&file, &format!("/by_name_{size}")), numbered("n", 0..size));
@@ -52,7 +52,7 @@ fn compact_and_dense_links_are_in_order_of_creation_where_that_is_tracked() {
 }
 
 #[test]
-fn every_listed_link_is_found_by_its_name_and_no_other_is() {
+fn exactly_the_listed_links_are_found_by_name() {
     let file = open("groups_new.h5");
     for path in ["/by_name_3", "/by_name_40", "/tracked_3", "/tracked_40", "/dense_objects", "/names"] {
         let group = object(&file, path).unwrap();
@@ -75,7 +75,7 @@ fn names_are_the_bytes_of_the_file() {
 }
 
 #[test]
-fn external_and_user_links_say_where_they_lead() {
+fn external_and_user_defined_links_have_their_targets() {
     let file = open("datatypes.h5");
     let group = object(&file, "/links").unwrap();
     let target = |name: &str| group.link(&file, name.as_bytes()).unwrap().unwrap().target;
@@ -89,7 +89,7 @@ fn external_and_user_links_say_where_they_lead() {
 }
 
 #[test]
-fn hard_links_are_counted() {
+fn counts_hard_links() {
     let file = open("data/links.h5");
     assert_eq!(object(&file, "/z/name").unwrap().reference_count(), 2);
     let (one, other) = (object(&file, "/z/name").unwrap(), object(&file, "/z/group/data").unwrap());
@@ -97,7 +97,7 @@ fn hard_links_are_counted() {
 }
 
 #[test]
-fn objects_refuse_to_be_what_they_are_not() {
+fn rejects_objects_of_another_kind() {
     let file = open("datatypes.h5");
     let group = object(&file, "/links").unwrap();
     assert_eq!(group.kind(), ObjectKind::Group);
@@ -111,7 +111,7 @@ fn objects_refuse_to_be_what_they_are_not() {
 }
 
 #[test]
-fn a_link_message_that_cannot_be_read_hides_no_other() {
+fn a_damaged_link_message_does_not_hide_the_others() {
     let whole = bytes("data/shared_messages.h5");
     let file = open_bytes(whole.clone()).unwrap();
     let root = file.root().unwrap();
@@ -135,7 +135,7 @@ fn a_link_message_that_cannot_be_read_hides_no_other() {
 }
 
 #[test]
-fn an_entry_whose_name_is_nowhere_hides_no_other() {
+fn an_entry_without_name_does_not_hide_the_others() {
     let mut damaged = bytes("data/symbol_table.h5");
     let node = damaged.windows(4).rposition(|four| four == b"SNOD").unwrap();
     damaged[node + 8..node + 12].fill(0xee);

@@ -1,4 +1,4 @@
-//! The native API over files that other software wrote.
+//! Reads files of other software with the public interface of this crate.
 
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests may panic")]
 
@@ -20,7 +20,7 @@ use hyperslab_hdf5::format::checksum::lookup3;
 use hyperslab_hdf5::{Dataset, File, Object, Reference};
 use std::path::{Path, PathBuf};
 
-/// The path of an example or, behind `data/`, of a file of these tests.
+/// The path of an example file, or of a file of these tests if it starts with `data/`.
 fn path(name: &str) -> PathBuf {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     match name.strip_prefix("data/") {
@@ -47,7 +47,7 @@ fn object(file: &File, path: &str) -> Result<Object> {
     names.fold(file.root(), |group, name| {
         let link = group?.link(file, name.as_bytes())?;
         let address = link.and_then(|link| link.address());
-        file.object(address.unwrap_or_else(|| panic!("{path} is no object")))
+        file.object(address.unwrap_or_else(|| panic!("{path} is not a hard link")))
     })
 }
 
@@ -68,7 +68,7 @@ fn read(file: &File, path: &str) -> Result<Rows<Reference>> {
     read_region(file, &dataset, &Region::all(dataset.extents().unwrap_or_default()))
 }
 
-/// Rows of integers of `size` bytes.
+/// The values in rows of integers of `size` bytes.
 fn integers(rows: &[u8], size: usize) -> Vec<i64> {
     let number = |row: &[u8]| match row {
         [a] => i64::from(i8::from_ne_bytes([*a])),
@@ -79,8 +79,7 @@ fn integers(rows: &[u8], size: usize) -> Vec<i64> {
     rows.chunks_exact(size).map(number).collect()
 }
 
-/// The bytes with the one at `place` set, and the checksum of the block of an object header around it made
-/// right again.
+/// Changes the byte at `place`, and corrects the checksum of the object header block that contains it.
 fn with_byte(mut bytes: Vec<u8>, place: usize, value: u8) -> Vec<u8> {
     let begins = |four: &[u8]| four == b"OHDR" || four == b"OCHK";
     let header = bytes[..place].windows(4).rposition(begins).unwrap();

@@ -25,7 +25,7 @@ fn open_path(path: &Path) -> Result<File> {
     File::open(Box::new(FileStorage::open(path)?), Limits::default())
 }
 
-/// File, dataset, extents and rows of every virtual dataset.
+/// File, dataset, extent and rows of every virtual dataset, as libhdf5 reads them.
 fn expected() -> Vec<(String, String, Vec<u64>, Vec<u8>)> {
     let text = std::fs::read_to_string(path("data/virtual/expected.txt")).unwrap();
     let line = |line: &str| {
@@ -40,7 +40,7 @@ fn expected() -> Vec<(String, String, Vec<u64>, Vec<u8>)> {
 
 #[cfg(target_endian = "little")]
 #[test]
-fn virtual_datasets_are_what_the_library_reads() {
+fn virtual_datasets_equal_those_of_libhdf5() {
     for (name, path, extents, rows) in expected() {
         let file = open(&format!("data/virtual/{name}"));
         assert_eq!(dataset(&file, &path).extents(), Some(&*extents), "{name} {path}");
@@ -50,7 +50,7 @@ fn virtual_datasets_are_what_the_library_reads() {
 
 #[cfg(target_endian = "little")]
 #[test]
-fn any_part_of_a_virtual_dataset_is_that_of_the_whole() {
+fn regions_of_a_virtual_dataset_equal_those_of_the_whole() {
     for (name, path, extents, rows) in expected() {
         let file = open(&format!("data/virtual/{name}"));
         let dataset = dataset(&file, &path);
@@ -72,7 +72,7 @@ fn any_part_of_a_virtual_dataset_is_that_of_the_whole() {
 }
 
 #[test]
-fn strings_come_over_from_the_heap_of_the_source() {
+fn reads_strings_from_the_heap_of_the_source() {
     for name in ["vds_v110.h5", "vds_latest.h5"] {
         let file = open(&format!("data/virtual/{name}"));
         let read = read(&file, "words").unwrap();
@@ -84,15 +84,15 @@ fn strings_come_over_from_the_heap_of_the_source() {
 }
 
 #[test]
-fn what_would_not_end_is_refused() {
+fn rejects_endless_nesting() {
     let file = open("data/virtual/cycle.h5");
     for (name, over) in [("own", ""), ("here", "cycle_b.h5:/there: cycle.h5:/here: ")] {
         let e = read(&file, name).unwrap_err();
         assert_eq!(e.kind(), ErrorKind::Malformed);
-        let what = "a virtual dataset whose elements are, over others, its own";
+        let what = "virtual dataset is its own source, directly or through other virtual datasets";
         assert_eq!(e.detail(), format!("{over}{what}"));
     }
-    // Numbers of sources are counted until one is missing, not as far as the dataspace says.
+    // Numbered sources are counted until one is missing, not up to the extent of the dataspace.
     assert_eq!(dataset(&file, "endless").extents(), Some(&[0][..]));
     assert_eq!(integers(&read(&file, "level 4").unwrap().rows, 4), [0, 1]);
     for name in ["level 29", "all missing"] {
@@ -102,7 +102,7 @@ fn what_would_not_end_is_refused() {
 }
 
 #[test]
-fn what_is_wrong_with_another_file_is_said_of_that_file() {
+fn errors_in_a_source_file_name_that_file() {
     let dir = tempfile::tempdir().unwrap();
     let source = dir.path().join("a_earliest.h5");
     std::fs::copy(path("data/virtual/vds_v110.h5"), dir.path().join("opened.h5")).unwrap();
@@ -115,7 +115,7 @@ fn what_is_wrong_with_another_file_is_said_of_that_file() {
     };
     let e = wrong(b"no HDF5 file");
     assert!(e.starts_with("a_earliest.h5: "), "{e}");
-    // The elements of x, which are 0 to 23, and the root group.
+    // The elements of x, 0 to 23, and the root group.
     let elements: Vec<u8> = (0..24_i32).flat_map(i32::to_le_bytes).collect();
     let at = original.windows(elements.len()).position(|bytes| bytes == elements).unwrap();
     let e = wrong(&original[..at]);
@@ -123,15 +123,18 @@ fn what_is_wrong_with_another_file_is_said_of_that_file() {
 }
 
 #[test]
-fn a_source_of_another_number_of_elements_is_malformed() {
+fn rejects_a_source_with_another_number_of_elements() {
     let file = open("data/virtual/cycle.h5");
     let e = read(&file, "counts").unwrap_err();
-    assert_eq!((e.kind(), e.detail()), (ErrorKind::Malformed, "2 elements are mapped to 3 of /three"));
+    assert_eq!(
+        (e.kind(), e.detail()),
+        (ErrorKind::Malformed, "virtual selection has 2 elements, the source selection has 3 of /three")
+    );
 }
 
 #[test]
-fn files_outside_are_named_and_not_followed() {
-    // A folder of which only a part may be read.
+fn rejects_files_outside_of_the_folder_by_name() {
+    // Only a part of the folder may be read.
     let dir = tempfile::tempdir().unwrap();
     let within = dir.path().join("within");
     std::fs::create_dir(&within).unwrap();
@@ -156,11 +159,11 @@ fn files_outside_are_named_and_not_followed() {
 }
 
 #[test]
-fn from_memory_only_sources_of_the_same_file_are_read() {
+fn files_in_memory_read_sources_of_the_same_file_only() {
     let file = super::open("data/virtual/vds_v110.h5");
     assert_eq!(read(&file, "own twice").unwrap().rows.len(), 40);
     assert_eq!(read(&file, "gap").unwrap_err().kind(), ErrorKind::Unsupported);
-    // Where no source is, none is asked for.
+    // A region without source needs no file.
     let between = Region::new(vec![0, 6], vec![4, 2]);
     let rows = read_region(&file, &dataset(&file, "gap"), &between).unwrap().rows;
     assert_eq!(integers(&rows, 8), [-1; 8]);
@@ -169,7 +172,7 @@ fn from_memory_only_sources_of_the_same_file_are_read() {
 }
 
 #[test]
-fn external_files_are_read_one_after_another() {
+fn reads_several_external_files() {
     let file = open("data/external/external.h5");
     assert_eq!(integers(&read(&file, "two").unwrap().rows, 4), [0, 1, 2, 3, 4, 5, 7, 8, 9, 0, 0, 0]);
     assert_eq!(integers(&read(&file, "endless").unwrap().rows, 4), [0, 1, 6, 7, 8, 9, 0, 0, 0, 0, 0, 0]);
@@ -181,7 +184,7 @@ fn external_files_are_read_one_after_another() {
 }
 
 #[test]
-fn a_missing_external_file_is_an_error_where_it_is_read() {
+fn a_missing_external_file_is_an_error_only_where_it_is_read() {
     let file = open("data/external/external.h5");
     let missing = dataset(&file, "missing");
     let e = read(&file, "missing").unwrap_err();
@@ -192,7 +195,7 @@ fn a_missing_external_file_is_an_error_where_it_is_read() {
 
 #[cfg(unix)]
 #[test]
-fn a_fifo_as_an_external_file_is_refused_at_once() {
+fn rejects_a_fifo_as_external_file() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("external.h5");
     std::fs::copy(super::path("data/external/external.h5"), &path).unwrap();
@@ -221,7 +224,7 @@ fn any_member_opens_the_whole_set() {
             assert_eq!(units.text(&file).unwrap().unwrap(), b"m", "{name}");
             assert!(file.warnings().is_empty(), "{name} {:?}", file.warnings());
         }
-        // The lone first member, and the first with all but the last.
+        // Only the first member, and all members but the last.
         let dir = tempfile::tempdir().unwrap();
         let folder = path("data/sets");
         let mut all: Vec<String> = std::fs::read_dir(&folder)
@@ -257,7 +260,7 @@ fn any_member_opens_the_whole_set() {
 }
 
 #[test]
-fn members_that_are_cut_short_are_warned_of() {
+fn warns_of_truncated_members() {
     for (set, member, bytes) in [("new-", "new-004.h5", 1000), ("multi-", "multi-r.h5", 6096)] {
         let dir = tempfile::tempdir().unwrap();
         for entry in std::fs::read_dir(path("data/sets")).unwrap() {
@@ -276,7 +279,7 @@ fn members_that_are_cut_short_are_warned_of() {
 }
 
 #[test]
-fn files_of_revisions_and_subfiles_are_refused_by_name() {
+fn rejects_revision_files_and_subfiles_by_name() {
     let dir = tempfile::tempdir().unwrap();
     for (name, bytes, driver) in [
         ("x.h5.onion", &b"OHDH\x01\0\0\0 ..............."[..], "onion"),
@@ -296,7 +299,7 @@ fn files_of_revisions_and_subfiles_are_refused_by_name() {
     assert!(!File::is_part(&FileStorage::open(&other).unwrap()).unwrap());
 }
 
-/// The file with the elements of a virtual dataset of two integers in the sources of `block`.
+/// A file in which the virtual dataset with this name has the sources of `block`. It has two integers.
 fn with_sources(mut bytes: Vec<u8>, name: &str, block: &VirtualDatasetBlock) -> Vec<u8> {
     let mut e = Encoder::new();
     block.encode(&mut e, &Sizes::DEFAULT).unwrap();
@@ -326,7 +329,7 @@ fn mapping(source: &str) -> Mapping {
 }
 
 #[test]
-fn ten_thousand_sources_are_read() {
+fn reads_ten_thousand_sources() {
     let mut mappings = vec![mapping("/level 0"); 9_999];
     mappings.push(mapping("/level 1"));
     let block = VirtualDatasetBlock { version: Version::V0, mappings };
@@ -336,7 +339,7 @@ fn ten_thousand_sources_are_read() {
 }
 
 #[test]
-fn single_points_are_mapped_in_their_order() {
+fn maps_points_in_their_order() {
     let points = |coordinates: Vec<u64>| {
         DataspaceSelection::Points(PointSelection { version: PointVersion::V1, rank: 1, coordinates })
     };
@@ -361,7 +364,7 @@ fn single_points_are_mapped_in_their_order() {
 }
 
 #[test]
-fn numbers_that_never_run_out_are_refused() {
+fn rejects_endless_numbered_sources() {
     let dir = tempfile::tempdir().unwrap();
     let blocks = |count, block| {
         let dimension = Dimension { start: 0, stride: block, count, block };
@@ -375,7 +378,7 @@ fn numbers_that_never_run_out_are_refused() {
         ..mapping("/level 0")
     };
     let block = VirtualDatasetBlock { version: Version::V0, mappings: vec![endless] };
-    // Found by its last component, whatever the number in front.
+    // Found by the last component of its path, with every number.
     std::fs::copy(path("data/virtual/cycle.h5"), dir.path().join("beside.h5")).unwrap();
     let opened = dir.path().join("opened.h5");
     let bytes = with_sources(super::bytes("data/virtual/cycle.h5"), "own", &block);

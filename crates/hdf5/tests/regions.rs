@@ -1,4 +1,4 @@
-//! Parts of datasets, against values computed here.
+//! Regions of datasets, compared with values computed here.
 
 use crate::{bytes, dataset, integers, object, open, open_bytes, read, read_region};
 use hyperslab_core::nd::Region;
@@ -6,7 +6,7 @@ use hyperslab_core::rows::Heap;
 use hyperslab_core::{Error, ErrorKind};
 use hyperslab_hdf5::File;
 
-/// The values that `value` gives the positions of `region`, row-major.
+/// The values of `region` in row-major order; `value` computes the value at an index.
 fn expected(region: &Region, value: &dyn Fn(&[u64]) -> i64) -> Vec<i64> {
     let mut positions = vec![Vec::new()];
     for ((start, count), step) in region.start.iter().zip(&region.count).zip(&region.step) {
@@ -18,7 +18,7 @@ fn expected(region: &Region, value: &dyn Fn(&[u64]) -> i64) -> Vec<i64> {
     positions.iter().map(|at| value(at)).collect()
 }
 
-/// Regions that cross chunks of any shape: everything, nothing, one element, the last, with steps.
+/// Regions across chunks of any shape: all elements, none, one element, the last, with steps.
 fn regions(dims: &[u64]) -> Vec<Region> {
     let stepped = |step: u64| {
         let start: Vec<u64> = dims.iter().map(|dim| u64::from(*dim > 1)).collect();
@@ -47,10 +47,10 @@ fn check(file: &File, path: &str, size: usize, value: &dyn Fn(&[u64]) -> i64) {
 }
 
 #[test]
-fn every_chunk_index_gives_every_region() {
+fn reads_every_region_with_every_chunk_index() {
     let file = open("chunk_indexes.h5");
     let grid = |at: &[u64]| i64::try_from(at[0] * 10 + at[1]).unwrap();
-    // The last chunk of each dimension, as far as it has more than two, was never written.
+    // Along each dimension with more than two chunks, the last chunk was never written.
     let unless_late = |limits: [u64; 2], value: i64, at: &[u64]| {
         if at.iter().zip(limits).any(|(at, limit)| *at >= limit) { -9 } else { value }
     };
@@ -76,7 +76,7 @@ fn every_chunk_index_gives_every_region() {
 }
 
 #[test]
-fn contiguous_and_compact_data_give_every_region() {
+fn reads_every_region_of_contiguous_and_compact_data() {
     let file = open("data/reading.h5");
     let value = |at: &[u64]| i64::try_from(at[0] * 30 + at[1] * 6 + at[2]).unwrap();
     check(&file, "/contiguous", 4, &value);
@@ -85,14 +85,14 @@ fn contiguous_and_compact_data_give_every_region() {
 }
 
 #[test]
-fn addresses_count_from_behind_a_user_block() {
+fn addresses_start_after_the_user_block() {
     let file = open("userblock.h5");
     assert_eq!(file.user_block(), 1024);
     check(&file, "/c", 2, &|at| i64::try_from(at[0] * 5 + at[1]).unwrap());
 }
 
 #[test]
-fn partial_edge_chunks_may_be_stored_without_filters() {
+fn reads_partial_edge_chunks_without_filters() {
     let file = open("data/reading.h5");
     check(&file, "/edges_unfiltered", 2, &|at| i64::try_from(at[0] * 7 + at[1]).unwrap());
 }
@@ -104,7 +104,7 @@ fn a_chunk_skips_the_filters_of_its_mask() {
 }
 
 #[test]
-fn what_a_dataset_shrank_from_is_not_seen() {
+fn elements_beyond_a_reduced_extent_are_not_read() {
     let file = open("data/reading.h5");
     for path in ["/shrunk_array", "/shrunk_tree"] {
         assert_eq!(dataset(&file, path).extents(), Some(&[3, 5][..]));
@@ -114,7 +114,7 @@ fn what_a_dataset_shrank_from_is_not_seen() {
 }
 
 #[test]
-fn what_was_never_written_is_the_fill_value() {
+fn elements_never_written_have_the_fill_value() {
     let file = open("data/reading.h5");
     check(&file, "/user_fill", 2, &|_| -7);
     assert_eq!(dataset(&file, "/user_fill").stored_bytes(&file).unwrap(), 0);
@@ -142,7 +142,7 @@ fn empty_and_null_datasets_differ() {
 }
 
 #[test]
-fn regions_and_memory_must_fit() {
+fn rejects_regions_outside_of_the_extent_and_buffers_of_another_size() {
     let file = open("data/reading.h5");
     let array = dataset(&file, "/contiguous").array(&file).unwrap();
     let read =
@@ -161,7 +161,7 @@ fn regions_and_memory_must_fit() {
 }
 
 #[test]
-fn a_wrong_checksum_names_the_chunk_and_its_byte() {
+fn a_checksum_error_names_the_chunk_and_its_byte() {
     let mut bytes = bytes("data/reading.h5");
     let stored: Vec<u8> = [10_i16, 20, 30, 40].iter().flat_map(|n| n.to_le_bytes()).collect();
     let at = bytes.windows(8).position(|window| window == stored).unwrap();
@@ -173,7 +173,7 @@ fn a_wrong_checksum_names_the_chunk_and_its_byte() {
 }
 
 #[test]
-fn what_cannot_be_read_is_refused_by_name() {
+fn rejects_unreadable_datasets_by_name() {
     let file = open("data/reading.h5");
     let refused = |path: &str, part: &str| {
         let error: Error = read(&file, path).unwrap_err();
@@ -181,7 +181,7 @@ fn what_cannot_be_read_is_refused_by_name() {
         assert!(error.to_string().contains(part), "{path}: {error}");
     };
     refused("/unknown_filter", "filter 32007 (JPEG-XR)");
-    // What is in memory has nothing beside it.
+    // A file in memory has no other files beside it.
     refused("/external", "needs the file");
     refused("/virtual", "needs the file");
     assert!(dataset(&file, "/external").has_external_files());

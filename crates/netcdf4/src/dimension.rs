@@ -1,4 +1,4 @@
-//! Datasets as dimensions.
+//! Datasets that are dimensions.
 
 use crate::name;
 use hyperslab_core::rows::Slot;
@@ -6,20 +6,20 @@ use hyperslab_core::{Error, Result};
 use hyperslab_hdf5::Object;
 use hyperslab_hdf5::{Attribute, File, Reference};
 
-/// What the `NAME` of a dimension without coordinate variable begins with.
+/// The start of the attribute `NAME` of a dimension without coordinate variable.
 pub const PURE_DIMENSION: &[u8] = b"This is a netCDF dimension but not a netCDF variable";
 
-/// A dataset that is a dimension scale.
+/// A dimension scale: a dataset that represents a dimension.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Scale {
-    /// Whether it is a dimension without coordinate values.
+    /// Whether the dimension has no coordinate variable.
     pub pure: bool,
-    /// The label it gives itself, where that is not its own name.
+    /// The label in the attribute `NAME`, if it differs from the name of the dataset.
     pub name: Vec<u8>,
 }
 
 impl Scale {
-    /// The scale that a dataset is, if it is one.
+    /// The dimension scale of a dataset; `None` if the dataset is not one.
     ///
     /// # Errors
     /// If its attributes cannot be read.
@@ -39,7 +39,8 @@ impl Scale {
         Ok(Some(Scale { pure: label.starts_with(PURE_DIMENSION), name: label }))
     }
 
-    /// The identifier of a dimension, which counts definitions; only NetCDF files have it.
+    /// The identifier of a dimension, which numbers dimensions in the order of their definition. Only NetCDF-4 files
+    /// have it.
     ///
     /// # Errors
     /// If it cannot be read.
@@ -49,8 +50,8 @@ impl Scale {
         Ok(rows.first_chunk().map(|id| i64::from(i32::from_ne_bytes(*id))))
     }
 
-    /// The length of an unlimited dimension without coordinate values: that of the longest variable along
-    /// it, as no dataset of its own grows with them.
+    /// The length of an unlimited dimension without coordinate variable: the length of the longest variable along it,
+    /// since no dataset of its own grows.
     ///
     /// # Errors
     /// If the list of variables cannot be read.
@@ -59,7 +60,7 @@ impl Scale {
         let mut longest = 0;
         for (reference, dimension) in references(file, &list)? {
             let Reference::Object(address) = reference else { continue };
-            // A variable that was deleted leaves its reference behind.
+            // References to deleted variables remain in the list.
             let Ok(variable) = file.object(address) else { continue };
             let Ok(dataset) = variable.dataset(file) else { continue };
             let extent =
@@ -70,12 +71,14 @@ impl Scale {
     }
 }
 
-/// The elements of `REFERENCE_LIST`: an object reference and a dimension's index each.
+/// The elements of `REFERENCE_LIST`: pairs of an object reference and the index of the dimension in that object.
 fn references(file: &File, list: &Attribute) -> Result<Vec<(Reference, u64)>> {
     let rows = list.read(file)?;
     let pair = Slot::SIZE + size_of::<u32>();
     if list.row_size(file)? != pair {
-        return Err(Error::malformed("REFERENCE_LIST is not made of references and 32-bit integers"));
+        return Err(Error::malformed(
+            "elements of REFERENCE_LIST have another datatype, expected an object reference and a 32-bit integer",
+        ));
     }
     let mut found = Vec::new();
     for row in rows.rows.chunks_exact(pair) {

@@ -1,4 +1,4 @@
-//! Files as NetCDF-4.
+//! Recognises NetCDF-4 files.
 
 use crate::{Scale, name};
 use hyperslab_core::Result;
@@ -7,14 +7,14 @@ use hyperslab_hdf5::ObjectKind;
 
 /// Whether a file was written as NetCDF-4.
 ///
-/// Since 4.4.1 the library signs the root group with `_NCProperties`; `_nc3_strict` marks the classic model.
-/// Older files show it by what only the library writes on a dataset of the root group.
+/// Since 4.4.1 the NetCDF library writes the attribute `_NCProperties` to the root group; `_nc3_strict` marks the
+/// classic model. Older files have attributes that only this library writes on datasets of the root group.
 ///
 /// # Errors
 /// If the root group cannot be read.
 pub fn is_netcdf4(file: &File) -> Result<bool> {
     let root = file.root()?;
-    // Every version of the library asks for it, hardly any other program does.
+    // Every version of the NetCDF library tracks creation order; few other programs do.
     if !root.tracks_creation_order(file)? {
         return Ok(false);
     }

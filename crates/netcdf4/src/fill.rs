@@ -1,8 +1,8 @@
-//! The values of elements that were never written, where a variable has no `_FillValue`.
+//! Default fill values: the values of elements that were never written, if a variable has no `_FillValue`.
 //!
 //! Spec: `netcdf.h`, `NC_FILL_BYTE` to `NC_FILL_UINT64`
 
-/// The numbers of NetCDF. Texts and user-defined types are filled with zeros.
+/// The number types of NetCDF. Texts and user-defined types are filled with zeros.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NumberType {
     /// `NC_BYTE`: 8 bits, signed
@@ -28,7 +28,7 @@ pub enum NumberType {
 }
 
 impl NumberType {
-    /// The type of integers of so many bits; `None` if NetCDF has none.
+    /// The integer type with this number of bits; `None` if NetCDF has none.
     pub fn integer(bits: u16, signed: bool) -> Option<NumberType> {
         Some(match (bits, signed) {
             (8, true) => NumberType::Byte,
@@ -54,7 +54,7 @@ impl NumberType {
             NumberType::UInt => u32::MAX.to_ne_bytes().to_vec(),
             NumberType::Int64 => (-9_223_372_036_854_775_806_i64).to_ne_bytes().to_vec(),
             NumberType::UInt64 => (u64::MAX - 1).to_ne_bytes().to_vec(),
-            // Both are 15 × 2^119.
+            // Both are the number 15 × 2^119.
             NumberType::Float => 9.969_21e36_f32.to_ne_bytes().to_vec(),
             NumberType::Double => 9.969_209_968_386_869e36_f64.to_ne_bytes().to_vec(),
         }

@@ -1,10 +1,10 @@
-//! Attributes that only encode structure.
+//! Attributes that only represent structure.
 
 use crate::name as named;
 use crate::variable::is_variable_length;
 use hyperslab_hdf5::{Attribute, File};
 
-/// What an attribute's owner is, as far as hiding goes.
+/// The object that has an attribute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Owner {
     /// Whether it is a dimension scale.
@@ -15,9 +15,9 @@ pub struct Owner {
     pub root: bool,
 }
 
-/// Whether an attribute of such an owner is bookkeeping that the dimensions already say.
+/// Whether an attribute only repeats what the dimensions express, so that users need not see it.
 ///
-/// `CLASS` and `NAME` are ordinary words, so they count only on dimension scales.
+/// `CLASS` and `NAME` are common names, so they are hidden only on dimension scales.
 pub fn is_hidden(name: &str, owner: Owner) -> bool {
     match name {
         named::CLASS | named::NAME | named::REFERENCE_LIST => owner.scale,
@@ -28,8 +28,7 @@ pub fn is_hidden(name: &str, owner: Owner) -> bool {
     }
 }
 
-/// Whether a hidden attribute says what its name promises: one that cannot be read, or is of another type, is
-/// to be seen.
+/// Whether a hidden attribute has the expected datatype and can be read. Otherwise it must be shown.
 pub fn is_sound(file: &File, attribute: &Attribute) -> bool {
     let lists = [named::DIMENSION_LIST, named::DIMENSION_LABELS];
     match lists.iter().any(|list| attribute.name() == list.as_bytes()) {

@@ -1,15 +1,15 @@
-//! NetCDF-4 on top of HDF5: which datasets are dimensions, which attributes only hold that together.
+//! NetCDF-4 on top of HDF5: dimensions, and the attributes that represent them.
 //!
-//! NetCDF-4 stores a dimension as an HDF5 dimension scale: a dataset with the attribute `CLASS` =
-//! `DIMENSION_SCALE`. Its values are the coordinate variable, or, where `NAME` begins with
-//! [`PURE_DIMENSION`], nothing. A variable names the scale of each of its dimensions in `DIMENSION_LIST`;
-//! the scale names the variables back in `REFERENCE_LIST`.
+//! NetCDF-4 stores a dimension as an HDF5 dimension scale: a dataset with the attribute `CLASS` = `DIMENSION_SCALE`.
+//! The dataset is the coordinate variable. If its attribute `NAME` begins with [`PURE_DIMENSION`], the dimension has
+//! no coordinate variable. The attribute `DIMENSION_LIST` of a variable refers to the scales of its dimensions; the
+//! attribute `REFERENCE_LIST` of a scale refers to the variables.
 //!
-//! * [`Scale`]: a dataset as a dimension.
+//! * [`Scale`]: a dataset that is a dimension.
 //! * [`dimensions`]: the scales of a variable's dimensions.
-//! * [`is_hidden`], [`is_sound`]: the attributes that are bookkeeping.
-//! * [`NumberType`]: the values of elements that were never written.
-//! * [`name`]: the names of attributes with a meaning.
+//! * [`is_hidden`], [`is_sound`]: attributes that only represent structure.
+//! * [`NumberType`]: default fill values.
+//! * [`name`]: names of attributes with a meaning in NetCDF.
 //! * [`is_netcdf4`]: whether a file was written as NetCDF-4 or only uses the same conventions.
 //!
 //! ```
@@ -25,7 +25,8 @@
 //! # Ok::<(), hyperslab_core::Error>(())
 //! ```
 //!
-//! Dimensions of HDF5 datasets without scales have no name; NetCDF calls them phony. They stay numbers here.
+//! Dimensions of HDF5 datasets without scales have no name; NetCDF calls them phony dimensions. In this crate they
+//! have only an index.
 
 mod dimension;
 mod file;

@@ -1,15 +1,15 @@
-//! Names of attributes that the NetCDF library gives a meaning.
+//! Names of attributes with a meaning in NetCDF.
 //!
 //! Spec: NetCDF-4 file format specification, "Appendix C.3: The NetCDF-4 Format"; HDF5 dimension scales
 //! specification; NetCDF User's Guide, "Attribute Conventions"
 
-/// On the root group: which versions of which libraries wrote the file.
+/// On the root group: the libraries that wrote the file, and their versions.
 pub const PROPERTIES: &str = "_NCProperties";
 
-/// On the root group: the file keeps to the classic model.
+/// On the root group: the file uses the classic model.
 pub const CLASSIC_MODEL: &str = "_nc3_strict";
 
-/// On a dimension scale: the identifier of the dimension, an `int` that counts definitions from 0.
+/// On a dimension scale: the identifier of the dimension, an `int` from 0 in the order of definition.
 pub const DIMENSION_ID: &str = "_Netcdf4Dimid";
 
 /// On a coordinate variable of several dimensions: the identifiers of its dimensions.
@@ -30,5 +30,5 @@ pub const DIMENSION_LIST: &str = "DIMENSION_LIST";
 /// On a variable: the labels of its dimensions.
 pub const DIMENSION_LABELS: &str = "DIMENSION_LABELS";
 
-/// On a variable: the value of elements that were never written, of the variable's own type.
+/// On a variable: the fill value, of the variable's datatype.
 pub const FILL_VALUE: &str = "_FillValue";

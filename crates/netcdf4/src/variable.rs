@@ -7,8 +7,8 @@ use hyperslab_hdf5::format::Address;
 use hyperslab_hdf5::format::message::datatype::DatatypeClass;
 use hyperslab_hdf5::{Attribute, File, Object, Reference};
 
-/// For each dimension of a dataset the scale attached to it first; empty where none are attached at all, or
-/// an attribute of that name is something else.
+/// For each dimension of a dataset, the address of its first scale. Empty if no scales are attached, or if the
+/// attribute of that name has another datatype.
 ///
 /// # Errors
 /// If its `DIMENSION_LIST` cannot be read.
@@ -27,8 +27,8 @@ pub fn dimensions(file: &File, dataset: &Object) -> Result<Vec<Option<Address>>>
     Ok(Slot::each(&rows.rows).map(first).collect())
 }
 
-/// The labels of a dataset's dimensions, which HDF5 keeps apart from scales; empty where there are none,
-/// or an attribute of that name is something else.
+/// The labels of a dataset's dimensions, which HDF5 stores apart from scales. Empty if there are none, or if the
+/// attribute of that name has another datatype.
 ///
 /// # Errors
 /// If its `DIMENSION_LABELS` cannot be read.
@@ -40,7 +40,7 @@ pub fn dimension_labels(file: &File, dataset: &Object) -> Result<Vec<Vec<u8>>> {
     Ok(Slot::each(&rows.rows).map(text).collect())
 }
 
-/// Whether an attribute can be a list of scales or labels.
+/// Whether the datatype of an attribute can hold a list of scales or labels.
 pub(crate) fn is_variable_length(attribute: &Attribute) -> bool {
     matches!(attribute.datatype().class, DatatypeClass::VariableLength(_))
 }

@@ -1,4 +1,4 @@
-//! Dimensions, bookkeeping and signatures of files that the NetCDF library and others wrote.
+//! Dimensions, hidden attributes and signatures of files that the NetCDF library and other programs wrote.
 
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests may panic")]
 
@@ -8,7 +8,7 @@ use hyperslab_hdf5::{File, Link, Object, ObjectKind};
 use hyperslab_netcdf4::{Owner, Scale, dimension_labels, dimensions, is_hidden, is_netcdf4};
 use std::path::{Path, PathBuf};
 
-/// The path of an example or, behind `data/`, of a file of these tests.
+/// The path of an example file, or of a file of these tests if it starts with `data/`.
 fn path(name: &str) -> PathBuf {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     match name.strip_prefix("data/") {
@@ -29,7 +29,7 @@ fn object(file: &File, path: &str) -> Object {
     })
 }
 
-/// Whether the scales of a variable are those at `scales`, where `-` means none.
+/// Checks that the scales of a variable are those at `scales`; `-` stands for no scale.
 fn assert_dimensions(file: &File, variable: &str, scales: &[&str]) {
     let found = dimensions(file, &object(file, variable)).unwrap();
     let expected: Vec<_> =
@@ -38,12 +38,12 @@ fn assert_dimensions(file: &File, variable: &str, scales: &[&str]) {
 }
 
 #[test]
-fn variables_name_the_scales_of_their_dimensions() {
+fn variables_refer_to_the_scales_of_their_dimensions() {
     let file = open("ocean.nc");
     assert_dimensions(&file, "/temperature", &["/time", "/depth", "/lat", "/lon"]);
     assert_dimensions(&file, "/waves/energy", &["/time", "/waves/frequency", "/waves/direction"]);
     assert_dimensions(&file, "/crs", &[]);
-    // A coordinate variable is its own dimension and lists none.
+    // A coordinate variable is its own dimension and has no list.
     assert_dimensions(&file, "/lat", &[]);
 }
 
@@ -57,7 +57,7 @@ fn a_dimension_of_a_group_hides_that_of_its_parent() {
 }
 
 #[test]
-fn dimensions_without_scale_are_empty_and_the_first_of_several_counts() {
+fn the_first_of_several_scales_is_used_and_others_may_be_missing() {
     let file = open("h5netcdf_style.h5");
     assert_dimensions(&file, "/both", &["/lat", "/lon"]);
     assert_dimensions(&file, "/only_first", &["/lat", "-"]);
@@ -70,7 +70,7 @@ fn dimensions_without_scale_are_empty_and_the_first_of_several_counts() {
 }
 
 #[test]
-fn scales_are_coordinates_or_pure_dimensions() {
+fn scales_are_coordinate_variables_or_pure_dimensions() {
     let file = open("ocean.nc");
     let scale = |path: &str| Scale::of(&file, &object(&file, path)).unwrap();
     assert!(scale("/bound").unwrap().pure);
@@ -86,7 +86,7 @@ fn scales_are_coordinates_or_pure_dimensions() {
 }
 
 #[test]
-fn dimensions_are_numbered_as_they_were_defined() {
+fn dimensions_are_numbered_in_definition_order() {
     let file = open("ocean.nc");
     let id = |path: &str| Scale::dimension_id(&file, &object(&file, path)).unwrap();
     for (number, name) in (0..).zip(["/time", "/depth", "/lat", "/lon", "/bound", "/name_len"]) {
@@ -100,14 +100,14 @@ fn an_unlimited_dimension_is_as_long_as_its_longest_variable() {
     let file = open("unlimited.nc");
     let longest = |path: &str| Scale::longest_variable(&file, &object(&file, path)).unwrap();
     assert_eq!(longest("/profile"), 4);
-    // `grid` and `cube` both lie along it, as their second and third dimension.
+    // `grid` and `cube` both have it, as second and third dimension.
     assert_eq!(longest("/level"), 3);
     assert_eq!(longest("/never"), 0);
     assert_eq!(longest("/grid"), 0);
 }
 
 #[test]
-fn files_of_the_library_are_recognised_with_and_without_signature() {
+fn recognises_netcdf4_files_with_and_without_signature() {
     for name in [
         "ocean.nc",
         "classic_model.nc",
@@ -124,7 +124,7 @@ fn files_of_the_library_are_recognised_with_and_without_signature() {
 }
 
 #[test]
-fn bookkeeping_is_hidden_where_it_is_bookkeeping() {
+fn hides_attributes_only_where_they_represent_structure() {
     let scale = Owner { scale: true, dataset: true, root: false };
     let variable = Owner { scale: false, ..scale };
     let root = Owner { scale: false, dataset: false, root: true };
@@ -140,7 +140,7 @@ fn bookkeeping_is_hidden_where_it_is_bookkeeping() {
     assert!(!is_hidden("_FillValue", variable) && !is_hidden("units", scale));
 }
 
-/// What this crate reads of every object of a file.
+/// Reads everything that this crate reads from every object of a file.
 fn exhaust(file: &File) -> hyperslab_core::Result<()> {
     is_netcdf4(file)?;
     let mut pending = vec![file.root_address()];
@@ -163,13 +163,13 @@ fn exhaust(file: &File) -> hyperslab_core::Result<()> {
 }
 
 #[test]
-fn storage_that_fails_gives_errors() {
+fn every_failing_read_gives_an_error() {
     let bytes = bytes::Bytes::from(std::fs::read(path("nested_groups.nc")).unwrap());
     let whole = std::sync::Arc::new(Faulty::new(bytes.clone(), Fault::PastOffset(u64::MAX)));
     exhaust(&File::open(Box::new(whole.clone()), Limits::default()).unwrap()).unwrap();
     for number in 0..whole.reads() {
         let faulty = Faulty::new(bytes.clone(), Fault::FromRead(number));
         let done = File::open(Box::new(faulty), Limits::default()).and_then(|file| exhaust(&file));
-        assert!(done.is_err(), "read {number} failed unseen");
+        assert!(done.is_err(), "the failure of read {number} gave no error");
     }
 }

@@ -611,7 +611,7 @@ fn more_findings_of_a_rule_than_wanted_are_counted() {
     let names: Vec<String> = (0..9).map(|number| format!("stray{number}")).collect();
     let mut values: Vec<(&str, &[u8])> = names.iter().map(|name| (name.as_str(), &b""[..])).collect();
     values.push(("zarr.json", GROUP.as_bytes()));
-    let options = Options { most_per_rule: 2, ..Options::default() };
+    let options = Options { max_per_rule: 2, ..Options::default() };
     let mut given = 0;
     let summary = check(&store(&values), Limits::default(), &options, &mut |_| given += 1);
     assert_eq!((given, summary.count(Severity::Note)), (2, 9));

@@ -1,7 +1,7 @@
-//! Sides that do the same, one beside the other.
+//! Compares sides: programs that do the same job.
 //!
-//! Each side of a row is a process that does its job when told to (`benches/`). Sides take turns; a figure is
-//! the median of the runs. What a side reads or writes is hashed outside of what is timed, and must be the same on all.
+//! Each side of a row is a process that does its job on request (`benches/`). Sides take turns; a figure is the
+//! median of the runs. Output is hashed outside of the timed part, and must be equal on all sides.
 
 mod report;
 mod rounds;
@@ -14,19 +14,19 @@ use row::Row;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// What is compared, and where that is written.
+/// A comparison, and the file for its table.
 pub(super) struct Comparison {
-    /// Of the table, and of the folder of its sides in `benches/`.
+    /// The name of the table, and of the folder of its sides in `benches/`.
     pub(super) name: &'static str,
     pub(super) title: &'static str,
-    /// What rows have in common, beside what all comparisons have.
+    /// A description of the common conditions of its rows, in addition to those of all comparisons.
     pub(super) about: &'static str,
     /// Whether the command itself is a side.
     pub(super) command: bool,
     pub(super) rows: fn(&Place<'_>) -> Vec<Row>,
 }
 
-/// Where things are.
+/// The folders of programs, scripts and data.
 pub(super) struct Place<'a> {
     pub(super) data: &'a Path,
     pub(super) python: &'a Path,
@@ -34,30 +34,30 @@ pub(super) struct Place<'a> {
 }
 
 impl Place<'_> {
-    /// The program of a folder of `benches/`.
+    /// The program in a folder of `benches/`.
     pub(super) fn program(&self, name: &str) -> PathBuf {
         self.programs.join(format!("bench-{name}{}", std::env::consts::EXE_SUFFIX))
     }
 
-    /// The program in Python beside it.
+    /// The Python script beside it.
     pub(super) fn script(&self, name: &str) -> PathBuf {
         scripts(name).join("side.py")
     }
 }
 
-/// What the command line says.
+/// The options of the command line.
 #[derive(Debug, PartialEq, Eq)]
 pub(in crate::bench) struct Options {
-    /// Names of rows, or how they begin; all if empty.
+    /// Prefixes of row names; all rows if empty.
     rows: Vec<String>,
-    /// How names of sides begin; all if empty.
+    /// Prefixes of side names; all sides if empty.
     sides: Vec<String>,
     runs: usize,
-    /// A sixty-fourth of the data, to try the harness: nothing is written to `docs/status`.
+    /// Uses a sixty-fourth of the data to test the harness; writes nothing to `docs/status`.
     small: bool,
 }
 
-/// Runs of each side.
+/// The number of runs of each side.
 const RUNS: usize = 7;
 
 impl Options {
@@ -87,7 +87,7 @@ impl Options {
     }
 }
 
-/// Makes what is missing, measures and writes the table.
+/// Makes missing data, measures, and writes the table.
 pub(super) fn main(comparison: &Comparison, options: &Options, python: &Path) -> Result<(), String> {
     let name = comparison.name;
     let programs = programs()?;
@@ -96,11 +96,11 @@ pub(super) fn main(comparison: &Comparison, options: &Options, python: &Path) ->
     let mut make = run::command(python);
     make.arg(scripts(name).join("make.py")).arg(&data).arg(if options.small { "64" } else { "1" });
     if !run::shown(make.env("PYTHONDONTWRITEBYTECODE", "1"))?.success {
-        return Err("the data of the bench cannot be made".to_owned());
+        return Err("the data of the benchmark cannot be made".to_owned());
     }
     let mut rows = (comparison.rows)(&Place { data: &data, python, programs });
     if !options.sides.is_empty() {
-        // Slow peers need not run again each time that ours changes.
+        // Slow peers need not run again after each change of ours.
         let wanted = |name: &str| options.sides.iter().any(|side| name.starts_with(side.as_str()));
         rows.iter_mut().for_each(|row| row.sides.retain(|side| wanted(&side.name)));
     }
@@ -108,7 +108,7 @@ pub(super) fn main(comparison: &Comparison, options: &Options, python: &Path) ->
         options.rows.iter().find(|name| !rows.iter().any(|row| row.name.starts_with(*name)))
     {
         let names: Vec<&str> = rows.iter().map(|row| row.name).collect();
-        return Err(format!("no row {unknown}; there are {}", names.join(", ")));
+        return Err(format!("unknown row {unknown}, expected one of {}", names.join(", ")));
     }
     let report = Report::new(&data, options)?;
     let mut broken = Vec::new();
@@ -126,11 +126,11 @@ pub(super) fn main(comparison: &Comparison, options: &Options, python: &Path) ->
     println!("wrote {}", path.display());
     match broken.as_slice() {
         [] => Ok(()),
-        broken => Err(format!("sides do not come to the same: {}", broken.join(", "))),
+        broken => Err(format!("sides have different results: {}", broken.join(", "))),
     }
 }
 
-/// Builds the programs of `benches/` and gives their folder.
+/// Builds the programs of `benches/` and returns their folder.
 fn programs() -> Result<PathBuf, String> {
     let (mut build, programs) = build("release");
     match run::shown(&mut build)?.success {
@@ -139,7 +139,7 @@ fn programs() -> Result<PathBuf, String> {
     }
 }
 
-/// The command that builds `benches/` with a profile of its manifest, and the folder of the programs that it builds.
+/// The command that builds `benches/` with a profile of its manifest, and the folder of the resulting programs.
 pub(crate) fn build(profile: &str) -> (Command, PathBuf) {
     let benches = workspace::target().join("benches");
     let mut build = run::cargo();
@@ -157,7 +157,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn options_are_read_with_and_without_an_equals_sign() {
+    fn parses_options_with_and_without_an_equals_sign() {
         let (rows, sides) = (vec!["raw".into(), "span".into()], vec!["limit".into()]);
         let expected = Options { rows, sides, runs: 9, small: true };
         let args = ["--rows", "raw,span", "--sides", "limit", "--runs=9", "--small"];

@@ -1,4 +1,4 @@
-//! `cargo xtask bench convert`: the command beside other converters.
+//! `cargo xtask bench convert`: the command compared with other converters.
 
 mod rows;
 

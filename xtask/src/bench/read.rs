@@ -1,4 +1,4 @@
-//! `cargo xtask bench read`: the reading engine beside other readers and beside what the machine allows.
+//! `cargo xtask bench read`: reading compared with other readers and with the limits of the machine.
 
 mod rows;
 

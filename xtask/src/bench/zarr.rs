@@ -1,4 +1,4 @@
-//! `cargo xtask bench zarr`: Zarr read and written beside its other libraries.
+//! `cargo xtask bench zarr`: reading and writing Zarr compared with other libraries.
 
 mod rows;
 

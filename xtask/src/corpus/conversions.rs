@@ -1,4 +1,4 @@
-//! Files converted to Zarr, with no other losses allowed than those that the report names.
+//! Converts files to Zarr. Only the losses that the report names are allowed.
 
 use super::exceptions::{self, List};
 use super::{HDF5, ZARR, each};
@@ -14,13 +14,13 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How long a run may take.
+/// The maximum time of a run.
 const LONGEST: Duration = Duration::from_secs(300);
 
-/// How long to wait before looking again whether a run has ended.
+/// The time between two checks whether a run has ended.
 const PAUSE: Duration = Duration::from_millis(2);
 
-/// Of the corpus every fourth file, for which a test has the time.
+/// Tests convert every fourth file of the corpus, since all would take too long.
 const STRIDE: usize = 4;
 
 /// The examples and a part of the corpus.
@@ -41,16 +41,16 @@ fn conversions(stride: usize) -> Result<Tally, String> {
     Ok(tally)
 }
 
-/// What became of one store.
+/// The result of a store.
 enum Outcome {
-    /// It is of no known format, or holds nothing that can be read.
+    /// It has an unknown format, or nothing in it can be read.
     NotRead,
     /// It was converted and has the same digests.
     Same {
-        /// The kinds of losses that the report names, separated by commas.
+        /// The kinds of losses in the report, separated by commas.
         losses: String,
-        /// Whether some elements were not compared, because the source does not give them: they lie in damaged chunks,
-        /// which are copied as they are, or are too many that were never written. The messages say so.
+        /// Whether some elements were not compared because the source does not return them: they are in damaged
+        /// chunks, which are copied unchanged, or too many were never written. The messages name them.
         in_part: bool,
     },
     Wrong(String),
@@ -96,7 +96,7 @@ fn converted(name: &str, root: &Path, stride: usize) -> Result<Tally, String> {
     Ok(judge(name, &names, outcomes, &allowed))
 }
 
-/// The stores of an archive that are known not to be converted in full.
+/// The stores of an archive that are known to be converted only in part.
 #[derive(Default)]
 struct Allowed {
     refused: List,
@@ -106,7 +106,7 @@ struct Allowed {
 }
 
 impl Allowed {
-    /// Forgets rows whose stores are not tried.
+    /// Removes rows whose stores are not tried.
     fn keep(&mut self, names: &[String]) {
         for list in [&mut self.refused, &mut self.unconverted, &mut self.losses, &mut self.partly] {
             let is_tried = |row: &str| {
@@ -133,7 +133,7 @@ fn judge(archive: &str, names: &[String], mut outcomes: Vec<(usize, Outcome)>, a
             Outcome::Same { losses, in_part } => {
                 let listed = allowed.losses.get(name.as_str()).copied().unwrap_or_default();
                 if *in_part {
-                    partly.insert(name.clone(), "elements that the source does not give".to_owned());
+                    partly.insert(name.clone(), "elements that cannot be read in the source".to_owned());
                 }
                 match losses.is_empty() {
                     true => whole += 1,
@@ -186,7 +186,7 @@ fn find(at: &Path, stores: &mut Vec<PathBuf>) -> Result<(), String> {
     Ok(())
 }
 
-/// Whether a file describes the others and holds no data.
+/// Whether a file is documentation of the corpus and not data.
 fn is_text(path: &Path) -> bool {
     path.extension().is_some_and(|suffix| ["md", "py", "txt", "jsonl"].iter().any(|of| suffix == *of))
 }
@@ -239,7 +239,7 @@ fn is_of_source(said: &str) -> bool {
     lines.peek().is_some() && lines.all(|line| line.contains(": cannot be read in the source: "))
 }
 
-/// The kinds of losses in a report in JSON. The same words inside a text have backslashes before their quotes.
+/// The kinds of losses in a JSON report. Inside of a JSON text the same words have backslashes before their quotes.
 fn kinds(report: &str) -> BTreeSet<&str> {
     let kinds = report.split("\"kind\":\"").skip(1);
     kinds.filter_map(|rest| rest.split_once('"').map(|(kind, _)| kind)).collect()
@@ -279,7 +279,7 @@ fn ended(command: &mut Command) -> Result<(i32, String, String), String> {
 
 fn text(stream: Option<impl Read>) -> String {
     let mut bytes = Vec::new();
-    // What was read before an error is kept.
+    // Bytes read before an error are kept.
     let _ = stream.map(|mut stream| stream.read_to_end(&mut bytes));
     String::from_utf8_lossy(&bytes).into_owned()
 }
@@ -289,14 +289,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn kinds_are_those_of_rows_and_not_of_texts() {
+    fn reads_kinds_of_rows_and_not_of_texts() {
         let report =
             r#"{"report":[{"kind":"links","what":"a \"kind\":\"x\""},{"kind":null},{"kind":"types"}]}"#;
         assert_eq!(kinds(report), BTreeSet::from(["links", "types"]));
     }
 
     #[test]
-    fn only_what_the_source_does_not_give_is_left_uncompared() {
+    fn only_elements_unreadable_in_the_source_are_not_compared() {
         let source = "error: a.zarr:/x: cannot be read in the source: damaged\n\n";
         let target = "error: a.zarr:/x: was written and cannot be read: damaged\n";
         assert!(is_of_source(source) && is_of_source(&source.repeat(2)));
@@ -317,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn only_listed_stores_may_be_refused_or_lose_something() {
+    fn unlisted_stores_must_not_be_refused_or_lose_anything() {
         let refused = Allowed { refused: List::from([("b", "text")]), ..Allowed::default() };
         assert_eq!(failed(Outcome::NotRead, &refused), 0);
         assert_eq!(failed(Outcome::NotRead, &Allowed::default()), 1);

@@ -1,5 +1,5 @@
-//! What of the corpus is known not to work: the table `xtask/corpus/exceptions.tsv`, which the scripts in `xtask/oracles`
-//! read too.
+//! Known failures in the corpus: the table `xtask/corpus/exceptions.tsv`, which the scripts in `xtask/oracles` read
+//! too.
 
 use crate::tally::Tally;
 use std::collections::BTreeMap;
@@ -9,7 +9,7 @@ const TABLE: &str = include_str!("../../corpus/exceptions.tsv");
 /// The paths of one list, each with its reason.
 pub(super) type List = BTreeMap<&'static str, &'static str>;
 
-/// Lists that name losses begin like this, followed by the kinds of losses.
+/// The prefix of lists of losses; the kinds of losses follow.
 const LOSES: &str = "loses ";
 
 /// The rows of an archive in a list.
@@ -26,13 +26,13 @@ pub(super) fn losses(archive: &str) -> List {
     rows.filter_map(|row| Some((row.path, row.list.strip_prefix(LOSES)?))).collect()
 }
 
-/// The row for a path: its own, or that of a folder, which ends in `/`.
+/// The row of a path: its own, or that of a folder, which ends in `/`.
 pub(super) fn row(list: &List, path: &str) -> Option<&'static str> {
     let folder = |row: &&str| row.ends_with('/') && path.starts_with(*row);
     list.get_key_value(path).map(|(row, _)| *row).or_else(|| list.keys().copied().find(|row| folder(row)))
 }
 
-/// Two checks: every path that was found is listed, and every listed path was found.
+/// Two checks: every found path is listed, and every listed path was found.
 pub(super) fn compare(tally: &mut Tally, what: &str, found: &BTreeMap<String, String>, listed: &List) {
     let new: Vec<_> = found.iter().filter(|(path, _)| row(listed, path).is_none()).collect();
     for (path, message) in &new {
@@ -44,10 +44,12 @@ pub(super) fn compare(tally: &mut Tally, what: &str, found: &BTreeMap<String, St
     };
     let gone: Vec<_> = listed.iter().filter(|(row, _)| !is_met(row)).collect();
     for (path, reason) in &gone {
-        println!("       listed, and no longer so: {path}: {reason}");
+        println!("       listed, but not found: {path}: {reason}");
     }
-    tally
-        .check(gone.is_empty(), format_args!("{what}: {} listed, {} no longer so", listed.len(), gone.len()));
+    tally.check(
+        gone.is_empty(),
+        format_args!("{what}: {} listed, {} of them not found", listed.len(), gone.len()),
+    );
 }
 
 struct Row {
@@ -77,7 +79,7 @@ mod tests {
     const LISTS: &[&str] = &["refused", "unread", "broken", "unconverted", "partly"];
 
     #[test]
-    fn every_row_has_a_known_list_an_archive_a_path_and_a_reason() {
+    fn every_row_is_complete() {
         let lines = TABLE.lines().filter(|line| !line.starts_with('#')).count();
         assert_eq!(rows().count(), lines);
         for row in rows() {
@@ -96,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_listed_fails_and_what_is_listed_must_occur() {
+    fn unlisted_failures_and_listed_successes_both_fail() {
         assert_eq!(failed(&["a.h5:/x", "raw/0", "raw/1"]), 0);
         assert_eq!(failed(&["a.h5:/x", "raw/0", "b.h5:/x"]), 1);
         assert_eq!(failed(&["a.h5:/x"]), 1);

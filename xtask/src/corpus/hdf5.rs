@@ -1,4 +1,4 @@
-//! HDF5 files, with what libhdf5 reads in them.
+//! HDF5 files, with the digests of the content that libhdf5 reads.
 
 use super::exceptions::{self, List};
 use super::{HDF5, comparison, keep_report};
@@ -22,7 +22,7 @@ pub(super) fn digests(root: &Path) -> Result<Tally, String> {
     Ok(judge(&done.output, &exceptions::list("unread", HDF5)))
 }
 
-/// Reads the comparison's summary. `unread` lists the objects that may be refused.
+/// Reads the summary of the comparison. `unread` lists the objects that may be refused.
 fn judge(output: &str, unread: &List) -> Tally {
     let number = |label: &str| -> Option<u64> {
         let (_, after) = output.rsplit_once(label)?;
@@ -54,11 +54,12 @@ fn judge(output: &str, unread: &List) -> Tally {
     let (equal, whole) = (number("objects: equal").unwrap_or(0), number("fully equal:").unwrap_or(0));
     tally.check(equal > 0 && whole > 0, format_args!("{equal} objects equal, in {whole} files wholly equal"));
     exceptions::compare(&mut tally, "objects that are refused", &refused(output), unread);
-    // Every error is among the objects that were compared.
+    // Every error is at an object that was compared.
     let errors = number(", error").unwrap_or(u64::MAX);
     let listed = u64::try_from(unread.len()).unwrap_or(u64::MAX);
     tally.check(errors == listed, format_args!("{errors} errors, expected {listed}"));
-    // Equal files, those with a listed object, those that libhdf5 does not open; each must be one of these.
+    // Files without error, files with a listed object, and files that libhdf5 does not open: each file must be one of
+    // them.
     let with_errors: std::collections::BTreeSet<_> =
         unread.keys().filter_map(|object| object.split_once(":/").map(|(file, _)| file)).collect();
     let partly = number("with differences:").unwrap_or(u64::MAX);
@@ -71,7 +72,7 @@ fn judge(output: &str, unread: &List) -> Tally {
 
 /// Objects that the reference reads and we refuse, as `FILE:OBJECT` with the message.
 ///
-/// A file's name stands behind its state, its reasons indented below it: `error KIND PATH: TEXT`.
+/// A file name follows its state; its reasons follow, indented: `error KIND PATH: TEXT`.
 fn refused(output: &str) -> BTreeMap<String, String> {
     let (mut file, mut refused) = ("", BTreeMap::new());
     for line in output.lines() {
@@ -87,12 +88,12 @@ fn refused(output: &str) -> BTreeMap<String, String> {
     refused
 }
 
-/// What stands in front of a reason.
+/// The indentation of a reason.
 const INDENT: &str = "         ";
 
-/// Objects that were left out although nothing that leads to them could not be read.
+/// Objects that are missing although everything on their path could be read.
 ///
-/// A file's reasons stand indented below its name: `error KIND PATH: TEXT` and `missing KIND PATH`.
+/// A file's reasons follow its name, indented: `error KIND PATH: TEXT` and `missing KIND PATH`.
 fn unexplained(output: &str) -> Vec<String> {
     let mut file = "";
     let mut errors: Vec<&str> = Vec::new();
@@ -134,7 +135,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_lies_below_an_error_is_explained() {
+    fn objects_below_an_error_are_explained() {
         let below = "bad      a.h5\n         error group /g: unsupported\n         missing array /g/x\n         missing attribute /g@y\n";
         assert!(unexplained(below).is_empty());
         let beside = "bad      a.h5\n         error group /g: unsupported\nbad      b.h5\n         missing array /g/x\n";

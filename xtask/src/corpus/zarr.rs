@@ -1,4 +1,4 @@
-//! Zarr stores, with what zarr-python and numcodecs read in them.
+//! Zarr stores, with the digests of the content that zarr-python and numcodecs read.
 
 use super::exceptions::{self, List};
 use super::{ZARR, comparison, keep_report};
@@ -22,10 +22,10 @@ pub(super) fn digests(root: &Path) -> Result<Tally, String> {
     Ok(tally)
 }
 
-/// Stores of structs in all their forms, those included that nobody may read.
+/// Stores of structs in all forms, including invalid ones.
 const STRUCTS: &str = "gen/struct-hand";
 
-/// Compares roots whose name has `part` in it.
+/// Compares the stores whose name contains `part`.
 fn compared(root: &Path, part: &str) -> Result<Finished, String> {
     let mut compare = comparison("compare_zarr_tiledb.py");
     compare
@@ -39,7 +39,7 @@ fn compared(root: &Path, part: &str) -> Result<Finished, String> {
     run::quietly(&mut compare)
 }
 
-/// Reads the comparison's summary. `unread` lists the objects that may be refused.
+/// Reads the summary of the comparison. `unread` lists the objects that may be refused.
 fn judge(output: &str, unread: &List) -> Tally {
     let mut tally = Tally::default();
     let roots = |names: &[&str]| sum(output, "roots:", names);
@@ -79,7 +79,7 @@ fn judge(output: &str, unread: &List) -> Tally {
 
 /// Objects that the reference reads and we refuse, as `STORE:OBJECT` with the message.
 ///
-/// A store's name stands behind its state, its reasons indented below it: `error PATH MESSAGE`.
+/// A store name follows its state; its reasons follow, indented: `error PATH MESSAGE`.
 fn refused(output: &str) -> BTreeMap<String, String> {
     let (mut store, mut refused) = ("", BTreeMap::new());
     for line in output.lines() {
@@ -95,8 +95,8 @@ fn refused(output: &str) -> BTreeMap<String, String> {
     refused
 }
 
-/// The numbers that a line of the summary, `LABEL 3 {'NAME': 2, 'NAME': 1}`, gives these names, together; without
-/// names the one in front of them.
+/// The sum of the numbers with these names in a line of the summary, `LABEL 3 {'NAME': 2, 'NAME': 1}`; without names,
+/// the first number.
 fn sum(output: &str, label: &str, names: &[&str]) -> u64 {
     let line = output.lines().rev().find_map(|line| line.strip_prefix(label)).unwrap_or_default();
     let number = |text: &str| {
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_fails() {
+    fn each_kind_of_difference_fails() {
         for (from, to) in [
             ("'rejected'", "'different'"),
             ("'rejected'", "'accepted'"),

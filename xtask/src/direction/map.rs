@@ -1,5 +1,5 @@
-//! Whether ARCHITECTURE.md and the tree agree: every place in its code map is there, and every crate and every folder
-//! of sources is in the map.
+//! Checks that the code map of ARCHITECTURE.md matches the tree: every place in it exists, and every crate and every
+//! source folder is in it.
 
 use crate::tally::Tally;
 use crate::workspace;
@@ -24,9 +24,9 @@ pub(super) fn check(tally: &mut Tally) -> Result<(), String> {
         }
     }
     for name in &missing {
-        println!("ARCHITECTURE.md: {name} is not there");
+        println!("ARCHITECTURE.md: {name} does not exist");
     }
-    tally.check(missing.is_empty(), "every place in the code map is there");
+    tally.check(missing.is_empty(), "every place in the code map exists");
     let mut unmapped = folders(&root)?;
     unmapped.retain(|folder| !mapped.iter().any(|place| covers(place, folder)));
     for folder in &unmapped {
@@ -36,13 +36,13 @@ pub(super) fn check(tally: &mut Tally) -> Result<(), String> {
     Ok(())
 }
 
-/// Whether a place in the map is a folder, lies in it, is the file beside it that it belongs to, or is the folder of
-/// all sources of its crate.
+/// Whether a place in the map is the folder, is in it, is the file of the same name beside it, or is the source
+/// folder of its crate.
 fn covers(place: &Path, folder: &Path) -> bool {
     place.starts_with(folder) || place == folder.with_extension("rs") || folder.parent() == Some(place)
 }
 
-/// The places that each row of the code map names in its first column.
+/// The places in the first column of each row of the code map.
 fn rows(document: &str) -> impl Iterator<Item = Vec<&str>> {
     let map = document.split("\n## Code map\n").nth(1).unwrap_or_default();
     let map = map.split("\n## ").next().unwrap_or_default();
@@ -50,14 +50,14 @@ fn rows(document: &str) -> impl Iterator<Item = Vec<&str>> {
     cells.map(|cell| cell.split('`').skip(1).step_by(2).collect()).filter(|row: &Vec<_>| !row.is_empty())
 }
 
-/// A place below the root, below `crates`, or beside or below the one named before it.
+/// The path of a place: below the root, below `crates`, or below or beside the place before it.
 fn resolve(root: &Path, before: &Path, name: &str) -> Option<PathBuf> {
     let beside = before.parent().unwrap_or(root).join(name);
     let places = [root.join(name), root.join("crates").join(name), beside, before.join(name)];
     places.into_iter().find(|place| place.exists())
 }
 
-/// Crates, and the folders directly in their sources, tests aside.
+/// All crates, and the folders directly in their sources, without tests.
 fn folders(root: &Path) -> Result<Vec<PathBuf>, String> {
     let below = |folder: &Path| -> Result<Vec<PathBuf>, String> {
         let entries = fs::read_dir(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
@@ -78,13 +78,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_column_of_the_code_map_is_read() {
+    fn reads_the_first_column_of_the_code_map() {
         let document = "\n## Code map\n\n| place | what |\n|---|---|\n| `a/b.rs`, `c/` | `no` such |\n\n## Next\n| `d` | e |\n";
         assert_eq!(rows(document).collect::<Vec<_>>(), [["a/b.rs", "c/"]]);
     }
 
     #[test]
-    fn a_folder_is_in_the_map_by_itself_by_what_is_in_it_or_by_its_file() {
+    fn a_place_covers_its_folder_its_parent_and_the_folder_beside_its_file() {
         let covered = |place: &str| covers(Path::new(place), Path::new("c/src/a"));
         assert!(["c/src/a", "c/src/a/b.rs", "c/src/a.rs", "c/src"].into_iter().all(covered));
         assert!(!["c", "c/src/b", "c/src/ab.rs"].into_iter().any(covered));

@@ -1,4 +1,4 @@
-//! The direction within the crate `hyperslab`: which of its modules may use which, and that verbs name no format.
+//! The allowed dependencies between modules of the crate `hyperslab`. Verbs must not name a format.
 
 use crate::invariants::rust_files;
 use crate::tally::Tally;
@@ -7,8 +7,8 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-/// The modules of `crates/hyperslab/src` in layers, as drawn in ARCHITECTURE.md. A module may use those that stand
-/// before it, in its own layer and in those above it in this list, and no others.
+/// The modules of `crates/hyperslab/src` in layers, as drawn in ARCHITECTURE.md. A module may use only the modules
+/// before it: in its own layer and in the layers above in this list.
 pub(super) const LAYERS: &[(&str, &[&str])] = &[
     ("ground", &["size", "pool", "report", "canonical", "filter"]),
     ("sources", &["cells", "source", "operation", "strings", "walk", "links", "location"]),
@@ -24,13 +24,13 @@ pub(super) const LAYERS: &[(&str, &[&str])] = &[
     ("typed", &["file", "build"]),
 ];
 
-/// The layer whose modules name no format: what differs between formats comes from the format's own row.
+/// The layer whose modules must not name a format: differences between formats are in the row of the format.
 const VERBS: &str = "verbs";
 
-/// Names of formats. NDL is the language that verbs speak, and no such name.
+/// Names of formats. NDL is missing: it is the language of the verbs.
 const FORMATS: &[&str] = &["hdf5", "netcdf", "zarr", "tiledb"];
 
-/// Checks every source file of the crate, tests aside, and that ARCHITECTURE.md draws the same layers.
+/// Checks every source file of the crate without its tests, and the layers in ARCHITECTURE.md.
 pub(super) fn check(tally: &mut Tally) -> Result<(), String> {
     let root = workspace::root();
     let src = root.join("crates").join("hyperslab").join("src");
@@ -49,7 +49,7 @@ pub(super) fn check(tally: &mut Tally) -> Result<(), String> {
     for problem in order.iter().chain(&names) {
         println!("{problem}");
     }
-    tally.check(order.is_empty(), "modules of hyperslab use only what stands before them");
+    tally.check(order.is_empty(), "modules of hyperslab use only modules before them");
     tally.check(names.is_empty(), "verbs name no format");
     let listed: BTreeSet<String> = modules().map(|(_, module)| module.to_owned()).collect();
     for module in listed.symmetric_difference(&found) {
@@ -72,14 +72,14 @@ fn modules() -> impl Iterator<Item = (&'static str, &'static str)> {
 /// A source file of the crate.
 struct File {
     name: String,
-    /// The module directly below the crate's root that it belongs to.
+    /// The module directly below the crate root that contains the file.
     module: String,
-    /// How many `super::` lead from it to the crate's root.
+    /// The number of `super::` from the file to the crate root.
     depth: usize,
 }
 
 impl File {
-    /// None for the root itself and for tests.
+    /// `None` for the root itself and for tests.
     fn at(place: &Path) -> Option<File> {
         let parts: Vec<&str> = place.iter().filter_map(|part| part.to_str()).collect();
         let is_test = |part: &&str| ["tests", "tests.rs", "testing.rs"].contains(part);
@@ -91,17 +91,17 @@ impl File {
     }
 }
 
-/// The code of a file in front of its tests, by lines from 1, without comments.
+/// The code lines of a file before its tests, without comments, numbered from 1.
 fn code(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let lines = text.lines().enumerate().take_while(|(_, line)| *line != "mod tests {");
     lines.map(|(index, line)| (index + 1, line.split("//").next().unwrap_or(line)))
 }
 
-/// Uses of modules that do not stand before that of the file.
+/// Uses of modules that are not before the module of the file.
 fn against(file: &File, text: &str) -> Vec<String> {
     let place = |module: &str| modules().position(|(_, known)| known == module);
     let own = place(&file.module);
-    // A group of names may go over several lines.
+    // A group of names may span several lines.
     let lines: Vec<(usize, &str)> = code(text).collect();
     let mut problems = Vec::new();
     for (index, (number, line)) in lines.iter().enumerate() {
@@ -118,7 +118,7 @@ fn against(file: &File, text: &str) -> Vec<String> {
     problems
 }
 
-/// What follows each path that begins at the crate's root, in a line of a file so deep below it.
+/// The rest of each path in a line that starts at the crate root, for a file at this depth.
 fn tails(line: &str, depth: usize) -> Vec<&str> {
     let outwards = "super::".repeat(depth);
     let of = |root: &str| -> Vec<&str> {
@@ -134,7 +134,7 @@ fn tails(line: &str, depth: usize) -> Vec<&str> {
     tails
 }
 
-/// The first names of a path, of which a group in braces has several.
+/// The first names of a path; a group in braces has several.
 fn heads(path: &str) -> Vec<String> {
     let name = |text: &str| -> String {
         text.trim_start().chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect()
@@ -156,7 +156,7 @@ fn heads(path: &str) -> Vec<String> {
     heads
 }
 
-/// Lines of a verb that name a format.
+/// The lines of a verb that name a format.
 fn formats_named(file: &File, text: &str) -> Vec<String> {
     let is_verb = modules().any(|(layer, module)| layer == VERBS && module == file.module);
     let names = |line: &str| {
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn a_use_against_the_layers_is_found_however_it_is_written() {
+    fn finds_a_forbidden_use_in_every_notation() {
         let refused = ["format/zarr.rs:1: format may not use check"];
         for text in
             ["use crate::check::Report;", "fn f() -> crate::check::Report {", "use super::super::check;"]
@@ -190,12 +190,12 @@ mod tests {
     }
 
     #[test]
-    fn what_the_root_gives_on_hides_no_module() {
+    fn finds_uses_of_names_that_the_root_exports() {
         assert_eq!(problems("walk.rs", "use crate::open;"), ["walk.rs:1: walk may not use open"]);
     }
 
     #[test]
-    fn uses_along_the_layers_and_in_tests_are_right() {
+    fn accepts_allowed_uses_and_uses_in_tests() {
         let text = "use crate::source::Source; // crate::create\nuse crate::format::Format;\n\
              use super::rule;\n#[cfg(test)]\nmod tests {\nuse crate::create;\n";
         assert_eq!(problems("check/against.rs", text), [""; 0]);
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn a_format_in_a_verb_is_found_and_elsewhere_not() {
+    fn finds_format_names_in_verbs_only() {
         let text = "// as in HDF5\nif name == \"zarr\" {\n";
         assert_eq!(problems("describe.rs", text), ["describe.rs:2: names zarr"]);
         assert_eq!(problems("formats.rs", text), [""; 0]);

@@ -1,4 +1,4 @@
-//! Checks that may be skipped in CI, each with the reason.
+//! Checks that CI may skip, each with the reason.
 
 use crate::oracles::UNREACHABLE;
 
@@ -6,14 +6,14 @@ use crate::oracles::UNREACHABLE;
 #[derive(Debug)]
 pub(crate) struct AllowedSkip {
     pub(crate) stage: &'static str,
-    /// How the skip begins.
+    /// The start of the skip message.
     pub(crate) skip: &'static str,
-    /// How many checks of the stage's least number are not made because of it.
+    /// The number of checks that it removes from the minimum of the stage.
     pub(crate) checks: u64,
     pub(crate) reason: &'static str,
 }
 
-/// All of them. Any other skip fails in CI.
+/// All allowed skips. Any other skip fails in CI.
 pub(crate) const ALLOWED: &[AllowedSkip] = &[
     AllowedSkip {
         stage: "tests",
@@ -43,5 +43,5 @@ pub(crate) const ALLOWED: &[AllowedSkip] = &[
     },
 ];
 
-/// Why a change may land although a registry of packages was away. The skip stands in the summary of the run.
+/// The reason why a change may land while a package registry is unavailable. The skip is in the summary of the run.
 const NO_ANSWER: &str = "the outage of a registry must not stop all work";

@@ -1,5 +1,5 @@
-//! The stage `oracles`: other readers must find the same content as we do, in our example files, in files generated from
-//! seeds, and in what we write.
+//! The stage `oracles`: other readers must find the same content as we do in our example files, in files generated
+//! from seeds, and in the files that we write.
 
 use super::{python, script, tools};
 use crate::run::{self, Job};
@@ -10,7 +10,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Random documents that other parsers read.
+/// The number of random documents for other parsers.
 const DOCUMENTS: u64 = 10_000;
 
 /// Runs every script of `xtask/oracles` that needs no corpus.
@@ -27,7 +27,7 @@ pub(crate) fn stage() -> Result<Tally, String> {
             return Ok(tally);
         }
     };
-    // The longest first, so that no core is idle at the end.
+    // The longest jobs first, so that no core is idle at the end.
     let jobs = vec![
         zarr_written(&python, &mut tally)?,
         random_documents(&python)?,
@@ -49,12 +49,12 @@ fn with(mut command: Command, args: impl IntoIterator<Item = PathBuf>) -> Comman
     command
 }
 
-/// A script that compares what the command finds in the example files.
+/// A script that compares the content of the example files with the output of the command.
 fn examples(python: &Path, name: &str) -> Result<Job, String> {
     Ok(Job::new(name, with(script(python, name), [programs::command()?, workspace::root().join("examples")])))
 }
 
-/// Documents that the JSON Schema of NDL must accept or refuse.
+/// Documents that the JSON Schema of NDL must accept or reject.
 fn schema(python: &Path) -> Job {
     let documents = [
         "crates/ndl/schema/ndl.schema.json",
@@ -76,7 +76,7 @@ fn random_documents(python: &Path) -> Result<Job, String> {
     Ok(Job::new("ndl_trees.py", with(script(python, "ndl_trees.py"), [folder])))
 }
 
-/// Arrays of every kind that we write to Zarr, read by other readers of Zarr.
+/// Arrays of every kind that we write to Zarr, read by other Zarr readers.
 fn zarr_written(python: &Path, tally: &mut Tally) -> Result<Job, String> {
     let folder = empty_folder("zarr-matrix")?;
     make("stores of Zarr", run::command(programs::example("matrix")?).arg(&folder))?;
@@ -92,12 +92,12 @@ fn zarr_written(python: &Path, tally: &mut Tally) -> Result<Job, String> {
     Ok(Job::new("zarr_written.py", compare))
 }
 
-/// Chunks that our filters encode, decoded by HDF5's filters and by the libraries that the filters come from.
+/// Chunks that our codecs encode, decoded by HDF5 filters and by the original libraries.
 fn encoded(python: &Path) -> Result<Job, String> {
     let file = workspace::target().join("oracles").join("encoded.txt");
     let mut test = run::cargo();
     test.args(["test", "--profile", programs::PROFILE, "--workspace", "--test", "main", "--quiet", "--"]);
-    test.args(["--exact", "encodes_for_other_libraries"]).env("HYPERSLAB_ENCODED", &file);
+    test.args(["--exact", "encodes_chunks_for_other_libraries"]).env("HYPERSLAB_ENCODED", &file);
     let _ = fs::remove_file(&file);
     make("encoded chunks", &mut test)?;
     let script_path = workspace::root().join("crates/codec/tests/foreign.py");
@@ -107,7 +107,7 @@ fn encoded(python: &Path) -> Result<Job, String> {
     Ok(Job::new("foreign.py", compare))
 }
 
-/// Runs a program that writes what a script reads.
+/// Runs a program that writes the input of a script.
 fn make(what: &str, command: &mut Command) -> Result<(), String> {
     let done = run::quietly(command)?;
     match done.success {
@@ -116,7 +116,7 @@ fn make(what: &str, command: &mut Command) -> Result<(), String> {
     }
 }
 
-/// A folder below `target/` with nothing in it.
+/// An empty folder below `target/`.
 fn empty_folder(name: &str) -> Result<PathBuf, String> {
     let folder = workspace::target().join(name);
     if folder.exists() {

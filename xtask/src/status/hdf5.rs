@@ -1,4 +1,4 @@
-//! The sections of the HDF5 File Format Specification, version 4.0, a file for its chapters.
+//! The sections of the HDF5 File Format Specification, version 4.0, with one file per chapter.
 
 mod appendices;
 mod infrastructure;
@@ -7,7 +7,7 @@ mod objects;
 
 use super::{Part, Proof, Section};
 
-/// All of them, in order.
+/// All sections, in order.
 pub(super) fn sections() -> impl Iterator<Item = &'static Section> {
     [metadata::SECTIONS, infrastructure::SECTIONS, objects::SECTIONS, appendices::SECTIONS]
         .into_iter()

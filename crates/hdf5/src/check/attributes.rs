@@ -49,8 +49,8 @@ impl Checker<'_> {
             if !info.heap.is_undefined() {
                 self.dense_attributes(&mut seen, &info, at)?;
             }
-            let most = info.maximum_creation_index.map(u32::from);
-            self.check_attribute_orders(seen.orders, most, at);
+            let max = info.maximum_creation_index.map(u32::from);
+            self.check_attribute_orders(seen.orders, max, at);
         }
         Ok(())
     }
@@ -166,19 +166,19 @@ impl Checker<'_> {
         self.close_heap(heap, is_whole)
     }
 
-    fn check_attribute_orders(&mut self, mut orders: Vec<(u32, u64)>, most: Option<u32>, info_at: u64) {
+    fn check_attribute_orders(&mut self, mut orders: Vec<(u32, u64)>, max: Option<u32>, info_at: u64) {
         const NAME: &str = AttributeInfo::NAME;
         orders.sort_unstable();
-        let Some(most) = most else { return };
+        let Some(max) = max else { return };
         for [one, other] in orders.array_windows() {
             if one.0 == other.0 {
                 let message = format!("two attributes have creation order {}", one.0);
                 self.report(&rule::ATTRIBUTE_ORDER, Attribute::NAME, other.1, message);
             }
         }
-        if let Some((order, at)) = orders.last().filter(|(order, _)| *order > most) {
+        if let Some((order, at)) = orders.last().filter(|(order, _)| *order > max) {
             let message = format!(
-                "creation order {order}, the object has given 0 to {most} (the attribute is at {at:#x})"
+                "creation order {order}, the object has given 0 to {max} (the attribute is at {at:#x})"
             );
             self.report(&rule::CREATION_ORDER, NAME, info_at + 2, message);
         }

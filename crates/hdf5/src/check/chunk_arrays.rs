@@ -23,24 +23,22 @@ struct Order(Vec<(usize, u64)>);
 impl Order {
     /// For arrays of all chunks that the maximum dimensions allow.
     fn fixed(chunks: &Chunks<'_>) -> Option<Order> {
-        let most = chunks.max_dims.iter().zip(&chunks.chunk_dims).enumerate();
-        most.map(|(dim, (most, chunk))| {
-            (*most != u64::MAX && *chunk > 0).then(|| (dim, most.div_ceil(*chunk)))
-        })
-        .collect::<Option<_>>()
-        .map(Order)
+        let max = chunks.max_dims.iter().zip(&chunks.chunk_dims).enumerate();
+        max.map(|(dim, (max, chunk))| (*max != u64::MAX && *chunk > 0).then(|| (dim, max.div_ceil(*chunk))))
+            .collect::<Option<_>>()
+            .map(Order)
     }
 
     /// For arrays that grow along their only unlimited dimension, which becomes the slowest one.
     fn extensible(chunks: &Chunks<'_>) -> Option<Order> {
         let mut dims: Vec<(usize, u64)> = Vec::new();
         let mut unlimited = 0;
-        for (dim, (most, chunk)) in chunks.max_dims.iter().zip(&chunks.chunk_dims).enumerate() {
-            if *most == u64::MAX {
+        for (dim, (max, chunk)) in chunks.max_dims.iter().zip(&chunks.chunk_dims).enumerate() {
+            if *max == u64::MAX {
                 unlimited += 1;
                 dims.insert(0, (dim, u64::MAX));
             } else {
-                dims.push((dim, most.div_ceil((*chunk).max(1))));
+                dims.push((dim, max.div_ceil((*chunk).max(1))));
             }
         }
         (unlimited == 1).then_some(Order(dims))
@@ -138,7 +136,7 @@ impl Checker<'_> {
         }
         if count != Some(header.max_entries) {
             let message = format!(
-                "{} entries, the maximum dimensions allow {} chunks",
+                "{} entries, expected {} chunks by the maximum dimensions",
                 header.max_entries,
                 count.map_or("too many".to_owned(), |count| count.to_string())
             );
@@ -474,7 +472,7 @@ impl Checker<'_> {
     /// Checks the address of the owner in a block.
     fn array_owner(&mut self, structure: &'static str, byte: u64, owner: Address, expected: Address) {
         if owner != expected {
-            let message = format!("belongs to a header at {owner}, expected {expected}");
+            let message = format!("header address {owner}, expected {expected}");
             self.report(&rule::OWNER, structure, byte + 6, message);
         }
     }

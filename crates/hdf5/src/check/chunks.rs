@@ -5,7 +5,7 @@ use super::dataset::Described;
 use super::elements::{Plan, Source};
 use super::reading::{Pointer, pointer};
 use super::rule;
-use super::{Checker, most};
+use super::{Checker, max};
 use crate::filter::{FLETCHER32, Pipeline};
 use crate::format::infrastructure::BtreeV1Node;
 use crate::format::infrastructure::btree_v1::{Keys, NodeType};
@@ -57,7 +57,7 @@ impl<'a> Checker<'a> {
             && chunked.element_size != u64::from(datatype.size)
         {
             let message = format!(
-                "chunks of elements of {} bytes, the datatype has {}",
+                "element size {} of the chunks, expected the datatype size {}",
                 chunked.element_size, datatype.size
             );
             self.report(&rule::ELEMENT_SIZE, NAME, self.element_size_at(described, chunked), message);
@@ -74,7 +74,7 @@ impl<'a> Checker<'a> {
                 Version::V3 => at + 2,
                 Version::V4 | Version::V5 => at + 3,
             };
-            let message = format!("chunks of {own} dimensions, the dataspace has {rank}");
+            let message = format!("{own} chunk dimensions, expected {rank} as in the dataspace");
             self.report_bytes(&rule::LAYOUT_RANK, NAME, rank_at, Some(1), message);
             sound = false;
         }
@@ -177,7 +177,8 @@ impl<'a> Checker<'a> {
         {
             *scaled = offset / (*chunk).max(1);
             if offset % (*chunk).max(1) != 0 {
-                let message = format!("a chunk at {offsets:?}, not a multiple of {:?}", chunks.chunk_dims);
+                let message =
+                    format!("chunk offset {offsets:?}, expected multiples of {:?}", chunks.chunk_dims);
                 self.report_bytes(&rule::CHUNK_OFFSET, NAME, key_at + 8 + 8 * number, Some(8), message);
             }
         }
@@ -282,7 +283,7 @@ impl<'a> Checker<'a> {
             return Ok(());
         }
         // Chunks at the same address overlap, which is reported. Decoding them again would only take time.
-        if self.decoded.len() < most(self.stored, DECODED_SIZE) && !self.decoded.insert(byte) {
+        if self.decoded.len() < max(self.stored, DECODED_SIZE) && !self.decoded.insert(byte) {
             return Ok(());
         }
         if !self.spend_raw(chunk.size, CHUNK, byte) {
@@ -297,8 +298,9 @@ impl<'a> Checker<'a> {
                     chunks.decoded.extend_from_slice(&stored);
                     return Ok(charge);
                 }
-                let len = usize::try_from(chunks.chunk_bytes)
-                    .map_err(|_| Error::new(ErrorKind::LimitExceeded, "a chunk larger than memory"))?;
+                let len = usize::try_from(chunks.chunk_bytes).map_err(|_| {
+                    Error::new(ErrorKind::LimitExceeded, "chunk size exceeds the address space")
+                })?;
                 let Chunks { pipeline, decoded, scratch, .. } = chunks;
                 pipeline.decode(chunk.filter_mask, &stored, decoded, len, scratch)?;
                 Ok(charge)

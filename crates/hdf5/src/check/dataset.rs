@@ -100,7 +100,8 @@ impl Checker<'_> {
         {
             let Some(size) = datatype.map(|datatype| datatype.size) else { continue };
             if u64::from(size) != value.len() as u64 {
-                let message = format!("a fill value of {} bytes for elements of {size}", value.len());
+                let message =
+                    format!("fill value of {} bytes, expected the element size {size}", value.len());
                 self.report(&rule::FILL_VALUE_SIZE, name, at, message);
             }
         }
@@ -127,7 +128,7 @@ impl Checker<'_> {
         if let Some(logical) = described.logical_bytes()
             && logical > data.len() as u64
         {
-            let message = format!("{} bytes for elements of {logical}", data.len());
+            let message = format!("{} stored bytes, expected {logical} bytes of elements", data.len());
             self.report(&rule::STORAGE_SIZE, DataLayout::NAME, at + 2, message);
         }
         match &described.plan {
@@ -151,7 +152,7 @@ impl Checker<'_> {
         if let (Some(size), Some(logical)) = (size, logical)
             && size < logical
         {
-            let message = format!("{size} bytes are stored for elements of {logical}");
+            let message = format!("{size} stored bytes, expected {logical} bytes of elements");
             let at = address_at + u64::from(self.sizes().offsets);
             self.report(&rule::STORAGE_SIZE, DataLayout::NAME, at, message);
         }

@@ -2,7 +2,7 @@
 
 use super::reading::pointer;
 use super::rule;
-use super::{Checker, most, objects};
+use super::{Checker, max, objects};
 use crate::format::Structure;
 use crate::format::infrastructure::GlobalHeapId;
 use crate::format::message::attribute::Attribute;
@@ -65,7 +65,7 @@ impl Checker<'_> {
         for (dimension, element) in (0..).zip(value.chunks_exact(size)) {
             let mut d = Decoder::new(Attribute::NAME, byte, element);
             let (count, id) = (d.u32()?, GlobalHeapId::decode(&mut d, &sizes)?);
-            if count == 0 || self.scales.forward.len() >= most(self.stored, ATTACHED_SIZE) {
+            if count == 0 || self.scales.forward.len() >= max(self.stored, ATTACHED_SIZE) {
                 continue;
             }
             let Some(object) = self.known_element(id) else { continue };
@@ -100,7 +100,7 @@ impl Checker<'_> {
             };
             let address = sizes.address(&mut field(dataset.byte_offset))?;
             let dimension = field(dimension.byte_offset).uint(width)?;
-            if self.scales.backward.len() < most(self.stored, ATTACHED_SIZE) && address.0 != 0 {
+            if self.scales.backward.len() < max(self.stored, ATTACHED_SIZE) && address.0 != 0 {
                 let object = self.current;
                 self.scales.backward.push(Attached { dataset: address.0, dimension, scale, object, byte });
             }

@@ -53,14 +53,14 @@ pub(super) struct Extents {
     numbers: HashMap<&'static str, u16>,
     overlaps: Vec<Overlap>,
     more_overlaps: u64,
-    most: usize,
+    max: usize,
     full: bool,
 }
 
 impl Extents {
-    /// An empty map of at most `most` ranges.
-    pub(super) fn new(most: usize) -> Self {
-        Extents { most, ..Extents::default() }
+    /// An empty map of at most `max` ranges.
+    pub(super) fn new(max: usize) -> Self {
+        Extents { max, ..Extents::default() }
     }
 
     /// Claims a range. Returns false when there is no room for more; the map is then incomplete.
@@ -92,7 +92,7 @@ impl Extents {
         self.pending.push(claim);
         if self.pending.len() >= MIN_PENDING.max(self.map.len() / 4) {
             self.merge();
-            if self.map.len() > self.most {
+            if self.map.len() > self.max {
                 self.full = true;
                 self.map = Vec::new();
             }

@@ -3,7 +3,7 @@
 use super::objects;
 use super::reading::{Pointer, pointer};
 use super::rule;
-use super::{Checker, most};
+use super::{Checker, max};
 use crate::format::infrastructure::{GlobalHeapCollection, GlobalHeapId};
 use crate::format::{Address, Structure};
 use bytes::Bytes;
@@ -60,7 +60,7 @@ impl Checker<'_> {
         };
         if !self.collections.read.contains_key(&raw) {
             let collection = self.collection(id.collection, from)?;
-            if self.collections.read.len() < most(self.stored, COLLECTION_SIZE) {
+            if self.collections.read.len() < max(self.stored, COLLECTION_SIZE) {
                 self.collections.read.insert(raw, collection);
             }
         }
@@ -120,7 +120,7 @@ impl Checker<'_> {
         let Some((_, bytes)) = self.owned_bytes(NAME, address, len, here)? else { return Ok(None) };
         let mut objects: Vec<Object> = Vec::new();
         let mut end = header_len;
-        let room = most(self.stored, OBJECT_SIZE).saturating_sub(self.collections.objects);
+        let room = max(self.stored, OBJECT_SIZE).saturating_sub(self.collections.objects);
         let visited =
             GlobalHeapCollection::visit(&mut Decoder::new(NAME, byte, &bytes), &sizes, |index, _, range| {
                 let (start, len) = (range.start as u64, range.len() as u64);

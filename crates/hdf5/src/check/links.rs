@@ -223,10 +223,10 @@ impl Checker<'_> {
                 self.report(&rule::CREATION_ORDER, Link::NAME, other.1, message);
             }
         }
-        let Some(most) = links.info.maximum_creation_index else { return };
+        let Some(max) = links.info.maximum_creation_index else { return };
         let first = links.orders.first().filter(|(order, _)| *order < 0);
-        if let Some((order, at)) = first.or(links.orders.last().filter(|(order, _)| *order > most)) {
-            let message = format!("creation order {order}, the group has given 0 to {most}");
+        if let Some((order, at)) = first.or(links.orders.last().filter(|(order, _)| *order > max)) {
+            let message = format!("creation order {order}, the group has given 0 to {max}");
             self.report(
                 &rule::CREATION_ORDER,
                 LinkInfo::NAME,

@@ -66,8 +66,8 @@ impl Checker<'_> {
         data: &[u8],
     ) -> Result<Vec<(u64, u64)>> {
         let sizes = self.sizes();
-        let least = 2 * u64::from(sizes.lengths);
-        let most = data.len() as u64 / least.max(1);
+        let min = 2 * u64::from(sizes.lengths);
+        let max = data.len() as u64 / min.max(1);
         let mut blocks: Vec<(u64, u64)> = Vec::new();
         let mut next = header.free_list_head;
         let mut at = (LocalHeapHeader::NAME, head_at);
@@ -80,14 +80,14 @@ impl Checker<'_> {
                 self.report(&rule::LOCAL_HEAP, at.0, at.1, message);
                 break;
             };
-            self.part(FreeBlock::NAME, place, least);
-            if block.size < least || block.size > rest.len() as u64 {
-                let message = format!("a free block of {} bytes, {least} to {} fit", block.size, rest.len());
+            self.part(FreeBlock::NAME, place, min);
+            if block.size < min || block.size > rest.len() as u64 {
+                let message = format!("a free block of {} bytes, {min} to {} fit", block.size, rest.len());
                 self.report(&rule::LOCAL_HEAP, FreeBlock::NAME, place + u64::from(sizes.lengths), message);
                 break;
             }
             blocks.push((next, block.size));
-            if blocks.len() as u64 > most {
+            if blocks.len() as u64 > max {
                 let message = "the list of free blocks goes in a circle";
                 self.report(&rule::LOCAL_HEAP, FreeBlock::NAME, place, message);
                 blocks.clear();

@@ -120,7 +120,7 @@ impl Checker<'_> {
             && gathering.count > u64::from(prefix.message_count)
         {
             let message = format!(
-                "{} messages in chunk 0, the prefix counts {} in all",
+                "{} messages in chunk 0, expected at most {} as in the prefix",
                 gathering.count, prefix.message_count
             );
             self.report_bytes(&rule::MALFORMED, header.name(), header.byte + 2, Some(2), message);

@@ -2,7 +2,7 @@
 
 use super::reading::Pointer;
 use super::rule;
-use super::{Checker, most};
+use super::{Checker, max};
 use crate::format::Address;
 use rustc_hash::{FxHashMap, FxHasher};
 use std::hash::{Hash, Hasher};
@@ -20,7 +20,7 @@ pub(super) struct Objects {
     links: FxHashMap<u64, Leads>,
     soft: Vec<SoftLink>,
     references: FxHashMap<u64, Pointer>,
-    most: usize,
+    max: usize,
 }
 
 /// An object.
@@ -78,8 +78,8 @@ struct SoftLink {
 }
 
 impl Objects {
-    /// A table for at most `most` objects.
-    pub(super) fn new(most: usize) -> Self {
+    /// A table for at most `max` objects.
+    pub(super) fn new(max: usize) -> Self {
         let file = Entry {
             address: u64::MAX,
             parent: FILE,
@@ -99,7 +99,7 @@ impl Objects {
             links: FxHashMap::default(),
             soft: Vec::new(),
             references: FxHashMap::default(),
-            most,
+            max,
         }
     }
 
@@ -182,8 +182,7 @@ impl Objects {
 
     /// Stores a name, shortened if there is not enough room.
     fn keep(&mut self, name: &[u8]) -> Name {
-        let room =
-            self.most.saturating_mul(NAME_SIZE).min(u32::MAX as usize).saturating_sub(self.names.len());
+        let room = self.max.saturating_mul(NAME_SIZE).min(u32::MAX as usize).saturating_sub(self.names.len());
         let kept = name.get(..room.min(name.len())).unwrap_or_default();
         let start = u32::try_from(self.names.len()).unwrap_or(u32::MAX);
         self.names.extend_from_slice(kept);
@@ -195,7 +194,7 @@ impl Objects {
         if let Some(number) = self.by_address.get(&address) {
             return Some(*number);
         }
-        let number = u32::try_from(self.entries.len()).ok().filter(|_| self.entries.len() < self.most)?;
+        let number = u32::try_from(self.entries.len()).ok().filter(|_| self.entries.len() < self.max)?;
         let name = self.keep(name);
         self.entries.push(Entry {
             address,
@@ -214,7 +213,7 @@ impl Objects {
     }
 
     fn add_link(&mut self, parent: u32, name: &[u8], leads: Leads) {
-        if self.links.len() < self.most.saturating_mul(2) {
+        if self.links.len() < self.max.saturating_mul(2) {
             self.links.insert(key(parent, name), leads);
         }
     }
@@ -312,7 +311,7 @@ impl Checker<'_> {
     /// Adds a soft link of the current object.
     pub(super) fn add_soft_link(&mut self, name: &[u8], path: &[u8], from: Pointer) {
         let number = u32::try_from(self.objects.soft.len()).unwrap_or(u32::MAX);
-        if self.objects.soft.len() >= self.objects.most {
+        if self.objects.soft.len() >= self.objects.max {
             return self.no_room(from);
         }
         let parent = self.current;
@@ -330,7 +329,7 @@ impl Checker<'_> {
     /// Records a reference to an object, to be checked when all objects are known.
     pub(super) fn add_reference(&mut self, address: Address, from: Pointer) {
         let known = self.objects.by_address.contains_key(&address.0);
-        if !known && self.objects.references.len() < most(self.stored, REFERENCE_SIZE) {
+        if !known && self.objects.references.len() < max(self.stored, REFERENCE_SIZE) {
             self.objects.references.entry(address.0).or_insert(from);
         }
     }

@@ -205,7 +205,7 @@ impl Checker<'_> {
     /// Records the start of a structure that has one owner. Returns false if it was reached before.
     pub(super) fn enter(&mut self, structure: &'static str, address: Address, from: Pointer) -> bool {
         let Some(raw) = address.get() else { return true };
-        if self.visited.len() >= super::most(self.stored, VISITED_SIZE) {
+        if self.visited.len() >= super::max(self.stored, VISITED_SIZE) {
             self.give_up(structure, from.byte);
             return false;
         }

@@ -70,7 +70,7 @@ hyperslab_core::rules! {
     UNUSUAL_DATATYPE Warning "hdf5/unusual-datatype"
         "a datatype leaves so many bits unused that libhdf5 refuses it without a checksum";
     ATTRIBUTE_ORDER Warning "hdf5/attribute-order" "two attributes of an object have one creation order";
-    WRITE_FLAG Warning "hdf5/write-flag" "a writer has the file open, or left it without closing it"
+    WRITE_FLAG Warning "hdf5/write-flag" "a writer has the file open, or did not close it"
         => "`h5clear -s FILE` clears the mark once no writer has the file open";
     BASE_ADDRESS Warning "hdf5/base-address" "the base address is not where the superblock is"
         => "something was put before the file, or taken away; addresses are counted from the superblock";

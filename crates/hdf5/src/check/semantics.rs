@@ -29,7 +29,7 @@ impl Checker<'_> {
 
     fn check_one_datatype(&mut self, datatype: &Datatype, from: Pointer) {
         let offsets = u32::from(self.sizes().offsets);
-        let least = match &datatype.class {
+        let min = match &datatype.class {
             DatatypeClass::VariableLength(_) => 8 + offsets,
             DatatypeClass::Reference(class) => match class.reference_type {
                 ReferenceType::Object1 => offsets,
@@ -50,8 +50,8 @@ impl Checker<'_> {
             }
             _ => return,
         };
-        if datatype.size < least {
-            let message = format!("elements of {} bytes, at least {least} are needed", datatype.size);
+        if datatype.size < min {
+            let message = format!("elements of {} bytes, at least {min} are needed", datatype.size);
             self.report(&rule::DATATYPE, from.structure, from.byte, message);
         }
     }

@@ -4,7 +4,7 @@ use super::fractal_heap::Heap;
 use super::objects;
 use super::reading::{Placed, Pointer, pointer};
 use super::rule;
-use super::{Checker, most};
+use super::{Checker, max};
 use crate::format::infrastructure::btree_v2::record::{SharedMessage, SharedMessageLocation};
 use crate::format::infrastructure::btree_v2::{Record, RecordType};
 use crate::format::infrastructure::shared_message_table::{
@@ -101,7 +101,7 @@ impl Checker<'_> {
         let bit = 1_u16.checked_shl(bit_of(message_type).into()).unwrap_or(0);
         let is_indexed = |index: &Index| index.index.message_types & bit != 0;
         if !self.shared.indexes.iter().any(is_indexed)
-            || self.shared.kept.len() >= most(self.stored, KEPT_SIZE)
+            || self.shared.kept.len() >= max(self.stored, KEPT_SIZE)
         {
             return;
         }

@@ -110,7 +110,7 @@ impl Array {
     ) -> Result<Option<(usize, u32)>> {
         match &self.place {
             Place::Chunked(chunks) => chunks.stored(file.reader(), start, out),
-            _ => Err(Error::invalid("elements that are not in chunks")),
+            _ => Err(Error::invalid("dataset without chunks, expected chunked storage")),
         }
     }
 
@@ -243,7 +243,9 @@ impl Array {
             Place::External(external) => {
                 read_contiguous(&|offset, out| external.read(file, offset, out), dims, region, size, out)
             }
-            Place::Chunked(_) | Place::Mapped(..) => Err(Error::invalid("elements not in one piece")),
+            Place::Chunked(_) | Place::Mapped(..) => {
+                Err(Error::invalid("elements are not contiguous, expected contiguous or compact storage"))
+            }
         }
     }
 }
@@ -267,7 +269,7 @@ impl Elements {
 }
 
 fn short(dims: &[u64], size: usize, stored: u64) -> Error {
-    Error::malformed(format!("{stored} bytes are stored for {dims:?} elements of {size} bytes"))
+    Error::malformed(format!("{stored} stored bytes, expected {dims:?} elements of {size} bytes"))
 }
 
 /// The number of stored bytes that are converted at once. They should fit in a near cache.

@@ -66,7 +66,7 @@ pub(super) fn table(
 }
 
 fn chunk_bytes(chunked: &Chunked) -> Result<u64> {
-    chunked.chunk_bytes().ok_or_else(|| Error::malformed("a chunk of more than 2^64 bytes"))
+    chunked.chunk_bytes().ok_or_else(|| Error::malformed("chunk size overflows 2^64 bytes"))
 }
 
 impl Chunks {
@@ -83,7 +83,7 @@ impl Chunks {
             pipeline: Pipeline::new(filters, element),
             dims: dataspace.dimensions().to_vec(),
             chunk_bytes: usize::try_from(chunk_bytes(chunked)?)
-                .map_err(|_| Error::malformed("a chunk larger than memory"))?,
+                .map_err(|_| Error::malformed("chunk size exceeds the address space"))?,
             edges_unfiltered: chunked.partial_edge_chunks_unfiltered,
         })
     }
@@ -336,7 +336,7 @@ impl Chunks {
             return Ok(());
         }
         let (found, expected) = (entry.size, self.chunk_bytes);
-        let error = Error::malformed(format!("{found} bytes are stored of the {expected} of a chunk"));
+        let error = Error::malformed(format!("chunk of {found} stored bytes, expected {expected}"));
         Err(error.at(CHUNK, reader.offset(CHUNK, entry.address)?))
     }
 }

@@ -102,7 +102,8 @@ impl External {
     fn read_slot(&self, file: &File, index: usize, slot: &Slot, within: u64, out: &mut [u8]) -> Result<()> {
         let storage = self.storage(file, index, slot)?;
         let begin = slot.offset.checked_add(within);
-        let begin = begin.ok_or_else(|| Error::malformed("a byte beyond 2^64 of an external data file"))?;
+        let begin =
+            begin.ok_or_else(|| Error::malformed("offset in an external data file is 2^64 or more"))?;
         let there = usize::try_from(storage.len()?.saturating_sub(begin)).unwrap_or(usize::MAX);
         let (there, missing) = out.split_at_mut_checked(there.min(out.len())).unwrap_or_default();
         missing.fill(0);
@@ -118,10 +119,10 @@ impl External {
     fn name(&self, slot: &Slot) -> Result<&str> {
         let name = self.names.name(slot.name_offset)?;
         if name.len() > LONGEST {
-            let detail = format!("an external data file with a name of {} bytes", name.len());
+            let detail = format!("name of an external data file has {} bytes, which is too long", name.len());
             return Err(Error::new(ErrorKind::LimitExceeded, detail));
         }
-        str::from_utf8(name).map_err(|_| Error::unsupported("an external data file whose name is not UTF-8"))
+        str::from_utf8(name).map_err(|_| Error::unsupported("name of an external data file is not UTF-8"))
     }
 
     fn storage(&self, file: &File, index: usize, slot: &Slot) -> Result<Arc<dyn ReadAt>> {

@@ -114,7 +114,7 @@ impl Mapped {
             let (here, there) = (mapping.virtual_selection.clone(), mapping.source_selection.clone());
             if here.rank().is_some_and(|own| usize::try_from(own).ok() != Some(rank)) {
                 return Err(Error::malformed(
-                    "a mapping selects in another number of dimensions than there are",
+                    "virtual selection has another number of dimensions than the dataset",
                 ));
             }
             let numbered = file.is_numbered() || dataset.is_numbered();
@@ -124,11 +124,25 @@ impl Mapped {
                 (Some((here, Dimension { count: u64::MAX, .. })), None) if numbered => {
                     Kind::Numbered { here }
                 }
-                (None, None) => return Err(Error::malformed("a limited mapping to numbered sources")),
-                (Some(_), None) => return Err(Error::malformed("an unlimited mapping to a limited source")),
-                (None, Some(_)) => return Err(Error::malformed("a limited mapping to an unlimited source")),
+                (None, None) => {
+                    return Err(Error::malformed(
+                        "source name has %b, but the virtual selection is not unlimited",
+                    ));
+                }
+                (Some(_), None) => {
+                    return Err(Error::malformed(
+                        "virtual selection is unlimited, but the source selection is not",
+                    ));
+                }
+                (None, Some(_)) => {
+                    return Err(Error::malformed(
+                        "source selection is unlimited, but the virtual selection is not",
+                    ));
+                }
                 (Some(_), Some(_)) => {
-                    return Err(Error::malformed("an unlimited mapping to numbered sources"));
+                    return Err(Error::malformed(
+                        "source name has %b, but the source selection is unlimited",
+                    ));
                 }
             };
             mappings.push(Mapping { file, dataset, here, there, kind });
@@ -176,7 +190,7 @@ impl Mapped {
     pub(super) fn derive(&self, file: &File, stored: &[u64], before: Option<&Chain<'_>>) -> Result<Vec<u64>> {
         let sources = AtomicU32::new(MIN_SOURCES);
         let chain = Chain::after(before, file, self.own, &sources)?;
-        let mut least = vec![0; stored.len()];
+        let mut min = vec![0; stored.len()];
         let mut derived: Vec<Option<u64>> = vec![None; stored.len()];
         for mapping in &self.mappings {
             let unlimited = match mapping.kind {
@@ -185,9 +199,9 @@ impl Mapped {
             };
             if !matches!(mapping.here, DataspaceSelection::All) {
                 let ends = Elements::of(&mapping.here, stored).map(|here| here.ends(stored.len()));
-                for (dimension, (least, end)) in least.iter_mut().zip(ends.unwrap_or_default()).enumerate() {
+                for (dimension, (min, end)) in min.iter_mut().zip(ends.unwrap_or_default()).enumerate() {
                     if unlimited != Some(dimension) {
-                        *least = (*least).max(end);
+                        *min = (*min).max(end);
                     }
                 }
             }
@@ -197,10 +211,8 @@ impl Mapped {
                 *derived = Some(derived.unwrap_or(0).max(end));
             }
         }
-        let all = stored.iter().zip(derived).zip(least);
-        Ok(all
-            .map(|((stored, derived), least)| derived.map_or(*stored, |derived| derived.max(least)))
-            .collect())
+        let all = stored.iter().zip(derived).zip(min);
+        Ok(all.map(|((stored, derived), min)| derived.map_or(*stored, |derived| derived.max(min))).collect())
     }
 
     /// Reads the rows of `region` from the sources. Before, all rows hold the fill value.
@@ -278,8 +290,7 @@ impl Mapping {
                     let found = Some((source.file.get().identity().map(Path::to_owned), source.address));
                     same = if found == last { same + 1 } else { 0 };
                     if same > MAX_SAME {
-                        let detail =
-                            format!("more than {MAX_SAME} numbered sources that are one and the same");
+                        let detail = format!("more than {MAX_SAME} numbered sources are the same dataset");
                         return Err(Error::new(ErrorKind::LimitExceeded, detail));
                     }
                     last = found;
@@ -323,7 +334,7 @@ impl Mapping {
                     if here.may_meet(target.region) && !self.read_source(target, number, here, chain)? {
                         *target.missing += 1;
                         if *target.missing > MAX_MISSING {
-                            let detail = format!("more than {MAX_MISSING} numbered sources that are missing");
+                            let detail = format!("more than {MAX_MISSING} numbered sources are missing");
                             return Err(Error::new(ErrorKind::LimitExceeded, detail));
                         }
                     }
@@ -347,9 +358,9 @@ impl Mapping {
         let there = Elements::of(&self.there, extents)?;
         let (here, there) = match self.kind {
             Kind::Unlimited { here: unlimited, there: source_unlimited } => {
-                let most =
+                let max =
                     slices(&there, source_unlimited, extents).min(slices(&here, unlimited, target.extents));
-                (cut(here, unlimited, most), cut(there, source_unlimited, most))
+                (cut(here, unlimited, max), cut(there, source_unlimited, max))
             }
             Kind::Limited | Kind::Numbered { .. } => (here, there),
         };
@@ -357,7 +368,7 @@ impl Mapping {
             let count =
                 |elements: &Elements| elements.count().map_or("many".to_owned(), |count| count.to_string());
             return Err(Error::malformed(format!(
-                "{} elements are mapped to {} of {}",
+                "virtual selection has {} elements, the source selection has {} of {}",
                 count(&here),
                 count(&there),
                 self.dataset.text(number)
@@ -365,7 +376,9 @@ impl Mapping {
         }
         let other = matches!(source.file, SourceFile::Other(_)) && from.identity() != target.file.identity();
         if other && has_references(source.dataset.datatype()) {
-            return Err(Error::unsupported("references in another file, where they mean its own objects"));
+            return Err(Error::unsupported(
+                "source with references in another file, which refer to objects of that file",
+            ));
         }
         let array = source.dataset.array(from).map_err(|e| self.in_source(&source.file, number, e))?;
         let conversion = Conversion::between(
@@ -401,7 +414,7 @@ impl Mapping {
         let take = |left: u32| left.checked_sub(1);
         if chain.depth > 0 && chain.sources.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).is_err()
         {
-            let detail = "virtual datasets whose sources of sources multiply beyond their elements";
+            let detail = "nested virtual datasets have too many sources";
             return Err(Error::new(ErrorKind::LimitExceeded, detail));
         }
         let name = self.file.text(number);
@@ -417,7 +430,10 @@ impl Mapping {
             let Some(address) = found.get().find(path.as_bytes())? else { return Ok(None) };
             let object = found.get().object(address)?;
             if object.kind() != ObjectKind::Dataset {
-                return Err(Error::malformed(format!("its source {path} is a {}", object.kind().name())));
+                return Err(Error::malformed(format!(
+                    "source {path} is a {}, expected a dataset",
+                    object.kind().name()
+                )));
             }
             Ok(Some((address, Dataset::open(found.get(), object.header(), Some(chain))?)))
         };
@@ -446,13 +462,15 @@ impl<'a> Chain<'a> {
         let mut at = before;
         while let Some(chain) = at {
             if chain.address == address && chain.identity == identity {
-                return Err(Error::malformed("a virtual dataset whose elements are, over others, its own"));
+                return Err(Error::malformed(
+                    "virtual dataset is its own source, directly or through other virtual datasets",
+                ));
             }
             at = chain.before;
         }
         let depth = before.map_or(0, |before| before.depth + 1);
         if depth > MAX_DEPTH {
-            let detail = format!("virtual datasets of virtual datasets more than {MAX_DEPTH} deep");
+            let detail = format!("virtual datasets nested more than {MAX_DEPTH} levels deep");
             return Err(Error::new(ErrorKind::LimitExceeded, detail));
         }
         let sources = before.map_or(sources, |before| before.sources);
@@ -471,12 +489,12 @@ fn slices(elements: &Elements, dimension: usize, extents: &[u64]) -> u64 {
     }
 }
 
-/// The selection with at most `most` indexes along a dimension.
-fn cut(elements: Elements, dimension: usize, most: u64) -> Elements {
+/// The selection with at most `max` indexes along a dimension.
+fn cut(elements: Elements, dimension: usize, max: u64) -> Elements {
     match elements {
         Elements::Product(mut dimensions) => {
             if let Some(own) = dimensions.get_mut(dimension) {
-                *own = Indexes::first(own, most);
+                *own = Indexes::first(own, max);
             }
             Elements::Product(dimensions)
         }
@@ -491,7 +509,7 @@ fn unlimited(selection: &DataspaceSelection) -> Result<Option<(usize, Dimension)
     let first = found.next();
     match found.next() {
         None => Ok(first),
-        Some(_) => Err(Error::malformed("a selection without end along two dimensions")),
+        Some(_) => Err(Error::malformed("selection is unlimited along two dimensions, expected at most one")),
     }
 }
 

@@ -111,12 +111,12 @@ fn family(
     end: Address,
 ) -> Result<Joined> {
     if member_size == 0 {
-        return Err(Error::malformed("a family of files of 0 bytes"));
+        return Err(Error::malformed("family member size 0, expected 1 or more"));
     }
     let end = end.get().unwrap_or(0).max(base);
     let part = |number: u64, storage: Box<dyn ReadAt>| -> Result<Part> {
         let start = number.checked_mul(member_size);
-        let start = start.ok_or_else(|| Error::malformed("a family of more than 2^64 bytes"))?;
+        let start = start.ok_or_else(|| Error::malformed("family of files of 2^64 bytes or more"))?;
         Ok(Part { start, end: start.saturating_add(member_size), storage: Ok(storage) })
     };
     let numbered = Numbered::first_of(own, siblings).or_else(|| Numbered::only_first(own));

@@ -142,7 +142,7 @@ fn a_shared_message_that_no_index_has_is_malformed() {
     let (file, object) = find(&file, b"c");
     let e = object.attributes(file).unwrap().pop().unwrap().1.unwrap_err();
     assert_eq!(e.kind(), ErrorKind::Malformed);
-    assert_eq!(e.detail(), "a shared message of type 0x000c, which no index has");
+    assert_eq!(e.detail(), "no index for shared messages of type 0x000c");
     assert!(rows(file, &object).is_ok());
 }
 

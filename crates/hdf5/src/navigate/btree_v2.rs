@@ -68,7 +68,7 @@ impl<'a> BtreeV2<'a> {
         }
         if count != self.header.total_records {
             return Err(self.malformed(format!(
-                "{} records in the tree, its nodes have {count}",
+                "total number of records {}, but the nodes have {count}",
                 self.header.total_records
             )));
         }
@@ -140,14 +140,18 @@ impl<'a> BtreeV2<'a> {
     }
 
     fn context(&self, child: &ChildPointer, level: usize) -> Result<BtreeV2Context> {
-        let bounds =
-            self.levels.get(level).ok_or_else(|| self.malformed("is deeper than it says".to_owned()))?;
+        let bounds = self
+            .levels
+            .get(level)
+            .ok_or_else(|| self.malformed("is deeper than the depth in its header".to_owned()))?;
         let records = u16::try_from(child.records).ok().filter(|count| u64::from(*count) <= bounds.capacity);
         let records = records.ok_or_else(|| {
             let name = if level > 0 { BtreeV2InternalNode::NAME } else { BtreeV2LeafNode::NAME };
             let offset = self.reader.offset(name, child.address).unwrap_or(self.offset);
-            let detail =
-                format!("{} records by its parent, at most {} expected", child.records, bounds.capacity);
+            let detail = format!(
+                "number of records {} in the parent, expected at most {}",
+                child.records, bounds.capacity
+            );
             Error::malformed(detail).at(name, offset)
         })?;
         Ok(BtreeV2Context { sizes: *self.reader.sizes(), layout: self.layout, records, level: *bounds })

@@ -109,7 +109,7 @@ impl FractalHeap {
             return Err(self.error(
                 reader,
                 Error::malformed(format!(
-                    "an object of {len} bytes at {offset:#x} does not fit in its block of {} bytes",
+                    "object of {len} bytes at offset {offset:#x} exceeds its block of {} bytes",
                     found.block_size
                 )),
             ));
@@ -262,7 +262,10 @@ impl FractalHeap {
         mask: u32,
         len: u64,
     ) -> Result<Vec<u8>> {
-        let pipeline = self.pipeline.as_ref().ok_or_else(|| Error::malformed("is filtered, its heap is not"));
+        let pipeline = self
+            .pipeline
+            .as_ref()
+            .ok_or_else(|| Error::malformed("is filtered, but its heap has no filters"));
         let mut out = Vec::new();
         pipeline
             .and_then(|pipeline| {
@@ -288,7 +291,7 @@ impl FractalHeap {
             return Ok(());
         }
         let e = Error::malformed(format!(
-            "says it is block {offset:#x} of the heap at {header}, expected block {expected_offset:#x} of that at {}",
+            "block offset {offset:#x} and heap header {header}, expected {expected_offset:#x} and {}",
             self.address
         ));
         Err(e.at(name, reader.offset(name, address)?))

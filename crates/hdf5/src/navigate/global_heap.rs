@@ -104,7 +104,10 @@ impl Collection {
         let mut bytes = reader.raw(NAME, address, left.min(USUAL_SIZE))?;
         let size = GlobalHeapCollection::stored_len(&mut Decoder::new(NAME, offset, &bytes), sizes)?;
         if size > left {
-            return Err(Error::malformed(format!("{size} bytes, {left} remain in the file")).at(NAME, offset));
+            return Err(Error::malformed(format!(
+                "collection size {size}, but {left} bytes remain in the file"
+            ))
+            .at(NAME, offset));
         }
         let whole = reader.budget().charge(size)?;
         if size > bytes.len() as u64 {

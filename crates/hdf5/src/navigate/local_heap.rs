@@ -47,7 +47,7 @@ impl LocalHeap {
             rest.and_then(|rest| rest.split(|byte| *byte == 0).next().filter(|n| n.len() < rest.len()));
         name.ok_or_else(|| {
             Error::malformed(format!(
-                "no text at offset {offset} ends within the {} bytes of the segment",
+                "text at offset {offset} does not end within the {} bytes of the segment",
                 self.data.len()
             ))
             .at(DATA_SEGMENT, self.data_offset)

@@ -70,7 +70,7 @@ impl ObjectHeader {
         {
             // The count covers continuation blocks, but libhdf5 lets it be wrong there.
             return Err(Error::malformed(format!(
-                "{} messages in chunk 0, the prefix counts {} in all",
+                "{} messages in chunk 0, expected at most {} as in the prefix",
                 loading.messages.len(),
                 prefix.message_count
             ))
@@ -224,10 +224,12 @@ pub fn resolve<S: HeaderMessage>(reader: &Reader, shared: &SharedMessage) -> Res
     let header = ObjectHeader::read(reader, address)?;
     let place = |e: Error| e.at(S::NAME, reader.offset(S::NAME, address).unwrap_or_default());
     let message = header.find(S::TYPE).ok_or_else(|| {
-        place(Error::malformed(format!("a message is shared from the object at {address}, which has none")))
+        place(Error::malformed(format!(
+            "shared message refers to the object at {address}, which has no message of this type"
+        )))
     })?;
     if message.flags.is_shared() {
-        return Err(place(Error::malformed("a shared message is itself shared")));
+        return Err(place(Error::malformed("shared message refers to another shared message")));
     }
     header.decode_here(reader, message)
 }
@@ -256,9 +258,9 @@ fn chunk_0(reader: &Reader, address: Address) -> Result<Bytes> {
 
 /// Counts what the messages of a chunk may take. Most headers are too small to matter.
 fn charge(reader: &Reader, chunk_len: usize, charges: &mut Vec<Charge>) -> Result<()> {
-    let most = (chunk_len / MIN_MESSAGE).saturating_mul(size_of::<StoredMessage>());
-    if most > UNCHARGED {
-        charges.push(reader.budget().charge(most as u64)?);
+    let max = (chunk_len / MIN_MESSAGE).saturating_mul(size_of::<StoredMessage>());
+    if max > UNCHARGED {
+        charges.push(reader.budget().charge(max as u64)?);
     }
     Ok(())
 }
@@ -328,7 +330,10 @@ impl Loading {
         let block: Continuation = message.structure(reader)?;
         let malformed = |detail: String| Error::malformed(detail).at(Continuation::NAME, message.offset);
         if !self.addresses.insert(block.address) {
-            return Err(malformed(format!("the block at {} is continued twice", block.address)));
+            return Err(malformed(format!(
+                "two messages refer to the continuation block at {}",
+                block.address
+            )));
         }
         let room = match self.room {
             Some(room) => room,

@@ -49,7 +49,7 @@ impl SharedMessages {
         let heap =
             self.heaps(reader)?.iter().find(|heap| heap.message_types & bit != 0).ok_or_else(|| {
                 let place = reader.offset(SharedMessageTable::NAME, self.message.address).unwrap_or_default();
-                let detail = format!("a shared message of type {message_type}, which no index has");
+                let detail = format!("no index for shared messages of type {message_type}");
                 Error::malformed(detail).at(SharedMessageTable::NAME, place)
             })?;
         match heap.opened.get() {

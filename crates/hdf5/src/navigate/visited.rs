@@ -29,7 +29,7 @@ impl Visited {
     ) -> Result<()> {
         let offset = reader.offset(structure, address)?;
         if !self.addresses.insert(address) {
-            return Err(Error::malformed("is reached on two ways").at(structure, offset));
+            return Err(Error::malformed("two nodes refer to it, expected a tree").at(structure, offset));
         }
         self.bytes_left = self.bytes_left.checked_sub(len).ok_or_else(|| {
             Error::malformed("the nodes on the way here take more bytes than the file has")

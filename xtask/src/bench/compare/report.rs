@@ -1,4 +1,4 @@
-//! The table: what is wanted and found of all rows, then each row with all its sides.
+//! The table: the goals and results of all rows, then each row with all its sides.
 
 use super::rounds::{Figures, Measured, Outcome};
 use super::row::{Memory, Name, OURS, Row, Wanted};
@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Rows that were measured, each kept in a file, so that some can be measured anew.
+/// Measured rows, each in its own file, so that single rows can be measured again.
 pub(super) struct Report {
     kept: PathBuf,
     small: bool,
@@ -21,7 +21,7 @@ impl Report {
         Ok(Report { kept, small: options.small, runs: options.runs })
     }
 
-    /// Keeps a row and returns it as text.
+    /// Writes a row to its file and returns it as text.
     pub(super) fn keep(&self, row: &Row, measured: &Measured) -> Result<String, String> {
         let text = format!("{}\n{}", wanted(row, measured), section(row, measured));
         let path = self.path(row);
@@ -29,7 +29,7 @@ impl Report {
         Ok(text)
     }
 
-    /// Everything that was kept.
+    /// The text of all rows.
     pub(super) fn text(&self, comparison: &Comparison, rows: &[Row]) -> String {
         let Comparison { name, title, about, .. } = comparison;
         let mut text = format!("# {title}\n\nWritten by `cargo xtask bench {name}`. ");
@@ -67,54 +67,54 @@ impl Report {
     }
 }
 
-/// A line for each thing that is wanted.
+/// One line for each goal of a row.
 fn wanted(row: &Row, measured: &Measured) -> String {
     let mut text = String::new();
     for wanted in &row.wanted {
         let (aim, found, met) = match wanted {
-            Wanted::AtMost(one, other, most) => {
+            Wanted::AtMost(one, other, max) => {
                 let found = ratio(row, measured, *one, *other);
-                let aim = match most {
-                    Some(most) => format!("{} ≤ {} × {}", label(*one), trimmed(*most), label(*other)),
+                let aim = match max {
+                    Some(max) => format!("{} ≤ {} × {}", label(*one), trimmed(*max), label(*other)),
                     None => format!("({} beside {})", label(*one), label(*other)),
                 };
-                (aim, times(found), most.map(|most| found.map(|found| found <= most)))
+                (aim, times(found), max.map(|max| found.map(|found| found <= max)))
             }
-            Wanted::AtLeast(one, other, least) => {
+            Wanted::AtLeast(one, other, min) => {
                 let found = ratio(row, measured, *other, *one);
-                let aim = match least {
-                    Some(least) => {
-                        format!("{} ≥ {} × as fast as {}", label(*one), trimmed(*least), label(*other))
+                let aim = match min {
+                    Some(min) => {
+                        format!("{} ≥ {} × as fast as {}", label(*one), trimmed(*min), label(*other))
                     }
                     None => format!("(how fast {} is beside {})", label(*one), label(*other)),
                 };
-                (aim, times(found), least.map(|least| found.map(|found| found >= least)))
+                (aim, times(found), min.map(|min| found.map(|found| found >= min)))
             }
-            Wanted::BestOfProcessor(one, others, least) => {
+            Wanted::BestOfProcessor(one, others, min) => {
                 let best = others.iter().filter_map(|other| Some((*other, cpu(row, measured, *other)?)));
                 let best = best.min_by(|(_, a), (_, b)| a.total_cmp(b));
                 let found = best.and_then(|(_, best)| Some(best / cpu(row, measured, *one)?));
-                let aim = format!("{} ≥ {} × the best MB per CPU s", label(*one), trimmed(*least));
+                let aim = format!("{} ≥ {} × the best MB per CPU s", label(*one), trimmed(*min));
                 let (name, _) = best.unzip();
                 let beside = name.map(|name| format!(" ({})", label(name))).unwrap_or_default();
-                (aim, times(found) + &beside, Some(found.map(|found| found >= *least)))
+                (aim, times(found) + &beside, Some(found.map(|found| found >= *min)))
             }
             Wanted::AheadOfEach(one, others) => {
                 let ratios =
                     others.iter().filter_map(|other| Some((*other, ratio(row, measured, *other, *one)?)));
-                let least = ratios.min_by(|(_, a), (_, b)| a.total_cmp(b));
-                let (name, found) = least.unzip();
+                let min = ratios.min_by(|(_, a), (_, b)| a.total_cmp(b));
+                let (name, found) = min.unzip();
                 let beside = name.map(|name| format!(" ({})", label(name))).unwrap_or_default();
                 let aim = format!("{} ahead of each", label(*one));
                 (aim, times(found) + &beside, Some(found.map(|found| found > 1.0)))
             }
-            Wanted::Beside(most) => {
-                let (found, met) = memory(row, measured, *most, beside);
-                (format!("memory ≤ output + {most} MB"), found, Some(met))
+            Wanted::Beside(max) => {
+                let (found, met) = memory(row, measured, *max, beside);
+                (format!("memory ≤ output + {max} MB"), found, Some(met))
             }
-            Wanted::InAll(most) => {
-                let (found, met) = memory(row, measured, *most, |figures| megabytes(figures.peak));
-                (format!("memory ≤ {most} MB"), found, Some(met))
+            Wanted::InAll(max) => {
+                let (found, met) = memory(row, measured, *max, |figures| megabytes(figures.peak));
+                (format!("memory ≤ {max} MB"), found, Some(met))
             }
         };
         let verdict = match met {
@@ -128,7 +128,7 @@ fn wanted(row: &Row, measured: &Measured) -> String {
     text
 }
 
-/// The most megabytes of our sides, and whether they are allowed.
+/// The maximum memory of our sides in megabytes, and whether it is within the limit.
 fn memory(
     row: &Row,
     measured: &Measured,
@@ -169,8 +169,8 @@ fn section(row: &Row, measured: &Measured) -> String {
                     text,
                     "{} | {}–{} | {} | {} | {:.0} | {:.0} | {} | {runs} | {same} |",
                     seconds(figures.wall.median),
-                    seconds(figures.wall.least),
-                    seconds(figures.wall.most),
+                    seconds(figures.wall.min),
+                    seconds(figures.wall.max),
                     seconds(figures.cpu),
                     unless_none(figures.output, format!("{:.0}", megabytes(figures.output) / figures.cpu)),
                     megabytes(figures.peak),
@@ -183,12 +183,12 @@ fn section(row: &Row, measured: &Measured) -> String {
     text
 }
 
-/// Median time of one side over that of another.
+/// The ratio of the median times of two sides.
 fn ratio(row: &Row, measured: &Measured, one: Name, other: Name) -> Option<f64> {
     Some(figures(row, measured, one)?.wall.median / figures(row, measured, other)?.wall.median)
 }
 
-/// Median seconds of all threads of a side.
+/// The median processor seconds of a side, over all threads.
 fn cpu(row: &Row, measured: &Measured, side: Name) -> Option<f64> {
     Some(figures(row, measured, side)?.cpu)
 }
@@ -202,13 +202,13 @@ fn figures<'a>(row: &Row, measured: &'a Measured, name: Name) -> Option<&'a Figu
     }
 }
 
-/// Megabytes that were resident beside the output.
+/// Megabytes of resident memory in addition to the output.
 fn beside(figures: &Figures) -> f64 {
     megabytes(figures.peak) - megabytes(figures.output)
 }
 
 fn megabytes(bytes: u64) -> f64 {
-    // Beyond 2^32 KB nothing is measured here.
+    // No measured size exceeds 2^32 KB.
     f64::from(u32::try_from(bytes / 1000).unwrap_or(u32::MAX)) / 1000.0
 }
 
@@ -220,7 +220,7 @@ fn times(ratio: Option<f64>) -> String {
     ratio.map_or("–".to_owned(), |ratio| format!("{} ×", trimmed(ratio)))
 }
 
-/// Three digits that count.
+/// Formats a number with three significant digits.
 fn trimmed(value: f64) -> String {
     let text = match value {
         value if value >= 100.0 => format!("{value:.0}"),
@@ -244,7 +244,7 @@ fn capitalised(text: &str) -> String {
     letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
 }
 
-/// The machine in a sentence.
+/// A description of the machine in one sentence.
 fn machine() -> String {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let line = |path: &str| fs::read_to_string(path).unwrap_or_default().trim().to_owned();
@@ -263,7 +263,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_falls_short_or_was_not_measured_is_said() {
+    fn reports_missed_goals_and_rows_without_measurement() {
         let side = |name: &str| Side {
             name: name.to_owned(),
             threads: 1,
@@ -272,7 +272,7 @@ mod tests {
             args: Vec::new(),
         };
         let took = |seconds: f64, peak: u64| {
-            let wall = Spread { least: seconds, median: seconds, most: seconds };
+            let wall = Spread { min: seconds, median: seconds, max: seconds };
             Outcome::Measured(Figures {
                 runs: 7,
                 rejected: 0,
@@ -312,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_keep_the_digits_that_count() {
+    fn numbers_have_three_significant_digits() {
         let texts = [1.1, 0.6, 1.0 / 60.0, 0.125, 1.15, 17.04, 250.0].map(trimmed);
         assert_eq!(texts, ["1.1", "0.6", "1/60", "1/8", "1.15", "17", "250"]);
         assert_eq!([0.00012, 0.7312, 12.0].map(seconds), ["0.00012", "0.731", "12.00"]);

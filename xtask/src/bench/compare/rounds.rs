@@ -1,77 +1,77 @@
-//! Sides taking turns, and what their runs amount to.
+//! Runs the sides in turns and summarises their runs.
 
 use super::row::{Name, Row, Side, Wanted};
 use super::side::{Running, Taken};
 
-/// A run that took so many times the median of its side was disturbed; another is made in its place.
+/// A run that takes longer than this multiple of the median of its side was disturbed and is repeated.
 const DISTURBED: f64 = 1.5;
 
-/// Others whose one run takes so many seconds are not asked again.
+/// Other programs whose first run takes longer than this number of seconds run only once.
 const SLOW: f64 = 10.0;
 
-/// What a row came to.
+/// The results of a row.
 pub(super) struct Measured {
-    /// In the order of the row's sides.
+    /// In the order of the sides of the row.
     pub(super) sides: Vec<Outcome>,
-    /// Whether all that told a hash told the same one, each time.
+    /// Whether all hashes of all runs are equal.
     pub(super) agrees: bool,
 }
 
-/// What became of a side.
+/// The result of a side.
 pub(super) enum Outcome {
     Measured(Figures),
-    /// Why it was not.
+    /// The reason why it could not do the job.
     Cannot(String),
 }
 
-/// What the runs of a side amount to.
+/// The summary of the runs of a side.
 #[derive(Debug, PartialEq)]
 pub(super) struct Figures {
     pub(super) runs: usize,
     pub(super) rejected: usize,
-    /// Seconds of the runs that count.
+    /// The seconds of the undisturbed runs.
     pub(super) wall: Spread,
-    /// Median of seconds of all threads.
+    /// The median of the processor seconds, over all threads.
     pub(super) cpu: f64,
-    /// Highest of all runs.
+    /// The maximum of all runs.
     pub(super) peak: u64,
     pub(super) output: u64,
     pub(super) stored: u64,
-    /// None if it told no hash, or no other side did.
+    /// Whether the hash equals that of the other sides; `None` if there is no other hash to compare.
     pub(super) agrees: Option<bool>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Spread {
-    pub(super) least: f64,
+    pub(super) min: f64,
     pub(super) median: f64,
-    pub(super) most: f64,
+    pub(super) max: f64,
 }
 
-/// A side at work.
+/// A running side.
 struct Turn {
     running: Running,
     taken: Vec<Taken>,
     sums: Vec<String>,
-    /// Whether its first run is the only one.
+    /// Whether it runs only once.
     single: bool,
 }
 
-/// Measures a row: a run of each side to warm up, which is checked, then rounds, then a run that is checked.
+/// Measures a row: a warm-up run of each side, which is verified, then rounds, then a last verified run.
 pub(super) fn measure(row: &Row, runs: usize) -> Result<Measured, String> {
     let mut turns = Vec::new();
     for side in &row.sides {
         turns.push(begin(side, row)?);
     }
     let runs = if row.once { 0 } else { runs };
-    // As many rounds again may replace runs that were disturbed.
+    // At most as many further rounds may replace disturbed runs.
     for round in 0..runs * 2 {
         let enough = |turn: &Turn| turn.single || counted(&turn.taken).len() >= runs;
         if turns.iter().flatten().all(enough) {
             break;
         }
         for place in 0..turns.len() {
-            // Each round begins with another side, so that none always follows the same one.
+            // Each round starts with another side, so that no side always follows the same one.
             let at = (place + round) % turns.len();
             go(&mut turns, at, |turn| {
                 let taken = turn.running.run(false)?;
@@ -107,7 +107,7 @@ fn agrees(sums: &[String], expected: Option<&str>) -> Option<bool> {
     (!sums.is_empty()).then(|| sums.iter().all(|sum| Some(sum.as_str()) == expected))
 }
 
-/// Starts a side and has it run once.
+/// Starts a side and runs it once.
 fn begin(side: &Side, row: &Row) -> Result<Result<Turn, String>, String> {
     let mut running = match Running::start(side)? {
         Ok(running) => running,
@@ -131,7 +131,7 @@ fn is_wanted(side: &Side, row: &Row) -> bool {
     })
 }
 
-/// Has one side do something; what fails once is not asked again.
+/// Calls `act` on a side. A side that has failed is not called again.
 fn go(turns: &mut [Result<Turn, String>], at: usize, act: impl FnOnce(&mut Turn) -> Result<(), String>) {
     let Some(slot) = turns.get_mut(at) else { return };
     let failed = match slot {
@@ -143,7 +143,7 @@ fn go(turns: &mut [Result<Turn, String>], at: usize, act: impl FnOnce(&mut Turn)
     }
 }
 
-/// The runs that were not disturbed.
+/// The undisturbed runs.
 fn counted(taken: &[Taken]) -> Vec<&Taken> {
     let limit = spread(taken.iter().map(|taken| taken.wall)).median * DISTURBED;
     taken.iter().filter(|taken| taken.wall <= limit).collect()
@@ -170,7 +170,7 @@ fn spread(values: impl Iterator<Item = f64>) -> Spread {
     let half = values.len() / 2;
     let median =
         if values.len() % 2 == 1 { at(half) } else { f64::midpoint(at(half.wrapping_sub(1)), at(half)) };
-    Spread { least: at(0), median, most: at(values.len().wrapping_sub(1)) }
+    Spread { min: at(0), median, max: at(values.len().wrapping_sub(1)) }
 }
 
 #[cfg(test)]
@@ -182,20 +182,20 @@ mod tests {
     }
 
     #[test]
-    fn disturbed_runs_are_rejected_and_counted() {
+    fn disturbed_runs_are_replaced_and_counted() {
         let runs: Vec<Taken> = [1.0, 1.2, 0.9, 9.0].map(taken).into();
         let found = figures(&runs, None);
         assert_eq!((found.runs, found.rejected), (3, 1));
-        assert_eq!(found.wall, Spread { least: 0.9, median: 1.0, most: 1.2 });
+        assert_eq!(found.wall, Spread { min: 0.9, median: 1.0, max: 1.2 });
     }
 
     #[test]
-    fn the_median_of_an_even_count_lies_between_the_middle_two() {
-        assert_eq!(spread([4.0, 1.0, 2.0, 3.0].into_iter()), Spread { least: 1.0, median: 2.5, most: 4.0 });
+    fn the_median_of_an_even_count_is_the_mean_of_the_middle_two() {
+        assert_eq!(spread([4.0, 1.0, 2.0, 3.0].into_iter()), Spread { min: 1.0, median: 2.5, max: 4.0 });
     }
 
     #[test]
-    fn one_other_hash_is_a_difference_and_none_is_no_agreement() {
+    fn a_different_hash_is_a_difference_and_no_hash_is_not_compared() {
         let sums = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>();
         assert_eq!(agrees(&sums(&["a", "a"]), Some("a")), Some(true));
         assert_eq!(agrees(&sums(&["a", "b"]), Some("a")), Some(false));

@@ -1,65 +1,65 @@
-//! What is measured: a row, its sides and what is wanted of them.
+//! Rows of a table: the job, its sides and its goals.
 
 use std::path::PathBuf;
 
-/// What several sides do.
+/// A job that several sides do.
 pub(in crate::bench) struct Row {
     pub(in crate::bench) name: &'static str,
     pub(in crate::bench) what: String,
     pub(in crate::bench) sides: Vec<Side>,
     pub(in crate::bench) wanted: Vec<Wanted>,
-    /// Measured once, as time is not what is asked for.
+    /// Measured only once, since its time is not a goal.
     pub(in crate::bench) once: bool,
 }
 
-/// Who does the job, and how.
+/// A program that does the job, and its options.
 pub(in crate::bench) struct Side {
     pub(in crate::bench) name: String,
     pub(in crate::bench) threads: usize,
-    /// None where the question makes no sense.
+    /// Where output is stored; `None` if that does not apply.
     pub(in crate::bench) memory: Option<Memory>,
     pub(in crate::bench) program: PathBuf,
     pub(in crate::bench) args: Vec<String>,
 }
 
-/// Where output goes.
+/// The memory for the output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::bench) enum Memory {
     Reused,
     Fresh,
 }
 
-/// Names a side of a row.
+/// The name of a side of a row.
 pub(in crate::bench) type Name = (&'static str, Option<Memory>);
 
-/// What is wanted of a row.
+/// A goal of a row.
 pub(in crate::bench) enum Wanted {
-    /// One side's time over the other's is at most this; without a number it is only told.
+    /// The ratio of two times is at most this number; without a number it is only reported.
     AtMost(Name, Name, Option<f64>),
-    /// One side is at least so many times as fast as the other; without a number that is only told.
+    /// One side is at least this many times as fast as the other; without a number it is only reported.
     AtLeast(Name, Name, Option<f64>),
-    /// One side puts through at least so many times as many bytes in a second of a processor as the best of others.
+    /// The throughput per processor second is at least this fraction of the best of the others.
     BestOfProcessor(Name, Vec<Name>, f64),
-    /// One side is ahead of each of others.
+    /// One side is faster than each of the others.
     AheadOfEach(Name, Vec<Name>),
-    /// No side of ours holds more megabytes beside its output.
+    /// No side of ours uses more megabytes in addition to its output.
     Beside(u64),
-    /// Our side holds no more megabytes in all.
+    /// Our side uses no more megabytes in total.
     InAll(u64),
 }
 
-/// How names of our sides begin.
+/// The prefix of the names of our sides.
 pub(in crate::bench) const OURS: &str = "hyperslab";
 
-/// Threads of every side that can be told how many.
+/// The number of threads of every side whose number of threads can be set.
 pub(in crate::bench) const THREADS: usize = 2;
 
-/// Megabytes beside the output, and of a whole process that streams.
+/// The limit in megabytes in addition to the output, and of a whole process that streams.
 pub(in crate::bench) const BESIDE: u64 = 64;
 pub(in crate::bench) const STREAMING: u64 = 128;
 
 impl Memory {
-    /// As sides are told it.
+    /// The value of the option for sides.
     pub(in crate::bench) fn key(self) -> &'static str {
         match self {
             Memory::Reused => "reused",

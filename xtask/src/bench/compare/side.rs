@@ -1,4 +1,4 @@
-//! One side of a row: a process that does its job when told to.
+//! One side of a row: a process that does its job on request.
 
 use super::row::Side;
 use std::io::{BufRead, BufReader, Write};
@@ -7,27 +7,27 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
 
-/// Nothing that is measured takes as long; what does hangs.
+/// The maximum time of a run; a longer one hangs.
 const PATIENCE: Duration = Duration::from_secs(600);
 
-/// What one run took.
+/// The measurements of one run.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Taken {
-    /// Seconds.
+    /// Elapsed seconds.
     pub(super) wall: f64,
-    /// Seconds of all threads.
+    /// Processor seconds of all threads.
     pub(super) cpu: f64,
-    /// Most bytes resident at once.
+    /// Maximum resident memory in bytes.
     pub(super) peak: u64,
-    /// Bytes of what the caller asked for.
+    /// The size of the requested output in bytes.
     pub(super) output: u64,
-    /// Bytes put into storage.
+    /// The number of bytes written to storage.
     pub(super) stored: u64,
-    /// Hash of the output, if it was asked for and is comparable.
+    /// The hash of the output, if it was requested and can be compared.
     pub(super) sum: Option<String>,
 }
 
-/// A side that is ready for runs.
+/// A running process that waits for requests.
 pub(super) struct Running {
     child: Child,
     commands: ChildStdin,
@@ -35,7 +35,7 @@ pub(super) struct Running {
 }
 
 impl Running {
-    /// Starts a side. The inner error is why it does not do the job.
+    /// Starts a side. The inner error is the reason why it cannot do the job.
     pub(super) fn start(side: &Side) -> Result<Result<Running, String>, String> {
         let failed = |error: std::io::Error| format!("{}: {error}", side.program.display());
         let mut command = Command::new(&side.program);
@@ -61,7 +61,7 @@ impl Running {
         })
     }
 
-    /// Has the job done once. The error is why it was not.
+    /// Runs the job once. The error is the reason why that failed.
     pub(super) fn run(&mut self, checked: bool) -> Result<Taken, String> {
         let command = if checked { "check\n" } else { "run\n" };
         self.commands.write_all(command.as_bytes()).map_err(|_| "ended")?;
@@ -79,7 +79,7 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        // It has nothing to lose, and one that hangs would not end by itself.
+        // The process has nothing to save, and would not end by itself if it hangs.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
@@ -113,7 +113,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn answers_are_read_and_reasons_are_not_taken_for_them() {
+    fn parses_answers_and_distinguishes_reasons() {
         let taken = Taken { wall: 0.5, cpu: 0.75, peak: 100, output: 7, stored: 3, sum: None };
         assert_eq!(Taken::parse("wall=0.5 cpu=0.75 peak=100 output=7 stored=3 sum=-"), Some(taken.clone()));
         let summed = Taken { sum: Some("ab".into()), ..taken };

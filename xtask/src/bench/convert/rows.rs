@@ -1,4 +1,4 @@
-//! What is measured of converting.
+//! The rows of the conversion benchmark.
 
 use crate::bench::compare::Place;
 use crate::bench::compare::row::{Name, OURS, Row, STREAMING, Side, THREADS, Wanted};
@@ -9,11 +9,11 @@ const GDAL: &str = "gdalmdimtranslate";
 const COPY: &str = "cp";
 const LIMIT: &str = "limit: inflate + zstd";
 
-/// Megabytes of the process where chunks stay as they are, and where they are cut anew in the memory that is usual.
+/// Limits of process memory in megabytes: if chunks are kept, and if they are rearranged within the default memory.
 const IN_PLACE: u64 = 200;
 const RECHUNKING: u64 = 512;
 
-/// Memory that does not hold chunks of both layouts at once.
+/// A memory limit below the size of the chunks of both layouts.
 const TOO_LITTLE: &str = "-m 48MiB";
 
 /// All rows.
@@ -122,10 +122,10 @@ pub(super) fn rows(place: &Place<'_>) -> Vec<Row> {
     rows
 }
 
-/// Its name does not begin as those of ours do whose memory is judged.
+/// The name must not start like those of our sides whose memory is a goal.
 const ENOUGH: &str = "with `-m 512MiB`";
 
-/// Shapes in the file that is converted.
+/// Chunk shapes of the converted file.
 struct Field {
     chunk: &'static str,
     /// Chunks that span the first dimension.
@@ -155,7 +155,7 @@ fn by_xarray(place: &Place<'_>, file: &str, chunks: &str) -> Side {
     side
 }
 
-/// What decoding and encoding take alone: from memory to memory, chunk by chunk, by the same libraries.
+/// The time for decoding and encoding alone: from memory to memory, chunk by chunk, with the same libraries.
 fn limit(place: &Place<'_>, field: &Field) -> Side {
     let bytes = field.chunk.split(',').filter_map(|side| side.parse::<usize>().ok()).product::<usize>() * 4;
     let args = vec![
@@ -168,7 +168,7 @@ fn limit(place: &Place<'_>, field: &Field) -> Side {
     Side { name: LIMIT.to_owned(), threads: THREADS, memory: None, program: place.program("read"), args }
 }
 
-/// Each side writes into a place of its own.
+/// Each side writes to its own folder.
 fn by_program(place: &Place<'_>, name: &str, side: &str, job: &str, file: &str, options: &[&str]) -> Side {
     let program = match side {
         "hyperslab" => workspace::released().display().to_string(),

@@ -1,4 +1,4 @@
-//! What is measured of reading.
+//! The rows of the reading benchmark.
 
 use crate::bench::compare::Place;
 use crate::bench::compare::row::{BESIDE, Memory, Name, OURS, Row, STREAMING, Side, THREADS, Wanted};
@@ -103,8 +103,8 @@ pub(super) fn rows(place: &Place<'_>) -> Vec<Row> {
 }
 
 impl Place<'_> {
-    /// An array read by everyone into their own and, where they can, into the caller's memory. `data` is the
-    /// file, the type of an element, the bytes of a chunk and the step.
+    /// An array that every side reads into its own memory and, if possible, into the caller's. `data` is the file,
+    /// the element type, the chunk size in bytes and the step.
     fn array(
         &self,
         name: &'static str,
@@ -171,7 +171,7 @@ impl Place<'_> {
         Row { name: "strings", what: what.to_owned(), sides, wanted, once: false }
     }
 
-    /// A job without output of the caller's, h5py's time of which we want a part.
+    /// A job without output for the caller. The goal is a fraction of h5py's time.
     fn plain(
         &self,
         name: &'static str,

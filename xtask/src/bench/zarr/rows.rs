@@ -1,11 +1,11 @@
-//! What is measured of Zarr.
+//! The rows of the Zarr benchmark.
 
 use crate::bench::compare::Place;
 use crate::bench::compare::row::{Memory, Name, OURS, Row, Side, THREADS, Wanted};
 
 const FRESH: Option<Memory> = Some(Memory::Fresh);
 
-/// Codecs of numbers, the part of the best throughput that we want, and what the store is called.
+/// The number codecs, with the name of their store.
 const STORES: [Store; 4] = [
     Store { read: "read-raw", write: "write-raw", folder: "raw", codec: "raw", what: "as they are" },
     Store { read: "read-zstd", write: "write-zstd", folder: "zstd", codec: "zstd", what: "zstd (level 3)" },
@@ -33,12 +33,12 @@ struct Store {
     what: &'static str,
 }
 
-/// Names of peers, and of their sides.
+/// The names of the other libraries and of their sides.
 const PEERS: [(&str, &str); 4] =
     [("zarrs", "zarrs"), ("zarrs-python", "zarrs"), ("tensorstore", "tensorstore"), ("zarr-python", "zarr")];
 
-/// Of the best of peers.
-const LEAST: f64 = 0.95;
+/// The goal, as a fraction of the best other library.
+const MIN_PART: f64 = 0.95;
 
 /// All rows.
 pub(super) fn rows(place: &Place<'_>) -> Vec<Row> {
@@ -96,11 +96,12 @@ fn row(
     }
     let ours: Name = (OURS, FRESH);
     let peers: Vec<Name> = PEERS.iter().map(|(peer, _)| (*peer, FRESH)).collect();
-    let wanted = vec![Wanted::BestOfProcessor(ours, peers.clone(), LEAST), Wanted::AheadOfEach(ours, peers)];
+    let wanted =
+        vec![Wanted::BestOfProcessor(ours, peers.clone(), MIN_PART), Wanted::AheadOfEach(ours, peers)];
     Row { name, what, sides, wanted, once: false }
 }
 
-/// Each side writes into a place of its own.
+/// Each side writes to its own folder.
 fn into(place: &Place<'_>, name: &str, keys: &[String]) -> Vec<String> {
     let into = format!("into={}", place.data.join("written").join(name).display());
     keys.iter().cloned().chain([into]).collect()

@@ -80,7 +80,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 &[
                     Data("chunk_index/extensible_array_last_dim.h5"),
                     Data("chunk_index/extensible_array_paged_last_dim.h5"),
-                    Test("every_chunk_index_gives_every_region"),
+                    Test("reads_every_region_with_every_chunk_index"),
                 ],
             ),
         ],
@@ -144,8 +144,8 @@ pub(super) const SECTIONS: &[Section] = &[
         "VIII.C",
         "Reference encoding (backward compatibility)",
         &[
-            part("object", &[Test("object_references_are_addresses")]),
-            part("region", &[Golden("reference_region1"), Test("region_references_are_selections")]),
+            part("object", &[Test("object_references_become_addresses")]),
+            part("region", &[Golden("reference_region1"), Test("region_references_become_selections")]),
         ],
     ),
 ];

@@ -103,23 +103,26 @@ pub(super) const SECTIONS: &[Section] = &[
                 &[
                     Golden("vds_v0"),
                     Data("virtual/vds_v110.h5"),
-                    Test("virtual_datasets_are_what_the_library_reads"),
+                    Test("virtual_datasets_equal_those_of_libhdf5"),
                 ],
             ),
-            part("version 1, shared names", &[Golden("vds_v1"), Test("both_versions_name_the_same_sources")]),
+            part("version 1, shared names", &[Golden("vds_v1"), Test("both_versions_have_the_same_sources")]),
             part(
                 "numbered sources",
                 &[
                     Golden("vds_unlimited"),
                     Data("virtual/vds_latest.h5"),
-                    Test("unlimited_mappings_number_their_sources"),
+                    Test("unlimited_mappings_have_numbered_sources"),
                 ],
             ),
             part(
                 "unlimited mappings",
-                &[Data("virtual/expected.txt"), Test("any_part_of_a_virtual_dataset_is_that_of_the_whole")],
+                &[
+                    Data("virtual/expected.txt"),
+                    Test("regions_of_a_virtual_dataset_equal_those_of_the_whole"),
+                ],
             ),
-            part("cycles", &[Data("virtual/cycle.h5"), Test("what_would_not_end_is_refused")]),
+            part("cycles", &[Data("virtual/cycle.h5"), Test("rejects_endless_nesting")]),
         ],
     ),
     section(

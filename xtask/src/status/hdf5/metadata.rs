@@ -18,12 +18,12 @@ pub(super) const SECTIONS: &[Section] = &[
         "Format signature and superblock",
         &[
             part("version 0", &[Golden("superblock_v0"), Golden("superblock_v0_driver_info")]),
-            part("version 1", &[Test("a_superblock_of_version_1_has_the_k_of_chunk_indexes")]),
+            part("version 1", &[Test("a_version_1_superblock_has_the_k_of_chunk_indexes")]),
             part("version 2", &[Golden("superblock_v2")]),
             part("version 3", &[Golden("superblock_v3"), Golden("superblock_v3_extension")]),
             part(
                 "user block",
-                &[Golden("superblock_v0_user_block"), Test("addresses_count_from_behind_a_user_block")],
+                &[Golden("superblock_v0_user_block"), Test("addresses_start_after_the_user_block")],
             ),
             part(
                 "signature at 0, 512, 1024 and so on",
@@ -35,10 +35,7 @@ pub(super) const SECTIONS: &[Section] = &[
             ),
             part(
                 "file consistency flags",
-                &[
-                    Golden("superblock_v3_open"),
-                    Test("a_file_that_a_writer_left_open_is_read_with_a_warning"),
-                ],
+                &[Golden("superblock_v3_open"), Test("a_file_that_was_not_closed_is_read_with_a_warning")],
             ),
         ],
     ),
@@ -49,7 +46,7 @@ pub(super) const SECTIONS: &[Section] = &[
             part("family", &[Golden("driver_info_family"), Test("any_member_opens_the_whole_set")]),
             part("multi and split", &[Golden("driver_info_split"), Test("any_member_opens_the_whole_set")]),
             part("members that are missing", &[Test("lone_members_of_sets_are_refused_by_name")]),
-            part("members that are cut short", &[Test("members_that_are_cut_short_are_warned_of")]),
+            part("members that are cut short", &[Test("warns_of_truncated_members")]),
         ],
     ),
     section(

@@ -58,7 +58,7 @@ pub(super) const SECTIONS: &[Section] = &[
                     Golden("message_dataspace_v1_narrow"),
                 ],
             ),
-            part("version 1, permutation", &[Test("a_permutation_is_kept_and_means_nothing")]),
+            part("version 1, permutation", &[Test("a_permutation_is_kept_but_ignored")]),
             part(
                 "version 2",
                 &[
@@ -91,7 +91,7 @@ pub(super) const SECTIONS: &[Section] = &[
                     Golden("message_datatype_fixed_point_v1"),
                     Golden("message_datatype_fixed_point_v1_big_endian"),
                     Golden("message_datatype_fixed_point_v1_padded"),
-                    Test("integers_of_every_size_and_order"),
+                    Test("reads_integers_of_every_size_and_byte_order"),
                 ],
             ),
             part(
@@ -100,16 +100,19 @@ pub(super) const SECTIONS: &[Section] = &[
                     Golden("message_datatype_floating_point_v1"),
                     Golden("message_datatype_floating_point_v1_half"),
                     Golden("message_datatype_floating_point_v1_x87"),
-                    Test("floats_of_both_orders"),
+                    Test("reads_floats_of_both_byte_orders"),
                 ],
             ),
             part(
                 "class 1, bfloat16 and floats of 8 bits and less",
-                &[Golden("message_datatype_floating_point_v1_bfloat16"), Test("small_floats_are_their_bits")],
+                &[
+                    Golden("message_datatype_floating_point_v1_bfloat16"),
+                    Test("small_floats_keep_their_bits"),
+                ],
             ),
             part(
                 "class 1, VAX order",
-                &[Golden("message_datatype_floating_point_v3_vax"), Test("words_of_vax_numbers_turn_around")],
+                &[Golden("message_datatype_floating_point_v3_vax"), Test("reverses_words_of_vax_numbers")],
             ),
             part("class 2, time", &[Golden("message_datatype_time_v1")]),
             part(
@@ -117,7 +120,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 &[
                     Golden("message_datatype_string_v1"),
                     Golden("message_datatype_string_v1_utf8"),
-                    Test("strings_keep_the_padding_that_their_type_names"),
+                    Test("strings_keep_their_padding"),
                 ],
             ),
             part("class 4, bit field", &[Golden("message_datatype_bit_field_v1")]),
@@ -128,7 +131,7 @@ pub(super) const SECTIONS: &[Section] = &[
                     Golden("message_datatype_compound_v1"),
                     Golden("message_datatype_compound_v2"),
                     Golden("message_datatype_compound_v3"),
-                    Test("compounds_are_packed_rows_of_native_numbers"),
+                    Test("compounds_become_packed_rows_of_native_numbers"),
                 ],
             ),
             part(
@@ -144,7 +147,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 &[
                     Golden("message_datatype_enumeration_v1"),
                     Golden("message_datatype_enumeration_v3"),
-                    Test("enumerations_are_their_integers"),
+                    Test("enumerations_become_integers"),
                 ],
             ),
             part(
@@ -152,7 +155,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 &[
                     Golden("message_datatype_variable_length_v1_string"),
                     Golden("message_datatype_variable_length_v1_sequence"),
-                    Test("sequences_have_their_elements"),
+                    Test("reads_sequences"),
                 ],
             ),
             part(
@@ -192,7 +195,7 @@ pub(super) const SECTIONS: &[Section] = &[
                     Golden("message_fill_value_v3_undefined"),
                 ],
             ),
-            part("elements never written", &[Test("what_was_never_written_is_the_fill_value")]),
+            part("elements never written", &[Test("elements_never_written_have_the_fill_value")]),
         ],
     ),
     section(
@@ -209,7 +212,7 @@ pub(super) const SECTIONS: &[Section] = &[
             ),
             part("soft", &[Golden("message_link_soft")]),
             part("external", &[Golden("message_link_external")]),
-            part("one that cannot be read", &[Test("a_link_message_that_cannot_be_read_hides_no_other")]),
+            part("one that cannot be read", &[Test("a_damaged_link_message_does_not_hide_the_others")]),
         ],
     ),
     section(
@@ -217,9 +220,9 @@ pub(super) const SECTIONS: &[Section] = &[
         "External data files",
         &[
             part("version 1", &[Golden("message_external_files"), Data("external/external.h5")]),
-            part("several files, offsets, no end", &[Test("external_files_are_read_one_after_another")]),
-            part("missing files", &[Test("a_missing_external_file_is_an_error_where_it_is_read")]),
-            part("files elsewhere", &[Test("files_outside_are_named_and_not_followed")]),
+            part("several files, offsets, no end", &[Test("reads_several_external_files")]),
+            part("missing files", &[Test("a_missing_external_file_is_an_error_only_where_it_is_read")]),
+            part("files elsewhere", &[Test("rejects_files_outside_of_the_folder_by_name")]),
         ],
     ),
     section(
@@ -231,7 +234,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 "version 3, compact",
                 &[
                     Golden("message_data_layout_v3_compact"),
-                    Test("contiguous_and_compact_data_give_every_region"),
+                    Test("reads_every_region_of_contiguous_and_compact_data"),
                 ],
             ),
             part(
@@ -261,7 +264,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 "version 4, unfiltered edge chunks",
                 &[
                     Golden("message_data_layout_v4_unfiltered_edges"),
-                    Test("partial_edge_chunks_may_be_stored_without_filters"),
+                    Test("reads_partial_edge_chunks_without_filters"),
                 ],
             ),
             part("version 4, virtual", &[Golden("message_data_layout_v4_virtual")]),
@@ -302,7 +305,7 @@ pub(super) const SECTIONS: &[Section] = &[
         &[
             part(
                 "versions 1 and 2",
-                &[Golden("message_attribute_v1"), Test("attributes_of_version_1_headers_are_by_name")],
+                &[Golden("message_attribute_v1"), Test("attributes_of_version_1_headers_are_in_name_order")],
             ),
             part(
                 "version 3",
@@ -318,7 +321,7 @@ pub(super) const SECTIONS: &[Section] = &[
     section(
         "IV.A.2.o",
         "Object modification time (old)",
-        &[part("any", &[Test("rejects_other_than_digits")])],
+        &[part("any", &[Test("rejects_characters_that_are_not_digits")])],
     ),
     section(
         "IV.A.2.p",
@@ -369,7 +372,7 @@ pub(super) const SECTIONS: &[Section] = &[
         "IV.A.2.x",
         "File space info",
         &[
-            part("version 0", &[Test("version_0_has_addresses_only_if_all_is_kept")]),
+            part("version 0", &[Test("version_0_has_manager_addresses_only_if_they_persist")]),
             part(
                 "version 1",
                 &[
@@ -387,9 +390,9 @@ pub(super) const SECTIONS: &[Section] = &[
         &[part(
             "elements of every class",
             &[
-                Test("numbers_come_out_native"),
-                Test("strings_and_sequences_are_slots"),
-                Test("references_of_all_forms_are_told"),
+                Test("numbers_become_native_rows"),
+                Test("strings_and_sequences_become_slots"),
+                Test("decodes_references_of_all_forms"),
             ],
         )],
     ),

@@ -69,7 +69,9 @@ impl Indexes {
             return Ok(Indexes::Blocks { start, stride: len, block: len, len });
         }
         if stride < block {
-            return Err(Error::malformed(format!("selected blocks of {block} every {stride} elements")));
+            return Err(Error::malformed(format!(
+                "hyperslab stride {stride}, expected at least the block {block}"
+            )));
         }
         Ok(Indexes::Blocks { start, stride, block, len })
     }
@@ -127,10 +129,10 @@ impl Indexes {
     }
 
     /// The first `len` indexes.
-    pub(super) fn first(&self, most: u64) -> Indexes {
+    pub(super) fn first(&self, max: u64) -> Indexes {
         match self {
             Indexes::Blocks { start, stride, block, len } => {
-                Indexes::Blocks { start: *start, stride: *stride, block: *block, len: most.min(*len) }
+                Indexes::Blocks { start: *start, stride: *stride, block: *block, len: max.min(*len) }
             }
             Indexes::Pieces(_) => self.clone(),
         }
@@ -146,7 +148,7 @@ impl Elements {
         let rank = selection.rank().map_or(extents.len(), |rank| usize::try_from(rank).unwrap_or(usize::MAX));
         if rank != extents.len() {
             return Err(Error::malformed(format!(
-                "a selection of {rank} dimensions in a dataspace of {}",
+                "selection of {rank} dimensions in a dataspace of {}",
                 extents.len()
             )));
         }
@@ -160,7 +162,7 @@ impl Elements {
                 let inside = |at: &[u64]| at.iter().zip(extents).all(|(at, size)| at < size);
                 if let Some(at) = coordinates.clone().find(|at| !inside(at)) {
                     return Err(Error::malformed(format!(
-                        "point {at:?} is selected of {extents:?} elements"
+                        "selected point {at:?} is outside of the extent {extents:?}"
                     )));
                 }
                 let runs = coordinates.zip(0..).map(|(at, before)| Run { at: at.to_vec(), before, len: 1 });
@@ -271,7 +273,7 @@ fn listed(corners: &[u64], extents: &[u64]) -> Result<Elements> {
             first.iter().zip(last).zip(extents).all(|((first, last), size)| first <= last && last < size);
         if !inside {
             return Err(Error::malformed(format!(
-                "a block from {first:?} to {last:?} is selected of {extents:?} elements"
+                "selected block from {first:?} to {last:?} is outside of the extent {extents:?}"
             )));
         }
         boxes.push((first, last));
@@ -290,7 +292,7 @@ fn listed(corners: &[u64], extents: &[u64]) -> Result<Elements> {
     let run = (size_of::<Run>() as u64).saturating_add((rank as u64).saturating_mul(8));
     // As many rows as fit in the memory of the list of blocks.
     if all > boxes.len() as u64 && all.saturating_mul(run) > MAX_RUNS {
-        let detail = format!("a selection of {all} rows in {} blocks", boxes.len());
+        let detail = format!("selection of {all} rows in {} blocks", boxes.len());
         return Err(Error::new(ErrorKind::LimitExceeded, detail));
     }
     let mut runs: Vec<Run> = Vec::new();
@@ -359,7 +361,7 @@ fn product(boxes: &[(&[u64], &[u64])], rank: usize) -> Option<Vec<Indexes>> {
 }
 
 fn beyond() -> Error {
-    Error::malformed("a selection beyond 2^64 elements")
+    Error::malformed("selection of 2^64 elements or more")
 }
 
 /// The maximum size of the rows of an irregular selection, in bytes.

@@ -32,11 +32,10 @@ impl Name {
     /// Splits at `%b`. `%%` is a percent sign.
     fn parse(name: &[u8]) -> Result<Name> {
         if name.len() > LONGEST {
-            let detail = format!("a source with a name of {} bytes, at most {LONGEST} are read", name.len());
+            let detail = format!("source name of {} bytes, expected at most {LONGEST}", name.len());
             return Err(Error::new(ErrorKind::LimitExceeded, detail));
         }
-        let text =
-            str::from_utf8(name).map_err(|_| Error::unsupported("a source whose name is not UTF-8"))?;
+        let text = str::from_utf8(name).map_err(|_| Error::unsupported("source name is not UTF-8"))?;
         let mut pieces = vec![String::new()];
         let mut chars = text.chars();
         while let Some(c) = chars.next() {
@@ -45,7 +44,11 @@ impl Name {
                 ('%', Some(last)) => match chars.next() {
                     Some('b') => pieces.push(String::new()),
                     Some('%') => last.push('%'),
-                    _ => return Err(Error::malformed(format!("the name {text:?} of a source has a bare %"))),
+                    _ => {
+                        return Err(Error::malformed(format!(
+                            "source name {text:?} has a %, expected %b or %%"
+                        )));
+                    }
                 },
                 (c, Some(last)) => last.push(c),
                 (_, None) => {}

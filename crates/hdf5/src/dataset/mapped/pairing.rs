@@ -364,7 +364,7 @@ fn worth(len: u64, wanted: u64) -> bool {
 
 #[cold]
 fn unpaired() -> Error {
-    Error::malformed("a virtual dataset and its source select different numbers of elements")
+    Error::malformed("virtual selection and source selection have different numbers of elements")
 }
 
 /// The number of runs that are looked up at once.

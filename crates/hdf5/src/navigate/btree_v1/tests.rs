@@ -47,12 +47,12 @@ fn all_links_come_in_order_of_names() {
 fn a_walk_ends_where_the_visitor_breaks_or_fails() {
     let (reader, btree, heap) = group();
     let mut count = 0;
-    let mut stop_at = |most: u32, how: Result<ControlFlow<()>>| {
+    let mut stop_at = |max: u32, how: Result<ControlFlow<()>>| {
         count = 0;
         let mut how = Some(how);
         group_entries(&reader, btree, &heap, &mut |_, _| {
             count += 1;
-            if count < most { Ok(ControlFlow::Continue(())) } else { how.take().unwrap() }
+            if count < max { Ok(ControlFlow::Continue(())) } else { how.take().unwrap() }
         })
         .map(|()| count)
     };
@@ -118,10 +118,10 @@ fn leaves_come_from_left_to_right() {
 #[test]
 fn circles_shared_nodes_and_wrong_levels_are_malformed() {
     for (nodes, detail) in [
-        (&[(1, &[0][..])][..], Some("is reached on two ways")),
+        (&[(1, &[0][..])][..], Some("two nodes refer to it, expected a tree")),
         (&[(1, &[200]), (1, &[200])], Some("level 1, expected 0")),
         (&[(2, &[200]), (0, &[1])], Some("level 0, expected 1")),
-        (&[(1, &[200, 200]), (0, &[1])], Some("is reached on two ways")),
+        (&[(1, &[200, 200]), (0, &[1])], Some("two nodes refer to it, expected a tree")),
         // Past the end, in the words of the storage.
         (&[(1, &[600]), (0, &[1])], None),
         (&[(1, &[u64::MAX - 1])], None),

@@ -61,11 +61,11 @@ impl Builder {
             BtreeV2LeafNode { records: records.to_vec() }.encode(&mut e, &context).unwrap();
             return ChildPointer { address: self.place(e), records: total_records, total_records };
         }
-        let most = self.levels[..level].iter().fold(0, |below, level| match below {
+        let max = self.levels[..level].iter().fold(0, |below, level| match below {
             0 => level.capacity,
             _ => (level.capacity + 1) * below + level.capacity,
         });
-        let children = (records.len() + 1).div_ceil(usize::try_from(most).unwrap() + 1).max(2);
+        let children = (records.len() + 1).div_ceil(usize::try_from(max).unwrap() + 1).max(2);
         let (mut own, mut pointers) = (Vec::new(), Vec::new());
         let mut rest = records;
         for child in 0..children {
@@ -191,14 +191,14 @@ fn a_search_reads_only_the_nodes_on_its_way() {
 #[test]
 fn a_walk_ends_where_the_visitor_breaks() {
     let reader = reader(tree(2, &sample(100)));
-    for most in [1, 7, 8, 9, 50, 100] {
+    for max in [1, 7, 8, 9, 50, 100] {
         let mut count = 0;
         records(&reader, Address(0), &mut |_| {
             count += 1;
-            Ok(if count == most { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+            Ok(if count == max { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
         })
         .unwrap();
-        assert_eq!(count, most);
+        assert_eq!(count, max);
     }
 }
 
@@ -208,7 +208,7 @@ fn wrong_totals_shared_nodes_and_overfull_nodes_are_malformed() {
     let mut builder = Builder::new(1);
     let root = builder.subtree(1, &records);
     let e = all(&reader(builder.finish(&root, 39))).unwrap_err();
-    assert_eq!(e.detail(), "39 records in the tree, its nodes have 40");
+    assert_eq!(e.detail(), "total number of records 39, but the nodes have 40");
 
     let mut builder = Builder::new(1);
     let leaf = builder.subtree(0, &records[..3]);
@@ -219,12 +219,15 @@ fn wrong_totals_shared_nodes_and_overfull_nodes_are_malformed() {
     let address = builder.place(e);
     let root = ChildPointer { address, records: 1, total_records: 7 };
     let e = all(&reader(builder.finish(&root, 7))).unwrap_err();
-    assert_eq!(e.detail(), "is reached on two ways");
+    assert_eq!(e.detail(), "two nodes refer to it, expected a tree");
 
     let builder = Builder::new(0);
     let root = ChildPointer { address: Address(40), records: 9, total_records: 9 };
     let e = all(&reader(builder.finish(&root, 9))).unwrap_err();
-    assert_eq!((e.kind(), e.detail()), (ErrorKind::Malformed, "9 records by its parent, at most 8 expected"));
+    assert_eq!(
+        (e.kind(), e.detail()),
+        (ErrorKind::Malformed, "number of records 9 in the parent, expected at most 8")
+    );
 }
 
 #[test]

@@ -33,7 +33,7 @@ pub(super) fn fixed(
     let order = grid.fixed().map_err(at_header)?;
     if order.count() != Some(header.max_entries) {
         return Err(at_header(Error::malformed(format!(
-            "{} entries, the maximum dimensions allow {} chunks",
+            "{} entries, expected {} chunks by the maximum dimensions",
             header.max_entries,
             order.count().map_or("too many".to_owned(), |count| count.to_string())
         ))));
@@ -231,7 +231,7 @@ impl<'a, 'b> Array<'a, 'b> {
         if header != self.index.address {
             let offset = self.reader.offset(INDEX, address)?;
             return Err(Error::malformed(format!(
-                "belongs to a header at {header}, expected {}",
+                "header address {header}, expected {}",
                 self.index.address
             ))
             .at(S::NAME, offset));

@@ -23,7 +23,8 @@ pub(super) fn version_1(reader: &Reader, index: &ChunkIndex, chunks: &mut Collec
             for ((scaled, offset), chunk) in scaled.iter_mut().zip(offsets).zip(&index.chunk_dims) {
                 *scaled = offset / chunk;
                 if offset % chunk != 0 {
-                    let detail = format!("chunk at {offsets:?}, not a multiple of {:?}", index.chunk_dims);
+                    let detail =
+                        format!("chunk offset {offsets:?}, expected multiples of {:?}", index.chunk_dims);
                     return Err(Error::malformed(detail).at(BtreeV1Node::NAME, node));
                 }
             }

@@ -7,7 +7,7 @@ use hyperslab_core::{Error, Result};
 pub(super) struct Grid {
     current: Vec<u64>,
     /// `None` if the dimension is unlimited.
-    most: Vec<Option<u64>>,
+    max: Vec<Option<u64>>,
 }
 
 /// The order of chunk numbers. All chunks that the maximum dimensions allow have a number.
@@ -22,22 +22,22 @@ impl Grid {
         let rank = index.dims.len();
         if rank == 0 || index.max_dims.len() != rank || index.chunk_dims.len() != rank {
             return Err(Error::malformed(format!(
-                "chunks of {} dimensions in a dataset of {rank}",
+                "{} chunk dimensions, expected {rank} as in the dataspace",
                 index.chunk_dims.len()
             )));
         }
         if index.chunk_bytes == 0 {
-            return Err(Error::malformed("chunks of 0 bytes"));
+            return Err(Error::malformed("chunk size 0, expected 1 or more"));
         }
-        let mut grid = Grid { current: Vec::with_capacity(rank), most: Vec::with_capacity(rank) };
-        for ((dim, most), chunk) in index.dims.iter().zip(&index.max_dims).zip(&index.chunk_dims) {
-            if *chunk == 0 || dim > most {
+        let mut grid = Grid { current: Vec::with_capacity(rank), max: Vec::with_capacity(rank) };
+        for ((dim, max), chunk) in index.dims.iter().zip(&index.max_dims).zip(&index.chunk_dims) {
+            if *chunk == 0 || dim > max {
                 return Err(Error::malformed(format!(
-                    "dimension of {dim}, at most {most}, in chunks of {chunk}"
+                    "dimension size {dim}, maximum size {max} and chunk dimension {chunk} do not fit together"
                 )));
             }
             grid.current.push(dim.div_ceil(*chunk));
-            grid.most.push((*most != u64::MAX).then(|| most.div_ceil(*chunk)));
+            grid.max.push((*max != u64::MAX).then(|| max.div_ceil(*chunk)));
         }
         Ok(grid)
     }
@@ -58,19 +58,19 @@ impl Grid {
 
     /// The order without unlimited dimensions.
     pub(super) fn fixed(&self) -> Result<Order> {
-        let dims = self.most.iter().enumerate().map(|(dim, most)| Some((dim, (*most)?)));
+        let dims = self.max.iter().enumerate().map(|(dim, max)| Some((dim, (*max)?)));
         dims.collect::<Option<_>>()
             .map(|dims| Order { dims })
-            .ok_or_else(|| Error::malformed("an unlimited dimension in an index for limited ones"))
+            .ok_or_else(|| Error::malformed("unlimited dimension in a chunk index for limited dimensions"))
     }
 
     /// The order with one unlimited dimension, which becomes the slowest one.
     pub(super) fn extensible(&self) -> Result<Order> {
         let mut unlimited = Vec::new();
         let mut limited = Vec::new();
-        for (dim, most) in self.most.iter().enumerate() {
-            match most {
-                Some(most) => limited.push((dim, *most)),
+        for (dim, max) in self.max.iter().enumerate() {
+            match max {
+                Some(max) => limited.push((dim, *max)),
                 None => unlimited.push((dim, u64::MAX)),
             }
         }

@@ -10,14 +10,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 pub(crate) struct RecentTables {
     /// Each with its location. The one used last is last.
     kept: Mutex<Vec<(ChunkIndex, Arc<ChunkTable>)>>,
-    most: usize,
+    max: usize,
 }
 
 impl RecentTables {
     /// An empty cache. It holds at most a small part of the memory limit.
     pub(crate) fn new(limits: &Limits) -> Self {
-        let most = usize::try_from(limits.allocation / 16).unwrap_or(usize::MAX).min(MAX_BYTES);
-        RecentTables { kept: Mutex::default(), most }
+        let max = usize::try_from(limits.allocation / 16).unwrap_or(usize::MAX).min(MAX_BYTES);
+        RecentTables { kept: Mutex::default(), max }
     }
 
     /// The table of an index, which is read unless it is in the cache.
@@ -30,7 +30,7 @@ impl RecentTables {
         }
         // Without the lock, so that other threads can read other tables.
         let table = Arc::new(load(reader, &index)?);
-        if table.bytes() <= self.most {
+        if table.bytes() <= self.max {
             self.keep(index, &table);
         }
         Ok(table)
@@ -50,7 +50,7 @@ impl RecentTables {
         // Another thread may have read it meanwhile.
         kept.retain(|(known, _)| *known != index);
         kept.push((index, Arc::clone(table)));
-        let mut left = self.most;
+        let mut left = self.max;
         let fitting = kept.iter().rev().take(MAX_TABLES).take_while(|(_, table)| {
             let fits = table.bytes() <= left;
             left = left.saturating_sub(table.bytes());

@@ -180,7 +180,7 @@ impl<'a> Collector<'a> {
             let mut order: Vec<usize> = (0..self.entries.len()).collect();
             order.sort_unstable_by(|a, b| row(*a).cmp(row(*b)));
             if let Some(pair) = order.array_windows().find(|[a, b]| row(*a) == row(*b)) {
-                return Err(Error::malformed(format!("two chunks at position {:?}", row(pair[0]))));
+                return Err(Error::malformed(format!("two chunks have the position {:?}", row(pair[0]))));
             }
             let positions = order.iter().flat_map(|at| row(*at).iter().copied()).collect();
             self.entries = order.iter().filter_map(|at| self.entries.get(*at).copied()).collect();

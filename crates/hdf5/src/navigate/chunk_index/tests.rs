@@ -166,5 +166,5 @@ fn contradictions_between_index_and_dataset_are_refused() {
     let mut index = example.index.clone();
     index.max_dims = vec![7, 7];
     let e = load(&reader(example.file.clone(), &example), &index).unwrap_err();
-    assert_eq!(e.detail(), "9 entries, the maximum dimensions allow 12 chunks");
+    assert_eq!(e.detail(), "9 entries, expected 12 chunks by the maximum dimensions");
 }

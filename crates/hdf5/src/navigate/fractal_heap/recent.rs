@@ -8,12 +8,12 @@ pub(super) struct Recent<T> {
     values: FxHashMap<u64, (T, usize)>,
     order: VecDeque<u64>,
     bytes: usize,
-    most: usize,
+    max: usize,
 }
 
 impl<T> Recent<T> {
-    pub(super) fn new(most: usize) -> Self {
-        Recent { values: FxHashMap::default(), order: VecDeque::new(), bytes: 0, most }
+    pub(super) fn new(max: usize) -> Self {
+        Recent { values: FxHashMap::default(), order: VecDeque::new(), bytes: 0, max }
     }
 
     pub(super) fn get(&self, key: u64) -> Option<&T> {
@@ -22,10 +22,10 @@ impl<T> Recent<T> {
 
     /// Keeps a value of `bytes`, unless it is larger than the cache.
     pub(super) fn insert(&mut self, key: u64, value: T, bytes: usize) {
-        if bytes > self.most || self.values.contains_key(&key) {
+        if bytes > self.max || self.values.contains_key(&key) {
             return;
         }
-        while self.bytes > self.most - bytes {
+        while self.bytes > self.max - bytes {
             let Some(oldest) = self.order.pop_front() else { break };
             self.bytes -= self.values.remove(&oldest).map_or(0, |(_, bytes)| bytes);
         }

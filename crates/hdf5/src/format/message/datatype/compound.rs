@@ -151,7 +151,10 @@ fn encode_dimensions(e: &mut Encoder, dimensions: &[u32]) -> Result<()> {
     match four.get_mut(..dimensions.len()) {
         Some(used) => used.copy_from_slice(dimensions),
         None => {
-            return Err(Error::invalid(format!("{} member dimensions, expected at most 4", dimensions.len())));
+            return Err(Error::invalid(format!(
+                "{} member dimensions, expected at most 4",
+                dimensions.len()
+            )));
         }
     }
     e.len_as(1, dimensions.len())?;
