@@ -492,7 +492,7 @@ impl LayoutOptions {
     }
 }
 
-/// Reads what `--fill` takes.
+/// Parses the value of `--fill`.
 fn fill(value: &str) -> Result<Rule, Error> {
     match value.trim() {
         "" => Err(Error::invalid("no value")
@@ -513,7 +513,7 @@ fn limit(text: &str) -> Result<(String, u64), String> {
     const NAMES: [&str; 4] = ["allocation", "nesting", "rank", "filters"];
     let (name, value) = text.split_once('=').ok_or("expected NAME=N")?;
     if !NAMES.contains(&name) {
-        return Err(format!("no limit {name:?}, there are {}", NAMES.join(", ")));
+        return Err(format!("unknown limit {name:?}, expected one of {}", NAMES.join(", ")));
     }
     let value =
         size::parse(value).ok_or_else(|| format!("{value:?} is not a number of bytes such as 512MiB"))?;
@@ -539,11 +539,11 @@ fn memory(text: &str) -> Result<u64, String> {
     memory.ok_or_else(|| format!("{text:?} is not a number of bytes of 1MiB or more, such as 256MiB"))
 }
 
-/// More threads than any machine can use.
+/// Above the number of threads that any machine can use.
 const MAX_THREADS: usize = 1024;
 const MIN_MEMORY: u64 = 1 << 20;
 
-/// Inserts `describe` before a location that stands in the place of the verb.
+/// Inserts `describe` before a location if there is no verb.
 ///
 /// # Errors
 /// If the word is neither a verb nor a file.
@@ -552,7 +552,7 @@ pub(crate) fn with_verb(mut words: Vec<OsString>) -> Result<Vec<OsString>, Error
         let word = word.to_string_lossy();
         word == "-" || !word.starts_with('-')
     });
-    // Only the first word can be a location without a verb: an option in front of it might take it as its value.
+    // Only the first word can be a location without a verb: a word after an option may be the value of that option.
     let Some((at, word)) =
         first.and_then(|at| Some((at + 1, words.get(at + 1)?.to_string_lossy().into_owned())))
     else {
@@ -579,12 +579,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_definition_is_sound() {
+    fn the_definition_is_valid() {
         Cli::command().debug_assert();
     }
 
     #[test]
-    fn every_verb_is_told_apart_from_locations() {
+    fn distinguishes_every_verb_from_locations() {
         for verb in Cli::command().get_subcommands().map(clap::Command::get_name) {
             let words: Vec<OsString> = ["hyperslab", verb].map(OsString::from).into();
             assert_eq!(with_verb(words.clone()).unwrap(), words);

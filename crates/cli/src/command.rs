@@ -1,4 +1,4 @@
-//! The verbs: each takes its arguments, writes its answer and says how it ended.
+//! The verbs. Each takes its arguments, writes its answer and returns the exit status.
 
 pub(crate) mod check;
 pub(crate) mod convert;

@@ -3,14 +3,14 @@
 use crate::interrupt;
 use std::process::ExitCode;
 
-/// How a command ended; with several locations the worst counts.
+/// The exit status of a command. With several locations, the worst applies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Exit {
-    /// Yes, done, same, clean.
+    /// Success: the answer is yes, or the work is done.
     Yes,
-    /// The answer is no: something could not be read.
+    /// The answer is no, or something could not be read.
     No,
-    /// Could not: usage, not found, malformed, I/O.
+    /// The command could not run: wrong usage, not found, malformed, or I/O error.
     Trouble,
     /// Ctrl-C.
     Interrupted,

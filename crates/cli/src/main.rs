@@ -1,4 +1,5 @@
-//! The `hyperslab` command: `args` parses, `command` works, `output` and `exit` say it.
+//! The `hyperslab` command: `args` parses the command line, `command` has the verbs, `output` and `exit` report
+//! results.
 
 mod args;
 mod command;
@@ -20,7 +21,7 @@ use std::process::ExitCode;
 fn main() -> ExitCode {
     let words: Vec<OsString> = std::env::args_os().collect();
     if words.len() <= 1 {
-        // A bare call is a question, but no answer: the page goes where messages go.
+        // Without arguments, help is a message and not an answer, so it goes to standard error.
         eprint!("{}", Cli::command().render_help());
         return Exit::Trouble.into();
     }
@@ -34,7 +35,7 @@ fn main() -> ExitCode {
     let cli = match Cli::try_parse_from(words) {
         Ok(cli) => cli,
         Err(error) => {
-            // Help and version are answers, wrong usage is trouble; clap prints each where it belongs.
+            // Help and version are answers, wrong usage is an error. Clap prints each to the right stream.
             let _ = error.print();
             return if error.use_stderr() { Exit::Trouble.into() } else { Exit::Yes.into() };
         }
@@ -70,7 +71,7 @@ fn run(cli: &Cli) -> Exit {
         Verb::Files(args) => output::to(args.to.output.as_deref(), |out| {
             command::files::run(args, &cli.common, &messages, out)
         }),
-        // What is written is the store: a report that nobody reads keeps none from it.
+        // The result is the store: it is written even if nobody reads the report.
         Verb::Convert(args) => {
             output::to_anybody(None, |out| command::convert::run(args, &cli.common, &messages, out))
         }
@@ -93,7 +94,7 @@ fn run(cli: &Cli) -> Exit {
             messages.interrupted(&error);
             Exit::Interrupted
         }
-        // Whoever reads us has seen enough.
+        // The reader of our output has closed it: that is not an error.
         Err(error) if is_broken_pipe(&error) => Exit::Yes,
         Err(error) => {
             let _ = io::stdout().flush();

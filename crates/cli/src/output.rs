@@ -1,4 +1,4 @@
-//! Where answers and messages go, and how they look.
+//! Writes answers and messages, and formats them.
 
 use crate::args::{Common, When};
 use crate::exit::Exit;
@@ -12,7 +12,7 @@ use std::fs::File;
 use std::io::{self, BufWriter, IsTerminal, Read, Write};
 use std::path::Path;
 
-/// Runs `work` with a writer to standard output, or to a file that appears when it is whole.
+/// Runs `work` with a writer to standard output, or to a file that appears when it is complete.
 pub(crate) fn to(path: Option<&Path>, work: impl FnOnce(&mut dyn Write) -> Result<Exit>) -> Result<Exit> {
     let Some(path) = path else {
         let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
@@ -36,7 +36,7 @@ pub(crate) fn to(path: Option<&Path>, work: impl FnOnce(&mut dyn Write) -> Resul
     })
 }
 
-/// As [`to`], for work that is done whether anybody reads what is told of it or not.
+/// As [`to`], for work that is done even if nobody reads the output.
 pub(crate) fn to_anybody(
     path: Option<&Path>,
     work: impl FnOnce(&mut dyn Write) -> Result<Exit>,
@@ -50,7 +50,7 @@ pub(crate) fn to_anybody(
     Ok(exit)
 }
 
-/// Of work that went on after Ctrl-C, the answer counts only if it is whole.
+/// If Ctrl-C was pressed during the work, the answer is valid only if it is complete.
 fn finished(exit: Exit) -> Result<Exit> {
     match exit {
         Exit::Yes => Ok(exit),
@@ -58,7 +58,7 @@ fn finished(exit: Exit) -> Result<Exit> {
     }
 }
 
-/// Takes what nobody reads any more.
+/// A writer that ignores a closed output.
 struct Unread<W>(W);
 
 impl<W: Write> Write for Unread<W> {
@@ -77,7 +77,7 @@ impl<W: Write> Write for Unread<W> {
     }
 }
 
-/// What is said about the work, on standard error.
+/// Messages about the work, on standard error.
 #[derive(Debug, Default)]
 pub(crate) struct Messages {
     quiet: bool,
@@ -86,21 +86,21 @@ pub(crate) struct Messages {
 }
 
 impl Messages {
-    /// Messages as the options want them.
+    /// Messages as the options require.
     pub(crate) fn new(common: &Common) -> Self {
         let color = paints(common.color, io::stderr().is_terminal());
         Messages { quiet: common.quiet, color, errors: Cell::new(0) }
     }
 
-    /// Whether messages are painted.
+    /// Whether messages are coloured.
     pub(crate) fn color(&self) -> bool {
         self.color
     }
 
-    /// Says what went wrong. After twenty only the count goes on.
+    /// Reports an error. After twenty errors, the others are only counted.
     pub(crate) fn error(&self, error: &Error) {
         if error.kind() == ErrorKind::Cancelled {
-            // Said once, at the end.
+            // Reported once, at the end.
             return;
         }
         self.errors.set(self.errors.get() + 1);
@@ -109,14 +109,14 @@ impl Messages {
         }
     }
 
-    /// Says that Ctrl-C ended it, and how a next run goes on.
+    /// Reports that Ctrl-C ended the work, and how another run can continue it.
     pub(crate) fn interrupted(&self, error: &Error) {
         let text = words::error(error);
         let help = text.split_once("\nhelp: ").map_or(String::new(), |(_, help)| format!("\nhelp: {help}"));
         self.say("error", "31", &format!("interrupted{help}"));
     }
 
-    /// As [`Messages::error`], for an error that does not know its file.
+    /// As [`Messages::error`], for an error without file name.
     pub(crate) fn error_in(&self, error: &Error, file: &str) {
         if error.kind() == ErrorKind::Cancelled {
             return;
@@ -127,28 +127,28 @@ impl Messages {
         }
     }
 
-    /// Says what is probably wrong, unless told to be quiet.
+    /// Prints a warning, except with `--quiet`.
     pub(crate) fn warning(&self, text: &str) {
         if !self.quiet {
             self.say("warning", "33", text);
         }
     }
 
-    /// Says what is worth knowing, unless told to be quiet.
+    /// Prints a note, except with `--quiet`.
     pub(crate) fn note(&self, text: &str) {
         if !self.quiet {
             self.say("  note", "36", text);
         }
     }
 
-    /// Says what would be better, unless told to be quiet.
+    /// Prints advice, except with `--quiet`.
     pub(crate) fn help(&self, text: &str) {
         if !self.quiet {
             self.say("  help", "36", text);
         }
     }
 
-    /// Says how many errors were not shown.
+    /// Reports the number of errors that were not shown.
     pub(crate) fn finish(&self) {
         if let Some(more) = self.errors.get().checked_sub(MOST).filter(|more| *more > 0) {
             self.note(&format!("{more} more errors"));
@@ -159,14 +159,14 @@ impl Messages {
         for (index, line) in text.lines().enumerate() {
             let harmless = without_controls(line);
             let line = harmless.as_deref().unwrap_or(line);
-            // Lines behind the first carry their own level, as `help:`.
+            // Later lines have their own level, such as `help:`.
             let (level, line) = match line.split_once(": ") {
                 Some(("help", rest)) if index > 0 => ("  help", rest),
                 _ if index > 0 => ("", line),
                 _ => (level, line),
             };
             let level = if self.color { format!("\x1b[{color}m{level}\x1b[0m") } else { level.to_owned() };
-            // There is nowhere left to say that standard error is closed.
+            // If standard error is closed, nobody can be told.
             let _ = writeln!(io::stderr(), "{level}: {line}");
         }
     }
@@ -174,7 +174,7 @@ impl Messages {
 
 const MOST: u32 = 20;
 
-/// Whether standard output is painted.
+/// Whether standard output is coloured.
 pub(crate) fn paints_stdout(common: &Common, to_file: bool) -> bool {
     paints(common.color, !to_file && io::stdout().is_terminal())
 }
@@ -190,11 +190,11 @@ fn paints(when: When, terminal: bool) -> bool {
     }
 }
 
-/// Rows under a header, in columns as wide as their widest cell.
+/// A table: rows under a header, with columns as wide as their widest cell.
 pub(crate) struct Table {
     columns: Vec<Column>,
     widths: Vec<usize>,
-    /// All cells one behind the other, row by row, and where each ends.
+    /// The text of all cells, row by row, and the end of each cell.
     text: String,
     ends: Vec<usize>,
 }
@@ -203,7 +203,7 @@ pub(crate) struct Table {
 pub(crate) struct Column {
     /// Its header, in upper case.
     pub(crate) header: String,
-    /// Whether its cells are numbers, which stand right.
+    /// Whether its cells are numbers, which are aligned right.
     pub(crate) numbers: bool,
 }
 
@@ -214,12 +214,12 @@ impl Table {
         Table { columns, widths, text: String::new(), ends: Vec::new() }
     }
 
-    /// Adds a cell; rows fill from left to right.
+    /// Adds a cell. Rows fill from left to right.
     pub(crate) fn cell(&mut self, text: impl AsRef<str>) {
         self.cell_with(|out| out.push_str(text.as_ref()));
     }
 
-    /// Adds a cell that `write` appends to what is there.
+    /// Adds a cell whose text `write` appends.
     pub(crate) fn cell_with(&mut self, write: impl FnOnce(&mut String)) {
         let begin = self.text.len();
         write(&mut self.text);
@@ -235,19 +235,19 @@ impl Table {
         self.ends.push(self.text.len());
     }
 
-    /// Removes all rows. Columns stay as wide as they were.
+    /// Removes all rows. Columns keep their width.
     pub(crate) fn clear(&mut self) {
         self.text.clear();
         self.ends.clear();
     }
 
-    /// Writes header and rows, two spaces between columns, nothing at line ends.
+    /// Writes header and rows, with two spaces between columns and no spaces at the ends of lines.
     pub(crate) fn write(&self, out: &mut dyn Write, paint: bool) -> io::Result<()> {
         self.write_header(out, paint)?;
         self.write_rows(out)
     }
 
-    /// Writes the header alone.
+    /// Writes only the header.
     pub(crate) fn write_header(&self, out: &mut dyn Write, paint: bool) -> io::Result<()> {
         let mut line = String::new();
         self.line(&mut line, self.columns.iter().map(|column| column.header.as_str()));
@@ -257,7 +257,7 @@ impl Table {
         }
     }
 
-    /// Writes the rows without a header.
+    /// Writes the rows without the header.
     pub(crate) fn write_rows(&self, out: &mut dyn Write) -> io::Result<()> {
         let mut lines = String::with_capacity(1 << 16);
         let mut begin = 0;
@@ -293,7 +293,7 @@ impl Table {
             if column.numbers {
                 pending += pad;
             }
-            // What would end the line is never written.
+            // Spaces at the end of a line are not written.
             if !cell.is_empty() {
                 spaces(line, std::mem::take(&mut pending));
                 line.push_str(cell);
@@ -308,8 +308,8 @@ impl Table {
 
 const SPACES: &str = "                                                                ";
 
-/// The text with its control characters written out, if it has any: names from a file must not steer a
-/// terminal, nor break the lines of a table.
+/// The text with control characters escaped; `None` if it has none. Names from a file must not control a terminal or
+/// break the lines of a table.
 pub(crate) fn without_controls(text: &str) -> Option<String> {
     if !text.contains(char::is_control) {
         return None;
@@ -321,12 +321,12 @@ pub(crate) fn without_controls(text: &str) -> Option<String> {
     Some(text.chars().map(escaped).collect())
 }
 
-/// Terminal columns of a text, near enough: one for each character.
+/// The width of a text in terminal columns, approximately: one for each character.
 fn columns(text: &str) -> usize {
     if text.is_ascii() { text.len() } else { text.chars().count() }
 }
 
-/// Opens the store of a location; `-` is an NDL document on standard input. Warnings about the whole are said.
+/// Opens the store of a location and prints warnings about the whole store. `-` is an NDL document on standard input.
 pub(crate) fn open(
     location: &Location,
     common: &Common,
@@ -349,14 +349,14 @@ pub(crate) fn open(
     Ok(source)
 }
 
-/// All of standard input.
+/// The content of standard input.
 pub(crate) fn standard_input(limits: &hyperslab::Limits) -> Result<Box<dyn hyperslab::ReadAt>> {
     let mut text = Vec::new();
     io::stdin().lock().take(limits.allocation.saturating_add(1)).read_to_end(&mut text)?;
     Ok(Box::new(Bytes::from(text)))
 }
 
-/// Paints NDL on its way to a terminal: keys bold, types cyan, strings green, comments dim.
+/// Colours NDL for a terminal: keys bold, types cyan, strings green, comments dim.
 pub(crate) struct Painter<'a> {
     out: &'a mut dyn Write,
     line: Vec<u8>,
@@ -415,7 +415,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_cannot_steer_a_terminal_or_break_a_table() {
+    fn names_cannot_control_a_terminal_or_break_a_table() {
         let mut table = Table::new(vec![
             Column { header: "NAME".into(), numbers: false },
             Column { header: "N".into(), numbers: true },

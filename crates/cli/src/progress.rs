@@ -1,4 +1,4 @@
-//! How far work has come, on standard error.
+//! Reports progress on standard error.
 
 use crate::args::{Common, Progress as How};
 use crate::output::without_controls;
@@ -9,11 +9,11 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// Progress of one verb. It says nothing before half a second has passed.
+/// The progress of one verb. Nothing is printed in the first half second.
 pub(crate) struct Progress {
     verb: &'static str,
     how: How,
-    /// Bytes that there are to do, if that is known.
+    /// The total number of bytes, if it is known.
     total: Option<u64>,
     begun: Instant,
     said: Option<Instant>,
@@ -21,7 +21,7 @@ pub(crate) struct Progress {
 }
 
 impl Progress {
-    /// Progress as the options want it.
+    /// Progress as the options require.
     pub(crate) fn new(verb: &'static str, common: &Common) -> Self {
         let terminal = io::stderr().is_terminal() && !common.quiet;
         let how = match common.progress {
@@ -31,14 +31,14 @@ impl Progress {
         Progress { verb, how, total: None, begun: Instant::now(), said: None, drawn: false }
     }
 
-    /// Says how many bytes there are to do.
+    /// Sets the total number of bytes.
     pub(crate) fn of(&mut self, total: u64) {
         self.total = Some(total).filter(|total| *total > 0);
         self.begun = Instant::now();
     }
 
-    /// The same for a verb that is told by what it reads of a store; `None` if nothing is to be said. A verb that
-    /// writes to a terminal as it goes says enough by that.
+    /// Progress of a verb that reads a store; `None` if nothing is to be printed. A verb that writes to a terminal as
+    /// it goes needs no progress.
     pub(crate) fn of_reading(
         verb: &'static str,
         store: &str,
@@ -52,21 +52,21 @@ impl Progress {
         let (progress, store, total) = (Mutex::new(progress), store.to_owned(), AtomicU64::new(0));
         Some(Watch::new(move |bytes| {
             let total = total.fetch_add(bytes, Ordering::Relaxed).saturating_add(bytes);
-            // While one thread says it, the others go on reading.
+            // While one thread reports, the others continue to read.
             if let Ok(mut progress) = progress.try_lock() {
                 progress.update(&store, total);
             }
         }))
     }
 
-    /// Takes away what is drawn, so that something else can be said.
+    /// Clears the drawn line, so that other text can be printed.
     pub(crate) fn end(&mut self) {
         if std::mem::take(&mut self.drawn) {
             let _ = write!(io::stderr(), "\r\x1b[K");
         }
     }
 
-    /// Says that `bytes` are done in all and `subject` is at hand.
+    /// Reports that `bytes` are done in total, and that `subject` is the current object.
     pub(crate) fn update(&mut self, subject: &str, bytes: u64) {
         let every = match self.how {
             How::Never => return,
@@ -101,7 +101,7 @@ impl Progress {
                 None => format!("{verb}  {shown}  {}  {}/s", human_bytes(bytes), human_bytes(rate)),
             },
         };
-        // There is nowhere left to say that standard error is closed.
+        // If standard error is closed, nobody can be told.
         let _ = match self.how {
             How::Json => io::stderr().write_all(text.as_bytes()),
             How::Plain => writeln!(io::stderr(), "{text}"),
@@ -113,7 +113,7 @@ impl Progress {
     }
 }
 
-/// How much is done as a line, of characters that every terminal has where it does not say that it has others.
+/// A progress bar, in ASCII unless the terminal supports other characters.
 fn bar(bytes: u64, total: u64) -> String {
     let is_utf8 = ["LC_ALL", "LC_CTYPE", "LANG"].iter().find_map(|name| {
         std::env::var(name).ok().filter(|value| !value.is_empty()).map(|value| value.to_lowercase())
@@ -127,7 +127,7 @@ fn bar(bytes: u64, total: u64) -> String {
     format!("{}{}", done.repeat(filled), left.repeat(BAR - filled))
 }
 
-/// `43 %  412 MiB of 960 MiB  188 MiB/s  3 s left`.
+/// A text such as `43 %  412 MiB of 960 MiB  188 MiB/s  3 s left`.
 fn of(bytes: u64, total: u64, rate: u64) -> String {
     let percent = u128::from(bytes.min(total)) * 100 / u128::from(total.max(1));
     let left = total.saturating_sub(bytes).checked_div(rate).unwrap_or(0);
@@ -139,7 +139,7 @@ fn of(bytes: u64, total: u64, rate: u64) -> String {
     format!("{percent} %  {bytes} of {total}  {rate}/s  {left} left")
 }
 
-/// Characters of a bar.
+/// The width of a bar in characters.
 const BAR: usize = 24;
 
 impl Drop for Progress {

@@ -1,4 +1,4 @@
-//! The library's values in the words of the command line: what to do about an error names our options.
+//! Values of the library in the terms of the command line: remedies of errors name options.
 
 use hyperslab::list::human_bytes;
 use hyperslab::select::Select;
@@ -7,12 +7,12 @@ use hyperslab::target::{OptionType, OptionValue, TargetOptions};
 use hyperslab::{Error, Remedy, Result, TARGETS, size};
 use std::collections::BTreeSet;
 
-/// Selections as they were typed.
+/// Selections as typed by the user.
 pub(crate) fn selections(typed: &[String]) -> Result<Vec<Select>> {
     typed.iter().map(|text| text.parse()).collect()
 }
 
-/// How an array would be better stored, as options of verbs that write.
+/// Advice on better storage of an array, as options of verbs that write.
 pub(crate) fn advice(advice: &Advice) -> String {
     let option = |better: &Better| {
         let (option, value) = match better {
@@ -30,7 +30,7 @@ pub(crate) fn advice(advice: &Advice) -> String {
     format!("{}; repack with {}", advice.reason, options.join(" "))
 }
 
-/// A word as a shell takes it.
+/// A word quoted for a shell, if necessary.
 fn shown(word: &str) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/:,=._-+@%".contains(&byte);
     match word.bytes().all(plain) {
@@ -39,7 +39,7 @@ fn shown(word: &str) -> String {
     }
 }
 
-/// Options of formats as they were typed: `FORMAT.KEY[=VALUE]`.
+/// Options of formats as typed by the user: `FORMAT.KEY[=VALUE]`.
 pub(crate) fn target_options(typed: &[String]) -> Result<TargetOptions> {
     typed.iter().try_fold(TargetOptions::default(), |options, typed| {
         let (name, value) = match typed.split_once('=') {
@@ -55,7 +55,7 @@ pub(crate) fn target_options(typed: &[String]) -> Result<TargetOptions> {
         let Some((_, format, option)) = known.clone().find(|(known, ..)| known == name) else {
             let known: BTreeSet<_> = known.map(|(known, ..)| known).collect();
             let known = known.into_iter().collect::<Vec<_>>().join(", ");
-            return Err(Error::invalid(format!("no option {name:?}, there are {known}")));
+            return Err(Error::invalid(format!("unknown option {name:?}, expected one of {known}")));
         };
         let read = match (option.takes, value) {
             (OptionType::Flag, None | Some("true")) => Some(OptionValue::Flag(true)),
@@ -72,12 +72,12 @@ pub(crate) fn target_options(typed: &[String]) -> Result<TargetOptions> {
     })
 }
 
-/// An error with file and object, and what to do about it.
+/// An error with file and object, followed by its remedies.
 pub(crate) fn error(error: &Error) -> String {
     error.worded(&remedy).to_string()
 }
 
-/// As [`error()`], for an error that does not know its file.
+/// As [`error()`], for an error without file name.
 pub(crate) fn error_in(error: &Error, file: &str) -> String {
     let reason = error.reason_worded(&remedy);
     match error.object() {
@@ -86,7 +86,7 @@ pub(crate) fn error_in(error: &Error, file: &str) -> String {
     }
 }
 
-/// What to do about an error.
+/// The text of a remedy.
 fn remedy(remedy: &Remedy) -> String {
     match remedy {
         Remedy::RaiseLimit(limit) => format!("raise with --limit {limit}=N"),

@@ -32,7 +32,7 @@ fn contract(text: &str) -> (TempDir, String) {
 }
 
 #[test]
-fn findings_name_the_object_and_what_the_contract_says_of_it() {
+fn findings_name_the_object_and_the_statement_of_the_document() {
     let (_dir, path) = contract(CONTRACT);
     let ran = hyperslab(["check", "ocean.nc", "--against", &path]);
     assert_eq!((ran.code, ran.messages.as_str()), (1, ""));
@@ -52,7 +52,7 @@ fn findings_name_the_object_and_what_the_contract_says_of_it() {
 }
 
 #[test]
-fn data_keep_what_is_said_of_them() {
+fn accepts_data_that_agree_with_the_document() {
     let text = hyperslab(["describe", "--values", "ocean.nc"]).answer;
     let (_dir, path) = contract(&text);
     let ran = hyperslab(["check", "ocean.nc", "--against", &path]);
@@ -64,7 +64,7 @@ fn data_keep_what_is_said_of_them() {
 }
 
 #[test]
-fn a_contract_with_errors_or_of_another_kind_is_trouble() {
+fn rejects_a_document_with_errors_or_of_another_kind() {
     let (_dir, path) = contract("ndarrays:\n  x: {shape: [2], type: int99}\n");
     let ran = hyperslab(["check", "ocean.nc", "--against", &path]);
     assert_eq!((ran.code, ran.answer.as_str()), (2, ""));

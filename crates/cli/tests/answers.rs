@@ -1,4 +1,4 @@
-//! Exit codes and where the answer goes.
+//! Exit codes, and the streams of answers and messages.
 
 use crate::command::{examples, hyperslab, prepared, ran};
 use std::fs;
@@ -11,7 +11,7 @@ fn a_location_alone_is_described() {
 }
 
 #[test]
-fn an_answer_in_a_file_is_the_same_as_on_standard_output() {
+fn an_answer_in_a_file_equals_that_on_standard_output() {
     let dir = TempDir::new().unwrap();
     let path = dir.path().join("ocean.yaml");
     let ran = hyperslab(["describe", "ocean.nc", "-o", path.to_str().unwrap()]);
@@ -27,7 +27,7 @@ fn several_locations_make_a_stream_of_documents() {
 }
 
 #[test]
-fn a_reader_who_leaves_early_is_no_error() {
+fn a_closed_output_is_not_an_error() {
     let mut child = prepared(["describe", "--values", "groups_new.h5"])
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -46,10 +46,10 @@ fn a_pattern_matches_across_groups() {
 }
 
 #[test]
-fn a_broken_chunk_gives_an_error_line_and_leaves_the_rest() {
+fn a_damaged_chunk_gives_an_error_and_does_not_hide_the_rest() {
     let dir = TempDir::new().unwrap();
     let mut bytes = fs::read(examples().join("userblock.h5")).unwrap();
-    // The first chunk of /c begins with zlib's header for level 1.
+    // The first chunk of /c begins with the header of zlib for level 1.
     let chunk = bytes.windows(2).position(|pair| pair == [0x78, 0x01]).unwrap();
     bytes[chunk + 2..chunk + 8].fill(0xff);
     let path = dir.path().join("broken.h5");
@@ -68,7 +68,7 @@ fn a_broken_chunk_gives_an_error_line_and_leaves_the_rest() {
 }
 
 #[test]
-fn a_broken_object_keeps_its_place_in_the_description() {
+fn a_damaged_object_keeps_its_place_in_the_description() {
     let dir = TempDir::new().unwrap();
     let mut bytes = fs::read(examples().join("userblock.h5")).unwrap();
     let headers: Vec<usize> =
@@ -107,7 +107,7 @@ fn patterns_digest_objects_once_and_attributes_alone() {
 }
 
 #[test]
-fn a_value_that_nothing_equals_is_answered_with_the_nearest() {
+fn a_coordinate_without_match_names_the_nearest_one() {
     let ran = hyperslab(["show", "ocean.nc:/salinity", "-s", "time=0", "-s", "depth==12"]);
     assert_eq!((ran.code, ran.answer.as_str()), (2, ""), "{}", ran.messages);
     let expected = "dimension depth: no coordinate is 12\n  help: the nearest is 10.0, position 1";
@@ -117,7 +117,7 @@ fn a_value_that_nothing_equals_is_answered_with_the_nearest() {
 }
 
 #[test]
-fn all_of_storage_tells_comments_times_and_order() {
+fn full_storage_has_comments_times_and_order() {
     let full = |file: &str| hyperslab(["describe", "--storage=full", file]).answer;
     let commented = "../crates/hdf5/tests/data/objects_v2.h5";
     for (file, directive) in [

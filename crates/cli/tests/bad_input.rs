@@ -1,4 +1,4 @@
-//! What is wrong is said in one sentence, with exit code 2 and no answer.
+//! Invalid input gives a message of one sentence, exit code 2 and no answer.
 
 use crate::command::{Ran, examples, hyperslab, prepared, ran};
 use std::fs;
@@ -28,7 +28,7 @@ fn file(dir: &TempDir, name: &str, bytes: &[u8]) -> String {
 }
 
 #[test]
-fn an_empty_file_is_called_empty() {
+fn reports_an_empty_file() {
     let dir = TempDir::new().unwrap();
     let path = file(&dir, "nothing.h5", b"");
     for verb in READING {
@@ -39,7 +39,7 @@ fn an_empty_file_is_called_empty() {
 }
 
 #[test]
-fn a_directory_is_called_a_directory() {
+fn reports_a_directory() {
     let dir = TempDir::new().unwrap();
     for verb in ["describe", "show", "digest"] {
         let ran = hyperslab([verb, dir.path().to_str().unwrap()]);
@@ -49,7 +49,7 @@ fn a_directory_is_called_a_directory() {
 }
 
 #[test]
-fn a_missing_file_is_named() {
+fn names_a_missing_file() {
     for verb in READING {
         let ran = hyperslab([verb, "no_such_file.nc"]);
         is_one_sentence(&ran, "no_such_file.nc");
@@ -58,7 +58,7 @@ fn a_missing_file_is_named() {
 
 #[cfg(unix)]
 #[test]
-fn a_file_without_permission_is_named() {
+fn names_a_file_without_permission() {
     use std::os::unix::fs::PermissionsExt;
     let dir = TempDir::new().unwrap();
     let path = file(&dir, "secret.h5", &fs::read(examples().join("userblock.h5")).unwrap());
@@ -67,7 +67,7 @@ fn a_file_without_permission_is_named() {
     let output = if fs::read(&path).is_err() {
         prepared(["describe", path.as_str()]).output()
     } else {
-        // Root may read every file, so another user tries.
+        // Root may read every file, so the test runs as another user.
         let program = dir.path().join("hyperslab");
         fs::copy(env!("CARGO_BIN_EXE_hyperslab"), &program).unwrap();
         Command::new("setpriv")
@@ -84,14 +84,14 @@ fn a_file_without_permission_is_named() {
 }
 
 #[test]
-fn content_decides_and_not_the_suffix() {
+fn recognises_formats_by_content_and_not_by_suffix() {
     let dir = TempDir::new().unwrap();
     let path = file(&dir, "really.txt", &fs::read(examples().join("userblock.h5")).unwrap());
     assert_eq!(hyperslab(["describe", path.as_str()]).code, 0);
 }
 
 #[test]
-fn what_a_file_is_instead_is_said() {
+fn names_the_format_of_other_files() {
     let dir = TempDir::new().unwrap();
     for (name, bytes, what) in [
         ("packed.h5", &b"\x1f\x8b\x08\0rest"[..], "gzip"),
@@ -107,7 +107,7 @@ fn what_a_file_is_instead_is_said() {
 }
 
 #[test]
-fn a_file_cut_short_is_refused() {
+fn rejects_a_truncated_file() {
     let dir = TempDir::new().unwrap();
     let whole = fs::read(examples().join("ocean.nc")).unwrap();
     let path = file(&dir, "cut.nc", &whole[..30]);
@@ -115,7 +115,7 @@ fn a_file_cut_short_is_refused() {
 }
 
 #[test]
-fn a_missing_object_comes_with_the_nearest_name() {
+fn a_missing_object_gives_the_nearest_name() {
     for verb in READING {
         let ran = hyperslab([verb, "ocean.nc:/temprature"]);
         is_one_sentence(&ran, "/temprature");
@@ -124,28 +124,28 @@ fn a_missing_object_comes_with_the_nearest_name() {
 }
 
 #[test]
-fn a_mistyped_verb_comes_with_the_nearest_one() {
+fn a_mistyped_verb_gives_the_nearest_one() {
     let ran = hyperslab(["descirbe", "ocean.nc"]);
     is_one_sentence(&ran, "descirbe");
     assert!(ran.messages.contains("did you mean 'describe'?"), "{}", ran.messages);
 }
 
 #[test]
-fn an_unknown_format_comes_with_those_known() {
+fn an_unknown_format_lists_the_known_ones() {
     let ran = hyperslab(["describe", "--input-format", "hdf6", "ocean.nc"]);
     assert_eq!(ran.code, 2);
     assert!(ran.messages.contains("hdf5"), "{}", ran.messages);
 }
 
 #[test]
-fn one_bad_location_does_not_stop_the_others() {
+fn an_invalid_location_does_not_stop_the_others() {
     let ran = hyperslab(["digest", "no_such_file.nc", "userblock.h5"]);
     assert_eq!(ran.code, 2);
     assert!(ran.answer.contains("/x"), "{}", ran.answer);
 }
 
 #[test]
-fn a_location_that_is_a_verb_can_be_reached() {
+fn a_location_with_the_name_of_a_verb_can_be_opened() {
     let dir = TempDir::new().unwrap();
     fs::copy(examples().join("userblock.h5"), dir.path().join("ls")).unwrap();
     let output = prepared(["./ls"]).current_dir(dir.path()).output().unwrap();

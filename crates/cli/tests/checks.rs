@@ -4,7 +4,7 @@ use crate::command::{examples, hyperslab};
 use std::fs;
 use tempfile::TempDir;
 
-/// An example file with bytes changed, and its path.
+/// An example file with changed bytes, and its path.
 fn damaged(name: &str, damage: impl FnOnce(&mut Vec<u8>)) -> (TempDir, String) {
     let dir = TempDir::new().unwrap();
     let mut bytes = fs::read(examples().join(name)).unwrap();
@@ -32,9 +32,9 @@ fn example_files_have_no_errors() {
 }
 
 #[test]
-fn a_broken_chunk_is_found_unless_chunks_are_left_alone() {
+fn finds_a_damaged_chunk_unless_chunks_are_not_decoded() {
     let (_dir, path) = damaged("userblock.h5", |bytes| {
-        // The first chunk of /c begins with zlib's header for level 1.
+        // The first chunk of /c begins with the header of zlib for level 1.
         let chunk = bytes.windows(2).position(|pair| pair == [0x78, 0x01]).unwrap();
         bytes[chunk + 2..chunk + 8].fill(0xff);
     });
@@ -74,7 +74,7 @@ fn a_finding_names_rule_object_structure_and_byte() {
 }
 
 #[test]
-fn a_file_that_was_cut_is_said_to_be() {
+fn reports_a_truncated_file() {
     let (_dir, path) = damaged("big_endian.h5", |bytes| bytes.truncate(bytes.len() - 100));
     let ran = hyperslab(["check", path.as_str()]);
     assert_eq!(ran.code, 1);
@@ -83,7 +83,7 @@ fn a_file_that_was_cut_is_said_to_be() {
 }
 
 #[test]
-fn objects_in_a_file_are_not_checked_alone() {
+fn rejects_objects_inside_a_file() {
     let ran = hyperslab(["check", "ocean.nc:/waves"]);
     assert_eq!(ran.code, 2);
     assert!(ran.messages.contains("whole files"), "{}", ran.messages);

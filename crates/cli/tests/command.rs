@@ -1,10 +1,10 @@
-//! Running the command.
+//! Runs the command.
 
 use std::ffi::OsStr;
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 
-/// What a run of the command gave.
+/// The result of a run.
 #[derive(Debug)]
 pub(crate) struct Ran {
     pub(crate) code: i32,
@@ -12,12 +12,12 @@ pub(crate) struct Ran {
     pub(crate) messages: String,
 }
 
-/// Runs the command among the example files.
+/// Runs the command in the folder of the example files.
 pub(crate) fn hyperslab(args: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Ran {
     ran(prepared(args).output().expect("the command starts"))
 }
 
-/// The command, not yet run, without what the caller's terminal would change.
+/// The prepared command, independent of the terminal of the caller.
 pub(crate) fn prepared(args: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_hyperslab"));
     command

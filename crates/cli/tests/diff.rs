@@ -1,4 +1,4 @@
-//! `diff`: what differs, how it is told, and with which exit code.
+//! `diff`: differences, their output and the exit codes.
 
 use crate::command::{Ran, examples, hyperslab};
 use crate::golden::holds;
@@ -6,7 +6,7 @@ use std::fs;
 use std::path::Path;
 use tempfile::TempDir;
 
-/// Two documents that differ in everything that documents can differ in.
+/// Two documents with every kind of difference.
 const A: &str = "\
 /:
   attributes:
@@ -84,7 +84,7 @@ impl Pair {
         self.dir.path().join(name).to_str().unwrap().to_owned()
     }
 
-    /// Compares what is at these paths of the two.
+    /// Compares the objects at these paths of the two documents.
     fn diff_at(&self, (a, b): (&str, &str), options: &[&str]) -> Ran {
         let (a, b) = (self.path("a.yaml") + a, self.path("b.yaml") + b);
         hyperslab([&["diff", &a, &b], options].concat())
@@ -113,7 +113,7 @@ fn every_kind_of_difference_has_its_line() {
 }
 
 #[test]
-fn what_is_the_same_is_answered_by_silence() {
+fn equal_stores_print_nothing() {
     let dir = TempDir::new().unwrap();
     for name in ["ocean.nc", "datatypes.h5", "strings.nc", "groups_old.h5", "big_endian.h5"] {
         for options in [&[][..], &["--storage", "--order"], &["--json"], &["--rtol", "1e-3"]] {
@@ -127,7 +127,7 @@ fn what_is_the_same_is_answered_by_silence() {
 }
 
 #[test]
-fn a_file_and_its_description_are_the_same() {
+fn a_file_equals_its_description() {
     let dir = TempDir::new().unwrap();
     for name in
         ["ocean.nc", "datatypes.h5", "nested_groups.nc", "unlimited.nc", "strings.nc", "chunk_indexes.h5"]
@@ -142,7 +142,7 @@ fn a_file_and_its_description_are_the_same() {
 }
 
 #[test]
-fn tolerances_make_floats_equal_and_nothing_else() {
+fn tolerances_apply_only_to_floats() {
     let pair = Pair::new(
         "ndarrays:\n  x: {shape: [3], type: float64, value: [1, 10, -100]}\n  n: {shape: [], type: int8, value: 1}\n",
         "ndarrays:\n  x: {shape: [3], type: float64, value: [1.5, 11, -104]}\n  n: {shape: [], type: int8, value: 1}\n",
@@ -167,7 +167,7 @@ fn tolerances_make_floats_equal_and_nothing_else() {
 }
 
 #[test]
-fn parts_arrays_and_attributes_are_compared_by_name() {
+fn compares_groups_arrays_and_attributes_by_path() {
     let pair = Pair::new(A, B);
     let ran = pair.diff_at((":/kept", ":/kept"), &[]);
     assert_eq!((ran.code, ran.answer.as_str()), (0, ""), "{}", ran.messages);
@@ -186,7 +186,7 @@ fn parts_arrays_and_attributes_are_compared_by_name() {
 }
 
 #[test]
-fn references_and_links_below_what_is_compared_mean_the_same() {
+fn compares_targets_of_references_and_links_relative_to_the_compared_groups() {
     let of = |group: &str| {
         format!(
             "{group}:\n  ndarrays:\n    x: {{shape: [], type: int8, value: 1}}\n    r: {{shape: [2], type: objref, \
@@ -201,7 +201,7 @@ fn references_and_links_below_what_is_compared_mean_the_same() {
 }
 
 #[test]
-fn selections_are_those_of_each_side() {
+fn selections_apply_to_both_sides() {
     let pair = Pair::new(
         "dimcoords: {t: {size: 4, type: int32, value: [10, 20, 30, 40]}}\nndarrays: {x: {shape: [t], type: int8, value: [1, 2, 3, 4]}}\n",
         "dimcoords: {t: {size: 3, type: int32, value: [20, 30, 40]}}\nndarrays: {x: {shape: [t], type: int8, value: [2, 3, 5]}}\n",
@@ -209,7 +209,7 @@ fn selections_are_those_of_each_side() {
     let ran = pair.diff(&["-s", "t=20..40"]);
     assert_eq!(ran.code, 1, "{}", ran.messages);
     assert!(
-        ran.answer.contains("~ /x  1 of 3 values differs, at most 1\n    [3]  4  5  +1\n"),
+        ran.answer.contains("~ /x  1 of 3 values differs, at max 1\n    [3]  4  5  +1\n"),
         "{}",
         ran.answer
     );
@@ -219,7 +219,7 @@ fn selections_are_those_of_each_side() {
 }
 
 #[test]
-fn storage_and_order_count_when_asked() {
+fn compares_storage_and_order_on_request() {
     let of = |first: &str, second: &str, chunk: &str| {
         format!(
             "attributes: {{{first}: 1, {second}: 2}}\nndarrays:\n  x: {{shape: [4], type: int16, storage: {{chunk: [{chunk}], filter: [{{deflate: {chunk}}}]}}, value: [1, 2, 3, 4]}}\n"
@@ -235,10 +235,10 @@ fn storage_and_order_count_when_asked() {
 }
 
 #[test]
-fn what_cannot_be_read_is_never_the_same() {
+fn unreadable_objects_are_never_equal() {
     let dir = TempDir::new().unwrap();
     let mut bytes = fs::read(examples().join("userblock.h5")).unwrap();
-    // The first chunk of /c begins with zlib's header for level 1.
+    // The first chunk of /c begins with the header of zlib for level 1.
     let chunk = bytes.windows(2).position(|pair| pair == [0x78, 0x01]).unwrap();
     bytes[chunk + 2..chunk + 8].fill(0xff);
     let broken = dir.path().join("broken.h5");
@@ -248,7 +248,7 @@ fn what_cannot_be_read_is_never_the_same() {
     assert_eq!(one.code, 1);
     assert!(one.answer.contains(&format!("~ /c  unreadable in {broken}\n")), "{}", one.answer);
     assert!(one.messages.contains("broken.h5:/c: "), "{}", one.messages);
-    // Its codec is nobody's.
+    // Its codec is unknown.
     let both = hyperslab(["diff", "tides.zarr", "tides.zarr"]);
     assert_eq!(both.code, 1);
     let answer = "~ /harmonics/residual  unreadable in both\n1 object or attribute cannot be compared\n";
@@ -259,7 +259,7 @@ fn what_cannot_be_read_is_never_the_same() {
 }
 
 #[test]
-fn so_much_is_told_as_is_wanted() {
+fn prints_at_most_the_requested_number_of_differences() {
     let of = |value: u32| {
         let arrays = (0..30).map(|n| {
             format!(

@@ -1,12 +1,12 @@
-//! Answers about the example files, compared to the byte with `tests/golden/`.
+//! Answers for the example files must equal the files in `tests/golden/` byte by byte.
 //!
-//! `UPDATE_GOLDEN=1` writes them anew.
+//! `UPDATE_GOLDEN=1` rewrites them.
 
 use crate::command::hyperslab;
 use std::fs;
 use std::path::Path;
 
-/// Compares an answer with the golden file of that name.
+/// Compares an answer with the golden file of this name.
 pub(crate) fn holds(name: &str, answer: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name);
     if std::env::var_os("UPDATE_GOLDEN").is_some() {

@@ -1,4 +1,4 @@
-//! What the command says about itself.
+//! Help, version, completions and manual.
 
 use crate::command::hyperslab;
 use crate::golden::holds;
@@ -34,21 +34,21 @@ fn help_stays_the_same() {
 }
 
 #[test]
-fn a_bare_call_prints_help_as_a_message_and_fails() {
+fn without_arguments_prints_help_as_a_message_and_fails() {
     let ran = hyperslab([""; 0]);
     assert_eq!((ran.code, ran.answer.as_str()), (2, ""));
     assert!(VERBS.iter().all(|verb| ran.messages.contains(verb)), "{}", ran.messages);
 }
 
 #[test]
-fn the_version_is_an_answer() {
+fn prints_the_version_as_an_answer() {
     let ran = hyperslab(["--version"]);
     assert_eq!(ran.code, 0);
     assert_eq!(ran.answer, format!("hyperslab {}\n", env!("CARGO_PKG_VERSION")));
 }
 
 #[test]
-fn every_shell_gets_completions_of_every_verb() {
+fn completions_of_every_shell_have_every_verb() {
     for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
         let ran = hyperslab(["completions", shell]);
         assert_eq!(ran.code, 0, "{}", ran.messages);

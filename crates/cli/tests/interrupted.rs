@@ -1,4 +1,4 @@
-//! Conversions that are killed, find the disk full, or meet each other.
+//! Conversions that are killed, run out of disk space, or run at the same time.
 
 use crate::command::{Ran, prepared, ran};
 use std::fs;
@@ -12,17 +12,17 @@ fn run(folder: &Path, args: &[&str]) -> Ran {
     ran(prepared(args).current_dir(folder).output().unwrap())
 }
 
-/// One hash per object, whatever the format.
+/// One hash per object, equal in all formats.
 fn digests(folder: &Path, store: &str) -> String {
     let ran = run(folder, &["digest", store]);
     assert_eq!(ran.code, 0, "{store}: {}", ran.messages);
-    // Formats list members in an order of their own.
+    // Formats list members in different orders.
     let mut lines: Vec<_> = ran.answer.lines().collect();
     lines.sort_unstable();
     lines.join("\n") + "\n"
 }
 
-/// What lies in a folder, hidden or not, sorted.
+/// The names in a folder, hidden ones too, sorted.
 fn names(folder: &Path) -> Vec<String> {
     let names = fs::read_dir(folder).unwrap();
     let mut names: Vec<_> = names.map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
@@ -30,7 +30,7 @@ fn names(folder: &Path) -> Vec<String> {
     names
 }
 
-/// A source of so many MiB: the file that `cargo xtask soak` has made, else a Zarr array in chunks of 64 KiB.
+/// A source of this many MiB: the file that `cargo xtask soak` has made, otherwise a Zarr array in chunks of 64 KiB.
 fn source(folder: &Path, mebibytes: u32) -> String {
     if let Some(made) = std::env::var_os("HYPERSLAB_KILLS_SOURCE") {
         return made.into_string().unwrap();
@@ -55,20 +55,20 @@ fn source(folder: &Path, mebibytes: u32) -> String {
     "source.zarr".into()
 }
 
-/// Numbers that are the same in every run; the moments they stand for never are.
+/// Pseudo-random numbers, equal in every run. The states of the killed process still differ.
 struct Moments(u64);
 
 impl Moments {
-    /// Up to `most`, more often than not less.
-    fn next(&mut self, most: Duration) -> Duration {
+    /// A random duration up to `max`.
+    fn next(&mut self, max: Duration) -> Duration {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;
-        most.mul_f64((self.0 % 1000) as f64 / 1000.0)
+        max.mul_f64((self.0 % 1000) as f64 / 1000.0)
     }
 }
 
-/// Kills a conversion at a random moment; none if it was done before.
+/// Starts a conversion and kills it after a time. Returns false if it ended before.
 fn killed(folder: &Path, args: &[&str], after: Duration) -> bool {
     let mut running =
         prepared(args).current_dir(folder).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
@@ -79,7 +79,7 @@ fn killed(folder: &Path, args: &[&str], after: Duration) -> bool {
     was_running
 }
 
-/// Sends a process Ctrl-C.
+/// Sends Ctrl-C to a process.
 #[cfg(unix)]
 fn interrupt(running: &std::process::Child) {
     let sent = Command::new("kill").args(["-INT", &running.id().to_string()]).status().unwrap();
@@ -88,7 +88,7 @@ fn interrupt(running: &std::process::Child) {
 
 #[cfg(unix)]
 #[test]
-fn ctrl_c_ends_a_conversion_which_is_resumed_and_leaves_no_file_of_an_answer() {
+fn ctrl_c_stops_a_conversion_that_can_be_resumed_and_leaves_no_partial_answer() {
     let folder = TempDir::new().unwrap();
     let folder = folder.path();
     let source = source(folder, 8);
@@ -107,7 +107,7 @@ fn ctrl_c_ends_a_conversion_which_is_resumed_and_leaves_no_file_of_an_answer() {
     let is_begun = || names(folder).len() > before.len();
     let args = ["convert", "-q", "--threads", "1", "--filter", "deflate=9", &source, "x.zarr"];
     let (code, messages) = interrupted(&args, &is_begun);
-    // A fast machine may have been done before.
+    // On a fast machine it may have ended before.
     if code != Some(0) {
         assert_eq!(code, Some(130), "{messages}");
         assert!(messages.starts_with("error: interrupted"), "{messages}");
@@ -156,7 +156,7 @@ fn runs_killed_at_any_moment_leave_no_target_or_a_whole_one_and_are_resumed() {
             assert_eq!(run(folder, &["convert", "-q", other.to_str().unwrap(), target]).code, 0);
         }
         let path = folder.join(target);
-        // Again and again, until it comes to its end.
+        // Kills it again until it runs to its end.
         while killed(folder, &args, moments.next(takes.mul_f64(1.2))) {
             kills += 1;
             match (path.exists(), overwrites) {
@@ -173,13 +173,13 @@ fn runs_killed_at_any_moment_leave_no_target_or_a_whole_one_and_are_resumed() {
             resumed += 1;
         }
         if !path.exists() || overwrites {
-            // Not there yet, or the old one still: this run is not killed.
+            // The target is missing or still the old one; this run is not killed.
             let last = run(folder, &args);
             assert_eq!(last.code, 0, "{}", last.messages);
         }
         assert_eq!(digests(folder, target), expected);
         assert_eq!(run(folder, &["check", target]).code, 0);
-        // What a run leaves that was killed when it was done is removed by the next one, whatever becomes of that.
+        // If a run was killed after its last step, the next run removes its remains, whatever its own result.
         assert_eq!(run(folder, &["convert", "-q", &source, target]).code, 2);
         let mut now = names(folder);
         now.retain(|name| name != target);
@@ -195,12 +195,12 @@ fn runs_killed_at_any_moment_leave_no_target_or_a_whole_one_and_are_resumed() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_full_disk_is_told_and_the_run_goes_on_when_there_is_room() {
+fn a_full_disk_is_reported_and_the_run_can_be_resumed() {
     let folder = TempDir::new().unwrap();
     let source = source(folder.path(), 8);
     let expected = digests(folder.path(), &source);
     fs::create_dir(folder.path().join("disk")).unwrap();
-    // The mount belongs to a namespace of this shell, which other processes do not see, and ends with it.
+    // The mount is in a namespace of this shell: other processes do not see it, and it ends with the shell.
     let script = r#"
         mount -t tmpfs -o size=3m none disk || exit 77
         for target in disk/x.zarr disk/x.zarr.zip; do
@@ -237,10 +237,10 @@ fn a_full_disk_is_told_and_the_run_goes_on_when_there_is_room() {
 
 #[cfg(unix)]
 #[test]
-fn a_file_that_may_not_grow_is_told() {
+fn reports_the_file_size_limit() {
     let folder = TempDir::new().unwrap();
     let source = source(folder.path(), 8);
-    // Told by an error instead of a signal, as the disk being full is.
+    // The limit gives an error instead of a signal, like a full disk.
     let script = r#"trap '' XFSZ; ulimit -f 2000; "$0" convert -q "$1" x.zarr.zip"#;
     let mut shell = Command::new("sh");
     shell.args(["-c", script, env!("CARGO_BIN_EXE_hyperslab"), &source]);
@@ -255,7 +255,7 @@ fn a_file_that_may_not_grow_is_told() {
 }
 
 #[test]
-fn what_stands_against_a_target_is_told_before_anything_is_written() {
+fn rejects_invalid_targets_before_writing_anything() {
     let folder = TempDir::new().unwrap();
     let folder = folder.path();
     fs::copy(crate::command::examples().join("ocean.nc"), folder.join("ocean.nc")).unwrap();
@@ -289,13 +289,13 @@ fn what_stands_against_a_target_is_told_before_anything_is_written() {
 }
 
 #[test]
-fn a_run_goes_on_only_with_the_same_wishes() {
+fn resumes_only_with_the_same_options() {
     let folder = TempDir::new().unwrap();
     let source = source(folder.path(), 8);
     let args = ["convert", "-q", &source, "x.zarr"];
     let left: PathBuf = folder.path().join(".x.zarr.hyperslab-partial/journal");
     let mut after = Duration::from_millis(20);
-    // Killed late enough to have finished something, and early enough to leave it.
+    // Killed late enough to have written some chunks, and early enough to leave some.
     while !(killed(folder.path(), &args, after)
         && fs::read_to_string(&left).is_ok_and(|lines| lines.lines().count() > 3))
     {

@@ -1,8 +1,8 @@
-//! Layouts and parts of what is converted.
+//! Layout options and selections of conversions.
 
 use crate::command::hyperslab;
 
-/// Converts the ocean with these options and tells what a second command says of the result.
+/// Converts ocean.nc with these options, and returns the answer of a second command on the result.
 fn converted(options: &[&str], then: &[&str]) -> String {
     let folder = tempfile::tempdir().unwrap();
     let target = folder.path().join("ocean.zarr");
@@ -13,7 +13,7 @@ fn converted(options: &[&str], then: &[&str]) -> String {
 }
 
 #[test]
-fn chunks_shards_and_filters_are_those_of_the_options() {
+fn applies_the_options_for_chunks_shards_and_filters() {
     let options =
         ["-c", "time=1", "--shard", "/salinity:time=2", "-f", "zstd=5", "-f", "/salinity:none", "--verify"];
     let described = converted(&options, &["describe", "STORE:/salinity"]);
@@ -27,7 +27,7 @@ fn chunks_shards_and_filters_are_those_of_the_options() {
 }
 
 #[test]
-fn a_part_is_what_show_selects() {
+fn selects_the_same_part_as_show() {
     let part = "time=[3,1],lat=-2:,depth~=40";
     let shown = converted(&["-s", part, "--verify"], &["show", "STORE:/salinity", "--as", "json"]);
     let expected = hyperslab(["show", "ocean.nc:/salinity", "-s", part, "--as", "json"]);
@@ -36,7 +36,7 @@ fn a_part_is_what_show_selects() {
 }
 
 #[test]
-fn options_that_fit_nothing_are_refused_before_anything_is_written() {
+fn rejects_options_without_effect_before_writing_anything() {
     let folder = tempfile::tempdir().unwrap();
     let target = folder.path().join("ocean.zarr");
     for (options, expected) in [

@@ -1,4 +1,4 @@
-//! The command as its users meet it.
+//! Tests of the command as users run it.
 
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests may panic")]
 

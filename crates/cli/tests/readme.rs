@@ -1,19 +1,19 @@
-//! What README.md and other pages show is what the command prints.
+//! Examples in README.md and other pages show the real output of the command.
 
 use crate::command::{examples, hyperslab};
 use std::fs;
 
 #[test]
-fn examples_in_the_readme_are_true() {
+fn examples_in_the_readme_show_the_real_output() {
     assert!(are_true("README.md") >= 5);
 }
 
 #[test]
-fn examples_of_conversions_are_true() {
+fn examples_of_conversions_show_the_real_output() {
     assert!(are_true("docs/convert.md") >= 2);
 }
 
-/// How many examples a page has, all of them true.
+/// The number of examples on a page, after checking all of them.
 fn are_true(page: &str) -> usize {
     let readme = fs::read_to_string(examples().join("..").join(page)).unwrap();
     let mut shown = 0;
@@ -30,7 +30,7 @@ fn are_true(page: &str) -> usize {
     shown
 }
 
-/// Splits at spaces outside single quotes.
+/// Splits at spaces outside of single quotes.
 fn words(command: &str) -> Vec<String> {
     let mut words = Vec::new();
     for (index, part) in command.split('\'').enumerate() {
@@ -43,7 +43,7 @@ fn words(command: &str) -> Vec<String> {
     words
 }
 
-/// Whether the text is what was printed, where a line `…` stands for any lines.
+/// Whether a text equals the printed one. A line `…` stands for any number of lines.
 fn agrees(wanted: &str, found: &str) -> bool {
     let wanted: Vec<&str> = wanted.lines().collect();
     let found: Vec<&str> = found.lines().collect();
@@ -61,7 +61,7 @@ fn agrees(wanted: &str, found: &str) -> bool {
 }
 
 #[test]
-fn an_ellipsis_stands_for_lines_left_out() {
+fn an_ellipsis_stands_for_omitted_lines() {
     assert!(agrees("a\n…\nd", "a\nb\nc\nd"));
     assert!(agrees("a\n…", "a\nb"));
     assert!(!agrees("a", "a\nb"));

@@ -13,7 +13,7 @@ fn answer(args: &[&str]) -> String {
     ran.answer
 }
 
-/// A store of one array of 64-bit fractions, all in its first chunk.
+/// A store with one array of float64, all of it in its first chunk.
 fn store(extents: &str, chunk: &str, attributes: &str, chunk_of: &[f64]) -> (TempDir, String) {
     let dir = TempDir::new().unwrap();
     let path = dir.path().join("made.zarr");
@@ -45,7 +45,7 @@ fn tables_stay_the_same() {
 }
 
 #[test]
-fn shards_are_counted_with_what_is_in_them_and_what_cannot_be_read_is_told_as_far_as_it_can() {
+fn reports_shards_with_inner_chunks_and_as_much_as_possible_of_unreadable_arrays() {
     let ran = hyperslab(["stat", "tides.zarr", "--values"]);
     holds("stat_tides.txt", &ran.answer);
     assert_eq!(ran.code, 1);
@@ -56,7 +56,7 @@ fn shards_are_counted_with_what_is_in_them_and_what_cannot_be_read_is_told_as_fa
 }
 
 #[test]
-fn a_chunk_that_is_mostly_empty_is_told_with_one_that_fits() {
+fn a_mostly_empty_chunk_gives_advice_with_a_better_shape() {
     let mut chunk = vec![0.0; 1024];
     chunk[..8].copy_from_slice(&[-5.0, 5.0, 5.0, 15.0, 15.0, 25.0, 25.0, 35.0]);
     let (_dir, path) = store("[4, 2]", "[512, 2]", "", &chunk);
@@ -81,7 +81,7 @@ fn json_of(path: &str) -> String {
 }
 
 #[test]
-fn decoding_takes_attributes_at_their_word() {
+fn decodes_values_by_their_attributes() {
     let attributes = r#""_FillValue":[-1.0],"valid_min":[0.0],"valid_max":[100.0],"scale_factor":[-0.5],"add_offset":[10.0]"#;
     let numbers = [-1.0, f64::NAN, 0.0, 4.0, 50.0, 101.0, -2.0, 2.0];
     let (_dir, path) = store("[2, 4]", "[2, 4]", attributes, &numbers);
@@ -98,7 +98,7 @@ fn decoding_takes_attributes_at_their_word() {
 }
 
 #[test]
-fn what_takes_no_space_is_refused_by_name() {
+fn rejects_objects_without_storage_by_name() {
     let ran = hyperslab(["stat", "ocean.nc:/waves/direction"]);
     assert_eq!((ran.code, ran.answer.as_str()), (2, ""));
     assert!(ran.messages.contains("/waves/direction: a dimension without values"), "{}", ran.messages);
@@ -109,7 +109,7 @@ fn what_takes_no_space_is_refused_by_name() {
 }
 
 #[test]
-fn every_example_has_as_many_written_chunks_as_there_are_at_most() {
+fn no_example_has_more_written_chunks_than_its_grid() {
     let mut seen = 0;
     for entry in fs::read_dir(examples()).unwrap() {
         let path = entry.unwrap().path();

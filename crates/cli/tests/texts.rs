@@ -1,4 +1,4 @@
-//! NDL documents as input.
+//! NDL documents as sources.
 
 use crate::command::{Ran, examples, hyperslab, prepared, ran};
 use crate::golden::holds;
@@ -20,7 +20,7 @@ fn with_input(args: &[&str], text: &str) -> Ran {
     ran(child.wait_with_output().unwrap())
 }
 
-/// Runs the command among documents of its own.
+/// Runs the command in a folder with these documents.
 fn among(documents: &[(&str, &str)], args: &[&str]) -> Ran {
     let dir = TempDir::new().unwrap();
     for (name, text) in documents {
@@ -37,13 +37,13 @@ fn golden_documents() -> Vec<PathBuf> {
 }
 
 #[test]
-fn describing_what_describe_wrote_changes_nothing() {
+fn describing_a_description_changes_nothing() {
     let documents = golden_documents();
     assert!(documents.len() > 15);
     for path in documents {
         let name = path.display();
         let text = fs::read_to_string(&path).unwrap();
-        // What was written with more of `storage` than usual shows as much again only when asked.
+        // A description with full `storage` shows all of it again only with `--storage=full`.
         let detail = if path.ends_with("ocean_full.yaml") { "--storage=full" } else { "--storage=brief" };
         let mut args = vec!["describe", detail, path.to_str().unwrap()];
         if path.extension().is_some_and(|suffix| suffix == "json") {
@@ -79,7 +79,7 @@ fn a_text_without_values_has_no_digest() {
     let digest = with_input(&["digest", "-"], &text);
     assert_eq!(digest.code, 1);
     assert!(digest.messages.contains("/salinity: the text has no values of it"), "{}", digest.messages);
-    // One that a person wrote means fill values.
+    // In a hand-written document, missing values mean fill values.
     let digest = with_input(&["digest", "-"], "ndarrays:\n  a: {shape: [2], type: int8}\n");
     assert_eq!((digest.code, digest.messages.as_str()), (0, ""));
 }
@@ -111,14 +111,14 @@ ndarrays:
 ";
 
 #[test]
-fn findings_are_shown_with_their_lines() {
+fn shows_findings_with_their_lines() {
     let ran = among(&[("wrong.yaml", WRONG)], &["check", "wrong.yaml"]);
     assert_eq!((ran.code, ran.messages.as_str()), (1, ""));
     holds("check_text.txt", &ran.answer);
 }
 
 #[test]
-fn findings_in_json_are_one_a_line() {
+fn json_has_one_finding_per_line() {
     let ran = among(&[("wrong.yaml", WRONG)], &["check", "--json", "wrong.yaml"]);
     assert_eq!(ran.code, 1);
     holds("check_json.jsonl", &ran.answer);
@@ -133,7 +133,7 @@ fn findings_in_json_are_one_a_line() {
 }
 
 #[test]
-fn findings_in_sarif_are_one_log() {
+fn sarif_findings_are_one_log() {
     let ran = among(&[("a b.yaml", WRONG)], &["check", "--as", "sarif", "a b.yaml"]);
     assert_eq!(ran.code, 1);
     let log: serde_json::Value = serde_json::from_str(&ran.answer).unwrap();
@@ -150,7 +150,7 @@ fn findings_in_sarif_are_one_log() {
 }
 
 #[test]
-fn logs_say_which_files_could_not_be_checked() {
+fn logs_name_files_that_could_not_be_checked() {
     let documents = [("good.yaml", "attributes: {a: 1}\n")];
     let ran = among(&documents, &["check", "--as", "sarif", "good.yaml", "absent.yaml"]);
     assert_eq!(ran.code, 2);
@@ -165,7 +165,7 @@ fn logs_say_which_files_could_not_be_checked() {
 }
 
 #[test]
-fn documents_that_other_programs_wrote_as_json_are_described() {
+fn describes_json_documents_of_other_programs() {
     let text = "{\n\t\"attributes\": {\n\t\t\"t\": \"\\ud83d\\ude00\"\n\t}\n}\n";
     let ran = among(&[("a.json", text)], &["describe", "a.json"]);
     assert_eq!(ran.code, 0, "{}", ran.messages);
@@ -177,7 +177,7 @@ fn documents_that_other_programs_wrote_as_json_are_described() {
 }
 
 #[test]
-fn several_documents_are_all_checked_and_the_worst_counts() {
+fn checks_all_documents_and_returns_the_worst_exit_code() {
     let documents = [("wrong.yaml", WRONG), ("good.yaml", "attributes: {a: 1}\n")];
     let ran = among(&documents, &["check", "good.yaml", "wrong.yaml", "absent.yaml"]);
     assert_eq!(ran.code, 2);
@@ -187,7 +187,7 @@ fn several_documents_are_all_checked_and_the_worst_counts() {
 }
 
 #[test]
-fn options_decide_how_strictly_a_text_is_read() {
+fn options_set_how_strictly_a_document_is_read() {
     let warned = "ndarrays:\n  a: {shape: [], type: int8, value: 1, colour: red}\n";
     assert_eq!(with_input(&["check", "-"], warned).code, 0);
     assert_eq!(with_input(&["check", "--strict", "-"], warned).code, 1);
@@ -200,7 +200,7 @@ fn options_decide_how_strictly_a_text_is_read() {
 }
 
 #[test]
-fn of_one_rule_twenty_findings_are_shown_and_all_counted() {
+fn shows_twenty_findings_of_a_rule_and_counts_all() {
     let mut text = String::from("attributes:\n");
     for index in 0..30 {
         text.push_str(&format!("  a{index}: {{shape: [], type: int8, value: 300}}\n"));
@@ -213,7 +213,7 @@ fn of_one_rule_twenty_findings_are_shown_and_all_counted() {
 }
 
 #[test]
-fn a_text_that_shows_no_format_is_checked_by_its_name() {
+fn a_text_without_format_is_checked_by_its_suffix() {
     let ran = among(&[("a.yaml", "atributes:\n  a: 1\n")], &["check", "a.yaml"]);
     assert!(ran.answer.contains("attributes"), "{}{}", ran.answer, ran.messages);
     let ran = among(&[("a.txt", "atributes:\n  a: 1\n")], &["check", "a.txt"]);
@@ -224,7 +224,7 @@ fn a_text_that_shows_no_format_is_checked_by_its_name() {
 }
 
 #[test]
-fn a_wrong_text_is_refused_with_its_first_error() {
+fn rejects_an_invalid_document_with_its_first_error() {
     let ran = among(&[("wrong.yaml", WRONG)], &["describe", "wrong.yaml"]);
     assert_eq!((ran.code, ran.answer.as_str()), (2, ""));
     assert!(ran.messages.starts_with("error: wrong.yaml: line 6, column "), "{}", ran.messages);
@@ -232,7 +232,7 @@ fn a_wrong_text_is_refused_with_its_first_error() {
 }
 
 #[test]
-fn a_dry_run_says_what_would_be_created() {
+fn a_dry_run_reports_what_would_be_created() {
     let ran = hyperslab(["create", "-n", "buoys.yaml", "buoys.zarr"]);
     assert_eq!((ran.code, ran.messages.as_str()), (0, ""));
     holds("create_buoys.txt", &ran.answer);
@@ -243,7 +243,7 @@ fn a_dry_run_says_what_would_be_created() {
 }
 
 #[test]
-fn a_dry_run_says_what_stands_against_creating() {
+fn a_dry_run_reports_what_prevents_creation() {
     let text = "ndarrays:\n  a: {shape: [2]}\n  b: {x-error: its header is broken}\n";
     let ran = with_input(&["create", "-n", "-"], text);
     assert_eq!(ran.code, 1);
@@ -256,7 +256,7 @@ fn a_dry_run_says_what_stands_against_creating() {
 }
 
 #[test]
-fn standard_input_is_a_text() {
+fn standard_input_is_an_ndl_document() {
     let ran = with_input(&["describe", "-"], "attributes: {a: 1}\n");
     assert_eq!(ran.code, 0);
     assert!(ran.answer.starts_with("# NDL 0.6.1, described from standard input (NDL)"), "{}", ran.answer);

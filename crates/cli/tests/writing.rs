@@ -1,18 +1,18 @@
-//! What the verbs that write do beside writing: reports, refusals, proofs.
+//! Reports, refusals and verification of the verbs that write.
 
 use crate::command::{Ran, prepared, ran};
 use std::fs;
 use std::path::Path;
 use std::process::Stdio;
 
-/// Runs the command among the example files; `IN` stands for a folder.
+/// Runs the command in the folder of the example files. `IN` stands for a temporary folder.
 fn run(folder: &Path, args: &[&str]) -> Ran {
     let args = args.iter().map(|word| word.replace("IN", folder.to_str().unwrap()));
     ran(prepared(args).output().unwrap())
 }
 
 #[test]
-fn a_store_is_written_whether_its_report_is_read_or_not() {
+fn writes_the_store_even_if_the_report_is_not_read() {
     for words in [["convert", "ocean.nc"], ["create", "buoys.yaml"]] {
         let folder = tempfile::tempdir().unwrap();
         let target = folder.path().join("target.zarr");
@@ -26,7 +26,7 @@ fn a_store_is_written_whether_its_report_is_read_or_not() {
 }
 
 #[test]
-fn elements_that_filters_change_are_lost_by_name() {
+fn elements_changed_by_filters_are_a_loss() {
     let folder = tempfile::tempdir().unwrap();
     let run = |args: &[&str]| run(folder.path(), args);
     for filter in ["bitround=3", "[{delta: {type: \"<f4\"}}]", "quantize=0"] {
@@ -40,7 +40,7 @@ fn elements_that_filters_change_are_lost_by_name() {
         for format in ["zarr3", "zarr2"] {
             let ran = run(&[&knowingly[..], &["--overwrite", "--format", format]].concat());
             assert_eq!(ran.code, 0, "{}", ran.messages);
-            // What has been changed once is not changed again, whatever becomes of chunks.
+            // Elements that the filters have changed once are not changed again, with any chunks.
             for again in ["zarr3", "zarr2"] {
                 let ran = run(&[
                     "convert",
@@ -62,7 +62,7 @@ fn elements_that_filters_change_are_lost_by_name() {
 }
 
 #[test]
-fn filters_that_are_asked_for_are_not_replaced() {
+fn requested_filters_are_not_replaced() {
     let folder = tempfile::tempdir().unwrap();
     for (filter, expected) in [
         ("deflate=10", "filter deflate: level 10, expected a number from 0 to 9"),
@@ -89,7 +89,7 @@ fn filters_that_are_asked_for_are_not_replaced() {
 }
 
 #[test]
-fn what_cannot_be_read_back_is_counted_and_named() {
+fn counts_and_names_objects_that_cannot_be_read_back() {
     let folder = tempfile::tempdir().unwrap();
     let run = |args: &[&str]| run(folder.path(), args);
     let options = ["-c", "/salinity:1,5,3,8", "-f", "/salinity:fletcher32", "--verify"];
@@ -109,7 +109,7 @@ fn what_cannot_be_read_back_is_counted_and_named() {
 }
 
 #[test]
-fn a_link_that_is_named_stands_for_what_it_leads_to() {
+fn a_link_as_source_stands_for_its_target() {
     let folder = tempfile::tempdir().unwrap();
     for (path, object) in [("/loop/c/d/data", "/same"), ("/a/b/c", "/loop/c"), ("/same", "/same")] {
         let ran = run(
@@ -131,7 +131,7 @@ fn a_link_that_is_named_stands_for_what_it_leads_to() {
 }
 
 #[test]
-fn references_to_what_is_left_behind_are_lost_by_name() {
+fn references_to_omitted_objects_are_a_loss() {
     let folder = tempfile::tempdir().unwrap();
     let text = "ndarrays:\n  a: {shape: [], type: int8, value: 1}\n  r:\n    shape: [2]\n    type: objref\n    value: [/r, /a]\n";
     fs::write(folder.path().join("r.yaml"), text).unwrap();
@@ -145,7 +145,7 @@ fn references_to_what_is_left_behind_are_lost_by_name() {
 }
 
 #[test]
-fn options_of_formats_are_what_they_can_be() {
+fn rejects_invalid_format_options() {
     let folder = tempfile::tempdir().unwrap();
     for (option, expected) in [
         ("zarr.struct=x", "expected zarr.struct=registered or seed or legacy"),
@@ -163,7 +163,7 @@ fn options_of_formats_are_what_they_can_be() {
 }
 
 #[test]
-fn a_dry_run_of_create_says_all_that_stands_against_it() {
+fn a_dry_run_of_create_reports_everything_that_prevents_it() {
     let folder = tempfile::tempdir().unwrap();
     let run = |args: &[&str]| run(folder.path(), &[&["create", "-n", "buoys.yaml"], args].concat());
     assert!(run(&["IN/a.zarr"]).answer.contains("enumeration"), "{}", run(&["IN/a.zarr"]).answer);
@@ -173,7 +173,7 @@ fn a_dry_run_of_create_says_all_that_stands_against_it() {
     let laid_out = run(&["-c", "/height:2,2", "-f", "/height:zstd"]).answer;
     assert!(laid_out.contains("[2, 2]  zstd"), "{laid_out}");
     for (args, expected) in [
-        (&["--allow-loss", "bogus"][..], "no kind of loss \"bogus\""),
+        (&["--allow-loss", "bogus"][..], "unknown kind of loss \"bogus\""),
         (&["IN/no_format"], "has no suffix of a format"),
         (&["-c", "/hieght:1,1"], "buoys.yaml: -c /hieght:1,1: no array matches /hieght"),
         (&["-c", "/height:1"], "1 sides, the array has 2 dimensions"),
@@ -185,7 +185,7 @@ fn a_dry_run_of_create_says_all_that_stands_against_it() {
 }
 
 #[test]
-fn small_words_are_taken_as_they_are_meant() {
+fn accepts_spaces_in_lists_and_rejects_negative_tolerances() {
     let folder = tempfile::tempdir().unwrap();
     let run = |args: &[&str]| run(folder.path(), args);
     let ran = run(&["convert", "ocean.nc", "IN/a.zarr", "--allow-loss", "links, types"]);
@@ -205,7 +205,7 @@ fn small_words_are_taken_as_they_are_meant() {
 }
 
 #[test]
-fn a_text_without_values_says_so_in_one_line_of_the_table() {
+fn a_document_without_values_has_one_line_in_the_table() {
     let folder = tempfile::tempdir().unwrap();
     let text = crate::command::hyperslab(["describe", "ocean.nc"]).answer;
     fs::write(folder.path().join("ocean.yaml"), text).unwrap();

@@ -1,4 +1,4 @@
-//! Zarr stores: directories, zip files, and paths within them.
+//! Zarr stores: directories, zip files, and paths inside of them.
 
 use crate::command::{Ran, hyperslab, prepared, ran};
 use crate::golden::holds;
@@ -51,7 +51,7 @@ fn a_description_with_values_has_the_digest_of_its_store() {
 }
 
 #[test]
-fn a_folder_within_a_store_is_one_of_its_own() {
+fn a_group_inside_a_store_is_a_store() {
     let listed = hyperslab(["ls", "-1", "tides.zarr/harmonics"]);
     assert_eq!(listed.answer, "/constituent\n/phasor\n/residual\n/station\n");
     let hash = |location: &str| {
@@ -62,7 +62,7 @@ fn a_folder_within_a_store_is_one_of_its_own() {
 }
 
 #[test]
-fn what_lies_in_a_store_and_is_none_is_answered_with_where_the_store_is() {
+fn a_path_inside_a_store_that_is_not_a_node_names_the_store() {
     for (wrong, right) in [
         ("tides.zarr/zarr.json", "tides.zarr"),
         ("floats.zarr/depth/.zarray", "floats.zarr/depth"),
@@ -79,7 +79,7 @@ fn what_lies_in_a_store_and_is_none_is_answered_with_where_the_store_is() {
 }
 
 #[test]
-fn stores_are_listed_among_files() {
+fn lists_stores_among_files() {
     let folder = TempDir::new().unwrap();
     let path = folder.path();
     fs::create_dir_all(path.join("a.zarr/g")).unwrap();
@@ -98,7 +98,7 @@ fn stores_are_listed_among_files() {
 const GROUP: &str = r#"{"zarr_format": 3, "node_type": "group"}"#;
 
 #[test]
-fn one_broken_node_does_not_hide_the_others() {
+fn a_damaged_node_does_not_hide_the_others() {
     let folder = TempDir::new().unwrap();
     let put = |path: &str, text: &str| {
         let path = folder.path().join(path);
@@ -119,7 +119,7 @@ fn one_broken_node_does_not_hide_the_others() {
 }
 
 #[test]
-fn arrays_that_cannot_be_read_are_not_said_to_be_of_fill_values() {
+fn unreadable_arrays_are_not_reported_as_fill_values() {
     let folder = TempDir::new().unwrap();
     let array = r#"{"zarr_format": 3, "node_type": "array", "shape": [2], "data_type": "uint8", "fill_value": 0,
         "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [2]}}, "chunk_key_encoding": "default",
@@ -170,7 +170,7 @@ fn symbolic_links_are_told_and_lead_on() {
 }
 
 #[test]
-fn names_that_a_store_could_not_have_are_seen_as_they_were() {
+fn escaped_names_are_shown_unescaped() {
     let folder = TempDir::new().unwrap();
     let put = |path: &str, text: &str| {
         let path = folder.path().join(path);
@@ -190,7 +190,7 @@ fn names_that_a_store_could_not_have_are_seen_as_they_were() {
 }
 
 #[test]
-fn attributes_have_the_types_that_the_netcdf_library_notes() {
+fn attributes_have_the_types_recorded_by_the_netcdf_library() {
     let folder = TempDir::new().unwrap();
     let put = |path: &str, text: &str| {
         let path = folder.path().join(path);

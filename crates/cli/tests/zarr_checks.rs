@@ -12,7 +12,7 @@ const ARRAY: &str = r#"{
   "fill_value": 300
 }"#;
 
-/// A group with an array whose fill value and second chunk are wrong.
+/// A group with an array whose fill value and second chunk are invalid.
 fn damaged() -> TempDir {
     let dir = TempDir::new().unwrap();
     let array = dir.path().join("d.zarr/sst");
@@ -51,7 +51,7 @@ d.zarr:/sst sst/c/1 byte 0x0  error  zarr/chunk-size  2 bytes, expected 4
 }
 
 #[test]
-fn findings_in_json_have_the_same() {
+fn json_findings_have_the_same_content() {
     let (code, answer) = check(&damaged(), &["--json"]);
     let findings: Vec<Value> = answer.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!((code, findings.len()), (1, 2));
@@ -65,7 +65,7 @@ fn findings_in_json_have_the_same() {
 }
 
 #[test]
-fn findings_in_sarif_are_in_the_files_of_the_store() {
+fn sarif_findings_name_the_files_of_the_store() {
     let (_, answer) = check(&damaged(), &["--as", "sarif"]);
     let log: Value = serde_json::from_str(&answer).unwrap();
     let result = &log["runs"][0]["results"][0];

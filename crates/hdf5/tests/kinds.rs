@@ -77,5 +77,5 @@ fn a_truncated_file_is_opened_with_a_warning() {
     let mut cut = bytes("data/chunk_k.h5");
     cut.truncate(cut.len() - 100);
     let warnings = open_bytes(cut).unwrap().warnings();
-    assert!(warnings.iter().any(|warning| warning.contains("cut short")), "{warnings:?}");
+    assert!(warnings.iter().any(|warning| warning.contains("truncated")), "{warnings:?}");
 }

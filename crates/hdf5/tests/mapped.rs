@@ -274,7 +274,7 @@ fn warns_of_truncated_members() {
         let first = if set == "new-" { "new-000.h5" } else { "multi-s.h5" };
         let warnings = open_path(&dir.path().join(first)).unwrap().warnings();
         assert_eq!(warnings.len(), 1, "{warnings:?}");
-        assert!(warnings[0].contains(&format!("cut short: {} bytes", bytes - 10)), "{warnings:?}");
+        assert!(warnings[0].contains(&format!("truncated: {} missing bytes", bytes - 10)), "{warnings:?}");
     }
 }
 

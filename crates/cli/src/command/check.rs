@@ -1,4 +1,4 @@
-//! `check LOCATION…`: is it sound.
+//! `check LOCATION…`: checks that files follow the rules of their format.
 
 mod sarif;
 
@@ -69,14 +69,14 @@ pub(crate) fn run(args: &Check, common: &Common, messages: &Messages, out: &mut 
     Ok(worst)
 }
 
-/// What data are held against.
+/// The document that the data must agree with.
 struct Contract {
     source: Arc<dyn hyperslab::Source>,
     options: AgainstOptions,
 }
 
 impl Contract {
-    /// Reads the document; one with errors says too little.
+    /// Reads the document. A document with errors is refused, since it would check too little.
     fn read(file: &str, args: &Check, common: &Common) -> Result<Contract> {
         let open = common.open_options();
         let text: Box<dyn ReadAt> = match file {
@@ -88,7 +88,7 @@ impl Contract {
         let source = document.source.ok_or_else(|| {
             let errors = document.report.count(Severity::Error);
             let errors = if errors == 1 { "1 error".into() } else { format!("{errors} errors") };
-            Error::malformed(format!("{errors} in the contract\nhelp: `hyperslab check {file}` shows them"))
+            Error::malformed(format!("{errors} in the document\nhelp: `hyperslab check {file}` shows them"))
         })?;
         Ok(Contract { source, options: AgainstOptions { unnamed: args.verbose } })
     }
@@ -122,7 +122,7 @@ fn checked(
     }
 }
 
-/// How much was found in all.
+/// The number of findings in all locations.
 #[derive(Default)]
 struct Total {
     locations: u64,
@@ -139,7 +139,7 @@ impl Total {
         self.notes += report.count(Severity::Note);
     }
 
-    /// `3 errors, 1 warning in 2 locations`.
+    /// A sentence such as `3 errors, 1 warning in 2 locations`.
     fn sentence(&self) -> String {
         let counted = |count: u64, one: &str| match count {
             1 => format!("1 {one}"),
@@ -153,7 +153,7 @@ impl Total {
     }
 }
 
-/// Findings for people: at most twenty of a rule, then their count.
+/// Writes findings as text: at most twenty of each rule, then the number of the others.
 pub(super) fn write_findings(
     file: &str,
     report: &Report,
@@ -161,7 +161,7 @@ pub(super) fn write_findings(
     quiet: bool,
     out: &mut dyn Write,
 ) -> Result<()> {
-    // The lines of a text are counted only where some are shown.
+    // The lines of the document are found only if there are findings.
     let text = report.text.as_deref().filter(|_| !report.findings.is_empty());
     let source = text.map(|text| Source::new(file, text));
     let mut shown = BTreeMap::<&str, u64>::new();
@@ -192,7 +192,7 @@ pub(super) fn write_findings(
     Ok(())
 }
 
-/// Findings of one rule that are shown to people.
+/// The maximum number of findings of one rule that are shown as text.
 const MAX_SHOWN: u64 = 20;
 
 fn diagnostic(finding: &Finding) -> Option<Diagnostic> {
@@ -205,7 +205,7 @@ fn diagnostic(finding: &Finding) -> Option<Diagnostic> {
     }
 }
 
-/// `damaged.h5:/sst byte 0x1a3f0  error  hdf5/chunk-checksum  …`.
+/// A line such as `damaged.h5:/sst byte 0x1a3f0  error  hdf5/chunk-checksum  …`.
 fn line(file: &str, finding: &Finding, color: bool) -> String {
     let Finding { severity, rule, message, hint, place } = finding;
     let place = match place {

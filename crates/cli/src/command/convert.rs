@@ -24,14 +24,14 @@ use std::time::Instant;
 
 pub(crate) fn run(args: &Convert, common: &Common, messages: &Messages, out: &mut dyn Write) -> Result<Exit> {
     let location = Location::parse(&args.source);
-    // Before it is opened: what changes from now on is noticed.
+    // Taken before the store is opened, so that later changes are noticed.
     let made_from = made_from(&location.store, "", common)?;
     let source = open(&location, common, None, messages)?;
     let in_store = |e: Error| e.in_file(&location.store);
     let targets = location.targets(&*source).map_err(in_store)?;
     if let Some(name) = targets.iter().find_map(|target| target.attribute.as_deref()) {
         return Err(in_store(Error::invalid(format!(
-            "@{name} is an attribute, which is no store of its own"
+            "@{name} is an attribute, expected a store, a group or an array"
         ))));
     }
     let entries: Vec<_> = outermost(&targets).map(|target| target.entry.clone()).collect();
@@ -52,43 +52,43 @@ pub(crate) fn run(args: &Convert, common: &Common, messages: &Messages, out: &mu
     write(&from, &args.target, (args.dry_run, args.json), &args.writing, common, messages, out)
 }
 
-/// What a store is written from.
+/// The source of a new store.
 pub(crate) struct From<'a> {
     pub(crate) source: &'a dyn Source,
-    /// Its file, or `-`.
+    /// The path of the source, or `-`.
     pub(crate) store: &'a str,
-    /// Its file as it was before it was opened, and how it is read.
+    /// The fingerprint of the source before it was opened, and the options for reading it.
     pub(crate) made_from: Fingerprint,
-    /// What of it, if not all.
+    /// The converted part of the source; `None` for all of it.
     pub(crate) parts: Option<Parts>,
-    /// What was selected, in the words of the command line.
+    /// The selections, as on the command line.
     pub(crate) wishes: String,
 }
 
-/// What a store is read from, and how. Standard input has no name under which it could change.
+/// The fingerprint of a source and the options for reading it. Standard input has no fingerprint of a file.
 pub(crate) fn made_from(store: &str, how: &str, common: &Common) -> Result<Fingerprint> {
     let Common { raw, input_format, limit, allow_external, .. } = common;
     let mut words = vec![how.to_owned()];
     words.extend(raw.then(|| "--raw".to_owned()));
     words.extend(input_format.as_ref().map(|format| format!("--input-format {format}")));
-    words.extend(limit.iter().map(|(name, most)| format!("--limit {name}={most}")));
+    words.extend(limit.iter().map(|(name, max)| format!("--limit {name}={max}")));
     words.extend(allow_external.iter().map(|folder| format!("--allow-external {}", folder.display())));
     words.retain(|word| !word.is_empty());
-    // A pattern stands for a set of files, which says itself that it is not there.
+    // A pattern names several files; a missing file is reported later.
     let path = PathBuf::from(store);
     let files = if store != "-" && path.exists() { vec![path] } else { Vec::new() };
     Fingerprint::of_sources(&files, words.join(" "))
 }
 
-/// What is to be done, once nothing stands against it.
+/// A prepared run.
 pub(crate) struct Prepared<'a> {
     options: ConvertOptions<'a>,
     pub(crate) plan: Plan,
-    /// Why it is not done: losses that are not allowed.
+    /// The error if the run must not start: losses that are not allowed.
     pub(crate) refused: Result<()>,
 }
 
-/// Plans writing a store to `target`, or to any that is of the format that is asked for.
+/// Plans writing a store to `target`, or without target in the requested format.
 pub(crate) fn prepare<'a>(
     from: &From<'_>,
     target: Option<&str>,
@@ -97,14 +97,14 @@ pub(crate) fn prepare<'a>(
 ) -> Result<Prepared<'a>> {
     if target == Some("-") {
         return Err(Error::invalid(
-            "a store is not written to standard output\nhelp: ./- is the file of that name",
+            "a store cannot be written to standard output\nhelp: ./- is the file of that name",
         ));
     }
     let target = target.map(Path::new);
     let format: &dyn TargetFormat = match (&writing.format, target) {
         (Some(name), _) => target_format(name)?,
         (None, Some(target)) => target_format_of(target).map_err(|e| e.in_file(target.display()))?,
-        (None, None) => return Err(Error::invalid("neither a target nor --format")),
+        (None, None) => return Err(Error::invalid("no target and no --format, expected one of them")),
     };
     let Writing { overwrite, resume, sync, .. } = *writing;
     let options = ConvertOptions {
@@ -122,7 +122,7 @@ pub(crate) fn prepare<'a>(
     Ok(Prepared { options, plan, refused })
 }
 
-/// Writes a store, or says what would become of everything.
+/// Writes a store, or reports what would be written.
 pub(crate) fn write(
     from: &From<'_>,
     target: &str,
@@ -136,7 +136,7 @@ pub(crate) fn write(
     let (source, shown) = (from.source, target);
     let progress = Mutex::new(Progress::new("convert", common));
     let tell = |path: &NodePath, bytes: u64| {
-        // While one thread says it, the others go on.
+        // While one thread reports, the others continue.
         if let Ok(mut progress) = progress.try_lock() {
             progress.update(path.as_str(), bytes);
         }
@@ -162,7 +162,7 @@ pub(crate) fn write(
     }
     let summary = match convert(source, &from.made_from, target, &planned, &options) {
         Ok(summary) => summary,
-        // Something that is there and cannot be read is an answer, and so is what is refused.
+        // Objects that exist but cannot be read, and losses that are not allowed, are part of the answer.
         Err(error) if error.object().is_some() && error.kind() != ErrorKind::Io => {
             messages.error_in(&error, from.store);
             return Ok(Exit::No);
@@ -190,7 +190,7 @@ pub(crate) fn write(
     Ok(if different.is_empty() && is_allowed { Exit::Yes } else { Exit::No })
 }
 
-/// What the run did, in one line.
+/// Reports the run in one line.
 fn said(
     summary: &Summary,
     source: &dyn Source,
@@ -206,7 +206,7 @@ fn said(
     let arrays = if summary.arrays == 1 { "1 array".into() } else { format!("{} arrays", summary.arrays) };
     let seconds = begun.elapsed().as_secs_f64();
     let verified = verified.map(compared).unwrap_or_default();
-    // There is nowhere left to say that standard error is closed.
+    // If standard error is closed, nobody can be told.
     let _ = writeln!(
         std::io::stderr(),
         "wrote {}: {arrays}, {} from {} in {seconds:.2} s{verified}",
@@ -217,7 +217,7 @@ fn said(
     Ok(())
 }
 
-/// What reading back has shown, behind the line of the run.
+/// The result of reading back, for the end of the line.
 fn compared(verified: &Verified) -> String {
     let mut text = format!("; {} digests equal", verified.equal);
     if !verified.different.is_empty() {
@@ -229,7 +229,7 @@ fn compared(verified: &Verified) -> String {
     text
 }
 
-/// Reads back what was written.
+/// Reads back the written store and compares digests.
 fn read_back(
     source: &dyn Source,
     target: &Path,
@@ -248,7 +248,7 @@ fn read_back(
     })
 }
 
-/// The kinds of losses that are named, separated by commas.
+/// Parses the allowed kinds of losses, separated by commas.
 pub(crate) fn allowed(words: &[String]) -> Result<Vec<Loss>> {
     let mut allowed = Vec::new();
     for word in words.iter().map(|word| word.trim()) {
@@ -257,14 +257,16 @@ pub(crate) fn allowed(words: &[String]) -> Result<Vec<Loss>> {
             None if word == "all" => allowed.extend(Loss::ALL),
             None => {
                 let known = Loss::ALL.map(Loss::name).join(", ");
-                return Err(Error::invalid(format!("no kind of loss {word:?}, there are {known} and all")));
+                return Err(Error::invalid(format!(
+                    "unknown kind of loss {word:?}, expected one of {known} or all"
+                )));
             }
         }
     }
     Ok(allowed)
 }
 
-/// The report as a table.
+/// Writes the report as a table.
 pub(crate) fn write_report(report: &LossReport, paint: bool, out: &mut dyn Write) -> Result<()> {
     let (dim, red, reset) = if paint { ("\x1b[2m", "\x1b[31m", "\x1b[0m") } else { ("", "", "") };
     for (line, fate) in report.table() {
@@ -286,7 +288,7 @@ fn report_json(planned: &Plan, target: &str) -> serde_json::Value {
     })
 }
 
-/// The rows of the report.
+/// The rows of the report as JSON.
 pub(crate) fn rows_json(planned: &Plan) -> serde_json::Value {
     let rows = planned.report.rows().map(|row| {
         let (fate, kind) = match row.fate {

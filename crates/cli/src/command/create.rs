@@ -1,4 +1,4 @@
-//! `create DOCUMENT TARGET`: a store from an NDL document; with `-n`, what it would hold.
+//! `create DOCUMENT TARGET`: creates a store from an NDL document. With `-n`, reports what would be created.
 
 use super::check::write_findings;
 use super::convert::{self, From, Prepared, made_from};
@@ -31,7 +31,7 @@ pub(crate) fn run(args: &Create, common: &Common, messages: &Messages, out: &mut
         document(&*text, &open, &options)
     };
     let Document { mut report, refusals, source } = read().map_err(|error| error.in_file(file))?;
-    // The answer is what would be created; what is wrong with the text is said about the work.
+    // The answer is what would be created; findings in the document are messages.
     let sound = report.count(Severity::Error) == 0 && refusals.is_empty();
     report.findings.extend(refusals.iter().cloned());
     write_findings(file, &report, messages.color(), common.quiet, &mut io::stderr().lock())?;
@@ -53,7 +53,7 @@ pub(crate) fn run(args: &Create, common: &Common, messages: &Messages, out: &mut
     words::target_options(&args.writing.option)?;
     let prepared = match &args.target {
         Some(target) => Some(convert::prepare(&from, Some(target), &args.writing, common)?),
-        // Into what is still open, and with it what would be lost.
+        // Without target and format, nobody knows yet what would be lost.
         None if args.writing.format.is_none() => None,
         None => Some(convert::prepare(&from, None, &args.writing, common)?),
     };

@@ -1,4 +1,4 @@
-//! `describe [LOCATION…]`: what is inside, as NDL.
+//! `describe [LOCATION…]`: describes the contents as NDL.
 
 use crate::args::{Common, Describe, Detail};
 use crate::exit::Exit;
@@ -59,11 +59,11 @@ fn one(
     let source = open(location, common, watch, messages)?;
     let targets = location.targets(&*source)?;
     if let Some(name) = targets.iter().find_map(|target| target.attribute.as_ref()) {
-        let text = format!("@{name} is an attribute; `hyperslab show` shows it");
+        let text = format!("@{name} is an attribute; `hyperslab show` prints it");
         return Err(hyperslab::Error::invalid(text));
     }
     if further && !args.json {
-        // Several locations make a YAML stream, a document each.
+        // Several locations make a YAML stream with one document each.
         writeln!(out, "---")?;
     }
     let name = if location.store == "-" { "standard input" } else { &location.store };

@@ -1,4 +1,4 @@
-//! `diff A B`: what differs between two stores, by content.
+//! `diff A B`: compares the contents of two stores.
 
 use crate::args::{Common, Diff};
 use crate::exit::Exit;
@@ -17,7 +17,7 @@ use std::sync::Arc;
 pub(crate) fn run(args: &Diff, common: &Common, messages: &Messages, out: &mut dyn Write) -> Result<Exit> {
     let (a, b) = (Location::parse(&args.a), Location::parse(&args.b));
     if a.store == "-" && b.store == "-" {
-        return Err(Error::invalid("standard input can be one of the two"));
+        return Err(Error::invalid("standard input can be only one of the two"));
     }
     let opened = |location: &Location| {
         opened(location, common, messages).map_err(|error| messages.error(&error.in_file(&location.store)))
@@ -73,21 +73,21 @@ fn opened(location: &Location, common: &Common, messages: &Messages) -> Result<(
     match (targets.pop(), targets.len()) {
         (Some(target), 0) => Ok((source, target)),
         (_, more) => Err(Error::invalid(format!(
-            "matches {} objects, one can be compared; `hyperslab ls` lists them",
+            "matches {} objects, expected one; `hyperslab ls` lists them",
             more + 1
         ))),
     }
 }
 
-/// What is told of differences, in their order, as much of each kind as is wanted.
+/// The differences to print, in order, up to the maximum of each kind.
 struct Answer<'a> {
     args: &'a Diff,
     stores: (&'a str, &'a str),
     messages: &'a Messages,
-    /// Whether long texts are cut, for a terminal.
+    /// Whether long texts are shortened, for a terminal.
     cut: bool,
     lines: Vec<Line>,
-    /// How many there were of a kind.
+    /// The number of differences of each kind.
     told: BTreeMap<(On, bool), usize>,
 }
 
@@ -95,7 +95,7 @@ struct Line {
     sign: char,
     path: String,
     text: String,
-    /// Place, first, second, difference.
+    /// Position, first value, second value, difference.
     values: Vec<[String; 4]>,
 }
 
@@ -147,7 +147,7 @@ impl Answer<'_> {
         }
     }
 
-    /// `2 of 288 values differ, at most 0.5 (rtol 0, atol 0)`.
+    /// A text such as `2 of 288 values differ, at max 0.5 (rtol 0, atol 0)`.
     fn counts(&self, values: &FoundValues) -> String {
         let tally = &values.tally;
         let verb = if tally.differing == 1 { "differs" } else { "differ" };
@@ -166,9 +166,9 @@ impl Answer<'_> {
         text
     }
 
-    /// Writes what was kept, paths in a column, then how much there is in all.
+    /// Writes the differences with paths in a column, then the numbers of all differences.
     fn write(&self, summary: &Summary, paint: bool, out: &mut dyn Write) -> Result<()> {
-        // A path can be as long as it likes; aligning the others to it would help nobody.
+        // Paths have any length. One long path must not widen the column for all.
         const WIDEST: usize = 40;
         let width = self.lines.iter().map(|line| line.path.chars().count()).filter(|width| *width <= WIDEST);
         let width = width.max().unwrap_or(0);
@@ -226,7 +226,7 @@ fn rows(values: &FoundValues) -> Vec<[String; 4]> {
         .collect()
 }
 
-/// Places left, values right.
+/// Positions aligned left, values aligned right.
 fn write_values(values: &[[String; 4]], out: &mut dyn Write) -> Result<()> {
     let width = |column: usize| {
         let cells = values.iter().filter_map(|row| row.get(column));
@@ -243,7 +243,7 @@ fn write_values(values: &[[String; 4]], out: &mut dyn Write) -> Result<()> {
 
 const WIDEST_VALUE: usize = 40;
 
-/// A long text from shortly before where it differs from another.
+/// The part of a long text around the first difference to another text.
 fn cut_at(text: &str, other: &str) -> String {
     const MAX_SHOWN: usize = 120;
     const BEFORE: usize = 20;
@@ -271,7 +271,7 @@ fn json(found: &Found) -> String {
         sign(found.on),
         quoted(found.what)
     );
-    // Writing to a String does not fail.
+    // Writing to a String cannot fail.
     for (key, text) in [("a", &found.a), ("b", &found.b)] {
         if !text.is_empty() {
             let text = if found.what == "value" { value(text) } else { quoted(text) };
@@ -296,7 +296,7 @@ fn json(found: &Found) -> String {
     line
 }
 
-/// A value as JSON: what has no place there, as text.
+/// A value as JSON, or as a JSON text if JSON has no such value.
 fn value(text: &str) -> String {
     match serde_json::from_str::<serde_json::Value>(text) {
         Ok(_) => text.to_owned(),

@@ -1,4 +1,4 @@
-//! `digest [LOCATION…]`: one hash per object, of what it contains.
+//! `digest [LOCATION…]`: prints one hash per object, computed from its contents.
 
 use crate::args::{Common, Digest};
 use crate::exit::Exit;
@@ -39,7 +39,7 @@ fn digest(location: &Location, common: &Common, messages: &Messages) -> Result<V
     let mut progress = Progress::new("digest", common);
     let mut found = Vec::new();
     let targets = location.targets(&*source)?;
-    // Either all of them mean an attribute or none does.
+    // Either all of them are attributes or none is.
     if targets.iter().any(|target| target.attribute.is_some()) {
         for Target { entry, attribute: name } in &targets {
             found.push(attribute(&*source, &entry.handle, name.as_deref().unwrap_or_default())?);
@@ -63,7 +63,7 @@ fn write(lines: &[Line], json: bool, out: &mut dyn Write) -> Result<()> {
         }
         return Ok(());
     }
-    // A type can be as long as it likes; aligning the others to it would help nobody.
+    // Type names have any length. One long name must not widen the column for all.
     const WIDEST: usize = 40;
     let rows: Vec<_> = lines.iter().map(Line::columns).collect();
     let mut widths = [0; 5];

@@ -1,4 +1,4 @@
-//! `ls [LOCATION…]`: names, types, shapes and bytes.
+//! `ls [LOCATION…]`: lists names, types, shapes and stored bytes.
 
 use crate::args::{Common, Ls};
 use crate::exit::Exit;
@@ -26,7 +26,7 @@ pub(crate) fn run(args: &Ls, common: &Common, messages: &Messages, out: &mut dyn
             for target in location.targets(&*source)? {
                 if let Some(name) = target.attribute {
                     return Err(Error::invalid(format!(
-                        "@{name} is an attribute; `hyperslab show` shows it"
+                        "@{name} is an attribute; `hyperslab show` prints it"
                     )));
                 }
                 let list = List { source: &*source, location: &location, args, messages };
@@ -43,12 +43,12 @@ pub(crate) fn run(args: &Ls, common: &Common, messages: &Messages, out: &mut dyn
     Ok(worst)
 }
 
-/// Whether this is a directory that is no store itself.
+/// Whether this is a directory that is not itself a store.
 fn is_plain(path: &Path) -> bool {
     path.is_dir() && matches!(hyperslab::recognize(path), Ok(None))
 }
 
-/// The stores in a directory, by name.
+/// The stores in a directory, sorted by name.
 fn directory(
     path: &str,
     args: &Ls,
@@ -72,7 +72,7 @@ fn directory(
     ]);
     let mut count = 0_u64;
     for path in &paths {
-        // What cannot be read is no store that could be listed.
+        // A file that cannot be read is not listed.
         let Ok(Some(_)) = hyperslab::recognize(path) else { continue };
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         let opened = hyperslab::open(path, &common.open_options());
@@ -230,7 +230,7 @@ impl List<'_> {
     }
 }
 
-/// Everything in a store as a tree, with chunks and filters.
+/// Writes everything in a store as a tree, with chunks and filters.
 pub(super) fn tree(source: &dyn Source, paint: bool, out: &mut dyn Write) -> Result<()> {
     let root = source.find(&hyperslab::NodePath::root())?;
     let mut table = Table::new(columns(true));
@@ -255,7 +255,7 @@ fn columns(long: bool) -> Vec<Column> {
     headers.iter().map(|header| Column { header: (*header).into(), numbers: false }).collect()
 }
 
-/// The cells behind the name.
+/// Adds the cells after the name.
 fn described(item: &Item, long: bool, table: &mut Table) {
     table.cell(list::type_label(item));
     let Item::Array { shape, stored, .. } = item else {
@@ -273,7 +273,7 @@ fn name(entry: &Entry) -> &str {
     if path.is_root() { "/" } else { path.name() }
 }
 
-/// The name behind the lines of a tree.
+/// Appends the name after the lines of a tree.
 fn branch(lineage: &[bool], entry: &Entry, text: &mut String) {
     if let Some((last, above)) = lineage.split_last() {
         for ended in above {

@@ -1,4 +1,4 @@
-//! `man [VERB]`: the manual as roff, made from the same definition as the help.
+//! `man [VERB]`: prints the manual in roff, generated from the same definition as the help.
 
 use crate::args::Cli;
 use crate::exit::Exit;
@@ -14,7 +14,10 @@ pub(crate) fn run(verb: Option<&str>, out: &mut dyn Write) -> Result<Exit> {
         Some(name) => {
             let known: Vec<_> = command.get_subcommands().map(|verb| verb.get_name().to_owned()).collect();
             let Some(verb) = command.find_subcommand(name) else {
-                return Err(Error::invalid(format!("no verb '{name}', there are {}", known.join(", "))));
+                return Err(Error::invalid(format!(
+                    "unknown verb '{name}', expected one of {}",
+                    known.join(", ")
+                )));
             };
             (verb.clone(), format!("hyperslab-{name}"))
         }

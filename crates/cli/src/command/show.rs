@@ -1,4 +1,4 @@
-//! `show LOCATION`: values.
+//! `show LOCATION`: prints values.
 
 mod cells;
 
@@ -27,7 +27,7 @@ pub(crate) fn run(args: &Show, common: &Common, messages: &Messages, out: &mut d
                 }
             }
             many => Err(Error::invalid(format!(
-                "matches {} objects, one can be shown; `hyperslab ls` lists them",
+                "matches {} objects, expected one; `hyperslab ls` lists them",
                 many.len()
             ))),
         }
@@ -44,7 +44,7 @@ pub(crate) fn run(args: &Show, common: &Common, messages: &Messages, out: &mut d
     let shown = match shown {
         Found::Array(shown) => shown,
         Found::Cells(cells) => match cells::write(&cells, form, paint, out) {
-            // What went wrong with the output is told by whoever writes.
+            // Errors of the output are reported by its writer.
             Err(error) if error.kind() != ErrorKind::Io => {
                 messages.error(&error.in_object(&cells.name).in_file(&location.store));
                 return Ok(Exit::Trouble);
@@ -63,13 +63,13 @@ pub(crate) fn run(args: &Show, common: &Common, messages: &Messages, out: &mut d
     Ok(Exit::Yes)
 }
 
-/// What is shown.
+/// The object to show.
 enum Found {
     Array(Box<Shown>),
     Cells(ShownCells),
 }
 
-/// Tables of at most two dimensions, one behind the other, under a line that says where they are.
+/// Tables of at most two dimensions, one after another, each under a line with its position.
 fn table(shown: &Shown, paint: bool, out: &mut dyn Write) -> Result<()> {
     let (outer, inner) = shown.axes.split_at_checked(shown.axes.len().saturating_sub(2)).unwrap_or_default();
     let label = shown.datatype.to_string();
@@ -138,7 +138,7 @@ fn is_number(datatype: &Datatype) -> bool {
     )
 }
 
-/// A line for each row of the last dimension; members of compounds are columns.
+/// One line for each row of the last dimension. Members of compounds are columns.
 fn separated(shown: &Shown, separator: char, out: &mut dyn Write) -> Result<()> {
     let columns = shown.axes.last().map_or(1, |axis| axis.len());
     let mut line = String::new();
@@ -172,7 +172,7 @@ fn push<'a>(line: &mut String, elements: impl Iterator<Item = ElementRef<'a>>, s
     }
 }
 
-/// A cell as RFC 4180 has it.
+/// A field as in RFC 4180.
 fn quoted(text: &str, separator: char) -> String {
     if text.contains([separator, '"', '\n', '\r']) {
         format!("\"{}\"", text.replace('"', "\"\""))
@@ -181,7 +181,7 @@ fn quoted(text: &str, separator: char) -> String {
     }
 }
 
-/// Nested lists as deep as there are dimensions.
+/// Nested lists, one level for each dimension.
 fn json(shown: &Shown, out: &mut dyn Write) -> Result<()> {
     if shown.is_null {
         writeln!(out, "null")?;
@@ -219,18 +219,19 @@ fn nested(
 /// A NumPy file, version 1.0.
 fn npy(shown: &Shown, out: &mut dyn Write) -> Result<()> {
     if shown.is_null {
-        return Err(Error::unsupported("NumPy has no null dataspace; use --as json"));
+        return Err(Error::unsupported("NumPy cannot store a null dataspace; use --as json"));
     }
     let descr = descr(&shown.datatype)
         .ok_or_else(|| Error::unsupported(format!("NumPy has no type for {}", shown.datatype)))?;
     let extents: Vec<String> = shown.extents().iter().map(|extent| format!("{extent},")).collect();
     let mut header =
         format!("{{'descr': {descr}, 'fortran_order': False, 'shape': ({}), }}", extents.join(" "));
-    // Header and what stands before it fill whole blocks of 64 bytes.
+    // The header and the bytes before it fill whole blocks of 64 bytes.
     let unpadded = 10 + header.len() + 1;
     header.extend(std::iter::repeat_n(' ', unpadded.next_multiple_of(64) - unpadded));
     header.push('\n');
-    let len = u16::try_from(header.len()).map_err(|_| Error::unsupported("a NumPy header of 64 KiB"))?;
+    let len =
+        u16::try_from(header.len()).map_err(|_| Error::unsupported("NumPy header of 64 KiB or more"))?;
     out.write_all(b"\x93NUMPY\x01\x00")?;
     out.write_all(&len.to_le_bytes())?;
     out.write_all(header.as_bytes())?;
@@ -238,7 +239,7 @@ fn npy(shown: &Shown, out: &mut dyn Write) -> Result<()> {
     Ok(())
 }
 
-/// NumPy's description of a type whose rows are what NumPy stores.
+/// The dtype string of NumPy, if its elements equal our rows.
 fn descr(datatype: &Datatype) -> Option<String> {
     let plain =
         |code: &str, size: usize| Some(format!("'{}{code}{size}'", if size == 1 { '|' } else { '<' }));
@@ -277,11 +278,11 @@ fn descr(datatype: &Datatype) -> Option<String> {
     }
 }
 
-/// The rows as bytes that do not depend on this machine.
+/// The rows in little-endian byte order on every machine.
 fn little_endian(shown: &Shown) -> Result<Vec<u8>> {
     if descr(&shown.datatype).is_none() {
         return Err(Error::unsupported(format!(
-            "elements of {} have no bytes of their own; use --as json",
+            "elements of {} are not plain bytes; use --as json",
             shown.datatype
         )));
     }

@@ -1,4 +1,4 @@
-//! `stat LOCATION…`: how arrays are stored, and what values they hold.
+//! `stat LOCATION…`: prints how arrays are stored, and a summary of their values.
 
 use crate::args::{Common, Stat};
 use crate::exit::Exit;
@@ -32,7 +32,7 @@ pub(crate) fn run(args: &Stat, common: &Common, messages: &Messages, out: &mut d
     }
     if !args.json && answer.rows > 0 {
         answer.table.write(out, paints_stdout(common, args.to.output.is_some()))?;
-        // What is said about the arrays stands below them.
+        // Messages about the arrays come after the table.
         out.flush()?;
     }
     for advice in answer.advice.iter().take(MAX_SHOWN) {
@@ -45,12 +45,12 @@ pub(crate) fn run(args: &Stat, common: &Common, messages: &Messages, out: &mut d
     Ok(answer.worst)
 }
 
-/// Arrays that are shown how to store better.
+/// The maximum number of arrays with advice on better storage.
 const MAX_SHOWN: usize = 20;
 
 struct Answer<'a> {
     args: &'a Stat,
-    /// What of values is told; `None` if nothing is.
+    /// The summary of values to compute; `None` for no summary.
     options: Option<SummaryOptions>,
     table: Table,
     rows: u64,
@@ -70,12 +70,12 @@ impl Answer<'_> {
         let source = open(location, common, watch, messages)?;
         let targets = location.targets(&*source)?;
         if let Some(name) = targets.iter().find_map(|target| target.attribute.as_ref()) {
-            let text = format!("@{name} is an attribute; `hyperslab show` shows it");
+            let text = format!("@{name} is an attribute; `hyperslab show` prints it");
             return Err(Error::invalid(text));
         }
         let before = self.rows;
         for target in outermost(&targets) {
-            // Patterns match what they like.
+            // Patterns also match objects that are not arrays.
             if targets.len() > 1 && !is_told(&target.entry.item) {
                 continue;
             }
@@ -102,7 +102,7 @@ impl Answer<'_> {
             self.worst = self.worst.max(Exit::No);
         };
         let Ok(told) = stat(source, entry).map_err(&mut read) else { return Ok(()) };
-        // How it is stored can be told where its values cannot.
+        // Storage can be reported even if values cannot be read.
         let values = self
             .options
             .as_ref()
@@ -116,7 +116,7 @@ impl Answer<'_> {
         Ok(())
     }
 
-    /// The path, behind the store where there are several.
+    /// The path, after the store if there are several.
     fn name(&self, location: &Location, path: &str) -> String {
         match self.args.locations.len() {
             1 => path.to_owned(),

@@ -1,4 +1,4 @@
-//! Findings as a SARIF 2.1.0 log, which code hosts and editors show.
+//! Findings as a SARIF 2.1.0 log, for code hosts and editors.
 
 use crate::words;
 use hyperslab::check::{Finding, Place, Report, Spot, explanation};
@@ -13,7 +13,7 @@ use std::path::Path;
 pub(super) struct Log {
     rules: BTreeSet<&'static str>,
     results: Vec<Value>,
-    /// Why files could not be checked.
+    /// The reasons why files could not be checked.
     failures: Vec<Value>,
 }
 
@@ -26,7 +26,7 @@ impl Log {
         }));
     }
 
-    /// Adds what was found in a file, or in holding it against a contract.
+    /// Adds the findings of a file, or of its comparison with a document.
     pub(super) fn add(&mut self, file: &str, contract: Option<&str>, report: &Report) {
         self.rules.extend(report.findings.iter().map(|finding| finding.rule));
         self.results.extend(report.findings.iter().map(|finding| result(file, contract, finding)));
@@ -110,7 +110,7 @@ fn result(file: &str, contract: Option<&str>, finding: &Finding) -> Value {
     ]);
     if let (Place::Contract { said: Some((line, column)), .. }, Some(contract)) = (&finding.place, contract) {
         let said = json!({
-            "message": {"text": "the contract"},
+            "message": {"text": "the document"},
             "physicalLocation": {
                 "artifactLocation": {"uri": uri(contract)},
                 "region": {"startLine": line, "startColumn": column},
@@ -132,7 +132,7 @@ fn logical(object: Option<&str>) -> Option<(String, Value)> {
     object.map(|object| ("logicalLocations".to_owned(), json!([{"fullyQualifiedName": object}])))
 }
 
-/// A path as a URI reference: what a URI cannot hold is percent-encoded.
+/// A path as a URI reference. Characters that a URI cannot contain are percent-encoded.
 fn uri(path: &str) -> String {
     let mut uri = String::with_capacity(path.len());
     for byte in path.replace('\\', "/").bytes() {

@@ -1,4 +1,4 @@
-//! Cells of a sparse array: a line for each, read batch by batch.
+//! Prints the cells of a sparse array: one line for each cell, read in batches.
 
 use super::{is_number, push, quoted};
 use crate::args::Form;
@@ -20,8 +20,8 @@ pub(super) fn write(shown: &ShownCells, form: Form, paint: bool, out: &mut dyn W
     }
 }
 
-/// Columns as wide as their widest value, which is known once all cells have been read: they are read twice, so that
-/// memory does not grow with their number.
+/// Columns as wide as their widest value. The cells are read twice, since the width is known only after all were
+/// read, and memory must not grow with their number.
 fn table(shown: &ShownCells, paint: bool, out: &mut dyn Write) -> Result<()> {
     let head = match shown.count {
         1 => format!("# {} 1 cell", shown.name),
@@ -56,7 +56,7 @@ fn table(shown: &ShownCells, paint: bool, out: &mut dyn Write) -> Result<()> {
     Ok(())
 }
 
-/// A line with the names of the columns, then a line for each cell.
+/// A line with the names of the columns, then one line for each cell.
 fn separated(shown: &ShownCells, separator: char, out: &mut dyn Write) -> Result<()> {
     let names: Vec<String> = shown.columns().iter().map(|column| quoted(&column.name, separator)).collect();
     writeln!(out, "{}", names.join(&separator.to_string()))?;
@@ -71,7 +71,7 @@ fn separated(shown: &ShownCells, separator: char, out: &mut dyn Write) -> Result
     Ok(())
 }
 
-/// `columns` and `rows`, as NDL has them.
+/// `columns` and `rows`, as in NDL.
 fn json(shown: &ShownCells, out: &mut dyn Write) -> Result<()> {
     let names = shown.columns().iter().map(|column| column.name.clone()).collect::<Vec<_>>();
     write!(out, "{{\"columns\": {}, \"rows\": [", serde_json::Value::from(names))?;
@@ -88,7 +88,7 @@ fn json(shown: &ShownCells, out: &mut dyn Write) -> Result<()> {
     Ok(())
 }
 
-/// Visits the cells of a batch, each as its values column by column.
+/// Calls a function with each cell of a batch, its values column by column.
 fn each_row(
     batch: &Cells,
     visit: &mut dyn FnMut(&mut dyn Iterator<Item = hyperslab::model::ElementRef<'_>>) -> Result<()>,

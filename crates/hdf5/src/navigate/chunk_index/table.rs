@@ -277,7 +277,7 @@ mod tests {
     #[test]
     fn two_chunks_at_one_position_are_malformed() {
         let e = table(&[[0, 1], [3, 3], [0, 1]]).unwrap_err();
-        assert_eq!((e.kind(), e.detail()), (ErrorKind::Malformed, "two chunks at position [0, 1]"));
+        assert_eq!((e.kind(), e.detail()), (ErrorKind::Malformed, "two chunks have the position [0, 1]"));
         assert!(table(&[[0, 1], [0, 1]]).is_err());
     }
 

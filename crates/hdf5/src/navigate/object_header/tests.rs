@@ -171,7 +171,7 @@ fn messages_shared_from_objects_that_have_none_are_refused() {
         });
         header.unwrap().required::<Datatype>(&reader(V1.0)).unwrap_err()
     };
-    assert!(shared_from("/linked").detail().ends_with("which has none"));
+    assert!(shared_from("/linked").detail().ends_with("which has no message of this type"));
     assert_eq!(shared_from("/committed").detail(), "shared message refers to another shared message");
 }
 
