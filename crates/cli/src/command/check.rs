@@ -88,7 +88,7 @@ impl Contract {
         let source = document.source.ok_or_else(|| {
             let errors = document.report.count(Severity::Error);
             let errors = if errors == 1 { "1 error".into() } else { format!("{errors} errors") };
-            Error::malformed(format!("{errors} in the document\nhelp: `hyperslab check {file}` shows them"))
+            Error::malformed(format!("{errors} in the contract\nhelp: `hyperslab check {file}` shows them"))
         })?;
         Ok(Contract { source, options: AgainstOptions { unnamed: args.verbose } })
     }

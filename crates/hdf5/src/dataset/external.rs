@@ -141,7 +141,7 @@ impl External {
 }
 
 fn too_short(bytes: u64) -> Error {
-    Error::malformed(format!("its external data files hold {bytes} bytes, and more are to be read"))
+    Error::malformed(format!("external data files hold {bytes} bytes, expected more"))
 }
 
 /// The maximum length of a file name.

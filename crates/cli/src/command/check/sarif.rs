@@ -110,7 +110,7 @@ fn result(file: &str, contract: Option<&str>, finding: &Finding) -> Value {
     ]);
     if let (Place::Contract { said: Some((line, column)), .. }, Some(contract)) = (&finding.place, contract) {
         let said = json!({
-            "message": {"text": "the document"},
+            "message": {"text": "the contract"},
             "physicalLocation": {
                 "artifactLocation": {"uri": uri(contract)},
                 "region": {"startLine": line, "startColumn": column},
