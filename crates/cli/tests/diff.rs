@@ -209,7 +209,7 @@ fn selections_apply_to_both_sides() {
     let ran = pair.diff(&["-s", "t=20..40"]);
     assert_eq!(ran.code, 1, "{}", ran.messages);
     assert!(
-        ran.answer.contains("~ /x  1 of 3 values differs, at max 1\n    [3]  4  5  +1\n"),
+        ran.answer.contains("~ /x  1 of 3 values differs, at most 1\n    [3]  4  5  +1\n"),
         "{}",
         ran.answer
     );

@@ -147,7 +147,7 @@ impl Answer<'_> {
         }
     }
 
-    /// A text such as `2 of 288 values differ, at max 0.5 (rtol 0, atol 0)`.
+    /// A text such as `2 of 288 values differ, at most 0.5 (rtol 0, atol 0)`.
     fn counts(&self, values: &FoundValues) -> String {
         let tally = &values.tally;
         let verb = if tally.differing == 1 { "differs" } else { "differ" };
