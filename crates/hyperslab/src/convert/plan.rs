@@ -63,11 +63,15 @@ pub fn plan(source: &dyn Source, options: &ConvertOptions<'_>) -> Result<Plan> {
             // Columns of cells that the target does not store.
             Item::Array { .. } if plan.left_out.contains(path) => {}
             Item::Array { .. } if plan.columns.contains(path) => {
-                plan.column(source, &entry.handle, options, &mut *planner)?;
+                let planned = plan.column(source, &entry.handle, options, &mut *planner);
+                plan.settle(path, planned)?;
             }
             Item::Link(Link::Hard(first)) => second_paths.push((path.clone(), first.clone())),
             Item::Link(link) => plan.node(path, &Node::Link(link.clone()), &mut *planner)?,
-            _ => plan.object(source, &entry.handle, options, &mut *planner)?,
+            _ => {
+                let planned = plan.object(source, &entry.handle, options, &mut *planner);
+                plan.settle(path, planned)?;
+            }
         }
         Ok(())
     })?;
@@ -87,33 +91,55 @@ pub fn plan(source: &dyn Source, options: &ConvertOptions<'_>) -> Result<Plan> {
     }
 }
 
+/// Why an object is not planned.
+enum Unplanned {
+    /// It cannot be read. It is left out, which the report says.
+    Unreadable(String),
+    /// Nothing is converted.
+    Refused(Error),
+}
+
+impl Unplanned {
+    fn unreadable(error: Error) -> Unplanned {
+        Unplanned::Unreadable(error.reason().to_string())
+    }
+}
+
+impl From<Error> for Unplanned {
+    fn from(error: Error) -> Unplanned {
+        Unplanned::Refused(error)
+    }
+}
+
 impl Plan {
+    /// Leaves out what cannot be read.
+    fn settle(&mut self, path: &NodePath, planned: Result<(), Unplanned>) -> Result<()> {
+        match planned {
+            Ok(()) => Ok(()),
+            Err(Unplanned::Unreadable(reason)) => {
+                self.leave_out(path, reason);
+                Ok(())
+            }
+            Err(Unplanned::Refused(error)) => Err(error),
+        }
+    }
+
     fn object(
         &mut self,
         source: &dyn Source,
         handle: &Handle,
         options: &ConvertOptions<'_>,
         planner: &mut dyn Planner,
-    ) -> Result<()> {
+    ) -> Result<(), Unplanned> {
         let path = &handle.path;
-        let found = load(source, handle, options).and_then(|node| {
-            let mut needs = planner.needs(path, &node);
-            // What was never written is no fill value any more.
-            needs.written |= options.layout.sets_fill(path);
-            let facts = facts(source, handle, &node, needs)?;
-            Ok((node, facts))
-        });
-        let (mut node, mut facts) = match found {
-            Ok((Node::Unreadable(why), _)) => {
-                self.leave_out(path, why.reason);
-                return Ok(());
-            }
-            Ok(found) => found,
-            Err(error) => {
-                self.leave_out(path, error.reason().to_string());
-                return Ok(());
-            }
-        };
+        let mut node = load(source, handle, options).map_err(Unplanned::unreadable)?;
+        let mut needs = planner.needs(path, &node);
+        // What was never written is no fill value any more.
+        needs.written |= options.layout.sets_fill(path);
+        let mut facts = facts(source, handle, &node, needs).map_err(Unplanned::unreadable)?;
+        if let Node::Unreadable(why) = node {
+            return Err(Unplanned::Unreadable(why.reason));
+        }
         options.layout.apply(path, &mut node)?;
         for dimension in forget(&self.missing, &mut node) {
             let what = format!("dimension {dimension}, which is not converted");
@@ -125,36 +151,26 @@ impl Plan {
             true => Filters::Described,
             false => Filters::Passed,
         };
-        match refusal(source, handle, &node, facts, options, &*planner) {
-            Ok(None) => {}
+        let refusal = refusal(source, handle, &node, facts, options, &*planner);
+        match refusal.map_err(Unplanned::unreadable)? {
+            None => {}
             // What somebody asks for is not replaced by something else.
-            Ok(Some(error)) if facts.filters == Filters::Asked => {
+            Some(error) if facts.filters == Filters::Asked => {
                 let why = format!("the filters do not take an element: {}", error.detail());
-                return Err(Error::invalid(why).in_object(path));
+                return Err(Error::invalid(why).in_object(path).into());
             }
-            Ok(Some(_)) => facts.fits_filters = false,
-            Err(error) => {
-                self.leave_out(path, error.reason().to_string());
-                return Ok(());
-            }
+            Some(_) => facts.fits_filters = false,
         }
         if facts != Facts::default() {
             self.facts.insert(path.clone(), facts);
         }
         self.bytes = self.bytes.saturating_add(bytes_of(path, &node));
-        let leading = match &options.parts {
-            Some(parts) => leading_out(source, handle, &node, parts),
-            None => Ok(Vec::new()),
-        };
-        match leading {
-            Ok(places) => places.into_iter().for_each(|place| {
+        if let Some(parts) = &options.parts {
+            let places = leading_out(source, handle, &node, parts).map_err(Unplanned::unreadable)?;
+            for place in places {
                 let (what, becomes) =
                     ("references to what is not converted", "references that lead to nothing");
                 self.report.add(place, what.into(), becomes.into(), Fate::Lost(Loss::References));
-            }),
-            Err(error) => {
-                self.leave_out(path, error.reason().to_string());
-                return Ok(());
             }
         }
         self.node(path, &node, planner)?;
@@ -171,16 +187,10 @@ impl Plan {
         group: &Handle,
         options: &ConvertOptions<'_>,
         planner: &mut dyn Planner,
-    ) -> Result<()> {
+    ) -> Result<(), Unplanned> {
         let path = &group.path;
-        let cells = match source.cells(group) {
-            Ok(Some(cells)) if !self.left_out.contains(path) => cells,
-            Ok(_) => return Ok(()),
-            Err(error) => {
-                self.leave_out(path, error.reason().to_string());
-                return Ok(());
-            }
-        };
+        let cells = source.cells(group).map_err(Unplanned::unreadable)?;
+        let Some(cells) = cells.filter(|_| !self.left_out.contains(path)) else { return Ok(()) };
         // Members that are converted, in their order.
         let mut columns = Vec::new();
         for entry in source.members(group)? {
@@ -218,17 +228,10 @@ impl Plan {
         handle: &Handle,
         options: &ConvertOptions<'_>,
         planner: &mut dyn Planner,
-    ) -> Result<()> {
-        match load(source, handle, options) {
-            Ok(mut node) => {
-                options.layout.apply(&handle.path, &mut node)?;
-                self.node(&handle.path, &node, planner)
-            }
-            Err(error) => {
-                self.leave_out(&handle.path, error.reason().to_string());
-                Ok(())
-            }
-        }
+    ) -> Result<(), Unplanned> {
+        let mut node = load(source, handle, options).map_err(Unplanned::unreadable)?;
+        options.layout.apply(&handle.path, &mut node)?;
+        Ok(self.node(&handle.path, &node, planner)?)
     }
 
     fn node(&mut self, path: &NodePath, node: &Node, planner: &mut dyn Planner) -> Result<()> {
