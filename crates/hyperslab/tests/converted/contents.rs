@@ -363,7 +363,7 @@ fn filters_that_not_all_elements_pass_are_replaced() {
             let target = folder.path().join(format.name());
             let options = ConvertOptions::new(*format);
             let said = plan(&*open(&store), &options).unwrap().report;
-            let is_said = |row: &ReportRow| row.what.ends_with(", which not all elements pass");
+            let is_said = |row: &ReportRow| row.what.ends_with(", which cannot encode all elements");
             assert!(said.rows().any(is_said), "{said:?} of\n{text}");
             assert_eq!(converted(&store, *format, &target), Ok(Default::default()));
             same(&store, &target, &Default::default()).unwrap();

@@ -1,10 +1,10 @@
-//! The table in `docs/formats.md`, made of what formats say of themselves.
+//! Writes and checks the tables in `docs/formats.md`, from the tables of the formats.
 
 use hyperslab::target::{Fate, Loss, TargetFormat};
 use hyperslab::{FORMATS, TARGETS};
 use std::fmt::Write;
 
-/// `UPDATE_GOLDEN=1` writes it.
+/// `UPDATE_GOLDEN=1` writes the page.
 #[test]
 fn formats_are_documented() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/formats.md");
@@ -13,7 +13,7 @@ fn formats_are_documented() {
     let written = format!("{head}\n{}", tables());
     match std::env::var_os("UPDATE_GOLDEN") {
         Some(_) => std::fs::write(path, &written).unwrap(),
-        None => assert_eq!(text, written, "UPDATE_GOLDEN=1 writes it anew"),
+        None => assert_eq!(text, written, "UPDATE_GOLDEN=1 writes the page"),
     }
 }
 
@@ -36,13 +36,13 @@ fn tables() -> String {
     }
     assert_eq!(written.len(), TARGETS.len(), "each target belongs to a format");
     for target in TARGETS {
-        write!(out, "\n## What {} does not hold as it is\n\n", target.name()).unwrap();
-        out += "| what | becomes | fate |\n|---|---|---|\n";
+        write!(out, "\n## Content that {} changes or loses\n\n", target.name()).unwrap();
+        out += "| content | becomes | fate |\n|---|---|---|\n";
         for lowered in target.lowerings() {
             writeln!(out, "| {} | {} | {} |", lowered.what, lowered.becomes, lowered.fate).unwrap();
         }
     }
-    out += "\n## Kinds of losses\n\nWhat each format loses of a kind, beside what it refuses; nothing else may be lost.\n\n| kind |";
+    out += "\n## Kinds of losses\n\nThis table lists everything that a conversion can lose. Other content that a format cannot store is an error.\n\n| kind |";
     let names: Vec<_> = TARGETS.iter().map(|target| target.name()).collect();
     writeln!(out, " {} |\n|---|{}", names.join(" | "), "---|".repeat(names.len())).unwrap();
     for loss in Loss::ALL {
@@ -50,12 +50,12 @@ fn tables() -> String {
             let lost = target.lowerings().iter().filter(|lowered| lowered.fate == Fate::Lost(loss));
             let mut lost: Vec<_> = lost.map(|lowered| lowered.what).collect();
             lost.extend(match loss {
-                Loss::Unreadable => Some("whatever cannot be read of the source"),
-                Loss::References => Some("references to what is not converted, where a part is"),
+                Loss::Unreadable => Some("all content of the source that cannot be read"),
+                Loss::References => Some("references to objects outside the converted part"),
                 Loss::Names => Some("names of dimensions that cannot be read"),
-                Loss::Links => Some("second paths of what is not converted, where a part is"),
+                Loss::Links => Some("second paths of objects outside the converted part"),
                 Loss::Types => {
-                    Some("arrays whose elements have no bytes, or whose fill value cannot be written")
+                    Some("arrays whose elements have no bytes or whose fill value cannot be written")
                 }
                 _ => None,
             });

@@ -243,7 +243,7 @@ impl Target for ZarrTarget {
         let parent = path.parent().unwrap_or_else(NodePath::root);
         match node {
             Node::Group(group) => {
-                let attributes = attributes::of_group(path, group, &mut Unheard)?;
+                let attributes = attributes::of_group(path, group, &mut Silent)?;
                 let key = if path.is_root() {
                     self.hierarchy.amend(&Key::root(), |own| *own = attributes)?;
                     Key::root()
@@ -281,7 +281,7 @@ impl Target for ZarrTarget {
 
     fn begin(&self, path: &NodePath, node: &Node, facts: Facts) -> Result<Box<dyn ArrayTarget + '_>> {
         let Planned { mut definition, lowering, own, needs_unwritten } =
-            Planned::new(path, node, self.version, facts, &self.options, &self.growing, &mut Unheard)?;
+            Planned::new(path, node, self.version, facts, &self.options, &self.growing, &mut Silent)?;
         let parent = path.parent().unwrap_or_else(NodePath::root);
         let mut referring = None;
         if self.version == Version::V2 && !self.growing.is_empty() && !path.is_root() {
@@ -373,10 +373,10 @@ fn no_group(path: &NodePath) -> Error {
     Error::invalid(format!("a member of {path}, which was not given before"))
 }
 
-/// What was said while it was planned need not be said again.
-struct Unheard;
+/// Drops losses that were reported while the write was planned.
+struct Silent;
 
-impl Losses for Unheard {
+impl Losses for Silent {
     fn note(&mut self, _: &'static Lowered, _: String, _: Option<String>) {}
 }
 
@@ -384,63 +384,63 @@ const OPTIONS: &[TargetOption] = &[
     TargetOption {
         key: "struct",
         takes: OptionType::Word(&["registered", "seed", "legacy"]),
-        means: "how types of several members are written: registered, as the draft of 2022 has it, or for old readers",
+        means: "how compound types are written: registered, as in the draft of 2022, or for old readers",
     },
     TargetOption {
         key: "consolidated",
         takes: OptionType::Flag,
-        means: "copies of all documents at the root, so that readers open the store at once",
+        means: "copies of all metadata documents at the root, so that readers open the store with one request",
     },
 ];
 
 macro_rules! lowerings {
     ($($(#[$doc:meta])* $name:ident: $what:literal => $becomes:literal, $fate:expr;)*) => {
         $($(#[$doc])* static $name: Lowered = Lowered { what: $what, becomes: $becomes, fate: $fate };)*
-        /// Everything that Zarr does not hold as it is, in the order of the documentation.
+        /// All content that Zarr stores in another form or loses, in the order of docs/formats.md.
         static LOWERINGS: &[&Lowered] = &[$(&$name),*];
     };
 }
 
 lowerings! {
     ENUM: "enumeration" => "integers", Fate::Restored;
-    ARRAY_TYPE: "array type" => "further dimensions", Fate::Restored;
-    SEQUENCE: "sequences of any length" => "bytes of any length", Fate::Restored;
-    REFERENCES: "references" => "strings of paths", Fate::Restored;
-    NESTED: "elements with parts of any length" => "strings of JSON", Fate::Restored;
-    NOT_UNICODE: "strings that are not UTF-8" => "bytes of any length", Fate::Restored;
-    SPACES: "texts padded by spaces, within elements or behind zeros" => "texts with their spaces", Fate::Restored;
-    OTHER_TYPE: "type that Zarr lacks" => "a type of the same bytes", Fate::Restored;
+    ARRAY_TYPE: "array type" => "additional dimensions", Fate::Restored;
+    SEQUENCE: "variable-length sequences" => "variable-length bytes", Fate::Restored;
+    REFERENCES: "references" => "paths as strings", Fate::Restored;
+    NESTED: "elements with variable-length parts" => "JSON strings", Fate::Restored;
+    NOT_UNICODE: "strings that are not UTF-8" => "variable-length bytes", Fate::Restored;
+    SPACES: "space-padded strings that Zarr cannot hold" => "strings with their spaces", Fate::Restored;
+    OTHER_TYPE: "type that Zarr does not have" => "a type with the same bytes", Fate::Restored;
     NAMED_TYPE: "committed datatype" => "the type in each array", Fate::Restored;
-    DATATYPE: "datatype as an object" => "a record in its group", Fate::Restored;
-    NULL_SPACE: "null dataspace" => "an array of no elements", Fate::Restored;
-    FILL: "fill value that no element has" => "a record", Fate::Restored;
-    UNLIMITED: "dimension that can grow" => "its current size", Fate::Restored;
-    SHORT: "array shorter than its dimensions" => "fill up to their ends", Fate::Restored;
-    DOMAIN: "coordinates that a dimension can have" => "a record", Fate::Restored;
-    OUTER_DIMENSION: "dimension of a group above" => "its name", Fate::Restored;
-    UNNAMED: "dimension without a name" => "a name of its own", Fate::Restored;
+    DATATYPE: "committed datatype as an object" => "a record in its group", Fate::Restored;
+    NULL_SPACE: "null dataspace" => "an array without elements", Fate::Restored;
+    FILL: "unused fill value that Zarr cannot hold" => "a record", Fate::Restored;
+    UNLIMITED: "extendible dimension" => "its current size", Fate::Restored;
+    SHORT: "array shorter than its dimensions" => "fill values up to their lengths", Fate::Restored;
+    DOMAIN: "domain of a dimension" => "a record", Fate::Restored;
+    OUTER_DIMENSION: "dimension of a parent group" => "its name", Fate::Restored;
+    UNNAMED: "dimension without a name" => "a generated name", Fate::Restored;
     ATTRIBUTE_TYPE: "type of an attribute" => "JSON", Fate::Restored;
-    ATTRIBUTE_NAME: "attribute with a name that readers use" => "a record", Fate::Restored;
-    MISSING: "fill value that counts as missing" => "the attribute _FillValue", Fate::Restored;
+    ATTRIBUTE_NAME: "attribute with a reserved name" => "a record", Fate::Restored;
+    MISSING: "fill value that marks missing values" => "the attribute _FillValue", Fate::Restored;
     NAME: "name that Zarr forbids" => "an encoded name", Fate::Restored;
-    CLASH: "name that differs from another in case alone" => "an encoded name", Fate::Restored;
+    CLASH: "name that differs from another only in case" => "an encoded name", Fate::Restored;
     HARD_LINK: "second path" => "a record in its group", Fate::Restored;
     SOFT_LINK: "soft link" => "a record in its group", Fate::Restored;
     EXTERNAL_LINK: "external link" => "nothing", Fate::Lost(Loss::Links);
     USER_LINK: "user-defined link" => "nothing", Fate::Lost(Loss::Links);
-    INNER_NAMED_TYPE: "committed datatype of an attribute or within another type" => "the type itself", Fate::Changed;
+    INNER_NAMED_TYPE: "committed datatype in an attribute or a type" => "the type itself", Fate::Changed;
     BYTE_ORDER: "mixed byte orders" => "little-endian", Fate::Changed;
-    PADDING: "padded text" => "text that ends in zeros", Fate::Changed;
-    LAYOUT: "elements outside of chunks" => "chunks", Fate::Changed;
-    FILTERS: "filters that Zarr lacks" => "Zstandard", Fate::Changed;
-    REFUSED: "filters that not all elements pass" => "Zstandard", Fate::Changed;
-    UNSETTLED: "filters that change elements each time" => "Zstandard", Fate::Changed;
-    SHARDS: "shards" => "the chunks in them", Fate::Changed;
-    ORDER: "dimensions stored in another order" => "row-major chunks", Fate::Changed;
-    MASKED_FILL: "fill value that was not written" => "a missing value to xarray", Fate::Changed;
-    UNDEFINED_FILL: "undefined fill value" => "zeros, or spaces", Fate::Changed;
-    PRECISION: "elements that the filters asked for change" => "rounded elements", Fate::Lost(Loss::Precision);
+    PADDING: "padded strings" => "strings padded with zeros", Fate::Changed;
+    LAYOUT: "storage without chunks" => "chunks", Fate::Changed;
+    FILTERS: "filters that Zarr does not have" => "Zstandard", Fate::Changed;
+    REFUSED: "filters that cannot encode all elements" => "Zstandard", Fate::Changed;
+    UNSETTLED: "filters that change elements again" => "Zstandard", Fate::Changed;
+    SHARDS: "shards" => "their inner chunks", Fate::Changed;
+    ORDER: "transposed storage" => "row-major chunks", Fate::Changed;
+    MASKED_FILL: "fill value of unwritten elements" => "a missing value in xarray", Fate::Changed;
+    UNDEFINED_FILL: "undefined fill value" => "zeros or spaces", Fate::Changed;
+    PRECISION: "elements that the requested filters change" => "rounded elements", Fate::Lost(Loss::Precision);
     SPARSE: "cells of a sparse array" => "nothing", Fate::Lost(Loss::Sparse);
-    UNCOUNTED: "dimension of as many elements as there are cells" => "no elements", Fate::Lost(Loss::Sparse);
+    UNCOUNTED: "dimension with the length of the cells" => "no elements", Fate::Lost(Loss::Sparse);
     UNREADABLE_ATTRIBUTE: "attribute that cannot be read" => "nothing", Fate::Lost(Loss::Unreadable);
 }

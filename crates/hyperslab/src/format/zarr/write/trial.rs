@@ -2,7 +2,7 @@
 
 use super::array::ZarrEncoder;
 use super::definition::Planned;
-use super::{Unheard, ZarrPlanner};
+use super::{Silent, ZarrPlanner};
 use crate::format::zarr::filter;
 use crate::source::StoredForm;
 use crate::target::{Encoded, Encoder, Facts, InnerChunks};
@@ -38,7 +38,7 @@ impl ZarrPlanner<'_> {
             return Ok(None);
         }
         let Planned { definition, lowering, own, needs_unwritten } =
-            Planned::new(path, node, self.version, facts, self.options, self.growing, &mut Unheard)?;
+            Planned::new(path, node, self.version, facts, self.options, self.growing, &mut Silent)?;
         let metadata = definition.documents(self.version)?.metadata;
         let array = Array::new(&hierarchy::Node { path: Key::root(), metadata }, &Limits::of_any_size())?;
         if !array.may_refuse() {

@@ -26,7 +26,7 @@ impl Described<'_> {
         let codecs = match self.facts.fits_filters {
             true => self.or_usual(self.codecs(&lowering.data_type, order), losses)?,
             false => {
-                let what = format!("{}, which not all elements pass", self.filters_as_told());
+                let what = format!("{}, which cannot encode all elements", self.filters_as_told());
                 losses.note(&REFUSED, self.place(), Some(what));
                 vec![usual()]
             }
