@@ -1,4 +1,4 @@
-//! Arrays of either version, ready to be read.
+//! Arrays of version 2 or 3, whose elements can be read.
 //!
 //! Spec: Zarr v3 "Array data storage", Zarr v2 "Chunks"
 
@@ -39,8 +39,7 @@ impl Array {
     /// Makes an array of a node.
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidArgument`] for a group, [`ErrorKind::Unsupported`] for codecs that are not known, by
-    /// name.
+    /// [`ErrorKind::InvalidArgument`] for a group, [`ErrorKind::Unsupported`] with the name of an unknown codec.
     pub fn new(node: &Node, limits: &Limits) -> Result<Array> {
         let array = match &node.metadata {
             Metadata::V3(v3::NodeMetadata::Array(metadata)) => Array::of_v3(&node.path, metadata, limits),
@@ -56,22 +55,22 @@ impl Array {
         &self.shape
     }
 
-    /// What the elements are.
+    /// The data type of the elements.
     pub fn data_type(&self) -> &DataType {
         &self.data_type
     }
 
-    /// How the array is cut into chunks.
+    /// The chunk grid.
     pub fn grid(&self) -> &ChunkGrid {
         &self.grid
     }
 
-    /// The element that no chunk has: its row, or the content of a string or of bytes.
+    /// The fill value: a row, or the content of a variable-length string or byte sequence.
     pub fn fill(&self) -> &[u8] {
         &self.fill
     }
 
-    /// The bytes of one row.
+    /// The size of one row in memory, in bytes.
     pub fn row_size(&self) -> usize {
         self.row
     }
@@ -79,21 +78,21 @@ impl Array {
     /// The key of a chunk.
     ///
     /// # Errors
-    /// None for an index of the grid.
+    /// [`ErrorKind::InvalidArgument`] for an index outside the grid.
     pub fn chunk_key(&self, index: &[u64]) -> Result<Key> {
         self.path.join(&self.keys.encode(index))
     }
 
-    /// The shape of the chunks within shards; none if there are no shards, or these are stored otherwise than put
-    /// together.
+    /// The shape of inner chunks, in elements. `None` without shards, and if other codecs change the bytes of whole
+    /// shards.
     pub fn inner_chunk(&self) -> Option<&[u64]> {
         self.chain.inner().map(|(shape, _)| shape)
     }
 
-    /// How many of the chunks within a shard were written, of those that the array reaches into.
+    /// The number of inner chunks of a shard that were written and contain elements of the array.
     ///
     /// # Errors
-    /// If the index of the shard is broken, with its key.
+    /// If the shard index is malformed, with the key of the shard.
     pub fn written_inner_chunks(
         &self,
         store: &dyn Store,
@@ -144,12 +143,13 @@ impl Array {
         visited.map_err(|e| in_chunk(e, &key))
     }
 
-    /// Reads a region into its rows. Of a shard, only what the region needs is read. Rows of strings and bytes
-    /// are slots, and what they point to is added to `heap`, at most as much as the limits allow at once.
+    /// Reads a region into `rows`, in row-major order. Of a shard, only the index and the inner chunks of the region
+    /// are read. Rows of variable-length strings and bytes are slots; their content is added to `heap`, as much as the
+    /// limits allow.
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidArgument`] for a region past the shape or rows of another number; otherwise what is
-    /// wrong with a chunk, with its key.
+    /// [`ErrorKind::InvalidArgument`] if the region is outside the shape or `rows` has the wrong length. The error of a
+    /// chunk has its key.
     pub fn read<R>(
         &self,
         store: &dyn Store,
@@ -161,7 +161,7 @@ impl Array {
         self.read_part(store, region, &mut Planes::whole(rows), heap, scratch)
     }
 
-    /// The same for the part of an array that one of several threads fills.
+    /// Reads a region into the part of an output that one of several threads fills, otherwise as [`Array::read`].
     ///
     /// # Errors
     /// As [`Array::read`].
@@ -177,7 +177,7 @@ impl Array {
         self.chain.check_read(region, rows)
     }
 
-    /// The same with whatever chunks have, which past the end of the array can be something else than its elements.
+    /// Reads a region that may extend beyond the end of the array, where chunks can contain any data.
     pub(crate) fn read_stored<R>(
         &self,
         store: &dyn Store,
@@ -221,42 +221,42 @@ impl Array {
         Ok(())
     }
 
-    /// What becomes of elements that are written and read again.
+    /// Whether the codecs preserve elements, or how they change them.
     pub fn fidelity(&self) -> Fidelity {
         self.chain.fidelity(&self.data_type)
     }
 
-    /// Whether there may be elements that cannot be written, or not be read when they are: numbers are stored as
-    /// others that not all of them fit in.
+    /// Whether the codecs may fail to encode or decode some elements, because they store numbers as another type with a
+    /// smaller range.
     pub fn may_refuse(&self) -> bool {
         self.chain.may_refuse()
     }
 
-    /// How elements lie in chunks, and what the bytes pass then, first to last. None where chunks are more than their
-    /// elements one after the other: transposed, or in shards. The layout is none for elements of variable size, and
-    /// where elements are otherwise converted.
+    /// The layout of elements in chunks, and the bytes-to-bytes codecs in encoding order. `None` if chunks are not plain
+    /// elements in row-major order: transposed chunks, and shards. The layout is `None` for variable-length elements,
+    /// and if a codec converts elements.
     pub fn stored_form(&self) -> Option<(Option<ElementLayout>, &[Codec])> {
         self.chain.stored_form()
     }
 
-    /// What chunks passed, first to last, if decoding it gives rows as they are in memory.
+    /// The bytes-to-bytes codecs in encoding order, if the decoded bytes equal the rows in memory.
     pub fn plain_codecs(&self) -> Option<&[Codec]> {
         self.chain.row_codecs()
     }
 
-    /// What is stored of a chunk; none if it was never written.
+    /// The stored bytes of a chunk. `None` if it was never written.
     ///
     /// # Errors
-    /// What the store says.
+    /// Errors of the store.
     pub fn stored_chunk(&self, store: &dyn Store, index: &[u64]) -> Result<Option<Bytes>> {
         let key = self.chunk_key(index)?;
         store.read(&key, self.limits.allocation).map_err(|e| in_chunk(e, &key))
     }
 
-    /// Whether no chunk with elements of `region` was ever written.
+    /// Whether no chunk that contains elements of `region` was written.
     ///
     /// # Errors
-    /// What the store says.
+    /// Errors of the store.
     pub fn is_unwritten(&self, store: &dyn Store, region: &Region) -> Result<bool> {
         let mut chunks = self.grid.chunks_in(region)?;
         while let Some(chunk) = chunks.next_chunk() {
@@ -267,11 +267,11 @@ impl Array {
         Ok(true)
     }
 
-    /// Encodes the rows of a whole chunk of `shape`, also where it reaches past the array; none if all elements are
-    /// the fill value, so that no chunk need be stored. Slots point into `heap`.
+    /// Encodes the rows of a whole chunk of `shape`, in elements, including those beyond the end of the array. `None` if
+    /// all elements equal the fill value, so that no chunk has to be stored. Slots point into `heap`.
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidArgument`] for rows of another number, or elements that codecs cannot store.
+    /// [`ErrorKind::InvalidArgument`] if `rows` has the wrong length, or a codec cannot encode an element.
     pub fn encode_chunk<R>(
         &self,
         shape: &[u64],
@@ -285,7 +285,7 @@ impl Array {
         Ok(encoded.map(|bytes| Bytes::copy_from_slice(&bytes)))
     }
 
-    /// Refuses chunks that no memory could hold, which would only be found out where one is read or filled.
+    /// Rejects chunks of 2^63 bytes or more early, before one is read or filled.
     fn check_chunk_size(&self) -> Result<()> {
         let first = self.grid.chunk(&vec![0; self.shape.len()])?.shape;
         let bytes = element_count(&first).and_then(|count| count.checked_mul(self.row as u64));
@@ -294,7 +294,7 @@ impl Array {
             None => {
                 let row = self.row;
                 Err(Error::malformed(format!(
-                    "chunks of {first:?} elements of {row} bytes, beyond all memory"
+                    "chunks of {first:?} elements of {row} bytes, expected less than 2^63 bytes"
                 )))
             }
         }
@@ -342,7 +342,7 @@ impl Array {
     }
 }
 
-/// The slot of `content`, which is added to the heap unless it is empty.
+/// The slot of `content`. Adds the content to the heap unless it is empty.
 fn row_size(data_type: &DataType) -> usize {
     usize::try_from(data_type.row_size()).unwrap_or(usize::MAX)
 }

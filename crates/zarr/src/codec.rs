@@ -73,7 +73,7 @@ pub(crate) struct Reader<'a> {
 
 /// What all chunks of an array have in common, and what is reused from one to the next.
 pub(crate) struct Writer<'a> {
-    /// The element that need not be stored: its row, or the content of a string or of bytes. None if all are stored.
+    /// The element that need not be stored: its row, or the content of a string or of bytes. `None` if all are stored.
     pub(crate) fill: Option<&'a [u8]>,
     /// What slots point to.
     pub(crate) heap: &'a [Bytes],
@@ -137,8 +137,9 @@ impl Chain {
         read
     }
 
-    /// Calls `visit` with each chunk within a shard of `shape` that was written and has elements before `end`: the index
-    /// of its first element within the shard, and its bytes. None if shards are not stored as they are put together. Until `visit` has seen enough.
+    /// Calls `visit` with each written inner chunk in a shard of `shape` that has elements before `end`, until `visit`
+    /// returns false: the index of its first element in the shard, and its byte range. `None` if other codecs change the
+    /// bytes of whole shards.
     pub(crate) fn inner_places(
         &self,
         value: &dyn Value,
@@ -292,7 +293,7 @@ impl Chain {
         }
     }
 
-    /// Encodes the rows of a whole chunk; none if all elements are the fill value, so that nothing need be stored.
+    /// Encodes the rows of a whole chunk. `None` if all elements are the fill value, so that nothing need be stored.
     /// They are in `out` or, where nothing is to be done, the rows themselves.
     pub(crate) fn encode<'r>(
         &self,

@@ -1,8 +1,8 @@
-//! Data types: what the elements of an array are.
+//! Data types of the elements of an array.
 //!
-//! One type serves both versions. What only the stored bytes know, order of bytes and padding, is kept beside it
-//! ([`ByteOrder`], [`Field::offset`]) and made into a [`Layout`] for reading; rows are as
-//! [`hyperslab_core::rows`] says, a boolean is one byte and UTF-32 is in native order.
+//! One type serves both versions. The properties of stored bytes, byte order and padding, are separate ([`ByteOrder`],
+//! [`Field::offset`]); a [`Layout`] combines them for reading. Rows in memory have the form of
+//! [`hyperslab_core::rows`]. A boolean is one byte, and UTF-32 has native byte order.
 //!
 //! Spec: Zarr v3 "Data types", zarr-extensions/data-types, Zarr v2 "Data type encoding"
 
@@ -26,7 +26,7 @@ pub(crate) use fill_value::FillRules;
 use crate::json::{Json, Object, Spot};
 use hyperslab_core::{Error, Result};
 
-/// What one element is.
+/// The type of one element.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DataType {
     /// `bool`: a byte, 0 or 1.
@@ -40,43 +40,43 @@ pub enum DataType {
     },
     /// A floating-point number.
     Float(Float),
-    /// Real and imaginary part.
+    /// A complex number of two floats of this format: real part, imaginary part.
     Complex(Float),
-    /// `r*`, in NumPy `V`: bytes without a meaning.
+    /// `r*`, in NumPy `V`: raw bytes.
     Raw {
-        /// Bytes.
+        /// The number of bytes.
         length: u64,
     },
-    /// `null_terminated_bytes`, in NumPy `S`: bytes, zeros at the end do not count.
+    /// `null_terminated_bytes`, in NumPy `S`: bytes, padded with zeros.
     NullTerminatedBytes {
-        /// Bytes.
+        /// The number of bytes.
         length: u64,
     },
-    /// `fixed_length_utf32`, in NumPy `U`: code points, zeros at the end do not count.
+    /// `fixed_length_utf32`, in NumPy `U`: code points, padded with zeros.
     FixedLengthUtf32 {
-        /// Code points.
+        /// The number of code points.
         length: u64,
     },
-    /// `string`: UTF-8 of any length.
+    /// `string`: variable-length UTF-8.
     String,
-    /// `bytes`: bytes of any length.
+    /// `bytes`: variable-length bytes.
     Bytes,
-    /// `numpy.datetime64`: units since 1970, or the least integer for "not a time".
+    /// `numpy.datetime64`: the number of units since 1970-01-01. The minimum of int64 is `NaT` (not a time).
     DateTime64(TimeUnit),
-    /// `numpy.timedelta64`: a count of units, or the least integer for "not a time".
+    /// `numpy.timedelta64`: a number of units. The minimum of int64 is `NaT` (not a time).
     TimeDelta64(TimeUnit),
     /// `struct`: named fields.
     Struct(Struct),
-    /// An array within an element, which only fields of version 2 can have.
+    /// An array inside an element. Only fields of version 2 can have this type.
     Array {
-        /// What it consists of.
+        /// The type of its elements.
         element: Box<DataType>,
-        /// Its size along each dimension.
+        /// Its shape.
         shape: Vec<u64>,
     },
 }
 
-/// The order in which the bytes of a number are stored.
+/// The byte order of stored numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ByteOrder {
     /// The least significant byte first.
@@ -86,16 +86,16 @@ pub enum ByteOrder {
 }
 
 impl DataType {
-    /// Parses the `data_type` of version 3, in all forms that structs are found in.
+    /// Parses the `data_type` of version 3, with all known forms of structs.
     pub(crate) fn parse(json: &Json, at: &Spot<'_>) -> Result<DataType> {
         parse(json, 0, at)
     }
 
-    /// The `data_type` of version 3. `order` is only asked where the form itself says the order of bytes.
+    /// The `data_type` of version 3. `order` is used only by forms that state the byte order.
     ///
     /// # Errors
-    /// [`ErrorKind::Unsupported`](hyperslab_core::ErrorKind::Unsupported) for what has no such form: arrays within
-    /// elements, and in the seed's form what NumPy has no type for.
+    /// [`ErrorKind::Unsupported`](hyperslab_core::ErrorKind::Unsupported) for types without such a form: arrays inside
+    /// elements, and, in the form of the draft of 2022, types that NumPy does not have.
     pub fn emit(&self, form: StructForm, order: ByteOrder) -> Result<Json> {
         let with = |name: &str, configuration: Vec<(String, Json)>| {
             Json::Object(Object::from_iter([
@@ -127,13 +127,13 @@ impl DataType {
             },
             DataType::Array { .. } => {
                 return Err(Error::unsupported(
-                    "an array within an element, which version 3 has no type for",
+                    "an array inside an element, for which version 3 has no type",
                 ));
             }
         })
     }
 
-    /// The bytes of one element as stored by the codec `bytes`, padding included; none if they vary.
+    /// The size in bytes of one element stored by the codec `bytes`, including padding. `None` for variable-length types.
     pub fn stored_size(&self) -> Option<u64> {
         match self {
             DataType::Struct(structure) => Some(structure.stored_size()),
@@ -144,7 +144,8 @@ impl DataType {
         }
     }
 
-    /// The bytes of one row in memory: as stored, without padding. A slot for what varies.
+    /// The size in bytes of one row in memory: the stored size without padding, or the size of a slot for variable-length
+    /// types.
     pub fn row_size(&self) -> u64 {
         match self {
             DataType::String | DataType::Bytes => 16,
@@ -159,7 +160,7 @@ impl DataType {
         }
     }
 
-    /// Bytes that are turned round together, 1 if there is no order of bytes.
+    /// The size in bytes of the units whose byte order is swapped, 1 if there is no byte order.
     pub(crate) fn swapped_together(&self) -> u8 {
         match self {
             DataType::Integer { bits, .. } => bits.div_ceil(8),
@@ -184,7 +185,7 @@ impl DataType {
     }
 }
 
-/// Checks an element against what one may be: neither empty nor larger than [`MAX_ELEMENT`].
+/// Checks that the size of an element is from 1 to [`MAX_ELEMENT`] bytes.
 pub(crate) fn check_size(data_type: &DataType, at: &Spot<'_>) -> Result<()> {
     let size = match data_type.stored_size() {
         Some(size) => size.max(data_type.row_size()),
@@ -192,9 +193,9 @@ pub(crate) fn check_size(data_type: &DataType, at: &Spot<'_>) -> Result<()> {
         None => return Err(at.too_large("elements of more than 2^64 bytes")),
     };
     match size {
-        0 => Err(at.unsupported("elements of no bytes")),
+        0 => Err(at.unsupported("elements of 0 bytes")),
         size if size > MAX_ELEMENT => {
-            Err(at.too_large(format!("elements of {size} bytes, at most {MAX_ELEMENT} are read")))
+            Err(at.too_large(format!("elements of {size} bytes, expected at most {MAX_ELEMENT}")))
         }
         _ => Ok(()),
     }
@@ -202,7 +203,7 @@ pub(crate) fn check_size(data_type: &DataType, at: &Spot<'_>) -> Result<()> {
 
 pub(super) fn parse(json: &Json, depth: u32, at: &Spot<'_>) -> Result<DataType> {
     if depth > at.limits().nesting {
-        return Err(at.too_large(format!("types within more than {} others", at.limits().nesting)));
+        return Err(at.too_large(format!("types nested more than {} levels deep", at.limits().nesting)));
     }
     if let Json::Array(_) = json {
         return Struct::parse_bare(json, depth, at).map(DataType::Struct);
@@ -217,7 +218,7 @@ pub(super) fn parse(json: &Json, depth: u32, at: &Spot<'_>) -> Result<DataType> 
     };
     if let Some(object) = object {
         if object.get("must_understand").is_some_and(|value| *value == Json::Bool(false)) {
-            return Err(at.malformed("must_understand of false, which data types cannot have"));
+            return Err(at.malformed("must_understand false, which is not allowed in a data type"));
         }
         for (other, _) in object.others(&["name", "configuration", "must_understand"]).iter() {
             at.deviates(format!("a member {other:?}, which is not read"));
@@ -262,7 +263,7 @@ pub(super) fn parse(json: &Json, depth: u32, at: &Spot<'_>) -> Result<DataType> 
     Ok(data_type)
 }
 
-/// A type that its name says everything of.
+/// The type of a name without a configuration.
 fn plain(name: &str) -> Option<DataType> {
     if name == "bool" {
         return Some(DataType::Bool);

@@ -1,4 +1,4 @@
-//! The nodes of a store: groups and arrays of either version, alone or with consolidated metadata.
+//! The nodes of a store: groups and arrays of version 2 or 3, from their own documents or from consolidated metadata.
 //!
 //! Spec: Zarr v3 "Hierarchy", Zarr v2 "Hierarchies"
 
@@ -21,7 +21,7 @@ use hyperslab_core::store::{EntryKind, Key, Store};
 use hyperslab_core::{Error, Limits, Result};
 use std::sync::Arc;
 
-/// A store seen as groups and arrays.
+/// A store as a hierarchy of groups and arrays.
 #[derive(Clone)]
 pub struct Hierarchy {
     store: Arc<dyn Store>,
@@ -34,9 +34,9 @@ pub struct Hierarchy {
 /// A group or an array.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Node {
-    /// Where it lies in the store.
+    /// The path in the store.
     pub path: Key,
-    /// What its documents say.
+    /// The parsed documents.
     pub metadata: Metadata,
 }
 
@@ -59,31 +59,31 @@ pub enum Metadata {
         /// `.zattrs`
         attributes: Option<Object>,
     },
-    /// No document: a folder that nodes lie in, as in a zip file of the folder of a store.
+    /// No document: a folder that contains nodes, for example in a zip file of the folder of a store.
     Folder,
 }
 
-/// What lies directly below a group.
+/// An entry directly below a group.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Child {
-    /// Where it lies in the store.
+    /// The path in the store.
     pub path: Key,
-    /// Whether it lies elsewhere in the store as well, so that who enters it may not come to an end.
+    /// Whether the entry is a link to another folder of the store. Following such links may never end.
     pub is_alias: bool,
 }
 
 impl Hierarchy {
-    /// The nodes of a store. If its root has consolidated metadata, that is believed for all nodes below.
+    /// Opens a store. If its root has consolidated metadata, all nodes are read from it.
     ///
     /// # Errors
-    /// If consolidated metadata is there and broken; [`Hierarchy::unconsolidated`] does without.
+    /// If consolidated metadata exists and is malformed. [`Hierarchy::unconsolidated`] ignores it.
     pub fn open(store: Arc<dyn Store>, limits: Limits) -> Result<Hierarchy> {
         let mut hierarchy = Hierarchy::unconsolidated(store, limits);
         hierarchy.consolidated = Consolidated::read(&hierarchy)?.map(Arc::new);
         Ok(hierarchy)
     }
 
-    /// The nodes of a store by their own documents.
+    /// Opens a store without consolidated metadata: all nodes are read from their own documents.
     pub fn unconsolidated(store: Arc<dyn Store>, limits: Limits) -> Hierarchy {
         let fetched = store.is_far().then(Arc::default);
         Hierarchy { store, limits, consolidated: None, fetched }
@@ -94,20 +94,20 @@ impl Hierarchy {
         &self.store
     }
 
-    /// What the store may make us allocate.
+    /// The limits of memory for documents and chunks.
     pub fn limits(&self) -> &Limits {
         &self.limits
     }
 
-    /// Whether nodes are told by consolidated metadata.
+    /// Whether nodes are read from consolidated metadata.
     pub fn is_consolidated(&self) -> bool {
         self.consolidated.is_some()
     }
 
-    /// The node at `path`; none if there is none.
+    /// The node at `path`. `None` if there is no node.
     ///
     /// # Errors
-    /// If there is one, and its documents cannot be read.
+    /// If the documents of the node cannot be read.
     pub fn node(&self, path: &Key) -> Result<Option<Node>> {
         self.fetch(std::iter::once(path));
         let metadata =
@@ -115,8 +115,8 @@ impl Hierarchy {
         Ok(metadata.map(|metadata| Node { path: path.clone(), metadata }))
     }
 
-    /// The same, or the folder at `path` if nodes lie directly in it. Only where one begins to look is a folder
-    /// like a group: further below the specification wants a document for each.
+    /// The node at `path`, or the folder at `path` if it directly contains nodes. A folder is accepted only as the start
+    /// of a walk: below it, the specification requires a document for each group.
     ///
     /// # Errors
     /// As [`Hierarchy::node`] and [`Hierarchy::children`].
@@ -125,7 +125,7 @@ impl Hierarchy {
             return Ok(Some(node));
         }
         for child in self.children(path)? {
-            // A node that cannot be read is one.
+            // An unreadable node counts, too.
             if !matches!(self.node(&child.path), Ok(None)) {
                 return Ok(Some(Node { path: path.clone(), metadata: Metadata::Folder }));
             }
@@ -133,17 +133,17 @@ impl Hierarchy {
         Ok(None)
     }
 
-    /// What can be told of the node at `path` where [`Hierarchy::node`] fails.
+    /// The readable facts about the node at `path` if [`Hierarchy::node`] fails.
     pub fn remains(&self, path: &Key) -> Remains {
         Remains::of(self, path)
     }
 
-    /// What may be a node directly below `path`, sorted by name; [`Hierarchy::node`] tells which are.
+    /// The entries directly below `path` that may be nodes, sorted by name. [`Hierarchy::node`] decides.
     ///
-    /// Names that begin with `__`, which are reserved, are left out.
+    /// Names that begin with `__` are reserved and left out.
     ///
     /// # Errors
-    /// If the store cannot be listed, or has names that no key can have.
+    /// If the store cannot be listed, or has names that are not allowed in keys.
     pub fn children(&self, path: &Key) -> Result<Vec<Child>> {
         if let Some(consolidated) = &self.consolidated {
             return consolidated.children(path);
@@ -162,15 +162,15 @@ impl Hierarchy {
         Ok(children)
     }
 
-    /// All nodes from `path` on, which may be a folder of them, each before those below it. A node that cannot be read
-    /// does not hide others.
+    /// All nodes from `path` on, parents before children. `path` may be a folder of nodes. An unreadable node does not
+    /// hide other nodes.
     ///
-    /// Nodes are entered only where they really lie, so that links in a circle come to an end.
+    /// Links to folders are listed but not followed, so that cycles end.
     pub fn walk(&self, path: &Key) -> Walk<'_> {
         Walk::new(self, path)
     }
 
-    /// Where documents are found: with the node, or in consolidated metadata.
+    /// The source of documents: the folder of the node, or consolidated metadata.
     fn documents(&self) -> &dyn Documents {
         match &self.consolidated {
             Some(consolidated) => &**consolidated,
@@ -215,7 +215,7 @@ impl Hierarchy {
     }
 }
 
-/// Where the documents of nodes come from.
+/// A source of documents of nodes.
 trait Documents {
     fn document(&self, path: &Key, name: &'static str) -> Result<Option<Json>>;
 }
@@ -233,11 +233,11 @@ impl Node {
         matches!(self.metadata, Metadata::V3(v3::NodeMetadata::Array(_)) | Metadata::V2Array { .. })
     }
 
-    /// How an array is cut into chunks, or shards, also where its codecs are not known.
+    /// The grid of the chunks or shards of an array, even if its codecs are unknown.
     ///
     /// # Errors
-    /// [`ErrorKind::LimitExceeded`](hyperslab_core::ErrorKind::LimitExceeded) for more edges than `limits` have room
-    /// for; [`ErrorKind::InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) for a group.
+    /// [`ErrorKind::LimitExceeded`](hyperslab_core::ErrorKind::LimitExceeded) if the edges take more memory
+    /// than `limits` allow; [`ErrorKind::InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) for a group.
     pub fn grid(&self, limits: &Limits) -> Result<ChunkGrid> {
         match &self.metadata {
             Metadata::V3(v3::NodeMetadata::Array(array)) => array.chunk_grid.geometry(&array.shape, limits),
@@ -246,8 +246,7 @@ impl Node {
         }
     }
 
-    /// What the chunks of an array pass, first to last: names, and configurations as compact JSON. Also where a codec is
-    /// not known.
+    /// The codecs of an array in encoding order: names, and configurations as compact JSON. Unknown codecs are included.
     pub fn codecs(&self) -> Vec<(String, String)> {
         let text = |object: &Object| Json::Object(object.clone()).emit_compact();
         match &self.metadata {
@@ -265,7 +264,7 @@ impl Node {
         }
     }
 
-    /// What users say of it.
+    /// The user attributes.
     pub fn attributes(&self) -> Option<&Object> {
         match &self.metadata {
             Metadata::V3(v3::NodeMetadata::Array(array)) => array.attributes.as_ref(),
@@ -277,7 +276,7 @@ impl Node {
         }
     }
 
-    /// Where its documents depart from the specification.
+    /// The deviations of the documents from the specification that were accepted.
     pub fn deviations(&self) -> &[Deviation] {
         match &self.metadata {
             Metadata::V3(v3::NodeMetadata::Array(array)) => &array.deviations,

@@ -1,8 +1,8 @@
-//! JSON as Zarr's metadata needs it: strict, and nothing of it lost.
+//! Strict JSON without loss, for Zarr metadata.
 //!
-//! Numbers keep their digits and objects their order, so that what is parsed can be emitted again. A name that
-//! occurs twice in one object, a bare `NaN` and text in another encoding than UTF-8 are errors, not choices. In
-//! attributes alone, where zarr-python and xarray write it, a bare `NaN` or `Infinity` is the number that it says.
+//! Numbers keep their digits, and objects keep the order of their members, so that a parsed document can be emitted
+//! unchanged. Duplicate names in an object, a bare `NaN` and text that is not UTF-8 are errors. Only in attributes, a
+//! bare `NaN` or `Infinity` is accepted, because zarr-python and xarray write them.
 //!
 //! Spec: RFC 8259
 
@@ -35,7 +35,7 @@ pub enum Json {
     Object(Object),
 }
 
-/// A number as it is written, which in attributes may be `NaN`, `Infinity` or `-Infinity`.
+/// A number with its digits as written. In attributes it may be `NaN`, `Infinity` or `-Infinity`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Number(Box<str>);
 
@@ -43,11 +43,11 @@ pub struct Number(Box<str>);
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Object(Vec<(Name, Json)>);
 
-/// A name, which takes no memory of its own if it is one of those that metadata is made of.
+/// The name of a member. Names that are frequent in metadata take no memory of their own.
 type Name = Cow<'static, str>;
 
 impl Json {
-    /// What JSON calls this kind of value.
+    /// The name of this kind of value, for messages.
     pub fn kind(&self) -> &'static str {
         match self {
             Json::Null => "null",
@@ -75,7 +75,7 @@ impl Json {
         }
     }
 
-    /// The value with strings in the place of numbers that JSON does not have.
+    /// The value with strings instead of NaN and infinities, which JSON does not have.
     #[must_use]
     pub fn with_words_as_strings(&self) -> Json {
         match self {
@@ -142,10 +142,10 @@ impl Number {
         Number(value.into().to_string().into())
     }
 
-    /// The number that a text of JSON is.
+    /// Parses a number in JSON.
     ///
     /// # Errors
-    /// If it is none.
+    /// If the text is not a number.
     pub fn of_digits(text: &str) -> Result<Number> {
         match Json::parse("a number", text.as_bytes(), &Limits::default())? {
             Json::Number(number) => Ok(number),
@@ -153,27 +153,27 @@ impl Number {
         }
     }
 
-    /// A finite number; JSON has no others.
+    /// A finite number. `None` for NaN and infinities.
     pub fn float(value: f64) -> Option<Number> {
         value.is_finite().then(|| Number(format!("{value:?}").into()))
     }
 
-    /// The digits as they are written.
+    /// The digits as written.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// Whether it is one of the words for what JSON has no numbers for.
+    /// Whether it is `NaN`, `Infinity` or `-Infinity`.
     pub fn is_word(&self) -> bool {
         WORDS.contains(&self.as_str())
     }
 
-    /// The value, if it is written without fraction and exponent and is small enough.
+    /// The value, if it is written without fraction and exponent and fits i128.
     pub fn as_integer(&self) -> Option<i128> {
         self.0.parse().ok()
     }
 
-    /// The same from 0 to 2^64 - 1.
+    /// The value, if it is written without fraction and exponent and is from 0 to 2^64 - 1.
     pub fn as_u64(&self) -> Option<u64> {
         self.as_integer().and_then(|value| value.try_into().ok())
     }
@@ -184,7 +184,7 @@ impl Number {
     }
 }
 
-/// What Python's `json` writes for numbers that JSON does not have.
+/// The words that Python's `json` writes for NaN and infinities.
 pub(crate) const WORDS: [&str; 3] = ["NaN", "Infinity", "-Infinity"];
 
 impl std::fmt::Display for Number {
@@ -206,12 +206,12 @@ impl Object {
     pub fn of_unique(members: Vec<(String, Json)>) -> Result<Object> {
         let mut names = HashSet::new();
         if let Some((name, _)) = members.iter().find(|(name, _)| !names.insert(name.as_str())) {
-            return Err(Error::invalid(format!("the name {name:?} twice in one object")));
+            return Err(Error::invalid(format!("duplicate name {name:?} in an object")));
         }
         Ok(Object::from_distinct(members.into_iter()))
     }
 
-    /// An object of members whose names are known to differ, which takes no time to see.
+    /// An object of members with distinct names, which is not checked.
     pub(crate) fn from_distinct(members: impl Iterator<Item = (String, Json)>) -> Object {
         Object(members.map(|(name, value)| (name.into(), value)).collect())
     }
@@ -221,7 +221,7 @@ impl Object {
         self.0.iter().find(|(found, _)| found == name).map(|(_, value)| value)
     }
 
-    /// Gives `name` a value, at the end unless it has one already.
+    /// Sets the value of `name`. A new member is added at the end.
     pub fn insert(&mut self, name: impl Into<String>, value: Json) {
         let name = name.into();
         match self.0.iter_mut().find(|(found, _)| *found == name) {
@@ -230,7 +230,7 @@ impl Object {
         }
     }
 
-    /// Name and value of each member, in order.
+    /// The name and value of each member, in order.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (&str, &Json)> {
         self.0.iter().map(|(name, value)| (&**name, value))
     }
@@ -245,7 +245,7 @@ impl Object {
         self.0.is_empty()
     }
 
-    /// The value of `name`, which the object has no more.
+    /// Removes and returns the value of `name`.
     pub(crate) fn take(&mut self, name: &str) -> Option<Json> {
         let index = self.0.iter().position(|(found, _)| found == name)?;
         Some(self.0.remove(index).1)
@@ -264,7 +264,7 @@ impl Object {
         self.others_than(&[known])
     }
 
-    /// The members that none of `known` name.
+    /// The members whose names are not in any list of `known`.
     pub(crate) fn others_than(&self, known: &[&[&str]]) -> Object {
         let is_known = |name: &str| known.iter().any(|known| known.contains(&name));
         Object(self.0.iter().filter(|(name, _)| !is_known(name)).cloned().collect())
@@ -277,7 +277,7 @@ fn lacks(name: &str, at: &Spot<'_>) -> Error {
 }
 
 impl FromIterator<(String, Json)> for Object {
-    /// Of values with equal names the last one stays.
+    /// Of members with equal names, the last one counts.
     fn from_iter<T: IntoIterator<Item = (String, Json)>>(members: T) -> Object {
         let mut object = Object::new();
         for (name, value) in members {

@@ -1,15 +1,15 @@
 //! Zarr, versions 2 and 3.
 //!
-//! Layers, each using only those before it:
+//! The modules are layers. Each uses only the layers before it:
 //!
-//! 1. [`json`]: the text that metadata is written in, strictly parsed, nothing lost.
-//! 2. [`data_type`]: what elements are, how they are stored, and how metadata tells both.
-//! 3. [`metadata`]: the documents of arrays and groups, parsed and emitted.
-//! 4. [`hierarchy`]: groups and arrays of a store, of either version. Stores themselves, directories, zip files
-//!    and memory, are in [`hyperslab_core::store`].
-//! 5. [`Array`]: elements of regions, through codecs and shards.
-//! 6. [`mod@write`]: stores from definitions and elements, the documents last.
-//! 7. [`check`](mod@check): whether a store is sound.
+//! 1. [`json`]: strict JSON without loss, the text of metadata documents.
+//! 2. [`data_type`]: data types, their names in metadata, and the layout of stored elements.
+//! 3. [`metadata`]: parses and emits the documents of arrays and groups.
+//! 4. [`hierarchy`]: the groups and arrays of a store, of version 2 or 3. The stores (directories, zip files, memory)
+//!    are in [`hyperslab_core::store`].
+//! 5. [`Array`]: reads and encodes elements of regions, through codecs and shards.
+//! 6. [`mod@write`]: writes stores from definitions and elements: chunks first, documents last.
+//! 7. [`check`](mod@check): checks whether a store conforms to the specification.
 //!
 //! ```
 //! use hyperslab_core::Limits;

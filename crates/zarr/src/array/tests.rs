@@ -294,12 +294,15 @@ fn codecs_that_do_not_fit_elements_are_refused() {
         "/0/configuration: quantize of integers, expected floating-point numbers"
     );
     assert_eq!(step("astype", ""), "/0/configuration: no \"encode_dtype\"");
-    assert_eq!(step("lzma", r#""format":3"#), "/0/configuration/filters: nothing, which a raw stream needs");
+    assert_eq!(
+        step("lzma", r#""format":3"#),
+        "/0/configuration/filters: no filters, expected a list for a raw stream"
+    );
     assert_eq!(step("json2", ""), "/0: codec \"numcodecs.json2\"");
-    assert_eq!(step("zlib", ""), "/0: \"numcodecs.zlib\" of what is not bytes yet");
+    assert_eq!(step("zlib", ""), "/0: \"numcodecs.zlib\" before the array-to-bytes codec, expected after it");
     assert_eq!(
         refused(r#"["bytes",{"name":"numcodecs.packbits"}]"#),
-        "/1: \"numcodecs.packbits\" of what is bytes already"
+        "/1: \"numcodecs.packbits\" after the array-to-bytes codec, expected before it"
     );
 }
 
@@ -454,8 +457,14 @@ fn codecs_that_are_not_known_are_refused_by_name() {
     };
     let at = |message: &str| format!("/: zarr.json#/codecs{message}");
     assert_eq!(refused(r#"["bytes","zfpy"]"#), at("/1: codec \"zfpy\""));
-    assert_eq!(refused(r#"["gzip","bytes"]"#), at("/0: \"gzip\" of what is not bytes yet"));
-    assert_eq!(refused(r#"["bytes","bytes"]"#), at("/1: \"bytes\" of what is bytes already"));
+    assert_eq!(
+        refused(r#"["gzip","bytes"]"#),
+        at("/0: \"gzip\" before the array-to-bytes codec, expected after it")
+    );
+    assert_eq!(
+        refused(r#"["bytes","bytes"]"#),
+        at("/1: \"bytes\" after the array-to-bytes codec, expected before it")
+    );
     assert_eq!(refused(r#"["transpose"]"#), at("/0: \"transpose\" without a configuration"));
     let transpose =
         |order: &str| format!(r#"[{{"name":"transpose","configuration":{{"order":{order}}}}},"bytes"]"#);

@@ -1,16 +1,16 @@
-//! What a writer of arrays asks beyond what all may.
+//! Access for the writer of arrays.
 
 use super::Array;
 use crate::codec::Chain;
 use hyperslab_core::store::Key;
 
 impl Array {
-    /// Where it lies in the store.
+    /// The path of the array in the store.
     pub fn path(&self) -> &Key {
         &self.path
     }
 
-    /// What chunks are written through.
+    /// The codecs of the chunks.
     pub(crate) fn chain(&self) -> &Chain {
         &self.chain
     }

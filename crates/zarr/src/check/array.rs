@@ -25,7 +25,7 @@ struct Chunks<'a> {
     counts: Vec<u64>,
     /// Whether chunks can be read.
     is_readable: bool,
-    /// What chunks must be by their shape; none if it was told why that cannot be said.
+    /// What chunks must be by their shape. `None` if it was told why that cannot be said.
     pieces: HashMap<Vec<u64>, Option<Piece>>,
 }
 

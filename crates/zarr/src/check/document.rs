@@ -57,7 +57,7 @@ impl Checker<'_> {
             Err(e) => {
                 let rule = match e.kind() {
                     ErrorKind::LimitExceeded => &rule::LIMIT,
-                    _ if e.detail().ends_with("a second time") => &rule::DUPLICATE_NAME,
+                    _ if e.detail().starts_with("duplicate name") => &rule::DUPLICATE_NAME,
                     _ if e.detail() == "text that is not UTF-8" => &rule::TEXT_ENCODING,
                     _ => &rule::JSON,
                 };

@@ -29,7 +29,7 @@ pub(super) fn is_document(name: &str) -> bool {
 }
 
 impl Checker<'_> {
-    /// What lies at a path; none if that cannot be told.
+    /// What lies at a path. `None` if that cannot be told.
     pub(super) fn list(&mut self, path: &Key) -> Option<Listing> {
         let entries = match self.store.list(path) {
             Ok(entries) => entries,

@@ -61,8 +61,8 @@ impl Elements {
     pub(super) fn shape(&self, shape: &[u64]) -> Result<(Vec<u64>, usize)> {
         let shape = match self.codec {
             Codec::PackBits(_) => {
-                let count =
-                    element_count(shape).ok_or_else(|| Error::malformed("a chunk beyond all memory"))?;
+                let count = element_count(shape)
+                    .ok_or_else(|| Error::malformed("a chunk of more than 2^63 bytes"))?;
                 vec![count.div_ceil(8) + 1]
             }
             _ => shape.to_vec(),

@@ -72,7 +72,7 @@ pub(super) struct Passing {
 }
 
 impl Passing {
-    /// A codec by its name in numcodecs; none if it is none that is known.
+    /// A codec by its name in numcodecs. `None` if it is none that is known.
     pub(super) fn parse(&self, id: &str, parameters: &Object, at: &Spot<'_>) -> Result<Option<Codec>> {
         match CODECS.iter().find(|row| row.id == id) {
             Some(row) => (row.read)(self, parameters, at).map(Some),
@@ -80,7 +80,7 @@ impl Passing {
         }
     }
 
-    /// A codec of version 3; none if it is none of numcodecs that is known.
+    /// A codec of version 3. `None` if it is none of numcodecs that is known.
     pub(super) fn parse_v3(&self, codec: &Extension, at: &Spot<'_>) -> Result<Option<Codec>> {
         let empty = Object::new();
         let parameters = codec.configuration.as_ref().unwrap_or(&empty);

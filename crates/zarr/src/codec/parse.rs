@@ -48,7 +48,7 @@ impl Chain {
                     Next::Step(Step::Elements(Box::new(step)))
                 }
                 Some(codec) if makes_bytes(name) && to_bytes.is_none() => {
-                    // It takes numbers as they lie in memory, and knows their order of bytes itself.
+                    // It takes numbers as they lie in memory, and knows their byte order itself.
                     after.push(codec);
                     Next::ToBytes(ToBytes::Bytes(layout(&memory.data_type, Some(memory.order), &here)?))
                 }
@@ -63,7 +63,9 @@ impl Chain {
                     "sharding_indexed" => {
                         // What of a shard was never written would have to be changed too.
                         if steps.iter().any(|step| matches!(step, Step::Elements(_))) {
-                            return Err(here.unsupported("shards of elements that were changed before"));
+                            return Err(
+                                here.unsupported("sharding_indexed after a codec that changes elements")
+                            );
                         }
                         let sharding = Sharding::parse(codec, data_type, order, rank, &here)?;
                         Next::ToBytes(ToBytes::Sharding(Box::new(sharding)))
@@ -77,9 +79,13 @@ impl Chain {
                 (Next::ToBytes(codec), false) => to_bytes = Some(codec),
                 (Next::Codec(codec), true) => after.push(codec),
                 (Next::Codec(_), false) => {
-                    return Err(here.malformed(format!("{name:?} of what is not bytes yet")));
+                    return Err(here
+                        .malformed(format!("{name:?} before the array-to-bytes codec, expected after it")));
                 }
-                (_, true) => return Err(here.malformed(format!("{name:?} of what is bytes already"))),
+                (_, true) => {
+                    return Err(here
+                        .malformed(format!("{name:?} after the array-to-bytes codec, expected before it")));
+                }
             }
         }
         let to_bytes = to_bytes.ok_or_else(|| at.malformed("no codec that makes bytes of elements"))?;
@@ -111,7 +117,8 @@ impl Chain {
                     (passing.element, passing.number) = (1, None);
                 }
                 name @ ("vlen-utf8" | "vlen-bytes" | "json2") => {
-                    return Err(here.malformed(format!("{name:?} of what is bytes already")));
+                    return Err(here
+                        .malformed(format!("{name:?} after the array-to-bytes codec, expected before it")));
                 }
                 id => match passing.parse(id, &filter.parameters, &here)? {
                     Some(codec) => {
@@ -161,7 +168,7 @@ fn variable(name: &str, data_type: &DataType, at: &Spot<'_>) -> Result<ToBytes> 
         ("vlen-utf8", DataType::String) => Ok(ToBytes::Variable(Variable::Utf8)),
         ("vlen-bytes", DataType::Bytes) => Ok(ToBytes::Variable(Variable::Bytes)),
         ("json2", DataType::String) => Ok(ToBytes::Variable(Variable::Json)),
-        _ => Err(at.malformed(format!("{name:?} of elements that are not of this kind"))),
+        _ => Err(at.malformed(format!("{name:?} for a data type that it does not encode"))),
     }
 }
 

@@ -47,7 +47,7 @@ impl Sharding {
         let inner_shape = members.required("chunk_shape", &inner)?.unsigned_array(&here)?;
         if inner_shape.len() != rank {
             let found = inner_shape.len();
-            return Err(here.malformed(format!("{found} dimensions, the shard has {rank}")));
+            return Err(here.malformed(format!("{found} dimensions, expected {rank} as in the shard")));
         }
         if let Some(dimension) = inner_shape.iter().position(|size| *size == 0) {
             return Err(here.index(dimension).malformed("0, expected 1 or more"));
@@ -239,7 +239,7 @@ impl Sharding {
         Undone::open(&self.index_codecs, Stored::Shared(stored))?.decode(size, reader.scratch)
     }
 
-    /// Where inner chunk `number` lies; none if it was never written.
+    /// Where inner chunk `number` lies. `None` if it was never written.
     fn entry(&self, index: &[u8], number: u64, len: u64) -> Result<Option<Range<u64>>> {
         let at = usize::try_from(number).ok().and_then(|number| number.checked_mul(16));
         let entry = at.and_then(|at| index.get(at..)).and_then(|rest| rest.as_chunks::<8>().0.get(..2));
@@ -269,7 +269,7 @@ fn index_form(codecs: &[Extension], at: &Spot<'_>) -> Result<(ByteOrder, Vec<Cod
     let sums = others.filter(|(_, sums)| sums.iter().all(|codec| codec.name == "crc32c"));
     let Some((first, sums)) = sums else {
         let names: Vec<_> = codecs.iter().map(|codec| codec.name.as_str()).collect();
-        return Err(at.unsupported(format!("index codecs {names:?}, expected bytes and perhaps crc32c")));
+        return Err(at.unsupported(format!("index codecs {names:?}, expected bytes and optionally crc32c")));
     };
     let here = at.index(0);
     let order = first.endian(&here)?;

@@ -88,10 +88,10 @@ impl Variable {
 /// The strings of a JSON array as `vlen-utf8` has them.
 fn of_json(raw: &[u8]) -> Result<Vec<u8>> {
     let Json::Array(mut left) = Json::parse("json2", raw, &Limits::default())? else {
-        return Err(Error::malformed("json2 of what is no array"));
+        return Err(Error::malformed("json2 without a JSON array"));
     };
     if !matches!(left.as_slice(), [.., Json::String(_), Json::Array(_)]) {
-        return Err(Error::malformed("json2 without a type and a shape behind the elements"));
+        return Err(Error::malformed("json2 without a type and a shape after the elements"));
     }
     left.truncate(left.len().saturating_sub(2));
     left.reverse();
@@ -139,7 +139,7 @@ fn to_json(raw: &[u8]) -> Result<Vec<u8>> {
 pub(super) fn check_read(rows: &[u8]) -> Result<()> {
     let not_read = NOT_READ.to_bytes();
     match rows.as_chunks::<{ Slot::SIZE }>().0.contains(&not_read) {
-        true => Err(Error::unsupported("json2 of elements that are no strings, only strings are read")),
+        true => Err(Error::unsupported("json2 with elements that are not strings, expected strings")),
         false => Ok(()),
     }
 }
@@ -212,8 +212,8 @@ mod tests {
             let e = Variable::Json.decode(Bytes::from(raw.to_owned()), &mut [0; 48], &mut Vec::new());
             e.unwrap_err().detail().to_owned()
         };
-        assert_eq!(refused("{}"), "json2 of what is no array");
-        assert_eq!(refused("[]"), "json2 without a type and a shape behind the elements");
+        assert_eq!(refused("{}"), "json2 without a JSON array");
+        assert_eq!(refused("[]"), "json2 without a type and a shape after the elements");
         assert_eq!(refused(r#"["a", "|O", [1]]"#), "1 elements, expected 3");
         // What lies past the end of the array is not looked at.
         Variable::Json.decode(Bytes::from(r#"["a", "b", 0, "|O", [3]]"#), &mut rows, &mut heap).unwrap();

@@ -2,7 +2,7 @@
 //!
 //! Spec: RFC 4648, section 4
 
-/// The bytes of `text`; none if it is not base64. Padding may be absent.
+/// The bytes of `text`. `None` if it is not base64. Padding may be absent.
 pub fn decode(text: &str) -> Option<Vec<u8>> {
     let digits = text.trim_end_matches('=').as_bytes();
     if text.len() - digits.len() > 2 || digits.len() % 4 == 1 {

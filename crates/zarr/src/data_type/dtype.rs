@@ -1,4 +1,4 @@
-//! `dtype` of version 2: NumPy's type strings and lists of fields.
+//! The `dtype` of version 2: type strings and lists of fields, as in NumPy.
 //!
 //! Spec: Zarr v2 "Data type encoding", NumPy "The array interface protocol"
 
@@ -6,19 +6,19 @@ use super::{ByteOrder, DataType, Float, Layout, Struct, TimeUnit, base64, check_
 use crate::json::{Json, Spot};
 use hyperslab_core::{Error, Result};
 
-/// A data type with the order of bytes that its numbers are stored in.
+/// A data type and the byte order of its stored numbers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Dtype {
-    /// What the elements are.
+    /// The data type.
     pub data_type: DataType,
-    /// The order of bytes; none for single bytes. Fields of structs that say their own have that.
+    /// The byte order. `None` for single bytes. Fields of structs can have their own.
     pub byte_order: Option<ByteOrder>,
 }
 
-/// What the elements of a `|O` array are, which only its filters tell.
+/// The type of the elements of a `|O` array, which its first filter gives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ObjectCodec {
-    /// `vlen-utf8` and, as far as it has strings, `json2`
+    /// `vlen-utf8`, and `json2` if all elements are strings
     Utf8,
     /// `vlen-bytes`
     Bytes,
@@ -48,7 +48,7 @@ impl Dtype {
 
     /// A type string such as `<f4`.
     pub(super) fn parse_text(text: &str, at: &Spot<'_>) -> Result<Dtype> {
-        // Types that NumPy has no letter for: tensorstore writes their names.
+        // For types without a letter in NumPy, tensorstore writes their names.
         if let Some(data_type) = named(text) {
             return Ok(Dtype { data_type, byte_order: Some(ByteOrder::Little) });
         }
@@ -63,7 +63,7 @@ impl Dtype {
         let byte_order = match (data_type.swapped_together(), order) {
             (1, _) => None,
             (_, Some(order)) => Some(order),
-            (_, None) => return Err(at.malformed(format!("{text:?} without an order of bytes"))),
+            (_, None) => return Err(at.malformed(format!("{text:?} without an byte order"))),
         };
         Ok(Dtype { data_type, byte_order })
     }
@@ -76,18 +76,22 @@ impl Dtype {
         Dtype::emit_type(&self.data_type, self.byte_order.unwrap_or(ByteOrder::Little))
     }
 
-    /// How version 2 writes a fill value: as version 3 does, but bytes and structs in base64, as stored.
+    /// A fill value in the form of version 2: like version 3, but bytes and structs are the stored bytes in base64.
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) if `row` is no element of this
-    /// type.
+    /// [`ErrorKind::InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) if `row` is not an element of
+    /// this type.
     pub fn emit_fill(&self, row: &[u8]) -> Result<Json> {
         if !matches!(self.data_type, DataType::Raw { .. } | DataType::Struct(_) | DataType::Array { .. }) {
             return self.data_type.emit_fill(row);
         }
         let layout = Layout::new(&self.data_type, self.byte_order.or(Some(ByteOrder::Little)))?;
         if row.len() != layout.row_size() {
-            return Err(Error::invalid(format!("{} bytes are no {:?}", row.len(), self.data_type)));
+            return Err(Error::invalid(format!(
+                "{} bytes, expected an element of {:?}",
+                row.len(),
+                self.data_type
+            )));
         }
         let mut stored = vec![0; layout.stored_size()];
         layout.encode(row, &mut stored)?;
@@ -116,7 +120,7 @@ impl Dtype {
             DataType::String | DataType::Bytes => "O".to_owned(),
             DataType::DateTime64(unit) => format!("M8{}", unit.emit_dtype()),
             DataType::TimeDelta64(unit) => format!("m8{}", unit.emit_dtype()),
-            other => return Err(Error::unsupported(format!("{other:?}, which NumPy has no type for"))),
+            other => return Err(Error::unsupported(format!("{other:?}, for which NumPy has no type"))),
         };
         Ok(format!("{mark}{text}").as_str().into())
     }
@@ -146,7 +150,9 @@ fn parse_kind(rest: &str, text: &str, at: &Spot<'_>) -> Result<DataType> {
         ("M", size) => times(size).map(DataType::DateTime64),
         ("m", size) => times(size).map(DataType::TimeDelta64),
         ("O", _) => {
-            return Err(at.unsupported(format!("{text:?} with no filter that says what its objects are")));
+            return Err(
+                at.unsupported(format!("{text:?} without a filter that gives the type of its objects"))
+            );
         }
         _ => None,
     };

@@ -1,6 +1,6 @@
-//! Fill values: what an element is that no chunk holds.
+//! Fill values: the value of elements that no chunk contains.
 //!
-//! A value is a row, or for strings and bytes of any length their content.
+//! A fill value is a row, or the content of a variable-length string or byte sequence.
 //!
 //! Spec: Zarr v3 "Permitted fill values", zarr-extensions/data-types, Zarr v2 "Fill value encoding"
 
@@ -8,14 +8,14 @@ use super::{ByteOrder, DataType, Float, Layout, StructForm, base64};
 use crate::json::{Json, Number, Object, Spot};
 use hyperslab_core::{Error, Result};
 
-/// Which spellings there are, and what bytes in base64 mean.
+/// The forms of fill values that are accepted, and the meaning of bytes in base64.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FillRules {
-    /// Version 2: elements in base64, and some writers' zeros.
+    /// Version 2: accepts elements in base64, and `0` for all types, as some writers produce it.
     pub(crate) version_2: bool,
-    /// How a struct is told, which decides how its values may be.
+    /// The form of struct types, which determines the form of their values.
     pub(crate) form: StructForm,
-    /// The order of bytes in base64.
+    /// The byte order in base64.
     pub(crate) order: Option<ByteOrder>,
 }
 
@@ -26,13 +26,13 @@ impl DataType {
         Ok(row)
     }
 
-    /// How version 3 writes a fill value.
+    /// A fill value in the form of version 3.
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) if `row` is no element of this
-    /// type.
+    /// [`ErrorKind::InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) if `row` is not an element of
+    /// this type.
     pub fn emit_fill(&self, row: &[u8]) -> Result<Json> {
-        let wrong = || Error::invalid(format!("{} bytes are no {self:?}", row.len()));
+        let wrong = || Error::invalid(format!("{} bytes, expected an element of {self:?}", row.len()));
         let varies = matches!(self, DataType::String | DataType::Bytes);
         if !varies && row.len() as u64 != self.row_size() {
             return Err(wrong());
@@ -77,7 +77,7 @@ impl DataType {
                 Json::Object(Object::from_iter(members))
             }
             DataType::Array { .. } => {
-                return Err(Error::unsupported("a fill value of an array within an element"));
+                return Err(Error::unsupported("a fill value of an array inside an element"));
             }
         })
     }
@@ -108,7 +108,7 @@ impl DataType {
                 let text = if rules.version_2 && is_zero { "" } else { json.text(at)? };
                 let count = text.chars().count() as u64;
                 if count > *length {
-                    return Err(at.malformed(format!("{count} characters, at most {length} fit")));
+                    return Err(at.malformed(format!("{count} characters, expected at most {length}")));
                 }
                 for c in text.chars() {
                     row.extend(u32::from(c).to_ne_bytes());
@@ -134,7 +134,9 @@ impl DataType {
                 Json::Object(values) => {
                     for (name, _) in values.iter() {
                         if !structure.fields().iter().any(|field| field.name == name) {
-                            return Err(at.malformed(format!("a value of {name:?}, which is no field")));
+                            return Err(
+                                at.malformed(format!("a value of {name:?} that is not the name of a field"))
+                            );
                         }
                     }
                     for field in structure.fields() {
@@ -146,7 +148,9 @@ impl DataType {
                     let fields = structure.fields();
                     if values.len() != fields.len() {
                         let found = values.len();
-                        return Err(at.malformed(format!("{found} values of {} fields", fields.len())));
+                        return Err(
+                            at.malformed(format!("{found} values, expected {}, one per field", fields.len()))
+                        );
                     }
                     for (index, (field, value)) in fields.iter().zip(values).enumerate() {
                         field.data_type.append_fill(value, rules, &at.index(index), row)?;
@@ -168,11 +172,11 @@ impl DataType {
         Ok(())
     }
 
-    /// An element as it is stored, in base64.
+    /// Appends an element from its stored bytes in base64.
     fn append_stored(&self, json: &Json, rules: FillRules, at: &Spot<'_>, row: &mut Vec<u8>) -> Result<()> {
         let stored = from_base64(json, at)?;
         check_length(stored.len(), self.stored_size().unwrap_or_default(), at)?;
-        // What a chunk would need is said of the chunk.
+        // Errors that concern chunks are reported where chunks are parsed.
         let layout = Layout::new(self, rules.order.or(Some(ByteOrder::Little)))?;
         let mut decoded = vec![0; layout.row_size()];
         layout.decode(&stored, &mut decoded)?;
@@ -190,7 +194,7 @@ fn integer(
     row: &mut Vec<u8>,
 ) -> Result<()> {
     let Json::Number(number) = json else { return Err(json.is_not("an integer", at)) };
-    // Writers of version 2 give integers as floats, as in 0.0.
+    // Some writers of version 2 write integers as floats, such as 0.0.
     let whole = || {
         let value = number.as_f64();
         let small = rules.version_2 && value.fract() == 0.0 && value.abs() < 9e15;
@@ -225,7 +229,7 @@ fn complex(part: Float, json: &Json, rules: FillRules, at: &Spot<'_>, row: &mut 
             push(part.parse(real, &at.index(0))?, part.bytes(), row);
             push(part.parse(imaginary, &at.index(1))?, part.bytes(), row);
         }
-        // zarr-python 2 wrote a real number where the fill value was one.
+        // zarr-python 2 writes a real number if the imaginary part is zero.
         json @ (Json::Number(_) | Json::String(_)) if rules.version_2 => {
             push(part.parse(json, at)?, part.bytes(), row);
             push(0, part.bytes(), row);
@@ -254,7 +258,7 @@ fn nested(
         .try_for_each(|(index, item)| nested(element, rest, item, rules, &at.index(index), row))
 }
 
-/// Bytes in base64. zarr-python leaves out zeros at the end, which `may_be_short` allows.
+/// Bytes in base64. `may_be_short` allows missing zeros at the end, which zarr-python leaves out.
 fn fixed_bytes(
     json: &Json,
     length: u64,
@@ -308,7 +312,7 @@ fn push(bits: u64, bytes: u8, row: &mut Vec<u8>) {
 }
 
 fn pad(row: &mut Vec<u8>, bytes: u64) {
-    // Elements are of limited size, so this fits wherever it is run.
+    // The size of elements is limited, so the conversion cannot fail.
     let bytes = usize::try_from(bytes).unwrap_or_default();
     row.resize(row.len().saturating_add(bytes), 0);
 }

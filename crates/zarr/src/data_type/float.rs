@@ -1,4 +1,4 @@
-//! Floating-point numbers of all registered sizes, and how JSON writes them.
+//! Floating-point formats of all registered sizes, and their numbers in JSON.
 //!
 //! Spec: Zarr v3 "Permitted fill values", zarr-extensions/data-types/{bfloat16,float8_*,float6_*,float4_*}
 
@@ -25,14 +25,14 @@ pub enum Float {
     Float4E2m1fn,
 }
 
-/// What the largest exponent means.
+/// The meaning of the largest exponent.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Special {
     /// Infinity and NaN.
     Ieee,
-    /// Numbers; the one NaN is where negative zero would be.
+    /// Finite numbers. The only NaN has the bits of negative zero.
     NanAtNegativeZero,
-    /// Numbers.
+    /// Finite numbers.
     Finite,
 }
 
@@ -59,7 +59,7 @@ impl Float {
         NAMES.iter().map(|(_, float)| *float)
     }
 
-    /// Bytes of one number; those of less than eight bits take a whole one.
+    /// The size of one number in bytes. Formats of less than 8 bits take one byte.
     pub fn bytes(self) -> u8 {
         match self {
             Float::Float64 => 8,
@@ -69,7 +69,7 @@ impl Float {
         }
     }
 
-    /// Bits of one number.
+    /// The size of one number in bits.
     pub fn bits(self) -> u8 {
         match self {
             Float::Float6E2m3fn | Float::Float6E3m2fn => 6,
@@ -78,7 +78,7 @@ impl Float {
         }
     }
 
-    /// The value of a number of this format, given its bits; bits beyond the format are ignored.
+    /// The value of a number with these bits. Bits beyond the size of the format are ignored.
     pub fn value(self, bits: u64) -> f64 {
         match self {
             Float::Float64 => return f64::from_bits(bits),
@@ -111,9 +111,9 @@ impl Float {
         sign * f64::from(significand) * 2_f64.powi(scale)
     }
 
-    /// The bits of a number as JSON writes it.
+    /// The bits of a number in JSON.
     pub(super) fn parse(self, json: &Json, at: &Spot<'_>) -> Result<u64> {
-        let lacks = |what: &str| at.malformed(format!("{what}, which {} does not have", self.name()));
+        let lacks = |value: &str| at.malformed(format!("{value}, which {} does not have", self.name()));
         match json {
             Json::Number(number) => self.round(number).ok_or_else(|| lacks(&format!("{number}"))),
             Json::String(text) => match text.as_str() {
@@ -136,13 +136,13 @@ impl Float {
         }
     }
 
-    /// How JSON writes a number, given its bits.
+    /// The number with these bits in JSON.
     pub(super) fn emit(self, bits: u64) -> Json {
         let value = self.value(bits);
         if value.is_infinite() {
             return if value > 0.0 { "Infinity" } else { "-Infinity" }.into();
         }
-        // The shortest digits that mean this number are those of its own format.
+        // The shortest digits that round-trip depend on the format.
         let short = match self {
             Float::Float32 => format!("{:?}", f32::from_bits(low_32(bits))).parse().unwrap_or(value),
             _ => value,
@@ -154,7 +154,7 @@ impl Float {
         }
     }
 
-    /// The nearest number, halves to even; none if the format has neither one so large nor infinity.
+    /// The nearest number, ties to even. `None` if the number is too large and the format has no infinity.
     fn round(self, number: &Number) -> Option<u64> {
         let value = number.as_f64();
         match self {
@@ -171,7 +171,7 @@ impl Float {
             Some(magnitude) => magnitude,
             None => return self.infinity(negative),
         };
-        // Zero has no sign where that place is taken by NaN.
+        // If NaN has the bits of negative zero, zero has no sign.
         let signed = negative && (magnitude != 0 || format.special != Special::NanAtNegativeZero);
         Some(magnitude | u64::from(signed) << (format.exponent_bits + format.mantissa_bits))
     }
@@ -229,7 +229,7 @@ impl Float {
 }
 
 impl Format {
-    /// The least magnitude that is no finite number.
+    /// The smallest magnitude that is not a finite number.
     fn first_special(&self) -> u64 {
         match self.special {
             Special::Ieee => ((1 << self.exponent_bits) - 1) << self.mantissa_bits,
@@ -237,10 +237,10 @@ impl Format {
         }
     }
 
-    /// The magnitude nearest to a value that is not negative; none if it is no finite number.
+    /// The magnitude nearest to a value that is not negative. `None` if the result is not a finite number.
     fn round(&self, value: f64) -> Option<u64> {
         let bits = value.to_bits();
-        // Doubles below the least normal one are nothing in any smaller format.
+        // Subnormal doubles round to zero in every smaller format.
         if bits >> 52 == 0 {
             return Some(0);
         }

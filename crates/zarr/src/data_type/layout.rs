@@ -1,4 +1,4 @@
-//! Elements as the codec `bytes` stores them, to and from rows.
+//! Converts elements between the form of the codec `bytes` and rows.
 //!
 //! Spec: Zarr v3 "Bytes codec", zarr-extensions/data-types/struct "Bytes codec encoding"
 
@@ -6,7 +6,7 @@ use super::{ByteOrder, DataType};
 use hyperslab_core::rows::{ElementLayout, ElementPart};
 use hyperslab_core::{Error, Result};
 
-/// How an element is stored, and how a row is made of it.
+/// The layout of a stored element, and its conversion to a row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Layout {
     stored: usize,
@@ -16,19 +16,19 @@ pub struct Layout {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Step {
-    /// Bytes as they are.
+    /// Copies bytes.
     Copy(usize),
-    /// Groups of `unit` bytes in the other order.
+    /// Swaps the byte order of units of `unit` bytes.
     Swap {
         unit: usize,
         len: usize,
     },
-    /// One number in the low bits of a byte.
+    /// Takes one number from the low bits of a byte.
     Narrow {
         bits: u8,
         signed: bool,
     },
-    /// Padding, which rows do not have.
+    /// Skips padding, which rows do not have.
     Skip(usize),
     Repeat {
         count: usize,
@@ -38,10 +38,10 @@ enum Step {
 }
 
 impl Layout {
-    /// The layout of elements whose order of bytes is `order`, unless fields say theirs.
+    /// The layout of elements with the byte order `order`. Fields can have their own byte order.
     ///
     /// # Errors
-    /// [`ErrorKind::Malformed`](hyperslab_core::ErrorKind::Malformed) if an order is needed and not given,
+    /// [`ErrorKind::Malformed`](hyperslab_core::ErrorKind::Malformed) if a byte order is required and missing,
     /// [`ErrorKind::InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) for elements of variable size.
     pub fn new(data_type: &DataType, order: Option<ByteOrder>) -> Result<Layout> {
         let size = |size: Option<u64>| size.and_then(|size| usize::try_from(size).ok());
@@ -50,37 +50,37 @@ impl Layout {
             return Err(Error::invalid("elements of variable size have no layout"));
         };
         if stored == 0 || row == 0 {
-            return Err(Error::invalid("elements of no bytes have no layout"));
+            return Err(Error::invalid("elements of 0 bytes have no layout"));
         }
         Ok(Layout { stored, row, step: step(data_type, order)? })
     }
 
-    /// The bytes of one element as stored.
+    /// The size of one stored element in bytes.
     pub fn stored_size(&self) -> usize {
         self.stored
     }
 
-    /// The bytes of one row.
+    /// The size of one row in bytes.
     pub fn row_size(&self) -> usize {
         self.row
     }
 
-    /// Where the bytes of a row lie in a stored element. `None` if there is more to do than to move or to reverse them.
+    /// The places of the bytes of a row in a stored element. `None` if a conversion does more than move or reverse bytes.
     pub fn element(&self) -> Option<ElementLayout> {
         let mut element = ElementLayout::new(self.stored);
         self.step.add_to(&mut element, &mut 0)?;
         Some(element)
     }
 
-    /// Whether stored bytes and rows are the same.
+    /// Whether stored elements and rows have the same bytes.
     pub fn is_plain(&self) -> bool {
         matches!(self.step, Step::Copy(_))
     }
 
-    /// Makes rows of stored elements.
+    /// Decodes stored elements to rows.
     ///
     /// # Errors
-    /// [`ErrorKind::Malformed`](hyperslab_core::ErrorKind::Malformed) if there is not one element for each row.
+    /// [`ErrorKind::Malformed`](hyperslab_core::ErrorKind::Malformed) if the numbers of elements and rows differ.
     pub fn decode(&self, stored: &[u8], rows: &mut [u8]) -> Result<()> {
         self.check(stored.len(), rows.len())?;
         match self.step {
@@ -95,7 +95,7 @@ impl Layout {
         Ok(())
     }
 
-    /// Makes stored elements of rows; padding is zero.
+    /// Encodes rows as stored elements. Padding is zero.
     ///
     /// # Errors
     /// As [`Layout::decode`].
@@ -164,7 +164,7 @@ fn step(data_type: &DataType, order: Option<ByteOrder>) -> Result<Step> {
             (_, Some(order)) if order == NATIVE => Step::Copy(len),
             (unit, Some(_)) => Step::Swap { unit, len },
             (_, None) => {
-                return Err(Error::malformed("numbers of several bytes without an order of bytes (endian)"));
+                return Err(Error::malformed("numbers of several bytes without an byte order (endian)"));
             }
         },
     })
@@ -177,16 +177,16 @@ fn push_skip(steps: &mut Vec<Step>, len: u64) {
 }
 
 impl Step {
-    /// Adds its pieces to `element`, from the stored byte `at` on.
+    /// Adds the parts of this step to `element`, beginning at the stored byte `at`.
     fn add_to(&self, element: &mut ElementLayout, at: &mut usize) -> Option<()> {
-        let mut piece = |len: usize, unit: usize| {
+        let mut part = |len: usize, unit: usize| {
             let offset = *at;
             *at = offset.checked_add(len)?;
             element.push(ElementPart { offset, len, unit })
         };
         match self {
-            Step::Copy(len) => piece(*len, 1),
-            Step::Swap { unit, len } => piece(*len, *unit),
+            Step::Copy(len) => part(*len, 1),
+            Step::Swap { unit, len } => part(*len, *unit),
             Step::Narrow { .. } => None,
             Step::Skip(len) => {
                 *at = at.checked_add(*len)?;
@@ -197,7 +197,7 @@ impl Step {
         }
     }
 
-    /// Both sides are as long as the steps say: [`Layout::check`] has seen to it.
+    /// [`Layout::check`] has checked the lengths of both sides.
     fn decode(&self, stored: &mut &[u8], row: &mut &mut [u8]) {
         match self {
             Step::Copy(len) => take_mut(row, *len).copy_from_slice(take(stored, *len)),

@@ -1,4 +1,4 @@
-//! `struct`: named fields, and the forms in which metadata tells them.
+//! `struct`: named fields, and their forms in metadata.
 //!
 //! Spec: zarr-extensions/data-types/{struct,structured}, NumPy "Structured datatypes" (`descr`)
 
@@ -17,32 +17,32 @@ pub struct Struct {
 /// One field of a struct.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Field {
-    /// The name, which no other field has.
+    /// The name, unique in the struct.
     pub name: String,
     /// NumPy's second name of the field.
     pub title: Option<String>,
-    /// Where it is stored within the struct; between fields there may be padding.
+    /// The byte offset in the stored struct. There may be padding between fields.
     pub offset: u64,
-    /// What it is.
+    /// The data type.
     pub data_type: DataType,
-    /// The order of bytes where the type says it, and not the codec `bytes`.
+    /// The byte order, if the type states it and not the codec `bytes`.
     pub byte_order: Option<ByteOrder>,
 }
 
-/// How metadata of version 3 tells a struct.
+/// The forms of a struct in metadata of version 3.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum StructForm {
     /// `struct` as registered: fields are objects.
     #[default]
     Registered,
-    /// The list of NumPy's `descr`, as the draft of 2022 has it.
+    /// The list of NumPy's `descr`, as in the draft of 2022.
     Seed,
-    /// `structured` with pairs, which must not be written any more.
+    /// `structured` with pairs. Deprecated: it must not be written.
     Legacy,
 }
 
 impl StructForm {
-    /// The form of a `data_type`, whatever is in it.
+    /// The form of a `data_type`, without checking its content.
     pub(crate) fn of(data_type: &Json) -> StructForm {
         match data_type {
             Json::Array(_) => StructForm::Seed,
@@ -73,12 +73,12 @@ impl Struct {
         &self.fields
     }
 
-    /// The bytes of one element as stored, padding included.
+    /// The size of one stored element in bytes, including padding.
     pub fn stored_size(&self) -> u64 {
         self.stored_size
     }
 
-    /// The same fields without padding and without orders of bytes of their own, as version 3 has them.
+    /// The same fields without padding and without their own byte orders, as required in version 3.
     #[must_use]
     pub fn packed(&self) -> Struct {
         let mut offset = 0;
@@ -135,10 +135,10 @@ impl Struct {
         })
     }
 
-    /// A list of `[name, type]` and `[name, type, shape]`; what is no list again is a `leaf`.
+    /// A list of `[name, type]` and `[name, type, shape]`. `leaf` parses types that are not lists.
     pub(super) fn parse_tuples(json: &Json, depth: u32, at: &Spot<'_>, leaf: &Leaf<'_>) -> Result<Struct> {
         if depth > at.limits().nesting {
-            return Err(at.too_large(format!("types within more than {} others", at.limits().nesting)));
+            return Err(at.too_large(format!("types nested more than {} levels deep", at.limits().nesting)));
         }
         let mut builder = Builder::default();
         for (index, field) in json.array(at)?.iter().enumerate() {
@@ -149,7 +149,7 @@ impl Struct {
                 other => {
                     let found = other.len();
                     return Err(
-                        here.malformed(format!("{found} items, expected name, type and perhaps shape"))
+                        here.malformed(format!("{found} items, expected name, type and optionally shape"))
                     );
                 }
             };
@@ -174,7 +174,7 @@ impl Struct {
             if let Some(shape) = shape {
                 data_type = sub_array(data_type, shape, &here.index(2))?;
             }
-            // So NumPy writes the holes that alignment leaves.
+            // NumPy writes padding for alignment in this form.
             match (&data_type, name) {
                 (DataType::Raw { length }, "") if title.is_none() => builder.skip(*length),
                 _ => builder.add(name.to_owned(), title, data_type, byte_order),
@@ -190,11 +190,11 @@ impl Struct {
 
     pub(super) fn emit(&self, form: StructForm, order: ByteOrder) -> Result<Vec<(String, Json)>> {
         if self.stored_size != self.packed().stored_size {
-            return Err(Error::unsupported("padding between fields, which version 3 has no place for"));
+            return Err(Error::unsupported("padding between fields, which version 3 cannot describe"));
         }
         if self.fields.iter().any(|field| field.byte_order.is_some_and(|own| own != order)) {
             return Err(Error::unsupported(
-                "fields in several orders of bytes, which version 3 does not have",
+                "fields with different byte orders, which version 3 does not support",
             ));
         }
         let fields = self.fields.iter().map(|field| {
@@ -210,7 +210,7 @@ impl Struct {
         Ok(vec![("fields".to_owned(), Json::Array(fields.collect::<Result<_>>()?))])
     }
 
-    /// NumPy's `descr`; fields that say no order of bytes have `order`.
+    /// NumPy's `descr`. Fields without their own byte order have `order`.
     pub(super) fn emit_descr(&self, order: ByteOrder) -> Result<Json> {
         let mut items = Vec::with_capacity(self.fields.len());
         let hole = |bytes: u64| Json::Array(vec!["".into(), format!("|V{bytes}").as_str().into()]);
@@ -256,13 +256,13 @@ type Leaf<'a> = dyn Fn(&Json, u32, &Spot<'_>) -> Result<Dtype> + 'a;
 
 fn sub_array(element: DataType, shape: &Json, at: &Spot<'_>) -> Result<DataType> {
     let shape = match shape {
-        // NumPy takes one number for a shape of one dimension.
+        // NumPy accepts a single number as a shape of one dimension.
         Json::Number(_) => vec![shape.unsigned(at)?],
         shape => shape.unsigned_array(at)?,
     };
     if shape.len() as u64 > u64::from(at.limits().rank) {
         return Err(at.too_large(format!(
-            "{} dimensions, at most {} allowed",
+            "{} dimensions, expected at most {}",
             shape.len(),
             at.limits().rank
         )));

@@ -76,8 +76,8 @@ fn what_is_no_data_type_is_refused_by_name() {
         ("\"int24\"", "data_type: data type \"int24\""),
         ("\"r7\"", "data_type: data type \"r7\""),
         ("\"r+8\"", "data_type: data type \"r+8\""),
-        ("\"r0\"", "data_type: elements of no bytes"),
-        ("\"r99999999992\"", "data_type: elements of 12499999999 bytes, at most 16777216 are read"),
+        ("\"r0\"", "data_type: elements of 0 bytes"),
+        ("\"r99999999992\"", "data_type: elements of 12499999999 bytes, expected at most 16777216"),
         ("7", "data_type: a number, expected a name or an object"),
         ("{}", "data_type: no \"name\""),
         ("{\"name\":7}", "data_type#/name: a number, expected a string"),
@@ -87,7 +87,7 @@ fn what_is_no_data_type_is_refused_by_name() {
         ),
         (
             "{\"name\":\"int8\",\"must_understand\":false}",
-            "data_type: must_understand of false, which data types cannot have",
+            "data_type: must_understand false, which is not allowed in a data type",
         ),
         ("\"fixed_length_utf32\"", "data_type: \"fixed_length_utf32\" without a configuration"),
         (
@@ -304,11 +304,11 @@ fn holes_titles_and_arrays_of_version_2_are_read_and_written() {
     assert_eq!(fields.fields()[1].offset, 4);
     assert_eq!(fields.packed().stored_size(), 29);
     let refused = dtype.data_type.emit(StructForm::Registered, ByteOrder::Little).unwrap_err();
-    assert_eq!(refused.to_string(), "padding between fields, which version 3 has no place for");
+    assert_eq!(refused.to_string(), "padding between fields, which version 3 cannot describe");
 
     let mixed = v2(r#"[["a",">i4"],["b","<i4"]]"#).unwrap().data_type;
     let refused = mixed.emit(StructForm::Registered, ByteOrder::Little).unwrap_err();
-    assert_eq!(refused.to_string(), "fields in several orders of bytes, which version 3 does not have");
+    assert_eq!(refused.to_string(), "fields with different byte orders, which version 3 does not support");
     let DataType::Struct(mixed) = mixed else { panic!() };
     assert!(DataType::Struct(mixed.packed()).emit(StructForm::Registered, ByteOrder::Little).is_ok());
 
@@ -352,7 +352,7 @@ fn numbers_in_a_part_of_a_byte_lose_the_rest() {
 #[test]
 fn an_order_of_bytes_is_asked_for_where_one_is_needed() {
     let e = Layout::new(&v3("\"int16\""), None).unwrap_err();
-    assert_eq!(e.to_string(), "numbers of several bytes without an order of bytes (endian)");
+    assert_eq!(e.to_string(), "numbers of several bytes without an byte order (endian)");
     let mut rows = [0; 4];
     Layout::new(&v3("\"int16\""), Some(ByteOrder::Big)).unwrap().decode(&[1, 2, 3, 4], &mut rows).unwrap();
     assert_eq!(rows, [0x0102_i16, 0x0304].map(i16::to_ne_bytes).concat()[..]);
@@ -364,24 +364,24 @@ fn an_order_of_bytes_is_asked_for_where_one_is_needed() {
 fn version_2_types_against_the_rules_are_refused() {
     for (text, message) in [
         ("\"f4\"", "dtype: \"f4\", expected <, > or | and a type"),
-        ("\"|f4\"", "dtype: \"|f4\" without an order of bytes"),
+        ("\"|f4\"", "dtype: \"|f4\" without an byte order"),
         ("\"<f16\"", "dtype: data type \"<f16\""),
         ("\"<i3\"", "dtype: data type \"<i3\""),
-        ("\"|O\"", "dtype: \"|O\" with no filter that says what its objects are"),
-        ("\"<U0\"", "dtype: elements of no bytes"),
+        ("\"|O\"", "dtype: \"|O\" without a filter that gives the type of its objects"),
+        ("\"<U0\"", "dtype: elements of 0 bytes"),
         ("\"<U+5\"", "dtype: data type \"<U+5\""),
         ("\"<U99999999999999999999\"", "dtype: data type \"<U99999999999999999999\""),
         (
             "\"<U9999999999999999999\"",
-            "dtype: elements of 18446744073709551615 bytes, at most 16777216 are read",
+            "dtype: elements of 18446744073709551615 bytes, expected at most 16777216",
         ),
         ("\"<M8[3x]\"", "dtype: data type \"<M8[3x]\""),
         ("\"<é\"", "dtype: data type \"<é\""),
         (
             "[[\"a\",\"<f4\",[99999999,99999999]]]",
-            "dtype#/0/2: elements of 39999999200000004 bytes, at most 16777216 are read",
+            "dtype#/0/2: elements of 39999999200000004 bytes, expected at most 16777216",
         ),
-        ("[[\"a\",\"<f4\",[0]]]", "dtype#/0/2: elements of no bytes"),
+        ("[[\"a\",\"<f4\",[0]]]", "dtype#/0/2: elements of 0 bytes"),
         ("{}", "dtype: an object, expected a string or a list of fields"),
     ] {
         assert_eq!(v2(text).unwrap_err().to_string(), message);
@@ -408,7 +408,7 @@ fn fill_values_against_the_rules_are_refused() {
         ("\"r16\"", "[1]", "fill_value: 1 bytes, expected 2"),
         ("\"string\"", "0", "fill_value: a number, expected a string"),
         (point, "{\"x\":1}", "fill_value: no \"y\""),
-        (point, "{\"x\":1,\"y\":2,\"z\":3}", "fill_value: a value of \"z\", which is no field"),
+        (point, "{\"x\":1,\"y\":2,\"z\":3}", "fill_value: a value of \"z\" that is not the name of a field"),
         (point, "{\"x\":1,\"y\":\"a\"}", "fill_value#/y: a string, expected an integer"),
         (point, "[1,2]", "fill_value: an array, expected an object with a value for each field"),
         (point, "\"AAAA\"", "fill_value: 3 bytes, expected 5"),
@@ -419,7 +419,7 @@ fn fill_values_against_the_rules_are_refused() {
     let utf32 = DataType::FixedLengthUtf32 { length: 2 };
     assert_eq!(
         fill(&utf32, "\"abc\"", V3).unwrap_err().to_string(),
-        "fill_value: 3 characters, at most 2 fit"
+        "fill_value: 3 characters, expected at most 2"
     );
 }
 

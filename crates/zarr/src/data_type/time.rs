@@ -5,7 +5,7 @@
 use crate::json::{Json, Object, Spot};
 use hyperslab_core::Result;
 
-/// What one count of a time means: `scale` times `name`.
+/// The unit of one count: `scale` times `name`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct TimeUnit {
     name: &'static str,
@@ -13,7 +13,7 @@ pub struct TimeUnit {
 }
 
 impl TimeUnit {
-    /// A unit by NumPy's name for it, such as `ms`; none if NumPy has no such unit or `scale` is not from 1 to
+    /// A unit by its name in NumPy, such as `ms`. `None` if NumPy has no unit of this name or `scale` is not from 1 to
     /// 2^31 - 1.
     pub fn new(name: &str, scale: u32) -> Option<TimeUnit> {
         let name = if name == "μs" { "us" } else { name };
@@ -26,7 +26,7 @@ impl TimeUnit {
         self.name
     }
 
-    /// How many of the unit one count means.
+    /// The number of units in one count.
     pub fn scale(&self) -> u32 {
         self.scale
     }
@@ -49,7 +49,7 @@ impl TimeUnit {
         vec![("unit".to_owned(), self.name.into()), ("scale_factor".to_owned(), u64::from(self.scale).into())]
     }
 
-    /// What stands in brackets behind `M8`, empty for a generic unit.
+    /// The text in brackets after `M8`, empty for a generic unit.
     pub(super) fn parse_dtype(text: &str) -> Option<TimeUnit> {
         if text.is_empty() {
             return TimeUnit::new("generic", 1);

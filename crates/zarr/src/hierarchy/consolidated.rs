@@ -1,4 +1,4 @@
-//! Nodes by consolidated metadata.
+//! Reads nodes from consolidated metadata.
 
 use super::{Child, Documents, Hierarchy};
 use crate::json::{Json, Object};
@@ -8,20 +8,20 @@ use hyperslab_core::{Error, Limits, Result};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// The documents of all nodes of a store, each parsed when it is asked for: as values they take a multiple of
-/// their text, and most of what reading them takes is to make and drop those.
+/// The documents of all nodes of a store. Each is parsed on request: parsed values take several times the memory of
+/// their text, and most of the time to read them goes into allocating and freeing values.
 pub(super) struct Consolidated {
-    /// The document that the text is.
+    /// The name of the document that has the text.
     document: &'static str,
     text: String,
     limits: Limits,
-    /// The root's own document where it is not among the copies.
+    /// The root's own document if the copies do not include it.
     own: Option<Json>,
-    /// By the path of the node.
+    /// The places of the documents, by the path of their node.
     nodes: BTreeMap<String, NodeDocuments>,
 }
 
-/// Where the documents of a node stand in the text.
+/// The ranges of the documents of a node in the text.
 #[derive(Default)]
 struct NodeDocuments {
     zarr_json: Option<Range<usize>>,
@@ -31,7 +31,7 @@ struct NodeDocuments {
 }
 
 impl Consolidated {
-    /// What the root has of it, if anything.
+    /// Reads the consolidated metadata of the root. `None` if it has none.
     pub(super) fn read(hierarchy: &Hierarchy) -> Result<Option<Consolidated>> {
         if let Some(text) = hierarchy.text(v3::DOCUMENT)? {
             return Consolidated::of_v3(text, hierarchy.limits());
@@ -42,7 +42,7 @@ impl Consolidated {
 
     fn of_v3(text: String, limits: &Limits) -> Result<Option<Consolidated>> {
         let (json, copies) = Json::parse_apart(v3::DOCUMENT, &text, &v3::ConsolidatedMetadata::WAY, limits)?;
-        // A root that cannot be read is told of when it is asked for.
+        // If the root cannot be read, the error is returned when the root is requested.
         let Ok(v3::NodeMetadata::Group(group)) = v3::NodeMetadata::parse(&json, limits) else {
             return Ok(None);
         };
@@ -53,7 +53,7 @@ impl Consolidated {
         for (path, document) in copies {
             consolidated.node(&path)?.zarr_json = Some(document);
         }
-        // The root is not among the copies. Without them it is the same node.
+        // The copies do not include the root. Its own document without the copies gives the same node.
         let mut own = json.as_object().map_or_else(Object::new, |own| own.others(&["consolidated_metadata"]));
         own.insert("consolidated_metadata", v3::ConsolidatedMetadata::new(Object::new()).emit());
         consolidated.nodes.entry(String::new()).or_default().zarr_json = None;
@@ -87,7 +87,7 @@ impl Consolidated {
     pub(super) fn children(&self, path: &Key) -> Result<Vec<Child>> {
         let mut children: Vec<Child> = Vec::new();
         for entry in below(&self.nodes, path) {
-            // A node with others below it is a key, and the beginning of keys.
+            // A node with children is both a key and a prefix of keys.
             let known = children.last().is_some_and(|last| last.path.name() == entry.name);
             let is_node = matches!(entry.kind, EntryKind::Value | EntryKind::Prefix);
             if is_node && !known && !entry.name.starts_with("__") {

@@ -1,4 +1,4 @@
-//! What can be told of a node whose documents cannot be read.
+//! Facts about a node whose documents cannot be read as a whole.
 
 use super::Hierarchy;
 use crate::json::{Json, Object};
@@ -6,17 +6,17 @@ use crate::metadata::{v2, v3};
 use hyperslab_core::Result;
 use hyperslab_core::store::Key;
 
-/// What is known of a node that cannot be read as a whole.
+/// The readable facts about a node whose documents are invalid.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Remains {
-    /// Whether it is an array; none if that is unknown as well.
+    /// Whether the node is an array. `None` if unknown.
     pub is_array: Option<bool>,
-    /// What users say of it, which is seldom what is wrong.
+    /// The user attributes, which are usually valid.
     pub attributes: Option<Object>,
 }
 
 impl Remains {
-    /// What the documents of `path` tell in spite of what is wrong with them.
+    /// Reads the valid parts of the documents at `path`.
     pub(super) fn of(hierarchy: &Hierarchy, path: &Key) -> Remains {
         let documents = hierarchy.documents();
         let object = |name| -> Option<Object> {
@@ -33,7 +33,7 @@ impl Remains {
             let attributes = document.get("attributes").and_then(Json::as_object).cloned();
             return Remains { is_array, attributes };
         }
-        // A document that is there and is no JSON is one as well.
+        // A document that is not valid JSON also shows that the node exists.
         let is_array = match (is_there(v2::ARRAY), is_there(v2::GROUP)) {
             (Ok(true) | Err(_), _) => Some(true),
             (_, Ok(true) | Err(_)) => Some(false),

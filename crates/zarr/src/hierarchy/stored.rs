@@ -1,4 +1,4 @@
-//! How many bytes nodes take in their store.
+//! The sizes of nodes in their store.
 
 use super::{Hierarchy, Metadata, Node};
 use crate::metadata::v3;
@@ -6,7 +6,7 @@ use hyperslab_core::Result;
 use hyperslab_core::store::{EntryKind, Key};
 
 impl Hierarchy {
-    /// Bytes of all values of the store.
+    /// The number of bytes of all values of the store.
     ///
     /// # Errors
     /// If the store cannot be listed.
@@ -19,7 +19,7 @@ impl Hierarchy {
         Ok(sum)
     }
 
-    /// Bytes of the chunks of an array; 0 for a group.
+    /// The number of bytes of all chunks of an array; 0 for a group.
     ///
     /// # Errors
     /// If the store cannot be listed.
@@ -32,7 +32,7 @@ impl Hierarchy {
         Ok(sum)
     }
 
-    /// Whether an array has any chunk at all.
+    /// Whether at least one chunk of an array is stored.
     ///
     /// # Errors
     /// If the store cannot be listed.
@@ -45,8 +45,8 @@ impl Hierarchy {
         Ok(found)
     }
 
-    /// Visits the chunks of an array that are stored, by key, index and bytes and in no order, until `visit` has seen
-    /// enough. Some may lie past the array's end, where it was longer once.
+    /// Calls `visit` with the key, the index and the size in bytes of each stored chunk, in no particular order, until
+    /// `visit` returns false. Chunks may lie beyond the end of the array if it was longer before.
     ///
     /// # Errors
     /// If the store cannot be listed.
@@ -66,7 +66,7 @@ impl Hierarchy {
         })
     }
 
-    /// Visits every value below `path` with its size until `visit` has seen enough.
+    /// Calls `visit` with each value below `path` and its size in bytes, until `visit` returns false.
     fn values(&self, path: &Key, visit: &mut dyn FnMut(&Key, u64) -> bool) -> Result<()> {
         let mut left = vec![path.clone()];
         while let Some(prefix) = left.pop() {
@@ -75,7 +75,7 @@ impl Hierarchy {
                     EntryKind::Prefix => left.push(prefix.join(&entry.name)?),
                     EntryKind::Value => {
                         let key = prefix.join(&entry.name)?;
-                        // It may have gone since it was listed.
+                        // The value may have been deleted since it was listed.
                         let size = self.store.size(&key)?;
                         if size.is_some_and(|size| !visit(&key, size)) {
                             return Ok(());

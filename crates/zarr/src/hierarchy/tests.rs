@@ -93,7 +93,7 @@ fn a_broken_node_does_not_hide_others() {
             "/ group",
             "/a: malformed .zarray at byte 0x1: the end, expected a name in quotes",
             "/b: malformed .zattrs at byte 0x5: nan, expected a value",
-            "/c: zarr.json#/new: \"new\", which must be understood",
+            "/c: zarr.json#/new: \"new\" is unknown, and must_understand is not false",
             "/d array",
         ]
     );

@@ -1,15 +1,15 @@
-//! All nodes of a store, one after the other.
+//! Iterates over all nodes of a store.
 
 use super::{Child, Hierarchy, Node};
 use hyperslab_core::Result;
 use hyperslab_core::store::Key;
 
-/// An iterator over nodes, depth first and sorted by name, that needs no more memory than a path has siblings.
+/// An iterator over nodes, depth first and sorted by name. It keeps only the siblings along the current path in memory.
 pub struct Walk<'a> {
     hierarchy: &'a Hierarchy,
-    /// What is still to be looked at, the next one last.
+    /// The entries that are still to be visited, the next one last.
     left: Vec<Child>,
-    /// Whether nothing was looked at yet.
+    /// Whether the walk has not started.
     fresh: bool,
 }
 
@@ -18,7 +18,7 @@ impl<'a> Walk<'a> {
         Walk { hierarchy, left: vec![Child { path: path.clone(), is_alias: false }], fresh: true }
     }
 
-    /// Adds what lies below a node, so that the first name comes next.
+    /// Adds the entries below a node, so that the first name comes next.
     fn enter(&mut self, path: &Key) -> Result<()> {
         let mut children = self.hierarchy.children(path)?;
         self.hierarchy.fetch(children.iter().map(|child| &child.path));
@@ -29,7 +29,7 @@ impl<'a> Walk<'a> {
 }
 
 impl Iterator for Walk<'_> {
-    /// Where a node lies, and the node or why it cannot be read.
+    /// The path of a node, and the node or the error.
     type Item = (Key, Result<Node>);
 
     fn next(&mut self) -> Option<Self::Item> {

@@ -1,18 +1,18 @@
-//! Values to text.
+//! Emits values as text.
 
 use super::{Json, Object};
 use std::fmt::Write;
 
 impl Json {
-    /// The value as text, indented by two spaces a level as zarr-python does it; arrays of plain values take one
-    /// line. Numbers that JSON does not have become strings, as in fill values.
+    /// The value as text, indented by two spaces per level as in zarr-python. Arrays of scalars take one line. NaN and
+    /// infinities become strings, as in fill values.
     pub fn emit(&self) -> String {
         let mut text = String::new();
         emit(self, 0, &mut text);
         text
     }
 
-    /// The value as text without any white space, numbers that JSON does not have as they are.
+    /// The value as text without white space. NaN and infinities are written as bare words.
     pub fn emit_compact(&self) -> String {
         let mut text = String::new();
         emit_compact(self, &mut text);

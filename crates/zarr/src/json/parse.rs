@@ -1,4 +1,4 @@
-//! Text to values.
+//! Parses text to values.
 
 mod names;
 mod scope;
@@ -14,10 +14,10 @@ use std::str::Utf8Error;
 impl Json {
     /// Parses a document of one value.
     ///
-    /// Any bytes end in a value or an error, within a small multiple of their length in memory.
+    /// For any bytes, the memory is limited to a small multiple of their length.
     ///
     /// # Errors
-    /// [`ErrorKind::Malformed`](hyperslab_core::ErrorKind::Malformed) with the byte that is wrong;
+    /// [`ErrorKind::Malformed`](hyperslab_core::ErrorKind::Malformed) with the offset of the invalid byte;
     /// [`ErrorKind::LimitExceeded`](hyperslab_core::ErrorKind::LimitExceeded) for a document whose values take more than
     /// `limits` allow.
     pub fn parse(document: &'static str, bytes: &[u8], limits: &Limits) -> Result<Json> {
@@ -25,7 +25,7 @@ impl Json {
         Parser::new(document, text, limits).whole()
     }
 
-    /// Parses a document of Zarr by its name. In what is attributes bare `NaN` and `Infinity` are numbers.
+    /// Parses a Zarr document by its name. In attributes, bare `NaN` and `Infinity` are numbers.
     ///
     /// # Errors
     /// As [`Json::parse`].
@@ -34,10 +34,10 @@ impl Json {
         Parser { scope: Scope::of(document), ..Parser::new(document, text, limits) }.whole()
     }
 
-    /// Parses a document except for the members of the object that the names of `way` lead to: that object is
-    /// empty in the value, and where its members stand in the text is told apart, for [`Json::parse_part`].
+    /// Parses a document except for the members of one object, at the path of names `way`. This object is empty in the
+    /// value. The ranges of its members in the text are returned separately, for [`Json::parse_part`].
     ///
-    /// The whole text is JSON then, but for names that repeat within those members and bare words.
+    /// The whole text is checked, except for duplicate names and bare words inside these members.
     ///
     /// # Errors
     /// As [`Json::parse`].
@@ -53,10 +53,10 @@ impl Json {
         Ok((value, parser.apart))
     }
 
-    /// Parses one of the members that [`Json::parse_apart`] has told apart: a copy of the document of this name.
+    /// Parses one of the members that [`Json::parse_apart`] left out: a copy of the document of this name.
     ///
     /// # Errors
-    /// As [`Json::parse`], at the byte of the whole text.
+    /// As [`Json::parse`], with an offset in the whole text.
     pub(crate) fn parse_part(
         document: &'static str,
         text: &str,
@@ -79,18 +79,18 @@ fn not_utf8(document: &'static str, e: &Utf8Error) -> Error {
     Error::malformed("text that is not UTF-8").at(document, e.valid_up_to() as u64)
 }
 
-/// Members by their names, and where in the text their values stand.
+/// The names of members, and the ranges of their values in the text.
 pub(crate) type Apart = Vec<(String, Range<usize>)>;
 
 struct Parser<'a> {
     document: &'static str,
     text: &'a str,
     at: usize,
-    /// Bytes that values may still take.
+    /// The number of bytes that values may still take.
     left: u64,
-    /// The names that lead to the object whose members are told apart.
+    /// The path of names to the object whose members are left out.
     way: Option<&'static [&'static str]>,
-    /// How many of them lead to where the parser is.
+    /// The number of leading names of the path that match the current place.
     gone: usize,
     apart: Apart,
     scope: Scope,
@@ -129,14 +129,14 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// A word for a number that JSON does not have.
+    /// A bare `NaN`, `Infinity` or `-Infinity`.
     fn bare_word(&mut self) -> Option<&'static str> {
         let word = WORDS.into_iter().find(|word| self.rest().starts_with(word))?;
         self.at += word.len();
         Some(word)
     }
 
-    /// Goes over a value of which nothing is kept.
+    /// Parses a value without keeping it.
     fn pass(&mut self, depth: usize) -> Result<()> {
         self.enter(depth)?;
         if self.bare_word().is_some() {
@@ -158,14 +158,14 @@ impl<'a> Parser<'a> {
 
     fn enter(&mut self, depth: usize) -> Result<()> {
         if depth > MAX_DEPTH {
-            return Err(self.error(format!("values within more than {MAX_DEPTH} others")));
+            return Err(self.error(format!("values nested more than {MAX_DEPTH} levels deep")));
         }
         self.space();
         Ok(())
     }
 
     fn object(&mut self, depth: usize) -> Result<Json> {
-        // The names that lead here are the first of the way.
+        // The names to this place are the first names of the path.
         let way = self.way.filter(|_| self.gone == depth);
         let next = way.and_then(|way| way.get(depth));
         if way.is_some() && next.is_none() {
@@ -216,7 +216,7 @@ impl<'a> Parser<'a> {
         Ok(Json::Array(items))
     }
 
-    /// What stands between brackets of which the second is `end`.
+    /// Parses the items between brackets. `end` is the closing bracket.
     fn items(&mut self, end: u8, mut each: impl FnMut(&mut Self) -> Result<()>) -> Result<()> {
         self.at += 1;
         self.space();
@@ -235,7 +235,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// The name of a member that follows `members`, and the colon behind it.
+    /// The name of the member after `members`, and the colon after the name.
     fn name<N: AsRef<str>, T>(&mut self, members: &[(N, T)], names: &mut Names) -> Result<Name> {
         self.before_name()?;
         let start = self.at;
@@ -245,7 +245,7 @@ impl<'a> Parser<'a> {
         };
         if !names.add(members, &name) {
             self.at = start;
-            return Err(self.error(format!("the name {name:?} a second time")));
+            return Err(self.error(format!("duplicate name {name:?}")));
         }
         self.colon()?;
         Ok(name)
@@ -268,10 +268,10 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// Bytes that a value takes, its name's own and what the system adds to what it allocates.
+/// The number of bytes of a value, with its name and the overhead of the allocator.
 const VALUE: u64 = 80;
 
-/// Values within values; the parser calls itself for each.
+/// The maximum nesting of values. The parser is recursive.
 const MAX_DEPTH: usize = 128;
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Places in a document, as a JSON Pointer tells them, and what is wrong there but can be read.
+//! Places in a document as JSON Pointers, and deviations from the specification at these places.
 //!
 //! Spec: RFC 6901
 
@@ -6,23 +6,23 @@ use hyperslab_core::{Error, ErrorKind, Limits};
 use std::cell::RefCell;
 use std::fmt;
 
-/// Where a document departs from its specification in a way that can be read nevertheless.
+/// A deviation of a document from its specification that the reader accepts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Deviation {
     /// The document and the JSON Pointer into it: `zarr.json#/codecs/0`.
     pub place: String,
-    /// What was found and what was expected.
+    /// The found and the expected content.
     pub what: String,
 }
 
-/// What holds for a whole document while it is parsed.
+/// The state of parsing a document.
 #[derive(Debug)]
 pub(crate) struct Context {
     pub(crate) limits: Limits,
     deviations: RefCell<Vec<Deviation>>,
 }
 
-/// A place in a document, as a list that leads back to its root.
+/// A place in a document, as a linked list of steps back to the root.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Spot<'a> {
     context: &'a Context,
@@ -64,7 +64,7 @@ impl<'a> Spot<'a> {
         &self.context.limits
     }
 
-    /// Notes that what is here is wrong, and was read nevertheless.
+    /// Adds a deviation at this place, which the reader accepts.
     pub(crate) fn deviates(&self, what: impl Into<String>) {
         let deviation = Deviation { place: self.to_string(), what: what.into() };
         self.context.deviations.borrow_mut().push(deviation);
@@ -88,7 +88,7 @@ impl<'a> Spot<'a> {
 
 impl fmt::Display for Spot<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Outermost first; a document is nowhere near deep enough for this to matter.
+        // Recursion to the outermost step first. The depth of documents is limited.
         let mut tokens = vec![self.token];
         let mut spot = self.parent;
         while let Some(here) = spot {

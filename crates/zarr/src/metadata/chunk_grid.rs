@@ -153,7 +153,7 @@ fn edges_of(json: &Json, len: u64, at: &Spot<'_>) -> Result<Edges> {
         runs.push((size, count));
     }
     match sum < len || runs.is_empty() {
-        true => Err(at.malformed(format!("chunks of {sum} elements together, expected {len} or more"))),
+        true => Err(at.malformed(format!("chunks of {sum} elements in all, expected at least {len}"))),
         false => Ok(Edges::Runs(runs)),
     }
 }
@@ -168,6 +168,6 @@ fn positive(json: &Json, at: &Spot<'_>) -> Result<u64> {
 fn check_rank(found: usize, shape: &[u64], at: &Spot<'_>) -> Result<()> {
     match found == shape.len() {
         true => Ok(()),
-        false => Err(at.malformed(format!("{found} dimensions, the array has {}", shape.len()))),
+        false => Err(at.malformed(format!("{found} dimensions, expected {} as in the array", shape.len()))),
     }
 }

@@ -38,7 +38,7 @@ impl Extension {
         self.must_understand == Some(false)
     }
 
-    /// The extension that a document has within the configuration of another; none if it is none.
+    /// The extension that a document has within the configuration of another. `None` if it is none.
     pub fn of_json(json: &Json) -> Option<Extension> {
         let context = Context::new(&Limits::default());
         Extension::parse(json.clone(), &context.document("configuration")).ok()
@@ -90,7 +90,7 @@ impl Extension {
         self.configuration.as_ref().ok_or_else(|| unconfigured(&self.name, at))
     }
 
-    /// The order of bytes that the codec `bytes` says.
+    /// The byte order that the codec `bytes` says.
     pub(crate) fn endian(&self, at: &Spot<'_>) -> Result<Option<ByteOrder>> {
         let inner = at.name("configuration");
         let here = inner.name("endian");
@@ -144,7 +144,7 @@ impl<'a> Told<'a> {
     /// Refuses `must_understand` of false, where the specification does not have it.
     pub(super) fn check_understood(&self, at: &Spot<'_>) -> Result<()> {
         match self.must_understand {
-            Some(false) => Err(at.malformed("must_understand of false, which cannot be here")),
+            Some(false) => Err(at.malformed("must_understand false, which is not allowed here")),
             _ => Ok(()),
         }
     }

@@ -121,7 +121,10 @@ fn broken_documents_of_version_3_are_refused_with_their_place() {
         (("shape", "[-1]"), "/shape/0: -1, expected an integer from 0 to 2^64 - 1"),
         (("shape", "[1.0]"), "/shape/0: 1.0, expected an integer from 0 to 2^64 - 1"),
         (("chunk_grid", &zero), "/chunk_grid/configuration/chunk_shape/0: 0, expected 1 or more"),
-        (("chunk_grid", &two), "/chunk_grid/configuration/chunk_shape: 2 dimensions, the array has 1"),
+        (
+            ("chunk_grid", &two),
+            "/chunk_grid/configuration/chunk_shape: 2 dimensions, expected 1 as in the array",
+        ),
         (("chunk_grid", "\"hexagonal\""), "/chunk_grid: chunk grid \"hexagonal\""),
         (("chunk_key_encoding", "\"v9\""), "/chunk_key_encoding: chunk key encoding \"v9\""),
         (
@@ -130,26 +133,29 @@ fn broken_documents_of_version_3_are_refused_with_their_place() {
         ),
         (
             ("chunk_key_encoding", r#"{"name":"v2","must_understand":false}"#),
-            "/chunk_key_encoding: must_understand of false, which cannot be here",
+            "/chunk_key_encoding: must_understand false, which is not allowed here",
         ),
         (("fill_value", "null!"), ": no \"fill_value\""),
         (("fill_value", "40000"), "/fill_value: 40000, expected -32768 to 32767"),
-        (("codecs", "[]"), "/codecs: no codecs, expected one that makes bytes of the array at least"),
-        (("codecs", "[\"bytes\"]"), "/codecs/0: no endian, which elements of several bytes need"),
+        (("codecs", "[]"), "/codecs: no codecs, expected at least an array-to-bytes codec"),
+        (("codecs", "[\"bytes\"]"), "/codecs/0: no endian, expected one for elements of several bytes"),
         (
             ("codecs", r#"[{"name":"bytes","configuration":{"endian":"middle"}}]"#),
             "/codecs/0/configuration/endian: \"middle\", expected \"little\" or \"big\"",
         ),
         (
             ("codecs", r#"[{"name":"sharding_indexed","configuration":{"codecs":["bytes"]}}]"#),
-            "/codecs/0/configuration/codecs/0: no endian, which elements of several bytes need",
+            "/codecs/0/configuration/codecs/0: no endian, expected one for elements of several bytes",
         ),
         (("attributes", "[]"), "/attributes: an array, expected an object"),
-        (("dimension_names", "[]"), "/dimension_names: 0 names of 1 dimensions"),
+        (("dimension_names", "[]"), "/dimension_names: 0 names, expected 1, one per dimension"),
         (("dimension_names", "[7]"), "/dimension_names/0: a number, expected a string"),
         (("storage_transformers", "[\"t\"]"), "/storage_transformers/0: storage transformer \"t\""),
-        (("later", "1"), "/later: \"later\", which must be understood"),
-        (("later", "{\"must_understand\":true}"), "/later: \"later\", which must be understood"),
+        (("later", "1"), "/later: \"later\" is unknown, and must_understand is not false"),
+        (
+            ("later", "{\"must_understand\":true}"),
+            "/later: \"later\" is unknown, and must_understand is not false",
+        ),
     ] {
         let pointer = if message.starts_with('/') { "zarr.json#" } else { "zarr.json" };
         assert_eq!(node(&with(&[changes])).unwrap_err().to_string(), format!("{pointer}{message}"));
@@ -167,8 +173,8 @@ fn broken_documents_of_version_2_are_refused_with_their_place() {
     for (from, to, message) in [
         ("\"zarr_format\":2", "\"zarr_format\":3", "#/zarr_format: version 3, expected 2"),
         ("\"chunks\":[2]", "\"chunks\":[0]", "#/chunks/0: 0, expected 1 or more"),
-        ("\"chunks\":[2]", "\"chunks\":[2,2]", "#/chunks: 2 dimensions, the array has 1"),
-        ("\"<i4\"", "\"|O\"", "#/dtype: \"|O\" with no filter that says what its objects are"),
+        ("\"chunks\":[2]", "\"chunks\":[2,2]", "#/chunks: 2 dimensions, expected 1 as in the array"),
+        ("\"<i4\"", "\"|O\"", "#/dtype: \"|O\" without a filter that gives the type of its objects"),
         ("\"order\":\"C\"", "\"order\":\"K\"", "#/order: \"K\", expected \"C\" or \"F\""),
         ("\"filters\":null", "\"filters\":[{}]", "#/filters/0: no \"id\""),
         ("\"compressor\":null", "\"compressor\":\"zlib\"", "#/compressor: a string, expected an object"),
@@ -229,11 +235,11 @@ fn rectilinear_grids_are_told_as_far_as_the_array_reaches() {
     let place = "zarr.json#/chunk_grid/configuration/chunk_shapes";
     assert_eq!(
         refused("[[1,2]]", "[6]"),
-        format!("{place}/0: chunks of 3 elements together, expected 6 or more")
+        format!("{place}/0: chunks of 3 elements in all, expected at least 6")
     );
     assert_eq!(
         refused("[[]]", "[0]"),
-        format!("{place}/0: chunks of 0 elements together, expected 0 or more")
+        format!("{place}/0: chunks of 0 elements in all, expected at least 0")
     );
     assert_eq!(refused("[[[1,0]]]", "[6]"), format!("{place}/0/0/1: 0, expected 1 or more"));
     assert_eq!(refused("[[[1,2,3]]]", "[6]"), format!("{place}/0/0: 3 numbers, expected size and count"));

@@ -82,7 +82,9 @@ fn check_unknown(unknown: &Object, at: &Spot<'_>) -> Result<()> {
     for (name, value) in unknown.iter() {
         let understand = value.as_object().and_then(|value| value.get("must_understand"));
         if understand != Some(&Json::Bool(false)) {
-            return Err(at.name(name).unsupported(format!("{name:?}, which must be understood")));
+            return Err(at
+                .name(name)
+                .unsupported(format!("{name:?} is unknown, and must_understand is not false")));
         }
     }
     Ok(())

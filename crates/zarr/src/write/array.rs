@@ -95,7 +95,7 @@ impl ArrayWriter {
     }
 
     /// Writes a chunk or a shard: all its rows, or those of its part within the array, and the rest is filled.
-    /// Slots point into `heap`. Returns the bytes stored; none if all is the fill value, so that nothing is.
+    /// Slots point into `heap`. Returns the bytes stored. `None` if all is the fill value, so that nothing is.
     ///
     /// # Errors
     /// [`ErrorKind::InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) for a chunk past the array and
@@ -125,7 +125,7 @@ impl ArrayWriter {
     }
 
     /// Encodes a chunk or a shard as [`ArrayWriter::write_chunk`] does, without storing it. The bytes are in `out`,
-    /// or are the rows themselves where codecs change nothing; none if all is the fill value.
+    /// or are the rows themselves where codecs change nothing. `None` if all is the fill value.
     ///
     /// # Errors
     /// [`ErrorKind::InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) for a chunk past the array and
@@ -191,7 +191,7 @@ impl ArrayWriter {
     }
 
     /// Encodes a chunk within a shard: the rows of `within`, which is its shape or, at the end of the array, less
-    /// of it. None if all is the fill value.
+    /// of it. `None` if all is the fill value.
     ///
     /// # Errors
     /// [`ErrorKind::InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) if there are no shards, and for
@@ -215,7 +215,7 @@ impl ArrayWriter {
     }
 
     /// Puts a shard together, in the memory of `out`, from chunks that are encoded already, row-major, none where
-    /// nothing is stored: those past the array at least. None if there is no chunk, so that nothing is stored.
+    /// nothing is stored: those past the array at least. `None` if there is no chunk, so that nothing is stored.
     ///
     /// # Errors
     /// [`ErrorKind::InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) if there are no shards, for a shard

@@ -45,10 +45,10 @@ pub(super) const LOOKUP3_MEMBERS: &[&str] = &["initval", "prefix"];
 pub(super) fn read_lookup3(parameters: &Object, at: &Spot<'_>) -> Result<Codec> {
     let here = at.name("initval");
     let initial = parameters.get("initval").map_or(Ok(0), |json| json.unsigned(&here))?;
-    let initial =
-        u32::try_from(initial).map_err(|_| here.malformed(format!("{initial}, at most 2^32 - 1")))?;
+    let initial = u32::try_from(initial)
+        .map_err(|_| here.malformed(format!("{initial}, expected at most 2^32 - 1")))?;
     if parameters.get("prefix").is_some_and(|prefix| *prefix != Json::Null) {
-        return Err(at.name("prefix").unsupported("a prefix of what is summed"));
+        return Err(at.name("prefix").unsupported("a prefix of the data"));
     }
     Ok(Checksum { algorithm: ChecksumAlgorithm::Lookup3 { initial }, at_start: false }.into())
 }

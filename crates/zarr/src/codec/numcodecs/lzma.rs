@@ -56,7 +56,7 @@ fn stream(parameters: &Object, at: &Spot<'_>) -> Result<Lzma> {
     let wrong = |e: Error| at.malformed(e.detail());
     let Some((last, before)) = list.split_last() else {
         if container == LzmaContainer::Raw {
-            return Err(there.malformed("nothing, which a raw stream needs"));
+            return Err(there.malformed("no filters, expected a list for a raw stream"));
         }
         let parameters = preset(parameters, at)?;
         let coder = match container {

@@ -138,7 +138,7 @@ pub(in crate::codec) fn is_of_elements(codec: &Codec) -> bool {
     made(codec).is_some() || keeps(codec)
 }
 
-/// The numbers that elements of a type in a certain order of bytes are, or consist of.
+/// The numbers that elements of a type in a certain byte order are, or consist of.
 pub(in crate::codec) fn number_of(data_type: &DataType, order: ByteOrder) -> Option<Number> {
     let kind = match data_type {
         DataType::Bool => NumberKind::Bool,

@@ -22,7 +22,7 @@ impl Chain {
         self.shards().map(|sharding| (sharding.inner_shape.as_slice(), &sharding.chain))
     }
 
-    /// Begins a shard of `shape` in the memory of `room`; none if shards are not stored as they are put together.
+    /// Begins a shard of `shape` in the memory of `room`. `None` if shards are not stored as they are put together.
     pub(crate) fn assemble(
         &self,
         shape: &[u64],
@@ -66,7 +66,7 @@ impl Sharding {
 }
 
 impl Assembly<'_> {
-    /// Adds the next inner chunk, encoded; none if it is not stored.
+    /// Adds the next inner chunk, encoded. `None` if it is not stored.
     pub(crate) fn push(&mut self, chunk: Option<&[u8]>) {
         self.index.push(match chunk {
             Some(bytes) => [self.shard.len() as u64, bytes.len() as u64],

@@ -1,14 +1,14 @@
-//! Names of members: those of one object are different.
+//! Names of members, which are unique in an object.
 
 use crate::json::Name;
 use std::collections::HashSet;
 
-/// The names of one object; a set only where looking through the members would take long.
+/// The names of one object. A set is used only for large objects, where a linear search would be slow.
 #[derive(Default)]
 pub(super) struct Names(HashSet<String>);
 
 impl Names {
-    /// Adds the name of a member that follows `members`; false if one of them has it.
+    /// Adds the name of the member after `members`. Returns false if one of them has the same name.
     pub(super) fn add<N: AsRef<str>, T>(&mut self, members: &[(N, T)], name: &str) -> bool {
         if members.len() < MANY {
             return members.iter().all(|(found, _)| found.as_ref() != name);
@@ -20,7 +20,7 @@ impl Names {
     }
 }
 
-/// A name as documents have it, without memory of its own where it is a common one.
+/// A name without memory of its own if it is a frequent one.
 pub(super) fn owned(name: &str) -> Name {
     let known = KNOWN.iter().find(|known| **known == name);
     known.map_or_else(|| Name::Owned(name.to_owned()), |known| Name::Borrowed(known))
@@ -28,7 +28,7 @@ pub(super) fn owned(name: &str) -> Name {
 
 const MANY: usize = 16;
 
-/// Names that most documents are made of, those of every array first.
+/// The frequent names of members, those of all arrays first.
 const KNOWN: [&str; 31] = [
     "name",
     "configuration",

@@ -1,11 +1,11 @@
-//! Where in a document a value stands.
+//! The part of a document that contains a value.
 
 use crate::metadata::{v2, v3};
 
-/// What a value is of, which decides whether bare words are numbers in it.
+/// The part of a document that contains a value. It determines whether bare words are numbers.
 #[derive(Clone, Copy)]
 pub(super) enum Scope {
-    /// Where the specifications have JSON and nothing else.
+    /// A part that must be strict JSON.
     Strict,
     Attributes,
     /// `zarr.json`

@@ -1,4 +1,4 @@
-//! What values are made of: strings, numbers, words and the space between.
+//! Tokens: strings, numbers, words and white space.
 
 use super::Parser;
 use crate::json::{Json, Number};
@@ -14,7 +14,7 @@ impl<'a> Parser<'a> {
         Ok(string)
     }
 
-    /// The characters between quotes if they stand for themselves; nothing is read otherwise.
+    /// The characters between quotes, if there are no escapes. Otherwise reads nothing.
     pub(super) fn plain(&mut self) -> Result<Option<&'a str>> {
         let rest = self.text.get(self.at + 1..).unwrap_or_default();
         let end = rest.bytes().position(is_special);
@@ -161,7 +161,7 @@ impl<'a> Parser<'a> {
     pub(super) fn space(&mut self) {
         while let Some(b' ' | b'\t' | b'\n' | b'\r') = self.peek() {
             self.at += 1;
-            // Most of an indented document.
+            // Most bytes of an indented document are spaces.
             while let Some(eight) = self.text.as_bytes().get(self.at..).and_then(<[u8]>::first_chunk) {
                 let others = u64::from_le_bytes(*eight) ^ u64::from_le_bytes([b' '; 8]);
                 self.at += others.trailing_zeros() as usize / 8;
@@ -204,7 +204,7 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// Whether a byte does not stand for itself in a string.
+/// Whether a byte is special in a string: a quote, a backslash or a control character.
 fn is_special(byte: u8) -> bool {
     matches!(byte, b'"' | b'\\' | 0..b' ')
 }

@@ -15,11 +15,11 @@ pub struct ArrayMetadata {
     pub shape: Vec<u64>,
     /// Elements of a chunk along each dimension.
     pub chunks: Vec<u64>,
-    /// What the elements are, and in which order of bytes.
+    /// What the elements are, and in which byte order.
     pub dtype: Written<Dtype>,
     /// What chunks are compressed with last.
     pub compressor: Option<CodecConfiguration>,
-    /// The element where there is no chunk: a row, or the content of a string or of bytes. None if that is
+    /// The element where there is no chunk: a row, or the content of a string or of bytes. `None` if that is
     /// undefined.
     pub fill_value: Option<Written<Vec<u8>>>,
     /// In which order elements lie in a chunk.
@@ -128,7 +128,7 @@ fn parse(json: &Json, at: &Spot<'_>) -> Result<ArrayMetadata> {
     let shape = object.required("shape", at)?.unsigned_array(&here)?;
     if shape.len() as u64 > u64::from(at.limits().rank) {
         return Err(here.too_large(format!(
-            "{} dimensions, at most {} allowed",
+            "{} dimensions, expected at most {}",
             shape.len(),
             at.limits().rank
         )));
@@ -185,7 +185,7 @@ fn chunks(object: &Object, shape: &[u64], at: &Spot<'_>) -> Result<Vec<u64>> {
     let chunks = object.required("chunks", at)?.unsigned_array(&here)?;
     if chunks.len() != shape.len() {
         let found = chunks.len();
-        return Err(here.malformed(format!("{found} dimensions, the array has {}", shape.len())));
+        return Err(here.malformed(format!("{found} dimensions, expected {} as in the array", shape.len())));
     }
     for (index, (chunk, len)) in chunks.iter().zip(shape).enumerate() {
         match (chunk, len) {

@@ -23,7 +23,7 @@ pub struct ArrayMetadata {
     pub fill_value: Written<Vec<u8>>,
     /// What chunks are written through, first to last.
     pub codecs: Vec<Extension>,
-    /// The order of bytes that the codec `bytes` gives, wherever in the codecs it is.
+    /// The byte order that the codec `bytes` gives, wherever in the codecs it is.
     pub byte_order: Option<ByteOrder>,
     /// What users say of the array.
     pub attributes: Option<Object>,
@@ -49,7 +49,7 @@ impl ArrayMetadata {
         let there = at.name("codecs");
         let codecs = Extension::parse_list(object.take_required("codecs", at)?, &there)?;
         if codecs.is_empty() {
-            return Err(there.malformed("no codecs, expected one that makes bytes of the array at least"));
+            return Err(there.malformed("no codecs, expected at least an array-to-bytes codec"));
         }
         let form = StructForm::of(&told);
         let byte_order = byte_order(&codecs, &data_type, form, 0, &there)?;
@@ -125,7 +125,7 @@ fn shape(object: &Object, at: &Spot<'_>) -> Result<Vec<u64>> {
     match shape.len() as u64 > u64::from(at.limits().rank) {
         true => {
             let most = at.limits().rank;
-            Err(here.too_large(format!("{} dimensions, at most {most} allowed", shape.len())))
+            Err(here.too_large(format!("{} dimensions, expected at most {most}", shape.len())))
         }
         false => Ok(shape),
     }
@@ -135,7 +135,7 @@ fn dimension_names(json: &Json, rank: usize, at: &Spot<'_>) -> Result<Vec<Option
     let here = at.name("dimension_names");
     let names = json.array(&here)?;
     if names.len() != rank {
-        return Err(here.malformed(format!("{} names of {rank} dimensions", names.len())));
+        return Err(here.malformed(format!("{} names, expected {rank}, one per dimension", names.len())));
     }
     let name = |(index, json): (usize, &Json)| match json {
         Json::Null => Ok(None),
@@ -144,7 +144,7 @@ fn dimension_names(json: &Json, rank: usize, at: &Spot<'_>) -> Result<Vec<Option
     names.iter().enumerate().map(name).collect()
 }
 
-/// The order of bytes of elements, asked for where the type needs one.
+/// The byte order of elements, asked for where the type needs one.
 fn byte_order(
     codecs: &[Extension],
     data_type: &DataType,
@@ -153,7 +153,7 @@ fn byte_order(
     at: &Spot<'_>,
 ) -> Result<Option<ByteOrder>> {
     if depth > at.limits().nesting {
-        return Err(at.too_large(format!("shards within more than {} others", at.limits().nesting)));
+        return Err(at.too_large(format!("shards nested more than {} levels deep", at.limits().nesting)));
     }
     for (index, codec) in codecs.iter().enumerate() {
         let here = at.index(index);
@@ -179,10 +179,10 @@ fn byte_order(
         return match (lacks, form) {
             (false, _) => Ok(order),
             (true, StructForm::Registered) => {
-                Err(here.malformed("no endian, which elements of several bytes need"))
+                Err(here.malformed("no endian, expected one for elements of several bytes"))
             }
             (true, _) => {
-                here.deviates("no endian, read as little");
+                here.deviates("no endian, little is used");
                 Ok(Some(ByteOrder::Little))
             }
         };

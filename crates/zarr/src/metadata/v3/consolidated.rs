@@ -26,7 +26,7 @@ impl ConsolidatedMetadata {
             return Err(here.unsupported(format!("consolidated metadata of kind {kind:?}")));
         }
         if object.get("must_understand") != Some(&Json::Bool(false)) {
-            at.deviates("no must_understand of false");
+            at.deviates("no must_understand false");
         }
         let metadata = object.take_required("metadata", at)?.into_object(&at.name("metadata"))?;
         Ok(ConsolidatedMetadata { metadata, unknown: object.others(&["kind", "metadata"]) })

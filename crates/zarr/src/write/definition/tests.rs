@@ -212,7 +212,7 @@ fn what_a_version_cannot_hold_is_refused_by_name() {
         (of(float32()).dimension_names(vec![]), "0 dimension names, the array has 3 dimensions"),
         (
             of(float32()).rectilinear(vec![Edges::Step(1), Edges::Runs(vec![(1, 3)]), Edges::Step(2)]),
-            "zarr.json#/chunk_grid/configuration/chunk_shapes/1: chunks of 3 elements together, expected 4 or more",
+            "zarr.json#/chunk_grid/configuration/chunk_shapes/1: chunks of 3 elements in all, expected at least 4",
         ),
     ] {
         assert_eq!(refused(&array, Version::V3), (ErrorKind::InvalidArgument, message.to_owned()));
