@@ -1,8 +1,8 @@
 //! Writes arrays of every data type, codec, grid and version, for other readers to read:
 //! `cargo run -p hyperslab-zarr --example matrix -- DIRECTORY [all]`
 //!
-//! Each is the array `data` of a store of its own. `cells.jsonl` tells what each is, `*.bin` has the elements in
-//! C order and little-endian. Without `all`, each type and each codec meets every grid and each other once.
+//! Each array is the node `data` of a separate store. `cells.jsonl` describes each array, `*.bin` has its elements in
+//! row-major order and little endian. Without `all`, each pair of type, codec and grid occurs at least once.
 
 use bytes::Bytes;
 use hyperslab_codec::{
@@ -26,7 +26,7 @@ struct Type {
     name: &'static str,
     data_type: DataType,
     form: StructForm,
-    /// As NumPy calls it; where it has no such type, bytes.
+    /// The name of the type in NumPy. Types without a name in NumPy are bytes.
     numpy: &'static str,
 }
 
@@ -54,7 +54,7 @@ fn main() -> Result<()> {
                     continue;
                 }
                 for version in [Version::V2, Version::V3] {
-                    // Version 2 gives pcodec big-endian numbers, which it does not encode.
+                    // In version 2, pcodec receives big-endian numbers, which it cannot encode.
                     if version == Version::V2 && *codec == "pcodec" && grid.name == "big-endian" {
                         continue;
                     }
@@ -102,7 +102,7 @@ impl Cell<'_> {
             array = array.codecs(list.clone());
         }
         array = (self.grid.set)(array);
-        // Nothing is left behind of what is refused.
+        // A rejected array must leave no files.
         array.documents(self.version)?;
         let store: Arc<dyn WritableStore> = match self.grid.name {
             ZIP => Arc::new(ZipWriter::create(path, Durability::Process)?),
@@ -148,12 +148,12 @@ fn write_chunks(array: &ArrayWriter, elements: &Elements) -> Result<()> {
 struct Elements {
     rows: Vec<u8>,
     heap: Heap<()>,
-    /// What the rows are, for others.
+    /// The bytes of the rows, for other readers.
     told: Vec<u8>,
 }
 
-/// Elements that depend on the type and the shape only. The first half is the first element again and again, so
-/// that whole chunks are.
+/// Elements that depend only on the type and the shape. The first half repeats the first element, so that whole chunks
+/// are constant.
 fn elements(kind: &Type, shape: &[u64]) -> Elements {
     let count = element_count(shape).and_then(|count| usize::try_from(count).ok()).unwrap_or_default();
     let mut heap = Heap::default();
@@ -193,7 +193,7 @@ fn append(data_type: &DataType, random: &mut Random, rows: &mut Vec<u8>) {
             let high = random.byte() << unused;
             rows.push(if *signed { (high.cast_signed() >> unused).cast_unsigned() } else { high >> unused });
         }
-        // No NaN, whose bits some readers change.
+        // Without NaN, because some readers change its bits.
         DataType::Float(Float::Float16) => rows.extend([random.byte(), random.byte() & 0xbb]),
         DataType::Float(Float::Float64) => random.float64(rows),
         DataType::Float(Float::Float32 | Float::Bfloat16) | DataType::Complex(Float::Float32) => {

@@ -1,8 +1,8 @@
-//! Whether a store is sound: every document and chunk in it, against the specification and each other.
+//! Checks whether a store conforms to the specification: all its documents and chunks, and their relations.
 //!
-//! [`check`] looks at all names in a store, not only at those that lead to nodes, and gives each fault as a
-//! [`Finding`] of a [`Rule`]. What is broken does not hide the rest: a member of a document that cannot be
-//! understood is told of and taken for another one that can, so that the next is looked at.
+//! [`check`] visits all names in a store, not only those of nodes, and reports each error as a [`Finding`] of a [`Rule`].
+//! An error does not hide others: if a member of a document is invalid, it is reported and replaced by a valid one, so
+//! that the check continues.
 //!
 //! ```
 //! use hyperslab_core::{Limits, Severity};
@@ -11,11 +11,11 @@
 //!
 //! let mut store = MemoryStore::new();
 //! store.insert(&Key::new("zarr.json")?, r#"{"zarr_format": 3, "node_type": "group", "attributes": 7}"#);
-//! let mut told = Vec::new();
-//! let summary = check(&store, Limits::default(), &Options::default(), &mut |finding| told.push(finding));
+//! let mut findings = Vec::new();
+//! let summary = check(&store, Limits::default(), &Options::default(), &mut |finding| findings.push(finding));
 //! assert_eq!(summary.count(Severity::Error), 1);
-//! assert_eq!(told[0].rule, "zarr/attributes");
-//! assert_eq!(told[0].message, "a number, expected an object");
+//! assert_eq!(findings[0].rule, "zarr/attributes");
+//! assert_eq!(findings[0].message, "a number, expected an object");
 //! # Ok::<(), hyperslab_core::Error>(())
 //! ```
 
@@ -47,9 +47,9 @@ use hyperslab_core::store::{Key, Store, ZipStore};
 use hyperslab_core::{ErrorKind, Limits, Result};
 use names::Listing;
 
-/// Checks all that is in a store, and calls `found` with each finding.
+/// Checks the whole content of a store, and calls `found` with each finding.
 ///
-/// Besides documents, which are as large as `limits` allow at most, a chunk or a shard is held at a time.
+/// At most one chunk or shard is in memory at a time, besides documents, whose size `limits` restrict.
 pub fn check(
     store: &dyn Store,
     limits: Limits,
@@ -71,10 +71,10 @@ pub fn check(
     checker.findings.summary(checker.nodes, checker.chunks)
 }
 
-/// The same for a zip file, which may not even be a store.
+/// Checks a zip file, which may not contain a store.
 ///
 /// # Errors
-/// If reading fails. Whatever is wrong with the bytes is a finding.
+/// If reading fails. Errors in the content are findings.
 pub fn check_zip(
     file: Box<dyn ReadAt>,
     limits: Limits,
@@ -100,7 +100,7 @@ struct Checker<'a> {
     limits: Limits,
     options: &'a Options,
     findings: Findings<'a>,
-    /// Consolidated metadata of the groups that are being walked through, the outermost first.
+    /// The consolidated metadata of the current group and its parents, outermost first.
     copies: Vec<Copies>,
     scratch: Scratch,
     /// The rows of a chunk.
@@ -109,32 +109,32 @@ struct Checker<'a> {
     chunks: u64,
 }
 
-/// What lies at a path that is not within an array.
+/// The kind of a path outside of arrays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     /// A group of this version.
     Group(u8),
-    /// Nothing that has a document.
+    /// A folder without documents.
     Folder,
-    /// What has a document that does not tell what it is.
+    /// A node whose document does not give its kind.
     Unknown,
 }
 
-/// What a document turned out to be of.
+/// The kind of node of a document.
 enum Visited {
-    /// An array, which is done with.
+    /// An array, which is checked completely.
     Array,
     Group,
     Unknown,
 }
 
-/// A path of which not all that lies below was looked at.
+/// A path whose entries are not all visited.
 struct Frame {
     path: Key,
     kind: Kind,
-    /// Names that are still to be looked at, the next one last.
+    /// The names that are still to be visited, the next one last.
     left: Vec<String>,
-    /// Those of the dimensions in its arrays.
+    /// The lengths of the dimensions in its arrays.
     lengths: Lengths,
     has_copies: bool,
     has_nodes: bool,
@@ -155,7 +155,7 @@ impl Checker<'_> {
             };
             let Ok(path) = frame.path.join(&name) else { continue };
             if path.as_str().split('/').count() >= MAX_DEPTH {
-                let message = format!("folders within more than {MAX_DEPTH} others");
+                let message = format!("folders nested more than {MAX_DEPTH} levels deep");
                 self.findings.add(&rule::LIMIT, Found { object: Some(&path), message, ..Found::default() });
                 continue;
             }
@@ -170,7 +170,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Checks what lies directly at a path. Arrays are done with all that lies below them.
+    /// Checks a path. Arrays are checked with everything below them.
     fn visit(&mut self, path: Key, parent: Option<&mut Frame>) -> Option<Frame> {
         let mut listing = self.list(&path)?;
         let is_3 = listing.has(v3::DOCUMENT);
@@ -208,7 +208,7 @@ impl Checker<'_> {
             },
             (_, _, true) => self.group_2(&path, &listing),
             _ if listing.has(v2::ATTRIBUTES) => {
-                let message = "attributes of nothing, expected .zgroup or .zarray beside them".to_owned();
+                let message = "attributes without a node, expected .zgroup or .zarray beside them".to_owned();
                 self.tell(&rule::ATTRIBUTES_ALONE, &path, message);
             }
             _ => {}
@@ -228,7 +228,7 @@ impl Checker<'_> {
         Some(Frame { path, kind, left, lengths, has_copies, has_nodes: false, strays })
     }
 
-    /// What can only be told of a group or folder when all below it was looked at.
+    /// Checks that are possible only when everything below a group or folder was visited.
     fn leave(&mut self, done: Frame, parent: Option<&mut Frame>) {
         if done.has_copies
             && let Some(copies) = self.copies.pop()
@@ -250,12 +250,12 @@ impl Checker<'_> {
         parent.has_nodes |= has_nodes;
         match (kind, has_nodes, parent.kind) {
             (Kind::Folder, true, _) => {
-                let message = "nodes in a folder that has no document itself, expected that of a group";
+                let message = "nodes in a folder without a document, expected the document of a group";
                 self.tell(&rule::IMPLICIT_GROUP, &path, message.to_owned());
             }
             (Kind::Folder, false, Kind::Folder) => parent.strays = parent.strays.saturating_add(strays),
             (Kind::Folder, false, Kind::Group(_)) if strays > 0 => {
-                let message = format!("a folder without a group or an array, values in it: {strays}");
+                let message = format!("a folder without a group or an array, with {strays} values");
                 self.tell(&rule::STRAY, &path, message);
             }
             _ => {}
@@ -330,12 +330,12 @@ impl Checker<'_> {
         }
     }
 
-    /// Tells something of a node or folder as a whole.
+    /// Adds a finding about a node or folder.
     fn tell(&mut self, rule: &'static Rule, path: &Key, message: String) {
         self.findings.add(rule, Found { object: Some(path), message, ..Found::default() });
     }
 
-    /// Tells something of a place in a document.
+    /// Adds a finding at a place in a document.
     fn tell_at(
         &mut self,
         rule: &'static Rule,
@@ -344,7 +344,7 @@ impl Checker<'_> {
         pointer: &str,
         message: String,
     ) {
-        // Places take a look at the whole document, which findings that are only counted do without.
+        // Finding the line of a place scans the whole document. Findings that are only counted do not need it.
         if self.findings.wants(rule) {
             let (object, key) = (Some(path), Some(&document.key));
             let place = Some(document.place(pointer));
@@ -353,5 +353,5 @@ impl Checker<'_> {
     }
 }
 
-/// Folders within folders. Paths in file systems are hardly longer, and no array has as many dimensions.
+/// The maximum nesting of folders. Paths in file systems are rarely longer, and no array has as many dimensions.
 const MAX_DEPTH: usize = 256;

@@ -1,7 +1,7 @@
-//! Codecs: what chunks are written through.
+//! Codecs, which encode chunks.
 //!
-//! A `Chain` is what metadata lists, made ready to read and write with: what changes elements, what makes bytes
-//! of them, and what these bytes pass. Codecs that know no format are [`hyperslab_codec`]'s.
+//! A `Chain` is the list of codecs in metadata, prepared for reading and writing: array-to-array codecs, one
+//! array-to-bytes codec, and bytes-to-bytes codecs. The codecs that are independent of Zarr are in [`hyperslab_codec`].
 //!
 //! Spec: Zarr v3 "Codecs", Zarr v2 "Filters"
 
@@ -36,18 +36,18 @@ use variable::{Variable, pointed_to};
 /// The codecs of an array or of the inner chunks of its shards.
 #[derive(Clone, Debug)]
 pub(crate) struct Chain {
-    /// From elements to elements, first to last.
+    /// The array-to-array codecs, in encoding order.
     steps: Vec<Step>,
     to_bytes: ToBytes,
-    /// From bytes to bytes, first to last.
+    /// The bytes-to-bytes codecs, in encoding order.
     codecs: Vec<Codec>,
-    /// Bytes of a row.
+    /// The size of a row in bytes.
     row: usize,
 }
 
 #[derive(Clone, Debug)]
 enum Step {
-    /// Dimension `i` of what comes out is dimension `order[i]` of what goes in.
+    /// Dimension `i` of the output is dimension `order[i]` of the input.
     Transpose(Vec<usize>),
     Elements(Box<Elements>),
 }
@@ -59,29 +59,30 @@ enum ToBytes {
     Sharding(Box<Sharding>),
 }
 
-/// What all chunks of an array have in common, and what is reused from one to the next.
+/// State that all chunks of an array share, and buffers that are reused.
 pub(crate) struct Reader<'a> {
-    /// The row of an element that was never written.
+    /// The row of the fill value.
     pub(crate) fill: &'a [u8],
     pub(crate) limits: &'a Limits,
     pub(crate) scratch: &'a mut Scratch,
-    /// What slots point to.
+    /// The heap that slots point into.
     pub(crate) heap: &'a mut Vec<Bytes>,
-    /// Bytes that may be added to it.
+    /// The number of bytes that may be added to the heap.
     pub(crate) heap_left: u64,
 }
 
-/// What all chunks of an array have in common, and what is reused from one to the next.
+/// State that all chunks of an array share, and buffers that are reused.
 pub(crate) struct Writer<'a> {
-    /// The element that need not be stored: its row, or the content of a string or of bytes. `None` if all are stored.
+    /// The fill value, whose chunks are not stored: a row, or the content of a string or of bytes. `None` if all chunks are
+    /// stored.
     pub(crate) fill: Option<&'a [u8]>,
-    /// What slots point to.
+    /// The heap that slots point into.
     pub(crate) heap: &'a [Bytes],
     pub(crate) scratch: &'a mut Scratch,
 }
 
 impl Chain {
-    /// Reads what a chunk, the box of `shape` at `start`, shares with a region into its rows.
+    /// Reads the intersection of a region and a chunk (the box of `shape` at `start`) into the rows of the region.
     pub(crate) fn read(
         &self,
         value: &dyn Value,
@@ -102,7 +103,7 @@ impl Chain {
                 reader.scratch.buffers.stored = buffer;
                 read
             }
-            // What slots point to and parts of shards stay where they are.
+            // Content of slots and parts of shards are not copied.
             _ => self.read_stored(Stored::shared(value, reader.limits)?, place, region, out, reader),
         }
     }
@@ -138,8 +139,8 @@ impl Chain {
     }
 
     /// Calls `visit` with each written inner chunk in a shard of `shape` that has elements before `end`, until `visit`
-    /// returns false: the index of its first element in the shard, and its byte range. `None` if other codecs change the
-    /// bytes of whole shards.
+    /// returns false: the index of its first element in the shard, and its byte range. Visits nothing if other
+    /// codecs change the bytes of whole shards.
     pub(crate) fn inner_places(
         &self,
         value: &dyn Value,
@@ -153,8 +154,8 @@ impl Chain {
         }
     }
 
-    /// How elements lie in chunks, and what the bytes pass then. `None` where chunks are more than their elements one
-    /// after the other.
+    /// The layout of elements in chunks, and the bytes-to-bytes codecs. `None` if chunks are not plain elements in
+    /// row-major order.
     pub(crate) fn stored_form(&self) -> Option<(Option<ElementLayout>, &[Codec])> {
         let element = match &self.to_bytes {
             ToBytes::Bytes(layout) => layout.element(),
@@ -164,22 +165,22 @@ impl Chain {
         self.steps.is_empty().then_some((element, &self.codecs))
     }
 
-    /// What becomes of elements that are written and read again.
+    /// Whether the codecs preserve elements, or how they change them.
     pub(crate) fn fidelity(&self, data_type: &DataType) -> Fidelity {
         let of = |codec: &Codec| match codec {
-            // All that it keeps is all that there is.
+            // The codec keeps all bits of this type.
             Codec::PackBits(_) if *data_type == DataType::Bool => Fidelity::Exact,
             codec => codec.fidelity(),
         };
         self.all_codecs().map(of).fold(Fidelity::Exact, Fidelity::then)
     }
 
-    /// Whether numbers are stored as others that not all of them fit in.
+    /// Whether numbers are stored as another type with a smaller range.
     pub(crate) fn may_refuse(&self) -> bool {
         self.all_codecs().any(Codec::may_refuse)
     }
 
-    /// All that elements pass, in inner chunks too, first to last.
+    /// All codecs in encoding order, including those of inner chunks.
     fn all_codecs(&self) -> Box<dyn Iterator<Item = &Codec> + '_> {
         let steps = self.steps.iter().filter_map(|step| match step {
             Step::Transpose(_) => None,
@@ -192,7 +193,7 @@ impl Chain {
         Box::new(steps.chain(inner.into_iter().flatten()).chain(&self.codecs))
     }
 
-    /// The same if rows are stored as they are in memory.
+    /// The bytes-to-bytes codecs, if stored elements have the same bytes as rows in memory.
     pub(crate) fn row_codecs(&self) -> Option<&[Codec]> {
         match &self.to_bytes {
             ToBytes::Bytes(layout) if layout.is_plain() && self.steps.is_empty() => Some(&self.codecs),
@@ -200,7 +201,7 @@ impl Chain {
         }
     }
 
-    /// Refuses elements of a region that could not be read, though the chunks could that they are of.
+    /// Rejects elements of a region that could not be read, although their chunks could.
     pub(crate) fn check_read(&self, region: &Region, rows: &mut Planes<'_>) -> Result<()> {
         match self.to_bytes {
             ToBytes::Variable(Variable::Json) => {
@@ -215,7 +216,7 @@ impl Chain {
         self.shards().is_some()
     }
 
-    /// How shards are made, if they are stored as they are put together.
+    /// The sharding codec, if no other codec changes the bytes of whole shards.
     fn shards(&self) -> Option<&Sharding> {
         match (&self.to_bytes, self.steps.as_slice(), self.codecs.as_slice()) {
             (ToBytes::Sharding(sharding), [], []) => Some(sharding),
@@ -287,14 +288,14 @@ impl Chain {
             ToBytes::Sharding(sharding) => {
                 let shard = InMemory(stored.decode(reader.limits.allocation, reader.scratch)?);
                 let (start, region) = (vec![0; shape.len()], Region::all(shape));
-                debug_assert_eq!(row, self.row, "nothing that changes the size of rows comes before shards");
+                debug_assert_eq!(row, self.row, "no codec before sharding_indexed changes the size of rows");
                 sharding.read(&shard, (&start, shape), &region, &mut Planes::whole(rows), reader)
             }
         }
     }
 
-    /// Encodes the rows of a whole chunk. `None` if all elements are the fill value, so that nothing need be stored.
-    /// They are in `out` or, where nothing is to be done, the rows themselves.
+    /// Encodes the rows of a whole chunk. `None` if all elements equal the fill value, so that nothing has to be stored.
+    /// The result is in `out`, or is the rows themselves if no codec changes them.
     pub(crate) fn encode<'r>(
         &self,
         rows: &'r [u8],
@@ -305,7 +306,9 @@ impl Chain {
         let expected = element_count(shape).and_then(|count| count.checked_mul(self.row as u64));
         if expected != Some(rows.len() as u64) {
             let (found, row) = (rows.len(), self.row);
-            return Err(Error::invalid(format!("{found} bytes for a chunk of {shape:?} rows of {row}")));
+            return Err(Error::invalid(format!(
+                "{found} bytes, expected a chunk of shape {shape:?} with {row} bytes per element"
+            )));
         }
         if self.is_fill(rows, writer)? {
             return Ok(None);
@@ -350,7 +353,7 @@ impl Chain {
             }
             return Ok(true);
         }
-        // Each row is the one before it, and the first is the fill value.
+        // All rows are equal if each equals the one before it, and the first equals the fill value.
         let (Some(others), Some(all_but_last)) =
             (rows.get(self.row..), rows.get(..rows.len().saturating_sub(self.row)))
         else {
@@ -367,7 +370,7 @@ impl Chain {
         }
     }
 
-    /// Whether so few bytes can be a chunk of this shape. Asked before anything is allocated for it.
+    /// Checks that the stored bytes can decode to a chunk of this shape, before memory is allocated for it.
     fn check(&self, stored: &Undone<'_>, shape: &[u64], limits: &Limits) -> Result<()> {
         let ToBytes::Bytes(layout) = &self.to_bytes else { return Ok(()) };
         let (mut shape, mut size) = (Cow::Borrowed(shape), self.row);
@@ -378,7 +381,7 @@ impl Chain {
         stored.check(self.size(&shape, layout.stored_size(), limits)?)
     }
 
-    /// The bytes of a chunk of elements of `element` bytes, if they may be allocated.
+    /// The size in bytes of a chunk with elements of `element` bytes, if the limits allow it.
     fn size(&self, shape: &[u64], element: usize, limits: &Limits) -> Result<usize> {
         let size = element_count(shape).and_then(|count| usize::try_from(count).ok()?.checked_mul(element));
         size.filter(|size| *size as u64 <= limits.allocation).ok_or_else(|| {
@@ -390,7 +393,7 @@ impl Chain {
 }
 
 impl Step {
-    /// The shape of what comes out of `shape`, and the bytes of its rows.
+    /// The shape of the output for the input `shape`, and the size of its rows in bytes.
     fn shape(&self, shape: &[u64], row: usize) -> Result<(Vec<u64>, usize)> {
         match self {
             Step::Transpose(order) => Ok((transpose::shape(order, shape), row)),
@@ -398,7 +401,7 @@ impl Step {
         }
     }
 
-    /// Undoes it to the rows of `shape`, of `row` bytes each.
+    /// Decodes to the rows of `shape`, of `row` bytes each.
     fn undo(
         &self,
         changed: &[u8],
@@ -413,7 +416,7 @@ impl Step {
         }
     }
 
-    /// Does it to the rows of `shape`, of `row` bytes each.
+    /// Encodes the rows of `shape`, of `row` bytes each.
     fn apply(&self, rows: &[u8], shape: &[u64], row: usize, scratch: &mut Scratch) -> Result<Vec<u8>> {
         match self {
             Step::Transpose(order) => {

@@ -221,7 +221,7 @@ pub(super) fn parse(json: &Json, depth: u32, at: &Spot<'_>) -> Result<DataType> 
             return Err(at.malformed("must_understand false, which is not allowed in a data type"));
         }
         for (other, _) in object.others(&["name", "configuration", "must_understand"]).iter() {
-            at.deviates(format!("a member {other:?}, which is not read"));
+            at.deviates(format!("a member {other:?}, which is ignored"));
         }
     }
     let configured = at.name("configuration");

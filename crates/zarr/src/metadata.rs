@@ -1,6 +1,6 @@
-//! Metadata documents, one file per entity; parsed and emitted in the same place, and nothing of them lost.
+//! Metadata documents, one file per entity. Each file parses and emits its document without loss.
 //!
-//! [`v3`] has the documents of version 3, [`v2`] those of version 2. What both have in common is here.
+//! [`v3`] has the documents of version 3, [`v2`] those of version 2. This module has the shared parts.
 //!
 //! Spec: Zarr v3 "Metadata", Zarr v2 "Storage"
 
@@ -19,7 +19,7 @@ use crate::json::Json;
 use hyperslab_core::Result;
 use std::ops::Deref;
 
-/// A value with the JSON that said it, where there is more than one way to say it.
+/// A value with its JSON in the document, for values that have several forms in JSON.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Written<T> {
     value: T,
@@ -31,14 +31,14 @@ impl<T> Written<T> {
         Written { value, json }
     }
 
-    /// How the document says it.
+    /// The JSON in the document.
     pub fn json(&self) -> &Json {
         &self.json
     }
 }
 
 impl Written<DataType> {
-    /// A type as version 3 writes it.
+    /// A data type in the form of version 3.
     ///
     /// # Errors
     /// As [`DataType::emit`].
@@ -49,7 +49,7 @@ impl Written<DataType> {
 }
 
 impl Written<Dtype> {
-    /// A type as version 2 writes it.
+    /// A data type in the form of version 2.
     ///
     /// # Errors
     /// As [`Dtype::emit`].
@@ -60,7 +60,7 @@ impl Written<Dtype> {
 }
 
 impl Written<Vec<u8>> {
-    /// A fill value as version 3 writes it.
+    /// A fill value in the form of version 3.
     ///
     /// # Errors
     /// As [`DataType::emit_fill`].
@@ -69,7 +69,7 @@ impl Written<Vec<u8>> {
         Ok(Written::new(row, json))
     }
 
-    /// A fill value as version 2 writes it.
+    /// A fill value in the form of version 2.
     ///
     /// # Errors
     /// As [`Dtype::emit_fill`].
@@ -87,10 +87,10 @@ impl<T> Deref for Written<T> {
     }
 }
 
-/// Documents of which each makes a node of where it lies.
+/// The documents that make their folder a node.
 pub const NODE_DOCUMENTS: [&str; 3] = [v3::DOCUMENT, v2::ARRAY, v2::GROUP];
 
-/// All documents, whatever they say of a node.
+/// The names of all documents.
 pub const DOCUMENTS: [&str; 5] = [v3::DOCUMENT, v2::CONSOLIDATED, v2::ARRAY, v2::GROUP, v2::ATTRIBUTES];
 
 #[cfg(test)]

@@ -1,9 +1,9 @@
-//! Names of nodes where those they should have are not allowed, and the way back.
+//! Encodes names that are not allowed for nodes, and restores them.
 //!
-//! A name that no node can have is percent-encoded where it must be, or cut if it is too long. The node's
-//! attributes keep the name as it was, in the member `name` of the object [`RECORD`]: what is in the store under
-//! `%5F_cache` with `"hyperslab": {"name": "__cache"}` is `__cache`. Nobody decodes names: of other writers,
-//! `%5F` can mean itself.
+//! A name that is not allowed is percent-encoded, and shortened if it is too long. The attributes of the node keep the
+//! original name, in the member `name` of the object [`RECORD`]: the node `%5F_cache` with `"hyperslab": {"name":
+//! "__cache"}` has the name `__cache`. Names are never decoded, because `%5F` in a store of another writer can be
+//! literal.
 //!
 //! Spec: Zarr v3 "Node names"
 
@@ -12,18 +12,18 @@ use hyperslab_core::{Error, ErrorKind, Result};
 use std::collections::{HashMap, HashSet};
 use std::fmt;
 
-/// The attribute that keeps what a node could not be in the store.
+/// The attribute that keeps the properties of a node that Zarr cannot represent.
 pub const RECORD: &str = "hyperslab";
 
-/// The member of [`RECORD`] with the name that a node should have.
+/// The member of [`RECORD`] with the original name of the node.
 pub const NAME: &str = "name";
 
-/// The names directly below one group, all different to those who do not tell capital letters from small ones.
+/// The names directly below one group. They are unique even if case is ignored.
 #[derive(Clone, Debug, Default)]
 pub struct Names {
-    /// By what was asked for.
+    /// The assigned names, by the requested name.
     assigned: HashMap<String, Assigned>,
-    /// In small letters.
+    /// The assigned names in lower case.
     taken: HashSet<String>,
 }
 
@@ -32,44 +32,44 @@ pub struct Names {
 pub struct Assigned {
     /// The name.
     pub name: String,
-    /// Why it is not the one that was asked for, if it is not.
+    /// The reason why it differs from the requested name. `None` if it is the same.
     pub reason: Option<Reason>,
 }
 
-/// Why a node cannot have a name.
+/// The reason why a name is not allowed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Reason {
     /// It is empty.
     Empty,
-    /// It is of nothing but dots.
+    /// It has only dots.
     OnlyDots,
     /// It begins with `__`, which is reserved.
     Reserved,
-    /// It is that of a document, or begins as those of version 2 do.
+    /// It is the name of a document, or begins with `.z` like those of version 2.
     Document,
     /// It has `/` or `\`, which separate names.
     Separator,
-    /// It has a character that is not seen.
+    /// It has a control character or another invisible character.
     Control,
-    /// It has `%` in front of what would make it an encoded name.
+    /// It looks like an encoded name: `%` before two hexadecimal digits.
     Percent,
-    /// It is of more than 255 bytes.
+    /// It has more than 255 bytes.
     TooLong,
-    /// It differs from that of a sibling in capital letters only.
+    /// It differs from the name of a sibling only in case.
     Clash,
 }
 
 impl Names {
-    /// Names of a group that has nothing below it yet.
+    /// The names of a group without children.
     pub fn new() -> Names {
         Names::default()
     }
 
-    /// The name that a node gets. Which of two that clash stays as it is depends on who comes first.
+    /// Assigns the name of a node in the store. If two names clash, the first one stays unchanged.
     ///
     /// # Errors
-    /// [`ErrorKind::AlreadyExists`] for a name that was asked for before.
+    /// [`ErrorKind::AlreadyExists`] for a name that was assigned before.
     pub fn assign(&mut self, name: &str) -> Result<Assigned> {
         if self.assigned.contains_key(name) {
             return Err(Error::new(ErrorKind::AlreadyExists, format!("a second node {name:?}")));
@@ -89,24 +89,24 @@ impl Names {
         Err(Error::new(ErrorKind::AlreadyExists, format!("no name is left for {name:?}")))
     }
 
-    /// Takes a name back, so that it can be given again.
+    /// Releases a name, so that it can be assigned again.
     pub fn release(&mut self, name: &str) {
         if let Some(assigned) = self.assigned.remove(name) {
             self.taken.remove(&assigned.name.to_lowercase());
         }
     }
 
-    /// The name that was given for `name`.
+    /// The assigned name for the requested name `name`.
     pub fn get(&self, name: &str) -> Option<&Assigned> {
         self.assigned.get(name)
     }
 }
 
 impl Assigned {
-    /// Keeps the name that was asked for in the attributes of the node, if it has another one.
+    /// Records the requested name in the attributes of the node, if the assigned name differs.
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidArgument`] if there is an attribute [`RECORD`] that is no object.
+    /// [`ErrorKind::InvalidArgument`] if the attribute [`RECORD`] exists and is not an object.
     pub fn record(&self, original: &str, attributes: &mut Object) -> Result<()> {
         if self.reason.is_none() {
             return Ok(());
@@ -127,12 +127,12 @@ impl Assigned {
     }
 }
 
-/// Why no node can have this name, if that is so.
+/// The reason why no node can have this name. `None` if it is allowed.
 pub fn forbids(name: &str) -> Option<Reason> {
     escape(name, &|_| false).reason
 }
 
-/// The name that the attributes of a node keep for it.
+/// The original name in the attributes of a node.
 pub fn recorded(attributes: &Object) -> Option<&str> {
     attributes.get(RECORD)?.as_object()?.get(NAME)?.as_str()
 }
@@ -141,19 +141,19 @@ impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Reason::Empty => "is empty",
-            Reason::OnlyDots => "is of dots only",
+            Reason::OnlyDots => "has only dots",
             Reason::Reserved => "begins with __, which is reserved",
-            Reason::Document => "is that of a document",
+            Reason::Document => "is the name of a document",
             Reason::Separator => "has a separator of names",
             Reason::Control => "has a control character",
             Reason::Percent => "looks like an encoded name",
-            Reason::TooLong => "is of more than 255 bytes",
-            Reason::Clash => "differs from another in capital letters only",
+            Reason::TooLong => "has more than 255 bytes",
+            Reason::Clash => "differs from another name only in case",
         })
     }
 }
 
-/// Encodes what must be and what `extra` wants.
+/// Percent-encodes the characters that are not allowed, and those that `extra` selects.
 fn escape(name: &str, extra: &dyn Fn(char) -> bool) -> Assigned {
     let whole = whole_reason(name);
     let mut reason = whole;
@@ -180,7 +180,7 @@ fn escape(name: &str, extra: &dyn Fn(char) -> bool) -> Assigned {
     if name.is_empty() {
         out.push_str(CUT);
     }
-    if out.len() > MOST {
+    if out.len() > MAX_BYTES {
         reason.get_or_insert(Reason::TooLong);
         out = cut(&out, name);
     }
@@ -198,7 +198,7 @@ fn whole_reason(name: &str) -> Option<Reason> {
     }
 }
 
-/// Whether what follows a percent sign makes it the beginning of an encoded character.
+/// Whether the text after a percent sign makes it an encoded character.
 fn is_code(rest: &str) -> bool {
     match rest.as_bytes() {
         [b'~', ..] => true,
@@ -213,15 +213,15 @@ fn encode(c: char, out: &mut String) {
     }
 }
 
-/// As much as there is room for, and a number that hardly any other name has.
+/// The longest prefix that fits, and a hash of the whole name.
 fn cut(encoded: &str, name: &str) -> String {
     let end = format!("{CUT}{:016x}", fnv(name.as_bytes()));
-    let mut len = MOST.saturating_sub(end.len());
+    let mut len = MAX_BYTES.saturating_sub(end.len());
     while !encoded.is_char_boundary(len) {
         len -= 1;
     }
     let head = encoded.get(..len).unwrap_or_default();
-    // Not within an encoded character.
+    // Do not cut inside an encoded character.
     let head = match head.rfind('%') {
         Some(at) if head.len() - at < 3 => head.get(..at).unwrap_or_default(),
         _ => head,
@@ -236,10 +236,10 @@ fn fnv(bytes: &[u8]) -> u64 {
         .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3))
 }
 
-/// What file systems have room for.
-const MOST: usize = 255;
+/// The maximum length of a name in bytes. File systems have the same limit.
+const MAX_BYTES: usize = 255;
 
-/// Stands for what only the record has.
+/// The mark before the hash of a shortened name.
 const CUT: &str = "%~";
 
 #[cfg(test)]
@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn names_that_are_allowed_stay() {
+    fn keeps_allowed_names() {
         for name in ["t2m", "c", "0", "0.0", "_x", "a__", "100%", "5%2", ".hidden", "å ß", "a.b", "zarr.jso"]
         {
             assert_eq!(assign(name), (name.to_owned(), None));
@@ -282,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn names_that_are_forbidden_are_encoded_with_the_reason() {
+    fn encodes_forbidden_names_with_the_reason() {
         let long = "ä".repeat(128);
         for (name, expected, reason) in [
             ("", "%~", Reason::Empty),
@@ -308,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn names_that_differ_in_capital_letters_only_are_told_apart() {
+    fn distinguishes_names_that_differ_only_in_case() {
         let mut names = Names::new();
         let mut all = Vec::new();
         for name in ["Ab", "ab", "aB", "AB", "É", "é", "%41b"] {
@@ -328,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn records_bring_names_back() {
+    fn records_restore_names() {
         let assigned = Names::new().assign("__a").unwrap();
         let mut attributes = Object::new();
         assigned.record("__a", &mut attributes).unwrap();
@@ -341,9 +341,9 @@ mod tests {
     }
 
     proptest! {
-        /// Names are what a node may have, differ, and lead nowhere else.
+        /// Assigned names are allowed, unique and single path components.
         #[test]
-        fn any_names_become_names_of_nodes(
+        fn any_name_becomes_an_allowed_name(
             asked in prop::collection::hash_set("([._%/\\\\~\u{0}zZaA4ßé1]|\\PC){0,300}|[aA%4]{0,4}", 1..8),
         ) {
             let mut names = Names::new();
@@ -351,7 +351,7 @@ mod tests {
             for name in &asked {
                 let Assigned { name: found, reason } = names.assign(name).unwrap();
                 prop_assert_eq!(reason.is_some(), found != *name);
-                prop_assert!(!found.is_empty() && found.len() <= MOST);
+                prop_assert!(!found.is_empty() && found.len() <= MAX_BYTES);
                 prop_assert!(!found.contains(['/', '\\']) && !found.contains(char::is_control));
                 prop_assert!(!found.starts_with("__") && !found.to_lowercase().starts_with(".z"));
                 prop_assert!(found.to_lowercase() != "zarr.json" && found.bytes().any(|byte| byte != b'.'));

@@ -1,4 +1,4 @@
-//! Writing stores: what arrays and groups are to be, their chunks, and last the documents that make them whole.
+//! Writes stores: definitions of arrays and groups, then chunks, and last the documents, which make the nodes readable.
 //!
 //! ```
 //! use hyperslab_codec::Scratch;

@@ -1,4 +1,4 @@
-//! What `check` tells of stores, broken in every way that a rule names.
+//! The findings of `check` in stores that break each rule.
 
 use crate::hostile;
 use hyperslab_core::store::{Key, MemoryStore, Store};
@@ -15,7 +15,7 @@ pub(crate) const ARRAY: &str = r#"{"zarr_format":3,"node_type":"array","shape":[
 pub(crate) const ARRAY_2: &str = r#"{"zarr_format":2,"shape":[4,2],"chunks":[2,2],"dtype":"<i2","compressor":null,
  "fill_value":0,"order":"C","filters":null}"#;
 
-/// A document with other members than usual; null takes one away.
+/// A document with some members replaced. `null` removes a member.
 pub(crate) fn with(document: &str, members: &str) -> String {
     let parse = |text: &str| Json::parse("t", text.as_bytes(), &Limits::default()).unwrap();
     let Json::Object(mut object) = parse(document) else { panic!("{document}") };
@@ -30,7 +30,7 @@ pub(crate) fn with(document: &str, members: &str) -> String {
     Json::Object(left).emit()
 }
 
-/// A shard of two chunks of two bytes, of which the index is what is given.
+/// A shard of two inner chunks of two bytes, with the given index.
 pub(crate) fn sharded(index_codecs: &str) -> String {
     let sharding = format!(
         r#"{{"name":"sharding_indexed","configuration":{{"chunk_shape":[2],"codecs":["bytes"],
@@ -74,14 +74,14 @@ pub(crate) fn tell(finding: hyperslab_zarr::check::Finding) -> String {
     let object = finding.object.map(|object| format!(" {object}")).unwrap_or_default();
     let key = finding.key.map(|key| format!(" {key}")).unwrap_or_default();
     let line = format!("{}{object}{key}{place}: {}", finding.rule, finding.message);
-    // Of long paths both ends are enough.
+    // Long paths are shortened to both ends.
     match (line.get(..24), line.len().checked_sub(80).and_then(|at| line.get(at..))) {
         (Some(head), Some(tail)) if line.len() > 200 => format!("{head}…{tail}"),
         _ => line,
     }
 }
 
-/// What is to be told.
+/// The expected findings.
 type Told = &'static [&'static str];
 
 struct Case {
@@ -283,7 +283,7 @@ fn documents() -> Vec<Case> {
                 r#"zarr/unknown-extension / .zarray 4:12-17: not supported: data type "<i3""#,
                 r#"zarr/order / .zarray 9:12-15: "K", expected "C" or "F""#,
                 "zarr/codecs / .zarray 6:11-12: a number, expected a string",
-                r#"zarr/unknown-member / .zarray 11:13-14: a member "colour", which is not read"#,
+                r#"zarr/unknown-member / .zarray 11:13-14: a member "colour", which is ignored"#,
             ],
         ),
         of_root_2(
@@ -310,7 +310,7 @@ fn documents() -> Vec<Case> {
             &[
                 "zarr/attributes / .zattrs 1:1-2: a number, expected an object",
                 "zarr/version / .zgroup 1:16-17: version 3, expected 2",
-                r#"zarr/unknown-member / .zgroup 1:22-23: a member "x", which is not read"#,
+                r#"zarr/unknown-member / .zgroup 1:22-23: a member "x", which is ignored"#,
             ],
         ),
     ]
@@ -331,10 +331,10 @@ fn hierarchies() -> Vec<Case> {
     let mut cases = vec![
         case(&[], &["zarr/no-node: no zarr.json, .zgroup or .zarray, expected one at the root"]),
         case(&[("readme", b"")], &["zarr/no-node: no zarr.json, .zgroup or .zarray, expected one at the root"]),
-        case(&[("zarr.json", group), ("notes.txt", b""), ("a/x", b""), ("a/b/y", b"")], &["zarr/stray / notes.txt: a value that belongs to no node", "zarr/stray /a: a folder without a group or an array, values in it: 2"]),
+        case(&[("zarr.json", group), ("notes.txt", b""), ("a/x", b""), ("a/b/y", b"")], &["zarr/stray / notes.txt: a value that does not belong to a node", "zarr/stray /a: a folder without a group or an array, with 2 values"]),
         case(&[("a/zarr.json", group)], &["zarr/implicit-group /: no document of a group at the root, expected zarr.json"]),
-        case(&[("zarr.json", group), ("a/b/zarr.json", group), ("a/x", b"")], &["zarr/implicit-group /a: nodes in a folder that has no document itself, expected that of a group"]),
-        case(&[("zarr.json", group), (deep, group)], &["zarr/limit /a/a/a/a/a/a/…a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a: folders nested more than 256 levels deep"]),
+        case(&[("zarr.json", group), ("a/b/zarr.json", group), ("a/x", b"")], &["zarr/implicit-group /a: nodes in a folder without a document, expected the document of a group"]),
+        case(&[("zarr.json", group), (deep, group)], &["zarr/limit /a/a/a/a/a/a/…/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a: folders nested more than 256 levels deep"]),
         case(&[("zarr.json", group), (".zgroup", GROUP_2.as_bytes())], &["zarr/two-versions /: zarr.json and .zgroup, expected one of them"]),
         case(&[(".zarray", ARRAY_2.as_bytes()), (".zgroup", GROUP_2.as_bytes())], &["zarr/two-kinds /: .zarray and .zgroup, expected one of them"]),
         case(&[("zarr.json", group), ("a/.zgroup", GROUP_2.as_bytes())], &["zarr/mixed-versions /a: a node of version 2 in a group of version 3"]),
@@ -348,9 +348,9 @@ fn hierarchies() -> Vec<Case> {
                 ("e/zarr.json", group),
                 ("e/f/zarr.json", with(ARRAY, r#""shape":[7],"dimension_names":["x"]"#).as_bytes()),
             ],
-            &[r#"zarr/dimension-length /b b/zarr.json 15:23-26: dimension "x" of length 7, in /a it is 6"#],
+            &[r#"zarr/dimension-length /b b/zarr.json 15:23-26: dimension "x" of length 7, but of length 6 in /a"#],
         ),
-        case(&[("zarr.json", group), (".zattrs", b"{}"), ("a/.zattrs", b"{}")], &["zarr/attributes-alone /a: attributes of nothing, expected .zgroup or .zarray beside them"]),
+        case(&[("zarr.json", group), (".zattrs", b"{}"), ("a/.zattrs", b"{}")], &["zarr/attributes-alone /a: attributes without a node, expected .zgroup or .zarray beside them"]),
         case(&[("zarr.json", ARRAY.as_bytes()), ("a/zarr.json", group), ("c/zarr.json", group)], &["zarr/node-in-array /a a/zarr.json: a document below the array /", "zarr/node-in-array /c c/zarr.json: a document below the array /"]),
         case(
             &[
@@ -365,9 +365,9 @@ fn hierarchies() -> Vec<Case> {
                 ("%41/zarr.json", group),
                 (long, group),
             ],
-            &["zarr/reserved-name /.....: a name that is of dots only", "zarr/reserved-name /.zgroup: a name that is that of a document", "zarr/unportable-name /.zoo: a name that is that of a document", "zarr/reserved-name /__a: a name that begins with __, which is reserved", "zarr/unportable-name /a\nb: a name that has a control character", "zarr/unportable-name /a.: a name that ends with a period or a space, which not all systems have", "zarr/unportable-name /a?: a name with '?', which not all systems have", "zarr/unportable-name /nn…nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn: a name that is of more than 255 bytes"],
+            &["zarr/reserved-name /.....: a name that has only dots", "zarr/reserved-name /.zgroup: a name that is the name of a document", "zarr/unportable-name /.zoo: a name that is the name of a document", "zarr/reserved-name /__a: a name that begins with __, which is reserved", "zarr/unportable-name /a\nb: a name that has a control character", "zarr/unportable-name /a.: a name that ends with a period or a space, which not all file systems allow", "zarr/unportable-name /a?: a name with '?', which not all file systems allow", "zarr/unportable-name /nn…nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn: a name that has more than 255 bytes"],
         ),
-        case(&[("zarr.json", group), ("Sea/zarr.json", group), ("sea/zarr.json", group), ("É", b""), ("é", b"")], &[r#"zarr/case-clash /: "Sea" and "sea" are one name where case does not count"#, r#"zarr/case-clash /: "É" and "é" are one name where case does not count"#, "zarr/stray / É: a value that belongs to no node", "zarr/stray / é: a value that belongs to no node"]),
+        case(&[("zarr.json", group), ("Sea/zarr.json", group), ("sea/zarr.json", group), ("É", b""), ("é", b"")], &[r#"zarr/case-clash /: "Sea" and "sea" are the same name if case is ignored"#, r#"zarr/case-clash /: "É" and "é" are the same name if case is ignored"#, "zarr/stray / É: a value that does not belong to a node", "zarr/stray / é: a value that does not belong to a node"]),
         case(
             &[
                 ("zarr.json", inline(r#"{"a":{"zarr_format":3,"node_type":"group","attributes":{}},"b":{"zarr_format":3,"node_type":"group","attributes":{"u":[1,2]}},"gone":{}}"#).as_bytes()),
@@ -375,7 +375,7 @@ fn hierarchies() -> Vec<Case> {
                 ("b/zarr.json", with(GROUP, r#""attributes":{"u":[1,3]}"#).as_bytes()),
                 ("c/zarr.json", group),
             ],
-            &["zarr/consolidated-different /b zarr.json 17:20-21: 2, not the 3 of b/zarr.json", "zarr/consolidated-missing /c zarr.json 1:1-2: no copy of c/zarr.json", "zarr/consolidated-extra / zarr.json 20:15-17: a copy of gone/zarr.json, which is not in the store"],
+            &["zarr/consolidated-different /b zarr.json 17:20-21: 2, not the 3 of b/zarr.json", "zarr/consolidated-missing /c zarr.json 1:1-2: no copy of c/zarr.json", "zarr/consolidated-extra / zarr.json 20:15-17: a copy of gone/zarr.json, which does not exist in the store"],
         ),
         case(
             &[
@@ -384,11 +384,11 @@ fn hierarchies() -> Vec<Case> {
                 (".zattrs", b"{}"),
                 ("a/.zgroup", GROUP_2.as_bytes()),
             ],
-            &["zarr/consolidated-missing / .zmetadata 1:1-154: no copy of .zattrs", r#"zarr/consolidated-different /a .zmetadata 1:83-106: a member "x", which is not one of a/.zgroup"#, "zarr/consolidated-extra / .zmetadata 1:119-121: a copy of b/.zarray, which is not in the store", r#"zarr/consolidated / .zmetadata 1:150-152: an empty name in the key "c//.zattrs""#],
+            &["zarr/consolidated-missing / .zmetadata 1:1-154: no copy of .zattrs", r#"zarr/consolidated-different /a .zmetadata 1:83-106: a member "x" that is not in the document of a/.zgroup"#, "zarr/consolidated-extra / .zmetadata 1:119-121: a copy of b/.zarray, which does not exist in the store", r#"zarr/consolidated / .zmetadata 1:150-152: an empty name in the key "c//.zattrs""#],
         ),
         case(&[(".zmetadata", br#"{"zarr_consolidated_format":2,"metadata":{}}"#), (".zgroup", GROUP_2.as_bytes())], &["zarr/consolidated / .zmetadata 1:29-30: version 2, expected 1"]),
     ];
-    // On Windows no key has one.
+    // Not on Windows, where no key can have this character.
     if !cfg!(windows) {
         cases.push(case(
             &[("zarr.json", group), ("a\\b/zarr.json", group)],
@@ -427,14 +427,14 @@ fn chunks() -> Vec<Case> {
                 ("x/y", b""),
             ],
             &[
-                r#"zarr/chunk-key / 0.0: "0.0", the first chunk of this array is "c/0""#,
-                r#"zarr/chunk-key / c.0: "c.0", the first chunk of this array is "c/0""#,
-                "zarr/stray /c c/0.tmp: a value that belongs to no node",
-                r#"zarr/chunk-key / c/00: "c/00", the first chunk of this array is "c/0""#,
-                r#"zarr/chunk-key / c/18446744073709551616: "c/18446744073709551616", the first chunk of this array is "c/0""#,
-                "zarr/chunk-outside / c/2: chunk [2] of [2]",
-                r#"zarr/chunk-key / c/0/0: "c/0/0", the first chunk of this array is "c/0""#,
-                "zarr/stray /x x/y: a value that belongs to no node",
+                r#"zarr/chunk-key / 0.0: "0.0", expected the form of the first chunk, "c/0""#,
+                r#"zarr/chunk-key / c.0: "c.0", expected the form of the first chunk, "c/0""#,
+                "zarr/stray /c c/0.tmp: a value that does not belong to a node",
+                r#"zarr/chunk-key / c/00: "c/00", expected the form of the first chunk, "c/0""#,
+                r#"zarr/chunk-key / c/18446744073709551616: "c/18446744073709551616", expected the form of the first chunk, "c/0""#,
+                "zarr/chunk-outside / c/2: chunk [2], expected a chunk of the grid [2]",
+                r#"zarr/chunk-key / c/0/0: "c/0/0", expected the form of the first chunk, "c/0""#,
+                "zarr/stray /x x/y: a value that does not belong to a node",
             ],
         ),
         case(
@@ -450,7 +450,9 @@ fn chunks() -> Vec<Case> {
         ),
         case(
             &[("zarr.json", large.as_bytes()), ("c/0", b"0123")],
-            &["zarr/limit / c/0 0+4: elements of [2097152], more than is held (raise the allocation limit)"],
+            &[
+                "zarr/limit / c/0 0+4: a chunk of shape [2097152] exceeds the limit of memory (raise the allocation limit)",
+            ],
         ),
         case(
             &[
@@ -462,8 +464,8 @@ fn chunks() -> Vec<Case> {
             ],
             &[
                 "zarr/chunk-size / 1.0 0+1: 1 bytes, expected 8",
-                "zarr/chunk-outside / 2.0: chunk [2, 0] of [2, 1]",
-                r#"zarr/chunk-key / 0/1: "0/1", the first chunk of this array is "0.0""#,
+                "zarr/chunk-outside / 2.0: chunk [2, 0], expected a chunk of the grid [2, 1]",
+                r#"zarr/chunk-key / 0/1: "0/1", expected the form of the first chunk, "0.0""#,
             ],
         ),
     ]
@@ -481,38 +483,38 @@ fn shards() -> Vec<Case> {
         of(
             &shard(b"0123", &[[0, 2], [2, u64::MAX]]),
             &[
-                "zarr/shard-index / c/0 20+16: inner chunk [1] has an offset or a size, expected both or none",
-                "zarr/shard-unreferenced / c/0 0+36: 2 of 4 bytes belong to no inner chunk",
+                "zarr/shard-index / c/0 20+16: inner chunk [1] has only an offset or only a size, expected both or none",
+                "zarr/shard-unreferenced / c/0 0+36: 2 of 4 bytes do not belong to an inner chunk",
             ],
         ),
         of(
             &shard(b"0123", &[[0, 2], [u64::MAX - 1, 2]]),
             &[
-                "zarr/shard-range / c/0 20+16: inner chunk [1] of 2 bytes at byte 0xfffffffffffffffe, chunks lie from 0x0 to 0x4",
-                "zarr/shard-unreferenced / c/0 0+36: 2 of 4 bytes belong to no inner chunk",
+                "zarr/shard-range / c/0 20+16: inner chunk [1] of 2 bytes at byte 0xfffffffffffffffe, expected a range from 0x0 to 0x4",
+                "zarr/shard-unreferenced / c/0 0+36: 2 of 4 bytes do not belong to an inner chunk",
             ],
         ),
         of(
             &shard(b"0123", &[[0, 2], [3, 2]]),
             &[
-                "zarr/shard-range / c/0 20+16: inner chunk [1] of 2 bytes at byte 0x3, chunks lie from 0x0 to 0x4",
-                "zarr/shard-unreferenced / c/0 0+36: 2 of 4 bytes belong to no inner chunk",
+                "zarr/shard-range / c/0 20+16: inner chunk [1] of 2 bytes at byte 0x3, expected a range from 0x0 to 0x4",
+                "zarr/shard-unreferenced / c/0 0+36: 2 of 4 bytes do not belong to an inner chunk",
             ],
         ),
         of(
             &shard(b"012", &[[0, 2], [1, 2]]),
             &[
                 "zarr/shard-overlap / c/0 1+1: inner chunk [0] ends at byte 0x2, inner chunk [1] begins at 0x1",
-                "zarr/limit / c/0 0+35: inner chunks are not all decoded, as they overlap",
+                "zarr/limit / c/0 0+35: overlapping inner chunks are not all decoded",
             ],
         ),
         of(
             &shard(b"01", &[[0, 2], [0, 2]]),
-            &["zarr/shard-shared / c/0 0+34: 1 inner chunks are the same bytes as others"],
+            &["zarr/shard-shared / c/0 0+34: 1 inner chunks have the same byte range as others"],
         ),
         of(
             &shard(b"01..23", &[[0, 2], [4, 2]]),
-            &["zarr/shard-unreferenced / c/0 0+38: 2 of 6 bytes belong to no inner chunk"],
+            &["zarr/shard-unreferenced / c/0 0+38: 2 of 6 bytes do not belong to an inner chunk"],
         ),
         of(
             &shard(b"0123", &[[0, 3], [3, 1]]),
@@ -534,13 +536,13 @@ fn shards() -> Vec<Case> {
             &sharded(INDEX)
                 .replace("\"chunk_shape\":[2]", "\"chunk_shape\":[3]")
                 .replace("\"chunk_shape\": [2]", "\"chunk_shape\": [3]"),
-            &["zarr/shard-shape / zarr.json 18:24-27: inner chunks of [3] do not fill a shard of [4]"],
+            &["zarr/shard-shape / zarr.json 18:24-27: inner chunks of [3] do not divide a shard of [4]"],
         ),
     ]
 }
 
 #[test]
-fn faults_are_told_with_their_places() {
+fn reports_errors_with_their_places() {
     for case in cases() {
         let keys: Vec<_> = case.values.iter().map(|(key, _)| key).collect();
         assert_eq!(told(&case), case.told, "{keys:?}");
@@ -548,7 +550,7 @@ fn faults_are_told_with_their_places() {
 }
 
 #[test]
-fn stores_of_zarr_python_are_sound() {
+fn stores_of_zarr_python_have_no_findings() {
     let Json::Array(arrays) =
         Json::parse("arrays", include_bytes!("fixtures/arrays.json"), &Limits::default()).unwrap()
     else {
@@ -569,7 +571,7 @@ fn stores_of_zarr_python_are_sound() {
 }
 
 #[test]
-fn each_rule_can_be_broken() {
+fn each_rule_has_a_store_that_breaks_it() {
     let mut broken: BTreeSet<String> = cases().iter().flat_map(told).collect();
     broken.extend(hostile::told_of_folders_and_zip_files());
     let broken: BTreeSet<&str> = broken.iter().filter_map(|line| line.split([' ', ':']).next()).collect();
@@ -597,7 +599,7 @@ fn rules_are_documented() {
 }
 
 #[test]
-fn chunks_are_decoded_only_when_asked_for() {
+fn decodes_chunks_only_on_request() {
     let sums = with(ARRAY, r#""codecs":["bytes","crc32c"]"#);
     let store = store(&[("zarr.json", sums.as_bytes()), ("c/0", b"0123\0\0\0\0"), ("c/1", b"short")]);
     for (values, most) in [(false, 1), (true, 2)] {
@@ -609,7 +611,7 @@ fn chunks_are_decoded_only_when_asked_for() {
 }
 
 #[test]
-fn more_findings_of_a_rule_than_wanted_are_counted() {
+fn counts_findings_beyond_the_maximum_per_rule() {
     let names: Vec<String> = (0..9).map(|number| format!("stray{number}")).collect();
     let mut values: Vec<(&str, &[u8])> = names.iter().map(|name| (name.as_str(), &b""[..])).collect();
     values.push(("zarr.json", GROUP.as_bytes()));

@@ -1,4 +1,4 @@
-//! Stores that were made to harm: each is refused by name, reading and checking alike.
+//! Malicious stores: reading and checking reject each of them with a message.
 
 use crate::check::{ARRAY, ARRAY_2, GROUP, INDEX, shard, sharded, store, tell, told_of, with};
 use crate::zip::zip;
@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 const LIMITS: Limits = Limits { allocation: 1 << 20, nesting: 32, rank: 64, filters: 32 };
 
-/// Opens the root of a store and reads all elements, of which there are few.
+/// Opens the root of a store and reads all elements of a small array.
 fn read(store: Arc<dyn Store>) -> Result<Vec<u8>> {
     let hierarchy = Hierarchy::open(store.clone(), LIMITS)?;
     let node = hierarchy.node(&Key::root())?.ok_or_else(|| Error::not_found("no node"))?;
@@ -27,7 +27,7 @@ fn read(store: Arc<dyn Store>) -> Result<Vec<u8>> {
     Ok(rows)
 }
 
-/// Why a store cannot be read, followed by what a check tells of it.
+/// The error of reading a store, followed by the findings of a check.
 fn refused(values: &[(&str, &[u8])]) -> Vec<String> {
     let store = store(values);
     let mut lines = told_of(&store);
@@ -53,7 +53,7 @@ fn of_chunk(codec: &str, chunk: &[u8]) -> Vec<String> {
 }
 
 #[test]
-fn chunk_shapes_of_zero_are_refused() {
+fn rejects_chunk_shapes_of_zero() {
     assert_eq!(
         of_array(r#""chunk_grid":{"name":"regular","configuration":{"chunk_shape":[0]}}"#),
         [
@@ -87,7 +87,7 @@ fn chunk_shapes_of_zero_are_refused() {
 }
 
 #[test]
-fn sizes_past_64_bits_are_refused() {
+fn rejects_sizes_beyond_64_bits() {
     assert_eq!(
         of_array(r#""shape":[18446744073709551616]"#),
         [
@@ -105,7 +105,7 @@ fn sizes_past_64_bits_are_refused() {
     assert_eq!(
         of_array_2(r#""chunks":[4294967296,4294967296]"#),
         [
-            "/: chunks of [4294967296, 4294967296] elements of 2 bytes, beyond all memory",
+            "/: chunks of [4294967296, 4294967296] elements of 2 bytes, expected less than 2^63 bytes",
             "zarr/size / .zarray 4:13-37: chunks of [4294967296, 4294967296] elements, expected less than 2^63 bytes"
         ]
     );
@@ -128,7 +128,7 @@ fn sizes_past_64_bits_are_refused() {
 }
 
 #[test]
-fn names_that_occur_twice_are_refused() {
+fn rejects_duplicate_names() {
     let twice = GROUP.replace("\"group\"", r#""array","node_type":"group""#);
     assert_eq!(
         of_document(&twice),
@@ -148,7 +148,7 @@ fn names_that_occur_twice_are_refused() {
 }
 
 #[test]
-fn numbers_that_are_none_are_refused() {
+fn rejects_invalid_numbers() {
     assert_eq!(
         of_document(&ARRAY.replace("\"fill_value\":0", "\"fill_value\":NaN")),
         [
@@ -165,9 +165,9 @@ fn numbers_that_are_none_are_refused() {
     );
 }
 
-/// Minutes, if each fault took a look at the whole document.
+/// Takes minutes if each error causes a pass over the whole document.
 #[test]
-fn documents_of_many_faults_come_to_an_end() {
+fn checks_documents_with_many_errors_in_limited_time() {
     let count = |key: &str, document: &str, members: &str| {
         let text = document.replacen('{', &format!("{{{members},"), 1);
         let store = store(&[(key, text.as_bytes())]);
@@ -185,22 +185,22 @@ fn documents_of_many_faults_come_to_an_end() {
 }
 
 #[test]
-fn shard_indexes_that_lead_elsewhere_are_refused() {
+fn rejects_shard_indexes_with_invalid_ranges() {
     let of = |bytes: &[u8]| refused(&[("zarr.json", sharded(INDEX).as_bytes()), ("c/0", bytes)]);
     assert_eq!(
         of(&shard(b"0123", &[[0, 2], [u64::MAX - 1, 4]])),
         [
-            "chunk c/0: inner chunk 1 of 4 bytes at 0xfffffffffffffffe, the shard has 36 bytes",
-            "zarr/shard-range / c/0 20+16: inner chunk [1] of 4 bytes at byte 0xfffffffffffffffe, chunks lie from 0x0 to 0x4",
-            "zarr/shard-unreferenced / c/0 0+36: 2 of 4 bytes belong to no inner chunk"
+            "chunk c/0: inner chunk 1 of 4 bytes at byte 0xfffffffffffffffe ends after the shard of 36 bytes",
+            "zarr/shard-range / c/0 20+16: inner chunk [1] of 4 bytes at byte 0xfffffffffffffffe, expected a range from 0x0 to 0x4",
+            "zarr/shard-unreferenced / c/0 0+36: 2 of 4 bytes do not belong to an inner chunk"
         ]
     );
     assert_eq!(
         of(&shard(b"0123", &[[0, 2], [35, 2]])),
         [
-            "chunk c/0: inner chunk 1 of 2 bytes at 0x23, the shard has 36 bytes",
-            "zarr/shard-range / c/0 20+16: inner chunk [1] of 2 bytes at byte 0x23, chunks lie from 0x0 to 0x4",
-            "zarr/shard-unreferenced / c/0 0+36: 2 of 4 bytes belong to no inner chunk"
+            "chunk c/0: inner chunk 1 of 2 bytes at byte 0x23 ends after the shard of 36 bytes",
+            "zarr/shard-range / c/0 20+16: inner chunk [1] of 2 bytes at byte 0x23, expected a range from 0x0 to 0x4",
+            "zarr/shard-unreferenced / c/0 0+36: 2 of 4 bytes do not belong to an inner chunk"
         ]
     );
     assert_eq!(
@@ -208,20 +208,20 @@ fn shard_indexes_that_lead_elsewhere_are_refused() {
         [
             "reads [48, 49, 49, 50]",
             "zarr/shard-overlap / c/0 1+1: inner chunk [0] ends at byte 0x2, inner chunk [1] begins at 0x1",
-            "zarr/shard-unreferenced / c/0 0+36: 1 of 4 bytes belong to no inner chunk"
+            "zarr/shard-unreferenced / c/0 0+36: 1 of 4 bytes do not belong to an inner chunk"
         ]
     );
     assert_eq!(
         of(b"0123"),
         [
-            "chunk c/0: a shard of 4 bytes, too few for an index of [2] chunks",
+            "chunk c/0: a shard of 4 bytes, too short for an index of [2] chunks",
             "zarr/shard-index / c/0 0+4: 4 bytes, expected 32 for the index alone"
         ]
     );
 }
 
 #[test]
-fn frames_that_lie_about_their_size_are_refused() {
+fn rejects_frames_with_a_false_size() {
     let blosc =
         r#"{"name":"blosc","configuration":{"cname":"lz4","clevel":5,"shuffle":"noshuffle","blocksize":0}}"#;
     let header = |sizes: [u32; 3]| {
@@ -255,7 +255,7 @@ fn frames_that_lie_about_their_size_are_refused() {
     let zstd = r#"{"name":"zstd","configuration":{"level":0,"checksum":false}}"#;
     let frame = |head: &[u8]| [&[0x28, 0xb5, 0x2f, 0xfd], head, &[0x21, 0, 0], b"0123"].concat();
     assert_eq!(of_chunk(zstd, &frame(&[0x20, 4])), ["reads [48, 49, 50, 51]"]);
-    // A window of 3.75 TiB, and a content of 2^62 bytes.
+    // A window size of 3.75 TiB and a content size of 2^62 bytes.
     assert_eq!(
         of_chunk(zstd, &frame(&[0, 0xff])),
         [
@@ -291,7 +291,7 @@ fn frames_that_lie_about_their_size_are_refused() {
 }
 
 #[test]
-fn zip_files_whose_names_lead_out_are_refused() {
+fn rejects_zip_files_with_names_outside_the_store() {
     for name in ["../zarr.json", "/zarr.json", "a//zarr.json", "a/../zarr.json", "./zarr.json"] {
         let bytes = zip([(name, GROUP.as_bytes())]);
         let e =
@@ -308,21 +308,21 @@ fn zip_files_whose_names_lead_out_are_refused() {
 
 #[test]
 #[cfg(unix)]
-fn links_out_of_a_folder_and_in_circles_end() {
+fn rejects_links_out_of_the_store_and_cycles() {
     let told = told_of_links();
     assert_eq!(
         told,
         [
-            "zarr/link / away: leads out of the store or in a circle, so that it is not read",
-            "zarr/link / nowhere: leads to nothing, so that it is not read",
-            "zarr/link /a a/self: leads out of the store or in a circle, so that it is not read",
+            "zarr/link / away: leads out of the store or in a circle, which is not followed",
+            "zarr/link / nowhere: leads to nothing, which is not followed",
+            "zarr/link /a a/self: leads out of the store or in a circle, which is not followed",
             "zarr/alias /a/up: a symbolic link to another folder of the store",
-            "zarr/link /b b/zarr.json: leads out of the store or in a circle, so that it is not read"
+            "zarr/link /b b/zarr.json: leads out of the store or in a circle, which is not followed"
         ]
     );
 }
 
-/// What is told where only folders and zip files can be broken.
+/// The errors and findings that only directories and zip files can have.
 pub(crate) fn told_of_folders_and_zip_files() -> Vec<String> {
     let mut told = told_of_zip(zip([("../zarr.json", &[][..])]));
     let mut damaged = zip([("zarr.json", GROUP.as_bytes())]);

@@ -1,4 +1,4 @@
-//! A writer that is killed leaves old values or new ones, and no half of one.
+//! A killed writer leaves complete values, old or new, and no partial value.
 
 use hyperslab_core::storage::FileStorage;
 use hyperslab_core::store::{
@@ -12,25 +12,25 @@ use std::time::Duration;
 const FOLDER: &str = "HYPERSLAB_TEST_KILLED_IN";
 const KEYS: [&str; 4] = ["a/c/0/0", "a/c/0/1", "b/c/0", "zarr.json"];
 
-/// So long that a kill is likely to come amid it, and of a length that tells a part from the whole.
+/// Large enough that the kill probably happens during a write. The length shows whether a value is complete.
 fn value(generation: u8) -> Vec<u8> {
     vec![generation; 500_000 + 10_000 * usize::from(generation)]
 }
 
 #[test]
-fn values_of_a_killed_writer_are_whole() {
+fn values_of_a_killed_writer_are_complete() {
     let program = std::env::current_exe().unwrap();
     let mut seen = std::collections::BTreeSet::new();
     for round in 0..12_u64 {
         let folder = tempfile::tempdir().unwrap();
         let mut child = Command::new(&program)
-            .args(["kill::writes_until_it_is_killed", "--exact", "--ignored", "--nocapture"])
+            .args(["kill::writes_until_killed", "--exact", "--ignored", "--nocapture"])
             .env(FOLDER, folder.path())
             .stdout(Stdio::null())
             .stderr(Stdio::null())
             .spawn()
             .unwrap();
-        // Until there are values to be replaced, however slow the machine is.
+        // Wait until there are values to replace, also on a slow machine.
         for _ in 0..30_000 {
             if std::fs::read(folder.path().join("store/zarr.json"))
                 .is_ok_and(|value| value.first() >= Some(&2))
@@ -58,7 +58,7 @@ fn values_of_a_killed_writer_are_whole() {
     assert!(seen.iter().any(|generation| *generation >= 2), "{seen:?}");
 }
 
-/// There is none, or it is whole.
+/// Checks that a value does not exist or is complete.
 fn check_zip(path: &Path) {
     let file = match FileStorage::open(path) {
         Ok(file) => file,
@@ -73,7 +73,7 @@ fn check_zip(path: &Path) {
 
 #[test]
 #[ignore = "only for the test that kills it"]
-fn writes_until_it_is_killed() {
+fn writes_until_killed() {
     let folder = std::env::var_os(FOLDER).unwrap();
     let folder = Path::new(&folder);
     let store = DirectoryWriter::create(folder.join("store"), Durability::Process).unwrap();

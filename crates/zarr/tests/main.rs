@@ -1,4 +1,4 @@
-//! Whole stores: what is told of broken ones, what is read of those that were made to harm, and what is written.
+//! Tests of whole stores: checking invalid ones, reading malicious ones, and writing.
 
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests may panic")]
 

@@ -1,4 +1,4 @@
-//! What is written is read back, and is nothing until it is whole.
+//! Written stores can be read, and only when they are complete.
 
 use bytes::Bytes;
 use hyperslab_codec::{Bzip2, Deflate, Gzip, Lz4Numcodecs, Scratch, Shuffle, Zstd};
@@ -35,13 +35,13 @@ fn int16() -> DataType {
     DataType::Integer { signed: true, bits: 16 }
 }
 
-/// As many bytes as an array has, in runs so that they compress.
+/// Bytes for all elements of an array, in runs so that they compress.
 fn values(shape: &[u64], row: usize) -> Vec<u8> {
     let len = usize::try_from(element_count(shape).unwrap()).unwrap() * row;
     (0..len).map(|at| u8::try_from((at / 3) % 100).unwrap()).collect()
 }
 
-/// Writes all chunks, those at the end only as far as the array reaches.
+/// Writes all chunks. Those at the end have only the part inside the array.
 fn write_all(array: &ArrayWriter, rows: &[u8], heap: &Heap<()>) {
     let mut scratch = Scratch::new();
     let all = Region::all(array.shape());
@@ -92,7 +92,7 @@ fn definitions(data_type: &DataType) -> Vec<ArrayDefinition> {
 }
 
 #[test]
-fn what_is_written_is_read_back() {
+fn written_arrays_can_be_read() {
     let fields = [("a".to_owned(), int16()), ("b".to_owned(), DataType::Raw { length: 3 })];
     let types = [
         DataType::Integer { signed: false, bits: 8 },
@@ -124,7 +124,7 @@ fn what_is_written_is_read_back() {
 }
 
 #[test]
-fn strings_are_read_back() {
+fn written_strings_can_be_read() {
     let mut heap = Heap::<()>::default();
     let texts = ["", "a", "ßü", "fill", "深海"];
     let mut rows = Vec::new();
@@ -161,7 +161,7 @@ fn strings_are_read_back() {
 }
 
 #[test]
-fn chunks_of_the_fill_value_are_not_stored_unless_that_is_wanted() {
+fn stores_chunks_of_the_fill_value_only_on_request() {
     let fill = (-9_i16).to_ne_bytes().to_vec();
     let definition = ArrayDefinition::new(vec![6], int16()).chunks(vec![4]).fill(fill.clone());
     let chunks = |definition: &ArrayDefinition, version| {
@@ -169,7 +169,7 @@ fn chunks_of_the_fill_value_are_not_stored_unless_that_is_wanted() {
         let array = ArrayWriter::create(store.clone(), &Key::root(), version, definition).unwrap();
         let (heap, mut scratch) = (Heap::<()>::default(), Scratch::new());
         array.write_chunk(&[0], &fill.repeat(4), &heap, &mut scratch).unwrap();
-        // The part of the chunk within the array.
+        // The part of the chunk inside the array.
         array.write_chunk(&[1], &fill.repeat(2), &heap, &mut scratch).unwrap();
         [0, 1].map(|index| store.size(&array.chunk_key(&[index]).unwrap()).unwrap().is_some())
     };
@@ -190,7 +190,7 @@ fn chunks_of_the_fill_value_are_not_stored_unless_that_is_wanted() {
 }
 
 #[test]
-fn chunks_that_an_array_does_not_have_are_refused() {
+fn rejects_chunks_outside_the_array() {
     let store = Arc::new(MemoryStore::new());
     let definition = ArrayDefinition::new(vec![6, 4], int16()).chunks(vec![4, 4]);
     let array = ArrayWriter::create(store.clone(), &key("a"), Version::V3, &definition).unwrap();
@@ -200,11 +200,17 @@ fn chunks_that_an_array_does_not_have_are_refused() {
         assert_eq!(e.kind(), ErrorKind::InvalidArgument);
         e.to_string()
     };
-    assert_eq!(refused(&[2, 0], 32), "chunk [2, 0] of an array of [6, 4]");
+    assert_eq!(refused(&[2, 0], 32), "chunk [2, 0] is outside the array of shape [6, 4]");
     assert_eq!(refused(&[0, u64::MAX], 32), "no chunk 18446744073709551615 along dimension 1");
     assert_eq!(refused(&[0], 32), "1 dimensions, the chunk grid has 2");
-    assert_eq!(refused(&[0, 0], 31), "/a: chunk a/c/0/0: 31 bytes for a chunk of [4, 4] rows of 2");
-    assert_eq!(refused(&[0, 0], 16), "/a: chunk a/c/0/0: 16 bytes for a chunk of [4, 4] rows of 2");
+    assert_eq!(
+        refused(&[0, 0], 31),
+        "/a: chunk a/c/0/0: 31 bytes, expected a chunk of shape [4, 4] with 2 bytes per element"
+    );
+    assert_eq!(
+        refused(&[0, 0], 16),
+        "/a: chunk a/c/0/0: 16 bytes, expected a chunk of shape [4, 4] with 2 bytes per element"
+    );
     assert!(array.store(&[0, 1], Some(&[0])).is_err());
     assert!(array.encode_inner(&[1, 1], &[0; 2], &heap, &mut scratch).is_err());
     assert!(array.encode_shard(&[0, 0], [Some(&[0][..])], Vec::new(), &mut scratch).is_err());
@@ -212,7 +218,7 @@ fn chunks_that_an_array_does_not_have_are_refused() {
 }
 
 #[test]
-fn parts_of_chunks_are_filled_up() {
+fn fills_partial_chunks() {
     let definition = ArrayDefinition::new(vec![6, 4], int16()).chunks(vec![4, 4]).fill(vec![7, 0]);
     let shards =
         ArrayDefinition::new(vec![6, 4], int16()).chunks(vec![2, 2]).shards(vec![4, 4]).fill(vec![7, 0]);
@@ -242,7 +248,7 @@ fn parts_of_chunks_are_filled_up() {
 }
 
 #[test]
-fn chunks_that_are_encoded_first_are_those_that_are_written_at_once() {
+fn encode_chunk_gives_the_bytes_of_write_chunk() {
     let plain = ArrayDefinition::new(vec![7], int16()).chunks(vec![4]);
     let sharded = plain.clone().chunks(vec![2]).shards(vec![4]);
     let compressed = plain.clone().codecs(vec![Gzip { level: 5 }.into()]);
@@ -271,7 +277,7 @@ fn chunks_that_are_encoded_first_are_those_that_are_written_at_once() {
 }
 
 #[test]
-fn shards_of_encoded_chunks_are_those_of_rows() {
+fn assembled_shards_equal_encoded_shards() {
     let definition = ArrayDefinition::new(vec![7], int16()).chunks(vec![2]).shards(vec![6]);
     let written = |by_chunks: bool| {
         let store = Arc::new(MemoryStore::new());
@@ -302,7 +308,7 @@ fn shards_of_encoded_chunks_are_those_of_rows() {
 }
 
 #[test]
-fn nodes_are_the_same_by_consolidated_metadata() {
+fn consolidated_metadata_gives_the_same_nodes() {
     for version in BOTH {
         let store = Arc::new(MemoryStore::new());
         let hierarchy =
@@ -336,7 +342,7 @@ fn nodes_are_the_same_by_consolidated_metadata() {
 }
 
 #[test]
-fn names_that_are_not_allowed_are_reported_and_come_back() {
+fn reports_and_restores_names_that_are_not_allowed() {
     let names = ["", "..", "__init__", "zarr.json", ".zarray", "a/../../b", "c", "C", &"x".repeat(300)];
     for version in BOTH {
         let folder = tempfile::tempdir().unwrap();
@@ -374,17 +380,17 @@ fn names_that_are_not_allowed_are_reported_and_come_back() {
 }
 
 #[test]
-fn nodes_go_only_where_groups_are() {
+fn rejects_nodes_without_a_parent_group() {
     let store = Arc::new(MemoryStore::new());
     let hierarchy = HierarchyWriter::new(store.clone(), Version::V3, Object::new()).unwrap();
     let array = hierarchy.array(&Key::root(), "a", ArrayDefinition::new(vec![2], int16())).unwrap();
     let e = hierarchy.group(array.path(), "c", Object::new()).unwrap_err();
-    assert_eq!((e.kind(), e.to_string()), (ErrorKind::NotFound, "no group /a to put \"c\" into".to_owned()));
+    assert_eq!((e.kind(), e.to_string()), (ErrorKind::NotFound, "no group /a for the node \"c\"".to_owned()));
     let again = hierarchy.group(&Key::root(), "a", Object::new()).unwrap_err();
     assert_eq!(again.kind(), ErrorKind::AlreadyExists);
     assert_eq!(hierarchy.finish(false).unwrap_err().to_string(), "the array /a is not finished");
     array.finish().unwrap();
-    // What is refused leaves no name taken.
+    // A rejected node leaves its name free.
     let wrong = ArrayDefinition::new(vec![2], int16()).chunks(vec![0]);
     assert!(hierarchy.array(&Key::root(), "b", wrong).is_err());
     hierarchy.group(&Key::root(), "b", Object::new()).unwrap();
@@ -392,7 +398,7 @@ fn nodes_go_only_where_groups_are() {
 }
 
 #[test]
-fn zip_files_hold_whole_stores() {
+fn writes_stores_in_zip_files() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("store.zip");
     let store = Arc::new(ZipWriter::create(&path, Durability::Process).unwrap());
@@ -448,7 +454,7 @@ fn example(store: Arc<dyn WritableStore>, version: Version) -> Result<Vec<u8>> {
     Ok(rows)
 }
 
-/// A store that takes only so many values, and then is full.
+/// A store that fails after a number of values.
 struct Full {
     inner: MemoryStore,
     left: AtomicU64,
@@ -479,9 +485,9 @@ impl WritableStore for Full {
 }
 
 #[test]
-fn nothing_looks_whole_before_it_is() {
+fn incomplete_stores_cannot_be_opened() {
     for version in BOTH {
-        // First into nothing, then over a whole store.
+        // First into an empty store, then over a complete one.
         for old in [false, true] {
             let mut done = None;
             for most in 0..20 {
@@ -495,7 +501,7 @@ fn nothing_looks_whole_before_it_is() {
                 if let Err(e) = &written {
                     assert!(e.to_string().contains("no space left on device"), "{e}");
                     let hierarchy = Hierarchy::open(store.clone(), Limits::default()).unwrap();
-                    // The copies at the root of version 2 come last, and are not needed.
+                    // In version 2, the consolidated metadata comes last and is not required.
                     let root = hierarchy.node(&Key::root()).unwrap();
                     assert!(root.is_none() || version == Version::V2 && !hierarchy.is_consolidated());
                 }

@@ -1,13 +1,13 @@
-//! Zip files of any names, which a writer would refuse.
+//! Makes zip files with names that the writer rejects.
 //!
 //! Spec: APPNOTE.TXT 4.3
 
 use hyperslab_codec::{Checksum, ChecksumAlgorithm, Scratch, encode};
 
-/// A zip file of stored entries with right checksums.
+/// A zip file of uncompressed entries with correct checksums.
 ///
 /// # Panics
-/// If there is more than fits in the fields of a file of less than 4 GiB.
+/// If the content exceeds the fields of a zip file without ZIP64 (4 GiB).
 pub(crate) fn zip<'a>(entries: impl IntoIterator<Item = (&'a str, &'a [u8])>) -> Vec<u8> {
     let [mut file, mut directory] = [Vec::new(), Vec::new()];
     let mut count = 0;

@@ -23,9 +23,9 @@ pub(crate) const ALLOWED: &[AllowedSkip] = &[
     },
     AllowedSkip {
         stage: "tests",
-        skip: "kill::writes_until_it_is_killed",
+        skip: "kill::writes_until_killed",
         checks: 0,
-        reason: "a process that kill::values_of_a_killed_writer_are_whole starts and kills",
+        reason: "a process that kill::values_of_a_killed_writer_are_complete starts and kills",
     },
     AllowedSkip {
         stage: "oracles",

@@ -77,7 +77,7 @@ fn opened(values: &[(Key, Vec<u8>)]) -> (Array, Arc<MemoryStore>) {
     (Array::new(&node, &limits).unwrap_or_else(|e| panic!("{e}")), store)
 }
 
-/// All of an array: its rows, their heap, and what slots point to.
+/// The whole array: its rows, the heap, and the content that slots point to.
 type Contents = (Vec<u8>, Heap<Infallible>, Vec<Vec<u8>>);
 
 fn contents(array: &Array, store: &dyn Store) -> Result<Contents> {
@@ -94,10 +94,10 @@ fn contents(array: &Array, store: &dyn Store) -> Result<Contents> {
     Ok((rows, heap, texts))
 }
 
-/// The fixtures were made where numbers have their least significant byte first.
+/// The fixtures were made on a little-endian machine.
 #[test]
 #[cfg(target_endian = "little")]
-fn arrays_of_zarr_python_are_read() {
+fn reads_arrays_of_zarr_python() {
     let cases = cases();
     assert!(cases.len() > 35);
     for case in &cases {
@@ -145,7 +145,7 @@ fn written(array: &Array, rows: &[u8], heap: &Heap<Infallible>, metadata: &[(Key
 }
 
 #[test]
-fn arrays_that_are_written_are_read() {
+fn written_arrays_round_trip() {
     for case in cases() {
         let case = case.as_object().unwrap();
         let values = case.get("values").unwrap().as_object().unwrap();
@@ -164,10 +164,10 @@ fn arrays_that_are_written_are_read() {
     }
 }
 
-/// `tests/make.py` makes them; `tests/foreign.py` reads with zarr-python what is written if it is said where.
+/// `tests/make.py` makes the arrays. `tests/foreign.py` reads our output with zarr-python, if a directory is given.
 #[test]
 #[cfg(target_endian = "little")]
-fn arrays_of_zarr_python_go_and_return_through_all_codecs() {
+fn arrays_of_zarr_python_round_trip_through_all_codecs() {
     let mut encoded = Vec::new();
     let cases = parsed(include_bytes!("tests/codecs.json"));
     assert!(cases.len() > 150);
@@ -214,9 +214,9 @@ fn arrays_of_zarr_python_go_and_return_through_all_codecs() {
     std::fs::write(path, Json::Array(list.collect()).emit()).unwrap();
 }
 
-/// As zfpy 1.0.1 compresses `[[1, 2, 3], [4, 5, 6.5]]`.
+/// `[[1, 2, 3], [4, 5, 6.5]]`, compressed by zfpy 1.0.1.
 #[test]
-fn zfp_streams_are_read_by_their_own_extents() {
+fn reads_zfp_streams_with_their_own_shape() {
     let stream = "7a6670052600001000000088091689996924eba404c40200";
     let metadata = SIMPLE
         .replace("\"int8\"", "\"float32\"")
@@ -235,7 +235,7 @@ fn zfp_streams_are_read_by_their_own_extents() {
 }
 
 #[test]
-fn most_of_a_shard_is_read_at_once_and_little_in_parts() {
+fn reads_most_of_a_shard_at_once_and_little_in_parts() {
     let shard = r#"[{"name":"sharding_indexed","configuration":{"chunk_shape":[1],"codecs":["bytes"],
         "index_codecs":[{"name":"bytes","configuration":{"endian":"little"}}]}}]"#;
     let metadata = SIMPLE.replace("[4]", "[6]").replace(SHARDED, shard);
@@ -256,7 +256,7 @@ fn most_of_a_shard_is_read_at_once_and_little_in_parts() {
 }
 
 #[test]
-fn chunks_within_shards_are_counted_as_far_as_the_array_reaches() {
+fn counts_inner_chunks_inside_the_array() {
     let shard = r#"[{"name":"sharding_indexed","configuration":{"chunk_shape":[1],"codecs":["bytes"],
         "index_codecs":[{"name":"bytes","configuration":{"endian":"little"}}]}}]"#;
     let metadata = SIMPLE.replace("[4]", "[6]").replace(SHARDED, shard);
@@ -270,7 +270,7 @@ fn chunks_within_shards_are_counted_as_far_as_the_array_reaches() {
 }
 
 #[test]
-fn codecs_that_do_not_fit_elements_are_refused() {
+fn rejects_codecs_for_other_elements() {
     let refused = |codecs: &str| {
         let metadata = SIMPLE.replace(SHARDED, codecs);
         let e = open(&[("zarr.json", metadata.as_bytes())]).unwrap_err();
@@ -281,7 +281,7 @@ fn codecs_that_do_not_fit_elements_are_refused() {
     };
     assert_eq!(
         step("delta", r#""dtype":"<i4""#),
-        "/0/configuration: elements of 4 bytes, those of the array have 1"
+        "/0/configuration: elements of 4 bytes, expected 1 as in the array"
     );
     assert_eq!(
         step("delta", r#""dtype":"<M8[s]""#),
@@ -307,7 +307,7 @@ fn codecs_that_do_not_fit_elements_are_refused() {
 }
 
 #[test]
-fn elements_that_a_filter_makes_bytes_need_no_byte_order() {
+fn bytes_after_a_filter_need_no_byte_order() {
     let scale = r#"{"name":"numcodecs.fixedscaleoffset","configuration":
         {"offset":0,"scale":10,"dtype":"<f8","astype":"|u1"}}"#;
     let of = |codecs: &str| {
@@ -324,10 +324,10 @@ fn elements_that_a_filter_makes_bytes_need_no_byte_order() {
 }
 
 #[test]
-fn damage_anywhere_in_a_store_is_never_fatal() {
+fn damaged_stores_never_panic() {
     let limits = Limits { allocation: 1 << 20, ..Limits::default() };
     let mut reads = 0;
-    // One of ten of those with unusual codecs: there are many.
+    // Only every tenth array with unusual codecs, because there are many.
     let unusual = parsed(include_bytes!("tests/codecs.json")).into_iter().step_by(10);
     for case in cases().into_iter().chain(unusual) {
         let values = values_of(&case);
@@ -358,7 +358,7 @@ fn damage_anywhere_in_a_store_is_never_fatal() {
 }
 
 #[test]
-fn chunks_of_several_sizes_are_read() {
+fn reads_chunks_of_several_sizes() {
     let grid = r#""rectilinear","configuration":{"kind":"inline","chunk_shapes":[[1,[2,2],4]]}"#;
     let metadata = SIMPLE.replace(r#""regular","configuration":{"chunk_shape":[4]}"#, grid);
     let values =
@@ -366,7 +366,7 @@ fn chunks_of_several_sizes_are_read() {
     assert_eq!(all(&values).unwrap(), [1, 2, 3, 9, 9, 6]);
 }
 
-/// A chunk of 16 x 32 x 32 elements, and what it is in blocks of so many bytes.
+/// A chunk of 16 x 32 x 32 elements, and its encoded form with blocks of this size in bytes.
 fn in_blocks(block: u32) -> (Array, Arc<MemoryStore>, Vec<u8>) {
     let document = SIMPLE
         .replace("[6]", "[16,40,32]")
@@ -381,8 +381,8 @@ fn in_blocks(block: u32) -> (Array, Arc<MemoryStore>, Vec<u8>) {
 }
 
 #[test]
-fn chunks_in_blocks_are_read_alike_however_blocks_and_steps_meet() {
-    // Blocks in a step, a step in blocks, and some that do not meet.
+fn reads_blocks_that_do_not_align_with_steps() {
+    // Several blocks per step, several steps per block, and blocks that do not align with steps.
     for block in [1024, 4096, 16384, 3072, 6000, 1 << 20] {
         let (array, store, rows) = in_blocks(block);
         for region in [
@@ -401,10 +401,10 @@ fn chunks_in_blocks_are_read_alike_however_blocks_and_steps_meet() {
 }
 
 #[test]
-fn only_wanted_blocks_are_decoded() {
+fn decodes_only_required_blocks() {
     let (array, store, _) = in_blocks(4096);
     let mut stored = store.read(&key("c/0/0/0"), u64::MAX).unwrap().unwrap().to_vec();
-    // The places of the blocks follow the header of 16 bytes.
+    // The offsets of the blocks follow the header of 16 bytes.
     stored[16 + 4 * 3..][..4].copy_from_slice(&u32::MAX.to_le_bytes());
     let mut broken = (*store).clone();
     broken.insert(&key("c/0/0/0"), stored);
@@ -414,7 +414,7 @@ fn only_wanted_blocks_are_decoded() {
 }
 
 #[test]
-fn chunks_that_are_not_what_they_should_be_are_refused_with_their_key() {
+fn rejects_malformed_chunks_with_their_key() {
     let refused = |metadata: &str, chunk: &[u8]| {
         let e = all(&[("zarr.json", metadata.as_bytes()), ("c/0", &[1; 4]), ("c/1", chunk)]).unwrap_err();
         (e.kind(), e.to_string())
@@ -441,16 +441,16 @@ fn chunks_that_are_not_what_they_should_be_are_refused_with_their_key() {
     };
     assert_eq!(shard([2, 2, 0, 2]).unwrap(), [3, 4, 1, 2, 9, 9]);
     assert_eq!(shard([u64::MAX, u64::MAX, 0, 2]).unwrap(), [9, 9, 1, 2, 9, 9]);
-    let message = "chunk c/0: inner chunk 0 of 2 bytes at 0x23, the shard has 36 bytes";
+    let message = "chunk c/0: inner chunk 0 of 2 bytes at byte 0x23 ends after the shard of 36 bytes";
     assert_eq!(shard([35, 2, 0, 2]).unwrap_err().to_string(), message);
     assert!(shard([u64::MAX - 1, 2, 0, 2]).unwrap_err().to_string().contains("inner chunk 0 of 2 bytes"));
     assert!(shard([0, 3, 0, 2]).unwrap_err().to_string().contains("a chunk of 3 bytes, expected 2"));
     let e = all(&[("zarr.json", with("SHARD").as_bytes()), ("c/0", &[0; 31])]).unwrap_err();
-    assert_eq!(e.to_string(), "chunk c/0: a shard of 31 bytes, too few for an index of [2] chunks");
+    assert_eq!(e.to_string(), "chunk c/0: a shard of 31 bytes, too short for an index of [2] chunks");
 }
 
 #[test]
-fn codecs_that_are_not_known_are_refused_by_name() {
+fn rejects_unknown_codecs_by_name() {
     let refused = |codecs: &str| {
         let metadata = SIMPLE.replace(SHARDED, codecs);
         open(&[("zarr.json", metadata.as_bytes())]).unwrap_err().to_string()
@@ -489,7 +489,7 @@ const TEXT: &str = r#"{"zarr_format":3,"node_type":"array","shape":[3,3],"data_t
     "fill_value":"","codecs":["vlen-utf8"]}"#;
 
 #[test]
-fn strings_are_written_and_read() {
+fn strings_round_trip() {
     let texts = ["", "a", "\u{e9}t\u{e9}", "long ".repeat(999).leak(), "", "b", "", "", ""];
     let (mut heap, mut rows) = (Heap::<Infallible>::default(), Vec::new());
     for text in texts {
@@ -520,7 +520,7 @@ fn strings_are_written_and_read() {
         let read: Vec<_> =
             slots.map(|slot| found.bytes(slot, slot.count as usize).unwrap().to_vec()).collect();
         assert_eq!(read, texts.map(|text| text.as_bytes().to_vec()), "{codecs}");
-        // The heap is bounded, whatever chunks decode to.
+        // The size of the heap is limited, also for large decoded chunks.
         let few = Array { limits: Limits { allocation: 900, ..Limits::default() }, ..array };
         let e = few.read(&store, &Region::all(&[3, 3]), &mut out, &mut found, &mut scratch).unwrap_err();
         assert_eq!(e.kind(), ErrorKind::LimitExceeded, "{codecs}");
@@ -528,7 +528,7 @@ fn strings_are_written_and_read() {
 }
 
 #[test]
-fn strings_that_no_chunk_has_are_the_fill_value() {
+fn missing_chunks_of_strings_have_the_fill_value() {
     let document = TEXT.replace(r#""fill_value":"""#, r#""fill_value":"none""#);
     let (array, store) = open(&[("zarr.json", document.as_bytes())]).unwrap();
     let (mut out, mut heap) = ([0; 4 * 16], Heap::<Infallible>::default());
@@ -542,12 +542,12 @@ fn strings_that_no_chunk_has_are_the_fill_value() {
 }
 
 #[test]
-fn what_metadata_claims_is_not_allocated() {
+fn does_not_allocate_sizes_from_metadata() {
     let huge = SIMPLE.replace("[6]", "[1099511627776]").replace("[4]", "[1099511627776]");
     let (array, store) = open(&[("zarr.json", huge.as_bytes()), ("c/0", &[1; 4])]).unwrap();
     let e = read(&array, &*store, &Region::new(vec![7], vec![1])).unwrap_err();
     assert_eq!(e.kind(), ErrorKind::LimitExceeded);
-    // Within the limit, but no stream of four bytes holds as much.
+    // Within the limit, but impossible for a stream of four bytes.
     let packed = SIMPLE
         .replace("[6]", "[1000000000]")
         .replace("[4]", "[1000000000]")

@@ -1,8 +1,8 @@
-//! Arrays: what their documents promise together, and the keys below them.
+//! Checks arrays: the consistency of their documents, and the keys below them.
 //!
 //! Spec: Zarr v3 "Chunk grids", "Chunk key encodings", Zarr v2 "Chunks"
 
-use super::chunk::Piece;
+use super::chunk::ChunkForm;
 use super::document::Document;
 use super::findings::Found;
 use super::names::{self, Listing};
@@ -16,21 +16,21 @@ use hyperslab_core::{ErrorKind, Limits, Result};
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
-/// What the keys below an array are compared with.
+/// The expected chunks of an array, which are compared with the keys below it.
 struct Chunks<'a> {
     node: &'a Node,
     keys: ChunkKeyEncoding,
     grid: ChunkGrid,
-    /// Chunks along each dimension.
+    /// The number of chunks along each dimension.
     counts: Vec<u64>,
     /// Whether chunks can be read.
     is_readable: bool,
-    /// What chunks must be by their shape. `None` if it was told why that cannot be said.
-    pieces: HashMap<Vec<u64>, Option<Piece>>,
+    /// The expected form of chunks by their shape. `None` after an error that prevents it.
+    forms: HashMap<Vec<u64>, Option<ChunkForm>>,
 }
 
 impl Checker<'_> {
-    /// Checks an array and all that lies below it. If its document is not sound, only nodes are looked for.
+    /// Checks an array and everything below it. If its document is invalid, the check only searches for nodes below it.
     pub(super) fn array(&mut self, node: &Node, is_sound: bool, document: &Document, listing: &Listing) {
         let path = &node.path;
         let mut chunks = None;
@@ -65,7 +65,7 @@ impl Checker<'_> {
         join(path, 1, &listing.prefixes, &mut left);
         while let Some((prefix, depth)) = left.pop() {
             if depth >= MAX_DEPTH {
-                let message = format!("folders within more than {MAX_DEPTH} others");
+                let message = format!("folders nested more than {MAX_DEPTH} levels deep");
                 self.tell(&rule::LIMIT, &prefix, message);
                 continue;
             }
@@ -77,7 +77,7 @@ impl Checker<'_> {
         }
     }
 
-    /// A value below an array: a chunk, or what should not be there.
+    /// Checks a value below an array: a chunk, or a value that does not belong there.
     fn below_array(&mut self, path: &Key, prefix: &Key, name: &str, chunks: &mut Option<Chunks<'_>>) {
         let Ok(key) = prefix.join(name) else { return };
         if names::is_document(name) {
@@ -99,7 +99,7 @@ impl Checker<'_> {
                 return;
             }
             let first = chunks.keys.encode(&vec![0; chunks.counts.len()]);
-            let message = format!("{inner:?}, the first chunk of this array is {first:?}");
+            let message = format!("{inner:?}, expected the form of the first chunk, {first:?}");
             let hint = Some("the separator, the number of dimensions or the file's name is wrong".to_owned());
             let found = Found { object: Some(path), key: Some(&key), place: None, message, hint };
             self.findings.add(&rule::CHUNK_KEY, found);
@@ -107,7 +107,7 @@ impl Checker<'_> {
         };
         self.chunks = self.chunks.saturating_add(1);
         if index.iter().zip(&chunks.counts).any(|(place, count)| place >= count) {
-            let message = format!("chunk {index:?} of {:?}", chunks.counts);
+            let message = format!("chunk {index:?}, expected a chunk of the grid {:?}", chunks.counts);
             let found = Found { object: Some(path), key: Some(&key), message, ..Found::default() };
             self.findings.add(&rule::CHUNK_OUTSIDE, found);
         } else if chunks.is_readable {
@@ -116,31 +116,31 @@ impl Checker<'_> {
     }
 
     fn chunk_of(&mut self, path: &Key, key: &Key, index: &[u64], chunks: &mut Chunks<'_>) {
-        // There is a chunk of every index below the counts.
+        // Every index below the counts has a chunk.
         let Ok(chunk) = chunks.grid.chunk(index) else { return };
-        let known = chunks.pieces.len();
-        let piece = match chunks.pieces.entry(chunk.shape) {
+        let known = chunks.forms.len();
+        let form = match chunks.forms.entry(chunk.shape) {
             Entry::Occupied(entry) => entry.into_mut(),
-            // Only a grid that was made to harm has chunks of so many shapes.
+            // Only a malicious grid has chunks of so many shapes.
             Entry::Vacant(_) if known >= MAX_SHAPES => {
-                let message = format!("chunks of more than {MAX_SHAPES} shapes");
+                let message = format!("chunks of more than {MAX_SHAPES} different shapes");
                 return self.tell(&rule::LIMIT, path, message);
             }
             Entry::Vacant(entry) => {
-                let piece = Piece::of_chunk(chunks.node, entry.key(), &self.limits);
-                if let Err(e) = &piece {
+                let form = ChunkForm::of_chunk(chunks.node, entry.key(), &self.limits);
+                if let Err(e) = &form {
                     let message = format!("chunks of {:?}: {}", entry.key(), e.reason());
                     self.tell(&rule::LIMIT, path, message);
                 }
-                entry.insert(piece.ok())
+                entry.insert(form.ok())
             }
         };
-        if let Some(piece) = piece {
-            self.chunk(path, key, piece);
+        if let Some(form) = form {
+            self.chunk(path, key, form);
         }
     }
 
-    /// Checks the size of chunks and shards, whether there are any or not. False if nobody could hold a chunk.
+    /// Checks the size of chunks and shards, even if none is stored. Returns false if a chunk exceeds all memory.
     fn check_sizes(&mut self, chunks: &Chunks<'_>, document: &Document) -> bool {
         let path = &chunks.node.path;
         let (shape, element, there) = match &chunks.node.metadata {
@@ -169,7 +169,7 @@ impl Checker<'_> {
                 && codecs_keep_shape(array, number)
                 && first.iter().zip(&inner).any(|(outer, inner)| *inner > 0 && outer % inner != 0)
             {
-                let message = format!("inner chunks of {inner:?} do not fill a shard of {first:?}");
+                let message = format!("inner chunks of {inner:?} do not divide a shard of {first:?}");
                 let pointer = format!("/codecs/{number}/configuration/chunk_shape");
                 self.tell_at(&rule::SHARD_SHAPE, path, document, &pointer, message);
             }
@@ -190,28 +190,28 @@ impl<'a> Chunks<'a> {
                 (&array.shape, *array.chunk_key_encoding, grid)
             }
             Metadata::V2Array { array, .. } => {
-                // Nothing is in chunks of 0, which only axes of 0 have.
+                // Only dimensions of length 0 can have chunks of 0. They contain no elements.
                 let chunks: Vec<u64> = array.chunks.iter().map(|chunk| (*chunk).max(1)).collect();
                 (&array.shape, array.chunk_key_encoding(), ChunkGrid::regular(&chunks)?)
             }
-            _ => return Err(hyperslab_core::Error::invalid("is no array")),
+            _ => return Err(hyperslab_core::Error::invalid("is not an array")),
         };
         let counts = grid.chunks_along(shape)?;
-        Ok(Chunks { node, keys, grid, counts, is_readable: false, pieces: HashMap::new() })
+        Ok(Chunks { node, keys, grid, counts, is_readable: false, forms: HashMap::new() })
     }
 
-    /// The chunk that a key means, which must be the key that this chunk has.
+    /// The index of the chunk with this key. `None` if the key is not in the canonical form.
     fn index(&self, key: &str) -> Option<Vec<u64>> {
         let rank = self.counts.len();
         let digits = key.split(|c: char| !c.is_ascii_digit()).filter(|digits| !digits.is_empty());
         let index: Vec<u64> = match rank {
             0 => Vec::new(),
-            // More numbers than a key has are not looked at.
+            // Numbers beyond the rank are not parsed.
             rank => digits.take(rank + 1).map(|digits| digits.parse().ok()).collect::<Option<_>>()?,
         };
         (index.len() == rank && self.keys.encode(&index) == key).then_some(index)
     }
 }
 
-/// Shapes of chunks in one array, each of which takes a look at the whole document.
+/// The maximum number of different chunk shapes in one array. Each needs one pass over the whole document.
 const MAX_SHAPES: usize = 1000;

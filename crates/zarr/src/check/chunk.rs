@@ -1,4 +1,4 @@
-//! Chunks: whether their bytes are what the codecs make.
+//! Checks that the codecs can decode the bytes of chunks.
 //!
 //! Spec: Zarr v3 "Codecs", Zarr v2 "Chunks"
 
@@ -16,18 +16,18 @@ use hyperslab_core::store::{Entry, Key, MemoryStore, Store, read_each};
 use hyperslab_core::{Error, ErrorKind, Limit, Limits, Result};
 use std::ops::Range;
 
-/// What a chunk must be, as an array that has no other.
-pub(super) struct Piece {
+/// The expected form of a chunk, as an array with a single chunk.
+pub(super) struct ChunkForm {
     array: Array,
-    /// Bytes of its rows, if they can be held.
+    /// The size of its rows in bytes, if they fit in memory.
     rows: Option<usize>,
-    /// Bytes as stored, where nothing compresses them.
+    /// The stored size in bytes, if no codec compresses it.
     stored: Option<u64>,
-    /// What lies in it, if it is a shard and nothing else.
+    /// Its inner chunks, if it is a shard and no other codec changes its bytes.
     pub(super) shard: Option<Box<Shard>>,
 }
 
-/// A part of a value: a chunk, or one within a shard.
+/// A part of a value: a chunk or an inner chunk.
 pub(super) struct Part<'a> {
     pub(super) store: &'a dyn Store,
     pub(super) key: &'a Key,
@@ -35,22 +35,26 @@ pub(super) struct Part<'a> {
     pub(super) is_whole: bool,
 }
 
-impl Piece {
-    /// A chunk of this shape of an array.
-    pub(super) fn of_chunk(node: &Node, shape: &[u64], limits: &Limits) -> Result<Piece> {
+impl ChunkForm {
+    /// The expected form of a chunk of this shape of an array.
+    pub(super) fn of_chunk(node: &Node, shape: &[u64], limits: &Limits) -> Result<ChunkForm> {
         match &node.metadata {
             Metadata::V3(v3::NodeMetadata::Array(array)) => {
                 let (data_type, fill) = (array.data_type.json(), array.fill_value.json());
-                Piece::of_codecs(data_type, fill, &array.codecs, shape, limits)
+                ChunkForm::of_codecs(data_type, fill, &array.codecs, shape, limits)
             }
             Metadata::V2Array { array, .. } => {
                 let mut one = array.clone();
                 one.shape = shape.to_vec();
                 one.chunks = shape.to_vec();
                 let is_plain = array.compressor.is_none() && array.filters.iter().flatten().next().is_none();
-                Piece::new(Metadata::V2Array { array: one, attributes: None }, is_plain.then_some(0), limits)
+                ChunkForm::new(
+                    Metadata::V2Array { array: one, attributes: None },
+                    is_plain.then_some(0),
+                    limits,
+                )
             }
-            _ => Err(Error::invalid("is no array")),
+            _ => Err(Error::invalid("is not an array")),
         }
     }
 
@@ -60,7 +64,7 @@ impl Piece {
         codecs: &[Extension],
         shape: &[u64],
         limits: &Limits,
-    ) -> Result<Piece> {
+    ) -> Result<ChunkForm> {
         let mut object = Object::new();
         object.insert("zarr_format", 3.into());
         object.insert("node_type", "array".into());
@@ -74,17 +78,17 @@ impl Piece {
         let sums = codecs.iter().filter(|codec| codec.name == "crc32c").count() as u64;
         let is_plain =
             codecs.iter().all(|codec| matches!(codec.name.as_str(), "bytes" | "transpose" | "crc32c"));
-        let mut piece = Piece::new(Metadata::V3(metadata), is_plain.then_some(4 * sums), limits)?;
+        let mut form = ChunkForm::new(Metadata::V3(metadata), is_plain.then_some(4 * sums), limits)?;
         if let [codec] = codecs
             && codec.name == "sharding_indexed"
         {
-            piece.shard = Shard::new(codec, data_type, fill, shape, limits)?.map(Box::new);
+            form.shard = Shard::new(codec, data_type, fill, shape, limits)?.map(Box::new);
         }
-        Ok(piece)
+        Ok(form)
     }
 
-    /// `more` is what is stored besides the elements, none if that is not known.
-    fn new(metadata: Metadata, more: Option<u64>, limits: &Limits) -> Result<Piece> {
+    /// `more` is the number of stored bytes besides the elements. `None` if it is unknown.
+    fn new(metadata: Metadata, more: Option<u64>, limits: &Limits) -> Result<ChunkForm> {
         let node = Node { path: Key::root(), metadata };
         let element = match &node.metadata {
             Metadata::V3(v3::NodeMetadata::Array(array)) => array.data_type.stored_size(),
@@ -97,10 +101,10 @@ impl Piece {
         let rows = rows.filter(|rows| *rows <= limits.allocation).and_then(|rows| usize::try_from(rows).ok());
         let elements = count.zip(element).and_then(|(count, element)| count.checked_mul(element));
         let stored = elements.zip(more).and_then(|(elements, more)| elements.checked_add(more));
-        Ok(Piece { array, rows, stored, shard: None })
+        Ok(ChunkForm { array, rows, stored, shard: None })
     }
 
-    /// The rows of what a part has stored.
+    /// Decodes a part to rows.
     pub(super) fn read(
         &self,
         part: &Part<'_>,
@@ -109,7 +113,7 @@ impl Piece {
     ) -> Result<usize> {
         let Some(len) = self.rows else {
             let shape = self.array.shape();
-            let detail = format!("elements of {shape:?}, more than is held");
+            let detail = format!("a chunk of shape {shape:?} exceeds the limit of memory");
             return Err(Error::limit_exceeded(Limit::Allocation, detail));
         };
         if rows.len() < len {
@@ -126,7 +130,7 @@ impl Piece {
         self.stored
     }
 
-    /// What is wrong with a chunk, without the key that it has only as a [`Piece`].
+    /// The message of an error, without the key of the only chunk.
     pub(super) fn reason(&self, e: &Error) -> String {
         let reason = e.reason().to_string();
         let key = self.array.chunk_key(&vec![0; self.array.shape().len()]).unwrap_or_default();
@@ -135,7 +139,7 @@ impl Piece {
 }
 
 impl Checker<'_> {
-    pub(super) fn chunk(&mut self, path: &Key, key: &Key, piece: &Piece) {
+    pub(super) fn chunk(&mut self, path: &Key, key: &Key, form: &ChunkForm) {
         let store = self.store;
         let len = match store.size(key) {
             Ok(Some(len)) => len,
@@ -143,28 +147,28 @@ impl Checker<'_> {
             Err(e) => return self.tell_unreadable(path, key, &e),
         };
         let part = Part { store, key, range: 0..len, is_whole: true };
-        // The parts of a shard are read one by one, and a zip file may unpack the whole for each.
-        if piece.shard.is_some() && self.options.values && len <= self.limits.allocation {
+        // Inner chunks are read one by one, and a zip file may unpack the whole shard for each of them.
+        if form.shard.is_some() && self.options.values && len <= self.limits.allocation {
             let mut memory = MemoryStore::new();
             match store.read(key, len) {
                 Ok(Some(bytes)) => memory.insert(key, bytes),
                 Ok(None) => return,
                 Err(e) => return self.tell_unreadable(path, key, &e),
             }
-            self.part(path, &Part { store: &memory, ..part }, piece, "");
+            self.part(path, &Part { store: &memory, ..part }, form, "");
             return;
         }
-        self.part(path, &part, piece, "");
+        self.part(path, &part, form, "");
     }
 
-    /// Checks a chunk or what is one in a shard, of which `label` says which it is.
-    pub(super) fn part(&mut self, path: &Key, part: &Part<'_>, piece: &Piece, label: &str) {
+    /// Checks a chunk or an inner chunk, which `label` names.
+    pub(super) fn part(&mut self, path: &Key, part: &Part<'_>, form: &ChunkForm, label: &str) {
         let len = part.len();
-        if let Some(shard) = &piece.shard {
+        if let Some(shard) = &form.shard {
             self.shard(path, part, shard, label);
             return;
         }
-        if let Some(expected) = piece.stored.filter(|expected| *expected != len) {
+        if let Some(expected) = form.stored.filter(|expected| *expected != len) {
             let message = format!("{label}{len} bytes, expected {expected}");
             self.tell_part(&rule::CHUNK_SIZE, path, part, message);
             return;
@@ -172,7 +176,7 @@ impl Checker<'_> {
         if !self.options.values {
             return;
         }
-        if let Err(e) = piece.read(part, &mut self.rows, &mut self.scratch) {
+        if let Err(e) = form.read(part, &mut self.rows, &mut self.scratch) {
             let rule = match e.kind() {
                 ErrorKind::LimitExceeded => &rule::LIMIT,
                 ErrorKind::Unsupported => &rule::UNKNOWN_EXTENSION,
@@ -180,7 +184,7 @@ impl Checker<'_> {
                 ErrorKind::Io | ErrorKind::FileNotFound | ErrorKind::NotFound => &rule::VALUE,
                 _ => &rule::CHUNK_DATA,
             };
-            let message = format!("{label}{}", piece.reason(&e));
+            let message = format!("{label}{}", form.reason(&e));
             self.tell_part(rule, path, part, message);
         }
     }
@@ -197,7 +201,7 @@ impl Part<'_> {
         self.range.end.saturating_sub(self.range.start)
     }
 
-    /// A part of this part.
+    /// A byte range of this part.
     pub(super) fn within(&self, range: Range<u64>) -> Part<'_> {
         let at = |place: u64| self.range.start.saturating_add(place).min(self.range.end);
         let range = at(range.start)..at(range.end);
@@ -206,15 +210,15 @@ impl Part<'_> {
     }
 }
 
-/// Whatever is asked for, it is this part that is meant.
+/// A store that returns this part for every key.
 impl Store for Part<'_> {
     fn size(&self, _: &Key) -> Result<Option<u64>> {
         Ok(Some(self.len()))
     }
 
-    fn read(&self, _: &Key, most: u64) -> Result<Option<Bytes>> {
+    fn read(&self, _: &Key, max: u64) -> Result<Option<Bytes>> {
         match self.is_whole {
-            true => self.store.read(self.key, most),
+            true => self.store.read(self.key, max),
             false => self.store.read_range(self.key, self.range.clone()),
         }
     }
@@ -222,15 +226,16 @@ impl Store for Part<'_> {
     fn read_ranges(&self, _: &Key, ranges: &[Range<u64>]) -> Result<Option<Vec<Bytes>>> {
         let within = |range: &Range<u64>| {
             let end = self.range.start.checked_add(range.end).filter(|end| *end <= self.range.end);
-            let missing = || Error::malformed(format!("bytes {range:?} of {} bytes", self.len()));
+            let missing =
+                || Error::malformed(format!("bytes {range:?}, expected a range in {} bytes", self.len()));
             end.map(|end| self.range.start.saturating_add(range.start)..end).ok_or_else(missing)
         };
         let ranges = ranges.iter().map(within).collect::<Result<Vec<_>>>()?;
         self.store.read_ranges(self.key, &ranges)
     }
 
-    fn read_many(&self, keys: &[Key], most: u64) -> Vec<Result<Option<Bytes>>> {
-        read_each(self, keys, most)
+    fn read_many(&self, keys: &[Key], max: u64) -> Vec<Result<Option<Bytes>>> {
+        read_each(self, keys, max)
     }
 
     fn is_far(&self) -> bool {
@@ -242,7 +247,7 @@ impl Store for Part<'_> {
     }
 }
 
-/// A list of integers, if it is one.
+/// A list of integers. `None` if the value is not such a list.
 pub(super) fn integers(json: &Json) -> Option<Vec<u64>> {
     let Json::Array(items) = json else { return None };
     let integer = |item: &Json| match item {
@@ -257,7 +262,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn parts_of_parts_stay_within() {
+    fn parts_of_parts_are_checked() {
         let mut store = MemoryStore::new();
         let key = Key::new("c/0").unwrap();
         store.insert(&key, &b"0123456789"[..]);

@@ -1,4 +1,4 @@
-//! Consolidated metadata against the documents that it has copies of.
+//! Compares consolidated metadata with the documents that it copies.
 //!
 //! Spec: zarr-python "Consolidated metadata"
 
@@ -10,16 +10,16 @@ use crate::metadata::{v2, v3};
 use hyperslab_core::store::Key;
 use std::collections::{BTreeMap, HashMap};
 
-/// The copies that a group has of the documents below it.
+/// The copies of the documents below a group.
 pub(super) struct Copies {
     owner: Key,
     document: Document,
-    /// By the key of the document, counted from the group.
+    /// The copies by the key of the document, relative to the group.
     by_key: BTreeMap<String, Copy>,
 }
 
 struct Copy {
-    /// Where it stands in the consolidated metadata.
+    /// The JSON Pointer of the copy in the consolidated metadata.
     pointer: String,
     json: Json,
     seen: bool,
@@ -40,7 +40,7 @@ impl Copies {
         Copies { owner: owner.clone(), by_key: metadata.iter().map(copy).collect(), document }
     }
 
-    /// A key as it is counted from the group.
+    /// A key relative to the group. `None` if it is outside.
     fn inner<'k>(&self, key: &'k Key) -> Option<&'k str> {
         match self.owner.is_root() {
             true => Some(key.as_str()),
@@ -57,7 +57,7 @@ impl Copy {
 }
 
 impl Checker<'_> {
-    /// Compares a document with the copies that groups around it have.
+    /// Compares a document with its copies in all parent groups.
     pub(super) fn compare(&mut self, path: &Key, document: &Document) {
         for copies in &mut self.copies {
             let Some(inner) = copies.inner(&document.key) else { continue };
@@ -82,7 +82,7 @@ impl Checker<'_> {
         }
     }
 
-    /// A document is there, though it cannot be compared.
+    /// Marks a document as existing, although it cannot be compared.
     pub(super) fn see(&mut self, key: &Key) {
         for copies in &mut self.copies {
             if let Some(copy) = copies.inner(key).and_then(|inner| copies.by_key.get_mut(inner)) {
@@ -91,7 +91,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Tells of copies of what the walk did not come by.
+    /// Reports copies of documents that the walk did not visit.
     pub(super) fn check_rest(&mut self, copies: Copies) {
         let Copies { owner, document, by_key } = copies;
         for (key, copy) in by_key.iter().filter(|(_, copy)| !copy.seen) {
@@ -108,23 +108,24 @@ impl Checker<'_> {
                     continue;
                 }
             };
-            // It may be where the walk does not go: behind a link.
+            // The document may be behind a link, which the walk does not follow.
             if matches!(self.store.size(&full), Ok(Some(_))) {
                 continue;
             }
             let named = key.strip_suffix("/.zattrs").or_else(|| (key == v2::ATTRIBUTES).then_some(""));
             let is_empty = copy.json.as_object().is_some_and(Object::is_empty);
-            // zarr-python consolidates attributes that are not there as empty ones.
+            // zarr-python consolidates missing attributes as empty ones.
             if named.is_some() && is_empty {
                 continue;
             }
-            let message = format!("a copy of {key}, which is not in the store");
+            let message = format!("a copy of {key}, which does not exist in the store");
             self.tell_at(&rule::CONSOLIDATED_EXTRA, &owner, &document, &copy.pointer, message);
         }
     }
 }
 
-/// Where two documents differ first, and how. What writers leave out or not as they like is no difference.
+/// The JSON Pointer and the description of the first difference of two documents. Optional members with default values
+/// are no difference.
 fn difference(copy: &Json, real: &Json) -> Option<(String, String)> {
     let (Json::Object(one), Json::Object(other)) = (copy, real) else { return differs(copy, real) };
     let is_void = |name: &str, value: &Json| match (name, value) {
@@ -152,7 +153,7 @@ fn differs(copy: &Json, real: &Json) -> Option<(String, String)> {
             };
             if equal { None } else { here() }
         }
-        // A name may stand for an object that has nothing else.
+        // A name alone is equal to an object with only this name.
         (Json::String(name), Json::Object(object)) | (Json::Object(object), Json::String(name)) => {
             let is_void = |(member, value): (&str, &Json)| match member {
                 "name" => value.as_str() == Some(name),
@@ -178,11 +179,11 @@ fn members_differ<'j>(
                     return Some(found);
                 }
             }
-            None => return Some((String::new(), format!("a member {name:?}, which is not one"))),
+            None => return Some((String::new(), format!("a member {name:?} that is not in the document"))),
         }
     }
     let more = real.keys().min()?;
-    Some((String::new(), format!("no member {more:?}, which is one")))
+    Some((String::new(), format!("no member {more:?}, which is in the document")))
 }
 
 fn below(token: &str, copy: &Json, real: &Json) -> Option<(String, String)> {
@@ -190,7 +191,7 @@ fn below(token: &str, copy: &Json, real: &Json) -> Option<(String, String)> {
     Some((format!("/{}{pointer}", token.replace('~', "~0").replace('/', "~1")), what))
 }
 
-/// A value in few words.
+/// A short description of a value.
 fn brief(json: &Json) -> String {
     let text = match json {
         Json::Object(_) => return "an object".to_owned(),

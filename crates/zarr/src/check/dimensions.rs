@@ -1,4 +1,4 @@
-//! Dimensions: what the arrays of one group say together.
+//! Checks the lengths of named dimensions in the arrays of a group.
 //!
 //! Spec: Zarr v3 "dimension_names"
 
@@ -8,16 +8,16 @@ use crate::metadata::v3::ArrayMetadata;
 use hyperslab_core::store::Key;
 use std::collections::HashMap;
 
-/// The length of each dimension of a group: that of the first array which has it.
+/// The length of each dimension of a group, from the first array with this dimension.
 #[derive(Debug, Default)]
 pub(super) struct Lengths {
     first: HashMap<String, (u64, Key)>,
-    /// Bytes of names and paths in `first`.
+    /// The number of bytes of names and paths in `first`.
     bytes: usize,
 }
 
 impl Checker<'_> {
-    /// Compares the lengths of an array's dimensions with those in the arrays before it in the group.
+    /// Compares the lengths of dimensions of an array with those in earlier arrays of the group.
     pub(super) fn check_lengths(
         &mut self,
         path: &Key,
@@ -31,7 +31,8 @@ impl Checker<'_> {
             match lengths.first.get(name) {
                 Some((first, _)) if first == length => {}
                 Some((first, other)) => {
-                    let message = format!("dimension {name:?} of length {length}, in /{other} it is {first}");
+                    let message =
+                        format!("dimension {name:?} of length {length}, but of length {first} in /{other}");
                     let pointer = format!("/dimension_names/{number}");
                     self.tell_at(&rule::DIMENSION_LENGTH, path, document, &pointer, message);
                 }
@@ -50,5 +51,5 @@ impl Checker<'_> {
     }
 }
 
-/// Names of dimensions and paths of arrays that are kept for one group; only a group made to harm has more.
+/// The maximum number of bytes of names and paths that are kept for a group. Only a malicious group has more.
 const MAX_BYTES: usize = 1 << 20;

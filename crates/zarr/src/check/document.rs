@@ -1,4 +1,4 @@
-//! Documents: from bytes to JSON to metadata, each fault told once.
+//! Checks documents, from bytes to JSON to metadata. Each error is reported once.
 //!
 //! Spec: Zarr v3 "Metadata", Zarr v2 "Storage", RFC 8259
 
@@ -9,24 +9,24 @@ use crate::metadata::{v2, v3};
 use hyperslab_core::store::Key;
 use hyperslab_core::{Error, ErrorKind, Result};
 
-/// A document that is JSON.
+/// A document that is valid JSON.
 #[derive(Debug)]
 pub(super) struct Document {
     pub(super) key: Key,
-    /// Its bytes, with numbers in the place of what JSON does not have.
+    /// Its bytes. Bare NaN and infinities are replaced by numbers.
     pub(super) text: Vec<u8>,
     pub(super) json: Json,
 }
 
 impl Document {
-    /// The place of what a JSON Pointer leads to.
+    /// The place of the value at a JSON Pointer.
     pub(super) fn place(&self, pointer: &str) -> Place {
         text::place(&self.text, &text::locate(&self.text, pointer).0)
     }
 }
 
 impl Checker<'_> {
-    /// The document of a node, if it is there and is JSON.
+    /// The document of a node. `None` if it does not exist or is not valid JSON.
     pub(super) fn document(&mut self, path: &Key, name: &'static str) -> Option<Document> {
         let key = path.join(name).ok()?;
         let mut text = match self.store.read(&key, self.limits.allocation) {
@@ -72,7 +72,7 @@ impl Checker<'_> {
         }
     }
 
-    /// What a `zarr.json` says, and whether all that chunks depend on could be understood.
+    /// Parses a `zarr.json`. Also returns whether all members that chunks depend on are valid.
     pub(super) fn parse_3(&mut self, path: &Key, document: &Document) -> Option<(v3::NodeMetadata, bool)> {
         let mut json = document.json.clone();
         if let Some(member) = mend::contradiction(&mut json) {
@@ -91,7 +91,7 @@ impl Checker<'_> {
         Some((metadata, is_sound))
     }
 
-    /// The same for a `.zarray`.
+    /// Parses a `.zarray`, otherwise as [`Self::parse_3`].
     pub(super) fn parse_array_2(
         &mut self,
         path: &Key,
@@ -131,7 +131,7 @@ impl Checker<'_> {
         }
     }
 
-    /// What the reader refuses in a document is told.
+    /// Adds a finding for an error of the reader in a document.
     pub(super) fn tell_refused(&mut self, path: &Key, document: &Document, e: &Error) -> String {
         let (pointer, message) = text::split(&document.text, &format!("{}{}", e.detail(), e.advice()));
         let member = pointer.split('/').nth(1).unwrap_or_default().replace("~1", "/").replace("~0", "~");
@@ -147,7 +147,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Parses until nothing is left to refuse, each time with a sound member in the place of the one refused.
+    /// Parses repeatedly: each time, the invalid member is reported and replaced by a valid one, until parsing succeeds.
     fn parse_mending<T>(
         &mut self,
         path: &Key,
@@ -184,7 +184,7 @@ impl Checker<'_> {
     fn tell_unknown(&mut self, path: &Key, document: &Document, unknown: &Object) {
         for (name, _) in unknown.iter() {
             let pointer = format!("/{}", name.replace('~', "~0").replace('/', "~1"));
-            let message = format!("a member {name:?}, which is not read");
+            let message = format!("a member {name:?}, which is ignored");
             self.tell_at(&rule::UNKNOWN_MEMBER, path, document, &pointer, message);
         }
     }
@@ -194,7 +194,7 @@ fn is_not_finite(e: &Error) -> bool {
     e.detail().starts_with("NaN,") || e.detail().starts_with("Infinity,")
 }
 
-/// What it means that the reader refuses a member.
+/// The rule that an error of the reader in a member breaks.
 fn rule_of(member: &str, kind: ErrorKind, message: &str) -> &'static Rule {
     match (member, kind) {
         (_, ErrorKind::LimitExceeded) => &rule::LIMIT,
@@ -219,5 +219,5 @@ fn rule_of(member: &str, kind: ErrorKind, message: &str) -> &'static Rule {
     }
 }
 
-/// Members of a document that are told of.
+/// The maximum number of invalid members of a document that are reported.
 const MAX_MENDED: usize = 32;

@@ -1,71 +1,71 @@
-//! What a check says: findings, and their number by rule.
+//! The results of a check: findings, and their number per rule.
 
 use super::rule::RULES;
 use hyperslab_core::Severity;
 use hyperslab_core::check::{self, Options, Rule, count};
 use hyperslab_core::store::Key;
 
-/// A fault, or something worth knowing.
+/// An error, a warning or a note.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// How bad it is.
+    /// The severity.
     pub severity: Severity,
     /// The name of the rule: one of [`RULES`].
     pub rule: &'static str,
-    /// The path of the node or folder that it is about, as in `/a/b`; `None` if it is about the store.
+    /// The path of the node or folder, such as `/a/b`. `None` for the store as a whole.
     pub object: Option<String>,
-    /// The key of the value that it is about.
+    /// The key of the value.
     pub key: Option<String>,
-    /// Where in that value.
+    /// The place in the value.
     pub place: Option<Place>,
-    /// What was found and what was expected.
+    /// The message: the found and the expected content.
     pub message: String,
-    /// What may be done about it.
+    /// How to correct it.
     pub hint: Option<String>,
 }
 
 /// A place in a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
-    /// In a document, counted from 1 in lines and characters; the last is the character behind.
+    /// A range in a document. Lines and characters count from 1.
     Text {
         /// The line.
         line: usize,
-        /// Its first character that is meant.
+        /// The first character on the line.
         column: usize,
-        /// The character behind the last one.
+        /// The first character after the range.
         end_column: usize,
-        /// The first byte, counted from the beginning of the document.
+        /// The offset of the first byte in the document.
         byte: u64,
     },
     /// In a chunk.
     Bytes {
-        /// The first byte, counted from the beginning of the value.
+        /// The offset of the first byte in the value.
         byte: u64,
-        /// How many bytes it is about.
+        /// The number of bytes.
         len: u64,
     },
 }
 
-/// What a check found, in numbers.
+/// The numbers of a check.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Summary {
-    /// How many findings there were by rule, those included that were not given; in order of [`RULES`].
+    /// The number of findings per rule, in the order of [`RULES`], including findings that were only counted.
     pub by_rule: Vec<(&'static Rule, u64)>,
-    /// The number of groups and arrays that were reached.
+    /// The number of visited groups and arrays.
     pub nodes: u64,
-    /// The number of chunks that were looked at, those in shards not counted.
+    /// The number of checked chunks and shards, without inner chunks.
     pub chunks: u64,
 }
 
 impl Summary {
-    /// How many findings there were of one severity.
+    /// The number of findings of one severity.
     pub fn count(&self, severity: Severity) -> u64 {
         count(&self.by_rule, severity)
     }
 }
 
-/// Takes what was found and makes findings of it.
+/// Makes findings and counts them.
 pub(super) struct Findings<'a>(check::Findings<'a, Finding>);
 
 impl<'a> Findings<'a> {
@@ -73,24 +73,24 @@ impl<'a> Findings<'a> {
         Findings(check::Findings::new(options, sink))
     }
 
-    /// Counts a finding; whether it is wanted, or would only be dropped.
+    /// Counts a finding. Returns false if it exceeds the maximum per rule and is not reported.
     pub(super) fn wants(&mut self, rule: &'static Rule) -> bool {
         self.0.wants(rule)
     }
 
-    /// Counts further findings that are not given.
+    /// Counts findings that are not reported.
     pub(super) fn count_more(&mut self, rule: &'static Rule, more: u64) {
         self.0.count_more(rule, more);
     }
 
-    /// Counts a finding, and gives it if it is wanted.
+    /// Counts a finding, and reports it unless it exceeds the maximum per rule.
     pub(super) fn add(&mut self, rule: &'static Rule, found: Found<'_>) {
         if self.wants(rule) {
             self.give(rule, found);
         }
     }
 
-    /// Gives a finding that is wanted. The hint is the rule's unless `found` has one.
+    /// Reports a finding that [`Self::wants`] has counted. The hint is that of the rule, unless `found` has one.
     pub(super) fn give(&mut self, rule: &'static Rule, found: Found<'_>) {
         let Found { object, key, place, message, hint } = found;
         self.0.give(Finding {
@@ -109,7 +109,7 @@ impl<'a> Findings<'a> {
     }
 }
 
-/// A finding without what its rule says.
+/// A finding without the properties of its rule.
 #[derive(Default)]
 pub(super) struct Found<'a> {
     pub(super) object: Option<&'a Key>,

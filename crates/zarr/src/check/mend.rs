@@ -1,4 +1,4 @@
-//! Sound members in the place of broken ones, so that a check sees what is behind them.
+//! Replaces invalid members by valid ones, so that a check can continue after them.
 //!
 //! Spec: Zarr v3 "Array metadata", Zarr v2 "Metadata"
 
@@ -7,7 +7,7 @@ use crate::json::{Context, Json, Object};
 use crate::metadata::v3::{OF_ARRAYS, OF_GROUPS};
 use hyperslab_core::Limits;
 
-/// Gives a document a member that can be understood, and others that depend on it. False if there is none.
+/// Replaces a member and those that depend on it by valid ones. Returns false if there is no replacement.
 pub(super) fn mend(json: &mut Json, version: u8, member: &str, limits: &Limits) -> bool {
     let Json::Object(object) = json else { return false };
     let rank = match object.get("shape") {
@@ -48,7 +48,7 @@ pub(super) fn mend(json: &mut Json, version: u8, member: &str, limits: &Limits) 
             put("filters", Json::Null);
         }
         (2, "filters") => {
-            // A filter says what objects are; without it there is nothing to say of them.
+            // The filter gives the type of objects, so without it the type is replaced, too.
             let is_object = object.get("dtype").and_then(Json::as_str) == Some("|O");
             object.insert("filters", Json::Null);
             if is_object {
@@ -64,7 +64,7 @@ pub(super) fn mend(json: &mut Json, version: u8, member: &str, limits: &Limits) 
     true
 }
 
-/// Whether chunks can be read without knowing what a member says.
+/// Whether chunks can be read without a member.
 pub(super) fn is_harmless(member: &str, version: u8) -> bool {
     match member {
         "attributes" | "dimension_names" | "consolidated_metadata" | "fill_value" => true,
@@ -72,7 +72,7 @@ pub(super) fn is_harmless(member: &str, version: u8) -> bool {
     }
 }
 
-/// Whether what a member says can be right and yet be known to nobody here.
+/// Whether a member is an extension point, whose value can be valid but unknown.
 pub(super) fn is_extension_point(member: &str) -> bool {
     matches!(
         member,
@@ -88,12 +88,12 @@ pub(super) fn is_extension_point(member: &str) -> bool {
     )
 }
 
-/// The member that a message says is missing.
+/// The name of the missing member in a message.
 pub(super) fn missing(message: &str) -> Option<String> {
     message.strip_prefix("no \"")?.strip_suffix('"').map(str::to_owned)
 }
 
-/// What a node says it is and a member that it then cannot have; such members are taken away.
+/// The node type of a document, and a member that this type cannot have. All such members are removed.
 pub(super) fn contradiction(json: &mut Json) -> Option<(&'static str, &'static str)> {
     let Json::Object(object) = json else { return None };
     let (says, foreign): (_, &[&str]) = match object.get("node_type").and_then(Json::as_str) {
@@ -136,5 +136,5 @@ fn zero(object: &Object, limits: &Limits) -> Option<Json> {
     data_type.emit_fill(&vec![0; size]).ok()
 }
 
-/// Bytes of an element that are written out as numbers.
+/// The maximum size in bytes of an element that is written as a list of numbers.
 const MAX_ZEROS: usize = 1 << 16;

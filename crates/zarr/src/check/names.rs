@@ -1,4 +1,4 @@
-//! Names: what lies at a path, and what nodes may be called.
+//! Checks the entries at a path and the names of nodes.
 //!
 //! Spec: Zarr v3 "Node names", "File system store"
 
@@ -10,7 +10,7 @@ use hyperslab_core::ErrorKind;
 use hyperslab_core::store::{EntryKind, Key};
 use std::collections::HashMap;
 
-/// What lies directly below a path, sorted by name, without what is not followed.
+/// The entries directly below a path, sorted by name, without links that are not followed.
 #[derive(Debug, Default)]
 pub(super) struct Listing {
     pub(super) values: Vec<String>,
@@ -23,18 +23,18 @@ impl Listing {
     }
 }
 
-/// Whether a value of this name is a document, wherever it lies.
+/// Whether this is the name of a document.
 pub(super) fn is_document(name: &str) -> bool {
     DOCUMENTS.contains(&name)
 }
 
 impl Checker<'_> {
-    /// What lies at a path. `None` if that cannot be told.
+    /// Lists a path. `None` after an error.
     pub(super) fn list(&mut self, path: &Key) -> Option<Listing> {
         let entries = match self.store.list(path) {
             Ok(entries) => entries,
             Err(e) => {
-                let message = format!("what lies here cannot be listed: {}", e.reason());
+                let message = format!("the entries cannot be listed: {}", e.reason());
                 self.tell(&rule::VALUE, path, message);
                 return None;
             }
@@ -43,14 +43,17 @@ impl Checker<'_> {
         let mut folded: HashMap<String, &str> = HashMap::new();
         for entry in &entries {
             if let Some(other) = folded.insert(entry.name.to_lowercase(), &entry.name) {
-                let message =
-                    format!("{other:?} and {:?} are one name where case does not count", entry.name);
+                let message = format!("{other:?} and {:?} are the same name if case is ignored", entry.name);
                 self.tell(&rule::CASE_CLASH, path, message);
             }
         }
         for entry in entries {
             let Ok(key) = path.join(&entry.name) else {
-                self.tell(&rule::VALUE, path, format!("the name {:?}, which no key can have", entry.name));
+                self.tell(
+                    &rule::VALUE,
+                    path,
+                    format!("the name {:?}, which is not allowed in a key", entry.name),
+                );
                 continue;
             };
             match entry.kind {
@@ -64,7 +67,7 @@ impl Checker<'_> {
                     );
                 }
                 EntryKind::Refused(why) => {
-                    let message = format!("{why}, so that it is not read");
+                    let message = format!("{why}, which is not followed");
                     let found = Found { object: Some(path), key: Some(&key), message, ..Found::default() };
                     self.findings.add(&rule::LINK, found);
                 }
@@ -75,13 +78,13 @@ impl Checker<'_> {
 
     pub(super) fn stray(&mut self, path: &Key, name: &str) {
         if let Ok(key) = path.join(name) {
-            let message = "a value that belongs to no node".to_owned();
+            let message = "a value that does not belong to a node".to_owned();
             let found = Found { object: Some(path), key: Some(&key), message, ..Found::default() };
             self.findings.add(&rule::STRAY, found);
         }
     }
 
-    /// A value that should be there cannot be read.
+    /// Reports a value that cannot be read.
     pub(super) fn tell_unreadable(&mut self, path: &Key, key: &Key, e: &hyperslab_core::Error) {
         let rule = if e.kind() == ErrorKind::LimitExceeded { &rule::LIMIT } else { &rule::VALUE };
         let message = e.reason().to_string();
@@ -97,7 +100,7 @@ impl Checker<'_> {
         let rule = match reason {
             Some(Reason::OnlyDots | Reason::Reserved) => &rule::RESERVED_NAME,
             Some(Reason::Document) if is_document(name) => &rule::RESERVED_NAME,
-            // Names that look encoded are right, and said what they mean if they are.
+            // Names that look encoded are allowed, so they are not reported.
             None | Some(Reason::Percent) => {
                 let forbidden = |c: &char| r#":*?"<>|"#.contains(*c);
                 let what = match name.chars().find(forbidden) {
@@ -107,7 +110,7 @@ impl Checker<'_> {
                     }
                     None => return,
                 };
-                self.tell(&rule::UNPORTABLE_NAME, path, format!("{what}, which not all systems have"));
+                self.tell(&rule::UNPORTABLE_NAME, path, format!("{what}, which not all file systems allow"));
                 return;
             }
             Some(_) => &rule::UNPORTABLE_NAME,

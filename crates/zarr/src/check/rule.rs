@@ -1,97 +1,97 @@
 //! The table of rules.
 
 hyperslab_core::rules! {
-    NO_NODE Error "zarr/no-node" in "v3 Hierarchy, v2 Storage" "there is no document of a group or an array in the store";
+    NO_NODE Error "zarr/no-node" in "v3 Hierarchy, v2 Storage" "the store has no document of a group or an array";
     ZIP Error "zarr/zip" in "APPNOTE.TXT 4.3" "the zip file cannot be read as a store"
-        => "unpack it with another program, look at what comes out and pack that again";
+        => "unpack it with another program, check the files and pack them again";
     VALUE Error "zarr/value" in "v3 Abstract store interface" "a value of the store cannot be read";
     LINK Error "zarr/link" in "v3 File system store"
-        "a name leads out of the store, in a circle or to nothing, or is no regular file"
-        => "put the file itself in the place of the link; nothing outside of a store is ever read";
+        "a link leads out of the store, forms a cycle or has no target, or a file is not a regular file"
+        => "replace the link by the file itself; files outside of a store are never read";
     JSON Error "zarr/json" in "RFC 8259" "a document is not JSON";
     TEXT_ENCODING Error "zarr/text-encoding" in "RFC 8259 8.1" "a document is not UTF-8";
-    DUPLICATE_NAME Error "zarr/duplicate-name" in "RFC 8259 4" "an object of a document has a name twice"
-        => "readers take either of the values; remove the one that is not meant";
+    DUPLICATE_NAME Error "zarr/duplicate-name" in "RFC 8259 4" "an object in a document has a duplicate name"
+        => "readers use either of the values; remove the wrong one";
     NOT_FINITE Error "zarr/not-finite" in "RFC 8259 6" "a number is NaN or infinite, which JSON does not have"
         => "write it as the string \"NaN\", \"Infinity\" or \"-Infinity\"";
-    DOCUMENT Error "zarr/document" in "v3 Metadata, v2 Storage" "a document is no object, or a member of it is not as it must be";
-    MISSING_MEMBER Error "zarr/missing-member" in "v3 Array metadata, v2 Metadata" "a document lacks a member that it must have";
-    VERSION Error "zarr/version" in "v3 zarr_format, v2 Metadata" "a document is of another version of Zarr than its name";
-    NODE_TYPE Error "zarr/node-type" in "v3 node_type" "a document says that it is of a group and of an array"
-        => "set \"node_type\" to what the other members are of";
+    DOCUMENT Error "zarr/document" in "v3 Metadata, v2 Storage" "a document is not an object, or a member has an invalid value";
+    MISSING_MEMBER Error "zarr/missing-member" in "v3 Array metadata, v2 Metadata" "a required member is missing";
+    VERSION Error "zarr/version" in "v3 zarr_format, v2 Metadata" "the version in a document does not match the name of the document";
+    NODE_TYPE Error "zarr/node-type" in "v3 node_type" "a document has members of both a group and an array"
+        => "set \"node_type\" to the type that the other members belong to";
     TWO_KINDS Error "zarr/two-kinds" in "v2 Hierarchies" "a node has both .zarray and .zgroup"
-        => "remove the document that is not meant; the array counts";
-    NODE_IN_ARRAY Error "zarr/node-in-array" in "v3 Hierarchy" "a document lies below an array, which has no children"
-        => "move the node beside the array; nothing finds it where it is";
-    RESERVED_NAME Error "zarr/reserved-name" in "v3 Node names" "a node has a name that no node may have"
-        => "rename the folder; readers leave out names that are reserved";
-    SHAPE Error "zarr/shape" in "v3 shape, v2 Metadata" "a shape is no list of integers from 0 to 2^64 - 1";
+        => "remove the wrong document; readers use the array";
+    NODE_IN_ARRAY Error "zarr/node-in-array" in "v3 Hierarchy" "a document is below an array, which cannot have children"
+        => "move the node beside the array; readers do not find it below the array";
+    RESERVED_NAME Error "zarr/reserved-name" in "v3 Node names" "a node has a name that is not allowed"
+        => "rename the folder; readers ignore reserved names";
+    SHAPE Error "zarr/shape" in "v3 shape, v2 Metadata" "a shape is not a list of integers from 0 to 2^64 - 1";
     SIZE Error "zarr/size" in "v3 chunk_grid, v2 chunks" "a chunk would have 2^63 bytes or more";
     DATA_TYPE Error "zarr/data-type" in "v3 data_type, v2 Data type encoding" "a data type contradicts itself";
     CHUNK_GRID Error "zarr/chunk-grid" in "v3 Chunk grids, v2 chunks"
-        "chunks are of no elements, of other dimensions than the array, or do not reach its end";
+        "chunks have no elements, have another rank than the array, or do not cover the array";
     CHUNK_KEY_ENCODING Error "zarr/chunk-key-encoding" in "v3 Chunk key encodings, v2 dimension_separator"
-        "the keys of chunks are told in a way that there is not";
-    FILL_VALUE Error "zarr/fill-value" in "v3 fill_value, v2 Fill value encoding" "a fill value is no element of the data type";
+        "the chunk key encoding is invalid";
+    FILL_VALUE Error "zarr/fill-value" in "v3 fill_value, v2 Fill value encoding" "a fill value is not an element of the data type";
     ORDER Error "zarr/order" in "v2 Metadata" "the order of elements is neither C nor F";
-    CODECS Error "zarr/codecs" in "v3 Codecs, v2 Filters" "codecs cannot be applied in this order or with these parameters";
-    SHARD_SHAPE Error "zarr/shard-shape" in "v3 Sharding codec" "inner chunks do not fill their shard evenly";
-    ATTRIBUTES Error "zarr/attributes" in "v3 attributes, v2 Attributes" "attributes are no object";
-    DIMENSION_NAMES Error "zarr/dimension-names" in "v3 dimension_names" "dimension names are not as many as dimensions, or no strings";
-    STORAGE_TRANSFORMERS Error "zarr/storage-transformers" in "v3 storage_transformers" "storage transformers are no list of extensions";
-    CONSOLIDATED Error "zarr/consolidated" in "zarr-python Consolidated metadata" "consolidated metadata is not as it must be";
+    CODECS Error "zarr/codecs" in "v3 Codecs, v2 Filters" "codecs are in an invalid order or have invalid parameters";
+    SHARD_SHAPE Error "zarr/shard-shape" in "v3 Sharding codec" "inner chunks do not divide the shard evenly";
+    ATTRIBUTES Error "zarr/attributes" in "v3 attributes, v2 Attributes" "attributes are not an object";
+    DIMENSION_NAMES Error "zarr/dimension-names" in "v3 dimension_names" "dimension names are not strings, or their number differs from the rank";
+    STORAGE_TRANSFORMERS Error "zarr/storage-transformers" in "v3 storage_transformers" "storage transformers are not a list of extensions";
+    CONSOLIDATED Error "zarr/consolidated" in "zarr-python Consolidated metadata" "consolidated metadata is malformed";
     CONSOLIDATED_EXTRA Error "zarr/consolidated-extra" in "zarr-python Consolidated metadata"
         "consolidated metadata has a document that the store does not have"
-        => "consolidate again: readers that believe it see a node that is gone";
+        => "consolidate again: readers of consolidated metadata see a node that does not exist";
     CONSOLIDATED_DIFFERENT Error "zarr/consolidated-different" in "zarr-python Consolidated metadata"
-        "consolidated metadata has another document than the store"
-        => "consolidate again: what is read depends on whether the reader believes it";
-    SHARD_INDEX Error "zarr/shard-index" in "v3 Sharding codec" "a shard is too short for its index, or an entry of the index is half empty";
+        "a document in consolidated metadata differs from the document in the store"
+        => "consolidate again: readers with and without consolidated metadata see different content";
+    SHARD_INDEX Error "zarr/shard-index" in "v3 Sharding codec" "a shard is too short for its index, or only one half of an index entry is empty";
     SHARD_INDEX_CHECKSUM Error "zarr/shard-index-checksum" in "v3 Sharding codec"
-        "the checksum of a shard index is not that of its bytes"
-        => "nothing tells where the chunks of this shard lie; write it again";
-    SHARD_RANGE Error "zarr/shard-range" in "v3 Sharding codec" "an inner chunk reaches outside of its shard or into the index";
-    SHARD_OVERLAP Error "zarr/shard-overlap" in "v3 Sharding codec" "inner chunks of a shard share a part of their bytes";
-    CHUNK_SIZE Error "zarr/chunk-size" in "v3 Bytes codec, v2 Chunks" "a chunk is stored in another number of bytes than its elements take";
-    CHUNK_CHECKSUM Error "zarr/chunk-checksum" in "v3 CRC32C codec, numcodecs" "the checksum of a chunk is not that of its bytes"
+        "the checksum of a shard index is wrong"
+        => "the inner chunks of this shard cannot be located; write the shard again";
+    SHARD_RANGE Error "zarr/shard-range" in "v3 Sharding codec" "an inner chunk extends outside of its shard or into the index";
+    SHARD_OVERLAP Error "zarr/shard-overlap" in "v3 Sharding codec" "inner chunks of a shard overlap";
+    CHUNK_SIZE Error "zarr/chunk-size" in "v3 Bytes codec, v2 Chunks" "the stored size of a chunk differs from the size of its elements";
+    CHUNK_CHECKSUM Error "zarr/chunk-checksum" in "v3 CRC32C codec, numcodecs" "the checksum of a chunk is wrong"
         => "write the chunk again from its source";
-    CHUNK_DATA Error "zarr/chunk-data" in "v3 Codecs, v2 Chunks" "the bytes of a chunk are not what its codecs make"
+    CHUNK_DATA Error "zarr/chunk-data" in "v3 Codecs, v2 Chunks" "the codecs cannot decode a chunk"
         => "write the chunk again from its source";
 
     MUST_UNDERSTAND Warning "zarr/must-understand" in "v3 Extensions"
-        "a document has a member that is not known and does not say that it may be ignored"
-        => "readers refuse the node; say \"must_understand\": false in it if it may be ignored";
-    DEVIATION Warning "zarr/deviation" in "v3 Metadata, v2 Metadata" "a document departs from the specification in a way that can be read";
+        "a document has an unknown member without \"must_understand\": false"
+        => "readers reject the node; add \"must_understand\": false if the member may be ignored";
+    DEVIATION Warning "zarr/deviation" in "v3 Metadata, v2 Metadata" "a document deviates from the specification, but can be read";
     TWO_VERSIONS Warning "zarr/two-versions" in "v3 Hierarchy" "a node has documents of both versions"
-        => "zarr.json counts; readers of version 2 see the other";
-    MIXED_VERSIONS Warning "zarr/mixed-versions" in "v3 Hierarchy" "a node is of another version than the group that it is in"
-        => "most readers look for one version alone and do not find it";
-    IMPLICIT_GROUP Warning "zarr/implicit-group" in "v3 Hierarchy, v2 Hierarchies" "nodes lie in a folder without a document of its own"
-        => "write the document of a group there; without it, what lies below is not found";
-    ATTRIBUTES_ALONE Warning "zarr/attributes-alone" in "v2 Attributes" "there is a .zattrs without .zarray or .zgroup";
+        => "readers of version 3 use zarr.json; readers of version 2 use the other document";
+    MIXED_VERSIONS Warning "zarr/mixed-versions" in "v3 Hierarchy" "a node has another version than its group"
+        => "most readers search for only one version and do not find it";
+    IMPLICIT_GROUP Warning "zarr/implicit-group" in "v3 Hierarchy, v2 Hierarchies" "nodes are in a folder without a document of its own"
+        => "write the document of a group there; without it, readers do not find the nodes";
+    ATTRIBUTES_ALONE Warning "zarr/attributes-alone" in "v2 Attributes" ".zattrs exists without .zarray or .zgroup";
     CONSOLIDATED_MISSING Warning "zarr/consolidated-missing" in "zarr-python Consolidated metadata"
-        "the store has a document that consolidated metadata does not have"
-        => "consolidate again: readers that believe it do not see this node";
-    CASE_CLASH Warning "zarr/case-clash" in "v3 Node names" "two names differ in upper and lower case alone"
-        => "copied to a file system that ignores case, one replaces the other";
-    UNPORTABLE_NAME Warning "zarr/unportable-name" in "v3 Node names" "the name of a node cannot be a file's name everywhere";
-    CHUNK_KEY Warning "zarr/chunk-key" in "v3 Chunk key encodings, v2 Chunks" "a key looks like a chunk's and is none of this array";
-    CHUNK_OUTSIDE Warning "zarr/chunk-outside" in "v3 Chunk grids" "a chunk lies outside of the array's shape"
-        => "it is never read; it may be left from before the array was made smaller";
-    LIMIT Warning "zarr/limit" in "Limits" "something was not checked, as it needs more memory or work than is allowed";
+        "a document of the store is missing in consolidated metadata"
+        => "consolidate again: readers of consolidated metadata do not see this node";
+    CASE_CLASH Warning "zarr/case-clash" in "v3 Node names" "two names differ only in case"
+        => "on a file system that ignores case, one replaces the other";
+    UNPORTABLE_NAME Warning "zarr/unportable-name" in "v3 Node names" "the name of a node is not allowed on all file systems";
+    CHUNK_KEY Warning "zarr/chunk-key" in "v3 Chunk key encodings, v2 Chunks" "a key looks like a chunk key, but the array has no such chunk";
+    CHUNK_OUTSIDE Warning "zarr/chunk-outside" in "v3 Chunk grids" "a chunk is outside of the shape of the array"
+        => "readers ignore it; the array may have been larger before";
+    LIMIT Warning "zarr/limit" in "Limits" "a check was skipped, because it exceeds a limit of memory or work";
 
     UNKNOWN_EXTENSION Note "zarr/unknown-extension" in "v3 Extensions"
-        "a data type, codec or other extension is not known, so what it is of is not checked";
+        "a data type, codec or other extension is unknown, so its content is not checked";
     UNKNOWN_MEMBER Note "zarr/unknown-member" in "v2 Metadata" "a document has a member that version 2 does not define";
     DIMENSION_LENGTH Note "zarr/dimension-length" in "v3 dimension_names"
-        "arrays of one group give a dimension of one name different lengths"
-        => "xarray cannot open the group as one dataset; give the dimensions different names if they are different ones";
-    ALIAS Note "zarr/alias" in "v3 File system store" "a link leads to another folder of the store, which is checked where it really lies";
-    SHARD_SHARED Note "zarr/shard-shared" in "v3 Sharding codec" "several inner chunks of a shard are the same bytes";
-    SHARD_UNREFERENCED Note "zarr/shard-unreferenced" in "v3 Sharding codec" "bytes of a shard belong to no inner chunk"
-        => "writing the shard again gives the space back";
+        "arrays of one group have different lengths of a dimension with the same name"
+        => "xarray cannot open the group as one dataset; use different names for different dimensions";
+    ALIAS Note "zarr/alias" in "v3 File system store" "a link leads to another folder of the store, which is checked at its real path";
+    SHARD_SHARED Note "zarr/shard-shared" in "v3 Sharding codec" "several inner chunks of a shard have the same byte range";
+    SHARD_UNREFERENCED Note "zarr/shard-unreferenced" in "v3 Sharding codec" "bytes of a shard do not belong to an inner chunk"
+        => "writing the shard again frees the space";
     STRAY Note "zarr/stray" in "v3 Abstract store interface" "a value is neither a document nor a chunk"
-        => "nothing reads it; remove it if no program needs it";
+        => "Zarr readers ignore it; remove it if no program needs it";
 }
 
 #[cfg(test)]
@@ -100,7 +100,7 @@ mod tests {
     use std::collections::HashSet;
 
     #[test]
-    fn rules_have_names_of_their_own_in_the_form_of_names() {
+    fn rules_have_unique_and_valid_names() {
         let names: HashSet<&str> = RULES.iter().map(|rule| rule.name).collect();
         assert_eq!(names.len(), RULES.len());
         for name in names {
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn the_worst_rules_come_first() {
+    fn rules_are_sorted_by_severity() {
         assert!(RULES.is_sorted_by_key(|rule| rule.severity));
     }
 }

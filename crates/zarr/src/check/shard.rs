@@ -1,22 +1,22 @@
-//! Shards: where the index says that inner chunks lie, and these chunks.
+//! Checks shards: the index, and the inner chunks.
 //!
 //! Spec: Zarr v3 "Sharding codec"
 
-use super::chunk::{Part, Piece, integers};
+use super::chunk::{ChunkForm, Part, integers};
 use super::{Checker, rule};
 use crate::json::{Context, Json, Number};
 use crate::metadata::{Extension, v3};
 use hyperslab_core::store::Key;
 use hyperslab_core::{ErrorKind, Limits, Result};
 
-/// What a shard must be.
+/// The expected form of a shard.
 pub(super) struct Shard {
-    /// Inner chunks along each dimension.
+    /// The number of inner chunks along each dimension.
     counts: Vec<u64>,
-    index: Piece,
+    index: ChunkForm,
     index_len: u64,
     index_at_end: bool,
-    inner: Piece,
+    inner: ChunkForm,
 }
 
 /// An entry of an index.
@@ -28,7 +28,7 @@ struct Entry {
 }
 
 impl Shard {
-    /// None if inner chunks do not fill it, which is told where the array is.
+    /// `None` if inner chunks do not divide the shard evenly, which the check of the array reports.
     pub(super) fn new(
         codec: &Extension,
         data_type: &Json,
@@ -50,14 +50,14 @@ impl Shard {
         let index_at_end = members.get("index_location").and_then(Json::as_str) != Some("start");
         counts.push(2);
         let nothing = Json::Number(Number::integer(u64::MAX));
-        let index = Piece::of_codecs(&"uint64".into(), &nothing, &index_codecs, &counts, limits)?;
+        let index = ChunkForm::of_codecs(&"uint64".into(), &nothing, &index_codecs, &counts, limits)?;
         counts.pop();
         let Some(index_len) = index.stored() else { return Ok(None) };
-        let inner = Piece::of_codecs(data_type, fill, &codecs, &inner, limits)?;
+        let inner = ChunkForm::of_codecs(data_type, fill, &codecs, &inner, limits)?;
         Ok(Some(Shard { counts, index, index_len, index_at_end, inner }))
     }
 
-    /// The place of an inner chunk among the others.
+    /// The index of an inner chunk along each dimension.
     fn place(&self, number: usize) -> Vec<u64> {
         let mut left = number as u64;
         let mut place: Vec<u64> = Vec::with_capacity(self.counts.len());
@@ -103,7 +103,7 @@ impl Checker<'_> {
             let at = number as u64 * 16;
             let entry = index_part.within(at..at + 16);
             if offset == u64::MAX || size == u64::MAX {
-                let message = format!("{} has an offset or a size, expected both or none", place());
+                let message = format!("{} has only an offset or only a size, expected both or none", place());
                 self.tell_part(&rule::SHARD_INDEX, path, &entry, message);
                 continue;
             }
@@ -114,7 +114,7 @@ impl Checker<'_> {
                 _ => {
                     let (from, to) = (data.start, data.end);
                     let message = format!(
-                        "{} of {size} bytes at byte {offset:#x}, chunks lie from {from:#x} to {to:#x}",
+                        "{} of {size} bytes at byte {offset:#x}, expected a range from {from:#x} to {to:#x}",
                         place()
                     );
                     self.tell_part(&rule::SHARD_RANGE, path, &entry, message);
@@ -124,7 +124,7 @@ impl Checker<'_> {
         drop(rows);
         entries.sort_unstable();
         self.check_overlaps(path, part, shard, label, &entries, data_len);
-        // Each byte is decoded once, or an index would make work without end out of a few bytes.
+        // Each byte is decoded only once. Otherwise a malicious index could cause unlimited work with a few bytes.
         let mut left = data_len;
         let mut before = None;
         for entry in entries {
@@ -132,7 +132,7 @@ impl Checker<'_> {
                 continue;
             }
             let Some(rest) = left.checked_sub(entry.end - entry.start) else {
-                let message = format!("{label}inner chunks are not all decoded, as they overlap");
+                let message = format!("{label}overlapping inner chunks are not all decoded");
                 return self.tell_part(&rule::LIMIT, path, part, message);
             };
             left = rest;
@@ -174,12 +174,12 @@ impl Checker<'_> {
             }
         }
         if shared > 0 {
-            let message = format!("{label}{shared} inner chunks are the same bytes as others");
+            let message = format!("{label}{shared} inner chunks have the same byte range as others");
             self.tell_part(&rule::SHARD_SHARED, path, part, message);
         }
         let unused = data_len.saturating_sub(used);
         if unused > 0 {
-            let message = format!("{label}{unused} of {data_len} bytes belong to no inner chunk");
+            let message = format!("{label}{unused} of {data_len} bytes do not belong to an inner chunk");
             self.tell_part(&rule::SHARD_UNREFERENCED, path, part, message);
         }
     }

@@ -7,8 +7,8 @@ use crate::json::Json;
 use hyperslab_core::Limits;
 use std::ops::Range;
 
-/// The bytes of what a JSON Pointer leads to in a text that is known to be JSON. Where nothing of that name is,
-/// the first byte of the object or array that would have it.
+/// The byte range of the value at a JSON Pointer, in a text that is valid JSON. If there is no such value, the first
+/// byte of the object or array that should contain it.
 pub(super) fn locate(text: &[u8], pointer: &str) -> (Range<usize>, bool) {
     let mut at = Scanner { text, at: 0 };
     at.space();
@@ -24,7 +24,7 @@ pub(super) fn locate(text: &[u8], pointer: &str) -> (Range<usize>, bool) {
     (start..at.at, true)
 }
 
-/// A range of bytes in lines and characters.
+/// Converts a byte range to lines and characters.
 pub(super) fn place(text: &[u8], range: &Range<usize>) -> Place {
     let before = text.get(..range.start.min(text.len())).unwrap_or_default();
     let line_start = before.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
@@ -40,7 +40,7 @@ pub(super) fn place(text: &[u8], range: &Range<usize>) -> Place {
     }
 }
 
-/// Where bare `NaN` and `Infinity` stand, which are made numbers of the same length.
+/// Replaces bare `NaN` and `Infinity` by numbers of the same length. Returns their places.
 pub(super) fn make_finite(text: &mut [u8]) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     let mut at = 0;
@@ -70,7 +70,7 @@ pub(super) fn make_finite(text: &mut [u8]) -> Vec<Range<usize>> {
     found
 }
 
-/// Where a message of the reader leads, and what it says. Names may have in them what parts the two.
+/// Splits a message of the reader into JSON Pointer and text. Names in the pointer may contain the separator.
 pub(super) fn split(text: &[u8], detail: &str) -> (String, String) {
     let Some((_, rest)) = detail.split_once('#') else {
         return (String::new(), detail.split_once(": ").map_or(detail, |(_, what)| what).to_owned());
@@ -89,7 +89,7 @@ struct Scanner<'a> {
 }
 
 impl Scanner<'_> {
-    /// Goes to the member or item of this name in the object or array that begins here.
+    /// Moves to the member or item of this name in the object or array that begins here.
     fn enter(&mut self, token: &str) -> bool {
         let is_object = match self.peek() {
             Some(b'{') => true,
@@ -127,7 +127,7 @@ impl Scanner<'_> {
         }
     }
 
-    /// Goes behind the value that begins here.
+    /// Moves behind the value that begins here.
     fn value(&mut self) {
         let mut depth = 0_u32;
         loop {
@@ -198,7 +198,7 @@ fn is_named(quoted: &[u8], name: &str) -> bool {
     }
 }
 
-/// Places where a message may be parted that are tried, each with a look at the whole text.
+/// The maximum number of separators that are tried. Each takes one pass over the whole text.
 const MAX_PARTED: usize = 8;
 
 const WORDS: [&str; 2] = ["NaN", "Infinity"];
@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn pointers_lead_to_values() {
+    fn resolves_json_pointers() {
         assert_eq!(found("/shape"), ("[3, 44]", true));
         assert_eq!(found("/shape/1"), ("44", true));
         assert_eq!(found("/é\"/a~1b"), ("null", true));
@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_is_where_it_would_be() {
+    fn a_missing_member_has_the_place_of_its_object() {
         assert_eq!(found("/shape/2"), ("[", false));
         assert_eq!(found("/shape/x"), ("[", false));
         assert_eq!(found("/none"), ("{", false));
@@ -248,14 +248,14 @@ mod tests {
     }
 
     #[test]
-    fn only_bare_words_are_made_numbers() {
+    fn replaces_only_bare_words() {
         let mut text = br#"{"NaN": [NaN, -Infinity, "\"NaN"]}"#.to_vec();
         assert_eq!(make_finite(&mut text), [9..12, 14..23]);
         assert_eq!(text, br#"{"NaN": [0  , 0        , "\"NaN"]}"#);
     }
 
     #[test]
-    fn messages_are_parted_from_pointers() {
+    fn splits_messages_and_pointers() {
         let text = br#"{"a: b": {"c": 1}}"#;
         let parted = |detail: &str| split(text, detail);
         let pair = |pointer: &str, what: &str| (pointer.to_owned(), what.to_owned());

@@ -1,4 +1,4 @@
-//! Stored chunks: where their bytes come from, and how they are undone.
+//! Stored chunks: the source of their bytes, and decoding.
 
 use super::room;
 use bytes::Bytes;
@@ -7,7 +7,7 @@ use hyperslab_core::store::Value;
 use hyperslab_core::{Error, ErrorKind, Limit, Limits, Result};
 use std::ops::{Deref, Range};
 
-/// Bytes in hand.
+/// Bytes in memory.
 pub(crate) struct InMemory(pub(crate) Bytes);
 
 impl Value for InMemory {
@@ -26,7 +26,7 @@ impl Value for InMemory {
 
 /// The stored bytes of a chunk.
 pub(super) enum Stored<'b> {
-    /// In memory that is reused.
+    /// In a reused buffer.
     Lent(&'b [u8]),
     Shared(Bytes),
 }
@@ -38,7 +38,7 @@ impl Stored<'_> {
         value.part(0..len).map(Stored::Shared)
     }
 
-    /// The same to where others were before.
+    /// Reads all of a chunk into a reused buffer.
     pub(super) fn lent<'b>(
         value: &dyn Value,
         limits: &Limits,
@@ -70,14 +70,14 @@ fn check_len(value: &dyn Value, limits: &Limits) -> Result<u64> {
     }
 }
 
-/// A chunk undone as far as that moves no bytes.
+/// A chunk after the codecs that can be undone without copying bytes, such as checksums.
 pub(super) struct Undone<'c> {
     left: &'c [Codec],
     bytes: Stored<'c>,
 }
 
 impl<'c> Undone<'c> {
-    /// A chunk that was written through `codecs`.
+    /// Opens a chunk that `codecs` encoded.
     pub(super) fn open(codecs: &'c [Codec], stored: Stored<'c>) -> Result<Undone<'c>> {
         let (left, bytes) = match stored {
             Stored::Lent(bytes) => {
@@ -92,12 +92,12 @@ impl<'c> Undone<'c> {
         Ok(Undone { left, bytes })
     }
 
-    /// The decoded bytes, if nothing is left to undo.
+    /// The decoded bytes, if no codec remains.
     pub(super) fn raw(&self) -> Option<&[u8]> {
         self.left.is_empty().then_some(&*self.bytes)
     }
 
-    /// What is left to undo, where blocks of it can be undone one without the others.
+    /// The remaining codec, if its blocks can be decoded independently.
     pub(super) fn blocks(&self) -> Result<Option<Blocks<'_>>> {
         Blocks::open(self.left, &self.bytes)
     }
@@ -111,7 +111,7 @@ impl<'c> Undone<'c> {
         }
     }
 
-    /// Decodes to `out`, which is as long as what comes out.
+    /// Decodes to `out`, which has the length of the decoded chunk.
     pub(super) fn decode_to(&self, out: &mut [u8], scratch: &mut Scratch) -> Result<()> {
         match self.raw() {
             Some(raw) => {
@@ -123,12 +123,12 @@ impl<'c> Undone<'c> {
         }
     }
 
-    /// Decodes to any number of bytes up to `most`.
-    pub(super) fn decode(&self, most: u64, scratch: &mut Scratch) -> Result<Bytes> {
+    /// Decodes to at most `max` bytes.
+    pub(super) fn decode(&self, max: u64, scratch: &mut Scratch) -> Result<Bytes> {
         let decoded = match self.raw() {
-            Some(_) if self.bytes.len() as u64 > most => Err(Error::new(
+            Some(_) if self.bytes.len() as u64 > max => Err(Error::new(
                 ErrorKind::LimitExceeded,
-                format!("{} bytes, at most {most}", self.bytes.len()),
+                format!("{} bytes, expected at most {max}", self.bytes.len()),
             )),
             Some(raw) => {
                 return Ok(match &self.bytes {
@@ -137,8 +137,8 @@ impl<'c> Undone<'c> {
                 });
             }
             None => {
-                let most = usize::try_from(most).unwrap_or(usize::MAX);
-                decode_within(self.left, &self.bytes, most, scratch).map(Bytes::from)
+                let max = usize::try_from(max).unwrap_or(usize::MAX);
+                decode_within(self.left, &self.bytes, max, scratch).map(Bytes::from)
             }
         };
         decoded.map_err(|e| match e.kind() {

@@ -1,6 +1,6 @@
-//! Codecs of numcodecs that change elements, and with them the data type.
+//! Codecs of numcodecs that change elements and their data type.
 //!
-//! They see elements as they lie in memory, under whatever type their parameters say, and give others in row-major
+//! Their input is elements in the byte order of memory, with the type in their parameters. Their output is in row-major
 //! order.
 //!
 //! Spec: numcodecs, zarr-extensions/codecs/bitround
@@ -13,16 +13,16 @@ use hyperslab_core::memory::room;
 use hyperslab_core::nd::element_count;
 use hyperslab_core::{Error, Result};
 
-/// One of these codecs as a step of version 3, where elements are rows before and after.
+/// One of these codecs as an array-to-array codec of version 3, from rows to rows.
 #[derive(Clone, Debug)]
 pub(super) struct Elements {
     codec: Codec,
-    /// How elements lie in memory before and after.
+    /// The elements before and after the codec.
     before: Layout,
     after: Layout,
 }
 
-/// Elements in memory.
+/// The type and layout of elements in memory.
 #[derive(Clone, Debug)]
 pub(super) struct Memory {
     pub(super) data_type: DataType,
@@ -30,7 +30,7 @@ pub(super) struct Memory {
 }
 
 impl Elements {
-    /// The step, and what it makes of elements.
+    /// The codec, and the elements after it.
     pub(super) fn new(codec: Codec, before: &Memory, at: &Spot<'_>) -> Result<(Elements, Memory)> {
         let wrong = |e: Error| at.malformed(e.detail());
         let after = match made(&codec) {
@@ -44,7 +44,7 @@ impl Elements {
             found if found.is_multiple_of(read) && (found == read || keeps(&elements.codec)) => {
                 Ok((elements, after))
             }
-            found => Err(at.malformed(format!("elements of {read} bytes, those of the array have {found}"))),
+            found => Err(at.malformed(format!("elements of {read} bytes, expected {found} as in the array"))),
         }
     }
 
@@ -52,12 +52,12 @@ impl Elements {
         &self.codec
     }
 
-    /// The dimensions of what comes out of so many.
+    /// The rank of the output for an input of `rank` dimensions.
     pub(super) fn rank(&self, rank: usize) -> usize {
         if matches!(self.codec, Codec::PackBits(_)) { 1 } else { rank }
     }
 
-    /// The shape and the bytes of a row of what comes out.
+    /// The shape of the output and the size of its rows in bytes.
     pub(super) fn shape(&self, shape: &[u64]) -> Result<(Vec<u64>, usize)> {
         let shape = match self.codec {
             Codec::PackBits(_) => {
@@ -70,7 +70,7 @@ impl Elements {
         Ok((shape, self.after.row_size()))
     }
 
-    /// Undoes it to rows.
+    /// Decodes to rows.
     pub(super) fn undo(&self, changed: &[u8], rows: &mut [u8], scratch: &mut Scratch) -> Result<()> {
         let codecs = std::slice::from_ref(&self.codec);
         let mut stored = Vec::new();
@@ -109,7 +109,7 @@ fn memory(number: Number) -> Memory {
     Memory { data_type, order: if number.big_endian { ByteOrder::Big } else { ByteOrder::Little } }
 }
 
-/// Elements as they lie in memory, made of rows.
+/// Elements in the layout of memory, made from rows.
 fn in_memory<'a>(layout: &Layout, rows: &'a [u8], buffer: &'a mut Vec<u8>) -> Result<&'a [u8]> {
     if layout.is_plain() {
         return Ok(rows);

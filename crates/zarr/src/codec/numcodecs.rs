@@ -1,5 +1,5 @@
-//! Codecs by their names in numcodecs, which version 2 writes as they are and version 3 behind `numcodecs.` unless it
-//! has registered them: one row each, with its configuration read and written side by side.
+//! The table of codecs by their names in numcodecs. Version 2 uses these names; version 3 uses them with the prefix
+//! `numcodecs.`, unless it has registered the codec. Each row reads and writes the configuration of one codec.
 //!
 //! Spec: Zarr v3 "Codecs", zarr-extensions/codecs/zstd, numcodecs
 
@@ -25,54 +25,54 @@ use hyperslab_core::{Limits, Result};
 pub(crate) struct Row {
     /// The name in version 2.
     pub(crate) id: &'static str,
-    /// What it takes and gives.
+    /// The kind of its input and output.
     pub(crate) kind: Kind,
     name: Name,
-    /// The members of its configuration that are understood.
+    /// The known members of its configuration.
     members: &'static [&'static str],
     read: fn(&Passing, &Object, &Spot<'_>) -> Result<Codec>,
     write: fn(&Codec, Version) -> Option<Members>,
 }
 
-/// What a codec takes and gives.
+/// The kind of input and output of a codec.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// Elements, which become others.
+    /// Elements to elements.
     Elements,
-    /// Numbers, which become bytes: in version 3 it stands in the place of `bytes`.
+    /// Numbers to bytes. In version 3 it replaces the codec `bytes`.
     NumbersToBytes,
-    /// Bytes; version 2 lists it among the filters, even as the last.
+    /// Bytes to bytes. Version 2 lists it as a filter, even if it is the last codec.
     Filter,
-    /// Bytes, which should become fewer.
+    /// Compression of bytes.
     Compressor,
 }
 
 /// The name of a codec in version 3.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Name {
-    /// Behind `numcodecs.` alone.
+    /// Only with the prefix `numcodecs.`.
     Prefixed,
-    /// The name is registered and means the same.
+    /// The name is registered with the same meaning.
     Registered,
-    /// The same, but it is written behind `numcodecs.`, since more readers know that.
+    /// The name is registered, but it is written with the prefix `numcodecs.`, which more readers support.
     RegisteredLate,
 }
 
 /// The members of a configuration, in the order in which they are written.
 type Members = Vec<(&'static str, Json)>;
 
-/// What is known of the elements or bytes that a codec gets.
+/// The known properties of the input of a codec.
 pub(super) struct Passing {
-    /// Bytes of an element; 1 behind a compressor.
+    /// The size of an element in bytes; 1 after a compressor.
     pub(super) element: usize,
-    /// What the elements are numbers of, if they are.
+    /// The type of the elements, if they are numbers.
     pub(super) number: Option<Number>,
-    /// Bytes of an element for a shuffle that does not say it.
+    /// The default size of an element in bytes for a shuffle without this parameter.
     pub(super) default_element: usize,
 }
 
 impl Passing {
-    /// A codec by its name in numcodecs. `None` if it is none that is known.
+    /// A codec by its name in numcodecs. `None` if the name is unknown.
     pub(super) fn parse(&self, id: &str, parameters: &Object, at: &Spot<'_>) -> Result<Option<Codec>> {
         match CODECS.iter().find(|row| row.id == id) {
             Some(row) => (row.read)(self, parameters, at).map(Some),
@@ -80,7 +80,7 @@ impl Passing {
         }
     }
 
-    /// A codec of version 3. `None` if it is none of numcodecs that is known.
+    /// A codec of version 3. `None` if it is not a known codec of numcodecs.
     pub(super) fn parse_v3(&self, codec: &Extension, at: &Spot<'_>) -> Result<Option<Codec>> {
         let empty = Object::new();
         let parameters = codec.configuration.as_ref().unwrap_or(&empty);
@@ -90,7 +90,7 @@ impl Passing {
         }
     }
 
-    /// What the next codec gets.
+    /// The input of the next codec.
     pub(super) fn follow(&mut self, codec: &Codec) {
         match numbers::made(codec) {
             Some(number) => (self.element, self.number) = (number.size(), Some(number)),
@@ -100,15 +100,16 @@ impl Passing {
     }
 }
 
-/// The elements of a type, as filters get them first.
+/// The elements of a type as the input of the first filter.
 pub fn elements(data_type: &DataType, order: ByteOrder) -> Received {
     Received { size: data_type.stored_size(), number: numbers::number_of(data_type, order) }
 }
 
 impl CodecConfiguration {
-    /// The codec of a filter or a compressor of such elements.
+    /// The codec of a filter or compressor for these elements.
     ///
-    /// None if it is not known or is said to be what no codec is: then only the document tells all of it.
+    /// `None` if the codec is unknown or its configuration has unknown values. Then only the document has its full
+    /// description.
     pub fn codec(&self, elements: &Received) -> Option<Codec> {
         let row = CODECS.iter().find(|row| row.id == self.id)?;
         row.codec(&self.parameters, elements, SHUFFLE_ELEMENT)
@@ -116,13 +117,13 @@ impl CodecConfiguration {
 }
 
 impl Extension {
-    /// The codec that this is for such elements.
+    /// The codec of this extension for these elements.
     ///
-    /// None as for [`CodecConfiguration::codec`], and if readers that do not know it may ignore it.
+    /// `None` as for [`CodecConfiguration::codec`], and if the extension may be ignored.
     pub fn codec(&self, elements: &Received) -> Option<Codec> {
         let empty = Object::new();
         let row = row_v3(&self.name).filter(|_| self.must_understand.is_none() && self.unknown.is_empty())?;
-        // A registered codec behind `numcodecs.` means the same, but is another one to readers.
+        // A registered codec with the prefix `numcodecs.` has the same meaning, but readers treat it as another codec.
         if row.name != Name::Prefixed && row.id != self.name {
             return None;
         }
@@ -155,18 +156,18 @@ impl Row {
         CODECS.iter().find(|row| row.id == id)
     }
 
-    /// The codec as version 3 writes it with this configuration.
+    /// The extension of version 3 for the codec with this configuration.
     pub(crate) fn extension(&self, configuration: Object) -> Extension {
         match (self.name, self.id) {
             (Name::Registered, "crc32c") if configuration.is_empty() => Extension::new(self.id, None),
-            // The registered checksum is always the last.
+            // The registered checksum is always at the end of the data.
             (Name::Registered, id) if id != "crc32c" => Extension::new(self.id, Some(configuration)),
             _ => Extension::new(format!("{PREFIX}{}", self.id), Some(configuration)),
         }
     }
 }
 
-/// Whether a codec of version 3 makes bytes of numbers itself.
+/// Whether a codec of version 3 is an array-to-bytes codec of numcodecs.
 pub(super) fn makes_bytes(name: &str) -> bool {
     row_v3(name).is_some_and(|row| row.kind == Kind::NumbersToBytes)
 }
@@ -179,7 +180,7 @@ fn row_v3(name: &str) -> Option<&'static Row> {
     }
 }
 
-/// Every codec of numcodecs that is read or written.
+/// All supported codecs of numcodecs.
 const CODECS: &[Row] = &[
     compressor(
         "zlib",
@@ -307,7 +308,7 @@ const CODECS: &[Row] = &[
 
 const PREFIX: &str = "numcodecs.";
 
-/// Bytes of an element for a shuffle of version 2 that does not say it.
+/// The default size of an element in bytes for a shuffle of version 2.
 pub(super) const SHUFFLE_ELEMENT: usize = 4;
 
 const fn compressor(
@@ -351,7 +352,7 @@ impl Row {
     }
 }
 
-/// The member `level`, 1 where it is lacking.
+/// The member `level`. The default is 1.
 fn level(parameters: &Object, at: &Spot<'_>) -> Result<u8> {
     let at = at.name("level");
     let number = match parameters.get("level") {
@@ -360,7 +361,7 @@ fn level(parameters: &Object, at: &Spot<'_>) -> Result<u8> {
         Some(json) => return Err(json.is_not("an integer", &at)),
     };
     match number.as_integer() {
-        // zlib's own choice, which is what 6 means.
+        // -1 is the default of zlib, which is 6.
         Some(-1) => Ok(6),
         Some(level) => u8::try_from(level).map_err(|_| at.malformed(format!("{level}, expected -1 to 9"))),
         None => Err(at.malformed(format!("{number}, expected an integer"))),
@@ -383,7 +384,7 @@ fn read_zstd(parameters: &Object, at: &Spot<'_>) -> Result<Codec> {
 fn write_zstd(codec: &Codec, version: Version) -> Option<Members> {
     let Codec::Zstd(zstd) = codec else { return None };
     let mut members = vec![("level", Json::Number(JsonNumber::integer(zstd.level)))];
-    // Older readers of version 2 know no such parameter.
+    // Older readers of version 2 do not know this parameter.
     if version == Version::V3 || zstd.checksum {
         members.push(("checksum", Json::Bool(zstd.checksum)));
     }
@@ -399,7 +400,7 @@ mod tests {
     const ELEMENTS: Received =
         Received { size: Some(4), number: Some(Number { kind: NumberKind::Float32, big_endian: false }) };
 
-    /// Configurations of each codec, with members that are not the default.
+    /// Configurations of each codec, with values that differ from the default.
     const CONFIGURATIONS: &[(&str, &str)] = &[
         ("zlib", r#"{"level":4}"#),
         ("gzip", r#"{"level":9}"#),
@@ -438,7 +439,7 @@ mod tests {
     ];
 
     #[test]
-    fn every_configuration_that_is_read_is_written_to_mean_the_same() {
+    fn configurations_round_trip_in_both_versions() {
         let mut seen = BTreeSet::new();
         for (id, json) in CONFIGURATIONS {
             let json = Json::parse("codec", json.as_bytes(), &Limits::default()).unwrap();
@@ -447,7 +448,7 @@ mod tests {
             let codec = version_2.codec(&ELEMENTS).unwrap_or_else(|| panic!("{id} {parameters:?}"));
             let (row, written) = Row::of(&codec, Version::V2).unwrap();
             assert_eq!(row.id, *id);
-            // Version 2 tells the size of elements to Blosc by the dtype.
+            // In version 2, Blosc takes the size of elements from the dtype.
             if *id != "blosc" {
                 let again = CodecConfiguration { id: row.id.to_owned(), parameters: written };
                 assert_eq!(again.codec(&ELEMENTS).as_ref(), Some(&codec), "{id}");
@@ -465,12 +466,12 @@ mod tests {
     }
 
     #[test]
-    fn members_that_no_codec_has_leave_a_document_as_it_is() {
+    fn keeps_documents_with_unknown_members() {
         let parameters: Object =
             [("level".to_owned(), 1_u64.into()), ("strategy".to_owned(), 2_u64.into())].into_iter().collect();
         let codec = CodecConfiguration { id: "zlib".to_owned(), parameters };
         assert_eq!(codec.codec(&ELEMENTS), None);
-        // It means what `gzip` means, and is another codec to readers.
+        // It has the meaning of `gzip`, but readers treat it as another codec.
         let codec = Extension::new("numcodecs.gzip", Some(Object::new()));
         assert_eq!(codec.codec(&ELEMENTS), None);
     }

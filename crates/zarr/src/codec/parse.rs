@@ -1,4 +1,4 @@
-//! Chains of what metadata lists.
+//! Parses the lists of codecs in metadata.
 
 use super::elements::{Elements, Memory};
 use super::numcodecs::numbers::{is_of_elements, number_of};
@@ -14,8 +14,8 @@ use hyperslab_codec::Codec;
 use hyperslab_core::{ErrorKind, Result};
 
 impl Chain {
-    /// The codecs of version 3, in chunks of `rank` dimensions. `order` is for elements whose codec `bytes` does
-    /// not say it.
+    /// The codecs of version 3 for chunks of `rank` dimensions. `order` is the byte order if the codec `bytes` does not
+    /// state it.
     pub(crate) fn parse(
         codecs: &[Extension],
         data_type: &DataType,
@@ -33,7 +33,7 @@ impl Chain {
             let name = codec.name.as_str();
             let element = size(&memory.data_type);
             let passing = Passing {
-                // numcodecs is not told what the bytes are that it compresses.
+                // In numcodecs, the type of compressed bytes is unknown.
                 element: if name == "blosc" { element } else { 1 },
                 number: number_of(&memory.data_type, memory.order),
                 default_element: element,
@@ -48,7 +48,7 @@ impl Chain {
                     Next::Step(Step::Elements(Box::new(step)))
                 }
                 Some(codec) if makes_bytes(name) && to_bytes.is_none() => {
-                    // It takes numbers as they lie in memory, and knows their byte order itself.
+                    // Its input is numbers in memory; the codec handles their byte order.
                     after.push(codec);
                     Next::ToBytes(ToBytes::Bytes(layout(&memory.data_type, Some(memory.order), &here)?))
                 }
@@ -61,7 +61,7 @@ impl Chain {
                     }
                     "vlen-utf8" | "vlen-bytes" => Next::ToBytes(variable(name, &memory.data_type, &here)?),
                     "sharding_indexed" => {
-                        // What of a shard was never written would have to be changed too.
+                        // The fill values of missing inner chunks would have to pass the codec, too.
                         if steps.iter().any(|step| matches!(step, Step::Elements(_))) {
                             return Err(
                                 here.unsupported("sharding_indexed after a codec that changes elements")

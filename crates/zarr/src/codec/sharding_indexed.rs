@@ -1,4 +1,4 @@
-//! `sharding_indexed`: chunks within one value, and an index of where they lie.
+//! `sharding_indexed`: inner chunks in one value, with an index of their offsets and lengths.
 //!
 //! Spec: Zarr v3 "Sharding codec"
 
@@ -18,7 +18,7 @@ use hyperslab_core::store::Value;
 use hyperslab_core::{Error, Limit, Result};
 use std::ops::Range;
 
-/// How shards are cut and found in.
+/// The division of shards into inner chunks, and the form of the index.
 #[derive(Clone, Debug)]
 pub(super) struct Sharding {
     inner_shape: Vec<u64>,
@@ -29,7 +29,7 @@ pub(super) struct Sharding {
 }
 
 impl Sharding {
-    /// What the chunks in shards pass.
+    /// The codecs of inner chunks.
     pub(super) fn chain(&self) -> &Chain {
         &self.chain
     }
@@ -67,13 +67,13 @@ impl Sharding {
         Ok(Sharding { inner_shape, chain, index_order, index_codecs, index_at_end })
     }
 
-    /// What inner chunks are written through.
+    /// The codecs of inner chunks.
     pub(super) fn inner(&self) -> &Chain {
         &self.chain
     }
 
-    /// Reads what a shard, the box of `shape` at `start`, shares with a region. Of the shard, only the index
-    /// and the inner chunks that are needed are looked at.
+    /// Reads the intersection of a region and a shard (the box of `shape` at `start`). Only the index and the required
+    /// inner chunks of the shard are read.
     pub(super) fn read(
         &self,
         value: &dyn Value,
@@ -84,7 +84,7 @@ impl Sharding {
     ) -> Result<()> {
         let counts = self.counts(shape)?;
         let Some(part) = region.intersect(start, shape)? else { return Ok(()) };
-        // Which inner chunks the region may touch along each dimension.
+        // The inner chunks along each dimension that the region intersects.
         let mut spans: Vec<Range<u64>> = Vec::with_capacity(shape.len());
         for (dimension, inner) in self.inner_shape.iter().enumerate() {
             let at = |values: &[u64]| values.get(dimension).copied().unwrap_or_default();
@@ -93,7 +93,7 @@ impl Sharding {
             spans.push(first / inner..first.saturating_add(steps) / inner + 1);
         }
         let widths: Vec<u64> = spans.iter().map(|span| span.end - span.start).collect();
-        // Most of a shard is read at once: each part of a value may cost as much as all of it.
+        // If most of a shard is required, it is read at once: a part of a value can cost as much as the whole value.
         let wanted = widths.iter().fold(2_u64, |count, width| count.saturating_mul(*width));
         let is_most = element_count(&counts).is_some_and(|count| wanted >= count);
         if is_most && !value.has_cheap_parts() && value.size() <= MAX_AT_ONCE.min(reader.limits.allocation) {
@@ -101,7 +101,7 @@ impl Sharding {
             return self.read(&shard, (start, shape), region, out, reader);
         }
         let index = self.index(value, &counts, reader)?;
-        let mut together = Together::default();
+        let mut batch = Batch::default();
         let mut steps = vec![0; spans.len()];
         loop {
             reader.scratch.cancel.check()?;
@@ -121,29 +121,29 @@ impl Sharding {
                         self.chain.read(&inner, inner_box, region, out, reader)?;
                     }
                     Some(range) => {
-                        if together.is_full(&range) {
-                            self.read_together(value, &mut together, region, out, reader)?;
+                        if batch.is_full(&range) {
+                            self.read_batch(value, &mut batch, region, out, reader)?;
                         }
-                        together.add(inner_start, range);
+                        batch.add(inner_start, range);
                     }
                 }
             }
             if !advance(&mut steps, &widths) {
-                return self.read_together(value, &mut together, region, out, reader);
+                return self.read_batch(value, &mut batch, region, out, reader);
             }
         }
     }
 
-    /// Reads inner chunks that were put together, which are none then.
-    fn read_together(
+    /// Reads the collected inner chunks in one request, and empties the collection.
+    fn read_batch(
         &self,
         value: &dyn Value,
-        together: &mut Together,
+        batch: &mut Batch,
         region: &Region,
         out: &mut Planes<'_>,
         reader: &mut Reader<'_>,
     ) -> Result<()> {
-        let Together { starts, ranges, .. } = std::mem::take(together);
+        let Batch { starts, ranges, .. } = std::mem::take(batch);
         if ranges.is_empty() {
             return Ok(());
         }
@@ -156,8 +156,8 @@ impl Sharding {
         Ok(())
     }
 
-    /// Calls `visit` with each inner chunk of a shard of `shape` that was written and has elements before `end`: the
-    /// index of its first element within the shard, and its bytes.
+    /// Calls `visit` with each written inner chunk of a shard of `shape` that has elements before `end`, until `visit`
+    /// returns false: the index of its first element in the shard, and its byte range.
     pub(super) fn places(
         &self,
         value: &dyn Value,
@@ -183,8 +183,8 @@ impl Sharding {
         Ok(())
     }
 
-    /// Encodes the rows of a whole shard in the memory of `room`. Inner chunks of nothing but the fill value are left
-    /// out.
+    /// Encodes the rows of a whole shard in the memory of `room`. Inner chunks whose elements all equal the fill value are
+    /// not stored.
     pub(super) fn encode(
         &self,
         rows: &[u8],
@@ -207,13 +207,13 @@ impl Sharding {
         shard.finish(writer.scratch)
     }
 
-    /// The inner chunks along each dimension.
+    /// The number of inner chunks along each dimension.
     fn counts(&self, shape: &[u64]) -> Result<Vec<u64>> {
         let count = |(len, inner): (&u64, &u64)| match len.checked_rem(*inner) {
             Some(0) => Ok(len / inner),
             _ => {
                 let inner = &self.inner_shape;
-                let detail = format!("inner chunks of {inner:?} do not fill a shard of {shape:?}");
+                let detail = format!("inner chunks of {inner:?} do not divide a shard of {shape:?}");
                 Err(Error::malformed(detail))
             }
         };
@@ -228,7 +228,7 @@ impl Sharding {
         let size = size.and_then(|size| size.checked_add(sums)).filter(|size| *size <= len);
         let Some(size) = size else {
             return Err(Error::malformed(format!(
-                "a shard of {len} bytes, too few for an index of {counts:?} chunks"
+                "a shard of {len} bytes, too short for an index of {counts:?} chunks"
             )));
         };
         if size > reader.limits.allocation {
@@ -239,12 +239,12 @@ impl Sharding {
         Undone::open(&self.index_codecs, Stored::Shared(stored))?.decode(size, reader.scratch)
     }
 
-    /// Where inner chunk `number` lies. `None` if it was never written.
+    /// The byte range of inner chunk `number`. `None` if it was never written.
     fn entry(&self, index: &[u8], number: u64, len: u64) -> Result<Option<Range<u64>>> {
         let at = usize::try_from(number).ok().and_then(|number| number.checked_mul(16));
         let entry = at.and_then(|at| index.get(at..)).and_then(|rest| rest.as_chunks::<8>().0.get(..2));
         let Some([offset, count]) = entry else {
-            return Err(Error::malformed(format!("no inner chunk {number} in the shard index")));
+            return Err(Error::malformed(format!("the shard index has no entry for inner chunk {number}")));
         };
         let number_of = |bytes: &[u8; 8]| match self.index_order {
             ByteOrder::Little => u64::from_le_bytes(*bytes),
@@ -257,13 +257,13 @@ impl Sharding {
         match offset.checked_add(count) {
             Some(end) if end <= len => Ok(Some(offset..end)),
             _ => Err(Error::malformed(format!(
-                "inner chunk {number} of {count} bytes at {offset:#x}, the shard has {len} bytes"
+                "inner chunk {number} of {count} bytes at byte {offset:#x} ends after the shard of {len} bytes"
             ))),
         }
     }
 }
 
-/// Indexes are of a size that is known beforehand: bytes, and perhaps checksums.
+/// The codecs of the index: `bytes` and optional checksums, so that its size is known in advance.
 fn index_form(codecs: &[Extension], at: &Spot<'_>) -> Result<(ByteOrder, Vec<Codec>)> {
     let others = codecs.split_first().filter(|(first, _)| first.name == "bytes");
     let sums = others.filter(|(_, sums)| sums.iter().all(|codec| codec.name == "crc32c"));
@@ -278,16 +278,17 @@ fn index_form(codecs: &[Extension], at: &Spot<'_>) -> Result<(ByteOrder, Vec<Cod
     Ok((order, sums.iter().map(|_| sum.into()).collect()))
 }
 
-/// Inner chunks that are read in one request: where they begin in the array, and where they lie in the shard.
+/// Inner chunks that are read in one request: the index of their first element in the array, and their byte range in
+/// the shard.
 #[derive(Default)]
-struct Together {
+struct Batch {
     starts: Vec<Vec<u64>>,
     ranges: Vec<Range<u64>>,
     bytes: u64,
 }
 
-impl Together {
-    /// Whether one more would make it too much.
+impl Batch {
+    /// Whether another chunk exceeds the limits of a request.
     fn is_full(&self, range: &Range<u64>) -> bool {
         let bytes = self.bytes.saturating_add(range.end - range.start);
         self.ranges.len() >= MAX_CHUNKS || bytes > MAX_BYTES
@@ -300,19 +301,19 @@ impl Together {
     }
 }
 
-/// A part of a shard.
+/// A byte range of a shard.
 struct Within<'a> {
     value: &'a dyn Value,
     range: Range<u64>,
 }
 
 impl Within<'_> {
-    /// Where a part of it ends in the shard.
+    /// The end of a part of it, as an offset in the shard.
     fn end(&self, range: &Range<u64>) -> Result<u64> {
         let end = self.range.start.saturating_add(range.end);
         if range.start > range.end || end > self.range.end {
             return Err(Error::malformed(format!(
-                "bytes {range:?} of an inner chunk of {} bytes",
+                "bytes {range:?}, expected a range in an inner chunk of {} bytes",
                 self.size()
             )));
         }
@@ -341,5 +342,5 @@ impl Value for Within<'_> {
     }
 }
 
-/// Bytes of a shard that is read at once, if most of it is wanted.
+/// The maximum size in bytes of a shard that is read at once if most of it is required.
 const MAX_AT_ONCE: u64 = 1 << 26;

@@ -1,4 +1,4 @@
-//! `transpose`: dimensions in another order.
+//! `transpose`: stores dimensions in another order.
 //!
 //! Spec: Zarr v3 "Transpose codec"
 
@@ -6,12 +6,12 @@ use crate::json::{Json, Spot};
 use crate::metadata::Extension;
 use hyperslab_core::{Error, Result};
 
-/// Dimension `i` of what the codec makes is dimension `order[i]` of what it gets.
+/// Dimension `i` of the output of the codec is dimension `order[i]` of its input.
 pub(super) fn parse(codec: &Extension, rank: usize, at: &Spot<'_>) -> Result<Vec<usize>> {
     let inner = at.name("configuration");
     let here = inner.name("order");
     let order = match codec.configured(at)?.required("order", &inner)? {
-        // Drafts had names for the order as it is and for the opposite one.
+        // Drafts of the specification used "C" and "F" for the unchanged and the reversed order.
         Json::String(name) if name == "C" => (0..rank as u64).collect(),
         Json::String(name) if name == "F" => (0..rank as u64).rev().collect(),
         json => json.unsigned_array(&here)?,
@@ -24,7 +24,7 @@ pub(super) fn parse(codec: &Extension, rank: usize, at: &Spot<'_>) -> Result<Vec
     Ok(order.into_iter().filter_map(|dimension| usize::try_from(dimension).ok()).collect())
 }
 
-/// What one permutation after another makes.
+/// The composition of two permutations.
 pub(super) fn then(first: Option<&[usize]>, next: &[usize]) -> Vec<usize> {
     match first {
         Some(first) => next.iter().filter_map(|dimension| first.get(*dimension).copied()).collect(),
@@ -32,15 +32,15 @@ pub(super) fn then(first: Option<&[usize]>, next: &[usize]) -> Vec<usize> {
     }
 }
 
-/// The shape of what comes out.
+/// The shape of the output.
 pub(super) fn shape(order: &[usize], shape: &[u64]) -> Vec<u64> {
     order.iter().filter_map(|dimension| shape.get(*dimension).copied()).collect()
 }
 
 /// Fills `rows` in the order of `shape` from rows whose dimension `i` is dimension `order[i]` of it.
 pub(super) fn undo(stored: &[u8], order: &[usize], shape: &[u64], row: usize, rows: &mut [u8]) -> Result<()> {
-    let wrong = || Error::malformed("a chunk that is not as large as its shape");
-    // How far apart neighbours along a dimension of the array lie as stored.
+    let wrong = || Error::malformed("a chunk whose size does not match its shape");
+    // The stride in stored bytes along each dimension of the array.
     let mut strides = vec![0; shape.len()];
     let mut stride = row;
     for dimension in order.iter().rev() {
@@ -87,7 +87,7 @@ pub(super) fn undo(stored: &[u8], order: &[usize], shape: &[u64], row: usize, ro
     Ok(())
 }
 
-/// The other way round.
+/// The inverse of [`undo`].
 pub(super) fn apply(rows: &[u8], order: &[usize], of: &[u64], row: usize, out: &mut [u8]) -> Result<()> {
     let mut inverse = vec![0; order.len()];
     for (dimension, from) in order.iter().enumerate() {
@@ -98,7 +98,7 @@ pub(super) fn apply(rows: &[u8], order: &[usize], of: &[u64], row: usize, out: &
     undo(rows, &inverse, &shape(order, of), row, out)
 }
 
-/// Copies every `stride` bytes a row of `N`.
+/// Copies one row of `N` bytes from every `stride` bytes.
 fn copy<const N: usize>(from: &[u8], stride: usize, line: &mut [u8]) {
     for (to, from) in line.as_chunks_mut::<N>().0.iter_mut().zip(from.chunks(stride)) {
         if let Some(from) = from.first_chunk() {
@@ -112,7 +112,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rows_return_to_the_order_of_the_array() {
+    fn restores_the_order_of_the_array() {
         // An array of 2 x 3 x 4, stored as 4 x 2 x 3: each element is its own index in the array.
         let (shape, order) = ([2, 3, 4], [2, 0, 1]);
         let mut stored = Vec::new();
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_of_any_size_go_and_return() {
+    fn rows_of_any_size_round_trip() {
         let shape = [3, 1, 4, 2];
         for row in [1, 2, 3, 4, 8, 11, 16] {
             let rows: Vec<u8> = (0..24 * row).map(|at| u8::try_from(at % 251).unwrap()).collect();
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn permutations_follow_one_another() {
+    fn composes_permutations() {
         assert_eq!(then(None, &[2, 0, 1]), [2, 0, 1]);
         assert_eq!(then(Some(&[2, 0, 1]), &[1, 2, 0]), [0, 1, 2]);
     }

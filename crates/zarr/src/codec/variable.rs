@@ -1,7 +1,7 @@
-//! `vlen-utf8`, `vlen-bytes` and `json2`: elements of any length.
+//! `vlen-utf8`, `vlen-bytes` and `json2`: variable-length elements.
 //!
-//! The first two are the number of elements in four bytes, least significant first, then each behind its length in
-//! four. The third is a JSON array of the elements, with NumPy's type and the shape behind them.
+//! The first two store the number of elements, then each element after its length. Both numbers have four bytes, little
+//! endian. The third is a JSON array of the elements, followed by the NumPy type and the shape.
 //!
 //! Spec: zarr-extensions/codecs/vlen-utf8, zarr-extensions/codecs/vlen-bytes, numcodecs "JSON"
 
@@ -10,7 +10,7 @@ use bytes::Bytes;
 use hyperslab_core::rows::Slot;
 use hyperslab_core::{Decoder, Error, Limits, Result};
 
-/// What elements of any length are.
+/// The codec of variable-length elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Variable {
     Utf8,
@@ -20,7 +20,7 @@ pub(super) enum Variable {
 }
 
 impl Variable {
-    /// Makes slots of all elements, which point into `raw` as it is added to the heap.
+    /// Makes a slot for each element. Slots point into `raw`, which is added to the heap.
     pub(super) fn decode(self, raw: Bytes, rows: &mut [u8], heap: &mut Vec<Bytes>) -> Result<()> {
         let raw = if self == Variable::Json { of_json(&raw)?.into() } else { raw };
         let mut d = Decoder::new(self.name(), 0, &raw);
@@ -53,7 +53,7 @@ impl Variable {
         Ok(())
     }
 
-    /// Writes what slots point to.
+    /// Encodes the content that slots point to.
     pub(super) fn encode(self, rows: &[u8], heap: &[Bytes]) -> Result<Vec<u8>> {
         let count = u32::try_from(rows.len() / Slot::SIZE);
         let count = count.map_err(|_| Error::invalid("more than 2^32 elements in one chunk"))?;
@@ -85,7 +85,7 @@ impl Variable {
     }
 }
 
-/// The strings of a JSON array as `vlen-utf8` has them.
+/// Converts the strings of a JSON array to the form of `vlen-utf8`.
 fn of_json(raw: &[u8]) -> Result<Vec<u8>> {
     let Json::Array(mut left) = Json::parse("json2", raw, &Limits::default())? else {
         return Err(Error::malformed("json2 without a JSON array"));
@@ -98,7 +98,7 @@ fn of_json(raw: &[u8]) -> Result<Vec<u8>> {
     let (mut count, mut texts) = (0_u32, vec![0; 4]);
     while let Some(item) = left.pop() {
         match item {
-            // A row of an array of several dimensions.
+            // Arrays of several dimensions are nested lists.
             Json::Array(items) => left.extend(items.into_iter().rev()),
             Json::String(text) => {
                 let len = u32::try_from(text.len()).ok().filter(|len| *len != NO_STRING);
@@ -107,7 +107,7 @@ fn of_json(raw: &[u8]) -> Result<Vec<u8>> {
                 texts.extend_from_slice(text.as_bytes());
                 count = count.saturating_add(1);
             }
-            // The fill value past the end of the array is what zarr-python puts there, of whatever type.
+            // Beyond the end of the array, zarr-python writes a fill value of any type.
             _ => {
                 texts.extend_from_slice(&NO_STRING.to_le_bytes());
                 count = count.saturating_add(1);
@@ -120,7 +120,7 @@ fn of_json(raw: &[u8]) -> Result<Vec<u8>> {
     Ok(texts)
 }
 
-/// What `vlen-utf8` has as a JSON array, in one dimension.
+/// Converts from the form of `vlen-utf8` to a JSON array of one dimension.
 fn to_json(raw: &[u8]) -> Result<Vec<u8>> {
     let mut d = Decoder::new("vlen-utf8", 0, raw);
     let count = d.u32()?;
@@ -135,7 +135,7 @@ fn to_json(raw: &[u8]) -> Result<Vec<u8>> {
     Ok(Json::Array(items).emit_compact().into_bytes())
 }
 
-/// Refuses elements of `json2` that are no strings.
+/// Rejects elements of `json2` that are not strings.
 pub(super) fn check_read(rows: &[u8]) -> Result<()> {
     let not_read = NOT_READ.to_bytes();
     match rows.as_chunks::<{ Slot::SIZE }>().0.contains(&not_read) {
@@ -144,15 +144,15 @@ pub(super) fn check_read(rows: &[u8]) -> Result<()> {
     }
 }
 
-/// Stands for the length of an element that is no string.
+/// The marker instead of a length for an element that is not a string.
 const NO_STRING: u32 = u32::MAX;
 
-/// The slot of such an element, which points to nothing.
+/// The slot of an element that is not a string, which points to nothing.
 const NOT_READ: Slot = Slot { buffer: u32::MAX, count: u32::MAX, offset: u64::MAX };
 
-/// The content of a string or of bytes, of which `row` is the slot.
+/// The content of the slot `row`.
 pub(super) fn pointed_to<'h>(row: &[u8], heap: &'h [Bytes]) -> Result<&'h [u8]> {
-    let nothing = || Error::invalid("a slot that points to nothing");
+    let nothing = || Error::invalid("a slot without content");
     let slot = Slot::get(row).ok_or_else(nothing)?;
     slot.content(heap).ok_or_else(nothing)
 }
@@ -166,7 +166,7 @@ mod tests {
     const THREE: &[u8] = b"\x03\0\0\0\0\0\0\0\x03\0\0\0abc\x02\0\0\0\xc3\xa9";
 
     #[test]
-    fn elements_point_into_the_chunk() {
+    fn slots_point_into_the_chunk() {
         let (mut rows, mut heap) = ([0xee; 48], vec![Bytes::from_static(b"other")]);
         Variable::Utf8.decode(Bytes::from_static(THREE), &mut rows, &mut heap).unwrap();
         let elements: Vec<_> = rows.chunks(16).map(|row| pointed_to(row, &heap).unwrap()).collect();
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_list_of_strings_is_refused() {
+    fn rejects_malformed_lists_of_strings() {
         let refused = |variable: Variable, raw: &[u8]| {
             let mut heap = Vec::new();
             let e = variable.decode(Bytes::copy_from_slice(raw), &mut [0; 48], &mut heap).unwrap_err();
@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn strings_in_json_are_read_row_by_row_and_written_flat() {
+    fn reads_nested_json_and_writes_flat_json() {
         let nested = r#"[["", "abc"], ["é"], "|O", [1, 3]]"#;
         let (mut rows, mut heap) = ([0xee; 48], Vec::new());
         Variable::Json.decode(Bytes::from(nested), &mut rows, &mut heap).unwrap();
@@ -215,14 +215,14 @@ mod tests {
         assert_eq!(refused("{}"), "json2 without a JSON array");
         assert_eq!(refused("[]"), "json2 without a type and a shape after the elements");
         assert_eq!(refused(r#"["a", "|O", [1]]"#), "1 elements, expected 3");
-        // What lies past the end of the array is not looked at.
+        // Elements beyond the end of the array are not checked.
         Variable::Json.decode(Bytes::from(r#"["a", "b", 0, "|O", [3]]"#), &mut rows, &mut heap).unwrap();
         assert!(check_read(&rows[..32]).is_ok() && check_read(&rows).is_err());
         assert!(pointed_to(&rows[32..], &heap).is_err());
     }
 
     #[test]
-    fn slots_that_point_nowhere_are_not_written() {
+    fn rejects_invalid_slots() {
         let heap = [Bytes::from_static(b"ab\xff")];
         let row = |count, offset| Slot { buffer: 0, count, offset }.to_bytes();
         assert!(Variable::Bytes.encode(&row(3, 0), &heap).is_ok());

@@ -68,7 +68,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn bytes_return(bytes in prop::collection::vec(any::<u8>(), 0..50)) {
+        fn base64_round_trips(bytes in prop::collection::vec(any::<u8>(), 0..50)) {
             prop_assert_eq!(decode(&encode(&bytes)).unwrap(), bytes);
         }
     }

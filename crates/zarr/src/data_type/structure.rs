@@ -106,7 +106,7 @@ impl Struct {
             let (name, data_type) = match field {
                 Json::Object(object) => {
                     for (other, _) in object.others(&["name", "data_type"]).iter() {
-                        here.deviates(format!("a member {other:?}, which is not read"));
+                        here.deviates(format!("a member {other:?}, which is ignored"));
                     }
                     let name = object.required("name", &here)?.text(&here.name("name"))?;
                     (name, parse(object.required("data_type", &here)?, depth + 1, &here.name("data_type"))?)

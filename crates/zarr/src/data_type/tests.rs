@@ -44,7 +44,7 @@ fn items(json: &Json) -> &[Json] {
 }
 
 #[test]
-fn every_name_of_the_registry_returns() {
+fn every_registered_name_round_trips() {
     let mut names = vec!["bool".to_owned(), "string".to_owned(), "bytes".to_owned()];
     for bits in [2, 4, 8, 16, 32, 64] {
         names.extend([format!("int{bits}"), format!("uint{bits}")]);
@@ -71,7 +71,7 @@ fn every_name_of_the_registry_returns() {
 }
 
 #[test]
-fn what_is_no_data_type_is_refused_by_name() {
+fn rejects_unknown_data_types_by_name() {
     for (text, message) in [
         ("\"int24\"", "data_type: data type \"int24\""),
         ("\"r7\"", "data_type: data type \"r7\""),
@@ -108,7 +108,7 @@ fn what_is_no_data_type_is_refused_by_name() {
 }
 
 #[test]
-fn small_floats_are_those_of_ml_dtypes() {
+fn small_floats_equal_those_of_ml_dtypes() {
     let table = json(include_str!("../../tests/fixtures/floats.json"));
     let mut count = 0;
     for (name, tables) in table.as_object().unwrap().iter() {
@@ -123,7 +123,7 @@ fn small_floats_are_those_of_ml_dtypes() {
                 (value.is_nan(), if value.is_nan() { found } else { value }.to_bits()),
                 "{name} {bits:#x}"
             );
-            // What JSON says of a number leads back to it.
+            // Numbers round-trip through JSON.
             let context = Context::new(&Limits::default());
             let text = float.emit(bits);
             assert_eq!(float.parse(&text, &context.document("fill_value")).unwrap(), bits, "{name} {text:?}");
@@ -142,7 +142,7 @@ fn small_floats_are_those_of_ml_dtypes() {
 }
 
 #[test]
-fn numbers_beyond_a_float_become_infinite_where_there_is_an_infinity() {
+fn large_numbers_become_infinite_if_the_format_has_infinity() {
     let float = |name: &str, text: &str| fill(&DataType::Float(Float::named(name).unwrap()), text, V3);
     assert_eq!(float("float16", "65519").unwrap(), 0x7bff_u16.to_ne_bytes());
     assert_eq!(float("float16", "-65520").unwrap(), 0xfc00_u16.to_ne_bytes());
@@ -166,7 +166,7 @@ fn numbers_beyond_a_float_become_infinite_where_there_is_an_infinity() {
 }
 
 #[test]
-fn types_and_fill_values_are_those_of_zarr_python() {
+fn types_and_fill_values_equal_those_of_zarr_python() {
     let cases = json(include_str!("../../tests/fixtures/data_types.json"));
     let mut count = 0;
     for case in items(&cases) {
@@ -183,7 +183,7 @@ fn types_and_fill_values_are_those_of_zarr_python() {
             let rules = FillRules { form, ..V3 };
             let found = data_type.parse_fill(value, rules, &context.document("fill_value")).unwrap();
             assert_eq!(hex(&found), row, "{name}");
-            // What we write, we read; and for registered types zarr-python's and our words are the same.
+            // Types round-trip. For registered types, the metadata equals that of zarr-python.
             let ours = data_type.emit(form, ByteOrder::Little).unwrap();
             let again = DataType::parse(&ours, &context.document("data_type")).unwrap();
             assert_eq!(again, data_type);
@@ -214,7 +214,7 @@ fn types_and_fill_values_are_those_of_zarr_python() {
 }
 
 #[test]
-fn structs_are_read_in_every_form() {
+fn reads_structs_in_every_form() {
     let registered = v3(r#"{"name":"struct","configuration":{"fields":[{"name":"id","data_type":"int32"},
         {"name":"p","data_type":{"name":"struct","configuration":{"fields":[{"name":"x","data_type":"uint8"}]}}},
         {"name":"val","data_type":{"name":"float64"}}]}}"#);
@@ -234,7 +234,7 @@ fn structs_are_read_in_every_form() {
 }
 
 #[test]
-fn structs_are_written_in_the_form_that_is_asked_for() {
+fn writes_structs_in_the_requested_form() {
     let point = Struct::new([("x".to_owned(), v3("\"float32\""))]).unwrap();
     let fields = [
         ("name".to_owned(), DataType::FixedLengthUtf32 { length: 10 }),
@@ -258,7 +258,7 @@ fn structs_are_written_in_the_form_that_is_asked_for() {
 }
 
 #[test]
-fn structs_against_the_rules_are_refused() {
+fn rejects_invalid_structs() {
     let fields = |fields: &str| format!("{{\"name\":\"struct\",\"configuration\":{{\"fields\":{fields}}}}}");
     for (text, message) in [
         (fields("[]"), "data_type#/configuration/fields: a struct without fields"),
@@ -293,7 +293,7 @@ fn structs_against_the_rules_are_refused() {
 }
 
 #[test]
-fn holes_titles_and_arrays_of_version_2_are_read_and_written() {
+fn padding_titles_and_arrays_of_version_2_round_trip() {
     let text = r#"[[["first","a"],"|u1"],["","|V3"],["m",">f4",[2,3]],["b","<i2",2],["","|V4"]]"#;
     let dtype = v2(text).unwrap();
     assert_eq!(dtype.emit().unwrap(), json(&text.replace("\"<i2\",2", "\"<i2\",[2]")));
@@ -334,7 +334,7 @@ fn holes_titles_and_arrays_of_version_2_are_read_and_written() {
 }
 
 #[test]
-fn numbers_in_a_part_of_a_byte_lose_the_rest() {
+fn decoding_ignores_unused_bits_of_a_byte() {
     let decoded = |name: &str, stored: &[u8]| {
         let mut rows = vec![0; stored.len()];
         Layout::new(&v3(&format!("\"{name}\"")), None).unwrap().decode(stored, &mut rows).unwrap();
@@ -350,7 +350,7 @@ fn numbers_in_a_part_of_a_byte_lose_the_rest() {
 }
 
 #[test]
-fn an_order_of_bytes_is_asked_for_where_one_is_needed() {
+fn requires_a_byte_order_for_elements_of_several_bytes() {
     let e = Layout::new(&v3("\"int16\""), None).unwrap_err();
     assert_eq!(e.to_string(), "numbers of several bytes without an byte order (endian)");
     let mut rows = [0; 4];
@@ -361,7 +361,7 @@ fn an_order_of_bytes_is_asked_for_where_one_is_needed() {
 }
 
 #[test]
-fn version_2_types_against_the_rules_are_refused() {
+fn rejects_invalid_types_of_version_2() {
     for (text, message) in [
         ("\"f4\"", "dtype: \"f4\", expected <, > or | and a type"),
         ("\"|f4\"", "dtype: \"|f4\" without an byte order"),
@@ -389,7 +389,7 @@ fn version_2_types_against_the_rules_are_refused() {
 }
 
 #[test]
-fn fill_values_against_the_rules_are_refused() {
+fn rejects_invalid_fill_values() {
     let point = r#"[["x","float32"],["y","int8"]]"#;
     for (data_type, text, message) in [
         ("\"bool\"", "1", "fill_value: a number, expected true or false"),
@@ -424,7 +424,7 @@ fn fill_values_against_the_rules_are_refused() {
 }
 
 #[test]
-fn old_spellings_of_version_2_are_read() {
+fn accepts_old_forms_of_fill_values_in_version_2() {
     let read = |dtype: &str, text: &str| fill(&v2(dtype).unwrap().data_type, text, V2).unwrap();
     assert_eq!(read("\"<i4\"", "7.0"), 7_i32.to_ne_bytes());
     assert_eq!(read("\"|b1\"", "1"), [1]);

@@ -37,7 +37,7 @@ fn told(hierarchy: &Hierarchy) -> Vec<String> {
 }
 
 #[test]
-fn nodes_of_both_versions_are_found_in_order() {
+fn finds_nodes_of_both_versions_in_order() {
     let hierarchy = open(&[
         ("zarr.json", GROUP_3),
         ("b/zarr.json", ARRAY_3),
@@ -62,7 +62,7 @@ fn nodes_of_both_versions_are_found_in_order() {
 }
 
 #[test]
-fn a_folder_of_nodes_is_walked_where_the_walk_begins_and_only_there() {
+fn accepts_a_folder_of_nodes_only_at_the_start_of_a_walk() {
     let hierarchy = open(&[
         ("notes/text", "no node"),
         ("store.zarr/zarr.json", GROUP_3),
@@ -100,7 +100,7 @@ fn a_broken_node_does_not_hide_others() {
 }
 
 #[test]
-fn consolidated_metadata_of_version_3_is_all_there_is() {
+fn consolidated_metadata_of_version_3_replaces_documents() {
     let bare = GROUP_3.replace('}', r#","attributes":{"b":NaN}}"#);
     let root = format!(
         r#"{{"zarr_format":3,"node_type":"group","attributes":{{"r":-Infinity}},"consolidated_metadata":{{"kind":"inline",
@@ -123,7 +123,7 @@ fn consolidated_metadata_of_version_3_is_all_there_is() {
 }
 
 #[test]
-fn consolidated_metadata_of_version_2_is_all_there_is() {
+fn consolidated_metadata_of_version_2_replaces_documents() {
     let copies = format!(
         r#"{{"zarr_consolidated_format":1,"metadata":{{".zgroup":{GROUP_2},".zattrs":{{"r":1}},
         "g/.zgroup":{GROUP_2},"g/a/.zarray":{ARRAY_2},"g/a/.zattrs":{{"u":NaN}},"g/a/other":{{}}}}}}"#
@@ -152,14 +152,14 @@ fn depth_of_groups_has_no_limit() {
 
 #[test]
 #[cfg(unix)]
-fn links_in_a_circle_come_to_an_end() {
+fn walks_end_at_cycles_of_links() {
     use std::os::unix::fs::symlink;
     let folder = tempfile::tempdir().unwrap();
     for name in ["", "a", "b"] {
         fs::create_dir_all(folder.path().join(name)).unwrap();
         fs::write(folder.path().join(name).join("zarr.json"), GROUP_3).unwrap();
     }
-    // Each leads to the other, and to the whole: without care there are 3^40 paths.
+    // Each folder links to the other and to the root: following all links gives 3^40 paths.
     for (from, to) in [("a/b", "../b"), ("b/a", "../a"), ("a/up", ".."), ("b/up", "..")] {
         symlink(to, folder.path().join(from)).unwrap();
     }
@@ -178,7 +178,7 @@ fn documents_have_limits() {
 }
 
 #[test]
-fn of_broken_nodes_their_attributes_are_left() {
+fn reads_the_attributes_of_broken_nodes() {
     let broken_3 = ARRAY_3.replace("int8", "int7");
     let broken_2 = ARRAY_2.replace("|i1", "|i7");
     let hierarchy = open(&[
@@ -202,7 +202,7 @@ fn of_broken_nodes_their_attributes_are_left() {
 }
 
 #[test]
-fn bytes_of_chunks_are_those_of_keys_that_chunks_can_have() {
+fn chunk_bytes_counts_only_chunk_keys() {
     let dotted = ARRAY_3.replace("\"default\"", r#"{"name":"default","configuration":{"separator":"."}}"#);
     let hierarchy = open(&[
         ("a/zarr.json", ARRAY_3),

@@ -1,19 +1,19 @@
-//! How an array is cut into chunks.
+//! Chunk grids, which divide an array into chunks.
 //!
 //! Spec: Zarr v3 "Chunk grids", zarr-extensions/chunk-grids/rectilinear
 
-use super::extension::Told;
+use super::extension::ExtensionRef;
 use super::{Extension, Written};
 use crate::json::{Json, Object, Spot};
 use hyperslab_core::nd::{self, Axis};
 use hyperslab_core::{Error, Limit, Limits, Result};
 
-/// A chunk grid of version 3; version 2 has only the regular one.
+/// A chunk grid of version 3. Version 2 has only regular grids.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ChunkGrid {
     /// `regular`: chunks of one shape.
     Regular {
-        /// Elements of a chunk along each dimension.
+        /// The shape of a chunk, in elements.
         chunk_shape: Vec<u64>,
     },
     /// `rectilinear`: chunks of several sizes along a dimension.
@@ -28,12 +28,12 @@ pub enum ChunkGrid {
 pub enum Edges {
     /// All of one size.
     Step(u64),
-    /// Sizes and how often each is repeated, as many as the document gives.
+    /// Pairs of a size and the number of its repetitions, as in the document.
     Runs(Vec<(u64, u64)>),
 }
 
 impl ChunkGrid {
-    /// Chunks of one shape as version 3 writes them.
+    /// A regular grid in the form of version 3.
     pub fn regular(chunk_shape: Vec<u64>) -> Written<ChunkGrid> {
         let mut configuration = Object::new();
         configuration.insert("chunk_shape", chunk_shape.as_slice().into());
@@ -41,7 +41,7 @@ impl ChunkGrid {
         Written::new(ChunkGrid::Regular { chunk_shape }, json)
     }
 
-    /// Chunks of several sizes as version 3 writes them.
+    /// A rectilinear grid in the form of version 3.
     pub fn rectilinear(chunk_shapes: Vec<Edges>) -> Written<ChunkGrid> {
         let mut configuration = Object::new();
         configuration.insert("kind", "inline".into());
@@ -51,7 +51,7 @@ impl ChunkGrid {
     }
 
     pub(crate) fn parse(json: &Json, shape: &[u64], at: &Spot<'_>) -> Result<ChunkGrid> {
-        let extension = Told::parse(json, at)?;
+        let extension = ExtensionRef::parse(json, at)?;
         extension.check_understood(at)?;
         let inner = at.name("configuration");
         match extension.name {
@@ -70,16 +70,17 @@ impl ChunkGrid {
         }
     }
 
-    /// The grid with every edge told, as far as an array of `shape` reaches.
+    /// The grid with all chunk edges of an array of `shape`.
     ///
     /// # Errors
-    /// [`ErrorKind::LimitExceeded`](hyperslab_core::ErrorKind::LimitExceeded) for more edges than `limits` have room for.
+    /// [`ErrorKind::LimitExceeded`](hyperslab_core::ErrorKind::LimitExceeded) if the edges take more memory than `limits`
+    /// allow.
     pub fn geometry(&self, shape: &[u64], limits: &Limits) -> Result<nd::ChunkGrid> {
         match self {
             ChunkGrid::Regular { chunk_shape } => nd::ChunkGrid::regular(chunk_shape),
             ChunkGrid::Rectilinear { chunk_shapes } => {
-                let most = limits.allocation / 64;
-                let axes = chunk_shapes.iter().zip(shape).map(|(edges, len)| edges.axis(*len, most));
+                let max = limits.allocation / 64;
+                let axes = chunk_shapes.iter().zip(shape).map(|(edges, len)| edges.axis(*len, max));
                 nd::ChunkGrid::new(axes.collect::<Result<_>>()?)
             }
         }
@@ -98,7 +99,7 @@ impl Edges {
         }
     }
 
-    fn axis(&self, len: u64, most: u64) -> Result<Axis> {
+    fn axis(&self, len: u64, max: u64) -> Result<Axis> {
         let runs = match self {
             Edges::Step(chunk) => return Ok(Axis::Regular { chunk: *chunk }),
             Edges::Runs(runs) => runs,
@@ -107,10 +108,10 @@ impl Edges {
         let mut end = 0_u64;
         for (size, count) in runs {
             let mut left = *count;
-            // One chunk at least, so that an axis without elements has a first chunk as well.
+            // At least one chunk, so that an axis without elements also has a first chunk.
             while left > 0 && (end < len || edges.is_empty()) {
-                if edges.len() as u64 >= most {
-                    let detail = format!("more than {most} chunks along a dimension");
+                if edges.len() as u64 >= max {
+                    let detail = format!("more than {max} chunks along a dimension");
                     return Err(Error::limit_exceeded(Limit::Allocation, detail));
                 }
                 end = end.saturating_add(*size);

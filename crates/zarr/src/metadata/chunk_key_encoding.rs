@@ -2,13 +2,13 @@
 //!
 //! Spec: Zarr v3 "Chunk key encodings", Zarr v2 "Chunks"
 
-use super::extension::Told;
+use super::extension::ExtensionRef;
 use super::{Extension, Written};
 use crate::json::{Json, Object, Spot};
 use hyperslab_core::Result;
 use std::fmt::Write;
 
-/// How the index of a chunk becomes a key.
+/// The rule that makes a key from the index of a chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ChunkKeyEncoding {
     /// `default`: `c/1/2`.
@@ -17,7 +17,7 @@ pub enum ChunkKeyEncoding {
     V2(Separator),
 }
 
-/// What stands between the indexes along the dimensions.
+/// The separator between the indices along the dimensions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Separator {
     /// `.`
@@ -27,7 +27,7 @@ pub enum Separator {
 }
 
 impl ChunkKeyEncoding {
-    /// The encoding as version 3 writes it.
+    /// The encoding in the form of version 3.
     pub fn written(self) -> Written<ChunkKeyEncoding> {
         let (name, separator) = match self {
             ChunkKeyEncoding::Default(separator) => ("default", separator),
@@ -57,8 +57,8 @@ impl ChunkKeyEncoding {
         key
     }
 
-    /// The index of the chunk of an array of `rank` dimensions that a key, relative to the array, is of; none for
-    /// the keys of documents and of what somebody put there.
+    /// The chunk index of a key, relative to the array, with `rank` dimensions. `None` for keys of documents and other
+    /// values.
     pub fn decode(self, key: &str, rank: usize) -> Option<Vec<u64>> {
         let (index, separator) = match self {
             ChunkKeyEncoding::Default(_) if rank == 0 => return (key == "c").then(Vec::new),
@@ -74,7 +74,7 @@ impl ChunkKeyEncoding {
     }
 
     pub(crate) fn parse(json: &Json, at: &Spot<'_>) -> Result<ChunkKeyEncoding> {
-        let extension = Told::parse(json, at)?;
+        let extension = ExtensionRef::parse(json, at)?;
         extension.check_understood(at)?;
         let inner = at.name("configuration");
         let here = inner.name("separator");

@@ -1,4 +1,4 @@
-//! What fills an extension point: a name and perhaps a configuration.
+//! The content of an extension point: a name and an optional configuration.
 //!
 //! Spec: Zarr v3 "Extension definition"
 
@@ -9,13 +9,13 @@ use hyperslab_core::{Error, Limits, Result};
 /// A codec, storage transformer, chunk grid or key encoding by its name.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Extension {
-    /// The name, which says what the configuration means.
+    /// The name, which defines the meaning of the configuration.
     pub name: String,
-    /// Its parameters.
+    /// The parameters.
     pub configuration: Option<Object>,
-    /// Whether a reader that does not know it must give up; true if the document does not say.
+    /// Whether a reader must fail if it does not know the extension. True if the document does not state it.
     pub must_understand: Option<bool>,
-    /// Whether the document gives only the name, without an object around it.
+    /// Whether the document has only the name, without an object.
     pub short_hand: bool,
     /// Members that the specification does not know.
     pub unknown: Object,
@@ -33,19 +33,19 @@ impl Extension {
         }
     }
 
-    /// Whether a reader that does not know it may go on.
+    /// Whether a reader may ignore an extension that it does not know.
     pub fn may_be_ignored(&self) -> bool {
         self.must_understand == Some(false)
     }
 
-    /// The extension that a document has within the configuration of another. `None` if it is none.
+    /// An extension in the configuration of another one. `None` if the value is not an extension.
     pub fn of_json(json: &Json) -> Option<Extension> {
         let context = Context::new(&Limits::default());
         Extension::parse(json.clone(), &context.document("configuration")).ok()
     }
 
     fn parse(mut json: Json, at: &Spot<'_>) -> Result<Extension> {
-        let Told { name, must_understand, unknown, .. } = Told::parse(&json, at)?;
+        let ExtensionRef { name, must_understand, unknown, .. } = ExtensionRef::parse(&json, at)?;
         let name = name.to_owned();
         let (configuration, short_hand) = match &mut json {
             Json::Object(object) => (object.take("configuration"), false),
@@ -66,7 +66,7 @@ impl Extension {
         }
     }
 
-    /// The extension as the document has it.
+    /// The extension in the form of the document.
     pub fn emit(&self) -> Json {
         if self.short_hand && self.configuration.is_none() && self.must_understand.is_none() {
             return self.name.as_str().into();
@@ -85,12 +85,12 @@ impl Extension {
         Json::Object(object)
     }
 
-    /// The configuration where there must be one.
+    /// The configuration, which is required here.
     pub(crate) fn configured(&self, at: &Spot<'_>) -> Result<&Object> {
         self.configuration.as_ref().ok_or_else(|| unconfigured(&self.name, at))
     }
 
-    /// The byte order that the codec `bytes` says.
+    /// The byte order in the configuration of the codec `bytes`.
     pub(crate) fn endian(&self, at: &Spot<'_>) -> Result<Option<ByteOrder>> {
         let inner = at.name("configuration");
         let here = inner.name("endian");
@@ -105,19 +105,24 @@ impl Extension {
     }
 }
 
-/// An extension where the document tells it.
-pub(super) struct Told<'a> {
+/// An extension that borrows from the document.
+pub(super) struct ExtensionRef<'a> {
     pub(super) name: &'a str,
     pub(super) configuration: Option<&'a Object>,
     must_understand: Option<bool>,
     unknown: Object,
 }
 
-impl<'a> Told<'a> {
-    pub(super) fn parse(json: &'a Json, at: &Spot<'_>) -> Result<Told<'a>> {
+impl<'a> ExtensionRef<'a> {
+    pub(super) fn parse(json: &'a Json, at: &Spot<'_>) -> Result<ExtensionRef<'a>> {
         let object = match json {
             Json::String(name) => {
-                return Ok(Told { name, configuration: None, must_understand: None, unknown: Object::new() });
+                return Ok(ExtensionRef {
+                    name,
+                    configuration: None,
+                    must_understand: None,
+                    unknown: Object::new(),
+                });
             }
             Json::Object(object) => object,
             other => return Err(other.is_not("a name or an object", at)),
@@ -131,17 +136,17 @@ impl<'a> Told<'a> {
             .transpose()?;
         let unknown = object.others(&["name", "configuration", "must_understand"]);
         for (name, _) in unknown.iter() {
-            at.deviates(format!("a member {name:?}, which is not read"));
+            at.deviates(format!("a member {name:?}, which is ignored"));
         }
-        Ok(Told { name, configuration, must_understand, unknown })
+        Ok(ExtensionRef { name, configuration, must_understand, unknown })
     }
 
-    /// The configuration where there must be one.
+    /// The configuration, which is required here.
     pub(super) fn configured(&self, at: &Spot<'_>) -> Result<&'a Object> {
         self.configuration.ok_or_else(|| unconfigured(self.name, at))
     }
 
-    /// Refuses `must_understand` of false, where the specification does not have it.
+    /// Rejects `must_understand` false, where the specification does not allow it.
     pub(super) fn check_understood(&self, at: &Spot<'_>) -> Result<()> {
         match self.must_understand {
             Some(false) => Err(at.malformed("must_understand false, which is not allowed here")),

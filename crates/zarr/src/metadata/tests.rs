@@ -21,7 +21,7 @@ fn array(text: &str) -> v3::ArrayMetadata {
     }
 }
 
-/// An array with members replaced; of equal names the last one stays, `null!` takes a member away.
+/// An array with some members replaced. Of equal names, the last one counts. `null!` removes a member.
 fn with(changes: &[(&str, &str)]) -> String {
     let mut members = vec![
         ("zarr_format", "3"),
@@ -59,7 +59,7 @@ fn same_members(one: &Json, other: &Json) -> bool {
 }
 
 #[test]
-fn documents_of_version_3_return_whole() {
+fn documents_of_version_3_round_trip() {
     let everything = [
         ("attributes", r#"{"a":[1e-300,{"b":null}]}"#),
         ("dimension_names", r#"["x"]"#),
@@ -87,7 +87,7 @@ fn documents_of_version_3_return_whole() {
 }
 
 #[test]
-fn documents_of_version_2_return_whole() {
+fn documents_of_version_2_round_trip() {
     let text = r#"{"zarr_format":2,"shape":[6,4],"chunks":[2,3],"dtype":"<i4","compressor":{"id":"blosc","clevel":5},
         "fill_value":7,"order":"F","filters":[{"id":"delta","dtype":"<i4"}],"dimension_separator":"/","node_type":"array"}"#;
     let metadata = v2::ArrayMetadata::parse(&json(text), &Limits::default()).unwrap();
@@ -106,7 +106,7 @@ fn documents_of_version_2_return_whole() {
 }
 
 #[test]
-fn broken_documents_of_version_3_are_refused_with_their_place() {
+fn rejects_invalid_documents_of_version_3() {
     let regular = |chunk: &str| format!(r#"{{"name":"regular","configuration":{{"chunk_shape":{chunk}}}}}"#);
     let (zero, two) = (regular("[0]"), regular("[1,1]"));
     for (changes, message) in [
@@ -166,7 +166,7 @@ fn broken_documents_of_version_3_are_refused_with_their_place() {
 }
 
 #[test]
-fn broken_documents_of_version_2_are_refused_with_their_place() {
+fn rejects_invalid_documents_of_version_2() {
     let text = r#"{"zarr_format":2,"shape":[6],"chunks":[2],"dtype":"<i4","compressor":null,"fill_value":null,
         "order":"C","filters":null}"#;
     assert!(v2::ArrayMetadata::parse(&json(text), &Limits::default()).unwrap().fill_value.is_none());
@@ -192,7 +192,7 @@ fn broken_documents_of_version_2_are_refused_with_their_place() {
 }
 
 #[test]
-fn objects_of_version_2_are_what_their_filter_says() {
+fn filters_give_the_type_of_objects_in_version_2() {
     let text = |filter: &str| {
         let text = r#"{"zarr_format":2,"shape":[6],"chunks":[2],"dtype":"|O","compressor":null,"fill_value":"",
             "order":"C","filters":[{"id":"ID"}]}"#;
@@ -206,7 +206,7 @@ fn objects_of_version_2_are_what_their_filter_says() {
 }
 
 #[test]
-fn rectilinear_grids_are_told_as_far_as_the_array_reaches() {
+fn rectilinear_grids_end_at_the_shape_of_the_array() {
     let shapes = r#"[4,[1,2,3],[[4,2]],[[1,3],3],[4,4,4],[[1,1000000000000]]]"#;
     let text = with(&[
         ("shape", "[6,6,6,6,6,3]"),
@@ -257,7 +257,7 @@ fn rectilinear_grids_are_told_as_far_as_the_array_reaches() {
 }
 
 #[test]
-fn keys_of_chunks_are_those_of_the_specification() {
+fn encodes_chunk_keys_as_specified() {
     let keys = |json: &str| *array(&with(&[("chunk_key_encoding", json)])).chunk_key_encoding;
     assert_eq!(keys("\"default\"").encode(&[1, 0, 23]), "c/1/0/23");
     assert_eq!(keys(r#"{"name":"default","configuration":{"separator":"."}}"#).encode(&[1, 0]), "c.1.0");
@@ -270,7 +270,7 @@ fn keys_of_chunks_are_those_of_the_specification() {
 }
 
 #[test]
-fn documents_made_from_nothing_parse_to_what_they_were_made_of() {
+fn new_documents_round_trip() {
     let fields =
         [("x".to_owned(), DataType::Float(Float::Float32)), ("n".to_owned(), DataType::Raw { length: 3 })];
     let data_type = DataType::Struct(Struct::new(fields).unwrap());
@@ -325,17 +325,17 @@ fn documents_made_from_nothing_parse_to_what_they_were_made_of() {
     assert_eq!(orders(fields), [Some(ByteOrder::Little), None]);
 }
 
-/// What is expected of one case of the matrix of structs.
+/// The expected result of one case of the matrix of structs.
 enum Want {
-    /// Read, and so many deviations noted.
+    /// Read, with this number of deviations.
     Rows(usize),
     Refused(&'static str),
 }
 
-/// Which spellings of one struct, `id: int32, flag: uint8, val: float64` filled with 7, 8 and 9.5, are read and
-/// which are refused; made by hand after the registered text, the legacy alias and the draft of 2022.
+/// The forms of one struct, `id: int32, flag: uint8, val: float64` with the fill values 7, 8 and 9.5, that are accepted
+/// or rejected. Written by hand from the registered text, the legacy alias and the draft of 2022.
 #[test]
-fn structs_are_read_or_refused_as_the_rules_want() {
+fn accepts_and_rejects_forms_of_structs() {
     let objects = r#"[{"name":"id","data_type":"int32"},{"name":"flag","data_type":"uint8"},{"name":"val","data_type":"float64"}]"#;
     let pairs = r#"[["id","int32"],["flag","uint8"],["val","float64"]]"#;
     let configured =
@@ -400,7 +400,7 @@ fn structs_are_read_or_refused_as_the_rules_want() {
                 };
                 assert_eq!(**metadata.fill_value, row, "{name}");
                 assert_eq!(metadata.deviations.len(), deviations, "{name}: {:?}", metadata.deviations);
-                // The element 3, 13, 1.5 as a chunk has it.
+                // The stored element 3, 13, 1.5.
                 let is_big = name.contains("big");
                 let stored = match is_big {
                     true => [&3_i32.to_be_bytes()[..], &[13], &1.5_f64.to_be_bytes()].concat(),
@@ -426,7 +426,7 @@ fn metadata_json(metadata: v3::ArrayMetadata) -> Json {
 }
 
 #[test]
-fn structs_of_version_2_are_read_with_arrays_within() {
+fn reads_structs_with_array_fields_in_version_2() {
     let text = r#"{"zarr_format":2,"shape":[6],"chunks":[2],"dtype":[["id","<i4"],["flag","|u1"],["val","<f8"]],
         "compressor":null,"fill_value":"BwAAAAgAAAAAAAAjQA==","order":"C","filters":null}"#;
     let metadata = v2::ArrayMetadata::parse(&json(text), &Limits::default()).unwrap();
@@ -446,9 +446,9 @@ fn structs_of_version_2_are_read_with_arrays_within() {
 }
 
 proptest! {
-    /// Whatever takes the place of a member, there is an answer.
+    /// Any value in the place of a member is accepted or rejected, without a panic.
     #[test]
-    fn any_member_is_read_or_refused(
+    fn any_member_is_accepted_or_rejected(
         name in prop_oneof![
             Just("shape"), Just("data_type"), Just("chunk_grid"), Just("chunk_key_encoding"), Just("fill_value"),
             Just("codecs"), Just("dimension_names"), Just("storage_transformers"), Just("zarr_format"),
@@ -520,7 +520,7 @@ fn value() -> impl Strategy<Value = Json> {
 }
 
 #[test]
-fn keys_of_chunks_are_read_as_they_are_written_and_no_others() {
+fn decodes_only_canonical_chunk_keys() {
     use super::{ChunkKeyEncoding, Separator};
     for separator in [Separator::Dot, Separator::Slash] {
         for keys in [ChunkKeyEncoding::Default(separator), ChunkKeyEncoding::V2(separator)] {

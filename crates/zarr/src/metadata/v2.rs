@@ -19,7 +19,7 @@ pub const ARRAY: &str = ".zarray";
 /// The document of a group.
 pub const GROUP: &str = ".zgroup";
 
-/// The document of what users say of either.
+/// The document of the user attributes of an array or a group.
 pub const ATTRIBUTES: &str = ".zattrs";
 
 /// The document with copies of all others.
@@ -31,7 +31,7 @@ pub const DIMENSION_NAMES: &str = "_ARRAY_DIMENSIONS";
 /// Parses `.zattrs`.
 ///
 /// # Errors
-/// [`ErrorKind::Malformed`](hyperslab_core::ErrorKind::Malformed) for what is no object.
+/// [`ErrorKind::Malformed`](hyperslab_core::ErrorKind::Malformed) if the value is not an object.
 pub fn parse_attributes(json: &Json, limits: &Limits) -> Result<Object> {
     json.object(&Context::new(limits).document(ATTRIBUTES)).cloned()
 }

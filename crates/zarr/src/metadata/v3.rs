@@ -18,7 +18,7 @@ use hyperslab_core::{Limits, Result};
 /// The name of the document.
 pub const DOCUMENT: &str = "zarr.json";
 
-/// What a node is.
+/// The document of a node.
 #[derive(Clone, Debug, PartialEq)]
 pub enum NodeMetadata {
     /// An array.
@@ -31,13 +31,13 @@ impl NodeMetadata {
     /// Parses the document of an array or a group.
     ///
     /// # Errors
-    /// [`ErrorKind::Malformed`](hyperslab_core::ErrorKind::Malformed) with the JSON Pointer of what is wrong,
-    /// [`ErrorKind::Unsupported`](hyperslab_core::ErrorKind::Unsupported) for what must be understood and is not.
+    /// [`ErrorKind::Malformed`](hyperslab_core::ErrorKind::Malformed) with the JSON Pointer of the invalid value,
+    /// [`ErrorKind::Unsupported`](hyperslab_core::ErrorKind::Unsupported) for an unknown extension that must be understood.
     pub fn parse(json: &Json, limits: &Limits) -> Result<NodeMetadata> {
         NodeMetadata::of(json.clone(), limits)
     }
 
-    /// As [`NodeMetadata::parse`] of a document that nobody else wants.
+    /// As [`NodeMetadata::parse`], consuming the document.
     pub(crate) fn of(json: Json, limits: &Limits) -> Result<NodeMetadata> {
         let context = Context::new(limits);
         let at = context.document(DOCUMENT);
@@ -77,7 +77,7 @@ impl NodeMetadata {
     }
 }
 
-/// Checks that what is not known may be ignored.
+/// Checks that all unknown members may be ignored.
 fn check_unknown(unknown: &Object, at: &Spot<'_>) -> Result<()> {
     for (name, value) in unknown.iter() {
         let understand = value.as_object().and_then(|value| value.get("must_understand"));
@@ -100,5 +100,5 @@ fn insert_all(members: &Object, into: &mut Object) {
     }
 }
 
-/// Members that arrays and groups have.
+/// The members that arrays and groups share.
 const OF_ALL: [&str; 3] = ["zarr_format", "node_type", "attributes"];

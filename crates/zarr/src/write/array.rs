@@ -1,4 +1,4 @@
-//! The chunks of an array, and at last its documents.
+//! Writes the chunks of an array, and its documents last.
 //!
 //! Spec: Zarr v3 "Array data storage", Zarr v2 "Chunks"
 
@@ -19,8 +19,8 @@ use hyperslab_core::{Error, Limits, Result};
 use std::borrow::Cow;
 use std::sync::Arc;
 
-/// An array being written, by many threads at once. It is none until [`ArrayWriter::finish`]: its documents come
-/// last.
+/// Writes an array. Several threads can write chunks at the same time. Readers see the array only after
+/// [`ArrayWriter::finish`], which writes its documents.
 pub struct ArrayWriter {
     store: Arc<dyn WritableStore>,
     array: Array,
@@ -28,16 +28,17 @@ pub struct ArrayWriter {
     stores_fill: bool,
     pub(super) reason: Option<Reason>,
     warnings: Vec<String>,
-    /// Where it is kept what arrays are finished.
+    /// The registry of finished arrays.
     pub(super) register: Option<Register>,
 }
 
 impl ArrayWriter {
-    /// Begins an array at `path`, whatever groups are above. If there is a node, it is none from now on.
+    /// Begins an array at `path`. The groups above do not have to exist. If there is a node at `path`, its documents are
+    /// deleted.
     ///
     /// # Errors
     /// As [`ArrayDefinition::documents`], and [`ErrorKind::Unsupported`](hyperslab_core::ErrorKind::Unsupported) for
-    /// codecs that cannot be written, before anything is; what the store says.
+    /// codecs that cannot be written, before anything is written; errors of the store.
     pub fn create(
         store: Arc<dyn WritableStore>,
         path: &Key,
@@ -51,17 +52,17 @@ impl ArrayWriter {
         Ok(ArrayWriter { store, array, documents, stores_fill, reason: None, warnings, register: None })
     }
 
-    /// Where it lies in the store.
+    /// The path in the store.
     pub fn path(&self) -> &Key {
         self.array.path()
     }
 
-    /// Why it does not have the name that was asked for, if it has not.
+    /// The reason why its name differs from the requested one. `None` if it is the same.
     pub fn reason(&self) -> Option<Reason> {
         self.reason
     }
 
-    /// What of the definition is not as it was wanted, though no element is lost.
+    /// The differences between the request and the definition. No element is lost by them.
     pub fn warnings(&self) -> &[String] {
         &self.warnings
     }
@@ -71,7 +72,7 @@ impl ArrayWriter {
         self.array.shape()
     }
 
-    /// How the array is cut into what is written at once: chunks, or shards where there are any.
+    /// The grid of the units that are written at once: shards if there are any, otherwise chunks.
     pub fn grid(&self) -> &ChunkGrid {
         self.array.grid()
     }
@@ -84,22 +85,23 @@ impl ArrayWriter {
         self.array.chunk_key(index)
     }
 
-    /// The bytes of one row.
+    /// The size of one row in bytes.
     pub fn row_size(&self) -> usize {
         self.array.row_size()
     }
 
-    /// The element where nothing is written: its row, or the content of a string or of bytes.
+    /// The fill value: a row, or the content of a string or of bytes.
     pub fn fill(&self) -> &[u8] {
         self.array.fill()
     }
 
-    /// Writes a chunk or a shard: all its rows, or those of its part within the array, and the rest is filled.
-    /// Slots point into `heap`. Returns the bytes stored. `None` if all is the fill value, so that nothing is.
+    /// Writes a chunk or a shard from all its rows, or from the rows of its part inside the array; the rest is filled.
+    /// Slots point into `heap`. Returns the number of stored bytes. `None` if all elements equal the fill value, so that
+    /// nothing is stored.
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) for a chunk past the array and
-    /// rows of another number; what the store returns.
+    /// [`ErrorKind::InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) for a chunk outside the array or
+    /// rows of the wrong length; errors of the store.
     pub fn write_chunk<R>(
         &self,
         index: &[u64],
@@ -124,12 +126,12 @@ impl ArrayWriter {
         written.map_err(|e| self.placed(e, &key))
     }
 
-    /// Encodes a chunk or a shard as [`ArrayWriter::write_chunk`] does, without storing it. The bytes are in `out`,
-    /// or are the rows themselves where codecs change nothing. `None` if all is the fill value.
+    /// Encodes a chunk or a shard as [`ArrayWriter::write_chunk`] does, without storing it. The result is in `out`, or
+    /// is the rows themselves if no codec changes them. `None` if all elements equal the fill value.
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) for a chunk past the array and
-    /// rows of another number.
+    /// [`ErrorKind::InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) for a chunk outside the array or
+    /// rows of the wrong length.
     pub fn encode_chunk<R>(
         &self,
         index: &[u64],
@@ -150,8 +152,8 @@ impl ArrayWriter {
         encoded.or_else(|e| Err(self.placed(e, &self.array.chunk_key(index)?)))
     }
 
-    /// Encodes a chunk or a shard of which only the first `given` rows along each dimension are given; the others
-    /// are filled. Otherwise as [`ArrayWriter::encode_chunk`].
+    /// Encodes a chunk or a shard from its first `given` rows along each dimension. The other rows are filled. Otherwise
+    /// as [`ArrayWriter::encode_chunk`].
     ///
     /// # Errors
     /// As [`ArrayWriter::encode_chunk`].
@@ -171,7 +173,10 @@ impl ArrayWriter {
             let len = element_count(given).and_then(|count| count.checked_mul(self.row_size() as u64));
             if !fits || len != Some(rows.len() as u64) {
                 let (shape, row) = (&chunk.shape, self.row_size());
-                let e = format!("{} bytes for {given:?} rows of {row} in a chunk of {shape:?}", rows.len());
+                let e = format!(
+                    "{} bytes, expected rows of shape {given:?} with {row} bytes per element, in a chunk of shape {shape:?}",
+                    rows.len()
+                );
                 return Err(Error::invalid(e));
             }
             let (rows, heap) = self.padded(&chunk.shape, given, rows, &heap.buffers)?;
@@ -180,7 +185,7 @@ impl ArrayWriter {
         encode().or_else(|e| Err(self.placed(e, &self.array.chunk_key(index)?)))
     }
 
-    /// The shape of the chunks within a shard, if there are shards.
+    /// The shape of inner chunks, in elements. `None` without shards.
     pub fn inner_shape(&self) -> Option<&[u64]> {
         self.array.chain().inner().map(|(shape, _)| shape)
     }
@@ -190,12 +195,12 @@ impl ArrayWriter {
         self.array.stored_form()
     }
 
-    /// Encodes a chunk within a shard: the rows of `within`, which is its shape or, at the end of the array, less
-    /// of it. `None` if all is the fill value.
+    /// Encodes an inner chunk from the rows of `within`, which is its shape or, at the end of the array, a smaller one.
+    /// `None` if all elements equal the fill value.
     ///
     /// # Errors
     /// [`ErrorKind::InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) if there are no shards, and for
-    /// rows of another number.
+    /// rows of the wrong length.
     pub fn encode_inner<R>(
         &self,
         within: &[u64],
@@ -214,12 +219,12 @@ impl ArrayWriter {
         self.encode_in(chain, shape, (rows, heap), scratch, |bytes| Ok(bytes.map(Bytes::copy_from_slice)))
     }
 
-    /// Puts a shard together, in the memory of `out`, from chunks that are encoded already, row-major, none where
-    /// nothing is stored: those past the array at least. `None` if there is no chunk, so that nothing is stored.
+    /// Assembles a shard in `out` from encoded inner chunks in row-major order. Inner chunks that are not stored are
+    /// `None`, including those outside the array. Returns `None` if there is no inner chunk, so that nothing is stored.
     ///
     /// # Errors
     /// [`ErrorKind::InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) if there are no shards, for a shard
-    /// past the array and chunks of another number.
+    /// outside the array, and for the wrong number of inner chunks.
     pub fn encode_shard<B: AsRef<[u8]>>(
         &self,
         index: &[u64],
@@ -241,22 +246,21 @@ impl ArrayWriter {
         assemble().or_else(|e| Err(self.placed(e, &self.array.chunk_key(index)?)))
     }
 
-    /// Stores the bytes of a chunk or a shard: encoded here, or elsewhere in the same way. None takes away what an
-    /// interrupted run may have stored.
+    /// Stores the encoded bytes of a chunk or a shard. `None` deletes the bytes that an interrupted run may have stored.
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) for a chunk past the array; what
-    /// the store returns.
+    /// [`ErrorKind::InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) for a chunk outside the array;
+    /// errors of the store.
     pub fn store(&self, index: &[u64], chunk: Option<&[u8]>) -> Result<()> {
         self.chunk(index)?;
         let key = self.array.chunk_key(index)?;
         self.put_chunk(&key, chunk).map(drop).map_err(|e| self.placed(e, &key))
     }
 
-    /// Makes it an array: all chunks that are not written are filled.
+    /// Writes the documents, which complete the array. Chunks that were not written have the fill value.
     ///
     /// # Errors
-    /// What the store says.
+    /// Errors of the store.
     pub fn finish(&self) -> Result<()> {
         for (name, json) in &self.documents {
             put_document(&*self.store, &self.path().join(name)?, json)?;
@@ -267,10 +271,10 @@ impl ArrayWriter {
         Ok(())
     }
 
-    /// Takes back all chunks that were written, as far as the store can: nothing is left that is an array.
+    /// Deletes all written chunks, if the store can delete values. No array is left.
     ///
     /// # Errors
-    /// What the store says.
+    /// Errors of the store.
     pub fn abandon(&self) -> Result<()> {
         if let Some(register) = &self.register {
             register.abandon(self.path());
@@ -296,14 +300,16 @@ impl ArrayWriter {
         }
     }
 
-    /// Whether rows of so many bytes are those of a whole chunk, and not of its part within the array.
+    /// Whether rows with `len` bytes are a whole chunk, and not only its part inside the array.
     fn is_whole(&self, shape: &[u64], within: &[u64], len: usize) -> Result<bool> {
         let row = self.row_size();
         let bytes = |shape: &[u64]| element_count(shape)?.checked_mul(row as u64);
         match Some(len as u64) {
             found if found == bytes(shape) => Ok(true),
             found if found == bytes(within) => Ok(false),
-            _ => Err(Error::invalid(format!("{len} bytes for a chunk of {shape:?} rows of {row}"))),
+            _ => Err(Error::invalid(format!(
+                "{len} bytes, expected a chunk of shape {shape:?} with {row} bytes per element"
+            ))),
         }
     }
 
@@ -324,11 +330,11 @@ impl ArrayWriter {
             Some(Cow::Owned(bytes)) => return Ok(Some(bytes.into())),
             Some(Cow::Borrowed(bytes)) => bytes.as_ptr(),
         };
-        // What no codec changes is shared, not copied.
+        // Bytes that no codec changes are shared, not copied.
         Ok(Some(if at == rows.as_ptr() { rows.clone() } else { out.into() }))
     }
 
-    /// Encodes a chunk in memory of the scratch, for `take` to use there.
+    /// Encodes a chunk in the memory of the scratch. `take` receives the bytes.
     fn encode_in<T>(
         &self,
         chain: &Chain,
@@ -345,7 +351,7 @@ impl ArrayWriter {
         taken
     }
 
-    /// The chunk, and the shape of its part within the array.
+    /// The chunk, and the shape of its part inside the array.
     fn chunk(&self, index: &[u64]) -> Result<(Chunk, Vec<u64>)> {
         let chunk = self.grid().chunk(index)?;
         let mut within = Vec::with_capacity(chunk.shape.len());
@@ -353,15 +359,18 @@ impl ArrayWriter {
             match len.checked_sub(*start) {
                 Some(left) if left > 0 => within.push(left.min(*size)),
                 _ => {
-                    return Err(Error::invalid(format!("chunk {index:?} of an array of {:?}", self.shape())));
+                    return Err(Error::invalid(format!(
+                        "chunk {index:?} is outside the array of shape {:?}",
+                        self.shape()
+                    )));
                 }
             }
         }
         Ok((chunk, within))
     }
 
-    /// A chunk of `shape` whose first rows along each dimension are those of `within`, and the heap with what the
-    /// others need.
+    /// The rows of a chunk of `shape`: the rows of `within` at its start, the fill value elsewhere. Also the heap with the
+    /// content of the fill value.
     fn padded(
         &self,
         shape: &[u64],
@@ -393,10 +402,10 @@ impl ArrayWriter {
 }
 
 fn no_shards() -> Error {
-    Error::invalid("an array without shards that are stored as they are")
+    Error::invalid("an array without shards, or with shards that other codecs encode")
 }
 
-/// Takes away what makes a node of `path`.
+/// Deletes the documents that make `path` a node.
 pub(super) fn remove_documents(store: &dyn WritableStore, path: &Key) -> Result<()> {
     if store.list(path)?.is_empty() {
         return Ok(());

@@ -1,4 +1,4 @@
-//! The codecs that chunks are written through, as either version writes them.
+//! The codecs of chunks, in the form of version 2 or 3.
 //!
 //! Spec: Zarr v3 "Codecs", zarr-extensions/codecs, numcodecs
 
@@ -10,16 +10,16 @@ use crate::metadata::v2::CodecConfiguration;
 use hyperslab_codec::Codec;
 use hyperslab_core::{Error, Result};
 
-/// One codec that chunks pass.
+/// One codec of a chunk.
 #[derive(Clone, Debug, PartialEq)]
 pub enum WrittenCodec {
-    /// A codec that other formats have as well.
+    /// A codec that other formats have, too.
     Codec(Codec),
     /// Any codec of numcodecs, by its `id` there and its parameters.
     Numcodecs {
         /// The name.
         id: String,
-        /// All that stands beside the name.
+        /// The other members of its configuration.
         parameters: Object,
     },
 }
@@ -31,10 +31,10 @@ impl<T: Into<Codec>> From<T> for WrittenCodec {
 }
 
 impl WrittenCodec {
-    /// As version 3 has it: registered where it is, else with the prefix `numcodecs.`.
+    /// The codec in the form of version 3: with its registered name, or with the prefix `numcodecs.`.
     ///
     /// # Errors
-    /// [`ErrorKind::Unsupported`](hyperslab_core::ErrorKind::Unsupported) for codecs that Zarr has no name for.
+    /// [`ErrorKind::Unsupported`](hyperslab_core::ErrorKind::Unsupported) for codecs without a name in Zarr.
     pub fn registered(&self) -> Result<Extension> {
         match self {
             WrittenCodec::Codec(codec) => {
@@ -48,7 +48,7 @@ impl WrittenCodec {
         }
     }
 
-    /// As version 2 has it.
+    /// The codec in the form of version 2.
     ///
     /// # Errors
     /// As [`WrittenCodec::registered`].
@@ -64,17 +64,17 @@ impl WrittenCodec {
         }
     }
 
-    /// Whether it takes and gives arrays, and not bytes.
+    /// Whether it is an array-to-array codec.
     pub fn is_of_arrays(&self) -> bool {
         self.kind() == Some(Kind::Elements)
     }
 
-    /// Whether it makes bytes of numbers, so that version 3 has no `bytes` before it.
+    /// Whether it is an array-to-bytes codec, which replaces `bytes` in version 3.
     pub(super) fn makes_bytes(&self) -> bool {
         self.kind() == Some(Kind::NumbersToBytes)
     }
 
-    /// Whether version 2 calls it a filter even where it is the last.
+    /// Whether version 2 lists it as a filter even if it is the last codec.
     pub(super) fn is_filter(&self) -> bool {
         matches!(self.kind(), Some(Kind::Elements | Kind::Filter))
     }

@@ -1,4 +1,4 @@
-//! What an array is to be, and the documents of either version that say so.
+//! The definition of an array to be written, and its documents in version 2 or 3.
 
 mod chunks;
 mod version_2;
@@ -12,7 +12,7 @@ use crate::metadata::{Edges, Separator};
 use hyperslab_codec::{Blosc, BloscCodec, BloscShuffle, Zstd};
 use hyperslab_core::{Error, Result};
 
-/// An array to be written: its shape and type, and what else is not to be as by default.
+/// An array to be written: its shape, its type, and options.
 ///
 /// ```
 /// use hyperslab_zarr::data_type::{DataType, Float};
@@ -45,11 +45,11 @@ pub struct ArrayDefinition {
 /// The documents of an array.
 #[derive(Clone, Debug)]
 pub struct ArrayDocuments {
-    /// What they say, as a reader understands it.
+    /// The array as a reader sees it.
     pub metadata: Metadata,
-    /// Name and content of each.
+    /// The name and content of each document.
     pub documents: Vec<(&'static str, Json)>,
-    /// What the array is not as it was wanted, though no element is lost, and what had better not be written.
+    /// Warnings: differences from the request without loss of elements, and discouraged features.
     pub warnings: Vec<String>,
 }
 
@@ -68,8 +68,8 @@ enum Fill {
 }
 
 impl ArrayDefinition {
-    /// An array of little-endian elements, filled with zeros or with nothing, in chunks of about a mebibyte that
-    /// are compressed by Zstandard, numbers shuffled before.
+    /// An array with the default options: little-endian, a fill value of zeros or of empty strings, chunks of about 1 MiB
+    /// with Zstandard compression, and a shuffle before it for numbers.
     pub fn new(shape: Vec<u64>, data_type: DataType) -> ArrayDefinition {
         ArrayDefinition {
             shape,
@@ -88,94 +88,92 @@ impl ArrayDefinition {
         }
     }
 
-    /// Chunks of one shape; within shards, if there are any.
+    /// Sets the shape of chunks, or of inner chunks if there are shards.
     #[must_use]
     pub fn chunks(mut self, shape: Vec<u64>) -> Self {
         self.chunks = Chunks::Regular(shape);
         self
     }
 
-    /// Chunks of several sizes along each dimension.
+    /// Sets a rectilinear grid: chunks of several sizes along each dimension.
     #[must_use]
     pub fn rectilinear(mut self, edges: Vec<Edges>) -> Self {
         self.chunks = Chunks::Rectilinear(edges);
         self
     }
 
-    /// Shards of this shape, each one value of the store with many chunks in it.
+    /// Sets the shape of shards. A shard is one value of the store with several inner chunks.
     #[must_use]
     pub fn shards(mut self, shape: Vec<u64>) -> Self {
         self.shards = Some(shape);
         self
     }
 
-    /// What chunks pass, first to last; nothing if the list is empty. What makes bytes of elements is not among
-    /// them.
+    /// Sets the codecs in encoding order, without the array-to-bytes codec. An empty list stores plain elements.
     #[must_use]
     pub fn codecs(mut self, codecs: Vec<WrittenCodec>) -> Self {
         self.codecs = Some(codecs);
         self
     }
 
-    /// Chunks are stored with their dimensions in another order: dimension `i` as stored is dimension `order[i]`
-    /// of the array.
+    /// Transposes stored chunks: dimension `i` of a stored chunk is dimension `order[i]` of the array.
     #[must_use]
     pub fn transpose(mut self, order: Vec<usize>) -> Self {
         self.transpose = Some(order);
         self
     }
 
-    /// The element where nothing is written: a row, or the content of a string or of bytes.
+    /// Sets the fill value: a row, or the content of a string or of bytes.
     #[must_use]
     pub fn fill(mut self, row: Vec<u8>) -> Self {
         self.fill = Fill::Value(row);
         self
     }
 
-    /// Nobody knows what elements are where nothing is written, which only version 2 can say.
+    /// Makes the fill value undefined, which only version 2 supports.
     #[must_use]
     pub fn undefined_fill(mut self) -> Self {
         self.fill = Fill::Undefined;
         self
     }
 
-    /// The order in which bytes of numbers are stored.
+    /// Sets the byte order of stored numbers.
     #[must_use]
     pub fn byte_order(mut self, order: ByteOrder) -> Self {
         self.byte_order = order;
         self
     }
 
-    /// How version 3 tells structs.
+    /// Sets the form of structs in version 3.
     #[must_use]
     pub fn struct_form(mut self, form: StructForm) -> Self {
         self.struct_form = form;
         self
     }
 
-    /// What stands in keys of chunks; a slash in version 3 and a dot in version 2 if nothing is said.
+    /// Sets the separator in chunk keys. The default is a slash in version 3 and a dot in version 2.
     #[must_use]
     pub fn separator(mut self, separator: Separator) -> Self {
         self.separator = Some(separator);
         self
     }
 
-    /// A name for each dimension that has one. Version 2 has them as others write them, in the attribute
-    /// `_ARRAY_DIMENSIONS`.
+    /// Sets the names of dimensions; `None` is a dimension without a name. In version 2, the names are in the attribute
+    /// `_ARRAY_DIMENSIONS`, as in xarray.
     #[must_use]
     pub fn dimension_names(mut self, names: Vec<Option<String>>) -> Self {
         self.dimension_names = Some(names);
         self
     }
 
-    /// What users say of the array.
+    /// Sets the user attributes.
     #[must_use]
     pub fn attributes(mut self, attributes: Object) -> Self {
         self.attributes = attributes;
         self
     }
 
-    /// Chunks of nothing but the fill value are stored as well. They are always where the fill value is undefined.
+    /// Also stores chunks whose elements all equal the fill value. If the fill value is undefined, all chunks are stored.
     #[must_use]
     pub fn store_fill(mut self) -> Self {
         self.stores_fill = true;
@@ -186,16 +184,16 @@ impl ArrayDefinition {
         self.stores_fill || matches!(self.fill, Fill::Undefined)
     }
 
-    /// The attributes that were given.
+    /// The user attributes.
     pub fn attributes_mut(&mut self) -> &mut Object {
         &mut self.attributes
     }
 
-    /// The documents of the array, which readers, this one among them, take for what it is to be.
+    /// The documents of the array. Our own reader has parsed and checked them.
     ///
     /// # Errors
-    /// [`ErrorKind::Unsupported`](hyperslab_core::ErrorKind::Unsupported) for what the version does not have, by
-    /// name; [`ErrorKind::InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) for what no array is.
+    /// [`ErrorKind::Unsupported`](hyperslab_core::ErrorKind::Unsupported) with the name of a feature that the version
+    /// does not have; [`ErrorKind::InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) for an invalid array.
     pub fn documents(&self, version: Version) -> Result<ArrayDocuments> {
         self.check()?;
         match version {
@@ -221,14 +219,14 @@ impl ArrayDefinition {
         ];
         for (what, len) in lists {
             if let Some(len) = len.filter(|len| *len != rank) {
-                return Err(Error::invalid(format!("{len} {what}, the array has {rank} dimensions")));
+                return Err(Error::invalid(format!("{len} {what}, expected {rank}, one per dimension")));
             }
         }
         if let Some(codecs) = &self.codecs {
             let first_of_bytes =
                 codecs.iter().position(|codec| !codec.is_of_arrays()).unwrap_or(codecs.len());
             if codecs.iter().skip(first_of_bytes).any(WrittenCodec::is_of_arrays) {
-                return Err(Error::invalid("a codec of arrays behind one of bytes"));
+                return Err(Error::invalid("an array-to-array codec after a bytes-to-bytes codec"));
             }
         }
         Ok(())
@@ -249,7 +247,7 @@ impl ArrayDefinition {
         }
     }
 
-    /// Zstandard at level 3. Numbers are shuffled by Blosc, which is the one shuffle that every reader has.
+    /// Zstandard at level 3. Blosc shuffles numbers, because it is the only shuffle that all readers support.
     fn codecs_or_default(&self) -> Vec<WrittenCodec> {
         if let Some(codecs) = &self.codecs {
             return codecs.clone();
@@ -272,12 +270,12 @@ impl ArrayDefinition {
     }
 }
 
-/// What we wrote and do not understand ourselves was no array to begin with.
+/// Errors of our own reader in the new documents are errors in the definition.
 fn wrong(e: Error) -> Error {
     Error::invalid(e.detail().to_owned())
 }
 
-/// Blosc takes twice its level less one for Zstandard.
+/// Blosc uses Zstandard at level 2 × its own level − 1.
 const LEVEL_3: u8 = 2;
 
 #[cfg(test)]

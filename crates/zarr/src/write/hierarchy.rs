@@ -1,4 +1,4 @@
-//! Groups and arrays, and at last the documents of groups, the root's after all others.
+//! Writes groups and arrays. The documents of groups come last, and the document of the root is the very last.
 //!
 //! Spec: Zarr v3 "Hierarchy", Zarr v2 "Hierarchies", zarr-python "Consolidating metadata"
 
@@ -13,35 +13,35 @@ use hyperslab_core::{Error, Result};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Groups and arrays being written, by many threads at once. There is no store to read until
-/// [`HierarchyWriter::finish`]: the documents of groups come after those of arrays, and the root's last.
+/// Writes groups and arrays, from several threads at the same time. Readers see the store only after
+/// [`HierarchyWriter::finish`]: the documents of groups come after those of arrays, and the root's document is last.
 pub struct HierarchyWriter {
     store: Arc<dyn WritableStore>,
     version: Version,
     register: Register,
 }
 
-/// Where a node came to lie.
+/// The place of a new node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlacedNode {
-    /// Where it lies in the store.
+    /// The path in the store.
     pub path: Key,
-    /// Why it does not have the name that was asked for, if it has not.
+    /// The reason why its name differs from the requested one. `None` if it is the same.
     pub reason: Option<Reason>,
 }
 
-/// What there is of nodes, which arrays being written know as well.
+/// The state of all nodes, shared with the writers of arrays.
 #[derive(Clone)]
 pub(super) struct Register(Arc<Mutex<State>>);
 
 #[derive(Default)]
 struct State {
     groups: BTreeMap<Key, Group>,
-    /// Arrays that are declared and not begun.
+    /// The arrays that are declared but not begun.
     declared: BTreeSet<Key>,
-    /// Arrays that are begun and not finished.
+    /// The arrays that are begun but not finished.
     unfinished: BTreeSet<Key>,
-    /// Documents of finished arrays, by path.
+    /// The documents of finished arrays, by path.
     arrays: BTreeMap<Key, Vec<(&'static str, Json)>>,
 }
 
@@ -52,10 +52,11 @@ struct Group {
 }
 
 impl HierarchyWriter {
-    /// Begins a store whose root is a group with these attributes. If the root is a node, it is none from now on.
+    /// Begins a store whose root is a group with these attributes. If the root is a node already, its documents are
+    /// deleted.
     ///
     /// # Errors
-    /// What the store says.
+    /// Errors of the store.
     pub fn new(
         store: Arc<dyn WritableStore>,
         version: Version,
@@ -76,8 +77,8 @@ impl HierarchyWriter {
     ///
     /// # Errors
     /// [`ErrorKind::NotFound`](hyperslab_core::ErrorKind::NotFound) if there is no group `parent`,
-    /// [`ErrorKind::AlreadyExists`](hyperslab_core::ErrorKind::AlreadyExists) if it has such a child; what the store
-    /// says.
+    /// [`ErrorKind::AlreadyExists`](hyperslab_core::ErrorKind::AlreadyExists) if it has a child of this name; errors of
+    /// the store.
     pub fn group(&self, parent: &Key, name: &str, mut attributes: Object) -> Result<PlacedNode> {
         let placed = self.place(parent, name, &mut attributes)?;
         remove_documents(&*self.store, &placed.path)?;
@@ -85,10 +86,10 @@ impl HierarchyWriter {
         Ok(placed)
     }
 
-    /// Changes the attributes of a group, which are written when the store is finished.
+    /// Replaces the attributes of a group. They are written when the store is finished.
     ///
     /// # Errors
-    /// [`ErrorKind::NotFound`](hyperslab_core::ErrorKind::NotFound) if there is no such group.
+    /// [`ErrorKind::NotFound`](hyperslab_core::ErrorKind::NotFound) if the group does not exist.
     pub fn amend(&self, path: &Key, change: impl FnOnce(&mut Object)) -> Result<()> {
         match self.state().groups.get_mut(path) {
             Some(group) => {
@@ -99,7 +100,7 @@ impl HierarchyWriter {
         }
     }
 
-    /// Gives an array its name before it is begun, so that names do not depend on when arrays are written.
+    /// Assigns the name of an array before it is begun, so that names do not depend on the order of writing.
     ///
     /// # Errors
     /// As [`HierarchyWriter::group`].
@@ -119,7 +120,7 @@ impl HierarchyWriter {
         let placed = self.place(parent, name, definition.attributes_mut())?;
         let store = Arc::clone(&self.store);
         let array = ArrayWriter::create(store, &placed.path, self.version, &definition);
-        // What is refused leaves its name free.
+        // If the array is rejected, its name is released.
         let mut array = array.inspect_err(|_| self.release(parent, name))?;
         array.reason = placed.reason;
         self.state().unfinished.insert(placed.path);
@@ -127,17 +128,18 @@ impl HierarchyWriter {
         Ok(array)
     }
 
-    /// Makes it a store. Copies of all documents at the root, if they are wanted, let readers open it at once.
+    /// Writes the documents of groups, which complete the store. `consolidated` adds copies of all documents at the root,
+    /// so that readers open the store with one request.
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) if an array is not finished; what the
-    /// store says.
+    /// [`ErrorKind::InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) if an array is not finished; errors of
+    /// the store.
     pub fn finish(&self, consolidated: bool) -> Result<()> {
         let state = self.state();
         if let Some(path) = state.unfinished.first().or(state.declared.first()) {
             return Err(Error::invalid(format!("the array /{path} is not finished")));
         }
-        // Those below come after their group in this order.
+        // In this order, children come after their group.
         for (path, group) in state.groups.iter().rev().filter(|(path, _)| !path.is_root()) {
             for (name, json) in self.documents(group) {
                 put_document(&*self.store, &path.join(name)?, &json)?;
@@ -149,7 +151,7 @@ impl HierarchyWriter {
         self.store.finish()
     }
 
-    /// Gives a node its place, and its attributes the record of the name that it should have.
+    /// Assigns the path of a node, and records the requested name in its attributes if it differs.
     fn place(&self, parent: &Key, name: &str, attributes: &mut Object) -> Result<PlacedNode> {
         let mut state = self.state();
         let group = state.group(parent, name)?;
@@ -217,7 +219,7 @@ impl HierarchyWriter {
         documents
     }
 
-    /// What makes a group comes after what belongs to it.
+    /// The document of a group comes after its members.
     fn documents(&self, group: &Group) -> Vec<(&'static str, Json)> {
         let attributes = (!group.attributes.is_empty()).then(|| group.attributes.clone());
         match self.version {
@@ -238,10 +240,10 @@ impl HierarchyWriter {
 }
 
 impl State {
-    /// The group that a node of this name is put into.
+    /// The group that a node is added to.
     fn group(&mut self, path: &Key, name: &str) -> Result<&mut Group> {
         let group = self.groups.get_mut(path);
-        group.ok_or_else(|| Error::not_found(format!("no group /{path} to put {name:?} into")))
+        group.ok_or_else(|| Error::not_found(format!("no group /{path} for the node {name:?}")))
     }
 }
 

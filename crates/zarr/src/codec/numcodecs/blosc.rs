@@ -26,7 +26,7 @@ pub(super) fn read(passing: &Passing, parameters: &Object, at: &Spot<'_>) -> Res
             Some((shuffle, ..)) => *shuffle,
             None => return Err(here.malformed(format!("{name:?}, expected a shuffle of Blosc"))),
         },
-        // Version 2 has numbers; -1 leaves the choice to Blosc.
+        // Version 2 uses numbers; -1 means automatic.
         Some(Json::Number(number)) => match (number.as_u64(), number.as_integer()) {
             (_, Some(-1)) if element == 1 => BloscShuffle::Bit,
             (_, Some(-1)) => BloscShuffle::Byte,
@@ -53,14 +53,14 @@ pub(super) fn write(codec: &Codec, version: Version) -> Option<Members> {
             members.push(("shuffle", word.into()));
             members.push(("typesize", (blosc.element.max(1) as u64).into()));
         }
-        // Elements are as large as the dtype says.
+        // The dtype gives the size of elements.
         Version::V2 => members.push(("shuffle", number.into())),
     }
     members.push(("blocksize", u64::from(blosc.block).into()));
     Some(members)
 }
 
-/// Shuffles, their words in version 3 and their numbers in version 2.
+/// The shuffles, with their names in version 3 and their numbers in version 2.
 const WORDS: [(BloscShuffle, &str, u64); 3] = [
     (BloscShuffle::None, "noshuffle", 0),
     (BloscShuffle::Byte, "shuffle", 1),

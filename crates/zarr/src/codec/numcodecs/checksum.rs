@@ -1,4 +1,4 @@
-//! `crc32`, `crc32c`, `adler32` and `jenkins_lookup3`: checksums before or behind the data.
+//! `crc32`, `crc32c`, `adler32` and `jenkins_lookup3`: checksums before or after the data.
 //!
 //! Spec: Zarr v3 "CRC32C checksum codec", numcodecs
 
@@ -31,7 +31,7 @@ pub(super) fn write(id: &str, codec: &Codec) -> Option<Members> {
     (sum.algorithm == algorithm).then_some(members)
 }
 
-/// How a sum is computed, and whether numcodecs puts it before the data by default.
+/// The algorithm, and whether numcodecs stores the checksum before the data by default.
 fn default(id: &str) -> (ChecksumAlgorithm, bool) {
     match id {
         "crc32" => (ChecksumAlgorithm::Crc32, true),

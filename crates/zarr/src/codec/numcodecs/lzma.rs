@@ -1,4 +1,4 @@
-//! `lzma` of numcodecs, whose parameters are those of Python's module of that name.
+//! `lzma` of numcodecs, with the parameters of the Python module `lzma`.
 //!
 //! Spec: numcodecs, Python "lzma"
 
@@ -23,7 +23,7 @@ pub(super) fn write(codec: &Codec) -> Option<Members> {
         LzmaContainer::Raw => (FORMAT_RAW, -1),
     };
     let number = |value: i128| Json::Number(Number::integer(value));
-    // A preset says all where there is one; a raw stream needs the list of what it passes.
+    // A preset determines all parameters. A raw stream needs the list of filters.
     let preset =
         lzma.preset().filter(|_| lzma.filters().is_empty() && lzma.container() != LzmaContainer::Raw);
     let filters = match preset {
@@ -146,7 +146,7 @@ fn coder(members: &Object, at: &Spot<'_>) -> Result<LzmaCoder> {
     parameters.literal_context = small("lc", parameters.literal_context)?;
     parameters.literal_position = small("lp", parameters.literal_position)?;
     parameters.position = small("pb", parameters.position)?;
-    // The rest is for encoding, and what is not known of it does no harm.
+    // The other parameters affect only encoding, so unknown values are harmless.
     if let Some(mode) = integer(members, "mode", at)? {
         parameters.is_fast = mode == 1;
     }
@@ -168,7 +168,7 @@ fn coder(members: &Object, at: &Spot<'_>) -> Result<LzmaCoder> {
 
 fn preset(members: &Object, at: &Spot<'_>) -> Result<LzmaParameters> {
     let preset = integer(members, "preset", at)?.unwrap_or(6);
-    // A flag high above the number asks for still more work.
+    // A flag in a high bit selects the extreme variant of a preset.
     let number = u8::try_from(preset & 0x1f).unwrap_or(u8::MAX);
     LzmaParameters::preset(number).map_err(|e| at.name("preset").malformed(e.detail()))
 }

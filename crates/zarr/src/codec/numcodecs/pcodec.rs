@@ -30,7 +30,7 @@ pub(super) fn read(passing: &Passing, parameters: &Object, at: &Spot<'_>) -> Res
         }
     };
     let delta = match (word("delta_spec", "auto")?.as_str(), small("delta_encoding_order")?) {
-        // An order alone asked for differences before there was a word for it.
+        // Before `delta_spec` existed, `delta_encoding_order` alone selected differences.
         ("auto" | "try_consecutive", Some(order)) => PcodecDelta::Consecutive(order),
         ("auto", None) => PcodecDelta::Auto,
         ("none", None) => PcodecDelta::None,

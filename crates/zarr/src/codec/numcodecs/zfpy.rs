@@ -1,4 +1,4 @@
-//! `zfpy`: zfp streams behind a header, of numbers of four types.
+//! `zfpy`: zfp streams with a header, for numbers of four types.
 //!
 //! Spec: numcodecs
 
@@ -22,7 +22,7 @@ pub(super) fn read(passing: &Passing, parameters: &Object, at: &Spot<'_>) -> Res
         _ => None,
     };
     let mode = parameters.get("mode").map_or(Ok(FIXED_ACCURACY), |json| json.unsigned(&at.name("mode")))?;
-    // What is not given, or negative, is to be kept as it is.
+    // An absent or negative parameter selects the reversible mode.
     let mode = match mode {
         FIXED_RATE => real("rate").map(ZfpMode::Rate),
         FIXED_PRECISION => {
@@ -61,7 +61,7 @@ pub(super) fn write(codec: &Codec) -> Option<Members> {
     Some(vec![("mode", mode.into()), ("tolerance", tolerance), ("rate", rate), ("precision", precision)])
 }
 
-/// Modes of zfp by their numbers in zfpy.
+/// The modes of zfp, by their numbers in zfpy.
 const FIXED_RATE: u64 = 2;
 const FIXED_PRECISION: u64 = 3;
 const FIXED_ACCURACY: u64 = 4;

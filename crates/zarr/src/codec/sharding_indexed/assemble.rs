@@ -40,7 +40,7 @@ impl Sharding {
         mut room: Vec<u8>,
         scratch: &mut Scratch,
     ) -> Result<Assembly<'_>> {
-        let too_many = || Error::invalid("a shard of too many inner chunks");
+        let too_many = || Error::invalid("a shard with too many inner chunks");
         let count = element_count(&self.counts(shape)?).ok_or_else(too_many)?;
         let len =
             usize::try_from(count).ok().filter(|count| *count <= usize::MAX / 32).ok_or_else(too_many)?;

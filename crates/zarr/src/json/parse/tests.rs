@@ -22,7 +22,7 @@ fn keeps_digits_order_and_characters() {
 }
 
 #[test]
-fn refuses_what_json_does_not_have() {
+fn rejects_invalid_json() {
     let at = |place: u64, what: &str| format!("malformed zarr.json at byte {place:#x}: {what}");
     assert_eq!(refused("[NaN]"), at(1, "NaN, expected a value"));
     assert_eq!(refused("[-Infinity]"), at(2, "Infinity, expected a digit"));
@@ -48,7 +48,7 @@ fn parse_apart(text: &str) -> Result<(Json, Apart)> {
 }
 
 #[test]
-fn members_at_the_end_of_the_way_alone_are_told_apart() {
+fn leaves_out_only_members_at_the_path() {
     let text =
         r#"{"b": {"x": 1}, "a": {"a": {"b": {"y": 2}}, "b": {"p": {"q": [1, "\u0041"]}, "r": -0.5 }}}"#;
     let (value, apart) = parse_apart(text).unwrap();
@@ -65,7 +65,7 @@ fn members_at_the_end_of_the_way_alone_are_told_apart() {
 }
 
 #[test]
-fn names_that_repeat_within_a_part_are_found_when_it_is_parsed() {
+fn rejects_duplicate_names_in_a_part() {
     let text = r#"{"a":{"b":{"p":{"x":1,"x":2}}}}"#;
     let (_, apart) = parse_apart(text).unwrap();
     let e = Json::parse_part("zarr.json", text, &apart[0].1, "", &Limits::default()).unwrap_err();
@@ -75,7 +75,7 @@ fn names_that_repeat_within_a_part_are_found_when_it_is_parsed() {
 }
 
 #[test]
-fn bare_words_are_numbers_in_attributes_alone() {
+fn accepts_bare_words_only_in_attributes() {
     let parse = |document, text: &str| Json::parse_document(document, text.as_bytes(), &Limits::default());
     let node = r#"{"attributes":{"a":[NaN,{"b":-Infinity}]},"x":0}"#;
     let copies = format!(r#"{{"consolidated_metadata":{{"metadata":{{"attributes":{node}}}}}}}"#);
@@ -103,7 +103,7 @@ fn bare_words_are_numbers_in_attributes_alone() {
 }
 
 #[test]
-fn finds_names_that_repeat_among_many() {
+fn rejects_a_duplicate_among_many_names() {
     let many: Vec<String> = (0..100).map(|i| format!("\"n{i}\":{i}")).collect();
     assert!(parse(&format!("{{{}}}", many.join(","))).is_ok());
     assert!(refused(&format!("{{{},\"n3\":0}}", many.join(","))).contains("duplicate name \"n3\""));
@@ -141,12 +141,12 @@ fn json() -> impl Strategy<Value = Json> {
 
 proptest! {
     #[test]
-    fn what_is_emitted_parses_to_the_same(value in json()) {
+    fn emitted_values_round_trip(value in json()) {
         prop_assert_eq!(parse(&value.emit()).unwrap(), value);
     }
 
     #[test]
-    fn what_is_told_apart_is_as_strict(text in "[\\[\\]{}\",:0-9eE+.\\\\u a-z-]{0,30}") {
+    fn parse_apart_is_as_strict_as_parse(text in "[\\[\\]{}\",:0-9eE+.\\\\u a-z-]{0,30}") {
         let whole = format!(r#"{{"a":{{"b":{{"p":{text}}}}}}}"#);
         let apart = parse_apart(&whole).and_then(|(_, apart)| {
             let parse = |part| Json::parse_part("zarr.json", &whole, part, "", &Limits::default());
@@ -156,7 +156,7 @@ proptest! {
     }
 
     #[test]
-    fn any_text_ends_in_a_value_or_an_error(text in "[\\[\\]{}\",:0-9eE+.\\\\u a-z-]{0,60}") {
+    fn any_text_gives_a_value_or_an_error(text in "[\\[\\]{}\",:0-9eE+.\\\\u a-z-]{0,60}") {
         if let Ok(value) = parse(&text) {
             prop_assert_eq!(parse(&value.emit()).unwrap(), value);
         }

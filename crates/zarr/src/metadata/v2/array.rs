@@ -13,24 +13,23 @@ use hyperslab_core::{Limits, Result, nd};
 pub struct ArrayMetadata {
     /// The size along each dimension.
     pub shape: Vec<u64>,
-    /// Elements of a chunk along each dimension.
+    /// The shape of a chunk, in elements.
     pub chunks: Vec<u64>,
-    /// What the elements are, and in which byte order.
+    /// The data type and the byte order.
     pub dtype: Written<Dtype>,
-    /// What chunks are compressed with last.
+    /// The compressor, which is the last codec.
     pub compressor: Option<CodecConfiguration>,
-    /// The element where there is no chunk: a row, or the content of a string or of bytes. `None` if that is
-    /// undefined.
+    /// The fill value: a row, or the content of a string or of bytes. `None` if it is undefined.
     pub fill_value: Option<Written<Vec<u8>>>,
-    /// In which order elements lie in a chunk.
+    /// The order of elements in a chunk.
     pub order: Order,
-    /// What chunks are written through before they are compressed, first to last.
+    /// The filters, in encoding order, before compression.
     pub filters: Option<Vec<CodecConfiguration>>,
-    /// What stands in keys of chunks; a dot if the document does not say.
+    /// The separator in chunk keys. `None` means a dot.
     pub dimension_separator: Option<Separator>,
     /// Members that the specification does not know.
     pub unknown: Object,
-    /// Where the document departs from the specification.
+    /// The accepted deviations from the specification.
     pub deviations: Vec<Deviation>,
 }
 
@@ -39,7 +38,7 @@ pub struct ArrayMetadata {
 pub struct CodecConfiguration {
     /// The name.
     pub id: String,
-    /// All that stands beside the name.
+    /// All other members.
     pub parameters: Object,
 }
 
@@ -56,8 +55,8 @@ impl ArrayMetadata {
     /// Parses `.zarray`.
     ///
     /// # Errors
-    /// [`ErrorKind::Malformed`](hyperslab_core::ErrorKind::Malformed) with the JSON Pointer of what is wrong,
-    /// [`ErrorKind::Unsupported`](hyperslab_core::ErrorKind::Unsupported) for what is not known.
+    /// [`ErrorKind::Malformed`](hyperslab_core::ErrorKind::Malformed) with the JSON Pointer of the invalid value,
+    /// [`ErrorKind::Unsupported`](hyperslab_core::ErrorKind::Unsupported) for unknown data types and filters.
     pub fn parse(json: &Json, limits: &Limits) -> Result<ArrayMetadata> {
         let context = Context::new(limits);
         let mut metadata = parse(json, &context.document(ARRAY))?;
@@ -88,17 +87,17 @@ impl ArrayMetadata {
         Json::Object(object)
     }
 
-    /// How the array is cut into chunks.
+    /// The chunk grid.
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) for chunks beyond 2^64.
+    /// [`ErrorKind::InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) for chunk sizes of more than 2^64.
     pub fn grid(&self) -> Result<nd::ChunkGrid> {
-        // Nothing is in chunks of 0, which only axes of 0 have.
+        // Only dimensions of length 0 can have chunks of 0. They contain no elements.
         let chunks: Vec<u64> = self.chunks.iter().map(|chunk| (*chunk).max(1)).collect();
         nd::ChunkGrid::regular(&chunks)
     }
 
-    /// How chunks are named.
+    /// The rule for chunk keys.
     pub fn chunk_key_encoding(&self) -> ChunkKeyEncoding {
         ChunkKeyEncoding::V2(self.dimension_separator.unwrap_or(Separator::Dot))
     }
@@ -209,7 +208,7 @@ fn filters(object: &Object, at: &Spot<'_>) -> Result<Option<Vec<CodecConfigurati
                 .map(Some)
         }
         None => {
-            here.deviates("nothing, expected null or a list");
+            here.deviates("no filters, expected null or a list");
             Ok(None)
         }
     }
@@ -221,7 +220,7 @@ fn compressor(object: &Object, at: &Spot<'_>) -> Result<Option<CodecConfiguratio
         Some(Json::Null) => Ok(None),
         Some(json) => CodecConfiguration::parse(json, &here).map(Some),
         None => {
-            here.deviates("nothing, expected null or a codec");
+            here.deviates("no compressor, expected null or a codec");
             Ok(None)
         }
     }

@@ -11,12 +11,12 @@ use hyperslab_core::{Limits, Result};
 pub struct ConsolidatedMetadata {
     /// The key of each document, as in `a/b/.zarray`, and the document.
     pub metadata: Object,
-    /// Members that are not known.
+    /// Unknown members.
     pub unknown: Object,
 }
 
 impl ConsolidatedMetadata {
-    /// The name that leads to the copies in the document.
+    /// The path of names to the copies in the document.
     pub(crate) const WAY: [&str; 1] = ["metadata"];
 
     /// Parses `.zmetadata`.

@@ -6,7 +6,7 @@ use super::{GROUP, check_version};
 use crate::json::{Context, Json, Object};
 use hyperslab_core::{Limits, Result};
 
-/// The document of a group, which only says that it is one.
+/// The document of a group, which contains only the version.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct GroupMetadata {
     /// Members that the specification does not know.

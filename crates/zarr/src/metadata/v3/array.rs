@@ -13,27 +13,27 @@ use hyperslab_core::{ErrorKind, Result};
 pub struct ArrayMetadata {
     /// The size along each dimension.
     pub shape: Vec<u64>,
-    /// What the elements are.
+    /// The data type.
     pub data_type: Written<DataType>,
-    /// How the array is cut into chunks.
+    /// The chunk grid.
     pub chunk_grid: Written<ChunkGrid>,
-    /// How chunks are named.
+    /// The rule for chunk keys.
     pub chunk_key_encoding: Written<ChunkKeyEncoding>,
-    /// The element where there is no chunk: a row, or the content of a string or of bytes.
+    /// The fill value: a row, or the content of a string or of bytes.
     pub fill_value: Written<Vec<u8>>,
-    /// What chunks are written through, first to last.
+    /// The codecs, in encoding order.
     pub codecs: Vec<Extension>,
-    /// The byte order that the codec `bytes` gives, wherever in the codecs it is.
+    /// The byte order of the codec `bytes`, which may be inside `sharding_indexed`.
     pub byte_order: Option<ByteOrder>,
-    /// What users say of the array.
+    /// The user attributes.
     pub attributes: Option<Object>,
-    /// What stands between codecs and store; only such as may be ignored.
+    /// The storage transformers. All of them may be ignored.
     pub storage_transformers: Option<Vec<Extension>>,
     /// A name for each dimension that has one.
     pub dimension_names: Option<Vec<Option<String>>>,
-    /// Members that are not known and may be ignored.
+    /// Unknown members that may be ignored.
     pub unknown: Object,
-    /// Where the document departs from the specification.
+    /// The accepted deviations from the specification.
     pub deviations: Vec<Deviation>,
 }
 
@@ -124,8 +124,8 @@ fn shape(object: &Object, at: &Spot<'_>) -> Result<Vec<u64>> {
     let shape = object.required("shape", at)?.unsigned_array(&here)?;
     match shape.len() as u64 > u64::from(at.limits().rank) {
         true => {
-            let most = at.limits().rank;
-            Err(here.too_large(format!("{} dimensions, expected at most {most}", shape.len())))
+            let max = at.limits().rank;
+            Err(here.too_large(format!("{} dimensions, expected at most {max}", shape.len())))
         }
         false => Ok(shape),
     }
@@ -144,7 +144,7 @@ fn dimension_names(json: &Json, rank: usize, at: &Spot<'_>) -> Result<Vec<Option
     names.iter().enumerate().map(name).collect()
 }
 
-/// The byte order of elements, asked for where the type needs one.
+/// The byte order of elements. An error if the type needs one and it is missing.
 fn byte_order(
     codecs: &[Extension],
     data_type: &DataType,
@@ -173,7 +173,7 @@ fn byte_order(
             continue;
         }
         let order = codec.endian(&here)?;
-        // Numeric filters before it may make other elements of them, which the chain of codecs judges.
+        // Filters before `bytes` may change the type of the elements. The chain of codecs checks this.
         let same = !codecs.iter().take(index).any(|codec| codec.name.starts_with("numcodecs."));
         let lacks = same && Layout::new(data_type, order).is_err_and(|e| e.kind() == ErrorKind::Malformed);
         return match (lacks, form) {
@@ -190,7 +190,7 @@ fn byte_order(
     Ok(None)
 }
 
-/// Members that a group does not have.
+/// The members of arrays that groups do not have.
 pub(crate) const OF_ARRAYS: [&str; 8] = [
     "shape",
     "data_type",

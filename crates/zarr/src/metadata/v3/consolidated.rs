@@ -8,14 +8,14 @@ use hyperslab_core::Result;
 /// Copies of the documents of all nodes below a group, unparsed.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ConsolidatedMetadata {
-    /// The path of each node below the group, without a slash in front, and its document.
+    /// The path of each node, relative to the group and without a leading slash, and its document.
     pub metadata: Object,
-    /// Members that are not known.
+    /// Unknown members.
     pub unknown: Object,
 }
 
 impl ConsolidatedMetadata {
-    /// The names that lead to the copies in the document of the group.
+    /// The path of names to the copies in the document of the group.
     pub(crate) const WAY: [&str; 2] = ["consolidated_metadata", "metadata"];
 
     pub(super) fn parse(json: Json, at: &Spot<'_>) -> Result<ConsolidatedMetadata> {
@@ -40,7 +40,7 @@ impl ConsolidatedMetadata {
         Json::Object(object)
     }
 
-    /// Copies of `metadata`, marked as the specification wants it.
+    /// Consolidated metadata with these copies, marked as the specification requires.
     pub fn new(metadata: Object) -> ConsolidatedMetadata {
         let mut unknown = Object::new();
         unknown.insert("must_understand", Json::Bool(false));

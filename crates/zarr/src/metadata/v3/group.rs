@@ -9,13 +9,13 @@ use hyperslab_core::Result;
 /// The `zarr.json` of a group.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct GroupMetadata {
-    /// What users say of the group.
+    /// The user attributes.
     pub attributes: Option<Object>,
     /// Copies of the documents of all nodes below.
     pub consolidated_metadata: Option<ConsolidatedMetadata>,
-    /// Members that are not known and may be ignored.
+    /// Unknown members that may be ignored.
     pub unknown: Object,
-    /// Where the document departs from the specification.
+    /// The accepted deviations from the specification.
     pub deviations: Vec<Deviation>,
 }
 
@@ -26,7 +26,7 @@ impl GroupMetadata {
         let is_null = copies == Some(Json::Null);
         let consolidated_metadata = match copies {
             None => None,
-            // zarr-python wrote null where there is none.
+            // zarr-python writes null if there is no consolidated metadata.
             Some(Json::Null) => {
                 at.name("consolidated_metadata").deviates("null, expected an object or nothing");
                 None
@@ -56,5 +56,5 @@ impl GroupMetadata {
     }
 }
 
-/// Members that an array does not have.
+/// The members of groups that arrays do not have.
 pub(crate) const OF_GROUPS: [&str; 1] = ["consolidated_metadata"];

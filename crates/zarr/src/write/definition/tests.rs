@@ -38,7 +38,7 @@ fn dogs() -> DataType {
 }
 
 #[test]
-fn numbers_are_shuffled_and_compressed_unless_told_otherwise() {
+fn shuffles_and_compresses_numbers_by_default() {
     let array = ArrayDefinition::new(vec![6, 4], float32());
     assert_eq!(
         text(&array, Version::V3),
@@ -62,7 +62,7 @@ fn numbers_are_shuffled_and_compressed_unless_told_otherwise() {
 }
 
 #[test]
-fn everything_that_can_be_said_is_said() {
+fn writes_all_options_of_version_3() {
     let mut attributes = Object::new();
     attributes.insert("units", "K".into());
     let array = ArrayDefinition::new(vec![6, 4], DataType::Integer { signed: true, bits: 16 })
@@ -97,7 +97,7 @@ fn everything_that_can_be_said_is_said() {
 }
 
 #[test]
-fn version_2_says_it_in_its_own_way() {
+fn writes_all_options_of_version_2() {
     let array = ArrayDefinition::new(vec![6, 4], DataType::Integer { signed: true, bits: 16 })
         .chunks(vec![1, 2])
         .codecs(vec![Shuffle { element: 2 }.into(), Deflate { level: 4 }.into()])
@@ -119,7 +119,7 @@ fn version_2_says_it_in_its_own_way() {
 }
 
 #[test]
-fn structs_are_told_in_the_form_that_is_asked_for() {
+fn structs_have_the_requested_form() {
     let array = ArrayDefinition::new(vec![2], dogs());
     let of = |form| {
         let array = array.clone().struct_form(form);
@@ -145,7 +145,7 @@ fn structs_are_told_in_the_form_that_is_asked_for() {
 }
 
 #[test]
-fn padding_of_structs_is_left_out_where_there_is_no_place_for_it() {
+fn removes_padding_of_structs_in_version_3() {
     let version_2 = r#"{"zarr_format":2,"shape":[6],"chunks":[2],"dtype":[["a",">i2"],["","|V2"],["b","<f4"]],
         "compressor":null,"fill_value":null,"order":"C","filters":null}"#;
     let json = Json::parse(".zarray", version_2.as_bytes(), &Limits::default()).unwrap();
@@ -160,7 +160,7 @@ fn padding_of_structs_is_left_out_where_there_is_no_place_for_it() {
 }
 
 #[test]
-fn what_a_version_cannot_hold_is_refused_by_name() {
+fn rejects_features_that_a_version_does_not_have() {
     let unsupported = |array: ArrayDefinition, version| {
         let (kind, message) = refused(&array, version);
         assert_eq!(kind, ErrorKind::Unsupported, "{message}");
@@ -176,40 +176,40 @@ fn what_a_version_cannot_hold_is_refused_by_name() {
             Version::V2,
             "the fill value 0x7fc00001",
         ),
-        (of(float32()).transpose(vec![1, 0, 2]), Version::V2, "dimensions stored as [1, 0, 2]"),
+        (of(float32()).transpose(vec![1, 0, 2]), Version::V2, "transposed storage [1, 0, 2]"),
         (
             of(float32()).dimension_names(vec![None, Some("x".to_owned()), None]),
             Version::V2,
-            "names of some dimensions only",
+            "names for only some dimensions",
         ),
         (of(float32()).undefined_fill(), Version::V3, "an undefined fill value"),
         (of(float32()).codecs(vec![Lzf.into()]), Version::V3, "the codec Lzf, which Zarr does not have"),
         (
             of(float32()).rectilinear(vec![Edges::Step(1); 3]).shards(vec![4, 4, 4]),
             Version::V3,
-            "chunks of several sizes within shards",
+            "chunks of several sizes inside shards",
         ),
         (
             of(DataType::Array { element: Box::new(float32()), shape: vec![2] }),
             Version::V3,
-            "an array within an element",
+            "an array inside an element",
         ),
     ] {
         let found = unsupported(array, version);
         assert!(found.contains(message), "{found}");
     }
     for (array, message) in [
-        (of(float32()).chunks(vec![2, 2]), "2 dimensions of a chunk, the array has 3 dimensions"),
+        (of(float32()).chunks(vec![2, 2]), "2 dimensions of a chunk, expected 3, one per dimension"),
         (
             of(float32()).chunks(vec![2, 0, 2]),
             "zarr.json#/chunk_grid/configuration/chunk_shape/1: 0, expected 1 or more",
         ),
         (
             of(float32()).chunks(vec![2, 3, 2]).shards(vec![4, 4, 4]),
-            "chunks of [2, 3, 2] do not fill shards of [4, 4, 4]",
+            "chunks of [2, 3, 2] do not divide shards of [4, 4, 4]",
         ),
-        (of(float32()).fill(vec![0; 3]), "3 bytes are no Float(Float32)"),
-        (of(float32()).dimension_names(vec![]), "0 dimension names, the array has 3 dimensions"),
+        (of(float32()).fill(vec![0; 3]), "3 bytes, expected an element of Float(Float32)"),
+        (of(float32()).dimension_names(vec![]), "0 dimension names, expected 3, one per dimension"),
         (
             of(float32()).rectilinear(vec![Edges::Step(1), Edges::Runs(vec![(1, 3)]), Edges::Step(2)]),
             "zarr.json#/chunk_grid/configuration/chunk_shapes/1: chunks of 3 elements in all, expected at least 4",
@@ -220,7 +220,7 @@ fn what_a_version_cannot_hold_is_refused_by_name() {
 }
 
 #[test]
-fn chunks_are_of_a_good_size_if_none_is_told() {
+fn default_chunks_have_a_suitable_size() {
     assert_eq!(default_chunks(&[], 4), Vec::<u64>::new());
     assert_eq!(default_chunks(&[0, 7], 4), [1, 7]);
     assert_eq!(default_chunks(&[1024, 1024], 4), [512, 512]);
@@ -233,7 +233,7 @@ fn chunks_are_of_a_good_size_if_none_is_told() {
 }
 
 #[test]
-fn all_types_are_told_so_that_they_are_understood() {
+fn our_reader_understands_all_written_types() {
     let unit = TimeUnit::new("us", 10).unwrap();
     let mut types = vec![
         DataType::Bool,

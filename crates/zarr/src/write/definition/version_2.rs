@@ -30,7 +30,9 @@ impl ArrayDefinition {
             None => None,
         };
         if let Some(bits) = fill_value.as_ref().and_then(|value| bits_in(value.json(), &self.data_type)) {
-            return Err(Error::unsupported(format!("the fill value {bits}, which version 2 cannot spell")));
+            return Err(Error::unsupported(format!(
+                "the fill value {bits}, which version 2 cannot represent"
+            )));
         }
         let (filters, compressor) = self.filters_and_compressor()?;
         let metadata = v2::ArrayMetadata {
@@ -91,24 +93,28 @@ impl ArrayDefinition {
         } else if order.iter().copied().eq((0..rank).rev()) {
             Ok(Order::F)
         } else {
-            Err(Error::unsupported(format!("dimensions stored as {order:?}, which version 2 cannot say")))
+            Err(Error::unsupported(format!("transposed storage {order:?}, which version 2 cannot represent")))
         }
     }
 
     fn attributes_v2(&self) -> Result<Option<Object>> {
         let mut attributes = self.attributes.clone();
-        // That a scalar has none is worth saying: readers miss the attribute otherwise.
+        // A scalar has an empty list, because readers expect the attribute.
         let is_said = |names: &&Vec<Option<String>>| names.is_empty() || names.iter().any(Option::is_some);
         if let Some(names) = self.dimension_names.as_ref().filter(is_said) {
             let name = |name: &Option<String>| match name {
                 Some(name) => Ok(Json::from(name.as_str())),
-                None => Err(Error::unsupported("names of some dimensions only, which version 2 cannot say")),
+                None => Err(Error::unsupported(
+                    "names for only some dimensions, which version 2 cannot represent",
+                )),
             };
             let names = Json::Array(names.iter().map(name).collect::<Result<_>>()?);
             match attributes.get(v2::DIMENSION_NAMES) {
                 Some(told) if *told != names => {
                     let name = v2::DIMENSION_NAMES;
-                    return Err(Error::invalid(format!("an attribute {name:?} with other names")));
+                    return Err(Error::invalid(format!(
+                        "an attribute {name:?} that differs from the dimension names"
+                    )));
                 }
                 _ => attributes.insert(v2::DIMENSION_NAMES, names),
             }
@@ -117,7 +123,7 @@ impl ArrayDefinition {
     }
 }
 
-/// The bits of a number that JSON of version 2 has no word for.
+/// The bits of a NaN that JSON of version 2 cannot represent.
 fn bits_in(json: &Json, data_type: &DataType) -> Option<String> {
     match (json, data_type) {
         (Json::String(text), DataType::Float(_) | DataType::Complex(_)) if text.starts_with("0x") => {

@@ -22,7 +22,7 @@ impl ArrayDefinition {
         let (chunk_grid, codecs) = self.grid_and_codecs(&data_type)?;
         let keys = ChunkKeyEncoding::Default(self.separator.unwrap_or(Separator::Slash));
         let fill_value = match (&data_type, self.struct_form) {
-            // Whoever reads no other form expects what zarr-python 3.1 wrote.
+            // Readers of only the legacy form expect the output of zarr-python 3.1.
             (DataType::Struct(_), StructForm::Legacy) => {
                 let byte_order = Some(self.byte_order);
                 Written::fill_value_v2(&Dtype { data_type: data_type.clone(), byte_order }, row)?
@@ -52,7 +52,7 @@ impl ArrayDefinition {
         })
     }
 
-    /// The type as version 3 can tell it: rows are the same without padding.
+    /// The type without padding, as version 3 requires. The rows are the same.
     fn data_type_v3(&self, warnings: &mut Vec<String>) -> Result<DataType> {
         let DataType::Struct(structure) = &self.data_type else { return Ok(self.data_type.clone()) };
         match self.struct_form {
@@ -83,13 +83,15 @@ impl ArrayDefinition {
             Chunks::Regular(chunk) => chunk.clone(),
             Chunks::Rectilinear(_) => {
                 return Err(Error::unsupported(
-                    "chunks of several sizes within shards, which Zarr does not have",
+                    "chunks of several sizes inside shards, which Zarr does not have",
                 ));
             }
         };
         for (chunk, shard) in chunks.iter().zip(shards) {
             if *chunk == 0 || !shard.is_multiple_of(*chunk) {
-                return Err(Error::invalid(format!("chunks of {chunks:?} do not fill shards of {shards:?}")));
+                return Err(Error::invalid(format!(
+                    "chunks of {chunks:?} do not divide shards of {shards:?}"
+                )));
             }
         }
         let emit = |codecs: &[Extension]| Json::Array(codecs.iter().map(Extension::emit).collect());
