@@ -1,4 +1,4 @@
-//! A store made of values in memory, to be converted to any target.
+//! Builds a store from values in memory, for conversion to any target.
 
 #[cfg(feature = "ndarray")]
 mod ndarray;
@@ -16,9 +16,9 @@ use hyperslab_model::{
 };
 use std::sync::Arc;
 
-/// Groups, dimensions, arrays and attributes, given one by one. What it becomes is a [`Source`], which every verb
-/// reads and [`convert`](crate::convert) writes in any format. Groups on the way to an object are made if they are
-/// not there.
+/// Builds a store from groups, dimensions, arrays and attributes, added one by one. The result is a [`Source`], which
+/// every verb reads and [`convert`](crate::convert) writes in any format. Missing groups on the path of an object are
+/// created.
 ///
 /// ```
 /// use hyperslab::convert::{ConvertOptions, convert, plan};
@@ -48,41 +48,41 @@ use std::sync::Arc;
 #[derive(Debug, Default)]
 pub struct StoreBuilder {
     content: Content,
-    /// Objects in the order in which they were added.
+    /// The paths of the objects, in the order in which they were added.
     order: Vec<NodePath>,
 }
 
-/// An object that was added, to say more of it.
+/// An added object, for adding attributes and storage options.
 #[derive(Debug)]
 pub struct ObjectBuilder<'a> {
     node: &'a mut Node,
 }
 
 impl StoreBuilder {
-    /// A store with nothing in it.
+    /// An empty store.
     pub fn new() -> StoreBuilder {
         StoreBuilder::default()
     }
 
-    /// A group; the root is `/`. One that is there is given as it is.
+    /// Adds a group, or returns the existing one; the root is `/`.
     ///
     /// # Errors
-    /// For what is no path, or the path of something else.
+    /// If `path` is not a path, or is the path of an object of another kind.
     pub fn group(&mut self, path: &str) -> Result<ObjectBuilder<'_>> {
         let path = NodePath::new(path)?;
         self.groups_above(&path.child("member"))?;
         self.object(&path)
     }
 
-    /// A dimension of a length, without coordinates.
+    /// Adds a dimension of a fixed length, without coordinates.
     ///
     /// # Errors
-    /// For what is no path, or the path of an object that is there.
+    /// If `path` is not a path, or is the path of an existing object.
     pub fn dimension(&mut self, path: &str, length: u64) -> Result<ObjectBuilder<'_>> {
         self.add(path, dimension(Extent::Fixed(length)))
     }
 
-    /// A dimension without coordinates that can grow without bound, and its length now.
+    /// Adds an unlimited dimension without coordinates. `length` is its current length.
     ///
     /// # Errors
     /// As [`StoreBuilder::dimension`].
@@ -90,7 +90,7 @@ impl StoreBuilder {
         self.add(path, dimension(Extent::Unlimited { current: length }))
     }
 
-    /// A dimension with a coordinate at each position.
+    /// Adds a dimension with one coordinate for each position.
     ///
     /// # Errors
     /// As [`StoreBuilder::dimension`].
@@ -103,11 +103,12 @@ impl StoreBuilder {
         self.add(path, Node::DimCoord(dimcoord))
     }
 
-    /// An array along dimensions that were added before, given by their paths, with its elements row-major. A scalar
-    /// has none.
+    /// Adds an array along existing dimensions, given by their paths. `elements` are in row-major order. A scalar has
+    /// no dimensions.
     ///
     /// # Errors
-    /// As [`StoreBuilder::dimension`]; if there is no such dimension, or there are not as many elements.
+    /// As [`StoreBuilder::dimension`]; if a dimension does not exist, or the number of elements does not fit the
+    /// shape.
     pub fn array<T: Number>(
         &mut self,
         path: &str,
@@ -118,7 +119,7 @@ impl StoreBuilder {
         self.elements(path, shape, T::datatype(), elements.len(), numbers(elements))
     }
 
-    /// An array of a shape, whose dimensions have no names, with its elements row-major.
+    /// Adds an array of a shape whose dimensions have no names. `elements` are in row-major order.
     ///
     /// # Errors
     /// As [`StoreBuilder::array`].
@@ -131,7 +132,7 @@ impl StoreBuilder {
         self.elements(path, Shape::fixed(shape), T::datatype(), elements.len(), numbers(elements))
     }
 
-    /// An array of texts of any length along dimensions, as [`StoreBuilder::array`].
+    /// Adds an array of texts of any length, like [`StoreBuilder::array`].
     ///
     /// # Errors
     /// As [`StoreBuilder::array`].
@@ -146,7 +147,7 @@ impl StoreBuilder {
         self.elements(path, shape, Datatype::String(Text::Variable), texts.len(), values)
     }
 
-    /// What was added, as a source that threads share.
+    /// The store as a source that threads can share.
     pub fn build(self) -> Arc<dyn Source> {
         source_of_content(self.content, self.order)
     }
@@ -220,24 +221,24 @@ impl StoreBuilder {
 }
 
 impl ObjectBuilder<'_> {
-    /// Adds a text as attribute, or replaces one of that name.
+    /// Adds a text attribute, or replaces the attribute of that name.
     #[allow(clippy::return_self_not_must_use, reason = "what it is called for has happened")]
     pub fn attribute(self, name: &str, text: &str) -> Self {
         let mut heap = Heap::default();
-        // Texts of 4 GiB are no attribute that any format holds.
+        // No format stores a text of 4 GiB as an attribute.
         let slot = heap.push_bytes(Bytes::copy_from_slice(text.as_bytes())).unwrap_or_default();
         let value = Values { rows: slot.to_bytes().to_vec().into(), heap };
         self.put(name, Vec::new(), Datatype::String(Text::Variable), value)
     }
 
-    /// Adds numbers as attribute, or replaces one of that name: a list, or a scalar if it is one number.
+    /// Adds a number attribute, or replaces the attribute of that name: a list, or a scalar if there is one number.
     #[allow(clippy::return_self_not_must_use, reason = "what it is called for has happened")]
     pub fn numbers<T: Number>(self, name: &str, list: &[T]) -> Self {
         let shape = if list.len() == 1 { Vec::new() } else { vec![list.len() as u64] };
         self.put(name, shape, T::datatype(), numbers(list))
     }
 
-    /// Gives an array chunks of this shape; a group has none.
+    /// Sets the chunk shape of an array. Has no effect on a group.
     #[allow(clippy::return_self_not_must_use, reason = "what it is called for has happened")]
     pub fn chunk(self, shape: &[u64]) -> Self {
         if let Some(storage) = self.node.storage_mut().filter(|_| !shape.is_empty()) {

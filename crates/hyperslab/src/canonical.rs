@@ -1,14 +1,14 @@
-//! The canonical bytes of an element: alike in every format, hashed by digests, and an order for elements that have no
-//! other.
+//! The canonical bytes of an element: equal in every format. Digests hash them, and they order elements without
+//! natural order.
 
 use hyperslab_core::nd::{Region, Selection};
 use hyperslab_core::{Error, Result};
 use hyperslab_model::{Datatype, Element, ElementRef, Float, NodePath, Reference};
 
-/// Appends the canonical bytes of one element. `rank` finds the rank of an array that a reference leads to.
+/// Appends the canonical bytes of one element. `rank` returns the number of dimensions of a referenced array.
 ///
 /// # Errors
-/// If the element does not fit its type, or refers to a region of too many blocks.
+/// If the element does not fit its datatype, or refers to a region of too many blocks.
 pub(crate) fn canonical(
     rank: &dyn Fn(&NodePath) -> usize,
     element: ElementRef<'_>,
@@ -56,7 +56,7 @@ fn int_bytes(datatype: &Datatype) -> usize {
     }
 }
 
-/// Floats of named formats, whose rows are in native order.
+/// Appends floating-point numbers of well-known formats, whose rows are in native byte order.
 fn native_floats(datatype: &Datatype, row: &[u8], out: &mut Vec<u8>) {
     let size = match datatype.resolved() {
         Datatype::Float(float) | Datatype::Complex(float) => match float {
@@ -115,14 +115,14 @@ fn reference_bytes(
             string(path.as_str().as_bytes(), out);
             string(name.as_bytes(), out);
         }
-        // What is not in the file has no path to hash; its address keeps two of them apart.
+        // The target is not in the file and has no path. Its address distinguishes it from others.
         Reference::Dangling(address) => string(format!("address {address}").as_bytes(), out),
         Reference::External { file, address } => string(format!("{file}:address {address}").as_bytes(), out),
     }
     Ok(())
 }
 
-/// Kind, rank, count and coordinates of a selection in an array of `rank` dimensions.
+/// Appends kind, rank, count and coordinates of a selection in an array with `rank` dimensions.
 fn selection(selection: &Selection, rank: usize, out: &mut Vec<u8>) -> Result<()> {
     let mut put = |kind: u8, rank: usize, count: u64, coordinates: &mut dyn Iterator<Item = u64>| {
         out.push(kind);
@@ -159,5 +159,5 @@ fn selection(selection: &Selection, rank: usize, out: &mut Vec<u8>) -> Result<()
     Ok(())
 }
 
-/// Blocks of one region that are written down; a few bytes of a file can ask for any number.
+/// The maximum number of blocks of one region: a few bytes of a file can declare any number.
 const MAX_BLOCKS: u64 = 1 << 20;

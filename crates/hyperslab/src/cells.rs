@@ -1,7 +1,7 @@
-//! Cells of sparse arrays: of all positions in the space of the dimensions, only those that have values.
+//! Cells of sparse arrays: the positions that have values, among all positions in the space of the dimensions.
 //!
-//! A sparse array is a group whose dimensions and attributes are its members. Its cells are read together, as columns
-//! of equal length, in batches of bounded memory: a column by itself would say values without their coordinates.
+//! A sparse array is a group whose members are its dimensions and attributes. Its cells are read as columns of equal
+//! length, in batches of bounded memory, since a value is meaningless without its coordinates.
 //!
 //! ```
 //! use hyperslab::cells::{CellQuery, CellSource, CellTable};
@@ -38,25 +38,25 @@ use std::sync::Arc;
 
 /// The cells of one sparse array.
 pub trait CellSource: Send + Sync {
-    /// The columns of a cell: the coordinates along each dimension, in the order of the dimensions, then the
+    /// The columns of a cell: one for the coordinates along each dimension, in the order of the dimensions, then the
     /// attributes.
     fn columns(&self) -> &[CellColumn];
 
-    /// How many cells a query finds, exactly. Its columns, order and batch size do not matter.
+    /// The exact number of cells that match a query. Its columns, order and batch size have no effect.
     ///
     /// # Errors
-    /// If the cells cannot be read, as far as counting needs it.
+    /// If the cells cannot be read to count them.
     fn count(&self, query: &CellQuery) -> Result<u64>;
 
-    /// Reads the cells that a query finds, batch by batch. A batch is full unless it is the last, and none is empty.
+    /// Reads the cells that match a query in batches. Every batch except the last is full; none is empty.
     ///
     /// # Errors
-    /// [`InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) for a column or dimension that is not there;
-    /// if the cells cannot be located. Each batch can fail as well, and is then the last.
+    /// [`InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) for an unknown column or dimension; if the
+    /// cells cannot be located. A batch can fail too, and is then the last.
     fn batches(&self, query: &CellQuery) -> Result<CellBatches<'_>>;
 }
 
-/// Cells that are being read. Only one batch is in memory, unless the caller keeps more.
+/// The batches of a query. Only one batch is in memory, unless the caller keeps more.
 pub type CellBatches<'a> = Box<dyn Iterator<Item = Result<Cells>> + Send + 'a>;
 
 /// One column of the cells of a sparse array.
@@ -64,22 +64,22 @@ pub type CellBatches<'a> = Box<dyn Iterator<Item = Result<Cells>> + Send + 'a>;
 pub struct CellColumn {
     /// The name of the member of the group: a dimension, or an array that is an attribute.
     pub name: String,
-    /// The type of its values.
+    /// The datatype of its values.
     pub datatype: Arc<Datatype>,
     /// Whether it holds the coordinates along a dimension.
     pub is_dimension: bool,
 }
 
-/// Which cells are read, and how.
+/// A query: which cells to read, and how.
 #[derive(Clone, Debug)]
 pub struct CellQuery {
-    /// The columns that batches have, as indexes into [`CellSource::columns`]; all if `None`.
+    /// The columns of a batch, as indexes into [`CellSource::columns`]. `None` for all columns.
     pub columns: Option<Vec<usize>>,
-    /// Bounds of coordinates. A cell is found if it lies in all of them.
+    /// Bounds of coordinates. A cell matches if it is within all of them.
     pub ranges: Vec<CellRange>,
     /// The order of cells.
     pub order: CellOrder,
-    /// Bytes that the rows of a batch take at most. A batch has at least one cell.
+    /// The maximum size of the rows in a batch, in bytes. A batch has at least one cell.
     pub batch: u64,
 }
 
@@ -95,22 +95,23 @@ impl Default for CellQuery {
 pub struct CellRange {
     /// The dimension, as an index into [`CellSource::columns`].
     pub dimension: usize,
-    /// The lowest coordinate, one element of the type of the dimension; no bound if `None`.
+    /// The lowest coordinate, one element of the datatype of the dimension. `None` for no bound.
     pub low: Option<Values>,
-    /// The highest coordinate.
+    /// The highest coordinate. `None` for no bound.
     pub high: Option<Values>,
 }
 
 /// The order in which cells are read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CellOrder {
-    /// By the coordinates along the first dimension, then the second, and so on; cells at the same coordinates by
-    /// the bytes of their attributes, as [digests](crate::digest) hash them. Equal contents come in one order.
+    /// By the coordinates along the first dimension, then the second, and so on. Cells with equal coordinates are
+    /// ordered by the canonical bytes of their attributes, as in [digests](crate::digest). Equal contents have the
+    /// same order.
     #[default]
     Sorted,
-    /// As they are stored, which is the fastest.
+    /// The stored order, which is the fastest to read.
     Stored,
 }
 
-/// Bytes of the rows of a batch where nobody asks for another size.
+/// The default size of the rows in a batch, in bytes.
 const DEFAULT_BATCH: u64 = 4 << 20;

@@ -1,4 +1,4 @@
-//! Whether a file is sound: everything that breaks the rules of its format, with the place.
+//! Checks a store: finds everything that violates the rules of its format, with the place.
 
 mod against;
 
@@ -12,18 +12,18 @@ use hyperslab_core::Result;
 use hyperslab_core::check::Rule;
 use std::path::Path;
 
-/// Every rule that a check may find broken: those of each format, then those of contracts.
+/// All rules: those of each format, then those of `check --against`.
 pub fn rules() -> impl Iterator<Item = &'static Rule> {
     let of_formats = FORMATS.iter().flat_map(|format| format.rules()).copied().flatten();
     of_formats.chain(against::RULES).copied()
 }
 
-/// What breaks a rule, in a line, where there is more to say than its name does.
+/// The explanation of a rule in one line, if its name does not explain enough.
 pub fn explanation(rule: &str) -> Option<&'static str> {
     rules().find(|known| known.name == rule).map(|known| known.explanation)
 }
 
-/// Checks the file or directory at `path`, in the format that its content shows.
+/// Checks the file or directory at `path`, in the format that its content has.
 ///
 /// ```
 /// use hyperslab::check::{CheckOptions, check};
@@ -35,7 +35,7 @@ pub fn explanation(rule: &str) -> Option<&'static str> {
 /// ```
 ///
 /// # Errors
-/// If it cannot be read at all. What is wrong with its content is in the report.
+/// If it cannot be read at all. Violations are findings in the report, not errors.
 pub fn check(path: &Path, open: &OpenOptions, options: &CheckOptions) -> Result<Report> {
     let checked = locate(path, open).and_then(|location| {
         format_of(&location, Some(path), open)?.check(open.watched(location), open, options)
@@ -43,7 +43,7 @@ pub fn check(path: &Path, open: &OpenOptions, options: &CheckOptions) -> Result<
     checked.map_err(|error| error.in_file(path.display()))
 }
 
-/// Checks what lies anywhere, in memory or far away, as [`check`] does a file.
+/// Checks a store at any location, such as memory or object storage, like [`check`].
 ///
 /// # Errors
 /// As [`check`].

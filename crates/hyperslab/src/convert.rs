@@ -1,8 +1,8 @@
-//! The same content in another format or layout.
+//! Converts a store to another format or layout.
 //!
-//! A conversion is planned before a byte is written: [`plan`] walks the source and finds what the target does not
-//! hold as it is. [`convert`] walks it again and declares every object, and once more to write the elements, array by
-//! array, so that memory does not grow with the file.
+//! A conversion is planned before anything is written: [`plan`] walks the source and finds everything that the target
+//! cannot store unchanged. [`convert`] walks it again to declare every object, and once more to write the elements,
+//! array by array. Memory does not grow with the size of the file.
 //!
 //! ```
 //! use hyperslab::convert::{ConvertOptions, convert, plan};
@@ -54,34 +54,35 @@ use layout::Layout;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Is told of the array at hand and how many bytes of elements are copied in all, by the thread that copied the last.
+/// A callback for progress: the current array, and the number of bytes of elements copied in total. Called by the
+/// thread that copied the last of them.
 pub type Tell<'a> = &'a (dyn Fn(&NodePath, u64) + Sync);
 
-/// How a source is converted.
+/// The options of a conversion.
 #[derive(Clone)]
 pub struct ConvertOptions<'a> {
     /// The format of the target.
     pub format: &'a dyn TargetFormat,
-    /// What that format alone is told.
+    /// The options that only this format has.
     pub native: TargetOptions,
-    /// How arrays are laid out.
+    /// The layout of arrays: chunks, shards, filters and so on.
     pub layout: Layout,
-    /// What of the source is converted, if it is not all of it.
+    /// The converted part of the source; `None` for all of it.
     pub parts: Option<Parts>,
-    /// What else the result depends on, in words: what was selected of the source.
+    /// A text of everything else that the result depends on, such as selections.
     pub wishes: String,
-    /// What may be lost.
+    /// The losses that are allowed.
     pub allow: Vec<Loss>,
-    /// What becomes of a store that is there, and of what an interrupted run has left.
+    /// The handling of an existing store, and of the remains of an interrupted run.
     pub publish: PublishOptions,
-    /// The threads that read and encode, and their memory.
+    /// The threads for reading and encoding, and their memory.
     pub pool: Pool,
-    /// Who is told how far it has come.
+    /// The callback for progress.
     pub progress: Option<Tell<'a>>,
 }
 
 impl<'a> ConvertOptions<'a> {
-    /// Everything as it is, as far as `format` holds it.
+    /// The default options: everything unchanged, as far as `format` can store it.
     pub fn new(format: &'a dyn TargetFormat) -> Self {
         ConvertOptions {
             format,
@@ -97,20 +98,20 @@ impl<'a> ConvertOptions<'a> {
     }
 }
 
-/// What a conversion did.
+/// The result of a conversion.
 #[derive(Debug, Default)]
 pub struct Summary {
-    /// Arrays written.
+    /// The number of arrays written.
     pub arrays: u64,
-    /// Bytes of their elements.
+    /// The size of their elements in bytes.
     pub bytes: u64,
-    /// Arrays that turned out not to be readable, which was allowed, and why.
+    /// The errors of arrays that could not be read and were omitted, which was allowed.
     pub left_out: Vec<Error>,
-    /// What is worth telling about how it began.
+    /// Notes on the start of the run.
     pub notes: Vec<String>,
 }
 
-/// Visits the root and everything below it that is converted, groups before their members.
+/// Visits the root and every converted object below it, groups before their members.
 fn each_object(
     source: &dyn Source,
     root: &Entry,
@@ -131,12 +132,12 @@ fn each_object(
     })
 }
 
-/// Writes everything that is planned to `target`, which appears when it is whole. `made_from` tells what the source lies
-/// in, asked for before it was opened, and how it is read: the target must not be among it, and it must not change.
+/// Writes the planned store to `target`, which appears when it is complete. `made_from` is the fingerprint of the
+/// source, taken before it was opened: the target must not be part of the source, and the source must not change.
 ///
 /// # Errors
-/// If something is lost that is not allowed, or the target cannot be made, before anything is written; the first of
-/// reading and writing, with how to go on.
+/// Before anything is written: if a loss is not allowed, or the target cannot be created. Later: the first error of
+/// reading or writing, with a remedy for continuing.
 pub fn convert(
     source: &dyn Source,
     made_from: &Fingerprint,
@@ -158,7 +159,7 @@ pub fn convert(
     let written = write();
     match written {
         Ok(summary) => publication.publish().map(|()| summary),
-        // What the system says of a chunk is of little use without the disk that it is to lie on.
+        // A system error of a chunk is only useful with the path of the target.
         Err(error) if error.kind() == ErrorKind::Io => {
             Err(publication.interrupted(error, Some(plan.bytes)).in_file(target.display()))
         }
@@ -167,17 +168,17 @@ pub fn convert(
 }
 
 impl ConvertOptions<'_> {
-    /// Looks whether what an interrupted run has left at `target` can be gone on from with these, and writes nothing.
+    /// Checks whether an interrupted run at `target` can be resumed with these options. Writes nothing.
     ///
     /// # Errors
-    /// If it was made from something else, or with other options.
+    /// If that run had another source or other options.
     pub fn check_resumable(&self, made_from: &Fingerprint, target: &Path) -> Result<()> {
         publish::check_resumable(target, &made_from.clone().and(&self.words()))
     }
 
     /// All wishes that what is written depends on, for people to compare.
     fn words(&self) -> String {
-        // By name, so that none that is added is forgotten.
+        // All fields are listed by name, so that none is forgotten.
         let ConvertOptions { format, native, layout, allow, parts, wishes, publish: _, pool: _, progress: _ } =
             self;
         let mut allow: Vec<_> = allow.iter().map(|loss| loss.name()).collect();
@@ -191,7 +192,7 @@ impl ConvertOptions<'_> {
     }
 }
 
-/// An object as targets want it: where the default fill value of the target is another one, arrays say their own.
+/// An object as it is written. If the default fill value of the target differs, arrays state their own.
 fn load(source: &dyn Source, handle: &Handle, options: &ConvertOptions<'_>) -> Result<Node> {
     let mut node = source.load(handle)?;
     if options.format.needs_default_fill()
@@ -205,7 +206,7 @@ fn load(source: &dyn Source, handle: &Handle, options: &ConvertOptions<'_>) -> R
     Ok(node)
 }
 
-/// The elements of an array on their way into a target.
+/// The elements of an array as they are written.
 fn array_of(
     source: &dyn Source,
     handle: &Handle,
@@ -213,7 +214,7 @@ fn array_of(
 ) -> Result<Arc<dyn ArraySource>> {
     let array = source.array(handle)?;
     Ok(match source.is_text() {
-        // What a text says nothing of is whatever fills it.
+        // If a document has no values, they are fill values.
         true => array,
         false => options.layout.elements(&handle.path, array),
     })

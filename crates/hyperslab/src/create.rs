@@ -1,4 +1,4 @@
-//! What a store made from a document would hold, and what stands against making it.
+//! The preview of a store made from a document, with everything that prevents creating it.
 
 use crate::convert::layout::Layout;
 use crate::format::OpenOptions;
@@ -15,18 +15,18 @@ use hyperslab_core::{Error, Result};
 use hyperslab_model::{Node, NodePath, Shape};
 use std::sync::Arc;
 
-/// What creating would make.
+/// The content of the store that would be created.
 #[derive(Debug, Default)]
 pub struct Preview {
-    /// Objects by kind; the root is none of them.
+    /// The number of objects by kind, without the root.
     pub counts: Counts,
-    /// Attributes of all objects.
+    /// The number of attributes of all objects.
     pub attributes: u64,
-    /// Bytes of the elements of all arrays, uncompressed.
+    /// The size of the elements of all arrays in bytes, uncompressed.
     pub bytes: u64,
-    /// Bytes of those elements that the document has values for; the others are fill.
+    /// The size in bytes of the elements that have values in the document; the others are fill values.
     pub written: u64,
-    /// What of it cannot be read, object by object.
+    /// The errors, object by object.
     pub errors: Vec<Error>,
 }
 
@@ -42,7 +42,7 @@ pub fn document(text: &dyn ReadAt, open: &OpenOptions, options: &CheckOptions) -
     Ok(document)
 }
 
-/// Counts what a store would hold that is made from `source` in this layout.
+/// Counts the content of the store that would be made from `source` in this layout.
 ///
 /// ```
 /// use hyperslab::convert::layout::Layout;
@@ -115,14 +115,14 @@ impl Preview {
     }
 }
 
-/// A source whose arrays are laid out as options say.
+/// A source with another layout of its arrays.
 pub struct LaidOut {
     source: Arc<dyn Source>,
     layout: Layout,
 }
 
 impl LaidOut {
-    /// Lays out what is in `source`.
+    /// Applies `layout` to the arrays of `source`.
     pub fn new(source: Arc<dyn Source>, layout: Layout) -> Self {
         LaidOut { source, layout }
     }

@@ -1,4 +1,4 @@
-//! What is inside, as NDL.
+//! Describes a store as NDL.
 
 use crate::cells::{CellColumn, CellOrder, CellQuery};
 use crate::formats::{self, array_name, strip_default_directives};
@@ -13,37 +13,37 @@ use rustc_hash::FxHashSet;
 use std::collections::BTreeSet;
 use std::io::Write;
 
-/// What a description shows.
+/// The options of a description.
 #[derive(Clone, Debug, Default)]
 pub struct DescribeOptions {
-    /// Values of arrays of at most so many elements.
+    /// Include values of arrays of at most this number of elements.
     pub values: Option<u64>,
-    /// How much of `storage`.
+    /// How much of `storage` to write.
     pub storage: StorageDetail,
-    /// Levels of groups below the one that is described.
+    /// The number of levels of groups below the described one.
     pub depth: Option<usize>,
-    /// NDL 0.6.1 alone.
+    /// Write NDL 0.6.1 without extensions.
     pub pure: bool,
-    /// JSON instead of YAML.
+    /// Write JSON instead of YAML.
     pub json: bool,
 }
 
-/// What became of a description.
+/// The result of a description.
 #[derive(Debug, Default)]
 pub struct Description {
-    /// Objects described, whole or not.
+    /// The number of described objects, including those with errors.
     pub objects: u64,
-    /// What could not be read, object by object.
+    /// The errors, object by object.
     pub errors: Vec<Error>,
-    /// What pure NDL cannot say and became otherwise.
+    /// The content that pure NDL cannot express, and its replacement.
     pub notes: Vec<String>,
 }
 
-/// Writes the NDL document of what `targets` lead to in `source`, which people know as `location`.
+/// Writes the NDL document of `targets` in `source`. `location` is the name of the source for the reader.
 ///
 /// # Errors
-/// If writing fails, or pure NDL is wanted and cannot say something. Objects that cannot be read stand in the
-/// document as such and are among the errors of the [`Description`].
+/// If writing fails, or pure NDL cannot express something. Objects that cannot be read are marked in the document and
+/// are among the errors of the [`Description`].
 pub fn describe(
     source: &dyn Source,
     location: &str,
@@ -52,10 +52,10 @@ pub fn describe(
     out: &mut dyn Write,
 ) -> Result<Description> {
     let format = if options.json { Format::Json } else { Format::Yaml };
-    // A text about a file stays one about that file, however often it is written anew.
+    // The description of a description still names the original file.
     let origin = source.origin();
     let title = origin.map_or(source.format(), |origin| &origin.format);
-    // A text keeps the values it has.
+    // A document keeps its values.
     let values = match source.is_text() {
         true => origin
             .map_or(Some(u64::MAX), |origin| origin.values)
@@ -75,7 +75,7 @@ pub fn describe(
     source.pool().check()?;
     let Document { emitter, mut done, .. } = document;
     done.notes = emitter.notes();
-    // It stands in a comment, which a line end would end.
+    // The name is in a comment, which a line break would end.
     let name = location.replace(char::is_control, "\u{fffd}");
     let format = title.to_lowercase().replace('-', "");
     emitter.finish(&Head { location: &name, format: &format, title, version: VERSION }, out)?;
@@ -88,15 +88,15 @@ struct Document<'a> {
     source: &'a dyn Source,
     location: &'a str,
     options: &'a DescribeOptions,
-    /// Values of arrays of at most so many elements.
+    /// Include values of arrays of at most this number of elements.
     values: Option<u64>,
     emitter: Emitter,
     done: Description,
 }
 
 impl Document<'_> {
-    /// What is described, group by group: the targets, and what they use but do not contain, dimensions and
-    /// named types of other groups.
+    /// The described objects, group by group: the targets, and the dimensions and named types of other groups that
+    /// they use.
     fn plan(&mut self, targets: &[Target]) -> Result<Vec<Entry>> {
         let mut entries: Vec<Entry> = outermost(targets).map(|target| target.entry.clone()).collect();
         for path in self.used_outside(&entries)? {
@@ -127,7 +127,7 @@ impl Document<'_> {
                 Ok(())
             })?;
         }
-        // A dimension can itself be of a named type.
+        // A dimension can have a named type too.
         let found: Vec<Entry> = used.iter().filter_map(|path| self.source.find(path).ok()).collect();
         for entry in &found {
             if let Ok(node) = self.source.load(&entry.handle) {
@@ -142,7 +142,7 @@ impl Document<'_> {
         self.visit(entry, &mut |document, entry| document.object(entry))
     }
 
-    /// Visits an object, and what is below it as far as the depth allows.
+    /// Visits an object, and the objects below it up to the depth.
     fn visit(&mut self, entry: &Entry, visit: &mut dyn FnMut(&mut Self, &Entry) -> Result<()>) -> Result<()> {
         if !matches!(entry.item, Item::Group) {
             return visit(self, entry);
@@ -159,7 +159,7 @@ impl Document<'_> {
         })
     }
 
-    /// Tells the names of dimensions before the first shape that may use one.
+    /// Declares the names of dimensions before the first shape that may use one.
     fn declare(&mut self, members: &[Entry]) {
         for entry in members {
             if let Item::Array { kind: NodeKind::DimCoord, datatype, .. } = &entry.item {
@@ -192,7 +192,7 @@ impl Document<'_> {
         };
         self.report(path, &node);
         if let (true, Node::Ndarray(_)) = (path.is_root(), &node) {
-            // NDL has arrays in groups only. That this one is all there is stands in its storage.
+            // NDL has arrays only in groups. The storage states that the store is a single array.
             self.emitter.node(path, &Node::Group(Group::default()))?;
             return self.emit(&NodePath::root().child(array_name(self.location)), &node);
         }
@@ -204,7 +204,7 @@ impl Document<'_> {
             Ok(()) => Ok(()),
             Err(error) if self.options.pure => Err(error),
             Err(error) => {
-                // Values that do not fit their type stand in the document as what they are.
+                // Values that do not fit their datatype make the object unreadable in the document.
                 let unreadable = Node::Unreadable(Unreadable::new(Some(node.kind()), &error));
                 self.report(path, &unreadable);
                 self.emitter.node(path, &unreadable)
@@ -212,7 +212,7 @@ impl Document<'_> {
         }
     }
 
-    /// What is wrong with an object, its members or its values seldom touches its attributes.
+    /// Adds the attributes, which are usually readable even if the object or its values are not.
     fn with_attributes(&self, mut unreadable: Unreadable, entry: &Entry) -> Unreadable {
         if let Some(attributes) = self.source.load(&entry.handle).ok().as_ref().and_then(Node::attributes) {
             unreadable.attributes.clone_from(attributes);
@@ -232,8 +232,8 @@ impl Document<'_> {
         }
     }
 
-    /// The cells of a group that is a sparse array, as they are stored, if a text has them or they are no more than
-    /// values are asked for.
+    /// The cells of a sparse array in stored order, if a document has them or there are no more than the requested
+    /// number.
     fn cells(&self, group: &Handle) -> Result<Option<Cells>> {
         let Some(cells) = self.source.cells(group)? else { return Ok(None) };
         let query = CellQuery { order: CellOrder::Stored, batch: u64::MAX, ..CellQuery::default() };
@@ -246,7 +246,7 @@ impl Document<'_> {
         if !is_wanted {
             return Ok(None);
         }
-        // One batch, which holds them all.
+        // One batch has all cells.
         if let Some(batch) = cells.batches(&query)?.next() {
             return batch.map(Some);
         }
@@ -260,7 +260,7 @@ impl Document<'_> {
 
     fn load(&self, handle: &Handle) -> Result<Node> {
         let mut node = self.source.load(handle)?;
-        // A text keeps what it says.
+        // A document keeps its storage.
         if self.options.storage != StorageDetail::Full && !self.source.is_text() {
             strip_default_directives(&mut node);
         }
@@ -281,10 +281,9 @@ impl Document<'_> {
         let array = self.source.array(handle)?;
         let Some(extents) = array.extents() else { return Ok(node) };
         let count = element_count(extents).and_then(|count| count.checked_mul(array.datatype().leaves()));
-        // What was never written is said by having no value, unless a domain would then tell what there is; the fill
-        // value stands in `storage`.
-        // A text that has no value of an array without elements had no need of one.
-        // Nor of coordinates that its domain tells.
+        // Elements that were never written need no values: the fill value is in `storage`. Values are written if a
+        // domain would otherwise give them. A document without values for an array without elements, or for
+        // coordinates that its domain gives, needs none.
         let told =
             || self.source.is_text() && count != Some(0) && array.stored().is_ok_and(|stored| stored == 0);
         let written = || match array.is_unwritten() {
@@ -299,7 +298,7 @@ impl Document<'_> {
     }
 }
 
-/// Paths of the dimensions and named types that an object uses.
+/// The paths of the dimensions and named types that an object uses.
 fn uses(node: &Node, used: &mut BTreeSet<NodePath>) {
     let datatype = match node {
         Node::Ndarray(ndarray) => {

@@ -1,6 +1,6 @@
-//! What differs between two stores, by content, whatever formats they are of.
+//! Compares the contents of two stores of any formats.
 //!
-//! Both are walked side by side: of each, the names in one group and one object are held at a time.
+//! Both stores are walked in parallel. In memory are the names of one group and one object of each.
 
 mod cells;
 mod objects;
@@ -14,18 +14,18 @@ use hyperslab_core::{Error, Result};
 use hyperslab_model::{Attributes, Element, ElementRef, NodeKind, NodePath, Rules, Tally, Tolerance};
 use std::fmt;
 
-/// What counts as a difference, and how much is told of it.
+/// The options of a comparison.
 #[derive(Clone, Debug)]
 pub struct DiffOptions {
-    /// What floats may differ by.
+    /// The tolerance for floating-point numbers.
     pub tolerance: Tolerance,
-    /// Whether the order of members and attributes counts.
+    /// Whether to compare the order of members and attributes.
     pub order: bool,
-    /// Whether it counts how things are stored: chunks, filters, byte order, layout.
+    /// Whether to compare storage: chunks, filters, byte order, layout.
     pub storage: bool,
-    /// Elements of an array that are told.
+    /// The maximum number of reported elements of an array.
     pub max_reported: usize,
-    /// Parts of the arrays, as `show` has them.
+    /// The selections of the arrays, as in `show`.
     pub select: Vec<Select>,
 }
 
@@ -41,51 +41,52 @@ impl Default for DiffOptions {
     }
 }
 
-/// One of the two that are compared.
+/// One of the two compared sides.
 #[derive(Clone, Copy)]
 pub struct Side<'a> {
     /// The store.
     pub source: &'a dyn Source,
-    /// What is meant in it.
+    /// The compared object or attribute.
     pub target: &'a Target,
 }
 
-/// One thing that differs.
+/// One difference.
 #[derive(Clone, Debug)]
 pub struct Found {
-    /// The object's path, with `@NAME` for an attribute: in the second where the first lacks it.
+    /// The path of the object, with `@NAME` for an attribute: the path in the second store if the first lacks it.
     pub path: String,
-    /// What it is.
+    /// The kind of the object or attribute.
     pub subject: Subject,
-    /// Which side has it.
+    /// The side that has it.
     pub on: On,
-    /// What of it differs: `type`, `shape`, `value`, `values`, `unreadable`, …; `presence` if one side lacks it.
+    /// The property that differs: `type`, `shape`, `value`, `values`, `unreadable` and so on; `presence` if one side
+    /// lacks the object.
     pub what: &'static str,
-    /// What the first has, in words; empty where it has nothing, or too much to be told.
+    /// The property in the first store as text; empty if it is missing or too long.
     pub a: String,
-    /// What the second has.
+    /// The property in the second store.
     pub b: String,
-    /// Which elements differ.
+    /// The differing elements.
     pub values: Option<FoundValues>,
 }
 
 /// Elements that differ.
 #[derive(Clone, Debug)]
 pub struct FoundValues {
-    /// How many, and the first of them.
+    /// Their number, and the first of them.
     pub tally: Tally,
-    /// Where the first of them are, in the first's array.
+    /// The positions of the first of them, in the array of the first store.
     pub at: Vec<FoundAt>,
-    /// Whether a tolerance can make them equal.
+    /// Whether a tolerance could make them equal.
     pub floats: bool,
 }
 
-/// Where an element is in its array.
+/// The position of an element in its array.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FoundAt {
     /// Its index along each dimension.
     Index(Vec<u64>),
-    /// In a sparse array, the coordinates of its cell, as JSON.
+    /// The coordinates of a cell of a sparse array, as JSON.
     Coordinates(Vec<String>),
 }
 
@@ -99,21 +100,21 @@ impl FoundAt {
     }
 }
 
-/// `[4, 0]`.
+/// Such as `[4, 0]`.
 impl fmt::Display for FoundAt {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "[{}]", self.parts().join(", "))
     }
 }
 
-/// What differs.
+/// The kind of an object or attribute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Subject {
     /// A group.
     Group,
     /// An array or a dimension with coordinates.
     Array,
-    /// A dimension without.
+    /// A dimension without coordinates.
     Dimension,
     /// A named datatype.
     Datatype,
@@ -121,22 +122,22 @@ pub enum Subject {
     Link,
     /// An attribute.
     Attribute,
-    /// Something that cannot be read.
+    /// An object that cannot be read.
     Unreadable,
 }
 
-/// Which side has it.
+/// The side that has an object or attribute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum On {
-    /// The first alone.
+    /// Only the first.
     A,
-    /// The second alone.
+    /// Only the second.
     B,
-    /// Both, and they differ.
+    /// Both, with differences.
     Both,
 }
 
-/// How many objects and attributes differ.
+/// The numbers of differing objects and attributes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Summary {
     /// Groups.
@@ -151,7 +152,7 @@ pub struct Summary {
     pub links: u64,
     /// Attributes.
     pub attributes: u64,
-    /// What cannot be read on a side, and so cannot be compared.
+    /// Objects and attributes that cannot be read on a side, and so cannot be compared.
     pub unreadable: u64,
 }
 
@@ -161,7 +162,7 @@ impl Summary {
         *self == Summary::default()
     }
 
-    /// `2 arrays and 2 attributes differ`; nothing if nothing does.
+    /// A text such as `2 arrays and 2 attributes differ`; empty if nothing differs.
     pub fn label(&self) -> String {
         let of = [
             (self.groups, "group", "groups"),
@@ -201,10 +202,10 @@ impl Summary {
     }
 }
 
-/// Tells `found` everything in which two stores, or objects of them, differ. `progress` is told the object at hand
-/// and how many bytes of elements have been compared in all.
+/// Calls `found` with every difference between two stores, or two objects of them. Calls `progress` with the current
+/// object and the number of bytes of elements compared in total.
 ///
-/// What cannot be read differs from everything; the rest is still compared.
+/// An object that cannot be read differs from everything; the others are still compared.
 ///
 /// ```
 /// use hyperslab::diff::{DiffOptions, Side, diff};
@@ -226,8 +227,8 @@ impl Summary {
 /// ```
 ///
 /// # Errors
-/// That of `found`; if an object is compared with an attribute; if an attribute is not there; if the selections do
-/// not fit an array.
+/// Any error of `found`; if an object is compared with an attribute; if an attribute does not exist; if the
+/// selections do not fit an array.
 pub fn diff(
     a: Side<'_>,
     b: Side<'_>,
@@ -256,12 +257,12 @@ pub fn diff(
     Ok(telling.summary)
 }
 
-/// The format that the content is or was of.
+/// The format that the content has, or had originally.
 fn format_of(source: &dyn Source) -> &str {
     source.origin().map_or(source.format(), |origin| &origin.format)
 }
 
-/// An element as JSON has it, but for numbers that it has not.
+/// An element as JSON, or as a text for numbers that JSON does not have.
 fn told(element: ElementRef<'_>) -> String {
     match element.get() {
         Element::Float(number) if !number.is_finite() => format!("{number}").to_lowercase(),
@@ -269,7 +270,7 @@ fn told(element: ElementRef<'_>) -> String {
     }
 }
 
-/// Where differences go, and what becomes of counting them.
+/// The callback for differences, and their numbers.
 struct Telling<'a> {
     found: &'a mut dyn FnMut(Found) -> Result<()>,
     summary: Summary,
@@ -300,7 +301,7 @@ fn attributes(
     objects::tell(differences, Subject::Attribute, telling)
 }
 
-/// What an entry is.
+/// The kind of an entry.
 fn subject(entry: &Entry) -> Subject {
     match &entry.item {
         Item::Group => Subject::Group,

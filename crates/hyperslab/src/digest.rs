@@ -1,5 +1,5 @@
-//! One hash per object: what an array contains, whatever format, chunking, compression, byte order or
-//! string padding stores it. Content digest, version 1.
+//! Computes one hash per object from its contents, independent of format, chunks, compression, byte order and string
+//! padding. Content digest, version 1.
 
 mod cells;
 mod element;
@@ -17,43 +17,43 @@ use std::fmt::Write as _;
 /// One line of a digest.
 #[derive(Clone, Debug)]
 pub struct Line {
-    /// The object's path, with `@NAME` for an attribute.
+    /// The path of the object, with `@NAME` for an attribute.
     pub path: String,
-    /// What is said of it.
+    /// The content of the line.
     pub content: LineContent,
 }
 
-/// What a line says.
+/// The content of a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LineContent {
     /// A group.
     Group,
     /// A named datatype.
     Datatype {
-        /// Its canonical text.
+        /// The canonical text of the datatype.
         datatype: String,
     },
-    /// A link that is not followed.
+    /// A link. It is not followed.
     Link {
-        /// Where it leads.
+        /// The target.
         target: String,
     },
     /// An array, a dimension coordinate or an attribute.
     Hashed {
         /// `array` or `attribute`.
         kind: &'static str,
-        /// The canonical type text.
+        /// The canonical text of the datatype.
         datatype: String,
         /// Current extents; `None` for a null dataspace.
         shape: Option<Vec<u64>>,
         /// BLAKE3 of the content.
         digest: blake3::Hash,
     },
-    /// Something that cannot be read.
+    /// An object that cannot be read.
     Error {
-        /// What it is.
+        /// The kind of the object.
         kind: &'static str,
-        /// Why, with structure and byte.
+        /// The reason, with structure and byte.
         reason: String,
     },
 }
@@ -62,7 +62,7 @@ impl Line {
     /// The line as JSON.
     pub fn to_json(&self) -> String {
         let mut out = format!("{{\"path\":{}", json(&self.path));
-        // Writing to a String does not fail.
+        // Writing to a String cannot fail.
         let _ = match &self.content {
             LineContent::Group => write!(out, ",\"kind\":\"group\"}}"),
             LineContent::Datatype { datatype } => {
@@ -120,15 +120,15 @@ fn shape_text(shape: &[u64]) -> String {
 
 /// The lines of everything at and below `root`, sorted by path.
 ///
-/// An object that cannot be read gives an error line; the others are still right.
+/// An object that cannot be read gives an error line; the others are not affected.
 ///
 /// # Errors
-/// If there is no such object.
+/// If there is no object at `root`.
 pub fn lines(source: &dyn Source, root: &NodePath) -> Result<Vec<Line>> {
     lines_with(source, root, &mut |_, _| {})
 }
 
-/// As [`lines`], telling `progress` the array at hand and how many bytes of elements have been hashed in all.
+/// As [`lines`]. Calls `progress` with the current array and the number of bytes of elements hashed in total.
 ///
 /// # Errors
 /// As [`lines`].
@@ -144,7 +144,7 @@ pub fn lines_with(
     };
     let entry = source.find(root)?;
     let mut lines = Vec::new();
-    // Members of sparse arrays whose elements are in cells.
+    // The members of sparse arrays whose elements are in cells.
     let mut columns = FxHashSet::default();
     if matches!(entry.item, Item::Group) {
         walk(source, &entry.handle, &mut |step| {
@@ -174,7 +174,7 @@ pub fn lines_with(
 /// The line of one attribute.
 ///
 /// # Errors
-/// If the object has none of that name, or its attributes cannot be read.
+/// If the object has no attribute of that name, or its attributes cannot be read.
 pub fn attribute(source: &dyn Source, owner: &Handle, name: &str) -> Result<Line> {
     let node = source.load(owner)?;
     match node.attributes().and_then(|attributes| attributes.get(name)) {
@@ -201,7 +201,7 @@ fn object(
             }
             return;
         }
-        // A dimension without values has no content of its own.
+        // A dimension without values has no content.
         Item::Array { datatype: None, .. } => return,
         Item::Array { .. } if columns.contains(&entry.handle.path) => {}
         Item::Array { .. } => match array(source, &entry.handle, hashed) {
@@ -226,7 +226,7 @@ fn object(
                 lines.push(line_of(source, path, name, attribute));
             }
         }
-        // The line of the object says it already.
+        // The line of the object already has the error.
         Err(_) if matches!(entry.item, Item::Unreadable(_)) => {}
         Err(error) => {
             let content = LineContent::Error { kind: "attribute", reason: error.reason().to_string() };
@@ -235,7 +235,7 @@ fn object(
     }
 }
 
-/// Where a link leads, as a digest tells it; later paths of an object already listed are no lines.
+/// The target of a link as in a digest. Further paths of a listed object have no line.
 fn target(link: &Link) -> Option<String> {
     match link {
         Link::Hard(_) => None,
@@ -261,7 +261,7 @@ fn line_of(
 }
 
 fn attribute_line(source: &dyn Source, path: &str, name: &str, attribute: &Attribute) -> Line {
-    // Formats differ in which of [1] and [] they can state.
+    // Formats differ in whether they store the shape as [1] or [].
     let shape = attribute.shape.clone().map(|shape| if shape == [1] { vec![] } else { shape });
     let datatype = attribute.datatype.to_string();
     let mut hasher = head(&datatype, shape.as_deref());

@@ -1,4 +1,4 @@
-//! The short way: open a file, name an array, read what is selected of it.
+//! Simple access for programs: open a file, choose an array, read a selection.
 
 #[cfg(feature = "ndarray")]
 mod ndarray;
@@ -23,7 +23,7 @@ use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
-/// An opened file or store of any format. Clones share it, and any number of threads may read at once.
+/// An open file or store of any format. Clones share it, and any number of threads may read at the same time.
 ///
 /// ```
 /// use hyperslab::File;
@@ -41,25 +41,25 @@ pub struct File {
     source: Arc<dyn Source>,
 }
 
-/// A group of an opened file.
+/// A group of an open file.
 #[derive(Clone)]
 pub struct Group {
     source: Arc<dyn Source>,
     entry: Entry,
 }
 
-/// An array of an opened file, which it keeps open. Clones share it.
+/// An array of an open file. It keeps the file open. Clones share it.
 #[derive(Clone)]
 pub struct Array {
     source: Arc<dyn Source>,
     array: Arc<dyn ArraySource>,
     entry: Entry,
-    /// The dimensions by which it is selected.
+    /// The dimensions for selections.
     shape: Shape,
 }
 
 impl File {
-    /// Opens a file or directory in the format that its content shows.
+    /// Opens a file or directory, with the format detected from its content.
     ///
     /// # Errors
     /// As [`open`](crate::open()).
@@ -67,7 +67,7 @@ impl File {
         File::open_with(path, &OpenOptions::default())
     }
 
-    /// Opens a file or directory with limits, threads and a view of the caller's choice.
+    /// Opens a file or directory with the caller's limits, threads and other options.
     ///
     /// # Errors
     /// As [`open`](crate::open()).
@@ -83,17 +83,17 @@ impl File {
         open_location(location, options).map(File::from)
     }
 
-    /// What all verbs of this crate read.
+    /// The source that all verbs of this crate read.
     pub fn source(&self) -> &Arc<dyn Source> {
         &self.source
     }
 
-    /// The format in words: `HDF5`, `NetCDF-4`.
+    /// The name of the format: `HDF5`, `NetCDF-4`.
     pub fn format(&self) -> &'static str {
         self.source.format()
     }
 
-    /// The root.
+    /// The root group.
     ///
     /// # Errors
     /// If it cannot be read.
@@ -101,11 +101,11 @@ impl File {
         self.group("/")
     }
 
-    /// The group at a path. Links are followed.
+    /// The group at a path. Follows links.
     ///
     /// # Errors
-    /// [`NotFound`](ErrorKind::NotFound) if there is none, [`InvalidArgument`](ErrorKind::InvalidArgument) if it is
-    /// something else.
+    /// [`NotFound`](ErrorKind::NotFound) if there is no object, [`InvalidArgument`](ErrorKind::InvalidArgument) if it
+    /// is not a group.
     pub fn group(&self, path: &str) -> Result<Group> {
         let entry = self.find(path)?;
         match entry.item {
@@ -116,7 +116,7 @@ impl File {
         }
     }
 
-    /// The array, or the coordinates of a dimension, at a path. Links are followed.
+    /// The array at a path, or the coordinates of the dimension at a path. Follows links.
     ///
     /// # Errors
     /// As [`File::group`].
@@ -138,20 +138,20 @@ impl From<Arc<dyn Source>> for File {
 }
 
 impl Group {
-    /// Its path.
+    /// The path of the group.
     pub fn path(&self) -> &NodePath {
         &self.entry.handle.path
     }
 
-    /// Its members in stored order: groups, arrays, datatypes, links, and what cannot be read.
+    /// The members in stored order: groups, arrays, datatypes, links, and objects that cannot be read.
     ///
     /// # Errors
-    /// If the list itself cannot be read.
+    /// If the list cannot be read.
     pub fn members(&self) -> Result<Vec<Entry>> {
         self.source.members(&self.entry.handle)
     }
 
-    /// The groups in it.
+    /// The groups among the members.
     ///
     /// # Errors
     /// As [`Group::members`].
@@ -160,7 +160,8 @@ impl Group {
         Ok(groups.map(|entry| Group { source: Arc::clone(&self.source), entry }).collect())
     }
 
-    /// The arrays in it, coordinates of dimensions among them. One that cannot be opened is an error in its place.
+    /// The arrays among the members, including coordinates of dimensions. An array that cannot be opened is an error
+    /// in its place.
     ///
     /// # Errors
     /// As [`Group::members`].
@@ -175,7 +176,7 @@ impl Group {
             .collect())
     }
 
-    /// Its attributes. One that cannot be read is an error in its place.
+    /// The attributes. An attribute that cannot be read is an error in its place.
     ///
     /// # Errors
     /// If the group cannot be read.
@@ -198,33 +199,33 @@ impl Array {
         Ok(Array { source: Arc::clone(source), array, entry, shape })
     }
 
-    /// Its path.
+    /// The path of the array.
     pub fn path(&self) -> &NodePath {
         &self.entry.handle.path
     }
 
-    /// Its extents; none for a scalar and for a null dataspace, which has no elements.
+    /// The shape; empty for a scalar and for a null dataspace, which has no elements.
     pub fn shape(&self) -> &[u64] {
         self.array.extents().unwrap_or_default()
     }
 
-    /// The shape of a chunk; ones where it is not stored in chunks.
+    /// The shape of a chunk; all ones if the array is not chunked.
     pub fn chunk(&self) -> &[u64] {
         self.array.chunk()
     }
 
-    /// The names of its dimensions; `None` for one without.
+    /// The names of the dimensions; `None` for a dimension without name.
     pub fn dimensions(&self) -> Vec<Option<&str>> {
         let names = self.shape.dims().iter().map(|dimension| Some(dimension.coordinate.as_ref()?.name()));
         names.collect()
     }
 
-    /// The type of an element.
+    /// The datatype of the elements.
     pub fn datatype(&self) -> &Arc<Datatype> {
         self.array.datatype()
     }
 
-    /// Its attributes. One that cannot be read is an error in its place.
+    /// The attributes. An attribute that cannot be read is an error in its place.
     ///
     /// # Errors
     /// If the array cannot be read.
@@ -232,10 +233,10 @@ impl Array {
         attributes(&*self.source, &self.entry)
     }
 
-    /// One attribute.
+    /// The attribute with this name.
     ///
     /// # Errors
-    /// [`NotFound`](ErrorKind::NotFound) if there is none of that name.
+    /// [`NotFound`](ErrorKind::NotFound) if there is no attribute with this name.
     pub fn attribute(&self, name: &str) -> Result<Attribute> {
         let of = format!("{}@{name}", self.path());
         match self.attributes()?.get(name) {
@@ -262,13 +263,13 @@ impl Array {
         self.array.chunk_places(level, &mut visit).map_err(|e| self.named(e))
     }
 
-    /// What all verbs of this crate read.
+    /// The elements, as all verbs of this crate read them.
     pub fn elements(&self) -> &Arc<dyn ArraySource> {
         &self.array
     }
 
-    /// The shape of what a selection leaves: dimensions of which one position is taken are not in it. Points and
-    /// masks leave one dimension.
+    /// The shape of a selection. Dimensions with a single selected position are dropped. Points and masks give one
+    /// dimension.
     ///
     /// # Errors
     /// If the selection does not fit the array.
@@ -276,11 +277,11 @@ impl Array {
         self.wanted(select).map(|wanted| wanted.shape())
     }
 
-    /// The selected elements, row-major, of exactly this type.
+    /// Reads the selected elements in row-major order. Their datatype must be exactly `T`.
     ///
     /// # Errors
-    /// [`InvalidArgument`](ErrorKind::InvalidArgument) if elements have another type, which the error names beside
-    /// the wanted one (see [`Array::cast`]), or the selection does not fit; what reading says.
+    /// [`InvalidArgument`](ErrorKind::InvalidArgument) if the datatype differs, with both types in the message (see
+    /// [`Array::cast`]), or if the selection does not fit; any error of reading.
     pub fn read<T: Number>(&self, select: &Select) -> Result<Vec<T>> {
         self.check_type::<T>()?;
         let wanted = self.wanted(select)?;
@@ -293,7 +294,7 @@ impl Array {
         Ok(out)
     }
 
-    /// Reads the selected elements, row-major, into memory of the caller, which is as long as they are.
+    /// Reads the selected elements in row-major order into `out`, which has as many elements.
     ///
     /// # Errors
     /// As [`Array::read`]; if `out` has another length. `out` is then unspecified.
@@ -308,11 +309,11 @@ impl Array {
         self.fill(&wanted, bytemuck::cast_slice_mut(out), &mut Heap::default())
     }
 
-    /// The selected elements, row-major, as another type of numbers: integers, enumerations, booleans and
+    /// Reads the selected elements in row-major order and converts them to `T`: integers, enumerations, booleans and
     /// floating-point numbers. Floating-point numbers are rounded to the nearest; nulls become NaN.
     ///
     /// # Errors
-    /// If an element has no value of the type, which the error names; as [`Array::read`].
+    /// If an element is out of range of `T`; the error names it. Otherwise as [`Array::read`].
     pub fn cast<T: Number>(&self, select: &Select) -> Result<Vec<T>> {
         let values = self.values(select)?;
         let datatype = self.datatype();
@@ -329,16 +330,17 @@ impl Array {
         cast.collect()
     }
 
-    /// The selected texts, row-major.
+    /// Reads the selected texts in row-major order.
     ///
     /// # Errors
-    /// If elements are no texts, or cannot be read; for [`Utf8::Strict`] if one is not UTF-8.
+    /// If the elements are not texts or cannot be read; for [`Utf8::Strict`], if a text is not UTF-8.
     pub fn strings(&self, select: &Select, utf8: Utf8) -> Result<Strings> {
         let values = self.values(select)?;
         Strings::of(self.datatype(), &values, utf8).map_err(|e| self.named(e))
     }
 
-    /// The selected elements of any type, row-major: fixed rows, and the heap that texts and sequences lie in.
+    /// Reads the selected elements of any datatype in row-major order: fixed rows, and the heap with texts and
+    /// sequences.
     ///
     /// # Errors
     /// If the selection does not fit, or elements cannot be read.
@@ -414,7 +416,7 @@ impl Array {
     }
 }
 
-/// What a selection means in one array.
+/// The meaning of a selection in one array.
 enum Wanted {
     Outer(Selected),
     Elements(Selection, u64),

@@ -1,4 +1,4 @@
-//! Filters of the model as codecs, and codecs as filters of the model.
+//! Converts filters of the model to codecs, and back.
 
 use hyperslab_codec::{Codec, Named};
 use hyperslab_core::filter::{self, Value};
@@ -7,8 +7,8 @@ use hyperslab_model::{Directive, Filter};
 
 pub use hyperslab_codec::Elements;
 
-/// The codec that a filter is for such elements, with the [vocabulary](hyperslab_core::filter)'s defaults for
-/// parameters that the filter does not have.
+/// The codec of a filter for such elements. Parameters that the filter does not have get the defaults of the
+/// [vocabulary](hyperslab_core::filter).
 ///
 /// ```
 /// use hyperslab::filter::{self, Elements};
@@ -23,8 +23,8 @@ pub use hyperslab_codec::Elements;
 ///
 /// # Errors
 /// [`ErrorKind::Unsupported`](hyperslab_core::ErrorKind::Unsupported) if no codec has this name or one of the
-/// parameters; [`ErrorKind::InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) for a value out of range,
-/// and where a parameter lacks that has no default.
+/// parameters; [`ErrorKind::InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) for a value out of range
+/// and for a missing parameter without default.
 pub fn codec(filter: &Filter, elements: &Elements) -> Result<Codec> {
     let said = filter.parameters.iter().filter(|(name, _)| name != filter::OPTIONAL);
     let said = said.map(|(name, directive)| match value(directive) {
@@ -34,8 +34,8 @@ pub fn codec(filter: &Filter, elements: &Elements) -> Result<Codec> {
     Codec::of_name(&filter.name, &said.collect::<Result<Vec<_>>>()?, elements)
 }
 
-/// The filter that a codec is, with the parameters that are to be said; `None` if the vocabulary has no name for it or
-/// lacks a parameter.
+/// The filter of a codec, with the parameters to write. `None` if the vocabulary has no name for it or lacks a
+/// parameter.
 pub fn of_codec(codec: &Codec, elements: &Elements) -> Option<Filter> {
     codec.named(elements).map(|named| of_named(&named, elements))
 }
@@ -52,8 +52,8 @@ pub(crate) fn filter(name: &str, parameters: Vec<(String, Directive)>) -> Filter
     Filter { name: name.to_owned(), parameters, main: is_main }
 }
 
-/// Whether a filter has a parameter with this value, said or by default. Defaults that follow from the elements are
-/// not looked at.
+/// Whether a parameter of a filter has this value, given or by default. Defaults that depend on the elements are
+/// ignored.
 pub(crate) fn has_parameter(
     filter: &Filter,
     name: &str,

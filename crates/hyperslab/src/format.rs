@@ -1,4 +1,4 @@
-//! What a format must do to be opened and checked. [`crate::formats`] lists the formats that there are.
+//! The interface of a format for opening and checking. [`crate::formats`] lists the formats.
 
 pub(crate) mod hdf5;
 pub(crate) mod ndl;
@@ -21,22 +21,22 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// A format that stores can be opened in.
+/// A format of stores that can be opened.
 pub trait Format: Sync {
-    /// The name on the command line, which is also that of its own directives in NDL.
+    /// The name on the command line, and of the native directives in NDL.
     fn name(&self) -> &'static str;
 
     /// What people call its files.
     fn titles(&self) -> &'static [&'static str];
 
-    /// The kinds of stores that it has.
+    /// The variants of the format.
     fn dialects(&self) -> &'static [&'static Dialect];
 
-    /// Whether what a location begins with looks like this format.
+    /// Whether the start of a location looks like this format.
     fn recognizes(&self, probe: &Probe<'_>) -> Recognition;
 
-    /// Whether bytes that no format recognizes are a store of this one all the same, or a part of one: a zip file
-    /// with nodes in it, a member of a family.
+    /// Whether bytes that no format recognises are a store of this format, or a part of one: a zip file with nodes, a
+    /// member of a family.
     ///
     /// # Errors
     /// If reading fails.
@@ -44,18 +44,18 @@ pub trait Format: Sync {
         Ok(false)
     }
 
-    /// The path of the file that stands for a pattern which names a set of files.
+    /// The path of the first file, for a pattern that names a set of files.
     fn first_of_set(&self, _path: &Path) -> Option<PathBuf> {
         None
     }
 
-    /// The directory of the store that a file is a part of by its name.
+    /// The directory of the store that a file belongs to by its name.
     fn store_of_part<'p>(&self, _path: &'p Path) -> Option<&'p Path> {
         None
     }
 
-    /// What the name of a store ends in if the store is a single array; the name of the array is what stands before.
-    /// Each is taken off once, in this order.
+    /// The suffixes of a store that is a single array; the rest is the name of the array. Each suffix is removed
+    /// once, in this order.
     fn array_suffixes(&self) -> &'static [&'static str] {
         &[]
     }
@@ -63,22 +63,22 @@ pub trait Format: Sync {
     /// Opens a store of this format.
     ///
     /// # Errors
-    /// If it is not, or breaks the specification where every object depends on it, or if the format has no stores of
-    /// this kind of location.
+    /// If it has another format, if damage affects every object, or if the format has no stores at this kind of
+    /// location.
     fn open(&self, location: Location, options: &OpenOptions) -> Result<Arc<dyn Source>>;
 
-    /// Finds what breaks the rules of this format.
+    /// Finds violations of the rules of this format.
     ///
     /// # Errors
-    /// If the store cannot be read at all, or if the format has no stores of this kind of location.
+    /// If the store cannot be read at all, or if the format has no stores at this kind of location.
     fn check(&self, location: Location, open: &OpenOptions, options: &CheckOptions) -> Result<Report>;
 
-    /// The rules that [`Format::check`] may find broken, as tables.
+    /// The rules of [`Format::check`], as tables.
     fn rules(&self) -> &'static [&'static [&'static Rule]] {
         &[]
     }
 
-    /// The keys of values in a store that are no part of it.
+    /// The keys in a store that do not belong to it.
     ///
     /// # Errors
     /// If reading fails.
@@ -86,13 +86,14 @@ pub trait Format: Sync {
         Ok(Vec::new())
     }
 
-    /// Its own directives that a brief text leaves out: who creates the store anew has others, or the same unasked.
+    /// The native directives that a brief description omits: a program that creates the store again has its own, or
+    /// the same by default.
     fn default_directives(&self) -> &'static [&'static str] {
         &[]
     }
 
-    /// Removes those of its own directives that would contradict chunks and shards that are cut anew (`cut`), or
-    /// other filters (`filtered`).
+    /// Removes the native directives that contradict changed chunks and shards (`cut`), or changed filters
+    /// (`filtered`).
     fn clear_layout_directives(
         &self,
         _directives: &mut Vec<(String, Directive)>,
@@ -102,9 +103,9 @@ pub trait Format: Sync {
     }
 }
 
-/// Where a store lies: in one object of bytes, or in values under keys. Neither need be local.
+/// The location of a store: one object of bytes, or values under keys. Both may be remote.
 pub enum Location {
-    /// Bytes at positions: a file, or bytes in memory.
+    /// Bytes by offset: a file, or bytes in memory.
     Object(Box<dyn ReadAt>),
     /// Values under keys: a directory, values in memory, or any other store.
     Store(Arc<dyn Store>),
@@ -114,8 +115,8 @@ impl Location {
     /// The bytes, for a format whose stores are single objects.
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) for values under keys; `format` is
-    /// named then.
+    /// [`ErrorKind::InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) for values under keys; the message
+    /// names `format`.
     pub fn into_object(self, format: &str) -> Result<Box<dyn ReadAt>> {
         match self {
             Location::Object(object) => Ok(object),
@@ -151,43 +152,42 @@ impl fmt::Debug for Location {
     }
 }
 
-/// Whether a store looks like one of a format.
+/// Whether a store looks like a format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Recognition {
-    /// They do not.
+    /// It does not.
     No,
-    /// They might.
+    /// It may.
     Possible,
-    /// They do, and no other format looks like this.
+    /// It does, and no other format looks like this.
     Certain,
 }
 
-/// How files are opened.
+/// The options for opening files.
 #[derive(Clone, Debug, Default)]
 pub struct OpenOptions {
-    /// What a file may make us allocate.
+    /// The limits on allocation by a file.
     pub limits: Limits,
-    /// Show the store as stored: bookkeeping attributes, no NetCDF view.
+    /// Show the store as stored: with hidden attributes, without the NetCDF view.
     pub raw: bool,
-    /// The format, by name; found by content if `None`.
+    /// The name of the format; `None` to detect it from the content.
     pub format: Option<String>,
-    /// What reads the opened file where no [`Operation`] says otherwise: threads, memory, and a token that stops
-    /// opening too.
+    /// The threads and memory for reading, unless an [`Operation`] has others, and a token that also stops opening.
     pub pool: Pool,
-    /// Where decoded chunks are kept for reads of less than a chunk.
+    /// The cache of decoded chunks for reads of less than a chunk.
     pub chunk_cache: ChunkCache,
-    /// Who is told how much is read.
+    /// The callback for read bytes.
     pub watch: Option<Watch>,
-    /// Folders, beside that of the opened file, in which files that it names may be followed.
+    /// Folders, in addition to that of the opened file, in which files that it names may be opened.
     pub allow_external: Vec<PathBuf>,
 }
 
-/// Is told of every read of an opened file how many bytes it was, by the thread that read them.
+/// A callback with the number of bytes of every read. Called by the thread that reads.
 #[derive(Clone)]
 pub struct Watch(Arc<dyn Fn(u64) + Send + Sync>);
 
 impl Watch {
-    /// Tells `seen`.
+    /// A watch that calls `seen`.
     pub fn new(seen: impl Fn(u64) + Send + Sync + 'static) -> Watch {
         Watch(Arc::new(seen))
     }
@@ -200,7 +200,7 @@ impl std::fmt::Debug for Watch {
 }
 
 impl OpenOptions {
-    /// The location as formats get it: whoever watches is told of what is read, and the token of the pool stops it.
+    /// The location with the callback and the cancel token attached.
     pub(crate) fn watched(&self, location: Location) -> Location {
         let location = match &self.watch {
             Some(Watch(seen)) => location.watched(seen),
@@ -210,29 +210,28 @@ impl OpenOptions {
         if token.can_cancel() { location.cancellable(token) } else { location }
     }
 
-    /// An opened source, read with the pool.
+    /// An open source that is read with the pool.
     pub(crate) fn operation(&self, source: Arc<dyn Source>) -> Arc<dyn Source> {
         Arc::new(Operation::opened(source, self.pool.clone(), self.chunk_cache.clone()))
     }
 }
 
-/// What formats look at to recognize a store.
+/// The data for recognising a format.
 pub enum Probe<'a> {
-    /// The beginning of an object.
+    /// The start of an object.
     Object(Head),
-    /// A store, of which formats look for the values that they know.
+    /// A store, in which formats look for known keys.
     Store(&'a dyn Store),
 }
 
-/// The beginning of an object, and of the places where a signature may also stand: read once, shown to every
-/// format.
+/// The start of an object, and the other places of a signature. Read once for all formats.
 #[derive(Debug)]
 pub struct Head {
-    /// Bytes of the object.
+    /// The size of the object in bytes.
     pub len: u64,
     /// The first bytes, at most 512.
     pub first: Vec<u8>,
-    /// Eight bytes at 512, 1024, 2048, … as far as the object goes.
+    /// Eight bytes each at offsets 512, 1024, 2048 and so on, up to the end of the object.
     pub doubling: Vec<[u8; 8]>,
 }
 
@@ -246,7 +245,7 @@ impl fmt::Debug for Probe<'_> {
 }
 
 impl Probe<'_> {
-    /// Reads what formats want to see.
+    /// Reads the data for recognising a format.
     ///
     /// # Errors
     /// If reading fails.
@@ -259,7 +258,7 @@ impl Probe<'_> {
 }
 
 impl Head {
-    /// Reads the beginning of an object.
+    /// Reads the start of an object.
     ///
     /// # Errors
     /// If reading fails.

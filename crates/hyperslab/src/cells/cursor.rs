@@ -1,10 +1,10 @@
-//! Cells read one after the other, whatever the batches.
+//! Reads cells one after another, across batches.
 
 use super::{CellBatches, CellQuery, CellSource};
 use hyperslab_core::Result;
 use hyperslab_model::Cells;
 
-/// Where a reader of cells stands: in a batch, before one of its cells.
+/// The position of a reader of cells: a batch and the next cell in it.
 pub(crate) struct Cursor<'a> {
     batches: CellBatches<'a>,
     batch: Cells,
@@ -12,13 +12,12 @@ pub(crate) struct Cursor<'a> {
 }
 
 impl<'a> Cursor<'a> {
-    /// Before the first cell that a query finds.
+    /// A cursor before the first cell that matches a query.
     pub(crate) fn new(source: &'a dyn CellSource, query: &CellQuery) -> Result<Self> {
         Ok(Cursor { batches: source.batches(query)?, batch: Cells::default(), at: 0 })
     }
 
-    /// The batch, the index of the next cell in it, and how many cells of the batch are left; `None` after the last
-    /// cell of all.
+    /// The batch, the index of its next cell, and the number of its remaining cells. `None` after the last cell.
     pub(crate) fn rest(&mut self) -> Result<Option<(&Cells, usize, usize)>> {
         while self.at >= self.batch.len() {
             match self.batches.next().transpose()? {
@@ -29,7 +28,7 @@ impl<'a> Cursor<'a> {
         Ok(Some((&self.batch, self.at, self.batch.len() - self.at)))
     }
 
-    /// Goes on by so many cells, no more than are left in the batch.
+    /// Advances by `count` cells, at most those that remain in the batch.
     pub(crate) fn skip(&mut self, count: usize) {
         self.at = self.at.saturating_add(count);
     }

@@ -4,8 +4,8 @@ use crate::canonical::canonical;
 use hyperslab_model::{Column, Datatype, Element, ElementRef, Elements};
 use std::cmp::Ordering;
 
-/// Compares two coordinates along one dimension: numbers by value, texts and bytes byte by byte. NaN comes last, and
-/// 0.0 is as large as -0.0.
+/// Compares two coordinates along one dimension: numbers by value, texts and bytes byte by byte. NaN is last; 0.0
+/// equals -0.0.
 pub(crate) fn by_value(a: ElementRef<'_>, b: ElementRef<'_>) -> Ordering {
     match (a.get(), b.get()) {
         (Element::Int(a) | Element::Enum(a, _), Element::Int(b) | Element::Enum(b, _)) => a.cmp(&b),
@@ -20,28 +20,28 @@ pub(crate) fn by_value(a: ElementRef<'_>, b: ElementRef<'_>) -> Ordering {
     }
 }
 
-/// Compares two elements by the bytes that a digest hashes for them.
+/// Compares two elements by their canonical bytes.
 fn by_bytes(a: ElementRef<'_>, b: ElementRef<'_>) -> Ordering {
     let bytes = |element| {
         let mut out = Vec::new();
-        // Elements that do not fit their type fail where they are read. A reference to all of an array, or to none of
-        // it, has the rank of the array only in the digest: between two of them it decides nothing.
+        // Elements that do not fit their datatype fail when they are read. Without the rank of its target, a
+        // reference to all or no elements has other bytes than in a digest, but that does not change the order.
         let _ = canonical(&|_| 0, element, &mut out);
         out
     };
     bytes(a).cmp(&bytes(b))
 }
 
-/// Columns whose cells are to be sorted.
+/// The columns for sorting cells.
 pub(super) struct Sorting<'a> {
     dimensions: Vec<Keys<'a>>,
-    /// Attributes, then dimensions: coordinates that are equal can still differ in their bytes.
+    /// Attributes, then dimensions: equal coordinates can have different bytes.
     others: Vec<&'a Column>,
 }
 
 /// The coordinates along one dimension.
 enum Keys<'a> {
-    /// Numbers that are in the order of the coordinates.
+    /// Unsigned integers in the order of the coordinates.
     Numbers(Vec<u64>),
     Elements(&'a Column),
 }
@@ -53,7 +53,7 @@ impl<'a> Sorting<'a> {
         Sorting { dimensions: dimensions.iter().map(Keys::of).collect(), others }
     }
 
-    /// The cells, sorted, by their indexes.
+    /// The indexes of the cells in sorted order.
     pub(super) fn sorted(&self, count: usize) -> Vec<usize> {
         let mut indexes: Vec<usize> = (0..count).collect();
         indexes.sort_by(|a, b| self.compare(*a, *b));
@@ -89,7 +89,7 @@ impl<'a> Keys<'a> {
     }
 }
 
-/// An integer of at most 64 bits, moved to where unsigned integers are in its order.
+/// An integer of at most 64 bits, shifted to an unsigned integer of the same order.
 fn number(element: ElementRef<'_>) -> Option<u64> {
     let Element::Int(value) = element.get() else { return None };
     match element.datatype().resolved() {

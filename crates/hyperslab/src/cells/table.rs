@@ -1,4 +1,4 @@
-//! Cells that are in memory.
+//! Cells in memory.
 
 use super::order::{Sorting, by_value};
 use super::{CellBatches, CellColumn, CellOrder, CellQuery, CellRange, CellSource};
@@ -9,23 +9,23 @@ use std::cmp::Ordering;
 use std::ops::Range;
 use std::sync::OnceLock;
 
-/// Cells that are in memory, to be read in any order. Batches share what is of variable length with the table.
+/// Cells in memory, readable in any order. Batches share data of variable length with the table.
 #[derive(Debug)]
 pub struct CellTable {
     columns: Vec<CellColumn>,
     cells: Cells,
     dimensions: usize,
     count: usize,
-    /// The cells in their order, by their indexes, once somebody has asked for it: 8 bytes each.
+    /// The indexes of the cells in sorted order, computed on first use: 8 bytes for each cell.
     sorted: OnceLock<Vec<usize>>,
 }
 
 impl CellTable {
-    /// A table of cells whose first columns are the coordinates along so many dimensions.
+    /// A table of cells. The first `dimensions` columns are the coordinates.
     ///
     /// # Errors
-    /// [`InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) if columns differ in length, or there are fewer
-    /// of them than dimensions.
+    /// [`InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) if columns differ in length, or there are
+    /// fewer columns than dimensions.
     pub fn new(cells: Cells, dimensions: usize) -> Result<CellTable> {
         let count = cells.len();
         for column in &cells.columns {
@@ -52,7 +52,8 @@ impl CellTable {
         self.sorted.get_or_init(|| Sorting::new(&self.cells.columns, self.dimensions).sorted(self.count))
     }
 
-    /// The cells that a query finds, by their indexes; none in `list` if these are all in the order of the table.
+    /// The indexes of the cells that match a query. `list` is `None` if all cells match and the order is that of the
+    /// table.
     fn found(&self, query: &CellQuery) -> Result<Found<'_>> {
         let bounds: Vec<Bounds<'_>> =
             query.ranges.iter().map(|range| self.bounds(range)).collect::<Result<_>>()?;
@@ -116,13 +117,13 @@ impl CellSource for CellTable {
     }
 }
 
-/// Cells that a query finds.
+/// The cells that match a query.
 struct Found<'a> {
     list: Option<Cow<'a, [usize]>>,
     count: usize,
 }
 
-/// A range, and the coordinates that it bounds.
+/// A range and the coordinates that it limits.
 struct Bounds<'a> {
     column: &'a Column,
     range: &'a CellRange,

@@ -1,4 +1,4 @@
-//! Whether data are what a description says: a contract, of which every word must hold and what it leaves out is
+//! Compares data with a document, the contract: every statement of it must hold. Anything that it does not state is
 //! free.
 
 mod datatype;
@@ -21,14 +21,14 @@ use hyperslab_model::{
 use rustc_hash::FxHashSet;
 use std::sync::Arc;
 
-/// How data are held against a contract.
+/// Options of [`against`].
 #[derive(Clone, Copy, Debug, Default)]
 pub struct AgainstOptions {
-    /// A note for each object and attribute that the contract does not name.
+    /// Adds a note for each object and attribute that the contract does not name.
     pub unnamed: bool,
 }
 
-/// Holds `data` against `contract`, usually a document.
+/// Compares `data` with `contract`, usually a document.
 ///
 /// ```
 /// use hyperslab::check::{AgainstOptions, against};
@@ -69,26 +69,26 @@ struct Holding<'a> {
     data: &'a dyn Source,
     contract: &'a dyn Source,
     options: &'a AgainstOptions,
-    /// The objects that the contract names.
+    /// The paths of the objects that the contract names.
     named: FxHashSet<NodePath>,
     report: Report,
 }
 
 impl Holding<'_> {
-    /// Holds the object at a path of the contract.
+    /// Compares the object at a path of the contract.
     fn object(&mut self, said: &Entry) -> Result<()> {
         let path = &said.handle.path;
         if self.options.unnamed {
             self.named.insert(path.clone());
         }
         if let Item::Unreadable(_) = said.item {
-            // Whoever described it could not say what it is.
+            // The author of the contract could not read this object.
             return Ok(());
         }
         let found = match self.data.find(path) {
             Ok(found) => found,
             Err(error) if error.kind() == ErrorKind::NotFound => {
-                // Whoever lacks a group lacks what is in it.
+                // If a group is missing, its members are not reported.
                 if path.parent().is_none_or(|group| self.data.find(&group).is_ok()) {
                     let kind = noun(said.item.kind());
                     self.find(&rule::MISSING, path, None, format!("is not there, the contract has {kind}"));
@@ -159,7 +159,7 @@ impl Holding<'_> {
         Ok(())
     }
 
-    /// Whether elements are of the type that the contract says.
+    /// Whether elements have the datatype that the contract states.
     fn types(&mut self, path: &NodePath, is: Option<&Arc<Datatype>>, wanted: Option<&Arc<Datatype>>) -> bool {
         let Some(wanted) = wanted else { return true };
         if is.is_some_and(|is| fits(is, wanted)) {
@@ -189,7 +189,8 @@ impl Holding<'_> {
                 self.find(&rule::DIMENSION, path, None, message);
             }
         }
-        // How long a shared dimension may become its dimcoord says alone: an array in HDF5 may say otherwise, a text cannot.
+        // The possible length of a shared dimension is stated by its dimcoord: HDF5 stores it in each array too, a
+        // document does not.
         let own = |(is, wanted): (&Dimension, &Dimension)| {
             let shared = wanted.coordinate.is_some() && is.extent.current() == wanted.extent.current();
             if shared { wanted.extent } else { is.extent }
@@ -198,10 +199,10 @@ impl Holding<'_> {
         self.extents(path, &extents, &wanted.iter().map(|dimension| dimension.extent).collect::<Vec<_>>())
     }
 
-    /// Whether dimensions are as long as the contract says, and may become as long.
+    /// Whether dimensions have the lengths and maximum lengths that the contract states.
     fn extents(&mut self, path: &NodePath, is: &[Extent], wanted: &[Extent]) -> bool {
         let fits = |(is, wanted): (&Extent, &Extent)| match (is, wanted) {
-            // Of a dimension without end, its length is said where there is any.
+            // The current length of an unlimited dimension is compared only if it is not 0.
             (Extent::Unlimited { .. }, Extent::Unlimited { current: 0 }) => true,
             (is, wanted) => is == wanted,
         };
@@ -266,7 +267,8 @@ impl Holding<'_> {
         }
     }
 
-    /// Of the directives that formats have alone, those that are about the data; `None` for a text, which has all.
+    /// The directives of the format that are about the data. `None` for a document, which may have those of every
+    /// format.
     fn format(&self) -> Option<&'static [&'static str]> {
         self.data.dialect().directives
     }
@@ -274,7 +276,7 @@ impl Holding<'_> {
     fn link(&mut self, path: &NodePath, wanted: &Link, found: &Entry) -> Result<()> {
         let is_same = match (&found.item, wanted) {
             (Item::Link(is), wanted) if is == wanted => true,
-            // Of the paths of one object, any may be the first.
+            // If an object has several paths, any of them may be its first.
             (Item::Link(_), _) => false,
             (_, Link::Hard(target)) => {
                 self.data.find(target).is_ok_and(|target| target.handle.id == found.handle.id)
@@ -317,7 +319,7 @@ impl Holding<'_> {
         });
     }
 
-    /// Notes what the contract does not name; of a group, not what is in it.
+    /// Reports objects that the contract does not name; of a group, not its members.
     fn note_unnamed(&mut self) -> Result<()> {
         let root = self.data.find(&NodePath::root())?;
         let mut unnamed = Vec::new();
@@ -330,7 +332,7 @@ impl Holding<'_> {
                 return unnamed.push((path.clone(), None, noun(item.kind())));
             }
             if let Item::Link(_) = item {
-                // What it leads to is told where that is.
+                // The target of a link is reported at its own path.
                 return;
             }
             let (Ok(is), Ok(wanted)) = (self.data.load(handle), self.contract.find(path)) else { return };
@@ -389,7 +391,7 @@ fn shape_text(shape: &Shape) -> String {
     }
 }
 
-/// `[9/inf, 3]`, and `[*/inf, 3]` where the length is free or 0.
+/// Such as `[9/inf, 3]`, or `[*/inf, 3]` if the length is free or 0.
 fn extents_text(extents: &[Extent]) -> String {
     let text = |extent: &Extent| match extent {
         Extent::Fixed(size) => size.to_string(),

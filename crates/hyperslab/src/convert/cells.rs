@@ -1,4 +1,4 @@
-//! Cells of sparse arrays, moved batch by batch.
+//! Copies the cells of sparse arrays batch by batch.
 
 use super::Plan;
 use super::copy::CopyError;
@@ -7,8 +7,8 @@ use crate::source::{Handle, Source};
 use crate::target::Target;
 use std::sync::Arc;
 
-/// Writes the cells of the sparse array that a group is, of those columns that are planned. Tells `done` how many bytes
-/// have been written more. If they cannot be read, the target keeps none of them.
+/// Writes the planned columns of the cells of a sparse array. Calls `done` with the number of bytes written by each
+/// step. If the cells cannot be read, the target keeps none of them.
 pub(super) fn write(
     source: &dyn Source,
     group: &Handle,

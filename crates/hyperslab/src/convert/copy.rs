@@ -1,4 +1,4 @@
-//! The elements of one array: read, decoded and encoded by all threads, or copied undecoded, and stored.
+//! Copies the elements of one array with all threads: decoded and encoded, or undecoded.
 
 use super::scratch::ScratchFile;
 use super::tiles::Tiling;
@@ -15,22 +15,22 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// What copying is told of and asks on its way, from many threads.
+/// Callbacks of copying, called by many threads.
 pub(super) trait Observer: Sync {
-    /// Whether a box of this shape and number, of so many bytes of elements was copied by a run before this one.
+    /// Whether an earlier run has copied the box with this shape and number, which has `bytes` bytes of elements.
     fn is_done(&self, tile: &[u64], number: u64, bytes: u64) -> bool;
 
-    /// A box is copied.
+    /// Called after a box was copied.
     ///
     /// # Errors
-    /// If that cannot be noted.
+    /// If that cannot be recorded.
     fn done(&self, tile: &[u64], number: u64, bytes: u64) -> Result<()>;
 
-    /// Where a file may be that is as large as the array, and that nobody needs afterwards; none if nowhere.
+    /// The path of a temporary file as large as the array; `None` if there is no place for one.
     fn scratch(&self) -> Option<PathBuf>;
 }
 
-/// Why elements could not be copied.
+/// The reason why elements could not be copied.
 #[derive(Debug)]
 pub(super) enum CopyError {
     /// They cannot be read.
@@ -39,21 +39,21 @@ pub(super) enum CopyError {
     Write(Error),
 }
 
-/// The elements of one array on their way.
+/// The source, the encoder and the target of the elements of one array.
 #[derive(Clone, Copy)]
 pub(super) struct Way<'a> {
-    /// Where they are read.
+    /// The source of the elements.
     pub(super) array: &'a dyn ArraySource,
-    /// What makes chunks of them.
+    /// The encoder of chunks.
     pub(super) encoder: &'a dyn Encoder,
-    /// Where chunks are stored; none if encoding is all that is wanted.
+    /// The target of chunks; `None` to only encode.
     pub(super) target: Option<&'a dyn ArrayTarget>,
-    /// The threads that work, and their memory.
+    /// The threads and their memory.
     pub(super) pool: &'a Pool,
 }
 
 impl<'a> Way<'a> {
-    /// From an array into one that was begun.
+    /// From an array to one that was declared in the target.
     pub(super) fn new(array: &'a dyn ArraySource, target: &'a dyn ArrayTarget, pool: &'a Pool) -> Way<'a> {
         Way { array, encoder: target.encoder(), target: Some(target), pool }
     }
@@ -62,9 +62,9 @@ impl<'a> Way<'a> {
         self.target.is_some_and(ArrayTarget::is_ordered)
     }
 
-    /// Bytes of elements that a thread may have in a box: what it reads and what it makes of it take as much again,
-    /// and coders have buffers of their own. Where the order of chunks counts the boxes must not depend on the
-    /// number of threads: then fewer threads work if memory is short.
+    /// The maximum size of a box of elements for one thread, in bytes. Reading and encoding need as much memory
+    /// again, and codecs have their own buffers. If the target needs chunks in order, boxes must not depend on the
+    /// number of threads: if memory is short, fewer threads work.
     fn max_box_bytes(&self) -> u64 {
         let shares = if self.is_ordered() { ORDERED_SHARES } else { self.pool.threads().max(1) as u64 };
         self.pool.memory() / shares / 3
@@ -74,7 +74,7 @@ impl<'a> Way<'a> {
 /// Copies all elements.
 ///
 /// # Errors
-/// The first of reading and writing.
+/// The first error of reading or writing.
 pub(super) fn copy(way: Way<'_>, observer: &dyn Observer) -> Result<(), CopyError> {
     let is_unreadable = AtomicBool::new(false);
     let copied = copy_with(way, observer, &is_unreadable);
@@ -88,17 +88,17 @@ fn copy_with(way: Way<'_>, observer: &dyn Observer, is_unreadable: &AtomicBool) 
     let Way { array, encoder, pool, .. } = way;
     let Some(extents) = array.extents() else { return Ok(()) };
     let size = array.datatype().row_size().ok_or_else(too_large)?;
-    // What slots point to takes memory as well.
+    // The targets of slots need memory too.
     let row = size as u64 * if array.datatype().has_slots() { 8 } else { 1 };
     let max = way.max_box_bytes();
     let form = array.stored_form().filter(|form| encoder.can_copy_raw(form)).and_then(Raw::new);
-    // Chunks that are too large for memory, but not the inner chunks they are made of.
+    // Chunks that are too large for memory, but not their inner chunks.
     let inner = encoder.inner_chunks().filter(|_| Tiling::whole(extents, encoder.chunk()).bytes(row) > max);
     let unit = inner.map_or(encoder.chunk(), InnerChunks::shape);
     let source = if form.is_some() { encoder.chunk().to_vec() } else { chunk_of(array, extents, unit) };
     let tiling = Tiling::new(extents, &source, unit, row, max);
     let copier = |way, form| Copier::new(way, (size, row), form, is_unreadable);
-    // What is not in chunks is not decoded: reading parts of it again costs less than a second pass.
+    // Elements outside of chunks need no decoding: reading parts of them again is cheaper than a second pass.
     let is_chunked = array.chunk().iter().any(|size| *size != 1);
     let may_pass_twice =
         is_chunked && array.is_divisible() && !array.datatype().has_slots() && !encoder.needs_unwritten();
@@ -117,7 +117,7 @@ fn copy_with(way: Way<'_>, observer: &dyn Observer, is_unreadable: &AtomicBool) 
     pass(copier(Way { array: &scratch, ..way }, None)?, &second.source, &second.tiling)
 }
 
-/// For what nobody goes on from: a pass into a file between, a trial.
+/// For copies that cannot be resumed: an intermediate file, or a trial.
 pub(super) struct Unobserved;
 
 impl Observer for Unobserved {
@@ -134,7 +134,7 @@ impl Observer for Unobserved {
     }
 }
 
-/// The boxes in which something was written, if that is known.
+/// The numbers of the boxes with written elements, if that is known.
 fn written_tiles(array: &dyn ArraySource, tiling: &Tiling) -> Result<Option<BTreeSet<u64>>> {
     let mut numbers = BTreeSet::new();
     let chunk = array.chunk();
@@ -147,23 +147,23 @@ fn written_tiles(array: &dyn ArraySource, tiling: &Tiling) -> Result<Option<BTre
     Ok(is_known.then_some(numbers))
 }
 
-/// Takes the part of a box that lies in a chunk.
+/// Receives the part of a box that is in one chunk.
 type Put<'a> = &'a mut dyn FnMut(&Chunk, &Values, &mut Scratch) -> Result<()>;
 
-/// Takes an encoded chunk by its index.
+/// Receives an encoded chunk with its index.
 type PutEncoded<'a> = &'a mut dyn FnMut(&[u64], Encoded, &mut Scratch) -> Result<()>;
 
 struct Copier<'a> {
     way: Way<'a>,
     grid: ChunkGrid,
-    /// Bytes of a row, and what it takes of memory with what its slots point to.
+    /// The size of a row in bytes, and its memory with the targets of its slots.
     row: usize,
     memory: u64,
-    /// How chunks are stored that are copied undecoded; none if they are decoded.
+    /// The stored form of chunks that are copied undecoded; `None` if they are decoded.
     form: Option<Raw>,
     /// Whether reading has failed.
     is_unreadable: &'a AtomicBool,
-    /// Memory that was used before: for elements, and for encoded chunks.
+    /// Memory for reuse: for elements, and for encoded chunks.
     rows: Stock,
     encoded: Stock,
 }
@@ -186,10 +186,10 @@ impl Raw {
     }
 }
 
-/// A box whose chunks wait for their turn.
+/// A box whose chunks wait until earlier ones are stored.
 struct Made {
     number: u64,
-    /// Bytes of its elements.
+    /// The size of its elements in bytes.
     bytes: u64,
     chunks: Vec<(Vec<u64>, Encoded)>,
 }
@@ -222,7 +222,8 @@ impl<'a> Copier<'a> {
         })
     }
 
-    /// The same where chunks are stored in order: boxes are read and encoded by many threads, and wait for their turn.
+    /// Copies everything for a target that needs chunks in order: many threads read and encode boxes, which wait for
+    /// their turn.
     fn all_in_order(&self, tiling: &Tiling, observer: &dyn Observer) -> Result<()> {
         let make = |number: u64, scratch: &mut Scratch| {
             let region = tiling.region(number);
@@ -255,8 +256,7 @@ impl<'a> Copier<'a> {
         Ok(())
     }
 
-    /// Copies everything, chunk by chunk of those that memory does not hold decoded, but encoded. All threads work on
-    /// the same one.
+    /// Copies chunk by chunk, for chunks that fit into memory only encoded. All threads work on the same chunk.
     fn by_inner_chunks(
         &self,
         inner: &dyn InnerChunks,
@@ -308,7 +308,7 @@ impl<'a> Copier<'a> {
         Ok(())
     }
 
-    /// Stores a chunk: first what it points to, then the chunk itself.
+    /// Stores a chunk: first the data that it refers to, then the chunk itself.
     fn store(&self, index: &[u64], chunk: Encoded, scratch: &mut Scratch) -> Result<()> {
         let Some(target) = self.way.target else { return Ok(()) };
         let chunk = match chunk {
@@ -326,7 +326,7 @@ impl<'a> Copier<'a> {
         Ok(())
     }
 
-    /// The boxes that are copied: those in which something was written, where there are many.
+    /// The numbers of the boxes to copy. If there are many boxes, only those with written elements.
     fn numbers(&self, tiling: &Tiling) -> Result<Box<dyn Iterator<Item = u64> + Send>> {
         let written = match tiling.len() > MAX_ASKED {
             true => self.noting(written_tiles(self.way.array, tiling))?,
@@ -346,10 +346,10 @@ impl<'a> Copier<'a> {
     ) -> Result<()> {
         let pool = self.way.pool;
         if self.way.array.is_divisible() {
-            // Elements in a box, beside those of one chunk on its way.
+            // The elements of a box, in addition to those of one chunk in progress.
             return pool.each(numbers, tiling.bytes(self.memory).saturating_mul(2), work);
         }
-        // What one thread has to find serves the others best if it is found once.
+        // Work that one thread does for all is done first.
         for number in numbers {
             pool.check()?;
             pool.alone(|scratch| work(number, scratch))?;
@@ -357,12 +357,12 @@ impl<'a> Copier<'a> {
         Ok(())
     }
 
-    /// Bytes of the rows of a region.
+    /// The size of the rows of a region in bytes.
     fn bytes(&self, region: &Region) -> u64 {
         region.len().unwrap_or(u64::MAX).saturating_mul(self.row as u64)
     }
 
-    /// Encodes the chunks of a region, or reads them as they are stored where they can be copied so.
+    /// Encodes the chunks of a region, or reads their stored bytes if they can be copied undecoded.
     fn encode(&self, region: &Region, scratch: &mut Scratch, put: PutEncoded<'_>) -> Result<()> {
         if let Some(raw) = &self.form {
             return self.raw(raw, region, scratch, put);
@@ -373,7 +373,7 @@ impl<'a> Copier<'a> {
         })
     }
 
-    /// Reads a box and hands out its part of each chunk of a grid.
+    /// Reads a box and calls `put` with its part of each chunk of a grid.
     fn tile(&self, region: &Region, grid: &ChunkGrid, scratch: &mut Scratch, put: Put<'_>) -> Result<()> {
         let Way { array, encoder, .. } = self.way;
         if !encoder.needs_unwritten() && self.noting(array.is_unwritten_in(region))? {
@@ -402,7 +402,7 @@ impl<'a> Copier<'a> {
         Ok(())
     }
 
-    /// Reads the chunks of a region as they are stored, and encodes those that are stored in another form.
+    /// Reads the stored bytes of the chunks of a region. Encodes the chunks that are stored in another form.
     fn raw(&self, raw: &Raw, region: &Region, scratch: &mut Scratch, put: PutEncoded<'_>) -> Result<()> {
         let Way { array, encoder, .. } = self.way;
         let mut chunks = self.grid.chunks_in(region)?;
@@ -416,7 +416,7 @@ impl<'a> Copier<'a> {
                 StoredChunk::Nothing if !encoder.needs_unwritten() => self.encoded.keep(bytes),
                 StoredChunk::Here { len, filter_mask: 0 } => {
                     bytes.truncate(len);
-                    // What cannot be a chunk at all is not passed on.
+                    // Bytes that cannot be a chunk are not copied.
                     self.noting(raw.check(&chunk.shape, &bytes))?;
                     put(&chunk.index, Encoded::of(Some(bytes.into())), scratch)?;
                 }
@@ -445,12 +445,12 @@ impl<'a> Copier<'a> {
         self.noting(self.way.array.read_part(region, &mut Planes::whole(rows), heap, scratch))
     }
 
-    /// Notes that it was reading that failed.
+    /// Records that reading failed.
     fn noting<T>(&self, read: Result<T>) -> Result<T> {
         read.inspect_err(|_| self.is_unreadable.store(true, Ordering::Relaxed))
     }
 
-    /// Memory for the rows of a region; what is in it does not matter.
+    /// Memory for the rows of a region, with unspecified content.
     fn memory(&self, region: &Region) -> Result<Vec<u8>> {
         let len = region.len().and_then(|count| usize::try_from(count).ok()?.checked_mul(self.row));
         let len = len.ok_or_else(too_large)?;
@@ -463,7 +463,7 @@ impl<'a> Copier<'a> {
     }
 }
 
-/// Memory that was used before, for many threads.
+/// Memory for reuse by many threads.
 #[derive(Default)]
 struct Stock(Mutex<Vec<Vec<u8>>>);
 
@@ -477,7 +477,7 @@ impl Stock {
     }
 
     fn reuse(&self, bytes: bytes::Bytes) {
-        // It is ours alone unless a target or an encoded chunk keeps it.
+        // The memory can be reused unless a target or an encoded chunk keeps it.
         if let Ok(memory) = bytes.try_into_mut() {
             self.keep(memory.into());
         }
@@ -491,8 +491,8 @@ fn part(start: &[u64], shape: &[u64], region: &Region) -> Region {
     Region::new(start.to_vec(), count)
 }
 
-/// The shape of what is decoded at once. What has no chunks can be read in any parts, if these are not too short: as
-/// many of the `unit`s that are written lie side by side in one.
+/// The shape of the part that is decoded at once. An array without chunks can be read in any parts; they are as long
+/// as several `unit`s, so that reads are not too short.
 fn chunk_of(array: &dyn ArraySource, extents: &[u64], unit: &[u64]) -> Vec<u64> {
     let chunk = array.chunk();
     if chunk.iter().any(|size| *size != 1) {
@@ -515,11 +515,11 @@ fn too_large() -> Error {
     Error::new(ErrorKind::LimitExceeded, "more elements than memory holds")
 }
 
-/// Boxes that memory is divided for where chunks are stored in order.
+/// The number of boxes that share the memory if chunks are stored in order.
 const ORDERED_SHARES: u64 = 8;
 
-/// Boxes of which each is asked for whether anything was written in it.
+/// The maximum number of boxes that are checked for written elements.
 const MAX_ASKED: u64 = 1 << 16;
 
-/// Bytes below which reading a piece costs as much as reading more.
+/// Reading fewer bytes than this takes as long as reading this many.
 const MIN_READ: u64 = 64 << 10;

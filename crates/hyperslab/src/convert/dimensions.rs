@@ -1,4 +1,4 @@
-//! What must be known of dimensions before arrays are planned one by one.
+//! Facts about dimensions that are needed before arrays are planned one by one.
 
 use super::{ConvertOptions, each_object};
 use crate::source::{Entry, Item, Source};
@@ -7,8 +7,8 @@ use hyperslab_core::Result;
 use hyperslab_model::{Node, NodeKind, NodePath, Shape};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// How long dimensions are that can grow, as shorter arrays need to know of longer, and which of those that arrays name
-/// will not be there.
+/// The lengths of dimensions that can grow, since shorter arrays depend on longer ones; and the dimensions that
+/// arrays name but that are not converted.
 pub(super) fn dimensions(
     source: &dyn Source,
     root: &Entry,
@@ -24,7 +24,7 @@ pub(super) fn dimensions(
             if let Some(of) = own.or(dimension.coordinate.as_ref()) {
                 growing.add(of, dimension.extent);
             }
-            // Those of the array's own group are there by their names.
+            // Dimensions of the same group are found by their names.
             if let Some(of) = dimension.coordinate.as_ref().filter(|of| of.parent() != path.parent()) {
                 outer.insert(of.clone());
             }
@@ -43,7 +43,7 @@ pub(super) fn dimensions(
     Ok((growing, outer))
 }
 
-/// Whether a group is converted with what is in it.
+/// Whether a group is converted with its members.
 fn is_readable(source: &dyn Source, group: &NodePath) -> bool {
     source.find(group).is_ok_and(|entry| match entry.item {
         Item::Unreadable(_) => false,
@@ -52,7 +52,7 @@ fn is_readable(source: &dyn Source, group: &NodePath) -> bool {
     })
 }
 
-/// Takes dimensions that will not be there from an array, and tells which.
+/// Removes dimensions that are not converted from an array, and returns them.
 pub(super) fn forget(missing: &FxHashSet<NodePath>, node: &mut Node) -> Vec<NodePath> {
     let mut forgotten = Vec::new();
     if let Node::Ndarray(array) = node

@@ -1,4 +1,4 @@
-//! What a format must know of elements before they are copied.
+//! Facts about elements that a format needs before they are copied.
 
 use super::Parts;
 use crate::source::engine::stream;
@@ -8,19 +8,19 @@ use hyperslab_core::Result;
 use hyperslab_core::nd::{Region, element_count};
 use hyperslab_model::{Datatype, Element, Elements, Fill, Node, Pad, Reference, Text, Values};
 
-/// Finds out what a format needs to know of elements. Reads at least one element, so that an array that cannot be read
-/// is found before anything is written.
+/// Finds the facts about elements that a format needs. Reads at least one element, so that an unreadable array is
+/// found before anything is written.
 pub(super) fn facts(source: &dyn Source, handle: &Handle, node: &Node, needs: Needs) -> Result<Facts> {
     let mut facts = Facts::default();
     let Some(datatype) = node.datatype() else { return Ok(facts) };
-    // Texts within elements are not looked at one by one.
+    // Texts inside of elements are not checked one by one.
     facts.can_pad = !(needs.padding && has_spaces_within(datatype.resolved()));
     let reads_texts = match datatype.resolved() {
         Datatype::String(Text::Variable) => needs.unicode,
         Datatype::String(Text::Fixed { pad: Pad::Space, .. }) => needs.padding,
         _ => false,
     };
-    // What fills an array is shown as an element, or stands beside those of its last chunk.
+    // The fill value can be shown as an element, or appear in the last chunk.
     if reads_texts && let Some(Fill::Value(fill)) = node.storage().map(|storage| &storage.fill) {
         Elements::new(datatype, fill).for_each(|text| note_text(&mut facts, datatype, &text.get()));
     }
@@ -59,7 +59,7 @@ pub(super) fn facts(source: &dyn Source, handle: &Handle, node: &Node, needs: Ne
     Ok(facts)
 }
 
-/// Where references lead to what is not converted: the object, and its attributes as `PATH@NAME`.
+/// The references to objects that are not converted: paths of objects, and `PATH@NAME` for attributes.
 pub(super) fn leading_out(
     source: &dyn Source,
     handle: &Handle,
@@ -101,7 +101,7 @@ fn is_reference(of: &Datatype) -> bool {
     matches!(of, Datatype::ObjRef | Datatype::RegRef | Datatype::Reference)
 }
 
-/// Whether elements have parts that are texts padded by spaces.
+/// Whether elements contain texts that are padded with spaces.
 fn has_spaces_within(of: &Datatype) -> bool {
     let is_padded = |part: &Datatype| {
         let part = part.resolved();
@@ -114,7 +114,7 @@ fn has_spaces_within(of: &Datatype) -> bool {
     }
 }
 
-/// Notes what one element tells of all.
+/// Adds the facts of one element.
 fn note_text(facts: &mut Facts, of: &Datatype, element: &Element<'_>) {
     match (of.resolved(), element) {
         (Datatype::String(Text::Variable), Element::Text(text)) => {
@@ -127,5 +127,5 @@ fn note_text(facts: &mut Facts, of: &Datatype, element: &Element<'_>) {
     }
 }
 
-/// Bytes of elements that may be written out where a source has nothing.
+/// The maximum size in bytes of fill values that are written where the source has no elements.
 const MAX_FILLED: u64 = 1 << 30;

@@ -1,17 +1,18 @@
-//! How arrays are laid out in a target: chunks, shards, filters, byte order, fill value.
+//! The layout of arrays in a target: chunks, shards, filters, byte order and fill value.
 //!
-//! Rules are values ([`Rule`]), for all arrays or for those that a pattern matches; of those that apply to an array the
-//! last of a kind holds. What a target cannot have is no matter of this module.
+//! Rules are values ([`Rule`]), for all arrays or for those that match a pattern. If several rules of one kind match
+//! an array, the last applies. The limits of targets are not considered here.
 //!
-//! * A shape (`8,256,256`) is for arrays of as many dimensions, sides by name (`time=8`) for arrays that have one
-//!   of the names, the other sides as in the source. A dimension's own coordinates are not cut by its name unless a
-//!   pattern names them: they would become as many chunks. Sides longer than a dimension can become are cut.
-//! * A number of bytes (`4MiB`) is for all arrays: chunks at most that large, near it, and made of whole chunks of
-//!   the source or the other way round where that can be (see `shape::about`).
-//! * An array without chunks gets some where it must have them: for filters, for shards, or because the target has
-//!   nothing else. They are the whole array up to 4 MiB, near that beyond.
-//! * Shards are made of whole chunks, so they can reach past the end of the array.
-//! * A fill value is read in the type of each array.
+//! * A shape (`8,256,256`) applies to arrays with as many dimensions. Sizes by name (`time=8`) apply to arrays with
+//!   such a dimension; the other sizes are as in the source. They apply to the coordinates of the dimension itself only
+//!   if a pattern names it, since it would get as many chunks. Sizes are limited to the maximum length of the
+//!   dimension.
+//! * A number of bytes (`4MiB`) applies to all arrays. Chunks have about that size, never more. If possible, they
+//!   consist of whole chunks of the source or divide them (see `shape::about`).
+//! * An array without chunks gets chunks if it needs them: for filters, for shards, or because the target requires
+//!   them. Up to 4 MiB the chunk is the whole array, above that it has about that size.
+//! * Shards consist of whole chunks, so they can exceed the array.
+//! * A fill value is parsed with the datatype of each array.
 
 mod array;
 mod filled;
@@ -30,8 +31,8 @@ use hyperslab_core::{Error, Remedy, Result};
 use hyperslab_model::{ByteOrder, Datatype, DimCoord, ElementStorage, Extent, Fill, Node, NodePath};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// How arrays of the target are laid out: the options in the order given. Clones share what
-/// [`unused`](Layout::unused) knows.
+/// The layout of the arrays of a target: rules in the given order. Clones share the state of
+/// [`unused`](Layout::unused).
 ///
 /// ```
 /// use hyperslab::convert::layout::{Cut, Layout, Rule};
@@ -57,7 +58,7 @@ pub struct Layout {
     seen: Arc<Mutex<Seen>>,
 }
 
-/// The rules that hold for one array.
+/// The rules that apply to one array.
 #[derive(Default)]
 struct Held<'a> {
     chunk: Option<&'a Cut>,
@@ -68,37 +69,36 @@ struct Held<'a> {
 }
 
 impl Layout {
-    /// Adds a rule; of those that apply to an array the last of a kind holds.
+    /// Adds a rule. If several rules of one kind match an array, the last applies.
     #[must_use]
     pub fn with(mut self, rule: Rule) -> Layout {
         self.rules.push(rule);
         self
     }
 
-    /// The rules in their order.
+    /// The rules in order.
     pub fn rules(&self) -> impl Iterator<Item = &Rule> {
         self.rules.iter()
     }
 
-    /// What each rule is called.
+    /// The label of each rule.
     pub(crate) fn labels(&self) -> impl Iterator<Item = &str> {
         self.rules.iter().map(Rule::label)
     }
 
-    /// Says that the target has nothing but chunks: arrays in one piece get some, the whole as one chunk where
-    /// that was asked for.
+    /// Tells the layout that the target stores all arrays in chunks: contiguous arrays get chunks, or one chunk for
+    /// the whole array if no chunks were requested.
     #[must_use]
     pub fn always_chunked(mut self, always: bool) -> Layout {
         self.always_chunked = always;
         self
     }
 
-    /// Changes the storage of an array, or of a dimension with coordinates, to what the target shall have;
-    /// other objects stay as they are.
+    /// Changes the storage of an array or of a dimension with coordinates. Other objects are unchanged.
     ///
     /// # Errors
-    /// If an option that names the array does not fit it, its type has no such fill value, or its shards would
-    /// not be made of whole chunks.
+    /// If a rule that names the array does not fit it, its datatype cannot have the fill value, or shards would not
+    /// consist of whole chunks.
     pub fn apply(&self, path: &NodePath, node: &mut Node) -> Result<()> {
         let array = match node {
             Node::Ndarray(array) => {
@@ -129,8 +129,8 @@ impl Layout {
         self.held(path, &array).and_then(|held| self.lay_out(array, &held)).map_err(|e| e.in_object(path))
     }
 
-    /// The elements of the array at `path` on their way into a target: where that has another fill value, what was
-    /// never written has to be written as what it was.
+    /// The elements of the array at `path` as they are written. If the target has another fill value, elements that
+    /// were never written must be written with the old one.
     pub(crate) fn elements(&self, path: &NodePath, array: Arc<dyn ArraySource>) -> Arc<dyn ArraySource> {
         match self.sets_fill(path) {
             true => Arc::new(Filled(array)),
@@ -138,7 +138,7 @@ impl Layout {
         }
     }
 
-    /// Whether an option gives the array at `path` another fill value.
+    /// Whether a rule changes the fill value of the array at `path`.
     pub(crate) fn sets_fill(&self, path: &NodePath) -> bool {
         let is_set = self.last(path, |change| match change {
             Change::Fill(value) => Some(value.is_some()),
@@ -147,7 +147,7 @@ impl Layout {
         is_set == Some(true)
     }
 
-    /// Whether the filters of the array at `path` are those of an option.
+    /// Whether a rule sets the filters of the array at `path`.
     pub(crate) fn asks_filters(&self, path: &NodePath) -> bool {
         let is_asked = self.last(path, |change| match change {
             Change::Filter(filtering) => Some(*filtering != FilterRule::Keep),
@@ -156,14 +156,14 @@ impl Layout {
         is_asked == Some(true)
     }
 
-    /// What the last rule of a kind says of an array.
+    /// The value of the last rule of a kind that applies to an array.
     fn last<T>(&self, path: &NodePath, says: impl Fn(&Change) -> Option<T>) -> Option<T> {
         let mut said = self.rules.iter().rev().filter(|rule| rule.names(path));
         said.find_map(|rule| says(&rule.change))
     }
 
-    /// What was said in vain once all objects are known, an error each: patterns that matched no array, names
-    /// and numbers of dimensions that none has.
+    /// After all objects are known: one error for each rule without effect, such as patterns that match no array, and
+    /// unknown dimensions or numbers of dimensions.
     pub fn unused(&self) -> Vec<Error> {
         let seen = self.seen();
         let rules = self.rules.iter().enumerate();
@@ -174,7 +174,7 @@ impl Layout {
         self.seen.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The last rules that apply to an array.
+    /// The last rules of each kind that apply to an array.
     fn held(&self, path: &NodePath, array: &Array<'_>) -> Result<Held<'_>> {
         let mut seen = self.seen();
         let names = array.names.iter().flatten();
@@ -219,7 +219,7 @@ impl Layout {
         array.cut_shards(held.shard)?;
         let cut = before != (array.storage.chunk.clone(), array.storage.shard.clone());
         if cut {
-            // Where elements are follows from the chunks.
+            // The layout follows from the chunks.
             array.storage.layout = None;
         }
         clear_layout_directives(array.storage, cut, filtered);
@@ -234,7 +234,7 @@ fn fill(value: &str, datatype: &Datatype) -> Result<Fill> {
     })
 }
 
-/// Gives every number of a type this byte order.
+/// Sets the byte order of every number of a datatype.
 fn set_order(storage: &mut ElementStorage, datatype: &Datatype, order: ByteOrder) {
     match datatype {
         Datatype::Named(_, of) => set_order(storage, of, order),

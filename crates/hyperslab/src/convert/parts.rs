@@ -1,4 +1,4 @@
-//! Which objects of a source are converted.
+//! The objects of a source that are converted.
 
 use crate::links;
 use crate::source::{Entry, Item, Source};
@@ -8,7 +8,7 @@ use hyperslab_model::{Link, NodeKind, NodePath, Shape};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeSet;
 
-/// Parts of a source: some objects with all that is below them, the groups on the way to them, and the dimensions of
+/// A part of a source: some objects with everything below them, the groups on their paths, and the dimensions of
 /// their arrays.
 #[derive(Clone, Debug)]
 pub struct Parts {
@@ -18,10 +18,10 @@ pub struct Parts {
 }
 
 impl Parts {
-    /// What `entries` of `source` are, all of it if the root is among them. Links stand for what they lead to.
+    /// The part with these `entries`; everything if the root is one of them. Links stand for their targets.
     ///
     /// # Errors
-    /// If a group on the way cannot be listed.
+    /// If a group on a path cannot be listed.
     pub fn new(source: &dyn Source, entries: &[Entry]) -> Result<Parts> {
         let mut entries = entries.to_vec();
         entries.extend(led_to(source, &entries)?);
@@ -45,24 +45,24 @@ impl Parts {
         Ok(parts)
     }
 
-    /// The objects that were asked for.
+    /// The paths of the requested objects.
     pub(super) fn names(&self) -> BTreeSet<&str> {
         self.kept.iter().map(NodePath::as_str).collect()
     }
 
-    /// Whether what a digest has under `path`, an object's or an attribute's as `PATH@NAME`, belongs to them.
+    /// Whether a line of a digest belongs to the part. `path` is that of an object, or `PATH@NAME` of an attribute.
     pub fn has_line(&self, path: &str) -> bool {
         let is_part = |path: &str| NodePath::new(path).is_ok_and(|path| self.has_path(&path));
-        // Names of objects may have an @ as well.
+        // Names of objects may contain an @ too.
         is_part(path) || path.rsplit_once('@').is_some_and(|(object, _)| is_part(object))
     }
 
-    /// Whether something of the object at `path` is converted.
+    /// Whether the object at `path` or something below it is converted.
     pub(super) fn has_path(&self, path: &NodePath) -> bool {
         self.ways.contains(path) || self.dimensions.contains(path) || self.keeps(path)
     }
 
-    /// Whether an object is one of them.
+    /// Whether an object is converted.
     pub(super) fn has(&self, entry: &Entry) -> bool {
         let path = &entry.handle.path;
         match &entry.item {
@@ -72,7 +72,7 @@ impl Parts {
         }
     }
 
-    /// Whether an object is below one that is kept, or is one.
+    /// Whether an object is a requested one or below one.
     pub(super) fn keeps(&self, path: &NodePath) -> bool {
         std::iter::successors(Some(path.clone()), NodePath::parent).any(|path| self.kept.contains(&path))
     }
@@ -84,10 +84,10 @@ impl Parts {
     }
 }
 
-/// The objects that links among `entries`, or on the way to them, lead to, by the paths that they have without links.
+/// The targets of links among `entries` or on their paths, by their paths without links.
 fn led_to(source: &dyn Source, entries: &[Entry]) -> Result<Vec<Entry>> {
     let root = source.find(&NodePath::root())?;
-    // Only a walk tells of second paths: whoever asks for one path gets the object.
+    // Only a walk finds further paths of an object; opening a path returns the object.
     let mut known: FxHashMap<NodePath, Link> = FxHashMap::default();
     walk(source, &root.handle, &mut |step| {
         if let Step::Member(Entry { handle, item: Item::Link(link) }) = step {
@@ -98,6 +98,6 @@ fn led_to(source: &dyn Source, entries: &[Entry]) -> Result<Vec<Entry>> {
     let mut link_at = |at: &NodePath| Ok(known.get(at).cloned());
     let hops = entries.iter().flat_map(|entry| links::hops(&entry.handle.path, &mut link_at));
     let found: FxHashSet<NodePath> = hops.collect();
-    // A link that leads nowhere stays a link.
+    // A link without target remains a link.
     Ok(found.iter().filter_map(|path| source.find(path).ok()).collect())
 }

@@ -1,4 +1,4 @@
-//! What converting would do, found out before a byte is written.
+//! Plans a conversion before anything is written.
 
 use super::dimensions::{dimensions, forget};
 use super::facts::{facts, leading_out};
@@ -14,30 +14,30 @@ use hyperslab_model::{Link, Node, NodePath};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
-/// What converting would do.
+/// The plan of a conversion.
 #[derive(Debug, Default)]
 pub struct Plan {
-    /// Objects by kind; the root is none of them.
+    /// The number of objects by kind, without the root.
     pub counts: Counts,
-    /// Bytes of the elements of all arrays.
+    /// The size of the elements of all arrays in bytes.
     pub bytes: u64,
-    /// What the target does not hold as it is.
+    /// Everything that the target cannot store unchanged.
     pub report: LossReport,
-    /// What was found out about elements, where it is not what is usual.
+    /// Facts about elements that differ from the usual ones.
     pub(super) facts: FxHashMap<NodePath, Facts>,
-    /// Objects that are left out.
+    /// The paths of omitted objects.
     pub(super) left_out: FxHashSet<NodePath>,
-    /// How long dimensions are that can grow.
+    /// The lengths of dimensions that can grow.
     pub(super) growing: Arc<Growing>,
-    /// Dimensions that arrays of other groups name and that will not be there.
+    /// Dimensions that arrays of other groups name and that are not converted.
     pub(super) missing: FxHashSet<NodePath>,
-    /// Sparse arrays whose cells the target stores, in declared order.
+    /// Sparse arrays whose cells the target stores, in the order of declaration.
     pub(super) sparse: Vec<NodePath>,
-    /// Their columns, which have no elements of their own.
+    /// The columns of these arrays, which have no elements of their own.
     pub(super) columns: FxHashSet<NodePath>,
 }
 
-/// Finds out what converting would do.
+/// Plans a conversion.
 ///
 /// # Errors
 /// If there is no readable root.
@@ -47,7 +47,7 @@ pub fn plan(source: &dyn Source, options: &ConvertOptions<'_>) -> Result<Plan> {
     let mut plan = Plan { growing: Arc::new(growing), missing, ..Plan::default() };
     let growing = Arc::clone(&plan.growing);
     let mut planner = options.format.planner(&options.native, &growing);
-    // A root that cannot be read is an error, as nothing would be left.
+    // Without a readable root, nothing could be converted.
     source.load(&root.handle)?;
     if matches!(root.item, Item::Group) {
         source.members(&root.handle)?;
@@ -75,7 +75,7 @@ pub fn plan(source: &dyn Source, options: &ConvertOptions<'_>) -> Result<Plan> {
         }
         Ok(())
     })?;
-    // A link may come before what it leads to, and is nothing without it.
+    // A link may precede its target, and is omitted with it.
     for (path, first) in second_paths {
         plan.second_path(&path, first, options, &mut *planner)?;
     }
@@ -154,7 +154,7 @@ impl Plan {
         let refusal = refusal(source, handle, &node, facts, options, &*planner);
         match refusal.map_err(Unplanned::unreadable)? {
             None => {}
-            // What somebody asks for is not replaced by something else.
+            // Filters that the user requested are not replaced.
             Some(error) if facts.filters == Filters::Asked => {
                 let why = format!("the filters do not take an element: {}", error.detail());
                 return Err(Error::invalid(why).in_object(path).into());
@@ -180,7 +180,7 @@ impl Plan {
         }
     }
 
-    /// Asks the target about the cells of a group that is a sparse array.
+    /// Asks the target whether it stores the cells of a sparse array.
     fn cells(
         &mut self,
         source: &dyn Source,
@@ -191,7 +191,7 @@ impl Plan {
         let path = &group.path;
         let cells = source.cells(group).map_err(Unplanned::unreadable)?;
         let Some(cells) = cells.filter(|_| !self.left_out.contains(path)) else { return Ok(()) };
-        // Members that are converted, in their order.
+        // The converted members, in order.
         let mut columns = Vec::new();
         for entry in source.members(group)? {
             if options.parts.as_ref().is_none_or(|parts| parts.has(&entry)) {
@@ -237,7 +237,7 @@ impl Plan {
     fn node(&mut self, path: &NodePath, node: &Node, planner: &mut dyn Planner) -> Result<()> {
         let facts = self.facts.get(path).copied().unwrap_or_default();
         if let Err(error) = planner.plan(path, node, facts, &mut self.report) {
-            // What somebody asks for is not replaced by something else.
+            // Filters that the user requested are not replaced.
             if facts.filters == Filters::Asked && error.kind() == ErrorKind::InvalidArgument {
                 return Err(error.in_object(path));
             }
@@ -273,10 +273,10 @@ impl Plan {
     }
 }
 
-/// Refuses what is lost and not allowed.
+/// Fails if a loss is not allowed.
 ///
 /// # Errors
-/// If there is such.
+/// If there is such a loss; the error names the kinds.
 pub fn check_losses(plan: &Plan, options: &ConvertOptions<'_>) -> Result<()> {
     let refused = plan.report.refused(&options.allow);
     if refused == 0 {
@@ -293,7 +293,7 @@ pub fn check_losses(plan: &Plan, options: &ConvertOptions<'_>) -> Result<()> {
         .with_remedy(Remedy::AllowLoss { kinds, losses: refused }))
 }
 
-/// Bytes of the elements of an array.
+/// The size of the elements of an array in bytes.
 fn bytes_of(path: &NodePath, node: &Node) -> u64 {
     let Some(shape) = node.shape(path).and_then(|shape| shape.current()) else { return 0 };
     let row = node.datatype().and_then(|datatype| datatype.row_size()).unwrap_or(0);

@@ -1,4 +1,4 @@
-//! All that stands against a conversion, found out before anything is written.
+//! Finds everything that prevents a conversion, before anything is written.
 
 use super::{ConvertOptions, Plan, check_losses, plan};
 use crate::publish::{self, Fingerprint};
@@ -6,20 +6,20 @@ use crate::source::Source;
 use hyperslab_core::Result;
 use std::path::Path;
 
-/// A conversion that could begin.
+/// A prepared conversion.
 #[derive(Debug)]
 pub struct Prepared {
-    /// What it would do.
+    /// The plan.
     pub plan: Plan,
-    /// Whether it may: an error that names the losses that are not allowed.
+    /// The error if the conversion must not run: it names the losses that are not allowed.
     pub refused: Result<()>,
 }
 
-/// Looks whether a store can be written to `target`, or to any path if it is `None`, and plans it. Nothing is written.
+/// Checks whether a store can be written to `target`, and plans it. `None` stands for any target. Nothing is written.
 ///
 /// # Errors
-/// If something is at the target that must not be replaced, or an interrupted run there was made of something else; as
-/// [`plan`]. Losses that are not allowed are no error here but [`Prepared::refused`], as the plan tells which.
+/// If an existing target must not be replaced, or an interrupted run there had another source; as [`plan`]. Losses
+/// that are not allowed are in [`Prepared::refused`], so that the plan is still returned.
 pub fn prepare(
     source: &dyn Source,
     made_from: &Fingerprint,

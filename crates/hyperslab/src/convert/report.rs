@@ -1,35 +1,35 @@
-//! What a target cannot hold as it is, and what becomes of it.
+//! The report of everything that a target cannot store unchanged.
 
 use crate::target::{Fate, Loss, Losses, Lowered};
 use rustc_hash::FxHashSet;
 use std::collections::BTreeSet;
 use std::fmt;
 
-/// Everything that a conversion lowers or loses, by kind.
+/// All changes and losses of a conversion, by kind.
 #[derive(Clone, Debug, Default)]
 pub struct LossReport {
     rows: Vec<ReportRow>,
-    /// All places of which something is lost.
+    /// The places of all losses.
     lost: FxHashSet<String>,
 }
 
-/// One kind of thing, wherever it is.
+/// One kind of change or loss.
 #[derive(Clone, Debug)]
 pub struct ReportRow {
-    /// Objects as paths and attributes as `PATH@NAME`, the first ones of all.
+    /// The first places: objects as paths, attributes as `PATH@NAME`.
     pub places: Vec<String>,
-    /// How many there are.
+    /// The number of places.
     pub count: u64,
-    /// What it is.
+    /// The description of the content.
     pub what: String,
-    /// What the target has instead.
+    /// The replacement in the target.
     pub becomes: String,
-    /// Whether it comes back.
+    /// Whether the content is restored, changed or lost.
     pub fate: Fate,
 }
 
 impl LossReport {
-    /// What is restored, then what is changed, then what is lost, each in the order in which it was found.
+    /// The rows: restored, then changed, then lost content, each in the order in which it was found.
     pub fn rows(&self) -> impl Iterator<Item = &ReportRow> {
         let mut rows: Vec<_> = self.rows.iter().collect();
         rows.sort_by_key(|row| match row.fate {
@@ -40,13 +40,13 @@ impl LossReport {
         rows.into_iter()
     }
 
-    /// Whether everything is held as it is.
+    /// Whether everything is stored unchanged.
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
 
-    /// The report as a table in plain text: the names of the columns, then a line for each row with its fate. Empty
-    /// if everything is held as it is.
+    /// The report as a plain text table: the header, then one line for each row with its fate. Empty if everything is
+    /// stored unchanged.
     pub fn table(&self) -> Vec<(String, Option<Fate>)> {
         if self.is_empty() {
             return Vec::new();
@@ -75,7 +75,7 @@ impl LossReport {
         lines.iter().map(|(cells, fate)| (line(cells), *fate)).collect()
     }
 
-    /// The kinds that are lost.
+    /// The kinds of losses.
     pub fn losses(&self) -> BTreeSet<Loss> {
         let losses = self.rows.iter().filter_map(|row| match row.fate {
             Fate::Lost(loss) => Some(loss),
@@ -84,7 +84,7 @@ impl LossReport {
         losses.collect()
     }
 
-    /// How many things are lost that are not `allowed`.
+    /// The number of losses that are not in `allowed`.
     pub fn refused(&self, allowed: &[Loss]) -> u64 {
         let refused = self.rows.iter().filter(|row| match row.fate {
             Fate::Lost(loss) => !allowed.contains(&loss),
@@ -93,7 +93,7 @@ impl LossReport {
         refused.map(|row| row.count).sum()
     }
 
-    /// Whether an object or attribute is lost, or lies in one that is.
+    /// Whether an object or attribute is lost, or is part of a lost one.
     pub fn is_lost(&self, path: &str) -> bool {
         let ends = path.char_indices().filter(|(_, c)| "/@".contains(*c)).map(|(at, _)| at);
         let above = ends.filter_map(|end| path.get(..end.max(1)));
@@ -101,7 +101,7 @@ impl LossReport {
     }
 
     pub(super) fn add(&mut self, place: String, what: String, becomes: String, fate: Fate) {
-        // Behind the first line stands what to do, which is no matter of one row.
+        // Remedies are in further lines and do not belong to one row.
         let what = what.lines().next().unwrap_or_default().to_owned();
         if matches!(fate, Fate::Lost(_)) {
             self.lost.insert(place.clone());
@@ -123,7 +123,7 @@ impl LossReport {
 impl Losses for LossReport {
     fn note(&mut self, lowered: &'static Lowered, place: String, detail: Option<String>) {
         let what = detail.unwrap_or_else(|| lowered.what.to_owned());
-        // Files with thousands of links would otherwise have a row for each.
+        // Otherwise files with thousands of links would have a row for each.
         let alike = self.rows.iter().filter(|row| row.becomes == lowered.becomes && row.fate == lowered.fate);
         let what = if alike.count() >= MAX_ROWS { lowered.what.to_owned() } else { what };
         self.add(place, what, lowered.becomes.to_owned(), lowered.fate);
@@ -137,11 +137,11 @@ impl fmt::Display for LossReport {
     }
 }
 
-/// Cells of the table that are wider are not aligned to.
+/// Wider cells do not widen their column.
 const MAX_WIDTH: usize = 48;
 
-/// Places of one kind that are kept.
+/// The maximum number of places of one kind that are kept.
 const MAX_PLACES: usize = 1000;
 
-/// Rows that tell one kind in detail.
+/// The maximum number of detailed rows of one kind.
 const MAX_ROWS: usize = 40;

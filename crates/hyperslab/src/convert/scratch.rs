@@ -1,4 +1,4 @@
-//! An array on the way between two layouts: chunks as they are in memory, each at its place in one file.
+//! A temporary file for an array between two layouts: decoded chunks, each at its own offset.
 
 use crate::pool::Pool;
 use crate::source::ArraySource;
@@ -13,28 +13,29 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// A file with the elements of one array, whose rows have no slots. It is removed with the value.
+/// A temporary file with the elements of one array, whose rows have no slots. It is removed when the value is
+/// dropped.
 pub(super) struct ScratchFile {
     path: PathBuf,
     file: WritableFile,
     shape: Vec<u64>,
     chunk: Vec<u64>,
     grid: ChunkGrid,
-    /// Chunks along each dimension.
+    /// The number of chunks along each dimension.
     counts: Vec<u64>,
     datatype: Arc<Datatype>,
     row: usize,
-    /// What is read where nothing was written.
+    /// The fill value, for chunks that were never written.
     fill: Vec<u8>,
     written: Vec<AtomicBool>,
     pool: Pool,
 }
 
 impl ScratchFile {
-    /// A file at `path` for an array like `array`, in chunks of this shape.
+    /// Creates a file at `path` for an array like `array`, in chunks of this shape.
     ///
     /// # Errors
-    /// What the system says, and for arrays larger than files can be.
+    /// An error of the system, or if the array is larger than a file can be.
     pub(super) fn create(path: &Path, array: &dyn ArraySource, chunk: &[u64]) -> Result<ScratchFile> {
         let shape = array.extents().unwrap_or_default().to_vec();
         let row = array.datatype().row_size().ok_or_else(too_large)?;
@@ -44,7 +45,7 @@ impl ScratchFile {
         let bytes = element_count(chunk).and_then(|count| count.checked_mul(row as u64));
         let len = bytes.and_then(|bytes| bytes.checked_mul(chunks)).ok_or_else(too_large)?;
         let file = WritableFile::create(path)?;
-        // Sparse: only what is written takes room.
+        // The file is sparse: only written chunks take space.
         file.set_len(len)?;
         let fill = match array.fill()? {
             Some(fill) => fill.rows.to_vec(),
@@ -66,7 +67,7 @@ impl ScratchFile {
         })
     }
 
-    /// The number of a chunk, where it begins in the file, and how many bytes it has.
+    /// The number of a chunk, and its offset and size in the file in bytes.
     fn locate(&self, index: &[u64]) -> Result<(usize, u64, usize)> {
         let number = index.iter().zip(&self.counts).fold(0_u64, |number, (at, count)| number * count + at);
         let bytes =
@@ -78,7 +79,7 @@ impl ScratchFile {
 
 impl Drop for ScratchFile {
     fn drop(&mut self) {
-        // What stays lies in the folder of an unfinished target and goes with it.
+        // If removing fails, the file is in the folder of an unfinished target and is removed with it.
         let _ = std::fs::remove_file(&self.path);
     }
 }

@@ -1,22 +1,22 @@
-//! How an array is cut for copying: boxes of whole target chunks, which one thread reads and writes.
+//! Divides an array into boxes for copying: whole target chunks, each box read and written by one thread.
 
 use hyperslab_core::nd::{Region, element_count};
 
-/// The boxes that an array is copied in, one after the other.
+/// The boxes of an array.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Tiling {
     /// The shape of the array.
     pub(super) extents: Vec<u64>,
     /// The shape of a box, a multiple of the target's chunk along each dimension.
     pub(super) tile: Vec<u64>,
-    /// How often chunks of the source are decoded, one after the other; 1 where no box tears one.
+    /// How often a source chunk is decoded on average; 1 if no source chunk is in several boxes.
     pub(super) redundancy: f64,
 }
 
 impl Tiling {
-    /// Boxes of at most about `most` bytes of elements of `row` bytes, unless a single chunk of the target is more.
-    /// As few of the source's chunks as can be are torn; of the boxes that tear none, the least are taken, for they
-    /// stay in near caches.
+    /// Boxes of at most about `most` bytes, with elements of `row` bytes, unless a single target chunk is larger.
+    /// Splits as few source chunks as possible. If none must be split, chooses the smallest boxes, which fit into
+    /// fast caches.
     pub(super) fn new(extents: &[u64], source: &[u64], target: &[u64], row: u64, most: u64) -> Tiling {
         let dims: Vec<Dim> = extents
             .iter()
@@ -24,12 +24,12 @@ impl Tiling {
             .map(|(extent, (source, target))| Dim::new(*extent, *source, *target))
             .collect();
         let mut tile: Vec<u64> = dims.iter().map(|dim| dim.target).collect();
-        // What reaches past the array takes no memory.
+        // Parts beyond the array take no memory.
         let size = |tile: &[u64]| {
             let within = tile.iter().zip(&dims).map(|(tile, dim)| (*tile).min(dim.extent));
             within.fold(row.max(1), u64::saturating_mul)
         };
-        // Each step takes what saves most decoding for the memory it needs.
+        // Each step takes the growth that saves most decoding for its memory.
         loop {
             let mut best: Option<(f64, usize, u64)> = None;
             for (at, (dim, now)) in dims.iter().zip(&tile).enumerate() {
@@ -57,7 +57,8 @@ impl Tiling {
         for (dim, tile) in dims.iter().zip(&tile) {
             redundancy *= dim.redundancy(*tile);
         }
-        // Small chunks are copied several at once, the last dimensions first, as they lie in the source.
+        // Several small chunks are copied together, along the last dimensions first, as they are adjacent in the
+        // source.
         for (at, dim) in dims.iter().enumerate().rev() {
             while size(&tile) < MIN_TILE.min(most) {
                 let Some(place) = tile.get_mut(at).filter(|now| **now < dim.extent) else { break };
@@ -67,14 +68,14 @@ impl Tiling {
         Tiling { extents: extents.to_vec(), tile, redundancy }
     }
 
-    /// Chunk by chunk.
+    /// One box for each chunk.
     pub(super) fn whole(extents: &[u64], chunk: &[u64]) -> Tiling {
         let tile = chunk.iter().map(|size| (*size).max(1)).collect();
         Tiling { extents: extents.to_vec(), tile, redundancy: 1.0 }
     }
 
-    /// The two passes that decode less than these boxes would, if there are such: the source is read as it is stored
-    /// into chunks between its own and the target's, and these as the target wants them.
+    /// Two passes that decode less than these boxes, if there are any. The first reads the source in its own chunks
+    /// and writes intermediate chunks; the second reads these in the order of the target.
     pub(super) fn two_passes(
         &self,
         source: &[u64],
@@ -90,7 +91,7 @@ impl Tiling {
         let between: Vec<u64> = read.iter().zip(&written).map(|(one, other)| between(*one, *other)).collect();
         let first = Tiling::new(&self.extents, source, &between, row, most);
         let second = Tiling::new(&self.extents, &between, target, row, most);
-        // What lies between is neither compressed nor decompressed.
+        // Intermediate chunks are not compressed.
         let cost = first.redundancy + 0.5 + 0.3 * second.redundancy;
         (cost < self.redundancy).then(|| {
             [Pass { tiling: first, source: source.to_vec() }, Pass { tiling: second, source: between }]
@@ -104,7 +105,7 @@ impl Tiling {
         counts.fold(1, u64::saturating_mul)
     }
 
-    /// The box of this number, in row-major order.
+    /// The box with this number, in row-major order.
     pub(super) fn region(&self, number: u64) -> Region {
         let (mut start, mut count, mut rest) = (Vec::new(), Vec::new(), number);
         for (extent, tile) in self.extents.iter().zip(&self.tile).rev() {
@@ -119,7 +120,7 @@ impl Tiling {
         Region::new(start, count)
     }
 
-    /// Tells `visit` the number of each box that has elements of the chunk of this shape at `start`.
+    /// Calls `visit` with the number of each box that has elements of the chunk at `start`, which has this shape.
     pub(super) fn numbers_in(&self, start: &[u64], chunk: &[u64], visit: &mut dyn FnMut(u64)) {
         let mut numbers = vec![0_u64];
         let dims = self.extents.iter().zip(&self.tile).zip(start.iter().zip(chunk));
@@ -137,7 +138,7 @@ impl Tiling {
         numbers.into_iter().for_each(visit);
     }
 
-    /// Bytes of the largest box.
+    /// The size of the largest box in bytes.
     pub(super) fn bytes(&self, row: u64) -> u64 {
         let within = self.tile.iter().zip(&self.extents).map(|(tile, extent)| (*tile).min(*extent));
         within.fold(row, u64::saturating_mul)
@@ -149,11 +150,11 @@ impl Tiling {
 pub(super) struct Pass {
     /// Its boxes.
     pub(super) tiling: Tiling,
-    /// The shape of a chunk that it reads.
+    /// The shape of the chunks that it reads.
     pub(super) source: Vec<u64>,
 }
 
-/// The largest box of whole chunks in memory, which grows where chunks of the other kind are longer.
+/// The largest box of whole chunks that fits into memory, grown along dimensions where the other chunks are longer.
 fn grown(extents: &[u64], own: &[u64], other: &[u64], row: u64, most: u64) -> Vec<u64> {
     let mut grown: Vec<u64> =
         own.iter().zip(extents).map(|(own, extent)| (*own).clamp(1, (*extent).max(1))).collect();
@@ -167,7 +168,7 @@ fn grown(extents: &[u64], own: &[u64], other: &[u64], row: u64, most: u64) -> Ve
     grown
 }
 
-/// A length that both are multiples of if it is not much less than they are.
+/// A common divisor of two lengths, if it is not much smaller than both.
 fn between(one: u64, other: u64) -> u64 {
     let (least, common) = (one.min(other), gcd(one, other));
     if common.saturating_mul(4) >= least { common } else { least }
@@ -186,13 +187,13 @@ impl Dim {
         Dim { extent, source: source.clamp(1, extent), target: target.max(1) }
     }
 
-    /// The least multiple of the target's chunk that reaches to the end.
+    /// The smallest multiple of the target chunk that covers the dimension.
     fn whole(&self) -> u64 {
         self.extent.div_ceil(self.target).saturating_mul(self.target)
     }
 
-    /// Larger boxes that may tear fewer chunks: twice as large, as large as a chunk of the source needs, aligned
-    /// with its chunks, the whole.
+    /// Larger boxes that may split fewer chunks: twice as large, as large as a source chunk needs, aligned with
+    /// source chunks, the whole dimension.
     fn larger(&self, now: u64) -> impl Iterator<Item = u64> {
         let least = now.saturating_mul(2).min(self.whole());
         let covering = self.source.div_ceil(self.target).saturating_mul(self.target).min(self.whole());
@@ -200,7 +201,7 @@ impl Dim {
         [least, covering, aligned].into_iter().filter(move |next| *next > now)
     }
 
-    /// How often a chunk of the source is decoded on average if boxes are `tile` long.
+    /// How often a source chunk is decoded on average if boxes have this length.
     fn redundancy(&self, tile: u64) -> f64 {
         if tile >= self.extent {
             return 1.0;
@@ -226,10 +227,10 @@ fn lcm(a: u64, b: u64) -> u64 {
     (a / gcd(a, b).max(1)).saturating_mul(b)
 }
 
-/// How often chunks are decoded from where on a second pass over what lies between is worth its disk.
+/// From this redundancy on, a second pass with a temporary file is faster.
 const WORTH_TWO_PASSES: f64 = 2.0;
 
-/// Bytes below which handing out a box costs more than copying it.
+/// For smaller boxes, distributing the work takes longer than copying.
 const MIN_TILE: u64 = 512 << 10;
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Whether filters that may refuse an element take all elements of an array. They are encoded and stored nowhere.
+//! Tests whether filters accept all elements of an array, by encoding them without storing.
 
 use super::copy::{CopyError, Unobserved, Way};
 use super::write::elements;
@@ -8,10 +8,10 @@ use crate::target::{Encoder, Facts, Planner};
 use hyperslab_core::{Error, ErrorKind, Result};
 use hyperslab_model::Node;
 
-/// Why the filters refuse an element, if they do.
+/// The error of the filters, if they reject an element.
 ///
 /// # Errors
-/// If they cannot be read.
+/// If elements cannot be read.
 pub(super) fn refusal(
     source: &dyn Source,
     handle: &Handle,
@@ -20,7 +20,7 @@ pub(super) fn refusal(
     options: &ConvertOptions<'_>,
     planner: &dyn Planner,
 ) -> Result<Option<Error>> {
-    // An array that the format cannot hold is reported when it is planned.
+    // An array that the format cannot store is reported by the plan.
     let Ok(Some(encoder)) = planner.trial(&handle.path, node, facts) else { return Ok(None) };
     let array = array_of(source, handle, options)?;
     if is_copied_raw(&*array, &*encoder) {
@@ -29,14 +29,14 @@ pub(super) fn refusal(
     let way = Way { array: &*array, encoder: &*encoder, target: None, pool: &options.pool };
     match elements(source, way, &Unobserved) {
         Ok(()) => Ok(None),
-        // Of memory there may be more when it comes to writing.
+        // There may be more memory when the array is written.
         Err(CopyError::Write(error)) if error.kind() == ErrorKind::LimitExceeded => Ok(None),
         Err(CopyError::Write(error)) => Ok(Some(error)),
         Err(CopyError::Read(error)) => Err(error),
     }
 }
 
-/// Whether all chunks are copied undecoded, so that no filter sees an element.
+/// Whether all chunks are copied undecoded, so that filters are not applied.
 fn is_copied_raw(array: &dyn ArraySource, encoder: &dyn Encoder) -> bool {
     let Some(extents) = array.extents() else { return true };
     let chunks = extents.iter().zip(encoder.chunk());

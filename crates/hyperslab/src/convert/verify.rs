@@ -1,4 +1,4 @@
-//! What was written, read back and compared with what it was made of.
+//! Verifies a written store: reads it back and compares it with the source.
 
 use super::{ConvertOptions, Plan, Summary};
 use crate::digest::{Line, LineContent, lines_with};
@@ -7,32 +7,32 @@ use hyperslab_core::{Error, Result};
 use hyperslab_model::NodePath;
 use std::collections::BTreeMap;
 
-/// What reading back has shown.
+/// The result of the verification.
 #[derive(Debug, Default)]
 pub struct Verified {
-    /// Objects and attributes with equal digests.
+    /// The number of objects and attributes with equal digests.
     pub equal: u64,
-    /// What was written and is not what was read, an error for each object or attribute.
+    /// One error for each object and attribute whose digest differs.
     pub different: Vec<Error>,
-    /// What can be read on neither side, so that nobody knows.
+    /// One error for each object and attribute that cannot be read on either side.
     pub unreadable: Vec<Error>,
 }
 
-/// Which of the two stores is being read.
+/// The store that is being read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum VerifySide {
-    /// What was converted.
+    /// The source of the conversion.
     Source,
-    /// What was written.
+    /// The written store.
     Written,
 }
 
-/// Compares the digests of what was read and of what was written, object by object and attribute by attribute. What
-/// was lost by the plan, or left out, is not compared. `tell` is told the array at hand and how many bytes of that
-/// store have been read in all.
+/// Compares the digests of source and target, object by object and attribute by attribute. Planned losses and omitted
+/// objects are not compared. Calls `tell` with the current array and the number of bytes read from that store in
+/// total.
 ///
 /// # Errors
-/// If one of the two cannot be walked.
+/// If one of the two stores cannot be walked.
 pub fn verify(
     source: &dyn Source,
     written: &dyn Source,
@@ -57,7 +57,7 @@ pub fn verify(
             }
             (LineContent::Error { .. }, _) => {}
             (read, Some(found)) if read == found => verified.equal += 1,
-            // Whatever was said to be lost, what is there can be read.
+            // Even if it was reported as lost, an existing object must be readable.
             (_, Some(LineContent::Error { reason, .. })) => {
                 verified.different.push(error(format!("was written and cannot be read: {reason}")));
             }

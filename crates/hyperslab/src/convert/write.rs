@@ -1,4 +1,4 @@
-//! What is planned, declared and written.
+//! Declares and writes a planned conversion.
 
 use super::cells;
 use super::copy::{self, CopyError, Observer, Way};
@@ -13,7 +13,7 @@ use hyperslab_model::{Attributes, DimCoord, Node, NodeKind, NodePath, Storage};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Declares everything that is planned to a target, and then writes the elements of the arrays.
+/// Declares all planned objects to a target, then writes the elements of the arrays.
 pub(super) fn write(
     source: &dyn Source,
     target: &dyn Target,
@@ -43,7 +43,7 @@ struct Writing<'a> {
     plan: &'a Plan,
     options: &'a ConvertOptions<'a>,
     publication: &'a Publication,
-    /// Bytes of elements.
+    /// The number of bytes of elements copied.
     copied: AtomicU64,
 }
 
@@ -100,7 +100,7 @@ impl Writing<'_> {
         }
     }
 
-    /// Writes the cells of the sparse array that a group is.
+    /// Writes the cells of a sparse array.
     fn cells(&self, path: &NodePath, summary: &mut Summary) -> Result<()> {
         let group = self.source.find(path)?.handle;
         let progress = self.progress(path);
@@ -123,7 +123,7 @@ impl Writing<'_> {
         Progress { path, copied, tell: options.progress, publication }
     }
 
-    /// An object as it is declared: in its new layout, without dimensions that are not there.
+    /// An object as it is declared: in its new layout, without dimensions that are not converted.
     fn node(&self, entry: &Entry) -> Result<Node> {
         let path = &entry.handle.path;
         let mut node = load(self.source, &entry.handle, self.options)?;
@@ -141,7 +141,7 @@ impl Writing<'_> {
     }
 }
 
-/// What arrays still name of a dimension whose coordinates are left out.
+/// The dimension without its coordinates, which arrays still name.
 fn without_coordinates(entry: &Entry) -> Option<Node> {
     let Item::Array { kind: NodeKind::DimCoord, shape, .. } = &entry.item else { return None };
     let size = shape.dims().first()?.extent;
@@ -160,13 +160,13 @@ pub(super) fn elements(source: &dyn Source, way: Way<'_>, observer: &dyn Observe
     if !way.encoder.needs_unwritten() && array.is_unwritten().map_err(CopyError::Read)? {
         return Ok(());
     }
-    // What was never written costs nothing.
+    // Elements that were never written need no copying.
     let counts = match array.chunks().map_err(CopyError::Read)? {
         Some(chunks) => array.chunk().iter().copied().chain([chunks.outer.written]).collect(),
         None => array.extents().unwrap_or_default().to_vec(),
     };
     check_counts(source, array, &counts).map_err(CopyError::Read)?;
-    // All of it is one more part, so that what takes two passes is not begun again when it is done.
+    // One more part for the whole, so that a finished copy of two passes is not started again.
     let row = array.datatype().row_size().unwrap_or(0) as u64;
     let bytes = array.extents().and_then(element_count).unwrap_or(0).saturating_mul(row);
     if observer.is_done(&[], 0, bytes) {

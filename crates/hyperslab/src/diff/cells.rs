@@ -1,4 +1,4 @@
-//! Cells of two sparse arrays, matched by their coordinates.
+//! Compares the cells of two sparse arrays, matched by their coordinates.
 
 use super::objects::has_floats;
 use super::values::Failed;
@@ -9,11 +9,11 @@ use hyperslab_model::{Cells, Rules, Tally};
 use rustc_hash::FxHashMap;
 use std::cmp::Ordering;
 
-/// What came of comparing cells.
+/// The result of comparing cells.
 pub(super) struct Matched {
     /// The cells of each side.
     pub(super) sides: [Counted; 2],
-    /// Attributes whose values differ in cells that both sides have, by their names.
+    /// The attributes whose values differ in matched cells, by name.
     pub(super) values: FxHashMap<String, FoundValues>,
 }
 
@@ -21,7 +21,7 @@ pub(super) struct Matched {
 #[derive(Default)]
 pub(super) struct Counted {
     count: u64,
-    /// Those at coordinates where the other side has none, and where the first of these are.
+    /// The number of cells whose coordinates the other side lacks, and the coordinates of the first of them.
     unmatched: u64,
     first: Vec<String>,
 }
@@ -34,7 +34,7 @@ impl Matched {
 }
 
 impl Counted {
-    /// `5 (2 only here: ["oslo", 6], ["oslo", 7])`.
+    /// A text such as `5 (2 only here: ["oslo", 6], ["oslo", 7])`.
     pub(super) fn label(&self) -> String {
         let Counted { count, unmatched, first } = self;
         let more = if *unmatched > first.len() as u64 { ", …" } else { "" };
@@ -54,9 +54,8 @@ impl Counted {
     }
 }
 
-/// Compares the cells of two sparse arrays in little memory: their coordinates, then the attributes that both have,
-/// where types can be compared. `None` if they have not the same dimensions. Tells `done` how many bytes have been
-/// compared.
+/// Compares the cells of two sparse arrays in bounded memory: the coordinates, then the attributes of both sides
+/// whose datatypes can be compared. `None` if the dimensions differ. Calls `done` with the number of compared bytes.
 pub(super) fn compare(
     a: &dyn CellSource,
     b: &dyn CellSource,
@@ -145,16 +144,16 @@ struct Comparison<'a> {
     rules: &'a Rules,
     dimensions: usize,
     attributes: Vec<Attribute>,
-    /// Cells that both sides have.
+    /// The number of matched cells.
     matched: u64,
 }
 
-/// An attribute that both sides have.
+/// An attribute of both sides.
 struct Attribute {
     name: String,
     floats: bool,
     tally: Tally,
-    /// The coordinates of the first cells in which it differs.
+    /// The coordinates of the first differing cells.
     at: Vec<FoundAt>,
 }
 
@@ -174,7 +173,7 @@ impl Comparison<'_> {
         FoundAt::Coordinates(columns.filter_map(|column| column.get(cell)).map(self.rules.show).collect())
     }
 
-    /// Compares the attributes of as many cells of both sides that are at the same coordinates. Returns their bytes.
+    /// Compares the attributes of `count` matched cells. Returns their size in bytes.
     fn add(&mut self, a: &Cells, i: usize, b: &Cells, j: usize, count: usize) -> u64 {
         let mut bytes = 0;
         let mut found = Vec::with_capacity(self.attributes.len());
@@ -202,5 +201,5 @@ impl Comparison<'_> {
     }
 }
 
-/// Coordinates of cells without a counterpart that are told.
+/// The maximum number of reported coordinates of cells without match.
 const MAX_TOLD: usize = 3;

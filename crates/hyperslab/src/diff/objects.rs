@@ -1,4 +1,4 @@
-//! Two trees walked side by side.
+//! Walks two trees in parallel.
 
 use super::cells;
 use super::values::{self, Failed, Operand};
@@ -16,7 +16,7 @@ use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// Compares what two targets lead to.
+/// Compares two targets.
 pub(super) fn compare(
     a: Side<'_>,
     b: Side<'_>,
@@ -59,7 +59,7 @@ struct Member {
     subject: Subject,
 }
 
-/// What of an entry is not loaded again.
+/// The part of an entry that is not loaded again.
 enum Kept {
     Group,
     Link(Box<Link>),
@@ -88,7 +88,7 @@ impl<'a> Tree<'a> {
         let entries = self.source.members(group)?;
         let mut members = Vec::with_capacity(entries.len());
         for mut entry in entries {
-            // What has its first path outside of what is compared is met here first.
+            // An object whose first path is outside of the compared tree is met here first.
             if let Item::Link(Link::Hard(first)) = &entry.item
                 && !first.is_within(&self.root)
                 && let Ok(found) = self.source.find(&entry.handle.path)
@@ -125,7 +125,7 @@ impl<'a> Tree<'a> {
         Ok(array)
     }
 
-    /// What a line says of something that the other side lacks.
+    /// The text of an object that the other side lacks.
     fn label(&self, member: &Member) -> String {
         match &member.item {
             Kept::Link(link) => link.to_string(),
@@ -159,7 +159,7 @@ impl<'a> Tree<'a> {
         }
     }
 
-    /// What is in a group that the other side lacks.
+    /// The number of members of a group that the other side lacks.
     fn counts(&self, group: &Handle) -> Option<Counts> {
         let mut counts = Counts::default();
         let walked = walk(self.source, group, &mut |step| {
@@ -181,14 +181,14 @@ struct Diff<'a, 'p, 't> {
     options: &'a DiffOptions,
     progress: &'p mut dyn FnMut(&NodePath, u64),
     telling: &'p mut Telling<'t>,
-    /// Bytes of elements that have been compared.
+    /// The number of compared bytes of elements.
     compared: u64,
-    /// Columns of sparse arrays, which were compared with their group, and what of them differs.
+    /// The columns of sparse arrays, which were compared with their group, and their differences.
     columns: FxHashMap<NodePath, Compared>,
 }
 
 impl Diff<'_, '_, '_> {
-    /// Compares two groups and everything below both.
+    /// Compares two groups and everything below them.
     fn groups(&mut self, a: Handle, b: Handle) -> Result<()> {
         let mut pending = vec![(a, b)];
         while let Some((a, b)) = pending.pop() {
@@ -215,7 +215,7 @@ impl Diff<'_, '_, '_> {
         Ok(())
     }
 
-    /// Compares the members of two groups but for groups that both have, which it returns.
+    /// Compares the members of two groups. Returns the subgroups of both, which are not yet compared.
     fn members(
         &mut self,
         (a, members): (&Handle, Vec<Member>),
@@ -257,7 +257,7 @@ impl Diff<'_, '_, '_> {
         Ok(common)
     }
 
-    /// Tells of what one side alone has.
+    /// Reports a member that only one side has.
     fn lacking(&mut self, member: &Member, on: On) -> Result<()> {
         let tree = if on == On::A { &self.a } else { &self.b };
         let label = tree.label(member);
@@ -274,7 +274,7 @@ impl Diff<'_, '_, '_> {
         })
     }
 
-    /// Compares two objects, apart from members.
+    /// Compares two objects without their members.
     fn pair(&mut self, a: &Member, b: &Member) -> Result<()> {
         let (x, y) = (self.a.load(a), self.b.load(b));
         let mut differences = Vec::new();
@@ -321,7 +321,7 @@ impl Diff<'_, '_, '_> {
         })
     }
 
-    /// Compares the cells of two groups, if both are sparse arrays that have them.
+    /// Compares the cells of two groups, if both are sparse arrays with cells.
     fn cells(&mut self, a: &Handle, b: &Handle, differences: &mut Vec<Difference>) -> Result<()> {
         let (x, y) = match (self.a.source.cells(a), self.b.source.cells(b)) {
             (Ok(Some(x)), Ok(Some(y))) => (x, y),
@@ -373,7 +373,7 @@ impl Diff<'_, '_, '_> {
         tell(vec![difference(path, "unreadable", a, b)], Subject::Unreadable, self.telling)
     }
 
-    /// Compares the elements of two arrays, of those that are selected.
+    /// Compares the selected elements of two arrays.
     fn values(
         &mut self,
         (a, t, v): (&Handle, &Datatype, &Shape),
@@ -389,7 +389,7 @@ impl Diff<'_, '_, '_> {
             selected.kept().into_iter().filter_map(|at| counts.get(at).copied()).collect::<Vec<_>>()
         };
         if counts(&x) != counts(&y) {
-            // Without a selection the shapes have been told.
+            // Without a selection, different shapes were already reported.
             let selected = !self.options.select.is_empty() && v.current() == w.current();
             return Ok(match selected {
                 true => Compared::Selected(format!("{:?}", counts(&x)), format!("{:?}", counts(&y))),
@@ -416,13 +416,13 @@ impl Diff<'_, '_, '_> {
     }
 }
 
-/// What came of comparing elements.
+/// The result of comparing elements.
 enum Compared {
     Nothing,
     Values(FoundValues),
-    /// Not as many, of arrays that are as large.
+    /// The selections of arrays of equal shape have different shapes.
     Selected(String, String),
-    /// Why, on each side that is.
+    /// The reason, for each side that is unreadable.
     Unreadable(String, String),
 }
 
@@ -433,7 +433,7 @@ impl Compared {
     }
 }
 
-/// Tells of differences in one object, and counts it and its attributes.
+/// Reports differences of one object, and counts it and its attributes.
 pub(super) fn tell(differences: Vec<Difference>, subject: Subject, telling: &mut Telling<'_>) -> Result<()> {
     let mut own = None;
     let mut attributes = BTreeSet::new();
@@ -475,7 +475,7 @@ fn difference(path: &NodePath, what: &'static str, a: String, b: String) -> Diff
     Difference { path: path.clone(), attribute: None, what, a, b, values: None, shape: Vec::new() }
 }
 
-/// Where an element stands, row-major.
+/// The index of an element along each dimension, from its row-major number.
 fn position(index: u64, shape: &[u64]) -> Vec<u64> {
     let mut rest = index;
     let mut position = vec![0; shape.len()];
@@ -486,7 +486,7 @@ fn position(index: u64, shape: &[u64]) -> Vec<u64> {
     position
 }
 
-/// Type and shape of what has elements.
+/// The datatype and shape of an object with elements.
 fn array_of<'a>(node: &'a Node, path: &NodePath) -> Option<(&'a Datatype, Shape)> {
     Some((node.datatype()?, node.shape(path)?))
 }

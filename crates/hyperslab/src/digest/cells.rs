@@ -1,4 +1,4 @@
-//! Cells of sparse arrays: one array for each column, sorted.
+//! The digest of cells of sparse arrays: each column as an array, sorted.
 
 use super::element::{Plan, head};
 use super::{Line, LineContent};
@@ -7,8 +7,8 @@ use crate::source::{Handle, Source};
 use hyperslab_core::{Error, Result};
 use hyperslab_model::NodePath;
 
-/// Adds the lines of the cells of the sparse array that a group is, or of one column `only`. Returns the paths of the
-/// members of the group that are columns, which have no elements to be hashed; none if the group is no sparse array.
+/// Adds the lines of the cells of a sparse array, or of its column `only`. Returns the paths of the members that are
+/// columns, whose elements are not hashed separately. `None` if the group is not a sparse array.
 pub(super) fn lines(
     source: &dyn Source,
     group: &Handle,
@@ -75,5 +75,5 @@ fn hash(
     Ok(hashers.iter().map(|hasher| (count, hasher.finalize())).collect())
 }
 
-/// The group that a digest gives the dimensions of a sparse array.
+/// The group of the dimensions of a sparse array in a digest.
 const DIMENSIONS: &str = "__dim";

@@ -1,4 +1,4 @@
-//! The bytes of an element that are hashed, alike in every format.
+//! The hashed bytes of an element, equal in every format.
 
 use crate::canonical::canonical;
 use crate::source::{Item, Source};
@@ -21,10 +21,10 @@ pub(super) fn head(datatype: &str, shape: Option<&[u64]>) -> Hasher {
     hasher
 }
 
-/// How the elements of a type are hashed.
+/// The plan for hashing elements of a datatype.
 pub(super) struct Plan<'a> {
     datatype: &'a Datatype,
-    /// Whether rows are already the bytes that are hashed.
+    /// Whether rows already have the hashed bytes.
     verbatim: bool,
 }
 
@@ -61,7 +61,7 @@ impl<'a> Plan<'a> {
     }
 }
 
-/// Whether a row on a little-endian machine is what the digest hashes.
+/// Whether a row on a little-endian machine has the hashed bytes.
 fn is_verbatim(datatype: &Datatype) -> bool {
     match datatype {
         Datatype::Int { bits, .. } | Datatype::Time { bits } => matches!(bits, 8 | 16 | 32 | 64 | 128),
@@ -83,7 +83,7 @@ fn is_verbatim(datatype: &Datatype) -> bool {
     }
 }
 
-/// The rank of an array that a selection of all or nothing leaves unsaid.
+/// The rank of an array, for selections of all or no elements, which do not store it.
 fn rank_of(source: &dyn Source, path: &NodePath) -> usize {
     match source.find(path).map(|entry| entry.item) {
         Ok(Item::Array { shape, .. }) => shape.dims().len(),

@@ -1,14 +1,14 @@
-//! Types of numbers that elements are read as.
+//! The number types of Rust for reading elements.
 
 use hyperslab_model::{Datatype, Element, Float};
 
-/// A type of Rust that elements are read as without conversion ([`Array::read`](super::Array::read)), or converted to
-/// ([`Array::cast`](super::Array::cast)): the integers of 8 to 64 bits, `f32` and `f64`.
+/// A type of Rust for elements, read without conversion ([`Array::read`](super::Array::read)) or converted
+/// ([`Array::cast`](super::Array::cast)): integers of 8 to 64 bits, `f32` and `f64`.
 pub trait Number: bytemuck::Pod + sealed::Sealed {
-    /// The type of elements that are read without conversion.
+    /// The datatype of elements that are read without conversion.
     fn datatype() -> Datatype;
 
-    /// An element as this type; `None` if it has no value of it.
+    /// Converts an element; `None` if it is out of range.
     fn cast(element: Element<'_>) -> Option<Self>;
 }
 
@@ -64,7 +64,7 @@ macro_rules! floats {
 
 floats! { f32: Single f64: Double }
 
-/// A number without fraction, as an integer.
+/// A number without fraction as an integer.
 #[expect(clippy::cast_possible_truncation, reason = "has no fraction, and lies within the bounds")]
 fn whole(value: f64) -> Option<i128> {
     (value.fract() == 0.0 && value.abs() < 2_f64.powi(100)).then_some(value as i128)

@@ -1,9 +1,9 @@
-//! Types that a contract says.
+//! Compares datatypes with those of a contract.
 
 use hyperslab_model::Datatype;
 
-/// Whether elements are of the type that is wanted: the same content, named alike and tagged alike where the contract
-/// says so.
+/// Whether elements have the expected datatype: the same content, with the same names and tags if the contract states
+/// them.
 pub(super) fn fits(is: &Datatype, wanted: &Datatype) -> bool {
     match (is, wanted) {
         (Datatype::Named(path, is), Datatype::Named(name, wanted)) => path == name && fits(is, wanted),
@@ -32,7 +32,7 @@ pub(super) fn fits(is: &Datatype, wanted: &Datatype) -> bool {
     }
 }
 
-/// A type in a word, a named one with its name.
+/// A datatype as a short text, a named one with its name.
 pub(super) fn shown(datatype: &Datatype) -> String {
     match datatype {
         Datatype::Named(path, of) => format!("{path} ({of})"),

@@ -1,12 +1,12 @@
-//! Storage that a contract says.
+//! Compares storage with that of a contract.
 
 use super::{datatype, value};
 use crate::filter::has_parameter;
 use hyperslab_model::{Datatype, Directive, EXTRA, ElementStorage, Fill, FillTime, Filter, Storage};
 use std::fmt::Debug;
 
-/// What of storage is otherwise than a contract says, a line each. `formats` are those whose own directives are
-/// about the data; all if `None`.
+/// The differences between storage and a contract, one line each. `formats` are those whose native directives are
+/// compared; `None` for all.
 pub(super) fn differences(
     formats: Option<&'static [&'static str]>,
     (is_type, is): (Option<&Datatype>, &Storage),
@@ -30,7 +30,7 @@ pub(super) fn differences(
     }
     elements(&is.element, &wanted.element, "", &mut found);
     fill((is_type, &is.fill), (wanted_type, &wanted.fill), &mut found);
-    // What a library does unasked, no adapter tells.
+    // The default of libraries; adapters do not report it.
     let fill_time = is.fill_time.or(Some(FillTime::IfSet));
     said("fill_time", &fill_time, &wanted.fill_time, &mut found);
     said("layout", &is.layout, &wanted.layout, &mut found);
@@ -55,7 +55,7 @@ pub(super) fn differences(
     found
 }
 
-/// The same of what formats alone say of an attribute.
+/// As [`differences`], for the native directives of an attribute.
 pub(super) fn directives(
     formats: Option<&'static [&'static str]>,
     wanted: &[(&'static str, Directive)],
@@ -71,7 +71,7 @@ pub(super) fn directives(
     }
 }
 
-/// The same of how elements are stored; those of members of a compound are named in front.
+/// As [`differences`], for the storage of elements. `member` is the path of a compound member.
 pub(super) fn elements(is: &ElementStorage, wanted: &ElementStorage, member: &str, found: &mut Vec<String>) {
     let named = |what: &str| if member.is_empty() { what.to_owned() } else { format!("{member}: {what}") };
     said(&named("endian"), &is.endian, &wanted.endian, found);
@@ -102,7 +102,7 @@ fn fill(
     let fits = match (is, wanted, is_type, wanted_type) {
         (_, Fill::Default, ..) | (Fill::Undefined, Fill::Undefined, ..) => true,
         (Fill::Value(is), Fill::Value(wanted), Some(is_type), Some(wanted_type)) => {
-            // That of another type is none of the contract's words.
+            // The fill value of another datatype cannot be compared.
             !datatype::fits(is_type, wanted_type) || value::same(is_type, is, wanted_type, wanted)
         }
         (_, Fill::Value(_), _, None) => true,
@@ -130,7 +130,7 @@ fn directive(what: &str, is: Option<&Directive>, wanted: &Directive, found: &mut
     }
 }
 
-/// NaN is NaN, and maps have no order.
+/// Whether directives are equal: NaN equals NaN, and the order of a map does not matter.
 fn same(is: &Directive, wanted: &Directive) -> bool {
     match (is, wanted) {
         (Directive::Float(is), Directive::Float(wanted)) => is == wanted || is.is_nan() && wanted.is_nan(),

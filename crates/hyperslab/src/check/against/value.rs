@@ -1,4 +1,4 @@
-//! Values that a contract says.
+//! Compares values with those of a contract.
 
 use super::{Holding, rule};
 use crate::cells::{CellQuery, CellSource, Cursor};
@@ -9,10 +9,10 @@ use hyperslab_core::nd::Region;
 use hyperslab_model::{Datatype, ElementRef, Elements, NodePath, Values};
 
 impl Holding<'_> {
-    /// Holds the elements of an array, of the same type and shape, against those that the contract has for it.
+    /// Compares the elements of an array with those of the contract, which have the same datatype and shape.
     pub(super) fn values(&mut self, path: &NodePath, found: &Handle, said: &Handle) -> Result<()> {
         let wanted = self.contract.array(said).map_err(|error| error.in_object(path))?;
-        // What a text has no values of takes no bytes in it.
+        // A document without values stores no bytes for the array.
         if wanted.stored()? == 0 {
             return Ok(());
         }
@@ -53,7 +53,7 @@ impl Holding<'_> {
         Ok(())
     }
 
-    /// Holds the cells of a sparse array against those that the contract has for it, both sorted.
+    /// Compares the cells of a sparse array with those of the contract, both in sorted order.
     pub(super) fn cells(&mut self, path: &NodePath, found: &Handle, said: &Handle) -> Result<()> {
         let wanted = self.contract.cells(said).map_err(|error| error.in_object(path))?;
         let Some(wanted) = wanted else { return Ok(()) };
@@ -75,7 +75,7 @@ impl Holding<'_> {
     }
 }
 
-/// The columns of `wanted` that `is` does not have, or has with other values.
+/// The names of the columns of `wanted` that `is` lacks, or has with other values.
 fn differing(is: &dyn CellSource, wanted: &dyn CellSource) -> Result<Vec<String>> {
     let names = wanted.columns().iter().map(|column| column.name.clone());
     let places = names.map(|name| (is.columns().iter().position(|column| column.name == name), name));
@@ -108,7 +108,7 @@ fn differing(is: &dyn CellSource, wanted: &dyn CellSource) -> Result<Vec<String>
                 }
                 len
             }
-            // Not as many cells.
+            // The numbers of cells differ.
             _ => {
                 names.iter_mut().for_each(|name| differing.extend(name.take()));
                 break;
@@ -121,19 +121,19 @@ fn differing(is: &dyn CellSource, wanted: &dyn CellSource) -> Result<Vec<String>
     Ok(differing.into_iter().map(|(_, name)| name).collect())
 }
 
-/// Whether elements are the same.
+/// Whether all elements are equal.
 pub(super) fn same(is: &Datatype, values: &Values, wanted: &Datatype, others: &Values) -> bool {
     let (is, wanted) = (Elements::new(is, values), Elements::new(wanted, others));
     is.len() == wanted.len() && is.zip(wanted).all(|(is, wanted)| is_same(is, wanted))
 }
 
-/// Of regions there are several ways to say the same one, of which a text has one.
+/// Whether two elements are equal. A region can be written in several ways, but has one text.
 fn is_same(is: ElementRef<'_>, wanted: ElementRef<'_>) -> bool {
     let text = hyperslab_ndl::json;
     is.same(wanted) || is.datatype().has_slots() && text(is) == text(wanted)
 }
 
-/// A value in a word or a few: a single one as it is, several in brackets.
+/// Values as a short text: a single one alone, several in brackets.
 pub(super) fn shown(datatype: &Datatype, values: &Values) -> String {
     let elements = Elements::new(datatype, values);
     let count = elements.len();
@@ -147,7 +147,7 @@ pub(super) fn shown(datatype: &Datatype, values: &Values) -> String {
     }
 }
 
-/// An element on a line, cut where it is long.
+/// An element as one line, shortened if it is long.
 fn short(element: ElementRef<'_>) -> String {
     let text = hyperslab_ndl::json(element);
     match text.char_indices().nth(LONGEST) {
@@ -156,7 +156,7 @@ fn short(element: ElementRef<'_>) -> String {
     }
 }
 
-/// Where an element is, in front of it; nothing for a scalar.
+/// The position of an element, as a prefix; empty for a scalar.
 fn place(at: u64, extents: &[u64]) -> String {
     if extents.is_empty() {
         return String::new();
@@ -173,7 +173,7 @@ fn values_len(extents: &[u64]) -> u64 {
     extents.iter().fold(1, |count, extent| count.saturating_mul(*extent))
 }
 
-/// Elements of an attribute that are shown.
+/// The maximum number of elements of an attribute that are shown.
 const MAX_SHOWN: usize = 8;
-/// Characters of an element that are shown.
+/// The maximum number of characters of an element that are shown.
 const LONGEST: usize = 60;

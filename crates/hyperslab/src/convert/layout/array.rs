@@ -1,4 +1,4 @@
-//! One array: its chunks and shards, as options and its own shape want them.
+//! The chunks and shards of one array, by the rules and its own shape.
 
 use super::Held;
 use super::option::{Cut, FilterRule};
@@ -7,10 +7,10 @@ use crate::select::is_named;
 use hyperslab_core::{Error, Remedy, Result};
 use hyperslab_model::{Datatype, Extent, NodePath, Storage};
 
-/// An array on its way into a target.
+/// An array that is laid out.
 pub(super) struct Array<'a> {
     pub(super) extents: Vec<Extent>,
-    /// The dimcoords.
+    /// The paths of its dimcoords.
     pub(super) names: Vec<Option<NodePath>>,
     pub(super) datatype: Option<&'a Datatype>,
     pub(super) storage: &'a mut Storage,
@@ -18,7 +18,7 @@ pub(super) struct Array<'a> {
 }
 
 impl Array<'_> {
-    /// The dimensions of a name, by their number.
+    /// The indexes of the dimensions with this name.
     pub(super) fn dimensions(&self, name: &str) -> impl Iterator<Item = usize> {
         let named = self.names.iter().enumerate();
         let named = named.filter(move |(_, own)| own.as_ref().is_some_and(|own| is_named(own, name)));
@@ -29,7 +29,8 @@ impl Array<'_> {
         self.datatype.and_then(Datatype::row_size).map_or(1, |row| row as u64)
     }
 
-    /// How long the sides of a chunk that is chosen may be: as the array is now, or a chunk of what can grow.
+    /// The maximum sizes of a chosen chunk: the extents of the array, or the chunk of the source along dimensions
+    /// that can grow.
     fn limits(&self) -> Vec<u64> {
         let chunk = self.storage.chunk.as_deref().unwrap_or_default();
         let chunk = chunk.iter().copied().map(Some).chain(std::iter::repeat(None));
@@ -44,7 +45,7 @@ impl Array<'_> {
         self.extents.iter().zip(chunk).map(|pair| limit(pair).max(1)).collect()
     }
 
-    /// A side as long as it was asked for, but no longer than the dimension can become.
+    /// The requested size, limited to the maximum length of the dimension.
     fn side(&self, dimension: usize, asked: u64) -> u64 {
         let most = self.extents.get(dimension).and_then(Extent::max);
         most.map_or(asked, |most| asked.min(most.max(1)))
@@ -75,7 +76,7 @@ impl Array<'_> {
         Ok(())
     }
 
-    /// The chunk of the source with other sides, or a usual one with these.
+    /// The chunk of the source, or a default one, with these sizes replaced.
     fn named_chunk(&self, sides: &[(String, u64)], source: Option<Vec<u64>>, limits: Vec<u64>) -> Vec<u64> {
         let is_chunked = source.is_some();
         let mut chunk = source.unwrap_or(limits);
@@ -91,7 +92,7 @@ impl Array<'_> {
         chunk
     }
 
-    /// Without chunks there are no filters and no shards, which nobody may have asked for.
+    /// Without chunks there can be no filters and no shards. Fails if a rule requests them.
     fn without_chunks(&mut self, held: &Held<'_>) -> Result<()> {
         let asked = match held.filter {
             Some(FilterRule::List(_)) if !self.storage.filters.is_empty() => Some("filters"),
@@ -109,13 +110,13 @@ impl Array<'_> {
     pub(super) fn cut_shards(&mut self, cutting: Option<&Cut>) -> Result<()> {
         let Some(chunk) = self.storage.chunk.clone() else { return Ok(()) };
         let source = self.storage.shard.take();
-        // Of whole chunks, as many as reach so far.
+        // The smallest multiples of the chunk that reach these sizes.
         let reaching = |sides: &[u64]| -> Vec<u64> {
             let pairs = sides.iter().zip(&chunk);
             pairs.map(|(side, chunk)| side.div_ceil(*chunk).max(1).saturating_mul(*chunk)).collect()
         };
         self.storage.shard = match cutting {
-            // Chunks may be others now, and NDL has no shard reach further than the array.
+            // The chunks may have changed, and in NDL no shard exceeds the array.
             None | Some(Cut::Keep) => source.as_deref().map(reaching),
             Some(Cut::None) => None,
             Some(Cut::Whole) => Some(reaching(&self.limits())),
@@ -138,7 +139,7 @@ impl Array<'_> {
         Ok(())
     }
 
-    /// A shard of so many elements: of whole chunks, or all there can be along a dimension.
+    /// A shard of this shape, made of whole chunks or of the maximum extent of a dimension.
     fn whole_chunks(&self, asked: &[u64], chunk: &[u64], reaching: &[u64]) -> Result<Vec<u64>> {
         let sides = asked.iter().zip(reaching).zip(&self.extents);
         let fits = sides.map(|((asked, reaching), extent)| {
@@ -160,5 +161,5 @@ fn needs_chunks(shard: Option<&Cut>) -> bool {
     !matches!(shard, None | Some(Cut::Keep | Cut::None))
 }
 
-/// Bytes of a chunk of an array that has none and needs some.
+/// The size in bytes of the chunks of an array that had none and needs some.
 const USUAL_CHUNK: u64 = 4 << 20;

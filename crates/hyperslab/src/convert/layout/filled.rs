@@ -1,4 +1,4 @@
-//! An array into a target with another fill value: what was never written is written there.
+//! An array that is copied to a target with another fill value: elements that were never written are written.
 
 use crate::pool::Pool;
 use crate::source::{ArraySource, Chunks, StoredChunk};
@@ -9,7 +9,7 @@ use hyperslab_core::rows::Heap;
 use hyperslab_model::{Datatype, Reference};
 use std::sync::Arc;
 
-/// The elements of an array, all of which count as written.
+/// The elements of an array, all of them counted as written.
 pub(super) struct Filled(pub(super) Arc<dyn ArraySource>);
 
 impl ArraySource for Filled {

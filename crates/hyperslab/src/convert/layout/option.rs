@@ -1,4 +1,4 @@
-//! What can be said of the layout of an array, as values and as text, apart from the arrays that it is for.
+//! The options of a layout, as values and as text, without the arrays that they apply to.
 
 use crate::location::is_pattern;
 use crate::size;
@@ -12,29 +12,29 @@ use std::str::FromStr;
 pub enum Cut {
     /// As in the source.
     Keep,
-    /// Not at all.
+    /// No chunks or shards.
     None,
     /// One chunk or shard for the whole array.
     Whole,
-    /// A side for each dimension, in elements. For arrays of as many dimensions.
+    /// The shape in elements. For arrays with as many dimensions.
     Shape(Vec<u64>),
-    /// Sides of some dimensions, by name, in elements; the others as in the source. For arrays with one of the names.
+    /// The sizes along some dimensions, by name, in elements; the others are as in the source. For arrays with one of
+    /// the names.
     Sides(Vec<(String, u64)>),
-    /// Of about so many bytes.
+    /// A shape of about this number of bytes.
     Bytes(u64),
 }
 
-/// The filters that elements are written through. The text form is `shuffle,deflate=4`, a list or a map of NDL,
-/// `keep` or `none`.
+/// The filters of arrays. The text form is `shuffle,deflate=4`, a list or a map of NDL, `keep` or `none`.
 #[derive(Clone, Debug, PartialEq)]
 pub enum FilterRule {
     /// As in the source.
     Keep,
-    /// These, first to last; none if it is empty.
+    /// These filters, in the order of writing; an empty list for none.
     List(Vec<Filter>),
 }
 
-/// Parts `/PATTERN:VALUE`. Without a slash in front there is no pattern; a colon within `[…]` belongs to it.
+/// Splits `/PATTERN:VALUE`. Without a leading slash there is no pattern. A colon inside `[…]` belongs to the pattern.
 pub(super) fn parted(option: &str) -> Result<(Option<&str>, &str)> {
     if !option.starts_with('/') {
         return Ok((None, option));
@@ -47,7 +47,7 @@ pub(super) fn parted(option: &str) -> Result<(Option<&str>, &str)> {
                 return Ok((Some(pattern), value.strip_prefix(':').unwrap_or(value)));
             }
             ('[', None) => class = Some(at),
-            // A `]` that comes first is meant as itself.
+            // A `]` at the start of the brackets is a literal.
             (']', Some(begin)) if at > begin + 1 && !(at == begin + 2 && "!^".contains(previous)) => {
                 class = None
             }
@@ -97,7 +97,7 @@ fn cutting(value: &str) -> Result<Cut> {
         });
         return Ok(Cut::Sides(parts.collect::<Result<_>>()?));
     }
-    // A number alone is the side of an array of one dimension.
+    // A single number is the chunk of a one-dimensional array.
     if value.ends_with(|c: char| c.is_ascii_alphabetic()) && !value.contains(',') {
         return match size::parse(value.trim()) {
             Some(bytes) if bytes > 0 => Ok(Cut::Bytes(bytes)),
@@ -128,7 +128,7 @@ fn filtering(value: &str) -> Result<FilterRule> {
     Ok(FilterRule::List(list))
 }
 
-/// A name or a parameter that means itself in NDL.
+/// A name or a number that NDL needs not quote.
 fn bare(text: &str) -> Result<&str> {
     let text = text.trim();
     let means_itself = |c: char| c.is_ascii_alphanumeric() || "+-._".contains(c);
@@ -138,7 +138,7 @@ fn bare(text: &str) -> Result<&str> {
     }
 }
 
-/// Reads `little`, `big`, or `keep`, which is `None`.
+/// Parses `little`, `big`, or `keep`, which is `None`.
 pub(super) fn endian(value: &str) -> Result<Option<ByteOrder>> {
     match value.trim() {
         "little" => Ok(Some(ByteOrder::Little)),

@@ -1,4 +1,4 @@
-//! One option of a layout: the arrays it is for, what it says of them, and whether any array was right for it.
+//! One rule of a layout: the arrays that it applies to, its option, and whether any array matched.
 
 use super::array::Array;
 use super::option::{self, Cut, FilterRule};
@@ -7,7 +7,7 @@ use hyperslab_core::{Error, Remedy, Result};
 use hyperslab_model::{ByteOrder, NodePath};
 use std::collections::BTreeSet;
 
-/// One rule of a [`Layout`](super::Layout): what it says, and the arrays it is for.
+/// One rule of a [`Layout`](super::Layout): an option, and the arrays that it applies to.
 ///
 /// ```
 /// use hyperslab::convert::layout::{Cut, Layout, Rule};
@@ -27,61 +27,61 @@ pub struct Rule {
     pub(super) change: Change,
 }
 
-/// What an option says of the arrays it is for.
+/// The option of a rule.
 #[derive(Clone, Debug)]
 pub(super) enum Change {
     Chunk(Cut),
     Shard(Cut),
     Filter(FilterRule),
     Endian(Option<ByteOrder>),
-    /// `None` to keep it.
+    /// `None` to keep the fill value of the source.
     Fill(Option<String>),
 }
 
-/// What was met so far.
+/// The matches so far.
 #[derive(Debug, Default)]
 pub(super) struct Seen {
-    /// Numbers of rules whose pattern matched an array, or a group.
+    /// The numbers of the rules whose pattern matched an array or a group.
     pub(super) arrays: BTreeSet<usize>,
     pub(super) groups: BTreeSet<usize>,
-    /// Numbers of rules that an array was right for.
+    /// The numbers of the rules that applied to an array.
     pub(super) applied: BTreeSet<usize>,
-    /// Names of dimensions that rules have and arrays had.
+    /// The dimension names of rules that arrays had.
     named: BTreeSet<(usize, String)>,
     pub(super) dimensions: BTreeSet<String>,
 }
 
 impl Rule {
-    /// How arrays are divided into chunks.
+    /// A rule that divides arrays into chunks.
     pub fn chunk(cut: Cut) -> Rule {
         Rule::new("chunk", Change::Chunk(cut))
     }
 
-    /// How arrays are divided into shards, which hold whole chunks.
+    /// A rule that divides arrays into shards, which consist of whole chunks.
     pub fn shard(cut: Cut) -> Rule {
         Rule::new("shard", Change::Shard(cut))
     }
 
-    /// Which filters elements are written through.
+    /// A rule for the filters of arrays.
     pub fn filter(filters: FilterRule) -> Rule {
         Rule::new("filter", Change::Filter(filters))
     }
 
-    /// The byte order of numbers; `None` keeps that of the source.
+    /// A rule for the byte order of numbers. `None` keeps that of the source.
     pub fn byte_order(order: Option<ByteOrder>) -> Rule {
         Rule::new("byte order", Change::Endian(order))
     }
 
-    /// What fills elements that were never written: a value as NDL writes it, read in the type of each array, or
-    /// `null` to leave it undefined. `None` keeps that of the source.
+    /// A rule for the fill value: a value as written in NDL, parsed with the datatype of each array, or `null` for
+    /// undefined. `None` keeps that of the source.
     pub fn fill(value: Option<String>) -> Rule {
         Rule::new("fill value", Change::Fill(value))
     }
 
-    /// Reads a rule from text with `/PATTERN:` in front or not: `read` makes one of what is behind.
+    /// Parses a rule with an optional prefix `/PATTERN:`. `read` parses the rest.
     ///
     /// # Errors
-    /// For a pattern without a value; what `read` says.
+    /// For a pattern without a value; any error of `read`.
     pub fn parse(text: &str, read: impl FnOnce(&str) -> Result<Rule>) -> Result<Rule> {
         let (pattern, value) = option::parted(text)?;
         let rule = read(value)?;
@@ -91,15 +91,15 @@ impl Rule {
         })
     }
 
-    /// The byte order of a text: `little`, `big`, or `keep`.
+    /// Parses a byte order: `little`, `big`, or `keep`.
     ///
     /// # Errors
-    /// For anything else.
+    /// For other texts.
     pub fn parse_byte_order(text: &str) -> Result<Rule> {
         option::endian(text).map(Rule::byte_order)
     }
 
-    /// The same rule for the arrays alone whose paths match a pattern: `/sst`, `/waves/**`, `/**/t*`.
+    /// The same rule, limited to arrays whose path matches a pattern: `/sst`, `/waves/**`, `/**/t*`.
     #[must_use]
     pub fn of(mut self, pattern: &str) -> Rule {
         self.label = format!("{} of {pattern}", self.label);
@@ -107,14 +107,14 @@ impl Rule {
         self
     }
 
-    /// The same rule under a name of the caller's, by which errors call it.
+    /// The same rule with another label in errors.
     #[must_use]
     pub fn labelled(mut self, label: impl Into<String>) -> Rule {
         self.label = label.into();
         self
     }
 
-    /// What errors call it.
+    /// The label of the rule in errors.
     pub fn label(&self) -> &str {
         &self.label
     }
@@ -123,22 +123,22 @@ impl Rule {
         Rule { label: what.to_owned(), pattern: None, change }
     }
 
-    /// Whether it has a pattern, so that it is not for all arrays.
+    /// Whether the rule has a pattern.
     pub(super) fn is_for_some(&self) -> bool {
         self.pattern.is_some()
     }
 
-    /// Whether it is for the array at `path`.
+    /// Whether the rule applies to the array at `path`.
     pub(super) fn names(&self, path: &NodePath) -> bool {
         self.pattern.as_ref().is_none_or(|pattern| matches(pattern, path.as_str()))
     }
 
-    /// Whether it means this one array and no other.
+    /// Whether the pattern matches exactly this array.
     fn is_literal(&self) -> bool {
         self.pattern.as_ref().is_some_and(|pattern| !is_pattern(pattern))
     }
 
-    /// Whether it says something to arrays like one that it names.
+    /// Whether the option applies to arrays like this one.
     pub(super) fn suits(&self, number: usize, array: &Array<'_>, seen: &mut Seen) -> Result<bool> {
         let (Change::Chunk(cutting) | Change::Shard(cutting)) = &self.change else { return Ok(true) };
         let rank = array.extents.len();
@@ -161,7 +161,7 @@ impl Rule {
 }
 
 impl Seen {
-    /// What a rule has said in vain, an error each.
+    /// One error for each part of the rule without effect.
     pub(super) fn missing(&self, number: usize, rule: &Rule) -> Vec<Error> {
         let Rule { label, pattern, change } = rule;
         if let Some(pattern) = pattern.as_ref().filter(|_| !self.arrays.contains(&number)) {

@@ -1,12 +1,12 @@
-//! Shapes of chunks and shards near a number of bytes.
+//! Shapes of chunks and shards with about a given number of bytes.
 
-/// A shape of about so many bytes for elements of `row` bytes: at most so many, and more than a third of it where
-/// the dimensions and the chunks of the source allow.
+/// A shape of at most `bytes` bytes, for elements of `row` bytes. It has more than a third of them if the dimensions
+/// and the chunks of the source allow.
 ///
-/// From a `source` in smaller chunks, its chunks are doubled, first along the dimension that has most of them, so
-/// that each new one is made of whole old ones. From larger ones, and from a source in one piece, the longest side
-/// is cut, the outermost of several, until the rest fits: that of a chunk into two or three equal parts if it has
-/// such, as then each old chunk becomes whole new ones. No side is longer than its limit.
+/// If the chunks of the `source` are smaller, they are doubled, first along the dimension with most chunks, so that
+/// each new chunk consists of whole old ones. If they are larger, or the source is contiguous, the longest side is
+/// divided until the shape fits, the outermost of equal ones first: a chunk is divided into two or three equal parts
+/// if possible, so that each old chunk consists of whole new ones. No side exceeds its limit.
 pub(super) fn about(bytes: u64, row: u64, limits: &[u64], source: Option<&[u64]>) -> Vec<u64> {
     let whole: Vec<u64> = limits.iter().map(|limit| (*limit).max(1)).collect();
     let Some(source) = source else {
@@ -24,7 +24,7 @@ pub(super) fn about(bytes: u64, row: u64, limits: &[u64], source: Option<&[u64]>
     shape
 }
 
-/// Halves the sides that may be, until all takes at most so many bytes or nothing is left to halve.
+/// Halves the sides in `may` until the shape has at most `bytes` bytes or no side can be halved.
 pub(super) fn halve(shape: &mut [u64], may: &[bool], row: u64, bytes: u64) {
     shorten(shape, may, row, bytes, |side| side.div_ceil(2));
 }
@@ -32,13 +32,13 @@ pub(super) fn halve(shape: &mut [u64], may: &[bool], row: u64, bytes: u64) {
 fn shorten(shape: &mut [u64], may: &[bool], row: u64, bytes: u64, shorter: impl Fn(u64) -> u64) {
     while bytes_of(shape, row) > u128::from(bytes) {
         let sides = shape.iter_mut().zip(may).filter(|(side, may)| **may && **side > 1);
-        // The last of several greatest is what `max_by_key` gives.
+        // `max_by_key` returns the last of several maxima.
         let Some(side) = sides.map(|(side, _)| side).rev().max_by_key(|side| **side) else { return };
         *side = shorter(*side);
     }
 }
 
-/// A part of a side, of which there are as few as possible and all are equal if they can be.
+/// A part of a side: as few parts as possible, and equal ones if possible.
 fn divided(side: u64) -> u64 {
     match side {
         even if even % 2 == 0 => even / 2,
@@ -47,7 +47,7 @@ fn divided(side: u64) -> u64 {
     }
 }
 
-/// Doubles sides up to their limits as long as all takes at most so many bytes.
+/// Doubles sides up to their limits while the shape has at most `bytes` bytes.
 pub(super) fn grow(shape: &mut [u64], limits: &[u64], row: u64, bytes: u64) {
     loop {
         let mut open: Vec<(usize, u64)> = shape
@@ -57,7 +57,7 @@ pub(super) fn grow(shape: &mut [u64], limits: &[u64], row: u64, bytes: u64) {
             .filter(|(_, (side, limit))| side < limit)
             .map(|(dimension, (side, limit))| (dimension, limit.div_ceil((*side).max(1))))
             .collect();
-        // Of several with most chunks, the innermost makes the longest runs of neighbours.
+        // Among the dimensions with most chunks, the innermost gives the longest contiguous runs.
         open.sort_by_key(|(dimension, left)| std::cmp::Reverse((*left, *dimension)));
         let grown = open.into_iter().any(|(dimension, _)| {
             let (Some(side), Some(limit)) = (shape.get(dimension).copied(), limits.get(dimension)) else {
