@@ -1,8 +1,8 @@
-//! Positional reading and writing: what the format crates need of a file, and nothing more.
+//! Positional reading and writing of files, as the format crates need it.
 //!
-//! Behaviour is added by wrapping: [`Cached`] keeps blocks of metadata, [`Joined`] makes one of several,
-//! [`Faulty`] and [`FaultyWrites`] fail where a test wants, [`Recorded`] yields the states that a crash may leave.
-//! [`wrapper`](crate::wrapper) has those that stores have too. [`Siblings`] opens other files that an opened one names.
+//! Wrappers add behaviour: [`Cached`] keeps blocks of metadata, [`Joined`] joins several files into one, [`Faulty`] and
+//! [`FaultyWrites`] inject failures for tests, [`Recorded`] yields the states that a crash may leave. Wrappers for both
+//! storage and stores are in [`wrapper`](crate::wrapper). [`Siblings`] opens other files that an opened file names.
 
 mod cached;
 mod chunk_place;
@@ -34,12 +34,12 @@ use std::sync::Arc;
 
 /// Bytes that can be read at any position, from many threads at once.
 ///
-/// Storage over another one is best a [`Wrapper`](crate::wrapper::Wrapper), which passes on all that it leaves alone.
+/// To wrap another storage, implement [`Wrapper`](crate::wrapper::Wrapper), which forwards all other methods.
 pub trait ReadAt: Send + Sync {
     /// The number of bytes.
     fn len(&self) -> Result<u64>;
 
-    /// Whether there are none.
+    /// Whether the storage is empty.
     fn is_empty(&self) -> Result<bool> {
         Ok(self.len()? == 0)
     }
@@ -47,8 +47,8 @@ pub trait ReadAt: Send + Sync {
     /// The bytes in `range`.
     ///
     /// # Errors
-    /// [`ErrorKind::Malformed`](crate::ErrorKind::Malformed) if the range passes the end: whoever pointed
-    /// there was wrong.
+    /// [`ErrorKind::Malformed`](crate::ErrorKind::Malformed) if the range ends after the end of the
+    /// storage, because the structure with this offset is invalid.
     fn read_at(&self, range: Range<u64>) -> Result<Bytes>;
 
     /// Fills `out` from `offset`.
@@ -57,22 +57,22 @@ pub trait ReadAt: Send + Sync {
     /// As [`ReadAt::read_at`].
     fn read_into(&self, offset: u64, out: &mut [u8]) -> Result<()>;
 
-    /// Several ranges in one request, where the backend gains from it; [`read_each`] where it does not.
+    /// Reads several ranges, in one request if the backend supports it, otherwise with [`read_each`].
     ///
     /// # Errors
     /// As [`ReadAt::read_at`], if any of them fails.
     fn read_ranges(&self, ranges: &[Range<u64>]) -> Result<Vec<Bytes>>;
 
-    /// Whether a request costs more than the bytes that it brings, as over a network. Readers that need several pieces
-    /// then ask for them in one [`ReadAt::read_ranges`]; pieces of near storage are read one by one, each into its
-    /// place, which is as fast and takes no memory.
+    /// Whether the latency of a request dominates its cost, as over a network. Then readers request several ranges with
+    /// one [`ReadAt::read_ranges`]. Ranges of near storage are read one by one into their destination, which is as fast
+    /// and needs no extra memory.
     fn is_far(&self) -> bool;
 
-    /// The files around this one, if it is a file that was opened by its path.
+    /// The files around this one, if it was opened by its path.
     fn siblings(&self) -> Option<Arc<dyn Siblings>>;
 }
 
-/// Several ranges, one after the other: [`ReadAt::read_ranges`] of storage that gains nothing from all at once.
+/// Reads several ranges one after the other: [`ReadAt::read_ranges`] for storage without combined requests.
 ///
 /// # Errors
 /// As [`ReadAt::read_at`].
@@ -80,7 +80,7 @@ pub fn read_each(storage: &(impl ReadAt + ?Sized), ranges: &[Range<u64>]) -> Res
     ranges.iter().map(|range| storage.read_at(range.clone())).collect()
 }
 
-/// Says that a range passes the end, in one wording for all backends.
+/// The error for a range after the end of the storage, the same for all backends.
 fn past_end(offset: u64, len: u64, size: u64) -> crate::Error {
     crate::Error::malformed(format!("{len} bytes at {offset:#x} are past the end, the file has {size} bytes"))
 }

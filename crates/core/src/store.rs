@@ -1,6 +1,6 @@
-//! Where documents and chunks lie: values under keys, in a directory, a zip file or memory.
+//! Stores of documents and chunks: values under keys, in a directory, a zip file or memory.
 //!
-//! Spec: Zarr v3 "Stores", "Abstract store interface" (what Zarr asks of a store, and nothing of Zarr itself)
+//! Spec: Zarr v3 "Stores", "Abstract store interface" (the interface that Zarr requires, without any knowledge of Zarr)
 
 mod directory;
 mod key;
@@ -26,34 +26,34 @@ use std::ops::Range;
 
 /// Values under keys, which can be read from many threads at once.
 ///
-/// A store over another one is best a [`Wrapper`](crate::wrapper::Wrapper), which passes on all that it leaves alone.
+/// To wrap another store, implement [`Wrapper`](crate::wrapper::Wrapper), which forwards all other methods.
 ///
-/// Whatever lies in the store, no implementation reads outside it.
+/// No implementation reads outside of the store, independent of its content.
 pub trait Store: Send + Sync {
-    /// The bytes of the value of `key`; none if there is no value.
+    /// The size in bytes of the value of `key`. `None` if there is no value.
     fn size(&self, key: &Key) -> Result<Option<u64>>;
 
-    /// The value of `key`; none if there is none.
+    /// The value of `key`. `None` if there is no value.
     ///
     /// # Errors
-    /// [`ErrorKind::LimitExceeded`](crate::ErrorKind::LimitExceeded) for values of more than `most` bytes, which nobody should allocate.
+    /// [`ErrorKind::LimitExceeded`](crate::ErrorKind::LimitExceeded) for values of more than `most` bytes, before memory is allocated.
     fn read(&self, key: &Key, most: u64) -> Result<Option<Bytes>>;
 
-    /// Parts of the value of `key` in one request, where the backend gains from it; none if there is no value.
+    /// Byte ranges of the value of `key`, in one request if the backend supports it. `None` if there is no value.
     ///
     /// # Errors
-    /// [`ErrorKind::Malformed`](crate::ErrorKind::Malformed) if the value ends before one of the ranges: whoever pointed there was wrong.
+    /// [`ErrorKind::Malformed`](crate::ErrorKind::Malformed) if the value ends before the end of a range, because the structure with this offset is invalid.
     fn read_ranges(&self, key: &Key, ranges: &[Range<u64>]) -> Result<Option<Vec<Bytes>>>;
 
-    /// The values of several keys in one request, where the backend gains from it; [`read_each`] where it does not.
-    /// There is an answer for each key, as [`Store::read`] gives it.
+    /// The values of several keys, in one request if the backend supports it, otherwise with [`read_each`]. Returns one
+    /// result per key, as [`Store::read`] does.
     fn read_many(&self, keys: &[Key], most: u64) -> Vec<Result<Option<Bytes>>>;
 
-    /// Whether a request costs more than the bytes that it brings, as over a network. Readers that need several values
-    /// or parts then ask for them together; near ones are read one by one, each into its place.
+    /// Whether the latency of a request dominates its cost, as over a network. Then readers request several values or
+    /// ranges together. Near values are read one by one into their destination.
     fn is_far(&self) -> bool;
 
-    /// A part of the value of `key`; none if there is no value.
+    /// A byte range of the value of `key`. `None` if there is no value.
     ///
     /// # Errors
     /// As [`Store::read_ranges`].
@@ -61,25 +61,24 @@ pub trait Store: Send + Sync {
         Ok(self.read_ranges(key, std::slice::from_ref(&range))?.map(value::only))
     }
 
-    /// The value of `key`, found once to be read in parts; none if there is none.
+    /// A handle of the value of `key`, to read several parts without searching it again. `None` if there is no value.
     fn find<'a>(&'a self, key: &'a Key) -> Result<Option<Box<dyn Value + 'a>>> {
         Ok(self.size(key)?.map(|size| Box::new(value::ByKey { store: self, key, size }) as Box<dyn Value>))
     }
 
-    /// Where what is under `key` really lies, if the store has values that are found under several keys; none if
-    /// there is nothing.
+    /// The canonical key of `key`, if the store can have one value under several keys. `None` if the key does not exist.
     ///
     /// # Errors
-    /// [`ErrorKind::Malformed`](crate::ErrorKind::Malformed) for what leads out of the store.
+    /// [`ErrorKind::Malformed`](crate::ErrorKind::Malformed) for a link that leads out of the store.
     fn resolve(&self, key: &Key) -> Result<Option<Key>> {
         Ok(Some(key.clone()))
     }
 
-    /// What lies directly below `prefix`, sorted by name; nothing if there is no such prefix.
+    /// The entries directly below `prefix`, sorted by name. Empty if the prefix does not exist.
     fn list(&self, prefix: &Key) -> Result<Vec<Entry>>;
 }
 
-/// The values of several keys, one after the other: [`Store::read_many`] of a store that gains nothing from all at once.
+/// Reads the values of several keys one after the other: [`Store::read_many`] for stores without combined requests.
 pub fn read_each(store: &(impl Store + ?Sized), keys: &[Key], most: u64) -> Vec<Result<Option<Bytes>>> {
     keys.iter().map(|key| store.read(key, most)).collect()
 }

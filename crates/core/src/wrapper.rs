@@ -1,8 +1,8 @@
-//! Behaviour that is added to storage or to a store by wrapping it.
+//! Wrappers, which add behaviour to storage or to a store.
 //!
-//! [`Cancellable`] stops work, [`Watched`] reports how much is read, [`Counted`] counts requests. Each wraps bytes at
-//! positions ([`ReadAt`]) or values under keys ([`Store`]) and is written once, as a [`Wrapper`]: what it does at a
-//! request. All else is passed on here, so that no wrapper can forget a method.
+//! [`Cancellable`] stops work, [`Watched`] reports the number of read bytes, [`Counted`] counts requests. Each wraps bytes
+//! at positions ([`ReadAt`]) or values under keys ([`Store`]) and is implemented once, as a [`Wrapper`]: its action at
+//! each request. This module forwards everything else, so that no wrapper can miss a method.
 
 mod cancellable;
 mod counted;
@@ -19,33 +19,33 @@ use bytes::Bytes;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Something that reads what the inner one reads, and does something of its own at each request.
+/// Forwards all requests to an inner storage or store, with an action at each request.
 ///
-/// It implements [`ReadAt`] or [`Store`] if the inner one does.
+/// A wrapper implements [`ReadAt`] or [`Store`] if the inner type does.
 pub trait Wrapper: Send + Sync {
-    /// What is wrapped.
+    /// The inner storage or store.
     type Inner: ?Sized;
 
-    /// What is wrapped.
+    /// The inner storage or store.
     fn wrapped(&self) -> &Self::Inner;
 
-    /// Called before each request, with the number of pieces of bytes that it asks for.
+    /// Called before each request, with the number of byte ranges or values in it.
     ///
     /// # Errors
-    /// Any error is that of the request, which is not made then.
+    /// If this fails, the request is not made and returns the error.
     fn before(&self, _pieces: usize) -> Result<()> {
         Ok(())
     }
 
-    /// Called after each request that brought what it asked for, with the number of bytes.
+    /// Called after each successful request, with the number of bytes.
     fn after(&self, _bytes: u64) {}
 
-    /// Whether this is far, given whether the inner one is.
+    /// Whether this is far, if the inner one `is_far` or not.
     fn is_as_far(&self, inner: bool) -> bool {
         inner
     }
 
-    /// The most bytes that are read to the caller's memory in one request; longer reads are made in several.
+    /// The maximum number of bytes of one request into the caller's memory. Longer reads are split.
     fn longest_read(&self) -> usize {
         usize::MAX
     }
@@ -134,7 +134,7 @@ impl<T: Wrapper<Inner: Store>> Store for T {
     }
 }
 
-/// A value of a wrapped store.
+/// The handle of a value of a wrapped store.
 struct WrappedValue<'a, W> {
     wrapper: &'a W,
     value: Box<dyn Value + 'a>,
@@ -177,7 +177,7 @@ impl<T: Send + Sync + ?Sized> Wrapper for Box<T> {
     }
 }
 
-/// Reads to the caller's memory in as many requests as the wrapper wants.
+/// Reads into the caller's memory, split into requests of the maximum size.
 fn read_cut(
     wrapper: &impl Wrapper,
     start: u64,

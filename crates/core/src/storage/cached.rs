@@ -1,4 +1,4 @@
-//! A cache of small blocks for metadata, which is read in many small pieces close to each other.
+//! A cache of small blocks for metadata, which is read in many small ranges close to each other.
 
 use super::{ReadAt, Siblings, read_each, read_merged};
 use crate::Result;
@@ -7,11 +7,11 @@ use rustc_hash::FxHashMap;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Storage whose small reads come from blocks of 4 KiB kept in memory.
+/// Storage that serves small reads from cached blocks of 4 KiB.
 ///
-/// A read within one block shares the block's bytes, which then live as long as the result. Reads of more
-/// than 64 KiB pass by the cache, and raw data should be read from [`Cached::uncached`]: it would push
-/// metadata out. A file that changes while it is cached may be seen partly as it was.
+/// A read inside one block shares the bytes of the block, which stay in memory as long as the result. Reads of more than
+/// 64 KiB bypass the cache. Raw data should be read from [`Cached::uncached`], because it would evict metadata. If the
+/// file changes, reads may return a mixture of old and new bytes.
 ///
 /// ```
 /// use bytes::Bytes;
@@ -33,10 +33,10 @@ impl<R: ReadAt> Cached<R> {
         Cached::with_capacity(inner, CAPACITY)
     }
 
-    /// A cache of at most `bytes`. With less than one block nothing is kept.
+    /// A cache of at most `bytes`. If this is less than one block, nothing is cached.
     pub fn with_capacity(inner: R, bytes: usize) -> Self {
         let blocks = bytes / BLOCK_LEN;
-        // Each shard evicts for itself: shards of few blocks would evict though others have room.
+        // Each shard evicts independently. Shards with few blocks would evict although others have free space.
         let shards = (blocks / MIN_SHARD).clamp(1, MAX_SHARDS).min(blocks);
         let shard = |i| Mutex::new(Shard::new((blocks + i) / shards));
         Cached { inner, shards: (0..shards).map(shard).collect(), sequences: Mutex::default() }
@@ -47,7 +47,7 @@ impl<R: ReadAt> Cached<R> {
         &self.inner
     }
 
-    /// The part of `range` that lies in its first block.
+    /// The part of `range` in its first block.
     fn within_block(&self, range: &Range<u64>) -> Result<Bytes> {
         let (block, from) = position(range.start);
         let len = usize::try_from(range.end - range.start).unwrap_or(usize::MAX);
@@ -62,8 +62,8 @@ impl<R: ReadAt> Cached<R> {
         Ok(bytes.slice(from..to))
     }
 
-    /// Reads and keeps the blocks from `block` to the end of `range`, or more where misses are sequential, and
-    /// returns the first.
+    /// Reads and caches the blocks from `block` to the end of `range`, or more if misses are sequential. Returns the
+    /// first block.
     fn fetch(&self, block: u64, range: &Range<u64>) -> Result<Bytes> {
         let needed = range.end.div_ceil(BLOCK) - block;
         let blocks = unpoisoned(&self.sequences).blocks_at(block, needed);
@@ -72,7 +72,7 @@ impl<R: ReadAt> Cached<R> {
         let bytes = self.inner.read_at(start..end)?;
         let mut first = None;
         for (number, piece) in (block..).zip(bytes.chunks(BLOCK_LEN)) {
-            // A slice would keep all that was read ahead in memory for as long as one block is used.
+            // A slice would keep all blocks of the read-ahead in memory as long as one of them is used.
             let piece =
                 if piece.len() == bytes.len() { bytes.clone() } else { Bytes::copy_from_slice(piece) };
             if first.is_none() {
@@ -85,7 +85,7 @@ impl<R: ReadAt> Cached<R> {
         Ok(first.unwrap_or_default())
     }
 
-    /// Reads several ranges in one request for all that is not kept.
+    /// Reads several ranges, with one request for all blocks that are not cached.
     fn read_together(&self, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
         let len = self.inner.len()?;
         let (passing, taken): (Vec<_>, Vec<_>) = ranges.iter().partition(|range| !self.takes(range));
@@ -122,7 +122,8 @@ impl<R: ReadAt> Cached<R> {
         Some(unpoisoned(shard))
     }
 
-    /// Whether a range is for the cache: small, not empty, and not past the end, which the inner storage words.
+    /// Whether the cache handles a range: it is small, not empty, and inside the storage. The inner storage reports other
+    /// ranges.
     fn takes(&self, range: &Range<u64>) -> bool {
         let len = range.end.saturating_sub(range.start);
         (1..=LONGEST).contains(&len) && !self.shards.is_empty()
@@ -153,11 +154,11 @@ impl<R: ReadAt> ReadAt for Cached<R> {
         let found = if range.start / BLOCK == (range.end - 1) / BLOCK {
             self.within_block(&range)
         } else {
-            // The bound of `takes` makes this at most 64 KiB, whatever the file says.
+            // `takes` limits this to 64 KiB, independent of the file.
             let mut out = vec![0; usize::try_from(range.end - range.start).unwrap_or(0)];
             self.copy(range.clone(), &mut out).map(|()| out.into())
         };
-        // A block is more than was asked for: its failure need not be that of the range.
+        // A block is larger than the range, so an error in the block is not always an error in the range.
         found.or_else(|_| self.inner.read_at(range))
     }
 
@@ -171,7 +172,7 @@ impl<R: ReadAt> ReadAt for Cached<R> {
 
     fn read_ranges(&self, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
         match self.is_far() {
-            // The error that counts is that of a range, not of its blocks.
+            // Return the error of the range, not of its blocks.
             true => self.read_together(ranges).or_else(|_| read_each(self, ranges)),
             false => read_each(self, ranges),
         }
@@ -186,7 +187,7 @@ impl<R: ReadAt> ReadAt for Cached<R> {
     }
 }
 
-/// Where the last misses ended, a few at a time so that interleaved walks are each seen to be sequential.
+/// The ends of the last misses. Several are kept, so that interleaved sequential walks are detected.
 #[derive(Default)]
 struct Sequences {
     streams: [Sequence; STREAMS],
@@ -197,12 +198,12 @@ struct Sequences {
 struct Sequence {
     /// The block at which a miss would continue this one; 0 for none.
     next: u64,
-    /// Blocks that the last miss read.
+    /// The number of blocks that the last miss read.
     blocks: u64,
 }
 
 impl Sequences {
-    /// How many blocks a miss at `block` should read, at least `needed`.
+    /// The number of blocks that a miss at `block` should read, at least `needed`.
     fn blocks_at(&mut self, block: u64, needed: u64) -> u64 {
         let known = self.streams.iter().position(|stream| stream.next == block && block > 0);
         let place = known.unwrap_or(self.oldest);
@@ -217,14 +218,14 @@ impl Sequences {
     }
 }
 
-/// A part of the blocks, evicted like a clock: a block that was read since the hand passed it stays for one
-/// more turn.
+/// A part of the blocks with clock eviction: a block that was read since the clock hand passed it stays for one more
+/// turn.
 struct Shard {
     places: FxHashMap<u64, usize>,
     slots: Vec<Slot>,
     most: usize,
     hand: usize,
-    /// The place of the last hit, where the next one most often is.
+    /// The slot of the last hit, which is often also the next one.
     last: usize,
 }
 
@@ -239,7 +240,7 @@ impl Shard {
         Shard { places: FxHashMap::default(), slots: Vec::new(), most, hand: 0, last: 0 }
     }
 
-    /// A range of a block, if it is here and as long.
+    /// A range of a block. `None` if the block is not cached or is too short.
     fn get(&mut self, block: u64, range: Range<usize>) -> Option<Bytes> {
         if self.slots.get(self.last).is_none_or(|slot| slot.block != block) {
             self.last = *self.places.get(&block)?;
@@ -266,7 +267,7 @@ impl Shard {
         }
     }
 
-    /// The place of a block that may go.
+    /// The slot of a block that can be evicted.
     fn evict(&mut self) -> usize {
         loop {
             let place = self.hand;
@@ -293,9 +294,9 @@ fn unpoisoned<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 const BLOCK_LEN: usize = 4096;
 const BLOCK: u64 = BLOCK_LEN as u64;
 const CAPACITY: usize = 8 << 20;
-/// Bytes of the longest read that goes through the cache.
+/// The maximum number of bytes of a read through the cache.
 const LONGEST: u64 = 64 << 10;
-/// Blocks of the longest read ahead.
+/// The maximum number of blocks of a read-ahead.
 const MAX_AHEAD: u64 = 16;
 const MAX_SHARDS: usize = 8;
 const MIN_SHARD: usize = 32;

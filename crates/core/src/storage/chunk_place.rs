@@ -1,48 +1,48 @@
-//! Where the stored bytes of chunks lie, for readers that fetch them by themselves.
+//! The places of the stored bytes of chunks, for readers that fetch them directly.
 
 use crate::store::Key;
 
-/// Where the stored bytes of one chunk lie, or a piece of them.
+/// The place of the stored bytes of one chunk, or of a part of them.
 ///
-/// A chunk lies in one piece, except where a file ends within it: of external raw data, or of a file that a driver
-/// spread over several. Its pieces are then visited one after the other.
+/// The bytes of a chunk are contiguous, unless a file ends inside the chunk: with external raw data, or if a driver
+/// splits a file into several. Then each part is visited, one after the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ChunkPlace<'a> {
     /// The index of the chunk's first element, in elements along each dimension.
     pub start: &'a [u64],
-    /// The file or value that has the bytes.
+    /// The file or value that contains the bytes.
     pub container: Container<'a>,
-    /// The offset of the bytes in it. In a file it counts from the first byte, a user block included.
+    /// The offset of the bytes in it. In a file it counts from the first byte, including a user block.
     pub offset: u64,
     /// The number of bytes.
     pub len: u64,
-    /// The number of bytes of the chunk in the pieces before this one.
+    /// The number of bytes of the chunk in the parts before this one.
     pub before: u64,
-    /// The filters that this chunk was stored without: bit 0 stands for the first of the pipeline.
+    /// The mask of filters that were skipped for this chunk. Bit 0 is the first filter of the pipeline.
     pub filter_mask: u32,
 }
 
-/// What has the bytes of a chunk.
+/// The file or value that contains the bytes of a chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Container<'a> {
     /// The opened file.
     Opened,
-    /// Another file, by the name that the opened one has for it: relative to the folder of the opened one, or absolute.
-    /// If it ends before the bytes do, those that are missing are zeros.
+    /// Another file, by its name in the opened file: relative to the folder of the opened file, or absolute. If the file
+    /// is too short, the missing bytes are zeros.
     Named(&'a str),
     /// The value under this key of the opened store.
     Value(&'a Key),
 }
 
-/// Whether the places of all chunks of an array were visited.
+/// Whether the chunks of an array have places, and the reason if they do not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Placed {
-    /// They were. Chunks that were never written have no place.
+    /// All places were visited. Chunks that were never written have no place.
     All,
-    /// The elements lie in the metadata of their object, as compact data of HDF5 do. They are few: read them.
+    /// The elements are in the metadata of their object, as compact data in HDF5. There are only a few: read them.
     InMetadata,
-    /// The elements lie in other arrays, as those of a virtual dataset do.
+    /// The elements are in other arrays, as in a virtual dataset.
     InOtherArrays,
-    /// No bytes of a file are the chunks of this array: its source is a text, part of another array, or in memory.
+    /// The array has no chunks in a file: its source is a text, a part of another array, or memory.
     Nowhere,
 }

@@ -1,4 +1,4 @@
-//! Storage that fails where a test wants it to.
+//! Storage with injected read failures, for tests.
 
 use super::{ReadAt, Siblings, past_end};
 use crate::{Error, ErrorKind, Result};
@@ -10,20 +10,20 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// How [`Faulty`] storage fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// The read of this number, counted from 0, fails with [`ErrorKind::Io`]. A wrapper that tries again, as
-    /// [`Cached`](super::Cached) does, hides it.
+    /// The read with this number, counted from 0, fails with [`ErrorKind::Io`]. A wrapper that retries, such as
+    /// [`Cached`](super::Cached), hides the failure.
     Read(u64),
     /// This and all later reads fail with [`ErrorKind::Io`].
     FromRead(u64),
-    /// Reads that reach past this offset fail with [`ErrorKind::Io`].
+    /// Reads that end after this offset fail with [`ErrorKind::Io`].
     PastOffset(u64),
-    /// The file ends here, and its length says so.
+    /// The file ends here, and its length is correct.
     Truncated(u64),
-    /// The file ends here, though its length says otherwise: it was cut after opening.
+    /// The file ends here, but its length is larger: it was truncated after opening.
     Shrunk(u64),
 }
 
-/// Storage that reads as the inner one until its [`Fault`] strikes.
+/// Storage that reads like the inner one until its [`Fault`] occurs.
 ///
 /// ```
 /// use bytes::Bytes;
@@ -49,7 +49,7 @@ impl<R: ReadAt> Faulty<R> {
         Faulty { inner, fault, reads: AtomicU64::new(0) }
     }
 
-    /// How many reads were tried. A test that fails each of them in turn learns here how many there are.
+    /// The number of attempted reads. A test that fails each read in turn needs this number.
     pub fn reads(&self) -> u64 {
         self.reads.load(Ordering::Relaxed)
     }

@@ -1,4 +1,4 @@
-//! Storage whose writes fail where a test wants them to.
+//! Storage with injected write failures, for tests.
 
 use super::WriteAt;
 use crate::wrapper::Wrapper;
@@ -11,21 +11,22 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WriteFault {
-    /// No write takes more than so many bytes at once, and none fails: callers must go on with the rest.
+    /// Each write accepts at most this number of bytes, and none fails: callers must write the rest again.
     Short(usize),
-    /// The operation of this number fails with EIO, and changes nothing.
+    /// The operation with this number fails with EIO and changes nothing.
     Operation(u64),
-    /// This and all later operations fail with EIO: the device is gone.
+    /// This and all later operations fail with EIO, as if the device was removed.
     FromOperation(u64),
-    /// The operation of this number fails with EIO; if it is a write, its first bytes are written, so many at most.
+    /// The operation with the first number fails with EIO. If it is a write, at most the second number of its bytes are
+    /// written before.
     Torn(u64, usize),
-    /// The device has room for so many bytes. What fits of a write is written, then it fails with ENOSPC.
+    /// The device has space for this number of bytes. A larger write is written partly and fails with ENOSPC.
     Full(u64),
     /// Syncs fail with EIO.
     Sync,
 }
 
-/// Storage that reads as the inner one, and writes so until its [`WriteFault`] strikes.
+/// Storage that reads and writes like the inner one until its [`WriteFault`] occurs.
 ///
 /// ```
 /// use hyperslab_core::ErrorKind;
@@ -48,17 +49,17 @@ impl<W: WriteAt> FaultyWrites<W> {
         FaultyWrites { inner, fault, operations: AtomicU64::new(0) }
     }
 
-    /// The storage behind.
+    /// The inner storage.
     pub fn inner(&self) -> &W {
         &self.inner
     }
 
-    /// How many operations were tried. A test that fails each of them in turn learns here how many there are.
+    /// The number of attempted operations. A test that fails each operation in turn needs this number.
     pub fn operations(&self) -> u64 {
         self.operations.load(Ordering::Relaxed)
     }
 
-    /// Counts an operation, and fails it if it is the one; the fault that applies to it otherwise.
+    /// Counts an operation. Returns the error if the operation must fail, otherwise the fault that applies to it.
     fn next(&self) -> Result<WriteFault> {
         let number = self.operations.fetch_add(1, Ordering::Relaxed);
         match self.fault {
@@ -69,7 +70,7 @@ impl<W: WriteAt> FaultyWrites<W> {
         }
     }
 
-    /// The operation, which changes the end of the storage to `end` if that is behind.
+    /// Runs an operation that extends the storage to `end` if it is shorter.
     fn lengthen(&self, end: u64, change: impl FnOnce() -> Result<()>) -> Result<()> {
         match self.next()? {
             WriteFault::Torn(..) => Err(failure()),
@@ -100,7 +101,7 @@ impl<W: WriteAt> WriteAt for FaultyWrites<W> {
                 let fits = usize::try_from(room.saturating_sub(offset)).unwrap_or(usize::MAX);
                 match first(fits) {
                     [] => Err(no_space()),
-                    // As a system does it: the write is short, and the next one fails.
+                    // Like an operating system: the write is short, and the next one fails.
                     fitting => self.inner.write_some(offset, fitting),
                 }
             }
@@ -109,7 +110,7 @@ impl<W: WriteAt> WriteAt for FaultyWrites<W> {
     }
 
     fn set_len(&self, len: u64) -> Result<()> {
-        // A hole takes no room.
+        // A hole takes no space.
         self.lengthen(0, || self.inner.set_len(len))
     }
 

@@ -1,4 +1,4 @@
-//! A local file, read by position.
+//! A local file with positional reads.
 
 use super::{Directory, ReadAt, Siblings, past_end, read_each};
 use crate::{Error, ErrorKind, Result};
@@ -9,8 +9,8 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// A regular file opened for reading. It is not mapped: a mapping of a file that another process cuts
-/// short is a signal that no check can stop.
+/// A regular file opened for reading. It is not memory-mapped: if another process truncates a mapped file, the access
+/// raises a signal that no check can prevent.
 #[derive(Debug)]
 pub struct FileStorage {
     file: File,
@@ -19,7 +19,7 @@ pub struct FileStorage {
 }
 
 impl FileStorage {
-    /// Opens a regular file. What it names in its own folder and below may be followed.
+    /// Opens a regular file. Files that it names in its folder and below may be opened, too.
     ///
     /// # Errors
     /// [`ErrorKind::FileNotFound`], [`ErrorKind::Io`], or [`ErrorKind::InvalidArgument`] for a directory or a device.
@@ -27,17 +27,17 @@ impl FileStorage {
         FileStorage::open_allowing(path, &[])
     }
 
-    /// The same with further folders in which files that it names may be followed.
+    /// Opens a regular file, with additional folders in which files that it names may be opened.
     ///
     /// # Errors
-    /// As [`FileStorage::open`], also if one of the folders is not there.
+    /// As [`FileStorage::open`], and if one of the folders does not exist.
     pub fn open_allowing(path: impl AsRef<Path>, folders: &[PathBuf]) -> Result<Self> {
         let path = path.as_ref();
-        // Of what is no file, that is to be said first.
+        // If this is not a regular file, report that first.
         check_regular(&std::fs::metadata(path)?)?;
         let siblings = match Directory::of(path, folders) {
             Ok(siblings) => Some(Arc::new(siblings)),
-            // A file can be readable where its folder is not, and be asked for alone.
+            // A file can be readable although its folder is not.
             Err(_) if folders.is_empty() => None,
             Err(e) => return Err(e),
         };
@@ -45,10 +45,10 @@ impl FileStorage {
     }
 
     pub(super) fn open_beside(path: &Path, siblings: Option<Arc<Directory>>) -> Result<Self> {
-        // Asked before opening: opening a device can have effects.
+        // Checked before opening, because opening a device can have side effects.
         check_regular(&std::fs::metadata(path)?)?;
         let file = without_waiting(OpenOptions::new().read(true)).open(path)?;
-        // Another file may have taken its place.
+        // Another file may have replaced it since the check.
         let found = file.metadata()?;
         check_regular(&found)?;
         Ok(FileStorage { file, len: found.len(), siblings })
@@ -110,7 +110,7 @@ fn check_regular(found: &std::fs::Metadata) -> Result<()> {
     }
 }
 
-/// Opening a FIFO waits for a writer unless told not to.
+/// The flag for non-blocking open. Without it, opening a FIFO waits for a writer.
 #[cfg(any(target_os = "linux", target_os = "macos"))]
 fn without_waiting(options: &mut OpenOptions) -> &mut OpenOptions {
     use std::os::unix::fs::OpenOptionsExt;

@@ -1,4 +1,4 @@
-//! Several storages that together are one file.
+//! Several storages that form one file.
 
 use super::{ReadAt, Siblings, past_end};
 use crate::{Error, ErrorKind, Result};
@@ -6,10 +6,10 @@ use bytes::Bytes;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// A file that lies in several parts, each at its own addresses. What a part is too short for reads as zeros,
-/// as it does where a file of the system has a hole.
+/// A file in several parts, each with its own address range. If a part is too short, the missing bytes read as zeros,
+/// like a hole in a file.
 pub struct Joined {
-    /// By start, without overlap.
+    /// The parts by their start, without overlap.
     parts: Vec<Part>,
     end: u64,
 }
@@ -18,9 +18,9 @@ pub struct Joined {
 pub struct Part {
     /// The first address.
     pub start: u64,
-    /// The address behind the last.
+    /// The address after the last byte.
     pub end: u64,
-    /// The bytes; `None` reads as an error that names what is missing.
+    /// The bytes. If `None`, reads fail with an error that names the missing part.
     pub storage: Result<Box<dyn ReadAt>, String>,
 }
 
@@ -44,10 +44,10 @@ impl Joined {
         &self.parts
     }
 
-    /// What parts are too short for, which reads as zeros.
+    /// The address ranges after the ends of short parts, which read as zeros.
     ///
     /// # Errors
-    /// If asking a part for its length fails.
+    /// If the length of a part cannot be read.
     pub fn cut(&self) -> Result<Vec<Range<u64>>> {
         let mut cut = Vec::new();
         for part in &self.parts {
@@ -60,7 +60,7 @@ impl Joined {
         Ok(cut)
     }
 
-    /// What lies in no part, up to the end.
+    /// The address ranges between the parts, up to the end.
     pub fn holes(&self) -> Vec<Range<u64>> {
         let starts = self.parts.iter().map(|part| part.start);
         let ends = std::iter::once(0).chain(self.parts.iter().map(|part| part.end));
@@ -78,7 +78,7 @@ impl ReadAt for Joined {
         if range.end > self.end || range.start > range.end {
             return Err(past_end(range.start, len, self.end));
         }
-        // Where parts begin may be what a file says: memory is only given for bytes that are there.
+        // The starts of parts can come from a file, so memory is allocated only for existing bytes.
         let there: Result<u64> =
             self.parts.iter().try_fold(0, |sum: u64, part| Ok(sum.saturating_add(part.there(&range)?)));
         if len.saturating_sub(there?) > MAX_ZEROS {
@@ -103,7 +103,7 @@ impl ReadAt for Joined {
             if rest.is_empty() {
                 break;
             }
-            // Between parts there is nothing.
+            // Ranges between parts cannot be read.
             let gap = usize::try_from(part.start.saturating_sub(at)).unwrap_or(usize::MAX).min(rest.len());
             let (hole, behind) = rest.split_at_mut_checked(gap).unwrap_or_default();
             hole.fill(0);
@@ -117,7 +117,7 @@ impl ReadAt for Joined {
         Ok(())
     }
 
-    /// One request for each part that has some of them.
+    /// Reads the ranges with one request per part.
     fn read_ranges(&self, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
         let mut pieces: Vec<Option<Bytes>> = vec![None; ranges.len()];
         for part in &self.parts {
@@ -135,7 +135,7 @@ impl ReadAt for Joined {
                 places.into_iter().zip(read).for_each(|(piece, bytes)| *piece = Some(bytes));
             }
         }
-        // The others have holes in them, or lie in several parts.
+        // The other ranges contain holes or span several parts.
         let read = |(range, piece): (&Range<u64>, Option<Bytes>)| {
             piece.map_or_else(|| self.read_at(range.clone()), Ok)
         };
@@ -153,7 +153,7 @@ impl ReadAt for Joined {
 }
 
 impl Part {
-    /// How many bytes of a range this part really has.
+    /// The number of bytes of a range that this part contains.
     fn there(&self, range: &Range<u64>) -> Result<u64> {
         let len = match &self.storage {
             Ok(storage) => storage.len()?,
@@ -163,7 +163,7 @@ impl Part {
         Ok(end.saturating_sub(self.start.max(range.start)))
     }
 
-    /// A range of the file as one of the storage of this part, whose length is `len`, if all of it is there.
+    /// A range of the file as a range in the storage of this part, whose length is `len`. `None` if bytes are missing.
     fn whole(&self, range: &Range<u64>, len: u64) -> Option<Range<u64>> {
         let (start, end) = (range.start.checked_sub(self.start)?, range.end.checked_sub(self.start)?);
         (range.end <= self.end && end <= len).then_some(start..end)
@@ -185,7 +185,7 @@ impl Part {
     }
 }
 
-/// The longest piece of metadata that may be missing at the end of a part.
+/// The maximum number of bytes of metadata that may be missing at the end of a part.
 const MAX_ZEROS: u64 = 1 << 20;
 
 #[cfg(test)]

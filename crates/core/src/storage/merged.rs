@@ -1,14 +1,14 @@
-//! Neighbouring ranges that are read as one.
+//! Merges neighbouring ranges into one read.
 
 use crate::{Error, Result};
 use bytes::Bytes;
 use std::ops::Range;
 
-/// Bytes between two pieces that are cheaper read with them than skipped.
+/// The maximum gap in bytes between two ranges that are read together.
 pub const NEAR: u64 = 4096;
 
-/// Reads several ranges in one request: `read` gets fewer and longer ones, in order, of which each has neighbours less
-/// than [`NEAR`] apart. The bytes of neighbours share memory.
+/// Reads several ranges in one request. Ranges that are less than [`NEAR`] apart are merged: `read` receives fewer,
+/// longer ranges in increasing order. The results of merged ranges share memory.
 ///
 /// ```
 /// use bytes::Bytes;
@@ -23,7 +23,8 @@ pub const NEAR: u64 = 4096;
 /// ```
 ///
 /// # Errors
-/// That of `read`, or [`ErrorKind::Malformed`](crate::ErrorKind::Malformed) for a range that ends before it begins.
+/// The error of `read`, or [`ErrorKind::Malformed`](crate::ErrorKind::Malformed) for a range whose end is before its
+/// start.
 pub fn read_merged(
     ranges: &[Range<u64>],
     read: impl FnOnce(&[Range<u64>]) -> Result<Vec<Bytes>>,

@@ -8,7 +8,7 @@ use bytes::Bytes;
 use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Storage that records every change that is made through it. [`Recorded::log`] yields what a crash may leave.
+/// Storage that records every change. [`Recorded::log`] yields the states that a crash may leave.
 ///
 /// ```
 /// use hyperslab_core::storage::{Recorded, WritableMemory, WriteAt};
@@ -29,7 +29,7 @@ pub struct Recorded<W> {
     log: Mutex<Log>,
 }
 
-/// The changes of a storage from its first state on.
+/// The first state of a storage, and its changes.
 #[derive(Clone, Debug)]
 pub struct Log {
     first: Vec<u8>,
@@ -41,30 +41,30 @@ pub struct Log {
 pub enum Operation {
     /// Bytes written at an offset.
     Write(u64, Bytes),
-    /// The storage cut or extended to this length.
+    /// The storage was truncated or extended to this length.
     SetLen(u64),
-    /// Space reserved, which extends the storage to the end of the range if that is behind.
+    /// Space was reserved, which extends the storage to the end of the range if it was shorter.
     Allocate(Range<u64>),
-    /// All changes before are on the medium.
+    /// A sync: all earlier changes are on the medium.
     Sync,
 }
 
 impl<W: WriteAt> Recorded<W> {
-    /// Records what is done to `inner` from now on.
+    /// Records all changes of `inner` from now on.
     ///
     /// # Errors
-    /// If reading what it holds fails.
+    /// If reading its content fails.
     pub fn new(inner: W) -> Result<Self> {
         let first = inner.read_at(0..inner.len()?)?.to_vec();
         Ok(Recorded { inner, log: Mutex::new(Log { first, operations: Vec::new() }) })
     }
 
-    /// The storage behind.
+    /// The inner storage.
     pub fn inner(&self) -> &W {
         &self.inner
     }
 
-    /// A copy of the log so far.
+    /// A copy of the current log.
     pub fn log(&self) -> Log {
         self.held().clone()
     }
@@ -73,7 +73,7 @@ impl<W: WriteAt> Recorded<W> {
         self.log.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Records a change if it succeeds. The log stays locked meanwhile, so that its order is that of the changes.
+    /// Runs a change and records it if it succeeds. The log is locked meanwhile, so that it has the order of the changes.
     fn record<T>(
         &self,
         change: impl FnOnce(&W) -> Result<T>,
@@ -123,14 +123,15 @@ impl Log {
         &self.operations
     }
 
-    /// The same log with other operations: a test that drops a sync or swaps two steps must see its checks fail.
+    /// The same log with other operations. A test uses it to drop a sync or swap two steps, after which its checks must
+    /// fail.
     #[must_use]
     pub fn with_operations(&self, operations: Vec<Operation>) -> Log {
         Log { first: self.first.clone(), operations }
     }
 
-    /// Every state that the end of the process may leave, in the order of the log: all operations up to a point are
-    /// done, and of the next one, if it is a write, any number of whole pages of 4 KiB.
+    /// Every state that may be left if the process ends, in the order of the log: all operations up to a point are done,
+    /// and, if the next one is a write, any number of its pages of 4 KiB.
     pub fn after_kill(&self) -> impl Iterator<Item = Vec<u8>> + '_ {
         let torn = self.operations.iter().enumerate().flat_map(move |(number, operation)| {
             let before = self.operations.get(..number).unwrap_or_default();
@@ -139,11 +140,11 @@ impl Log {
         torn.chain(std::iter::once_with(|| self.state(&self.operations)))
     }
 
-    /// States that the end of power may leave. Of the changes since the last sync each sector of 512 bytes and each
-    /// change of length is on the medium or not, whatever the order in which they were made.
+    /// States that may be left after a power failure. Each sector of 512 bytes and each change of length since the last
+    /// sync is on the medium or not, in any order.
     ///
-    /// From one sync to the next these are all subsets of at most [`EXHAUSTIVE`] such changes. Of more: none, all, all
-    /// up to any one, all but any one, any one alone, and 200 subsets that `seed` chooses.
+    /// If there are at most [`EXHAUSTIVE`] changes between two syncs, all subsets are tried. If there are more: none,
+    /// all, every prefix, all except one, each one alone, and 200 random subsets from `seed`.
     pub fn after_power_loss(&self, seed: u64) -> impl Iterator<Item = Vec<u8>> + '_ {
         let mut ends: Vec<usize> = self
             .operations
@@ -162,7 +163,7 @@ impl Log {
             subsets(units.len(), seed).flat_map(move |kept| {
                 let kept = units.iter().zip(kept).filter(|(_, is_kept)| *is_kept).map(|(unit, _)| unit);
                 let state = self.state(durable.iter().chain(kept));
-                // The length is metadata: bytes may be there although the file does not reach so far.
+                // The length is separate metadata: bytes can be on the medium beyond the length of the file.
                 let cut = (state.len() as u64 > durable_len).then(|| cut_to(&state, durable_len));
                 std::iter::once(state).chain(cut)
             })
@@ -173,7 +174,7 @@ impl Log {
         let mut file = self.first.clone();
         for operation in operations {
             match operation {
-                // What was recorded was in memory, and is again.
+                // The recorded state was in memory, so it fits again.
                 Operation::Write(offset, bytes) => drop(put(&mut file, *offset, bytes)),
                 Operation::SetLen(len) => file.resize(usize::try_from(*len).unwrap_or(usize::MAX), 0),
                 Operation::Allocate(range) => {
@@ -192,7 +193,7 @@ fn cut_to(state: &[u8], len: u64) -> Vec<u8> {
     state.get(..len).unwrap_or(state).to_vec()
 }
 
-/// What is done of an operation when the process ends in it: nothing, or its bytes up to any border of pages.
+/// The partial forms of an operation if the process ends during it: nothing, or its bytes up to a page boundary.
 fn cuts(operation: &Operation) -> impl Iterator<Item = Option<Operation>> + use<> {
     let mut cuts = vec![None];
     if let Operation::Write(offset, bytes) = operation {
@@ -204,7 +205,7 @@ fn cuts(operation: &Operation) -> impl Iterator<Item = Option<Operation>> + use<
     cuts.into_iter()
 }
 
-/// What of an operation reaches the medium or not for itself.
+/// The parts of an operation that reach the medium independently.
 fn units(operation: &Operation) -> Vec<Operation> {
     match operation {
         Operation::Write(offset, bytes) => {
@@ -220,13 +221,13 @@ fn units(operation: &Operation) -> Vec<Operation> {
     }
 }
 
-/// Where within `len` bytes at `offset` blocks begin, the first byte aside.
+/// The starts of blocks inside `len` bytes at `offset`, except the first byte.
 fn borders(offset: u64, len: usize, block: usize) -> impl Iterator<Item = usize> + Clone {
     let within = usize::try_from(offset % block as u64).unwrap_or(0);
     (block - within..len).step_by(block)
 }
 
-/// Which of `count` changes are kept, in each state.
+/// For each state, which of the `count` changes are kept.
 fn subsets(count: usize, seed: u64) -> Box<dyn Iterator<Item = Vec<bool>>> {
     if count <= EXHAUSTIVE {
         return Box::new(
@@ -250,13 +251,13 @@ fn next(state: &mut u64) -> u64 {
     mixed ^ (mixed >> 31)
 }
 
-/// Changes between two syncs of which every subset is tried.
+/// The maximum number of changes between two syncs for which every subset is tried.
 pub const EXHAUSTIVE: usize = 10;
-/// Subsets that are chosen of more.
+/// The number of random subsets for more changes.
 const CHOSEN: usize = 200;
-/// Linux ends a process between pages of a write.
+/// The page size. Linux can end a process between two pages of a write.
 const PAGE: usize = 4096;
-/// What media write whole or not at all.
+/// The sector size. Media write a sector completely or not at all.
 const SECTOR: usize = 512;
 
 #[cfg(test)]
@@ -330,7 +331,7 @@ mod tests {
         assert_eq!(states, lost(&storage.log()), "the same seed gives the same states");
     }
 
-    /// Two records, of which the second says that the first is whole: a protocol that needs its sync.
+    /// Two records. The second one marks the first one as complete, so a sync is required between them.
     fn commit(storage: &dyn WriteAt, synced: bool) {
         storage.write_at(0, b"data").unwrap();
         if synced {

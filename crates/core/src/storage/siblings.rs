@@ -1,4 +1,4 @@
-//! Other files that an opened file names, and which of them may be followed.
+//! Opens other files that an opened file names, and decides which of them are allowed.
 
 use super::{FileStorage, ReadAt};
 use crate::{Error, ErrorKind, Remedy, Result};
@@ -6,25 +6,25 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Opens files that an opened one names. Where it looks and what it allows is decided here alone.
+/// Opens files that an opened file names. Only this type decides where they are searched and which are allowed.
 pub trait Siblings: Send + Sync {
-    /// What tells the opened file itself from any other; `None` if it has no name.
+    /// The identity of the opened file. `None` if it has no name.
     fn identity(&self) -> Option<&Path>;
 
     /// The name of the opened file, without folders.
     fn own_name(&self) -> Option<&str>;
 
-    /// Opens the file that `name` means to the opened one; `None` if there is no such file.
+    /// Opens the file with this name in the opened file. `None` if it does not exist.
     ///
     /// # Errors
-    /// If it must not be followed, or is there and cannot be read.
+    /// If the file is not allowed, or exists and cannot be read.
     fn open(&self, name: &str) -> Result<Option<Box<dyn ReadAt>>>;
 
-    /// Names of files beside the opened one that begin with `prefix`, sorted; as many as a folder usually has.
+    /// The sorted names of files beside the opened one that begin with `prefix`. Their number is limited.
     fn beginning_with(&self, prefix: &str) -> Vec<String>;
 }
 
-/// For bytes that come from no file: nothing can be followed.
+/// For bytes that are not from a file: no other file can be opened.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Lonely;
 
@@ -46,31 +46,31 @@ impl Siblings for Lonely {
     }
 }
 
-/// Follows files in the folder of the opened one and below, and in folders that the caller allows: regular
-/// files alone, wherever symbolic links lead.
+/// Opens regular files in the folder of the opened file and below, and in folders that the caller allows. The real path
+/// counts, after symbolic links.
 ///
-/// A name is looked for in the order of the HDF5 library: an absolute one as it is and then by its last
-/// component; a relative one in the folder that the opened file was named in, in the working folder, and in
-/// the folder that the opened file really lies in. The first that exists is meant, allowed or not.
+/// The search order is that of the HDF5 library. An absolute name is tried unchanged, then by its last component. A
+/// relative name is tried in the folder in the path of the opened file, in the working folder, and in the real folder of
+/// the opened file. The first existing file is used, and it is an error if it is not allowed.
 #[derive(Clone, Debug)]
 pub struct Directory {
-    /// The folder that the file was named in.
+    /// The folder in the path of the opened file.
     named: PathBuf,
     /// The file itself, without symbolic links.
     real: PathBuf,
     own_name: Option<String>,
-    /// Where files may lie, without symbolic links.
+    /// The real paths of the allowed folders.
     roots: Arc<[PathBuf]>,
 }
 
 impl Directory {
-    /// The surroundings of the file at `path`, and the folders `allowed` beside its own.
+    /// The siblings of the file at `path`. `allowed` are additional folders.
     ///
     /// # Errors
-    /// If there is no such file or folder.
+    /// If the file or a folder does not exist.
     pub fn of(path: &Path, allowed: &[PathBuf]) -> Result<Directory> {
         let real = path.canonicalize()?;
-        // The folder it is named in: a symbolic link to one file does not open the folder that it leads to.
+        // The folder in the path: a symbolic link to one file does not allow the folder of its target.
         let mut roots = vec![folder_of(path).canonicalize()?];
         for folder in allowed {
             roots.push(folder.canonicalize().map_err(|e| Error::from(e).in_file(folder.display()))?);
@@ -144,7 +144,7 @@ impl Siblings for Directory {
     }
 }
 
-/// Whether an error says that there is no file of this name, rather than that it cannot be had.
+/// Whether an error means that the file does not exist, not that it cannot be opened.
 fn is_missing(e: &io::Error) -> bool {
     matches!(
         e.kind(),
@@ -162,9 +162,9 @@ fn folder_of(path: &Path) -> PathBuf {
     }
 }
 
-/// Longer than any system allows.
+/// The maximum length of a name, longer than all systems allow.
 const LONGEST: usize = 1 << 16;
-/// Entries of a folder that are looked at.
+/// The maximum number of entries of a folder that are read.
 const MAX_ENTRIES: usize = 100_000;
 
 #[cfg(test)]
@@ -205,7 +205,7 @@ mod tests {
         assert_eq!(contents(siblings.open(&"x".repeat(5000))), None);
         let absolute = dir.path().join("in/s").to_str().unwrap().to_owned();
         assert_eq!(contents(siblings.open(&absolute)).unwrap(), b"in/s");
-        // An absolute name of what is no longer there is looked for beside.
+        // If the file of an absolute name does not exist, its last component is searched beside the opened file.
         assert_eq!(contents(siblings.open("/no/such/folder/s")).unwrap(), b"in/s");
         let below = siblings.open("below/b").unwrap().unwrap();
         assert_eq!(contents(below.siblings().unwrap().open("../s")).unwrap(), b"in/s");
@@ -238,7 +238,7 @@ mod tests {
         let siblings = Directory::of(&dir.path().join("in/own.h5"), &[]).unwrap();
         assert_eq!(contents(siblings.open("inside")).unwrap(), b"in/below/b");
         assert_eq!(siblings.open("outside").err().unwrap().kind(), ErrorKind::LimitExceeded);
-        // Beside the link, as it is named, there is a file of that name; where it leads, another.
+        // There is a file of this name beside the link, and another one beside its target.
         let siblings = Directory::of(&dir.path().join("out/linked.h5"), &[]).unwrap();
         assert_eq!(contents(siblings.open("s")).unwrap(), b"out/s");
         assert_eq!(siblings.open("below/b").err().unwrap().kind(), ErrorKind::LimitExceeded);

@@ -1,4 +1,4 @@
-//! Positional writing: what formats need of a file that they make or change.
+//! Positional writing of files, as the format crates need it.
 
 use super::{ReadAt, Siblings, past_end, read_each};
 use crate::{Error, ErrorKind, Result};
@@ -11,16 +11,16 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 /// Bytes that can be read and written at any position, from many threads at once.
 ///
-/// Threads that write the same bytes at the same time leave either value in each byte. What was written can be read
-/// at once; it survives the end of power only after [`WriteAt::sync`].
+/// If several threads write the same bytes at the same time, each byte has one of the values. Written bytes can be read
+/// immediately. They survive a power failure only after [`WriteAt::sync`].
 pub trait WriteAt: ReadAt {
-    /// Writes the first bytes of `bytes` at `offset`, at least one unless there are none, and returns how many. The
-    /// storage grows as needed, and what lies between its old end and `offset` reads as zeros.
+    /// Writes a prefix of `bytes` at `offset`, at least one byte unless `bytes` is empty, and returns its length. The
+    /// storage grows as needed. Bytes between its old end and `offset` read as zeros.
     ///
     /// [`WriteAt::write_at`] writes all of them; only implementations and wrappers call this.
     ///
     /// # Errors
-    /// [`ErrorKind::Io`] with the message of the system: no space, a device that fails.
+    /// [`ErrorKind::Io`] with the message of the operating system, for example if the device is full or fails.
     fn write_some(&self, offset: u64, bytes: &[u8]) -> Result<usize>;
 
     /// Writes all of `bytes` at `offset`, in as many steps as the storage takes.
@@ -43,24 +43,24 @@ pub trait WriteAt: ReadAt {
         Ok(())
     }
 
-    /// Cuts the storage to `len` bytes, or extends it with zeros.
+    /// Truncates the storage to `len` bytes, or extends it with zeros.
     ///
     /// # Errors
     /// As [`WriteAt::write_some`].
     fn set_len(&self, len: u64) -> Result<()>;
 
-    /// Reserves space for `range`, so that a full disk fails here and not at a later write within it. Bytes that are
-    /// there keep their values; behind the old end they are zeros. Where the system cannot reserve, the storage only
-    /// grows.
+    /// Reserves space for `range`, so that a full disk fails here and not at a later write. Existing bytes keep their
+    /// values; bytes after the old end are zeros. If the system cannot reserve space, the storage only grows.
     ///
     /// # Errors
     /// As [`WriteAt::write_some`].
     fn allocate(&self, range: Range<u64>) -> Result<()>;
 
-    /// Returns when everything written before is on the medium, lengths included.
+    /// Returns when all earlier writes and changes of length are on the medium.
     ///
     /// # Errors
-    /// As [`WriteAt::write_some`]. After an error nothing is known of any byte written since the last success.
+    /// As [`WriteAt::write_some`]. After an error, the state of all bytes written since the last successful sync is
+    /// unknown.
     fn sync(&self) -> Result<()>;
 }
 
@@ -82,24 +82,24 @@ impl<T: WriteAt + ?Sized> WriteAt for Arc<T> {
     }
 }
 
-/// A file that is read and written.
+/// A local file for reading and writing.
 #[derive(Debug)]
 pub struct WritableFile(File);
 
 impl WritableFile {
-    /// A new file, empty. What is at `path` is cut to nothing.
+    /// Creates an empty file. An existing file at `path` is truncated.
     ///
     /// # Errors
-    /// What the system says.
+    /// Errors of the operating system.
     pub fn create(path: impl AsRef<Path>) -> Result<WritableFile> {
         let file = OpenOptions::new().read(true).write(true).create(true).truncate(true).open(path)?;
         Ok(WritableFile(file))
     }
 
-    /// A file that is there, with its content.
+    /// Opens an existing file with its content.
     ///
     /// # Errors
-    /// What the system says.
+    /// Errors of the operating system.
     pub fn open(path: impl AsRef<Path>) -> Result<WritableFile> {
         Ok(WritableFile(OpenOptions::new().read(true).write(true).open(path)?))
     }
@@ -176,7 +176,7 @@ impl WriteAt for WritableFile {
     }
 }
 
-/// Reserves space, and returns whether the system and the file system can.
+/// Reserves space. Returns false if the system or the file system does not support it.
 #[cfg(any(target_os = "linux", target_vendor = "apple"))]
 fn reserve(file: &File, range: &Range<u64>) -> Result<bool> {
     use rustix::fs::{FallocateFlags, fallocate};
@@ -314,7 +314,7 @@ fn too_large(len: u64) -> Error {
 mod tests {
     use super::*;
 
-    /// What every storage that is written promises.
+    /// Checks the contract of every implementation of [`WriteAt`].
     fn contract(storage: &dyn WriteAt) {
         storage.write_at(3, b"abc").unwrap();
         assert_eq!(storage.read_at(0..6).unwrap(), &b"\0\0\0abc"[..]);

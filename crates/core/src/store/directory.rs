@@ -1,4 +1,4 @@
-//! A directory: keys are paths of files.
+//! A directory as a store: keys are paths of files.
 //!
 //! Spec: Zarr v3 "File system store"
 
@@ -18,13 +18,13 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 /// A directory of files.
 ///
-/// Symbolic links are followed as long as they end within the directory. Only regular files are opened.
+/// Symbolic links are followed if their target is inside the directory. Only regular files are opened.
 #[derive(Clone, Debug)]
 pub struct DirectoryStore {
-    /// Without symbolic links, so that it is the beginning of all paths within.
+    /// The real path, without symbolic links, so that it is a prefix of all paths inside.
     root: PathBuf,
-    /// Prefixes that were found to be directories without a symbolic link on the way. To follow the way anew for
-    /// every value takes longer than to read it.
+    /// Prefixes that are known to be directories without symbolic links in their path. Resolving the path for every value
+    /// would take longer than reading the value.
     plain: Arc<RwLock<HashSet<String>>>,
 }
 
@@ -33,7 +33,7 @@ impl DirectoryStore {
     ///
     /// # Errors
     /// [`ErrorKind::FileNotFound`](crate::ErrorKind::FileNotFound), or
-    /// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument) for what is no directory.
+    /// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument) if `path` is not a directory.
     pub fn open(path: impl AsRef<Path>) -> Result<DirectoryStore> {
         let root = path.as_ref().canonicalize()?;
         match root.is_dir() {
@@ -42,7 +42,7 @@ impl DirectoryStore {
         }
     }
 
-    /// The path of what is under `key`, without symbolic links, and what it is; none if there is nothing.
+    /// The real path of `key` and its metadata. `None` if it does not exist.
     fn locate(&self, key: &Key) -> Result<Option<(PathBuf, Metadata)>> {
         let path = self.root.join(key.as_str());
         let (parent, _) = key.as_str().rsplit_once('/').unwrap_or_default();
@@ -65,7 +65,7 @@ impl DirectoryStore {
         }
     }
 
-    /// Whether `prefix` is a directory that no symbolic link leads to.
+    /// Whether `prefix` is a directory without symbolic links in its path.
     fn is_plain(&self, prefix: &str) -> bool {
         let is_known = |prefix: &str| {
             prefix.is_empty() || self.plain.read().unwrap_or_else(PoisonError::into_inner).contains(prefix)
@@ -95,14 +95,14 @@ impl DirectoryStore {
     }
 
     fn open_value(&self, key: &Key) -> Result<Option<(File, Metadata)>> {
-        // Asked before opening: opening a device can have effects.
+        // Checked before opening, because opening a device can have side effects.
         let Some((path, found)) = self.locate(key)? else { return Ok(None) };
         if found.is_dir() {
             return Ok(None);
         }
         check_regular(&found, key)?;
         let file = without_waiting(OpenOptions::new().read(true)).open(&path)?;
-        // Another file may have taken its place.
+        // Another file may have replaced it since the check.
         let found = file.metadata()?;
         check_regular(&found, key)?;
         Ok(Some((file, found)))
@@ -257,7 +257,7 @@ fn is_nothing(e: &io::Error) -> bool {
     matches!(e.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
 
-/// Opening a FIFO waits for a writer unless told not to.
+/// The flag for non-blocking open. Without it, opening a FIFO waits for a writer.
 #[cfg(any(target_os = "linux", target_os = "macos"))]
 fn without_waiting(options: &mut OpenOptions) -> &mut OpenOptions {
     use std::os::unix::fs::OpenOptionsExt;
@@ -270,7 +270,7 @@ fn without_waiting(options: &mut OpenOptions) -> &mut OpenOptions {
     options
 }
 
-/// Prefixes that are remembered at once.
+/// The maximum number of prefixes in memory.
 const MAX_PLAIN: usize = 1 << 16;
 
 const NOT_UNICODE: &str = "has a name that is not Unicode";

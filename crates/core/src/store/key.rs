@@ -5,31 +5,30 @@
 use crate::{Error, Result};
 use std::fmt;
 
-/// The key of a value, or the path of what lies below it: names with slashes between them, none in front. The
-/// root is empty.
+/// The key of a value, or a prefix of keys: names separated by slashes, without a leading slash. The root is empty.
 ///
-/// No key leads out of a store: names are neither empty nor `.` nor `..`, and hold nothing that a system
-/// would take for more than a character of a name.
+/// No key leads out of a store: names are not empty, `.` or `..`, and contain no characters with a special meaning in
+/// paths.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Key(String);
 
 impl Key {
-    /// The empty key, below which everything lies.
+    /// The empty key, the prefix of all keys.
     pub fn root() -> Key {
         Key::default()
     }
 
-    /// Takes a key as it is.
+    /// Makes a key from text, unchanged.
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument) for names that would lead
-    /// elsewhere.
+    /// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument) for names that are not
+    /// allowed.
     pub fn new(key: &str) -> Result<Key> {
         check(key)?;
         Ok(Key(key.to_owned()))
     }
 
-    /// The key of `name` below this one, which may be several names with slashes.
+    /// The key of `name` below this one. `name` may be several names separated by slashes.
     ///
     /// # Errors
     /// As [`Key::new`].
@@ -42,7 +41,7 @@ impl Key {
         })
     }
 
-    /// The key itself.
+    /// The key as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -79,7 +78,7 @@ fn check(key: &str) -> Result<()> {
 }
 
 fn check_name(name: &str) -> Result<(), String> {
-    // What separates names, or names a drive, on Windows.
+    // These characters separate names or mark a drive on Windows.
     let separator = |c: char| c == '\0' || cfg!(windows) && matches!(c, '\\' | ':');
     match name {
         "" => Err("an empty name".to_owned()),

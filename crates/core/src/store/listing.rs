@@ -1,33 +1,32 @@
-//! What lies directly below a key.
+//! Entries directly below a key.
 
 use super::Key;
 use std::collections::BTreeMap;
 use std::ops::Bound;
 
-/// Something directly below a prefix.
+/// An entry directly below a prefix.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// What it is.
+    /// The kind of entry.
     pub kind: EntryKind,
 }
 
-/// What lies under a name.
+/// The kind of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EntryKind {
     /// A value.
     Value,
-    /// Further names.
+    /// A prefix with further entries.
     Prefix,
-    /// Names that lie elsewhere in the store as well: a symbolic link to a directory. Who walks through a store
-    /// and enters these may not come to an end.
+    /// A symbolic link to another directory of the store. A walk that follows such links may never end.
     Alias,
-    /// Nothing that is read, and why.
+    /// An entry that is not read, with the reason.
     Refused(&'static str),
 }
 
-/// The names directly below `prefix` among sorted keys. Of keys further below, only one is looked at.
+/// The names directly below `prefix` among sorted keys. Of all keys with the same name below it, only one is visited.
 pub fn below<V>(keys: &BTreeMap<String, V>, prefix: &Key) -> Vec<Entry> {
     let head = if prefix.is_root() { String::new() } else { format!("{prefix}/") };
     let mut entries: Vec<Entry> = Vec::new();
@@ -40,7 +39,7 @@ pub fn below<V>(keys: &BTreeMap<String, V>, prefix: &Key) -> Vec<Entry> {
             Some((name, _)) => (name, EntryKind::Prefix),
             None => (rest, EntryKind::Value),
         };
-        // The first key that is not below this one: `0` follows the slash.
+        // The first key that is not below this one: in ASCII, `0` follows the slash.
         from = match kind {
             EntryKind::Prefix => format!("{head}{name}0"),
             _ => format!("{head}{name}\0"),

@@ -21,7 +21,7 @@ impl MemoryStore {
         MemoryStore::default()
     }
 
-    /// Gives `key` a value.
+    /// Sets the value of `key`.
     pub fn insert(&mut self, key: &Key, value: impl Into<Bytes>) {
         self.exclusive().insert(key.as_str().to_owned(), value.into());
     }

@@ -26,7 +26,7 @@ fn zip(bytes: Vec<u8>) -> Result<ZipStore> {
     ZipStore::open(Box::new(Bytes::from(bytes)), &Limits::default())
 }
 
-/// What every store answers that holds `zarr.json` of `{}`, `a/zarr.json` of `[]` and `a/c/0` of 500 times `x`.
+/// Checks a store with the values `zarr.json` (`{}`), `a/zarr.json` (`[]`) and `a/c/0` (500 times `x`).
 pub(super) fn contract(store: &dyn Store) {
     assert_eq!(store.read(&key("zarr.json"), 100).unwrap().unwrap(), &b"{}"[..]);
     assert_eq!(store.size(&key("a/c/0")).unwrap(), Some(500));
@@ -296,7 +296,7 @@ fn zip_entries_of_all_kinds_are_read_or_refused() {
 
 #[test]
 fn deflated_entries_may_be_longer_than_what_they_inflate_to() {
-    // One block that is stored within the stream: its length, the same inverted, and the bytes.
+    // One stored block in the deflate stream: its length, the inverted length, and the bytes.
     let stream = b"\x01\x03\0\xfc\xffabc";
     let crc = [0xc2, 0x41, 0x24, 0x35];
     let shared = [&b"\x14\0\0\0\x08\0\0\0\0\0"[..], &crc, &[8, 0, 0, 0, 3, 0, 0, 0, 1, 0, 0, 0]].concat();
@@ -324,7 +324,7 @@ fn zip_files_with_names_that_lead_elsewhere_are_refused() {
 #[test]
 fn zip64_ends_are_followed() {
     let mut bytes = fixture("plain");
-    // The same file with its end told by zip64: record, locator, and an old record that says nothing.
+    // The same file with a zip64 end: record, locator, and an old record without values.
     let at = bytes.windows(4).rposition(|window| window == b"PK\x05\x06").unwrap();
     let at = bytes[..at].windows(4).rposition(|window| window == b"PK\x05\x06").unwrap();
     let old = bytes.split_off(at);
@@ -347,7 +347,7 @@ fn zip64_ends_are_followed() {
 #[test]
 fn damage_in_a_zip_file_is_found_and_never_fatal() {
     let whole = fixture("plain");
-    // A far file has the same bytes and the same faults.
+    // A far file gives the same bytes and the same errors.
     let read_all = |store: &ZipStore| {
         let keys = ["zarr.json", "a/c/0", "a/zarr.json", "twice"].map(key);
         let mut all = store.read_many(&keys, 1 << 20);

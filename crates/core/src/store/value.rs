@@ -1,4 +1,4 @@
-//! Values that were found, to be read in parts.
+//! Handles of values, to read them in parts.
 //!
 //! Spec: Zarr v3 "Abstract store interface"
 
@@ -9,17 +9,17 @@ use std::ops::Range;
 
 /// A value of a store.
 pub trait Value {
-    /// Its bytes.
+    /// The size in bytes.
     fn size(&self) -> u64;
 
-    /// Parts of it in one request, where the store gains from it.
+    /// Byte ranges of the value, in one request if the store supports it.
     ///
     /// # Errors
-    /// [`ErrorKind::Malformed`](crate::ErrorKind::Malformed) if the value ends before one of the ranges: whoever
-    /// pointed there was wrong.
+    /// [`ErrorKind::Malformed`](crate::ErrorKind::Malformed) if the value ends before the end of a range,
+    /// because the structure with this offset is invalid.
     fn parts(&self, ranges: &[Range<u64>]) -> Result<Vec<Bytes>>;
 
-    /// A part of it.
+    /// A byte range of the value.
     ///
     /// # Errors
     /// As [`Value::parts`].
@@ -27,7 +27,7 @@ pub trait Value {
         self.parts(std::slice::from_ref(&range)).map(only)
     }
 
-    /// Reads the part from `start` on that is as long as `out`.
+    /// Fills `out` with the bytes from `start` on.
     ///
     /// # Errors
     /// As [`Value::part`].
@@ -40,16 +40,16 @@ pub trait Value {
         Ok(())
     }
 
-    /// Whether many parts cost no more than all of it at once.
+    /// Whether reading many parts costs no more than reading the whole value at once.
     fn has_cheap_parts(&self) -> bool;
 }
 
-/// The one piece that was asked for.
+/// The only range of a request.
 pub(super) fn only(pieces: Vec<Bytes>) -> Bytes {
     pieces.into_iter().next().unwrap_or_default()
 }
 
-/// A value that is looked for again for each part.
+/// A value that is searched again for each part.
 pub(super) struct ByKey<'a, S: ?Sized> {
     pub(super) store: &'a S,
     pub(super) key: &'a Key,
@@ -62,7 +62,7 @@ impl<S: Store + ?Sized> Value for ByKey<'_, S> {
     }
 
     fn parts(&self, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
-        // The whole of a value is read as such: only then stores check what they know of it.
+        // A whole value is read with `read`, because stores verify checksums only then.
         let pieces = match ranges {
             [range] if *range == (0..self.size) => {
                 self.store.read(self.key, self.size)?.map(|bytes| vec![bytes])

@@ -1,42 +1,42 @@
-//! Stores that values are put into.
+//! Stores that can be written.
 //!
 //! Spec: Zarr v3 "Abstract store interface"
 
 use super::{Key, Store};
 use crate::Result;
 
-/// A store that many threads can put values into at once, and read back what they have put.
+/// A store that several threads can write and read at the same time.
 pub trait WritableStore: Store {
-    /// Gives `key` a value, whole or not at all: whoever reads meanwhile, and whoever comes after this process was
-    /// killed, finds the old value or the new one.
+    /// Sets the value of `key` atomically: concurrent readers, and readers after a crash of this process, see the old
+    /// value or the new one.
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument) for the root and for keys below
-    /// those of values, as far as the store minds; what the system says. The old value is still there then.
+    /// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument) for the root, and for keys below
+    /// the key of a value, if the store checks this; errors of the system. After an error, the old value remains.
     fn put(&self, key: &Key, value: &[u8]) -> Result<()>;
 
-    /// Takes the value of `key` away, and tells whether there was one.
+    /// Deletes the value of `key`. Returns whether it existed.
     ///
     /// # Errors
-    /// What the system says.
+    /// Errors of the system.
     fn delete(&self, key: &Key) -> Result<bool>;
 
-    /// Says that all is put. A file that holds a whole store can only be read from then on, and takes no more.
+    /// Completes the store. A store in a single file can be read only after this call, and accepts no more values.
     ///
     /// # Errors
-    /// What the system says; what was put may be lost then.
+    /// Errors of the system. The written values may be lost then.
     fn finish(&self) -> Result<()>;
 }
 
-/// What values outlive once they are put.
+/// The failures that written values survive.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Durability {
-    /// The end of the process, however it ends. The system writes to the disk when it likes, and if power fails
-    /// before, values may be missing, empty or cut short.
+    /// Any end of the process. The system writes to the disk later. After a power failure, values may be missing, empty or
+    /// truncated.
     #[default]
     Process,
-    /// The end of power: each value is on the disk before it gets its name, and the name before
-    /// [`WritableStore::put`] returns. That costs a multiple of the time for small values.
+    /// A power failure: each value is on the disk before it gets its name, and the name is on the disk before
+    /// [`WritableStore::put`] returns. For small values this takes several times as long.
     Power,
 }
 

@@ -1,4 +1,4 @@
-//! A zip file: keys are names of entries, stored or deflated.
+//! A zip file as a store: keys are names of entries, stored or deflated.
 //!
 //! Spec: APPNOTE.TXT 4.3 (zip), 4.5.3 (zip64)
 
@@ -19,12 +19,12 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::atomic::AtomicU64;
 
-/// The entries of a zip file. Of entries with one name the last one is meant, as others have it.
+/// The entries of a zip file. If several entries have the same name, the last one counts, as in other readers.
 pub struct ZipStore {
     file: Box<dyn ReadAt>,
     entries: BTreeMap<String, Located>,
     most: u64,
-    /// Bytes of the extra field of the local header that was read last: others of the file most often have as many.
+    /// The length of the extra field in the last local header. Other headers of the file usually have the same length.
     extra: AtomicU64,
 }
 
@@ -32,19 +32,18 @@ impl ZipStore {
     /// Reads the central directory.
     ///
     /// # Errors
-    /// [`ErrorKind::Malformed`](crate::ErrorKind::Malformed) for what is no zip file, and for one with
-    /// names that lead out of it; [`ErrorKind::Unsupported`](crate::ErrorKind::Unsupported) for one in
-    /// several parts.
+    /// [`ErrorKind::Malformed`](crate::ErrorKind::Malformed) if the file is not a zip file or has
+    /// names that lead out of the store; [`ErrorKind::Unsupported`](crate::ErrorKind::Unsupported) for a
+    /// multi-volume archive.
     pub fn open(file: Box<dyn ReadAt>, limits: &Limits) -> Result<ZipStore> {
         let entries = central_directory::read(&*file, limits)?;
         Ok(ZipStore { file, entries, most: limits.allocation, extra: AtomicU64::new(0) })
     }
 
-    /// Whether a file is a zip file with an entry of one of these names, wherever it lies; false also for what is
-    /// no zip file.
+    /// Whether a file is a zip file with an entry of one of these names, in any folder. False if it is not a zip file.
     ///
     /// # Errors
-    /// If it begins as one and is not, as [`ZipStore::open`].
+    /// As [`ZipStore::open`], if the file begins like a zip file but is malformed.
     pub fn has(file: &dyn ReadAt, names: &[&str], limits: &Limits) -> Result<bool> {
         let head = file.read_at(0..file.len()?.min(4))?;
         if !SIGNATURES.iter().any(|signature| **signature == *head) {
@@ -54,7 +53,7 @@ impl ZipStore {
         Ok(entries.keys().any(|key| names.contains(&key.rsplit('/').next().unwrap_or_default())))
     }
 
-    /// Where the bytes of an entry begin, behind its local header.
+    /// The offset of the bytes of an entry, after its local header.
     fn start(&self, entry: &Located, key: &Key) -> Result<u64> {
         let end = entry.header.saturating_add(LOCAL_HEADER);
         let bytes = self.file.read_at(entry.header..end)?;
@@ -67,7 +66,7 @@ impl ZipStore {
     }
 
     fn inflate(&self, entry: &Located, key: &Key) -> Result<Bytes> {
-        // What is wrong is told as of a near file.
+        // Errors have the same messages as for a near file.
         if self.is_far()
             && let Some(Ok(bytes)) = self.inflate_together(&[(entry, key)]).pop()
         {
@@ -79,7 +78,7 @@ impl ZipStore {
     }
 }
 
-/// The lengths of the name and of the extra field that a local header tells.
+/// The lengths of the name and of the extra field in a local header.
 fn local_lengths(header: &[u8], entry: &Located) -> Result<(u64, u64)> {
     let mut d = Decoder::new(LOCAL_NAME, entry.header, header);
     d.signature(b"PK\x03\x04")?;
@@ -92,14 +91,14 @@ fn other_name(entry: &Located, key: &Key) -> Error {
     Error::malformed(format!("another name than the central directory's {key:?}")).at(LOCAL_NAME, end)
 }
 
-/// The bytes of an entry of which `stored` is stored, from `start` on.
+/// Decodes the bytes of an entry from `start` on. `stored` are its stored bytes.
 fn unpack(entry: &Located, key: &Key, start: u64, stored: Bytes) -> Result<Bytes> {
     let broken = |what: &str| Error::malformed(format!("{what} in {key}")).at("zip entry", start);
     let bytes = match entry.method {
         Method::Stored if entry.size == entry.stored => stored,
         Method::Stored => return Err(broken("stored bytes of another length")),
         Method::Deflated => {
-            // No stream is denser, so nobody can ask for more than a multiple of the file.
+            // No deflate stream has a higher ratio, so the memory is limited to a multiple of the file size.
             if entry.size > entry.stored.saturating_mul(MAX_RATIO) {
                 return Err(broken("more bytes than the stream can hold"));
             }
@@ -139,7 +138,7 @@ impl Store for ZipStore {
         self.inflate(entry, key).map(Some)
     }
 
-    /// Parts of stored entries come without a look at their checksum, which is of the whole.
+    /// Parts of stored entries are not verified, because the checksum covers the whole entry.
     fn read_ranges(&self, key: &Key, ranges: &[Range<u64>]) -> Result<Option<Vec<Bytes>>> {
         let Some(entry) = self.entries.get(key.as_str()) else { return Ok(None) };
         if entry.method != Method::Stored {
@@ -189,21 +188,21 @@ impl Store for ZipStore {
     }
 }
 
-/// What is stored may be a little more than what it inflates to.
+/// The stored bytes may be slightly more than the inflated bytes.
 fn check_both(entry: &Located, most: u64, key: &Key) -> Result<()> {
     check_most(entry.size, most, key)?;
     check_most(entry.stored, most.saturating_add(most / 8).saturating_add(SLACK), key)
 }
 
-/// What files with entries and without begin with.
+/// The first bytes of zip files with and without entries.
 const SIGNATURES: [&[u8]; 2] = [b"PK\x03\x04", b"PK\x05\x06"];
 
-/// The local header up to the name.
+/// The length of a local header before the name.
 const LOCAL_HEADER: u64 = 30;
 const LOCAL_NAME: &str = "local file header";
 
-/// Bytes that a deflate stream may have beyond its literals of at most nine bits each.
+/// The maximum number of bytes of a deflate stream beyond its literals, which have at most nine bits each.
 const SLACK: u64 = 64;
 
-/// A match of 258 bytes takes at least two bits.
+/// The maximum compression ratio of deflate: a match of 258 bytes takes at least two bits.
 const MAX_RATIO: u64 = 1032;

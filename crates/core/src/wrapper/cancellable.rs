@@ -1,18 +1,17 @@
-//! Reads that stop when their token is cancelled.
+//! Reads that fail when their token is cancelled.
 
 use super::Wrapper;
 use crate::{CancelToken, Result};
 
-/// Storage or a store that asks a token before each read, and cuts long reads so that it asks often: walks of indexes and
-/// headers then end soon too, wherever they are.
+/// Storage or a store that checks a token before each read, and splits long reads so that the check is frequent. Walks
+/// of indexes and headers also end soon after a cancellation.
 pub struct Cancellable<R> {
     inner: R,
     token: CancelToken,
 }
 
 impl<R> Cancellable<R> {
-    /// The same storage, whose reads fail with [`ErrorKind::Cancelled`](crate::ErrorKind::Cancelled) once `token` is
-    /// cancelled.
+    /// Wraps `inner`. Reads fail with [`ErrorKind::Cancelled`](crate::ErrorKind::Cancelled) after `token` is cancelled.
     pub fn new(inner: R, token: CancelToken) -> Self {
         Cancellable { inner, token }
     }
@@ -34,7 +33,7 @@ impl<R: Send + Sync> Wrapper for Cancellable<R> {
     }
 }
 
-/// Bytes that are read between two questions: a few milliseconds of a local disk.
+/// The maximum number of bytes between two checks: a few milliseconds of a local disk.
 const MAX_READ: usize = 8 << 20;
 
 #[cfg(test)]

@@ -1,10 +1,10 @@
-//! Requests that are counted, of storage that can pass for one far away.
+//! Counts requests, and can simulate far storage.
 
 use super::Wrapper;
 use crate::Result;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Storage or a store that counts requests: tests hold on to how many a task takes.
+/// Storage or a store that counts requests, for tests of the number of requests of a task.
 ///
 /// ```
 /// use bytes::Bytes;
@@ -28,28 +28,28 @@ pub struct Counted<R> {
 }
 
 impl<R> Counted<R> {
-    /// Storage as near or as far as the inner one.
+    /// Counts the requests of `inner`, which stays near or far.
     pub fn new(inner: R) -> Self {
         let zero = || AtomicU64::new(0);
         Counted { inner, is_far: false, requests: zero(), ranges: zero(), bytes: zero() }
     }
 
-    /// Storage that says that it is far away.
+    /// Counts the requests of `inner`, and reports it as far.
     pub fn far(inner: R) -> Self {
         Counted { is_far: true, ..Counted::new(inner) }
     }
 
-    /// Requests so far; one for several ranges that are asked for at once.
+    /// The number of requests. Several ranges in one request count as one.
     pub fn requests(&self) -> u64 {
         self.requests.load(Ordering::Relaxed)
     }
 
-    /// Ranges that were asked for.
+    /// The number of requested ranges.
     pub fn ranges(&self) -> u64 {
         self.ranges.load(Ordering::Relaxed)
     }
 
-    /// Bytes that came.
+    /// The number of bytes read.
     pub fn bytes(&self) -> u64 {
         self.bytes.load(Ordering::Relaxed)
     }

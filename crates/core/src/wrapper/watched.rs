@@ -1,16 +1,16 @@
-//! Reads that tell how much they bring.
+//! Reports the number of bytes of each read.
 
 use super::Wrapper;
 use std::sync::Arc;
 
-/// Storage or a store that says of every read how many bytes it was, from whichever thread: for progress.
+/// Storage or a store that reports the size of each read, from any thread, for progress displays.
 pub struct Watched<R> {
     inner: R,
     seen: Arc<dyn Fn(u64) + Send + Sync>,
 }
 
 impl<R> Watched<R> {
-    /// The same storage, each read of which `seen` is told once it is done.
+    /// Wraps `inner`. Calls `seen` with the number of bytes after each read.
     pub fn new(inner: R, seen: Arc<dyn Fn(u64) + Send + Sync>) -> Self {
         Watched { inner, seen }
     }

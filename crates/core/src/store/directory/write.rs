@@ -1,4 +1,4 @@
-//! A directory that values are put into: each is written under a temporary name beside its own, then renamed.
+//! Writes a store in a directory. Each value is written to a temporary file in the same folder, then renamed.
 //!
 //! Spec: Zarr v3 "File system store"
 
@@ -13,22 +13,22 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{PoisonError, RwLock};
 
-/// A directory of files that is written to, and nothing outside it: symbolic links are followed as long as they
-/// lead to folders within, and those that stand where a value goes are replaced.
+/// A writable directory of files. Nothing outside of it is written: symbolic links are followed only to folders inside,
+/// and a link in the place of a value is replaced.
 #[derive(Debug)]
 pub struct DirectoryWriter {
     store: DirectoryStore,
     durability: Durability,
-    /// Prefixes whose folders were found to be there and within.
+    /// Prefixes whose folders are known to exist inside the store.
     known: RwLock<HashSet<String>>,
     next: AtomicU64,
 }
 
 impl DirectoryWriter {
-    /// Makes the directory `path`, in which the store will be.
+    /// Creates the directory `path` for a new store.
     ///
     /// # Errors
-    /// [`ErrorKind::AlreadyExists`] if anything is there; [`ErrorKind::FileNotFound`] if its folder is not.
+    /// [`ErrorKind::AlreadyExists`] if `path` exists; [`ErrorKind::FileNotFound`] if its parent folder does not.
     pub fn create(path: impl AsRef<Path>, durability: Durability) -> Result<DirectoryWriter> {
         fs::create_dir(&path)?;
         let writer = DirectoryWriter::open(path, durability)?;
@@ -38,7 +38,7 @@ impl DirectoryWriter {
         Ok(writer)
     }
 
-    /// Writes to the directory `path`, whatever is in it.
+    /// Opens the existing directory `path` for writing. It may have any content.
     ///
     /// # Errors
     /// As [`DirectoryStore::open`].
@@ -47,11 +47,10 @@ impl DirectoryWriter {
         Ok(DirectoryWriter { store, durability, known: RwLock::default(), next: AtomicU64::new(0) })
     }
 
-    /// Removes what writers that were killed have left under temporary names, and tells how much. Nobody else may
-    /// be writing.
+    /// Removes temporary files of killed writers. Returns their number. No other writer may be active.
     ///
     /// # Errors
-    /// What the system says.
+    /// Errors of the system.
     pub fn remove_unfinished(&self) -> Result<u64> {
         let mut removed = 0;
         let mut left = vec![Key::root()];
@@ -69,7 +68,7 @@ impl DirectoryWriter {
         Ok(removed)
     }
 
-    /// The folder of `prefix`, made if it is not there, each on the way found to lie within the store.
+    /// The folder of `prefix`, created if it does not exist. Checks that all folders in its path are inside the store.
     fn folder(&self, prefix: &str) -> Result<PathBuf> {
         let path = self.store.root.join(prefix);
         if self.is_known(prefix) {
@@ -78,7 +77,7 @@ impl DirectoryWriter {
         let ends = prefix.match_indices('/').map(|(at, _)| at).chain([prefix.len()]);
         for outer in ends.filter_map(|end| prefix.get(..end)).filter(|outer| !self.is_known(outer)) {
             let path = self.store.root.join(outer);
-            // What is made where a folder is known to lie within the store does so too.
+            // A new folder inside a folder of the store is inside the store, too.
             match fs::create_dir(&path) {
                 Err(e) if e.kind() == io::ErrorKind::AlreadyExists => self.check_folder(outer, &path)?,
                 Err(e) => return Err(e.into()),
@@ -89,7 +88,7 @@ impl DirectoryWriter {
         Ok(path)
     }
 
-    /// Whether what is there, in a folder that is known to lie within the store, is a folder within the store.
+    /// Whether an existing entry, in a folder of the store, is a folder inside the store.
     fn check_folder(&self, prefix: &str, path: &Path) -> Result<()> {
         if fs::symlink_metadata(path)?.is_dir() {
             return Ok(());
@@ -121,7 +120,7 @@ impl DirectoryWriter {
         self.known.write().unwrap_or_else(PoisonError::into_inner).clear();
     }
 
-    /// A file in `folder` that nobody else has.
+    /// Creates a temporary file with a unique name in `folder`.
     fn temporary(&self, folder: &Path) -> io::Result<(File, PathBuf)> {
         loop {
             let number = self.next.fetch_add(1, Ordering::Relaxed);
@@ -142,10 +141,10 @@ impl DirectoryWriter {
         }
     }
 
-    /// Sees to it that names in a folder outlive the end of power.
+    /// Syncs a folder, so that its names survive a power failure.
     fn sync_folder(&self, folder: &Path) -> io::Result<()> {
         match self.durability {
-            // Elsewhere folders cannot be opened.
+            // On other systems, folders cannot be opened.
             Durability::Power if cfg!(unix) => File::open(folder)?.sync_all(),
             _ => Ok(()),
         }
@@ -162,7 +161,7 @@ impl WritableStore for DirectoryWriter {
         };
         let (folder, file, temporary) = match begin() {
             Err(e) if e.kind() == ErrorKind::FileNotFound => {
-                // Somebody has removed a folder since.
+                // Another process removed a folder meanwhile.
                 self.forget();
                 begin()?
             }
@@ -171,7 +170,7 @@ impl WritableStore for DirectoryWriter {
         let target = folder.join(name);
         let written = self.fill(file, value).and_then(|()| fs::rename(&temporary, &target));
         if let Err(e) = written {
-            // What matters is why it failed.
+            // Keep the first error; errors of the cleanup are ignored.
             let _ = fs::remove_file(&temporary);
             return Err(match target.is_dir() {
                 true => Error::invalid(format!("{key} has values below it")),
@@ -208,7 +207,7 @@ impl Wrapper for DirectoryWriter {
     }
 }
 
-/// Whether a file of this name is what a writer has not finished.
+/// Whether this is the name of a temporary file.
 pub(crate) fn is_unfinished(name: &str) -> bool {
     name.starts_with(BEGINNING) && name.ends_with(END)
 }
@@ -228,5 +227,5 @@ fn below_value(prefix: &str) -> Error {
 const BEGINNING: &str = ".hyperslab-";
 const END: &str = ".partial";
 
-/// Prefixes kept in memory; looking at a folder again costs less than keeping millions of names.
+/// The maximum number of prefixes in memory. Checking a folder again costs less than keeping millions of names.
 const MAX_KNOWN: usize = 1 << 14;

@@ -8,14 +8,14 @@ use crate::store::Key;
 use crate::{Decoder, Encoder, Error, Limit, Limits, Result};
 use std::collections::BTreeMap;
 
-/// Where an entry lies, and how.
+/// The place and the form of an entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Located {
     pub(super) method: Method,
     pub(super) crc: u32,
     pub(super) stored: u64,
     pub(super) size: u64,
-    /// Where its local header begins.
+    /// The offset of its local header.
     pub(super) header: u64,
 }
 
@@ -28,18 +28,18 @@ pub(super) enum Method {
     Other(u16),
 }
 
-/// All entries but those of directories.
+/// All entries except directories.
 pub(super) fn read(file: &dyn ReadAt, limits: &Limits) -> Result<BTreeMap<String, Located>> {
     let len = file.len()?;
     let start = len.saturating_sub(END_RECORD + u64::from(u16::MAX));
     let tail = file.read_at(start..len)?;
     let End { count, size, offset } = end(file, start, &tail)?;
-    // Names and places in memory are hardly larger than in the file.
+    // Names and places in memory take little more than in the file.
     if size > limits.allocation / 4 {
         let detail = format!("a central directory of {size} bytes");
         return Err(Error::limit_exceeded(Limit::Allocation, detail).at(NAME, offset));
     }
-    // Small directories are in the tail.
+    // A small central directory is inside the tail.
     let bytes = match offset.checked_sub(start) {
         Some(within) => tail.read_at(within..within.saturating_add(size)),
         None => file.read_at(offset..offset.saturating_add(size)),
@@ -56,7 +56,7 @@ pub(super) fn read(file: &dyn ReadAt, limits: &Limits) -> Result<BTreeMap<String
     Ok(entries)
 }
 
-/// The central directory of stored entries and all that ends a file, for a directory that begins at `offset`.
+/// Encodes the central directory of stored entries and the end records. The directory begins at `offset`.
 pub(super) fn encode(entries: &BTreeMap<String, Located>, offset: u64) -> Result<Encoder> {
     let mut e = Encoder::new();
     for (name, located) in entries {
@@ -89,7 +89,7 @@ pub(super) fn encode(entries: &BTreeMap<String, Located>, offset: u64) -> Result
     Ok(e)
 }
 
-/// What stands in front of the bytes of a stored entry.
+/// Encodes the local header of a stored entry.
 pub(super) fn encode_local_header(name: &str, crc: u32, size: u64) -> Result<Encoder> {
     let mut e = Encoder::new();
     let is_wide = size >= u32::MAX.into();
@@ -108,8 +108,8 @@ pub(super) fn encode_local_header(name: &str, crc: u32, size: u64) -> Result<Enc
     Ok(e)
 }
 
-/// The stored entries that a writer of ours has put one behind the other at the beginning of a file, and where they
-/// end: at what it was about to put when it was killed, or at the central directory. Names come up to `most` bytes.
+/// The contiguous stored entries that our writer has written from the beginning of a file, and their end: the entry
+/// that was incomplete when the writer was killed, or the central directory. All names together have at most `most` bytes.
 pub(super) fn read_local(file: &dyn ReadAt, most: u64) -> Result<(BTreeMap<String, Located>, u64)> {
     let (len, mut left) = (file.len()?, most);
     let (mut entries, mut at) = (BTreeMap::new(), 0);
@@ -130,7 +130,7 @@ struct End {
     offset: u64,
 }
 
-/// The entry whose local header begins at `at`, and where it ends; none unless it is whole and as we write it.
+/// The entry whose local header begins at `at`, and its end. `None` unless it is complete and in the form of our writer.
 fn local_entry(file: &dyn ReadAt, at: u64, len: u64) -> Result<Option<(String, Located, u64)>> {
     let fixed_end = at.saturating_add(super::LOCAL_HEADER);
     if fixed_end > len {
@@ -155,17 +155,18 @@ fn local_entry(file: &dyn ReadAt, at: u64, len: u64) -> Result<Option<(String, L
     let end = start.saturating_add(size);
     let name = std::str::from_utf8(name).ok().filter(|name| Key::new(name).is_ok_and(|key| !key.is_root()));
     let Some(name) = name.filter(|_| end <= len) else { return Ok(None) };
-    // Whatever else stands in it, we would have written the same.
+    // All other fields must equal those that our writer produces.
     let ours = encode_local_header(name, crc, size)?;
     let is_ours = ours.as_slice().strip_prefix(&*bytes) == Some(&*rest);
     let located = Located { method: Method::Stored, crc, stored: size, size, header: at };
     Ok(is_ours.then(|| (name.to_owned(), located, end)))
 }
 
-/// The end of central directory record, found from the back of the file, whose last bytes are `tail` from `start` on.
+/// Finds the end of central directory record, searching backwards. `tail` are the last bytes of the file, from `start`
+/// on.
 fn end(file: &dyn ReadAt, start: u64, tail: &[u8]) -> Result<End> {
     let not_zip = || Error::malformed("no end of central directory record, so this is no zip file");
-    // The comment behind the record may look like another one, but then its length does not reach the end.
+    // The comment after the record may look like another record, but then its length does not match the end of the file.
     let found = tail.windows(4).enumerate().rev().find(|(at, window)| {
         let comment = tail.get(at + 20..at + 22).and_then(|bytes| bytes.try_into().ok());
         *window == b"PK\x05\x06"
@@ -191,7 +192,7 @@ fn end(file: &dyn ReadAt, start: u64, tail: &[u8]) -> Result<End> {
     Ok(End { count: count.into(), size: size.into(), offset: offset.into() })
 }
 
-/// The same for zip64, which a locator in front of the old record leads to.
+/// Finds the zip64 end record, through the locator before the old record.
 fn end_64(file: &dyn ReadAt, old: u64) -> Result<Option<End>> {
     let Some(start) = old.checked_sub(LOCATOR_64) else { return Ok(None) };
     let bytes = file.read_at(start..old)?;
@@ -262,7 +263,7 @@ fn encode_entry(name: &str, located: &Located, e: &mut Encoder) -> Result<()> {
     encode_common(crc, [stored, size], e);
     encode_name_length(name, e)?;
     e.len_as(2, if wide.is_empty() { 0 } else { 4 + 8 * wide.len() })?;
-    // No comment, on the first disk, bytes and not text.
+    // No comment, first disk, binary content.
     e.reserved(6);
     e.u32(REGULAR_FILE);
     e.u32(narrow(header));
@@ -275,10 +276,10 @@ fn encode_entry(name: &str, located: &Located, e: &mut Encoder) -> Result<()> {
     Ok(())
 }
 
-/// From the flags to the sizes, which local headers and the central directory have alike.
+/// The fields from the flags to the sizes, which local headers and the central directory share.
 fn encode_common(crc: u32, sizes: [u64; 2], e: &mut Encoder) {
     e.u16(UTF_8);
-    // Stored, and of the first day there is: the same content is to be the same bytes.
+    // Stored, with the earliest date, so that equal content gives equal bytes.
     e.u16(0);
     e.u16(0);
     e.u16(FIRST_DAY);
@@ -294,7 +295,7 @@ fn narrow(value: u64) -> u32 {
     u32::try_from(value).unwrap_or(u32::MAX)
 }
 
-/// Sizes and places that do not fit in four bytes stand in an extra field, in this order.
+/// The extra field with sizes and offsets that do not fit in four bytes, in this order.
 fn wide(narrow: [u32; 3], extra: &mut Decoder<'_>) -> Result<[u64; 3]> {
     let mut wide = narrow.map(u64::from);
     if !narrow.contains(&u32::MAX) {
@@ -325,7 +326,7 @@ const VERSION: u16 = 20;
 const VERSION_64: u16 = 45;
 const BY_UNIX: u16 = UNIX << 8;
 const UTF_8: u16 = 0x800;
-/// 1 January 1980.
+/// 1 January 1980, the earliest date of the format.
 const FIRST_DAY: u16 = 0x21;
-/// In the upper half, where Unix has the mode: a regular file that its owner writes and all read.
+/// The Unix mode in the upper half: a regular file, writable by its owner and readable by all.
 const REGULAR_FILE: u32 = 0o100_644 << 16;

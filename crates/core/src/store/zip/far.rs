@@ -1,4 +1,4 @@
-//! Entries of a far file, each with its local header in one request.
+//! Reads entries of a far file, each with its local header in one request.
 
 use super::{LOCAL_HEADER, Located, ZipStore, local_lengths, other_name, unpack};
 use crate::Result;
@@ -9,14 +9,14 @@ use std::ops::Range;
 use std::sync::atomic::Ordering;
 
 impl ZipStore {
-    /// Where the bytes of an entry begin if its local header is like the last one.
+    /// The offset of the bytes of an entry, if its local header is as long as the last one.
     fn likely_start(&self, entry: &Located, key: &Key) -> u64 {
         let name = key.as_str().len() as u64;
         let extra = self.extra.load(Ordering::Relaxed);
         entry.header.saturating_add(LOCAL_HEADER).saturating_add(name).saturating_add(extra)
     }
 
-    /// The same as [`ZipStore::start`] by the first bytes of the local header, which are in memory.
+    /// As [`ZipStore::start`], with the first bytes of the local header in memory.
     fn start_by(&self, head: &[u8], entry: &Located, key: &Key) -> Result<u64> {
         let (name, extra) = local_lengths(head, entry)?;
         let from = usize::try_from(LOCAL_HEADER).unwrap_or(usize::MAX);
@@ -28,8 +28,8 @@ impl ZipStore {
         Ok(entry.header.saturating_add(LOCAL_HEADER).saturating_add(name).saturating_add(extra))
     }
 
-    /// Several whole entries of a far file in one request, with their local headers. Of those whose header is longer
-    /// than that of the one before, the rest is read for itself. Nothing is returned if the request fails.
+    /// Reads several whole entries of a far file in one request, with their local headers. If a header is longer than the
+    /// one before, the rest of the entry is read separately. Returns nothing if the request fails.
     pub(super) fn inflate_together(&self, wanted: &[(&Located, &Key)]) -> Vec<Result<Bytes>> {
         let Ok(len) = self.file.len() else { return Vec::new() };
         let range = |(entry, key): &(&Located, &Key)| {
@@ -53,7 +53,7 @@ impl ZipStore {
         wanted.iter().zip(read).map(inflate).collect()
     }
 
-    /// Parts of a stored entry of a far file in one request, if its local header is as long as the one before.
+    /// Reads parts of a stored entry of a far file in one request, if its local header is as long as the one before.
     pub(super) fn parts_together(
         &self,
         entry: &Located,

@@ -1,4 +1,4 @@
-//! A zip file that values are put into, one behind the other and uncompressed.
+//! Writes a store in a zip file, with uncompressed entries one after the other.
 //!
 //! Spec: APPNOTE.TXT 4.3 (zip), 4.5.3 (zip64)
 
@@ -16,13 +16,13 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// A zip file being written, which nobody can read before it is finished and has its central directory.
+/// Writes a zip file. It can be read only after it is finished, because the central directory is written last.
 ///
 /// Values that are replaced or deleted leave their bytes in the file.
 #[derive(Debug)]
 pub struct ZipWriter {
     path: PathBuf,
-    /// What it is called until it is finished, if it has another name until then.
+    /// The temporary name until the file is finished, if it has one.
     temporary: Option<PathBuf>,
     durability: Durability,
     state: Mutex<State>,
@@ -31,15 +31,15 @@ pub struct ZipWriter {
 #[derive(Debug)]
 struct State {
     file: File,
-    /// Where the next entry begins; what lies behind is of no meaning.
+    /// The offset of the next entry. Bytes after it have no meaning.
     end: u64,
     entries: BTreeMap<String, Located>,
     is_finished: bool,
 }
 
 impl ZipWriter {
-    /// Begins the file that will be at `path`. It has a temporary name until it is finished, and is removed when it
-    /// is dropped before. What is there is replaced at the end, not before.
+    /// Begins a file for `path`. It has a temporary name until it is finished, and is removed if it is dropped before. An
+    /// existing file at `path` is replaced only at the end.
     ///
     /// # Errors
     /// What the system says.
@@ -59,14 +59,14 @@ impl ZipWriter {
         Ok(ZipWriter { path, temporary: Some(temporary), durability, state: Mutex::new(state) })
     }
 
-    /// Begins a file at `path` itself, or goes on with one that was begun so, finished or not, and keeps it when it is
-    /// dropped: whoever asks for that sees to it that nobody else takes it for a whole one.
+    /// Begins a file at `path` itself, or continues one that was begun in this way, finished or not. The file is kept when
+    /// it is dropped: the caller must ensure that no other program treats it as complete.
     ///
-    /// What was put is there, as far as it was put whole, and values that were deleted as well. Of a file
-    /// that something else has made nothing is kept.
+    /// All values that were written completely are kept, including deleted ones. The content of a file of another program
+    /// is discarded.
     ///
     /// # Errors
-    /// What the system says; [`ErrorKind::LimitExceeded`] for more names than memory is granted for.
+    /// Errors of the system; [`ErrorKind::LimitExceeded`] if the names exceed the memory limit.
     pub fn go_on(path: impl AsRef<Path>, durability: Durability, limits: &Limits) -> Result<ZipWriter> {
         let path = path.as_ref().to_path_buf();
         let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path)?;
@@ -80,7 +80,7 @@ impl ZipWriter {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Reads the parts of a value that `ranges` says, given its size.
+    /// Reads parts of a value. `ranges` computes them from its size.
     fn read_parts(
         &self,
         key: &Key,
@@ -91,7 +91,7 @@ impl ZipWriter {
             return Ok(None);
         };
         let ranges = ranges(size)?;
-        // What was put without an extra field; only values of 4 GiB have one.
+        // Entries have no extra field, except values of 4 GiB or more.
         let extra = if size >= u32::MAX.into() { 20 } else { 0 };
         let start = header + super::LOCAL_HEADER + key.as_str().len() as u64 + extra;
         let part = |range: Range<u64>| -> Result<Bytes> {
@@ -121,7 +121,7 @@ impl WritableStore for ZipWriter {
         let start = state.end;
         state.file.seek(SeekFrom::Start(start))?;
         if let Err(e) = state.file.write_all(header.as_slice()).and_then(|()| state.file.write_all(value)) {
-            // Bytes of this value must not be taken for an entry behind the next one.
+            // Old bytes after the next entry must not look like another entry.
             let _ = state.file.set_len(start);
             return Err(e.into());
         }
@@ -197,7 +197,7 @@ impl Store for ZipWriter {
 impl Drop for ZipWriter {
     fn drop(&mut self) {
         if let Some(temporary) = self.temporary.as_ref().filter(|_| !self.state().is_finished) {
-            // There is nobody to tell.
+            // An error cannot be returned from `drop`.
             let _ = fs::remove_file(temporary);
         }
     }
@@ -307,7 +307,7 @@ mod tests {
             bytes[damage] ^= 0x41;
             fs::write(&path, &bytes).unwrap();
             let writer = ZipWriter::go_on(&path, Durability::Process, &Limits::default()).unwrap();
-            // A checksum alone tells nothing of the bytes until they are read.
+            // The checksum is verified when the bytes are read.
             let is_crc = (14..18).contains(&damage);
             assert_eq!(writer.size(&key("c/0")).unwrap().is_some(), is_crc, "{damage}");
             assert_eq!(fs::metadata(&path).unwrap().len() > 0, is_crc, "{damage}");
@@ -320,7 +320,7 @@ mod tests {
         for (path, first, count) in [("far.zip", 5 << 30, 3_u32), ("many.zip", 0, 70_000)] {
             let path = folder.path().join(path);
             let writer = ZipWriter::create(&path, Durability::Process).unwrap();
-            // A hole in the file, which takes no room.
+            // A hole in the file, which takes no space.
             writer.state().end = first;
             for number in 0..count {
                 writer.put(&key(&format!("c/{number}")), &number.to_le_bytes()).unwrap();
