@@ -106,9 +106,18 @@ impl<R> Heap<R> {
     /// # Errors
     /// As [`Heap::push`], and for bytes of 4 GiB or more.
     pub fn push_bytes(&mut self, bytes: Bytes) -> Result<Slot> {
-        match u32::try_from(bytes.len()).map_err(|_| too_long())? {
+        let count = u32::try_from(bytes.len()).map_err(|_| too_long())?;
+        self.push_items(bytes, count)
+    }
+
+    /// Adds the rows of `count` items as a buffer and returns the slot that points to them. No items need no buffer.
+    ///
+    /// # Errors
+    /// As [`Heap::push`].
+    pub fn push_items(&mut self, rows: Bytes, count: u32) -> Result<Slot> {
+        match count {
             0 => Ok(Slot::default()),
-            count => Ok(Slot { buffer: self.push(bytes)?, count, offset: 0 }),
+            count => Ok(Slot::at(self.push(rows)?, count, 0)),
         }
     }
 
@@ -192,9 +201,39 @@ impl Slot {
         Slot { buffer: Slot::REFERENCE, count: 1, offset: index as u64 }
     }
 
+    /// A slot that points to nothing, not even to no bytes: it stands for an element that cannot be read.
+    pub const NOWHERE: Slot = Slot { buffer: u32::MAX, count: u32::MAX, offset: u64::MAX };
+
+    /// The slot of `count` bytes or items from `offset` on in a buffer; that of nothing is the same everywhere.
+    pub const fn at(buffer: u32, count: u32, offset: u64) -> Slot {
+        match count {
+            0 => Slot { buffer: 0, count: 0, offset: 0 },
+            count => Slot { buffer, count, offset },
+        }
+    }
+
+    /// The index that the next buffer of a heap gets.
+    ///
+    /// # Errors
+    /// [`ErrorKind::LimitExceeded`] beyond 2^32 - 1 buffers.
+    pub fn next_buffer(buffers: &[Bytes]) -> Result<u32> {
+        index_of(buffers.len())
+    }
+
     /// The slots in `rows`, which are nothing else.
     pub fn each(rows: &[u8]) -> impl ExactSizeIterator<Item = Slot> {
         rows.as_chunks().0.iter().map(Slot::of_bytes)
+    }
+
+    /// Puts slots into `rows`, as far as there are both.
+    ///
+    /// # Errors
+    /// The first of `slots`; `rows` then has those before it.
+    pub fn put_each(rows: &mut [u8], slots: impl Iterator<Item = Result<Slot>>) -> Result<()> {
+        for (row, slot) in rows.as_chunks_mut().0.iter_mut().zip(slots) {
+            *row = slot?.to_bytes();
+        }
+        Ok(())
     }
 
     /// Puts another slot in the place of each slot in `rows`, which are nothing else.

@@ -7,7 +7,6 @@ use crate::format::message::datatype::{
     Datatype, DatatypeClass, FloatingPoint, Normalization, StringPadding, VariableLengthKind,
 };
 use crate::reference::Reference;
-use bytes::Bytes;
 use hyperslab_core::rows::{Heap, Slot, int_row};
 use hyperslab_core::{Error, Result};
 
@@ -134,7 +133,7 @@ impl Conversion {
         if rows.is_empty() {
             return Ok(Slot::default());
         }
-        Ok(Slot { buffer: heap.push(Bytes::from(rows))?, count: slot.count, offset: 0 })
+        heap.push_items(rows.into(), slot.count)
     }
 }
 

@@ -112,15 +112,15 @@ impl Plan {
             Op::Widen(integer) => widen(integer, stored, rows),
             Op::ExtractBits(bits) => extract_bits(bits, stored, rows),
             Op::VariableLength(size, items) => {
-                for (stored, row) in stored.chunks_exact(*size).zip(slots(rows)) {
-                    *row = variable_length::read(run, items, stored)?.to_bytes();
-                }
+                let slots = stored.chunks_exact(*size).map(|of| variable_length::read(run, items, of));
+                Slot::put_each(rows, slots)?;
             }
             Op::Reference(size, form) => {
-                for (stored, row) in stored.chunks_exact(*size).zip(slots(rows)) {
-                    let reference = reference::read(run, *form, stored)?;
-                    *row = run.heap.push_reference(reference)?.to_bytes();
-                }
+                let slots = stored.chunks_exact(*size).map(|of| {
+                    let reference = reference::read(run, *form, of)?;
+                    run.heap.push_reference(reference)
+                });
+                Slot::put_each(rows, slots)?;
             }
             Op::Compound { stored: size, row, members } => {
                 let blocks =
@@ -150,13 +150,13 @@ impl Plan {
             Op::Widen(integer) => narrow(integer, rows, stored)?,
             Op::ExtractBits(bits) => insert_bits(bits, rows, stored)?,
             Op::VariableLength(size, items) => {
-                for (row, stored) in rows.chunks_exact(Slot::SIZE).zip(stored.chunks_exact_mut(*size)) {
-                    variable_length::write(store, items, slot(row)?, stored)?;
+                for (slot, stored) in Slot::each(rows).zip(stored.chunks_exact_mut(*size)) {
+                    variable_length::write(store, items, slot, stored)?;
                 }
             }
             Op::Reference(size, form) => {
-                for (row, stored) in rows.chunks_exact(Slot::SIZE).zip(stored.chunks_exact_mut(*size)) {
-                    let reference = store.heap.reference(slot(row)?);
+                for (slot, stored) in Slot::each(rows).zip(stored.chunks_exact_mut(*size)) {
+                    let reference = store.heap.reference(slot);
                     let reference =
                         reference.ok_or_else(|| Error::invalid("slot does not hold a reference"))?;
                     reference::write(store, *form, reference, stored)?;
@@ -249,16 +249,8 @@ impl Member {
     }
 }
 
-fn slots(rows: &mut [u8]) -> impl Iterator<Item = &mut [u8; Slot::SIZE]> {
-    rows.as_chunks_mut().0.iter_mut()
-}
-
 fn mismatch() -> Error {
     Error::invalid("different numbers of elements and rows")
-}
-
-fn slot(row: &[u8]) -> Result<Slot> {
-    Slot::get(row).ok_or_else(mismatch)
 }
 
 /// The state of one call of [`Converter::store`](super::Converter::store).

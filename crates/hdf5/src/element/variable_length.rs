@@ -50,12 +50,12 @@ pub(super) fn read(run: &mut Run<'_>, items: &Variable, stored: &[u8]) -> Result
             let mut rows =
                 vec![0; usize::try_from(row).map_err(|_| Error::malformed("row size overflows 2^64 bytes"))?];
             plan.run(run, &stored, &mut rows)?;
-            Ok(Slot { buffer: run.heap.push(rows.into())?, count, offset: 0 })
+            run.heap.push_items(rows.into(), count)
         }
-        Variable::Elements(_) => Ok(Slot { buffer: run.collection_buffer()?, count, offset }),
+        Variable::Elements(_) => Ok(Slot::at(run.collection_buffer()?, count, offset)),
         Variable::Characters(_) => {
             let count = u32::try_from(len).map_err(|_| Error::unsupported("text of 2^32 bytes or more"))?;
-            Ok(Slot { buffer: run.collection_buffer()?, count, offset })
+            Ok(Slot::at(run.collection_buffer()?, count, offset))
         }
     }
 }

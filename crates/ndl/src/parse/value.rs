@@ -412,10 +412,7 @@ impl<'t> Reader<'_, 't, '_> {
 
     /// A slot for `count` elements that begin at the end of the heap.
     fn allocate(&self, count: u32) -> Slot {
-        match count {
-            0 => Slot::default(),
-            _ => Slot { buffer: 0, count, offset: u64::try_from(self.heap.len()).unwrap_or(u64::MAX) },
-        }
+        Slot::at(0, count, u64::try_from(self.heap.len()).unwrap_or(u64::MAX))
     }
 
     fn pad(&mut self, out: &mut Vec<u8>, count: usize, byte: u8, node: Node<'t>) -> Result<(), Wrong> {

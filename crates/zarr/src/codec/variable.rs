@@ -24,30 +24,24 @@ impl Variable {
     pub(super) fn decode(self, raw: Bytes, rows: &mut [u8], heap: &mut Vec<Bytes>) -> Result<()> {
         let raw = if self == Variable::Json { of_json(&raw)?.into() } else { raw };
         let mut d = Decoder::new(self.name(), 0, &raw);
-        let (slots, _) = rows.as_chunks_mut::<{ Slot::SIZE }>();
+        let expected = Slot::each(rows).len();
         let count = d.u32()?;
-        if u64::from(count) != slots.len() as u64 {
-            return Err(d.malformed(format!("{count} elements, expected {}", slots.len())));
+        if u64::from(count) != expected as u64 {
+            return Err(d.malformed(format!("{count} elements, expected {expected}")));
         }
-        let buffer = u32::try_from(heap.len()).ok().filter(|buffer| *buffer != u32::MAX);
-        let buffer = buffer.ok_or_else(|| Error::invalid("more than 2^32 chunks of strings at once"))?;
-        for slot in slots {
+        let buffer = Slot::next_buffer(heap)?;
+        Slot::change_each(rows, |_| {
             let count = d.u32()?;
             if (self, count) == (Variable::Json, NO_STRING) {
-                *slot = NOT_READ.to_bytes();
-                continue;
+                return Ok(Slot::NOWHERE);
             }
             let offset = d.offset();
             let element = d.take(d.len_of(count.into())?)?;
             if self != Variable::Bytes && std::str::from_utf8(element).is_err() {
                 return Err(d.malformed(format!("a string of {count} bytes that are not UTF-8")));
             }
-            *slot = match count {
-                0 => Slot::default(),
-                count => Slot { buffer, count, offset },
-            }
-            .to_bytes();
-        }
+            Ok(Slot::at(buffer, count, offset))
+        })?;
         d.finish()?;
         heap.push(raw);
         Ok(())
@@ -55,11 +49,12 @@ impl Variable {
 
     /// Encodes the content that slots point to.
     pub(super) fn encode(self, rows: &[u8], heap: &[Bytes]) -> Result<Vec<u8>> {
-        let count = u32::try_from(rows.len() / Slot::SIZE);
-        let count = count.map_err(|_| Error::invalid("more than 2^32 elements in one chunk"))?;
+        let slots = Slot::each(rows);
+        let count =
+            u32::try_from(slots.len()).map_err(|_| Error::invalid("more than 2^32 elements in one chunk"))?;
         let mut raw = count.to_le_bytes().to_vec();
-        for row in rows.as_chunks::<{ Slot::SIZE }>().0 {
-            let element = pointed_to(row, heap)?;
+        for slot in slots {
+            let element = slot.content(heap).ok_or_else(points_nowhere)?;
             if self != Variable::Bytes && std::str::from_utf8(element).is_err() {
                 return Err(Error::invalid(format!(
                     "a string of {} bytes that are not UTF-8",
@@ -137,24 +132,22 @@ fn to_json(raw: &[u8]) -> Result<Vec<u8>> {
 
 /// Rejects elements of `json2` that are not strings.
 pub(super) fn check_read(rows: &[u8]) -> Result<()> {
-    let not_read = NOT_READ.to_bytes();
-    match rows.as_chunks::<{ Slot::SIZE }>().0.contains(&not_read) {
+    match Slot::each(rows).any(|slot| slot == Slot::NOWHERE) {
         true => Err(Error::unsupported("json2 with elements that are not strings, expected strings")),
         false => Ok(()),
     }
 }
 
-/// The marker instead of a length for an element that is not a string.
+/// The marker instead of a length for an element that is not a string. Its slot is [`Slot::NOWHERE`].
 const NO_STRING: u32 = u32::MAX;
-
-/// The slot of an element that is not a string, which points to nothing.
-const NOT_READ: Slot = Slot { buffer: u32::MAX, count: u32::MAX, offset: u64::MAX };
 
 /// The content of the slot `row`.
 pub(super) fn pointed_to<'h>(row: &[u8], heap: &'h [Bytes]) -> Result<&'h [u8]> {
-    let nothing = || Error::invalid("a slot without content");
-    let slot = Slot::get(row).ok_or_else(nothing)?;
-    slot.content(heap).ok_or_else(nothing)
+    Slot::get(row).and_then(|slot| slot.content(heap)).ok_or_else(points_nowhere)
+}
+
+fn points_nowhere() -> Error {
+    Error::invalid("a slot without content")
 }
 
 #[cfg(test)]
