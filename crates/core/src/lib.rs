@@ -8,6 +8,7 @@
 //! * [`storage`]: positional reading and writing of files and memory, caches, faults and crashes.
 //! * [`store`]: values under keys, in a directory, a zip file or memory, read and written.
 //! * [`wrapper`]: what is done at each request, whatever is read: stopping, watching, counting.
+//! * [`links`]: the way to an object through links, and how many there may be.
 //! * [`memory`]: zeroed memory for large outputs, in huge pages where the system has them.
 //! * [`nd`]: regions, selections, chunk grids, scatter and gather.
 //! * [`rows`]: how decoded elements lie in memory, whatever their type.
@@ -28,6 +29,7 @@ mod encode;
 mod error;
 pub mod filter;
 mod limits;
+pub mod links;
 pub mod memory;
 pub mod nd;
 pub mod rows;

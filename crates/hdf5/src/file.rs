@@ -22,6 +22,7 @@ use crate::navigate::object_header::ObjectHeader;
 use crate::navigate::shared_message::SharedMessages;
 use crate::navigate::{Reader, superblock};
 use crate::object::{Object, ObjectKind};
+use hyperslab_core::links::{Way, byte_names};
 use hyperslab_core::storage::{Joined, Lonely, ReadAt, Siblings};
 use hyperslab_core::{Budget, Decoder, Error, Limits, Result};
 use others::Others;
@@ -108,20 +109,16 @@ impl File {
         })
     }
 
-    /// The object at a path from the root group. Soft links are followed. `None` if there is none.
+    /// The object at a path from the root group. Soft links are followed. `None` if there is none, or more links are on
+    /// the way than [`MAX_LINKS`](hyperslab_core::links::MAX_LINKS).
     ///
     /// # Errors
     /// If a group on the way cannot be read, or a link leads to another file.
     pub fn find(&self, path: &[u8]) -> Result<Option<Address>> {
-        // Names that are still to be looked up, the next one last. A soft link adds its own.
-        let names = |path: &[u8]| -> Vec<Vec<u8>> {
-            let names = path.rsplit(|byte| *byte == b'/');
-            names.filter(|name| !matches!(*name, b"" | b".")).map(<[u8]>::to_vec).collect()
-        };
-        let mut pending = names(path);
+        let owned = |path: &[u8]| byte_names(path).map(<[u8]>::to_vec).collect::<Vec<_>>().into_iter();
+        let mut way = Way::new(owned(path));
         let mut at = self.root_address();
-        let mut followed = 0;
-        while let Some(name) = pending.pop() {
+        while let Some(name) = way.step() {
             let group = self.object(at)?;
             if group.kind() != ObjectKind::Group {
                 return Ok(None);
@@ -129,13 +126,13 @@ impl File {
             match group.link(self, &name)?.map(|link| link.target) {
                 None => return Ok(None),
                 Some(LinkTarget::Hard(address)) => at = address,
-                Some(LinkTarget::Soft(_)) if followed == MAX_SOFT_LINKS => return Ok(None),
                 Some(LinkTarget::Soft(target)) => {
-                    followed += 1;
+                    if !way.follow(owned(&target)) {
+                        return Ok(None);
+                    }
                     if target.starts_with(b"/") {
                         at = self.root_address();
                     }
-                    pending.extend(names(&target));
                 }
                 Some(LinkTarget::External(_) | LinkTarget::UserDefined { .. }) => {
                     let path = String::from_utf8_lossy(path);
@@ -413,8 +410,6 @@ fn driver(reader: &Reader, superblock: &Superblock) -> Result<Option<DriverInfo>
     Ok(Some(DriverInfo::decode(identification, d)))
 }
 
-/// The maximum number of soft links on the way to an object.
-const MAX_SOFT_LINKS: u32 = 32;
 /// The maximum size of driver information.
 const MAX_DRIVER_INFO: u64 = 4096;
 

@@ -144,3 +144,15 @@ fn an_entry_without_name_does_not_hide_the_others() {
     assert_eq!((found.links.len(), found.unreadable.len()), (151, 1));
     assert_eq!(found.unreadable[0].1.kind(), ErrorKind::Malformed);
 }
+
+#[test]
+fn paths_lead_through_64_links_and_no_more() {
+    let file = open("data/chain.h5");
+    let found = file.find(b"/g/d").unwrap();
+    assert!(found.is_some());
+    assert_eq!(file.find(b"/a00/d").unwrap(), found);
+    assert_eq!(file.find(b"/b01/./d").unwrap(), found);
+    for path in ["/b00/d", "/c0", "/c1/d"] {
+        assert_eq!(file.find(path.as_bytes()).unwrap(), None, "{path}");
+    }
+}

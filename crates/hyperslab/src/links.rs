@@ -1,6 +1,7 @@
-//! Follows links: one resolver for the sources of all formats, with one limit.
+//! Follows links: one resolver for the sources of all formats.
 
 use crate::source::{Entry, Handle, Item, Source};
+use hyperslab_core::links::{MAX_LINKS, Way, names};
 use hyperslab_core::{Error, Result};
 use hyperslab_model::{Link, NodePath};
 
@@ -87,16 +88,15 @@ fn go_along(
     on_link: &mut dyn FnMut(NodePath),
 ) -> Result<NodePath> {
     let mut at = NodePath::root();
-    // Names that are still to be looked up, the next one last. A link puts those of its destination on top.
-    let mut pending: Vec<String> = names(path.as_str()).rev().map(str::to_owned).collect();
-    let mut followed = 0;
-    while let Some(name) = pending.pop() {
+    let owned = |path: &str| names(path).map(str::to_owned).collect::<Vec<_>>().into_iter();
+    let mut way = Way::new(owned(path.as_str()));
+    while let Some(name) = way.step() {
         let next = at.child(&name);
         let Some(link) = link_at(&next)? else {
             at = next;
             continue;
         };
-        if pending.is_empty() && last == LastLink::Keep {
+        if way.is_at_end() && last == LastLink::Keep {
             return Ok(next);
         }
         let destination = match &link {
@@ -106,30 +106,17 @@ fn go_along(
                 return Err(Error::not_found(format!("no object {path}: {name} leads out of the file")));
             }
         };
-        if followed == MAX_LINKS {
+        if !way.follow(owned(destination)) {
             return Err(Error::not_found(format!(
                 "no object {path}: {name} is in a cycle of links, or behind more than {MAX_LINKS} links"
             )));
         }
-        followed += 1;
         if destination.starts_with('/') {
             at = NodePath::root();
         }
-        pending.extend(names(destination).rev().map(str::to_owned));
-        on_link(pending.iter().rev().fold(at.clone(), |path, name| path.child(name)));
+        on_link(way.left().fold(at.clone(), |path, name| path.child(name)));
     }
     Ok(at)
-}
-
-/// The maximum number of links that one path may lead through. A path with more of them is taken for a cycle.
-///
-/// libhdf5 stops at 16 by default (`H5Pset_nlinks`); files with longer chains are read all the same.
-const MAX_LINKS: usize = 64;
-
-/// The components of a path in a link. Those that are empty or `.` mean nothing, as in HDF5 (file format
-/// specification, "Link Message"); `..` is a name like any other.
-fn names(path: &str) -> impl DoubleEndedIterator<Item = &str> {
-    path.split('/').filter(|name| !matches!(*name, "" | "."))
 }
 
 #[cfg(test)]

@@ -1,7 +1,11 @@
 //! What people type to name an object.
 
-use crate::{find, located, node_path, open, targets};
-use hyperslab::{ErrorKind, Item, Source};
+use crate::{description, find, located, node_path, open, targets};
+use bytes::Bytes;
+use hyperslab::convert::{ConvertOptions, convert, plan};
+use hyperslab::describe::DescribeOptions;
+use hyperslab::publish::Fingerprint;
+use hyperslab::{Entry, Error, ErrorKind, Item, OpenOptions, Source, follow, target_format_of};
 
 fn missing(source: &dyn Source, path: &str) -> String {
     let error = targets(source, path).unwrap_err();
@@ -85,4 +89,34 @@ fn what_lies_behind_a_link_to_elsewhere_is_not_found() {
         assert!(missing(&*source, path).contains("leads out of the file"), "{path}");
     }
     assert!(missing(&*source, "/links/dangling/x").contains("no object /links/dangling/x"));
+}
+
+#[test]
+fn chains_of_links_end_at_one_limit_in_every_format() {
+    let hdf5 = open("hdf5/chain.h5");
+    let (text, errors) = description(&*hdf5, "/", &DescribeOptions::default());
+    assert!(errors.is_empty(), "{errors:?}");
+    let ndl = hyperslab::open_storage(Box::new(Bytes::from(text)), &OpenOptions::default()).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("chain.zarr");
+    let options = ConvertOptions::new(target_format_of(&path).unwrap());
+    let planned = plan(&*hdf5, &options).unwrap();
+    convert(&*hdf5, &Fingerprint::default(), &path, &planned, &options).unwrap();
+    let zarr = hyperslab::open(&path, &OpenOptions::default()).unwrap();
+    for source in [hdf5, ndl, zarr] {
+        let format = source.format();
+        for path in ["/a00/d", "/b01/d"] {
+            assert!(matches!(find(&*source, path).item, Item::Array { .. }), "{format}: {path}");
+            assert!(matches!(followed(&*source, &path[..4]).unwrap().item, Item::Group), "{format}: {path}");
+        }
+        for path in ["/b00/d", "/c0/d", "/c1/d"] {
+            assert!(missing(&*source, path).contains("is in a cycle of links"), "{format}: {path}");
+            let end = path.strip_suffix("/d").unwrap();
+            assert_eq!(followed(&*source, end).unwrap_err().kind(), ErrorKind::NotFound, "{format}: {end}");
+        }
+    }
+}
+
+fn followed(source: &dyn Source, path: &str) -> Result<Entry, Error> {
+    follow(source, find(source, path))
 }

@@ -380,6 +380,17 @@ fn reading_25_hard_links_need_a_target_and_soft_links_do_not() {
     let round = lines(&with("links: {a: {hard: /b}, b: {hard: /a}}", ParseOptions::default()));
     assert_eq!(round.len(), 2);
     assert!(round[0].contains("on a path with a cycle"), "{round:?}");
+    let chain = |length: usize| {
+        let link = |number| match number + 1 == length {
+            true => format!("l{number}: {{soft: /m}}"),
+            false => format!("l{number}: {{soft: l{}}}", number + 1),
+        };
+        let links: Vec<_> = (0..length).map(link).collect();
+        let array = "ndarrays: {m: {shape: [], type: int8}}";
+        format!("{array}\nlinks: {{hard: {{hard: /l0}}, {}}}", links.join(", "))
+    };
+    clean(&chain(64));
+    assert!(finding(&chain(65)).contains("a cycle or more than 64 links"));
     assert!(
         finding("links: {a: {external: {file: f, path: /}}, b: {hard: /a/x}}")
             .contains("which is not in this file")

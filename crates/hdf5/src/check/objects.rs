@@ -4,6 +4,7 @@ use super::reading::Pointer;
 use super::rule;
 use super::{Checker, max};
 use crate::format::Address;
+use hyperslab_core::links::{Way, byte_names};
 use rustc_hash::{FxHashMap, FxHasher};
 use std::hash::{Hash, Hasher};
 
@@ -218,10 +219,12 @@ impl Objects {
         }
     }
 
-    /// Follows a path. `None` if it leads nowhere, or that is unknown.
-    fn follow(&self, start: u32, path: &[u8], depth: u32, steps: &mut u64) -> Followed {
-        let mut at = if path.first() == Some(&b'/') { ROOT } else { start };
-        for name in path.split(|byte| *byte == b'/').filter(|name| !name.is_empty() && *name != b".") {
+    /// Follows a path from the object `start`.
+    fn follow(&self, start: u32, path: &[u8], steps: &mut u64) -> Followed {
+        let begin = |parent, path: &[u8]| if path.first() == Some(&b'/') { ROOT } else { parent };
+        let mut way = Way::new(byte_names(path));
+        let mut at = begin(start, path);
+        while let Some(name) = way.step() {
             let Some(left) = steps.checked_sub(1) else { return Followed::Unknown };
             *steps = left;
             match self.links.get(&key(at, name)) {
@@ -229,13 +232,12 @@ impl Objects {
                 Some(Leads::Elsewhere) => return Followed::Unknown,
                 Some(Leads::Soft(soft)) => {
                     let link = usize::try_from(*soft).ok().and_then(|soft| self.soft.get(soft));
-                    let Some(link) = link.filter(|_| depth < MAX_SOFT_LINKS) else {
+                    let Some(link) = link else { return Followed::Nowhere };
+                    let path = self.text(link.path);
+                    if !way.follow(byte_names(path)) {
                         return Followed::Nowhere;
-                    };
-                    match self.follow(link.parent, self.text(link.path), depth + 1, steps) {
-                        Followed::Object(object) => at = object,
-                        other => return other,
                     }
+                    at = begin(link.parent, path);
                 }
                 None => return Followed::Nowhere,
             }
@@ -337,7 +339,7 @@ impl Checker<'_> {
     /// Whether a path from the root leads to an object. `None` if that is unknown.
     pub(super) fn path_exists(&self, path: &[u8]) -> Option<bool> {
         let mut steps = MAX_STEPS;
-        match self.objects.follow(ROOT, path, 0, &mut steps) {
+        match self.objects.follow(ROOT, path, &mut steps) {
             Followed::Object(_) => Some(true),
             Followed::Nowhere => Some(false),
             Followed::Unknown => None,
@@ -397,7 +399,7 @@ impl Checker<'_> {
         for at in 0..self.objects.soft.len() {
             let Some(link) = self.objects.soft.get(at) else { break };
             let path = self.objects.text(link.path);
-            if self.objects.follow(link.parent, path, 0, &mut steps) != Followed::Nowhere || !self.complete {
+            if self.objects.follow(link.parent, path, &mut steps) != Followed::Nowhere || !self.complete {
                 continue;
             }
             let message = format!("leads to {}, which does not exist", shown(path));
@@ -432,6 +434,4 @@ const MAX_SHOWN: usize = 200;
 /// The bytes of names for each object, on average.
 const NAME_SIZE: usize = 64;
 const REFERENCE_SIZE: u64 = 64;
-/// The limit of libhdf5.
-const MAX_SOFT_LINKS: u32 = 16;
 const MAX_STEPS: u64 = 1 << 22;

@@ -6,6 +6,7 @@
 use super::Reader;
 use crate::parse::context::suggest;
 use crate::parse::events::Span;
+use hyperslab_core::links::{MAX_LINKS, Way};
 use hyperslab_core::nd::{Region, Selection};
 use hyperslab_model::{Extent, Link, Node as Object, NodeKind, NodePath, Reference, Shape};
 
@@ -22,12 +23,12 @@ impl Reader<'_, '_> {
     pub(super) fn check_targets(&mut self) {
         for (path, span) in std::mem::take(&mut self.hard_links) {
             let Some(Object::Link(Link::Hard(target))) = self.content.nodes.get(&path) else { continue };
-            let why = match self.find(target, &mut 0) {
+            let why = match self.find(target) {
                 Ok(_) => continue,
                 Err(Lost::Nowhere) => format!("a hard link to {target}, which does not exist"),
                 Err(Lost::Elsewhere) => format!("a hard link to {target}, which is not in this file"),
                 Err(Lost::Round) => {
-                    format!("a hard link to {target}, on a path with a cycle or more than {MAX_STEPS} links")
+                    format!("a hard link to {target}, on a path with a cycle or more than {MAX_LINKS} links")
                 }
             };
             let hint = self.similar(target);
@@ -55,7 +56,7 @@ impl Reader<'_, '_> {
             }
             Reference::Null => return,
         };
-        let found = match self.find(target, &mut 0) {
+        let found = match self.find(target) {
             Ok(found) => found,
             Err(_) => {
                 let message = format!("a reference to {target}, which does not exist");
@@ -118,27 +119,34 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// The object that a path leads to, through links within the document. `steps` counts the links.
-    fn find(&self, path: &NodePath, steps: &mut usize) -> Result<NodePath, Lost> {
-        let at_once = self.declared.get(path).map(|(kind, _)| *kind);
-        if at_once.is_some_and(|kind| kind != NodeKind::Link) {
+    /// The object that a path leads to, through links within the document.
+    fn find(&self, path: &NodePath) -> Result<NodePath, Lost> {
+        let names = |path: &NodePath| {
+            let names = path.as_str().split('/').filter(|name| !name.is_empty());
+            names.map(str::to_owned).collect::<Vec<_>>().into_iter()
+        };
+        let is_object =
+            |path: &NodePath| self.declared.get(path).is_some_and(|(kind, _)| *kind != NodeKind::Link);
+        if is_object(path) {
             return Ok(path.clone());
         }
-        let mut at = NodePath::root();
-        for part in path.as_str().split('/').filter(|part| !part.is_empty()) {
-            let next = at.child(part);
+        let root = NodePath::root();
+        let mut at = root.clone();
+        let mut way = Way::new(names(path));
+        while let Some(name) = way.step() {
+            let next = at.child(&name);
             at = match self.content.nodes.get(&next) {
                 Some(Object::Link(link)) => {
-                    *steps += 1;
-                    if *steps > MAX_STEPS {
-                        return Err(Lost::Round);
-                    }
                     let to = match link {
                         Link::Hard(to) => to.clone(),
                         Link::Soft(to) => from(&at, to).ok_or(Lost::Nowhere)?,
                         Link::External { .. } | Link::User { .. } => return Err(Lost::Elsewhere),
                     };
-                    self.find(&to, steps)?
+                    let (start, rest) = if is_object(&to) { (to, root.clone()) } else { (root.clone(), to) };
+                    if !way.follow(names(&rest)) {
+                        return Err(Lost::Round);
+                    }
+                    start
                 }
                 Some(_) => next,
                 None if self.declared.contains_key(&next) => next,
@@ -181,15 +189,15 @@ fn from(group: &NodePath, to: &str) -> Option<NodePath> {
     let mut at = group.clone();
     for part in to.split('/').filter(|part| !matches!(*part, "" | ".")) {
         at = if part == ".." { at.parent()? } else { at.child(part) };
-        if at.depth() > MAX_STEPS {
+        if at.depth() > MAX_DEPTH {
             return None;
         }
     }
     Some(at)
 }
 
-/// The maximum number of links on the way to an object.
-const MAX_STEPS: usize = 64;
+/// The depth of the deepest group that a soft link leads to.
+const MAX_DEPTH: usize = 64;
 
 /// The number of objects among which a similar path is searched.
 const MAX_SUGGESTED: usize = 1000;

@@ -1,0 +1,96 @@
+//! The way to an object through links: which name comes next, and how many links there may be.
+//!
+//! Every format follows its links with a [`Way`]; it alone knows the limit.
+
+use std::collections::VecDeque;
+
+/// The maximum number of links that one path may lead through. A path with more of them is taken for a cycle.
+///
+/// libhdf5 stops at 16 by default (`H5Pset_nlinks`); files with longer chains are read all the same.
+pub const MAX_LINKS: usize = 64;
+
+/// The names of a path that are still to be looked up. A link puts those of its destination in front.
+///
+/// ```
+/// use hyperslab_core::links::{Way, names};
+///
+/// // The link `b` in the group `/a` leads to `x/y`.
+/// let mut way = Way::new(names("/a/b/c"));
+/// assert_eq!((way.step(), way.step()), (Some("a"), Some("b")));
+/// assert!(way.follow(names("x/y")));
+/// assert_eq!((way.step(), way.step(), way.step(), way.step()), (Some("x"), Some("y"), Some("c"), None));
+/// ```
+#[derive(Clone, Debug)]
+pub struct Way<N> {
+    pending: VecDeque<N>,
+    followed: usize,
+}
+
+impl<N> Way<N> {
+    /// The way along these names.
+    pub fn new(names: impl IntoIterator<Item = N>) -> Way<N> {
+        Way { pending: names.into_iter().collect(), followed: 0 }
+    }
+
+    /// The next name; none at the end of the way.
+    pub fn step(&mut self) -> Option<N> {
+        self.pending.pop_front()
+    }
+
+    /// Whether no name is left.
+    pub fn is_at_end(&self) -> bool {
+        self.pending.is_empty()
+    }
+
+    /// The names that are left.
+    pub fn left(&self) -> impl Iterator<Item = &N> {
+        self.pending.iter()
+    }
+
+    /// Follows a link: goes on along `names`, and then along those that were left. Returns whether that is no more than
+    /// [`MAX_LINKS`]; else the way stays as it is.
+    #[must_use = "links may form a cycle"]
+    pub fn follow(&mut self, names: impl DoubleEndedIterator<Item = N>) -> bool {
+        if self.followed == MAX_LINKS {
+            return false;
+        }
+        self.followed += 1;
+        names.rev().for_each(|name| self.pending.push_front(name));
+        true
+    }
+}
+
+/// The names of a path in a link. Those that are empty or `.` mean nothing, as in HDF5 (file format specification, "Link
+/// Message"); `..` is a name like any other.
+pub fn names(path: &str) -> impl DoubleEndedIterator<Item = &str> {
+    path.split('/').filter(|name| is_name(name.as_bytes()))
+}
+
+/// The same of a path in any encoding.
+pub fn byte_names(path: &[u8]) -> impl DoubleEndedIterator<Item = &[u8]> {
+    path.split(|byte| *byte == b'/').filter(|name| is_name(name))
+}
+
+fn is_name(name: &[u8]) -> bool {
+    !matches!(name, b"" | b".")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_that_mean_nothing_are_left_out() {
+        assert_eq!(names("//a/./b/../").collect::<Vec<_>>(), ["a", "b", ".."]);
+        assert_eq!(byte_names(b"./\xff/").collect::<Vec<_>>(), [b"\xff"]);
+    }
+
+    #[test]
+    fn as_many_links_as_the_limit_are_followed_and_no_more() {
+        let mut way = Way::new(["a"]);
+        assert!((0..MAX_LINKS).all(|_| way.follow(["b"].into_iter())));
+        assert!(!way.follow(["c"].into_iter()));
+        assert_eq!(way.left().count(), MAX_LINKS + 1);
+        assert_eq!((way.step(), way.is_at_end()), (Some("b"), false));
+    }
+}
