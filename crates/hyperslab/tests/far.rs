@@ -194,3 +194,22 @@ fn a_small_part_of_a_shard_takes_its_index_and_one_request() {
         assert_eq!(part(&far, array, 200), expected, "{array}");
     }
 }
+
+#[test]
+fn counting_chunks_lists_them_and_asks_nothing_of_each() {
+    // What lies below the array, and below its `c`; of the shard, whether it is there, and its index.
+    for (array, expected, written) in [("/chunked", 2, 64), ("/sharded", 4, 1)] {
+        let far = zarr(Version::V3);
+        let source = open_location(far.location(), &OpenOptions::default()).unwrap();
+        let array = source.array(&source.find(&node_path(array)).unwrap().handle).unwrap();
+        let before = far.requests();
+        let counted = array.chunks().unwrap().unwrap();
+        assert_eq!(counted.outer.written, written);
+        assert_eq!(counted.inner.map_or(64, |inner| inner.written), 64);
+        assert_eq!(far.requests() - before, expected);
+        // Sizes are asked for key by key.
+        let before = far.requests();
+        assert!(array.stored().unwrap() > 0);
+        assert_eq!(far.requests() - before, 2 + written);
+    }
+}

@@ -9,6 +9,7 @@ mod stored;
 mod walk;
 
 pub use remains::Remains;
+pub use stored::ChunkVisitor;
 pub use walk::Walk;
 
 use crate::json::{Deviation, Json, Object, text};

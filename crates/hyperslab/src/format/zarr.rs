@@ -28,7 +28,9 @@ use keep::record::Record;
 use read::dimensions::{Dimensions, name_dimensions, pure_dimension};
 use read::elements::ZarrArray;
 use read::paths::handle;
+use read::sizes::Sizes;
 use rustc_hash::FxHashMap;
+use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
@@ -195,7 +197,9 @@ impl Source for ZarrSource {
         if let Some(size) = self.size.get() {
             return Ok(*size);
         }
-        let size = self.hierarchy.stored_bytes()?;
+        let mut sizes = Sizes::new(&**self.hierarchy.store(), &self.pool);
+        self.hierarchy.values(&mut |key| sizes.add(key).map(ControlFlow::Continue))?;
+        let size = sizes.sum()?;
         Ok(*self.size.get_or_init(|| size))
     }
 

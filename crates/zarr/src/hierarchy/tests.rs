@@ -2,6 +2,7 @@ use super::*;
 use hyperslab_core::ErrorKind;
 use hyperslab_core::store::{DirectoryStore, MemoryStore};
 use std::fs;
+use std::ops::ControlFlow;
 
 const ARRAY_3: &str = r#"{"zarr_format":3,"node_type":"array","shape":[6],"data_type":"int8",
     "chunk_grid":{"name":"regular","configuration":{"chunk_shape":[2]}},"chunk_key_encoding":"default",
@@ -202,7 +203,7 @@ fn reads_the_attributes_of_broken_nodes() {
 }
 
 #[test]
-fn chunk_bytes_counts_only_chunk_keys() {
+fn only_values_with_chunk_keys_are_chunks() {
     let dotted = ARRAY_3.replace("\"default\"", r#"{"name":"default","configuration":{"separator":"."}}"#);
     let hierarchy = open(&[
         ("a/zarr.json", ARRAY_3),
@@ -221,8 +222,23 @@ fn chunk_bytes_counts_only_chunk_keys() {
     ])
     .unwrap();
     let node = |path: &str| hierarchy.node(&key(path)).unwrap().unwrap();
-    let bytes = ["a", "b", "c", "d"].map(|path| hierarchy.chunk_bytes(&node(path)).unwrap());
-    assert_eq!(bytes, [3, 4, 1, 0]);
+    let chunks = |path: &str| {
+        let mut found = Vec::new();
+        let visited = hierarchy.chunks(&node(path), &mut |key, index| {
+            found.push(format!("{key} {index:?}"));
+            Ok(ControlFlow::Continue(()))
+        });
+        visited.unwrap();
+        found.sort();
+        found
+    };
+    assert_eq!(chunks("a"), ["a/c/0 [0]", "a/c/17 [17]"]);
+    assert_eq!((chunks("b"), chunks("c")), (vec!["b/0 [0]".into()], vec!["c/c.0 [0]".into()]));
     assert!(hierarchy.has_chunks(&node("a")).unwrap() && !hierarchy.has_chunks(&node("d")).unwrap());
-    assert!(hierarchy.stored_bytes().unwrap() > bytes.iter().sum());
+    let mut values = 0;
+    let visited = hierarchy.values(&mut |_| {
+        values += 1;
+        Ok(if values == 5 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+    });
+    assert_eq!((visited.is_ok(), values), (true, 5));
 }

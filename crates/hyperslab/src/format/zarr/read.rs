@@ -6,6 +6,7 @@ pub(super) mod dimensions;
 pub(super) mod elements;
 mod node;
 pub(super) mod paths;
+pub(super) mod sizes;
 pub(super) mod storage;
 
 pub(super) use node::version_3;

@@ -3,6 +3,7 @@
 use super::datatype::{check_rows, make_utf8, utf32_spans};
 use super::dimensions::shape;
 use super::node::datatype_of;
+use super::sizes::Sizes;
 use crate::format::zarr::keep::lowering::Lowering;
 use crate::format::zarr::keep::record::{Record, elements, see_texts};
 use crate::pool::Pool;
@@ -24,7 +25,7 @@ use hyperslab_zarr::json::Json;
 use hyperslab_zarr::metadata::{ChunkGrid, Edges, v3};
 use hyperslab_zarr::write::Version;
 use std::borrow::Cow;
-use std::ops::Range;
+use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -316,7 +317,9 @@ impl ArraySource for ZarrArray {
     }
 
     fn stored(&self) -> Result<u64> {
-        self.hierarchy.chunk_bytes(&self.node)
+        let mut sizes = Sizes::new(&**self.hierarchy.store(), &self.pool);
+        self.hierarchy.chunks(&self.node, &mut |key, _| sizes.add(key).map(ControlFlow::Continue))?;
+        sizes.sum()
     }
 
     fn chunks(&self) -> Result<Option<Chunks>> {
@@ -326,13 +329,13 @@ impl ArraySource for ZarrArray {
         let mut outer = ChunkCount { shape: self.chunk.clone(), written: 0, of };
         let inner_chunk = self.array.as_ref().and_then(Array::inner_chunk);
         let mut shards = Vec::new();
-        self.hierarchy.chunks(&self.node, &mut |_, index, _| {
+        self.hierarchy.chunks(&self.node, &mut |_, index| {
             // What an array has left behind that was longer once is none of its chunks.
             if index.iter().zip(&along).all(|(at, count)| at < count) {
                 outer.written += 1;
                 shards.extend(inner_chunk.map(|_| index.to_vec()));
             }
-            true
+            Ok(ControlFlow::Continue(()))
         })?;
         let (Some(array), Some(inner_chunk)) = (&self.array, inner_chunk) else {
             return Ok(Some(Chunks { outer, inner: None }));
@@ -377,26 +380,29 @@ impl ArraySource for ZarrArray {
             visit(ChunkPlace { start, container, offset, len, before: 0, filter_mask: 0 })
         };
         self.pool.alone(|scratch| {
-            let mut visited = Ok(());
-            self.hierarchy.chunks(&self.node, &mut |key, index, len| {
+            self.hierarchy.chunks(&self.node, &mut |key, index| {
                 // What an array has left behind that was longer once is none of its chunks.
                 if !index.iter().zip(&along).all(|(at, count)| at < count) {
-                    return true;
+                    return Ok(ControlFlow::Continue(()));
                 }
-                visited = match array {
-                    None => grid.chunk(index).and_then(|chunk| visit(&chunk.start, key, 0..len)),
+                match array {
+                    // It may have gone since it was listed.
+                    None => {
+                        if let Some(len) = store.size(&key)? {
+                            visit(&grid.chunk(index)?.start, &key, 0..len)?;
+                        }
+                    }
                     Some((array, _)) => {
                         let mut within = Ok(());
-                        let listed = array.inner_places(&**store, index, scratch, &mut |start, bytes| {
-                            within = visit(start, key, bytes);
+                        array.inner_places(&**store, index, scratch, &mut |start, bytes| {
+                            within = visit(start, &key, bytes);
                             within.is_ok()
-                        });
-                        listed.and(within)
+                        })?;
+                        within?;
                     }
-                };
-                visited.is_ok()
-            })?;
-            visited
+                }
+                Ok(ControlFlow::Continue(()))
+            })
         })?;
         Ok(Placed::All)
     }
