@@ -55,14 +55,14 @@ pub use formats::{
     FORMATS, TARGETS, open, open_location, open_storage, recognize, recognize_location, target_format,
     target_format_of,
 };
-pub use hyperslab_codec::{Codec, Scratch};
+pub use hyperslab_codec::{self as codec, Codec, Scratch};
 pub use hyperslab_core::check::Rule;
 pub use hyperslab_core::nd::{Planes, Region, Selection};
 pub use hyperslab_core::rows::{ElementLayout, ElementPart, Heap, Slot};
 pub use hyperslab_core::storage::{ChunkPlace, Container, FileStorage, Placed, ReadAt};
-pub use hyperslab_core::store;
 pub use hyperslab_core::{
-    CancelToken, Error, ErrorKind, Limit, Limits, Place, Remedy, Result, Severity, Within,
+    CancelToken, Charge, Error, ErrorKind, Limit, Limits, Place, Remedy, Result, Severity, Within, nd,
+    storage, store,
 };
 pub use hyperslab_model::{self as model, NodePath};
 pub use hyperslab_ndl as ndl;

@@ -4,6 +4,7 @@
 
 mod against;
 mod anywhere;
+mod api;
 mod cancelled;
 mod cells;
 mod converted;
@@ -15,6 +16,7 @@ mod far;
 mod files;
 mod interrupted;
 mod located;
+mod names;
 mod ndarrays;
 mod netcdf;
 mod netcdf3;
