@@ -1,7 +1,7 @@
 //! HDF5 and NetCDF-4 files as a [`Source`].
 //!
-//! A file is shown as NetCDF-4 if it was written as such, and dimension scales become dimension coordinates
-//! in every file, unless it is opened raw.
+//! A file is shown as NetCDF-4 if it was written as such. Dimension scales become dimension coordinates in every
+//! file. Neither applies if the file is opened raw.
 
 mod about;
 mod array;
@@ -38,7 +38,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
-/// The HDF5 file format, NetCDF-4 included.
+/// The HDF5 file format, including NetCDF-4.
 pub(crate) struct Hdf5;
 
 impl Format for Hdf5 {
@@ -60,7 +60,7 @@ impl Format for Hdf5 {
         if head.first.starts_with(&signature) {
             Recognition::Certain
         } else if head.doubling.contains(&signature) {
-            // What stands before it may be a file of another format with ours inside.
+            // The bytes before the superblock may be a file of another format that contains ours.
             Recognition::Possible
         } else {
             Recognition::No
@@ -110,7 +110,7 @@ static RULES: &[&[&Rule]] = &[hyperslab_hdf5::check::RULES];
 
 static DIALECTS: &[&Dialect] = &[&HDF5, &NETCDF4];
 
-/// Files that were not written as NetCDF-4.
+/// Files without the marks of NetCDF-4.
 static HDF5: Dialect = Dialect::new("HDF5", DIRECTIVES);
 
 /// Files with the marks of NetCDF-4.
@@ -129,14 +129,14 @@ struct Hdf5Source {
     pool: Pool,
     netcdf: bool,
     paths: OnceLock<Paths>,
-    /// Which scales name dimensions, by address: a file has few, and each variable asks.
+    /// The dimension names of scales, by address: a file has few, and each variable asks for them.
     dimcoords: Mutex<FxHashMap<u64, Option<NodePath>>>,
     user_types: OnceLock<Vec<UserType>>,
     /// Whether a walk met an object at several paths although its header counts one link.
     linked: AtomicBool,
 }
 
-/// For the shared one, as opened arrays keep it.
+/// Implemented for the shared source, which opened arrays keep.
 impl Source for Arc<Hdf5Source> {
     fn dialect(&self) -> &'static Dialect {
         if self.netcdf { &NETCDF4 } else { &HDF5 }
@@ -180,7 +180,7 @@ impl Source for Arc<Hdf5Source> {
                 item: Item::Group,
             });
         }
-        // The object is wanted at this very path, also if it has an earlier one.
+        // The object is requested at this path, even if it has an earlier one.
         match (addresses.get(&at), last) {
             (Some(address), _) => Ok(self.entry(path.clone(), *address, self.file.object(*address))),
             (None, Some(link)) => {
@@ -210,7 +210,7 @@ impl Source for Arc<Hdf5Source> {
         let found = self.file.object(Address(object.id)).map_err(|e| e.in_object(&object.path))?;
         let scale = || self.scale(&found).ok().flatten().is_some();
         self.node(&found).or_else(|error| match self.attributes(&found, scale()) {
-            // What is wrong with a dataset seldom touches its attributes.
+            // The attributes are usually readable even if the dataset is damaged.
             Ok(attributes) if !attributes.is_empty() => {
                 let unreadable = Unreadable::new(Some(kind_of(found.kind())), &error);
                 Ok(Node::Unreadable(Unreadable { attributes, ..unreadable }))
@@ -240,7 +240,7 @@ impl Hdf5Source {
         self.paths.get_or_init(|| Paths::of(&self.file))
     }
 
-    /// The link of a group by the name that people see; none if there is no such link or group.
+    /// The link of a group with the name as shown; `None` if there is no such link or group.
     fn link(&self, group: Address, name: &str) -> Result<Option<Hdf5Link>> {
         let object = self.file.object(group)?;
         if object.kind() != ObjectKind::Group {
@@ -249,7 +249,7 @@ impl Hdf5Source {
         if let Some(link) = object.link(&self.file, name.as_bytes())? {
             return Ok(Some(link));
         }
-        // What is not UTF-8 is seen otherwise than it is stored.
+        // A name that is not UTF-8 is shown differently than it is stored.
         match name.contains(char::REPLACEMENT_CHARACTER) {
             true => Ok(object.links(&self.file)?.into_iter().find(|link| text(&link.name) == name)),
             false => Ok(None),
@@ -409,7 +409,7 @@ impl Hdf5Source {
             None => None,
         };
         match path {
-            // The named type itself says how its elements are stored.
+            // The named type has the storage of its elements.
             Some(path) => {
                 Ok((Arc::new(Datatype::Named(path.clone(), Arc::new(datatype))), ElementStorage::default()))
             }
@@ -436,7 +436,7 @@ impl Hdf5Source {
         Ok(attributes)
     }
 
-    /// What a reference of the file means.
+    /// The model's reference for a reference of the file.
     fn reference(&self, reference: hyperslab_hdf5::Reference) -> Reference {
         use hyperslab_hdf5::Reference as Stored;
         let named = |address: Address, then: &dyn Fn(NodePath) -> Reference| match self.paths().get(address) {
@@ -460,8 +460,8 @@ impl Hdf5Source {
     }
 }
 
-/// Refuses groups whose members' paths would take far more memory than the file has bytes: names nest, and
-/// every member repeats those above it.
+/// Rejects groups whose member paths would take far more memory than the file has bytes: paths of nested groups
+/// repeat all names above.
 fn check_paths(file: &File, group: &NodePath, members: usize) -> Result<()> {
     let len = group.as_str().len();
     if len > MAX_PATH {
@@ -478,7 +478,7 @@ fn check_paths(file: &File, group: &NodePath, members: usize) -> Result<()> {
     }
 }
 
-/// Bytes of a path, well beyond what any tool that asks the system for files could name.
+/// The maximum size of a path in bytes, well above the limit of any tool that opens files by name.
 const MAX_PATH: usize = 16 << 10;
 
 fn kind_of(kind: ObjectKind) -> NodeKind {
@@ -515,17 +515,17 @@ fn extents(dataset: &Dataset) -> Vec<Extent> {
         .collect()
 }
 
-/// Names are UTF-8 in nearly every file; what is not is shown with replacement characters.
+/// A name as text. Nearly all names are UTF-8; other bytes become replacement characters.
 fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// As [`text`], without a copy of what is UTF-8.
+/// As [`text`], without copying valid UTF-8.
 fn into_text(bytes: Vec<u8>) -> String {
     String::from_utf8(bytes).unwrap_or_else(|e| text(e.as_bytes()))
 }
 
-/// The address that a reference holds.
+/// The address in a reference.
 fn address_of(reference: &hyperslab_hdf5::Reference) -> u64 {
     use hyperslab_hdf5::Reference as Stored;
     match reference {

@@ -1,4 +1,4 @@
-//! NDL documents as a [`Source`]: what a text describes can be listed, shown, digested and described anew.
+//! NDL documents as a [`Source`]: their content can be listed, shown, hashed and described again.
 
 mod array;
 mod cells;
@@ -58,17 +58,17 @@ impl Format for Ndl {
 
 static DIALECTS: &[&Dialect] = &[&NDL];
 
-/// Texts, which have the directives of every format.
+/// Documents may have the directives of every format.
 static NDL: Dialect = Dialect::new("NDL", None);
 
-/// What a document says.
+/// A parsed document.
 #[allow(missing_debug_implementations, reason = "sources are told by their objects")]
 pub struct Document {
-    /// What is wrong with it.
+    /// The errors and warnings in it.
     pub report: Report,
-    /// What keeps a store from being made of it, although nothing is wrong.
+    /// The reasons why no store can be created from it, although it is valid.
     pub refusals: Vec<Finding>,
-    /// What it describes, unless something is an error.
+    /// The content, unless there are errors.
     pub source: Option<Arc<dyn Source>>,
 }
 
@@ -126,7 +126,7 @@ fn text(storage: &dyn ReadAt, limits: &Limits) -> Result<Vec<u8>> {
     Ok(storage.read_at(0..len)?.into())
 }
 
-/// NDL is recognised by its first key, which no other text in YAML or JSON has.
+/// NDL is recognised by its first key, which other YAML or JSON documents do not have.
 fn recognition(head: &[u8]) -> Recognition {
     // The head may end within a character.
     let head = match std::str::from_utf8(head) {
@@ -163,7 +163,7 @@ fn recognition(head: &[u8]) -> Recognition {
     }
 }
 
-/// Why a document cannot be used: its first error, and how to see all.
+/// The error for a document with errors: the first of them, and how to see all.
 fn refusal(findings: &[Finding]) -> Error {
     let errors: Vec<_> = findings.iter().filter(|finding| finding.severity == Severity::Error).collect();
     let more = match errors.len() {
@@ -186,14 +186,14 @@ fn said(finding: &Finding, more: &str) -> String {
     format!("{place}{message} [{rule}]{more}")
 }
 
-/// What a document that we wrote says of where its content came from.
+/// The origin of the content, for documents that this library wrote.
 fn origin(text: &[u8], content: &Content) -> Option<Origin> {
     let mut lines = text.split(|byte| *byte == b'\n').map(|line| String::from_utf8_lossy(line));
     let first = lines.next()?;
     if let Some((_, rest)) =
         first.split_once("described from ").filter(|(lead, _)| lead.starts_with("# NDL "))
     {
-        // The location may have the words of what follows it.
+        // The location may contain the words that follow it.
         let (rest, values) = match rest.rsplit_once(") with --values") {
             Some((rest, "")) => (rest, Some(u64::MAX)),
             Some((rest, most)) => (rest, Some(most.strip_prefix('=')?.parse().ok()?)),
@@ -217,7 +217,7 @@ fn origin(text: &[u8], content: &Content) -> Option<Origin> {
     Some(Origin { location: word("location")?.into(), format: format.into(), values })
 }
 
-/// Formats by the word that JSON heads have for them.
+/// Formats by their names in the head of JSON documents.
 const TITLES: &[(&str, &str)] = &[
     ("hdf5", "HDF5"),
     ("netcdf4", "NetCDF-4"),
@@ -237,23 +237,23 @@ fn value(node: &Node) -> Option<&Values> {
 
 struct NdlSource {
     content: Content,
-    /// Every object in the order of the document; a handle's id is the index here.
+    /// Every object in the order of the document. The id of a handle is an index into it.
     order: Vec<NodePath>,
     index: FxHashMap<NodePath, usize>,
-    /// Members of each group in the order of the document, as indexes.
+    /// The members of each group in the order of the document, as indexes.
     members: FxHashMap<NodePath, Vec<usize>>,
-    /// The cells of each group that is a sparse array and has some, taken out of `content`.
+    /// The cells of each sparse array, moved out of `content`.
     cells: FxHashMap<NodePath, Arc<CellTable>>,
     len: u64,
     origin: Option<Origin>,
     warnings: Vec<String>,
     limits: Limits,
-    /// Of one thread: moving what is in memory gains nothing from more.
+    /// One thread: copying data in memory does not become faster with more.
     pool: Pool,
     places: HashMap<NodePath, TextPlace>,
 }
 
-/// For the shared one, as opened arrays keep it.
+/// Implemented for the shared source, which opened arrays keep.
 impl Source for Arc<NdlSource> {
     fn dialect(&self) -> &'static Dialect {
         &NDL
@@ -353,7 +353,7 @@ impl NdlSource {
             content.nodes.insert(NodePath::root(), array);
             order = vec![NodePath::root()];
         }
-        // A document that says nothing of the root has one nevertheless.
+        // The root exists even if the document does not mention it.
         if order.first().is_none_or(|first| !first.is_root()) {
             order.retain(|path| !path.is_root());
             order.insert(0, NodePath::root());
@@ -375,7 +375,7 @@ impl NdlSource {
         self.order.get(index).ok_or_else(|| Error::invalid("a handle of another file"))
     }
 
-    /// The object that stands at `at`, as one at `path`.
+    /// The object at `at`, as an object at `path`.
     fn entry_at(&self, path: NodePath, at: &NodePath) -> Entry {
         let id = self.index.get(at).map_or(u64::MAX, |index| *index as u64);
         let handle = Handle { path, id };
@@ -387,7 +387,7 @@ impl NdlSource {
     }
 }
 
-/// Whether this is the array of a text about a store that is that array, and no group.
+/// Whether this is the array of a document that describes a store of a single array.
 fn is_alone(path: &NodePath, content: &Content) -> bool {
     let Some(Node::Ndarray(array)) = content.nodes.get(path) else { return false };
     let says_so = |(key, value): &(String, Directive)| key == "root" && *value == Directive::Bool(true);

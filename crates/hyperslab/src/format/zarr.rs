@@ -1,7 +1,7 @@
-//! Zarr stores of both versions, in directories and zip files, as a [`Source`].
+//! Zarr stores of versions 2 and 3, in directories and zip files, as a [`Source`].
 //!
-//! A dimension's name is a dimension coordinate where all arrays of the group agree on its size. A symbolic link
-//! to a node is a soft link.
+//! A dimension name becomes a dimension coordinate if all arrays of the group agree on its size. A symbolic link to a
+//! node becomes a soft link.
 
 mod check;
 mod directive;
@@ -55,7 +55,7 @@ impl Format for Zarr {
     fn recognizes(&self, probe: &Probe<'_>) -> Recognition {
         match probe {
             Probe::Store(store) if has_node(*store) => Recognition::Certain,
-            // Zip files hold many things.
+            // Many formats use zip files.
             Probe::Store(_) | Probe::Object(_) => Recognition::No,
         }
     }
@@ -102,17 +102,17 @@ impl Format for Zarr {
     }
 }
 
-/// Those of the specification, and those of records that we keep.
+/// The rules of the specification, and the rules of the records that this library writes.
 static RULES: &[&[&Rule]] = &[hyperslab_zarr::check::RULES, check::RULES];
 
 static DIALECTS: &[&Dialect] = &[&V3, &V2, &UNKNOWN_VERSION];
 
-/// Stores whose root is of version 3.
+/// Stores whose root has version 3.
 static V3: Dialect = Dialect::new("Zarr v3", DIRECTIVES);
 
-/// Stores whose root is of version 2.
+/// Stores whose root has version 2.
 static V2: Dialect = Dialect {
-    // What xarray writes _FillValue as.
+    // As xarray writes _FillValue.
     missing: |_, fill| match fill {
         Fill::Value(value) => Some(value.rows.to_vec()),
         Fill::Default | Fill::Undefined => None,
@@ -120,7 +120,7 @@ static V2: Dialect = Dialect {
     ..Dialect::new("Zarr v2", DIRECTIVES)
 };
 
-/// Stores whose root is a folder, or a document that cannot be read.
+/// Stores whose root is a directory, or has an unreadable document.
 static UNKNOWN_VERSION: Dialect = Dialect::new("Zarr", DIRECTIVES);
 
 const DIRECTIVES: Option<&[&str]> = Some(&["zarr"]);
@@ -130,7 +130,7 @@ fn has_node(store: &dyn Store) -> bool {
     let mut keys = NODE_DOCUMENTS.iter().filter_map(|document| Key::new(document).ok());
     keys.any(|key| match store.size(&key) {
         Ok(size) => size.is_some(),
-        // A document that leads out of the store is there; what is wrong with it is said when it is read.
+        // A document that links out of the store exists; reading it reports the error.
         Err(e) => e.kind() == ErrorKind::Malformed,
     })
 }
@@ -164,7 +164,7 @@ fn open(store: Arc<dyn Store>, options: &OpenOptions) -> Result<Arc<dyn Source>>
     }))
 }
 
-/// Nodes that have other names than in the store, of groups that were looked at.
+/// Nodes with other names than in the store, for groups that were listed.
 #[derive(Default)]
 struct Renamed {
     keys: FxHashMap<NodePath, Key>,
@@ -178,13 +178,13 @@ struct ZarrSource {
     pool: Pool,
     warnings: Vec<String>,
     size: OnceLock<u64>,
-    /// Of groups whose members were looked at.
+    /// The dimensions of listed groups.
     dimensions: Mutex<FxHashMap<NodePath, Arc<Dimensions>>>,
-    /// Where nodes lie that have other names than in the store.
+    /// The keys of nodes with other names than in the store.
     renamed: Mutex<Renamed>,
-    /// Nodes of the group that was listed last, as whoever lists a group goes on to load what is in it.
+    /// The nodes of the group that was listed last: a caller that lists a group usually loads its members next.
     recent: Mutex<FxHashMap<NodePath, Arc<ZarrNode>>>,
-    /// What groups keep of members that are no nodes, of groups that were looked at.
+    /// The records of members that are not nodes, for listed groups.
     kept: Mutex<FxHashMap<NodePath, Arc<Record>>>,
 }
 
@@ -255,7 +255,7 @@ impl Source for ZarrSource {
         if let Some(member) = self.kept_member(path)? {
             return Ok(member);
         }
-        // A name that no key can have may be one of a dimension.
+        // A name that cannot be a key may be the name of a dimension.
         let Ok(key) = self.key(path) else { return self.load_dimension(path) };
         let found =
             if path.is_root() { self.hierarchy.node_or_folder(&key) } else { self.hierarchy.node(&key) };
@@ -263,7 +263,7 @@ impl Source for ZarrSource {
             Ok(Some(node)) => self.node(path, &node).map_err(|error| error.in_object(path)),
             Ok(None) => self.load_dimension(path),
             Err(error) => match self.unreadable(&key, &error) {
-                // What is wrong with an array seldom touches its attributes.
+                // The attributes are usually readable even if the array is damaged.
                 unreadable if !unreadable.attributes.is_empty() => Ok(Node::Unreadable(unreadable)),
                 _ => Err(error),
             },
@@ -280,7 +280,7 @@ impl Source for ZarrSource {
 }
 
 impl ZarrSource {
-    /// The object that a path leads to through links that groups keep in their records.
+    /// The object at a path through links that groups keep in their records.
     fn behind_links(&self, path: &NodePath) -> Result<Entry> {
         let resolved = links::resolve(path, LastLink::Keep, &mut |at| match self.kept_member(at)? {
             Some(Node::Link(link)) => Ok(Some(link)),
@@ -292,7 +292,7 @@ impl ZarrSource {
         }
     }
 
-    /// A dimension without coordinates, which is no node.
+    /// A dimension without coordinates, which is not a node.
     fn load_dimension(&self, path: &NodePath) -> Result<Node> {
         match self.dimension(path)?.map(|entry| entry.item) {
             Some(Item::Array { shape, .. }) => {

@@ -1,4 +1,4 @@
-//! What HDF5 alone says of an object: comment, times, creation order, when space is allocated.
+//! Properties of objects that only HDF5 has: comment, times, creation order, space allocation time.
 
 use super::{Hdf5Source, text};
 use hyperslab_core::Result;
@@ -10,7 +10,7 @@ use hyperslab_hdf5::{Dataset, Object};
 use hyperslab_model::{Directive, Storage};
 
 impl Hdf5Source {
-    /// Adds to the directives of HDF5. Times are seconds since 1970; the oldest message has digits instead.
+    /// Adds native directives of HDF5. Times are in seconds since 1970; the oldest message has digits instead.
     pub(super) fn note_object(
         &self,
         object: &Object,
@@ -36,7 +36,7 @@ impl Hdf5Source {
         } else if let Some(time) = header.message::<ModificationTimeOld>(reader)? {
             note("mtime", Directive::Text(text(&time.digits)));
         }
-        // In NetCDF-4 all do.
+        // In NetCDF-4 all groups track it.
         if !self.netcdf && object.tracks_creation_order(&self.file).unwrap_or(false) {
             note("track_order", Directive::Bool(true));
         }

@@ -127,18 +127,18 @@ impl ArraySource for Hdf5Array {
     }
 
     fn is_unwritten(&self) -> Result<bool> {
-        // What is stored elsewhere takes no bytes here.
+        // Elements in other files or datasets take no bytes here.
         Ok(!self.dataset.is_stored_elsewhere() && self.stored()? == 0)
     }
 }
 
-/// Lets the file's references be read into a heap of the model's.
+/// Calls a function with a heap for references of the file, and converts these to references of the model.
 pub(super) fn read_with<T>(
     source: &Hdf5Source,
     heap: &mut Heap<Reference>,
     read: impl FnOnce(&mut Heap<hyperslab_hdf5::Reference>) -> Result<T>,
 ) -> Result<T> {
-    // Slots count from the beginning of the heap, so what it already has must stay in place.
+    // Slots count from the start of the heap, so its existing content must stay in place.
     let known = heap.references.len();
     let mut own = Heap {
         buffers: std::mem::take(&mut heap.buffers),
@@ -153,7 +153,7 @@ pub(super) fn read_with<T>(
     done
 }
 
-/// The two crates each derive the size of a row from the type; they must agree.
+/// Both crates compute the size of a row from the datatype; they must agree.
 pub(super) fn check_rows(datatype: &Datatype, row: usize) -> Result<()> {
     if datatype.row_size() == Some(row) {
         return Ok(());

@@ -14,7 +14,7 @@ impl Hdf5Source {
         check_rows(&datatype, from.row_size(&self.file)?)?;
         let mut shape = from.extents().map(<[u64]>::to_vec);
         if self.netcdf && shape.as_deref() == Some(&[1]) {
-            // NetCDF has no scalar attributes apart from those of one element.
+            // NetCDF does not distinguish a scalar attribute from a list of one element.
             shape = Some(Vec::new());
         }
         Ok(Attribute { shape, datatype, value: Values { rows, heap }, storage, native: Vec::new() })

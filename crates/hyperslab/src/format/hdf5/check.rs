@@ -1,4 +1,4 @@
-//! Findings of the HDF5 crate in the words of this one.
+//! Converts findings of the HDF5 crate.
 
 use super::super::OpenOptions;
 use crate::report::{CheckOptions, Finding, Place, Report};

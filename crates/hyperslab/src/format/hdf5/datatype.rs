@@ -1,4 +1,4 @@
-//! HDF5 datatypes in the model's words.
+//! Converts HDF5 datatypes to the model.
 
 use hyperslab_core::{Error, Result};
 use hyperslab_hdf5::element::FloatKind;
@@ -13,10 +13,10 @@ use hyperslab_model::{
     Pad, Text,
 };
 
-/// The type of an element and how it is stored.
+/// The datatype of an element and its storage.
 ///
 /// # Errors
-/// If it has more bits than the model can count.
+/// If it has more bits than the model can represent.
 pub(super) fn datatype(from: &Hdf5Datatype) -> Result<(Datatype, ElementStorage)> {
     let mut storage = ElementStorage::default();
     let size = from.size;
@@ -99,7 +99,7 @@ fn bits(size: u32) -> Result<u16> {
         .ok_or_else(|| Error::unsupported(format!("a number of {size} bytes")))
 }
 
-/// Byte order, of what has more than one byte.
+/// The byte order; `None` for types of one byte.
 fn endian(order: Hdf5ByteOrder, size: u32) -> Option<ByteOrder> {
     (size > 1).then_some(match order {
         Hdf5ByteOrder::LittleEndian => ByteOrder::Little,
@@ -115,7 +115,7 @@ fn float_endian(class: &FloatingPoint, size: u32) -> Option<ByteOrder> {
     })
 }
 
-/// Notes which bits count, where not all do.
+/// Adds precision and offset, if not all bits are significant.
 fn significant(storage: &mut ElementStorage, size: u32, precision: u16, offset: u16) {
     storage.precision = (u32::from(precision) != size.saturating_mul(8)).then_some(precision);
     storage.offset = (offset != 0).then_some(offset);

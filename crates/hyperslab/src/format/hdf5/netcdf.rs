@@ -1,4 +1,4 @@
-//! The NetCDF view: dimensions of scales, user types by name, fill values and bookkeeping folded.
+//! The NetCDF view: dimensions from scales, user-defined types by name, fill values, and hidden attributes.
 
 use super::super::netcdf::default_fill;
 use super::{Hdf5Source, datatype, extents, text};
@@ -17,8 +17,8 @@ use rustc_hash::FxHashMap;
 use std::sync::PoisonError;
 
 impl Hdf5Source {
-    /// Puts dimensions in the order of their identifiers, which is that of their definition: the library
-    /// creates the datasets of coordinate variables later than those of other dimensions.
+    /// Sorts dimensions by their identifiers, which is the order of their definition: the library creates datasets of
+    /// coordinate variables later than those of other dimensions.
     pub(super) fn order_dimensions(&self, members: &mut [Entry]) {
         let is_dimension = |entry: &Entry| matches!(entry.item, Item::Array { kind: NodeKind::DimCoord, .. });
         let id = |entry: &Entry| {
@@ -35,13 +35,13 @@ impl Hdf5Source {
         places.zip(ordered).for_each(|(place, (_, entry))| *place = entry);
     }
 
-    /// The dimension scale that a dataset is.
+    /// The dimension scale of a dataset; `None` if it is not one.
     pub(super) fn scale(&self, object: &Object) -> Result<Option<Scale>> {
         if self.raw { Ok(None) } else { unless_broken(Scale::of(&self.file, object)) }
     }
 
-    /// Keeps what folded attributes said and the dimensions do not: labels, names of scales that differ
-    /// from their own, and that an array is a scale although it names no dimension.
+    /// Keeps the content of hidden attributes that the dimensions do not express: labels, names of scales that differ
+    /// from the names of their datasets, and scales that name no dimension.
     pub(super) fn note_bookkeeping(
         &self,
         object: &Object,
@@ -71,9 +71,9 @@ impl Hdf5Source {
         Ok(())
     }
 
-    /// In NetCDF the attribute `_FillValue` says the fill value, and where there is none the library's own
-    /// holds; either way HDF5's copy of it says nothing new. Other libraries that write NetCDF-4 leave HDF5's zeros
-    /// in chunks that are not there, which is then said.
+    /// In NetCDF the attribute `_FillValue` is the fill value; without it, the library's default applies. In both
+    /// cases the fill value in HDF5 adds nothing. Other libraries that write NetCDF-4 leave zeros of HDF5 in missing
+    /// chunks, which is then recorded.
     pub(super) fn reconcile_fill(
         &self,
         dataset: &Dataset,
@@ -83,7 +83,7 @@ impl Hdf5Source {
     ) {
         let fill = match &storage.fill {
             Fill::Value(fill) => fill,
-            // NDL has one fill value where there is an attribute, and it is the attribute's.
+            // If there is an attribute, NDL has only its fill value.
             Fill::Default
                 if self.netcdf
                     && storage.fill_time != Some(FillTime::Never)
@@ -105,7 +105,7 @@ impl Hdf5Source {
             }
             _ => default_fill(datatype.resolved()).is_some_and(|default| default == fill.rows),
         };
-        // A fill value of zeros for what NetCDF fills with nothing: text and user types.
+        // Zeros as fill value of texts and user-defined types, for which NetCDF has no fill value.
         let empty = Elements::new(datatype, fill)
             .all(|element| matches!(element.get(), Element::Text(text) if text.is_empty()));
         let zeros = empty
@@ -144,7 +144,7 @@ impl Hdf5Source {
         Ok(Shape::Dims(dims.collect()))
     }
 
-    /// The path of the scale at `address`, if it names a dimension.
+    /// The path of the scale at `address`, if it represents a dimension.
     pub(super) fn dimcoord(&self, address: Address) -> Option<NodePath> {
         let known = |map: &FxHashMap<u64, Option<NodePath>>| map.get(&address.0).cloned();
         let map = || self.dimcoords.lock().unwrap_or_else(PoisonError::into_inner);
@@ -163,8 +163,8 @@ impl Hdf5Source {
         self.paths().get(address).cloned()
     }
 
-    /// The user-defined types of a NetCDF file. Its variables have them by name even where the library
-    /// stored a copy of the type.
+    /// The user-defined types of a NetCDF file. Its variables refer to them by name, even if the library stored a
+    /// copy of the type.
     pub(super) fn user_types(&self) -> &[UserType] {
         self.user_types.get_or_init(|| {
             let mut types = Vec::new();
@@ -179,8 +179,8 @@ impl Hdf5Source {
     }
 }
 
-/// What an attribute says, or nothing if it is broken: the array can be read without it, and whoever lists
-/// the attributes is told.
+/// The result of reading an attribute, or the default if it is damaged: the array is readable without it, and listing
+/// the attributes reports the error.
 fn unless_broken<T: Default>(read: Result<T>) -> Result<T> {
     match read {
         Err(error) if error.kind() != ErrorKind::Io => Ok(T::default()),
@@ -188,7 +188,7 @@ fn unless_broken<T: Default>(read: Result<T>) -> Result<T> {
     }
 }
 
-/// Whether a scale can be the coordinates of a dimension: only one of one dimension can.
+/// Whether a scale can be the coordinates of a dimension: it must have one dimension.
 pub(super) fn names_dimension(dataset: &Dataset) -> bool {
     dataset.extents().is_some_and(|dims| dims.len() == 1)
 }
@@ -206,7 +206,7 @@ impl UserType {
     }
 }
 
-/// Whether NetCDF has such a type only by definition.
+/// Whether NetCDF has this datatype only as a user-defined one.
 pub(super) fn is_user_defined(datatype: &Datatype) -> bool {
     matches!(
         datatype,

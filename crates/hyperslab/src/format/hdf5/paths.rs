@@ -7,15 +7,14 @@ use hyperslab_hdf5::{File, Object, ObjectKind};
 use hyperslab_model::NodePath;
 use rustc_hash::FxHashMap;
 
-/// First paths by address: of several paths to one object the least in (depth, bytes).
+/// The first path of each object, by address: the path with the least depth, then the least bytes.
 pub(super) struct Paths {
     first: FxHashMap<u64, NodePath>,
     named_datatypes: Vec<(NodePath, Address)>,
 }
 
 impl Paths {
-    /// Follows every hard link of the file, level by level. What cannot be read is passed over: whoever asks
-    /// for it will be told why.
+    /// Follows every hard link of the file, level by level. Skips unreadable groups; opening them reports the error.
     pub(super) fn of(file: &File) -> Paths {
         let mut first = FxHashMap::from_iter([(file.root_address().0, NodePath::root())]);
         let mut named_datatypes = Vec::new();

@@ -1,4 +1,4 @@
-//! How HDF5 stores a dataset, in the model's words.
+//! Converts the storage of HDF5 datasets to the model.
 
 use super::array::read_with;
 use super::{Hdf5Source, text};
@@ -32,7 +32,7 @@ impl Hdf5Source {
             filters: dataset.filters().iter().map(|one| filter(one, element_size)).collect(),
             element,
             fill: self.fill(dataset, &fill)?,
-            // What the library does unasked is no directive.
+            // The default of the library is omitted.
             fill_time: fill.message.as_ref().and_then(|message| match message.write_time {
                 WriteTime::IfSet => None,
                 WriteTime::OnAllocation => Some(FillTime::Alloc),
@@ -56,19 +56,19 @@ impl Hdf5Source {
     }
 }
 
-/// A filter under NDL's name, or, where NDL has none, as the message states it. Elements have `element` bytes.
+/// A filter with its name in NDL, or as stored if NDL has no name. Elements have `element` bytes.
 fn filter(from: &Hdf5Filter, element: Option<u64>) -> Filter {
     let row = canonical_name(from.id).filter(|_| !TESTING.contains(&from.id)).and_then(vocabulary::find);
     let Some(named) = row.and_then(|row| named(from, row, element)) else { return raw(from) };
     let mut parameters = named.parameters;
-    // Said only where it is not what libraries set themselves: everything but fletcher32 is optional there.
+    // Stated only if it differs from the default of libraries: every filter except fletcher32 is optional.
     if from.optional == (from.id == filter::FLETCHER32) {
         parameters.push((vocabulary::OPTIONAL.into(), Directive::Bool(from.optional)));
     }
     Filter { parameters, ..named }
 }
 
-/// A filter with parameters of its row of the vocabulary; none if they cannot be told.
+/// A filter with the parameters of its row in the vocabulary; `None` if the parameters are unknown.
 fn named(from: &Hdf5Filter, row: &vocabulary::Filter, element: Option<u64>) -> Option<Filter> {
     let size = element.and_then(|element| usize::try_from(element).ok()).unwrap_or(0);
     let stated = |name: &str, value: Option<&u32>| {
@@ -77,7 +77,7 @@ fn named(from: &Hdf5Filter, row: &vocabulary::Filter, element: Option<u64>) -> O
     };
     match filter::codec(from, size) {
         Ok(Some(codec)) => of_codec(&codec, &Elements { size: element, number: None }),
-        // What does nothing when it is read has no codec, but its setting is worth telling.
+        // A filter that changes nothing when reading has no codec, but its parameters are of interest.
         Ok(None) if from.id == filter::SCALEOFFSET => stated("bits", from.client_data.get(1)),
         Ok(None) if row.parameter("digits").is_some() => stated("digits", from.client_data.first()),
         Ok(None) => stated("", None),
@@ -93,7 +93,7 @@ fn values(client_data: &[u32]) -> Directive {
     Directive::List(client_data.iter().map(|value| Directive::Int((*value).into())).collect())
 }
 
-/// A filter as HDF5 states it: number, name and client data.
+/// A filter as HDF5 stores it: identification value, name and client data.
 fn raw(from: &Hdf5Filter) -> Filter {
     let mut parameters = vec![("id".to_owned(), Directive::Int(from.id.into()))];
     let name = text(from.name.split(|byte| *byte == 0).next().unwrap_or_default());
@@ -107,14 +107,14 @@ fn raw(from: &Hdf5Filter) -> Filter {
     Filter { name: "hdf5".into(), parameters, main: false }
 }
 
-/// Numbers that anyone may use for testing; what is registered there need not be it.
+/// The identification values for testing. Files use them for other filters than the registered ones.
 const TESTING: std::ops::Range<u16> = 256..300;
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// Name and parameters, the main one in front of a bar.
+    /// Name and parameters of a filter, with a bar after the main one.
     fn described(id: u16, values: &[u32]) -> String {
         optional(id, values, id != filter::FLETCHER32)
     }
@@ -131,7 +131,7 @@ mod tests {
         format!("{name}{}{}", if main { " |" } else { "" }, words.collect::<String>())
     }
 
-    /// Client data of scaleoffset, which are always 20 values.
+    /// The client data of scaleoffset, always 20 values.
     fn scaled(values: &[u32]) -> Vec<u32> {
         let mut values = values.to_vec();
         values.resize(20, 0);

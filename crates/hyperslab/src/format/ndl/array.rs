@@ -1,4 +1,4 @@
-//! Elements that stand in a text.
+//! Elements in documents.
 
 use super::super::netcdf::default_fill;
 use super::{NdlSource, value};
@@ -25,32 +25,32 @@ pub(super) struct NdlArray {
     elements: Elements,
 }
 
-/// What an array is to its group.
+/// The role of an array in its group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Role {
-    /// An array with an element at each position.
+    /// A dense array: each position has an element.
     Dense,
-    /// A member of a sparse array that has no value in its cells.
+    /// A member of a sparse array without values in its cells.
     OfSparse,
     /// A column of the cells of a sparse array.
     Column,
 }
 
 enum Elements {
-    /// The values of the node at the array's path.
+    /// The values of the node at the path of the array.
     Written,
-    /// All are this one.
+    /// All elements have this value.
     Fill(Values),
-    /// Coordinates that count from the lowest of their domain.
+    /// Coordinates that increase by one from the lowest of their domain.
     Counted(Counted),
-    /// The text was made without them.
+    /// The document was written without the values.
     Unknown,
     /// A column of a sparse array: its values are in the cells of the group.
     Cells,
 }
 
 impl NdlArray {
-    /// The array that is `node` at `path`.
+    /// The array of `node` at `path`.
     pub(super) fn open(source: &Arc<NdlSource>, path: &NodePath, node: &Node, role: Role) -> Result<Self> {
         let (origin, limits) = (source.origin.as_ref(), &source.limits);
         let (datatype, shape, storage, attributes, value) = match node {
@@ -67,7 +67,7 @@ impl NdlArray {
         let datatype = datatype.as_ref().ok_or_else(|| Error::invalid("the text says no type"))?;
         let extents = shape.current();
         let count = element_count(extents.as_deref().unwrap_or(&[0]));
-        // Texts about files have the values that were asked for; what has none there may have some in the file.
+        // A description of a file has the requested values. An array without values in it may have some in the file.
         let written = count.and_then(|count| count.checked_mul(datatype.leaves()));
         let asked = |origin: &Origin| origin.values.is_some_and(|most| written.is_some_and(|n| n <= most));
         let counted = || match node {
@@ -92,7 +92,7 @@ impl NdlArray {
         Ok(NdlArray { source, path, datatype, extents, chunk, elements })
     }
 
-    /// The values that the text has of it.
+    /// The values in the document.
     fn written(&self) -> Result<&Values> {
         let node = self.source.content.nodes.get(&self.path);
         node.and_then(value).ok_or_else(|| Error::invalid("the text has no values of it"))
@@ -138,7 +138,7 @@ impl ArraySource for NdlArray {
                 return Err(error.with_remedy(Remedy::DescribeWithValues));
             }
         };
-        // Slots stay right only in a heap that begins as ours does.
+        // Slots remain valid only in a heap that starts like ours.
         if heap.buffers.is_empty() && heap.references.is_empty() {
             heap.clone_from(&values.heap);
         }
@@ -167,16 +167,16 @@ impl ArraySource for NdlArray {
     }
 
     fn is_unwritten(&self) -> Result<bool> {
-        // Where no cell is, nothing is.
+        // Without cells, nothing is stored.
         Ok(matches!(self.elements, Elements::Fill(_) | Elements::Cells))
     }
 }
 
-/// Coordinates of which a text says the lowest and the highest alone. They are counted where they are read, so that
-/// many threads do so.
+/// Coordinates of which a document has only the lowest and the highest. They are computed when read, so many threads
+/// can do it.
 struct Counted {
     low: i128,
-    /// Bytes of a row.
+    /// The size of a row in bytes.
     size: usize,
 }
 
@@ -211,7 +211,7 @@ impl Counted {
     }
 }
 
-/// Coordinates that are counted: those between the ends of a domain, if the dimension is as long as these are apart.
+/// Coordinates between the ends of a domain, if the length of the dimension equals their number.
 fn counted(datatype: &Datatype, storage: &Storage, count: u64, limits: &Limits) -> Result<Option<Counted>> {
     let Some(domain) = &storage.domain else { return Ok(None) };
     let mut ends = hyperslab_model::Elements::new(datatype, domain).map(|end| match end.get() {
@@ -230,17 +230,17 @@ fn counted(datatype: &Datatype, storage: &Storage, count: u64, limits: &Limits) 
     Ok(Some(Counted { low, size }))
 }
 
-/// The shape of a dimension's coordinates.
+/// The shape of the coordinates of a dimension.
 pub(super) fn shape_of(dimcoord: &DimCoord) -> Shape {
     Shape::Dims(vec![Dimension { extent: dimcoord.size, coordinate: None }])
 }
 
-/// Bytes that values take in memory.
+/// The memory of values in bytes.
 pub(super) fn bytes(values: &Values) -> u64 {
     values.heap.buffers.iter().map(|buffer| buffer.len() as u64).sum::<u64>() + values.rows.len() as u64
 }
 
-/// The element that all are where none is written.
+/// The element that fills an array without written values.
 fn fill(
     datatype: &Datatype,
     storage: &Storage,
@@ -251,10 +251,10 @@ fn fill(
     if let Fill::Value(value) = &storage.fill {
         return Ok(value.clone());
     }
-    // In its no-fill mode the library sets no fill value.
+    // In no-fill mode the NetCDF library sets no fill value.
     let fills = storage.fill_time != Some(FillTime::Never);
     if fills && origin.is_some_and(|origin| origin.format == "NetCDF-4") {
-        // The NetCDF view says the fill value once, as this attribute.
+        // In the NetCDF view only this attribute has the fill value.
         if let Some(Ok(attribute)) = attributes.get(FILL_VALUE)
             && attribute.datatype.resolved() == datatype.resolved()
         {
@@ -275,5 +275,5 @@ fn fill(
     Ok(Values { rows: rows.into(), heap })
 }
 
-/// Coordinates that are counted before they are handed out.
+/// The number of coordinates that are computed at a time.
 const COUNTED_AT_ONCE: u64 = 1 << 16;

@@ -1,18 +1,18 @@
-//! Cells that stand in a text.
+//! Cells in documents.
 
 use crate::cells::{CellSource, CellTable};
 use hyperslab_model::{Cells, Column, Content, Directive, Group, Node, NodePath, Shape};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
-/// Takes the cells out of all groups of a text.
+/// Moves the cells of all groups out of the content.
 pub(super) fn take(content: &mut Content, order: &[NodePath]) -> FxHashMap<NodePath, Arc<CellTable>> {
     let mut tables = FxHashMap::default();
     for path in order {
         let Some(Node::Group(group)) = content.nodes.get_mut(path) else { continue };
         let Some(cells) = group.cells.take() else { continue };
         let (cells, dimensions) = dimensions_first(content, path, cells);
-        // The parser has given each row a value for each column.
+        // The parser has checked that each row has a value for each column.
         if let Ok(table) = CellTable::new(cells, dimensions) {
             tables.insert(path.clone(), Arc::new(table));
         }
@@ -20,8 +20,8 @@ pub(super) fn take(content: &mut Content, order: &[NodePath]) -> FxHashMap<NodeP
     tables
 }
 
-/// Sorts columns: first those of dimensions, in the order in which the attributes go along them, of which it tells the
-/// number, then those of attributes as the text lists them.
+/// Sorts columns: those of dimensions first, in the order of the dimensions of the attributes, then those of
+/// attributes in the order of the document. Also returns the number of dimensions.
 fn dimensions_first(content: &Content, group: &NodePath, cells: Cells) -> (Cells, usize) {
     let node = |column: &Column| content.nodes.get(&group.child(&column.name));
     let shape = cells.columns.iter().find_map(|column| match node(column) {
@@ -41,12 +41,12 @@ fn dimensions_first(content: &Content, group: &NodePath, cells: Cells) -> (Cells
     (Cells { columns }, dimensions)
 }
 
-/// Whether the cells have a value of that member of the group.
+/// Whether the cells have a column for this member of the group.
 pub(super) fn has_column(cells: &CellTable, name: &str) -> bool {
     cells.columns().iter().any(|column| column.name == name)
 }
 
-/// Whether a group says that it is a sparse array.
+/// Whether a group is a sparse array.
 pub(super) fn is_sparse(group: &Group) -> bool {
     let says_so =
         |(key, value): &(String, Directive)| key == "array" && *value == Directive::Text("sparse".to_owned());

@@ -1,4 +1,4 @@
-//! Findings of the Zarr crate in the words of this one, and what is wrong with records.
+//! Converts findings of the Zarr crate, and checks the records of this library.
 
 mod records;
 mod rule;
@@ -21,7 +21,7 @@ pub(super) fn zip(storage: Box<dyn ReadAt>, open: &OpenOptions, options: &CheckO
     let mut report = report(&options, |options, found| {
         check_zip(Box::new(Arc::clone(&storage)), open.limits, options, found)
     })?;
-    // Why it is no store is told already.
+    // The reason why it is not a store was already reported.
     if let Ok(store) = ZipStore::open(Box::new(storage), &open.limits) {
         records::check(Arc::new(store), open.limits, &options, &mut report);
     }
@@ -39,7 +39,7 @@ fn options_of(options: &CheckOptions) -> Options {
     Options { values: !options.quick, ..Options::default() }
 }
 
-/// Keys of values that are neither documents nor chunks, and of folders of nothing else, sorted.
+/// The keys that are neither documents nor chunks, and directories of only such keys, sorted.
 pub(super) fn foreign(store: &Arc<dyn Store>) -> Result<Vec<String>> {
     let options = Options { values: false, ..Options::default() };
     let mut foreign = Vec::new();
@@ -50,7 +50,7 @@ pub(super) fn foreign(store: &Arc<dyn Store>) -> Result<Vec<String>> {
             foreign.extend(found.key.or(object));
         }
     });
-    // Below a document that says nothing, nothing belongs to it.
+    // If the root is invalid, nothing below it belongs to a store.
     if Hierarchy::unconsolidated(Arc::clone(store), limits).node(&Key::root()).is_err() {
         let names = store.list(&Key::root())?.into_iter().map(|entry| entry.name);
         foreign.extend(names.filter(|name| !DOCUMENTS.contains(&name.as_str())));
@@ -60,7 +60,7 @@ pub(super) fn foreign(store: &Arc<dyn Store>) -> Result<Vec<String>> {
     Ok(foreign)
 }
 
-/// The rule that they break.
+/// The rule that these keys violate.
 const STRAY: &str = "zarr/stray";
 
 fn report(

@@ -1,5 +1,5 @@
-//! Filters of Zarr arrays: codecs under their names in NDL, or as the document states them where NDL has no name or
-//! not all parameters.
+//! Filters of Zarr arrays: codecs with their names in NDL, or as in the document if NDL lacks the name or a
+//! parameter.
 
 use super::directive::{directive, directives, object};
 use crate::filter;
@@ -35,12 +35,12 @@ pub(super) fn numcodecs(codec: &CodecConfiguration, elements: &Elements) -> Filt
     })
 }
 
-/// The codec that a filter is in Zarr; none for one that leaves the elements unchanged. A filter of another format is
-/// the codec that does the same, also where it frames its bytes in another way.
+/// The codec of a filter in Zarr; `None` for a filter that changes nothing. A filter of another format becomes the
+/// codec of the same algorithm, even if that frames its bytes differently.
 ///
 /// # Errors
-/// [`ErrorKind::Unsupported`] for a filter that Zarr does not have, [`ErrorKind::InvalidArgument`] for parameters that
-/// a filter cannot have, and for a filter without those that it needs.
+/// [`ErrorKind::Unsupported`] for a filter that Zarr does not have, [`ErrorKind::InvalidArgument`] for invalid or
+/// missing parameters.
 pub(super) fn written(
     filter: &Filter,
     data_type: &DataType,
@@ -51,7 +51,7 @@ pub(super) fn written(
     }
     let elements = elements(data_type, order);
     if filter.name == TRANSPOSE {
-        // It is no codec of its own here: the definition of the array has the order.
+        // Not a codec here: the definition of the array has the order of the dimensions.
         return match filter::codec(filter, &elements) {
             Err(e) if e.kind() == ErrorKind::InvalidArgument => Err(e),
             _ => Ok(None),
@@ -66,7 +66,7 @@ pub(super) fn written(
     })?;
     let codec = match codec {
         Codec::Shuffle(Shuffle { element: ..2 }) => return Ok(None),
-        // One block of the default size is in both frames.
+        // One block of the default size fits into both frames.
         Codec::Lz4Hdf5(Lz4Hdf5 { block: 0 }) => Lz4Numcodecs { acceleration: 1 }.into(),
         codec => codec,
     };
@@ -74,12 +74,12 @@ pub(super) fn written(
     codec.configuration().map(|_| Some(codec)).map_err(|_| lacking())
 }
 
-/// Whether a filter converts numbers, or may do so: then not every number need fit.
+/// Whether a filter may convert numbers to a type that cannot hold all of them.
 pub(super) fn converts_numbers(filter: &Filter) -> bool {
     filter.name == ZARR || find(&filter.name).is_some_and(|filter| filter.converts_numbers)
 }
 
-/// A codec of numcodecs with the parameters that its document has.
+/// A codec of numcodecs with the parameters of its document.
 fn as_stated(filter: &Filter) -> Result<WrittenCodec> {
     let get = |name: &str| filter.parameters.iter().find(|(key, _)| key == name).map(|(_, value)| value);
     let Some(Directive::Text(name)) = get("name") else {
@@ -92,14 +92,14 @@ fn as_stated(filter: &Filter) -> Result<WrittenCodec> {
     Ok(WrittenCodec::Numcodecs { id: name.strip_prefix("numcodecs.").unwrap_or(name).to_owned(), parameters })
 }
 
-/// The order of dimensions that `transpose` of version 3 makes, if the codec says nothing else.
+/// The order of dimensions of a `transpose` codec of version 3, if it has no other parameters.
 fn transposed(codec: &Extension) -> Option<&Json> {
     let is_plain = codec.name == TRANSPOSE && codec.must_understand.is_none() && codec.unknown.is_empty();
     let configuration = codec.configuration.as_ref().filter(|members| is_plain && members.len() == 1)?;
     configuration.get("order")
 }
 
-/// A codec with everything that its document says.
+/// A codec with its whole configuration.
 pub(super) fn raw(codec: &Extension) -> Filter {
     let parameters = match codec.emit() {
         Json::Object(members) => directives(&members),
@@ -112,7 +112,7 @@ fn lacking() -> Error {
     Error::unsupported("Zarr has no filter of this name with these parameters")
 }
 
-/// The name of a filter that is stated as a document of Zarr does.
+/// The name of a filter that is given as a codec of Zarr.
 const ZARR: &str = "zarr";
 const TRANSPOSE: &str = "transpose";
 const SHUFFLE: &str = "shuffle";

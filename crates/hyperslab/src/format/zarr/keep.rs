@@ -1,5 +1,5 @@
-//! What the model has and Zarr lacks: the attribute `hyperslab` keeps it, and elements are lowered to types of Zarr
-//! and lifted back.
+//! Content of the model that Zarr cannot represent: the attribute `hyperslab` keeps it, and elements are lowered to
+//! datatypes of Zarr and lifted back.
 
 pub(super) mod lowering;
 pub(super) mod members;

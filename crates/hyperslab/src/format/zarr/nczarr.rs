@@ -1,7 +1,7 @@
-//! What the NetCDF library adds to Zarr: types of attributes, dimensions and references to them.
+//! The additions of the NetCDF library to Zarr: types of attributes, dimensions and references to them.
 //!
-//! Spec: NetCDF "NCZarr Overview", which keeps its own in attributes or, before version 4.9.3, beside the members
-//! of documents
+//! Spec: NetCDF "NCZarr Overview". The library stores them in attributes or, before version 4.9.3, beside the members
+//! of documents.
 
 use super::read::attribute::plain_numbers;
 use hyperslab_model::{Attribute, NodePath};
@@ -10,20 +10,21 @@ use hyperslab_zarr::hierarchy::{Metadata, Node};
 use hyperslab_zarr::json::{Json, Object};
 use rustc_hash::FxHashMap;
 
-/// Whether an attribute is only there for the NetCDF library.
+/// Whether an attribute is only for the NetCDF library.
 pub(super) fn is_bookkeeping(name: &str, value: &Json) -> bool {
     let own = name.starts_with("_nczarr_") || name.starts_with("_NCZARR_");
     own && matches!(value, Json::Object(_)) || name == PROPERTIES && matches!(value, Json::String(_))
 }
 
-/// An attribute of the type that the library keeps for it; none if it keeps none, or none that the value has.
+/// An attribute with the type that the library recorded; `None` if it recorded none, or one that does not fit the
+/// value.
 pub(super) fn attribute(attributes: &Object, name: &str, value: &Json) -> Option<Attribute> {
     let types = [ATTRIBUTES, "_nczarr_attrs", "_NCZARR_ATTR"].iter().find_map(|key| attributes.get(key));
     let told = types?.as_object()?.get("types")?.as_object()?.get(name)?.as_str()?;
     plain_numbers(value, told.trim_start_matches(['<', '>', '|']))
 }
 
-/// The paths of the dimensions of an array of these extents; none of those without a name.
+/// The paths of the dimensions of an array with these extents; `None` for dimensions without name.
 pub(super) fn references(node: &Node, extents: &[u64]) -> Option<Vec<Option<NodePath>>> {
     let beside = match &node.metadata {
         Metadata::V2Array { array, .. } => array.unknown.get("_NCZARR_ARRAY"),
@@ -43,20 +44,20 @@ pub(super) fn references(node: &Node, extents: &[u64]) -> Option<Vec<Option<Node
     paths.iter().zip(extents).map(path).collect()
 }
 
-/// What the library calls dimensions of this size without a name, all of them in the root.
+/// The name of the library for unnamed dimensions of this size, all of them in the root.
 pub(super) fn nameless(size: u64) -> String {
     format!("_Anonymous_Dim_{size}")
 }
 
-/// A dimension that a group keeps.
+/// A dimension that a group declares.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Declared {
     pub(super) size: u64,
     pub(super) is_unlimited: bool,
 }
 
-/// The dimensions of a group by name: each is a size, or an object of size and whether it is unlimited. What is meant to be
-/// version 3 has a list of such objects with names.
+/// The dimensions of a group by name: each is a size, or an object with the size and whether it is unlimited. Version
+/// 3 has a list of such objects with names.
 pub(super) fn dimensions(node: &Node) -> FxHashMap<String, Declared> {
     let beside = match &node.metadata {
         Metadata::V2Group { group, .. } => group.unknown.get("_NCZARR_GROUP"),
@@ -97,14 +98,14 @@ fn declared(name: &str, json: &Json) -> Option<(String, Declared)> {
     Some((name.to_owned(), Declared { size, is_unlimited }))
 }
 
-/// The attribute that keeps the types of others.
+/// The attribute with the types of other attributes.
 pub(super) const ATTRIBUTES: &str = "_nczarr_attr";
 
-/// The attribute of the root that marks a store as NetCDF's own.
+/// The attribute of the root that marks a store of the NetCDF library.
 pub(super) const SUPERBLOCK: &str = "_nczarr_superblock";
 
-/// The attribute of a group that keeps its dimensions and the names of its members.
+/// The attribute of a group with its dimensions and the names of its members.
 pub(super) const GROUP: &str = "_nczarr_group";
 
-/// The attribute of an array that keeps the paths of its dimensions.
+/// The attribute of an array with the paths of its dimensions.
 pub(super) const ARRAY: &str = "_nczarr_array";

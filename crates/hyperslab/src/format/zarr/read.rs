@@ -1,4 +1,4 @@
-//! From Zarr to the model: nodes, datatypes, dimensions, attributes, storage, elements.
+//! Converts Zarr to the model: nodes, datatypes, dimensions, attributes, storage, elements.
 
 pub(super) mod attribute;
 pub(super) mod datatype;

@@ -1,4 +1,4 @@
-//! Zarr stores being written, in directories and zip files.
+//! Writes Zarr stores in directories and zip files.
 
 mod array;
 mod attributes;
@@ -65,7 +65,7 @@ impl TargetFormat for ZarrFormat {
     }
 
     fn needs_default_fill(&self) -> bool {
-        // Nothing but zero is understood by itself.
+        // Other fill values than zero must be stated.
         true
     }
 
@@ -91,11 +91,11 @@ impl TargetFormat for ZarrFormat {
         let durability = Durability::Process;
         let store: Arc<dyn WritableStore> = if is_directory {
             let directory = DirectoryWriter::open(path, durability)?;
-            // Of a run that was interrupted.
+            // Remains of an interrupted run.
             directory.remove_unfinished()?;
             Arc::new(directory)
         } else {
-            // What we have written ourselves is no file that we mistrust.
+            // Files that this library has written need no limits.
             let limits = Limits { allocation: u64::MAX, ..Limits::default() };
             Arc::new(ZipWriter::go_on(path, durability, &limits)?)
         };
@@ -115,12 +115,12 @@ fn is_zip(path: &Path) -> bool {
     path.extension().is_some_and(|suffix| suffix.eq_ignore_ascii_case("zip"))
 }
 
-/// Plans what lies below one root.
+/// Plans the objects below one root.
 struct ZarrPlanner<'a> {
     version: Version,
     options: &'a TargetOptions,
     growing: &'a Growing,
-    /// The names that nodes get, group by group.
+    /// The names of nodes in the store, by group.
     names: FxHashMap<NodePath, Names>,
 }
 
@@ -180,7 +180,7 @@ impl Planner for ZarrPlanner<'_> {
             (_, Some(Fill::Default) | None) => true,
             _ => false,
         };
-        // In version 2 readers may take the fill value for a missing one.
+        // In version 2, readers may treat the fill value as missing.
         let written = self.version == Version::V2 || !has_plain_fill;
         Needs { unicode: true, padding: true, written }
     }
@@ -199,7 +199,7 @@ impl Planner for ZarrPlanner<'_> {
 }
 
 impl ZarrPlanner<'_> {
-    /// Gives a node its name, in the order in which it will be written.
+    /// Assigns a name to a node, in the order of writing.
     fn name(&mut self, path: &NodePath, losses: &mut dyn Losses) -> Result<()> {
         let Some(group) = path.parent() else { return Ok(()) };
         let assigned = self.names.entry(group).or_default().assign(path.name())?;
@@ -216,7 +216,7 @@ struct ZarrTarget {
     version: Version,
     options: TargetOptions,
     growing: Arc<Growing>,
-    /// Whether all values lie in one file, one behind the other.
+    /// Whether all values are in one file, one after another.
     is_ordered: bool,
     hierarchy: HierarchyWriter,
     state: Mutex<State>,
@@ -224,17 +224,16 @@ struct ZarrTarget {
 
 #[derive(Default)]
 struct State {
-    /// Where groups lie in the store.
+    /// The keys of groups in the store.
     groups: FxHashMap<NodePath, Key>,
-    /// Members of groups that are no nodes, until the store is finished.
+    /// Members of groups that are not nodes, until the store is finished.
     members: FxHashMap<NodePath, Vec<(String, Node)>>,
-    /// Dimensions that arrays of their own group name.
+    /// The dimensions that arrays of their own group name.
     named: FxHashSet<NodePath>,
-    /// Where arrays lie in the store, and their dimensions: nothing where the NetCDF library needs no more than Zarr
-    /// says.
+    /// The keys of arrays and their dimensions. Empty if the NetCDF library needs no more than Zarr has.
     arrays: FxHashMap<NodePath, Key>,
     netcdf: Netcdf,
-    /// Whether the store is one array.
+    /// Whether the store is a single array.
     is_array: bool,
 }
 
@@ -318,7 +317,7 @@ impl Target for ZarrTarget {
             return self.hierarchy.store().finish();
         }
         for (group, mut members) in members {
-            // Readers find these by the names in arrays.
+            // Readers find these by their names in arrays.
             members.retain(|(name, node)| match node {
                 Node::DimCoord(dimcoord) => {
                     let is_plain = dimcoord.size.is_fixed() && dimcoord.attributes.is_empty();

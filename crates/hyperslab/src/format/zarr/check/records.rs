@@ -1,4 +1,4 @@
-//! Records, held against the nodes that they are of.
+//! Compares records with their nodes.
 
 use super::rule::{RECORD, RECORD_ATTRIBUTE, RULES};
 use crate::format::zarr::keep::record::Record;
@@ -11,9 +11,9 @@ use hyperslab_model::Storage;
 use hyperslab_zarr::hierarchy::{Hierarchy, Metadata, Node};
 use std::sync::Arc;
 
-/// Adds what is wrong with the records of a store. What else is wrong with a node is said already.
+/// Adds the findings of the records of a store. Other findings of its nodes are already in the report.
 pub(super) fn check(store: Arc<dyn Store>, limits: Limits, options: &Options, report: &mut Report) {
-    // Consolidated metadata is compared with the documents by others.
+    // Consolidated metadata is compared with the documents elsewhere.
     let hierarchy = Hierarchy::unconsolidated(store, limits);
     let mut found = Vec::new();
     let mut give = |finding| found.push(finding);
@@ -27,7 +27,7 @@ pub(super) fn check(store: Arc<dyn Store>, limits: Limits, options: &Options, re
             }
         }
         let mut children = hierarchy.children(&key).unwrap_or_default();
-        // What lies elsewhere in the store is looked at there.
+        // Aliases are checked at their own place in the store.
         children.retain(|child| !child.is_alias);
         left.extend(children.into_iter().rev().map(|child| child.path));
     }
@@ -49,7 +49,7 @@ fn node_of(node: &Node, findings: &mut Findings<'_, Finding>) {
     }
 }
 
-/// The record of a node, if it fits.
+/// The record of a node, if it fits the node.
 fn fitting(node: &Node) -> Result<Option<Record>> {
     let Some(record) = Record::of(node)? else { return Ok(None) };
     if node.is_array() {

@@ -1,4 +1,4 @@
-//! What can be wrong with a store that its specification knows nothing of.
+//! Rules for stores that are not in the specification of Zarr.
 
 hyperslab_core::rules! {
     RECORD Error "zarr/record" in "hyperslab" "the attribute hyperslab is no record of the node that it is of, which cannot be read"

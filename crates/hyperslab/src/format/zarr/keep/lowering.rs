@@ -1,7 +1,7 @@
-//! What the model's types are in Zarr where it has no such type, and the way back.
+//! Lowers datatypes of the model that Zarr lacks to datatypes of Zarr, and lifts them back.
 //!
-//! One plan serves both ways: whoever writes an array lowers its elements by it, and whoever reads an array that
-//! keeps its type in a record makes the same plan of that type and lifts them.
+//! One plan serves both directions: a writer lowers elements with it, and a reader makes the same plan from the
+//! datatype in the record and lifts them.
 
 use crate::target::Facts;
 use hyperslab_core::rows::{Heap, Packed, Slot};
@@ -13,38 +13,38 @@ use hyperslab_zarr::write::Version;
 use std::borrow::Cow;
 use std::sync::Arc;
 
-/// How elements of a type are stored.
+/// The stored form of elements of a datatype.
 #[derive(Clone, Debug)]
 pub(in crate::format::zarr) struct Lowering {
-    /// The type of the stored elements.
+    /// The datatype of the stored elements.
     pub(in crate::format::zarr) data_type: DataType,
-    /// Dimensions behind those of the array: those of a type that is an array.
+    /// Additional last dimensions: those of an array datatype.
     pub(in crate::format::zarr) trailing: Vec<u64>,
-    /// What it was.
+    /// The original datatype.
     datatype: Arc<Datatype>,
     conversion: Conversion,
 }
 
-/// Rows as they are stored, and what their slots point to.
+/// Stored rows, and the targets of their slots.
 type LoweredRows<'v> = (Cow<'v, [u8]>, Cow<'v, Heap<Reference>>);
 
 #[derive(Clone, Debug)]
 enum Conversion {
-    /// The rows are the same.
+    /// The rows are equal.
     None,
-    /// Texts of fixed length within rows end in zeros: where, and what they end in here.
+    /// Texts of fixed length in rows are padded with zeros: their offset, length and original padding.
     Padding(Vec<(usize, usize, Pad)>),
-    /// Sequences of elements of so many bytes are sequences of bytes.
+    /// Sequences of elements of this size in bytes become sequences of bytes.
     Sequence(u32),
-    /// Elements are texts as NDL has them; paths of objects are the path alone.
+    /// Elements become NDL texts; object references become their path.
     Text,
 }
 
 impl Lowering {
-    /// The plan for a type, by what is known of the elements.
+    /// The plan for a datatype, with the known facts about the elements.
     ///
     /// # Errors
-    /// [`ErrorKind::Unsupported`](hyperslab_core::ErrorKind::Unsupported) for elements of no bytes.
+    /// [`ErrorKind::Unsupported`](hyperslab_core::ErrorKind::Unsupported) for elements of 0 bytes.
     pub(in crate::format::zarr) fn new(
         datatype: &Arc<Datatype>,
         version: Version,
@@ -85,22 +85,22 @@ impl Lowering {
         of(plain(element, version)?, trailing, conversion)
     }
 
-    /// The bytes of one row of stored elements.
+    /// The size of a stored row in bytes.
     pub(in crate::format::zarr) fn row_size(&self) -> usize {
         usize::try_from(self.data_type.row_size()).unwrap_or(usize::MAX)
     }
 
-    /// Whether rows are stored as they are, so that bytes of chunks are those of any format.
+    /// Whether rows are stored unchanged, so that chunks have the same bytes as in other formats.
     pub(in crate::format::zarr) fn is_identity(&self) -> bool {
         matches!(self.conversion, Conversion::None)
     }
 
-    /// Whether texts within rows are stored with another padding.
+    /// Whether texts in rows are stored with another padding.
     pub(in crate::format::zarr) fn pads(&self) -> bool {
         matches!(self.conversion, Conversion::Padding(_))
     }
 
-    /// The type with texts that end as they are stored.
+    /// The datatype with the padding of the stored texts.
     pub(in crate::format::zarr) fn padded(&self) -> Datatype {
         match &self.conversion {
             Conversion::Padding(spans) => {
@@ -110,10 +110,10 @@ impl Lowering {
         }
     }
 
-    /// Rows as they are stored, and what their slots point to.
+    /// The stored rows, and the targets of their slots.
     ///
     /// # Errors
-    /// If they are not of the type, or texts that should be of Unicode are not.
+    /// If rows do not fit the datatype, or a text that must be UTF-8 is not.
     pub(in crate::format::zarr) fn lower<'v>(&self, values: &'v Values) -> Result<LoweredRows<'v>> {
         let Values { rows, heap } = values;
         match &self.conversion {
@@ -148,10 +148,10 @@ impl Lowering {
         }
     }
 
-    /// Elements of rows that were stored.
+    /// Lifts stored rows to elements.
     ///
     /// # Errors
-    /// If they are not what lowering makes.
+    /// If they are not a result of lowering.
     pub(in crate::format::zarr) fn lift(&self, stored: Values) -> Result<Values> {
         match &self.conversion {
             Conversion::None | Conversion::Padding(_) => Ok(stored),
@@ -170,7 +170,7 @@ impl Lowering {
         }
     }
 
-    /// Whether elements can be read where they go, as nothing of them changes.
+    /// Whether elements can be read in place, since lifting changes nothing.
     pub(in crate::format::zarr) fn is_in_place(&self) -> bool {
         matches!(self.conversion, Conversion::None | Conversion::Padding(_))
     }
@@ -192,7 +192,7 @@ impl Lowering {
             nulls.push(text.is_empty());
             match text {
                 "" => {}
-                // Where one leads that leads to no object is JSON, which no path begins as.
+                // The target of a reference that is not an object is JSON, which does not begin like a path.
                 path if self.is_objref() && path.starts_with('/') => {
                     items.push(hyperslab_zarr::json::Json::from(path).emit_compact());
                 }
@@ -203,7 +203,7 @@ impl Lowering {
         if !nulls.contains(&true) {
             return Ok(values);
         }
-        // A reference to nothing is an empty text; of other types, what was never written is.
+        // A null reference is an empty text; for other datatypes this is the value of elements never written.
         let size = self.datatype.row_size().unwrap_or(0);
         let Values { rows, mut heap } = values;
         let mut null = Vec::with_capacity(size);
@@ -217,7 +217,7 @@ impl Lowering {
     }
 }
 
-/// The dimensions that arrays of a type have behind their own.
+/// The additional dimensions of arrays of this datatype.
 pub(in crate::format::zarr) fn trailing(datatype: &Datatype) -> Vec<u64> {
     let mut trailing = Vec::new();
     let mut element = datatype.resolved();
@@ -230,7 +230,7 @@ pub(in crate::format::zarr) fn trailing(datatype: &Datatype) -> Vec<u64> {
     trailing
 }
 
-/// Elements of their texts in JSON as NDL has them.
+/// Parses elements from their NDL texts in JSON.
 fn elements(datatype: &Arc<Datatype>, items: &[String]) -> Result<Values> {
     let list = format!("[{}]", items.join(", "));
     hyperslab_ndl::elements_of_text(&list, datatype, items.len() as u64).map_err(|error| {
@@ -238,7 +238,7 @@ fn elements(datatype: &Arc<Datatype>, items: &[String]) -> Result<Values> {
     })
 }
 
-/// The type of elements without slots; bytes without a meaning where Zarr has none like it.
+/// The datatype for elements without slots; raw bytes if Zarr has no equivalent.
 fn plain(of: &Datatype, version: Version) -> Result<DataType> {
     let raw = || {
         let length = of.row_size().filter(|size| *size > 0);
@@ -255,7 +255,7 @@ fn plain(of: &Datatype, version: Version) -> Result<DataType> {
         Datatype::Int { signed, .. } => integer(*signed),
         Datatype::Time { .. } | Datatype::Bitfield { .. } => integer(false),
         Datatype::Float(float) => match crate::format::zarr::read::datatype::stored_float(float) {
-            // NumPy, whose names version 2 has, knows no others.
+            // NumPy, whose type names version 2 uses, has only these.
             Some(float @ (zarr::Float::Float16 | zarr::Float::Float32 | zarr::Float::Float64)) => {
                 Ok(DataType::Float(float))
             }
@@ -284,10 +284,10 @@ fn plain(of: &Datatype, version: Version) -> Result<DataType> {
                 plain(&member.datatype, version).map(|data_type| (member.name.clone(), data_type))
             };
             let fields: Vec<_> = members.iter().map(field).collect::<Result<_>>()?;
-            // Names that Zarr does not allow are in the record alone.
+            // Names that Zarr forbids are only in the record.
             Struct::new(fields).map(DataType::Struct).or_else(|_| raw())
         }
-        // To NumPy, an array of arrays is one of more dimensions.
+        // In NumPy, an array of arrays is one array with more dimensions.
         Datatype::Array { base, shape } if version == Version::V2 => Ok(match plain(base, version)? {
             DataType::Array { element, shape: inner } => {
                 DataType::Array { element, shape: [shape.as_slice(), &inner].concat() }
@@ -307,7 +307,7 @@ fn plain(of: &Datatype, version: Version) -> Result<DataType> {
     }
 }
 
-/// Where rows have texts that do not end in zeros.
+/// Adds the places of texts in rows that are not padded with zeros.
 fn push_padding(of: &Datatype, start: usize, spans: &mut Vec<(usize, usize, Pad)>) {
     match of {
         Datatype::String(Text::Fixed { len, pad }) if *pad != Pad::Nul => {
@@ -335,7 +335,7 @@ fn push_padding(of: &Datatype, start: usize, spans: &mut Vec<(usize, usize, Pad)
     }
 }
 
-/// A type whose texts end in zeros, those that end in spaces only if `spaces` says so.
+/// A datatype whose texts are padded with zeros. Texts padded with spaces are changed only if `spaces`.
 fn zero_padded(of: &Datatype, spaces: bool) -> Datatype {
     match of {
         Datatype::String(Text::Fixed { len, pad }) if *pad != Pad::Space || spaces => {
@@ -372,7 +372,7 @@ fn too_long(count: u32) -> Error {
     Error::unsupported(format!("a sequence of {count} elements, which has 4 GiB or more"))
 }
 
-/// Whether a directive says that a text is JSON of Zarr's own.
+/// Whether a directive marks a text as JSON of Zarr itself.
 pub(in crate::format::zarr) fn is_json(native: &[(&'static str, Directive)]) -> bool {
     native.iter().any(|(format, what)| *format == "zarr" && *what == Directive::Text("json".into()))
 }

@@ -1,4 +1,4 @@
-//! What groups keep of members that are no nodes.
+//! Members of groups that are not nodes, from the records of the groups.
 
 use super::record::Record;
 use crate::format::zarr::nczarr::{self, Declared};
@@ -14,13 +14,13 @@ use rustc_hash::FxHashSet;
 use std::sync::Arc;
 
 impl ZarrSource {
-    /// A member that a group keeps in its record.
+    /// A member in the record of its group.
     pub(in crate::format::zarr) fn kept_member(&self, path: &NodePath) -> Result<Option<Node>> {
         let Some(group) = path.parent().filter(|_| !self.raw) else { return Ok(None) };
         Ok(self.kept(&group)?.members.get(path.name()).cloned())
     }
 
-    /// What a group keeps of members that are no nodes.
+    /// The record of a group with its members that are not nodes.
     pub(in crate::format::zarr) fn kept(&self, group: &NodePath) -> Result<Arc<Record>> {
         if let Some(known) = unpoisoned(&self.kept).get(group) {
             return Ok(Arc::clone(known));
@@ -30,7 +30,7 @@ impl ZarrSource {
             Ok(key) => self.hierarchy.node(&key),
             Err(_) => Ok(None),
         };
-        // A group that cannot be read says so itself.
+        // An unreadable group reports its own error.
         let record = match &node {
             Ok(Some(node)) if !node.is_array() => self.record(node)?,
             _ => None,
@@ -50,7 +50,7 @@ impl ZarrSource {
         Ok(record)
     }
 
-    /// Adds the dimensions that the NetCDF library keeps of a group: those without coordinates are members.
+    /// Adds the dimensions of a group that the NetCDF library has recorded. Those without coordinates are members.
     fn add_declared(&self, group: &ZarrNode, record: &mut Record) -> Result<()> {
         let declared = nczarr::dimensions(group);
         let mut alone: Vec<_> = declared.iter().filter(|(name, _)| is_name(name)).collect();
@@ -83,19 +83,19 @@ impl ZarrSource {
         Ok(())
     }
 
-    /// What the NetCDF library keeps of a dimension.
+    /// The record of the NetCDF library for a dimension.
     pub(in crate::format::zarr) fn declared(&self, dimension: &NodePath) -> Option<Declared> {
         let group = self.kept(&dimension.parent()?).ok()?;
         group.declared.get(dimension.name()).copied()
     }
 
-    /// What a node keeps that Zarr has no place for.
+    /// The record of a node.
     pub(in crate::format::zarr) fn record(&self, node: &ZarrNode) -> Result<Option<Record>> {
         if self.raw { Ok(None) } else { Record::of(node) }
     }
 }
 
-/// A member that its group keeps.
+/// The entry of a member that is in the record of its group.
 pub(in crate::format::zarr) fn kept_entry(path: NodePath, member: &Node) -> Entry {
     let item = match member {
         Node::DimCoord(dimcoord) => dimension_of(dimcoord.size),

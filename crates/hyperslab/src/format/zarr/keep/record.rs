@@ -1,4 +1,4 @@
-//! What Zarr has no place for and a node's attribute `hyperslab` keeps, so that it comes back.
+//! Records: the attribute `hyperslab` of a node keeps content that Zarr cannot represent, so that it can be restored.
 //!
 //! | member | of | holds |
 //! |---|---|---|
@@ -38,38 +38,38 @@ use hyperslab_zarr::name::RECORD;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
-/// What is kept of one node.
+/// The record of one node.
 #[derive(Clone, Debug, Default)]
 pub(in crate::format::zarr) struct Record {
     pub(in crate::format::zarr) datatype: Option<Arc<Datatype>>,
     pub(in crate::format::zarr) is_null: bool,
     pub(in crate::format::zarr) fill_is_missing: bool,
-    /// Empty where the array is as long as it is stored.
+    /// Empty if the extents are those of the stored array.
     pub(in crate::format::zarr) extents: Vec<u64>,
-    /// Empty where nothing is kept.
+    /// Empty if the record has none.
     pub(in crate::format::zarr) maximum: Vec<Option<u64>>,
-    /// As NDL writes an element.
+    /// The JSON of an element in NDL.
     pub(in crate::format::zarr) fill: Option<Json>,
     pub(in crate::format::zarr) dimensions: Option<Vec<Option<NodePath>>>,
     pub(in crate::format::zarr) kind: Option<NodeKind>,
-    /// The lowest and the highest coordinate, as NDL writes them.
+    /// The lowest and the highest coordinate, as JSON of NDL.
     pub(in crate::format::zarr) domain: Option<Json>,
-    /// How many steps a tile spans, as NDL writes it.
+    /// The number of steps of a tile, as JSON of NDL.
     pub(in crate::format::zarr) tile: Option<Json>,
     pub(in crate::format::zarr) attributes: Attributes,
-    /// Attributes that other programs changed, so that they are what their JSON says.
+    /// Attributes that other programs changed, so that their JSON applies.
     pub(in crate::format::zarr) changed: Vec<String>,
-    /// Members of a group that are no nodes in the store, by name.
+    /// Members of a group that are not nodes in the store, by name.
     pub(in crate::format::zarr) members: Members<Node>,
-    /// Dimensions of a group that the NetCDF library keeps.
+    /// The dimensions of a group that the NetCDF library has recorded.
     pub(in crate::format::zarr) declared: FxHashMap<String, Declared>,
 }
 
 impl Record {
-    /// What a node keeps; none if it keeps nothing.
+    /// The record of a node; `None` if it has none.
     ///
     /// # Errors
-    /// [`ErrorKind::Malformed`](hyperslab_core::ErrorKind::Malformed) for what is not as it is written.
+    /// [`ErrorKind::Malformed`](hyperslab_core::ErrorKind::Malformed) for an invalid record.
     pub(in crate::format::zarr) fn of(node: &ZarrNode) -> Result<Option<Record>> {
         let Some(attributes) = node.attributes() else { return Ok(None) };
         let Some(json @ Json::Object(object)) = attributes.get(RECORD) else { return Ok(None) };
@@ -85,10 +85,10 @@ impl Record {
             .map_err(|e| Error::new(e.kind(), format!("attribute {RECORD}: {}", e.reason())))
     }
 
-    /// How long an array is that is stored at these extents.
+    /// The extents of an array that is stored with the extents `stored`.
     ///
     /// # Errors
-    /// [`ErrorKind::Malformed`](hyperslab_core::ErrorKind::Malformed) if it would be longer, or of another rank.
+    /// [`ErrorKind::Malformed`](hyperslab_core::ErrorKind::Malformed) if it would be longer, or have another rank.
     pub(in crate::format::zarr) fn current(&self, stored: &[u64]) -> Result<Vec<u64>> {
         let within = self.extents.len() == stored.len()
             && self.extents.iter().zip(stored).all(|(own, full)| own <= full);
@@ -104,7 +104,7 @@ impl Record {
         }
     }
 
-    /// How long dimensions may become, as the extents of an array of this shape.
+    /// The extent of a dimension with its maximum, for this current length.
     pub(in crate::format::zarr) fn extent(&self, dimension: usize, current: u64) -> Extent {
         match self.maximum.get(dimension) {
             None => Extent::Fixed(current),
@@ -114,17 +114,17 @@ impl Record {
         }
     }
 
-    /// Whether a dimension may become longer than an array is now.
+    /// Whether a dimension may grow beyond its current length.
     pub(in crate::format::zarr) fn grows(&self, dimension: usize, current: u64) -> bool {
         !self.extent(dimension, current).is_fixed()
     }
 
-    /// How many of the stored dimensions are those of the type.
+    /// The number of stored dimensions that belong to the datatype.
     pub(in crate::format::zarr) fn trailing(&self) -> usize {
         self.datatype.as_deref().map_or(0, |datatype| lowering::trailing(datatype).len())
     }
 
-    /// How long an array of these extents may become.
+    /// The maximum extents of an array with these extents.
     pub(in crate::format::zarr) fn longest(&self, extents: &[u64]) -> Vec<u64> {
         let longest = |(dimension, current): (usize, &u64)| match self.maximum.get(dimension) {
             None => *current,
@@ -211,11 +211,10 @@ impl Record {
     }
 }
 
-/// A type as NDL writes it in JSON, with the lengths of texts in it; types with names of their own are what they
-/// are.
+/// A datatype as JSON of NDL, including the lengths of texts; named types are written as their names.
 ///
 /// # Errors
-/// If NDL cannot say it.
+/// If NDL cannot express it.
 pub(in crate::format::zarr) fn datatype_json(datatype: &Datatype) -> Result<Json> {
     let datatype = unnamed(datatype);
     let mut storage = Storage::default();
@@ -225,10 +224,10 @@ pub(in crate::format::zarr) fn datatype_json(datatype: &Datatype) -> Result<Json
     value.map(json).transpose()?.ok_or_else(|| Error::invalid("a type that NDL does not write"))
 }
 
-/// Attributes as NDL writes them in JSON: objects of shape, type and value.
+/// Attributes as JSON of NDL: objects with shape, type and value.
 ///
 /// # Errors
-/// If NDL cannot say one of them.
+/// If NDL cannot express one of them.
 pub(in crate::format::zarr) fn attributes_json(attributes: &Attributes) -> Result<Object> {
     match json(Value::Map(part::attributes(attributes)?))? {
         Json::Object(object) => Ok(object),
@@ -236,10 +235,10 @@ pub(in crate::format::zarr) fn attributes_json(attributes: &Attributes) -> Resul
     }
 }
 
-/// Members of a group that are no nodes in the store, by section: `datatypes`, `dimcoords`, `links`.
+/// The members of a group that are not nodes in the store, by section: `datatypes`, `dimcoords`, `links`.
 ///
 /// # Errors
-/// If NDL cannot say one of them.
+/// If NDL cannot express one of them.
 pub(in crate::format::zarr) fn members_json(members: &[(String, Node)]) -> Result<Object> {
     let (mut datatypes, mut dimcoords, mut links) = (Vec::new(), Vec::new(), Vec::new());
     for (name, node) in members {
@@ -258,7 +257,7 @@ pub(in crate::format::zarr) fn members_json(members: &[(String, Node)]) -> Resul
     sections.map(|(name, members)| Ok((name.to_owned(), json(Value::Map(members))?))).collect()
 }
 
-/// The first element as NDL writes it in JSON.
+/// The first element as JSON of NDL.
 ///
 /// # Errors
 /// If there is none.
@@ -266,7 +265,7 @@ pub(in crate::format::zarr) fn element_json(datatype: &Datatype, values: &Values
     elements_json(datatype, values).next().ok_or_else(|| Error::invalid("no fill value"))?
 }
 
-/// Each element as NDL writes it in JSON.
+/// Each element as JSON of NDL.
 pub(in crate::format::zarr) fn elements_json<'a>(
     datatype: &'a Datatype,
     values: &'a Values,
@@ -274,10 +273,10 @@ pub(in crate::format::zarr) fn elements_json<'a>(
     Elements::new(datatype, values).map(|element| json(part::element(element)))
 }
 
-/// Elements from the JSON that [`elements_json`] gives.
+/// Parses elements from the JSON of [`elements_json`].
 ///
 /// # Errors
-/// [`ErrorKind::Malformed`](hyperslab_core::ErrorKind::Malformed) if one is no element of the type.
+/// [`ErrorKind::Malformed`](hyperslab_core::ErrorKind::Malformed) if an item is not an element of the datatype.
 pub(in crate::format::zarr) fn elements(datatype: &Datatype, items: &[Json]) -> Result<Values> {
     let items: Vec<_> = items.iter().map(value).collect();
     part::elements(&items, datatype).map_err(|error| {
@@ -285,7 +284,7 @@ pub(in crate::format::zarr) fn elements(datatype: &Datatype, items: &[Json]) -> 
     })
 }
 
-/// A member as it is understood without the others: with every named type written out, and what can be read of it.
+/// A member that can be read without the others: named types are expanded, and unreadable attributes removed.
 fn alone(node: &Node) -> Node {
     let mut node = node.clone();
     let attributes = match &mut node {
@@ -303,12 +302,12 @@ fn alone(node: &Node) -> Node {
     node
 }
 
-/// Whether a type or one within it has a name of its own.
+/// Whether a datatype is or contains a named type.
 pub(in crate::format::zarr) fn has_named(datatype: &Datatype) -> bool {
     datatype.any(&|of| matches!(of, Datatype::Named(..)))
 }
 
-/// The type with every named type written out.
+/// The datatype with all named types expanded.
 pub(in crate::format::zarr) fn unnamed(datatype: &Datatype) -> Datatype {
     match datatype {
         Datatype::Named(_, of) => unnamed(of),
@@ -327,7 +326,7 @@ pub(in crate::format::zarr) fn unnamed(datatype: &Datatype) -> Datatype {
     }
 }
 
-/// Says how long the texts of a type are and what fills them, as far as NDL has a place for it.
+/// Adds the lengths and padding of texts to the storage, as far as NDL can express them.
 pub(in crate::format::zarr) fn see_texts(datatype: &Datatype, storage: &mut ElementStorage) {
     (storage.length, storage.pad) = (None, None);
     match datatype {
@@ -353,7 +352,7 @@ pub(in crate::format::zarr) fn see_texts(datatype: &Datatype, storage: &mut Elem
     }
 }
 
-/// The objects of a root group with these sections.
+/// Parses the objects of a root group with these sections.
 fn read(root: Object) -> Result<Vec<(NodePath, Node)>> {
     if root.is_empty() {
         return Ok(Vec::new());
@@ -361,7 +360,7 @@ fn read(root: Object) -> Result<Vec<(NodePath, Node)>> {
     part::read_group(value(&Json::Object(root)))
 }
 
-/// A link, which NDL would only read beside what it leads to.
+/// Parses a link. NDL would parse it only together with its target.
 fn link(json: &Json) -> Result<Link> {
     let to = |kind: &str| json.as_object()?.get(kind)?.as_str();
     match (to("hard"), to("soft")) {
@@ -386,8 +385,8 @@ fn malformed(what: impl Into<std::borrow::Cow<'static, str>>) -> Error {
     Error::malformed(what)
 }
 
-/// Sections of a group in NDL that are read as NDL.
+/// The sections of a group that NDL parses.
 const SECTIONS: [&str; 2] = ["datatypes", "dimcoords"];
 
-/// What the type of an array is called where NDL reads it; no datatype of a file is in the same place.
+/// The name under which NDL parses the datatype of an array. A section has no other datatype.
 const TYPE: &str = "type";

@@ -1,4 +1,4 @@
-//! Parts of NDL documents as the JSON of records, and back.
+//! Converts parts of NDL documents to the JSON of records, and back.
 
 use hyperslab_core::{Error, Result};
 use hyperslab_ndl::part::Value;
@@ -7,12 +7,12 @@ use hyperslab_zarr::json::{Json, Number, Object};
 /// A part of a record.
 ///
 /// # Errors
-/// If a map has a name twice, or there are more levels than readers go into.
+/// If a map has duplicate names, or the nesting exceeds the limit of readers.
 pub(super) fn json(value: Value) -> Result<Json> {
     nested(value, LEVELS_ABOVE)
 }
 
-/// The value that a part of a record says.
+/// The value of a part of a record.
 pub(super) fn value(json: &Json) -> Value {
     match json {
         Json::Null => Value::Null,
@@ -45,8 +45,8 @@ fn nested(value: Value, level: usize) -> Result<Json> {
     })
 }
 
-/// The levels of JSON that a document may have.
+/// The maximum nesting of JSON in a document.
 const MAX_LEVELS: usize = 128;
 
-/// The levels of a document around a part of a record: the document, its attributes, the record, its members.
+/// The levels of a document above a part of a record: the document, its attributes, the record, its members.
 const LEVELS_ABOVE: usize = 4;

@@ -1,4 +1,5 @@
-//! JSON attributes with the types that NDL infers for the same text; what has none is text that is JSON.
+//! JSON attributes with the datatypes that NDL infers for the same text. A value without datatype becomes a JSON
+//! text.
 
 use hyperslab_core::Result;
 use hyperslab_core::rows::{Heap, Packed};
@@ -6,7 +7,7 @@ use hyperslab_model::{Attribute, Datatype, Directive, ElementStorage, Float, Tex
 use hyperslab_zarr::json::Json;
 use std::sync::Arc;
 
-/// The attribute that a JSON value is.
+/// The attribute of a JSON value.
 pub(in crate::format::zarr) fn attribute(json: &Json) -> Result<Attribute> {
     let (shape, leaves) = shaped(json);
     match leaves.as_deref().and_then(common) {
@@ -19,7 +20,7 @@ pub(in crate::format::zarr) fn attribute(json: &Json) -> Result<Attribute> {
     }
 }
 
-/// A number or a list of numbers of a type that NumPy has a name for; none where one does not fit it.
+/// A number or a list of numbers of a NumPy type; `None` if a number does not fit it.
 pub(in crate::format::zarr) fn plain_numbers(json: &Json, kind: &str) -> Option<Attribute> {
     let numbers = match json {
         Json::Array(items) => items.as_slice(),
@@ -38,7 +39,7 @@ pub(in crate::format::zarr) fn plain_numbers(json: &Json, kind: &str) -> Option<
         "f4" => numbers
             .iter()
             .try_for_each(|number| {
-                // From the digits, not by way of a double, which would round twice.
+                // Parsed from the digits: a conversion by way of double would round twice.
                 let value = spelled(number)?.parse::<f32>().ok()?;
                 rows.extend(value.to_ne_bytes());
                 Some(())
@@ -78,7 +79,7 @@ fn integers<T: TryFrom<i128>, const N: usize>(
     Some(())
 }
 
-/// The digits of a number, or the word for one that JSON does not have.
+/// The digits of a number, or the word for a number that JSON does not have.
 fn spelled(json: &Json) -> Option<&str> {
     match json {
         Json::Number(number) => Some(number.as_str()),
@@ -87,7 +88,7 @@ fn spelled(json: &Json) -> Option<&str> {
     }
 }
 
-/// What all elements of an attribute are.
+/// The kind of all elements of an attribute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Bool,
@@ -98,7 +99,7 @@ enum Kind {
     Text,
 }
 
-/// The extents of nested lists and what is in them; nothing where they are no rectangle or empty.
+/// The extents of nested lists and their leaves; `None` if the lists are empty or not rectangular.
 fn shaped(json: &Json) -> (Vec<u64>, Option<Vec<&Json>>) {
     let mut shape = Vec::new();
     let mut level = vec![json];
@@ -119,7 +120,7 @@ fn shaped(json: &Json) -> (Vec<u64>, Option<Vec<&Json>>) {
     (shape, Some(level))
 }
 
-/// The one type that all have; of integers the first that holds every one.
+/// The common kind of all leaves; for integers, the first that can hold all of them.
 fn common(leaves: &[&Json]) -> Option<Kind> {
     let mut integers = leaves.iter().map(|leaf| match leaf {
         Json::Number(number) => number.as_integer(),
@@ -149,7 +150,7 @@ fn common(leaves: &[&Json]) -> Option<Kind> {
     }
 }
 
-/// Whether it is a number with a fraction or an exponent that a double holds, or not a finite one.
+/// Whether it is a number with fraction or exponent that a double can hold, or a NaN or infinity.
 fn is_float(json: &Json) -> bool {
     match json {
         Json::Number(number) => {
@@ -169,7 +170,7 @@ fn plain(shape: Vec<u64>, kind: Kind, leaves: &[&Json]) -> Result<Attribute> {
             Json::String(text) => texts.push(text.as_bytes())?,
             Json::Number(number) => {
                 let integer = number.as_integer().unwrap_or_default();
-                // `common` has looked at every one.
+                // `common` has checked all of them.
                 match kind {
                     Kind::Int32 => rows.extend(i32::try_from(integer).unwrap_or_default().to_ne_bytes()),
                     Kind::Int64 => rows.extend(i64::try_from(integer).unwrap_or_default().to_ne_bytes()),
@@ -201,7 +202,7 @@ fn plain(shape: Vec<u64>, kind: Kind, leaves: &[&Json]) -> Result<Attribute> {
     })
 }
 
-/// Lists within lists that are dimensions; what is nested deeper is JSON.
+/// The maximum number of nested lists that become dimensions; deeper ones remain JSON.
 const MAX_RANK: usize = 32;
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Zarr's data types as the model's, and what of them the model does not tell.
+//! Converts data types of Zarr to the model.
 
 use hyperslab_core::rows::Slot;
 use hyperslab_core::{Error, Result};
@@ -8,7 +8,7 @@ use hyperslab_model::{
 };
 use hyperslab_zarr::data_type::{self as zarr, DataType};
 
-/// The model's type of elements, and how they are stored where `order` is the order of bytes.
+/// The datatype of the model, and the storage of elements with the byte order `order`.
 pub(in crate::format::zarr) fn datatype(
     from: &DataType,
     order: Option<zarr::ByteOrder>,
@@ -62,7 +62,7 @@ pub(in crate::format::zarr) fn datatype(
     Ok((datatype, storage))
 }
 
-/// Whether the model's type says all of this one, so that it would be written as it is.
+/// Whether the datatype of the model has all properties of this one, so that it would be written the same.
 pub(in crate::format::zarr) fn is_told(from: &DataType) -> bool {
     match from {
         DataType::Bool
@@ -82,15 +82,15 @@ pub(in crate::format::zarr) fn is_told(from: &DataType) -> bool {
     }
 }
 
-/// Where rows have UTF-32, which the model has not, as byte offset and length.
+/// The UTF-32 texts in rows, as byte offset and length. The model has only UTF-8.
 pub(in crate::format::zarr) fn utf32_spans(of: &DataType) -> Result<Vec<(usize, usize)>> {
     let mut spans = Vec::new();
     push_spans(of, 0, &mut spans)?;
     Ok(spans)
 }
 
-/// Makes UTF-8 of the UTF-32 in rows of `row` bytes. A code point takes at most as many bytes as before, and
-/// zeros fill what is left.
+/// Converts UTF-32 in rows of `row` bytes to UTF-8 in place. A code point needs at most as many bytes as before; the
+/// rest becomes zeros.
 pub(in crate::format::zarr) fn make_utf8(
     rows: &mut [u8],
     row: usize,
@@ -191,12 +191,12 @@ fn compound(
     Ok(Datatype::Compound(members))
 }
 
-/// Zarr's format that is read as this one; none if there is no such.
+/// The floating-point format of Zarr that is read as this one; `None` if there is none.
 pub(in crate::format::zarr) fn stored_float(of: &Float) -> Option<zarr::Float> {
     zarr::Float::all().find(|known| float(*known).as_ref() == Some(of))
 }
 
-/// None for the one format that has neither sign nor mantissa.
+/// `None` for the format without sign and mantissa.
 fn float(of: zarr::Float) -> Option<Float> {
     let other = |(exponent, mantissa): (u8, u8), bias| {
         let format = FloatFormat {
@@ -227,7 +227,7 @@ fn float(of: zarr::Float) -> Option<Float> {
     })
 }
 
-/// The two crates each derive the size of a row from the type; they must agree.
+/// Both crates compute the size of a row from the datatype; they must agree.
 pub(in crate::format::zarr) fn check_rows(datatype: &Datatype, row: usize) -> Result<()> {
     let slot = matches!(datatype, Datatype::String(Text::Variable) | Datatype::Vlen(_));
     match datatype.row_size() == Some(if slot { Slot::SIZE } else { row }) {

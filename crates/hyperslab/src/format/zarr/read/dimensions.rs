@@ -1,4 +1,4 @@
-//! Which names of dimensions are dimension coordinates: those that all arrays of a group give one size.
+//! Dimension coordinates: dimension names with the same size in all arrays of a group.
 
 use super::paths::handle;
 use crate::format::zarr::keep::record::Record;
@@ -19,18 +19,18 @@ pub(in crate::format::zarr) use hyperslab_zarr::metadata::v2::DIMENSION_NAMES as
 #[derive(Debug, Default)]
 pub(in crate::format::zarr) struct Dimensions {
     found: FxHashMap<String, Size>,
-    /// What the group has under a name.
+    /// The members of the group, by name.
     owners: FxHashMap<String, Owner>,
-    /// Arrays that keep the paths of their dimensions.
+    /// Arrays with recorded paths of their dimensions.
     with_paths: FxHashSet<String>,
 }
 
-/// How long the arrays of a group say that a dimension is.
+/// The lengths of a dimension in the arrays of a group.
 #[derive(Clone, Copy, Debug, Default)]
 struct Size {
-    /// What those say that stay as they are; the inner is none where they do not agree.
+    /// The length in arrays whose dimension cannot grow; the inner `None` if they disagree.
     fixed: Option<Option<u64>>,
-    /// The longest of those that may grow: others need not be as long yet.
+    /// The maximum length in arrays whose dimension can grow: other arrays may be shorter.
     growing: Option<u64>,
 }
 
@@ -53,17 +53,17 @@ impl Size {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Owner {
-    /// The array of the coordinates.
+    /// The array has the coordinates.
     Coordinates,
-    /// Something else, so that there can be no dimension of that name.
+    /// Another member, so that no dimension can have this name.
     Other,
-    /// The group itself, which says how long the dimension is.
+    /// The group itself declares the length.
     Kept,
 }
 
 impl Dimensions {
-    /// Notes a member of `group`, with its node and what that keeps if they can be read: `paths` of its dimensions
-    /// too.
+    /// Adds a member of `group` with its node and record, if they can be read. `paths` are the recorded paths of its
+    /// dimensions.
     pub(in crate::format::zarr) fn add(
         &mut self,
         group: &NodePath,
@@ -97,24 +97,24 @@ impl Dimensions {
         }
     }
 
-    /// Notes a dimension without coordinates that the group itself keeps.
+    /// Adds a dimension without coordinates that the group declares.
     pub(in crate::format::zarr) fn keep(&mut self, name: &str, size: u64) {
         self.found.insert(name.to_owned(), Size { fixed: Some(Some(size)), growing: None });
         self.owners.insert(name.to_owned(), Owner::Kept);
     }
 
-    /// Whether an array keeps the paths of its dimensions.
+    /// Whether an array has recorded paths of its dimensions.
     pub(in crate::format::zarr) fn has_paths(&self, array: &str) -> bool {
         self.with_paths.contains(array)
     }
 
-    /// Forgets members that dimensions do not have the names of.
+    /// Removes members whose names are not those of dimensions.
     pub(in crate::format::zarr) fn finish(&mut self) {
         self.owners.retain(|member, _| self.found.contains_key(member));
         self.owners.shrink_to_fit();
     }
 
-    /// How long the dimension `name` is; none if there is none of that name.
+    /// The length of the dimension `name`; `None` if there is none.
     pub(in crate::format::zarr) fn size(&self, name: &str) -> Option<u64> {
         let size = self.found.get(name)?.agreed()?;
         (self.owners.get(name) != Some(&Owner::Other) && is_name(name)).then_some(size)
@@ -133,7 +133,7 @@ impl Dimensions {
 }
 
 impl ZarrSource {
-    /// The dimensions of the group of a node, if it names any.
+    /// The dimensions of the group of a node, if the node names any.
     pub(in crate::format::zarr) fn dimensions_for(
         &self,
         path: &NodePath,
@@ -163,7 +163,7 @@ impl ZarrSource {
         known.insert(group.clone(), dimensions);
     }
 
-    /// The paths of an array's dimensions that a record keeps, or the NetCDF library; none if neither does.
+    /// The paths of an array's dimensions in its record or in that of the NetCDF library; `None` without both.
     pub(in crate::format::zarr) fn paths(
         &self,
         node: &Node,
@@ -176,7 +176,7 @@ impl ZarrSource {
             return Some(paths.clone());
         }
         let mut paths = nczarr::references(node, shape(node))?;
-        // The library knows groups by the names that they have in the store.
+        // The NetCDF library uses the names of groups in the store.
         for path in paths.iter_mut().flatten() {
             let group = Key::new(path.parent()?.as_str().trim_start_matches('/')).ok()?;
             let rest = node.path.as_str().strip_prefix(group.as_str());
@@ -184,7 +184,7 @@ impl ZarrSource {
                 *path = self.seen(&group)?.child(path.name());
             }
         }
-        // Names that another program gave since say more than paths.
+        // Names that another program has set since override recorded paths.
         let names = of_attribute(node);
         let is_named = |index: usize, path: &NodePath| match names.as_ref().map(|names| names.get(index)) {
             Some(name) => name.is_some_and(|name| name.as_deref() == Some(path.name())),
@@ -211,7 +211,7 @@ impl ZarrSource {
     }
 }
 
-/// Makes of names of dimensions what they are in `group`: dimension coordinates or nothing.
+/// Resolves dimension names in `group` to dimension coordinates, or removes them.
 pub(in crate::format::zarr) fn name_dimensions(entry: &mut Entry, group: &NodePath, dimensions: &Dimensions) {
     let has_coordinates = dimensions.has_coordinates(entry.handle.path.name());
     let name = entry.handle.path.name();
@@ -226,7 +226,7 @@ pub(in crate::format::zarr) fn name_dimensions(entry: &mut Entry, group: &NodePa
     }
 }
 
-/// The shape of the array `name` with names as one in `group`.
+/// The shape of the array `name` with its dimension names resolved.
 pub(in crate::format::zarr) fn resolved(
     shape: &Shape,
     name: &str,
@@ -261,7 +261,7 @@ pub(in crate::format::zarr) fn dimension_of(extent: Extent) -> Item {
     }
 }
 
-/// The names of an array's dimensions, by its metadata or by the attribute that programs use in version 2.
+/// The dimension names of an array, from its metadata or from the usual attribute in version 2.
 pub(in crate::format::zarr) fn names(node: &Node) -> Option<Vec<Option<String>>> {
     match &node.metadata {
         Metadata::V3(v3::NodeMetadata::Array(array)) if array.dimension_names.is_some() => {
@@ -282,7 +282,7 @@ pub(in crate::format::zarr) fn names(node: &Node) -> Option<Vec<Option<String>>>
     }
 }
 
-/// The names that the attribute gives, one a dimension.
+/// The names in that attribute, one for each dimension.
 pub(in crate::format::zarr) fn of_attribute(node: &Node) -> Option<Vec<Option<String>>> {
     let Json::Array(names) = node.attributes()?.get(ATTRIBUTE)? else { return None };
     let names: Vec<_> = names.iter().map(|name| Some(name.as_str()?.to_owned())).collect();
@@ -303,5 +303,5 @@ pub(in crate::format::zarr) fn is_name(name: &str) -> bool {
     !matches!(name, "" | "." | "..") && !name.contains('/')
 }
 
-/// Groups whose dimensions are remembered at once.
+/// The maximum number of groups whose dimensions are cached.
 pub(in crate::format::zarr) const MAX_GROUPS: usize = 4096;

@@ -1,4 +1,4 @@
-//! Elements of Zarr arrays as the model's rows.
+//! Reads elements of Zarr arrays as rows of the model.
 
 use super::datatype::{check_rows, make_utf8, utf32_spans};
 use super::dimensions::shape;
@@ -29,18 +29,19 @@ use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// What the elements of an array are to the model.
+/// The datatype of the elements of an array in the model.
 pub(in crate::format::zarr) struct ElementType {
     pub(in crate::format::zarr) datatype: Arc<Datatype>,
-    /// How they are stored, where a record keeps their type.
+    /// The stored form, if a record has the datatype.
     lowering: Option<Lowering>,
 }
 
 impl ElementType {
-    /// By what is stored, and what is kept of it.
+    /// The datatype from the stored one and the record.
     ///
     /// # Errors
-    /// [`ErrorKind::Malformed`](hyperslab_core::ErrorKind::Malformed) for a record of another type than is stored.
+    /// [`ErrorKind::Malformed`](hyperslab_core::ErrorKind::Malformed) if the recorded datatype is not stored in this
+    /// form.
     pub(in crate::format::zarr) fn new(node: &Node, record: Option<&Record>) -> Result<ElementType> {
         let element = ElementType::stored(node, record)?;
         if let Some(record) = record {
@@ -59,7 +60,7 @@ impl ElementType {
             Metadata::V2Array { array, .. } => (&array.dtype.data_type, Version::V2),
             _ => return Err(Error::invalid("a group has no type")),
         };
-        // What was known when it was written shows in what was written.
+        // The facts at the time of writing follow from the stored datatype.
         let facts = Facts { is_unicode: *data_type != DataType::Bytes, ..Facts::default() };
         let lowering = Lowering::new(&datatype, version, facts)?;
         let fits = is_of(data_type, &lowering.data_type) && shape(node).ends_with(&lowering.trailing);
@@ -71,25 +72,25 @@ impl ElementType {
         }
     }
 
-    /// How many of the stored dimensions are those of the type.
+    /// The number of stored dimensions that belong to the datatype.
     pub(in crate::format::zarr) fn trailing(&self) -> usize {
         self.lowering.as_ref().map_or(0, |lowering| lowering.trailing.len())
     }
 
-    /// Those of what is stored along each dimension that are not of the type.
+    /// The stored extents without those of the datatype.
     fn own<'s>(&self, stored: &'s [u64]) -> &'s [u64] {
         stored.get(..stored.len().saturating_sub(self.trailing())).unwrap_or_default()
     }
 
-    /// Makes of how stored elements are stored how these are.
+    /// Converts the storage of stored elements to that of these elements.
     ///
     /// # Errors
-    /// If the fill value is none of them.
+    /// If the fill value is not an element.
     pub(in crate::format::zarr) fn see(&self, record: Option<&Record>, storage: &mut Storage) -> Result<()> {
         for shape in [&mut storage.chunk, &mut storage.shard].into_iter().flatten() {
             shape.truncate(shape.len().saturating_sub(self.trailing()));
         }
-        // What has no dimensions for NDL has neither chunks nor filters.
+        // In NDL a scalar has neither chunks nor filters.
         if record.is_some_and(|record| record.is_null) || storage.chunk.as_ref().is_some_and(Vec::is_empty) {
             (storage.chunk, storage.shard) = (None, None);
             storage.filters.clear();
@@ -132,7 +133,7 @@ impl ElementType {
     }
 }
 
-/// Whether both types have the same elements, however a struct is stored.
+/// Whether two datatypes have the same elements, in any encoding of structs.
 fn is_of(stored: &DataType, lowered: &DataType) -> bool {
     match (stored, lowered) {
         (DataType::Struct(stored), DataType::Struct(lowered)) => stored.packed() == lowered.packed(),
@@ -144,14 +145,14 @@ pub(in crate::format::zarr) struct ZarrArray {
     hierarchy: Hierarchy,
     pool: Pool,
     node: Arc<Node>,
-    /// None where codecs are not known, which does not keep anyone from asking how much is stored.
+    /// `None` if codecs are unknown. The stored size can still be computed.
     array: Option<Array>,
     element: ElementType,
     extents: Option<Vec<u64>>,
     chunk: Vec<u64>,
-    /// Where rows have UTF-32.
+    /// The UTF-32 texts in rows.
     utf32: Vec<(usize, usize)>,
-    /// Whether a record says so.
+    /// Whether a record states that.
     fill_is_missing: bool,
 }
 
@@ -193,7 +194,7 @@ impl ZarrArray {
         }
     }
 
-    /// A region of the array as one of what is stored.
+    /// The region of the stored array for a region of the array.
     fn stored_region<'r>(&self, region: &'r Region) -> Cow<'r, Region> {
         let Some(lowering) = self.element.lowering.as_ref().filter(|of| !of.trailing.is_empty()) else {
             return Cow::Borrowed(region);
@@ -234,7 +235,7 @@ impl ArraySource for ZarrArray {
     ) -> Result<()> {
         let store = self.hierarchy.store();
         let Some(array) = &self.array else {
-            // Says why.
+            // This returns the reason.
             return Array::new(&self.node, self.hierarchy.limits()).map(|_| ());
         };
         match &self.element.lowering {
@@ -257,7 +258,7 @@ impl ArraySource for ZarrArray {
     fn fill_is_missing(&self) -> bool {
         let has_attribute = self.node.attributes().is_some_and(|all| all.get(FILL_VALUE).is_some());
         match &self.node.metadata {
-            // As xarray has it.
+            // As in xarray.
             Metadata::V2Array { array, .. } => array.fill_value.is_some() && !has_attribute,
             _ => self.fill_is_missing,
         }
@@ -330,7 +331,7 @@ impl ArraySource for ZarrArray {
         let inner_chunk = self.array.as_ref().and_then(Array::inner_chunk);
         let mut shards = Vec::new();
         self.hierarchy.chunks(&self.node, &mut |_, index| {
-            // What an array has left behind that was longer once is none of its chunks.
+            // Chunks beyond the current extents, left from a longer array, are ignored.
             if index.iter().zip(&along).all(|(at, count)| at < count) {
                 outer.written += 1;
                 shards.extend(inner_chunk.map(|_| index.to_vec()));
@@ -408,12 +409,12 @@ impl ArraySource for ZarrArray {
     }
 
     fn is_unwritten(&self) -> Result<bool> {
-        // What cannot be read is no fill value, even where nothing is stored.
+        // An unreadable array is not treated as fill values, even if nothing is stored.
         Ok(self.array.is_some() && !self.hierarchy.has_chunks(&self.node)?)
     }
 }
 
-/// The shape of what is stored under one key, the largest where there are several.
+/// The shape of the data under one key: the largest chunk or shard.
 fn outer_chunk(node: &Node) -> Vec<u64> {
     match &node.metadata {
         Metadata::V3(v3::NodeMetadata::Array(array)) => match &*array.chunk_grid {

@@ -1,4 +1,4 @@
-//! A node in the words of the model.
+//! Converts nodes to the model.
 
 use super::dimensions::{self, resolved};
 use super::elements::ElementType;
@@ -21,7 +21,7 @@ use hyperslab_zarr::name;
 use std::sync::Arc;
 
 impl ZarrSource {
-    /// What a list says of a node, dimensions by their sizes and names alone.
+    /// The entry of a node in a list, with the sizes and names of its dimensions.
     pub(in crate::format::zarr) fn item(&self, node: &ZarrNode) -> Result<Item> {
         let record = self.record(node)?;
         let Some(storage) = array_storage(node, record.as_ref())? else { return Ok(Item::Group) };
@@ -62,7 +62,7 @@ impl ZarrSource {
         let datatype = Some(element.datatype);
         self.note_names(node, &shape, &mut storage)?;
         if path.is_root() {
-            // A text can only have it in a group.
+            // Only groups can have it in a document.
             storage.native_mut("zarr")?.insert(0, ("root".to_owned(), Directive::Bool(true)));
         }
         Ok(match dimensions.has_coordinates(path.name()) {
@@ -74,7 +74,7 @@ impl ZarrSource {
         })
     }
 
-    /// The shape with whatever names dimensions have, as paths in no group, or with the paths that a record keeps.
+    /// The shape with its dimension names as paths outside of any group, or with the recorded paths.
     fn named_shape(&self, node: &ZarrNode, record: Option<&Record>, trailing: usize) -> Shape {
         if record.is_some_and(|record| record.is_null) {
             return Shape::Null;
@@ -83,7 +83,7 @@ impl ZarrSource {
         let mut names = names.unwrap_or_default().into_iter();
         let stored = dimensions::shape(node);
         let stored = stored.get(..stored.len().saturating_sub(trailing)).unwrap_or_default();
-        // What is wrong with a record the type of the elements says.
+        // The datatype of the elements reports errors of the record.
         let own = record.and_then(|record| record.current(stored).ok()).unwrap_or_else(|| stored.to_vec());
         let paths = self.paths(node, record);
         let dims = own.into_iter().enumerate().map(|(index, current)| {
@@ -105,11 +105,11 @@ impl ZarrSource {
         Shape::Dims(dims.collect())
     }
 
-    /// Keeps names of dimensions that are no dimension coordinates.
+    /// Records dimension names that are not dimension coordinates.
     fn note_names(&self, node: &ZarrNode, shape: &Shape, storage: &mut Storage) -> Result<()> {
         let names = match (&node.metadata, self.raw) {
             (Metadata::V3(v3::NodeMetadata::Array(array)), true) => array.dimension_names.clone(),
-            // As the attribute that it is.
+            // Stored as the attribute.
             (_, true) => None,
             _ => dimensions::names(node),
         };
@@ -182,7 +182,7 @@ pub(in crate::format::zarr) fn datatype_of(
     }
 }
 
-/// The type of the elements of an array of version 3.
+/// The datatype of the elements of an array of version 3.
 pub(in crate::format::zarr) fn version_3(node: &ZarrNode) -> Option<&DataType> {
     match &node.metadata {
         Metadata::V3(v3::NodeMetadata::Array(array)) => Some(&array.data_type),
@@ -190,7 +190,7 @@ pub(in crate::format::zarr) fn version_3(node: &ZarrNode) -> Option<&DataType> {
     }
 }
 
-/// How an array is stored; nothing for a group.
+/// The storage of an array; `None` for a group.
 fn array_storage(node: &ZarrNode, record: Option<&Record>) -> Result<Option<Storage>> {
     let shape = dimensions::shape(node);
     let longest = record.map_or_else(|| shape.to_vec(), |record| record.longest(shape));

@@ -1,4 +1,4 @@
-//! Which node lies at a path: members of groups, links, and names that were changed for the store.
+//! Finds nodes by path: members of groups, links, and names that were encoded for the store.
 
 use super::dimensions::{Dimensions, name_dimensions};
 use crate::format::zarr::keep::members::kept_entry;
@@ -15,7 +15,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
 impl ZarrSource {
-    /// Where the node at `path` lies, if it is there.
+    /// The key of the node at `path`, if it exists.
     pub(in crate::format::zarr) fn key(&self, path: &NodePath) -> Result<Key> {
         let renamed = unpoisoned(&self.renamed);
         let mut above = Some(path.clone()).filter(|_| !renamed.keys.is_empty());
@@ -29,7 +29,7 @@ impl ZarrSource {
         Key::new(path.as_str().trim_start_matches('/'))
     }
 
-    /// The path under which people see what lies at `key`, once it was found there.
+    /// The path under which the node at `key` is shown, after it was found there.
     pub(in crate::format::zarr) fn seen(&self, key: &Key) -> Option<NodePath> {
         let renamed = unpoisoned(&self.renamed);
         let ends = key.as_str().match_indices('/').map(|(at, _)| at);
@@ -53,7 +53,7 @@ impl ZarrSource {
         Ok(self.hierarchy.node(key)?.map(Arc::new))
     }
 
-    /// Whether there is a node under `key`, readable or not, that nothing gives another name.
+    /// Whether there is a node at `key`, readable or not, that is not shown under another name.
     pub(in crate::format::zarr) fn is_there(&self, key: &Key) -> bool {
         match self.hierarchy.node(key) {
             Ok(Some(node)) => self.raw || node.attributes().and_then(name::recorded).is_none(),
@@ -62,7 +62,7 @@ impl ZarrSource {
         }
     }
 
-    /// Looks for a node by the names that people see, group by group.
+    /// Finds a node by its shown names, group by group.
     pub(in crate::format::zarr) fn search(&self, path: &NodePath) -> Result<Option<Key>> {
         let mut way: Vec<_> = std::iter::successors(Some(path.clone()), NodePath::parent).collect();
         way.reverse();
@@ -70,7 +70,7 @@ impl ZarrSource {
             if self.is_array(&self.key(group)?) {
                 return Ok(None);
             }
-            // Noting the members notes where the renamed ones lie.
+            // Adding the members records the keys of encoded names.
             if !self.list(group)?.entries.iter().any(|entry| entry.handle.path == *member) {
                 return Ok(None);
             }
@@ -82,7 +82,7 @@ impl ZarrSource {
         self.hierarchy.node(key).is_ok_and(|node| node.is_some_and(|node| node.is_array()))
     }
 
-    /// Where a symbolic link leads, if `key` is one.
+    /// The target of a symbolic link, if `key` is one.
     pub(in crate::format::zarr) fn link(&self, key: &Key) -> Result<Option<Link>> {
         let store = self.hierarchy.store();
         let (parent, name) = key.as_str().rsplit_once('/').unwrap_or(("", key.as_str()));
@@ -92,7 +92,7 @@ impl ZarrSource {
         Ok((parent.join(name)? != target).then(|| Link::Soft(format!("/{target}"))))
     }
 
-    /// The members of a group. Names that were changed for the store are what they were.
+    /// The members of a group, with encoded names decoded.
     pub(in crate::format::zarr) fn list(&self, group: &NodePath) -> Result<Listing> {
         let mut listing = Listing::default();
         let key = self.key(group)?;
@@ -109,7 +109,7 @@ impl ZarrSource {
                     _ => None,
                 };
                 let recorded = recorded.filter(|name| {
-                    // Names are no parts of keys, so that those of folders lead nowhere else.
+                    // Names must not be paths, so that names of directories cannot lead elsewhere.
                     !name.is_empty() && !name.contains('/') && !stored.contains(name)
                 });
                 let path = match recorded.filter(|name| given.insert((*name).to_owned())) {
@@ -160,7 +160,7 @@ impl ZarrSource {
         Ok(listing)
     }
 
-    /// What each of some children of a group is, found by all threads.
+    /// The kinds of some children of a group, found by all threads.
     fn look_at(&self, children: &[Child]) -> Result<Vec<Found>> {
         let mut found: Vec<Found> = children.iter().map(|_| Found::Nothing).collect();
         let parts = children.chunks(AT_ONCE).zip(found.chunks_mut(AT_ONCE));
@@ -182,7 +182,7 @@ impl ZarrSource {
         }
         match self.hierarchy.node(path) {
             Ok(Some(node)) => {
-                // What is wrong with a record the item says.
+                // The item reports errors of the record.
                 let record = self.record(&node).ok().flatten().map(Box::new);
                 let item = self.item_or_reason(Ok(&node), path);
                 Found::Node { node: Arc::new(node), record, item }
@@ -192,7 +192,7 @@ impl ZarrSource {
         }
     }
 
-    /// What a list says of the node under `key`, or why it says nothing.
+    /// The list item of the node at `key`, or the reason why there is none.
     fn item_or_reason(&self, node: std::result::Result<&ZarrNode, &Error>, key: &Key) -> Item {
         let unreadable = |error: &Error| {
             Item::Unreadable(Unreadable { attributes: Attributes::new(), ..self.unreadable(key, error) })
@@ -217,34 +217,34 @@ impl ZarrSource {
     }
 }
 
-/// The members of a group, before their dimensions are named.
+/// The members of a group, before their dimensions are resolved.
 #[derive(Default)]
 pub(in crate::format::zarr) struct Listing {
     pub(in crate::format::zarr) entries: Vec<Entry>,
     pub(in crate::format::zarr) dimensions: Dimensions,
 }
 
-/// What a child of a group turned out to be.
+/// The kind of a child of a group.
 enum Found {
     Node {
         node: Arc<ZarrNode>,
         record: Option<Box<Record>>,
         item: Item,
     },
-    /// A link, or what cannot be read.
+    /// A link, or an object that cannot be read.
     Other(Item),
     Nothing,
 }
 
-/// The store has no numbers for nodes, so that the path makes one.
+/// A handle with an id made from the path, since nodes have no numbers.
 pub(in crate::format::zarr) fn handle(path: NodePath) -> Handle {
     let mut hasher = DefaultHasher::new();
     path.as_str().hash(&mut hasher);
     Handle { id: hasher.finish(), path }
 }
 
-/// Nodes of a group that are kept.
+/// The maximum number of cached nodes of a group.
 const MAX_RECENT: usize = 1024;
 
-/// Children that one thread looks at before it asks for more: of fewer than these it takes longer to start another.
+/// The number of children that one thread reads at a time. For fewer children, starting a thread takes longer.
 const AT_ONCE: usize = 16;

@@ -1,4 +1,4 @@
-//! How an array is stored, in NDL's directives, and what Zarr alone has.
+//! Converts the storage of arrays to directives of NDL, and native ones of Zarr.
 
 use super::datatype::{is_told, utf32_spans};
 use super::{datatype, elements};
@@ -12,9 +12,7 @@ use hyperslab_zarr::json::{Json, Object};
 use hyperslab_zarr::metadata::v2::{self, CodecConfiguration};
 use hyperslab_zarr::metadata::{ChunkGrid, ChunkKeyEncoding, Extension, Separator, v3};
 
-/// The storage of an array of version 3.
-///
-/// `longest` is how long it may become.
+/// The storage of an array of version 3. `longest` are its maximum extents.
 pub(in crate::format::zarr) fn of_v3(array: &v3::ArrayMetadata, longest: &[u64]) -> Result<Storage> {
     let (_, element) = datatype::datatype(&array.data_type, array.byte_order)?;
     let mut storage = Storage { element, layout: Some(Layout::Chunked), ..Storage::default() };
@@ -29,11 +27,11 @@ pub(in crate::format::zarr) fn of_v3(array: &v3::ArrayMetadata, longest: &[u64])
     if keys != ChunkKeyEncoding::Default(Separator::Slash) {
         native.push(("chunk_key_encoding", directive(array.chunk_key_encoding.json())));
     }
-    // Codecs get elements as they lie in memory; `bytes` orders them later.
+    // Codecs receive elements in memory order; the codec `bytes` sets the byte order later.
     let elements = hyperslab_zarr::codec::elements(&array.data_type, ByteOrder::Little);
     let shape = longest;
     match (shape.is_empty(), sharding(&array.codecs)) {
-        // NDL gives scalars neither chunks nor filters.
+        // In NDL scalars have neither chunks nor filters.
         (true, _) => {
             if !array.codecs.iter().all(is_plain) {
                 native.push(("codecs", codecs(&array.codecs)));
@@ -48,7 +46,7 @@ pub(in crate::format::zarr) fn of_v3(array: &v3::ArrayMetadata, longest: &[u64])
                 array.codecs.iter().filter(|codec| codec.name != SHARDING).cloned().collect();
             storage.shard = grid.map(|shard| within("shard_shape", shard, shape, &mut native));
             match sharding(&inner) {
-                // Shards within shards: NDL has words for the outermost and the innermost.
+                // For shards inside of shards, NDL can express the outermost and the innermost.
                 Some(_) => {
                     native.push(("codecs", codecs(&array.codecs)));
                     let (innermost, chunk) = innermost(inner, chunk);
@@ -75,9 +73,7 @@ pub(in crate::format::zarr) fn of_v3(array: &v3::ArrayMetadata, longest: &[u64])
     Ok(storage)
 }
 
-/// The storage of an array of version 2.
-///
-/// `longest` is how long it may become.
+/// The storage of an array of version 2. `longest` are its maximum extents.
 pub(in crate::format::zarr) fn of_v2(array: &v2::ArrayMetadata, longest: &[u64]) -> Result<Storage> {
     let (_, element) = datatype::datatype(&array.dtype.data_type, array.dtype.byte_order)?;
     let mut storage = Storage { element, layout: Some(Layout::Chunked), ..Storage::default() };
@@ -125,7 +121,7 @@ pub(in crate::format::zarr) fn of_group(unknown: Option<&Object>, is_consolidate
     Ok(storage)
 }
 
-/// Removes what would contradict chunks and shards that are cut anew, or other filters.
+/// Removes directives that contradict changed chunks, shards or filters.
 pub(in crate::format::zarr) fn clear_layout_directives(
     directives: &mut Vec<(String, Directive)>,
     cut: bool,
@@ -133,13 +129,13 @@ pub(in crate::format::zarr) fn clear_layout_directives(
 ) {
     directives.retain(|(key, _)| match key.as_str() {
         "chunk_grid" | "chunk_shape" | "chunks" | "shard_shape" => !cut,
-        // Of shards in shards, the codecs say how these are cut.
+        // For shards inside of shards, the codecs have their shapes.
         "codecs" | "filter" => !cut && !filtered,
         _ => true,
     });
 }
 
-/// What is stored where no chunk is. Zeros are what there is unasked.
+/// The fill value. Zeros are the default.
 fn fill(data_type: &DataType, value: Option<&[u8]>) -> Result<Fill> {
     let Some(value) = value else { return Ok(Fill::Undefined) };
     let is_nothing = match data_type {
@@ -160,7 +156,7 @@ fn put(native: Vec<(&str, Directive)>, storage: &mut Storage) -> Result<()> {
     Ok(())
 }
 
-/// The type as the document has it, unless it is how the model's type would be written.
+/// Adds the data type of the document, unless the datatype of the model would be written the same.
 fn note_type(
     data_type: &DataType,
     json: &Json,
@@ -173,17 +169,17 @@ fn note_type(
     }
 }
 
-/// Members of a document that the specification does not know.
+/// Adds members of a document that the specification does not define.
 fn note_unknown(unknown: &Object, native: &mut Vec<(&str, Directive)>) {
     let members = directives(unknown);
-    // Where there is nothing, zarr-python has written null.
+    // zarr-python writes null for missing values.
     let members: Vec<_> = members.into_iter().filter(|(_, value)| *value != Directive::Null).collect();
     if !members.is_empty() {
         native.push(("members", Directive::Map(members)));
     }
 }
 
-/// What is not usual about the index of shards.
+/// Adds unusual properties of the index of shards.
 fn note_index(shard: &Object, native: &mut Vec<(&str, Directive)>) {
     if let Some(location) = shard.get("index_location").filter(|location| location.as_str() != Some("end")) {
         native.push(("index_location", directive(location)));
@@ -204,8 +200,8 @@ fn codec_name(json: &Json) -> Option<&str> {
     json.as_str().or_else(|| json.as_object()?.get("name")?.as_str())
 }
 
-/// The shape of chunks as NDL wants it: none longer than the array may become, and none of nothing. What is stored
-/// otherwise stands under `key`.
+/// The chunk shape for NDL: at most the maximum extents, at least 1. The stored shape is kept under `key` if it
+/// differs.
 fn within(
     key: &'static str,
     stored: Vec<u64>,
@@ -223,7 +219,7 @@ fn within(
     fitting
 }
 
-/// The configuration of the codec that makes shards, its codecs and its chunks.
+/// The configuration of the sharding codec, its codecs and its chunk shape.
 fn sharding(codecs: &[Extension]) -> Option<(&Object, Vec<Extension>, Vec<u64>)> {
     let configuration = codecs.iter().find(|codec| codec.name == SHARDING)?.configuration.as_ref()?;
     let Json::Array(inner) = configuration.get("codecs")? else { return None };
@@ -236,7 +232,7 @@ fn sharding(codecs: &[Extension]) -> Option<(&Object, Vec<Extension>, Vec<u64>)>
     Some((configuration, inner, chunk.iter().map(size).collect::<Option<_>>()?))
 }
 
-/// The codecs and chunks of the innermost shards.
+/// The codecs and the chunk shape of the innermost shards.
 fn innermost(mut codecs: Vec<Extension>, mut chunk: Vec<u64>) -> (Vec<Extension>, Vec<u64>) {
     while let Some((_, inner, shape)) = sharding(&codecs) {
         (codecs, chunk) = (inner, shape);
@@ -244,12 +240,12 @@ fn innermost(mut codecs: Vec<Extension>, mut chunk: Vec<u64>) -> (Vec<Extension>
     (codecs, chunk)
 }
 
-/// Codecs that are filters; what makes bytes of elements is none.
+/// The codecs that are filters; those that convert elements to bytes are not.
 fn filters(codecs: &[Extension], elements: &Elements) -> Vec<Filter> {
     codecs.iter().filter(|codec| !is_plain(codec)).map(|codec| filter::registered(codec, elements)).collect()
 }
 
-/// Whether the type and the order of bytes say all of a codec.
+/// Whether a codec adds nothing to datatype and byte order.
 fn is_plain(codec: &Extension) -> bool {
     ["bytes", "vlen-utf8", "vlen-bytes"].contains(&codec.name.as_str())
 }
@@ -258,7 +254,7 @@ fn codecs(codecs: &[Extension]) -> Directive {
     Directive::List(codecs.iter().map(|codec| directive(&codec.emit())).collect())
 }
 
-/// A filter as a directive, where there is no place for filters.
+/// A filter as a directive, where filters are not possible.
 fn as_directive(filter: &Filter) -> Directive {
     match filter.parameters.as_slice() {
         [] => Directive::Text(filter.name.clone()),

@@ -1,4 +1,4 @@
-//! Chunks of an array being written: encoded by its encoder, then stored.
+//! Writes the chunks of an array: encodes and stores them.
 
 use crate::format::zarr::keep::lowering::Lowering;
 use crate::source::{StoredFilter, StoredForm};
@@ -11,31 +11,30 @@ use hyperslab_model::Values;
 use hyperslab_zarr::write::ArrayWriter;
 use std::borrow::Cow;
 
-/// An array being written.
+/// An array that is being written.
 pub(super) struct ZarrArrayTarget<'a> {
     encoder: ZarrEncoder,
     is_ordered: bool,
-    /// What is done when it is an array.
+    /// Called when the array is finished.
     finished: Box<dyn Fn() + Send + Sync + 'a>,
 }
 
-/// What makes chunks of the elements of an array.
+/// The encoder of the chunks of an array.
 pub(super) struct ZarrEncoder {
     writer: ArrayWriter,
     lowering: Lowering,
     chunk: Vec<u64>,
     /// How chunks are stored, where they are the elements of the source one after the other.
     raw: Option<StoredForm>,
-    /// The shape of a chunk within a shard, where nothing but the last dimensions of a lowered type is cut in another
-    /// way.
+    /// The shape of an inner chunk of a shard, if it differs from the shard only along dimensions of the array.
     inner: Option<Vec<u64>>,
-    /// The extents of the array, where it is stored at the longer ones of its dimensions.
+    /// The extents of the array, if it is stored with longer dimensions.
     own: Option<Vec<u64>>,
     needs_unwritten: bool,
 }
 
 impl<'a> ZarrArrayTarget<'a> {
-    /// `is_ordered` tells whether the store depends on the order of chunks.
+    /// `is_ordered` is whether the store needs chunks in order.
     pub(super) fn new(
         encoder: ZarrEncoder,
         is_ordered: bool,
@@ -91,12 +90,12 @@ impl ZarrEncoder {
         ZarrEncoder { writer, lowering, chunk, raw, inner, own, needs_unwritten }
     }
 
-    /// The index in the grid as it is stored: the dimensions of a lowered type have one chunk each.
+    /// The stored chunk index: the dimensions of a lowered datatype have one chunk each.
     pub(super) fn index(&self, index: &[u64]) -> Vec<u64> {
         index.iter().copied().chain(self.lowering.trailing.iter().map(|_| 0)).collect()
     }
 
-    /// The shape of the part of a chunk that is within the array, as it is stored.
+    /// The stored shape of the part of a chunk within the array.
     fn given(&self, index: &[u64], own: &[u64]) -> Vec<u64> {
         let dims = index.iter().zip(&self.chunk).zip(own);
         let within = dims.map(|((at, size), own)| own.saturating_sub(at.saturating_mul(*size)).min(*size));
@@ -140,7 +139,7 @@ impl Encoder for ZarrEncoder {
 
     fn can_copy_raw_at(&self, index: &[u64]) -> bool {
         let Some(own) = &self.own else { return true };
-        // What a chunk has past the end of a shorter array would be visible here.
+        // Elements of a chunk past the end of a shorter array would be visible here.
         let mut dims = index.iter().zip(&self.chunk).zip(own.iter().zip(self.writer.shape()));
         dims.all(|((at, size), (own, full))| {
             own == full || at.saturating_add(1).saturating_mul(*size) <= *own

@@ -1,7 +1,7 @@
-//! Attributes of which a record keeps what their JSON does not say.
+//! Attributes in records: content that their JSON does not have.
 //!
-//! Other programs change attributes and know nothing of records: what a record says of an attribute holds as long as the
-//! JSON is what the attribute becomes. If it is not, the JSON is the attribute.
+//! Other programs change attributes without knowing records. The record of an attribute applies as long as the JSON
+//! equals the JSON of the recorded attribute. Otherwise the JSON applies.
 
 use super::{malformed, read};
 use crate::format::zarr::write::{fill_value, is_reserved, json_of_text};
@@ -11,17 +11,17 @@ use hyperslab_netcdf4::name::FILL_VALUE;
 use hyperslab_zarr::data_type::{DataType, base64};
 use hyperslab_zarr::json::{Json, Number, Object};
 
-/// What a record says of attributes.
+/// The attributes of a record.
 #[derive(Debug, Default)]
 pub(super) struct Told {
-    /// Those of which it holds.
+    /// The attributes to which the record applies.
     pub(super) attributes: Attributes,
-    /// Those that are no longer what it says.
+    /// The names of attributes that were changed since.
     pub(super) changed: Vec<String>,
 }
 
-/// Reads what a record says of the attributes of a node, whose JSON is `visible`. `of` is the type of an array in
-/// version 3.
+/// Reads the attributes of a record. `visible` is the JSON of the attributes of the node. `of` is the datatype of an
+/// array in version 3.
 ///
 /// # Errors
 /// [`ErrorKind::Malformed`](hyperslab_core::ErrorKind::Malformed) if the record contradicts itself.
@@ -37,13 +37,13 @@ pub(super) fn told(record: &Object, visible: &Object, of: Option<&DataType>) -> 
             None => told.changed.push(name.to_owned()),
         }
     }
-    // All at once, unless one of them does not fit.
+    // All at once, unless one of them is invalid.
     let mut read = attributes(&whole).or_else(|_| {
         let mut read = Attributes::new();
         for (name, said) in whole.iter() {
             match attributes(&Object::from_iter([(name.to_owned(), said.clone())])) {
                 Ok(one) => read.extend(one),
-                // Only the JSON can have changed; what the record has itself is as it was written.
+                // Only the visible JSON can have changed since the record was written.
                 Err(_) if !has_value(record.get(name)) || record.get(name) != Some(said) => {}
                 Err(e) => return Err(malformed(format!("attribute {name:?}: {}", e.reason()))),
             }
@@ -64,29 +64,29 @@ pub(super) fn told(record: &Object, visible: &Object, of: Option<&DataType>) -> 
     Ok(told)
 }
 
-/// What the record says of an attribute, with the value that JSON shows where it keeps none; nothing where JSON shows
-/// that it is another now.
+/// The recorded attribute, with the value from the visible JSON if the record has none. `None` if the JSON shows that
+/// the attribute was changed.
 fn complete(name: &str, said: &Object, visible: &Object, of: Option<&DataType>) -> Option<Object> {
     let mut said = said.clone();
     let shown = visible.get(name);
     let kept = said.get(VALUE).cloned();
     match (kept, shown) {
-        // The JSON of that name is something else.
+        // The JSON of this name has another meaning.
         _ if is_reserved(name) => {}
-        // With the value that another program gave it since, it is of the same type.
+        // If another program changed the value, the datatype still applies.
         (Some(kept), Some(shown)) if name == FILL_VALUE && of.is_some() => {
             if let Some(value) = of.and_then(|of| decoded(of, shown)) {
                 said.insert(VALUE, like(&kept, value));
             }
         }
         (Some(_), None) if name == FILL_VALUE && of.is_some() => {}
-        // Of no element nothing is seen.
+        // An attribute without elements has no JSON.
         (None, None) if name == FILL_VALUE && of.is_some() && said.get("shape") == Some(&Json::Null) => {}
         (None, Some(Json::Null)) if said.get("shape") == Some(&Json::Null) => {}
         (None, _) if said.get("shape") == Some(&Json::Null) => return None,
         (None, Some(shown)) => said.insert(VALUE, shown.clone()),
         (Some(kept), Some(shown)) => {
-            // Texts that are JSON are seen as what they say.
+            // A text that contains JSON appears as that JSON.
             let is_text_of = |text: &str| json_of_text(text.as_bytes()).as_ref() == Some(shown);
             if kept != *shown && !kept.as_str().is_some_and(is_text_of) {
                 return None;
@@ -97,7 +97,7 @@ fn complete(name: &str, said: &Object, visible: &Object, of: Option<&DataType>) 
     Some(said)
 }
 
-/// The number that the JSON of a fill value is, as NDL writes it.
+/// The number in the JSON of a fill value, as NDL writes it.
 fn decoded(of: &DataType, shown: &Json) -> Option<Json> {
     let (DataType::Float(_), Json::String(text)) = (of, shown) else { return None };
     let value = f64::from_le_bytes(base64::decode(text)?.try_into().ok()?);
@@ -109,7 +109,7 @@ fn decoded(of: &DataType, shown: &Json) -> Option<Json> {
     })
 }
 
-/// The number as it was kept, if it is the same, or else written as that was: without a fraction, if it has none.
+/// The recorded number if it is equal; otherwise the value in the same notation, without fraction if it has none.
 fn like(kept: &Json, value: Json) -> Json {
     let (Json::Number(one), Json::Number(other)) = (kept, &value) else { return value };
     let (one, other) = (one.as_integer().is_some(), (one.as_f64(), other.as_f64()));
@@ -122,7 +122,7 @@ fn like(kept: &Json, value: Json) -> Json {
     }
 }
 
-/// Whether a fill value is seen as this JSON.
+/// Whether a fill value appears as this JSON.
 fn shows(of: &DataType, attribute: &Attribute, said: Option<&Json>, shown: Option<&Json>) -> bool {
     let value = said.and_then(Json::as_object).and_then(|said| said.get(VALUE));
     match fill_value(of, attribute, value.unwrap_or(&Json::Null)) {

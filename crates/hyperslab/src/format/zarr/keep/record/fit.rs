@@ -1,4 +1,4 @@
-//! Whether an attribute is a record, and fits the node that it is of.
+//! Checks whether an attribute is a record and fits its node.
 
 use super::{Record, malformed};
 use hyperslab_core::Result;
@@ -6,7 +6,7 @@ use hyperslab_model::NodeKind;
 use hyperslab_zarr::json::{Json, Object};
 use hyperslab_zarr::name::NAME;
 
-/// The nodes that a member of records is of.
+/// The kind of nodes that may have a member of a record.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Of {
     All,
@@ -34,12 +34,12 @@ const MEMBERS: [(&str, Of); 16] = [
     ("links", Of::Groups),
 ];
 
-/// Whether this is a record, and no attribute that somebody calls as we call records: those have none of its members.
+/// Whether an attribute is a record. Another attribute with the same name has none of these members.
 pub(in crate::format::zarr) fn is_record(json: &Json) -> bool {
     json.as_object().is_some_and(|object| object.iter().any(|(name, _)| of(name).is_some()))
 }
 
-/// Refuses members that are none, are of other nodes, or have values of another form.
+/// Rejects unknown members, members of other kinds of nodes, and values of the wrong form.
 pub(super) fn check_members(object: &Object, is_array: bool) -> Result<()> {
     for (name, json) in object.iter() {
         let (expected, is_it) = match (name, json) {
@@ -76,10 +76,10 @@ pub(super) fn check_members(object: &Object, is_array: bool) -> Result<()> {
 }
 
 impl Record {
-    /// Refuses what an array of these extents cannot be.
+    /// Rejects values that are impossible for an array with these extents.
     ///
     /// # Errors
-    /// [`ErrorKind::Malformed`](hyperslab_core::ErrorKind::Malformed), naming the member.
+    /// [`ErrorKind::Malformed`](hyperslab_core::ErrorKind::Malformed); the message names the member.
     pub(in crate::format::zarr) fn check_extents(&self, extents: &[u64]) -> Result<()> {
         let refused = |what: String| Err(malformed(format!("attribute hyperslab: {what}")));
         if self.is_null && *extents != [0] {
@@ -118,5 +118,5 @@ fn is_name(name: &str) -> bool {
     !name.is_empty() && !name.contains('/')
 }
 
-/// How long the text of a member is that is shown in an error.
+/// The maximum length of a member's text in an error.
 const MAX_SHOWN: usize = 64;
