@@ -9,7 +9,7 @@ mod compile;
 pub(crate) mod conversion;
 mod float_kind;
 mod number;
-mod plan;
+mod program;
 mod reference;
 mod variable_length;
 
@@ -23,12 +23,12 @@ use crate::navigate::global_heap::GlobalHeap;
 use crate::reference::Reference;
 use hyperslab_core::rows::{ElementLayout, Heap};
 use hyperslab_core::{Error, Result};
-use plan::{Plan, Run, Store};
+use program::{Program, Run, Store};
 use std::sync::Arc;
 
 /// Converts elements of one datatype.
 pub struct Converter {
-    plan: Plan,
+    program: Program,
     sizes: Sizes,
     global_heap: Arc<GlobalHeap>,
 }
@@ -57,27 +57,27 @@ impl Converter {
         sizes: &Sizes,
         global_heap: Arc<GlobalHeap>,
     ) -> Result<Self> {
-        Ok(Converter { plan: Plan::compile(datatype, sizes)?, sizes: *sizes, global_heap })
+        Ok(Converter { program: Program::compile(datatype, sizes)?, sizes: *sizes, global_heap })
     }
 
     /// The size of a stored element in bytes.
     pub fn stored_size(&self) -> usize {
-        self.plan.stored
+        self.program.stored
     }
 
     /// The size of a row in bytes.
     pub fn row_size(&self) -> usize {
-        self.plan.row
+        self.program.row
     }
 
     /// The places of the bytes of a row in the stored element. `None` if converting does more than move or reverse bytes.
     pub fn layout(&self) -> Option<ElementLayout> {
-        self.plan.layout()
+        self.program.layout()
     }
 
     /// Whether stored elements equal rows, so that no conversion is needed.
     pub fn is_identity(&self) -> bool {
-        self.plan.is_identity()
+        self.program.is_identity()
     }
 
     /// Decodes all elements in `stored` to `rows`.
@@ -97,7 +97,7 @@ impl Converter {
     ) -> Result<()> {
         self.check(stored.len(), rows.len())?;
         let mut run = Run::new(reader, &self.sizes, &self.global_heap, heap);
-        self.plan.run(&mut run, stored, rows)
+        self.program.run(&mut run, stored, rows)
     }
 
     /// Encodes all rows in `rows` to `stored`: the inverse of [`Converter::convert`].
@@ -116,12 +116,12 @@ impl Converter {
         objects: &mut dyn GlobalHeapObjects,
     ) -> Result<()> {
         self.check(stored.len(), rows.len())?;
-        self.plan.store(&mut Store { sizes: &self.sizes, heap, objects }, rows, stored)
+        self.program.store(&mut Store { sizes: &self.sizes, heap, objects }, rows, stored)
     }
 
     /// Checks that both sides hold whole items of the same count.
     fn check(&self, stored: usize, rows: usize) -> Result<()> {
-        let Plan { stored: size, row, .. } = self.plan;
+        let Program { stored: size, row, .. } = self.program;
         let count = stored.checked_div(size).unwrap_or(0);
         match count.checked_mul(size) == Some(stored) && count.checked_mul(row) == Some(rows) {
             true => Ok(()),
@@ -149,7 +149,7 @@ pub trait GlobalHeapObjects {
 
 /// The size of a row of `datatype` in bytes.
 pub(crate) fn plan_row_size(datatype: &Datatype, sizes: &Sizes) -> Result<usize> {
-    Ok(Plan::compile(datatype, sizes)?.row)
+    Ok(Program::compile(datatype, sizes)?.row)
 }
 
 #[cfg(test)]

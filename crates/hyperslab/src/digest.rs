@@ -7,7 +7,7 @@ mod element;
 use crate::source::engine::stream;
 use crate::source::{Entry, Handle, Item, Source, check_size};
 use crate::walk::{Step, walk};
-use element::{Plan, head};
+use element::{Hashing, head};
 use hyperslab_core::nd::{Region, element_count};
 use hyperslab_core::{Error, Result};
 use hyperslab_model::{Attribute, Link, NodePath, Unreadable};
@@ -268,8 +268,8 @@ fn attribute_line(source: &dyn Source, path: &str, name: &str, attribute: &Attri
     let hashed = match shape.as_deref() {
         Some(shape) => {
             let count = element_count(shape);
-            let plan = Plan::new(&attribute.datatype);
-            plan.hash(source, &attribute.value, count, &mut hasher)
+            let hashing = Hashing::new(&attribute.datatype);
+            hashing.hash(source, &attribute.value, count, &mut hasher)
         }
         None => Ok(()),
     };
@@ -291,9 +291,9 @@ fn array(
     let mut hasher = head(&datatype, shape.as_deref());
     if let Some(shape) = &shape {
         check_size(source, &*array)?;
-        let plan = Plan::new(array.datatype());
+        let hashing = Hashing::new(array.datatype());
         stream(&*array, &Region::all(shape), &mut |count, values| {
-            plan.hash(source, values, count, &mut hasher)?;
+            hashing.hash(source, values, count, &mut hasher)?;
             hashed(&handle.path, values.rows.len() as u64);
             Ok(())
         })?;

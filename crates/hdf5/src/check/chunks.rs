@@ -2,7 +2,7 @@
 
 use super::btree_v1::Leaf;
 use super::dataset::Described;
-use super::elements::{Plan, Source};
+use super::elements::{Pointers, Source};
 use super::reading::{Pointer, pointer};
 use super::rule;
 use super::{Checker, max};
@@ -26,7 +26,7 @@ pub(super) struct Chunks<'d> {
     edges_unfiltered: bool,
     filters: Vec<u16>,
     pipeline: Pipeline,
-    plan: Option<&'d Plan>,
+    pointers: Option<&'d Pointers>,
     /// Whether an unsupported filter was reported.
     unknown_filter: bool,
     scratch: Scratch,
@@ -99,7 +99,7 @@ impl<'a> Checker<'a> {
             edges_unfiltered: chunked.partial_edge_chunks_unfiltered,
             filters: filters.iter().map(|filter| filter.id).collect(),
             pipeline: Pipeline::new(filters, element),
-            plan: described.plan.as_ref(),
+            pointers: described.pointers.as_ref(),
             unknown_filter: false,
             scratch: Scratch::new(),
             decoded: Vec::new(),
@@ -160,7 +160,7 @@ impl<'a> Checker<'a> {
         let is_whole = self.btree_v1(address, from, node_type, &order, &mut |checker, leaf| {
             checker.chunk_key(chunks, leaf, &mut scaled)
         })?;
-        self.collections.is_whole &= is_whole || chunks.plan.is_none();
+        self.collections.is_whole &= is_whole || chunks.pointers.is_none();
         Ok(())
     }
 
@@ -226,7 +226,7 @@ impl<'a> Checker<'a> {
             self.report(&rule::RECORD_TYPE, name, walked.byte + 10, message);
         }
         let is_whole = walked.is_some_and(|walked| walked.is_whole) && !other_rank;
-        self.collections.is_whole &= is_whole || chunks.plan.is_none();
+        self.collections.is_whole &= is_whole || chunks.pointers.is_none();
         Ok(())
     }
 
@@ -258,15 +258,15 @@ impl<'a> Checker<'a> {
         if chunk.size == 0 || (raw || all_skipped) && chunk.size != chunks.chunk_bytes {
             let message = format!("{} bytes are stored of a chunk of {}", chunk.size, chunks.chunk_bytes);
             self.report(&rule::CHUNK_SIZE, structure, size_at, message);
-            self.collections.is_whole &= chunks.plan.is_none();
+            self.collections.is_whole &= chunks.pointers.is_none();
             return Ok(());
         }
         let Some(byte) = self.locate(CHUNK, chunk.address, chunk.size, pointer(structure, address_at)) else {
-            self.collections.is_whole &= chunks.plan.is_none();
+            self.collections.is_whole &= chunks.pointers.is_none();
             return Ok(());
         };
         self.claim(CHUNK, byte, chunk.size);
-        if inside && (self.options.values || chunks.plan.is_some()) {
+        if inside && (self.options.values || chunks.pointers.is_some()) {
             self.chunk_values(chunks, chunk, byte, raw)?;
         }
         Ok(())
@@ -279,7 +279,7 @@ impl<'a> Checker<'a> {
         byte: u64,
         raw: bool,
     ) -> Result<()> {
-        if raw && chunks.plan.is_none() {
+        if raw && chunks.pointers.is_none() {
             return Ok(());
         }
         // Chunks at the same address overlap, which is reported. Decoding them again would only take time.
@@ -287,7 +287,7 @@ impl<'a> Checker<'a> {
             return Ok(());
         }
         if !self.spend_raw(chunk.size, CHUNK, byte) {
-            self.collections.is_whole &= chunks.plan.is_none();
+            self.collections.is_whole &= chunks.pointers.is_none();
             return Ok(());
         }
         let result =
@@ -308,12 +308,12 @@ impl<'a> Checker<'a> {
         let _charge = match result {
             Ok(charge) => charge,
             Err(error) => {
-                self.collections.is_whole &= chunks.plan.is_none();
+                self.collections.is_whole &= chunks.pointers.is_none();
                 return self.chunk_error(chunks, chunk, byte, error);
             }
         };
-        match chunks.plan {
-            Some(plan) => self.chunk_elements(chunks, plan, chunk, byte, raw),
+        match chunks.pointers {
+            Some(pointers) => self.chunk_elements(chunks, pointers, chunk, byte, raw),
             None => Ok(()),
         }
     }
@@ -351,7 +351,7 @@ impl<'a> Checker<'a> {
     fn chunk_elements(
         &mut self,
         chunks: &Chunks<'_>,
-        plan: &Plan,
+        pointers: &Pointers,
         chunk: &Chunk<'_>,
         byte: u64,
         raw: bool,
@@ -378,7 +378,7 @@ impl<'a> Checker<'a> {
                 usize::try_from(from).unwrap_or(usize::MAX)..usize::try_from(to).unwrap_or(usize::MAX);
             let source =
                 Source { structure: CHUNK, byte: if raw { byte + from } else { byte }, is_plain: raw };
-            self.elements(plan, chunks.decoded.get(range).unwrap_or_default(), source)?;
+            self.elements(pointers, chunks.decoded.get(range).unwrap_or_default(), source)?;
             // The next row; the last dimension varies fastest.
             let Some(next) = (0..outer.len())
                 .rev()
@@ -418,7 +418,7 @@ impl Chunks<'_> {
 
     /// Whether the elements of chunks must be checked.
     pub(super) fn has_plan(&self) -> bool {
-        self.plan.is_some()
+        self.pointers.is_some()
     }
 }
 

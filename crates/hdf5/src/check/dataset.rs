@@ -1,7 +1,7 @@
 //! Checks datasets: whether their messages agree, and contiguous storage.
 
 use super::Checker;
-use super::elements::{Plan, Source};
+use super::elements::{Pointers, Source};
 use super::object_header::Header;
 use super::objects::shown;
 use super::reading::{Pointer, pointer};
@@ -24,7 +24,7 @@ pub(super) struct Described {
     pub(super) datatype: Option<Rc<Datatype>>,
     pub(super) dataspace: Option<Dataspace>,
     pub(super) pipeline: Option<FilterPipeline>,
-    pub(super) plan: Option<Plan>,
+    pub(super) pointers: Option<Pointers>,
     pub(super) layout: DataLayout,
     /// The offset of the layout message.
     pub(super) layout_at: u64,
@@ -71,9 +71,9 @@ impl Checker<'_> {
             self.collections.is_whole = false;
             return Ok(());
         };
-        let plan = datatype.as_deref().and_then(Plan::new);
+        let pointers = datatype.as_deref().and_then(Pointers::new);
         self.collections.is_whole &= datatype.is_some() && dataspace.is_some();
-        let described = Described { datatype, dataspace, pipeline, plan, layout, layout_at };
+        let described = Described { datatype, dataspace, pipeline, pointers, layout, layout_at };
         if let Some((external, at)) = external {
             self.external_files(&described, &external, at)?;
         }
@@ -131,11 +131,11 @@ impl Checker<'_> {
             let message = format!("{} stored bytes, expected {logical} bytes of elements", data.len());
             self.report(&rule::STORAGE_SIZE, DataLayout::NAME, at + 2, message);
         }
-        match &described.plan {
-            Some(plan) => {
+        match &described.pointers {
+            Some(pointers) => {
                 let before = if described.layout.version >= Version::V3 { 4 } else { 0 };
                 let source = Source { structure: DataLayout::NAME, byte: at + before, is_plain: before != 0 };
-                self.elements(plan, data, source)
+                self.elements(pointers, data, source)
             }
             None => Ok(()),
         }
@@ -159,12 +159,14 @@ impl Checker<'_> {
         let Some(len) = size.or(logical).filter(|len| *len > 0) else { return Ok(()) };
         let from = pointer(DataLayout::NAME, address_at);
         let Some(byte) = self.locate(RAW_DATA, address, len, from) else {
-            self.collections.is_whole &= described.plan.is_none();
+            self.collections.is_whole &= described.pointers.is_none();
             return Ok(());
         };
         self.claim(RAW_DATA, byte, len);
-        match &described.plan {
-            Some(plan) => self.raw_elements(plan, described, address, byte, len.min(logical.unwrap_or(0))),
+        match &described.pointers {
+            Some(pointers) => {
+                self.raw_elements(pointers, described, address, byte, len.min(logical.unwrap_or(0)))
+            }
             None => Ok(()),
         }
     }
@@ -172,7 +174,7 @@ impl Checker<'_> {
     /// Checks the elements from `address` on, piece by piece.
     pub(super) fn raw_elements(
         &mut self,
-        plan: &Plan,
+        pointers: &Pointers,
         described: &Described,
         address: Address,
         byte: u64,
@@ -190,7 +192,7 @@ impl Checker<'_> {
             match self.reader.raw(RAW_DATA, Address(address.0 + at), part) {
                 Ok(bytes) => {
                     let source = Source { structure: RAW_DATA, byte: byte + at, is_plain: true };
-                    self.elements(plan, &bytes, source)?;
+                    self.elements(pointers, &bytes, source)?;
                 }
                 Err(error) => self.error(error)?,
             }
@@ -247,7 +249,7 @@ impl Checker<'_> {
             let message = format!("{room} bytes of files for elements of {logical}");
             self.report(&rule::EXTERNAL_FILES, NAME, at, message);
         }
-        self.collections.is_whole &= described.plan.is_none();
+        self.collections.is_whole &= described.pointers.is_none();
         Ok(())
     }
 }

@@ -23,7 +23,7 @@ pub(super) struct Source {
 
 /// The parts of a datatype that point elsewhere.
 #[derive(Debug)]
-pub(super) struct Plan {
+pub(super) struct Pointers {
     /// The size of an element in bytes.
     size: usize,
     items: Vec<Item>,
@@ -39,36 +39,36 @@ struct Item {
 
 #[derive(Debug)]
 enum Kind {
-    Parts(Plan),
-    Sequence { item_size: u64, items: Option<Rc<Plan>> },
+    Parts(Pointers),
+    Sequence { item_size: u64, items: Option<Rc<Pointers>> },
     Object,
     Region,
     Revised { len: usize },
 }
 
-impl Plan {
-    /// The plan for a datatype. `None` if no part of it points elsewhere.
-    pub(super) fn new(datatype: &Datatype) -> Option<Plan> {
+impl Pointers {
+    /// The pointers in elements of a datatype. `None` if no part of it points elsewhere.
+    pub(super) fn new(datatype: &Datatype) -> Option<Pointers> {
         let size = usize::try_from(datatype.size).ok()?;
-        let one = |kind| Some(Plan { size, items: vec![Item { offset: 0, count: 1, kind }] });
+        let one = |kind| Some(Pointers { size, items: vec![Item { offset: 0, count: 1, kind }] });
         match &datatype.class {
             DatatypeClass::Compound(compound) => {
                 let item = |member: &crate::format::message::datatype::Member| {
-                    let plan = Plan::new(&member.datatype)?;
+                    let pointers = Pointers::new(&member.datatype)?;
                     let offset = usize::try_from(member.byte_offset).ok()?;
-                    Some(Item { offset, count: 1, kind: Kind::Parts(plan) })
+                    Some(Item { offset, count: 1, kind: Kind::Parts(pointers) })
                 };
                 let items: Vec<Item> = compound.members.iter().filter_map(item).collect();
-                (!items.is_empty()).then_some(Plan { size, items })
+                (!items.is_empty()).then_some(Pointers { size, items })
             }
             DatatypeClass::Array(array) => {
-                let plan = Plan::new(&array.base)?;
+                let pointers = Pointers::new(&array.base)?;
                 let count = usize::try_from(array.len()?).ok()?;
-                Some(Plan { size, items: vec![Item { offset: 0, count, kind: Kind::Parts(plan) }] })
+                Some(Pointers { size, items: vec![Item { offset: 0, count, kind: Kind::Parts(pointers) }] })
             }
             DatatypeClass::VariableLength(class) => {
                 let items = match class.kind {
-                    VariableLengthKind::Sequence => Plan::new(&class.base).map(Rc::new),
+                    VariableLengthKind::Sequence => Pointers::new(&class.base).map(Rc::new),
                     VariableLengthKind::String { .. } => None,
                 };
                 one(Kind::Sequence { item_size: class.base.size.into(), items })
@@ -88,7 +88,7 @@ impl Plan {
 impl Kind {
     fn size(&self, sizes: Sizes) -> usize {
         match self {
-            Kind::Parts(plan) => plan.size,
+            Kind::Parts(pointers) => pointers.size,
             Kind::Sequence { .. } => 8 + usize::from(sizes.offsets),
             Kind::Object => usize::from(sizes.offsets),
             Kind::Region => 4 + usize::from(sizes.offsets),
@@ -100,26 +100,26 @@ impl Kind {
 impl Checker<'_> {
     /// Checks the targets of elements of this datatype.
     pub(super) fn elements_of(&mut self, datatype: &Datatype, bytes: &[u8], source: Source) -> Result<()> {
-        match Plan::new(datatype) {
-            Some(plan) => self.elements(&plan, bytes, source),
+        match Pointers::new(datatype) {
+            Some(pointers) => self.elements(&pointers, bytes, source),
             None => Ok(()),
         }
     }
 
     /// Checks the targets of elements, one after the other.
-    pub(super) fn elements(&mut self, plan: &Plan, bytes: &[u8], source: Source) -> Result<()> {
+    pub(super) fn elements(&mut self, pointers: &Pointers, bytes: &[u8], source: Source) -> Result<()> {
         let sizes = self.sizes();
-        for (number, element) in bytes.chunks_exact(plan.size.max(1)).enumerate() {
+        for (number, element) in bytes.chunks_exact(pointers.size.max(1)).enumerate() {
             // Most elements of sparse data are null.
             if element.iter().all(|byte| *byte == 0) {
                 continue;
             }
-            for item in &plan.items {
+            for item in &pointers.items {
                 let size = item.kind.size(sizes).max(1);
                 let parts =
                     element.get(item.offset..).unwrap_or_default().chunks_exact(size).take(item.count);
                 for (at, part) in parts.enumerate() {
-                    let offset = number * plan.size + item.offset + at * size;
+                    let offset = number * pointers.size + item.offset + at * size;
                     let place = if source.is_plain { source.byte + offset as u64 } else { source.byte };
                     let source = Source { byte: place, ..source };
                     self.element_part(&item.kind, part, source)?;
@@ -134,7 +134,7 @@ impl Checker<'_> {
         let from = pointer(source.structure, source.byte);
         let mut d = Decoder::new(source.structure, source.byte, part);
         match kind {
-            Kind::Parts(plan) => self.elements(plan, part, source),
+            Kind::Parts(pointers) => self.elements(pointers, part, source),
             Kind::Sequence { item_size, items } => {
                 let (Ok(count), Ok(id)) = (d.u32(), GlobalHeapId::decode(&mut d, &sizes)) else {
                     return Ok(());
@@ -160,7 +160,7 @@ impl Checker<'_> {
         count: u32,
         id: GlobalHeapId,
         item_size: u64,
-        items: Option<&Plan>,
+        items: Option<&Pointers>,
         from: Pointer,
     ) -> Result<()> {
         // An empty sequence can have no heap object, or an old one.
@@ -177,12 +177,12 @@ impl Checker<'_> {
         }
         match items.filter(|_| object.is_new) {
             None => Ok(()),
-            Some(plan) => match self.heap_element_bytes(&object)? {
+            Some(pointers) => match self.heap_element_bytes(&object)? {
                 Some(bytes) => {
                     let len = usize::try_from(wanted).unwrap_or(usize::MAX);
                     let source =
                         Source { structure: super::global_heap::OBJECT, byte: object.byte, is_plain: true };
-                    self.elements(plan, bytes.get(..len).unwrap_or_default(), source)
+                    self.elements(pointers, bytes.get(..len).unwrap_or_default(), source)
                 }
                 None => Ok(()),
             },

@@ -15,7 +15,7 @@ use rustc_hash::FxHashSet;
 impl Checker<'_> {
     pub(super) fn virtual_dataset(&mut self, described: &Described, heap: Address, index: u32) -> Result<()> {
         const NAME: &str = VirtualDatasetBlock::NAME;
-        self.collections.is_whole &= described.plan.is_none();
+        self.collections.is_whole &= described.pointers.is_none();
         if heap.is_undefined() {
             return Ok(());
         }

@@ -237,7 +237,7 @@ impl Mapped {
         for band in bands(region, &vec![1; region.rank()], row, MAX_BAND)? {
             let now = band.take_rows(&mut rest, row)?;
             for mapping in &self.mappings {
-                let mut target = Target {
+                let mut target = Output {
                     file,
                     datatype,
                     extents,
@@ -255,7 +255,7 @@ impl Mapped {
 }
 
 /// The state of one read.
-struct Target<'a> {
+struct Output<'a> {
     file: &'a File,
     datatype: &'a Datatype,
     extents: &'a [u64],
@@ -309,7 +309,7 @@ impl Mapping {
         Some(Dimension { start, stride: 1, count: 1, block: dimension.block })
     }
 
-    fn read(&self, target: &mut Target<'_>, chain: &Chain<'_>) -> Result<()> {
+    fn read(&self, target: &mut Output<'_>, chain: &Chain<'_>) -> Result<()> {
         match self.kind {
             Kind::Limited | Kind::Unlimited { .. } => {
                 let here = Elements::of(&self.here, target.extents)?;
@@ -347,7 +347,7 @@ impl Mapping {
     /// Reads the elements of a source that the region needs. Returns false if there is no such source.
     fn read_source(
         &self,
-        target: &mut Target<'_>,
+        target: &mut Output<'_>,
         number: u64,
         here: Elements,
         chain: &Chain<'_>,
@@ -387,7 +387,7 @@ impl Mapping {
         )?;
         let fill =
             (!conversion.is_identity()).then(|| target.rows.get(..target.row).unwrap_or_default().to_vec());
-        let Target { region, row, rows, heap, file, .. } = target;
+        let Output { region, row, rows, heap, file, .. } = target;
         let mut scratch = Scratch::new();
         let mut read = |part: &Region| {
             let len = part.bytes(conversion.row_size())?;

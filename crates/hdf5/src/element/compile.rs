@@ -1,8 +1,8 @@
-//! Compiles datatypes to conversion plans.
+//! Compiles datatypes to programs that convert elements.
 
 use super::float_kind::FloatKind;
 use super::number::{Bits, Integer};
-use super::plan::{Member, Op, Plan};
+use super::program::{Member, Op, Program};
 use super::reference::ReferenceForm;
 use super::variable_length::Variable;
 use crate::format::Sizes;
@@ -13,14 +13,14 @@ use crate::format::message::datatype::{
 use hyperslab_core::rows::{Slot, int_row};
 use hyperslab_core::{Error, ErrorKind, Result};
 
-impl Plan {
-    /// The plan for converting elements of `datatype`.
-    pub(super) fn compile(datatype: &Datatype, sizes: &Sizes) -> Result<Plan> {
+impl Program {
+    /// The program for converting elements of `datatype`.
+    pub(super) fn compile(datatype: &Datatype, sizes: &Sizes) -> Result<Program> {
         compile(datatype, sizes, 1)
     }
 }
 
-fn compile(datatype: &Datatype, sizes: &Sizes, nesting: u32) -> Result<Plan> {
+fn compile(datatype: &Datatype, sizes: &Sizes, nesting: u32) -> Result<Program> {
     if nesting > MAX_NESTING {
         let detail = format!("datatypes nested more than {MAX_NESTING} levels deep");
         return Err(Error::new(ErrorKind::LimitExceeded, detail));
@@ -46,7 +46,7 @@ fn compile(datatype: &Datatype, sizes: &Sizes, nesting: u32) -> Result<Plan> {
         DatatypeClass::FloatingPoint(class) => {
             floating_point(size, class, FloatKind::of(class, datatype.size))
         }
-        DatatypeClass::String(_) | DatatypeClass::Opaque(_) => Ok(Plan::copy(size)),
+        DatatypeClass::String(_) | DatatypeClass::Opaque(_) => Ok(Program::copy(size)),
         DatatypeClass::BitField(class) => Ok(bit_field(size, class)),
         DatatypeClass::Compound(class) => compound(size, class, nested),
         DatatypeClass::Reference(class) => reference(size, class, sizes),
@@ -57,13 +57,13 @@ fn compile(datatype: &Datatype, sizes: &Sizes, nesting: u32) -> Result<Plan> {
     }
 }
 
-impl Plan {
-    fn copy(size: usize) -> Plan {
-        Plan { stored: size, row: size, op: Op::Copy }
+impl Program {
+    fn copy(size: usize) -> Program {
+        Program { stored: size, row: size, op: Op::Copy }
     }
 
-    /// Repeats this plan for all items in `size` bytes.
-    fn repeated(self, size: usize) -> Result<Plan> {
+    /// Repeats this program for all items in `size` bytes.
+    fn repeated(self, size: usize) -> Result<Program> {
         let count = size.checked_div(self.stored).unwrap_or(0);
         if count == 0 || count.checked_mul(self.stored) != Some(size) {
             return Err(Error::malformed(format!(
@@ -73,11 +73,11 @@ impl Plan {
         }
         let row =
             count.checked_mul(self.row).ok_or_else(|| Error::malformed("row size overflows 2^64 bytes"))?;
-        Ok(Plan { stored: size, row, op: self.op })
+        Ok(Program { stored: size, row, op: self.op })
     }
 }
 
-fn fixed_point(size: usize, class: &FixedPoint) -> Result<Plan> {
+fn fixed_point(size: usize, class: &FixedPoint) -> Result<Program> {
     if size > 16 {
         return Err(Error::unsupported(format!("integer of {size} bytes, expected at most 16")));
     }
@@ -95,10 +95,10 @@ fn fixed_point(size: usize, class: &FixedPoint) -> Result<Plan> {
         precision: class.bit_precision.into(),
         padding: (class.low_padding, class.high_padding),
     };
-    Ok(Plan { stored: size, row, op: Op::Widen(integer) })
+    Ok(Program { stored: size, row, op: Op::Widen(integer) })
 }
 
-fn bit_field(size: usize, class: &BitField) -> Plan {
+fn bit_field(size: usize, class: &BitField) -> Program {
     if usize::from(class.bit_precision) == 8 * size {
         return little_endian(size, class.byte_order);
     }
@@ -108,10 +108,10 @@ fn bit_field(size: usize, class: &BitField) -> Plan {
         offset: class.bit_offset.into(),
         precision: class.bit_precision.into(),
     };
-    Plan { stored: size, row: size, op: Op::ExtractBits(bits) }
+    Program { stored: size, row: size, op: Op::ExtractBits(bits) }
 }
 
-fn floating_point(size: usize, class: &FloatingPoint, kind: FloatKind) -> Result<Plan> {
+fn floating_point(size: usize, class: &FloatingPoint, kind: FloatKind) -> Result<Program> {
     let (byte_order, vax) = match class.byte_order {
         FloatByteOrder::LittleEndian => (ByteOrder::LittleEndian, false),
         FloatByteOrder::BigEndian => (ByteOrder::BigEndian, false),
@@ -127,62 +127,65 @@ fn floating_point(size: usize, class: &FloatingPoint, kind: FloatKind) -> Result
         ))),
         // VAX order: the words are in the right order, but the bytes in each word are swapped.
         true if native_layout && HOST == ByteOrder::BigEndian => {
-            Ok(Plan { stored: size, row: size, op: Op::Reverse(2) })
+            Ok(Program { stored: size, row: size, op: Op::Reverse(2) })
         }
-        true => Ok(Plan { stored: size, row: size, op: Op::ReverseVaxWords(size) }),
+        true => Ok(Program { stored: size, row: size, op: Op::ReverseVaxWords(size) }),
     }
 }
 
-fn compound(size: usize, class: &Compound, nested: impl Fn(&Datatype) -> Result<Plan>) -> Result<Plan> {
+fn compound(size: usize, class: &Compound, nested: impl Fn(&Datatype) -> Result<Program>) -> Result<Program> {
     let mut members: Vec<Member> = Vec::with_capacity(class.members.len());
     let mut row = 0_usize;
     for member in &class.members {
         let from = usize::try_from(member.byte_offset).unwrap_or(usize::MAX);
-        let plan = nested(&member.datatype)?;
-        if from.checked_add(plan.stored).is_none_or(|end| end > size) {
+        let program = nested(&member.datatype)?;
+        if from.checked_add(program.stored).is_none_or(|end| end > size) {
             return Err(Error::malformed(format!(
                 "member of {} bytes at byte offset {from} exceeds the compound of {size} bytes",
-                plan.stored
+                program.stored
             )));
         }
         let to = row;
-        row = row.checked_add(plan.row).ok_or_else(|| Error::malformed("row size overflows 2^64 bytes"))?;
-        match plan.op {
+        row =
+            row.checked_add(program.row).ok_or_else(|| Error::malformed("row size overflows 2^64 bytes"))?;
+        match program.op {
             // The members of a nested compound are added directly.
-            Op::Compound { stored, members: inner, .. } if stored == plan.stored => {
+            Op::Compound { stored, members: inner, .. } if stored == program.stored => {
                 let inner = inner.into_iter();
-                inner.for_each(|inner| push(&mut members, from + inner.from, to + inner.to, inner.plan));
+                inner.for_each(|inner| push(&mut members, from + inner.from, to + inner.to, inner.program));
             }
-            op => push(&mut members, from, to, Plan { op, ..plan }),
+            op => push(&mut members, from, to, Program { op, ..program }),
         }
     }
     match members.as_slice() {
         [] => Err(Error::malformed("compound without members, expected 1 or more")),
-        [only] if only.plan.stored == size => Ok(Plan { stored: size, row, op: only.plan.op.clone() }),
-        _ => Ok(Plan { stored: size, row, op: Op::Compound { stored: size, row, members } }),
+        [only] if only.program.stored == size => {
+            Ok(Program { stored: size, row, op: only.program.op.clone() })
+        }
+        _ => Ok(Program { stored: size, row, op: Op::Compound { stored: size, row, members } }),
     }
 }
 
 /// Adds a member. Extends the member before if both are copied and adjacent.
-fn push(members: &mut Vec<Member>, from: usize, to: usize, plan: Plan) {
+fn push(members: &mut Vec<Member>, from: usize, to: usize, program: Program) {
     if let Some(last) = members.last_mut()
-        && last.from + last.plan.stored == from
-        && last.to + last.plan.row == to
-        && last.plan.op == plan.op
+        && last.from + last.program.stored == from
+        && last.to + last.program.row == to
+        && last.program.op == program.op
     {
-        last.plan.stored += plan.stored;
-        last.plan.row += plan.row;
+        last.program.stored += program.stored;
+        last.program.row += program.row;
         return;
     }
-    members.push(Member { from, to, plan });
+    members.push(Member { from, to, program });
 }
 
 fn variable_length(
     size: usize,
     class: &VariableLength,
     sizes: &Sizes,
-    nested: impl Fn(&Datatype) -> Result<Plan>,
-) -> Result<Plan> {
+    nested: impl Fn(&Datatype) -> Result<Program>,
+) -> Result<Program> {
     let min = 8 + usize::from(sizes.offsets);
     if size < min {
         return Err(Error::malformed(format!("variable-length elements of {size} bytes, expected {min}")));
@@ -191,10 +194,10 @@ fn variable_length(
         VariableLengthKind::Sequence => Variable::Elements(Box::new(nested(&class.base)?)),
         VariableLengthKind::String { .. } => Variable::Characters(class.base.size),
     };
-    Ok(Plan { stored: size, row: Slot::SIZE, op: Op::VariableLength(size, items) })
+    Ok(Program { stored: size, row: Slot::SIZE, op: Op::VariableLength(size, items) })
 }
 
-fn reference(size: usize, class: &Reference, sizes: &Sizes) -> Result<Plan> {
+fn reference(size: usize, class: &Reference, sizes: &Sizes) -> Result<Program> {
     let offsets = usize::from(sizes.offsets);
     let (form, min) = match class.reference_type {
         ReferenceType::Object1 => (ReferenceForm::Object1, offsets),
@@ -206,7 +209,7 @@ fn reference(size: usize, class: &Reference, sizes: &Sizes) -> Result<Plan> {
     if size < min {
         return Err(Error::malformed(format!("references of {size} bytes, expected {min}")));
     }
-    Ok(Plan { stored: size, row: Slot::SIZE, op: Op::Reference(size, form) })
+    Ok(Program { stored: size, row: Slot::SIZE, op: Op::Reference(size, form) })
 }
 
 fn check_bits(size: usize, offset: u16, precision: u16) -> Result<()> {
@@ -217,18 +220,18 @@ fn check_bits(size: usize, offset: u16, precision: u16) -> Result<()> {
 }
 
 /// Numbers whose rows are in the byte order of this machine.
-fn native(size: usize, byte_order: ByteOrder) -> Plan {
+fn native(size: usize, byte_order: ByteOrder) -> Program {
     let op = if byte_order == HOST || size == 1 { Op::Copy } else { Op::Reverse(size) };
-    Plan { stored: size, row: size, op }
+    Program { stored: size, row: size, op }
 }
 
 /// Numbers whose rows are little-endian on every machine.
-fn little_endian(size: usize, byte_order: ByteOrder) -> Plan {
+fn little_endian(size: usize, byte_order: ByteOrder) -> Program {
     let op = match byte_order {
         ByteOrder::BigEndian if size > 1 => Op::Reverse(size),
         _ => Op::Copy,
     };
-    Plan { stored: size, row: size, op }
+    Program { stored: size, row: size, op }
 }
 
 const HOST: ByteOrder =

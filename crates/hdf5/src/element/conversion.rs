@@ -268,9 +268,9 @@ fn layout(class: &FloatingPoint) -> FloatingPoint {
 
 /// An integer as an enumeration stores it.
 fn stored_integer(number: Number, base: &Datatype, value: &[u8]) -> Option<i128> {
-    let plan = super::plan::Plan::compile(base, &Sizes::DEFAULT).ok()?;
-    let mut row = vec![0; plan.row];
-    plan.run_numbers(value, &mut row);
+    let program = super::program::Program::compile(base, &Sizes::DEFAULT).ok()?;
+    let mut row = vec![0; program.row];
+    program.run_numbers(value, &mut row);
     match number.read(&row) {
         Value::Integer(value) => Some(value),
         Value::Float(_) => None,

@@ -1,10 +1,10 @@
 //! References in elements.
 
-use super::plan::{Run, Store};
+use super::program::{Run, Store};
 use super::variable_length::fill;
 use crate::format::encoding::DataspaceSelection;
 use crate::format::encoding::reference::{
-    ReferenceBlock, RegionReference, StoredReference, StoredReferenceContext, Target,
+    ReferenceBlock, Referent, RegionReference, StoredReference, StoredReferenceContext,
 };
 use crate::format::infrastructure::{GlobalHeapCollection, GlobalHeapId};
 use crate::format::message::dataspace::Dataspace;
@@ -58,12 +58,12 @@ pub(super) fn read(run: &mut Run<'_>, form: ReferenceForm, stored: &[u8]) -> Res
 fn revised(run: &mut Run<'_>, block: ReferenceBlock) -> Result<Reference> {
     let address = block.address(run.sizes)?;
     let target = match block.target {
-        Target::Object => object(address),
-        Target::Region { selection, .. } => {
+        Referent::Object => object(address),
+        Referent::Region { selection, .. } => {
             let here = if block.file.is_none() { Some(address) } else { None };
             Reference::Region(address, plain(run, here, &selection)?)
         }
-        Target::Attribute(name) => Reference::Attribute(address, name),
+        Referent::Attribute(name) => Reference::Attribute(address, name),
     };
     Ok(match block.file {
         Some(file) => Reference::External { file, target: Box::new(target) },
@@ -157,12 +157,12 @@ fn block(store: &mut Store<'_>, reference: &Reference) -> Result<ReferenceBlock>
         reference => (None, reference),
     };
     let (address, target) = match reference {
-        Reference::Object(address) => (*address, Target::Object),
-        Reference::Attribute(address, name) => (*address, Target::Attribute(name.clone())),
+        Reference::Object(address) => (*address, Referent::Object),
+        Reference::Attribute(address, name) => (*address, Referent::Attribute(name.clone())),
         Reference::Region(address, selection) => {
             let selection = DataspaceSelection::of(selection)?;
             let rank = selection.rank().map_or_else(|| store.objects.rank(*address), Ok)?;
-            (*address, Target::Region { rank, selection })
+            (*address, Referent::Region { rank, selection })
         }
         Reference::Null | Reference::External { .. } => {
             return Err(Error::invalid("null reference with the name of another file"));

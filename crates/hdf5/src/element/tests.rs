@@ -336,10 +336,10 @@ impl Objects {
 
 /// A text of the values in rows, independent of their places in the heap.
 fn meant(datatype: &Datatype, rows: &[u8], heap: &Heap<Reference>) -> String {
-    let plan = Plan::compile(datatype, &Sizes::DEFAULT).unwrap();
-    fn items(plan: &Plan, rows: &[u8], heap: &Heap<Reference>) -> String {
-        let told = |row: &[u8]| match &plan.op {
-            plan::Op::VariableLength(_, variable) => {
+    let program = Program::compile(datatype, &Sizes::DEFAULT).unwrap();
+    fn items(program: &Program, rows: &[u8], heap: &Heap<Reference>) -> String {
+        let told = |row: &[u8]| match &program.op {
+            program::Op::VariableLength(_, variable) => {
                 let slot = Slot::get(row).unwrap();
                 let count = usize::try_from(slot.count).unwrap();
                 match variable {
@@ -351,23 +351,23 @@ fn meant(datatype: &Datatype, rows: &[u8], heap: &Heap<Reference>) -> String {
                     }
                 }
             }
-            plan::Op::Reference(..) => format!("{:?}", heap.reference(Slot::get(row).unwrap()).unwrap()),
-            plan::Op::Compound { members, .. } => {
-                let member = |member: &plan::Member| {
-                    items(&member.plan, &row[member.to..member.to + member.plan.row], heap)
+            program::Op::Reference(..) => format!("{:?}", heap.reference(Slot::get(row).unwrap()).unwrap()),
+            program::Op::Compound { members, .. } => {
+                let member = |member: &program::Member| {
+                    items(&member.program, &row[member.to..member.to + member.program.row], heap)
                 };
                 members.iter().map(member).collect()
             }
             _ => format!("{row:?}"),
         };
-        let row = match &plan.op {
-            plan::Op::VariableLength(..) | plan::Op::Reference(..) => Slot::SIZE,
-            plan::Op::Compound { row, .. } => *row,
-            _ => plan.row,
+        let row = match &program.op {
+            program::Op::VariableLength(..) | program::Op::Reference(..) => Slot::SIZE,
+            program::Op::Compound { row, .. } => *row,
+            _ => program.row,
         };
         format!("[{}]", rows.chunks(row).map(told).collect::<Vec<_>>().join(", "))
     }
-    items(&plan, rows, heap)
+    items(&program, rows, heap)
 }
 
 /// Elements of libhdf5 are decoded, encoded, and decoded again.

@@ -1,6 +1,6 @@
 //! Texts and sequences in the global heap.
 
-use super::plan::{Plan, Run, Store};
+use super::program::{Program, Run, Store};
 use crate::format::Structure;
 use crate::format::infrastructure::{GlobalHeapCollection, GlobalHeapId};
 use hyperslab_core::rows::Slot;
@@ -12,7 +12,7 @@ pub(super) enum Variable {
     /// Characters of this size in bytes.
     Characters(u32),
     /// Elements.
-    Elements(Box<Plan>),
+    Elements(Box<Program>),
 }
 
 /// Decodes an element, a length and a heap ID, to a slot.
@@ -27,7 +27,7 @@ pub(super) fn read(run: &mut Run<'_>, items: &Variable, stored: &[u8]) -> Result
     let object = run.collection(id.collection)?.find(id.index)?;
     let size = match items {
         Variable::Characters(size) => u64::from(*size),
-        Variable::Elements(plan) => plan.stored as u64,
+        Variable::Elements(program) => program.stored as u64,
     };
     let len = match usize::try_from(u64::from(count).saturating_mul(size)) {
         Ok(len) if len <= object.len() => len,
@@ -43,13 +43,13 @@ pub(super) fn read(run: &mut Run<'_>, items: &Variable, stored: &[u8]) -> Result
     };
     let offset = object.start as u64;
     match items {
-        Variable::Elements(plan) if !plan.is_identity() => {
-            let row = u64::from(count).saturating_mul(plan.row as u64);
+        Variable::Elements(program) if !program.is_identity() => {
+            let row = u64::from(count).saturating_mul(program.row as u64);
             let stored = run.collection(id.collection)?.bytes().slice(object.start..object.start + len);
             run.charge(row)?;
             let mut rows =
                 vec![0; usize::try_from(row).map_err(|_| Error::malformed("row size overflows 2^64 bytes"))?];
-            plan.run(run, &stored, &mut rows)?;
+            program.run(run, &stored, &mut rows)?;
             run.heap.push_items(rows.into(), count)
         }
         Variable::Elements(_) => Ok(Slot::at(run.collection_buffer()?, count, offset)),
@@ -71,7 +71,7 @@ pub(super) fn write(store: &mut Store<'_>, items: &Variable, slot: Slot, stored:
     let heap = store.heap;
     let size = match items {
         Variable::Characters(_) => 1,
-        Variable::Elements(plan) => plan.row,
+        Variable::Elements(program) => program.row,
     };
     let len = usize::try_from(slot.count).ok().and_then(|count| count.checked_mul(size)).ok_or_else(lost)?;
     let rows = heap.bytes(slot, len).ok_or_else(lost)?;
@@ -84,11 +84,11 @@ pub(super) fn write(store: &mut Store<'_>, items: &Variable, slot: Slot, stored:
             }
             (slot.count / (*size).max(1), store.objects.put(rows)?)
         }
-        Variable::Elements(plan) if plan.is_identity() => (slot.count, store.objects.put(rows)?),
-        Variable::Elements(plan) => {
-            let count = len.checked_div(plan.row).unwrap_or(0);
-            let mut object = vec![0; count.checked_mul(plan.stored).ok_or_else(lost)?];
-            plan.store(store, rows, &mut object)?;
+        Variable::Elements(program) if program.is_identity() => (slot.count, store.objects.put(rows)?),
+        Variable::Elements(program) => {
+            let count = len.checked_div(program.row).unwrap_or(0);
+            let mut object = vec![0; count.checked_mul(program.stored).ok_or_else(lost)?];
+            program.store(store, rows, &mut object)?;
             (slot.count, store.objects.put(&object)?)
         }
     };

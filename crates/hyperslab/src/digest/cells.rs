@@ -1,6 +1,6 @@
 //! The digest of cells of sparse arrays: each column as an array, sorted.
 
-use super::element::{Plan, head};
+use super::element::{Hashing, head};
 use super::{Line, LineContent};
 use crate::cells::{CellColumn, CellQuery, CellSource};
 use crate::source::{Handle, Source};
@@ -58,13 +58,13 @@ fn hash(
     let count = cells.count(&query)?;
     let hasher = |column: &&CellColumn| head(&column.datatype.to_string(), Some(&[count]));
     let mut hashers: Vec<_> = columns.iter().map(hasher).collect();
-    let plans: Vec<_> = columns.iter().map(|column| Plan::new(&column.datatype)).collect();
+    let hashings: Vec<_> = columns.iter().map(|column| Hashing::new(&column.datatype)).collect();
     let mut found = 0_u64;
     for batch in cells.batches(&query)? {
         let batch = batch?;
         let len = batch.len() as u64;
-        for ((column, plan), hasher) in batch.columns.iter().zip(&plans).zip(&mut hashers) {
-            plan.hash(source, &column.values, Some(len), hasher)?;
+        for ((column, hashing), hasher) in batch.columns.iter().zip(&hashings).zip(&mut hashers) {
+            hashing.hash(source, &column.values, Some(len), hasher)?;
             hashed(column.values.rows.len() as u64);
         }
         found = found.saturating_add(len);

@@ -21,16 +21,16 @@ pub(super) fn head(datatype: &str, shape: Option<&[u64]>) -> Hasher {
     hasher
 }
 
-/// The plan for hashing elements of a datatype.
-pub(super) struct Plan<'a> {
+/// How elements of a datatype are hashed.
+pub(super) struct Hashing<'a> {
     datatype: &'a Datatype,
     /// Whether rows already have the hashed bytes.
     verbatim: bool,
 }
 
-impl<'a> Plan<'a> {
+impl<'a> Hashing<'a> {
     pub(super) fn new(datatype: &'a Datatype) -> Self {
-        Plan { datatype, verbatim: cfg!(target_endian = "little") && is_verbatim(datatype) }
+        Hashing { datatype, verbatim: cfg!(target_endian = "little") && is_verbatim(datatype) }
     }
 
     pub(super) fn hash(
@@ -104,7 +104,7 @@ mod tests {
         let t = Datatype::int(32, true);
         let values = Values { rows: Bytes::copy_from_slice(&42_i32.to_ne_bytes()), ..Values::default() };
         let mut hasher = head(&t.to_string(), Some(&[]));
-        Plan::new(&t).hash(&Nothing, &values, Some(1), &mut hasher).unwrap();
+        Hashing::new(&t).hash(&Nothing, &values, Some(1), &mut hasher).unwrap();
         assert_eq!(
             hasher.finalize().to_string(),
             "6bb45e5f179b49e5b80e08d5155fcc9b100d0bc916776c3726b7a3bde0ca801a"
@@ -119,7 +119,7 @@ mod tests {
         let slots = [Slot { buffer: 0, count: 1, offset: 0 }, Slot { buffer: 0, count: 2, offset: 1 }];
         values.rows = slots.iter().flat_map(|slot| slot.to_bytes()).collect::<Vec<_>>().into();
         let mut hasher = head(&t.to_string(), Some(&[2]));
-        Plan::new(&t).hash(&Nothing, &values, Some(2), &mut hasher).unwrap();
+        Hashing::new(&t).hash(&Nothing, &values, Some(2), &mut hasher).unwrap();
         assert_eq!(
             hasher.finalize().to_string(),
             "cd30cd073d2f88b1b0e43b98015ed2bb971d979463d59b13d4e4179cc235370b"
@@ -134,9 +134,9 @@ mod tests {
         ]);
         let values = Values { rows: (0..=99).collect::<Vec<u8>>().into(), ..Values::default() };
         let mut fast = head("t", Some(&[10]));
-        Plan { datatype: &t, verbatim: true }.hash(&Nothing, &values, Some(10), &mut fast).unwrap();
+        Hashing { datatype: &t, verbatim: true }.hash(&Nothing, &values, Some(10), &mut fast).unwrap();
         let mut slow = head("t", Some(&[10]));
-        Plan { datatype: &t, verbatim: false }.hash(&Nothing, &values, Some(10), &mut slow).unwrap();
+        Hashing { datatype: &t, verbatim: false }.hash(&Nothing, &values, Some(10), &mut slow).unwrap();
         assert_eq!(fast.finalize(), slow.finalize());
     }
 }

@@ -30,7 +30,7 @@ pub(super) fn positions(
     }
     let array = source.array(&entry.handle)?;
     check_size(source, &*array)?;
-    let target = Target::new(Kind::of(source, &entry.handle, datatype)?, wanted)?;
+    let target = Interval::new(Kind::of(source, &entry.handle, datatype)?, wanted)?;
     let extent = extent.min(array.extents().and_then(|extents| extents.first()).copied().unwrap_or(0));
     let found = scan(&*array, extent, &target)?;
     let nearest = found.nearest.map(|(_, at)| at);
@@ -76,7 +76,7 @@ enum Key<'a> {
 }
 
 /// The coordinates that are meant.
-struct Target<'a> {
+struct Interval<'a> {
     kind: Kind<'a>,
     /// Integers are compared as numbers with a fraction, since such a one is asked for.
     fractional: bool,
@@ -119,8 +119,8 @@ impl<'a> Kind<'a> {
     }
 }
 
-impl<'a> Target<'a> {
-    fn new(kind: Kind<'a>, wanted: &Labels) -> Result<Target<'a>> {
+impl<'a> Interval<'a> {
+    fn new(kind: Kind<'a>, wanted: &Labels) -> Result<Interval<'a>> {
         let (from, to) = match wanted {
             Labels::Between(first, last) => (first.as_deref(), last.as_deref()),
             Labels::Equal(word) => (Some(word.as_str()), Some(word.as_str())),
@@ -129,7 +129,7 @@ impl<'a> Target<'a> {
             }
             Labels::Nearest(word) => (Some(word.as_str()), Some(word.as_str())),
         };
-        let mut target = Target { kind, fractional: false, from: None, to: None, open: false };
+        let mut target = Interval { kind, fractional: false, from: None, to: None, open: false };
         if let Kind::Time(counting) | Kind::FloatTime(counting, _) = &target.kind {
             let from = from.map(|word| counting.period(word)).transpose()?.map(|(start, _)| start);
             let to = to.map(|word| counting.period(word)).transpose()?;
@@ -291,7 +291,7 @@ impl Runs {
 
 /// Reads all coordinates once, part by part: whether they are in order is not known before, and none of the
 /// answers needs them to be.
-fn scan(array: &dyn ArraySource, extent: u64, target: &Target<'_>) -> Result<Found> {
+fn scan(array: &dyn ArraySource, extent: u64, target: &Interval<'_>) -> Result<Found> {
     let mut found = Found::default();
     each(array, extent, &mut |at, element| {
         let Some(key) = target.key(element) else { return };

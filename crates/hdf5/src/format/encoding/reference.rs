@@ -53,12 +53,12 @@ pub struct ReferenceBlock {
     /// The name of the file with the object, if it is another file.
     pub file: Option<Vec<u8>>,
     /// The part of the object that is the target.
-    pub target: Target,
+    pub target: Referent,
 }
 
 /// The part of an object that a reference refers to.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Target {
+pub enum Referent {
     /// The object itself.
     Object,
     /// A region of the dataset.
@@ -94,9 +94,9 @@ impl ReferenceBlock {
     /// The header of the block.
     pub fn header(&self) -> ReferenceHeader {
         let reference_type = match self.target {
-            Target::Object => ReferenceType::Object,
-            Target::Region { .. } => ReferenceType::Region,
-            Target::Attribute(_) => ReferenceType::Attribute,
+            Referent::Object => ReferenceType::Object,
+            Referent::Region { .. } => ReferenceType::Region,
+            Referent::Attribute(_) => ReferenceType::Attribute,
         };
         ReferenceHeader { reference_type, external: self.file.is_some() }
     }
@@ -215,14 +215,14 @@ impl Structure for ReferenceBlock {
         let token = d.take(token_len.into())?.to_vec();
         let file = if header.external { Some(decode_text(d)?) } else { None };
         let target = match header.reference_type {
-            ReferenceType::Object => Target::Object,
+            ReferenceType::Object => Referent::Object,
             ReferenceType::Region => {
                 let len = d.u32()?;
                 let rank = d.u32()?;
                 let mut d = d.sub(DataspaceSelection::NAME, usize::try_from(len).unwrap_or(usize::MAX))?;
-                Target::Region { rank, selection: DataspaceSelection::decode(&mut d, &())? }
+                Referent::Region { rank, selection: DataspaceSelection::decode(&mut d, &())? }
             }
-            ReferenceType::Attribute => Target::Attribute(decode_text(d)?),
+            ReferenceType::Attribute => Referent::Attribute(decode_text(d)?),
         };
         Ok(ReferenceBlock { token, file, target })
     }
@@ -237,15 +237,15 @@ impl Structure for ReferenceBlock {
             encode_text(e, file)?;
         }
         match &self.target {
-            Target::Object => {}
-            Target::Region { rank, selection } => {
+            Referent::Object => {}
+            Referent::Region { rank, selection } => {
                 let mut encoded = Encoder::new();
                 selection.encode(&mut encoded, &())?;
                 e.len_as(4, encoded.len())?;
                 e.u32(*rank);
                 e.bytes(encoded.as_slice());
             }
-            Target::Attribute(name) => encode_text(e, name)?,
+            Referent::Attribute(name) => encode_text(e, name)?,
         }
         Ok(())
     }
@@ -330,7 +330,7 @@ mod tests {
         values: [ReferenceBlock {
             token: vec![1; 16],
             file: Some(b"other.h5".to_vec()),
-            target: Target::Region { rank: 3, selection: DataspaceSelection::All },
+            target: Referent::Region { rank: 3, selection: DataspaceSelection::All },
         }]);
     }
 
@@ -347,12 +347,12 @@ mod tests {
             ReferenceBlock::decode(&mut d, &header(reference_type, external)).unwrap()
         };
         let attribute = block(ReferenceType::Attribute, false, golden!("block_attribute"));
-        assert_eq!(attribute.target, Target::Attribute(b"units".to_vec()));
+        assert_eq!(attribute.target, Referent::Attribute(b"units".to_vec()));
         assert_eq!(attribute.address(&Sizes::DEFAULT).unwrap(), Address(0xb3));
         let external = block(ReferenceType::Object, true, golden!("block_external"));
         assert_eq!(external.file.unwrap(), b"other.h5");
         match block(ReferenceType::Region, false, golden!("block_region")).target {
-            Target::Region { rank: 2, selection } => assert_eq!(
+            Referent::Region { rank: 2, selection } => assert_eq!(
                 selection.to_selection().unwrap(),
                 Selection::Region(Region::new(vec![0, 1], vec![2, 2]))
             ),
@@ -362,7 +362,7 @@ mod tests {
 
     #[test]
     fn rejects_tokens_longer_than_addresses() {
-        let block = |token| ReferenceBlock { token, file: None, target: Target::Object };
+        let block = |token| ReferenceBlock { token, file: None, target: Referent::Object };
         let mut token = vec![0; 16];
         token[0] = 5;
         assert_eq!(block(token.clone()).address(&Sizes::DEFAULT).unwrap(), Address(5));

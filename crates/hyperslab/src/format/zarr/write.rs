@@ -16,7 +16,7 @@ use crate::target::{
     TargetFormat, TargetOption, TargetOptions,
 };
 use array::{ZarrArrayTarget, ZarrEncoder};
-use definition::Planned;
+use definition::ArrayPlan;
 use hyperslab_core::store::{DirectoryWriter, Durability, Key, WritableStore, ZipWriter};
 use hyperslab_core::{Error, Limits, Result};
 use hyperslab_model::{Datatype, Extent, Fill, Link, Node, NodePath};
@@ -132,7 +132,7 @@ impl Planner for ZarrPlanner<'_> {
                 attributes::of_group(path, group, losses)?;
             }
             Node::Ndarray(_) | Node::DimCoord(_) if node.has_elements() => {
-                Planned::new(path, node, self.version, facts, self.options, self.growing, losses)?;
+                ArrayPlan::new(path, node, self.version, facts, self.options, self.growing, losses)?;
             }
             Node::DimCoord(dimcoord) => {
                 if dimcoord.size == Extent::Uncounted {
@@ -279,8 +279,8 @@ impl Target for ZarrTarget {
     }
 
     fn begin(&self, path: &NodePath, node: &Node, facts: Facts) -> Result<Box<dyn ArrayTarget + '_>> {
-        let Planned { mut definition, lowering, own, needs_unwritten } =
-            Planned::new(path, node, self.version, facts, &self.options, &self.growing, &mut Silent)?;
+        let ArrayPlan { mut definition, lowering, own, needs_unwritten } =
+            ArrayPlan::new(path, node, self.version, facts, &self.options, &self.growing, &mut Silent)?;
         let parent = path.parent().unwrap_or_else(NodePath::root);
         let mut referring = None;
         if self.version == Version::V2 && !self.growing.is_empty() && !path.is_root() {

@@ -22,7 +22,7 @@ use hyperslab_zarr::write::{ArrayDefinition, Version};
 use std::sync::Arc;
 
 /// An array ready to be begun.
-pub(super) struct Planned {
+pub(super) struct ArrayPlan {
     pub(super) definition: ArrayDefinition,
     pub(super) lowering: Lowering,
     /// How long the array is, where it is stored at the length of its dimensions.
@@ -45,7 +45,7 @@ struct Described<'n> {
     facts: Facts,
 }
 
-impl Planned {
+impl ArrayPlan {
     /// Plans an array or a dimension coordinate, and notes what of it Zarr does not hold as it is.
     ///
     /// # Errors
@@ -58,7 +58,7 @@ impl Planned {
         options: &TargetOptions,
         growing: &Growing,
         losses: &mut dyn Losses,
-    ) -> Result<Planned> {
+    ) -> Result<ArrayPlan> {
         let mut of = Described::new(path, node, version, facts)?;
         let lowering = Lowering::new(of.datatype, version, facts)?;
         let mut record = Object::new();
@@ -84,7 +84,7 @@ impl Planned {
         let definition = of.encoded(definition, &lowering, losses)?;
         let definition = of.filled(definition, filling, &lowering, losses)?;
         let definition = of.settled(definition, own.is_some(), losses)?;
-        Ok(Planned { definition, lowering, own, needs_unwritten })
+        Ok(ArrayPlan { definition, lowering, own, needs_unwritten })
     }
 }
 

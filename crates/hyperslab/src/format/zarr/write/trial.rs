@@ -1,7 +1,7 @@
 //! An encoder that finds out whether filters take all elements: each chunk is encoded and decoded, and none is kept.
 
 use super::array::ZarrEncoder;
-use super::definition::Planned;
+use super::definition::ArrayPlan;
 use super::{Silent, ZarrPlanner};
 use crate::format::zarr::filter;
 use crate::source::StoredForm;
@@ -37,8 +37,8 @@ impl ZarrPlanner<'_> {
         if !node.has_elements() || !has_filter {
             return Ok(None);
         }
-        let Planned { definition, lowering, own, needs_unwritten } =
-            Planned::new(path, node, self.version, facts, self.options, self.growing, &mut Silent)?;
+        let ArrayPlan { definition, lowering, own, needs_unwritten } =
+            ArrayPlan::new(path, node, self.version, facts, self.options, self.growing, &mut Silent)?;
         let metadata = definition.documents(self.version)?.metadata;
         let array = Array::new(&hierarchy::Node { path: Key::root(), metadata }, &Limits::of_any_size())?;
         if !array.may_refuse() {

@@ -1,4 +1,4 @@
-//! Conversion plans of datatypes.
+//! Programs that convert the elements of a datatype.
 
 use super::GlobalHeapObjects;
 use super::number::{
@@ -14,9 +14,9 @@ use hyperslab_core::rows::{ElementLayout, ElementPart, Heap, Slot};
 use hyperslab_core::{Error, Result};
 use std::sync::Arc;
 
-/// The conversion plan of a datatype.
+/// The conversion program of a datatype.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Plan {
+pub(super) struct Program {
     /// The stored size of an element in bytes.
     pub(super) stored: usize,
     /// The size of a row in bytes.
@@ -60,11 +60,11 @@ pub(super) struct Member {
     pub(super) from: usize,
     /// The byte offset in the row.
     pub(super) to: usize,
-    /// The plan of the member.
-    pub(super) plan: Plan,
+    /// The program of the member.
+    pub(super) program: Program,
 }
 
-impl Plan {
+impl Program {
     pub(super) fn is_identity(&self) -> bool {
         self.op == Op::Copy
     }
@@ -85,7 +85,7 @@ impl Plan {
                 let item = offset.checked_add(number.checked_mul(*stored)?)?;
                 members
                     .iter()
-                    .try_for_each(|member| member.plan.add_to(layout, item.checked_add(member.from)?))
+                    .try_for_each(|member| member.program.add_to(layout, item.checked_add(member.from)?))
             }),
             _ => None,
         }
@@ -135,7 +135,7 @@ impl Plan {
     }
 }
 
-impl Plan {
+impl Program {
     /// Encodes whole rows as stored elements. Both sides hold the same number. Bytes of a compound between members
     /// become 0.
     pub(super) fn store(&self, store: &mut Store<'_>, rows: &[u8], stored: &mut [u8]) -> Result<()> {
@@ -188,7 +188,7 @@ struct Items<'a> {
 
 impl Member {
     fn run(&self, run: &mut Run<'_>, items: &mut Items<'_>) -> Result<()> {
-        match (&self.plan.op, self.plan.stored) {
+        match (&self.program.op, self.program.stored) {
             (Op::Copy, 1) => self.each(items, |from: &[u8; 1], to| *to = *from),
             (Op::Copy, 2) => self.each(items, |from: &[u8; 2], to| *to = *from),
             (Op::Copy, 4) => self.each(items, |from: &[u8; 4], to| *to = *from),
@@ -200,10 +200,10 @@ impl Member {
             _ => {
                 let rows = items.rows.chunks_exact_mut(items.row);
                 for (stored, row) in items.stored.chunks_exact(items.size).zip(rows) {
-                    let from = stored.get(self.from..self.from + self.plan.stored);
-                    let to = row.get_mut(self.to..self.to + self.plan.row);
+                    let from = stored.get(self.from..self.from + self.program.stored);
+                    let to = row.get_mut(self.to..self.to + self.program.row);
                     match (from, to) {
-                        (Some(from), Some(to)) => self.plan.run(run, from, to)?,
+                        (Some(from), Some(to)) => self.program.run(run, from, to)?,
                         _ => return Err(mismatch()),
                     }
                 }
@@ -220,10 +220,10 @@ impl Member {
         (stored, size): (&mut [u8], usize),
     ) -> Result<()> {
         for (row, stored) in rows.chunks_exact(row).zip(stored.chunks_exact_mut(size)) {
-            let from = row.get(self.to..self.to + self.plan.row);
-            let to = stored.get_mut(self.from..self.from + self.plan.stored);
+            let from = row.get(self.to..self.to + self.program.row);
+            let to = stored.get_mut(self.from..self.from + self.program.stored);
             match (from, to) {
-                (Some(from), Some(to)) => self.plan.store(store, from, to)?,
+                (Some(from), Some(to)) => self.program.store(store, from, to)?,
                 _ => return Err(mismatch()),
             }
         }
