@@ -110,6 +110,17 @@ fn a_variable_that_only_has_the_name_of_a_dimension_is_an_array() {
 }
 
 #[test]
+fn names_end_at_their_first_nul_as_in_the_netcdf_library() {
+    let dimensions = vec![dimension("pp\0\0", 2), dimension("x", 2)];
+    let variables = vec![variable("pp", DataType::Byte, &[0]), variable("yy\0", DataType::Byte, &[0, 1])];
+    let source = source(dimensions, variables, &[0; 8]);
+    assert_eq!(names(&*source), ["/pp", "/x", "/yy"]);
+    assert!(dimcoord(&*source, "/pp").datatype.is_some());
+    assert_eq!(shape(&*source, "/yy"), ["/pp", "/x"]);
+    assert_eq!(source.warnings(), [""; 0]);
+}
+
+#[test]
 fn names_that_are_there_twice_or_have_a_slash_are_told() {
     let text =
         |value: &[u8]| Attribute { name: b"a".to_vec(), data_type: DataType::Char, values: value.to_vec() };

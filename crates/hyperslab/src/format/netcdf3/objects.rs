@@ -61,11 +61,11 @@ impl Objects {
         };
         let mut by_name: FxHashMap<&[u8], usize> = FxHashMap::default();
         for (number, variable) in header.variables.iter().enumerate() {
-            by_name.entry(&variable.name).or_insert(number);
+            by_name.entry(until_nul(&variable.name)).or_insert(number);
         }
         let mut coordinates = FxHashSet::default();
         for (dimension, found) in header.dimensions.iter().enumerate() {
-            let object = match by_name.get(&found.name[..]) {
+            let object = match by_name.get(until_nul(&found.name)) {
                 None => Object::Dimension(dimension),
                 Some(variable) if is_along(header, *variable, dimension) && coordinates.insert(*variable) => {
                     Object::Coordinates { dimension, variable: *variable }
@@ -135,8 +135,13 @@ fn is_along(header: &Header, variable: usize, dimension: usize) -> bool {
 
 /// A name as people see it: UTF-8, and without slashes, which old files have in some names.
 pub(super) fn text(name: &[u8]) -> String {
-    match String::from_utf8_lossy(name) {
+    match String::from_utf8_lossy(until_nul(name)) {
         name if name.is_empty() => char::REPLACEMENT_CHARACTER.into(),
         name => name.replace('/', "\u{fffd}"),
     }
+}
+
+/// A name up to its first NUL: the NetCDF library once filled up names that became shorter, and reads them so.
+fn until_nul(name: &[u8]) -> &[u8] {
+    name.split(|byte| *byte == 0).next().unwrap_or_default()
 }
