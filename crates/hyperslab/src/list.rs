@@ -1,4 +1,4 @@
-//! Names, types, shapes and bytes of the objects in a group or below it.
+//! Lists names, types, shapes and stored bytes of the objects in a group or below it.
 
 pub use crate::size::human_bytes;
 
@@ -14,17 +14,18 @@ use std::sync::Arc;
 /// One object of a list.
 #[derive(Debug)]
 pub struct Row<'a> {
-    /// For each level above, outermost first, whether the member on it is the last of its group; then the
-    /// same for the object itself.
+    /// For each level above, outermost first: whether the ancestor on it is the last member of its group. The last
+    /// item is the same for the object itself.
     pub lineage: &'a [bool],
     /// The object.
     pub entry: &'a Entry,
 }
 
-/// Visits the members of `group` in stored order, and if `recursive` those of its groups right behind each.
+/// Visits the members of `group` in stored order; if `recursive`, also those of its subgroups, each right after its
+/// group.
 ///
 /// # Errors
-/// If the members of `group` itself cannot be listed, and the first that `visit` returns.
+/// If the members of `group` cannot be listed; the first error of `visit`.
 pub fn rows(
     source: &dyn Source,
     group: &Handle,
@@ -63,7 +64,7 @@ pub fn rows(
     Ok(())
 }
 
-/// The type of an object in a word or a few.
+/// The type of an object as a short text.
 pub fn type_label(item: &Item) -> Cow<'static, str> {
     match item {
         Item::Group => "group".into(),
@@ -106,13 +107,13 @@ fn label(datatype: &Datatype) -> Cow<'static, str> {
     }
 }
 
-/// Extents with the names of their dimensions, as a shape is displayed.
+/// The extents with the names of their dimensions, as a shape is displayed.
 pub fn shape_label(shape: &Shape, text: &mut String) {
-    // Writing to a String does not fail.
+    // Writing to a String cannot fail.
     let _ = write!(text, "{shape}");
 }
 
-/// The shape of chunks: `[1000, 2]`, or nothing.
+/// The chunk shape, such as `[1000, 2]`; empty if there are no chunks.
 pub fn chunk_label(stored: &Stored) -> String {
     match chunked(stored).and_then(|storage| storage.chunk.as_ref()) {
         Some(chunk) => {
@@ -123,7 +124,7 @@ pub fn chunk_label(stored: &Stored) -> String {
     }
 }
 
-/// The filters by name: `shuffle deflate`.
+/// The names of the filters, such as `shuffle deflate`.
 pub fn filters_label(stored: &Stored) -> String {
     let filters = chunked(stored).map(|storage| storage.filters.as_slice()).unwrap_or_default();
     filters.iter().map(filter_label).collect::<Vec<_>>().join(" ")
@@ -136,7 +137,7 @@ fn chunked(stored: &Stored) -> Option<&Arc<Storage>> {
     }
 }
 
-/// NDL's name of a filter, or the number or the name that a format has for it.
+/// The name of a filter in NDL, or its number or name in its format.
 fn filter_label(filter: &Filter) -> String {
     let parameter =
         |key: &str| filter.parameters.iter().find(|(name, _)| name == key).map(|(_, value)| value);
@@ -147,7 +148,7 @@ fn filter_label(filter: &Filter) -> String {
     }
 }
 
-/// Bytes that an object's elements take in the file; `None` where it has none.
+/// The stored size of the elements of an object in bytes. `None` for an object without elements.
 ///
 /// # Errors
 /// If its chunks cannot be listed.
@@ -159,7 +160,7 @@ pub fn stored_bytes(source: &dyn Source, entry: &Entry) -> Result<Option<u64>> {
     }
 }
 
-/// How many objects of each kind were listed.
+/// The number of listed objects of each kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Groups.
@@ -172,12 +173,12 @@ pub struct Counts {
     pub datatypes: u64,
     /// Links.
     pub links: u64,
-    /// What could not be read.
+    /// Objects that cannot be read.
     pub unreadable: u64,
 }
 
 impl Counts {
-    /// Counts one more object.
+    /// Adds one object.
     pub fn add(&mut self, item: &Item) {
         let count = match item {
             Item::Group => &mut self.groups,
@@ -190,7 +191,7 @@ impl Counts {
         *count += 1;
     }
 
-    /// `1 group, 5 arrays`; what there is none of is left out.
+    /// A text such as `1 group, 5 arrays`; kinds without objects are omitted.
     pub fn label(&self) -> String {
         let of = [
             (self.groups, "group", "groups"),
@@ -205,13 +206,13 @@ impl Counts {
     }
 }
 
-/// `1 group`, `5 arrays`: each count with its word in the singular or the plural, without those of nothing.
+/// A text such as `1 group`, `5 arrays`: each count with its noun in singular or plural. Zero counts are omitted.
 pub(crate) fn counted(of: &[(u64, &str, &str)]) -> Vec<String> {
     let some = of.iter().filter(|(count, ..)| *count > 0);
     some.map(|(count, one, many)| format!("{count} {}", if *count == 1 { one } else { many })).collect()
 }
 
-/// The path of `entry` below `group`, for lists that are not trees.
+/// The path of `entry` relative to `group`, for lists that are not trees.
 pub fn relative<'a>(entry: &'a Entry, group: &NodePath) -> &'a str {
     let path = &entry.handle.path;
     path.relative_to(group).unwrap_or(path.as_str())

@@ -1,4 +1,4 @@
-//! `STORE[:/PATH][@ATTRIBUTE]`: what people type to name a file, an object or an attribute.
+//! Locations: `STORE[:/PATH][@ATTRIBUTE]` names a store, an object or an attribute.
 
 use crate::source::{Entry, Item, Source};
 use crate::walk::{Step, walk};
@@ -6,26 +6,27 @@ use hyperslab_core::{Error, ErrorKind, Result};
 use hyperslab_model::NodePath;
 use rustc_hash::FxHashSet;
 
-/// A store and what in it is meant.
+/// A store, and optionally a part of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Location {
     /// The file or directory, as typed.
     pub store: String,
-    /// The text behind the colon, which may be a pattern and name an attribute; `None` for the whole.
+    /// The text after the colon, which may be a pattern and name an attribute. `None` for the whole store.
     pub path: Option<String>,
 }
 
-/// What a location leads to.
+/// The target of a location.
 #[derive(Clone, Debug)]
 pub struct Target {
     /// The object.
     pub entry: Entry,
-    /// The attribute of it, if one is meant.
+    /// The name of the attribute, if the location names one.
     pub attribute: Option<String>,
 }
 
 impl Location {
-    /// Splits at the first `:/` that is neither `://` nor behind a single letter, which is a Windows drive.
+    /// Splits at the first `:/` that is not part of `://` and does not follow a single letter, which is a Windows
+    /// drive.
     ///
     /// ```
     /// use hyperslab::location::Location;
@@ -49,18 +50,18 @@ impl Location {
         }
     }
 
-    /// The objects that this leads to in an opened store: one, or as many as a pattern matches.
+    /// The objects that the location names in an open store: one, or all that match the pattern.
     ///
     /// # Errors
-    /// [`NotFound`](ErrorKind::NotFound) if there is none; its text suggests a near name.
+    /// [`NotFound`](ErrorKind::NotFound) if there is none; the message suggests a similar name.
     pub fn targets(&self, source: &dyn Source) -> Result<Vec<Target>> {
         let text = self.path.as_deref().unwrap_or("/");
-        // An object with that very name wins over the attribute of another.
+        // An object with exactly this name has precedence over an attribute of another object.
         match find(source, text) {
             Ok(entry) => Ok(vec![Target { entry, attribute: None }]),
             Err(e) if e.kind() != ErrorKind::NotFound => Err(e),
             Err(missing) => {
-                // Names of attributes have any character, so the object is what the longest path leads to.
+                // Names of attributes may contain any character, so the longest path of an object is used.
                 let splits = text.rmatch_indices('@').filter_map(|(at, _)| text.split_at_checked(at));
                 let mut first = None;
                 for (path, attribute) in splits {
@@ -84,12 +85,12 @@ fn targets(entries: Vec<Entry>, attribute: Option<&str>) -> Vec<Target> {
     entries.into_iter().map(target).collect()
 }
 
-/// The object at a path, or those that match a pattern.
+/// The object at a path, or the objects that match a pattern.
 fn all(source: &dyn Source, path: &str) -> Result<Vec<Entry>> {
     if is_pattern(path) { matching(source, path) } else { find(source, path).map(|entry| vec![entry]) }
 }
 
-/// Of `targets` those that lie in no other: a pattern can match a group and what is in it.
+/// Removes targets inside of others: a pattern can match a group and its members.
 pub fn outermost(targets: &[Target]) -> impl Iterator<Item = &Target> {
     let paths: FxHashSet<&NodePath> = targets.iter().map(|target| &target.entry.handle.path).collect();
     targets.iter().filter(move |target| {
@@ -108,7 +109,7 @@ fn find(source: &dyn Source, text: &str) -> Result<Entry> {
         }
         Err(e) => Error::not_found(e.detail().to_owned()),
     };
-    // HDF5 has members of the names `.` and `..`, which mean nothing else there.
+    // HDF5 may have members with the names `.` and `..`, which have no special meaning there.
     let names = text.strip_prefix('/').into_iter().flat_map(|inner| inner.split('/'));
     let mut each = names.clone();
     match each.any(str::is_empty) || !text.starts_with('/') {
@@ -119,8 +120,7 @@ fn find(source: &dyn Source, text: &str) -> Result<Entry> {
     }
 }
 
-/// Adds to `error`, which says that there is no such object, which name is nearest among its would-be
-/// siblings.
+/// Adds a suggestion to `error`, which reports a missing object: the most similar name in the same group.
 fn missing(source: &dyn Source, path: &NodePath, error: Error) -> Error {
     let Some(parent) = path.parent() else { return error };
     let Ok(group) = source.find(&parent) else { return error };
@@ -133,7 +133,7 @@ fn missing(source: &dyn Source, path: &NodePath, error: Error) -> Error {
     }
 }
 
-/// The candidate that takes the fewest edits to become `word`, if that are few for its length.
+/// The candidate with the smallest edit distance to `word`, if that is small for its length.
 pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     candidates
         .into_iter()
@@ -145,7 +145,7 @@ pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) ->
         .map(|(_, candidate)| candidate)
 }
 
-/// Levenshtein distance, with the swap of two neighbours as one edit.
+/// The Levenshtein distance, with the swap of two neighbours as one edit.
 fn edits(a: &str, b: &str) -> usize {
     let b: Vec<char> = b.chars().collect();
     let (mut before, mut above): (Vec<usize>, Vec<usize>) = (Vec::new(), (0..=b.len()).collect());
@@ -285,13 +285,13 @@ fn tokens(pattern: &str) -> Vec<Token> {
     tokens
 }
 
-/// The class behind a `[`, and what follows its `]`.
+/// The character class after a `[`, and the rest after its `]`.
 fn class(text: &str) -> Option<(Token, &str)> {
     let (body, negated) = match text.strip_prefix(['!', '^']) {
         Some(body) => (body, true),
         None => (text, false),
     };
-    // A `]` that comes first is meant as itself.
+    // A `]` at the start of the brackets is a literal.
     let end = body.char_indices().skip(1).find(|(_, c)| *c == ']')?.0;
     let (inside, behind) = body.split_at_checked(end)?;
     let chars: Vec<char> = inside.chars().collect();

@@ -1,4 +1,4 @@
-//! An opened source as one operation reads it.
+//! An open source with the resources of one operation.
 
 use crate::cells::{CellBatches, CellColumn, CellQuery, CellSource};
 use crate::pool::Pool;
@@ -12,8 +12,8 @@ use hyperslab_core::storage::{ChunkPlace, Placed};
 use hyperslab_model::{Datatype, Node, NodePath, Reference};
 use std::sync::Arc;
 
-/// A source whose arrays are read with the threads, the memory and the cancel token of one operation. The opened file
-/// beneath is shared: any number of operations read it at once.
+/// A source whose arrays are read with the threads, the memory and the cancel token of one operation. The open file
+/// is shared: any number of operations can read it at the same time.
 ///
 /// ```
 /// use hyperslab::{CancelToken, ErrorKind, NodePath, OpenOptions, Operation, Pool, Source, digest, open};
@@ -35,17 +35,17 @@ pub struct Operation {
 }
 
 impl Operation {
-    /// What is in `source`, read with `pool`.
+    /// Reads `source` with `pool`.
     pub fn new(source: Arc<dyn Source>, pool: Pool) -> Operation {
         Operation { source, pool, chunk_cache: None }
     }
 
-    /// What is in `source`, which was just opened.
+    /// Reads `source`, which was just opened.
     pub(crate) fn opened(source: Arc<dyn Source>, pool: Pool, chunk_cache: ChunkCache) -> Operation {
         Operation { source, pool, chunk_cache: Some(chunk_cache) }
     }
 
-    /// An opened array, read with `pool` instead of that which it was opened with.
+    /// Reads an open array with `pool` instead of the pool with which it was opened.
     pub fn of_array(array: Arc<dyn ArraySource>, pool: Pool) -> Arc<dyn ArraySource> {
         Arc::new(OperationArray { array, pool, cached: None })
     }

@@ -1,4 +1,4 @@
-//! The threads that read and decode. No other module starts any.
+//! The threads that read and decode. No other module starts threads.
 
 mod ordered;
 
@@ -10,15 +10,15 @@ use std::sync::mpsc::{SyncSender, sync_channel};
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
-/// What an operation works with: how many threads work at once, how much memory they may take for elements on their
-/// way, and the token that stops it.
+/// The resources of an operation: the number of threads, the memory for elements in transit, and the token that stops
+/// it.
 ///
-/// Clones share the threads, and so do pools that [`Pool::with_memory`] and [`Pool::with_cancel`] make of one: give
-/// each operation its own bound and token, and all operations of the process [`Pool::default`], so that together they
-/// start no more threads than there are processors.
+/// Clones share the threads. So do pools that [`Pool::with_memory`] and [`Pool::with_cancel`] return. Use
+/// [`Pool::default`] for all operations of a process, each with its own memory and token: together they start no more
+/// threads than there are processors.
 ///
-/// A pool holds no threads: they are started for work that is worth it, as many as no other work of the pool
-/// occupies. It keeps the coders and buffers of threads for the next work.
+/// A pool keeps no threads. It starts threads for work that is large enough, as many as other work of the pool does
+/// not use. It keeps the coders and buffers of threads for later work.
 ///
 /// ```
 /// use hyperslab::{CancelToken, OpenOptions, Pool};
@@ -39,16 +39,16 @@ pub struct Pool {
 
 struct Shared {
     threads: usize,
-    /// Threads at work.
+    /// The number of running threads.
     busy: AtomicUsize,
     idle: Mutex<Vec<Scratch>>,
 }
 
 impl Pool {
-    /// Bytes that elements on their way take unless it is said otherwise.
+    /// The default memory for elements in transit, in bytes.
     pub const MEMORY: u64 = 512 << 20;
 
-    /// A pool of `threads`, as many as there are processors if 0, and of `memory` bytes.
+    /// A pool with `threads` threads, or one for each processor if 0, and `memory` bytes.
     pub fn new(threads: usize, memory: u64) -> Pool {
         let threads = match threads {
             0 => thread::available_parallelism().map_or(1, NonZeroUsize::get),
@@ -58,13 +58,13 @@ impl Pool {
         Pool { shared: Arc::new(shared), memory, cancel: CancelToken::default() }
     }
 
-    /// The pool of the process: as many threads as there are processors, [`Pool::MEMORY`], no token.
+    /// The pool of the process: one thread for each processor, [`Pool::MEMORY`], no token.
     pub fn shared() -> &'static Pool {
         static SHARED: LazyLock<Pool> = LazyLock::new(|| Pool::new(0, Pool::MEMORY));
         &SHARED
     }
 
-    /// The same threads, with `memory` bytes for elements on their way.
+    /// The same threads, with `memory` bytes for elements in transit.
     #[must_use]
     pub fn with_memory(self, memory: u64) -> Pool {
         Pool { memory, ..self }
@@ -89,17 +89,17 @@ impl Pool {
         self.cancel.check()
     }
 
-    /// How many threads work at once.
+    /// The maximum number of threads that work at the same time.
     pub fn threads(&self) -> usize {
         self.shared.threads
     }
 
-    /// Bytes that elements on their way may take; what the caller asked for as a whole is not counted.
+    /// The memory for elements in transit, in bytes. The result that the caller requested is not counted.
     pub fn memory(&self) -> u64 {
         self.memory
     }
 
-    /// Does `work` on this thread, with memory that was used before.
+    /// Runs `work` on this thread, with reused memory.
     pub(crate) fn alone<T>(&self, work: impl FnOnce(&mut Scratch) -> T) -> T {
         let busy = Busy::begin(&self.shared.busy);
         let mut scratch = unpoisoned(&self.shared.idle).pop().unwrap_or_default();
@@ -116,11 +116,11 @@ impl Pool {
         done
     }
 
-    /// Does `work` with each of `items`, begun in their order, on this thread and others: as many as are free, for
-    /// each of which there are `bytes` of memory.
+    /// Runs `work` for each of `items`, started in their order, on this thread and others: as many as are free and
+    /// have `bytes` bytes of memory each.
     ///
     /// # Errors
-    /// That of the first item that failed, whatever the threads.
+    /// The error of the first item that failed, independent of the number of threads.
     pub(crate) fn each<T: Send, I: Iterator<Item = T> + Send>(
         &self,
         items: impl IntoIterator<Item = T, IntoIter = I>,
@@ -139,14 +139,14 @@ impl Pool {
                 while !stop.load(Ordering::Relaxed) {
                     if let Err(error) = self.check() {
                         stop.store(true, Ordering::Relaxed);
-                        // Behind all items: one that failed says more. No item is taken and then dropped, for which
-                        // others might wait.
+                        // Checked after taking an item: an error of an item is more informative. No item is taken and
+                        // then dropped, since others might wait for it.
                         unpoisoned(&failed).get_or_insert((usize::MAX, error));
                         return;
                     }
                     let Some((index, item)) = unpoisoned(&queue).next() else { return };
                     let Err(error) = work(item, scratch) else { continue };
-                    // All items before this one are begun and will be finished, so the first failure is known.
+                    // All earlier items have been started and will be finished, so the first error is known.
                     stop.store(true, Ordering::Relaxed);
                     let mut failed = unpoisoned(&failed);
                     if failed.as_ref().is_none_or(|(first, _)| index < *first) {
@@ -157,7 +157,7 @@ impl Pool {
         };
         thread::scope(|scope| {
             for _ in 0..helpers {
-                // Where the system has no more threads, fewer do the same work.
+                // If the system has no more threads, fewer do the same work.
                 if thread::Builder::new().spawn_scoped(scope, worker).is_err() {
                     break;
                 }
@@ -170,11 +170,11 @@ impl Pool {
         }
     }
 
-    /// Lets `make` send what `take` gets in the same order, one while the other is used: at once if there are
-    /// several threads, in turn if not.
+    /// Runs `make` and `take`, which receives the sent items in the same order. With several threads both run at the
+    /// same time, otherwise in turn.
     ///
     /// # Errors
-    /// The first of either.
+    /// The first error of either.
     pub(crate) fn ahead<T: Send>(
         &self,
         make: impl FnOnce(&mut dyn FnMut(T) -> Result<()>) -> Result<()> + Send,
@@ -187,7 +187,7 @@ impl Pool {
         thread::scope(|scope| {
             let (sender, receiver) = sync_channel(0);
             let send = |sender: &SyncSender<T>, item| {
-                // What nobody takes any more ends the making; why, the taker says.
+                // `make` stops if its items are no longer taken; `take` has the reason.
                 sender.send(item).map_err(|_| Error::invalid("nobody takes what is read"))
             };
             let make = Arc::new(Mutex::new(Some(make)));
@@ -197,14 +197,14 @@ impl Pool {
                 make.map_or(Ok(()), |make| make(&mut |item| send(&sender, item)))
             });
             let Ok(maker) = spawned else {
-                // Where the system has no more threads, one does both.
+                // If the system has no more threads, one thread does both.
                 let make = unpoisoned(&make).take();
                 return make.map_or(Ok(()), |make| make(&mut take));
             };
             for item in &receiver {
                 if let Err(error) = take(item) {
                     drop(receiver);
-                    // It ends at its next item.
+                    // It stops at its next item.
                     let _ = maker.join();
                     return Err(error);
                 }
@@ -213,13 +213,13 @@ impl Pool {
         })
     }
 
-    /// How many threads beside the caller's no other work occupies.
+    /// The number of free threads in addition to that of the caller.
     fn free(&self) -> usize {
         (self.threads() - 1).saturating_sub(self.shared.busy.load(Ordering::Relaxed))
     }
 }
 
-/// One thread at work, until it ends or panics.
+/// A running thread, until it ends or panics.
 struct Busy<'a>(&'a AtomicUsize);
 
 impl<'a> Busy<'a> {
@@ -252,7 +252,7 @@ fn unpoisoned<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Bytes of buffers that all threads together keep for the next work.
+/// The maximum size of the buffers that all threads keep for later work, in bytes.
 const MAX_HELD: usize = 32 << 20;
 
 #[cfg(test)]

@@ -1,17 +1,17 @@
-//! A new store that appears whole or not at all.
+//! Publishes a new store, which appears complete or not at all.
 //!
-//! Beside the target `x.zarr` lies, as long as it is being written, the folder `.x.zarr.hyperslab-partial`:
+//! While the target `x.zarr` is being written, the folder `.x.zarr.hyperslab-partial` is beside it:
 //!
 //! | name | what |
 //! |---|---|
-//! | `lock` | locked by the run that works here; the system lets go of it when a process ends, however it ends |
-//! | `store` | what becomes the target by one rename |
-//! | `journal` | the parts of it that are finished, and what they were made from |
-//! | `closing` | the journal from the moment on at which `store` may have become the target |
-//! | `scratch` | what a run puts aside on its way |
-//! | `replaced` | what stood at the target, where two names cannot be exchanged in one step |
+//! | `lock` | locked by the run that works here; the system unlocks it when the process ends for any reason |
+//! | `store` | becomes the target by one rename |
+//! | `journal` | the finished parts of `store`, and its source |
+//! | `closing` | the journal, from the moment on at which `store` may have become the target |
+//! | `scratch` | temporary files of a run |
+//! | `replaced` | the old target, on systems that cannot exchange two names in one step |
 //!
-//! Why so: docs/design/005-publishing.md.
+//! For the reasons see docs/design/005-publishing.md.
 
 mod destination;
 mod fingerprint;
@@ -32,32 +32,32 @@ use std::path::{Path, PathBuf};
 
 use work::{CLOSING, JOURNAL, REPLACED, SCRATCH, STORE, Work};
 
-/// How a target is made.
+/// The options for publishing a target.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PublishOptions {
-    /// Whether a store that is there is replaced.
+    /// Whether to replace an existing store.
     pub overwrite: bool,
-    /// Whether to go on from what an interrupted run has finished.
+    /// Whether to resume an interrupted run.
     pub resume: bool,
-    /// Whether all of it is on the disk before it gets its name. Otherwise the end of power can take what was
-    /// written in the last half minute or so, as it does of any copied file.
+    /// Whether to wait until all data is on the disk before the store gets its name. Otherwise a power failure can
+    /// lose the data of the last half minute or so, as with any copied file.
     pub sync: bool,
 }
 
-/// Looks whether something stands against a target, and writes nothing.
+/// Checks whether a target can be written. Writes nothing.
 ///
 /// # Errors
-/// If something is there that must not be replaced; if it and a source are, contain or share files; if its folder is
-/// not there.
+/// If a target exists and must not be replaced; if the target is a source, or contains or shares files with one; if
+/// its folder does not exist.
 pub fn check(target: &Path, fingerprint: &Fingerprint, options: &PublishOptions) -> Result<()> {
     let found = Destination::at(target).and_then(|target| target.check(fingerprint, options));
     found.map_err(|e| e.in_file(target.display()))
 }
 
-/// Looks whether what an interrupted run has left was made from the same, and writes nothing.
+/// Checks whether the remains of an interrupted run have the same source and options. Writes nothing.
 ///
 /// # Errors
-/// If it was not.
+/// If they differ.
 pub fn check_resumable(target: &Path, fingerprint: &Fingerprint) -> Result<()> {
     let check = || match Journal::read(&Destination::at(target)?.work().join(JOURNAL))? {
         Some(found) => found.check_same(fingerprint),
@@ -66,10 +66,10 @@ pub fn check_resumable(target: &Path, fingerprint: &Fingerprint) -> Result<()> {
     check().map_err(|e| e.in_file(target.display()))
 }
 
-/// A store in the making, which no other run can work on.
+/// A store that is being written. No other run can work on it.
 ///
-/// When it is dropped without [`Publication::publish`], what was recorded as finished stays for the next run, and
-/// what no run could go on from is removed.
+/// If it is dropped without [`Publication::publish`], finished parts remain for the next run. Remains that cannot be
+/// resumed are removed.
 #[derive(Debug)]
 pub struct Publication {
     target: Destination,
@@ -82,12 +82,12 @@ pub struct Publication {
 }
 
 impl Publication {
-    /// Begins what will be at `target`, a directory or a file. All that stands against it is found before anything
-    /// is written.
+    /// Starts a store at `target`, a directory or a file. Everything that prevents it is found before anything is
+    /// written.
     ///
     /// # Errors
-    /// As [`check`]; if the folder of the target cannot be written to; if another run works on the same target; if a
-    /// run is to be resumed whose sources or options were others.
+    /// As [`check`]; if the folder of the target is not writable; if another run works on the same target; if the
+    /// resumed run had other sources or options.
     pub fn begin(
         target: &Path,
         is_directory: bool,
@@ -102,7 +102,7 @@ impl Publication {
                 return Err(e);
             }
             let work = Work::begin(target.work(), &target.path)?;
-            // A killed run may have taken away what was there, and another run may have been faster.
+            // A killed run may have removed the old target, and another run may have been faster.
             if let Err(e) = target.occupied(options) {
                 work.end_unless_resumable();
                 return Err(e);
@@ -155,36 +155,36 @@ impl Publication {
         Ok(Publication { target, work, store, journal: Some(journal), fingerprint, options: *options, notes })
     }
 
-    /// Where to write. A directory is there; a file only if an interrupted run has left it.
+    /// The path to write to. A directory exists; a file exists only if an interrupted run has left it.
     pub fn path(&self) -> &Path {
         &self.store
     }
 
-    /// Where a file may be that nobody needs when it is done.
+    /// The path for a temporary file that is not needed afterwards.
     pub fn scratch(&self) -> PathBuf {
         self.work.path(SCRATCH)
     }
 
-    /// What is worth telling about how it began.
+    /// Notes on the start of the run.
     pub fn notes(&self) -> &[String] {
         &self.notes
     }
 
-    /// Whether an interrupted run had finished this part.
+    /// Whether an interrupted run has finished this part.
     pub fn finished(&self, unit: &Unit) -> bool {
         self.journal.as_ref().is_some_and(|journal| journal.finished(unit))
     }
 
-    /// Bytes, as they were recorded, of all parts that are finished: those of an interrupted run and those since.
+    /// The size in bytes of all finished parts, as recorded by the interrupted run and this one.
     pub fn finished_bytes(&self) -> u64 {
         self.journal.as_ref().map_or(0, Journal::bytes)
     }
 
-    /// Records, from any thread, that a part is written so that nothing has to be written to it again. `bytes` is
-    /// how much work it was, in whatever unit progress is told.
+    /// Records that a part is finished: nothing more will be written to it. May be called by any thread. `bytes` is
+    /// the amount of work, in the unit of progress.
     ///
     /// # Errors
-    /// What the system says.
+    /// An error of the system.
     pub fn record(&self, unit: &Unit, bytes: u64) -> Result<()> {
         match &self.journal {
             Some(journal) => journal.record(unit, bytes),
@@ -192,19 +192,19 @@ impl Publication {
         }
     }
 
-    /// Records that nothing of an array is written any more.
+    /// Records that nothing more will be written to an array.
     ///
     /// # Errors
-    /// What the system says.
+    /// An error of the system.
     pub fn forget(&self, array: &NodePath) -> Result<()> {
         self.journal.as_ref().map_or(Ok(()), |journal| journal.forget(array))
     }
 
-    /// Makes it the target. What was there is there until then.
+    /// Makes the store the target. Until then the old target remains.
     ///
     /// # Errors
-    /// If a source was changed since it was begun, which makes all of it worthless; if something has come to stand
-    /// at the target; what the system says.
+    /// If a source has changed since the start, which makes the store invalid; if something new exists at the target;
+    /// an error of the system.
     pub fn publish(mut self) -> Result<()> {
         let shown = self.target.shown.clone();
         let published = self.publish_inner();
@@ -220,10 +220,10 @@ impl Publication {
             rename::sync_all(&self.store)?;
         }
         let occupied = self.target.occupied(&self.options)?;
-        // From here on the journal must not be taken for that of `store`, which may be the old target.
+        // From here on the journal must not be used for `store`, which may be the old target.
         fs::rename(self.work.path(JOURNAL), self.work.path(CLOSING))?;
         if let Err(e) = self.take_place(occupied) {
-            // Nothing has happened; it can be tried again.
+            // Nothing has changed; it can be tried again.
             let _ = fs::rename(self.work.path(CLOSING), self.work.path(JOURNAL));
             return Err(e);
         }
@@ -252,8 +252,8 @@ impl Publication {
         }
     }
 
-    /// Ends it because of `error`, which then tells whether and how a next run goes on; `total` is all that there
-    /// was to be recorded.
+    /// Ends the work because of `error`, and adds whether and how another run can resume it. `total` is the total
+    /// amount of work.
     #[must_use]
     pub fn interrupted(self, error: Error, total: Option<u64>) -> Error {
         if self.journal.as_ref().is_none_or(Journal::is_empty) {
@@ -262,10 +262,10 @@ impl Publication {
         error.with_remedy(Remedy::Resume { done: self.finished_bytes(), of: total })
     }
 
-    /// Removes all that was written.
+    /// Removes everything that was written.
     fn discard(&mut self) {
         self.journal = None;
-        // What cannot be removed is removed by the next run.
+        // The next run removes the rest.
         let _ = self.work.end();
     }
 }
@@ -278,9 +278,9 @@ impl Drop for Publication {
     }
 }
 
-/// Removes what a run has left that was killed when it was done.
+/// Removes the remains of a run that was killed after its last step.
 fn tidy(target: &Destination) {
-    // Last of all it removes the folder itself, when nothing else says so any more.
+    // The folder is removed last.
     if target.work().is_dir()
         && !target.work().join(JOURNAL).exists()
         && let Ok(work) = Work::begin(target.work(), &target.path)
@@ -289,7 +289,7 @@ fn tidy(target: &Destination) {
     }
 }
 
-/// What to say of a file or folder that the system refuses.
+/// The message for a file or folder that the system refuses.
 fn named(e: std::io::Error, path: &Path) -> Error {
     let e = Error::from(e);
     Error::new(e.kind(), format!("{}: {}", path.display(), e.detail()))

@@ -1,4 +1,4 @@
-//! An opened file, whatever its format.
+//! The interface of an open store of any format.
 
 pub(crate) mod cache;
 mod dialect;
@@ -25,50 +25,51 @@ use hyperslab_model::{
 };
 use std::sync::Arc;
 
-/// An opened file: an immutable tree of objects that many threads may read at once.
+/// An open store: an immutable tree of objects that many threads may read at the same time.
 pub trait Source: Send + Sync {
-    /// The source that this one is a layer over. What a layer does not answer itself is asked of that one.
+    /// The source below this one, if this is a wrapper. It answers everything that the wrapper does not answer
+    /// itself.
     fn beneath(&self) -> Option<&dyn Source> {
         None
     }
 
-    /// What follows from the format and version of the file alone.
+    /// The properties of the format and version.
     fn dialect(&self) -> &'static Dialect;
 
-    /// The format in words, for heads and reports: `HDF5`, `NetCDF-4`.
+    /// The name of the format, for heads and reports: `HDF5`, `NetCDF-4`.
     fn format(&self) -> &'static str {
         self.dialect().title
     }
 
-    /// Bytes of the file.
+    /// The size of the store in bytes.
     fn size(&self) -> Result<u64>;
 
-    /// What is worth a warning about the file as a whole: it was not closed, a text has slips.
+    /// Warnings about the store as a whole: for example, a file was not closed.
     fn warnings(&self) -> Vec<String> {
         self.beneath().map(Source::warnings).unwrap_or_default()
     }
 
-    /// What a text says of the file that it describes.
+    /// The origin of a document that describes another store.
     fn origin(&self) -> Option<&Origin> {
         self.beneath()?.origin()
     }
 
-    /// Whether this is a text, which holds values only as far as it was asked for them.
+    /// Whether this is a document, which has only the values that were requested when it was written.
     fn is_text(&self) -> bool {
         self.beneath().is_some_and(Source::is_text)
     }
 
-    /// Where a text names an object, as line and column from 1.
+    /// The place of an object in a document: line and column, from 1.
     fn place(&self, path: &NodePath) -> Option<(u32, u32)> {
         self.beneath()?.place(path)
     }
 
-    /// What the file may make us allocate.
+    /// The limits on allocation by a file.
     fn limits(&self) -> Limits {
         self.beneath().map(Source::limits).unwrap_or_default()
     }
 
-    /// What reads it: threads, memory, and the token that stops it.
+    /// The resources for reading: threads, memory, and the token that stops it.
     fn pool(&self) -> &Pool {
         match self.beneath() {
             Some(source) => source.pool(),
@@ -76,32 +77,32 @@ pub trait Source: Send + Sync {
         }
     }
 
-    /// The object at `path`; links on the way are followed, one at its end is not.
+    /// The object at `path`. Links in the path are followed, except at its end.
     ///
     /// # Errors
-    /// [`NotFound`](hyperslab_core::ErrorKind::NotFound) if there is none.
+    /// [`NotFound`](hyperslab_core::ErrorKind::NotFound) if there is no such object.
     fn find(&self, path: &NodePath) -> Result<Entry>;
 
     /// The members of a group in stored order. A member that cannot be read is listed as unreadable.
     ///
     /// # Errors
-    /// If the list of members itself cannot be read.
+    /// If the list of members cannot be read.
     fn members(&self, group: &Handle) -> Result<Vec<Entry>>;
 
-    /// One object with everything but its array values.
+    /// One object without the values of its elements.
     ///
     /// # Errors
     /// If it cannot be read.
     fn load(&self, object: &Handle) -> Result<Node>;
 
-    /// The elements of an array or dimension coordinate. What is returned keeps the file open, with all that had to
-    /// be found to locate the elements: read it many times rather than open it many times.
+    /// The elements of an array or dimension coordinate. The result keeps the store open and caches everything needed
+    /// to locate the elements: open it once and read it many times.
     ///
     /// # Errors
-    /// If it is no array, or its elements cannot be located.
+    /// If it is not an array, or its elements cannot be located.
     fn array(&self, object: &Handle) -> Result<Arc<dyn ArraySource>>;
 
-    /// The cells of the sparse array that a group is; `None` if it is none. The columns are members of the group.
+    /// The cells of a sparse array; `None` if the group is not one. The columns are members of the group.
     ///
     /// # Errors
     /// If the cells cannot be located.
@@ -117,8 +118,8 @@ pub trait Source: Send + Sync {
         self.beneath().map_or_else(|| Ok(NamedFiles::default()), Source::named_files)
     }
 
-    /// Whether [`Source::members`] may list this object under several paths without saying so; asked by
-    /// walks that met a group twice. A source answers by naming later paths as links from then on.
+    /// Called by a walk that met a group twice: whether [`Source::members`] may list this object under several paths.
+    /// From then on the source lists further paths as links.
     fn met_twice(&self, object: &Handle) {
         if let Some(source) = self.beneath() {
             source.met_twice(object);
@@ -126,48 +127,48 @@ pub trait Source: Send + Sync {
     }
 }
 
-/// Where the content of a text came from.
+/// The origin of the content of a document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Origin {
-    /// The file's name.
+    /// The name of the file.
     pub location: String,
-    /// Its format in words: `NetCDF-4`.
+    /// The name of its format: `NetCDF-4`.
     pub format: String,
-    /// The text has values of arrays of at most so many elements; none if `None`.
+    /// The document has values of arrays of at most this number of elements; `None` for no values.
     pub values: Option<u64>,
 }
 
-/// The elements of one array. It owns what it reads from, and is still there when its [`Source`] was dropped.
+/// The elements of one array. It keeps the store open, even after its [`Source`] is dropped.
 pub trait ArraySource: Send + Sync {
-    /// The array that this one is a layer over, element for element. What a layer does not answer itself is asked of
-    /// that one. An array that shows another in part, or in another layout, is no layer.
+    /// The array below this one, if this is a wrapper with the same elements. It answers everything that the wrapper
+    /// does not answer itself. An array with another shape or layout is not a wrapper.
     fn beneath(&self) -> Option<&dyn ArraySource> {
         None
     }
 
-    /// Current extents; `None` for a null dataspace.
+    /// The current extents; `None` for a null dataspace.
     fn extents(&self) -> Option<&[u64]>;
 
-    /// The type of an element.
+    /// The datatype of an element.
     fn datatype(&self) -> &Arc<Datatype>;
 
-    /// The shape of a chunk, for readers that want to go along with it; ones where there are none.
+    /// The chunk shape, for readers that follow it; all ones if there are no chunks.
     fn chunk(&self) -> &[u64];
 
-    /// The threads that read it, their memory, and the token that stops them.
+    /// The threads for reading, their memory, and the token that stops them.
     fn pool(&self) -> &Pool;
 
-    /// Fills `rows` with the elements of `region`, row-major, with as many threads of the pool as gain from it.
+    /// Reads the elements of `region` to `rows` in row-major order, with as many threads of the pool as are useful.
     /// `heap` is empty, or was filled by reading from this array.
     ///
     /// # Errors
-    /// If `rows` is not as long as the region, or a chunk cannot be read; `rows` is then unspecified.
+    /// If `rows` does not have the size of the region, or a chunk cannot be read; `rows` is then unspecified.
     fn read(&self, region: &Region, rows: &mut [u8], heap: &mut Heap<Reference>) -> Result<()> {
         engine::read(self, region, rows, heap)
     }
 
-    /// What [`ArraySource::read`] has each thread do: fills a part of the caller's memory, with the buffers and
-    /// coders of the thread.
+    /// The part of [`ArraySource::read`] that each thread runs: reads a part of the region to the caller's memory,
+    /// with the buffers and coders of the thread.
     ///
     /// # Errors
     /// As [`ArraySource::read`].
@@ -179,54 +180,54 @@ pub trait ArraySource: Send + Sync {
         scratch: &mut Scratch,
     ) -> Result<()>;
 
-    /// The elements of `region`, in memory of their own.
+    /// Reads the elements of `region` to new memory.
     ///
     /// # Errors
-    /// As [`ArraySource::read`], also if they are more than memory holds.
+    /// As [`ArraySource::read`], also if they exceed the memory.
     fn values(&self, region: &Region) -> Result<Values> {
         engine::values(self, region)
     }
 
-    /// The elements that a selection means, in its order.
+    /// Reads the elements of a selection, in its order.
     ///
     /// # Errors
-    /// As [`ArraySource::values`], and if the selection reaches outside.
+    /// As [`ArraySource::values`], and if the selection exceeds the extents.
     fn select(&self, selection: &Selection) -> Result<Values> {
         engine::selected(self, selection)
     }
 
-    /// The shape of what is decoded together: a chunk, of shards a chunk within. `None` where reading a part costs
-    /// little more than the part: what has no chunks, or chunks without filters.
+    /// The shape of the unit of decoding: a chunk, or an inner chunk of a shard. `None` if reading a part costs
+    /// little more than the part: without chunks, or with unfiltered chunks.
     fn decoded_chunk(&self) -> Option<Vec<u64>> {
         self.beneath()?.decoded_chunk()
     }
 
-    /// Its decoded chunks that are kept, for reads of less than a chunk.
+    /// The cached decoded chunks, for reads of less than a chunk.
     fn cached_chunks(&self) -> Option<&CachedChunks> {
         self.beneath()?.cached_chunks()
     }
 
-    /// Whether several parts can be read at once for little more than the whole: elements that are scattered over
-    /// other files have to be found for each part.
+    /// Whether several parts can be read at the same time for little more than the cost of the whole. Elements that
+    /// are scattered over other files must be located for each part.
     fn is_divisible(&self) -> bool {
         self.beneath().is_none_or(ArraySource::is_divisible)
     }
 
-    /// Bytes that the elements take in the file.
+    /// The stored size of the elements in bytes.
     ///
     /// # Errors
     /// If the chunks cannot be listed.
     fn stored(&self) -> Result<u64>;
 
-    /// How many chunks there are and were written; `None` where elements are not cut into chunks.
+    /// The numbers of all chunks and of written chunks; `None` if the array is not chunked.
     ///
     /// # Errors
-    /// As [`ArraySource::stored`], and if a shard cannot say which chunks are in it.
+    /// As [`ArraySource::stored`], and if the index of a shard cannot be read.
     fn chunks(&self) -> Result<Option<Chunks>> {
         self.beneath().map_or(Ok(None), ArraySource::chunks)
     }
 
-    /// The element where nothing was written, if that is known not to be zero or empty.
+    /// The fill value, if it is known not to be zero or empty.
     ///
     /// # Errors
     /// If it cannot be read.
@@ -234,7 +235,7 @@ pub trait ArraySource: Send + Sync {
         self.beneath().map_or(Ok(None), ArraySource::fill)
     }
 
-    /// Whether readers of the format take the fill value for a missing one, whatever attributes say.
+    /// Whether readers of the format treat the fill value as missing, independent of attributes.
     fn fill_is_missing(&self) -> bool {
         self.beneath().is_some_and(ArraySource::fill_is_missing)
     }
@@ -244,8 +245,8 @@ pub trait ArraySource: Send + Sync {
         self.beneath()?.stored_form()
     }
 
-    /// What is stored of the chunk that begins with the element at `start`, read to the beginning of `out`, which
-    /// grows if it must.
+    /// The stored bytes of the chunk whose first element is at `start`, read to the start of `out`, which grows if
+    /// necessary.
     ///
     /// # Errors
     /// If it cannot be read.
@@ -253,7 +254,7 @@ pub trait ArraySource: Send + Sync {
         self.beneath().map_or(Ok(StoredChunk::Other), |array| array.stored_chunk(start, out))
     }
 
-    /// Whether it is known, without decoding anything, that no element of `region` was ever written.
+    /// Whether it is known, without decoding, that no element of `region` was ever written.
     ///
     /// # Errors
     /// If the chunks cannot be listed.
@@ -261,11 +262,11 @@ pub trait ArraySource: Send + Sync {
         self.beneath().map_or(Ok(false), |array| array.is_unwritten_in(region))
     }
 
-    /// Tells `visit` where each chunk begins that was written, as far as it is known without decoding anything:
-    /// whether it is.
+    /// Calls `visit` with the first element of each written chunk, if the written chunks are known without decoding.
+    /// Returns whether they are.
     ///
     /// # Errors
-    /// If the chunks cannot be listed, and what `visit` says.
+    /// If the chunks cannot be listed; any error of `visit`.
     fn written(&self, visit: &mut dyn FnMut(&[u64]) -> Result<()>) -> Result<bool> {
         self.beneath().map_or(Ok(false), |array| array.written(visit))
     }
@@ -284,7 +285,7 @@ pub trait ArraySource: Send + Sync {
         self.beneath().map_or(Ok(Placed::Nowhere), |array| array.chunk_places(level, visit))
     }
 
-    /// Whether no element was ever written, so that all are fill.
+    /// Whether no element was ever written, so that all have the fill value.
     ///
     /// # Errors
     /// As [`ArraySource::stored`].
@@ -305,70 +306,70 @@ pub enum ChunkLevel {
     Inner,
 }
 
-/// How many chunks an array has.
+/// The numbers of chunks of an array.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Chunks {
-    /// Those that are stored each by itself: shards, where there are any.
+    /// The chunks that are stored separately: shards, if there are any.
     pub outer: ChunkCount,
-    /// Those within shards.
+    /// The inner chunks of shards.
     pub inner: Option<ChunkCount>,
 }
 
-/// How many chunks of one kind an array has.
+/// The numbers of chunks of one kind.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ChunkCount {
-    /// The shape of one; the largest where they differ.
+    /// The shape of a chunk; the largest if they differ.
     pub shape: Vec<u64>,
-    /// Those that were written.
+    /// The number of written chunks.
     pub written: u64,
-    /// Those that the array reaches into.
+    /// The number of chunks in the grid of the array.
     pub of: u64,
 }
 
-/// Names an object of an opened file.
+/// Identifies an object of an open store.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Handle {
     /// Its path.
     pub path: NodePath,
-    /// The format's own shortcut to it, an address for HDF5.
+    /// An identifier of the format, such as an address in HDF5.
     pub id: u64,
 }
 
-/// An object as a list shows it.
+/// An object in a list.
 #[derive(Clone, Debug)]
 pub struct Entry {
-    /// Which one.
+    /// The object.
     pub handle: Handle,
-    /// What it is.
+    /// Its kind and properties.
     pub item: Item,
 }
 
-/// What a list says of an object.
+/// The kind and properties of an object in a list.
 #[derive(Clone, Debug)]
 pub enum Item {
     /// A group.
     Group,
     /// An array or a dimension coordinate.
     Array {
-        /// Which of the two.
+        /// Whether it is an array or a dimension coordinate.
         kind: NodeKind,
-        /// Its type; `None` for a dimension without coordinates.
+        /// The datatype; `None` for a dimension without coordinates.
         datatype: Option<Arc<Datatype>>,
-        /// Its dimensions.
+        /// The dimensions.
         shape: Shape,
-        /// Where and how it is stored, boxed as lists of many objects rarely look.
+        /// The storage; boxed, since few lists of many objects need it.
         stored: Stored,
     },
     /// A named datatype.
     Datatype(Arc<Datatype>),
     /// A link.
     Link(Link),
-    /// Something that cannot be read.
+    /// An object that cannot be read.
     Unreadable(Unreadable),
 }
 
 impl Item {
-    /// What it is.
+    /// The kind of the object.
     pub fn kind(&self) -> NodeKind {
         match self {
             Item::Group => NodeKind::Group,
@@ -380,27 +381,27 @@ impl Item {
     }
 }
 
-/// How an array of a list is stored.
+/// The storage of an array in a list.
 #[derive(Clone, Debug)]
 pub enum Stored {
-    /// In so many bytes, in one piece.
+    /// Contiguous, with this size in bytes.
     Bytes(u64),
-    /// In chunks; the array's own [`ArraySource::stored`] knows in how many bytes.
+    /// Chunked; [`ArraySource::stored`] returns the size.
     Chunks(Arc<Storage>),
-    /// Nowhere: a dimension without coordinates.
+    /// Nothing: a dimension without coordinates.
     Nothing,
 }
 
-/// Refuses arrays whose size has nothing to do with that of their file: reading the fill value of exabytes
-/// that were never written would not end.
+/// Rejects arrays whose size is out of proportion to their file: reading the fill value of exabytes that were never
+/// written would not end.
 ///
 /// # Errors
-/// [`LimitExceeded`](hyperslab_core::ErrorKind::LimitExceeded), naming the option that raises the limit.
+/// [`LimitExceeded`](hyperslab_core::ErrorKind::LimitExceeded), with the option that raises the limit.
 pub(crate) fn check_size(source: &dyn Source, array: &dyn ArraySource) -> Result<()> {
     check_counts(source, array, array.extents().unwrap_or_default())
 }
 
-/// As [`check_size`], for so many elements along each dimension.
+/// As [`check_size`], for this number of elements along each dimension.
 ///
 /// # Errors
 /// As [`check_size`].
@@ -411,7 +412,7 @@ pub(crate) fn check_counts(source: &dyn Source, array: &dyn ArraySource, counts:
     if bytes.is_some_and(|bytes| bytes <= plain) {
         return Ok(());
     }
-    // Only now, as the size of a store in many files takes a walk over them.
+    // Computed only now, since the size of a store of many files needs a walk.
     let size = source.size()?;
     if bytes.is_some_and(|bytes| bytes <= size.saturating_mul(MAX_RATIO)) {
         return Ok(());
@@ -420,5 +421,5 @@ pub(crate) fn check_counts(source: &dyn Source, array: &dyn ArraySource, counts:
     Err(Error::limit_exceeded(Limit::Allocation, format!("elements of {bytes} bytes in a file of {size}")))
 }
 
-/// More than any byte of a file becomes when decompressed by deflate.
+/// Above the maximum ratio of deflate.
 const MAX_RATIO: u64 = 1100;

@@ -1,4 +1,4 @@
-//! Texts of an array, one after the other in memory.
+//! Reads texts of an array into one block of memory.
 
 use crate::source::ArraySource;
 use crate::source::engine::stream;
@@ -7,7 +7,7 @@ use hyperslab_core::rows::Slot;
 use hyperslab_core::{Error, Result};
 use hyperslab_model::{Datatype, Element, Elements, Text, Values};
 
-/// Texts as columnar formats hold them: their characters, and where each begins and ends.
+/// Texts in columnar form: their characters, and the offsets at which each text begins and ends.
 ///
 /// ```
 /// use hyperslab::{NodePath, OpenOptions, Strings, open};
@@ -23,17 +23,17 @@ use hyperslab_model::{Datatype, Element, Elements, Text, Values};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Strings {
     characters: String,
-    /// 0, and where in the characters each text ends.
+    /// 0, then the end of each text in the characters.
     offsets: Vec<i64>,
 }
 
-/// What becomes of texts that are not UTF-8.
+/// The handling of texts that are not UTF-8.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Utf8 {
-    /// The first is an error.
+    /// The first such text is an error.
     #[default]
     Strict,
-    /// Bytes that are no character become U+FFFD.
+    /// Invalid bytes become U+FFFD.
     Lossy,
 }
 
@@ -44,10 +44,10 @@ impl Default for Strings {
 }
 
 impl Strings {
-    /// All texts of an array, row-major.
+    /// Reads all texts of an array in row-major order.
     ///
     /// # Errors
-    /// If its elements are no texts, one is not UTF-8, or they cannot be read.
+    /// If the elements are not texts, a text is not UTF-8, or they cannot be read.
     pub fn read(array: &dyn ArraySource) -> Result<Strings> {
         match array.extents() {
             Some(extents) => Strings::read_region(array, &Region::all(extents), Utf8::Strict),
@@ -55,22 +55,22 @@ impl Strings {
         }
     }
 
-    /// The texts of a region.
+    /// Reads the texts of a region.
     ///
     /// # Errors
-    /// If the elements are no texts, or cannot be read; for [`Utf8::Strict`] if one is not UTF-8.
+    /// If the elements are not texts, or cannot be read; for [`Utf8::Strict`], if a text is not UTF-8.
     pub fn read_region(array: &dyn ArraySource, region: &Region, utf8: Utf8) -> Result<Strings> {
         let datatype = array.datatype();
         let mut column = Column::of(datatype)?;
         if let Some(count) = region.len().and_then(|count| usize::try_from(count).ok()) {
-            // Of what files claim to have, only so much is taken at its word.
+            // Sizes from a file are trusted only up to this limit.
             column.ends.reserve(count.min(MAX_RESERVED));
         }
         stream(array, region, &mut |_, values| column.append(datatype, values))?;
         column.finish(utf8)
     }
 
-    /// The texts among `values`, which are of type `datatype`.
+    /// The texts in `values`, which have the datatype `datatype`.
     ///
     /// # Errors
     /// As [`Strings::read_region`].
@@ -80,17 +80,17 @@ impl Strings {
         column.finish(utf8)
     }
 
-    /// How many there are.
+    /// The number of texts.
     pub fn len(&self) -> usize {
         self.offsets.len().saturating_sub(1)
     }
 
-    /// Whether there are none.
+    /// Whether there are no texts.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The text number `index`.
+    /// The text with this index.
     pub fn get(&self, index: usize) -> Option<&str> {
         let (start, end) = (self.offsets.get(index)?, self.offsets.get(index.checked_add(1)?)?);
         self.characters.get(usize::try_from(*start).ok()?..usize::try_from(*end).ok()?)
@@ -101,23 +101,23 @@ impl Strings {
         (0..self.len()).map(|index| self.get(index).unwrap_or_default())
     }
 
-    /// The characters of all texts, one text behind the other.
+    /// The characters of all texts, one after another.
     pub fn characters(&self) -> &str {
         &self.characters
     }
 
-    /// 0, and where in the characters each text ends, in bytes: one more than there are texts.
+    /// The offsets in bytes: 0, then the end of each text; one more than the number of texts.
     pub fn offsets(&self) -> &[i64] {
         &self.offsets
     }
 
-    /// Offsets, beginning with 0, and the characters in UTF-8, as Arrow's `LargeUtf8` has them; nothing is copied.
+    /// The offsets, starting with 0, and the UTF-8 characters, as in `LargeUtf8` of Arrow. Nothing is copied.
     pub fn into_parts(self) -> (Vec<i64>, Vec<u8>) {
         (self.offsets, self.characters.into_bytes())
     }
 }
 
-/// Texts before it is known whether they are UTF-8.
+/// Texts that are not yet checked for UTF-8.
 struct Column {
     is_variable: bool,
     bytes: Vec<u8>,
@@ -154,7 +154,7 @@ impl Column {
 
     fn push(&mut self, text: &[u8]) {
         self.bytes.extend_from_slice(text);
-        // No memory has as many bytes.
+        // No memory has this size.
         self.ends.push(i64::try_from(self.bytes.len()).unwrap_or(i64::MAX));
     }
 
@@ -176,7 +176,7 @@ impl Column {
     }
 }
 
-/// Each text by itself, with U+FFFD for what is no character.
+/// Converts each text separately, with U+FFFD for invalid bytes.
 fn lossy(bytes: &[u8], ends: &[i64]) -> Strings {
     let mut strings = Strings::default();
     for pair in ends.windows(2) {
@@ -222,7 +222,7 @@ mod tests {
         assert_eq!(column(&texts, Utf8::Strict).unwrap_err().to_string(), "text 1 is not UTF-8");
         let lossy = column(&texts, Utf8::Lossy).unwrap();
         assert_eq!(lossy.iter().collect::<Vec<_>>(), ["ab", "\u{fffd}x", "cd"]);
-        // Two halves of one character in two texts are characters in none.
+        // Two parts of one character in two texts are invalid in both.
         let torn: [&[u8]; 2] = [b"\xc3", b"\xa9"];
         assert_eq!(column(&torn, Utf8::Strict).unwrap_err().to_string(), "text 0 is not UTF-8");
         assert_eq!(column(&torn, Utf8::Lossy).unwrap().iter().collect::<Vec<_>>(), ["\u{fffd}", "\u{fffd}"]);
