@@ -35,14 +35,14 @@ def make(path, **options):
 
 
 def copy(path, other):
-    """The same bytes in a file of their own."""
+    """A copy of the file with the same bytes."""
     if not os.path.exists(other):
         shutil.copyfile(path, other + ".partial")
         os.rename(other + ".partial", other)
 
 
 def rewritten(path, other):
-    """The same elements, the first of them changed, in chunks of another shape."""
+    """A copy with the same elements except for the first one, in chunks of another shape."""
     if os.path.exists(other):
         return
     with h5py.File(path) as one, h5py.File(other + ".partial", "w") as two:
@@ -83,7 +83,7 @@ def main():
     print("\n".join(lines[6:]), flush=True)
     short = False
     for what, one, two, others, most, code in cases:
-        # h5diff takes minutes where cmp takes half a second: it is asked once.
+        # h5diff takes minutes where cmp takes half a second, so it runs only once.
         commands = {"hyperslab": [hyperslab, "diff", file(one), file(two)]}
         commands |= {tool: [tool, *(["-q"] if tool == "h5diff" else []), file(one), file(two)] for tool in others}
         runs = {tool: [] for tool in commands}

@@ -16,7 +16,7 @@ GROUPS, MEMBERS = 200, 1_000
 
 
 def variables(path):
-    """Ten thousand variables over four dimensions, five attributes each."""
+    """A file with ten thousand variables along four dimensions, with five attributes each."""
     nc = netCDF4.Dataset(path, "w")
     for name, size in [("time", 24), ("level", 10), ("lat", 18), ("lon", 36)]:
         nc.createDimension(name, size)
@@ -29,7 +29,7 @@ def variables(path):
 
 
 def objects(path, interleaved):
-    """Small datasets in groups, written group after group or one for each group in turn."""
+    """Small datasets in groups, written group by group or interleaved between groups."""
     f = h5py.File(path, "w", libver="earliest")
     groups = [h5g.create(f.id, f"group_{index:03}".encode()) for index in range(GROUPS)]
     spaces = [h5s.create_simple(shape) for shape in [(10,), (4, 5), (2, 3, 4)]]

@@ -1,4 +1,4 @@
-"""Times reading NDL beside PyYAML's reader in C, and hostile texts against fixed bounds, and writes the table.
+"""Times reading NDL beside the C reader of PyYAML, and malicious texts against fixed limits, and writes the table.
 
     bench_ndl.py HYPERSLAB DIRECTORY TABLE
 
@@ -36,7 +36,7 @@ def document(path):
 
 
 def hostile(directory):
-    """Texts that ask for more than they are worth, by name."""
+    """Malicious texts that try to exhaust time or memory, by name."""
     bomb = ["x-a: &a0 [1, 2, 3, 4, 5, 6, 7, 8, 9]"]
     bomb += [f"x-{k}: &a{k} [{', '.join([f'*a{k - 1}'] * 9)}]" for k in range(1, 40)]
     texts = {

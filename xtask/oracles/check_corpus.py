@@ -1,4 +1,4 @@
-"""Checks every file: one that a library wrote and closed must have no error, one that was broken on purpose must have one.
+"""Checks every file: a file that a library wrote and closed must have no error, a file that is broken on purpose must have one.
 
     check_corpus.py HYPERSLAB DIRECTORY
 

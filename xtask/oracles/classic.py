@@ -46,13 +46,13 @@ LAYOUTS = {
 
 
 def values(kind, shape, seed):
-    """Numbers that no other element has nearby, extremes of the type among them."""
+    """Numbers that differ from all neighbouring elements, including the extremes of the type."""
     rng = np.random.default_rng(seed)
     dtype = np.dtype(kind)
     if dtype.kind == "S":
         return rng.choice(list(b"abcxyz 09"), shape).astype("u1").view("S1").reshape(shape)
     if dtype.kind == "f":
-        # Halves, which all programs write with the same digits.
+        # Multiples of one half, which all programs write with the same digits.
         found = np.asarray(np.rint(rng.normal(size=shape) * 2e3) / 2, dtype)
     else:
         of = np.iinfo(dtype)
@@ -64,7 +64,7 @@ def values(kind, shape, seed):
 
 
 def specification(kind, layout, seed):
-    """Variables as name, type, dimensions, values, attributes."""
+    """A list of variables: name, type, dimensions, values, attributes."""
     records, length, which = layout
     other = "i2" if kind != "i2" else "f8"
     shapes = {"r": (("time", "x"), (records, length)), "t": (("time",), (records,)), "x": (("x",), (length,)), "s": ((), ())}
@@ -128,7 +128,7 @@ def run(hyperslab, *args):
 
 
 def ask(hyperslab, path, twin, stores):
-    """All that is asked of the command, which runs beside others."""
+    """Runs all commands for one file. Several files run in parallel."""
     answers = {
         "described": run(hyperslab, "describe", "--json", "--values", path),
         "sound": run(hyperslab, "check", path),
@@ -174,10 +174,10 @@ def main():
                 path, twin = (os.path.join(folder, f"{number}.{suffix}.nc") for suffix in ("3", "4"))
                 content = specification(kind, shape, number)
                 if writer.startswith("scipy") and shape[0] == 0:
-                    # SciPy gives all variables of records one place then, and netCDF-C does not open the file.
+                    # SciPy then writes all record variables at the same place, and netCDF-C does not open the file.
                     continue
                 if writer.startswith("scipy") and shape[0] is not None:
-                    # SciPy gives scalars a place within the records, where they and records overwrite each other.
+                    # SciPy writes scalars inside the records, where scalars and records overwrite each other.
                     content = (*content[:2], [variable for variable in content[2] if variable[2]])
                 write(path, writer, content)
                 write(twin, "NETCDF4" if kind not in CLASSIC else "NETCDF4_CLASSIC", content)

@@ -1,4 +1,4 @@
-"""Compares `hyperslab digest` with digests computed here from what h5py reads.
+"""Compares `hyperslab digest` with digests that this script computes with h5py.
 
     content.py HYPERSLAB DIRECTORY [FIRST LAST]
 
@@ -13,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 
-# Asked for when the library starts: raw data is beside the file, not in the working folder.
+# The library reads this when it starts: external raw data is beside the file, not in the working folder.
 os.environ["HDF5_EXTFILE_PREFIX"] = "${ORIGIN}"
 
 import h5py
@@ -41,7 +41,7 @@ NAMED_FLOATS = {
 
 
 class Kind:
-    """A datatype: its canonical text and the bytes of an element."""
+    """A datatype: its canonical text, and the canonical bytes of its elements."""
 
     def __init__(self, file, t):
         self.file, self.t, self.size, self.cls = file, t, t.get_size(), t.get_class()
@@ -92,7 +92,7 @@ class Kind:
             raise NotImplementedError(f"datatype class {self.cls}")
 
     def of_bytes(self, raw):
-        """What is hashed of an element of fixed size, from its bytes in the file."""
+        """The hashed bytes of a fixed-size element, from its bytes in the file."""
         if self.cls == h5t.COMPOUND:
             return b"".join(kind.of_bytes(raw[at:at + kind.size]) for _, at, kind in self.members)
         if self.cls in (h5t.ARRAY, h5t.COMPLEX):
@@ -119,7 +119,7 @@ class Kind:
         return raw
 
     def of_value(self, value):
-        """What is hashed of an element, from h5py's value of it."""
+        """The hashed bytes of an element, from its value in h5py."""
         if self.cls == h5t.STRING and self.t.is_variable_str():
             value = value.encode("utf-8", "surrogateescape") if isinstance(value, str) else bytes(value or b"")
             return struct.pack("<Q", len(value)) + value
@@ -265,7 +265,7 @@ class File:
 
 
 def expected(path):
-    """The lines that the reference would print, by path."""
+    """The expected lines of the output, by path."""
     return File(path).digests()
 
 

@@ -1,4 +1,4 @@
-"""Converts files to Zarr and reads them with zarr-python, xarray, netCDF-C and GDAL, as h5py and netCDF4 read the source.
+"""Converts files to Zarr, reads them with zarr-python, xarray, netCDF-C and GDAL, and compares with h5py and netCDF4.
 
     conversions.py HYPERSLAB DIRECTORY [STRIDE]
 
@@ -27,7 +27,7 @@ from tally import Tally
 
 warnings.simplefilter("ignore")
 
-# Why an array or a variable cannot be compared.
+# The reasons why an array or a variable cannot be compared.
 NO_TYPE = "no type of Zarr as zarr-python has it"
 NO_FILL = "xarray decodes no _FillValue of fixed-length bytes in version 3"
 TANGLED = "netCDF-C reads other elements of a variable that ends before dimensions behind the first"
@@ -42,7 +42,7 @@ NO_SOURCE = "xarray does not open the source"
 NO_TREE = "xarray opens the source as no tree"
 LARGE = "larger than 64 MiB"
 MAX_BYTES = 1 << 26
-# How many comparisons of the example files each reason stops: no more, and no fewer.
+# The exact number of comparisons of the example files that each reason prevents.
 NOT_COMPARED = {
     NO_STORE: 4, NOT_THERE: 2, JSON: 6, TANGLED: 8, NO_TYPE: 8, DOUBLE: 2, NOT_READ: 10, USER_TYPE: 14, MASKED: 7,
     NO_FILL: 1, NO_TREE: 2,
@@ -50,19 +50,19 @@ NOT_COMPARED = {
 
 
 class Skip(Exception):
-    """There is nothing to compare, and why."""
+    """The comparison is not possible, with the reason."""
 
 
 def converted(hyperslab, source, target, version):
     command = [hyperslab, "convert", "--quiet", "--allow-loss=all", f"--format=zarr{version}"]
-    # Of structs zarr-python 3.1 reads the old form alone.
+    # zarr-python 3.1 reads only the old form of structs.
     command += ["--option=zarr.struct=legacy", source, target]
     done = subprocess.run(command, capture_output=True, timeout=300)
     return done.returncode, done.stderr.decode(errors="replace").strip()
 
 
 def resolve(root, path):
-    """The node of a path, by records of links where it leads over them."""
+    """The node at a path. Links are resolved with the records."""
     node, rest = root, [name for name in path.split("/") if name]
     for _ in range(100):
         if not rest:
@@ -86,7 +86,7 @@ def resolve(root, path):
 
 
 def datasets(file):
-    """All datasets that are variables, by the path where they are first met."""
+    """All datasets that are variables, by their first path."""
     found = []
 
     def visit(name, item):
@@ -100,7 +100,7 @@ def datasets(file):
 
 
 def expected(dataset):
-    """The values of a dataset as its conversion should have them."""
+    """The expected values of a dataset after its conversion."""
     try:
         dtype = dataset.dtype
         if dataset.size is not None and dataset.size * dtype.itemsize > MAX_BYTES:
@@ -133,7 +133,7 @@ def same(dataset, array, values):
         base = h5py.check_vlen_dtype(dtype)
         if base is None or base.kind == "O":
             raise Skip(JSON)
-        # h5py leaves big-endian elements as they are stored, and says that they are the machine's.
+        # h5py does not swap big-endian elements, but declares them as native.
         ordered = lambda item: np.asarray(item).view(base).astype(base.newbyteorder("=")).tobytes()
         sequences = np.asarray(values, object).reshape(-1)
         return [bytes(item) for item in found.reshape(-1)] == [ordered(item) for item in sequences]
@@ -192,7 +192,7 @@ def by_zarr(tally, skipped, name, source, store, version):
 
 
 def is_short(dataset, array):
-    """Whether a dataset ends before dimensions that it could grow along, as the array does not."""
+    """Whether a dataset is shorter than its extendible dimensions, unlike the converted array."""
     own, full, most = dataset.shape, array.shape, dataset.maxshape
     return own is not None and own != full and len(own) == len(full) and all(
         size == there or size < there and limit is None for size, there, limit in zip(own, full, most)
@@ -200,7 +200,7 @@ def is_short(dataset, array):
 
 
 class Part:
-    """The elements of an array that a shorter dataset has."""
+    """The part of an array that a shorter dataset contains."""
 
     def __init__(self, array, shape):
         self.array, self.shape = array, shape
@@ -224,7 +224,7 @@ def has_type(dataset):
 
 
 def has_no_type(dataset):
-    """Whether the type is one of those that Zarr has as bytes, which zarr-python does not read in version 3."""
+    """Whether Zarr stores the type as raw bytes, which zarr-python does not read in version 3."""
     kind = dataset.id.get_type().get_class()
     if kind in (h5py.h5t.OPAQUE, h5py.h5t.BITFIELD, h5py.h5t.TIME, h5py.h5t.COMPOUND):
         return True
@@ -238,13 +238,13 @@ def groups(group, path="/"):
 
 
 def user_types(group):
-    """Variables of types that xarray has none for."""
+    """The variables with types that xarray does not support."""
     types = (netCDF4.CompoundType, netCDF4.VLType)
     return [name for name, variable in group.variables.items() if isinstance(variable.datatype, types)]
 
 
 def is_ours(key):
-    """Whether an attribute is only there for the way back."""
+    """Whether an attribute is a record for converting back."""
     return key == "hyperslab" or key.startswith("_nczarr_")
 
 
@@ -278,7 +278,7 @@ def compare_datasets(tally, skipped, what, wanted, found, own):
             skipped[MASKED] += 1
         fills = [of.encoding.get("_FillValue") for of in (variable, other)]
         if isinstance(fills[0], bytes) and fills[1] is None:
-            # It would keep xarray from opening the store, and stands in the record alone.
+            # xarray could not open the store with this attribute, so it is only in the record.
             skipped[NO_FILL] += 1
         elif fills[0] is not None and (fills[1] is None or not equal_attribute(*fills)):
             problems.append(f"_FillValue {fills[0]!r} became {fills[1]!r}")
@@ -317,7 +317,7 @@ def same_values(variable, other, own):
 
 
 def is_netcdf(source):
-    """Whether the NetCDF library has written a file: of others it does not open all, and breaks down over some."""
+    """Whether the NetCDF library wrote a file. It cannot open all other files, and crashes on some."""
     with h5py.File(source) as file:
         return "_NCProperties" in file.attrs
 
@@ -366,14 +366,14 @@ def is_fill_of_bytes(error):
 
 
 def by_gdal(tally, name, store):
-    """GDAL must list every group and array, which it does without knowing every type."""
+    """GDAL must list every group and array, even if it does not know the type."""
     done = subprocess.run(["gdalmdiminfo", store], capture_output=True, timeout=120)
-    # Types that it does not know are said on standard error, array by array.
+    # GDAL reports unknown types on standard error, one line per array.
     tally.check(done.returncode == 0, f"GDAL: {name}", [done.stderr.decode(errors="replace")[:300]])
 
 
 def by_netcdf(tally, skipped, name, source, store):
-    """NetCDF-C must read the numbers of variables that it lists."""
+    """NetCDF-C must read the numbers of all variables that it lists."""
     try:
         dataset = netCDF4.Dataset(f"file://{os.path.abspath(store)}#mode=zarr,file")
     except OSError:

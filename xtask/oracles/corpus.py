@@ -1,14 +1,14 @@
-"""Files of the corpus, and what of them is known not to work."""
+"""The files of the corpus, and the known failures."""
 
 import os
 
 TABLE = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "corpus", "exceptions.tsv")
-# Files that describe the others.
+# Files that describe other files.
 TEXTS = (".md", ".py", ".txt", ".jsonl")
 
 
 def exceptions(name, directory):
-    """The rows of a list for the archive that is unpacked in a folder: reasons by path."""
+    """The rows of a list for the archive in a folder: reasons by path."""
     archive = os.path.basename(os.path.normpath(directory))
     found = {}
     with open(TABLE, encoding="utf-8") as file:
@@ -21,7 +21,7 @@ def exceptions(name, directory):
 
 
 def stores(directory):
-    """Files, and folders that are Zarr stores, sorted."""
+    """All files, and all folders that are Zarr stores, sorted."""
     found = []
     for at, below, names in os.walk(directory):
         if {"zarr.json", ".zarray", ".zgroup"} & set(names):
@@ -33,7 +33,7 @@ def stores(directory):
 
 
 class Refused:
-    """Files that the command refuses with exit code 2: those that the table lists, and no others."""
+    """Checks that the command rejects exactly the files of the table with exit code 2."""
 
     def __init__(self, tally, directory):
         self.tally, self.directory = tally, directory
@@ -45,7 +45,7 @@ class Refused:
         return next((row for row in self.listed if name == row or row.endswith("/") and name.startswith(row)), None)
 
     def check(self, path, refused, what=""):
-        """Counts a file that was refused, or is listed as refused; returns whether that was all there is to check."""
+        """Counts a file that was rejected, or is listed as rejected. Returns whether no other check is needed."""
         row = self.row(path)
         if refused and row:
             self.met.add(row)
@@ -55,6 +55,6 @@ class Refused:
         return refused
 
     def close(self):
-        """Checks that every listed file was met."""
+        """Checks that every listed file was tested."""
         gone = sorted(set(self.listed) - self.met)
         self.tally.check(not gone, f"{len(self.listed)} files or folders are refused", gone)

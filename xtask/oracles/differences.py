@@ -37,7 +37,7 @@ def content(rng, kind, shape):
 
 
 def layout(rng, shape):
-    """Any way of storing the same."""
+    """A random storage layout for the same content."""
     if not shape or rng.integers(3) == 0:
         return {}
     chunks = tuple(int(rng.integers(1, extent + 1)) for extent in shape)
@@ -45,7 +45,7 @@ def layout(rng, shape):
 
 
 def change(rng, values):
-    """The values with some changed, and where."""
+    """The values with some changes, and the places of the changes."""
     values = values.copy()
     flat = values.reshape(-1)
     places = sorted(int(at) for at in rng.choice(flat.size, int(rng.integers(1, min(flat.size, 40) + 1)), replace=False))
@@ -133,7 +133,7 @@ def main():
             code, found, messages = answer(hyperslab, a, same)
             tally.check(code == 0 and not found and not messages, f"copy {seed}", [str(found), messages])
             if shutil.which("h5diff"):
-                # It passes over what it calls not comparable: objects of one file, other types and shapes.
+                # h5diff skips objects that it calls not comparable: objects in only one file, other types and shapes.
                 theirs = subprocess.run(["h5diff", "-q", a, b], capture_output=True).returncode != 0
                 tally.check(theirs <= bool(want) and theirs >= bool(places), f"h5diff of pair {seed}", [str(want)])
     tolerances(hyperslab, tally)
@@ -141,7 +141,7 @@ def main():
 
 
 def tolerances(hyperslab, tally):
-    """Numbers that are apart by known distances, at the borders of tolerances."""
+    """Numbers with known differences, just below and above the tolerances."""
     random.seed(7)
     with tempfile.TemporaryDirectory() as folder:
         for kind in ("f2", "f4", "f8"):

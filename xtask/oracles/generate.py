@@ -45,7 +45,7 @@ def dataset(group, name, random):
         if random.integers(2):
             options["compression"] = int(random.integers(0, 10))
         options["shuffle"] = bool(random.integers(2))
-        # The library itself refuses checksums of what it keeps elsewhere.
+        # The library rejects checksums of elements that it stores elsewhere.
         options["fletcher32"] = bool(random.integers(2)) and not is_variable(kind)
     d = group.create_dataset(name, shape, kind, **options)
     if 0 in shape or random.integers(6) == 0:
@@ -54,7 +54,7 @@ def dataset(group, name, random):
     space = d.id.get_space()
     if rank:
         space.select_hyperslab((0,) * rank, extent)
-    # h5py's own assignment takes rows of variable length for another dimension.
+    # h5py treats rows of variable length as another dimension when it assigns them.
     memory = h5s.create_simple(extent) if rank else space
     d.id.write(memory, space, values(kind, extent, random), mtype=h5t.py_create(kind))
     return d
@@ -78,7 +78,7 @@ def datatype(random, depth):
     if case == 3:
         return np.dtype(f"S{int(random.integers(1, 9))}")
     if case == 4:
-        # h5py encodes members of compounds as ASCII whatever their character set.
+        # h5py encodes members of compounds as ASCII, independent of their character set.
         return h5py.string_dtype(["ascii", "utf-8"][int(random.integers(2)) if depth else 0])
     if case == 5:
         return h5py.enum_dtype({f"m{i}": i * 3 - 2 for i in range(int(random.integers(1, 5)))}, "<i2")

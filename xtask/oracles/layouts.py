@@ -23,7 +23,7 @@ VERSIONS = [("earliest", "v108"), ("earliest", "latest"), ("v108", "v108"), ("v1
 
 
 def write(folder, seed):
-    """Writes `main.h5` and what it needs."""
+    """Writes `main.h5` and the files that it refers to."""
     random = np.random.default_rng(seed)
     libver = VERSIONS[seed % len(VERSIONS)]
     options = {"userblock_size": 1024} if seed % 5 == 2 else {}
@@ -48,7 +48,7 @@ def write(folder, seed):
 
 
 def fixed(random):
-    """A datatype whose elements are all of one size, never an array itself."""
+    """A fixed-size datatype that is not an array type."""
     while True:
         kind = generate.datatype(random, 2)
         if not generate.is_variable(kind) and not kind.subdtype:
@@ -78,7 +78,7 @@ def put(d, kind, random):
 
 
 def smooth(kind, shape, random):
-    """Values of which half are like measurements, the rest like noise."""
+    """Values of which half are smooth, like measurements, and the rest are noise."""
     if kind.kind not in "iuf" or random.integers(2) or h5py.check_enum_dtype(kind):
         return generate.values(kind, shape, random)
     ramp = np.cumsum(random.integers(-1, 3, int(np.prod(shape)))) % 100
@@ -118,7 +118,7 @@ def chunked(f, name, random):
         d.resize(tuple(int(random.integers(1, n + (7 if m != n else 1))) for n, m in zip(shape, maximum)))
         put(d, kind, random)
     if filters and random.integers(2):
-        # A chunk, whole if the dataset is large enough, as if none of its filters could be applied.
+        # A chunk with all filters skipped.
         raw = np.ascontiguousarray(generate.values(kind, chunk, random)).tobytes()
         at = tuple(int(random.integers(-(-n // c))) * c for n, c in zip(d.shape, chunk))
         if all(start + c <= n for start, c, n in zip(at, chunk, d.shape)):
@@ -126,13 +126,13 @@ def chunked(f, name, random):
 
 
 def reduced(f, name, shape, maximum, plist, random):
-    """Numbers of fewer bits than they take: n-bit and scale-offset."""
+    """Numbers with fewer significant bits than their size: n-bit and scale-offset."""
     order = ["<", ">"][int(random.integers(2))]
     if random.integers(2):
         kind = np.dtype(order + str(random.choice(["i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8"])))
         packed = h5t.py_create(kind).copy()
         offset = int(random.integers(0, 3))
-        # The library refuses integers of which half is unused, unless asked to relax.
+        # The library rejects integers with half of their bits unused, unless strict checks are disabled.
         low = 1 if kind.itemsize == 1 else 4 * kind.itemsize + 1
         packed.set_precision(int(random.integers(low, 8 * kind.itemsize - offset + 1)))
         packed.set_offset(offset)
@@ -153,7 +153,7 @@ def reduced(f, name, shape, maximum, plist, random):
 
 
 def pipeline(plist, kind, elements, random):
-    """Adds filters, and tells how many."""
+    """Adds filters. Returns their number."""
     size = kind.itemsize
     filters = []
     if random.integers(3) == 0:
@@ -172,10 +172,10 @@ def pipeline(plist, kind, elements, random):
     ]
     for _ in range(int(random.choice([0, 1, 1, 1, 2]))):
         packer = packers[number(0, len(packers))]
-        # Those that keep the size of elements in their parameters mistake a second one for the first.
+        # Filters with the element size in their parameters do not work twice in a pipeline.
         if packer[0] not in [code for code, _ in filters]:
             filters.append(packer)
-    # Blosc 2 takes what is no whole number of elements for damage.
+    # Blosc 2 treats a partial element as corrupt data.
     if random.integers(3) == 0 and 32026 not in [code for code, _ in filters]:
         filters.insert(number(0, len(filters) + 1), (FLETCHER32, ()))
     if random.integers(8) == 0 and kind.kind in "iuf" and elements >= 32 and not h5py.check_enum_dtype(kind):
@@ -194,7 +194,7 @@ def pipeline(plist, kind, elements, random):
 
 
 def external(f, folder, name, random):
-    """Raw bytes in several files, at offsets, of which some are too short or missing."""
+    """Raw data in several files at offsets. Some files are too short or missing."""
     kind = fixed(random)
     shape = tuple(int(n) for n in random.integers(1, 8, int(random.integers(1, 4))))
     size = int(np.prod(shape)) * kind.itemsize
@@ -207,7 +207,7 @@ def external(f, folder, name, random):
         file = f"{name}-{index}.raw"
         last = at + length == size
         plist.set_external(file.encode(), offset, h5py.h5f.UNLIMITED if last and random.integers(2) else length)
-        # The library refuses a file that is missing, and takes zeros for what one is too short for.
+        # The library rejects a missing file, and reads zeros after the end of a file that is too short.
         keep = length if random.integers(4) else int(random.integers(0, length + 1))
         with open(os.path.join(folder, file), "wb") as out:
             out.write(b"\xee" * offset + raw[at:at + keep])
@@ -230,7 +230,7 @@ def regular(shape, random):
 
 
 def selection(count, random):
-    """Where so many elements may be, in a space as small as it can be or larger."""
+    """A selection of `count` elements, in a dataspace of the minimum size or larger."""
     shape = []
     rest = count
     for factor in (2, 3, 5, 7):
@@ -269,7 +269,7 @@ def number_type(random):
 
 
 def source(other, name, shape, random, kind):
-    """A dataset that others may take elements of."""
+    """A source dataset for virtual datasets."""
     options = {"chunks": tuple(int(random.integers(1, n + 1)) for n in shape)} if random.integers(2) else {}
     if options and random.integers(2):
         options["compression"] = "gzip"
@@ -293,7 +293,7 @@ def virtual(f, other, folder, random):
 
 def mapped(f, other, folder, name, kind, plist, random):
     shape = tuple(int(n) for n in random.integers(1, 12, int(random.integers(1, 4))))
-    # Where mappings overlap the library leaves as many elements undefined as it counted twice.
+    # If mappings overlap, the library leaves as many elements undefined as it counted twice.
     overlap = random.integers(3) == 0
     taken = np.zeros(shape, bool)
     for number in range(int(random.integers(1, 6))):
@@ -314,7 +314,7 @@ def mapped(f, other, folder, name, kind, plist, random):
 
 
 def chosen(space, shape):
-    """Which elements a regular selection has."""
+    """The elements in a regular selection, as a mask."""
     mask = np.zeros(shape, bool)
     if space.get_select_type() == h5s.SEL_ALL:
         return ~mask
@@ -325,10 +325,10 @@ def chosen(space, shape):
 
 
 def mapped_type(kind, random):
-    """A type of a source whose elements the library converts as it documents."""
+    """A source type whose elements the library converts as documented."""
     while True:
         own = number_type(random)
-        # Integers of one size and other order it swaps, whatever their signs; halves it leaves to the machine.
+        # The library swaps integers of equal size, independent of their sign; half floats depend on the machine.
         swapped = {own.kind, kind.kind} == {"i", "u"} and own.itemsize == kind.itemsize
         if not swapped and not (own == np.float16 and kind.kind in "iu"):
             return own
@@ -358,7 +358,7 @@ def printed(f, other, folder, name, kind, plist, random):
 
 
 def grown(f, other, folder, name, kind, plist, random):
-    """As far as the source goes, each along its own dimension."""
+    """Virtual datasets whose extent follows their sources, each along its own dimension."""
     width, columns = int(random.integers(1, 4)), int(random.integers(0, 3))
     for number in range(int(random.integers(1, 3))):
         block = int(random.integers(1, 4))
@@ -369,7 +369,7 @@ def grown(f, other, folder, name, kind, plist, random):
         if endless:
             here.select_hyperslab((start, 5 * number), (1, 1), None, (UNLIMITED, width))
         first_there = int(random.integers(0, 3))
-        # What fills a block in part the library refuses to read.
+        # The library rejects blocks that the source fills only partly.
         length = int(random.integers(0, 12)) if endless else first_there + block * int(random.integers(0, 4))
         swapped = bool(random.integers(2)) and width == 1
         full, maximum = (length, width + columns), (None, width + columns)

@@ -1,4 +1,4 @@
-"""What the tables of `cargo xtask bench` measure alike."""
+"""Measurements that all tables of `cargo xtask bench` share."""
 
 import os
 import platform
@@ -10,7 +10,7 @@ ROUNDS = 7
 
 
 def run(command, allowed=(0,)):
-    """Seconds, peak memory in MiB and the output's last line of a process."""
+    """The time in seconds, the peak memory in MiB and the last line of output of a process."""
     start = time.perf_counter()
     process = subprocess.Popen(command, stdout=subprocess.PIPE)
     last = b""
@@ -26,5 +26,5 @@ def run(command, allowed=(0,)):
 
 
 def machine():
-    """The machine in a sentence."""
+    """A sentence that describes the machine."""
     return f"{platform.machine()}, {os.cpu_count()} cores, {platform.system()} {platform.release()}."

@@ -25,7 +25,7 @@ SECTIONS = ("attributes", "datatypes", "dimcoords", "ndarrays", "cells", "links"
 
 
 def judge(path):
-    """Documents of a file, and what is wrong with which."""
+    """The number of documents of a file, and the errors by document."""
     with open(path, encoding="utf-8", newline="") as file:
         texts = file.read().split("\0")[:-1]
     with open(path.removesuffix(".yaml") + ".json", encoding="utf-8", newline="") as file:
@@ -67,14 +67,14 @@ def unique(pairs):
 
 
 def written_out(document):
-    """A document as JSON has it: groups by path, attributes and filters long."""
+    """A document in the form of JSON: groups by path, attributes and filters in long form."""
     bare = {key: value for key, value in document.items() if key in SECTIONS or key == "x-error"}
     groups = {"/": bare} if bare or not document else document
     return {path: long(group) for path, group in groups.items()}
 
 
 def long(entity):
-    """An entity or a section with attributes, filters and values in one form."""
+    """An object or a section with attributes, filters and values in long form."""
     tree = {}
     for key, value in entity.items():
         match key:
@@ -108,7 +108,7 @@ def storage(directives):
 
 
 def parameters(entry):
-    """A filter whose only parameter has no name, as in short form."""
+    """A filter in short form, with a single parameter without a name."""
     if isinstance(entry, str):
         return {entry: {}}
     only = {name: list(of.values()) if isinstance(of, dict) and len(of) == 1 else of for name, of in entry.items()}
@@ -116,7 +116,7 @@ def parameters(entry):
 
 
 def scalars(tree):
-    """Bytes and floats that are not finite as JSON has them."""
+    """Converts bytes, infinities and NaN to the form of JSON."""
     if isinstance(tree, dict):
         return {key: scalars(value) for key, value in tree.items()}
     if isinstance(tree, list):
@@ -129,7 +129,7 @@ def scalars(tree):
 
 
 def bits(one, other):
-    """The first tree with bit fields as hex text where the other has those."""
+    """The first tree with bit fields as hexadecimal text where the other tree has them."""
     if isinstance(one, dict) and isinstance(other, dict):
         return {key: bits(value, other.get(key)) for key, value in one.items()}
     if isinstance(one, list) and isinstance(other, list) and len(one) == len(other):

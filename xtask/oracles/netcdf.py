@@ -1,4 +1,4 @@
-"""Compares `hyperslab describe` of NetCDF files with what netCDF4 says of them.
+"""Compares `hyperslab describe` of NetCDF files with netCDF4.
 
     netcdf.py HYPERSLAB DIRECTORY
 
@@ -43,7 +43,7 @@ class Comparison:
     def group(self, path, group):
         node = self.doc.get(path)
         if node is None:
-            # A group that only holds groups goes without saying.
+            # A group with only child groups has no entry in the document.
             if not group.groups or group.variables or group.dimensions or group.ncattrs():
                 self.same(path, "a group", None)
             return
@@ -93,7 +93,7 @@ class Comparison:
             self.same(f"{where} filters", sorted(want), sorted("zlib" if name == "deflate" else name for name in names))
         variable.set_auto_maskandscale(False)
         variable.set_auto_chartostring(False)
-        # Along unlimited dimensions a variable ends where it was written; netCDF4 makes up the rest.
+        # A variable may be shorter than its unlimited dimensions; netCDF4 fills the rest.
         stored = self.stored.get(where)
         if stored is None or 0 in stored:
             return
@@ -153,7 +153,7 @@ class Comparison:
 
 
 def nest(values, of, rank=None):
-    """Lists within lists, as deep as the array has dimensions; elements may be arrays themselves."""
+    """Nested lists with one level per dimension of the array. Elements may be arrays."""
     if isinstance(values, np.ma.MaskedArray):
         values = values.data
     rank = np.ndim(values) if rank is None else rank
@@ -163,7 +163,7 @@ def nest(values, of, rank=None):
 
 
 def number(value, kind):
-    """A number as JSON shows it: floats by the shortest digits of their own type."""
+    """A number in JSON: floats with the shortest digits that round-trip in their type."""
     if np.dtype(kind).kind != "f":
         return int(value)
     if np.isnan(value):

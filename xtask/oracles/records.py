@@ -1,5 +1,5 @@
-"""NetCDF variables with fewer records than their unlimited dimensions, and what the NetCDF library finds of those
-dimensions in a conversion."""
+"""NetCDF variables with fewer records than their unlimited dimensions, and a check of these dimensions with the NetCDF
+library after a conversion."""
 
 import os
 
@@ -9,7 +9,7 @@ import numpy as np
 
 
 def make(folder):
-    """Files with variables of every length along dimensions that grow, of all groups."""
+    """Files with variables of every length along unlimited dimensions, in all groups."""
     plain, strings, resized = (os.path.join(folder, name) for name in ("records.nc", "texts.nc", "resized.nc"))
     with netCDF4.Dataset(plain, "w") as file:
         for name, size in (("time", None), ("station", None), ("never", None), ("x", 3), ("alone", 4)):
@@ -46,13 +46,13 @@ def make(folder):
             short = file.createVariable(name, "i2", ("time",), chunksizes=(4,), fill_value=-5)
             short[0:6] = np.arange(100, 106)
     with h5py.File(resized, "r+") as file:
-        # What a chunk holds past the end is never looked at in HDF5.
+        # HDF5 never reads the elements of a chunk beyond the end of the dataset.
         file["raw"].id.write_direct_chunk((4,), np.array([104, 105, 666, 667], "<i2").tobytes())
     return [plain, strings, resized]
 
 
 def own_shape(file, path):
-    """How long a variable of a NetCDF file is without fill."""
+    """The stored shape of a variable of a NetCDF file, without fill."""
     group, _, name = path.rpartition("/")
     for stored in (name, f"_nc4_non_coord_{name}"):
         place = f"{group}/{stored}" if group else stored
@@ -62,14 +62,14 @@ def own_shape(file, path):
 
 
 def within(values, shape):
-    """The part that is not fill."""
+    """The stored part of the values."""
     if not shape or len(shape) != values.ndim:
         return values
     return values[tuple(slice(0, size) for size in shape)]
 
 
 def beyond(values, shape):
-    """What is fill, in any order."""
+    """The fill part of the values, in any order."""
     mask = np.ones(values.shape, bool)
     mask[tuple(slice(0, size) for size in shape)] = False
     return values[mask]
@@ -82,7 +82,7 @@ def groups(group, path=""):
 
 
 def by_nczarr(tally, name, source, store):
-    """NetCDF-C must find in version 2 which dimensions grow, and how long they are, as it does in the source."""
+    """NetCDF-C must find the same unlimited dimensions and lengths in version 2 as in the source."""
     with netCDF4.Dataset(source) as original:
         wanted = dict(groups(original))
         if not any(of.isunlimited() for group in wanted.values() for of in group.dimensions.values()):
@@ -91,7 +91,7 @@ def by_nczarr(tally, name, source, store):
         try:
             dataset = netCDF4.Dataset(f"file://{os.path.abspath(store)}#mode=nczarr,file")
         except OSError as error:
-            # It reads no texts of any length, and no user-defined types.
+            # NetCDF-C cannot read variable-length strings and user-defined types here.
             is_basic = lambda of: isinstance(of.dtype, np.dtype) and not isinstance(of.datatype, netCDF4.EnumType)
             basic = all(is_basic(of) for group in wanted.values() for of in group.variables.values())
             tally.check(not basic, what, [str(error)])

@@ -1,4 +1,4 @@
-"""Has the JSON Schema of NDL judged by documents: good ones must be valid, bad ones must not.
+"""Tests the JSON Schema of NDL with documents: good ones must be valid, bad ones must not.
 
     schema.py SCHEMA GOOD… BAD
 
@@ -28,7 +28,7 @@ from tally import Tally
 
 
 class CoreLoader(yaml.SafeLoader):
-    """YAML 1.2's core schema: keys are names as they are written, and dates are texts."""
+    """The core schema of YAML 1.2: keys are names as written, and dates are strings."""
 
     yaml_implicit_resolvers = {}
 
@@ -84,7 +84,7 @@ def files(place):
 
 
 def documents(path):
-    """Name and text of each document of a file."""
+    """The name and the text of each document of a file."""
     with open(path, encoding="utf-8") as file:
         text = file.read()
     if path.endswith(".md"):
@@ -105,7 +105,7 @@ def why(validator, document):
 
 
 def examples(schema):
-    """The examples of the document and of every definition, each with what judges it."""
+    """The examples of the schema and of every definition, each with the schema that validates it."""
     for index, example in enumerate(schema["examples"]):
         yield f"example {index} of the document", schema, example
     for name, definition in schema["$defs"].items():
@@ -115,7 +115,7 @@ def examples(schema):
 
 
 def unresolved(schema):
-    """References to what is not there."""
+    """References without a target."""
     stack = [schema]
     while stack:
         node = stack.pop()

@@ -1,4 +1,4 @@
-"""Counts checks, and prints the line at the end that `cargo xtask test` adds up."""
+"""Counts checks, and prints the summary line that `cargo xtask test` adds up."""
 
 import sys
 
@@ -20,7 +20,7 @@ class Tally:
             sys.stdout.flush()
 
     def skip(self, reason):
-        """A check that cannot be made here. In CI the gate fails, unless xtask/src/gate/skips.rs lists the reason."""
+        """Counts a skipped check. In CI the gate fails, unless xtask/src/gate/skips.rs lists the reason."""
         self.skipped += 1
         print(f"skipped: {reason}")
 

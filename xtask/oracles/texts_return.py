@@ -1,4 +1,4 @@
-"""Describes files and reads the text: it must be sound, mean the same content, and be described as itself.
+"""Describes files and reads the text: it must have no errors, the same content, and the same description again.
 
     texts_return.py HYPERSLAB DIRECTORY
 
@@ -17,7 +17,7 @@ from corpus import Refused, stores
 from tally import Tally
 
 VALUES = "--values=1000000"
-# The error of an array in a text that has no values of it.
+# The error for an array without values in the text.
 WITHOUT = "the text has no values of it"
 
 
@@ -31,12 +31,12 @@ def digests(output):
 
 
 def different(stored, told):
-    """The first object whose digest the text does not give."""
+    """The first object whose digest differs in the text."""
     for path, line in stored.items():
         again = told.get(path)
         if again == line or (again and WITHOUT in again.get("error", "")):
             continue
-        # What cannot be read is told as such; of a group that cannot be listed attributes may be left.
+        # An unreadable object has an entry with its error; a group that cannot be listed may keep its attributes.
         if "error" in line and (again is None or "error" in again):
             continue
         return f"{path}: {line} became {again}"
@@ -60,7 +60,7 @@ def returns(hyperslab, path, form):
         changed = next(((a, b) for a, b in lines if a != b), ("", "its length"))
         return f"changes: {changed[0][:150]!r} became {changed[1][:150]!r} {said[:200]}"
     code, findings, said = run(hyperslab, "check", "--json", "--against", "-", path, text=text)
-    # What cannot be read is told as such, and keeps no contract.
+    # An unreadable object has an entry with its error, and does not match its own description.
     findings = b"".join(line for line in findings.splitlines(True) if b'"against/unreadable"' not in line)
     if code == 2 or findings:
         return f"is not what it says: {said[:200]}{findings[:300].decode(errors='replace')}"

@@ -20,7 +20,7 @@ from corpus import Refused, stores
 from tally import Tally
 
 SMALL = 100_000
-# libyaml's reader is 20 times as fast; PyYAML's own, which is stricter here and there, reads what is short.
+# The reader of libyaml is 20 times as fast. PyYAML's own reader is sometimes stricter and reads short texts.
 SHORT = 20_000
 
 
@@ -30,7 +30,7 @@ def describe(hyperslab, path, *options):
 
 
 def agree(text):
-    """The first place where the parsers differ, or nothing."""
+    """The first difference between the parsers, or None."""
     loaders = [yaml.CSafeLoader] + ([yaml.SafeLoader] if len(text) <= SHORT else [])
     reader = ruamel.yaml.YAML(typ="safe", pure=True)
     other = reader.load(io.BytesIO(text))
@@ -99,7 +99,7 @@ def main():
 
 
 def size(path):
-    """The bytes of a file, or of all files of a store."""
+    """The size in bytes of a file, or of all files of a store."""
     if os.path.isfile(path):
         return os.path.getsize(path)
     return sum(os.path.getsize(os.path.join(at, name)) for at, _, names in os.walk(path) for name in names)

@@ -1,10 +1,9 @@
-"""Reads with other readers of Zarr what this project writes: every element must be the same.
+"""Reads our Zarr stores with other Zarr readers: every element must be equal.
 
     zarr_written.py DIRECTORY [ZARRS]
 
-DIRECTORY is what `cargo run -p hyperslab-zarr --example matrix` has written, ZARRS the program of `benches/oracle`. A
-reader that cannot read a
-cell needs a reason below. What it reads must be right.
+DIRECTORY is the output of `cargo run -p hyperslab-zarr --example matrix`. ZARRS is the program of `benches/oracle`. If a
+reader cannot read a cell, the table below must give the reason. All elements that it reads must be equal.
 """
 
 import collections
@@ -39,7 +38,7 @@ class Cell:
             return self.elements(f.read())
 
     def elements(self, data):
-        """The elements of these bytes, strings as a list."""
+        """The elements in these bytes; strings as a list."""
         if self.numpy in ("string", "bytes"):
             texts, at = [], 0
             while at < len(data):
@@ -63,7 +62,7 @@ def same(found, expected):
         plain = [bytes(item) if isinstance(item, (bytes, np.bytes_)) else str(item) for item in found.reshape(-1)]
         return plain == expected
     if found.shape == expected.shape + (expected.dtype.itemsize,) and found.dtype.itemsize == 1:
-        # Bytes as a dimension of their own.
+        # Bytes are an additional dimension.
         return found.tobytes() == expected.tobytes()
     if found.shape != expected.shape:
         return False
@@ -143,8 +142,8 @@ READERS = {"zarr-python": by_zarr, "tensorstore": by_tensorstore, "zarrs": by_za
 
 
 def asked(reader, cell):
-    """NetCDF-C and GDAL read folders of version 2; starting GDAL for each cell takes too long for all of them. Zip
-    files have a crate of their own beside zarrs."""
+    """Whether a reader reads a cell. NetCDF-C and GDAL read only folders of version 2, and GDAL only some cells, because
+    it starts slowly. For zip files, zarrs needs another crate."""
     if reader == "zarrs":
         return cell.grid != "zip"
     if reader in ("zarr-python", "tensorstore"):
@@ -175,7 +174,7 @@ NUMBERS = ("bool", "float16", "complex64", "complex128", "raw", "fixed_length_ut
 NO_FILTERS = ("adler32", "crc32", "crc32c", "delta-zstd", "gzip", "lookup3", "lz4", "pcodec", "zstd-crc32c")
 OTHER = "reads other elements"
 
-# Reader, cells, a part of the error message, and why the fault is not ours. The first row that applies is counted.
+# Reader, cells, a part of the error message, and why the error is not ours. The first matching row is counted.
 REASONS = [
     ("zarr-python", is_type(*FORMS), "No Zarr data type found", "no struct as registered before zarr-python 3.2"),
     ("zarr-python", is_type("struct-seed"), "Invalid data_type", "no struct as the draft of 2022 has it"),
@@ -242,7 +241,7 @@ def reason(reader, cell, error):
 
 
 def compare(reader, cell):
-    """What is wrong with what a reader reads; nothing if it is right."""
+    """The error of a reader; empty if it reads the right elements."""
     try:
         found = READERS[reader](cell)
     except Exception as error:
@@ -262,7 +261,7 @@ def main():
             tally.skip("GDAL is not installed: apt-get install gdal-bin")
             continue
         if reader == "zarrs" and len(sys.argv) < 3:
-            # Its build has failed, which the caller counts.
+            # The build of this reader failed, which the caller counts.
             continue
         chosen = [cell for cell in cells if not cell.refused and asked(reader, cell)]
         with multiprocessing.pool.ThreadPool(2 if reader in ("GDAL", "zarrs") else 1) as pool:
