@@ -124,9 +124,9 @@ def main():
                 for path, wanted in places.items():
                     shape = one[path].shape
                     at = [list(map(int, np.unravel_index(place, shape))) if shape else [] for place in wanted]
-                    told = shapes.get(path, {"values": [], "differing": 0})
-                    if told["differing"] != len(wanted) or [value["at"] for value in told["values"]] != at:
-                        reasons.append(f"{path}: wanted {at}, found {told}")
+                    reported = shapes.get(path, {"values": [], "differing": 0})
+                    if reported["differing"] != len(wanted) or [value["at"] for value in reported["values"]] != at:
+                        reasons.append(f"{path}: wanted {at}, found {reported}")
             tally.check(not reasons and code == int(bool(want)), f"pair {seed}", [*reasons, messages])
             same = os.path.join(folder, "same.h5")
             shutil.copy(a, same)
@@ -155,8 +155,8 @@ def tolerances(hyperslab, tally):
             for rtol, atol in ((0, 0), (0, 0.25), (0, 0.3), (0.01, 0), (0.005, 0.1)):
                 near = np.abs(wide[0] - wide[1]) <= atol + rtol * np.abs(wide[1])
                 _, found, _ = answer(hyperslab, "--rtol", str(rtol), "--atol", str(atol), a, b)
-                told = found[0]["differing"] if found else 0
-                tally.check(told == int(np.sum(~near)), f"{kind}, rtol {rtol}, atol {atol}: {told}")
+                reported = found[0]["differing"] if found else 0
+                tally.check(reported == int(np.sum(~near)), f"{kind}, rtol {rtol}, atol {atol}: {reported}")
             steps = np.array([random.choice([0, 1, 2, 5]) for _ in x])
             near = x.copy()
             for step in range(5):
@@ -165,8 +165,8 @@ def tolerances(hyperslab, tally):
                 f["x"] = near
             for ulps in (0, 1, 2, 4, 5):
                 _, found, _ = answer(hyperslab, "--ulp", str(ulps), a, b)
-                told = found[0]["differing"] if found else 0
-                tally.check(told == int(np.sum(steps > ulps)), f"{kind}, ulp {ulps}: {told}")
+                reported = found[0]["differing"] if found else 0
+                tally.check(reported == int(np.sum(steps > ulps)), f"{kind}, ulp {ulps}: {reported}")
 
 
 if __name__ == "__main__":

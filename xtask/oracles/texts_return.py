@@ -30,17 +30,17 @@ def digests(output):
     return {line["path"]: line for line in map(json.loads, output.splitlines())}
 
 
-def different(stored, told):
+def different(stored, reread):
     """The first object whose digest differs in the text."""
     for path, line in stored.items():
-        again = told.get(path)
+        again = reread.get(path)
         if again == line or (again and WITHOUT in again.get("error", "")):
             continue
         # An unreadable object has an entry with its error; a group that cannot be listed may keep its attributes.
         if "error" in line and (again is None or "error" in again):
             continue
         return f"{path}: {line} became {again}"
-    extra = sorted(told.keys() - stored.keys())
+    extra = sorted(reread.keys() - stored.keys())
     return f"{extra[0]} is not in the file" if extra else None
 
 
@@ -67,8 +67,8 @@ def returns(hyperslab, path, form):
     if form:
         return ""
     _, stored, _ = run(hyperslab, "digest", "--json", path)
-    _, told, _ = run(hyperslab, "digest", "--json", "-", text=text)
-    return different(digests(stored), digests(told)) or ""
+    _, reread, _ = run(hyperslab, "digest", "--json", "-", text=text)
+    return different(digests(stored), digests(reread)) or ""
 
 
 def one(job):

@@ -112,12 +112,12 @@ def by_gdal(cell):
     done = subprocess.run(command, capture_output=True, timeout=60)
     if done.returncode != 0 or done.stderr:
         raise OSError(done.stderr.decode(errors="replace").strip() or "no message")
-    told = json.loads(done.stdout)
+    output = json.loads(done.stdout)
     dtype = dtype_of(cell.numpy)
     if cell.numpy in ("string", "bytes"):
-        return np.array(told["values"], object)
+        return np.array(output["values"], object)
     count = int(np.prod(cell.shape))
-    flat = list(leaves(told["values"] if count else [], len(cell.shape)))
+    flat = list(leaves(output["values"] if count else [], len(cell.shape)))
     return np.array([from_gdal(value, dtype) for value in flat], dtype).reshape(cell.shape)
 
 
