@@ -1,4 +1,4 @@
-"""Whatever texts and names a file has, PyYAML (YAML 1.1) and ruamel.yaml (1.2) read them back unchanged.
+"""Checks that PyYAML (YAML 1.1) and ruamel.yaml (1.2) read all texts and names of a document unchanged.
 
     cargo build --example quoting
     python quoting.py target/debug/examples/quoting [TEXTS]
@@ -25,7 +25,7 @@ WORDS = """no yes on off y n Y N true null ~ 1 0755 0o17 0x1F 1:30 1e3 1.5e3 1_0
 
 
 def texts(rng, count):
-    """Mostly short ones; some long enough to be folded or to fill a page."""
+    """Random texts: mostly short ones, some long enough to be folded or to fill a page."""
     return ["".join(rng.choice(WORDS) for _ in range(rng.choice([1, 1, 1, 2, 2, 3, 4, 4, 30]))) for _ in range(count)]
 
 
@@ -70,7 +70,7 @@ def differ(a, b, where=""):
 
 
 def wrong_in(batch, document):
-    """What a parser reads otherwise than it was given, if anything."""
+    """The first text that a parser reads differently, or None."""
     want = expected(batch)
     for name, load in (("YAML 1.1", yaml.safe_load), ("YAML 1.2", ruamel.yaml.YAML(typ="safe", pure=True).load)):
         try:
@@ -83,7 +83,7 @@ def wrong_in(batch, document):
 
 
 def judge(job):
-    """What is wrong with the documents that `binary` writes from the texts of one seed."""
+    """The errors in the documents that `binary` writes from the texts of one seed."""
     binary, seed, count = job
     rng = random.Random(seed)
     batches = [texts(rng, BATCH) for _ in range(count)]
@@ -98,7 +98,7 @@ def main():
     binary, total = sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else 120_000
     jobs = [(binary, seed, PER_JOB) for seed in range(-(-total // (BATCH * PER_JOB)))]
     wrong = []
-    # Unlike multiprocessing.Pool, this ends when a worker is killed.
+    # Unlike multiprocessing.Pool, this terminates when a worker is killed.
     with concurrent.futures.ProcessPoolExecutor(2) as pool:
         for found in pool.map(judge, jobs):
             wrong += found

@@ -1,4 +1,4 @@
-"""Reads with zarr-python what this crate encodes: `foreign.py ENCODED`, where ENCODED was written by
+"""Reads chunks that this crate encodes with zarr-python: `foreign.py ENCODED`, where ENCODED was written by
 `HYPERSLAB_ENCODED=/tmp/encoded.json cargo test -p hyperslab-zarr through_all_codecs`. Needs zarr 3.1 and numcodecs."""
 
 import json
@@ -22,7 +22,7 @@ def main():
     buffer = default_buffer_prototype().buffer
     for want, have in zip(expected, found):
         values = {k: bytes.fromhex(v) for k, v in have["values"].items()}
-        # Only chunks are this crate's.
+        # Only the chunks are from this crate.
         values |= {k: bytes.fromhex(v) for k, v in want["values"].items() if "zar" in k or "zattr" in k}
         try:
             data = zarr.open_array(MemoryStore({k: buffer.from_bytes(v) for k, v in values.items()}), mode="r")[...]

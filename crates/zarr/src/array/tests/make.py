@@ -1,4 +1,4 @@
-"""Makes codecs.json: small arrays of zarr-python through every codec of numcodecs, and what is in them. Needs zarr 3.1
+"""Makes codecs.json: small arrays of zarr-python with every codec of numcodecs, and their elements. Needs zarr 3.1
 and numcodecs; takes no arguments."""
 
 import json
@@ -29,7 +29,7 @@ def add(out, name, data, chunks, lossy=False, **options):
     fill = options.pop("fill_value", "" if data.dtype.kind in "OT" else 0)
     array = zarr.create_array(store, shape=data.shape, chunks=chunks, dtype=options.pop("dtype", data.dtype), fill_value=fill, **options)
     array[...] = data
-    # What zarr-python changes on the way in and does not tell is read again.
+    # zarr-python may change the elements when it writes them, so they are read again.
     back = zarr.open_array(store, mode="r")[...] if lossy else data
     entry = {"name": name, "values": contents(store), "shape": list(data.shape), "lossy": lossy}
     if data.dtype.kind in "OT":
@@ -55,7 +55,7 @@ def main():
         numcodecs.LZMA(lzma.FORMAT_RAW, filters=[first]), numcodecs.LZMA(check=lzma.CHECK_SHA256), numcodecs.Base64(),
     ] + [numcodecs.Blosc(name, 5, shuffle) for name in ["blosclz", "lz4", "lz4hc", "zlib", "zstd"] for shuffle in [-1, 0, 1, 2]]
     for codec in compressors:
-        # As its own filter a compressor sees bytes, last it may see elements.
+        # A compressor in the list of filters receives bytes; as the compressor it may receive elements.
         add(out, f"v2 {codec}", numbers, (3, 4), zarr_format=2, compressors=codec)
     for codec in compressors[:4]:
         add(out, f"v2 twice {codec}", numbers, (5, 7), zarr_format=2, filters=[codec], compressors=compressors[0])
