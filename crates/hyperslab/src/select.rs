@@ -1,8 +1,8 @@
-//! Selections: which part of an array is meant, as values ([`Select`]) and as text.
+//! Selections of parts of arrays, as values ([`Select`]) and as text.
 //!
-//! Text: dimensions by order, `0:10:2,:,5`, or by name: positions, `time=3,lat=0:90:2,lat=[0,5,9]`, which count
-//! from 0 or, negative, from the end, the stop of a range excluded; or what coordinates have as values,
-//! `lat=-30..30`, `time=2026-01..2026-03`, `station==oslo`, `lat~=59.9`.
+//! Text: by dimension order, `0:10:2,:,5`; or by name, with positions, `time=3,lat=0:90:2,lat=[0,5,9]`, or with
+//! values of coordinates, `lat=-30..30`, `time=2026-01..2026-03`, `station==oslo`, `lat~=59.9`. Positions count from
+//! 0, negative ones from the end; the stop of a range is excluded.
 
 mod calendar;
 mod coordinate;
@@ -26,17 +26,17 @@ use hyperslab_core::{Error, ErrorKind, Limit, Remedy, Result};
 use hyperslab_model::{Dimension, NodeKind, NodePath, Shape};
 use std::collections::BTreeSet;
 
-/// What is taken of each dimension.
+/// The selected positions of each dimension.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Selected {
     axes: Vec<Axis>,
 }
 
-/// What is taken of one dimension.
+/// The selected positions of one dimension.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Axis {
     picks: Picks,
-    /// A single position takes the dimension away.
+    /// A single position; the dimension is dropped.
     dropped: bool,
 }
 
@@ -48,12 +48,12 @@ pub(crate) enum Picks {
 }
 
 impl Selected {
-    /// Finds the positions that selections mean in an array of `source`; of several for one dimension the last holds.
-    /// A dimension that the array lacks does not select from it.
+    /// Resolves selections for an array of `source` to positions. If several apply to one dimension, the last does.
+    /// Names of dimensions that the array lacks are ignored.
     ///
     /// # Errors
-    /// For points and masks of whole arrays, more dimensions than there are, names that nothing in the source has,
-    /// positions outside, and values that nothing equals.
+    /// For points and masks of whole arrays, too many dimensions, names that no dimension of the source has,
+    /// positions outside of the extents, and values without equal coordinate.
     pub fn new(source: &dyn Source, selections: &[Select], shape: &Shape) -> Result<Selected> {
         let dims = shape.dims();
         let mut picks: Vec<Option<&Pick>> = vec![None; dims.len()];
@@ -97,29 +97,29 @@ impl Selected {
         Ok(Selected { axes: axes.collect::<Result<_>>()? })
     }
 
-    /// Extents of what is selected, with the dimensions that single positions take away.
+    /// The extents of the selection, including dimensions that single positions drop.
     pub fn counts(&self) -> Vec<u64> {
         self.axes.iter().map(Axis::count).collect()
     }
 
-    /// For each dimension that is left, its index in the array.
+    /// For each remaining dimension, its index in the array.
     pub fn kept(&self) -> Vec<usize> {
         self.axes.iter().enumerate().filter(|(_, axis)| !axis.dropped).map(|(at, _)| at).collect()
     }
 
-    /// What is selected along each dimension.
+    /// The selected positions of each dimension.
     pub(crate) fn picks(&self) -> impl Iterator<Item = &Picks> {
         self.axes.iter().map(|axis| &axis.picks)
     }
 
-    /// The same positions of an array of one dimension.
+    /// The same positions for an array of one dimension.
     pub(crate) fn along(picks: &Picks) -> Selected {
         Selected { axes: vec![Axis { picks: picks.clone(), dropped: false }] }
     }
 }
 
 impl Select {
-    /// What is taken of each dimension.
+    /// The selected positions of each dimension.
     fn parts(&self) -> Result<&[Part]> {
         match &self.what {
             What::Outer(parts) => Ok(parts),
@@ -127,11 +127,10 @@ impl Select {
         }
     }
 
-    /// The elements that points or a mask mean of an array of these extents; `None` for what is taken of each
-    /// dimension.
+    /// The elements that points or a mask select in an array with these extents; `None` for other selections.
     ///
     /// # Errors
-    /// For points outside, and a mask of another shape.
+    /// For points outside of the extents, and a mask of another shape.
     pub fn elements(&self, extents: &[u64]) -> Result<Option<Selection>> {
         let (rank, positions) = match &self.what {
             What::Outer(_) => return Ok(None),
@@ -161,7 +160,7 @@ impl Axis {
 }
 
 impl Picks {
-    /// How many there are.
+    /// The number of positions.
     pub(crate) fn count(&self) -> u64 {
         match self {
             Picks::Range { count, .. } => *count,
@@ -169,7 +168,7 @@ impl Picks {
         }
     }
 
-    /// The position number `at`.
+    /// The position with index `at`.
     pub(crate) fn get(&self, at: u64) -> Option<u64> {
         match self {
             Picks::Range { start, count, step } => {
@@ -188,12 +187,12 @@ fn has_name(dimension: &Dimension, name: &str) -> bool {
     dimension.coordinate.as_ref().is_some_and(|path| is_named(path, name))
 }
 
-/// Whether a dimension at `path` is meant by a name, which may be a path.
+/// Whether a name, which may be a path, means the dimension at `path`.
 pub(crate) fn is_named(path: &NodePath, name: &str) -> bool {
     path.name() == name || path.as_str() == name
 }
 
-/// Refuses the name of a dimension that nothing has.
+/// Rejects a name that no dimension has.
 fn check_known(source: &dyn Source, name: &str, own: &[Dimension]) -> Result<()> {
     let own: Vec<&str> = own.iter().filter_map(|d| Some(d.coordinate.as_ref()?.name())).collect();
     let mut all = BTreeSet::new();
@@ -222,7 +221,7 @@ fn check_known(source: &dyn Source, name: &str, own: &[Dimension]) -> Result<()>
     Err(error.with_remedies(hint))
 }
 
-/// Names the dimension, unless the error lies in a file.
+/// Adds the dimension to the error, unless the error is in a file.
 fn in_dimension(error: Error, dimension: &Dimension, index: usize) -> Error {
     match error.kind() {
         ErrorKind::InvalidArgument | ErrorKind::NotFound | ErrorKind::Unsupported => {
@@ -262,7 +261,7 @@ fn axis_of(source: &dyn Source, dimension: &Dimension, pick: &Pick) -> Result<Ax
     Ok(Axis { picks, dropped })
 }
 
-/// The positions of a range, of which a list takes at most so many bytes.
+/// The positions of a range; as a list they take at most this number of bytes.
 fn range((start, stop, step): (Option<i64>, Option<i64>, i64), extent: u64, most: u64) -> Result<Picks> {
     let distance = step.unsigned_abs();
     if step > 0 {
@@ -277,7 +276,7 @@ fn range((start, stop, step): (Option<i64>, Option<i64>, i64), extent: u64, most
     if step == 0 {
         return Err(Error::invalid("a step of 0"));
     }
-    // How many positions lie at or below a bound: never negative, as bounds themselves can be.
+    // The number of positions up to a bound. It is never negative, although bounds can be.
     let below = |at: i64| u64::try_from((from_end(at, extent) + 1).max(0)).map_or(extent, |n| n.min(extent));
     let (first, last) = (start.map_or(extent, below), stop.map_or(0, below));
     let count = first.saturating_sub(last).div_ceil(distance);
@@ -287,7 +286,7 @@ fn range((start, stop, step): (Option<i64>, Option<i64>, i64), extent: u64, most
     Ok(Picks::List((0..count).map(|k| first - 1 - k * distance).collect()))
 }
 
-/// A position that must be there.
+/// A position, which must exist.
 fn position(at: i64, extent: u64) -> Result<u64> {
     u64::try_from(from_end(at, extent))
         .ok()
@@ -295,7 +294,7 @@ fn position(at: i64, extent: u64) -> Result<u64> {
         .ok_or_else(|| Error::invalid(format!("position {at} is outside, it has {extent}")))
 }
 
-/// A bound of a range, cut to the extent as NumPy does.
+/// A bound of a range, limited to the extent as in NumPy.
 fn bound(at: i64, extent: u64) -> u64 {
     u64::try_from(from_end(at, extent).max(0)).map_or(extent, |found| found.min(extent))
 }

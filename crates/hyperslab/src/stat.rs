@@ -1,4 +1,4 @@
-//! How arrays are stored and what values they hold: bytes, chunks, filters, the least and the greatest value.
+//! Statistics of arrays: stored bytes, chunks, filters, and a summary of their values.
 
 mod advice;
 mod fold;
@@ -15,45 +15,44 @@ use hyperslab_core::nd::element_count;
 use hyperslab_core::{Error, Result};
 use hyperslab_model::{Datatype, Shape};
 
-/// How one array is stored.
+/// The storage of one array.
 #[derive(Debug)]
 pub struct ArrayStat {
-    /// Its type in a word or a few.
+    /// The datatype as a short text.
     pub datatype: String,
-    /// Its dimensions.
+    /// The dimensions.
     pub shape: Shape,
-    /// Bytes of its elements as they are, uncompressed; `None` where each has a length of its own.
+    /// The size of the elements in bytes, uncompressed; `None` if elements have variable length.
     pub logical: Option<u64>,
-    /// Bytes that they take in the file.
+    /// The stored size in bytes.
     pub stored: u64,
-    /// Its chunks; `None` where it is stored in one piece.
+    /// The chunks; `None` if the array is contiguous.
     pub chunks: Option<Chunks>,
-    /// Bytes of the elements of a chunk, of one within a shard where there are shards.
+    /// The size of the elements of a chunk in bytes; of an inner chunk if there are shards.
     pub each: Option<u64>,
-    /// The filters by name.
+    /// The names of the filters.
     pub filters: String,
     /// What would store it better.
     pub advice: Vec<Advice>,
 }
 
 impl ArrayStat {
-    /// How many bytes of elements a stored byte stands for; `None` where either is not known or nothing is stored.
+    /// The compression ratio: decoded bytes for each stored byte. `None` if either is unknown or nothing is stored.
     pub fn ratio(&self) -> Option<f64> {
         let logical = self.logical.filter(|_| self.stored > 0)?;
         Some(logical as f64 / self.stored as f64)
     }
 
-    /// The chunks that readers decode one by one: those within shards, where there are any.
+    /// The chunks that readers decode separately: inner chunks if there are shards.
     pub fn decoded_chunks(&self) -> Option<&ChunkCount> {
         self.chunks.as_ref().map(|chunks| chunks.inner.as_ref().unwrap_or(&chunks.outer))
     }
 }
 
-/// Visits `entry`, or the arrays with values below it, in the order of documents. What cannot be read is visited
-/// too.
+/// Visits `entry`, or the arrays with values below it, in document order. Unreadable objects are visited too.
 ///
 /// # Errors
-/// For objects that are neither groups nor arrays with values, and the first that `visit` returns.
+/// For objects that are neither groups nor arrays with values; the first error of `visit`.
 pub fn arrays(source: &dyn Source, entry: &Entry, visit: &mut dyn FnMut(&Entry) -> Result<()>) -> Result<()> {
     let no = |what: &str| Err(Error::invalid(format!("{what} takes no space that could be told")));
     match &entry.item {
@@ -68,7 +67,7 @@ pub fn arrays(source: &dyn Source, entry: &Entry, visit: &mut dyn FnMut(&Entry) 
     }
 }
 
-/// Whether [`arrays`] has something to visit.
+/// Whether [`arrays`] has anything to visit.
 pub fn is_told(item: &Item) -> bool {
     matches!(item, Item::Group) || is_array(item)
 }
@@ -77,7 +76,7 @@ fn is_array(item: &Item) -> bool {
     matches!(item, Item::Array { datatype: Some(_), .. } | Item::Unreadable(_))
 }
 
-/// Tells how an array is stored.
+/// The storage of an array.
 ///
 /// ```
 /// use hyperslab::stat::stat;
@@ -91,7 +90,7 @@ fn is_array(item: &Item) -> bool {
 /// ```
 ///
 /// # Errors
-/// If it is no array with a type, or its chunks cannot be listed.
+/// If it is not an array with a datatype, or its chunks cannot be listed.
 pub fn stat(source: &dyn Source, entry: &Entry) -> Result<ArrayStat> {
     stat_array(source, entry).map_err(|error| error.in_object(&entry.handle.path))
 }
@@ -121,7 +120,7 @@ fn stat_array(source: &dyn Source, entry: &Entry) -> Result<ArrayStat> {
     Ok(told)
 }
 
-/// Bytes of an element where it is stored as it is; `None` where each has its own.
+/// The size of an element in bytes; `None` if elements have variable length.
 fn stored_size(datatype: &Datatype) -> Option<u64> {
     Some(match datatype {
         _ if datatype.has_slots() => return None,

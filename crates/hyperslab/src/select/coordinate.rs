@@ -1,4 +1,4 @@
-//! Coordinates: which positions of a dimension have the values that are meant.
+//! Finds the positions of a dimension by values of its coordinates.
 
 use super::time::{Counting, Instant};
 use super::{Labels, Picks};
@@ -9,11 +9,11 @@ use hyperslab_model::{Datatype, Element, ElementRef, Elements, Float, NodePath, 
 use std::borrow::Cow;
 use std::cmp::Ordering;
 
-/// The positions, of the first `extent`, whose coordinates at `path` are the wanted ones, in order; and
-/// whether it is a single one that was asked for.
+/// The positions below `extent` whose coordinates at `path` match, in order, and whether the selection is a single
+/// position.
 ///
 /// # Errors
-/// If there are no coordinates, they cannot be compared with what is wanted, or nothing is equal.
+/// If there are no coordinates, they cannot be compared with the request, or none matches.
 pub(super) fn positions(
     source: &dyn Source,
     path: &NodePath,
@@ -55,19 +55,19 @@ pub(super) fn positions(
     }
 }
 
-/// What of coordinates is compared.
+/// The form in which coordinates are compared.
 enum Kind<'a> {
     Int,
     Named(&'a [(String, i128)]),
     Float(&'a Float),
     Text,
-    /// Counted by an integer.
+    /// Times counted by an integer.
     Time(Counting),
-    /// Counted by a number with a fraction.
+    /// Times counted by a floating-point number.
     FloatTime(Counting, &'a Float),
 }
 
-/// A coordinate, or a bound of those that are meant.
+/// A coordinate, or a bound of the requested ones.
 #[derive(Clone, Debug, PartialEq)]
 enum Key<'a> {
     Int(i128),
@@ -75,14 +75,14 @@ enum Key<'a> {
     Text(Cow<'a, [u8]>),
 }
 
-/// The coordinates that are meant.
+/// The requested coordinates.
 struct Interval<'a> {
     kind: Kind<'a>,
-    /// Integers are compared as numbers with a fraction, since such a one is asked for.
+    /// Integers are compared as floating-point numbers, since the request is one.
     fractional: bool,
     from: Option<Key<'static>>,
     to: Option<Key<'static>>,
-    /// The end of a period is the first moment that is no longer in it.
+    /// The end of a period is the first moment after it.
     open: bool,
 }
 
@@ -145,7 +145,7 @@ impl<'a> Interval<'a> {
         Ok(target)
     }
 
-    /// An instant as the coordinates have it.
+    /// The coordinate of an instant.
     fn bound(&self, instant: Instant) -> Key<'static> {
         match &self.kind {
             Kind::FloatTime(counting, float) => Key::Float(rounded(counting.count(instant), float)),
@@ -167,14 +167,14 @@ impl<'a> Interval<'a> {
                 })?)
             }
             Kind::Text => Key::Text(Cow::Owned(word.as_bytes().to_vec())),
-            // Read as a 32-bit number at once: rounding twice could miss.
+            // Parsed directly as a 32-bit number: rounding twice could miss.
             Kind::Float(Float::Single) => Key::Float(word.parse::<f32>().map_err(no_number)?.into()),
             Kind::Float(float) => Key::Float(rounded(word.parse().map_err(no_number)?, float)),
             _ => Key::Float(word.parse().map_err(no_number)?),
         })
     }
 
-    /// A coordinate to compare; `None` for what equals nothing: NaN, nulls, no time.
+    /// A coordinate for comparison; `None` for NaN, nulls and missing times, which equal nothing.
     fn key<'e>(&self, element: ElementRef<'e>) -> Option<Key<'e>> {
         let datetime = matches!(bare(element.datatype()), Datatype::Datetime(_));
         Some(match (element.get(), &self.kind) {
@@ -189,7 +189,7 @@ impl<'a> Interval<'a> {
         })
     }
 
-    /// Where a coordinate lies: before what is meant, in it, or behind.
+    /// Whether a coordinate is before, in or after the requested range.
     fn place(&self, key: &Key<'_>) -> Ordering {
         let reaches = |from| matches!(key.order(from), Some(Ordering::Equal | Ordering::Greater));
         if !self.from.as_ref().is_none_or(reaches) {
@@ -202,7 +202,7 @@ impl<'a> Interval<'a> {
         }
     }
 
-    /// How far a coordinate lies outside what is meant.
+    /// The distance of a coordinate from the requested range.
     fn distance(&self, key: &Key<'_>) -> Option<Key<'static>> {
         let bound = if self.place(key) == Ordering::Less { &self.from } else { &self.to };
         Some(match (key, bound.as_ref()?) {
@@ -212,7 +212,7 @@ impl<'a> Interval<'a> {
         })
     }
 
-    /// The coordinate at a position as people read it.
+    /// The coordinate at a position as text.
     fn label(&self, array: &dyn ArraySource, at: u64) -> Result<String> {
         let values = block(array, at, 1)?;
         let Some(element) = Elements::new(array.datatype(), &values).next() else { return Ok(String::new()) };
@@ -225,7 +225,7 @@ impl<'a> Interval<'a> {
         };
         let element = hyperslab_ndl::plain(element);
         Ok(match instant {
-            // A datetime says itself how fine it is.
+            // A datetime has its own precision.
             Some((counting, instant)) if !matches!(bare(array.datatype()), Datatype::Datetime(_)) => {
                 format!("{}, position {at}", counting.text(instant))
             }
@@ -245,15 +245,15 @@ impl Key<'_> {
     }
 }
 
-/// What a reading of all coordinates found.
+/// The result of reading all coordinates.
 #[derive(Default)]
 struct Found {
     inside: Runs,
-    /// The least distance from what is meant, and the first position there.
+    /// The smallest distance from the request, and the first position with it.
     nearest: Option<(Key<'static>, u64)>,
 }
 
-/// Increasing positions: a first one, how many follow at one distance, and the rest one by one.
+/// Increasing positions: the first, the number of those that follow at one distance, and the others one by one.
 #[derive(Default)]
 struct Runs {
     start: u64,
@@ -289,8 +289,7 @@ impl Runs {
     }
 }
 
-/// Reads all coordinates once, part by part: whether they are in order is not known before, and none of the
-/// answers needs them to be.
+/// Reads all coordinates once, part by part. They need not be sorted.
 fn scan(array: &dyn ArraySource, extent: u64, target: &Interval<'_>) -> Result<Found> {
     let mut found = Found::default();
     each(array, extent, &mut |at, element| {
@@ -309,7 +308,7 @@ fn scan(array: &dyn ArraySource, extent: u64, target: &Interval<'_>) -> Result<F
 }
 
 fn each(array: &dyn ArraySource, extent: u64, visit: &mut dyn FnMut(u64, ElementRef<'_>)) -> Result<()> {
-    // Whole chunks, as a part of one decodes all of it, unless they are huge.
+    // Whole chunks, unless they are huge, since reading a part decodes the whole chunk.
     let chunk = array.chunk().first().map_or(1, |chunk| (*chunk).clamp(1, 64 * BLOCK));
     let most = BLOCK.next_multiple_of(chunk);
     let mut start = 0;
@@ -328,7 +327,7 @@ fn block(array: &dyn ArraySource, start: u64, count: u64) -> Result<Values> {
     array.values(&Region::new(vec![start], vec![count]))
 }
 
-/// The hint that names the text most like `word`, of the first.
+/// A hint with the text most similar to `word`, among the first coordinates.
 fn near_text(array: &dyn ArraySource, extent: u64, word: &str) -> Result<Option<String>> {
     let mut texts = Vec::new();
     each(array, extent.min(MAX_TEXTS), &mut |_, element| {
@@ -368,11 +367,11 @@ fn rounded(value: f64, float: &Float) -> f64 {
     (value / unit).round_ties_even() * unit
 }
 
-/// The count that means no time at all, in NumPy's and TileDB's datetimes.
+/// The count that means a missing time in datetimes of NumPy and TileDB.
 const NOT_A_TIME: i128 = i64::MIN as i128;
 
-/// Coordinates that are read at a time, at least.
+/// The minimum number of coordinates that are read at a time.
 const BLOCK: u64 = 1 << 16;
 
-/// Texts that are looked through for one like another.
+/// The maximum number of texts that are searched for a similar one.
 const MAX_TEXTS: u64 = 1 << 12;

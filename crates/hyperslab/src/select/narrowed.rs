@@ -1,7 +1,7 @@
-//! A source of which only part of the arrays is there, as if the rest had never been written.
+//! A source with parts of the dimensions of another, as if the rest had never been written.
 //!
-//! What is selected is selected of dimensions: every array along one is narrowed alike, so is the dimension with its
-//! coordinates. A single position leaves a dimension of length 1, not none, for what else goes along it has to fit.
+//! Selections apply to dimensions: every array along a dimension is narrowed in the same way, and so are its
+//! coordinates. A single position leaves a dimension of length 1, so that all arrays along it still fit.
 
 mod array;
 
@@ -17,9 +17,9 @@ use hyperslab_model::{Dimension, Extent, Node, NodeKind, NodePath, Shape, Storag
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// A source with some positions of its dimensions. Positions keep the order in which they were selected.
+/// A source with selected positions of its dimensions, in the order of the selection.
 ///
-/// Attributes and references stay as they are, also where they tell of positions.
+/// Attributes and references are unchanged, even if they contain positions.
 ///
 /// ```
 /// use hyperslab::select::{Narrowed, Pick, Select};
@@ -37,21 +37,21 @@ use std::sync::Arc;
 /// ```
 pub struct Narrowed {
     source: Arc<dyn Source>,
-    /// What is taken of the dimensions of the source.
+    /// The selected positions of the dimensions of the source.
     dimensions: BTreeMap<NodePath, Picks>,
-    /// What is taken of dimensions without names, by the array and their number.
+    /// The selected positions of unnamed dimensions, by array and dimension number.
     nameless: BTreeMap<(NodePath, usize), Picks>,
 }
 
 impl Narrowed {
-    /// Narrows `source` as far as the dimensions of what is at or below `entries` are selected from, in the words of
-    /// [`Selected::new`](super::Selected::new). Dimensions by order are for a single array.
+    /// Narrows `source` to the selections for the dimensions of objects at or below `entries`. Selections are
+    /// resolved as in [`Selected::new`](super::Selected::new). Selections by dimension order need a single array.
     ///
     /// # Errors
     /// As [`Selected::new`](super::Selected::new).
     pub fn new(source: Arc<dyn Source>, selections: &[Select], entries: &[Entry]) -> Result<Narrowed> {
         let mut known = Known::default();
-        // The array, if there is but one beside coordinates.
+        // The array, if there is only one in addition to coordinates.
         let (mut only, mut arrays) = (None, 0_u64);
         let mut add = |entry: &Entry, is_named: bool| {
             known.add(entry);
@@ -83,7 +83,7 @@ impl Narrowed {
         wanted.found(source, &known)
     }
 
-    /// What is taken of each dimension of an array; `None` if all is.
+    /// The selected positions of each dimension of an array; `None` for all.
     fn picks(&self, path: &NodePath, dims: &[Dimension]) -> Result<Option<Vec<Picks>>> {
         let mut narrowed = false;
         let picks = dims.iter().enumerate().map(|(number, dimension)| {
@@ -194,7 +194,7 @@ impl Source for Narrowed {
     }
 }
 
-/// The dimensions of an array; that of a dimension coordinate goes along itself.
+/// The dimensions of an array; a dimension coordinate has itself as dimension.
 fn dimensions(entry: &Entry) -> Option<Vec<Dimension>> {
     match &entry.item {
         Item::Array { kind, shape: Shape::Dims(dims), .. } => Some(along(&entry.handle.path, *kind, dims)),
@@ -210,7 +210,7 @@ fn along(path: &NodePath, kind: NodeKind, dims: &[Dimension]) -> Vec<Dimension> 
     dims
 }
 
-/// As much of an extent as is taken.
+/// The selected part of an extent.
 fn shortened(extent: Extent, count: u64) -> Extent {
     match extent {
         Extent::Fixed(_) => Extent::Fixed(count),
@@ -220,7 +220,7 @@ fn shortened(extent: Extent, count: u64) -> Extent {
     }
 }
 
-/// Makes chunks no longer than the array has become, and shards of whole chunks again.
+/// Limits chunks to the narrowed extents, and makes shards consist of whole chunks again.
 fn fit(storage: &mut Storage, extents: impl Iterator<Item = Extent> + Clone) {
     let before = (storage.chunk.clone(), storage.shard.clone());
     let most = |extent: Extent| extent.max().map_or(u64::MAX, |most| most.max(1));
@@ -232,11 +232,11 @@ fn fit(storage: &mut Storage, extents: impl Iterator<Item = Extent> + Clone) {
             *side = (*side).min(most(extent)).div_ceil(*chunk).max(1).saturating_mul(*chunk);
         }
     }
-    // Chunks that reach past the end did so by another length.
+    // Chunks exceeded the old extents, not the new ones.
     clear_layout_directives(storage, before != (storage.chunk.clone(), storage.shard.clone()), false);
 }
 
-/// The dimensions that arrays have, and how long they are.
+/// The dimensions of arrays and their lengths.
 #[derive(Default)]
 struct Known {
     extents: BTreeMap<NodePath, Extent>,
@@ -254,7 +254,7 @@ impl Known {
         }
     }
 
-    /// Arrays can be shorter than the dimensions that they go along.
+    /// Arrays can be shorter than their dimensions.
     fn lengthen(&mut self, source: &dyn Source) {
         for (name, extent) in &mut self.extents {
             if let Ok(Entry { item: Item::Array { kind: NodeKind::DimCoord, shape, .. }, .. }) =
@@ -268,7 +268,7 @@ impl Known {
     }
 }
 
-/// What is selected, before positions are known.
+/// The selections, before positions are known.
 #[derive(Default)]
 struct Wanted {
     dimensions: BTreeMap<NodePath, Pick>,

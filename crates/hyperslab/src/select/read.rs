@@ -1,4 +1,4 @@
-//! Reading what is selected, no chunk more often than it must be.
+//! Reads selections, each chunk as rarely as possible.
 
 use super::{Axis, Picks, Selected};
 use crate::source::ArraySource;
@@ -11,10 +11,10 @@ use hyperslab_core::{Error, Result};
 use hyperslab_model::{Reference, Values};
 
 impl Selected {
-    /// Reads the selected elements, row-major.
+    /// Reads the selected elements in row-major order.
     ///
     /// # Errors
-    /// If they cannot be read, or are more than memory holds.
+    /// If they cannot be read, or exceed the memory.
     pub fn read(&self, array: &dyn ArraySource) -> Result<Values> {
         if let Some(region) = self.as_region() {
             return array.values(&region);
@@ -24,11 +24,11 @@ impl Selected {
         Ok(Values { rows: rows.into(), heap })
     }
 
-    /// Reads the selected elements, row-major, into memory of the caller. `heap` is empty, or was filled by reading
-    /// from this array.
+    /// Reads the selected elements in row-major order into the caller's memory. `heap` is empty, or was filled by
+    /// reading from this array.
     ///
     /// # Errors
-    /// If `rows` is not as long as the selected elements, or they cannot be read; `rows` is then unspecified.
+    /// If `rows` does not have the size of the selection, or an element cannot be read; `rows` is then unspecified.
     pub fn read_into(
         &self,
         array: &dyn ArraySource,
@@ -56,7 +56,7 @@ impl Selected {
         Ok(())
     }
 
-    /// The same elements with each range from high to low positions turned round, and the dimensions of these.
+    /// The same elements with descending ranges reversed, and the reversed dimensions.
     fn ascending(&self) -> (Selected, Vec<usize>) {
         let (mut ascending, mut reversed) = (self.clone(), Vec::new());
         for (dimension, axis) in ascending.axes.iter_mut().enumerate() {
@@ -69,7 +69,7 @@ impl Selected {
     }
 }
 
-/// Turns the order of elements along one dimension round, in place.
+/// Reverses the order of elements along one dimension, in place.
 fn reverse(rows: &mut [u8], counts: &[u64], row: usize, dimension: usize) {
     let (_, inner) = counts.split_at_checked(dimension + 1).unwrap_or_default();
     let (Some(count), Ok(inner)) = (counts.get(dimension), element_bytes(inner, row)) else { return };
@@ -86,18 +86,18 @@ fn reverse(rows: &mut [u8], counts: &[u64], row: usize, dimension: usize) {
 }
 
 impl Selected {
-    /// The selected elements as a region, if they are one.
+    /// The selection as a region, if it is one.
     pub(crate) fn as_region(&self) -> Option<Region> {
         let ranges: Option<Vec<_>> = self.picks().map(Picks::as_range).collect();
         ranges.map(|ranges| region_of(&ranges))
     }
 }
 
-/// Fills `rows` with the elements at these positions of an array in chunks of this shape, by whatever reads its
+/// Reads the elements at these positions of an array with this chunk shape to `rows`, using a function that reads
 /// regions.
 ///
 /// # Errors
-/// As that has them.
+/// Any error of that function.
 pub(super) fn gather(
     picks: &[&Picks],
     chunk: &[u64],
@@ -110,7 +110,7 @@ pub(super) fn gather(
     if counts.contains(&0) {
         return Ok(());
     }
-    // Of each position of a dimension, all that is selected along those after it.
+    // For each position of a dimension, all selected elements along the later dimensions.
     let mut bytes = row as u64;
     let mut tiles: Vec<Vec<Tile>> = Vec::with_capacity(counts.len());
     for (dimension, picks) in picks.iter().enumerate().rev() {
@@ -127,10 +127,10 @@ pub(super) fn gather(
 type Read<'a> = dyn FnMut(&Region, &mut [u8], &mut Heap<Reference>) -> Result<()> + 'a;
 
 impl Selected {
-    /// Reads the selected elements part by part within the memory of the pool, each once.
+    /// Reads the selected elements in parts that fit into the memory of the pool, each element once.
     ///
     /// # Errors
-    /// As [`Selected::read`], and the first of taking.
+    /// As [`Selected::read`]; the first error of `take`.
     pub(crate) fn stream(
         &self,
         array: &dyn ArraySource,
@@ -149,7 +149,7 @@ impl Selected {
                 Some(count) if !fits => {
                     let fitting = |bytes: u64| MAX_PART.checked_div((bytes / count.max(1)).max(1));
                     let steps = bytes.and_then(fitting).unwrap_or(0).max(1);
-                    // The first part is the last that is put away.
+                    // Parts are removed from the end, so the first part is added last.
                     for start in (0..count.div_ceil(steps)).rev().map(|part| part * steps) {
                         let mut part = part.clone();
                         if let Some(axis) = part.axes.get_mut(dimension) {
@@ -165,10 +165,10 @@ impl Selected {
     }
 }
 
-/// Bytes of selected elements that are read at once where they are no box.
+/// The number of bytes of scattered elements that are read at a time.
 const MAX_PART: u64 = 64 << 20;
 
-/// Positions along a dimension at one distance, and where they go in what is selected.
+/// Positions along a dimension at a constant distance, and their place in the selection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Run {
     start: u64,
@@ -177,17 +177,17 @@ struct Run {
     to: u64,
 }
 
-/// Positions that lie in one chunk along a dimension, or all of a range.
+/// Positions of one chunk along a dimension, or all of a range.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Tile {
-    /// What is read for them.
+    /// The range of positions to read.
     hull: Run,
-    /// Within the hull, whose first position is 0.
+    /// The requested positions within the range, whose first position is 0.
     runs: Vec<Run>,
 }
 
 impl Picks {
-    /// A list of positions from high to low at one distance, as a range from low to high.
+    /// A descending list of positions with a constant distance, as an ascending range.
     fn turned_round(&self) -> Option<Picks> {
         let Picks::List(list) = self else { return None };
         let (Some(last), [first, second, ..]) = (list.last(), list.as_slice()) else { return None };
@@ -205,7 +205,7 @@ impl Picks {
         }
     }
 
-    /// The positions by the chunks of `chunk` positions that they lie in, each of which takes so many bytes.
+    /// Groups positions by chunks of `chunk` positions, each of which takes this number of bytes.
     fn tiles(&self, chunk: u64, bytes: u64) -> Vec<Tile> {
         let list = match self {
             Picks::Range { start, count, step } => {
@@ -214,7 +214,7 @@ impl Picks {
             }
             Picks::List(list) => list,
         };
-        // In one piece, positions are read together if little lies between them.
+        // In contiguous arrays, positions are read together if little is between them.
         let near = (NEAR / bytes.max(1)).max(1).next_multiple_of(chunk.max(1));
         let mut sorted: Vec<(u64, u64)> = list.iter().copied().zip(0..).collect();
         sorted.sort_unstable();
@@ -234,7 +234,7 @@ impl Picks {
 }
 
 impl Tile {
-    /// Adds a position, none of which are before the last.
+    /// Adds a position, which is not before the last one.
     fn add(&mut self, position: u64, to: u64) {
         let at = position - self.hull.start;
         self.hull.count = at + 1;
@@ -249,7 +249,7 @@ impl Tile {
         self.runs.push(Run { start: at, count: 1, step: 1, to });
     }
 
-    /// Positions at one distance need no hull.
+    /// Positions at a constant distance need no list.
     fn tighten(&mut self) {
         if let [only] = self.runs.as_mut_slice() {
             self.hull = Run { start: self.hull.start, count: only.count, step: only.step, to: 0 };
@@ -257,7 +257,7 @@ impl Tile {
         }
     }
 
-    /// Its part of `count` positions from `first` on.
+    /// The part of `count` positions from `first` on.
     fn part(&self, first: u64, count: u64) -> Tile {
         let Run { start, step, .. } = self.hull;
         Tile {
@@ -267,7 +267,7 @@ impl Tile {
     }
 }
 
-/// Divides ranges at borders of chunks, as far as hulls would take more than `most` bytes otherwise.
+/// Divides ranges at chunk borders if reading them would take more than `most` bytes.
 fn divide(tiles: &mut [Vec<Tile>], chunk: &[u64], row: usize, most: u64) {
     let longest = |tiles: &[Tile]| tiles.iter().map(|tile| tile.hull.count).max().unwrap_or(0);
     for (dimension, chunk) in (0..tiles.len()).zip(chunk.iter().copied().chain(std::iter::repeat(1))) {
@@ -292,13 +292,13 @@ struct Reading<'a, 'r, 'p> {
     read: &'a mut Read<'r>,
     row: usize,
     rows: &'a mut Planes<'p>,
-    /// All that is selected.
+    /// The whole selection.
     out: Region,
     heap: &'a mut Heap<Reference>,
 }
 
 impl Reading<'_, '_, '_> {
-    /// Reads what lies in one tile of each dimension, and puts it in place.
+    /// Reads the elements of one tile of each dimension and moves them to their place.
     fn tile(&mut self, tiles: &[&Tile]) -> Result<()> {
         let hull: Vec<_> = tiles.iter().map(|tile| tile.hull.clone()).collect();
         let counts: Vec<_> = hull.iter().map(|run| run.count).collect();
@@ -310,7 +310,7 @@ impl Reading<'_, '_, '_> {
         let mut whole = zeroed(&counts, self.row)?;
         let read = (self.read)(&region_of(&hull), &mut whole, self.heap);
         if read.is_err() && runs.iter().any(|runs| runs.len() > 1) {
-            // What nobody wants may not be readable.
+            // Elements that are not requested may be unreadable.
             return each_combination(&runs, &mut |runs| self.run(&hull, runs));
         }
         read?;
@@ -328,7 +328,7 @@ impl Reading<'_, '_, '_> {
         })
     }
 
-    /// Reads one run of each dimension by itself.
+    /// Reads one run of each dimension separately.
     fn run(&mut self, hull: &[Run], runs: &[&Run]) -> Result<()> {
         let part: Vec<_> = hull
             .iter()
@@ -351,7 +351,7 @@ impl Reading<'_, '_, '_> {
     }
 }
 
-/// Calls `visit` with one of each list, for every combination, row-major.
+/// Calls `visit` with every combination of one item from each list, in row-major order.
 fn each_combination<T>(lists: &[Vec<T>], visit: &mut dyn FnMut(&[&T]) -> Result<()>) -> Result<()> {
     let counts: Vec<usize> = lists.iter().map(Vec::len).collect();
     let mut at = vec![0; lists.len()];

@@ -1,13 +1,13 @@
-//! Selections as values: which elements of an array are wanted, before the array is known.
+//! Selections as values, independent of an array.
 
 use std::fmt;
 use std::ops::{Range, RangeFrom, RangeFull, RangeTo};
 
-/// Which elements of an array are wanted.
+/// A selection of elements of an array.
 ///
-/// Most selections say for each dimension what is taken of it, by order ([`next`](Select::next)) or by name
-/// ([`dim`](Select::dim)); dimensions that are not named are taken whole. What is taken is the outer product. Single
-/// elements ([`points`](Select::points)) and masks ([`mask`](Select::mask)) give a list of elements.
+/// Most selections list positions for each dimension, by order ([`next`](Select::next)) or by name
+/// ([`dim`](Select::dim)). Dimensions that are not listed are selected in full. The result is the outer product.
+/// Single elements ([`points`](Select::points)) and masks ([`mask`](Select::mask)) select a list of elements.
 ///
 /// ```
 /// use hyperslab::select::{Pick, Select};
@@ -27,9 +27,9 @@ pub struct Select {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum What {
-    /// The outer product of what is taken of each dimension.
+    /// The outer product of the selected positions of each dimension.
     Outer(Vec<Part>),
-    /// Single elements, `rank` positions each.
+    /// Single elements, with `rank` positions each.
     Points { rank: usize, positions: Vec<i64> },
     /// The elements for which the mask is true.
     Mask { shape: Vec<u64>, mask: Vec<bool> },
@@ -44,48 +44,48 @@ impl Default for What {
 /// A part of an outer selection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Part {
-    /// As many whole dimensions as the other parts leave.
+    /// All positions of the dimensions that no other part selects.
     Between,
-    /// Of the next dimension in order.
+    /// The next dimension in order.
     Next(Pick),
-    /// Of the dimensions of that name.
+    /// The dimensions with this name.
     Named(String, Pick),
 }
 
-/// What is taken of one dimension.
+/// The selected positions of one dimension.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Pick {
-    /// One position, counted from the end if negative. The result does not have the dimension.
+    /// One position; negative ones count from the end. The result does not have the dimension.
     Position(i64),
-    /// The positions from `start` to before `stop` at the distance `step`. Bounds count from the end if negative and
-    /// are cut to the extent, as NumPy does. With a negative step the order is from high to low positions.
+    /// The positions from `start` up to but not including `stop`, at the distance `step`. Negative bounds count from
+    /// the end; bounds are limited to the extent, as in NumPy. A negative step gives descending positions.
     Range {
-        /// The first position; the beginning if `None`, or the end for a negative step.
+        /// The first position. `None` for the beginning, or for the end with a negative step.
         start: Option<i64>,
-        /// The first position that is not taken; the end if `None`, or before the beginning for a negative step.
+        /// The first excluded position. `None` for the end, or for before the beginning with a negative step.
         stop: Option<i64>,
-        /// The distance of two positions, not 0.
+        /// The distance between two positions, not 0.
         step: i64,
     },
-    /// These positions in this order, also several times.
+    /// These positions in this order; a position may occur several times.
     List(Vec<i64>),
-    /// The positions at which the mask, as long as the dimension, is true.
+    /// The positions at which the mask is true. It has the length of the dimension.
     Mask(Vec<bool>),
-    /// Those whose coordinates are meant.
+    /// The positions with these coordinates.
     Labels(Labels),
 }
 
-/// Which coordinates are meant. Words are read in the type of the coordinates: numbers, names, dates as
-/// `2026-03` in the calendar and units of the dimension.
+/// A selection by coordinates. Texts are parsed with the datatype of the coordinates: numbers, names, or dates such
+/// as `2026-03` in the calendar and units of the dimension.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Labels {
-    /// All from the first to the last, both included; `None` for no bound.
+    /// All coordinates from the first to the last, both included; `None` for no bound.
     Between(Option<String>, Option<String>),
-    /// All that are equal. The result does not have the dimension if it is one.
+    /// All equal coordinates. If there is exactly one, the result does not have the dimension.
     Equal(String),
-    /// The nearest one. The result does not have the dimension.
+    /// The nearest coordinate. The result does not have the dimension.
     Nearest(String),
 }
 
@@ -95,30 +95,30 @@ impl Select {
         Select::default()
     }
 
-    /// Single elements, in this order: `rank` positions for each, counted from the end if negative.
+    /// Single elements in this order, with `rank` positions each; negative positions count from the end.
     pub fn points(rank: usize, positions: impl Into<Vec<i64>>) -> Select {
         Select { what: What::Points { rank, positions: positions.into() } }
     }
 
-    /// The elements of an array of `shape` for which `mask`, row-major, is true, in the order of the array.
+    /// The elements for which `mask` is true, in row-major order. The array must have the shape `shape`.
     pub fn mask(shape: impl Into<Vec<u64>>, mask: impl Into<Vec<bool>>) -> Select {
         Select { what: What::Mask { shape: shape.into(), mask: mask.into() } }
     }
 
-    /// Takes this of the next dimension in order. Of points or a mask nothing more can be taken: they stay.
+    /// Selects positions of the next dimension in order. Has no effect on points and masks.
     #[must_use]
     pub fn next(self, pick: impl Into<Pick>) -> Select {
         self.with(Part::Next(pick.into()))
     }
 
-    /// Takes this of the dimensions of that name, or of that path. A dimension that the array lacks and another
-    /// array of the store has does not select from it.
+    /// Selects positions of the dimensions with this name or path. Ignored by an array without such a dimension, if
+    /// another array of the store has it.
     #[must_use]
     pub fn dim(self, name: impl Into<String>, pick: impl Into<Pick>) -> Select {
         self.with(Part::Named(name.into(), pick.into()))
     }
 
-    /// Takes the dimensions whole that stand between those before and those after, as `...` of NumPy.
+    /// Selects all dimensions between those before and those after, like `...` in NumPy.
     #[must_use]
     pub fn rest(self) -> Select {
         self.with(Part::Between)
@@ -142,17 +142,17 @@ impl Pick {
         Pick::Range { start, stop, step }
     }
 
-    /// The coordinates between two words, both included.
+    /// The coordinates between two texts, both included.
     pub fn between(first: Option<&str>, last: Option<&str>) -> Pick {
         Pick::Labels(Labels::Between(first.map(str::to_owned), last.map(str::to_owned)))
     }
 
-    /// The coordinates that equal a word.
+    /// The coordinates that equal a text.
     pub fn equal(word: impl Into<String>) -> Pick {
         Pick::Labels(Labels::Equal(word.into()))
     }
 
-    /// The coordinate that is nearest to a word.
+    /// The coordinate that is nearest to a text.
     pub fn nearest(word: impl Into<String>) -> Pick {
         Pick::Labels(Labels::Nearest(word.into()))
     }
@@ -265,7 +265,7 @@ impl fmt::Display for Pick {
     }
 }
 
-/// A name or value as the text of a selection has it.
+/// A name or value in the text form of a selection.
 fn quoted(word: &str) -> String {
     match word.is_empty() || word.contains(|c: char| "',=[]:".contains(c)) || word.contains("..") {
         true => format!("'{}'", word.replace('\'', "''")),

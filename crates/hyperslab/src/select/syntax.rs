@@ -1,4 +1,4 @@
-//! Selections as text: what the command line takes.
+//! The text form of selections, as on the command line.
 
 use super::request::{Labels, Part, Pick, Select};
 use super::time::is_date;
@@ -8,10 +8,10 @@ use std::str::FromStr;
 impl FromStr for Select {
     type Err = Error;
 
-    /// Reads a selection: `0:10:2,:,5`, `time=3,lat=0:90:2`, `lat=-30..30`, `station==oslo`, `lat~=59.9`.
+    /// Parses a selection: `0:10:2,:,5`, `time=3,lat=0:90:2`, `lat=-30..30`, `station==oslo`, `lat~=59.9`.
     ///
     /// # Errors
-    /// For text that is none.
+    /// For a text that is not a selection.
     fn from_str(text: &str) -> Result<Select> {
         Ok(Select::of_parts(parse(text)?))
     }
@@ -21,7 +21,7 @@ fn parse(text: &str) -> Result<Vec<Part>> {
     split(text)?.into_iter().map(part).collect()
 }
 
-/// Commas part dimensions, but not inside brackets or quotes.
+/// Splits at commas that are not inside of brackets or quotes.
 fn split(text: &str) -> Result<Vec<&str>> {
     let (mut parts, mut begin, mut depth, mut quoted) = (Vec::new(), 0, 0_u32, false);
     for (at, c) in text.char_indices() {
@@ -108,7 +108,7 @@ fn word(whole: &str, text: &str) -> Result<String> {
     }
 }
 
-/// What stands on either side of the first `mark` outside quotes.
+/// The texts before and after the first `mark` outside of quotes.
 fn parted<'a>(text: &'a str, mark: &str) -> Option<(&'a str, &'a str)> {
     let mut quoted = false;
     for (at, c) in text.char_indices() {

@@ -1,4 +1,4 @@
-//! Times as people write them, and as coordinates count them.
+//! Times as text, and as counts in coordinates.
 //!
 //! Spec: CF 1.11, 4.4 Time Coordinate
 
@@ -6,16 +6,16 @@ use super::calendar::{Calendar, Date};
 use hyperslab_core::{Error, Result};
 use hyperslab_model::TimeUnit;
 
-/// How a coordinate counts time.
+/// The unit and epoch of time coordinates.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Counting {
     calendar: Calendar,
-    /// When the count is 0.
+    /// The instant of count 0.
     epoch: Instant,
     step: Step,
 }
 
-/// Attoseconds since the calendar's day 0.
+/// Attoseconds since day 0 of the calendar.
 pub(crate) type Instant = i128;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,7 +24,7 @@ enum Step {
     Months(i128),
 }
 
-/// A date or time of day as written, as fine as it is written.
+/// A date or time of day with the precision of its text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Written {
     year: i128,
@@ -34,15 +34,15 @@ struct Written {
     minute: Option<i128>,
     second: Option<i128>,
     fraction: Option<i128>,
-    /// Minutes that its clock is ahead of UTC.
+    /// The offset of its clock from UTC in minutes.
     zone: i128,
 }
 
 impl Counting {
-    /// That of an attribute `units`, if it is one of a time at all: `hours since 2024-03-01`.
+    /// The unit of an attribute `units` such as `hours since 2024-03-01`; `None` if it is not a unit of time.
     ///
     /// # Errors
-    /// For units that are no fixed length, calendars that cannot be counted and epochs that are not in them.
+    /// For units without fixed length, unsupported calendars, and epochs that do not exist in the calendar.
     pub(crate) fn of_units(units: &str, calendar: Option<&str>) -> Option<Result<Counting>> {
         let at = units.to_ascii_lowercase().find(" since ")?;
         let (unit, rest) = units.split_at_checked(at)?;
@@ -74,7 +74,7 @@ impl Counting {
         Ok(Counting { calendar, epoch: written.start(calendar)?, step: Step::Attoseconds(step) })
     }
 
-    /// That of a type, if it counts time since 1970.
+    /// The unit of a datatype that counts time since 1970.
     pub(super) fn of_type(unit: &TimeUnit) -> Option<Counting> {
         if unit.duration {
             return None;
@@ -103,11 +103,10 @@ impl Counting {
         Some(Counting { calendar: Calendar::PROLEPTIC_GREGORIAN, epoch: 0, step })
     }
 
-    /// When the period that a text names begins, and when it is over; the same for a fraction of a second,
-    /// which names a moment.
+    /// The begin and end of the period that a text names; equal for a fraction of a second, which names a moment.
     ///
     /// # Errors
-    /// For texts that are no dates, and days that the calendar does not have.
+    /// For texts that are not dates, and days that the calendar does not have.
     pub(super) fn period(&self, text: &str) -> Result<(Instant, Instant)> {
         let written = Written::parse(text, 4).ok_or_else(|| {
             Error::invalid(format!("{text:?} is no date, expected one as 2026-03-01T06:00"))
@@ -115,7 +114,7 @@ impl Counting {
         Ok((written.start(self.calendar)?, written.end(self.calendar)?))
     }
 
-    /// When the count is `count`; beyond some 10^12 years the last instant there is.
+    /// The instant of `count`; beyond some 10^12 years the last possible instant.
     pub(crate) fn instant(&self, count: i128) -> Instant {
         match self.step {
             Step::Attoseconds(step) => count.saturating_mul(step).saturating_add(self.epoch),
@@ -130,7 +129,7 @@ impl Counting {
         }
     }
 
-    /// The count at an instant, as near as a 64-bit number comes.
+    /// The count of an instant, as exactly as a 64-bit number can be.
     pub(super) fn count(&self, instant: Instant) -> f64 {
         let Step::Attoseconds(step) = self.step else { return f64::NAN };
         let since = instant.saturating_sub(self.epoch);
@@ -138,13 +137,13 @@ impl Counting {
         let (Ok(shared), true) = (i128::try_from(shared), shared > 0) else { return f64::NAN };
         let (above, below) = (since / shared, step / shared);
         if above.unsigned_abs() < EXACT && below.unsigned_abs() < EXACT {
-            // Both are exact, so that the quotient is rounded once.
+            // Both are exact, so the quotient is rounded only once.
             return above as f64 / below as f64;
         }
         above.div_euclid(below) as f64 + above.rem_euclid(below) as f64 / below as f64
     }
 
-    /// When the count is a number with a fraction, to a millisecond.
+    /// The instant of a count with fraction, to a millisecond.
     pub(crate) fn moment(&self, count: f64) -> Option<Instant> {
         let Step::Attoseconds(step) = self.step else { return None };
         if !count.is_finite() {
@@ -153,12 +152,12 @@ impl Counting {
         let fraction = truncated((count.fract() * step as f64).round());
         let instant =
             truncated(count.trunc()).checked_mul(step)?.checked_add(fraction)?.checked_add(self.epoch)?;
-        // Days since 1600 are exact to some microseconds only.
+        // Days since 1600 are exact only to some microseconds.
         let millisecond = 1_000_000 * NANOSECOND;
         instant.checked_add(millisecond / 2)?.div_euclid(millisecond).checked_mul(millisecond)
     }
 
-    /// An instant as ISO 8601 has it.
+    /// An instant in ISO 8601 format.
     pub(crate) fn text(&self, instant: Instant) -> String {
         let of_day = instant.rem_euclid(DAY);
         let date = self.calendar.text(self.calendar.date(instant.div_euclid(DAY)));
@@ -172,7 +171,7 @@ impl Counting {
     }
 }
 
-/// Whether a text is a date and not merely a number.
+/// Whether a text is a date and not only a number.
 pub(super) fn is_date(text: &str) -> bool {
     Written::parse(text, 4).is_some_and(|written| written.month.is_some())
 }
@@ -219,7 +218,7 @@ impl Written {
         Some(written)
     }
 
-    /// Reads `06:00:30.5+01:00`.
+    /// Parses `06:00:30.5+01:00`.
     fn clock(&mut self, text: &str) -> Option<()> {
         let zone = text.find(|c: char| !(c.is_ascii_digit() || ":.".contains(c))).unwrap_or(text.len());
         let (clock, zone) = text.split_at_checked(zone)?;
@@ -276,7 +275,7 @@ impl Written {
     }
 }
 
-/// Minutes of a zone: `Z`, `UTC`, `+01:00`, `-5`.
+/// The minutes of a time zone: `Z`, `UTC`, `+01:00`, `-5`.
 fn offset(zone: &str) -> Option<i128> {
     if ["", "Z", "z", "UTC", "GMT"].contains(&zone) {
         return Some(0);
@@ -295,7 +294,7 @@ fn offset(zone: &str) -> Option<i128> {
     (hours < 24 && minutes < 60).then(|| sign * i128::from(60 * hours + minutes))
 }
 
-/// A number of nothing but so many digits at most.
+/// A number with at most this number of digits and nothing else.
 fn digits(text: &str, most: usize) -> Option<u64> {
     let fits = (1..=most).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit());
     if fits { text.parse().ok() } else { None }
@@ -319,10 +318,10 @@ const MINUTE: i128 = 60 * SECOND;
 const HOUR: i128 = 60 * MINUTE;
 const DAY: i128 = 24 * HOUR;
 
-/// Of a year; attoseconds of as many years fit an [`Instant`] several times.
+/// The maximum year; attoseconds of as many years fit into an [`Instant`] several times.
 const MAX_DIGITS: u32 = 12;
 
-/// All below are exact as 64-bit numbers.
+/// All integers below are exact as 64-bit floating-point numbers.
 const EXACT: u128 = 1 << 53;
 
 #[cfg(test)]

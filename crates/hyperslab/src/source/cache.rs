@@ -1,5 +1,5 @@
-//! Decoded chunks, kept for reads of less than a chunk: element by element, a chunk is decoded once and not once an
-//! element.
+//! A cache of decoded chunks for reads of less than a chunk. When elements are read one by one, their chunk is
+//! decoded only once.
 
 use crate::source::ArraySource;
 use bytes::Bytes;
@@ -11,10 +11,10 @@ use quick_cache::sync::Cache;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock};
 
-/// A bounded number of bytes of decoded chunks; those read lately stay. Clones are the same cache.
+/// A cache of decoded chunks with a limited size; recently read chunks remain. Clones share the cache.
 ///
-/// Only reads of less than half a chunk, within one chunk, that has to be decoded, look here. A chunk is known by the
-/// opened array and its position, so that an array that is opened again sees what its file has now.
+/// Used only for reads of less than half a chunk, within one chunk that must be decoded. Chunks are identified by the
+/// open array and their position, so an array that is opened again is read again.
 ///
 /// ```
 /// use hyperslab::{ChunkCache, OpenOptions};
@@ -32,7 +32,7 @@ struct Kept {
     bytes: u64,
 }
 
-/// The number of an opened array, and where the chunk begins.
+/// The number of an open array, and the first element of the chunk.
 type Key = (u64, Vec<u64>);
 
 #[derive(Clone)]
@@ -45,16 +45,16 @@ impl Weighter<Key, Bytes> for Weight {
 }
 
 impl ChunkCache {
-    /// Bytes of the cache that the files of a process share.
+    /// The default size of the cache of a process in bytes.
     pub const BYTES: u64 = 64 << 20;
 
-    /// A cache of at most `bytes`, of which one chunk may take an eighth.
+    /// A cache of at most `bytes` bytes, of which one chunk may take an eighth.
     pub fn new(bytes: u64) -> ChunkCache {
         let chunks = Cache::with_weighter(SHARDED_ITEMS, bytes, Weight);
         ChunkCache(Some(Arc::new(Kept { chunks, bytes })))
     }
 
-    /// A cache that keeps nothing.
+    /// A cache that stores nothing.
     pub fn none() -> ChunkCache {
         ChunkCache(None)
     }
@@ -74,17 +74,17 @@ impl std::fmt::Debug for ChunkCache {
     }
 }
 
-/// The decoded chunks of one opened array.
+/// The cached chunks of one open array.
 pub struct CachedChunks {
     kept: Arc<Kept>,
     array: u64,
     grid: ChunkGrid,
-    /// Whether any chunk was kept.
+    /// Whether any chunk was cached.
     is_used: AtomicBool,
 }
 
 impl CachedChunks {
-    /// Those of an array that is decoded chunk by chunk; none of others.
+    /// The cached chunks, for an array that is decoded chunk by chunk; `None` for others.
     pub(crate) fn of(array: &dyn ArraySource, cache: &ChunkCache) -> Option<CachedChunks> {
         static OPENED: AtomicU64 = AtomicU64::new(0);
         let kept = Arc::clone(cache.0.as_ref()?);
@@ -96,11 +96,11 @@ impl CachedChunks {
         Some(CachedChunks { kept, array: number, grid, is_used: AtomicBool::new(false) })
     }
 
-    /// Fills `rows` with the elements of `region` if it is a small part of one chunk: whether it is.
+    /// Reads the elements of `region` to `rows` if it is a small part of one chunk. Returns whether it is.
     ///
     /// # Errors
-    /// If the region reaches outside, or the work is cancelled. What is wrong with the chunk is left to be told by
-    /// reading without a cache, which may not need all of it.
+    /// If the region exceeds the extents, or the work is cancelled. Errors of the chunk are left to a read without
+    /// cache, which may not need the whole chunk.
     pub(crate) fn read<A: ArraySource + ?Sized>(
         &self,
         array: &A,
@@ -156,9 +156,9 @@ impl Drop for CachedChunks {
     }
 }
 
-/// What an entry takes beside its chunk, so that many tiny chunks are bounded as well.
+/// The size of an entry without its chunk, so that many tiny chunks are limited too.
 const ENTRY: u64 = 128;
-/// Chunks that are expected, by which the cache is divided for threads: each part has room for the largest chunk.
+/// The number of parts of the cache for concurrent threads: each part has room for the largest chunk.
 const SHARDED_ITEMS: usize = 256;
 
 #[cfg(test)]

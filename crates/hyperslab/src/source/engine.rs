@@ -1,8 +1,7 @@
-//! Reads regions of arrays with several threads, each of which fills a part of the caller's memory.
+//! Reads regions of arrays with several threads. Each thread fills a part of the caller's memory.
 //!
-//! A region is cut at the borders of chunks, along as many dimensions from the outermost on as give every thread
-//! enough to do, so that no chunk is decoded twice and no two threads write the same bytes. Parts are begun in the
-//! order in which they are stored.
+//! A region is divided at chunk borders, along as many dimensions from the outermost on as give every thread enough
+//! work. No chunk is decoded twice, and no two threads write the same bytes. Parts are started in stored order.
 
 mod selection;
 
@@ -16,7 +15,7 @@ use std::sync::mpsc::sync_channel;
 
 pub(crate) use selection::{MAX_HULL, read_into as selected_into, values as selected};
 
-/// Fills `rows` with the elements of `region`.
+/// Reads the elements of `region` to `rows`.
 pub(crate) fn read<A: ArraySource + ?Sized>(
     array: &A,
     region: &Region,
@@ -30,16 +29,16 @@ pub(crate) fn read<A: ArraySource + ?Sized>(
     {
         return Ok(());
     }
-    // The order of what slots point to is that of the elements, whatever the threads.
+    // The order of the targets of slots is that of the elements, with any number of threads.
     let divisible = !rows.is_empty() && array.is_divisible() && !array.datatype().has_slots();
-    // Between parts the token is asked, also where one thread reads them all.
+    // The token is checked between parts, also with one thread.
     let parts = match divisible && (pool.threads() > 1 || pool.cancel_token().can_cancel()) {
         true => parts(rows, region, array.chunk(), row, pool.threads())?,
         false => None,
     };
     if let Some(parts) = parts {
         let done = pool.each(parts, memory_for(array.chunk(), row), |(part, mut rows), scratch| {
-            // Nothing in rows without slots points to it.
+            // Rows without slots have no targets.
             array.read_part(&part, &mut rows, &mut Heap::default(), scratch)
         });
         match done {
@@ -52,7 +51,7 @@ pub(crate) fn read<A: ArraySource + ?Sized>(
     pool.alone(|scratch| array.read_part(region, &mut Planes::whole(rows), heap, scratch))
 }
 
-/// The elements of `region`, in memory of their own.
+/// Reads the elements of `region` to new memory.
 pub(crate) fn values<A: ArraySource + ?Sized>(array: &A, region: &Region) -> Result<Values> {
     let len = region.bytes(row_size(array)?)?;
     let (mut rows, mut heap) = (Memory::zeroed(len)?, Heap::default());
@@ -60,11 +59,11 @@ pub(crate) fn values<A: ArraySource + ?Sized>(array: &A, region: &Region) -> Res
     Ok(Values { rows: rows.into(), heap })
 }
 
-/// Reads a region from its first element to its last within the memory of the pool, the next elements while
-/// `take` has those before, with their number unless it is beyond counting.
+/// Reads a region from its first element to its last within the memory of the pool. The next elements are read while
+/// `take` processes those before. `take` also receives the number of the first element, unless it overflows.
 ///
 /// # Errors
-/// The first of reading or taking, and if a single element is more than memory holds.
+/// The first error of reading or of `take`, and if a single element exceeds the memory.
 pub(crate) fn stream(
     array: &dyn ArraySource,
     region: &Region,
@@ -74,7 +73,7 @@ pub(crate) fn stream(
     stream_in(array, region, usual, take)
 }
 
-/// The same in bands of about so many bytes.
+/// Reads in bands of about this number of bytes.
 fn stream_in(
     array: &dyn ArraySource,
     region: &Region,
@@ -98,7 +97,7 @@ fn stream_in(
     };
     pool.ahead(make, |(count, values)| {
         take(count, &values)?;
-        // The rows are ours alone again once the values are gone.
+        // The rows are unshared again once the values are dropped.
         if let Ok(rows) = values.rows.try_into_mut() {
             // Only speed is lost if nobody wants them.
             let _ = used.try_send(rows.into());
@@ -107,7 +106,7 @@ fn stream_in(
     })
 }
 
-/// The values of a region, in memory that may have been used before.
+/// The values of a region, in reused memory if possible.
 pub(crate) fn values_in(
     array: &dyn ArraySource,
     region: &Region,
@@ -124,9 +123,9 @@ pub(crate) fn values_in(
     Ok(Values { rows: rows.into(), heap })
 }
 
-/// Bands of a moderate size, larger ones where these would tear chunks, which are then decoded several times.
+/// Bands of moderate size; larger ones if these would split chunks, which would be decoded several times.
 pub(crate) fn untorn(region: &Region, chunk: &[u64], row: usize, usual: u64, memory: u64) -> Result<Bands> {
-    // One band is taken while the next is read.
+    // One band is processed while the next is read.
     let most = (memory / 3).max(MIN_BAND);
     let mut size = usual.min(most);
     loop {
@@ -138,7 +137,7 @@ pub(crate) fn untorn(region: &Region, chunk: &[u64], row: usize, usual: u64, mem
     }
 }
 
-/// Bytes of the chunks in which a region has elements: what has to be decoded.
+/// The size in bytes of the chunks that contain elements of a region, which must be decoded.
 fn work(region: &Region, chunk: &[u64], row: usize) -> u64 {
     let dims = region.count.iter().zip(&region.step).zip(chunk);
     dims.fold(row as u64, |work, ((count, step), chunk)| {
@@ -147,12 +146,12 @@ fn work(region: &Region, chunk: &[u64], row: usize) -> u64 {
     })
 }
 
-/// Bytes that a thread needs for chunks on their way: stored, decoded, between two codecs, converted.
+/// The memory of a thread for chunks in progress, in bytes: stored, decoded, intermediate, converted.
 fn memory_for(chunk: &[u64], row: usize) -> u64 {
     element_count(chunk).unwrap_or(u64::MAX).saturating_mul(row as u64).saturating_mul(4)
 }
 
-/// The rows of a region in parts for so many threads; none if it has too few chunks or is not worth it.
+/// The rows of a region in parts for this number of threads; `None` if there are too few chunks or too little work.
 fn parts<'r>(
     rows: &'r mut [u8],
     region: &Region,
@@ -176,8 +175,8 @@ fn parts<'r>(
     Ok(Some(parts))
 }
 
-/// The dimensions along which a region is cut into at least so many parts, if it has enough chunks, and the steps
-/// before which; none if all of it takes so few bytes of work that it is not worth it.
+/// The dimensions along which a region is divided into at least this number of parts, and the steps of the borders.
+/// `None` if the work is too small.
 fn division(region: &Region, chunk: &[u64], len: u64, wanted: u64) -> Vec<(usize, Vec<u64>)> {
     let mut division = Vec::new();
     if len < MIN_DIVIDED {
@@ -204,7 +203,7 @@ fn division(region: &Region, chunk: &[u64], len: u64, wanted: u64) -> Vec<(usize
     division
 }
 
-/// The steps of one dimension before which it is cut: at borders of chunks that are at least `least` steps apart.
+/// The steps of one dimension at which it is divided: at chunk borders that are at least `least` steps apart.
 pub(crate) fn cuts((start, count, step): (u64, u64, u64), chunk: u64, least: u64) -> Vec<u64> {
     let (chunk, step) = (chunk.max(1), step.max(1));
     let reaching = |index: u64| index.saturating_sub(start).div_ceil(step);
@@ -224,7 +223,7 @@ pub(crate) fn cuts((start, count, step): (u64, u64, u64), chunk: u64, least: u64
     }
 }
 
-/// The bytes of an element in memory.
+/// The size of an element in memory in bytes.
 pub(crate) fn row_size<A: ArraySource + ?Sized>(array: &A) -> Result<usize> {
     array
         .datatype()
@@ -232,17 +231,18 @@ pub(crate) fn row_size<A: ArraySource + ?Sized>(array: &A) -> Result<usize> {
         .ok_or_else(|| Error::new(ErrorKind::LimitExceeded, "elements larger than memory"))
 }
 
-/// Bytes of work from which starting threads pays.
+/// The minimum work in bytes for starting threads.
 const MIN_DIVIDED: u64 = 512 << 10;
-/// Parts of a region: short enough that all threads end together, long enough that handing out costs nothing.
+/// The parts of a region per thread: many enough that all threads end together, few enough that distribution costs
+/// nothing.
 const MIN_PART: u64 = 256 << 10;
 const MAX_PART: u64 = 4 << 20;
 const PARTS_A_THREAD: u64 = 4;
-/// Slices that the parts of a region may have in all; each takes 16 bytes.
+/// The maximum number of slices of all parts of a region; each takes 16 bytes.
 const MAX_SLICES: u64 = 1 << 20;
-/// Bytes of rows that are streamed at once.
+/// The number of bytes of rows that are streamed at a time.
 pub(crate) const USUAL_BAND: u64 = 16 << 20;
-/// The same for rows with slots: what these point to is beside them.
+/// The number of bytes of rows with slots that are streamed at a time, without the targets of the slots.
 pub(crate) const USUAL_SLOTS: u64 = 1 << 20;
 const MIN_BAND: u64 = 64 << 10;
 

@@ -1,7 +1,7 @@
-//! Number, extremes and sum of elements, folded from rows by all threads.
+//! Computes number, extremes and sum of elements with all threads.
 //!
-//! Sums of integers are exact; those of fractions keep what each addition rounds away, so that neither the order
-//! nor the number of threads shows in them.
+//! Sums of integers are exact. Sums of floating-point numbers keep the rounding errors of each addition, so that the
+//! result does not depend on the order or the number of threads.
 
 use super::meaning::Missing;
 use crate::pool::Pool;
@@ -9,14 +9,14 @@ use hyperslab_core::Result;
 use hyperslab_model::{Datatype, Element, Elements, Float, Values};
 use std::sync::{Mutex, PoisonError};
 
-/// What elements come to.
+/// The result for a set of elements.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Fold {
-    /// How many are not missing.
+    /// The number of elements that are not missing.
     pub(super) present: u64,
-    /// How many are.
+    /// The number of missing elements.
     pub(super) missing: u64,
-    /// The least and the greatest of those that are not; `None` if there are none or they have no order.
+    /// The minimum and maximum of the others; `None` if there are none or they have no order.
     pub(super) extremes: Option<(Number, Number)>,
     pub(super) sum: Sum,
 }
@@ -28,13 +28,13 @@ pub(super) enum Number {
     Float(f64),
 }
 
-/// A sum: of integers, and of fractions with what was rounded away.
+/// A sum of integers, and a sum of floating-point numbers with its rounding errors.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Sum {
     ints: i128,
     float: f64,
     rounded: f64,
-    /// The fractions again, a [`SCALE`]th of each, for when their sum is more than a float holds.
+    /// The sum of the same numbers divided by [`SCALE`], in case the sum itself overflows.
     scaled: f64,
 }
 
@@ -48,11 +48,11 @@ impl Number {
 }
 
 impl Sum {
-    /// The sum of `count` numbers by their count; `None` of none, and where infinities of both signs are among them.
+    /// The mean of `count` numbers; `None` without numbers, and with infinities of both signs.
     pub(super) fn mean(&self, count: u64) -> Option<f64> {
         let divisor = i128::from(count);
         let whole = self.ints.checked_div(divisor)?;
-        // What is left of the division is less than the count.
+        // The remainder of the division is less than the count.
         let rest = (self.ints - whole * divisor) as f64 / count as f64;
         let sum = self.float + self.rounded;
         let left = self.rounded - (sum - self.float);
@@ -81,7 +81,7 @@ impl Sum {
 }
 
 impl Fold {
-    /// Takes in all elements of `values`, with as many threads as gain from it.
+    /// Adds all elements of `values`, with as many threads as are useful.
     pub(super) fn take(
         &mut self,
         pool: &Pool,
@@ -133,7 +133,7 @@ impl Fold {
     }
 }
 
-/// Rows of the usual numbers are folded as they lie, others element by element.
+/// Rows of the usual number types are processed directly, others element by element.
 fn fold(datatype: &Datatype, elements: Elements<'_>, values: &Values, missing: &Missing) -> Fold {
     let rows = &values.rows;
     match datatype.resolved() {
@@ -176,7 +176,7 @@ fn each_element(elements: Elements<'_>, missing: &Missing) -> Fold {
     fold
 }
 
-/// Several sums go side by side, as an addition takes longer than it keeps the processor from the next.
+/// Several partial sums hide the latency of additions.
 fn floats<const N: usize>(rows: &[u8], read: fn([u8; N]) -> f64, missing: &Missing) -> Fold {
     let (low, high) = missing.float_range();
     // NaN is missing by comparing with anything.
@@ -215,7 +215,7 @@ fn lanes<const N: usize>(rows: &[u8], read: fn([u8; N]) -> f64, is_there: impl F
     for (float, rounded) in sums {
         fold.sum.add(&Sum { ints: 0, float, rounded, scaled: float / SCALE });
     }
-    // Added up again where it is too much, which is rare.
+    // Added again in a rare case of overflow.
     if !fold.sum.float.is_finite() {
         let there = rows.iter().map(|row| read(*row)).filter(|value| is_there(*value));
         fold.sum.scaled = there.map(|value| value / SCALE).sum();
@@ -223,7 +223,7 @@ fn lanes<const N: usize>(rows: &[u8], read: fn([u8; N]) -> f64, is_there: impl F
     if present > 0 {
         let least = least.into_iter().fold(f64::INFINITY, f64::min);
         let greatest = greatest.into_iter().fold(f64::NEG_INFINITY, f64::max);
-        // Of zeros the greatest has no sign, whichever came first.
+        // Among zeros, the maximum is positive, in any order.
         let greatest = greatest + 0.0;
         fold.extremes = Some((Number::Float(least), Number::Float(greatest)));
     }
@@ -271,7 +271,7 @@ fn plain_ints<const N: usize, T: Copy + Ord + Into<i128>>(
     }
 }
 
-/// Bytes of rows that one thread folds at once.
+/// The number of bytes of rows that one thread processes at a time.
 const PART: usize = 1 << 20;
 const LANES: usize = 8;
 /// As many of the largest floats as can be added to less than infinity.

@@ -1,4 +1,4 @@
-//! The least, the greatest and the mean value of an array, and how many are missing.
+//! The summary of the values of an array: minimum, maximum, mean and number of missing values.
 
 use super::fold::{Fold, Number};
 use super::meaning::{Meaning, single};
@@ -8,41 +8,41 @@ use crate::source::{Entry, Item, Source, check_counts};
 use hyperslab_core::{Error, Result};
 use hyperslab_model::{Datatype, Elements, Float, Shape, Values};
 
-/// Which values are told of, and how they are taken.
+/// The options of a summary.
 #[derive(Clone, Debug, Default)]
 pub struct SummaryOptions {
-    /// As attributes mean them (CF): scaled, times as dates, those outside of the valid range missing.
+    /// Apply CF attributes: scale values, show times as dates, count values outside of the valid range as missing.
     pub decode: bool,
-    /// Which of them; all if none is selected.
+    /// The selected elements; all without selection.
     pub select: Vec<Select>,
 }
 
-/// What values an array holds.
+/// The summary of the values of an array.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Summary {
-    /// How many were looked at.
+    /// The number of values.
     pub count: u64,
-    /// How many of them are missing: NaN, null, or what attributes say stands for no value.
+    /// The number of missing values: NaN, null, or marked as missing by attributes.
     pub missing: u64,
-    /// The least; `None` of none, and of what has no order.
+    /// The minimum; `None` without values or order.
     pub min: Option<Figure>,
-    /// The greatest.
+    /// The maximum.
     pub max: Option<Figure>,
-    /// The mean of those that are not missing.
+    /// The mean of the values that are not missing.
     pub mean: Option<Figure>,
 }
 
-/// A value of an array, or one computed of several.
+/// A value of an array, or a computed one.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Figure {
-    /// As an element of an array is.
+    /// An element of an array.
     Element(Datatype, Vec<u8>),
     /// A date.
     Text(String),
 }
 
 impl Figure {
-    /// As people read it; a number that was computed with nine digits.
+    /// As text; a computed number with nine digits.
     pub fn label(&self) -> String {
         let text = match self {
             Figure::Element(..) => self.each(hyperslab_ndl::plain),
@@ -65,8 +65,7 @@ impl Figure {
         }
     }
 
-    /// The same number as people want to read it where it is a mean: as exactly as the elements are, and no 64-bit
-    /// number with more than nine digits.
+    /// A mean with the precision of the elements, at most nine digits for 64-bit numbers.
     #[must_use]
     pub fn rounded(&self) -> Figure {
         match self {
@@ -85,7 +84,7 @@ impl Figure {
     }
 }
 
-/// Tells what values an array holds, read within the memory of its pool; `None` of a null dataspace.
+/// The summary of an array, read within the memory of its pool; `None` for a null dataspace.
 ///
 /// ```
 /// use hyperslab::stat::{SummaryOptions, summary};
@@ -99,7 +98,7 @@ impl Figure {
 /// ```
 ///
 /// # Errors
-/// If it is no array, what is selected is not in it, or its values cannot be read.
+/// If it is not an array, the selection exceeds the extents, or its values cannot be read.
 pub fn summary(source: &dyn Source, entry: &Entry, options: &SummaryOptions) -> Result<Option<Summary>> {
     summary_of(source, entry, options).map_err(|error| error.in_object(&entry.handle.path))
 }
@@ -123,7 +122,7 @@ fn summary_of(source: &dyn Source, entry: &Entry, options: &SummaryOptions) -> R
     Ok(Some(meaning.summary(&fold)))
 }
 
-/// The type of what the elements are arrays of: their rows are those of as many single elements.
+/// The datatype of the items of array elements: their rows are those of as many single elements.
 fn within(datatype: &Datatype) -> &Datatype {
     match datatype {
         Datatype::Named(_, of) => within(of),
@@ -136,7 +135,7 @@ impl Meaning {
     fn summary(&self, fold: &Fold) -> Summary {
         let mean = fold.extremes.and_then(|_| fold.sum.mean(fold.present));
         let (least, greatest) = fold.extremes.unzip();
-        // A negative factor turns the order of packed values.
+        // A negative scale factor reverses the order of packed values.
         let (min, max) = if self.scale < 0.0 { (greatest, least) } else { (least, greatest) };
         Summary {
             count: fold.present.saturating_add(fold.missing),
@@ -151,7 +150,7 @@ impl Meaning {
         value * self.scale + self.offset
     }
 
-    /// An extreme, as an element or what it means.
+    /// An extreme as an element, or as its decoded value.
     fn figure(&self, number: Number) -> Option<Figure> {
         if let Some(counting) = &self.counting {
             let instant = match (number, &self.unpacked) {

@@ -1,4 +1,4 @@
-//! Elements that are no box: points, unions of boxes, masks.
+//! Reads elements that do not form a region: points, unions of regions, masks.
 
 use super::{memory_for, row_size};
 use crate::source::ArraySource;
@@ -12,8 +12,8 @@ use hyperslab_model::{Reference, Values};
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
-/// The selected elements in the order of the selection. Chunks with several of them are decoded once, whatever
-/// the order.
+/// Reads the selected elements in the order of the selection. A chunk with several of them is decoded once, in any
+/// order.
 pub(crate) fn values<A: ArraySource + ?Sized>(array: &A, selection: &Selection) -> Result<Values> {
     let extents = array.extents().ok_or_else(|| Error::invalid("a null dataspace has no elements"))?;
     selection.check(extents)?;
@@ -28,10 +28,10 @@ pub(crate) fn values<A: ArraySource + ?Sized>(array: &A, selection: &Selection) 
     Ok(Values { rows: rows.into(), heap })
 }
 
-/// As [`values`], into memory of the caller.
+/// As [`values`], into the caller's memory.
 ///
 /// # Errors
-/// If `rows` is not as long as the selected elements, the selection reaches outside, or a chunk cannot be read;
+/// If `rows` does not have the size of the selection, the selection exceeds the extents, or a chunk cannot be read;
 /// `rows` is then unspecified.
 pub(crate) fn read_into<A: ArraySource + ?Sized>(
     array: &A,
@@ -61,17 +61,17 @@ pub(crate) fn read_into<A: ArraySource + ?Sized>(
     Tiles::new(array, extents, &boxes, scattered, row)?.read(array, rows, heap)
 }
 
-/// Bytes of the selected elements.
+/// The size of the selected elements in bytes.
 fn bytes(selection: &Selection, extents: &[u64], row: usize) -> Result<usize> {
     let count = selection.count(extents).and_then(|count| usize::try_from(count).ok());
     count.and_then(|count| count.checked_mul(row)).ok_or_else(too_large)
 }
 
-/// What is selected, box by box.
+/// The selection, region by region.
 enum Boxes<'a> {
     Blocks {
         blocks: &'a [Region],
-        /// Where the rows of each end.
+        /// The end of the rows of each region.
         ends: Vec<usize>,
     },
     Points {
@@ -99,7 +99,7 @@ impl<'a> Boxes<'a> {
         }
     }
 
-    /// A box, and where its rows go.
+    /// A region, and the place of its rows.
     fn get(&self, number: usize) -> Option<(Region, Range<usize>)> {
         match self {
             Boxes::Blocks { blocks, ends } => {
@@ -114,8 +114,8 @@ impl<'a> Boxes<'a> {
     }
 }
 
-/// Reads boxes that are worth it by themselves, and gives the numbers of the others. What has no chunks gains
-/// from being read with others only where these are near.
+/// Reads regions that are large enough to be read separately. Returns the numbers of the others. Without chunks,
+/// reading regions together is faster only if they are close.
 fn read_large<A: ArraySource + ?Sized>(
     array: &A,
     boxes: &Boxes<'_>,
@@ -136,14 +136,14 @@ fn read_large<A: ArraySource + ?Sized>(
     Ok(scattered)
 }
 
-/// Boxes by the chunks that they have elements in.
+/// Groups regions by the chunks with their elements.
 struct Tiles<'a> {
     boxes: &'a Boxes<'a>,
     grid: ChunkGrid,
     extents: &'a [u64],
-    /// Tiles along each dimension.
+    /// The number of tiles along each dimension.
     along: Vec<u64>,
-    /// Numbers of a tile and of a box with elements in it, by tile.
+    /// Pairs of a tile number and the number of a region with elements in it, sorted by tile.
     pairs: Vec<(u64, usize)>,
     row: usize,
 }
@@ -158,7 +158,7 @@ impl<'a> Tiles<'a> {
     ) -> Result<Self> {
         let mut shape = array.chunk().to_vec();
         if let Some(last) = shape.last_mut() {
-            // In one piece, elements are read together if little lies between them.
+            // In contiguous arrays, elements are read together if little is between them.
             *last = (NEAR / (row as u64).max(1)).max(1).next_multiple_of((*last).max(1));
         }
         let grid = ChunkGrid::regular(&shape)?;
@@ -188,7 +188,7 @@ impl<'a> Tiles<'a> {
         let rows = Mutex::new(rows);
         let tiles: Vec<&[(u64, usize)]> = self.pairs.chunk_by(|a, b| a.0 == b.0).collect();
         if array.datatype().has_slots() || !array.is_divisible() {
-            // What slots point to has the order of the tiles.
+            // The targets of slots are in the order of the tiles.
             let mut tiles = tiles.into_iter();
             return array.pool().alone(|scratch| {
                 tiles.try_for_each(|pairs| self.read_tile(array, pairs, &rows, heap, scratch))
@@ -200,7 +200,7 @@ impl<'a> Tiles<'a> {
         })
     }
 
-    /// Reads what lies in one tile of the boxes that have elements there.
+    /// Reads the elements of all regions in one tile.
     fn read_tile<A: ArraySource + ?Sized>(
         &self,
         array: &A,
@@ -221,7 +221,7 @@ impl<'a> Tiles<'a> {
         if let Some(bytes) = hull.bytes(self.row).ok().filter(|bytes| *bytes as u64 <= MAX_HULL) {
             let mut own = Memory::zeroed(bytes)?;
             if array.read_part(&hull, &mut Planes::whole(&mut own), heap, scratch).is_ok() {
-                // Several tiles may have elements of one box. To place them is little beside decoding them.
+                // Several tiles may have elements of one region. Placing them is cheap compared with decoding.
                 let mut rows = rows.lock().unwrap_or_else(PoisonError::into_inner);
                 for Part { region, range, .. } in &parts {
                     let rows = rows.get_mut(range.clone()).ok_or_else(too_large)?;
@@ -230,7 +230,7 @@ impl<'a> Tiles<'a> {
                 return Ok(());
             }
         }
-        // What nobody wants may be far more than what is, or not be readable.
+        // The other elements may be far more than the requested ones, or unreadable.
         for Part { part, region, range } in &parts {
             let mut own = Memory::zeroed(part.bytes(self.row)?)?;
             array.read_part(part, &mut Planes::whole(&mut own), heap, scratch)?;
@@ -247,7 +247,7 @@ impl<'a> Tiles<'a> {
         Ok(())
     }
 
-    /// The tile of a number, as far as the array reaches.
+    /// The tile with this number, limited to the array.
     fn tile(&self, number: u64) -> Result<Region> {
         let mut rest = number;
         let mut index = vec![0; self.along.len()];
@@ -260,15 +260,15 @@ impl<'a> Tiles<'a> {
     }
 }
 
-/// What a box has in a tile.
+/// The part of a region in a tile.
 struct Part {
     part: Region,
-    /// The whole box, and where its rows go.
+    /// The whole region, and the place of its rows.
     region: Region,
     range: Range<usize>,
 }
 
-/// The box without gaps that has all parts.
+/// The smallest region without gaps that contains all parts.
 fn hull_of(parts: &[Part]) -> Region {
     let mut hull: Option<(Vec<u64>, Vec<u64>)> = None;
     for Part { part, .. } in parts {
@@ -292,7 +292,7 @@ fn too_large() -> Error {
     Error::new(ErrorKind::LimitExceeded, "more elements than memory holds")
 }
 
-/// Bytes of a box that is read by itself.
+/// The minimum size in bytes of a region that is read separately.
 const LARGE: u64 = 4 << 20;
-/// Bytes of elements that are read together because some of them are wanted.
+/// The maximum size in bytes of a read that contains several requested elements.
 pub(crate) const MAX_HULL: u64 = 16 << 20;
