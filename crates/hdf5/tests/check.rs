@@ -202,7 +202,12 @@ fn sound_files_have_no_errors() {
     }
     assert!(names.len() > 10);
     for name in names {
-        let (found, summary) = findings(bytes(&name));
+        let bytes = bytes(&name);
+        if bytes.starts_with(b"CDF") {
+            // A NetCDF classic file, which has the same suffix.
+            continue;
+        }
+        let (found, summary) = findings(bytes);
         let errors: Vec<&Finding> =
             found.iter().filter(|finding| finding.severity == Severity::Error).collect();
         assert!(errors.is_empty(), "{name}: {errors:#?}");
