@@ -137,10 +137,13 @@ fn has_node(store: &dyn Store) -> bool {
 
 fn open(store: Arc<dyn Store>, options: &OpenOptions) -> Result<Arc<dyn Source>> {
     let mut warnings = Vec::new();
-    let hierarchy = Hierarchy::open(Arc::clone(&store), options.limits).unwrap_or_else(|error| {
-        warnings.push(format!("consolidated metadata is not used: {error}"));
-        Hierarchy::unconsolidated(store, options.limits)
-    });
+    let hierarchy = match Hierarchy::open(Arc::clone(&store), options.limits) {
+        Err(error) if error.kind() != ErrorKind::Cancelled => {
+            warnings.push(format!("consolidated metadata is not used: {error}"));
+            Hierarchy::unconsolidated(store, options.limits)
+        }
+        opened => opened?,
+    };
     let dialect = match hierarchy.node_or_folder(&Key::root()) {
         Ok(None) => return Err(Error::invalid("has no zarr.json, .zarray or .zgroup: no Zarr store")),
         Ok(Some(root)) => match root.metadata {
