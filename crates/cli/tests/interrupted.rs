@@ -193,6 +193,23 @@ fn runs_killed_at_any_moment_leave_no_target_or_a_whole_one_and_are_resumed() {
     assert_eq!(digests(folder, &source), expected, "the source is as it was");
 }
 
+#[test]
+fn a_refused_run_removes_the_remains_of_a_run_that_was_killed_when_it_was_done() {
+    let folder = TempDir::new().unwrap();
+    let folder = folder.path();
+    let source = source(folder, 1);
+    assert_eq!(run(folder, &["convert", "-q", &source, "x.zarr.zip"]).code, 0);
+    let before = names(folder);
+    let work = folder.join(".x.zarr.zip.hyperslab-partial");
+    fs::create_dir(&work).unwrap();
+    fs::write(work.join("lock"), "1").unwrap();
+    fs::write(work.join("closing"), "").unwrap();
+    assert_eq!(run(folder, &["convert", "-n", "-q", &source, "x.zarr.zip"]).code, 2);
+    assert!(work.exists(), "a dry run changes nothing");
+    assert_eq!(run(folder, &["convert", "-q", &source, "x.zarr.zip"]).code, 2);
+    assert_eq!(names(folder), before);
+}
+
 #[cfg(target_os = "linux")]
 #[test]
 fn a_full_disk_is_reported_and_the_run_can_be_resumed() {

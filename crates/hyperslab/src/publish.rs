@@ -66,6 +66,14 @@ pub fn check_resumable(target: &Path, fingerprint: &Fingerprint) -> Result<()> {
     check().map_err(|e| e.in_file(target.display()))
 }
 
+/// Removes the remains of a run that was killed after it had published `target`. Call it if [`check`] refuses a target
+/// and nothing will be written; [`Publication::begin`] does it itself. What a run can resume stays.
+pub fn tidy(target: &Path) {
+    if let Ok(target) = Destination::at(target) {
+        target.tidy();
+    }
+}
+
 /// A store that is being written. No other run can work on it.
 ///
 /// If it is dropped without [`Publication::publish`], finished parts remain for the next run. Remains that cannot be
@@ -98,7 +106,7 @@ impl Publication {
         let begin = || {
             let target = Destination::at(target)?;
             if let Err(e) = target.check(fingerprint, options) {
-                tidy(&target);
+                target.tidy();
                 return Err(e);
             }
             let work = Work::begin(target.work(), &target.path)?;
@@ -275,17 +283,6 @@ impl Drop for Publication {
         if self.journal.as_ref().is_some_and(Journal::is_empty) {
             self.discard();
         }
-    }
-}
-
-/// Removes the remains of a run that was killed after its last step.
-fn tidy(target: &Destination) {
-    // The folder is removed last.
-    if target.work().is_dir()
-        && !target.work().join(JOURNAL).exists()
-        && let Ok(work) = Work::begin(target.work(), &target.path)
-    {
-        work.end_unless_resumable();
     }
 }
 

@@ -11,7 +11,7 @@ use hyperslab::convert::{
 };
 use hyperslab::list::human_bytes;
 use hyperslab::location::{Location, outermost};
-use hyperslab::publish::{Fingerprint, PublishOptions};
+use hyperslab::publish::{self, Fingerprint, PublishOptions};
 use hyperslab::select::Narrowed;
 use hyperslab::target::{Fate, Loss, TargetFormat};
 use hyperslab::{Error, ErrorKind, NodePath, OpenOptions, Result, Source};
@@ -141,7 +141,11 @@ pub(crate) fn write(
             progress.update(path.as_str(), bytes);
         }
     };
-    let Prepared { mut options, plan: planned, refused } = prepare(from, Some(target), writing, common)?;
+    let prepared = prepare(from, Some(target), writing, common);
+    if prepared.is_err() && !dry_run {
+        publish::tidy(Path::new(target));
+    }
+    let Prepared { mut options, plan: planned, refused } = prepared?;
     options.progress = Some(&tell);
     let target = Path::new(target);
     let paint = paints_stdout(common, false);

@@ -1,6 +1,6 @@
 //! Where a store is to be, and what stands against it.
 
-use super::work::JOURNAL;
+use super::work::{JOURNAL, Work};
 use super::{Fingerprint, PublishOptions, named};
 use crate::format::{Location, OpenOptions, Probe, Recognition};
 use crate::formats::{locate, open, recognize};
@@ -62,6 +62,17 @@ impl Destination {
             }
         };
         self.folder.join(format!(".{name}.hyperslab-partial"))
+    }
+
+    /// Removes the remains of a run that was killed after its last step.
+    pub(super) fn tidy(&self) {
+        // The folder is removed last.
+        if self.work().is_dir()
+            && !self.work().join(JOURNAL).exists()
+            && let Ok(work) = Work::begin(self.work(), &self.path)
+        {
+            work.end_unless_resumable();
+        }
     }
 
     /// Refuses targets that something stands against.
