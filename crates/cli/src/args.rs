@@ -561,7 +561,7 @@ pub(crate) fn with_verb(mut words: Vec<OsString>) -> Result<Vec<OsString>, Error
     if Verb::has_subcommand(&word) || at > 1 {
         return Ok(words);
     }
-    let store = hyperslab::location::Location::parse(&word).store;
+    let store = hyperslab::location::Locator::parse(&word).store;
     if word == "-" || Path::new(&word).exists() || Path::new(&store).exists() {
         words.insert(at, "describe".into());
         return Ok(words);

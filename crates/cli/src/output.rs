@@ -5,7 +5,7 @@ use crate::exit::Exit;
 use crate::interrupt;
 use crate::words;
 use bytes::Bytes;
-use hyperslab::location::Location;
+use hyperslab::location::Locator;
 use hyperslab::{Error, ErrorKind, Result};
 use std::cell::Cell;
 use std::fs::File;
@@ -328,7 +328,7 @@ fn columns(text: &str) -> usize {
 
 /// Opens the store of a location and prints warnings about the whole store. `-` is an NDL document on standard input.
 pub(crate) fn open(
-    location: &Location,
+    location: &Locator,
     common: &Common,
     watch: Option<hyperslab::Watch>,
     messages: &Messages,

@@ -17,7 +17,7 @@ mod siblings;
 mod write_at;
 
 pub use cached::Cached;
-pub use chunk_place::{ChunkPlace, Container, Placed};
+pub use chunk_place::{ChunkPlace, ChunkPlacement, Container};
 pub use faulty::{Fault, Faulty};
 pub use faulty_writes::{FaultyWrites, WriteFault};
 pub use file::FileStorage;

@@ -7,7 +7,7 @@ use crate::format::message::attribute::Attribute as AttributeMessage;
 use crate::format::message::attribute_info::AttributeInfo;
 use crate::format::message::dataspace::Dataspace;
 use crate::format::message::datatype::{Datatype, DatatypeClass, VariableLengthKind};
-use crate::format::message::shared::{Location, MaybeShared};
+use crate::format::message::shared::{MaybeShared, MessageLocation};
 use crate::format::{Address, Structure, checksum};
 use crate::navigate::Reader;
 use crate::navigate::btree_v2::BtreeV2;
@@ -33,8 +33,8 @@ impl Attribute {
     fn resolve(reader: &Reader, message: AttributeMessage) -> Result<Attribute> {
         let committed = match &message.datatype {
             MaybeShared::Shared(shared) => match shared.location {
-                Location::Committed(address) => Some(address),
-                Location::Heap(_) => None,
+                MessageLocation::Committed(address) => Some(address),
+                MessageLocation::Heap(_) => None,
             },
             MaybeShared::Here(_) => None,
         };

@@ -18,11 +18,11 @@ use crate::format::message::external_files::ExternalFiles;
 use crate::format::message::fill_value::{Fill as FillMessage, FillValue};
 use crate::format::message::fill_value_old::FillValueOld;
 use crate::format::message::filter_pipeline::{Filter, FilterPipeline};
-use crate::format::message::shared::{Location, SharedMessage};
+use crate::format::message::shared::{MessageLocation, SharedMessage};
 use crate::navigate::Reader;
 use crate::navigate::object_header::{ObjectHeader, StoredMessage};
 use crate::reference::Reference;
-use array::{Elements, Place};
+use array::{ElementStorage, Elements};
 use chunked::Chunks;
 use external::External;
 use hyperslab_core::rows::Heap;
@@ -200,17 +200,20 @@ impl Dataset {
             || self.logical_bytes().ok_or_else(|| Error::malformed("more than 2^64 bytes of elements"));
         let place = match &self.layout.class {
             LayoutClass::Contiguous { .. } if let Some(message) = &self.external => {
-                Place::External(External::open(file, &message.decode(reader)?)?)
+                ElementStorage::External(External::open(file, &message.decode(reader)?)?)
             }
-            LayoutClass::Compact { data, .. } => Place::Compact(data.clone()),
+            LayoutClass::Compact { data, .. } => ElementStorage::Compact(data.clone()),
             LayoutClass::Contiguous { address, size, .. } => {
-                Place::Contiguous { address: *address, size: size.map_or_else(logical, Ok)? }
+                ElementStorage::Contiguous { address: *address, size: size.map_or_else(logical, Ok)? }
             }
-            LayoutClass::Chunked(chunked) => {
-                Place::Chunked(Box::new(Chunks::open(file, chunked, &self.dataspace, &self.filters)?))
-            }
+            LayoutClass::Chunked(chunked) => ElementStorage::Chunked(Box::new(Chunks::open(
+                file,
+                chunked,
+                &self.dataspace,
+                &self.filters,
+            )?)),
             LayoutClass::Virtual { .. } => match &self.mapped {
-                Some(mapped) => Place::Mapped(Arc::clone(mapped), Box::new(self.datatype.clone())),
+                Some(mapped) => ElementStorage::Mapped(Arc::clone(mapped), Box::new(self.datatype.clone())),
                 None => return Err(Error::invalid("a virtual dataset without its mappings")),
             },
         };
@@ -255,8 +258,8 @@ fn committed(reader: &Reader, header: &ObjectHeader) -> Result<Option<Address>> 
     };
     let mut d = Decoder::new(SharedMessage::NAME, message.offset, &message.body);
     match SharedMessage::decode(&mut d, reader.sizes())?.location {
-        Location::Committed(address) => Ok(Some(address)),
-        Location::Heap(_) => Ok(None),
+        MessageLocation::Committed(address) => Ok(Some(address)),
+        MessageLocation::Heap(_) => Ok(None),
     }
 }
 

@@ -4,7 +4,7 @@ mod against;
 
 pub use against::{AgainstOptions, RULES as AGAINST_RULES, against};
 
-pub use crate::report::{CheckOptions, Finding, Place, Report, Spot};
+pub use crate::report::{CheckOptions, Finding, FindingPlace, Report, Spot};
 
 use crate::format::{Location, OpenOptions};
 use crate::formats::{FORMATS, format_of, locate};

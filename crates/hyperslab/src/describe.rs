@@ -2,7 +2,7 @@
 
 use crate::cells::{CellColumn, CellOrder, CellQuery};
 use crate::formats::{self, array_name, strip_default_directives};
-use crate::location::{Target, outermost};
+use crate::location::{LocatedObject, outermost};
 use crate::source::{Entry, Handle, Item, Source, check_size};
 use crate::walk::{Step, walk_to};
 use hyperslab_core::nd::{Region, element_count};
@@ -47,7 +47,7 @@ pub struct Description {
 pub fn describe(
     source: &dyn Source,
     location: &str,
-    targets: &[Target],
+    targets: &[LocatedObject],
     options: &DescribeOptions,
     out: &mut dyn Write,
 ) -> Result<Description> {
@@ -97,7 +97,7 @@ struct Document<'a> {
 impl Document<'_> {
     /// The described objects, group by group: the targets, and the dimensions and named types of other groups that
     /// they use.
-    fn plan(&mut self, targets: &[Target]) -> Result<Vec<Entry>> {
+    fn plan(&mut self, targets: &[LocatedObject]) -> Result<Vec<Entry>> {
         let mut entries: Vec<Entry> = outermost(targets).map(|target| target.entry.clone()).collect();
         for path in self.used_outside(&entries)? {
             entries.extend(self.source.find(&path));

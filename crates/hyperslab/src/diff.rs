@@ -7,7 +7,7 @@ mod objects;
 mod values;
 
 use crate::list::counted;
-use crate::location::Target;
+use crate::location::LocatedObject;
 use crate::select::Select;
 use crate::source::{Entry, Item, Source};
 use hyperslab_core::{Error, Result};
@@ -47,7 +47,7 @@ pub struct Side<'a> {
     /// The store.
     pub source: &'a dyn Source,
     /// The compared object or attribute.
-    pub target: &'a Target,
+    pub target: &'a LocatedObject,
 }
 
 /// One difference.
@@ -209,11 +209,11 @@ impl Summary {
 ///
 /// ```
 /// use hyperslab::diff::{DiffOptions, Side, diff};
-/// use hyperslab::location::Location;
+/// use hyperslab::location::Locator;
 /// use hyperslab::{OpenOptions, open};
 ///
 /// let source = open("../../examples/ocean.nc".as_ref(), &OpenOptions::default())?;
-/// let at = |text| Ok::<_, hyperslab::Error>(Location::parse(text).targets(&*source)?.remove(0));
+/// let at = |text| Ok::<_, hyperslab::Error>(Locator::parse(text).targets(&*source)?.remove(0));
 /// let (a, b) = (at("ocean.nc:/lat")?, at("ocean.nc:/lon")?);
 /// let (a, b) = (Side { source: &*source, target: &a }, Side { source: &*source, target: &b });
 /// let mut differing = Vec::new();

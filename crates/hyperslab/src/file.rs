@@ -16,7 +16,7 @@ use crate::source::{ArraySource, ChunkLevel, Entry, Item, Source, check_counts};
 use crate::strings::{Strings, Utf8};
 use hyperslab_core::nd::{Selection, element_bytes};
 use hyperslab_core::rows::Heap;
-use hyperslab_core::storage::{ChunkPlace, Placed};
+use hyperslab_core::storage::{ChunkPlace, ChunkPlacement};
 use hyperslab_core::{Error, ErrorKind, Result};
 use hyperslab_model::{Attribute, Attributes, Datatype, Elements, Node, NodePath, Shape, Values};
 use std::fmt;
@@ -259,7 +259,7 @@ impl Array {
         &self,
         level: ChunkLevel,
         mut visit: impl FnMut(ChunkPlace<'_>) -> Result<()>,
-    ) -> Result<Placed> {
+    ) -> Result<ChunkPlacement> {
         self.array.chunk_places(level, &mut visit).map_err(|e| self.named(e))
     }
 

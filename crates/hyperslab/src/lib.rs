@@ -59,7 +59,7 @@ pub use hyperslab_codec::{self as codec, Codec, Scratch};
 pub use hyperslab_core::check::Rule;
 pub use hyperslab_core::nd::{Planes, Region, Selection};
 pub use hyperslab_core::rows::{ElementLayout, ElementPart, Heap, Slot};
-pub use hyperslab_core::storage::{ChunkPlace, Container, FileStorage, Placed, ReadAt};
+pub use hyperslab_core::storage::{ChunkPlace, ChunkPlacement, Container, FileStorage, ReadAt};
 pub use hyperslab_core::{
     CancelToken, Charge, Error, ErrorKind, Limit, Limits, Place, Remedy, Result, Severity, Within, nd,
     storage, store,

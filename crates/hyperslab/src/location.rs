@@ -8,7 +8,7 @@ use rustc_hash::FxHashSet;
 
 /// A store, and optionally a part of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Location {
+pub struct Locator {
     /// The file or directory, as typed.
     pub store: String,
     /// The text after the colon, which may be a pattern and name an attribute. `None` for the whole store.
@@ -17,36 +17,36 @@ pub struct Location {
 
 /// The target of a location.
 #[derive(Clone, Debug)]
-pub struct Target {
+pub struct LocatedObject {
     /// The object.
     pub entry: Entry,
     /// The name of the attribute, if the location names one.
     pub attribute: Option<String>,
 }
 
-impl Location {
+impl Locator {
     /// Splits at the first `:/` that is not part of `://` and does not follow a single letter, which is a Windows
     /// drive.
     ///
     /// ```
-    /// use hyperslab::location::Location;
-    /// let at = |text| { let l = Location::parse(text); (l.store, l.path) };
+    /// use hyperslab::location::Locator;
+    /// let at = |text| { let l = Locator::parse(text); (l.store, l.path) };
     /// assert_eq!(at("a.nc:/x@units"), ("a.nc".into(), Some("/x@units".into())));
     /// assert_eq!(at("s3://b/a.nc:/x"), ("s3://b/a.nc".into(), Some("/x".into())));
     /// assert_eq!(at("C:/data/a.nc"), ("C:/data/a.nc".into(), None));
     /// ```
-    pub fn parse(text: &str) -> Location {
+    pub fn parse(text: &str) -> Locator {
         let colon = text.match_indices(":/").map(|(at, _)| at).find(|at| {
             let (store, path) = text.split_at(*at);
             let drive = store.len() == 1 && store.chars().all(|c| c.is_ascii_alphabetic());
             !path.starts_with("://") && !drive && !store.is_empty()
         });
         match colon.and_then(|at| text.split_at_checked(at)) {
-            Some((store, path)) => Location {
+            Some((store, path)) => Locator {
                 store: store.into(),
                 path: Some(path.trim_start_matches(':').into()).filter(|path| path != "/"),
             },
-            None => Location { store: text.into(), path: None },
+            None => Locator { store: text.into(), path: None },
         }
     }
 
@@ -54,11 +54,11 @@ impl Location {
     ///
     /// # Errors
     /// [`NotFound`](ErrorKind::NotFound) if there is none; the message suggests a similar name.
-    pub fn targets(&self, source: &dyn Source) -> Result<Vec<Target>> {
+    pub fn targets(&self, source: &dyn Source) -> Result<Vec<LocatedObject>> {
         let text = self.path.as_deref().unwrap_or("/");
         // An object with exactly this name has precedence over an attribute of another object.
         match find(source, text) {
-            Ok(entry) => Ok(vec![Target { entry, attribute: None }]),
+            Ok(entry) => Ok(vec![LocatedObject { entry, attribute: None }]),
             Err(e) if e.kind() != ErrorKind::NotFound => Err(e),
             Err(missing) => {
                 // Names of attributes may contain any character, so the longest path of an object is used.
@@ -80,8 +80,8 @@ impl Location {
     }
 }
 
-fn targets(entries: Vec<Entry>, attribute: Option<&str>) -> Vec<Target> {
-    let target = |entry| Target { entry, attribute: attribute.map(str::to_owned) };
+fn targets(entries: Vec<Entry>, attribute: Option<&str>) -> Vec<LocatedObject> {
+    let target = |entry| LocatedObject { entry, attribute: attribute.map(str::to_owned) };
     entries.into_iter().map(target).collect()
 }
 
@@ -91,7 +91,7 @@ fn all(source: &dyn Source, path: &str) -> Result<Vec<Entry>> {
 }
 
 /// Removes targets inside of others: a pattern can match a group and its members.
-pub fn outermost(targets: &[Target]) -> impl Iterator<Item = &Target> {
+pub fn outermost(targets: &[LocatedObject]) -> impl Iterator<Item = &LocatedObject> {
     let paths: FxHashSet<&NodePath> = targets.iter().map(|target| &target.entry.handle.path).collect();
     targets.iter().filter(move |target| {
         let ancestors = std::iter::successors(target.entry.handle.path.parent(), NodePath::parent);

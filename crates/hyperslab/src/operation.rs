@@ -8,7 +8,7 @@ use hyperslab_codec::Scratch;
 use hyperslab_core::Result;
 use hyperslab_core::nd::{Planes, Region};
 use hyperslab_core::rows::Heap;
-use hyperslab_core::storage::{ChunkPlace, Placed};
+use hyperslab_core::storage::{ChunkPlace, ChunkPlacement};
 use hyperslab_model::{Datatype, Node, NodePath, Reference};
 use std::sync::Arc;
 
@@ -166,7 +166,7 @@ impl ArraySource for OperationArray {
         &self,
         level: ChunkLevel,
         visit: &mut dyn FnMut(ChunkPlace<'_>) -> Result<()>,
-    ) -> Result<Placed> {
+    ) -> Result<ChunkPlacement> {
         self.pool.check()?;
         self.array.chunk_places(level, &mut |place| {
             self.pool.check()?;

@@ -39,12 +39,12 @@ pub struct Finding {
     /// How to mend it.
     pub hint: Option<String>,
     /// Where.
-    pub place: Place,
+    pub place: FindingPlace,
 }
 
 /// Where a finding is.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum FindingPlace {
     /// In a text, counted from 1 in lines and characters; the last is the character behind.
     Text {
         /// The line.

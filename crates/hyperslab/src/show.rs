@@ -4,7 +4,7 @@ mod cells;
 
 pub use cells::{ShownCells, show_cells};
 
-use crate::location::Target;
+use crate::location::LocatedObject;
 use crate::select::{Picks, Select, Selected};
 use crate::source::{Item, Source, check_counts};
 use hyperslab_core::{Error, ErrorKind, Remedy, Result};
@@ -93,7 +93,7 @@ impl Shown {
 ///
 /// # Errors
 /// If it is neither array nor attribute, the selections do not fit it, or it cannot be read.
-pub fn show(source: &dyn Source, target: &Target, selections: &[Select]) -> Result<Shown> {
+pub fn show(source: &dyn Source, target: &LocatedObject, selections: &[Select]) -> Result<Shown> {
     let path = &target.entry.handle.path;
     match &target.attribute {
         Some(name) => {
@@ -103,7 +103,7 @@ pub fn show(source: &dyn Source, target: &Target, selections: &[Select]) -> Resu
     }
 }
 
-fn array(source: &dyn Source, target: &Target, selections: &[Select]) -> Result<Shown> {
+fn array(source: &dyn Source, target: &LocatedObject, selections: &[Select]) -> Result<Shown> {
     let entry = &target.entry;
     let shape = match &entry.item {
         Item::Array { datatype: None, .. } => return Err(Error::invalid("a dimension without values")),
@@ -161,7 +161,12 @@ pub(crate) fn with_coordinate(kind: NodeKind, shape: &Shape, path: &NodePath) ->
     shape
 }
 
-fn attribute(source: &dyn Source, target: &Target, name: &str, selections: &[Select]) -> Result<Shown> {
+fn attribute(
+    source: &dyn Source,
+    target: &LocatedObject,
+    name: &str,
+    selections: &[Select],
+) -> Result<Shown> {
     if !selections.is_empty() {
         return Err(Error::invalid("a part of an attribute cannot be selected"));
     }

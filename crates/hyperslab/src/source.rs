@@ -18,7 +18,7 @@ use crate::source::cache::CachedChunks;
 use hyperslab_codec::Scratch;
 use hyperslab_core::nd::{Planes, Region, Selection, element_count};
 use hyperslab_core::rows::Heap;
-use hyperslab_core::storage::{ChunkPlace, Placed};
+use hyperslab_core::storage::{ChunkPlace, ChunkPlacement};
 use hyperslab_core::{Error, Limit, Limits, Result};
 use hyperslab_model::{
     Datatype, Link, Node, NodeKind, NodePath, Reference, Shape, Storage, Unreadable, Values,
@@ -281,8 +281,8 @@ pub trait ArraySource: Send + Sync {
         &self,
         level: ChunkLevel,
         visit: &mut dyn FnMut(ChunkPlace<'_>) -> Result<()>,
-    ) -> Result<Placed> {
-        self.beneath().map_or(Ok(Placed::Nowhere), |array| array.chunk_places(level, visit))
+    ) -> Result<ChunkPlacement> {
+        self.beneath().map_or(Ok(ChunkPlacement::Nowhere), |array| array.chunk_places(level, visit))
     }
 
     /// Whether no element was ever written, so that all have the fill value.

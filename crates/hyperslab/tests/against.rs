@@ -2,7 +2,7 @@
 
 use crate::{description, open, path};
 use bytes::Bytes;
-use hyperslab::check::{AGAINST_RULES, AgainstOptions, Place, against};
+use hyperslab::check::{AGAINST_RULES, AgainstOptions, FindingPlace, against};
 use hyperslab::describe::DescribeOptions;
 use hyperslab::ndl::StorageDetail;
 use hyperslab::{NodePath, OpenOptions, Result, Source, Step, walk};
@@ -38,7 +38,7 @@ fn contract(text: &str) -> Result<Arc<dyn Source>> {
 fn found(data: &dyn Source, contract: &dyn Source, unnamed: bool) -> Vec<(String, &'static str, String)> {
     let report = against(data, contract, &AgainstOptions { unnamed }).unwrap();
     let told = report.findings.into_iter().map(|finding| match finding.place {
-        Place::Contract { object, .. } => (object, finding.rule, finding.message),
+        FindingPlace::Contract { object, .. } => (object, finding.rule, finding.message),
         other => panic!("{other:?}"),
     });
     told.collect()

@@ -4,7 +4,7 @@ mod stored;
 
 use hyperslab::cells::{CellOrder, CellQuery, CellRange, CellSource, CellTable};
 use hyperslab::diff::{DiffOptions, Found, Side, diff};
-use hyperslab::location::{Location, Target};
+use hyperslab::location::{LocatedObject, Locator};
 use hyperslab::model::{Cells, Column, Datatype, Element, Float, Text, Values};
 use hyperslab::show::show_cells;
 use hyperslab::{NodePath, OpenOptions, Source, digest, open};
@@ -162,8 +162,8 @@ fn opened(folder: &TempDir, name: &str, rows: &[&str]) -> Arc<dyn Source> {
     open(&path, &OpenOptions::default()).unwrap()
 }
 
-fn target(source: &dyn Source, path: &str) -> Target {
-    Location::parse(&format!("store:{path}")).targets(source).unwrap().remove(0)
+fn target(source: &dyn Source, path: &str) -> LocatedObject {
+    Locator::parse(&format!("store:{path}")).targets(source).unwrap().remove(0)
 }
 
 #[test]

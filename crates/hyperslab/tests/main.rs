@@ -31,7 +31,7 @@ mod traps;
 mod walked;
 
 use hyperslab::describe::{DescribeOptions, describe};
-use hyperslab::location::{Location, Target};
+use hyperslab::location::{LocatedObject, Locator};
 use hyperslab::{Entry, Error, FORMATS, NodePath, OpenOptions, Result, Source};
 use hyperslab_core::storage::ReadAt;
 use std::path::{Path, PathBuf};
@@ -68,8 +68,8 @@ fn find(source: &dyn Source, path: &str) -> Entry {
 }
 
 /// What `FILE:path` leads to.
-fn targets(source: &dyn Source, path: &str) -> Result<Vec<Target>> {
-    Location::parse(&format!("FILE:{path}")).targets(source)
+fn targets(source: &dyn Source, path: &str) -> Result<Vec<LocatedObject>> {
+    Locator::parse(&format!("FILE:{path}")).targets(source)
 }
 
 /// What `FILE:path` leads to, as paths.

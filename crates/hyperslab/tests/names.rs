@@ -11,7 +11,7 @@ fn types_of_signatures_have_names_here() {
     named::<dyn store::Store>();
     named::<dyn store::Value>();
     named::<(store::Key, store::Entry, store::EntryKind)>();
-    named::<(ChunkPlace<'_>, Container<'_>, Placed, ChunkLevel)>();
+    named::<(ChunkPlace<'_>, Container<'_>, ChunkPlacement, ChunkLevel)>();
     // Of reading.
     named::<(nd::Overlap<'_, '_>, nd::Elements<'_>, nd::ChunkGrid, nd::Axis, Planes<'_>, Region, Selection)>(
     );

@@ -4,8 +4,8 @@ use crate::path;
 use hyperslab::select::Select;
 use hyperslab::store::{Key, MemoryStore};
 use hyperslab::{
-    Array, CancelToken, ChunkLevel, Container, Error, ErrorKind, File, Location, OpenOptions, Placed, Pool,
-    StoredChunk, open_location,
+    Array, CancelToken, ChunkLevel, ChunkPlacement, Container, Error, ErrorKind, File, Location, OpenOptions,
+    Pool, StoredChunk, open_location,
 };
 use std::collections::BTreeSet;
 use std::fs;
@@ -23,7 +23,7 @@ struct Owned {
     filter_mask: u32,
 }
 
-fn places(array: &Array, level: ChunkLevel) -> Result<(Placed, Vec<Owned>), Error> {
+fn places(array: &Array, level: ChunkLevel) -> Result<(ChunkPlacement, Vec<Owned>), Error> {
     let mut found = Vec::new();
     let placed = array.chunk_places(level, |place| {
         let container = match place.container {
@@ -47,7 +47,7 @@ fn places(array: &Array, level: ChunkLevel) -> Result<(Placed, Vec<Owned>), Erro
 fn all(name: &str, array: &str) -> Vec<Owned> {
     let (placed, found) =
         places(&File::open(path(name)).unwrap().array(array).unwrap(), ChunkLevel::Inner).unwrap();
-    assert_eq!(placed, Placed::All, "{name}{array}");
+    assert_eq!(placed, ChunkPlacement::All, "{name}{array}");
     found
 }
 
@@ -181,9 +181,9 @@ fn a_shard_is_one_place_and_each_chunk_within_another() {
 #[test]
 fn what_has_no_places_says_why() {
     for (name, group, expected) in [
-        ("hdf5/virtual/vds_latest.h5", "/", Placed::InOtherArrays),
-        ("buoys.yaml", "/", Placed::Nowhere),
-        ("datatypes.h5", "/layouts", Placed::InMetadata),
+        ("hdf5/virtual/vds_latest.h5", "/", ChunkPlacement::InOtherArrays),
+        ("buoys.yaml", "/", ChunkPlacement::Nowhere),
+        ("datatypes.h5", "/layouts", ChunkPlacement::InMetadata),
     ] {
         let arrays = File::open(path(name)).unwrap().group(group).unwrap().arrays().unwrap();
         let placed = arrays.into_iter().filter_map(Result::ok);
@@ -209,7 +209,7 @@ fn codecs_that_are_not_known_do_not_hide_where_chunks_lie() {
     let (placed, found) = places(&array, ChunkLevel::Outer).unwrap();
     let expected =
         Owned { start: vec![2], container: "t/c/1".into(), before: 0, offset: 0, len: 9, filter_mask: 0 };
-    assert_eq!((placed, found), (Placed::All, vec![expected]));
+    assert_eq!((placed, found), (ChunkPlacement::All, vec![expected]));
     let within = places(&array, ChunkLevel::Inner).unwrap_err();
     assert_eq!(within.kind(), ErrorKind::Unsupported);
 }

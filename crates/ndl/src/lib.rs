@@ -63,7 +63,7 @@ pub use element::{exact_json, json, plain};
 pub use emit::{Emitter, Format, Head, Options, StorageDetail};
 pub use hyperslab_core::Severity;
 pub use parse::{
-    GROUP_KEYS, Missing, ParseOptions, Parsed, Partial, Place, elements_of_text, fill_value, filters,
+    GROUP_KEYS, Missing, ParseOptions, Parsed, Partial, TextPlace, elements_of_text, fill_value, filters,
     filters_for, parse,
 };
 pub use schema::SCHEMA;

@@ -44,7 +44,7 @@ pub struct Parsed {
     /// The paths of all objects in the order of the document, groups before their members.
     pub order: Vec<NodePath>,
     /// The place of the key of each object that the document names.
-    pub places: HashMap<NodePath, Place>,
+    pub places: HashMap<NodePath, TextPlace>,
     /// What ndarrays leave out. Such a description can match a file, but no file can be made of it.
     pub partial: Vec<Partial>,
     /// The diagnostics, by place.
@@ -56,7 +56,7 @@ pub struct Parsed {
 
 /// A place in a text. Lines and characters count from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct TextPlace {
     /// The line.
     pub line: u32,
     /// The character.

@@ -31,7 +31,7 @@ mod rule;
 mod shard;
 mod text;
 
-pub use findings::{Finding, Place, Summary};
+pub use findings::{Finding, Summary, ValuePlace};
 pub use hyperslab_core::check::{Options, Rule};
 pub use rule::RULES;
 
@@ -87,7 +87,7 @@ pub fn check_zip(
         Err(e) => {
             let mut findings = Findings::new(options, found);
             let rule = if e.kind() == ErrorKind::LimitExceeded { &rule::LIMIT } else { &rule::ZIP };
-            let place = e.place().map(|place| Place::Bytes { byte: place.offset, len: 1 });
+            let place = e.place().map(|place| ValuePlace::Bytes { byte: place.offset, len: 1 });
             findings.add(rule, Found { place, message: e.reason().to_string(), ..Found::default() });
             Ok(findings.summary(0, 0))
         }

@@ -3,7 +3,7 @@
 use crate::hostile;
 use hyperslab_core::store::{Key, MemoryStore, Store};
 use hyperslab_core::{Limits, Severity};
-use hyperslab_zarr::check::{Options, Place, RULES, check};
+use hyperslab_zarr::check::{Options, RULES, ValuePlace, check};
 use hyperslab_zarr::json::{Json, Object};
 use std::collections::BTreeSet;
 
@@ -67,8 +67,8 @@ pub(crate) fn told_of(store: &dyn Store) -> Vec<String> {
 
 pub(crate) fn tell(finding: hyperslab_zarr::check::Finding) -> String {
     let place = match finding.place {
-        Some(Place::Text { line, column, end_column, .. }) => format!(" {line}:{column}-{end_column}"),
-        Some(Place::Bytes { byte, len }) => format!(" {byte}+{len}"),
+        Some(ValuePlace::Text { line, column, end_column, .. }) => format!(" {line}:{column}-{end_column}"),
+        Some(ValuePlace::Bytes { byte, len }) => format!(" {byte}+{len}"),
         None => String::new(),
     };
     let object = finding.object.map(|object| format!(" {object}")).unwrap_or_default();

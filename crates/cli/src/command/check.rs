@@ -7,10 +7,10 @@ use crate::exit::Exit;
 use crate::output::{Messages, open, paints_stdout, standard_input, without_controls};
 use crate::progress::Progress;
 use hyperslab::check::{
-    AgainstOptions, CheckOptions, Finding, Place, Report, Spot, against, check, check_location,
+    AgainstOptions, CheckOptions, Finding, FindingPlace, Report, Spot, against, check, check_location,
 };
 use hyperslab::create::document;
-use hyperslab::location::Location;
+use hyperslab::location::Locator;
 use hyperslab::ndl::{Diagnostic, Source};
 use hyperslab::{Error, FileStorage, ReadAt, Result, Severity};
 use std::collections::BTreeMap;
@@ -30,7 +30,7 @@ pub(crate) fn run(args: &Check, common: &Common, messages: &Messages, out: &mut 
     let mut total = Total::default();
     let mut log = sarif::Log::default();
     for text in &args.locations {
-        let location = Location::parse(text);
+        let location = Locator::parse(text);
         let report = match checked(&location, contract.as_ref(), args, common, messages) {
             Ok(report) => report,
             Err(error) => {
@@ -95,7 +95,7 @@ impl Contract {
 }
 
 fn checked(
-    location: &Location,
+    location: &Locator,
     contract: Option<&Contract>,
     args: &Check,
     common: &Common,
@@ -198,10 +198,10 @@ const MAX_SHOWN: u64 = 20;
 fn diagnostic(finding: &Finding) -> Option<Diagnostic> {
     let Finding { severity, rule, message, hint, place } = finding.clone();
     match place {
-        Place::Text { line, column, end_column } => {
+        FindingPlace::Text { line, column, end_column } => {
             Some(Diagnostic { severity, rule, message, line, column, end_column, hint })
         }
-        Place::Stored { .. } | Place::Contract { .. } | Place::Value { .. } => None,
+        FindingPlace::Stored { .. } | FindingPlace::Contract { .. } | FindingPlace::Value { .. } => None,
     }
 }
 
@@ -209,15 +209,15 @@ fn diagnostic(finding: &Finding) -> Option<Diagnostic> {
 fn line(file: &str, finding: &Finding, color: bool) -> String {
     let Finding { severity, rule, message, hint, place } = finding;
     let place = match place {
-        Place::Text { line, column, .. } => format!("{file}:{line}:{column}"),
-        Place::Stored { object, structure, byte, .. } => {
+        FindingPlace::Text { line, column, .. } => format!("{file}:{line}:{column}"),
+        FindingPlace::Stored { object, structure, byte, .. } => {
             let object = object.as_ref().map(|object| format!(":{object}")).unwrap_or_default();
             let structure = structure.map(|structure| format!(" {structure}")).unwrap_or_default();
             let byte = byte.map(|byte| format!(" byte {byte:#x}")).unwrap_or_default();
             format!("{file}{object}{structure}{byte}")
         }
-        Place::Contract { object, .. } => format!("{file}:{object}"),
-        Place::Value { object, key, spot } => {
+        FindingPlace::Contract { object, .. } => format!("{file}:{object}"),
+        FindingPlace::Value { object, key, spot } => {
             let object = object.as_ref().map(|object| format!(":{object}")).unwrap_or_default();
             let key = key.as_ref().map(|key| format!(" {key}")).unwrap_or_default();
             let spot = match spot {
@@ -248,23 +248,23 @@ fn json(file: &str, finding: &Finding) -> serde_json::Value {
     put("message", message.as_str().into());
     put("file", file.into());
     match place {
-        Place::Text { line, column, end_column } => {
+        FindingPlace::Text { line, column, end_column } => {
             put("line", (*line).into());
             put("column", (*column).into());
             put("end_column", (*end_column).into());
         }
-        Place::Stored { object, structure, byte, len } => {
+        FindingPlace::Stored { object, structure, byte, len } => {
             put("object", object.as_deref().into());
             put("structure", (*structure).into());
             put("byte", (*byte).into());
             put("length", (*len).into());
         }
-        Place::Contract { object, said } => {
+        FindingPlace::Contract { object, said } => {
             put("object", object.as_str().into());
             put("line", said.map(|(line, _)| line).into());
             put("column", said.map(|(_, column)| column).into());
         }
-        Place::Value { object, key, spot } => {
+        FindingPlace::Value { object, key, spot } => {
             put("object", object.as_deref().into());
             put("key", key.as_deref().into());
             match spot {

@@ -10,7 +10,7 @@ use hyperslab::convert::{
     verify,
 };
 use hyperslab::list::human_bytes;
-use hyperslab::location::{Location, outermost};
+use hyperslab::location::{Locator, outermost};
 use hyperslab::publish::{self, Fingerprint, PublishOptions};
 use hyperslab::select::Narrowed;
 use hyperslab::target::{Fate, Loss, TargetFormat};
@@ -23,7 +23,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 pub(crate) fn run(args: &Convert, common: &Common, messages: &Messages, out: &mut dyn Write) -> Result<Exit> {
-    let location = Location::parse(&args.source);
+    let location = Locator::parse(&args.source);
     // Taken before the store is opened, so that later changes are noticed.
     let made_from = made_from(&location.store, "", common)?;
     let source = open(&location, common, None, messages)?;

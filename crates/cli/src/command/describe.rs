@@ -6,7 +6,7 @@ use crate::output::{Messages, Painter, open, paints_stdout};
 use crate::progress::Progress;
 use hyperslab::Result;
 use hyperslab::describe::{DescribeOptions, Description, describe};
-use hyperslab::location::Location;
+use hyperslab::location::Locator;
 use hyperslab::ndl::StorageDetail;
 use std::io::Write;
 
@@ -30,7 +30,7 @@ pub(crate) fn run(
     let mut worst = Exit::Yes;
     let mut documents = 0_u64;
     for text in &args.locations {
-        let location = Location::parse(text);
+        let location = Locator::parse(text);
         match one(&location, &options, documents > 0, args, common, messages, out) {
             Ok(done) => {
                 documents += 1;
@@ -47,7 +47,7 @@ pub(crate) fn run(
 }
 
 fn one(
-    location: &Location,
+    location: &Locator,
     options: &DescribeOptions,
     further: bool,
     args: &Describe,
@@ -73,7 +73,7 @@ fn one(
     }
 }
 
-fn report(done: &Description, location: &Location, messages: &Messages) -> Exit {
+fn report(done: &Description, location: &Locator, messages: &Messages) -> Exit {
     for note in &done.notes {
         messages.note(note);
     }

@@ -6,7 +6,7 @@ use crate::output::{Messages, open, paints_stdout, without_controls};
 use crate::progress::Progress;
 use crate::words;
 use hyperslab::diff::{DiffOptions, Found, FoundValues, On, Side, Subject, Summary, diff};
-use hyperslab::location::{Location, Target};
+use hyperslab::location::{LocatedObject, Locator};
 use hyperslab::model::Tolerance;
 use hyperslab::{Error, ErrorKind, Result, Source};
 use std::collections::BTreeMap;
@@ -15,11 +15,11 @@ use std::io::{self, IsTerminal, Write};
 use std::sync::Arc;
 
 pub(crate) fn run(args: &Diff, common: &Common, messages: &Messages, out: &mut dyn Write) -> Result<Exit> {
-    let (a, b) = (Location::parse(&args.a), Location::parse(&args.b));
+    let (a, b) = (Locator::parse(&args.a), Locator::parse(&args.b));
     if a.store == "-" && b.store == "-" {
         return Err(Error::invalid("standard input can be only one of the two"));
     }
-    let opened = |location: &Location| {
+    let opened = |location: &Locator| {
         opened(location, common, messages).map_err(|error| messages.error(&error.in_file(&location.store)))
     };
     let (Ok((x, at)), Ok((y, bt))) = (opened(&a), opened(&b)) else { return Ok(Exit::Trouble) };
@@ -67,7 +67,11 @@ pub(crate) fn run(args: &Diff, common: &Common, messages: &Messages, out: &mut d
     Ok(if summary.is_same() { Exit::Yes } else { Exit::No })
 }
 
-fn opened(location: &Location, common: &Common, messages: &Messages) -> Result<(Arc<dyn Source>, Target)> {
+fn opened(
+    location: &Locator,
+    common: &Common,
+    messages: &Messages,
+) -> Result<(Arc<dyn Source>, LocatedObject)> {
     let source = open(location, common, None, messages)?;
     let mut targets = location.targets(&*source)?;
     match (targets.pop(), targets.len()) {

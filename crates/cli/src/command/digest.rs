@@ -5,14 +5,14 @@ use crate::exit::Exit;
 use crate::output::{Messages, open, without_controls};
 use crate::progress::Progress;
 use hyperslab::digest::{Line, LineContent, attribute, lines_with};
-use hyperslab::location::{Location, Target, outermost};
+use hyperslab::location::{LocatedObject, Locator, outermost};
 use hyperslab::{Error, ErrorKind, Result};
 use std::io::Write;
 
 pub(crate) fn run(args: &Digest, common: &Common, messages: &Messages, out: &mut dyn Write) -> Result<Exit> {
     let mut worst = Exit::Yes;
     for text in &args.locations {
-        let location = Location::parse(text);
+        let location = Locator::parse(text);
         let found = match digest(&location, common, messages) {
             Ok(found) => found,
             Err(error) => {
@@ -34,14 +34,14 @@ pub(crate) fn run(args: &Digest, common: &Common, messages: &Messages, out: &mut
     Ok(worst)
 }
 
-fn digest(location: &Location, common: &Common, messages: &Messages) -> Result<Vec<Line>> {
+fn digest(location: &Locator, common: &Common, messages: &Messages) -> Result<Vec<Line>> {
     let source = open(location, common, None, messages)?;
     let mut progress = Progress::new("digest", common);
     let mut found = Vec::new();
     let targets = location.targets(&*source)?;
     // Either all of them are attributes or none is.
     if targets.iter().any(|target| target.attribute.is_some()) {
-        for Target { entry, attribute: name } in &targets {
+        for LocatedObject { entry, attribute: name } in &targets {
             found.push(attribute(&*source, &entry.handle, name.as_deref().unwrap_or_default())?);
         }
     } else {

@@ -6,7 +6,7 @@ use crate::output::{Column, Messages, Table, open, paints_stdout};
 use crate::words;
 use hyperslab::files::{StoreFiles, files};
 use hyperslab::list::human_bytes;
-use hyperslab::location::Location;
+use hyperslab::location::Locator;
 use hyperslab::{Error, FoundFile, NamedFile, Result};
 use serde_json::{Map, Value};
 use std::io::Write;
@@ -23,7 +23,7 @@ pub(crate) fn run(args: &Files, common: &Common, messages: &Messages, out: &mut 
     ]);
     let mut worst = Exit::Yes;
     for location in &args.locations {
-        let location = Location::parse(location);
+        let location = Locator::parse(location);
         let mut answer = Answer { args, messages, table: &mut table, worst: &mut worst };
         if let Err(error) = answer.location(&location, common, out) {
             messages.error(&error.in_file(&location.store));
@@ -45,7 +45,7 @@ struct Answer<'a> {
 }
 
 impl Answer<'_> {
-    fn location(&mut self, location: &Location, common: &Common, out: &mut dyn Write) -> Result<()> {
+    fn location(&mut self, location: &Locator, common: &Common, out: &mut dyn Write) -> Result<()> {
         if let Some(path) = &location.path {
             return Err(Error::invalid(format!("{path} is a part of it; files belong to whole stores")));
         }

@@ -5,7 +5,7 @@ use crate::exit::Exit;
 use crate::output::{Column, Messages, Table, open, paints_stdout};
 use crate::progress::Progress;
 use hyperslab::list::{self, Counts, Row};
-use hyperslab::location::Location;
+use hyperslab::location::Locator;
 use hyperslab::{Entry, Error, Item, Result, Source};
 use std::io::Write;
 use std::path::Path;
@@ -13,7 +13,7 @@ use std::path::Path;
 pub(crate) fn run(args: &Ls, common: &Common, messages: &Messages, out: &mut dyn Write) -> Result<Exit> {
     let mut worst = Exit::Yes;
     for (index, text) in args.locations.iter().enumerate() {
-        let location = Location::parse(text);
+        let location = Locator::parse(text);
         if index > 0 && !args.one && !args.json {
             writeln!(out)?;
         }
@@ -102,7 +102,7 @@ fn directory(
 
 struct List<'a> {
     source: &'a dyn Source,
-    location: &'a Location,
+    location: &'a Locator,
     args: &'a Ls,
     messages: &'a Messages,
 }
@@ -130,7 +130,7 @@ impl List<'_> {
             visit(Row { lineage: &[], entry: &entry })?;
         }
         if !self.args.one && !self.args.json {
-            let Location { store, .. } = self.location;
+            let Locator { store, .. } = self.location;
             let path = &entry.handle.path;
             let whole = path.is_root().then(|| self.source.size()).transpose()?;
             let place = if path.is_root() { store.clone() } else { format!("{store}:{path}") };

@@ -7,14 +7,14 @@ use crate::exit::Exit;
 use crate::output::{Column, Messages, Table, open, paints_stdout};
 use crate::progress::Progress;
 use crate::words;
-use hyperslab::location::Location;
+use hyperslab::location::Locator;
 use hyperslab::model::{Datatype, Element, ElementRef};
 use hyperslab::show::{Shown, ShownCells, show, show_cells};
 use hyperslab::{Error, ErrorKind, Result, ndl};
 use std::io::Write;
 
 pub(crate) fn run(args: &Show, common: &Common, messages: &Messages, out: &mut dyn Write) -> Result<Exit> {
-    let location = Location::parse(&args.location);
+    let location = Locator::parse(&args.location);
     let watch = Progress::of_reading("show", &location.store, false, common);
     let shown = open(&location, common, watch, messages).and_then(|source| {
         let targets = location.targets(&*source)?;

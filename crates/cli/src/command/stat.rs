@@ -6,7 +6,7 @@ use crate::output::{Column, Messages, Table, open, paints_stdout};
 use crate::progress::Progress;
 use crate::words;
 use hyperslab::list::human_bytes;
-use hyperslab::location::{Location, outermost};
+use hyperslab::location::{Locator, outermost};
 use hyperslab::stat::{ArrayStat, Figure, Summary, SummaryOptions, arrays, is_told, stat, summary};
 use hyperslab::{ChunkCount, Entry, Error, Result, Source};
 use serde_json::{Map, Value, json};
@@ -24,7 +24,7 @@ pub(crate) fn run(args: &Stat, common: &Common, messages: &Messages, out: &mut d
         worst: Exit::Yes,
     };
     for text in &args.locations {
-        let location = Location::parse(text);
+        let location = Locator::parse(text);
         if let Err(error) = answer.location(&location, common, messages, out) {
             messages.error(&error.in_file(&location.store));
             answer.worst = Exit::Trouble;
@@ -61,7 +61,7 @@ struct Answer<'a> {
 impl Answer<'_> {
     fn location(
         &mut self,
-        location: &Location,
+        location: &Locator,
         common: &Common,
         messages: &Messages,
         out: &mut dyn Write,
@@ -93,7 +93,7 @@ impl Answer<'_> {
         &mut self,
         source: &dyn Source,
         entry: &Entry,
-        location: &Location,
+        location: &Locator,
         messages: &Messages,
         out: &mut dyn Write,
     ) -> Result<()> {
@@ -117,14 +117,14 @@ impl Answer<'_> {
     }
 
     /// The path, after the store if there are several.
-    fn name(&self, location: &Location, path: &str) -> String {
+    fn name(&self, location: &Locator, path: &str) -> String {
         match self.args.locations.len() {
             1 => path.to_owned(),
             _ => format!("{}:{path}", location.store),
         }
     }
 
-    fn row(&mut self, location: &Location, path: &str, told: ArrayStat, values: Option<&Summary>) {
+    fn row(&mut self, location: &Locator, path: &str, told: ArrayStat, values: Option<&Summary>) {
         let name = self.name(location, path);
         let table = &mut self.table;
         let bytes = |bytes: Option<u64>| bytes.map(human_bytes).unwrap_or_default();
@@ -149,7 +149,7 @@ impl Answer<'_> {
         self.advice.extend(told.advice.iter().map(words::advice));
     }
 
-    fn json(location: &Location, path: &str, told: &ArrayStat, values: Option<&Summary>) -> Value {
+    fn json(location: &Locator, path: &str, told: &ArrayStat, values: Option<&Summary>) -> Value {
         let mut object = Map::new();
         let mut put = |key: &str, value: Value| object.insert(key.to_owned(), value);
         put("location", location.store.as_str().into());

@@ -36,7 +36,7 @@ pub enum Container<'a> {
 
 /// Whether the chunks of an array have places, and the reason if they do not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Placed {
+pub enum ChunkPlacement {
     /// All places were visited. Chunks that were never written have no place.
     All,
     /// The elements are in the metadata of their object, as compact data in HDF5. There are only a few: read them.

@@ -4,7 +4,7 @@ use super::Checker;
 use super::local_heap::LocalHeap;
 use super::object_header::Header;
 use super::objects::{Cached, shown};
-use super::reading::{Placed, Pointer, pointer};
+use super::reading::{AtOffset, Pointer, pointer};
 use super::rule;
 use crate::format::infrastructure::btree_v1::{BtreeV1Context, Keys, NodeType};
 use crate::format::infrastructure::symbol_table_entry::Cache;
@@ -214,7 +214,7 @@ impl<'a> Checker<'a> {
         let mut is_whole = true;
         let mut stack = vec![Expected { address: root, level: None, from, parent: None }];
         while let Some(expected) = stack.pop() {
-            let Some(Placed { value: node, byte }) = self.btree_v1_node(&expected, &context)? else {
+            let Some(AtOffset { value: node, byte }) = self.btree_v1_node(&expected, &context)? else {
                 is_whole = false;
                 // After a node that could not be read, the next one is not the right sibling of the last.
                 levels.clear();
@@ -259,7 +259,7 @@ impl<'a> Checker<'a> {
         &mut self,
         expected: &Expected,
         context: &BtreeV1Context,
-    ) -> Result<Option<Placed<BtreeV1Node>>> {
+    ) -> Result<Option<AtOffset<BtreeV1Node>>> {
         const NAME: &str = BtreeV1Node::NAME;
         let prefix_len = BtreeV1Node::prefix_len(&context.sizes);
         let Some((byte, prefix)) = self.bytes(NAME, expected.address, prefix_len, expected.from)? else {

@@ -1,7 +1,7 @@
 //! Checks version 2 B-trees of all record types.
 
 use super::Checker;
-use super::reading::{Placed, Pointer, pointer};
+use super::reading::{AtOffset, Pointer, pointer};
 use super::rule;
 use crate::format::infrastructure::btree_v2::{
     BtreeV2Context, ChildPointer, Level, Record, RecordLayout, RecordType,
@@ -36,7 +36,7 @@ impl<'a> Checker<'a> {
     ) -> Result<Option<Walked>> {
         const NAME: &str = BtreeV2Header::NAME;
         let sizes = self.sizes();
-        let Some(Placed { value: header, byte }) =
+        let Some(AtOffset { value: header, byte }) =
             self.structure::<BtreeV2Header>(address, BtreeV2Header::len(&sizes), &sizes, from)?
         else {
             return Ok(None);

@@ -2,7 +2,7 @@
 
 use super::Checker;
 use super::chunks::{CHUNK, Chunk, Chunks};
-use super::reading::{Placed, Pointer, pointer};
+use super::reading::{AtOffset, Pointer, pointer};
 use super::rule;
 use crate::format::chunk_index::extensible_array::geometry::SecondaryBlock;
 use crate::format::chunk_index::extensible_array::{
@@ -117,7 +117,7 @@ impl Checker<'_> {
         let sizes = self.sizes();
         let header =
             self.structure::<FixedArrayHeader>(address, FixedArrayHeader::len(&sizes), &sizes, from)?;
-        let Some(Placed { value: header, byte }) = header else {
+        let Some(AtOffset { value: header, byte }) = header else {
             self.collections.is_whole &= !chunks.has_plan();
             return Ok(());
         };
@@ -151,7 +151,7 @@ impl Checker<'_> {
         let mut array = Array::new(chunks, address, order);
         let len = context.stored_len();
         let block = self.structure::<FixedArrayDataBlock>(header.data_block, len, &context, from)?;
-        let Some(Placed { value: block, byte }) = block else {
+        let Some(AtOffset { value: block, byte }) = block else {
             self.collections.is_whole &= !array.chunks.has_plan();
             return Ok(());
         };
@@ -189,7 +189,7 @@ impl Checker<'_> {
         const NAME: &str = ExtensibleArrayHeader::NAME;
         let sizes = self.sizes();
         let len = ExtensibleArrayHeader::len(&sizes);
-        let Some(Placed { value: header, byte }) =
+        let Some(AtOffset { value: header, byte }) =
             self.structure::<ExtensibleArrayHeader>(address, len, &sizes, from)?
         else {
             self.collections.is_whole &= !chunks.has_plan();
@@ -273,7 +273,7 @@ impl Checker<'_> {
             &context,
             from,
         )?;
-        let Some(Placed { value: block, byte }) = block else { return Ok(false) };
+        let Some(AtOffset { value: block, byte }) = block else { return Ok(false) };
         self.array_owner(NAME, byte, block.header, array.owner);
         let offsets = u64::from(sizes.offsets);
         let first = byte + 6 + offsets;
@@ -332,7 +332,7 @@ impl Checker<'_> {
         let context = geometry.secondary_block_context(&self.sizes(), secondary);
         let len = context.stored_len();
         let block = self.structure::<ExtensibleArraySecondaryBlock>(address, len, &context, from)?;
-        let Some(Placed { value: block, byte }) = block else { return Ok(false) };
+        let Some(AtOffset { value: block, byte }) = block else { return Ok(false) };
         array.found.secondary_blocks += 1;
         array.found.secondary_block_bytes += len;
         self.array_owner(NAME, byte, block.header, array.owner);
@@ -375,7 +375,7 @@ impl Checker<'_> {
         let context = geometry.data_block_context(&sizes, secondary);
         let len = context.stored_len();
         let block = self.structure::<ExtensibleArrayDataBlock>(address, len, &context, from)?;
-        let Some(Placed { value: block, byte }) = block else { return Ok(false) };
+        let Some(AtOffset { value: block, byte }) = block else { return Ok(false) };
         array.found.data_blocks += 1;
         array.found.data_block_bytes += len;
         array.found.elements += secondary.elements;
@@ -414,7 +414,7 @@ impl Checker<'_> {
             return Ok(true);
         }
         match self.structure::<DataBlockPage>(address, len, context, from)? {
-            Some(Placed { value, byte }) => {
+            Some(AtOffset { value, byte }) => {
                 self.array_elements(array, context.client, first, &value.elements, NAME, byte)?;
                 Ok(true)
             }

@@ -4,7 +4,7 @@ mod accounting;
 mod huge;
 
 use super::Checker;
-use super::reading::{Placed, Pointer, pointer};
+use super::reading::{AtOffset, Pointer, pointer};
 use super::rule;
 use crate::filter::Pipeline;
 use crate::format::infrastructure::fractal_heap::doubling_table::Geometry;
@@ -80,7 +80,7 @@ impl<'a> Checker<'a> {
             Ok(len) => len,
             Err(error) => return self.error(error).map(|()| None),
         };
-        let Some(Placed { value: header, .. }) =
+        let Some(AtOffset { value: header, .. }) =
             self.structure::<FractalHeapHeader>(address, len, &sizes, from)?
         else {
             return Ok(None);
@@ -168,7 +168,7 @@ impl<'a> Checker<'a> {
             Err(error) => return self.error_as(error, &rule::MALFORMED, Some(from)),
         };
         let len = context.block_len();
-        let Some(Placed { value: block, byte }) =
+        let Some(AtOffset { value: block, byte }) =
             self.structure::<FractalHeapIndirectBlock>(address, len, &context, from)?
         else {
             heap.is_whole = false;

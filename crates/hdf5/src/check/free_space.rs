@@ -1,7 +1,7 @@
 //! Free-space managers, of heaps and of the file.
 
 use super::Checker;
-use super::reading::{Placed, Pointer, pointer};
+use super::reading::{AtOffset, Pointer, pointer};
 use super::rule;
 use crate::format::infrastructure::free_space_manager::Client;
 use crate::format::infrastructure::free_space_manager::section_list::{
@@ -41,7 +41,7 @@ impl Checker<'_> {
         let sizes = self.sizes();
         let lengths = u64::from(sizes.lengths);
         let len = FreeSpaceManagerHeader::header_len(&sizes);
-        let Some(Placed { value: header, byte }) =
+        let Some(AtOffset { value: header, byte }) =
             self.structure::<FreeSpaceManagerHeader>(address, len, &sizes, from)?
         else {
             return Ok(None);
@@ -75,7 +75,7 @@ impl Checker<'_> {
             self.report(&rule::FREE_SPACE_COUNT, NAME, list_at + u64::from(sizes.offsets), message);
         }
         let list = self.section_list(&header, address, pointer(NAME, list_at))?;
-        let Some((Placed { value: list, byte: list_byte }, context)) = list else { return Ok(None) };
+        let Some((AtOffset { value: list, byte: list_byte }, context)) = list else { return Ok(None) };
         let mut free = self.sections(&context, &list, list_byte);
         let bytes = free.sections.iter().fold(0_u64, |sum, section| sum.saturating_add(section.size));
         let all_listed = header.unserialized_section_count == 0
@@ -93,7 +93,7 @@ impl Checker<'_> {
         header: &FreeSpaceManagerHeader,
         owner: Address,
         from: Pointer,
-    ) -> Result<Option<(Placed<FreeSpaceSectionList>, SectionListContext)>> {
+    ) -> Result<Option<(AtOffset<FreeSpaceSectionList>, SectionListContext)>> {
         const NAME: &str = FreeSpaceSectionList::NAME;
         let used = header.section_list_used;
         let Some((byte, bytes)) = self.owned_bytes(NAME, header.section_list, used, from)? else {
@@ -103,7 +103,7 @@ impl Checker<'_> {
         let Some(value) = self.decode::<FreeSpaceSectionList>(byte, &bytes, &context)? else {
             return Ok(None);
         };
-        let list = Placed { value, byte };
+        let list = AtOffset { value, byte };
         let spare = header.section_list_allocated.saturating_sub(used);
         self.claim_spare(NAME, list.byte.saturating_add(used), spare);
         if list.value.header != owner {

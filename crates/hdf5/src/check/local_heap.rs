@@ -1,7 +1,7 @@
 //! Local heaps: names, and the list of free blocks between them.
 
 use super::Checker;
-use super::reading::{Placed, Pointer};
+use super::reading::{AtOffset, Pointer};
 use super::rule;
 use crate::format::infrastructure::LocalHeapHeader;
 use crate::format::infrastructure::local_heap::{FreeBlock, LAST_FREE_BLOCK};
@@ -38,7 +38,7 @@ impl Checker<'_> {
     pub(super) fn local_heap(&mut self, address: Address, from: Pointer) -> Result<Option<LocalHeap>> {
         let sizes = self.sizes();
         let len = LocalHeapHeader::len(&sizes);
-        let Some(Placed { value: header, byte }) =
+        let Some(AtOffset { value: header, byte }) =
             self.structure::<LocalHeapHeader>(address, len, &sizes, from)?
         else {
             return Ok(None);

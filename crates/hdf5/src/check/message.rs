@@ -5,7 +5,7 @@ use super::object_header::Header;
 use super::reading::{Pointer, pointer};
 use super::rule;
 use crate::format::message::datatype::Datatype;
-use crate::format::message::shared::{Location, SharedMessage};
+use crate::format::message::shared::{MessageLocation, SharedMessage};
 use crate::format::message::{HeaderMessage, Message, MessageType};
 use crate::format::object_header::MessagePrefix;
 use crate::format::{Address, Structure};
@@ -85,8 +85,8 @@ impl Checker<'_> {
         from: Pointer,
     ) -> Result<Option<S>> {
         match shared.location {
-            Location::Heap(id) => self.shared_from_heap(&id, from),
-            Location::Committed(address) => {
+            MessageLocation::Heap(id) => self.shared_from_heap(&id, from),
+            MessageLocation::Committed(address) => {
                 if !self.is_address(address, from)
                     || !self.spend_raw(SHARED_HEADER, from.structure, from.byte)
                 {
@@ -110,7 +110,7 @@ impl Checker<'_> {
         shared: &SharedMessage,
         from: Pointer,
     ) -> Result<Option<Rc<Datatype>>> {
-        let Location::Committed(address) = shared.location else {
+        let MessageLocation::Committed(address) = shared.location else {
             return Ok(self.resolve(shared, from)?.map(Rc::new));
         };
         if let Some(known) = self.types.get(&address.0) {

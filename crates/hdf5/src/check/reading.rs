@@ -17,7 +17,7 @@ pub(super) struct Pointer {
 
 /// A structure and its place.
 #[derive(Clone, Debug)]
-pub(super) struct Placed<S> {
+pub(super) struct AtOffset<S> {
     pub(super) value: S,
     /// The file offset.
     pub(super) byte: u64,
@@ -249,9 +249,9 @@ impl Checker<'_> {
         len: u64,
         context: &S::Context,
         from: Pointer,
-    ) -> Result<Option<Placed<S>>> {
+    ) -> Result<Option<AtOffset<S>>> {
         let Some((byte, bytes)) = self.owned_bytes(S::NAME, address, len, from)? else { return Ok(None) };
-        Ok(self.decode(byte, &bytes, context)?.map(|value| Placed { value, byte }))
+        Ok(self.decode(byte, &bytes, context)?.map(|value| AtOffset { value, byte }))
     }
 
     /// Reads and claims the bytes of a structure that has one owner.

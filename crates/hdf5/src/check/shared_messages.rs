@@ -2,7 +2,7 @@
 
 use super::fractal_heap::Heap;
 use super::objects;
-use super::reading::{Placed, Pointer, pointer};
+use super::reading::{AtOffset, Pointer, pointer};
 use super::rule;
 use super::{Checker, max};
 use crate::format::infrastructure::btree_v2::record::{SharedMessage, SharedMessageLocation};
@@ -49,7 +49,7 @@ impl Checker<'_> {
         let from = pointer(TableMessage::NAME, at);
         let table =
             self.structure::<SharedMessageTable>(message.address, context.table_len(), &context, from)?;
-        let Some(Placed { value: table, byte }) = table else { return Ok(()) };
+        let Some(AtOffset { value: table, byte }) = table else { return Ok(()) };
         let index_len = 14 + 2 * u64::from(sizes.offsets);
         for (number, index) in (0_u64..).zip(table.indexes) {
             let byte = byte + 4 + number * index_len;
@@ -140,7 +140,7 @@ impl Checker<'_> {
                 let list = self.structure::<SharedMessageList>(index.index, len, &context, from)?;
                 match list {
                     None => false,
-                    Some(Placed { value: list, byte }) => {
+                    Some(AtOffset { value: list, byte }) => {
                         self.claim_spare(SharedMessageList::NAME, byte + len, allocated.saturating_sub(len));
                         let record_len = (len - 8).checked_div(list.messages.len() as u64).unwrap_or(0);
                         for (number, message) in (0_u64..).zip(&list.messages) {

@@ -1,7 +1,7 @@
 //! Checks the superblock, its extension and the driver information block.
 
 use super::objects::{self, Cached};
-use super::reading::{Placed, Pointer, pointer};
+use super::reading::{AtOffset, Pointer, pointer};
 use super::rule;
 use super::{Checker, Finding};
 use crate::format::infrastructure::symbol_table_entry::Cache;
@@ -23,7 +23,7 @@ use std::sync::Arc;
 /// What must be known before other structures can be read.
 pub(super) struct Start {
     pub(super) reader: Reader,
-    pub(super) superblock: Placed<Superblock>,
+    pub(super) superblock: AtOffset<Superblock>,
     pub(super) base: u64,
     pub(super) end: u64,
     pub(super) k: BtreeKValues,
@@ -109,7 +109,7 @@ pub(super) fn start(
     }
     let k = k_values(&superblock);
     let reader = Reader::new(Box::new(Arc::clone(storage)), base, superblock.sizes, limits);
-    Ok(Some(Start { reader, superblock: Placed { value: superblock, byte: base }, base, end, k }))
+    Ok(Some(Start { reader, superblock: AtOffset { value: superblock, byte: base }, base, end, k }))
 }
 
 fn k_values(superblock: &Superblock) -> BtreeKValues {
@@ -171,9 +171,9 @@ fn entry_len(sizes: Sizes) -> u64 {
 
 impl Checker<'_> {
     /// Checks the superblock and what it points to, except the root group.
-    pub(super) fn superblock(&mut self, superblock: &Placed<Superblock>) -> Result<()> {
+    pub(super) fn superblock(&mut self, superblock: &AtOffset<Superblock>) -> Result<()> {
         const NAME: &str = Superblock::NAME;
-        let Placed { value, byte } = superblock;
+        let AtOffset { value, byte } = superblock;
         let fields = Fields::of(value, *byte);
         self.claim(NAME, *byte, fields.len);
         self.consistency_flags(value, fields.flags);
@@ -202,8 +202,8 @@ impl Checker<'_> {
     }
 
     /// Makes the root group the first object.
-    pub(super) fn root(&mut self, superblock: &Placed<Superblock>) -> Result<()> {
-        let Placed { value, byte } = superblock;
+    pub(super) fn root(&mut self, superblock: &AtOffset<Superblock>) -> Result<()> {
+        let AtOffset { value, byte } = superblock;
         let from = Fields::of(value, *byte).root;
         let (address, cached, at) = match &value.version {
             Version::V0(root) | Version::V1 { root, .. } => {

@@ -21,7 +21,7 @@ use std::sync::Arc;
 pub struct Array {
     dims: Option<Vec<u64>>,
     elements: Elements,
-    place: Place,
+    place: ElementStorage,
 }
 
 /// The type of elements, in every layout.
@@ -33,7 +33,7 @@ pub(super) struct Elements {
 }
 
 #[derive(Debug)]
-pub(super) enum Place {
+pub(super) enum ElementStorage {
     Compact(Vec<u8>),
     Contiguous { address: Address, size: u64 },
     Chunked(Box<Chunks>),
@@ -42,7 +42,7 @@ pub(super) enum Place {
 }
 
 impl Array {
-    pub(super) fn new(dims: Option<Vec<u64>>, elements: Elements, place: Place) -> Array {
+    pub(super) fn new(dims: Option<Vec<u64>>, elements: Elements, place: ElementStorage) -> Array {
         Array { dims, elements, place }
     }
 
@@ -50,7 +50,7 @@ impl Array {
         self.dims.as_deref()
     }
 
-    pub(super) fn place(&self) -> &Place {
+    pub(super) fn place(&self) -> &ElementStorage {
         &self.place
     }
 
@@ -69,24 +69,24 @@ impl Array {
     /// Whether reading in parts costs little more than reading at once: elements are in the file itself. For virtual
     /// datasets, the sources must be found again for each part.
     pub fn is_stored_here(&self) -> bool {
-        !matches!(self.place, Place::External(_) | Place::Mapped(..))
+        !matches!(self.place, ElementStorage::External(_) | ElementStorage::Mapped(..))
     }
 
     /// The size of the elements in this file, in bytes. 0 if they are in other files or datasets.
     pub fn stored_bytes(&self) -> u64 {
         match &self.place {
-            Place::Compact(bytes) => bytes.len() as u64,
-            Place::Contiguous { address, .. } if address.is_undefined() => 0,
-            Place::Contiguous { size, .. } => *size,
-            Place::Chunked(chunks) => chunks.stored_bytes(),
-            Place::External(_) | Place::Mapped(..) => 0,
+            ElementStorage::Compact(bytes) => bytes.len() as u64,
+            ElementStorage::Contiguous { address, .. } if address.is_undefined() => 0,
+            ElementStorage::Contiguous { size, .. } => *size,
+            ElementStorage::Chunked(chunks) => chunks.stored_bytes(),
+            ElementStorage::External(_) | ElementStorage::Mapped(..) => 0,
         }
     }
 
     /// The number of chunks that were written. `None` if the dataset is not chunked.
     pub fn written_chunks(&self) -> Option<u64> {
         match &self.place {
-            Place::Chunked(chunks) => Some(chunks.len()),
+            ElementStorage::Chunked(chunks) => Some(chunks.len()),
             _ => None,
         }
     }
@@ -109,7 +109,7 @@ impl Array {
         out: &mut Vec<u8>,
     ) -> Result<Option<(usize, u32)>> {
         match &self.place {
-            Place::Chunked(chunks) => chunks.stored(file.reader(), start, out),
+            ElementStorage::Chunked(chunks) => chunks.stored(file.reader(), start, out),
             _ => Err(Error::invalid("dataset without chunks, expected chunked storage")),
         }
     }
@@ -120,7 +120,7 @@ impl Array {
     /// If the region has another rank.
     pub fn is_unwritten(&self, region: &Region) -> Result<bool> {
         match &self.place {
-            Place::Chunked(chunks) => chunks.is_unwritten(region),
+            ElementStorage::Chunked(chunks) => chunks.is_unwritten(region),
             _ => Ok(false),
         }
     }
@@ -131,7 +131,7 @@ impl Array {
     /// The errors of `visit`.
     pub fn written(&self, visit: &mut dyn FnMut(&[u64]) -> Result<()>) -> Result<bool> {
         match &self.place {
-            Place::Chunked(chunks) => chunks.written(visit).map(|()| true),
+            ElementStorage::Chunked(chunks) => chunks.written(visit).map(|()| true),
             _ => Ok(false),
         }
     }
@@ -179,7 +179,7 @@ impl Array {
             return Err(Error::invalid(format!("{len} bytes for a region of {:?} elements", region.count)));
         }
         match &self.place {
-            Place::Chunked(chunks) => {
+            ElementStorage::Chunked(chunks) => {
                 let Means { file, heap, scratch, .. } = means;
                 chunks.read(file.reader(), &self.elements, region, out, heap, scratch)
             }
@@ -194,7 +194,7 @@ impl Array {
         let Means { file, heap, scratch, chain } = means;
         let Elements { converter, .. } = &self.elements;
         let reader = file.reader();
-        if let Place::Mapped(mapped, datatype) = &self.place {
+        if let ElementStorage::Mapped(mapped, datatype) = &self.place {
             fill_rows(&self.elements.fill_row(reader, heap)?, rows)?;
             return mapped.read(file, datatype, dims, region, self.row_size(), rows, heap, *chain);
         }
@@ -219,7 +219,7 @@ impl Array {
     fn read_stored(&self, file: &File, dims: &[u64], region: &Region, out: &mut [u8]) -> Result<()> {
         let size = self.elements.converter.stored_size();
         match &self.place {
-            Place::Compact(bytes) => {
+            ElementStorage::Compact(bytes) => {
                 let whole = Region::all(dims);
                 let len = whole.bytes(size).ok();
                 let bytes = len
@@ -227,10 +227,10 @@ impl Array {
                     .ok_or_else(|| short(dims, size, bytes.len() as u64))?;
                 scatter(bytes, &whole.start, dims, region, out, size)
             }
-            Place::Contiguous { address, .. } if address.is_undefined() => {
+            ElementStorage::Contiguous { address, .. } if address.is_undefined() => {
                 fill_rows(&self.elements.fill, out)
             }
-            Place::Contiguous { address, size: stored } => {
+            ElementStorage::Contiguous { address, size: stored } => {
                 let wanted = Region::all(dims).len().and_then(|n| n.checked_mul(size as u64));
                 if wanted.is_none_or(|wanted| wanted > *stored) {
                     return Err(short(dims, size, *stored));
@@ -240,10 +240,10 @@ impl Array {
                 };
                 read_contiguous(&read, dims, region, size, out)
             }
-            Place::External(external) => {
+            ElementStorage::External(external) => {
                 read_contiguous(&|offset, out| external.read(file, offset, out), dims, region, size, out)
             }
-            Place::Chunked(_) | Place::Mapped(..) => {
+            ElementStorage::Chunked(_) | ElementStorage::Mapped(..) => {
                 Err(Error::invalid("elements are not contiguous, expected contiguous or compact storage"))
             }
         }

@@ -1,9 +1,9 @@
 //! Where the stored bytes of a dataset lie.
 
-use super::array::{Array, Place};
+use super::array::{Array, ElementStorage};
 use crate::file::File;
 use crate::format::Address;
-use hyperslab_core::storage::{ChunkPlace, Container, Placed};
+use hyperslab_core::storage::{ChunkPlace, ChunkPlacement, Container};
 use hyperslab_core::{Error, Result};
 
 impl Array {
@@ -16,14 +16,14 @@ impl Array {
         &self,
         file: &File,
         visit: &mut dyn FnMut(ChunkPlace<'_>) -> Result<()>,
-    ) -> Result<Placed> {
-        let Some(dims) = self.extents() else { return Ok(Placed::All) };
+    ) -> Result<ChunkPlacement> {
+        let Some(dims) = self.extents() else { return Ok(ChunkPlacement::All) };
         let origin = vec![0; dims.len()];
         match self.place() {
-            Place::Compact(_) => return Ok(Placed::InMetadata),
-            Place::Mapped(..) => return Ok(Placed::InOtherArrays),
-            Place::Contiguous { address, .. } if address.is_undefined() => {}
-            Place::Contiguous { address, size } => {
+            ElementStorage::Compact(_) => return Ok(ChunkPlacement::InMetadata),
+            ElementStorage::Mapped(..) => return Ok(ChunkPlacement::InOtherArrays),
+            ElementStorage::Contiguous { address, .. } if address.is_undefined() => {}
+            ElementStorage::Contiguous { address, size } => {
                 let len = self.logical_bytes()?;
                 if len > *size {
                     let detail = format!("{size} bytes are stored for elements of {len}");
@@ -32,18 +32,18 @@ impl Array {
                 let piece = Piece { address: *address, len, filter_mask: 0 };
                 piece.visit(file, &origin, visit)?;
             }
-            Place::Chunked(chunks) => chunks.entries(&mut |start, entry| {
+            ElementStorage::Chunked(chunks) => chunks.entries(&mut |start, entry| {
                 let (address, len, filter_mask) = (entry.address, entry.size, entry.filter_mask);
                 Piece { address, len, filter_mask }.visit(file, start, visit)
             })?,
-            Place::External(external) => {
+            ElementStorage::External(external) => {
                 external.segments(self.logical_bytes()?, &mut |name, offset, len, before| {
                     let container = Container::Named(name);
                     visit(ChunkPlace { start: &origin, container, offset, len, before, filter_mask: 0 })
                 })?;
             }
         }
-        Ok(Placed::All)
+        Ok(ChunkPlacement::All)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::format::checksum::lookup3;
-use crate::format::message::shared::Location;
+use crate::format::message::shared::MessageLocation;
 use crate::format::message::shared::SharedMessage;
 use crate::object::ObjectKind;
 use bytes::Bytes;
@@ -94,7 +94,7 @@ fn messages_shared_in_heaps_are_those_that_were_written() {
                 message.flags.is_shared() && {
                     let mut d = Decoder::new("t", 0, &message.body);
                     let shared = SharedMessage::decode(&mut d, file.reader().sizes()).unwrap();
-                    matches!(shared.location, Location::Heap(_))
+                    matches!(shared.location, MessageLocation::Heap(_))
                 }
             })
         };

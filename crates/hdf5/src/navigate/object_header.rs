@@ -3,7 +3,7 @@
 use super::Reader;
 use crate::format::message::continuation::Continuation;
 use crate::format::message::reference_count::ReferenceCount;
-use crate::format::message::shared::{Location, MaybeShared, SharedMessage};
+use crate::format::message::shared::{MaybeShared, MessageLocation, SharedMessage};
 use crate::format::message::{HeaderMessage, MessageType};
 use crate::format::object_header::prefix_v2::{AttributePhaseChange, Times};
 use crate::format::object_header::{Chunk0, ContinuationBlock, Envelopes, MessageFlags, MessageForm, Prefix};
@@ -218,8 +218,8 @@ impl StoredMessage {
 /// Also [`ErrorKind::Malformed`](hyperslab_core::ErrorKind::Malformed) if it is not there but shared once more, which no writer does.
 pub fn resolve<S: HeaderMessage>(reader: &Reader, shared: &SharedMessage) -> Result<S> {
     let address = match shared.location {
-        Location::Committed(address) => address,
-        Location::Heap(id) => return reader.shared_messages()?.message(reader, &id),
+        MessageLocation::Committed(address) => address,
+        MessageLocation::Heap(id) => return reader.shared_messages()?.message(reader, &id),
     };
     let header = ObjectHeader::read(reader, address)?;
     let place = |e: Error| e.at(S::NAME, reader.offset(S::NAME, address).unwrap_or_default());

@@ -8,7 +8,7 @@ mod value;
 
 pub use rule::RULES;
 
-use crate::report::{Finding, Place, Report};
+use crate::report::{Finding, FindingPlace, Report};
 use crate::source::{Entry, Handle, Item, Source};
 use crate::walk::{Step, walk};
 use datatype::fits;
@@ -315,7 +315,7 @@ impl Holding<'_> {
             rule: rule.name,
             message,
             hint: None,
-            place: Place::Contract { object, said: self.contract.place(path) },
+            place: FindingPlace::Contract { object, said: self.contract.place(path) },
         });
     }
 

@@ -7,13 +7,13 @@ use super::{Format, Location, OpenOptions, Probe, Recognition};
 use crate::cells::{CellSource, CellTable};
 use crate::links::{self, LastLink};
 use crate::pool::Pool;
-use crate::report::{CheckOptions, Finding, Place, Report};
+use crate::report::{CheckOptions, Finding, FindingPlace, Report};
 use crate::source::{ArraySource, Dialect, Entry, Handle, Item, Origin, Source, Stored};
 use array::{NdlArray, Role};
 use hyperslab_core::storage::ReadAt;
 use hyperslab_core::{Error, Limit, Limits, Remedy, Result, Severity};
 use hyperslab_model::{Content, Directive, Node, NodeKind, NodePath, Values};
-use hyperslab_ndl::{Diagnostic, ParseOptions, Place as TextPlace, parse};
+use hyperslab_ndl::{Diagnostic, ParseOptions, TextPlace, parse};
 use rustc_hash::FxHashMap;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -110,7 +110,7 @@ pub(crate) fn source_of_content(content: Content, order: Vec<NodePath>) -> Arc<d
 
 fn finding(diagnostic: Diagnostic) -> Finding {
     let Diagnostic { severity, rule, message, line, column, end_column, hint } = diagnostic;
-    Finding { severity, rule, message, hint, place: Place::Text { line, column, end_column } }
+    Finding { severity, rule, message, hint, place: FindingPlace::Text { line, column, end_column } }
 }
 
 /// The whole of a document.
@@ -180,8 +180,10 @@ fn refusal(findings: &[Finding]) -> Error {
 fn said(finding: &Finding, more: &str) -> String {
     let Finding { message, rule, place, .. } = finding;
     let place = match place {
-        Place::Text { line, column, .. } => format!("line {line}, column {column}: "),
-        Place::Stored { .. } | Place::Value { .. } | Place::Contract { .. } => String::new(),
+        FindingPlace::Text { line, column, .. } => format!("line {line}, column {column}: "),
+        FindingPlace::Stored { .. } | FindingPlace::Value { .. } | FindingPlace::Contract { .. } => {
+            String::new()
+        }
     };
     format!("{place}{message} [{rule}]{more}")
 }

@@ -1,7 +1,7 @@
 //! Cells of a sparse array.
 
 use crate::cells::{CellBatches, CellColumn, CellQuery, CellSource};
-use crate::location::Target;
+use crate::location::LocatedObject;
 use crate::select::Select;
 use crate::source::{Item, Source};
 use hyperslab_core::{Error, Result};
@@ -43,7 +43,11 @@ impl ShownCells {
 /// # Errors
 /// [`InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) if parts are selected; if the cells cannot be
 /// located.
-pub fn show_cells(source: &dyn Source, target: &Target, selections: &[Select]) -> Result<Option<ShownCells>> {
+pub fn show_cells(
+    source: &dyn Source,
+    target: &LocatedObject,
+    selections: &[Select],
+) -> Result<Option<ShownCells>> {
     let handle = &target.entry.handle;
     if target.attribute.is_some() {
         return Ok(None);

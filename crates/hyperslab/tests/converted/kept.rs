@@ -3,7 +3,7 @@
 use super::{converted, described, open, same};
 use hyperslab::check::{AgainstOptions, against};
 use hyperslab::diff::{DiffOptions, Side, diff};
-use hyperslab::location::Target;
+use hyperslab::location::LocatedObject;
 use hyperslab::ndl::StorageDetail;
 use hyperslab::target::Loss;
 use hyperslab::target_format;
@@ -29,7 +29,7 @@ fn broken(store: &Path, contract: &Path) -> Vec<String> {
 fn differences(a: &Path, b: &Path) -> Vec<String> {
     let target = |source: &Arc<dyn Source>| {
         let entry = source.find(&NodePath::root()).unwrap();
-        Target { entry, attribute: None }
+        LocatedObject { entry, attribute: None }
     };
     let (x, y) = (open(a), open(b));
     let (s, t) = (target(&x), target(&y));

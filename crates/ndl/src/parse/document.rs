@@ -5,7 +5,7 @@ mod targets;
 use super::context::{Context, NamedType};
 use super::events::{Document, Key, Mapping, Node, Span, shown};
 use super::storage::{Directives, Owner};
-use super::{Missing, Parsed, Partial, Place};
+use super::{Missing, Parsed, Partial, TextPlace};
 use hyperslab_model::{Content, EXTRA, Extent, Group, Link, Node as Object, NodeKind, NodePath};
 use std::collections::HashMap;
 
@@ -33,7 +33,7 @@ pub(super) fn read<'t>(document: &'t Document<'t>, mut context: Context<'t, '_>,
     }
     let Reader { context, declared, content, order, partial, .. } = reader;
     let (diagnostics, refusals) = (context.findings.finish(), context.refusals.finish());
-    let place = |span: Span| Place { line: span.line, column: span.column };
+    let place = |span: Span| TextPlace { line: span.line, column: span.column };
     let places = declared.into_iter().map(|(path, (_, span))| (path, place(span))).collect();
     Parsed { content, order, places, partial, diagnostics, refusals }
 }

@@ -2,7 +2,7 @@
 //!
 //! Spec: Zarr v3 "Codecs", Zarr v2 "Chunks"
 
-use super::findings::{Found, Place};
+use super::findings::{Found, ValuePlace};
 use super::shard::Shard;
 use super::{Checker, Rule, rule};
 use crate::array::Array;
@@ -190,7 +190,7 @@ impl Checker<'_> {
     }
 
     pub(super) fn tell_part(&mut self, rule: &'static Rule, path: &Key, part: &Part<'_>, message: String) {
-        let place = Some(Place::Bytes { byte: part.range.start, len: part.len() });
+        let place = Some(ValuePlace::Bytes { byte: part.range.start, len: part.len() });
         let found = Found { object: Some(path), key: Some(part.key), place, message, hint: None };
         self.findings.add(rule, found);
     }

@@ -2,7 +2,7 @@
 //!
 //! Spec: Zarr v3 "Metadata", Zarr v2 "Storage", RFC 8259
 
-use super::findings::{Found, Place};
+use super::findings::{Found, ValuePlace};
 use super::{Checker, Rule, mend, rule, text};
 use crate::json::{Deviation, Json, Object};
 use crate::metadata::{v2, v3};
@@ -20,7 +20,7 @@ pub(super) struct Document {
 
 impl Document {
     /// The place of the value at a JSON Pointer.
-    pub(super) fn place(&self, pointer: &str) -> Place {
+    pub(super) fn place(&self, pointer: &str) -> ValuePlace {
         text::place(&self.text, &text::locate(&self.text, pointer).0)
     }
 }

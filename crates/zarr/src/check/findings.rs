@@ -17,7 +17,7 @@ pub struct Finding {
     /// The key of the value.
     pub key: Option<String>,
     /// The place in the value.
-    pub place: Option<Place>,
+    pub place: Option<ValuePlace>,
     /// The message: the found and the expected content.
     pub message: String,
     /// How to correct it.
@@ -26,7 +26,7 @@ pub struct Finding {
 
 /// A place in a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum ValuePlace {
     /// A range in a document. Lines and characters count from 1.
     Text {
         /// The line.
@@ -114,7 +114,7 @@ impl<'a> Findings<'a> {
 pub(super) struct Found<'a> {
     pub(super) object: Option<&'a Key>,
     pub(super) key: Option<&'a Key>,
-    pub(super) place: Option<Place>,
+    pub(super) place: Option<ValuePlace>,
     pub(super) message: String,
     pub(super) hint: Option<String>,
 }

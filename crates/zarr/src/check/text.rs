@@ -2,7 +2,7 @@
 //!
 //! Spec: RFC 8259, RFC 6901
 
-use super::findings::Place;
+use super::findings::ValuePlace;
 use crate::json::Json;
 use hyperslab_core::Limits;
 use std::ops::Range;
@@ -25,14 +25,14 @@ pub(super) fn locate(text: &[u8], pointer: &str) -> (Range<usize>, bool) {
 }
 
 /// Converts a byte range to lines and characters.
-pub(super) fn place(text: &[u8], range: &Range<usize>) -> Place {
+pub(super) fn place(text: &[u8], range: &Range<usize>) -> ValuePlace {
     let before = text.get(..range.start.min(text.len())).unwrap_or_default();
     let line_start = before.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
     let characters = |bytes: &[u8]| bytes.iter().filter(|byte| (**byte & 0xc0) != 0x80).count();
     let column = characters(before.get(line_start..).unwrap_or_default()) + 1;
     let meant = text.get(range.start..range.end.min(text.len())).unwrap_or_default();
     let meant = meant.split(|byte| *byte == b'\n').next().unwrap_or_default();
-    Place::Text {
+    ValuePlace::Text {
         line: before.iter().filter(|byte| **byte == b'\n').count() + 1,
         column,
         end_column: column + characters(meant).max(1),
@@ -242,9 +242,9 @@ mod tests {
     #[test]
     fn places_count_characters_from_one() {
         let at = |pointer: &str| place(TEXT.as_bytes(), &locate(TEXT.as_bytes(), pointer).0);
-        assert_eq!(at("/shape/1"), Place::Text { line: 2, column: 16, end_column: 18, byte: 17 });
-        assert_eq!(at("/é\"/a~1b"), Place::Text { line: 3, column: 18, end_column: 22, byte: 40 });
-        assert_eq!(at(""), Place::Text { line: 1, column: 1, end_column: 2, byte: 0 });
+        assert_eq!(at("/shape/1"), ValuePlace::Text { line: 2, column: 16, end_column: 18, byte: 17 });
+        assert_eq!(at("/é\"/a~1b"), ValuePlace::Text { line: 3, column: 18, end_column: 22, byte: 40 });
+        assert_eq!(at(""), ValuePlace::Text { line: 1, column: 1, end_column: 2, byte: 0 });
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Findings as a SARIF 2.1.0 log, for code hosts and editors.
 
 use crate::words;
-use hyperslab::check::{Finding, Place, Report, Spot, explanation};
+use hyperslab::check::{Finding, FindingPlace, Report, Spot, explanation};
 use hyperslab::{Error, Result, Severity};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
@@ -76,17 +76,17 @@ fn result(file: &str, contract: Option<&str>, finding: &Finding) -> Value {
     let mut physical = Map::from_iter([("artifactLocation".to_owned(), json!({"uri": uri(file)}))]);
     let mut location = Map::new();
     match &finding.place {
-        Place::Text { line, column, end_column } => {
+        FindingPlace::Text { line, column, end_column } => {
             let region = json!({"startLine": line, "startColumn": column, "endColumn": end_column});
             physical.insert("region".into(), region);
         }
-        Place::Stored { object, byte, len, .. } => {
+        FindingPlace::Stored { object, byte, len, .. } => {
             let region = byte.map(|byte| bytes(byte, *len));
             physical.extend(region.map(|region| ("region".to_owned(), region)));
             location.extend(logical(object.as_deref()));
         }
-        Place::Contract { object, .. } => location.extend(logical(Some(object))),
-        Place::Value { object, key, spot } => {
+        FindingPlace::Contract { object, .. } => location.extend(logical(Some(object))),
+        FindingPlace::Value { object, key, spot } => {
             if let Some(key) = key.as_ref().filter(|_| Path::new(file).is_dir()) {
                 let path = format!("{}/{key}", file.trim_end_matches('/'));
                 physical.insert("artifactLocation".into(), json!({"uri": uri(&path)}));
@@ -108,7 +108,9 @@ fn result(file: &str, contract: Option<&str>, finding: &Finding) -> Value {
         ("message".to_owned(), json!({"text": text})),
         ("locations".to_owned(), json!([location])),
     ]);
-    if let (Place::Contract { said: Some((line, column)), .. }, Some(contract)) = (&finding.place, contract) {
+    if let (FindingPlace::Contract { said: Some((line, column)), .. }, Some(contract)) =
+        (&finding.place, contract)
+    {
         let said = json!({
             "message": {"text": "the contract"},
             "physicalLocation": {

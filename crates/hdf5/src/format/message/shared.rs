@@ -11,7 +11,7 @@ pub struct SharedMessage {
     /// The version of the encoding.
     pub version: Version,
     /// The location.
-    pub location: Location,
+    pub location: MessageLocation,
 }
 
 /// Versions of the encoding.
@@ -27,7 +27,7 @@ pub enum Version {
 
 /// The location of a shared message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Location {
+pub enum MessageLocation {
     /// A committed message: the address of the header of another object, which holds a message of the same type.
     Committed(Address),
     /// The fractal heap ID in the shared message heap of the file.
@@ -73,11 +73,11 @@ impl Structure for SharedMessage {
                 d.reserved(usize::from(sizes.lengths))?;
                 let address = sizes.address(d)?;
                 d.reserved(ENTRY_TAIL)?;
-                Location::Committed(address)
+                MessageLocation::Committed(address)
             }
             // Type 0 before libhdf5 1.8, type 2 since.
-            (Version::V2, _) | (Version::V3, COMMITTED) => Location::Committed(sizes.address(d)?),
-            (Version::V3, HEAP) => Location::Heap(d.array()?),
+            (Version::V2, _) | (Version::V3, COMMITTED) => MessageLocation::Committed(sizes.address(d)?),
+            (Version::V3, HEAP) => MessageLocation::Heap(d.array()?),
             (Version::V3, other) => {
                 return Err(d.malformed(format!("shared message type {other}, expected 1 or 2")));
             }
@@ -88,7 +88,7 @@ impl Structure for SharedMessage {
     fn encode(&self, e: &mut Encoder, sizes: &Sizes) -> Result<()> {
         e.u8(self.version as u8);
         match (self.version, self.location) {
-            (Version::V1, Location::Committed(address)) => {
+            (Version::V1, MessageLocation::Committed(address)) => {
                 e.u8(0);
                 e.reserved(6);
                 e.reserved(usize::from(sizes.lengths));
@@ -96,16 +96,16 @@ impl Structure for SharedMessage {
                 e.reserved(ENTRY_TAIL);
                 Ok(())
             }
-            (Version::V2 | Version::V3, Location::Committed(address)) => {
+            (Version::V2 | Version::V3, MessageLocation::Committed(address)) => {
                 e.u8(COMMITTED);
                 sizes.put_address(e, address)
             }
-            (Version::V3, Location::Heap(id)) => {
+            (Version::V3, MessageLocation::Heap(id)) => {
                 e.u8(HEAP);
                 e.bytes(&id);
                 Ok(())
             }
-            (Version::V1 | Version::V2, Location::Heap(_)) => Err(Error::invalid(format!(
+            (Version::V1 | Version::V2, MessageLocation::Heap(_)) => Err(Error::invalid(format!(
                 "shared message version {:?} cannot refer to a heap, expected version 3",
                 self.version
             ))),
@@ -130,8 +130,8 @@ mod tests {
         include_str!("../../../tests/golden/message_shared_v3_heap.hex"),
     ],
     values: [
-        SharedMessage { version: Version::V1, location: Location::Committed(Address(0x320)) },
-        SharedMessage { version: Version::V3, location: Location::Committed(Address(0x320)) },
+        SharedMessage { version: Version::V1, location: MessageLocation::Committed(Address(0x320)) },
+        SharedMessage { version: Version::V3, location: MessageLocation::Committed(Address(0x320)) },
     ]);
 
     #[test]
@@ -141,12 +141,12 @@ mod tests {
         bytes.extend(0x320_u64.to_le_bytes());
         bytes.extend([0; 24]);
         let shared = SharedMessage::decode(&mut Decoder::new("t", 0, &bytes), &Sizes::DEFAULT).unwrap();
-        assert_eq!(shared.location, Location::Committed(Address(0x320)));
+        assert_eq!(shared.location, MessageLocation::Committed(Address(0x320)));
     }
 
     #[test]
     fn rejects_heap_ids_before_version_3() {
-        let shared = SharedMessage { version: Version::V2, location: Location::Heap([0; 8]) };
+        let shared = SharedMessage { version: Version::V2, location: MessageLocation::Heap([0; 8]) };
         assert!(shared.encode(&mut Encoder::new(), &Sizes::DEFAULT).is_err());
     }
 }

@@ -179,7 +179,7 @@ fn messages_shared_from_objects_that_have_none_are_refused() {
 fn messages_in_heaps_that_the_file_does_not_have_are_malformed() {
     let shared = SharedMessage {
         version: crate::format::message::shared::Version::V3,
-        location: Location::Heap([0; 8]),
+        location: MessageLocation::Heap([0; 8]),
     };
     let e = resolve::<Datatype>(&reader(V1.0), &shared).unwrap_err();
     let expected = "message is shared in a heap, but the file has no shared message table";

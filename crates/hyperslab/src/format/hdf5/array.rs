@@ -6,7 +6,7 @@ use crate::source::{ArraySource, ChunkCount, ChunkLevel, Chunks, StoredChunk, St
 use hyperslab_codec::Scratch;
 use hyperslab_core::nd::{ChunkGrid, Planes, Region, element_count};
 use hyperslab_core::rows::Heap;
-use hyperslab_core::storage::{ChunkPlace, Placed};
+use hyperslab_core::storage::{ChunkPlace, ChunkPlacement};
 use hyperslab_core::{Error, Result};
 use hyperslab_hdf5::filter::codec;
 use hyperslab_hdf5::{Array, Dataset};
@@ -102,7 +102,7 @@ impl ArraySource for Hdf5Array {
         &self,
         _: ChunkLevel,
         visit: &mut dyn FnMut(ChunkPlace<'_>) -> Result<()>,
-    ) -> Result<Placed> {
+    ) -> Result<ChunkPlacement> {
         self.array.chunk_places(&self.source.file, visit)
     }
 

@@ -1,7 +1,7 @@
 //! Converts findings of the HDF5 crate.
 
 use super::super::OpenOptions;
-use crate::report::{CheckOptions, Finding, Place, Report};
+use crate::report::{CheckOptions, Finding, FindingPlace, Report};
 use hyperslab_core::Result;
 use hyperslab_core::storage::ReadAt;
 use hyperslab_hdf5::check::{Finding as Found, Options};
@@ -18,6 +18,6 @@ pub(super) fn check(storage: Box<dyn ReadAt>, open: &OpenOptions, options: &Chec
 
 fn finding(found: Found) -> Finding {
     let Found { severity, rule, object, structure, byte, len, message, hint } = found;
-    let place = Place::Stored { object, structure: Some(structure), byte, len };
+    let place = FindingPlace::Stored { object, structure: Some(structure), byte, len };
     Finding { severity, rule, message, hint, place }
 }

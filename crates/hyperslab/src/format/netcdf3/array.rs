@@ -7,7 +7,7 @@ use crate::source::{ArraySource, ChunkLevel};
 use hyperslab_codec::Scratch;
 use hyperslab_core::nd::{Planes, Region, element_count};
 use hyperslab_core::rows::Heap;
-use hyperslab_core::storage::{ChunkPlace, Container, Placed};
+use hyperslab_core::storage::{ChunkPlace, ChunkPlacement, Container};
 use hyperslab_core::{Error, Result};
 use hyperslab_model::{Datatype, Reference, Values};
 use hyperslab_netcdf3::{File, Layout, to_native};
@@ -81,7 +81,7 @@ impl ArraySource for Netcdf3Array {
         &self,
         _: ChunkLevel,
         visit: &mut dyn FnMut(ChunkPlace<'_>) -> Result<()>,
-    ) -> Result<Placed> {
+    ) -> Result<ChunkPlacement> {
         let Layout { shape, begin, record, block, .. } = &self.layout;
         let mut start = vec![0; shape.len()];
         let records = record.and_then(|distance| Some((distance, *shape.first()?)));
@@ -94,7 +94,7 @@ impl ArraySource for Netcdf3Array {
             let (container, len) = (Container::Opened, *block);
             visit(ChunkPlace { start: &start, container, offset, len, before: 0, filter_mask: 0 })?;
         }
-        Ok(Placed::All)
+        Ok(ChunkPlacement::All)
     }
 
     fn stored(&self) -> Result<u64> {

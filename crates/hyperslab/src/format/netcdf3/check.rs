@@ -1,7 +1,7 @@
 //! Findings of the NetCDF-3 crate in the words of this one.
 
 use super::super::OpenOptions;
-use crate::report::{CheckOptions, Finding, Place, Report};
+use crate::report::{CheckOptions, Finding, FindingPlace, Report};
 use hyperslab_core::Result;
 use hyperslab_core::storage::ReadAt;
 use hyperslab_netcdf3::check::{Finding as Found, Options};
@@ -18,6 +18,6 @@ pub(super) fn check(storage: Box<dyn ReadAt>, open: &OpenOptions, options: &Chec
 
 fn finding(found: Found) -> Finding {
     let Found { severity, rule, object, structure, byte, message, hint } = found;
-    let place = Place::Stored { object, structure: Some(structure), byte, len: None };
+    let place = FindingPlace::Stored { object, structure: Some(structure), byte, len: None };
     Finding { severity, rule, message, hint, place }
 }

@@ -6,11 +6,11 @@ mod rule;
 pub(super) use rule::RULES;
 
 use super::super::OpenOptions;
-use crate::report::{CheckOptions, Finding, Place, Report, Spot};
+use crate::report::{CheckOptions, Finding, FindingPlace, Report, Spot};
 use hyperslab_core::storage::ReadAt;
 use hyperslab_core::store::{Key, Store, ZipStore};
 use hyperslab_core::{Limits, Result};
-use hyperslab_zarr::check::{Finding as Found, Options, Place as Within, Summary, check, check_zip};
+use hyperslab_zarr::check::{Finding as Found, Options, Summary, ValuePlace, check, check_zip};
 use hyperslab_zarr::hierarchy::Hierarchy;
 use hyperslab_zarr::metadata::DOCUMENTS;
 use std::sync::Arc;
@@ -76,8 +76,8 @@ fn report(
 fn finding(found: Found) -> Finding {
     let Found { severity, rule, object, key, place, message, hint } = found;
     let spot = place.map(|place| match place {
-        Within::Text { line, column, end_column, .. } => Spot::Text { line, column, end_column },
-        Within::Bytes { byte, len } => Spot::Bytes { byte, len },
+        ValuePlace::Text { line, column, end_column, .. } => Spot::Text { line, column, end_column },
+        ValuePlace::Bytes { byte, len } => Spot::Bytes { byte, len },
     });
-    Finding { severity, rule, message, hint, place: Place::Value { object, key, spot } }
+    Finding { severity, rule, message, hint, place: FindingPlace::Value { object, key, spot } }
 }

@@ -3,7 +3,7 @@
 use super::rule::{RECORD, RECORD_ATTRIBUTE, RULES};
 use crate::format::zarr::keep::record::Record;
 use crate::format::zarr::read::elements::ElementType;
-use crate::report::{Finding, Place, Report};
+use crate::report::{Finding, FindingPlace, Report};
 use hyperslab_core::check::{Findings, Options, Rule};
 use hyperslab_core::store::{Key, Store};
 use hyperslab_core::{Limits, Result};
@@ -72,6 +72,6 @@ fn give(node: &Node, rule: &'static Rule, message: String, findings: &mut Findin
         rule: rule.name,
         message,
         hint: rule.hint.map(str::to_owned),
-        place: Place::Value { object: Some(format!("/{}", node.path)), key, spot: None },
+        place: FindingPlace::Value { object: Some(format!("/{}", node.path)), key, spot: None },
     });
 }

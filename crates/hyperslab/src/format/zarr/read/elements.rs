@@ -12,7 +12,7 @@ use crate::target::Facts;
 use hyperslab_codec::Scratch;
 use hyperslab_core::nd::{Axis, ChunkGrid as Grid, Planes, Region, element_count};
 use hyperslab_core::rows::Heap;
-use hyperslab_core::storage::{ChunkPlace, Container, Placed};
+use hyperslab_core::storage::{ChunkPlace, ChunkPlacement, Container};
 use hyperslab_core::store::Key;
 use hyperslab_core::{Error, Result};
 use hyperslab_model::rows::place_rows;
@@ -357,9 +357,9 @@ impl ArraySource for ZarrArray {
         &self,
         level: ChunkLevel,
         visit: &mut dyn FnMut(ChunkPlace<'_>) -> Result<()>,
-    ) -> Result<Placed> {
+    ) -> Result<ChunkPlacement> {
         if self.extents.is_none() {
-            return Ok(Placed::All);
+            return Ok(ChunkPlacement::All);
         }
         let (limits, store) = (self.hierarchy.limits(), self.hierarchy.store());
         let (grid, rank, extents) = (self.node.grid(limits)?, self.chunk.len(), self.stored_extents());
@@ -368,12 +368,14 @@ impl ArraySource for ZarrArray {
             (ChunkLevel::Outer, _) => None,
             (ChunkLevel::Inner, Some(array)) => array.inner_chunk().map(|inner| (array, inner)),
             // Says why shards cannot be looked into.
-            (ChunkLevel::Inner, None) => return Array::new(&self.node, limits).map(|_| Placed::Nowhere),
+            (ChunkLevel::Inner, None) => {
+                return Array::new(&self.node, limits).map(|_| ChunkPlacement::Nowhere);
+            }
         };
         let along_inner = array.map(|(_, inner)| Grid::regular(inner)?.chunks_along(&extents)).transpose()?;
         // Elements of an array type have dimensions of their own in the store. An element in several chunks has no place.
         if along_inner.as_ref().unwrap_or(&along).iter().skip(rank).any(|count| *count > 1) {
-            return Ok(Placed::Nowhere);
+            return Ok(ChunkPlacement::Nowhere);
         }
         let mut visit = |start: &[u64], key: &Key, bytes: Range<u64>| {
             let (start, container) = (start.get(..rank).unwrap_or_default(), Container::Value(key));
@@ -405,7 +407,7 @@ impl ArraySource for ZarrArray {
                 Ok(ControlFlow::Continue(()))
             })
         })?;
-        Ok(Placed::All)
+        Ok(ChunkPlacement::All)
     }
 
     fn is_unwritten(&self) -> Result<bool> {
