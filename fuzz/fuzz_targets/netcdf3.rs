@@ -24,9 +24,12 @@ fuzz_target!(|bytes: &[u8]| {
         // The first elements, and the last.
         for last in [false, true] {
             let count: Vec<u64> = layout.shape.iter().map(|extent| (*extent).min(3)).collect();
-            let start = layout.shape.iter().zip(&count).map(|(extent, count)| if last { extent - count } else { 0 });
+            let start =
+                layout.shape.iter().zip(&count).map(|(extent, count)| if last { extent - count } else { 0 });
             let region = Region::new(start.collect(), count);
-            let Some(size) = region.bytes(layout.element).ok().filter(|size| *size <= 1 << 20) else { continue };
+            let Some(size) = region.bytes(layout.element).ok().filter(|size| *size <= 1 << 20) else {
+                continue;
+            };
             let mut rows = vec![0; size];
             let _ = file.read_part(&layout, &region, &mut Planes::whole(&mut rows));
         }

@@ -18,7 +18,7 @@ pub(super) const LAYERS: &[(&str, &[&str])] = &[
         VERBS,
         &[
             "list", "publish", "select", "show", "stat", "describe", "diff", "digest", "check", "convert",
-            "create",
+            "create", "files",
         ],
     ),
     ("typed", &["file", "build"]),
