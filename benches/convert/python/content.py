@@ -1,4 +1,4 @@
-"""Prints a hash of all elements of a store, as another library than the one that wrote it reads them.
+"""Prints a hash of all elements of a store, read by another library than the one that wrote it.
 
     content.py zarr|tensorstore|h5py STORE
     content.py rows STORE SOURCE
@@ -37,7 +37,7 @@ def by_tensorstore(store):
 
 def by_h5py(store):
     import h5py
-    # Open until everything is read.
+    # The file stays open until everything is read.
     for name, node in h5py.File(store).items():
         yield name, node.shape, lambda part, node=node: node[part]
 
@@ -46,7 +46,7 @@ def hash_of_all(arrays):
     total = blake3(max_threads=blake3.AUTO)
     for name, shape, read in sorted(arrays, key=lambda array: array[0]):
         total.update(f"{name} {tuple(shape)}\n".encode())
-        # Pieces of many rows, each of which is in memory at once.
+        # Read in pieces of many rows, because a piece must fit in memory.
         step = max(1, PIECE // max(1, int(np.prod(shape[1:])))) if shape else 1
         parts = [slice(at, min(at + step, shape[0])) for at in range(0, shape[0], step)] if shape else [()]
         for part in parts:
@@ -71,7 +71,7 @@ def rows(store, source):
     return total.hexdigest()
 
 
-# Elements.
+# The maximum number of elements in a piece.
 PIECE = 1 << 28
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
     make.py DIRECTORY SCALE
 
-Beside the file whose bytes the limit reads stands `NAME.places`: address and bytes of each chunk.
+For the file of the limit, `NAME.places` has the address and size of each chunk.
 """
 
 import os
@@ -19,9 +19,9 @@ sys.path[:0] = [os.path.join(BENCHES, "side", "python"), os.path.join(BENCHES, "
 import bench_make
 import fields
 
-# Told in the stamps: files of another version are made again.
+# Stored in the stamps: files of another version are made again.
 VERSION = 2, f"netCDF4 {netCDF4.__version__}, h5py {h5py.__version__}"
-# Bytes that all files and what is written of them take, and what must stay free.
+# The size in bytes of all files and conversions, and the space that must stay free.
 NEEDED, SPARE = 1_500_000_000, 4_000_000_000
 
 
@@ -53,13 +53,13 @@ def many(path, scale):
         variables = [f.createVariable(f"variable_{index:05}", "f8", ("time",)) for index in range(10_000 // scale)]
         for index, variable in enumerate(variables):
             variable.setncatts({"units": "K", "long_name": f"variable {index}"})
-        # Values after all definitions, between which and values the library would go back and forth.
+        # Values are written after all definitions. Otherwise the library would switch modes for each variable.
         for index, variable in enumerate(variables):
             variable[:] = np.arange(12) + index
 
 
 def sparse(name, chunks):
-    """The file of that name that `bench read` reads, which is made if it is not there."""
+    """The file of this name of `bench read`, which is made if it does not exist."""
     def make(path, scale):
         there = os.path.join(os.path.dirname(path), "..", "read-small" if scale == 64 else "read", name)
         if os.path.exists(there + ".stamp"):

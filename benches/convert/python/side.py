@@ -1,4 +1,4 @@
-"""One side of a comparison: converts a file again and again as it is told on standard input.
+"""One side of a comparison: converts a file repeatedly, on commands from standard input.
 
     side.py hyperslab|gdal|cp|xarray JOB KEY=VALUE...
 
@@ -20,7 +20,7 @@ from bench_side import Cannot, Work, serve
 
 
 class Converted(Work):
-    """What is written anew in each run. `reader` is the library that finds out what is in it."""
+    """A conversion that is written again in each run. `reader` is the library that reads the result."""
 
     def __init__(self, job, kind, reader):
         self.job, self.into = job, job["into"]
@@ -78,7 +78,7 @@ class Program(Converted):
 
 
 class Xarray(Converted):
-    """`open_dataset`, with dask's threads, and `to_zarr` with the codec that zarr-python takes by default."""
+    """`open_dataset`, with dask's threads, and `to_zarr` with the default codec of zarr-python."""
 
     def __init__(self, job, kind):
         super().__init__(job, kind, "tensorstore")

@@ -1,5 +1,5 @@
-//! `zarrs-elements STORE`: writes all elements of the array `data` to standard output, in C order and as they are in
-//! memory, strings and bytes behind their length in four bytes. What is wrong comes on standard error.
+//! `zarrs-elements STORE`: writes all elements of the array `data` to standard output, in row-major order and native byte
+//! order. Strings and bytes follow their length in four bytes. Errors are printed on standard error.
 
 use std::error::Error;
 use std::io::{self, Write};

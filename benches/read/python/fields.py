@@ -1,4 +1,4 @@
-"""The fields that benches read and write."""
+"""The data that benches read and write."""
 
 import h5py
 import numpy as np
@@ -17,7 +17,7 @@ def field(planes, rows, columns, seed):
 
 
 def sparse(chunks):
-    """Makes a file of 20 GB of elements, few of which are written."""
+    """Makes a file with 20 GB of elements, most of which are not written."""
     def make(path, scale):
         rows, columns = 2500 // scale, 1_000_000
         with h5py.File(path, "w", libver="latest") as f:
@@ -28,7 +28,7 @@ def sparse(chunks):
 
 
 def places(dataset, path):
-    """Where the bytes of a dataset are, in the order of its chunks."""
+    """The places of the stored bytes of a dataset, in the order of its chunks."""
     if dataset.chunks is None:
         found = [(dataset.id.get_offset(), dataset.nbytes)]
     else:

@@ -2,7 +2,7 @@
 
     make.py DIRECTORY SCALE
 
-Beside datasets whose bytes the limits read stands `NAME.places`: address and bytes of each chunk.
+For the datasets of the limits, `NAME.places` has the address and size of each chunk.
 """
 
 import os
@@ -18,9 +18,9 @@ from fields import field, places, sparse
 
 ORACLES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "..", "xtask", "oracles")
 
-# Told in the stamps: files of another version are made again.
+# Stored in the stamps: files of another version are made again.
 VERSION = 1, f"h5py {h5py.__version__}"
-# Bytes that all files take, and what must stay free.
+# The size in bytes of all files, and the space that must stay free.
 NEEDED, SPARE = 6_000_000_000, 4_000_000_000
 
 

@@ -1,4 +1,4 @@
-"""One side of a comparison: does a job again and again as it is told on standard input.
+"""One side of a comparison: repeats a job on commands from standard input.
 
     side.py h5py|netCDF4 JOB KEY=VALUE...
 
@@ -89,7 +89,7 @@ def hash_of_strings(texts):
 
 
 class Strings(Work):
-    """As the library gives them (`bytes` of h5py), or as `str`, which are checked to be UTF-8."""
+    """Reads strings as the library returns them (`bytes` of h5py), or as `str`, which are checked to be UTF-8."""
 
     def __init__(self, job, library):
         self.out = None
@@ -138,7 +138,7 @@ class Index(Work):
 
 
 class Elements(Work):
-    """Single elements of one opened dataset, a read each, at positions that all sides compute alike."""
+    """Reads single elements of an open dataset, one read each. All sides compute the same positions."""
 
     STRIDES = 7919, 104_729, 1_299_709
 
@@ -204,7 +204,7 @@ class Walk(Work):
 
 
 class Datasets(Work):
-    """Datasets `data_0` to `data_3` shared out to threads, each read into its own array."""
+    """Reads the datasets `data_0` to `data_3` in one thread each, into separate arrays."""
 
     def __init__(self, job):
         import h5py

@@ -1,4 +1,4 @@
-//! What the machine allows: the same bytes without a format.
+//! The limits of the machine: reading the same bytes without a format.
 
 use bench_side::{Failure, Job, Memory, Work, memory, total};
 use libdeflater::Decompressor;
@@ -9,13 +9,13 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 use zstd::bulk::Compressor;
 
-/// The level at which conversions are measured.
+/// The zstd level of the measured conversions.
 const LEVEL: i32 = 3;
 
-/// Bytes that are read at once where nothing else parts them.
+/// The maximum number of bytes in one read.
 const PIECE: usize = 4 << 20;
 
-/// The work that a job asks for.
+/// The work for a job.
 pub(crate) fn work(job: &Job) -> Result<Box<dyn Work>, Failure> {
     let file = File::open(&job.file)?;
     let places = places(job)?;
@@ -33,7 +33,7 @@ struct Place {
     len: usize,
 }
 
-/// The chunks of the dataset, as the program that made it has listed them.
+/// The chunks of the dataset, from the list that the generator of the file has written.
 fn places(job: &Job) -> Result<Vec<Place>, Failure> {
     let mut name = job.file.clone().into_os_string();
     name.push(".places");
@@ -45,7 +45,7 @@ fn places(job: &Job) -> Result<Vec<Place>, Failure> {
     Ok(places)
 }
 
-/// Hands items to threads, the caller among them, one at a time.
+/// Distributes items to threads one by one. The caller is one of the threads.
 fn share<I: Iterator + Send>(
     items: I,
     threads: usize,
@@ -64,10 +64,10 @@ where
     })
 }
 
-/// Reads all stored bytes into memory of huge pages, one place behind the other.
+/// Reads all stored bytes to memory in huge pages, place after place.
 struct Pread {
     file: File,
-    /// Parted into pieces.
+    /// The places, divided into reads of limited size.
     places: Vec<Place>,
     len: usize,
     threads: usize,
@@ -113,7 +113,7 @@ impl Work for Pread {
         self.len
     }
 
-    /// Bytes of one place are the elements in order; of chunks they are not.
+    /// Contiguous bytes are the elements in order, so their hash can be compared. The bytes of chunks are not.
     fn total(&mut self) -> Result<Option<String>, Failure> {
         let contiguous = self.places.windows(2).all(|pair| match pair {
             [first, second] => first.address + first.len as u64 == second.address && first.len == PIECE,
@@ -159,13 +159,13 @@ impl Work for Chunks {
     }
 }
 
-/// Inflates all chunks, already in memory, into scratch; unshuffles them, and encodes them anew, if asked to.
+/// Inflates all chunks, which are in memory, to scratch memory. Unshuffles them and encodes them again on request.
 struct Inflate {
     stored: Vec<Vec<u8>>,
     chunk: usize,
     threads: usize,
     unshuffled: bool,
-    /// The level of zstd.
+    /// The zstd level, if chunks are encoded again.
     recoded: Option<i32>,
 }
 
@@ -213,7 +213,7 @@ impl Work for Inflate {
     }
 }
 
-/// Elements of four bytes, from planes.
+/// Reassembles elements of four bytes from their byte planes.
 #[multiversion::multiversion(targets(
     "x86_64+avx512f+avx512bw+avx512vl+avx512dq+avx2+bmi2",
     "x86_64+avx2+bmi1+bmi2"
@@ -233,14 +233,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn planes_become_elements() {
+    fn unshuffle_reassembles_elements() {
         let mut elements = [0; 8];
         unshuffle(&[1, 5, 2, 6, 3, 7, 4, 8], &mut elements);
         assert_eq!(elements, [1, 2, 3, 4, 5, 6, 7, 8]);
     }
 
     #[test]
-    fn every_item_is_handed_out_once_and_a_failure_is_told() {
+    fn every_item_is_distributed_once_and_a_failure_is_returned() {
         let seen = Mutex::new(Vec::new());
         share(0..100, 3, |items| {
             items.for_each(|item| seen.lock().unwrap().push(item));

@@ -1,4 +1,4 @@
-//! One side of a comparison of `cargo xtask bench read`, as [`bench_side`] has it.
+//! One side of a comparison of `cargo xtask bench read`. See [`bench_side`].
 
 mod limits;
 mod ours;

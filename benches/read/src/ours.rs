@@ -1,4 +1,4 @@
-//! hyperslab's side. All that the reading engine may change stands in the first functions.
+//! hyperslab's side. The first functions have all calls that depend on the reading engine.
 
 use bench_side::{Failure, Job, Memory, Work, memory, total};
 use bytes::Bytes;
@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread;
 
-/// Opens a file to be read with so many threads.
+/// Opens a file for reading with this number of threads.
 fn open_with(file: &Path, threads: usize) -> Result<Arc<dyn Source>, Failure> {
     let options = OpenOptions { pool: Pool::new(threads, Pool::MEMORY), ..OpenOptions::default() };
     Ok(open(file, &options)?)
@@ -29,15 +29,15 @@ fn read_into(array: &dyn ArraySource, region: &Region, out: &mut [u8]) -> Result
     Ok(array.read(region, out, &mut Heap::default())?)
 }
 
-/// Reads a region into memory that is taken for it.
+/// Reads a region into new memory.
 fn read(array: &dyn ArraySource, region: &Region) -> Result<Fresh, Failure> {
     Ok(array.values(region)?.rows)
 }
 
-/// What [`read`] gives.
+/// The result of [`read`].
 type Fresh = Bytes;
 
-/// The work that a job asks for.
+/// The work for a job.
 pub(crate) fn work(job: &Job) -> Result<Box<dyn Work>, Failure> {
     Ok(match job.name.as_str() {
         "array" => Box::new(Array::new(job)?),
@@ -51,7 +51,7 @@ pub(crate) fn work(job: &Job) -> Result<Box<dyn Work>, Failure> {
     })
 }
 
-/// An array of a file. A side has one job and lives as long as its process, so what it opens is leaked.
+/// An open array of a file. It is leaked, because a side has one job and ends with its process.
 fn opened(job: &Job, path: &str) -> Result<&'static dyn ArraySource, Failure> {
     let source = open_with(&job.file, job.threads)?;
     let entry = source.find(&NodePath::new(path)?)?;
@@ -62,7 +62,7 @@ fn leaked(array: Arc<dyn ArraySource>) -> &'static dyn ArraySource {
     &**Box::leak(Box::new(array))
 }
 
-/// Everything, or each `step`th of the first dimensions; and how many bytes that is.
+/// The region with every `step`th index of the first dimensions, and its size in bytes.
 fn whole(array: &dyn ArraySource, step: &[u64]) -> Result<(Region, usize), Failure> {
     let extents = array.extents().ok_or("a null dataspace")?;
     let mut region = Region::all(extents);
@@ -147,13 +147,13 @@ impl Work for Texts {
     }
 }
 
-/// Single elements of one opened array, a read each, at positions that all sides compute alike.
+/// Reads single elements of an open array, one read each. All sides compute the same positions.
 struct Elements {
     file: PathBuf,
     path: String,
     threads: usize,
     count: usize,
-    /// The part of the array in which the positions lie, from its beginning.
+    /// The extents of the part of the array that contains the positions. It starts at the first element.
     within: Vec<u64>,
     array: Option<Arc<dyn ArraySource>>,
     out: Vec<u8>,
@@ -208,7 +208,7 @@ impl Work for Elements {
     }
 }
 
-/// The chunk index of a dataset that was just opened.
+/// Reads the chunk index of a newly opened dataset.
 struct Index {
     file: PathBuf,
     path: String,
@@ -273,7 +273,7 @@ impl Work for Index {
     }
 }
 
-/// All objects of a file with type and shape.
+/// Lists all objects of a file with type and shape.
 struct Walk {
     file: PathBuf,
     threads: usize,
@@ -327,7 +327,7 @@ impl Work for Walk {
     }
 }
 
-/// Datasets `data_0` to `data_3` shared out to threads of the caller, each of which reads alone.
+/// Reads the datasets `data_0` to `data_3` in threads of the caller, each of which reads with one thread.
 struct Datasets {
     arrays: Vec<(&'static dyn ArraySource, Region, MmapMut)>,
     threads: usize,

@@ -1,4 +1,4 @@
-//! Other readers in Rust, each by the calls that it offers for the job.
+//! Other readers in Rust, each with its own calls for the job.
 
 mod hdf5_pure;
 mod hdf5_reader;
@@ -19,13 +19,14 @@ pub(crate) fn work(peer: &str, job: &Job) -> Result<Box<dyn Work>, Failure> {
     }
 }
 
-/// One that wants more for 1 GB of elements ends, before the machine with all other sides does.
+/// The maximum memory in bytes of a peer for 1 GB of elements. A peer that needs more fails, instead of exhausting the
+/// memory of the machine.
 const MAX_MEMORY: u64 = 10 << 30;
 
-/// Reads elements into what the caller holds.
+/// Reads elements into memory of the caller.
 type Into<T> = Box<dyn FnMut(&mut [T]) -> Result<(), Failure>>;
 
-/// Reads elements into what is taken for them.
+/// Reads elements into new memory.
 type New<T> = Box<dyn FnMut() -> Result<Vec<T>, Failure>>;
 
 /// An array job of a peer.
@@ -41,7 +42,7 @@ enum Call<T> {
 }
 
 impl<T: Pod> Array<T> {
-    /// An array of so many elements. `into` is none where the peer offers no such call.
+    /// An array of `count` elements. `into` is `None` if the peer cannot read into memory of the caller.
     fn boxed(job: &Job, count: usize, into: Option<Into<T>>, new: New<T>) -> Result<Box<dyn Work>, Failure> {
         let len = count.checked_mul(size_of::<T>()).ok_or("too many elements")?;
         let call = match job.memory {
@@ -112,8 +113,8 @@ impl Work for Strings {
     }
 }
 
-/// A walk of a peer: `visit` is told path, extents and bytes of an element of each dataset, and the path alone
-/// of a group.
+/// A walk of a peer: `visit` gets path, extents and element size in bytes of each dataset, and only the path of a
+/// group.
 struct Walk<F>(F);
 
 type Visit<'a> = &'a mut dyn FnMut(&str, Option<(&[u64], usize)>);
@@ -145,7 +146,7 @@ impl<F: FnMut(Visit<'_>) -> Result<(), Failure>> Work for Walk<F> {
     }
 }
 
-/// An answer for what a peer has no call for.
+/// The error for a job that a peer has no call for.
 fn cannot(job: &Job) -> Failure {
     let what = match job.name.as_str() {
         "array" => "takes no selection with steps",

@@ -1,4 +1,4 @@
-"""Makes the files of a bench, each once. Beside a file stands a stamp that says how it was made."""
+"""Makes the files of a bench, each once. A stamp beside each file stores the version of its data."""
 
 import os
 import shutil
@@ -6,8 +6,8 @@ import sys
 
 
 def main(files, version, needed, spare):
-    """`files` has a function of path and scale for each name. What is made in another way tells another `version`;
-    `needed` bytes are taken by all files, `spare` must stay free.
+    """`files` has a function of path and scale for each name. `version` changes when
+    the data change. All files take `needed` bytes, and `spare` bytes must stay free.
 
         make.py DIRECTORY SCALE
 

@@ -1,4 +1,4 @@
-"""What sides in Python are built on: their jobs, and the answers that the crate `bench_side` describes."""
+"""The base of sides in Python: their jobs, and the answers that the crate `bench_side` describes."""
 
 import sys
 import time
@@ -9,7 +9,7 @@ class Cannot(Exception):
 
 
 def hash_of(array):
-    # A side that starts other programs is small without these: a program begins as large as who started it.
+    # Imported here, because a program starts with the size of its parent: sides that start programs must be small.
     import numpy as np
     from blake3 import blake3
 
@@ -29,7 +29,7 @@ class Work:
         return 0
 
     def of_another(self):
-        """Seconds of processors and peak bytes of the program that did it; nothing if this one did."""
+        """The CPU time in seconds and peak memory in bytes of a started program; None if this process did the work."""
         return None
 
     def total(self):
@@ -49,7 +49,7 @@ def once(work, checked, fresh):
     if fresh and work.output_bytes():
         import numpy as np
 
-        # The host may have taken back what was freed seconds ago; taking it again is no part of reading.
+        # The host may have reclaimed freed memory. Getting it back is not part of reading.
         touched = np.empty(work.output_bytes(), "u1")
         touched.fill(1)
         del touched
@@ -67,7 +67,7 @@ def once(work, checked, fresh):
 
 
 def serve(begin):
-    """Does the work that `begin` makes of the name of a side, that of a job, and its keys."""
+    """Serves the commands. `begin` creates the work from the names of side and job, and the keys."""
     side, name, *keys = sys.argv[1:]
     job = dict(key.split("=", 1) for key in keys)
     fresh = job.get("memory") == "fresh"

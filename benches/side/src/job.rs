@@ -1,4 +1,4 @@
-//! What a side is asked to do.
+//! The job of a side.
 
 use crate::Failure;
 use std::collections::HashMap;
@@ -6,41 +6,41 @@ use std::path::PathBuf;
 
 /// A job that can be repeated.
 pub trait Work {
-    /// What is done anew before each run and not timed.
+    /// Prepares a run. Called before each run, and not timed.
     fn prepare(&mut self) -> Result<(), Failure> {
         Ok(())
     }
 
-    /// What is timed. Fresh output is kept until [`Work::release`].
+    /// The timed work. Newly allocated output is kept until [`Work::release`].
     fn run(&mut self) -> Result<(), Failure>;
 
-    /// Bytes that the caller asked for; 0 before the first run if only that tells.
+    /// The size of the requested output in bytes; 0 if it is known only after the first run.
     fn output_len(&self) -> usize;
 
-    /// The hash of the last output; none if it is not what other sides put out.
+    /// The hash of the last output; `None` if it cannot be compared with other sides.
     fn total(&mut self) -> Result<Option<String>, Failure>;
 
-    /// Bytes that the last run has put into storage; 0 if it only reads.
+    /// The number of bytes that the last run has stored; 0 if it only reads.
     fn stored(&mut self) -> Result<u64, Failure> {
         Ok(0)
     }
 
-    /// Frees fresh output.
+    /// Frees newly allocated output.
     fn release(&mut self) {}
 }
 
-/// Where output goes.
+/// The memory for output.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Memory {
-    /// To the same memory in each run, of huge pages, touched before the first.
+    /// The same memory in each run, in huge pages, touched before the first run.
     Reused,
-    /// To memory that the run takes itself.
+    /// Memory that each run allocates.
     Fresh,
 }
 
-/// A job by its name and keys.
+/// A job with its name and keys.
 pub struct Job {
-    /// `array`, `write`, `strings`, `index`, `elements`, `walk`, `datasets`, `digest`; of a limit `pread`, `chunks`, `inflate`,
+    /// `array`, `write`, `strings`, `index`, `elements`, `walk`, `datasets`, `digest`; for limits `pread`, `chunks`, `inflate`,
     /// `unshuffle`, `recode`.
     pub name: String,
     /// `file`.
@@ -51,15 +51,15 @@ pub struct Job {
     pub memory: Memory,
     /// `threads`.
     pub threads: usize,
-    /// `step` along the first dimensions; the others are taken whole.
+    /// `step` along the first dimensions; 1 along the others.
     pub step: Vec<u64>,
-    /// `element`: `f4` or `f8`, for those who must know beforehand.
+    /// `element`: `f4` or `f8`, for sides that need the type in advance.
     pub element: String,
-    /// `chunk`: bytes of a chunk before filters, for limits.
+    /// `chunk`: size of a decoded chunk in bytes, for limits.
     pub chunk: usize,
-    /// `source`: the elements that are written, as they are.
+    /// `source`: a file with the elements to write, uncompressed.
     pub source: PathBuf,
-    /// `into`: where a store is made.
+    /// `into`: the path of the store to write.
     pub into: PathBuf,
     keys: HashMap<String, String>,
 }
@@ -95,23 +95,23 @@ impl Job {
         })
     }
 
-    /// What any other key says; nothing if it is not there.
+    /// The value of any other key; empty if the key is missing.
     pub fn text(&self, key: &str) -> &str {
         self.keys.get(key).map_or("", String::as_str)
     }
 
-    /// The numbers that any other key says, between commas; none if it is not there.
+    /// The comma-separated numbers of any other key; empty if the key is missing.
     pub fn numbers(&self, key: &str) -> Result<Vec<u64>, Failure> {
         let numbers = self.text(key).split(',').filter(|number| !number.is_empty());
         Ok(numbers.map(str::parse).collect::<Result<_, _>>()?)
     }
 
-    /// The step along each of so many dimensions.
+    /// The step along each of `rank` dimensions.
     pub fn steps(&self, rank: usize) -> Vec<u64> {
         self.step.iter().copied().chain(std::iter::repeat(1)).take(rank).collect()
     }
 
-    /// Whether everything is taken.
+    /// Whether all elements are read.
     pub fn is_whole(&self) -> bool {
         self.step.iter().all(|step| *step == 1)
     }
@@ -122,7 +122,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn dimensions_without_a_step_are_taken_whole() {
+    fn dimensions_without_a_step_have_step_1() {
         let words = ["step=4,4".to_owned(), "memory=fresh".to_owned()];
         let job = Job::parse("array", &words).unwrap();
         assert_eq!(job.steps(3), [4, 4, 1]);

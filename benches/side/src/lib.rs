@@ -1,5 +1,5 @@
-//! One side of a comparison of `cargo xtask bench`: does a job again and again as it is told on standard input,
-//! and answers with what it took.
+//! One side of a comparison of `cargo xtask bench`: repeats a job on commands from standard input, and prints the time
+//! and memory of each run.
 //!
 //! ```text
 //! PROGRAM SIDE JOB KEY=VALUE…
@@ -7,7 +7,7 @@
 //!
 //! A side answers `ready`, or `cannot` with a reason; then a line `wall=S cpu=S peak=BYTES output=BYTES
 //! stored=BYTES sum=HASH` for each line `run` or `check` that it reads. Only `check` computes the hash of the output,
-//! outside what is timed. The keys are those of [`Job`].
+//! outside of the timed part. The keys are those of [`Job`].
 
 mod job;
 mod measure;
@@ -20,10 +20,10 @@ use std::error::Error;
 use std::io::{self, BufRead, Write};
 use std::process::ExitCode;
 
-/// Why a side does not do a job.
+/// The reason why a side cannot do a job.
 pub type Failure = Box<dyn Error + Send + Sync>;
 
-/// Does what this program is told, with the work that `begin` makes of the name of a side and its job.
+/// Serves the commands on standard input. `begin` creates the work for the name of a side and its job.
 pub fn main(begin: impl FnOnce(&str, &Job) -> Result<Box<dyn Work>, Failure>) -> ExitCode {
     match serve(begin) {
         Ok(()) => ExitCode::SUCCESS,

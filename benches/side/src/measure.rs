@@ -1,22 +1,22 @@
-//! Time, CPU time and peak memory of what is done within this process.
+//! Time, CPU time and peak memory of work in this process.
 
 use crate::Failure;
 use rustix::time::{ClockId, clock_gettime};
 use std::fs;
 use std::time::{Duration, Instant};
 
-/// What something took.
+/// The measurements of a run.
 pub(crate) struct Taken {
     pub(crate) wall: Duration,
-    /// Of all threads.
+    /// The CPU time of all threads.
     pub(crate) cpu: Duration,
-    /// Most bytes resident at once, with what was resident before.
+    /// The peak resident memory in bytes, including memory that was resident before.
     pub(crate) peak: u64,
 }
 
-/// Does something and says what it took.
+/// Runs `act` and measures it.
 pub(crate) fn measure(act: impl FnOnce() -> Result<(), Failure>) -> Result<Taken, Failure> {
-    // 5: the high water mark begins anew at what is resident now.
+    // 5 resets the peak to the current resident memory.
     fs::write("/proc/self/clear_refs", "5")?;
     let cpu = cpu_time()?;
     let start = Instant::now();

@@ -5,25 +5,24 @@ use rustix::process::{Resource, Rlimit, setrlimit};
 use std::hint::black_box;
 use std::io;
 
-/// Memory of huge pages where the system gives them, untouched.
+/// Untouched memory, in huge pages if the system provides them.
 pub fn huge(len: usize) -> io::Result<MmapMut> {
     let memory = MmapMut::map_anon(len)?;
-    // Where huge pages are switched off, small ones have to do.
+    // If huge pages are disabled, small pages are used.
     let _ = memory.advise(Advice::HugePage);
     Ok(memory)
 }
 
-/// The same, touched, so that writing to it meets no fault.
+/// Memory as from [`huge`], but touched, so that writing causes no page faults.
 pub fn touched(len: usize) -> io::Result<MmapMut> {
     let mut memory = huge(len)?;
     memory.fill(1);
     Ok(memory)
 }
 
-/// Takes, touches and gives back so much memory. The host of a virtual machine takes back what was freed
-/// seconds ago, and having it again costs more than all reading; who reads into fresh memory right after this
-/// does not pay for that. It is of huge pages, as NumPy has them for the other sides: small ones that were freed are
-/// no huge ones soon.
+/// Allocates, touches and frees memory of this size. The host of a virtual machine reclaims memory seconds after it is
+/// freed, and getting it back takes longer than reading. Reading into new memory right after this call does not have
+/// this cost. The pages are huge, as NumPy's for the other sides: freed small pages do not become huge ones soon.
 pub fn touch_and_free(len: usize) -> io::Result<()> {
     if len > 0 {
         black_box(&mut touched(len)?);
@@ -31,7 +30,7 @@ pub fn touch_and_free(len: usize) -> io::Result<()> {
     Ok(())
 }
 
-/// Refuses this process more than so many bytes of memory of its own.
+/// Limits the private memory of this process to `bytes`.
 pub fn allow(bytes: u64) -> io::Result<()> {
     Ok(setrlimit(Resource::Data, Rlimit { current: Some(bytes), maximum: Some(bytes) })?)
 }

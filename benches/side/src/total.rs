@@ -1,13 +1,13 @@
-//! Hashes of outputs, the same on all sides.
+//! Hashes of outputs, which are equal on all sides.
 
 use blake3::Hasher;
 
-/// Of the bytes of an array.
+/// The hash of the bytes of an array.
 pub fn of_bytes(bytes: &[u8]) -> String {
     blake3::hash(bytes).to_string()
 }
 
-/// Of strings: all lengths, then all bytes.
+/// The hash of strings: all lengths, then all bytes.
 pub fn of_strings<'a>(strings: impl Iterator<Item = &'a [u8]> + Clone) -> String {
     let mut hasher = Hasher::new();
     let lengths: Vec<u8> = strings.clone().flat_map(|string| (string.len() as u64).to_le_bytes()).collect();
@@ -18,13 +18,13 @@ pub fn of_strings<'a>(strings: impl Iterator<Item = &'a [u8]> + Clone) -> String
     hasher.finalize().to_string()
 }
 
-/// Of chunks: the index of the first element, address and stored bytes of each, by index.
+/// The hash of chunks, sorted by index: index of the first element, address and stored size of each.
 pub fn of_chunks(mut chunks: Vec<Vec<u64>>) -> String {
     chunks.sort();
     of_bytes(&chunks.iter().flatten().flat_map(|number| number.to_le_bytes()).collect::<Vec<u8>>())
 }
 
-/// Of the objects of a file: a line for each with its path and, of a dataset, extents and bytes of an element.
+/// The hash of the objects of a file: one line per object with its path and, for datasets, extents and element size.
 #[derive(Default)]
 pub struct Objects {
     lines: Vec<String>,
@@ -51,13 +51,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn where_a_string_ends_counts() {
+    fn the_hash_depends_on_the_ends_of_strings() {
         let total = |strings: &[&[u8]]| of_strings(strings.iter().copied());
         assert_ne!(total(&[b"ab", b"c"]), total(&[b"a", b"bc"]));
     }
 
     #[test]
-    fn the_order_of_chunks_and_objects_does_not_count() {
+    fn the_hash_is_independent_of_the_order_of_chunks_and_objects() {
         assert_eq!(of_chunks(vec![vec![1, 2], vec![0, 3]]), of_chunks(vec![vec![0, 3], vec![1, 2]]));
         let mut one = Objects::default();
         one.group("/a");

@@ -2,7 +2,7 @@
 
     make.py DIRECTORY SCALE
 
-SCALE divides the sizes: 1 for the bench, 64 to try the harness. A stamp says how all was made.
+SCALE divides the sizes: 1 for the bench, 64 to try the harness. A stamp stores the version of the data.
 """
 
 import os
@@ -17,9 +17,9 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 
 from fields import field
 
-# Told in the stamp: data of another version are made again.
+# Stored in the stamp: data of another version are made again.
 VERSION = 1
-# Bytes that all takes, and what must stay free.
+# The size in bytes of all data, and the space that must stay free.
 NEEDED, SPARE = 4_000_000_000, 3_000_000_000
 
 ZSTD = ZstdCodec(level=3, checksum=False)

@@ -1,4 +1,4 @@
-"""One side of a comparison: does a job again and again as it is told on standard input.
+"""One side of a comparison: repeats a job on commands from standard input.
 
     side.py zarr|zarrs|tensorstore JOB KEY=VALUE...
 
@@ -87,7 +87,7 @@ class Read(Work):
 
 
 class Write(Work):
-    """All elements from memory, into a new store whose documents are those of a template."""
+    """Writes all elements from memory to a new store with the metadata documents of a template."""
 
     def __init__(self, side, job):
         self.side, self.template, self.into = side, job["file"], job["into"]
@@ -111,7 +111,7 @@ class Write(Work):
         self.side.write(self.array, self.elements)
 
     def total(self):
-        # Another reader than the one that wrote.
+        # The store is read by another library than the one that wrote it.
         other = SIDES["zarr" if isinstance(self.side, Tensorstore) else "tensorstore"](2)
         return hash_of(other.read(other.open(self.into)))
 

@@ -1,5 +1,5 @@
-//! One side of a comparison of `cargo xtask bench zarr`, as [`bench_side`] has it. What hyperslab reads, the side of
-//! `bench-read` reads: it knows no format.
+//! One side of a comparison of `cargo xtask bench zarr`. See [`bench_side`]. For hyperslab's reading, the program
+//! `bench-read` is used, which reads all formats.
 
 mod ours;
 mod peer;

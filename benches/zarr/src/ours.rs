@@ -16,7 +16,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
-/// The work that a job asks for.
+/// The work for a job.
 pub(crate) fn work(job: &Job) -> Result<Box<dyn Work>, Failure> {
     match job.name.as_str() {
         "write" => Written::boxed(job, Ours { definition: definition(job)?, threads: job.threads }),
@@ -24,7 +24,7 @@ pub(crate) fn work(job: &Job) -> Result<Box<dyn Work>, Failure> {
     }
 }
 
-/// The array that is written: `shape` in `chunks`, perhaps in `shards`, through `codec`.
+/// The definition of the written array: `shape`, `chunks`, optional `shards`, and `codec`.
 fn definition(job: &Job) -> Result<ArrayDefinition, Failure> {
     let codecs = match job.text("codec") {
         "raw" => Vec::new(),
@@ -79,7 +79,7 @@ impl Side for Ours {
     }
 }
 
-/// What one thread writes.
+/// The chunks that one thread writes.
 struct Chunks<'a> {
     array: &'a ArrayWriter,
     elements: &'a [u8],
@@ -123,7 +123,7 @@ impl<'a> Chunks<'a> {
     }
 }
 
-/// The hash of what hyperslab reads.
+/// The hash of the elements that hyperslab reads.
 pub(crate) fn hash(store: &Path) -> Result<String, Failure> {
     let options = OpenOptions { pool: Pool::new(2, Pool::MEMORY), ..OpenOptions::default() };
     let source = hyperslab::open(store, &options)?;
@@ -133,5 +133,5 @@ pub(crate) fn hash(store: &Path) -> Result<String, Failure> {
     Ok(bench_side::total::of_bytes(&array.values(&region)?.rows))
 }
 
-/// Bytes of an element.
+/// The size of an element in bytes.
 const ELEMENT: usize = 4;

@@ -1,4 +1,4 @@
-//! The zarrs crate, by the calls that it offers for whole arrays.
+//! The crate zarrs, with its calls for whole arrays.
 
 use crate::ours;
 use crate::written::{Side, Written};
@@ -11,10 +11,10 @@ use zarrs::config::global_config_mut;
 use zarrs::filesystem::FilesystemStore;
 use zarrs::node::{Node, NodeMetadata};
 
-/// Is told of each node: its path, and the shape and the bytes of an element if it is an array.
+/// Called for each node with its path and, for arrays, shape and element size in bytes.
 type Visit<'a> = &'a mut dyn FnMut(&str, Option<(&[u64], usize)>);
 
-/// The work that a job asks for.
+/// The work for a job.
 pub(crate) fn work(job: &Job) -> Result<Box<dyn Work>, Failure> {
     rayon::ThreadPoolBuilder::new().num_threads(job.threads).build_global()?;
     global_config_mut().set_codec_concurrent_target(job.threads);
@@ -30,7 +30,7 @@ fn open(store: &Path) -> Result<Array<FilesystemStore>, Failure> {
     Ok(Array::open(Arc::new(FilesystemStore::new(store)?), "/data")?)
 }
 
-/// The hash of what zarrs reads.
+/// The hash of the elements that zarrs reads.
 pub(crate) fn hash(store: &Path) -> Result<String, Failure> {
     let array = open(store)?;
     let elements: Vec<f32> = array.retrieve_array_subset(&array.subset_all())?;
@@ -63,7 +63,7 @@ impl Work for Read {
     }
 }
 
-/// Writes into a store whose documents are those of a template.
+/// Writes a store with the metadata documents of a template.
 struct Zarrs {
     template: PathBuf,
     array: Option<Array<FilesystemStore>>,
@@ -90,7 +90,7 @@ impl Side for Zarrs {
     }
 }
 
-/// All nodes of a store, with shape and type.
+/// Lists all nodes of a store with shape and type.
 struct Walk {
     store: PathBuf,
     count: usize,

@@ -1,4 +1,4 @@
-//! Stores that are written anew in each run.
+//! Stores that are written again in each run.
 
 use bench_side::{Failure, Job, Work};
 use memmap2::MmapMut;
@@ -13,15 +13,15 @@ pub(crate) struct Written<S> {
     elements: MmapMut,
 }
 
-/// What a side does for it.
+/// The operations of a side that writes.
 pub(crate) trait Side {
-    /// What is done in a folder before elements come, and not timed; the folder is not there.
+    /// Creates the store and prepares writing. The folder does not exist yet. Not timed.
     fn begin(&mut self, store: &Path) -> Result<(), Failure>;
 
     /// Writes all elements.
     fn write(&mut self, store: &Path, elements: &[u8]) -> Result<(), Failure>;
 
-    /// What another reader finds in the store.
+    /// The hash of the elements as another reader reads them.
     fn hash(&self, store: &Path) -> Result<String, Failure>;
 }
 
@@ -61,7 +61,7 @@ impl<S: Side> Work for Written<S> {
     }
 
     fn release(&mut self) {
-        // At once, so that it never goes to a disk. What is left, the next run removes or fails at.
+        // The store is removed immediately, so that it is not written to disk. If this fails, the next run reports it.
         let _ = remove(&self.into);
     }
 }

@@ -86,7 +86,7 @@ pub(crate) struct Messages {
 }
 
 impl Messages {
-    /// Messages as the options require.
+    /// Messages with the colour and verbosity that the options request.
     pub(crate) fn new(common: &Common) -> Self {
         let color = paints(common.color, io::stderr().is_terminal());
         Messages { quiet: common.quiet, color, errors: Cell::new(0) }
@@ -97,14 +97,14 @@ impl Messages {
         self.color
     }
 
-    /// Reports an error. After twenty errors, the others are only counted.
+    /// Reports an error. After [`MAX_SHOWN_ERRORS`] errors, the others are only counted.
     pub(crate) fn error(&self, error: &Error) {
         if error.kind() == ErrorKind::Cancelled {
             // Reported once, at the end.
             return;
         }
         self.errors.set(self.errors.get() + 1);
-        if self.errors.get() <= MOST {
+        if self.errors.get() <= MAX_SHOWN_ERRORS {
             self.say("error", "31", &words::error(error));
         }
     }
@@ -116,13 +116,13 @@ impl Messages {
         self.say("error", "31", &format!("interrupted{help}"));
     }
 
-    /// As [`Messages::error`], for an error without file name.
+    /// As [`Messages::error`], for an error in `file` that does not name its file.
     pub(crate) fn error_in(&self, error: &Error, file: &str) {
         if error.kind() == ErrorKind::Cancelled {
             return;
         }
         self.errors.set(self.errors.get() + 1);
-        if self.errors.get() <= MOST {
+        if self.errors.get() <= MAX_SHOWN_ERRORS {
             self.say("error", "31", &words::error_in(error, file));
         }
     }
@@ -150,7 +150,7 @@ impl Messages {
 
     /// Reports the number of errors that were not shown.
     pub(crate) fn finish(&self) {
-        if let Some(more) = self.errors.get().checked_sub(MOST).filter(|more| *more > 0) {
+        if let Some(more) = self.errors.get().checked_sub(MAX_SHOWN_ERRORS).filter(|more| *more > 0) {
             self.note(&format!("{more} more errors"));
         }
     }
@@ -166,13 +166,14 @@ impl Messages {
                 _ => (level, line),
             };
             let level = if self.color { format!("\x1b[{color}m{level}\x1b[0m") } else { level.to_owned() };
-            // If standard error is closed, nobody can be told.
+            // If standard error is closed, the message is lost.
             let _ = writeln!(io::stderr(), "{level}: {line}");
         }
     }
 }
 
-const MOST: u32 = 20;
+/// The maximum number of errors that are shown; further errors are only counted.
+const MAX_SHOWN_ERRORS: u32 = 20;
 
 /// Whether standard output is coloured.
 pub(crate) fn paints_stdout(common: &Common, to_file: bool) -> bool {
@@ -370,9 +371,9 @@ impl<'a> Painter<'a> {
 
 impl Write for Painter<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        for piece in bytes.split_inclusive(|byte| *byte == b'\n') {
-            self.line.extend_from_slice(piece);
-            if piece.ends_with(b"\n") {
+        for part in bytes.split_inclusive(|byte| *byte == b'\n') {
+            self.line.extend_from_slice(part);
+            if part.ends_with(b"\n") {
                 let painted = painted(&String::from_utf8_lossy(&self.line));
                 self.out.write_all(painted.as_bytes())?;
                 self.line.clear();

@@ -285,7 +285,7 @@ fn rejects_invalid_targets_before_writing_anything() {
         (&["ocean.nc", "there.zarr", "-n"], "there.zarr: exists\n  help: --overwrite replaces it\n"),
         (
             &["ocean.nc", "photos.zarr", "--overwrite"],
-            "photos.zarr: exists, and is no store of a known format, which alone is overwritten\n",
+            "photos.zarr: exists and is not a store; only stores of known formats are overwritten\n",
         ),
         (&["there.zarr", "there.zarr", "--overwrite"], "there.zarr: is the source itself\n"),
         (&["there.zarr", "there.zarr/x.zarr"], "there.zarr/x.zarr: lies in the source there.zarr\n"),
@@ -323,7 +323,7 @@ fn resumes_only_with_the_same_options() {
     assert_eq!(refused.code, 2);
     assert_eq!(
         refused.messages,
-        "error: x.zarr: cannot go on from the interrupted run: its options were format zarr3, \
+        "error: x.zarr: cannot resume the interrupted run: its options were format zarr3, \
          not format zarr3; zarr.consolidated=true\n  help: without --resume, all is made anew\n"
     );
     let resumed =

@@ -77,7 +77,7 @@ fn requested_filters_are_not_replaced() {
         ("bitround=60", "filter bitround: "),
         (
             "[{fixedscaleoffset: {offset: 0, scale: 100, to: \"|u1\"}}]",
-            "the filters do not take an element: chunk c/0/0/0/0: ",
+            "the filters reject an element: chunk c/0/0/0/0: ",
         ),
     ] {
         let ran =

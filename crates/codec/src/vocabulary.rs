@@ -48,7 +48,7 @@ impl Named {
         self.parameters.iter().filter_map(move |(name, value)| {
             let parameter = row.and_then(|row| row.parameter(name));
             let is_silent = parameter.is_some_and(|parameter| {
-                !parameter.is_always_said && parameter.is_default(value, size, code.as_deref())
+                !parameter.is_always_explicit && parameter.is_default(value, size, code.as_deref())
             });
             (!is_silent).then_some((*name, value))
         })
@@ -216,7 +216,7 @@ impl Codec {
     /// parameters; [`ErrorKind::InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) for a value out of
     /// range and for a missing parameter without default.
     pub fn of_name(name: &str, given: &[(&str, Value)], elements: &Elements) -> Result<Codec> {
-        let filter = filter::find(name).ok_or_else(|| Error::invalid(format!("no filter {name:?}")))?;
+        let filter = filter::find(name).ok_or_else(|| Error::invalid(format!("unknown filter {name:?}")))?;
         Codec::of_given(&Given::new(filter, given, elements)?)
     }
 }
@@ -298,7 +298,7 @@ mod tests {
         assert_eq!(refused("quantize", &[]), "no digits");
         assert_eq!(refused("zstd", &[("levle", Value::Int(1))]), "no codec has the parameter levle");
         assert_eq!(refused("rle", &[]), "no codec is rle");
-        assert_eq!(refused("nope", &[]), "no filter \"nope\"");
+        assert_eq!(refused("nope", &[]), "unknown filter \"nope\"");
         let typeless = Elements { size: None, number: None };
         assert_eq!(Codec::of_name("delta", &[], &typeless).unwrap_err().detail(), "no type");
     }

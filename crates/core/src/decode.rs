@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn counts_that_cannot_follow_are_refused() {
+    fn rejects_counts_larger_than_the_remaining_bytes() {
         let d = Decoder::new("t", 0, &[0; 8]);
         assert_eq!(d.count(2, 4).unwrap(), 2);
         assert!(d.count(3, 4).is_err());
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn signatures_and_text() {
+    fn reads_signatures_and_text() {
         let mut d = Decoder::new("t", 0, b"TREEab\0c");
         d.signature(b"TREE").unwrap();
         assert_eq!(d.until_nul().unwrap(), b"ab");

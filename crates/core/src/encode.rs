@@ -137,7 +137,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lengths_are_refused_rather_than_cut() {
+    fn rejects_lengths_that_do_not_fit_instead_of_truncating() {
         let mut e = Encoder::new();
         e.uint(2, 0xffff).unwrap();
         assert!(e.uint(2, 0x1_0000).is_err());
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn reserved_bytes_take_the_number_that_is_known_later() {
+    fn reserved_bytes_are_filled_with_the_number_later() {
         let mut e = Encoder::new();
         e.u8(7);
         let len = e.reserve(2);
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_that_does_not_fit_leaves_zeros() {
+    fn a_reserved_number_that_does_not_fit_leaves_zeros() {
         let mut e = Encoder::new();
         let place = e.reserve(1);
         assert_eq!(e.patch(place, 256).unwrap_err().to_string(), "256 does not fit in 1 bytes");

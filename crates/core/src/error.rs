@@ -345,12 +345,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn is_one_word_wide() {
+    fn an_error_is_one_word_wide() {
         assert_eq!(size_of::<Result<(), Error>>(), size_of::<usize>());
     }
 
     #[test]
-    fn innermost_place_wins_and_each_layer_adds_what_it_knows() {
+    fn the_innermost_place_is_kept_and_each_layer_adds_its_own_context() {
         let e = Error::malformed("33 filters, expected at most 32")
             .at("Filter Pipeline message", 0x1fc)
             .at("object header", 0)
@@ -374,7 +374,7 @@ mod tests {
     }
 
     #[test]
-    fn remedies_stay_values_until_somebody_words_them() {
+    fn remedies_are_values_until_they_are_formatted() {
         let e =
             Error::limit_exceeded(Limit::Rank, "70 dimensions").with_hint("did you mean 7?").in_object("/x");
         let e = e.map_detail(|detail| format!("dimension y: {detail}"));

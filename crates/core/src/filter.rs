@@ -1,26 +1,26 @@
 //! The vocabulary of filters: the names that NDL gives them, and their parameters with ranges and defaults.
 //!
-//! It stands here because all that share it may use this crate: NDL's parser asks it for names, codecs for defaults
-//! and ranges, formats for what need not be said. What a filter does to bytes is a matter of the crate `codec`, and
-//! how a format stores its parameters a matter of that format. See docs/design/008-filters.md.
+//! It is in this crate because all its users may depend on it: NDL's parser needs the names, codecs the defaults and
+//! ranges, formats the parameters that may be omitted. The crate `codec` implements the filters, and each format stores
+//! their parameters in its own way. See docs/design/008-filters.md.
 
 use crate::{Error, Result};
 use std::fmt;
 
-/// A filter that has a name.
+/// A filter of the vocabulary.
 #[derive(Debug)]
 pub struct Filter {
-    /// The name that is written.
+    /// The name, which is used for writing.
     pub name: &'static str,
-    /// Other names that are read.
+    /// Other names that are accepted for reading.
     pub aliases: &'static [&'static str],
-    /// Parameters, in the order in which they are written.
+    /// The parameters in the order in which they are written.
     pub parameters: &'static [Parameter],
-    /// The parameters that may stand alone behind the name: `deflate: 4`.
+    /// The parameters that may be given without their names: `deflate: 4`.
     pub main: &'static [&'static str],
-    /// Whether it may have parameters that this vocabulary does not name.
+    /// Whether it may have parameters that are not in the vocabulary.
     pub is_open: bool,
-    /// Whether it converts numbers, not all of which need fit what they become.
+    /// Whether it converts numbers to a type that cannot represent all of them.
     pub converts_numbers: bool,
 }
 
@@ -29,18 +29,18 @@ pub struct Filter {
 pub struct Parameter {
     /// The name.
     pub name: &'static str,
-    /// The values that it can have.
+    /// The values that it accepts.
     pub kind: Kind,
-    /// The value that it has where none is given.
+    /// The value if none is given.
     pub default: Default,
-    /// Whether formats say it even if it has the default value.
-    pub is_always_said: bool,
+    /// Whether it is written even if it has the default value.
+    pub is_always_explicit: bool,
 }
 
-/// The values that a parameter can have.
+/// The values that a parameter accepts.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Kind {
-    /// A whole number from the first to the second.
+    /// An integer from the first to the second number, inclusive.
     Int(i64, i64),
     /// Any number.
     Real,
@@ -48,18 +48,18 @@ pub enum Kind {
     Bool,
     /// One of these words.
     Word(&'static [&'static str]),
-    /// A type of numbers, by its code in NumPy: `<f4`.
+    /// A number type as NumPy's code: `<f4`.
     NumberType,
-    /// A list of whole numbers.
+    /// A list of integers.
     Ints,
 }
 
-/// The value that a parameter has where none is given.
+/// The value of a parameter if none is given.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Default {
-    /// None: it must be given.
+    /// No default: a value is required.
     Required,
-    /// None: the filter goes without it.
+    /// No default: the filter does not need the parameter.
     Absent,
     /// This number.
     Int(i64),
@@ -67,7 +67,7 @@ pub enum Default {
     Word(&'static str),
     /// True or false.
     Bool(bool),
-    /// The bytes of an element of the array.
+    /// The size of an element of the array in bytes.
     ElementSize,
     /// The type of the elements of the array.
     ElementType,
@@ -78,13 +78,13 @@ pub enum Default {
 pub enum Value {
     /// True or false.
     Bool(bool),
-    /// A whole number.
+    /// An integer.
     Int(i128),
     /// Any other number.
     Real(f64),
     /// A word or a type.
     Text(String),
-    /// Whole numbers.
+    /// Integers.
     Ints(Vec<i128>),
 }
 
@@ -107,22 +107,22 @@ impl fmt::Display for Value {
 }
 
 impl Filter {
-    /// The parameter of a name.
+    /// The parameter with this name; `None` if the filter does not have it.
     pub fn parameter(&self, name: &str) -> Option<&'static Parameter> {
         self.parameters.iter().find(|parameter| parameter.name == name)
     }
 
-    /// Whether a parameter of this name can be given.
+    /// Whether the filter accepts a parameter with this name.
     ///
-    /// Every filter takes `optional`, HDF5's flag. One without named parameters takes any, since formats keep
-    /// what they find.
+    /// Every filter accepts `optional`, HDF5's flag. A filter without parameters in the vocabulary accepts any,
+    /// because formats keep unknown parameters.
     pub fn takes(&self, name: &str) -> bool {
         name == OPTIONAL || self.parameters.is_empty() || self.parameter(name).is_some()
     }
 }
 
 impl Parameter {
-    /// Checks a value that was given.
+    /// Checks a value.
     ///
     /// # Errors
     /// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument) if the value is of another kind or out of
@@ -148,8 +148,7 @@ impl Parameter {
         Err(Error::invalid(format!("{} {value}, expected {expected}", self.name)))
     }
 
-    /// Whether a value is the default and need not be said. The size and the type of elements are those of the
-    /// array.
+    /// Whether a value is the default. `size` (in bytes) and type are those of the elements of the array.
     pub fn is_default(&self, value: &Value, element_size: Option<u64>, element_type: Option<&str>) -> bool {
         match (self.default, value) {
             (Default::Int(default), Value::Int(value)) => i128::from(default) == *value,
@@ -162,7 +161,7 @@ impl Parameter {
     }
 }
 
-/// The filter of a name or another name of it.
+/// The filter with this name or alias; `None` if the vocabulary does not have it.
 ///
 /// ```
 /// use hyperslab_core::filter;
@@ -174,149 +173,149 @@ pub fn find(name: &str) -> Option<&'static Filter> {
     FILTERS.iter().find(|filter| filter.name == name || filter.aliases.contains(&name))
 }
 
-/// What every filter may have: whether HDF5 stores a chunk without the filter where the filter fails.
+/// The parameter that every filter may have: whether HDF5 stores a chunk without the filter if the filter fails.
 pub const OPTIONAL: &str = "optional";
 
-/// Every filter that has a name, one row each.
+/// All filters of the vocabulary.
 pub const FILTERS: &[Filter] = &[
-    filter("deflate", &[said("level", Kind::Int(0, 9), Default::Int(6))]).or(&["zlib"]),
-    filter("gzip", &[said("level", Kind::Int(0, 9), Default::Int(6))]),
+    filter("deflate", &[explicit("level", Kind::Int(0, 9), Default::Int(6))]).or(&["zlib"]),
+    filter("gzip", &[explicit("level", Kind::Int(0, 9), Default::Int(6))]),
     filter(
         "zstd",
         &[
-            said("level", Kind::Int(-131_072, 22), Default::Int(3)),
-            quiet("checksum", Kind::Bool, Default::Bool(false)),
+            explicit("level", Kind::Int(-131_072, 22), Default::Int(3)),
+            implicit("checksum", Kind::Bool, Default::Bool(false)),
         ],
     ),
     filter(
         "lz4",
         &[
-            quiet("block", COUNT, Default::Int(0)),
-            quiet("acceleration", POSITIVE, Default::Int(1)),
-            quiet("level", COUNT, Default::Absent),
+            implicit("block", COUNT, Default::Int(0)),
+            implicit("acceleration", POSITIVE, Default::Int(1)),
+            implicit("level", COUNT, Default::Absent),
         ],
     )
     .main(&[]),
-    filter("bzip2", &[said("level", Kind::Int(1, 9), Default::Int(9))]),
+    filter("bzip2", &[explicit("level", Kind::Int(1, 9), Default::Int(9))]),
     filter(
         "blosc",
         &[
-            said("codec", BLOSC_CODEC, Default::Word("lz4")),
-            quiet("level", Kind::Int(0, 9), Default::Int(5)),
-            quiet("shuffle", BLOSC_SHUFFLE, Default::Word("byte")),
-            quiet("block", COUNT, Default::Int(0)),
-            quiet("bytes", Kind::Int(1, 255), Default::ElementSize),
+            explicit("codec", BLOSC_CODEC, Default::Word("lz4")),
+            implicit("level", Kind::Int(0, 9), Default::Int(5)),
+            implicit("shuffle", BLOSC_SHUFFLE, Default::Word("byte")),
+            implicit("block", COUNT, Default::Int(0)),
+            implicit("bytes", Kind::Int(1, 255), Default::ElementSize),
         ],
     ),
     filter(
         "blosc2",
         &[
-            said("codec", BLOSC_CODEC, Default::Word("lz4")),
-            quiet("level", Kind::Int(0, 9), Default::Int(5)),
-            quiet("shuffle", BLOSC_SHUFFLE, Default::Word("byte")),
-            quiet("block", COUNT, Default::Int(0)),
-            quiet("bytes", POSITIVE, Default::ElementSize),
+            explicit("codec", BLOSC_CODEC, Default::Word("lz4")),
+            implicit("level", Kind::Int(0, 9), Default::Int(5)),
+            implicit("shuffle", BLOSC_SHUFFLE, Default::Word("byte")),
+            implicit("block", COUNT, Default::Int(0)),
+            implicit("bytes", POSITIVE, Default::ElementSize),
         ],
     ),
     filter("lzf", &[]),
     filter(
         "szip",
         &[
-            said("coding", Kind::Word(&["nn", "ec"]), Default::Word("nn")),
-            said("pixels", Kind::Int(2, 32), Default::Int(16)),
+            explicit("coding", Kind::Word(&["nn", "ec"]), Default::Word("nn")),
+            explicit("pixels", Kind::Int(2, 32), Default::Int(16)),
         ],
     ),
     filter(
         "lzma",
         &[
-            quiet("preset", Kind::Int(0, 9), Default::Int(6)),
-            quiet("format", Kind::Int(1, 3), Default::Int(1)),
+            implicit("preset", Kind::Int(0, 9), Default::Int(6)),
+            implicit("format", Kind::Int(1, 3), Default::Int(1)),
         ],
     ),
     filter(
         "pcodec",
         &[
-            said("level", Kind::Int(0, 12), Default::Int(8)),
-            quiet("mode", Kind::Word(&["auto", "classic"]), Default::Word("auto")),
-            quiet(
+            explicit("level", Kind::Int(0, 12), Default::Int(8)),
+            implicit("mode", Kind::Word(&["auto", "classic"]), Default::Word("auto")),
+            implicit(
                 "delta",
                 Kind::Word(&["auto", "none", "try_consecutive", "try_lookback"]),
                 Default::Word("auto"),
             ),
-            said("order", Kind::Int(0, 7), Default::Absent),
-            quiet("page", POSITIVE, Default::Int(262_144)),
+            explicit("order", Kind::Int(0, 7), Default::Absent),
+            implicit("page", POSITIVE, Default::Int(262_144)),
         ],
     ),
     filter(
         "zfp",
         &[
-            said(
+            explicit(
                 "mode",
                 Kind::Word(&["rate", "precision", "accuracy", "reversible", "expert"]),
                 Default::Absent,
             ),
-            said("rate", Kind::Real, Default::Absent),
-            said("precision", COUNT, Default::Absent),
-            said("accuracy", Kind::Real, Default::Absent),
-            said("minbits", COUNT, Default::Absent),
-            said("maxbits", COUNT, Default::Absent),
-            said("maxprec", COUNT, Default::Absent),
-            said("minexp", Kind::Int(-MANY, MANY), Default::Absent),
+            explicit("rate", Kind::Real, Default::Absent),
+            explicit("precision", COUNT, Default::Absent),
+            explicit("accuracy", Kind::Real, Default::Absent),
+            explicit("minbits", COUNT, Default::Absent),
+            explicit("maxbits", COUNT, Default::Absent),
+            explicit("maxprec", COUNT, Default::Absent),
+            explicit("minexp", Kind::Int(-MANY, MANY), Default::Absent),
         ],
     ),
-    filter("shuffle", &[quiet("bytes", POSITIVE, Default::ElementSize)]).or(&["byteshuffle"]),
+    filter("shuffle", &[implicit("bytes", POSITIVE, Default::ElementSize)]).or(&["byteshuffle"]),
     filter(
         "bitshuffle",
         &[
-            said("codec", Kind::Word(&["none", "lz4", "zstd"]), Default::Word("none")),
-            said("level", Kind::Int(-131_072, 22), Default::Absent),
-            quiet("block", COUNT, Default::Int(0)),
-            quiet("bytes", POSITIVE, Default::ElementSize),
+            explicit("codec", Kind::Word(&["none", "lz4", "zstd"]), Default::Word("none")),
+            explicit("level", Kind::Int(-131_072, 22), Default::Absent),
+            implicit("block", COUNT, Default::Int(0)),
+            implicit("bytes", POSITIVE, Default::ElementSize),
         ],
     ),
     filter("nbit", &[]),
     filter(
         "scaleoffset",
         &[
-            said("digits", Kind::Int(-MANY, MANY), Default::Absent),
-            said("bits", Kind::Int(0, 64), Default::Absent),
+            explicit("digits", Kind::Int(-MANY, MANY), Default::Absent),
+            explicit("bits", Kind::Int(0, 64), Default::Absent),
         ],
     )
     .main(&["digits", "bits"]),
-    filter("bitround", &[said("bits", Kind::Int(0, 64), Default::Required)]),
-    filter("quantize", &[said("digits", Kind::Int(-400, 400), Default::Required)]).converts_numbers(),
-    filter("bitgroom", &[said("digits", COUNT, Default::Absent)]),
-    filter("granularbitround", &[said("digits", COUNT, Default::Absent)]),
+    filter("bitround", &[explicit("bits", Kind::Int(0, 64), Default::Required)]),
+    filter("quantize", &[explicit("digits", Kind::Int(-400, 400), Default::Required)]).converts_numbers(),
+    filter("bitgroom", &[explicit("digits", COUNT, Default::Absent)]),
+    filter("granularbitround", &[explicit("digits", COUNT, Default::Absent)]),
     filter(
         "fixedscaleoffset",
         &[
-            said("offset", Kind::Real, Default::Required),
-            said("scale", Kind::Real, Default::Required),
-            said("from", Kind::NumberType, Default::ElementType),
-            said("to", Kind::NumberType, Default::Absent),
+            explicit("offset", Kind::Real, Default::Required),
+            explicit("scale", Kind::Real, Default::Required),
+            explicit("from", Kind::NumberType, Default::ElementType),
+            explicit("to", Kind::NumberType, Default::Absent),
         ],
     )
     .converts_numbers(),
     filter(
         "astype",
         &[
-            said("from", Kind::NumberType, Default::ElementType),
-            said("to", Kind::NumberType, Default::Required),
+            explicit("from", Kind::NumberType, Default::ElementType),
+            explicit("to", Kind::NumberType, Default::Required),
         ],
     )
     .converts_numbers(),
     filter(
         "scalefloat",
         &[
-            said("scale", Kind::Real, Default::Absent),
-            said("offset", Kind::Real, Default::Absent),
-            quiet("bytes", POSITIVE, Default::Int(8)),
+            explicit("scale", Kind::Real, Default::Absent),
+            explicit("offset", Kind::Real, Default::Absent),
+            implicit("bytes", POSITIVE, Default::Int(8)),
         ],
     ),
-    filter("delta", &[said("type", Kind::NumberType, Default::ElementType)]).converts_numbers(),
-    filter("doubledelta", &[said("type", Kind::NumberType, Default::ElementType)]),
-    filter("positivedelta", &[quiet("window", POSITIVE, Default::Int(1024))]),
-    filter("bitwidth", &[quiet("window", POSITIVE, Default::Int(256))]),
+    filter("delta", &[explicit("type", Kind::NumberType, Default::ElementType)]).converts_numbers(),
+    filter("doubledelta", &[explicit("type", Kind::NumberType, Default::ElementType)]),
+    filter("positivedelta", &[implicit("window", POSITIVE, Default::Int(1024))]),
+    filter("bitwidth", &[implicit("window", POSITIVE, Default::Int(256))]),
     filter("rle", &[]),
     filter("dictionary", &[]),
     filter("xor", &[]),
@@ -324,16 +323,16 @@ pub const FILTERS: &[Filter] = &[
     filter(
         "webp",
         &[
-            said("quality", Kind::Real, Default::Absent),
-            said("format", Kind::Int(0, MANY), Default::Absent),
-            said("lossless", Kind::Bool, Default::Absent),
+            explicit("quality", Kind::Real, Default::Absent),
+            explicit("format", Kind::Int(0, MANY), Default::Absent),
+            explicit("lossless", Kind::Bool, Default::Absent),
         ],
     ),
     filter(
         "packbits",
-        &[quiet("padding", Kind::Word(&["none", "first_byte", "last_byte"]), Default::Word("none"))],
+        &[implicit("padding", Kind::Word(&["none", "first_byte", "last_byte"]), Default::Word("none"))],
     ),
-    filter("transpose", &[said("order", Kind::Ints, Default::Required)]),
+    filter("transpose", &[explicit("order", Kind::Ints, Default::Required)]),
     filter("fletcher32", &[]),
     filter("crc32c", &[]),
     filter("crc32", &[]),
@@ -366,17 +365,17 @@ pub const FILTERS: &[Filter] = &[
     registered("ffmpeg"),
 ];
 
-/// The largest number of a parameter that has no maximum of its own.
+/// The maximum of integer parameters without a specific maximum.
 const MANY: i64 = i32::MAX as i64;
 const COUNT: Kind = Kind::Int(0, MANY);
 const POSITIVE: Kind = Kind::Int(1, MANY);
 
 const BLOSC_CODEC: Kind = Kind::Word(&["blosclz", "lz4", "lz4hc", "snappy", "zlib", "zstd"]);
 
-/// `auto` is bits for elements of one byte, else bytes.
+/// `auto` means bits for elements of one byte, otherwise bytes.
 const BLOSC_SHUFFLE: Kind = Kind::Word(&["none", "byte", "bit", "auto"]);
 
-/// A filter whose first parameter may stand alone.
+/// A filter whose first parameter may be given without its name.
 const fn filter(name: &'static str, parameters: &'static [Parameter]) -> Filter {
     let main = match parameters {
         [first, ..] => std::slice::from_ref(&first.name),
@@ -385,7 +384,7 @@ const fn filter(name: &'static str, parameters: &'static [Parameter]) -> Filter 
     Filter { name, aliases: &[], parameters, main, is_open: false, converts_numbers: false }
 }
 
-/// A filter that is registered with HDF5 and has whatever parameters.
+/// A filter that is registered with HDF5, with any parameters.
 const fn registered(name: &'static str) -> Filter {
     Filter { is_open: true, ..filter(name, &[]) }
 }
@@ -404,14 +403,14 @@ impl Filter {
     }
 }
 
-/// A parameter that formats always say.
-const fn said(name: &'static str, kind: Kind, default: Default) -> Parameter {
-    Parameter { name, kind, default, is_always_said: true }
+/// A parameter that is always written.
+const fn explicit(name: &'static str, kind: Kind, default: Default) -> Parameter {
+    Parameter { name, kind, default, is_always_explicit: true }
 }
 
-/// A parameter that is said only where it is not the default.
-const fn quiet(name: &'static str, kind: Kind, default: Default) -> Parameter {
-    Parameter { name, kind, default, is_always_said: false }
+/// A parameter that is written only if it differs from its default.
+const fn implicit(name: &'static str, kind: Kind, default: Default) -> Parameter {
+    Parameter { name, kind, default, is_always_explicit: false }
 }
 
 #[cfg(test)]
@@ -434,7 +433,7 @@ mod tests {
     }
 
     #[test]
-    fn defaults_are_values_that_the_parameter_can_have() {
+    fn defaults_are_valid_values_of_their_parameter() {
         for (filter, parameter) in
             FILTERS.iter().flat_map(|filter| filter.parameters.iter().map(move |one| (filter, one)))
         {
@@ -450,7 +449,7 @@ mod tests {
     }
 
     #[test]
-    fn values_out_of_range_or_of_another_kind_are_refused_with_what_is_expected() {
+    fn rejects_values_out_of_range_or_of_another_kind_with_the_expected_ones() {
         let refused = |filter: &str, parameter: &str, value: Value| {
             let parameter = find(filter).and_then(|filter| filter.parameter(parameter)).unwrap();
             parameter.check(&value).unwrap_err().to_string()

@@ -77,7 +77,7 @@ mod tests {
     use crate::ErrorKind;
 
     #[test]
-    fn charges_are_shared_and_given_back() {
+    fn charges_are_shared_and_released() {
         let budget = Budget::new(&Limits { allocation: 10, ..Limits::default() });
         let other = budget.clone();
         let held = budget.charge(7).unwrap();

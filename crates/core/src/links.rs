@@ -80,13 +80,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_that_mean_nothing_are_left_out() {
+    fn empty_names_and_dots_are_omitted() {
         assert_eq!(names("//a/./b/../").collect::<Vec<_>>(), ["a", "b", ".."]);
         assert_eq!(byte_names(b"./\xff/").collect::<Vec<_>>(), [b"\xff"]);
     }
 
     #[test]
-    fn as_many_links_as_the_limit_are_followed_and_no_more() {
+    fn links_are_followed_up_to_the_limit() {
         let mut way = Way::new(["a"]);
         assert!((0..MAX_LINKS).all(|_| way.follow(["b"].into_iter())));
         assert!(!way.follow(["c"].into_iter()));

@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn what_no_system_has_is_refused() {
+    fn rejects_sizes_that_no_system_has() {
         let e = Memory::zeroed(usize::MAX >> 1).err().unwrap();
         assert_eq!(e.kind(), ErrorKind::LimitExceeded);
     }

@@ -359,7 +359,7 @@ mod tests {
     }
 
     #[test]
-    fn each_slot_is_changed_until_one_cannot_be() {
+    fn slots_are_changed_up_to_the_first_error() {
         let slot = |count| Slot { buffer: 0, count, offset: 0 };
         let mut rows = [slot(1).to_bytes(), slot(2).to_bytes(), slot(3).to_bytes()].concat();
         let halve = |slot: Slot| match slot.count % 2 {
@@ -373,7 +373,7 @@ mod tests {
     }
 
     #[test]
-    fn a_slot_behind_another_heap_points_to_the_same() {
+    fn a_slot_moved_to_another_heap_has_the_same_bytes() {
         let slot = Slot { buffer: 1, count: 2, offset: 3 };
         assert_eq!(slot.behind(4, 9).unwrap(), Slot { buffer: 5, ..slot });
         assert_eq!(Slot::reference(2).behind(4, 9).unwrap(), Slot::reference(11));
@@ -381,7 +381,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_shared_is_there_once() {
+    fn shared_bytes_are_stored_once() {
         let mut heap = Heap::<()>::default();
         let mut share = |key| heap.share(key, || Bytes::from_static(b"abc")).unwrap();
         assert_eq!([share((1, 2)), share((1, 3)), share((1, 2)), share((2, 2))], [0, 1, 0, 2]);

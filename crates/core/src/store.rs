@@ -36,8 +36,8 @@ pub trait Store: Send + Sync {
     /// The value of `key`. `None` if there is no value.
     ///
     /// # Errors
-    /// [`ErrorKind::LimitExceeded`](crate::ErrorKind::LimitExceeded) for values of more than `most` bytes, before memory is allocated.
-    fn read(&self, key: &Key, most: u64) -> Result<Option<Bytes>>;
+    /// [`ErrorKind::LimitExceeded`](crate::ErrorKind::LimitExceeded) for values longer than `max_bytes`, before memory is allocated.
+    fn read(&self, key: &Key, max_bytes: u64) -> Result<Option<Bytes>>;
 
     /// Byte ranges of the value of `key`, in one request if the backend supports it. `None` if there is no value.
     ///
@@ -47,7 +47,7 @@ pub trait Store: Send + Sync {
 
     /// The values of several keys, in one request if the backend supports it, otherwise with [`read_each`]. Returns one
     /// result per key, as [`Store::read`] does.
-    fn read_many(&self, keys: &[Key], most: u64) -> Vec<Result<Option<Bytes>>>;
+    fn read_many(&self, keys: &[Key], max_bytes: u64) -> Vec<Result<Option<Bytes>>>;
 
     /// Whether the latency of a request dominates its cost, as over a network. Then readers request several values or
     /// ranges together. Near values are read one by one into their destination.
@@ -79,14 +79,14 @@ pub trait Store: Send + Sync {
 }
 
 /// Reads the values of several keys one after the other: [`Store::read_many`] for stores without combined requests.
-pub fn read_each(store: &(impl Store + ?Sized), keys: &[Key], most: u64) -> Vec<Result<Option<Bytes>>> {
-    keys.iter().map(|key| store.read(key, most)).collect()
+pub fn read_each(store: &(impl Store + ?Sized), keys: &[Key], max_bytes: u64) -> Vec<Result<Option<Bytes>>> {
+    keys.iter().map(|key| store.read(key, max_bytes)).collect()
 }
 
-fn check_most(size: u64, most: u64, key: &Key) -> Result<()> {
-    match size > most {
+fn check_size(size: u64, max_bytes: u64, key: &Key) -> Result<()> {
+    match size > max_bytes {
         true => {
-            let detail = format!("{key} of {size} bytes, at most {most} are read");
+            let detail = format!("{key} of {size} bytes, at most {max_bytes} are read");
             Err(Error::limit_exceeded(Limit::Allocation, detail))
         }
         false => Ok(()),

@@ -89,9 +89,9 @@ impl<T: Wrapper<Inner: Store>> Store for T {
         self.wrapped().size(key)
     }
 
-    fn read(&self, key: &Key, most: u64) -> Result<Option<Bytes>> {
+    fn read(&self, key: &Key, max_bytes: u64) -> Result<Option<Bytes>> {
         self.before(1)?;
-        let value = self.wrapped().read(key, most)?;
+        let value = self.wrapped().read(key, max_bytes)?;
         self.after(total(value.as_slice()));
         Ok(value)
     }
@@ -103,12 +103,12 @@ impl<T: Wrapper<Inner: Store>> Store for T {
         Ok(pieces)
     }
 
-    fn read_many(&self, keys: &[Key], most: u64) -> Vec<Result<Option<Bytes>>> {
+    fn read_many(&self, keys: &[Key], max_bytes: u64) -> Vec<Result<Option<Bytes>>> {
         if self.before(keys.len()).is_err() {
-            // Each says why.
-            return read_each(self, keys, most);
+            // Each single read returns the error.
+            return read_each(self, keys, max_bytes);
         }
-        let values = self.wrapped().read_many(keys, most);
+        let values = self.wrapped().read_many(keys, max_bytes);
         let found = values.iter().flatten().flatten();
         self.after(found.fold(0, |sum: u64, value| sum.saturating_add(value.len() as u64)));
         values

@@ -96,7 +96,7 @@ impl StoreBuilder {
     /// As [`StoreBuilder::dimension`].
     pub fn coordinate<T: Number>(&mut self, path: &str, coordinates: &[T]) -> Result<ObjectBuilder<'_>> {
         let Node::DimCoord(mut dimcoord) = dimension(Extent::Fixed(coordinates.len() as u64)) else {
-            return Err(Error::invalid("no dimension"));
+            return Err(Error::invalid("not a dimension"));
         };
         dimcoord.datatype = Some(Arc::new(T::datatype()));
         dimcoord.value = Some(numbers(coordinates));
@@ -204,7 +204,7 @@ impl StoreBuilder {
         while let Some(group) = above.pop() {
             match self.content.nodes.get(&group) {
                 Some(Node::Group(_)) => {}
-                Some(_) => return Err(Error::invalid("is no group").in_object(group)),
+                Some(_) => return Err(Error::invalid("is not a group").in_object(group)),
                 None => {
                     self.order.push(group.clone());
                     self.content.nodes.insert(group, Node::Group(Group::default()));
@@ -222,7 +222,7 @@ impl StoreBuilder {
 
 impl ObjectBuilder<'_> {
     /// Adds a text attribute, or replaces the attribute of that name.
-    #[allow(clippy::return_self_not_must_use, reason = "what it is called for has happened")]
+    #[allow(clippy::return_self_not_must_use, reason = "the method has changed the object")]
     pub fn attribute(self, name: &str, text: &str) -> Self {
         let mut heap = Heap::default();
         // No format stores a text of 4 GiB as an attribute.
@@ -232,14 +232,14 @@ impl ObjectBuilder<'_> {
     }
 
     /// Adds a number attribute, or replaces the attribute of that name: a list, or a scalar if there is one number.
-    #[allow(clippy::return_self_not_must_use, reason = "what it is called for has happened")]
+    #[allow(clippy::return_self_not_must_use, reason = "the method has changed the object")]
     pub fn numbers<T: Number>(self, name: &str, list: &[T]) -> Self {
         let shape = if list.len() == 1 { Vec::new() } else { vec![list.len() as u64] };
         self.put(name, shape, T::datatype(), numbers(list))
     }
 
     /// Sets the chunk shape of an array. Has no effect on a group.
-    #[allow(clippy::return_self_not_must_use, reason = "what it is called for has happened")]
+    #[allow(clippy::return_self_not_must_use, reason = "the method has changed the object")]
     pub fn chunk(self, shape: &[u64]) -> Self {
         if let Some(storage) = self.node.storage_mut().filter(|_| !shape.is_empty()) {
             storage.chunk = Some(shape.to_vec());
@@ -285,14 +285,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_does_not_fit_together_is_refused_where_it_is_added() {
+    fn rejects_objects_that_do_not_fit() {
         let mut store = StoreBuilder::new();
         store.dimension("/g/x", 2).unwrap();
         let error = |e: Result<ObjectBuilder<'_>>| e.unwrap_err().to_string();
         assert_eq!(error(store.array("/t", &["/g/x"], &[1_u8])), "/t: 1 elements, expected 2");
         assert_eq!(error(store.array("/t", &["/x"], &[1_u8, 2])), "/t: no dimension /x");
         assert_eq!(error(store.dimension("/g/x", 3)), "/g/x: was added before");
-        assert_eq!(error(store.array("/g/x/t", &[], &[1_u8])), "/g/x: is no group");
+        assert_eq!(error(store.array("/g/x/t", &[], &[1_u8])), "/g/x: is not a group");
         assert_eq!(error(store.group("x")), "path \"x\" does not begin with /");
         let source = store.build();
         let root = source.find(&NodePath::root()).unwrap();

@@ -69,7 +69,7 @@ pub struct ConvertOptions<'a> {
     pub layout: Layout,
     /// The converted part of the source; `None` for all of it.
     pub parts: Option<Parts>,
-    /// A text of everything else that the result depends on, such as selections.
+    /// A text of all other options that the result depends on, such as selections.
     pub wishes: String,
     /// The losses that are allowed.
     pub allow: Vec<Loss>,
@@ -176,7 +176,7 @@ impl ConvertOptions<'_> {
         publish::check_resumable(target, &made_from.clone().and(&self.words()))
     }
 
-    /// All wishes that what is written depends on, for people to compare.
+    /// A text of all options that the result depends on, for the fingerprint.
     fn words(&self) -> String {
         // All fields are listed by name, so that none is forgotten.
         let ConvertOptions { format, native, layout, allow, parts, wishes, publish: _, pool: _, progress: _ } =

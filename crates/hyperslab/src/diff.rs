@@ -244,17 +244,17 @@ pub fn diff(
         habits: options.storage || format_of(a.source) == format_of(b.source),
         roots: (!roots.0.is_root() || !roots.1.is_root()).then_some(roots),
         max_reported: options.max_reported,
-        show: told,
+        show: element_text,
     };
-    let mut telling = Telling { found, summary: Summary::default() };
+    let mut reporter = Reporter { found, summary: Summary::default() };
     match (&a.target.attribute, &b.target.attribute) {
-        (None, None) => objects::compare(a, b, &rules, options, progress, &mut telling)?,
-        (Some(x), Some(y)) => attributes(a, b, (x, y), &rules, &mut telling)?,
+        (None, None) => objects::compare(a, b, &rules, options, progress, &mut reporter)?,
+        (Some(x), Some(y)) => attributes(a, b, (x, y), &rules, &mut reporter)?,
         _ => return Err(Error::invalid("an attribute can be compared with an attribute alone")),
     }
     a.source.pool().check()?;
     b.source.pool().check()?;
-    Ok(telling.summary)
+    Ok(reporter.summary)
 }
 
 /// The format that the content has, or had originally.
@@ -263,7 +263,7 @@ fn format_of(source: &dyn Source) -> &str {
 }
 
 /// An element as JSON, or as a text for numbers that JSON does not have.
-fn told(element: ElementRef<'_>) -> String {
+fn element_text(element: ElementRef<'_>) -> String {
     match element.get() {
         Element::Float(number) if !number.is_finite() => format!("{number}").to_lowercase(),
         _ => hyperslab_ndl::json(element),
@@ -271,13 +271,13 @@ fn told(element: ElementRef<'_>) -> String {
 }
 
 /// The callback for differences, and their numbers.
-struct Telling<'a> {
+struct Reporter<'a> {
     found: &'a mut dyn FnMut(Found) -> Result<()>,
     summary: Summary,
 }
 
-impl Telling<'_> {
-    fn tell(&mut self, found: Found) -> Result<()> {
+impl Reporter<'_> {
+    fn report(&mut self, found: Found) -> Result<()> {
         (self.found)(found)
     }
 }
@@ -287,7 +287,7 @@ fn attributes(
     b: Side<'_>,
     names: (&str, &str),
     rules: &Rules,
-    telling: &mut Telling<'_>,
+    reporter: &mut Reporter<'_>,
 ) -> Result<()> {
     let load = |side: Side<'_>| side.source.load(&side.target.entry.handle);
     let (x, y) = (load(a)?, load(b)?);
@@ -298,7 +298,7 @@ fn attributes(
     let (x, y) = (get(x.attributes(), a, names.0)?, get(y.attributes(), b, names.1)?);
     let mut differences = Vec::new();
     rules.attribute(&a.target.entry.handle.path, names.0, &x, &y, &mut differences);
-    objects::tell(differences, Subject::Attribute, telling)
+    objects::report(differences, Subject::Attribute, reporter)
 }
 
 /// The kind of an entry.

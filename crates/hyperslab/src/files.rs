@@ -1,4 +1,4 @@
-//! Which files a store is made of and which it names: what has to be moved together.
+//! Lists the files that a store consists of or names: they must be moved together.
 
 use crate::format::OpenOptions;
 use crate::formats;
@@ -12,9 +12,9 @@ use std::sync::Arc;
 /// A store, and the other files that belong to it.
 #[derive(Debug)]
 pub struct StoreFiles {
-    /// The path of the store: as it was given for the first, without symbolic links for those that others name.
+    /// The path of the store: as given for the first store, without symbolic links for named stores.
     pub store: PathBuf,
-    /// Its format in words, `HDF5`; `None` if it cannot be opened.
+    /// The title of its format, such as `HDF5`; `None` if it cannot be opened.
     pub format: Option<&'static str>,
     /// Its size in bytes, with all members if it is split; `None` if it cannot be opened.
     pub size: Option<u64>,
@@ -22,9 +22,9 @@ pub struct StoreFiles {
     pub named: NamedFiles,
 }
 
-/// Lists the files of the store at `path`, which `source` is, and of all stores that it names, also through others.
-/// Calls `visit` with each store once, the first one first. Files are found and followed as reading does; those that a
-/// store names may lie in the folder of the first one as well.
+/// Lists the files of `source`, the open store at `path`, and of all stores that it names, directly or through others.
+/// Calls `visit` once for each store, starting with the first. Files are searched as in reading; files that a named
+/// store names may also be in the folder of the first store.
 ///
 /// ```
 /// use hyperslab::{OpenOptions, files, open};
@@ -41,8 +41,8 @@ pub struct StoreFiles {
 /// ```
 ///
 /// # Errors
-/// If the objects of the first store cannot be listed, if the work is cancelled; the errors of `visit`. What is wrong with
-/// a named store is among its [`errors`](NamedFiles::errors).
+/// If the objects of the first store cannot be listed, or the work is cancelled; the errors of `visit`. The errors of
+/// a named store are in its [`errors`](NamedFiles::errors).
 pub fn files(
     path: &Path,
     source: Arc<dyn Source>,
@@ -50,7 +50,7 @@ pub fn files(
     visit: &mut dyn FnMut(&StoreFiles) -> Result<()>,
 ) -> Result<()> {
     let mut options = options.clone();
-    // Of the first store alone: others show theirs.
+    // The requested format is that of the first store only. The formats of the others are detected.
     options.format = None;
     options.allow_external.extend(path.parent().map(|folder| match folder.as_os_str().is_empty() {
         true => PathBuf::from("."),
@@ -65,7 +65,7 @@ pub fn files(
         let new = stores.into_iter().filter(|path| known.len() < MAX_STORES && known.insert(path.clone()));
         pending.extend(new);
         visit(&found)?;
-        // Opened one after the other, as a system allows few open files.
+        // Only one store is open at a time, since systems limit the number of open files.
         let Some(path) = pending.pop_front() else { return Ok(()) };
         let opened = formats::open(&path, &options);
         found = match opened.and_then(|source| StoreFiles::of(path.clone(), &*source)) {
@@ -77,7 +77,7 @@ pub fn files(
             }
         };
         if known.len() >= MAX_STORES {
-            let detail = format!("more than {MAX_STORES} stores are named, and the others are not looked at");
+            let detail = format!("more than {MAX_STORES} named stores; the others were not listed");
             return Err(Error::new(ErrorKind::LimitExceeded, detail));
         }
     }
@@ -90,7 +90,7 @@ impl StoreFiles {
     }
 }
 
-/// The paths of those files that are stores themselves.
+/// The paths of the files that are stores.
 fn stores(files: &[NamedFile]) -> Vec<PathBuf> {
     let stores = files.iter().filter(|file| file.role.is_store());
     let paths = stores.filter_map(|file| match &file.found {
@@ -100,5 +100,5 @@ fn stores(files: &[NamedFile]) -> Vec<PathBuf> {
     paths.collect()
 }
 
-/// Stores that are opened to see what they name.
+/// The maximum number of stores whose files are listed.
 const MAX_STORES: usize = 10_000;

@@ -26,7 +26,7 @@ pub trait Format: Sync {
     /// The name on the command line, and of the native directives in NDL.
     fn name(&self) -> &'static str;
 
-    /// What people call its files.
+    /// The usual names of its files in messages: `HDF5`, `NetCDF-4`.
     fn titles(&self) -> &'static [&'static str];
 
     /// The variants of the format.
@@ -120,13 +120,13 @@ impl Location {
     pub fn into_object(self, format: &str) -> Result<Box<dyn ReadAt>> {
         match self {
             Location::Object(object) => Ok(object),
-            Location::Store(_) => Err(Error::invalid(format!(
-                "is a store of many values, and {format} is kept in single files"
-            ))),
+            Location::Store(_) => {
+                Err(Error::invalid(format!("is a store of many values, expected a single {format} file")))
+            }
         }
     }
 
-    /// The same location, of which each read is told.
+    /// The same location; `seen` is called with the number of bytes of each read.
     fn watched(self, seen: &Arc<dyn Fn(u64) + Send + Sync>) -> Location {
         match self {
             Location::Object(object) => Location::Object(Box::new(Watched::new(object, Arc::clone(seen)))),
@@ -134,7 +134,7 @@ impl Location {
         }
     }
 
-    /// The same location, the reads of which a token stops.
+    /// The same location; reads fail when `token` is cancelled.
     fn cancellable(self, token: &CancelToken) -> Location {
         match self {
             Location::Object(object) => Location::Object(Box::new(Cancellable::new(object, token.clone()))),
@@ -267,9 +267,9 @@ impl Head {
         let doubling = std::iter::successors(Some(512_u64), |at| at.checked_mul(2));
         let doubling = doubling.map_while(|at| Some(at..at.checked_add(8).filter(|end| *end <= len)?));
         let ranges: Vec<_> = std::iter::once(0..len.min(512)).chain(doubling).collect();
-        let mut pieces = object.read_ranges(&ranges)?.into_iter();
-        let first = pieces.next().unwrap_or_default().to_vec();
-        let doubling = pieces.filter_map(|eight| <[u8; 8]>::try_from(&*eight).ok()).collect();
+        let mut parts = object.read_ranges(&ranges)?.into_iter();
+        let first = parts.next().unwrap_or_default().to_vec();
+        let doubling = parts.filter_map(|eight| <[u8; 8]>::try_from(&*eight).ok()).collect();
         Ok(Head { len, first, doubling })
     }
 }

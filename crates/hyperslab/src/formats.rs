@@ -1,4 +1,4 @@
-//! The formats that there are, and how one is recognised.
+//! The table of all formats, and the recognition of the format of a store.
 
 use crate::format::hdf5::Hdf5;
 use crate::format::ndl::Ndl;
@@ -17,13 +17,13 @@ use std::sync::Arc;
 pub use crate::format::ndl::Document;
 pub(crate) use crate::format::ndl::{read as read_document, source_of_content};
 
-/// Every format, in the order in which they are tried.
+/// All formats, in the order in which recognition tries them.
 pub static FORMATS: &[&dyn Format] = &[&Hdf5, &Netcdf3, &Zarr, &Ndl];
 
-/// Every format that stores can be written in.
+/// All formats that can be written.
 pub static TARGETS: &[&dyn TargetFormat] = &[&ZARR3, &ZARR2];
 
-/// Opens a file or directory in the format that its content shows.
+/// Opens a file or directory. The format is recognised from its content, unless the options name one.
 ///
 /// # Errors
 /// If there is no such file, no format recognises it, or its format cannot open it.
@@ -35,7 +35,7 @@ pub fn open(path: &Path, options: &OpenOptions) -> Result<Arc<dyn Source>> {
     opened.map_err(|error| error.in_file(path.display()))
 }
 
-/// Opens what lies anywhere, in memory or far away, as [`open`] does a file or directory.
+/// As [`open`], for a store at any location, such as memory or a server.
 ///
 /// # Errors
 /// As [`open`].
@@ -44,7 +44,7 @@ pub fn open_location(location: Location, options: &OpenOptions) -> Result<Arc<dy
     Ok(options.operation(format.open(options.watched(location), options)?))
 }
 
-/// Opens an object of bytes, as [`open`] does a file.
+/// As [`open`], for a store in a single object of bytes, such as a file in memory.
 ///
 /// # Errors
 /// As [`open`].
@@ -52,7 +52,7 @@ pub fn open_storage(storage: Box<dyn ReadAt>, options: &OpenOptions) -> Result<A
     open_location(Location::Object(storage), options)
 }
 
-/// A directory, or a file, or the first of a set of files that `path` is a pattern for.
+/// The location of a directory, of a file, or of the first file of a set if `path` is a pattern for a set.
 ///
 /// # Errors
 /// If there is neither a directory nor a regular file.
@@ -68,11 +68,11 @@ pub(crate) fn locate(path: &Path, options: &OpenOptions) -> Result<Location> {
     Ok(Location::Object(Box::new(file)))
 }
 
-/// The format that is asked for, else the one that the content shows. A text that shows none is NDL if the name of
-/// its file, `path`, says so: its faults are then told as such.
+/// The format that the options name, or else the format of the content. An unrecognised file is NDL if the suffix of
+/// `path` is that of a document: the errors are then those of the document.
 ///
 /// # Errors
-/// If there is none.
+/// If the options name an unknown format, or the content has none.
 pub(crate) fn format_of(
     location: &Location,
     path: Option<&Path>,
@@ -107,11 +107,11 @@ fn asked_for(options: &OpenOptions) -> Result<Option<&'static dyn Format>> {
     let format = FORMATS.iter().find(|format| format.name() == name).copied();
     format.map(Some).ok_or_else(|| {
         let known: Vec<_> = FORMATS.iter().map(|format| format.name()).collect();
-        Error::invalid(format!("no format {name:?}, known are {}", known.join(", ")))
+        Error::invalid(format!("unknown format {name:?}, expected one of {}", known.join(", ")))
     })
 }
 
-/// The format that the content of a file or directory shows, without opening it.
+/// Recognises the format of a file or directory by its content, without opening it. `None` for an unknown format.
 ///
 /// # Errors
 /// If it is neither a regular file nor a directory, or reading its first bytes fails.
@@ -123,14 +123,14 @@ pub fn recognize(path: &Path) -> Result<Option<&'static dyn Format>> {
     found.and_then(|location| recognize_location(&location)).map_err(|e| e.in_file(path.display()))
 }
 
-/// The format that the content shows of what lies anywhere.
+/// As [`recognize`], for a store at any location.
 ///
 /// # Errors
 /// If reading its first bytes fails.
 pub fn recognize_location(location: &Location) -> Result<Option<&'static dyn Format>> {
     let found = recognized(&Probe::read(location)?);
     match (found, location) {
-        // A store that shows only in the middle, and cannot be read there, is none that could be recognised.
+        // A zip file is recognised by bytes at its end. If these cannot be read, the format is unknown.
         (None, Location::Object(object)) => {
             Ok(Zarr.recognizes_part(object).unwrap_or(false).then_some(&Zarr))
         }
@@ -143,7 +143,7 @@ fn recognized(probe: &Probe<'_>) -> Option<&'static dyn Format> {
     sure.filter(|(sure, _)| *sure > Recognition::No).max_by_key(|(sure, _)| *sure).map(|(_, format)| format)
 }
 
-/// The format of which an object is a store, or a part of one, that does not show by how it begins.
+/// The format of an object that is not recognised by its first bytes: a whole store, or a part of one.
 fn part_of(object: &dyn ReadAt) -> Result<Option<&'static dyn Format>> {
     for format in FORMATS {
         if format.recognizes_part(object)? {
@@ -153,13 +153,13 @@ fn part_of(object: &dyn ReadAt) -> Result<Option<&'static dyn Format>> {
     Ok(None)
 }
 
-/// The kind of stores that a head names, as texts keep it of the store that they describe.
+/// The dialect with this title, as it is written in the head of a document.
 pub(crate) fn dialect(title: &str) -> Option<&'static Dialect> {
     let dialects = FORMATS.iter().flat_map(|format| format.dialects()).copied();
     dialects.into_iter().find(|dialect| dialect.title == title)
 }
 
-/// Removes what formats alone say of chunks and shards, if these are cut anew, and of filters, if these are others.
+/// Removes the native directives that contradict changed chunks and shards (`cut`), or changed filters (`filtered`).
 pub(crate) fn clear_layout_directives(storage: &mut Storage, cut: bool, filtered: bool) {
     for (name, directives) in &mut storage.native {
         if let Some(format) = FORMATS.iter().find(|format| format.name() == *name) {
@@ -169,8 +169,8 @@ pub(crate) fn clear_layout_directives(storage: &mut Storage, cut: bool, filtered
     storage.native.retain(|(_, directives)| !directives.is_empty());
 }
 
-/// Removes what a brief text leaves out of what one format alone has: who creates the file anew has times of their
-/// own, and the habits of the library.
+/// Removes the native directives that a brief description omits, such as times: a program that creates the store again
+/// sets its own.
 pub(crate) fn strip_default_directives(node: &mut Node) {
     let Some(storage) = node.storage_mut() else { return };
     for (name, directives) in &mut storage.native {
@@ -181,63 +181,63 @@ pub(crate) fn strip_default_directives(node: &mut Node) {
     storage.native.retain(|(_, directives)| !directives.is_empty());
 }
 
-/// The name of the array that a store consists of, by the name of the store.
+/// The name of the array in a store that is a single array, from the name of the store.
 pub(crate) fn array_name(store: &str) -> &str {
     let suffixes = FORMATS.iter().flat_map(|format| format.array_suffixes());
     let name = suffixes.fold(store, |name, suffix| name.strip_suffix(suffix).unwrap_or(name));
     if matches!(name, "" | "." | "..") { "array" } else { name }
 }
 
-/// Whether a filter is one that only a format names, and not NDL.
+/// Whether a filter name is the name of a format: then the filter exists only in that format.
 pub(crate) fn is_filter_of_format(name: &str) -> bool {
     FORMATS.iter().any(|format| format.name() == name)
 }
 
-/// The format of that name to be written.
+/// The target format with this name or alias: `zarr3`.
 ///
 /// # Errors
-/// If there is none.
+/// If no format that can be written has this name.
 pub fn target_format(name: &str) -> Result<&'static dyn TargetFormat> {
     let found = TARGETS.iter().find(|format| format.name() == name || format.aliases().contains(&name));
     found.copied().ok_or_else(|| {
         let known: Vec<_> = TARGETS.iter().map(|format| format.name()).collect();
-        Error::invalid(format!("no format {name:?} is written, there are {}", known.join(", ")))
+        Error::invalid(format!("unknown target format {name:?}, expected one of {}", known.join(", ")))
     })
 }
 
-/// The format to be written that the name of a file or directory ends in.
+/// The target format for a file or directory, by the suffix of its name.
 ///
 /// # Errors
-/// If it ends in none that is known.
+/// If the suffix belongs to no format that can be written.
 pub fn target_format_of(path: &Path) -> Result<&'static dyn TargetFormat> {
     let name = path.file_name().map(|name| name.to_string_lossy().to_lowercase()).unwrap_or_default();
     let ends =
         |format: &&&'static dyn TargetFormat| format.suffixes().iter().any(|suffix| name.ends_with(suffix));
     TARGETS.iter().find(ends).copied().ok_or_else(|| {
         let known: Vec<_> = TARGETS.iter().map(|format| format.name()).collect();
-        Error::invalid("has no suffix of a format that is written")
+        Error::invalid("has no suffix of a format that can be written")
             .with_remedy(Remedy::NameTargetFormat(known))
     })
 }
 
-/// Says what to do about a directory that is no store, as far as is known where it lies.
+/// The error for a directory that is not a store, with a hint.
 fn unknown_store(path: Option<&Path>) -> Error {
     let Some(path) = path else {
-        return Error::invalid("is no Zarr store: no zarr.json, .zarray or .zgroup");
+        return Error::invalid("is not a Zarr store: found no zarr.json, .zarray or .zgroup");
     };
     let above = path.ancestors().skip(1);
     let is_store = |folder: &&Path| {
         let store = DirectoryStore::open(folder).ok();
         store.is_some_and(|store| recognized(&Probe::Store(&store)).is_some())
     };
-    let error = Error::invalid("is a directory, and no Zarr store");
+    let error = Error::invalid("is a directory, but not a Zarr store");
     match above.filter(|folder| !folder.as_os_str().is_empty()).find(is_store) {
         Some(store) => error.with_hint(format_args!("it lies in the store {}", store.display())),
         None => error.with_remedy(Remedy::ListFolder(path.to_path_buf())),
     }
 }
 
-/// Says what the file is instead, as far as its first bytes tell.
+/// The error for a file of an unknown format. It names the actual format if the first bytes show it.
 fn unknown(head: &Head) -> Error {
     if head.len == 0 {
         return Error::invalid(format!("is empty, not an {} file", titles()));
@@ -253,7 +253,7 @@ fn unknown(head: &Head) -> Error {
     }
 }
 
-/// The formats in words: `HDF5, NetCDF-4, Zarr or NDL`.
+/// The titles of all formats as a list in a sentence: `HDF5, NetCDF-4, Zarr or NDL`.
 fn titles() -> String {
     let titles: Vec<&str> = FORMATS.iter().flat_map(|format| format.titles()).copied().collect();
     match titles.split_last() {
@@ -262,7 +262,7 @@ fn titles() -> String {
     }
 }
 
-/// What files that people confuse with ours begin with.
+/// The first bytes of other formats, with a description for messages.
 const SIGNATURES: &[(&[u8], &str)] = &[
     (b"\x0e\x03\x13\x01", "an HDF4 file"),
     (b"PK\x03\x04", "a zip archive"),

@@ -60,28 +60,28 @@ pub(crate) enum LastLink {
 }
 
 /// The path of the same object without links on the way. `link_at` returns the link at a path whose parent was
-/// resolved before, or `None` for any other object; it is asked once for each component.
+/// resolved before, or `None` for any other object; it is called once for each component.
 ///
 /// # Errors
 /// Those of `link_at`, and [`NotFound`](hyperslab_core::ErrorKind::NotFound) if a link leads out of the file or
 /// there are more than [`MAX_LINKS`].
 pub(crate) fn resolve(path: &NodePath, last: LastLink, link_at: &mut LinkAt<'_>) -> Result<NodePath> {
-    go_along(path, last, link_at, &mut |_| {})
+    follow_path(path, last, link_at, &mut |_| {})
 }
 
 /// The paths that links turn `path` into, one after another; none if there is no link in it. The list ends before
 /// a link that leads out of the file, and after [`MAX_LINKS`].
 pub(crate) fn hops(path: &NodePath, link_at: &mut LinkAt<'_>) -> Vec<NodePath> {
     let mut hops = Vec::new();
-    // Where the links end is no matter: what was met on the way is what is wanted.
-    let _ = go_along(path, LastLink::Follow, link_at, &mut |hop| hops.push(hop));
+    // The end of the path and errors do not matter: only the hops are returned.
+    let _ = follow_path(path, LastLink::Follow, link_at, &mut |hop| hops.push(hop));
     hops
 }
 
 /// Returns the link at a path, if there is one.
 pub(crate) type LinkAt<'f> = dyn FnMut(&NodePath) -> Result<Option<Link>> + 'f;
 
-fn go_along(
+fn follow_path(
     path: &NodePath,
     last: LastLink,
     link_at: &mut LinkAt<'_>,
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn links_on_the_way_are_followed_and_the_last_one_on_demand() {
+    fn follows_links_on_the_path_and_the_last_one_on_request() {
         let links = [("/a", "/g/h"), ("/g/h", "i"), ("/g/i/end", "./x//y/"), ("/r", "/")];
         for (at, kept, followed) in [
             ("/", "/", "/"),
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn hard_links_lead_to_the_path_they_name() {
+    fn hard_links_lead_to_their_target_path() {
         let mut link_at = |at: &NodePath| Ok((at.as_str() == "/b").then(|| Link::Hard(path("/g/a"))));
         assert_eq!(resolve(&path("/b/c"), LastLink::Keep, &mut link_at).unwrap(), path("/g/a/c"));
     }
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn as_many_links_as_the_limit_are_followed_and_no_more() {
+    fn follows_at_most_max_links() {
         let chain = |length: usize| {
             let names: Vec<_> = (0..=length).map(|n| (format!("/l{n}"), format!("/l{}", n + 1))).collect();
             let links: Vec<_> = names.iter().map(|(from, to)| (from.as_str(), to.as_str())).collect();
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn a_link_out_of_the_file_is_an_error_on_the_way_and_an_end_of_hops() {
+    fn a_link_out_of_the_file_is_an_error_and_ends_hops() {
         let links = [("/a", "b"), ("/b", "!")];
         assert_eq!(resolved(&links, "/b", LastLink::Keep).unwrap(), "/b");
         let error = resolved(&links, "/a/x", LastLink::Keep).unwrap_err();

@@ -30,7 +30,7 @@ use std::sync::Arc;
 pub struct Operation {
     source: Arc<dyn Source>,
     pool: Pool,
-    /// Of the one that opened the source: others read through its arrays.
+    /// Whether this operation opened the source. Other operations read through its arrays.
     chunk_cache: Option<ChunkCache>,
 }
 

@@ -129,8 +129,8 @@ impl Pool {
     ) -> Result<()> {
         let room = usize::try_from(self.memory() / bytes.max(1)).unwrap_or(usize::MAX);
         let items = items.into_iter();
-        let most = items.size_hint().1.unwrap_or(usize::MAX);
-        let helpers = self.free().min(most.saturating_sub(1)).min(room.saturating_sub(1));
+        let max_items = items.size_hint().1.unwrap_or(usize::MAX);
+        let helpers = self.free().min(max_items.saturating_sub(1)).min(room.saturating_sub(1));
         let queue = Mutex::new(items.enumerate());
         let failed: Mutex<Option<(usize, Error)>> = Mutex::default();
         let stop = AtomicBool::new(false);
@@ -187,8 +187,8 @@ impl Pool {
         thread::scope(|scope| {
             let (sender, receiver) = sync_channel(0);
             let send = |sender: &SyncSender<T>, item| {
-                // `make` stops if its items are no longer taken; `take` has the reason.
-                sender.send(item).map_err(|_| Error::invalid("nobody takes what is read"))
+                // `make` stops if its items are no longer received. The error of `take` is the reason.
+                sender.send(item).map_err(|_| Error::invalid("the receiver has stopped"))
             };
             let make = Arc::new(Mutex::new(Some(make)));
             let making = Arc::clone(&make);
@@ -261,7 +261,7 @@ mod tests {
     use std::time::Duration;
 
     #[test]
-    fn every_item_is_worked_on_once_by_several_threads() {
+    fn each_processes_every_item_once_with_all_threads() {
         let pool = Pool::new(3, Pool::MEMORY);
         let (done, threads) = (Mutex::new(Vec::new()), Mutex::new(std::collections::HashSet::new()));
         pool.each(0..100, 0, |item, _| {
@@ -279,23 +279,23 @@ mod tests {
     }
 
     #[test]
-    fn work_within_work_gets_no_more_threads_than_there_are() {
+    fn nested_work_shares_the_threads_of_the_pool() {
         let pool = Pool::new(2, Pool::MEMORY);
-        let (now, most) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        let (now, max) = (AtomicUsize::new(0), AtomicUsize::new(0));
         pool.each(vec![(); 4], 0, |(), _| {
             pool.each(vec![(); 4], 0, |(), _| {
-                most.fetch_max(now.fetch_add(1, Ordering::Relaxed) + 1, Ordering::Relaxed);
+                max.fetch_max(now.fetch_add(1, Ordering::Relaxed) + 1, Ordering::Relaxed);
                 thread::sleep(Duration::from_millis(1));
                 now.fetch_sub(1, Ordering::Relaxed);
                 Ok(())
             })
         })
         .unwrap();
-        assert!(most.into_inner() <= 2);
+        assert!(max.into_inner() <= 2);
     }
 
     #[test]
-    fn the_first_failure_is_told_whatever_the_threads() {
+    fn each_returns_the_error_of_the_first_failed_item() {
         let pool = Pool::new(4, Pool::MEMORY);
         for _ in 0..50 {
             let e = pool.each(0..40_u64, 0, |item: u64, _| match item {
@@ -311,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_made_ahead_arrives_in_order_and_ends_with_either_side() {
+    fn ahead_keeps_the_order_and_returns_errors_of_both_sides() {
         for threads in [1, 2] {
             let pool = Pool::new(threads, Pool::MEMORY);
             let mut got = Vec::new();

@@ -2,12 +2,12 @@
 //!
 //! While the target `x.zarr` is being written, the folder `.x.zarr.hyperslab-partial` is beside it:
 //!
-//! | name | what |
+//! | name | content |
 //! |---|---|
-//! | `lock` | locked by the run that works here; the system unlocks it when the process ends for any reason |
-//! | `store` | becomes the target by one rename |
-//! | `journal` | the finished parts of `store`, and its source |
-//! | `closing` | the journal, from the moment on at which `store` may have become the target |
+//! | `lock` | locked by the current run; the operating system unlocks it when the process ends for any reason |
+//! | `store` | the new store; one rename makes it the target |
+//! | `journal` | the list of the finished parts of `store`, and the fingerprint of its source |
+//! | `closing` | the journal under a new name, once `store` may have become the target |
 //! | `scratch` | temporary files of a run |
 //! | `replaced` | the old target, on systems that cannot exchange two names in one step |
 //!
@@ -67,7 +67,7 @@ pub fn check_resumable(target: &Path, fingerprint: &Fingerprint) -> Result<()> {
 }
 
 /// Removes the remains of a run that was killed after it had published `target`. Call it if [`check`] refuses a target
-/// and nothing will be written; [`Publication::begin`] does it itself. What a run can resume stays.
+/// and nothing will be written; [`Publication::begin`] does it itself. Remains that a run can resume are kept.
 pub fn tidy(target: &Path) {
     if let Ok(target) = Destination::at(target) {
         target.tidy();
@@ -90,8 +90,7 @@ pub struct Publication {
 }
 
 impl Publication {
-    /// Starts a store at `target`, a directory or a file. Everything that prevents it is found before anything is
-    /// written.
+    /// Starts a store at `target`, a directory or a file. Checks all conditions before it writes anything.
     ///
     /// # Errors
     /// As [`check`]; if the folder of the target is not writable; if another run works on the same target; if the
@@ -135,7 +134,7 @@ impl Publication {
             match options.resume {
                 true => found.check_same(fingerprint)?,
                 false => notes.push(format!(
-                    "what an interrupted run had finished, {}, was removed, as this run does not resume it",
+                    "removed the finished parts of an interrupted run ({}): this run does not resume it",
                     human_bytes(found.bytes())
                 )),
             }
@@ -144,12 +143,12 @@ impl Publication {
             Some(found) => {
                 if found.is_cut {
                     notes.push(
-                        "the system was started anew since the run was interrupted: what it wrote last is \
-                         written again, as it may not have reached the disk"
+                        "the system was restarted after the interruption: the last parts are written again, \
+                         because they may be lost"
                             .into(),
                     );
                 }
-                Journal::go_on(&journal, found, fingerprint)
+                Journal::resume(&journal, found, fingerprint)
             }
             None => work.clear().and_then(|()| {
                 if is_directory {
@@ -241,7 +240,7 @@ impl Publication {
         }
         self.work.end().map_err(|e| {
             let left = self.work.folder().display();
-            Error::new(e.kind(), format!("is written, but what was there before could not be removed: {e}"))
+            Error::new(e.kind(), format!("is complete, but the old store could not be removed: {e}"))
                 .with_hint(format_args!("remove {left}"))
         })
     }
@@ -270,7 +269,7 @@ impl Publication {
         error.with_remedy(Remedy::Resume { done: self.finished_bytes(), of: total })
     }
 
-    /// Removes everything that was written.
+    /// Removes all written data.
     fn discard(&mut self) {
         self.journal = None;
         // The next run removes the rest.
@@ -286,7 +285,7 @@ impl Drop for Publication {
     }
 }
 
-/// The message for a file or folder that the system refuses.
+/// A system error with the path of the file or folder.
 fn named(e: std::io::Error, path: &Path) -> Error {
     let e = Error::from(e);
     Error::new(e.kind(), format!("{}: {}", path.display(), e.detail()))

@@ -1,111 +1,111 @@
-//! What a check of a file looks for, and what it finds, in the words of every format.
+//! The options and the report of a check, the same for all formats.
 
 use hyperslab_core::Severity;
 use hyperslab_core::check::Rule;
 
-/// How strictly a file is checked.
+/// The options of a check.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct CheckOptions {
-    /// Warnings are errors.
+    /// Whether warnings are errors.
     pub strict: bool,
-    /// The lenient readings of NDL.
+    /// Whether NDL is parsed leniently.
     pub lenient: bool,
-    /// NDL 0.6.1 alone: extensions are errors.
+    /// Whether extensions of NDL 0.6.1 are errors.
     pub pure: bool,
-    /// Structures alone: chunks are not decoded.
+    /// Whether only structures are checked: chunks are not decoded.
     pub quick: bool,
 }
 
-/// What a check found.
+/// The result of a check.
 #[derive(Debug, Default)]
 pub struct Report {
-    /// What is wrong: in a text by place, in a file as its structures are reached.
+    /// The findings: in a text by position, in a file in the order in which its structures are visited.
     pub findings: Vec<Finding>,
-    /// Rules with more findings than are given, and how many more.
+    /// The rules with further findings that are not listed, and the number of these.
     pub more: Vec<(&'static str, Severity, u64)>,
-    /// The text that was checked, for those who show parts of it; `None` for what is no text.
+    /// The checked text, so that lines of it can be shown; `None` for a binary format.
     pub text: Option<Vec<u8>>,
 }
 
-/// One thing that is wrong, or worth knowing.
+/// One violation of a rule, or one piece of information.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// How bad it is.
+    /// The severity.
     pub severity: Severity,
     /// The name of the rule: `ndl/value-shape`, `hdf5/chunk-checksum`.
     pub rule: &'static str,
-    /// What was found and what was expected.
+    /// The message: the found and the expected content.
     pub message: String,
-    /// How to mend it.
+    /// A hint for the repair, if there is one.
     pub hint: Option<String>,
-    /// Where.
+    /// The location of the finding.
     pub place: FindingPlace,
 }
 
-/// Where a finding is.
+/// The location of a finding.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FindingPlace {
-    /// In a text, counted from 1 in lines and characters; the last is the character behind.
+    /// In a text. Lines and columns count from 1; columns are characters.
     Text {
         /// The line.
         line: usize,
-        /// Its first character that is meant.
+        /// The column of the first affected character.
         column: usize,
-        /// The character behind the last one.
+        /// The column after the last affected character.
         end_column: usize,
     },
     /// In stored structures.
     Stored {
         /// The object, if it belongs to one.
         object: Option<String>,
-        /// The structure by the specification's name.
+        /// The name of the structure in the specification.
         structure: Option<&'static str>,
-        /// Its first byte that is meant, from the beginning of the file.
+        /// The offset of the first affected byte in the file.
         byte: Option<u64>,
-        /// How many bytes are.
+        /// The number of affected bytes.
         len: Option<u64>,
     },
-    /// In an object that a contract speaks of.
+    /// In an object that a contract describes.
     Contract {
-        /// The object, with `@NAME` one of its attributes.
+        /// The path of the object, or `PATH@NAME` for an attribute.
         object: String,
-        /// Where the contract names the object, as line and column from 1, if it does.
+        /// The line and column of the object in the contract, from 1; `None` if the contract does not name it.
         said: Option<(u32, u32)>,
     },
-    /// In a store of many values.
+    /// In a store of values under keys.
     Value {
         /// The object, if it belongs to one.
         object: Option<String>,
-        /// The key of the value, a document or a chunk, if it is about one.
+        /// The key of the value, such as a metadata document or a chunk; `None` if no single value is affected.
         key: Option<String>,
-        /// Where in it.
+        /// The position in the value.
         spot: Option<Spot>,
     },
 }
 
-/// A place in a value.
+/// A position in a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Spot {
-    /// In a document, counted from 1 in lines and characters; the last is the character behind.
+    /// In a document. Lines and columns count from 1; columns are characters.
     Text {
         /// The line.
         line: usize,
-        /// Its first character that is meant.
+        /// The column of the first affected character.
         column: usize,
-        /// The character behind the last one.
+        /// The column after the last affected character.
         end_column: usize,
     },
-    /// In bytes.
+    /// In binary data.
     Bytes {
-        /// The first that is meant, from the beginning of the value.
+        /// The offset of the first affected byte in the value.
         byte: u64,
-        /// How many are.
+        /// The number of affected bytes.
         len: u64,
     },
 }
 
 impl Report {
-    /// Tells of findings that are counted but not given.
+    /// Adds the findings that were counted but not listed. `by_rule` has the total number for each rule.
     pub(crate) fn count_more(&mut self, by_rule: &[(&'static Rule, u64)]) {
         for (rule, count) in by_rule {
             let given = self.findings.iter().filter(|finding| finding.rule == rule.name).count() as u64;
@@ -115,7 +115,7 @@ impl Report {
         }
     }
 
-    /// How many findings are of this severity, those included that are not given.
+    /// The number of findings of this severity, including those that are not listed.
     pub fn count(&self, severity: Severity) -> u64 {
         let given = self.findings.iter().filter(|finding| finding.severity == severity).count() as u64;
         let more = self.more.iter().filter(|(_, of, _)| *of == severity).map(|(_, _, more)| more);

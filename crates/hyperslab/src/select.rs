@@ -123,7 +123,7 @@ impl Select {
     fn parts(&self) -> Result<&[Part]> {
         match &self.what {
             What::Outer(parts) => Ok(parts),
-            _ => Err(Error::invalid(format!("{self}, expected what is taken of each dimension"))),
+            _ => Err(Error::invalid(format!("{self}, expected a selection by dimension"))),
         }
     }
 
@@ -253,16 +253,16 @@ fn axis_of(source: &dyn Source, dimension: &Dimension, pick: &Pick) -> Result<Ax
             let positions = (0_u64..).zip(mask).filter_map(|(at, is_taken)| is_taken.then_some(at));
             (Picks::List(positions.collect()), false)
         }
-        Pick::Labels(wanted) => match &dimension.coordinate {
-            Some(path) => coordinate::positions(source, path, extent, wanted)?,
+        Pick::Labels(labels) => match &dimension.coordinate {
+            Some(path) => coordinate::positions(source, path, extent, labels)?,
             None => return Err(Error::invalid("has no coordinates, expected positions")),
         },
     };
     Ok(Axis { picks, dropped })
 }
 
-/// The positions of a range; as a list they take at most this number of bytes.
-fn range((start, stop, step): (Option<i64>, Option<i64>, i64), extent: u64, most: u64) -> Result<Picks> {
+/// The positions of a range; a list of them takes at most `max_bytes` bytes.
+fn range((start, stop, step): (Option<i64>, Option<i64>, i64), extent: u64, max_bytes: u64) -> Result<Picks> {
     let distance = step.unsigned_abs();
     if step > 0 {
         let start = start.map_or(0, |at| bound(at, extent));
@@ -280,7 +280,7 @@ fn range((start, stop, step): (Option<i64>, Option<i64>, i64), extent: u64, most
     let below = |at: i64| u64::try_from((from_end(at, extent) + 1).max(0)).map_or(extent, |n| n.min(extent));
     let (first, last) = (start.map_or(extent, below), stop.map_or(0, below));
     let count = first.saturating_sub(last).div_ceil(distance);
-    if count > most / 8 {
+    if count > max_bytes / 8 {
         return Err(Error::limit_exceeded(Limit::Allocation, format!("{count} positions from high to low")));
     }
     Ok(Picks::List((0..count).map(|k| first - 1 - k * distance).collect()))

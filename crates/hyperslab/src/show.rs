@@ -1,4 +1,4 @@
-//! The values of an array or attribute.
+//! Reads selected values of an array or attribute, with the coordinates along its dimensions.
 
 mod cells;
 
@@ -11,45 +11,46 @@ use hyperslab_core::{Error, ErrorKind, Remedy, Result};
 use hyperslab_model::{Datatype, Elements, NodeKind, NodePath, Shape, Values};
 use std::sync::Arc;
 
-/// Selected values, with what they lie along.
+/// Selected values of an array or attribute, with its dimensions.
 #[derive(Debug)]
 pub struct Shown {
-    /// What is shown: a path, with `@NAME` for an attribute.
+    /// The path of the object, with `@NAME` for an attribute.
     pub name: String,
-    /// The type of an element.
+    /// The datatype of an element.
     pub datatype: Arc<Datatype>,
-    /// The dimensions that are left, slowest first.
+    /// The dimensions of `values`, slowest first.
     pub axes: Vec<ShownAxis>,
-    /// The dimensions that a single position took away.
+    /// The dimensions that were dropped, since a single position was selected.
     pub fixed: Vec<ShownAxis>,
-    /// The elements, row-major over `axes`.
+    /// The elements in row-major order of `axes`.
     pub values: Values,
-    /// Whether it is a null dataspace, which has no elements at all.
+    /// Whether the object has a null dataspace: no shape and no elements.
     pub is_null: bool,
 }
 
-/// A dimension of what is shown.
+/// A dimension of the selected values.
 #[derive(Debug)]
 pub struct ShownAxis {
-    /// Its name; that of its number where it has none.
+    /// The name; the number in brackets if the dimension has none: `[0]`.
     pub name: String,
     positions: Picks,
-    /// What stands at the positions along it, where it has coordinates.
+    /// The datatype and values of the coordinates at the positions; `None` without coordinates.
     coordinates: Option<(Arc<Datatype>, Values)>,
 }
 
 impl ShownAxis {
-    /// How many positions are shown.
+    /// The number of selected positions.
     pub fn len(&self) -> usize {
         usize::try_from(self.positions.count()).unwrap_or(usize::MAX)
     }
 
-    /// Whether none are.
+    /// Whether no position is selected.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// What position number `at` is called: its coordinate where it has one, else its index.
+    /// The label of the selected position number `at`: its coordinate, or its index in the array if it has none. `None`
+    /// if there is no such position.
     pub fn label(&self, at: usize) -> Option<String> {
         let position = self.positions.get(u64::try_from(at).ok()?)?;
         let coordinate = self.coordinates.as_ref().and_then(|(datatype, values)| {
@@ -78,21 +79,21 @@ impl Shown {
         }
     }
 
-    /// The elements, row-major.
+    /// The elements in row-major order.
     pub fn elements(&self) -> Elements<'_> {
         Elements::new(&self.datatype, &self.values)
     }
 
-    /// Extents of what is shown.
+    /// The extents of the selected values.
     pub fn extents(&self) -> Vec<usize> {
         self.axes.iter().map(ShownAxis::len).collect()
     }
 }
 
-/// Reads what `target` leads to, as far as `selections` tell.
+/// Reads the selected values of an array, or all values of an attribute.
 ///
 /// # Errors
-/// If it is neither array nor attribute, the selections do not fit it, or it cannot be read.
+/// If `target` is neither an array nor an attribute, the selections do not fit it, or it cannot be read.
 pub fn show(source: &dyn Source, target: &LocatedObject, selections: &[Select]) -> Result<Shown> {
     let path = &target.entry.handle.path;
     match &target.attribute {
@@ -107,7 +108,9 @@ fn array(source: &dyn Source, target: &LocatedObject, selections: &[Select]) -> 
     let entry = &target.entry;
     let shape = match &entry.item {
         Item::Array { datatype: None, .. } => return Err(Error::invalid("a dimension without values")),
-        Item::Array { shape: Shape::Unsaid, .. } => return Err(Error::invalid("the text says no shape")),
+        Item::Array { shape: Shape::Unsaid, .. } => {
+            return Err(Error::invalid("the document states no shape"));
+        }
         Item::Array { shape: Shape::Null, .. } if !selections.is_empty() => {
             return Err(Error::invalid("a part of a null dataspace cannot be selected"));
         }
@@ -152,7 +155,7 @@ fn array(source: &dyn Source, target: &LocatedObject, selections: &[Select]) -> 
     })
 }
 
-/// The shape of an array; that of a dimension coordinate goes along itself.
+/// The shape of an array. A dimension coordinate is its own dimension.
 pub(crate) fn with_coordinate(kind: NodeKind, shape: &Shape, path: &NodePath) -> Shape {
     let mut shape = shape.clone();
     if let (NodeKind::DimCoord, Shape::Dims(dims)) = (kind, &mut shape) {
@@ -206,8 +209,8 @@ fn coordinates(source: &dyn Source, path: &NodePath, positions: &Picks) -> Resul
     Ok((Arc::clone(array.datatype()), values))
 }
 
-/// Refuses what is empty in one dimension and vast in others: it takes no byte of a file, and to write its
-/// empty rows would not end.
+/// Rejects selections that are empty along one dimension and huge along others: they need no bytes in a file, but
+/// printing their empty rows would not end.
 fn check_empty(counts: &[u64]) -> Result<()> {
     let rows =
         counts.iter().filter(|count| **count > 0).try_fold(1_u64, |rows, count| rows.checked_mul(*count));

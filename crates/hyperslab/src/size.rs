@@ -1,7 +1,7 @@
-//! Numbers of bytes as people write them.
+//! Parses and formats sizes in bytes.
 
-/// Reads `512`, `64KiB`, `1.5GiB`, `100MB`; `K`, `M`, `G` alone are binary. `None` for what is no size or more than
-/// 64 bits count.
+/// Parses a size in bytes: `512`, `64KiB`, `1.5GiB`, `100MB`. `K`, `M`, `G` and `T` without `B` are binary units.
+/// Returns `None` for other texts and for sizes of more than 64 bits.
 ///
 /// ```
 /// use hyperslab::size;
@@ -36,13 +36,13 @@ pub fn parse(text: &str) -> Option<u64> {
     whole.checked_mul(factor)?.checked_add(part)
 }
 
-/// A number of bytes for people: `477 B`, `1.1 KiB`.
+/// Formats a number of bytes with a binary unit: `477 B`, `1.1 KiB`.
 pub fn human_bytes(bytes: u64) -> String {
     const UNITS: [&str; 6] = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
     if bytes < 1024 {
         return format!("{bytes} B");
     }
-    // Tenths, kept in integers so that the same size always reads the same.
+    // Tenths in integers, so that the text does not depend on floating point rounding.
     let mut tenths = u128::from(bytes) * 10 / 1024;
     let mut units = UNITS.iter();
     let mut unit = units.next();
@@ -63,10 +63,10 @@ mod tests {
     use super::parse;
 
     #[test]
-    fn sizes_are_read_as_people_write_them() {
+    fn parses_sizes_with_units() {
         let read =
             ["512", "64KiB", "1.5GiB", "100MB", "2K", "x", "", "1.5X", "99999999999999999999"].map(parse);
-        let want = [
+        let expected = [
             Some(512),
             Some(65_536),
             Some(1_610_612_736),
@@ -77,6 +77,6 @@ mod tests {
             None,
             None,
         ];
-        assert_eq!(read, want);
+        assert_eq!(read, expected);
     }
 }

@@ -32,7 +32,7 @@ pub struct ArrayStat {
     pub each: Option<u64>,
     /// The names of the filters.
     pub filters: String,
-    /// What would store it better.
+    /// Better ways to store the array.
     pub advice: Vec<Advice>,
 }
 
@@ -54,7 +54,8 @@ impl ArrayStat {
 /// # Errors
 /// For objects that are neither groups nor arrays with values; the first error of `visit`.
 pub fn arrays(source: &dyn Source, entry: &Entry, visit: &mut dyn FnMut(&Entry) -> Result<()>) -> Result<()> {
-    let no = |what: &str| Err(Error::invalid(format!("{what} takes no space that could be told")));
+    let no =
+        |kind: &str| Err(Error::invalid(format!("{kind} has no elements whose storage could be reported")));
     match &entry.item {
         Item::Group => walk(source, &entry.handle, &mut |step| match step {
             Step::Member(entry) if is_array(&entry.item) => visit(entry),
@@ -63,11 +64,11 @@ pub fn arrays(source: &dyn Source, entry: &Entry, visit: &mut dyn FnMut(&Entry) 
         item if is_array(item) => visit(entry),
         Item::Array { .. } => no("a dimension without values"),
         Item::Datatype(_) => no("a datatype"),
-        _ => Err(Error::invalid("a link takes no space of its own; name what it leads to")),
+        _ => Err(Error::invalid("a link has no stored elements; name its target")),
     }
 }
 
-/// Whether [`arrays`] has anything to visit.
+/// Whether [`arrays`] accepts an object: a group, or an array with values.
 pub fn is_told(item: &Item) -> bool {
     matches!(item, Item::Group) || is_array(item)
 }
@@ -83,9 +84,9 @@ fn is_array(item: &Item) -> bool {
 /// use hyperslab::{NodePath, OpenOptions, open};
 ///
 /// let source = open("../../examples/ocean.nc".as_ref(), &OpenOptions::default())?;
-/// let told = stat(&*source, &source.find(&NodePath::new("/salinity")?)?)?;
-/// let chunks = told.decoded_chunks().expect("it is chunked");
-/// assert_eq!((told.logical, chunks.written, chunks.of), (Some(4320), 5, 5));
+/// let stat = stat(&*source, &source.find(&NodePath::new("/salinity")?)?)?;
+/// let chunks = stat.decoded_chunks().expect("it is chunked");
+/// assert_eq!((stat.logical, chunks.written, chunks.of), (Some(4320), 5, 5));
 /// # Ok::<(), hyperslab::Error>(())
 /// ```
 ///
@@ -104,7 +105,7 @@ fn stat_array(source: &dyn Source, entry: &Entry) -> Result<ArrayStat> {
     let array = source.array(&entry.handle)?;
     let element = stored_size(datatype);
     let count = array.extents().map_or(Some(0), element_count);
-    let mut told = ArrayStat {
+    let mut stat = ArrayStat {
         datatype: type_label(&entry.item).into_owned(),
         shape: shape.clone(),
         logical: count.zip(element).and_then(|(count, element)| count.checked_mul(element)),
@@ -114,10 +115,10 @@ fn stat_array(source: &dyn Source, entry: &Entry) -> Result<ArrayStat> {
         filters: filters_label(stored),
         advice: Vec::new(),
     };
-    let chunk = told.decoded_chunks().and_then(|chunks| element_count(&chunks.shape));
-    told.each = chunk.zip(element).and_then(|(count, element)| count.checked_mul(element));
-    told.advice = advice::of(&entry.handle.path, &told);
-    Ok(told)
+    let chunk = stat.decoded_chunks().and_then(|chunks| element_count(&chunks.shape));
+    stat.each = chunk.zip(element).and_then(|(count, element)| count.checked_mul(element));
+    stat.advice = advice::of(&entry.handle.path, &stat);
+    Ok(stat)
 }
 
 /// The size of an element in bytes; `None` if elements have variable length.

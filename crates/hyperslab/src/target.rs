@@ -84,7 +84,7 @@ pub trait ArrayTarget: Send + Sync {
     /// # Errors
     /// Any error of the store. Formats without [`Encoded::Placed`] chunks never call this.
     fn place(&self, _piece: &[u8]) -> Result<u64> {
-        Err(Error::unsupported("a format whose chunks do not point to anything"))
+        Err(Error::unsupported("chunks of this format contain no addresses"))
     }
 
     /// Stores one chunk, or removes the stored chunk of an interrupted run if all elements have the fill value.

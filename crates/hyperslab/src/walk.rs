@@ -8,27 +8,28 @@ use rustc_hash::FxHashMap;
 /// One step of a walk.
 #[derive(Debug)]
 pub enum Step<'a> {
-    /// A group is entered; these are its members, which follow one by one.
+    /// The start of a group, with all its members. The members follow one by one.
     Enter(&'a Handle, &'a [Entry]),
-    /// A member that is no group, or a group that could not be listed.
+    /// A member that is not a group, or a group whose members cannot be listed.
     Member(&'a Entry),
-    /// The group is done.
+    /// The end of a group, after everything below it.
     Leave(&'a Handle),
 }
 
-/// Visits `root` and everything below it in document order: a group, its other members in stored order,
+/// Visits `root` and everything below it in document order: a group, its members other than groups in stored order,
 /// then its groups, each in the same way.
 ///
-/// Groups that are reached twice are visited once. The walk keeps one list of members per level, so it is
-/// bounded by the widest groups on one path, and it does not recurse.
+/// A group with several paths is visited once; at its other paths it is a link. The walk does not recurse. Its memory
+/// is one list of members for each level.
 ///
 /// # Errors
-/// The first that `visit` returns, and [`ErrorKind::Cancelled`](hyperslab_core::ErrorKind::Cancelled). Objects that cannot be read are visited as unreadable.
+/// The first error of `visit`, and [`ErrorKind::Cancelled`](hyperslab_core::ErrorKind::Cancelled). Objects that cannot
+/// be read are not errors: they are visited as unreadable.
 pub fn walk(source: &dyn Source, root: &Handle, visit: &mut dyn FnMut(Step<'_>) -> Result<()>) -> Result<()> {
     walk_to(source, root, usize::MAX, visit)
 }
 
-/// As [`walk`], entering groups at most `depth` levels below `root`.
+/// As [`walk`], but enters only groups at most `depth` levels below `root`.
 ///
 /// # Errors
 /// As [`walk`].
@@ -61,7 +62,7 @@ pub fn walk_to(
                 Err(error) => visit(Step::Member(&unlisted(group, &error)))?,
             }
         }
-        // What was made unreadable by the token is no answer.
+        // After cancellation, objects can be listed as unreadable without being damaged.
         let Some((group, pending)) = open.last_mut() else { return source.pool().check() };
         next = pending.next();
         if next.is_none() {
@@ -76,7 +77,7 @@ pub(crate) fn unlisted(handle: Handle, error: &Error) -> Entry {
     Entry { handle, item: Item::Unreadable(Unreadable::new(Some(NodeKind::Group), error)) }
 }
 
-/// The groups that a walk has met, so that cycles end and no group is visited twice.
+/// The groups that a walk has visited, so that cycles end and no group is visited twice.
 pub(crate) struct MetGroups(FxHashMap<u64, NodePath>);
 
 impl MetGroups {
@@ -84,7 +85,7 @@ impl MetGroups {
         MetGroups(FxHashMap::from_iter([(root.id, root.path.clone())]))
     }
 
-    /// Makes a link of a group that was met before.
+    /// Replaces a group that was visited before by a link to its first path.
     pub(crate) fn note(&mut self, source: &dyn Source, entry: &mut Entry) {
         if !matches!(entry.item, Item::Group) {
             return;

@@ -1,4 +1,4 @@
-//! Data held against contracts.
+//! Checks of data against contracts.
 
 use crate::{description, open, path};
 use bytes::Bytes;
@@ -34,7 +34,7 @@ fn contract(text: &str) -> Result<Arc<dyn Source>> {
     hyperslab::open_storage(Box::new(Bytes::from(text.to_owned())), &options)
 }
 
-/// Objects and rules.
+/// The findings: object, rule and message.
 fn found(data: &dyn Source, contract: &dyn Source, unnamed: bool) -> Vec<(String, &'static str, String)> {
     let report = against(data, contract, &AgainstOptions { unnamed }).unwrap();
     let told = report.findings.into_iter().map(|finding| match finding.place {
@@ -45,16 +45,16 @@ fn found(data: &dyn Source, contract: &dyn Source, unnamed: bool) -> Vec<(String
 }
 
 #[test]
-fn every_example_keeps_what_its_description_says() {
+fn every_example_agrees_with_its_description() {
     for name in EXAMPLES {
         let data = open(name);
-        // Without storage, a text says neither how long growing dimensions are nor that a store is one array.
+        // The storage gives the lengths of unlimited dimensions, and whether the store is a single array.
         for (storage, json) in [(StorageDetail::Brief, false), (StorageDetail::Full, true)] {
             let options = DescribeOptions { values: Some(u64::MAX), storage, json, ..Default::default() };
             let (text, _) = description(&*data, "/", &options);
             let contract = contract(&text).unwrap();
             assert_eq!(found(&*data, &*contract, true), [], "{name}");
-            // Nor does it say less when it is held against what it describes, apart from the storage.
+            // In the other direction, only the omitted properties differ.
             let back = found(&*contract, &*data, true);
             let others: Vec<_> = back.iter().filter(|(_, rule, _)| !LEFT_OUT.contains(rule)).collect();
             assert!(others.is_empty(), "{name}: {others:?}");
@@ -62,10 +62,10 @@ fn every_example_keeps_what_its_description_says() {
     }
 }
 
-/// What descriptions leave out: usual storage, and objects that cannot be read.
+/// The rules for properties that descriptions omit: default storage and unreadable objects.
 const LEFT_OUT: [&str; 2] = ["against/storage", "against/unreadable"];
 
-/// The text with one line changed in a way that changes what it says, each with the number of the line.
+/// Copies of the text in which one line has another meaning, each with the number of the line.
 fn mutants(text: &str) -> Vec<(usize, String)> {
     let lines: Vec<&str> = text.lines().collect();
     let mut mutants = Vec::new();
@@ -128,7 +128,7 @@ fn mutants(text: &str) -> Vec<(usize, String)> {
 
 const SECTIONS: [&str; 4] = ["dimcoords:", "ndarrays:", "datatypes:", "links:"];
 
-/// The object that a line of a document is about: the last that begins before it.
+/// The object that a line of a document belongs to: the last one that begins before it.
 fn owner(contract: &dyn Source, line: usize) -> NodePath {
     let mut places = BTreeMap::new();
     let root = contract.find(&NodePath::root()).unwrap();
@@ -147,14 +147,14 @@ fn owner(contract: &dyn Source, line: usize) -> NodePath {
 }
 
 #[test]
-fn a_word_of_a_description_that_is_not_true_is_found_where_it_is_said() {
+fn a_wrong_statement_of_a_description_is_reported_at_its_line() {
     let (mut told, mut refused) = (0, 0);
     for name in ["ocean.nc", "nested_groups.nc", "datatypes.h5", "groups_new.h5", "tides.zarr"] {
         let data = open(name);
         let (text, _) = description(&*data, "/", &DescribeOptions::default());
         let mutants = mutants(&text);
         for (line, mutant) in mutants.iter().step_by(mutants.len() / 40 + 1) {
-            // What is no description any more needs no data to be wrong.
+            // A mutant that is not a valid document is rejected without data.
             let Ok(contract) = contract(mutant) else {
                 refused += 1;
                 continue;
@@ -171,7 +171,7 @@ fn a_word_of_a_description_that_is_not_true_is_found_where_it_is_said() {
 }
 
 #[test]
-fn what_a_contract_leaves_out_is_free() {
+fn properties_that_a_contract_omits_are_not_checked() {
     let data = open("ocean.nc");
     for text in [
         "",
@@ -189,7 +189,7 @@ fn what_a_contract_leaves_out_is_free() {
 }
 
 #[test]
-fn each_rule_can_be_broken() {
+fn every_rule_has_data_that_break_it() {
     let ocean = open("ocean.nc");
     let mut broken = BTreeSet::new();
     let mut expect = |data: &dyn Source, text: &str, object: &str, rule: &'static str, message: &str| {
@@ -282,7 +282,7 @@ fn each_rule_can_be_broken() {
     assert_eq!(never, [""; 0]);
 }
 
-/// The table in `docs/check-against.md`; `UPDATE_GOLDEN=1` writes it.
+/// Checks the table in `docs/check-against.md`. `UPDATE_GOLDEN=1` writes it.
 #[test]
 fn rules_are_documented() {
     let path = path("../docs/check-against.md");

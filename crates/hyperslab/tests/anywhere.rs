@@ -1,4 +1,4 @@
-//! Stores that lie in no file and in no directory.
+//! Stores in memory, without a file or directory.
 
 use hyperslab::check::{CheckOptions, check_location};
 use hyperslab::store::{Key, MemoryStore};
@@ -7,7 +7,7 @@ use hyperslab::{
 };
 use std::sync::Arc;
 
-/// A group with the array `/t` of 1, 2, 3, in version 3 of Zarr.
+/// A Zarr group of version 3 with the array `/t`: 1, 2, 3.
 fn in_memory() -> Location {
     let mut store = MemoryStore::new();
     let group = r#"{"zarr_format": 3, "node_type": "group", "attributes": {"title": "memory"}}"#;
@@ -39,12 +39,12 @@ fn a_store_in_memory_is_recognised_opened_read_and_checked() {
 }
 
 #[test]
-fn a_store_without_nodes_is_none_of_a_known_format() {
+fn rejects_a_store_without_nodes_as_unknown_format() {
     let empty = Location::Store(Arc::new(MemoryStore::new()));
     assert!(recognize_location(&empty).unwrap().is_none());
     let e = open_location(empty, &OpenOptions::default()).err().unwrap();
     assert_eq!(e.kind(), ErrorKind::InvalidArgument);
     let as_file = OpenOptions { format: Some("hdf5".to_owned()), ..OpenOptions::default() };
     let e = open_location(in_memory(), &as_file).err().unwrap();
-    assert_eq!(e.to_string(), "is a store of many values, and hdf5 is kept in single files");
+    assert_eq!(e.to_string(), "is a store of many values, expected a single hdf5 file");
 }

@@ -1,14 +1,14 @@
-//! The list of the public API in docs/library.md is what the sources make public.
+//! The list of the public API in docs/library.md has exactly the public items of the sources.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Where the list begins. It goes on to the end of the page.
+/// The heading of the list, which ends at the end of the page.
 const HEADING: &str = "## The public API\n\n";
 
-/// What of an item the list says.
+/// An item of the list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Item {
     name: String,
@@ -40,7 +40,7 @@ fn the_guide_lists_every_public_item() {
         fs::write(&page, format!("{before}{HEADING}{list}")).unwrap();
         return;
     }
-    // Sentences may be reworded; they are taken anew with the items.
+    // Only the items are compared. The sentences are updated when the list is written.
     let items = |list: &str| -> Vec<String> {
         list.lines().map(|line| line.split(" | ").take(2).collect::<Vec<_>>().join("::")).collect()
     };
@@ -57,7 +57,7 @@ fn the_guide_lists_every_public_item() {
     assert_eq!(listed, public, "in another order");
 }
 
-/// Visits a module and the public modules within, with their public items by name.
+/// Visits a module and its public submodules, with their public items sorted by name.
 fn modules(folder: &Path, file: &str, module: &str, visit: &mut dyn FnMut(&str, &Path, &[Item])) {
     let path = folder.join(file);
     let text = fs::read_to_string(&path).unwrap();
@@ -76,7 +76,7 @@ fn modules(folder: &Path, file: &str, module: &str, visit: &mut dyn FnMut(&str, 
     }
 }
 
-/// Lines in front of the tests.
+/// The lines before the tests.
 fn code(text: &str) -> impl Iterator<Item = &str> {
     text.lines().take_while(|line| *line != "mod tests {")
 }
@@ -98,7 +98,7 @@ fn items(text: &str) -> Vec<Item> {
     items
 }
 
-/// The name of the public item that a line begins to define.
+/// The name of the public item whose definition begins on this line.
 fn defined(line: &str) -> Option<&str> {
     let rest = line.strip_prefix("pub ")?;
     let rest = rest.strip_prefix("const fn ").or(rest.strip_prefix("fn ")).or_else(|| {
@@ -109,7 +109,7 @@ fn defined(line: &str) -> Option<&str> {
     rest.split(|c: char| !c.is_alphanumeric() && c != '_').next()
 }
 
-/// The items of `a::b::{c, d as e}`.
+/// Adds the items of a path such as `a::b::{c, d as e}`.
 fn re_exported(path: &str, items: &mut Vec<Item>) {
     let (path, names) = match path.split_once('{') {
         Some((path, names)) => (path.trim_end_matches("::"), names.trim_end_matches('}')),
@@ -126,7 +126,7 @@ fn re_exported(path: &str, items: &mut Vec<Item>) {
     }
 }
 
-/// The first sentences of the documentation of all items of all crates, by name, with the files that they are in.
+/// The first sentence of the documentation of each item of all crates, by name, with the file of the item.
 struct Sources {
     crates: PathBuf,
     sentences: BTreeMap<String, Vec<(PathBuf, String)>>,
@@ -161,7 +161,7 @@ impl Sources {
         put(path.file_stem().unwrap().to_str().unwrap(), &of_module);
         let mut docs = Vec::new();
         for line in code(&text) {
-            // Macros define types too, indented; functions there are methods.
+            // Indented types are defined in macros. Indented functions are methods.
             let trimmed = line.trim_start();
             if let Some(doc) = trimmed.strip_prefix("///") {
                 docs.push(doc);
@@ -173,7 +173,7 @@ impl Sources {
         }
     }
 
-    /// That of an item, which `file` defines or re-exports.
+    /// The sentence of an item that `file` defines or re-exports.
     fn sentence(&self, item: &Item, file: &Path) -> Option<&str> {
         let Some((name, from)) = item.from.split_last() else {
             let own = self.sentences.get(&item.name)?.iter().find(|(path, _)| path == file);
@@ -184,7 +184,7 @@ impl Sources {
             let own = self.sentences.get("lib")?.iter().find(|(path, _)| path.ends_with(&root));
             return own.map(|(_, sentence)| sentence.as_str());
         }
-        // Of several of a name, that in the crate and the module which the path names.
+        // If several items have the name, the one in the crate and module of the path is meant.
         let of_crate = from.first().and_then(|first| first.strip_prefix("hyperslab_")).unwrap_or("hyperslab");
         let rank = |path: &Path| {
             let is_near = from
@@ -197,13 +197,13 @@ impl Sources {
     }
 }
 
-/// Up to the first full stop, links as their texts.
+/// The text up to the first full stop. Links are replaced by their text.
 fn first_sentence(docs: &[&str]) -> Option<String> {
     let paragraph: Vec<&str> = docs.iter().map(|doc| doc.trim()).take_while(|doc| !doc.is_empty()).collect();
     let paragraph = paragraph.join(" ");
     let end = paragraph.find(". ").or_else(|| paragraph.strip_suffix('.').map(str::len));
     let mut sentence = paragraph.get(..end?)?.replace("[`", "`").replace("`]", "`");
-    // Of a link, its text stays: `text`(target), [text](target).
+    // Keep the text of a link: `text`(target), [text](target).
     while let Some(at) = sentence.find("`(").map(|at| at + 1).or_else(|| sentence.find("](").map(|at| at + 1))
     {
         let end = at + sentence[at..].find(')')?;

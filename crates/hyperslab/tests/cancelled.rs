@@ -1,4 +1,4 @@
-//! Operations that are cancelled end soon, whatever they are doing.
+//! Cancelled operations end soon, in any phase.
 
 use crate::path;
 use bytes::Bytes;
@@ -10,7 +10,7 @@ use hyperslab_core::wrapper::Wrapper;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// A file in memory, or a store, each read of which takes a while.
+/// A file in memory or a store with a delay for each read.
 struct Slow<S>(S, Duration);
 
 impl<S: Send + Sync> Wrapper for Slow<S> {
@@ -26,7 +26,7 @@ impl<S: Send + Sync> Wrapper for Slow<S> {
     }
 }
 
-/// A file each read of which takes 20 ms: reading all of it takes seconds.
+/// A file with a delay of 20 ms for each read. Reading all of it takes seconds.
 fn slow(pool: &Pool) -> Result<Arc<dyn Source>, Error> {
     let bytes = std::fs::read(path("chunk_indexes.h5")).unwrap();
     let storage = Slow(Bytes::from(bytes), Duration::from_millis(20));
@@ -34,7 +34,7 @@ fn slow(pool: &Pool) -> Result<Arc<dyn Source>, Error> {
     open_storage(Box::new(storage), &options)
 }
 
-/// How long it takes from cancelling to the end; the best of some tries, as other tests may have the processors.
+/// The time from cancelling to the end: the minimum of several trials, because other tests may use the processors.
 fn delay(work: impl Fn(&Pool) -> Result<(), Error>) -> Duration {
     let tries = (0..5).map(|_| {
         let token = CancelToken::new();
@@ -61,7 +61,7 @@ fn a_read_over_slow_storage_ends_within_100_ms() {
         let handle = source.find(&NodePath::new("/btree_v1_deep")?)?.handle;
         let array = Operation::of_array(source.array(&handle)?, pool.clone());
         let all = Region::all(array.extents().unwrap());
-        // Until it is cancelled: 75 chunks take 1.5 s each time.
+        // Runs until it is cancelled. Reading the 75 chunks takes 1.5 s each time.
         loop {
             array.values(&all)?;
         }
@@ -81,7 +81,7 @@ fn a_walk_over_slow_storage_ends_within_100_ms_and_says_nothing_of_unreadable_ob
 }
 
 #[test]
-fn an_operation_that_is_cancelled_leaves_others_over_the_same_file_alone() {
+fn a_cancelled_operation_does_not_stop_others_on_the_same_file() {
     let source = hyperslab::open(&path("ocean.nc"), &OpenOptions::default()).unwrap();
     let token = CancelToken::new();
     let operation = Operation::new(Arc::clone(&source), Pool::default().with_cancel(token.clone()));

@@ -1,4 +1,4 @@
-//! Cells of sparse arrays: read in batches, digested, compared, shown, converted.
+//! Cells of sparse arrays: reading in batches, digests, differences, output and conversion.
 
 mod stored;
 
@@ -41,7 +41,7 @@ fn texts(name: &str, texts: &[String]) -> Column {
     Column { name: name.into(), datatype: Arc::new(Datatype::String(Text::Variable)), values }
 }
 
-/// The cells that a query finds, as text, and how many each batch has.
+/// The cells that match a query, as text, and the number of cells in each batch.
 fn read(source: &dyn CellSource, query: &CellQuery) -> (Vec<String>, Vec<usize>) {
     let (mut cells, mut lens) = (Vec::new(), Vec::new());
     for batch in source.batches(query).unwrap() {
@@ -65,7 +65,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn cells_come_in_one_order_in_batches_of_any_size(
+    fn cells_are_sorted_in_batches_of_any_size(
         cells in prop::collection::vec((-3..3_i32, 0..4_usize, prop::sample::select(vec![-0.5_f64, 0.0, 7.0])), 0..40),
         batch in 1..600_u64,
     ) {
@@ -83,9 +83,9 @@ proptest! {
         let (found, lens) = read(&table(&cells), &query);
         prop_assert_eq!(&found, &expected);
         // A row has 28 bytes.
-        let most = usize::try_from(batch / 28).unwrap().max(1);
-        prop_assert!(lens.iter().all(|len| *len <= most && *len > 0));
-        prop_assert!(lens.iter().rev().skip(1).all(|len| *len == most));
+        let max = usize::try_from(batch / 28).unwrap().max(1);
+        prop_assert!(lens.iter().all(|len| *len <= max && *len > 0));
+        prop_assert!(lens.iter().rev().skip(1).all(|len| *len == max));
         let mut reversed = cells.clone();
         reversed.reverse();
         prop_assert_eq!(read(&table(&reversed), &query).0, expected);
@@ -102,12 +102,12 @@ fn numbers_are_sorted_by_value_and_nan_comes_last() {
     let order = [8, 2, 3, 6, 1, 4, 7, 5];
     let table = CellTable::new(Cells { columns: vec![floats("x", &x), ints("v", &order)] }, 1).unwrap();
     let query = CellQuery { columns: Some(vec![1]), ..CellQuery::default() };
-    // Zeros are equal, so that the attribute decides between them.
+    // Positive and negative zero are equal, so these cells are sorted by the attribute.
     assert_eq!(read(&table, &query).0, ["4", "3", "1", "2", "5", "7", "6", "8"]);
 }
 
 #[test]
-fn ranges_bound_coordinates_on_both_sides() {
+fn ranges_include_both_bounds() {
     let table = CellTable::new(
         Cells { columns: vec![ints("x", &[5, 1, 3, 3, 9]), ints("v", &[50, 10, 31, 30, 90])] },
         1,
@@ -140,7 +140,7 @@ fn refuses_columns_of_different_lengths() {
     assert!(CellTable::new(Cells { columns: vec![ints("x", &[1])] }, 2).is_err());
 }
 
-/// A sparse array of texts and hours with these rows.
+/// A document of a sparse array with these rows. Its dimensions are a text and an hour.
 fn document(rows: &[String]) -> String {
     let mut text = String::from(
         "attributes: {title: seen}\n\ndimcoords:\n  station: {size: null, type: string}\n  \
@@ -191,7 +191,7 @@ fn cells_are_digested_column_by_column_in_any_order() {
         ]
     );
     assert_ne!(one, lines("three.yaml", &["oslo, 6, -3.0", "bergen, 7, 4.5", "bergen, 12, 6"], "/"));
-    // The same as that of a dense array of the sorted values.
+    // The digest equals that of a dense array of the sorted values.
     let dense = folder.path().join("dense.yaml");
     fs::write(
         &dense,
@@ -249,7 +249,7 @@ fn a_million_cells_are_streamed_in_small_batches() {
         "dimcoords:\n  x: {size: null, type: uint32}\n\nndarrays:\n  v: {shape: [x], type: uint8}\n\n\
          cells:\n  columns: [x, v]\n  rows: [",
     );
-    // An odd multiple gives all numbers below a power of two, out of order.
+    // Multiplication with an odd number gives each number below a power of two once, unsorted.
     let scattered = (0..1 << 20).map(|n: u32| n.wrapping_mul(7919) & 0xf_ffff);
     for (index, x) in scattered.filter(|x| *x < CELLS).enumerate() {
         let comma = if index > 0 { "," } else { "" };

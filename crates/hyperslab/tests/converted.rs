@@ -1,4 +1,4 @@
-//! What every format that is written must keep: content that goes there and on, and back, is the same.
+//! Conversions to every target format and back keep the content.
 
 mod contents;
 mod dimensions;
@@ -33,10 +33,10 @@ fn open(store: &Path) -> Arc<dyn Source> {
     hyperslab::open(store, &OpenOptions::default()).unwrap_or_else(|e| panic!("{}: {e}", store.display()))
 }
 
-/// What was lost on the way, as objects and attributes with the kind of loss.
+/// The losses of a conversion: objects and attributes, with the kind of loss.
 type Lost = BTreeMap<String, Loss>;
 
-/// Writes `source` to `target` in a format, allowed to lose exactly what the plan says.
+/// Converts `source` to `target` in a format. Exactly the losses of the plan are allowed.
 fn converted(source: &Path, format: &dyn TargetFormat, target: &Path) -> Result<Lost, String> {
     let from = open(source);
     let said =
@@ -61,7 +61,7 @@ fn converted(source: &Path, format: &dyn TargetFormat, target: &Path) -> Result<
     Ok(lost)
 }
 
-/// The digests of all that a store has and can read.
+/// The digests of all readable objects of a store, by path.
 fn digests(store: &Path) -> BTreeMap<String, String> {
     let lines = lines(&*open(store), &NodePath::root()).unwrap();
     lines
@@ -71,7 +71,7 @@ fn digests(store: &Path) -> BTreeMap<String, String> {
         .collect()
 }
 
-/// Why something in a store cannot be read.
+/// The paths of the unreadable objects of a store, with the reasons.
 fn errors(store: &Path) -> Vec<(String, String)> {
     let lines = lines(&*open(store), &NodePath::root()).unwrap();
     let reason = |line: Line| match line.content {
@@ -81,14 +81,14 @@ fn errors(store: &Path) -> Vec<(String, String)> {
     lines.into_iter().filter_map(reason).collect()
 }
 
-/// Whether something was lost, or what it is in or of.
+/// Whether an object or attribute, or an object that contains it, was lost.
 fn is_lost(path: &str, lost: &Lost) -> bool {
     lost.keys().any(|place| {
         path.strip_prefix(place.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with(['/', '@']))
     })
 }
 
-/// Whether two stores have the same content but for what was lost.
+/// Fails if two stores have different digests, apart from the losses.
 fn same(one: &Path, other: &Path, lost: &Lost) -> Result<(), String> {
     let (had, has) = (digests(one), digests(other));
     for (path, line) in &had {
@@ -103,7 +103,7 @@ fn same(one: &Path, other: &Path, lost: &Lost) -> Result<(), String> {
     }
 }
 
-/// Differences in content between two stores, but for what was lost on the way.
+/// Fails if the contents of two stores differ, apart from the losses.
 fn unlike(one: &Path, other: &Path, lost: &Lost) -> Result<(), String> {
     let (a, b) = (open(one), open(other));
     let root = |source: &dyn Source| targets(source, "/").unwrap().remove(0);
@@ -113,7 +113,7 @@ fn unlike(one: &Path, other: &Path, lost: &Lost) -> Result<(), String> {
     let options = DiffOptions { tolerance, max_reported: 1, ..DiffOptions::default() };
     let mut found = Vec::new();
     let done = diff(a, b, &options, &mut |_, _| {}, &mut |one| {
-        // What is unreadable for the same reason is the same content of a text.
+        // In texts, two objects that are unreadable for the same reason are equal.
         if !is_lost(&one.path, lost) && (one.what != "unreadable" || one.a != one.b) {
             found.push(format!("{one:?}"));
         }
@@ -123,7 +123,7 @@ fn unlike(one: &Path, other: &Path, lost: &Lost) -> Result<(), String> {
     if found.is_empty() { Ok(()) } else { Err(found.join("\n")) }
 }
 
-/// A description that a store can be made of again.
+/// Writes a description from which a store can be created again.
 fn write_description(store: &Path, to: &Path, json: bool) -> Result<(), String> {
     let source = open(store);
     let root = targets(&*source, "/").unwrap();
@@ -136,7 +136,7 @@ fn write_description(store: &Path, to: &Path, json: bool) -> Result<(), String> 
     }
     let storage = FileStorage::open(to).unwrap();
     let read = document(&storage, &OpenOptions::default(), &CheckOptions::default()).unwrap();
-    // References to what was lost lead to nothing.
+    // References to lost objects have no target.
     let is_wrong = |found: &&Finding| found.severity != Severity::Note && found.rule != "ndl/reference";
     let mut found = read.report.findings.iter().filter(is_wrong);
     match found.next() {
@@ -145,7 +145,7 @@ fn write_description(store: &Path, to: &Path, json: bool) -> Result<(), String> 
     }
 }
 
-/// What a store is described as, without the head.
+/// The description of a store, without its first line.
 fn described(store: &Path, storage: StorageDetail) -> String {
     let options = DescribeOptions { storage, ..DescribeOptions::default() };
     let (text, _) = description(&*open(store), "/", &options);
@@ -153,9 +153,8 @@ fn described(store: &Path, storage: StorageDetail) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// Sends a store to every format, from there to every format and back again: content and whatever NDL says of it must
-/// be the same after the first step as at the end. A format that is added to [`TARGETS`] or [`FORMATS`] is tried with
-/// all others.
+/// Converts a store to every format, from there to every format, and back. Content and description must be the same
+/// after the first conversion and after the last one. All formats in [`TARGETS`] and [`FORMATS`] are tested.
 fn there_and_back(store: &Path) -> Result<(), String> {
     for first in TARGETS {
         let folder = TempDir::new().unwrap();
@@ -168,7 +167,7 @@ fn there_and_back(store: &Path) -> Result<(), String> {
         unlike(&at("first"), &at("first.yaml"), &Lost::new()).map_err(to)?;
         for second in TARGETS {
             let way = format!("to {}, {} and back", first.name(), second.name());
-            // The last suffix is of the form that a name without one does not have.
+            // The last suffix selects the form that is not the default for names without a suffix.
             let suffix = second.suffixes().last().unwrap_or(&"");
             let (there, back) = (format!("{}{suffix}", second.name()), format!("from_{}", second.name()));
             for (from, to, format) in [("first", &*there, *second), (&*there, &*back, *first)] {
@@ -188,7 +187,7 @@ fn there_and_back(store: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// The first lines that differ, with what stands above.
+/// The first lines that differ, with the lines before them.
 fn difference(had: &str, has: &str) -> String {
     let (had, has): (Vec<_>, Vec<_>) = (had.lines().collect(), has.lines().collect());
     let at = had.iter().zip(&has).take_while(|(one, other)| one == other).count();
@@ -197,7 +196,7 @@ fn difference(had: &str, has: &str) -> String {
 }
 
 #[test]
-fn every_example_goes_to_every_format_and_back() {
+fn every_example_is_converted_to_every_format_and_back() {
     let examples = fs::read_dir(path(".")).unwrap().map(|entry| entry.unwrap().path());
     let is_store = |path: &PathBuf| !path.to_string_lossy().ends_with(".py") && !path.ends_with("README.md");
     let stores: Vec<_> = examples.filter(is_store).collect();

@@ -1,4 +1,4 @@
-//! Storage that fails and bytes that are wrong give errors.
+//! Failing storage and wrong bytes give errors, not panics.
 
 use crate::{description, path};
 use bytes::Bytes;
@@ -13,7 +13,7 @@ fn bytes(name: &str) -> Bytes {
     std::fs::read(path(name)).unwrap().into()
 }
 
-/// Describes and digests everything; gives what could not be read.
+/// Describes and digests everything, and returns the errors.
 fn exhaust(storage: impl ReadAt + 'static) -> Vec<String> {
     match hyperslab::open_storage(Box::new(storage), &OpenOptions::default()) {
         Ok(source) => exhausted(&source),
@@ -30,7 +30,7 @@ fn exhausted(source: &Arc<dyn Source>) -> Vec<String> {
 }
 
 #[test]
-fn a_read_that_fails_is_told_wherever_it_is() {
+fn every_failed_read_is_reported() {
     for name in ["ocean.nc", "h5netcdf_style.h5", "groups_old.h5", "classic.nc"] {
         let bytes = bytes(name);
         let whole = Arc::new(Faulty::new(bytes.clone(), Fault::PastOffset(u64::MAX)));
@@ -44,7 +44,7 @@ fn a_read_that_fails_is_told_wherever_it_is() {
 }
 
 #[test]
-fn wrong_bytes_give_answers_and_no_panics() {
+fn wrong_bytes_give_results_or_errors_and_no_panics() {
     for name in ["hdf5/links.h5", "own/odd.h5", "userblock.h5", "classic.nc", "classic_data64.nc"] {
         let whole = bytes(name);
         for at in (0..whole.len()).step_by(13) {
@@ -57,7 +57,7 @@ fn wrong_bytes_give_answers_and_no_panics() {
     }
 }
 
-/// Every file below `from`, copied to the same place below `to`.
+/// Copies every file below `from` to the same path below `to`, and collects the paths of the copies.
 fn copied(from: &Path, to: &Path, found: &mut Vec<std::path::PathBuf>) {
     fs::create_dir_all(to).unwrap();
     for entry in fs::read_dir(from).unwrap() {
@@ -73,7 +73,7 @@ fn copied(from: &Path, to: &Path, found: &mut Vec<std::path::PathBuf>) {
 }
 
 #[test]
-fn wrong_bytes_in_zarr_stores_give_answers_and_no_panics() {
+fn wrong_bytes_in_zarr_stores_give_results_or_errors_and_no_panics() {
     let options = OpenOptions::default();
     for (name, step) in [("floats.zarr", 83), ("tides.zarr", 197)] {
         let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! Descriptions of parts, and their limits.
+//! Descriptions of parts of a store, and their limits.
 
 use crate::{description, open};
 use hyperslab::Source;
@@ -10,13 +10,13 @@ fn described(source: &dyn Source, path: &str, options: &DescribeOptions) -> Stri
     text
 }
 
-/// Whether a document says something under such a key, at any depth.
+/// Whether a document has this key, at any depth.
 fn has_key(text: &str, key: &str) -> bool {
     text.lines().any(|line| line.trim_start().strip_prefix(key).is_some_and(|rest| rest.starts_with(':')))
 }
 
 #[test]
-fn a_part_brings_the_dimensions_and_types_that_it_uses_from_outside() {
+fn a_part_includes_the_dimensions_and_types_that_it_uses() {
     let source = open("nested_groups.nc");
     let text = described(&*source, "/beside", &DescribeOptions::default());
     assert!(has_key(&text, "root_x") && has_key(&text, "x") && has_key(&text, "y"), "{text}");
@@ -28,7 +28,7 @@ fn a_part_brings_the_dimensions_and_types_that_it_uses_from_outside() {
 }
 
 #[test]
-fn depth_leaves_out_what_is_in_groups_further_down() {
+fn depth_omits_the_members_of_deeper_groups() {
     let source = open("nested_groups.nc");
     let at = |depth: usize| {
         described(&*source, "/", &DescribeOptions { depth: Some(depth), ..DescribeOptions::default() })
@@ -40,7 +40,7 @@ fn depth_leaves_out_what_is_in_groups_further_down() {
 }
 
 #[test]
-fn values_are_those_of_arrays_within_the_limit() {
+fn values_are_included_for_arrays_within_the_limit() {
     let source = open("nested_groups.nc");
     let values = |most: Option<u64>| {
         let options = DescribeOptions { values: most, ..DescribeOptions::default() };
@@ -48,7 +48,7 @@ fn values_are_those_of_arrays_within_the_limit() {
     };
     assert!(!values(None).contains("[7, 8]"), "{}", values(None));
     assert!(!values(Some(1)).contains("[7, 8]"));
-    // Two elements are shown, three are not.
+    // Arrays of two elements are shown, those of three are not.
     assert!(
         values(Some(2)).contains("[7, 8]") && !values(Some(2)).contains("[1, 2, 3]"),
         "{}",

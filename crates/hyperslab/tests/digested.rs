@@ -1,4 +1,4 @@
-//! Digests: one line for each object, whatever stores it.
+//! Digests: one line per object, independent of storage.
 
 use crate::{node_path, open, path};
 use hyperslab::digest::{Line, LineContent, lines};
@@ -13,7 +13,7 @@ fn json(lines: &[Line]) -> Vec<String> {
 }
 
 #[test]
-fn lines_are_sorted_by_path_and_none_is_said_twice() {
+fn lines_are_sorted_by_path_and_unique() {
     for name in ["ocean.nc", "nested_groups.nc", "datatypes.h5", "groups_old.h5", "groups_new.h5"] {
         let paths: Vec<String> = of(&*open(name), "/").into_iter().map(|line| line.path).collect();
         assert!(paths.windows(2).all(|pair| pair[0].as_bytes() < pair[1].as_bytes()), "{name}: {paths:?}");
@@ -21,7 +21,7 @@ fn lines_are_sorted_by_path_and_none_is_said_twice() {
 }
 
 #[test]
-fn a_part_has_the_lines_that_it_has_in_the_whole() {
+fn a_part_has_the_same_lines_as_in_the_whole_store() {
     let source = open("ocean.nc");
     let whole = json(&of(&*source, "/"));
     for part in ["/waves", "/waves/buoys/wmo", "/flag_t"] {
@@ -31,13 +31,13 @@ fn a_part_has_the_lines_that_it_has_in_the_whole() {
 }
 
 #[test]
-fn what_cannot_be_read_has_a_line_and_leaves_the_others_right() {
+fn an_unreadable_object_has_a_line_and_does_not_change_others() {
     let mut bytes = std::fs::read(path("hdf5/reading.h5")).unwrap();
     let whole = of(&*open("hdf5/reading.h5"), "/");
     let stored: Vec<u8> = [10_i16, 20, 30, 40].iter().flat_map(|n| n.to_le_bytes()).collect();
     let at = bytes.windows(8).position(|window| window == stored).unwrap();
     bytes[at] = 11;
-    // As a file: what stands in others is looked for beside it.
+    // Written to a file: external files are searched in its folder.
     let dir = tempfile::tempdir().unwrap();
     std::fs::write(dir.path().join("reading.h5"), bytes).unwrap();
     let damaged = hyperslab::open(&dir.path().join("reading.h5"), &OpenOptions::default()).unwrap();
@@ -59,7 +59,7 @@ fn what_cannot_be_read_has_a_line_and_leaves_the_others_right() {
 }
 
 #[test]
-fn layouts_and_filters_do_not_show() {
+fn digests_are_independent_of_layouts_and_filters() {
     let source = open("chunk_indexes.h5");
     let digest = |path: &str| match &of(&*source, path)[0].content {
         LineContent::Hashed { digest, .. } => *digest,
@@ -73,7 +73,7 @@ fn layouts_and_filters_do_not_show() {
 }
 
 #[test]
-fn byte_order_does_not_show() {
+fn digests_are_independent_of_byte_order() {
     let source = open("big_endian.h5");
     let line = &of(&*source, "/i2")[0];
     let LineContent::Hashed { datatype, shape, digest, .. } = &line.content else { panic!("{line:?}") };
@@ -84,7 +84,7 @@ fn byte_order_does_not_show() {
 }
 
 #[test]
-fn links_that_are_not_followed_are_lines_and_later_paths_are_none() {
+fn links_have_lines_and_further_paths_of_an_object_have_none() {
     let source = open("datatypes.h5");
     let found = of(&*source, "/links");
     let paths: Vec<_> = found.iter().map(|line| line.path.as_str()).collect();

@@ -1,4 +1,4 @@
-//! How many requests reading takes where each is a way over the network.
+//! The number of requests for reading over a network.
 
 use crate::{node_path, path};
 use bytes::Bytes;
@@ -15,7 +15,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 #[test]
-fn chunks_come_in_one_request_whoever_watches_and_whatever_may_stop_it() {
+fn chunks_are_read_in_one_request_also_with_progress_and_cancellation() {
     let content = Bytes::from(std::fs::read(path("chunk_indexes.h5")).unwrap());
     let told = Arc::new(AtomicU64::new(0));
     let adding = Arc::clone(&told);
@@ -45,7 +45,7 @@ fn chunks_come_in_one_request_whoever_watches_and_whatever_may_stop_it() {
     }
 }
 
-/// What is opened: bytes or a store, which passes for one far away.
+/// Bytes or a store that count requests and report that they are far.
 enum Far {
     Object(Arc<Counted<Bytes>>),
     Store(Arc<Counted<MemoryStore>>),
@@ -71,7 +71,7 @@ fn file(name: &str) -> Far {
     Far::Object(Arc::new(Counted::far(std::fs::read(path(name)).unwrap().into())))
 }
 
-/// Writes `/arrays` of 64 arrays, and `/chunked` and `/sharded` of 64 chunks of 16 elements.
+/// Writes the group `/arrays` with 64 arrays, and the arrays `/chunked` and `/sharded` with 64 chunks of 16 elements.
 fn write(store: Arc<dyn WritableStore>, version: Version) {
     let hierarchy = HierarchyWriter::new(store, version, Object::new()).unwrap();
     let array = |parent: &Key, name: &str, definition: ArrayDefinition, shape: u64, chunk: u64| {
@@ -110,7 +110,8 @@ fn zip() -> Far {
     Far::Object(Arc::new(Counted::far(std::fs::read(path).unwrap().into())))
 }
 
-/// The requests of: opening, listing `/arrays` or else the root, finding an array, opening it, and reading it twice.
+/// The numbers of requests for: opening, listing `/arrays` (or the root, if there is no such group), finding an array,
+/// opening it, and reading it twice.
 fn requests(far: &Far, array: &str) -> [u64; 6] {
     let options = OpenOptions { pool: Pool::new(1, Pool::MEMORY), ..OpenOptions::default() };
     let mut counts = [0; 6];
@@ -136,7 +137,7 @@ fn requests(far: &Far, array: &str) -> [u64; 6] {
     counts
 }
 
-/// A part of the elements, in requests.
+/// The number of requests for reading the first `count` elements.
 fn part(far: &Far, array: &str, count: u64) -> u64 {
     let options = OpenOptions { pool: Pool::new(1, Pool::MEMORY), ..OpenOptions::default() };
     let source = open_location(far.location(), &options).unwrap();
@@ -149,19 +150,20 @@ fn part(far: &Far, array: &str, count: u64) -> u64 {
 }
 
 #[test]
-fn whole_openings_take_as_many_requests_as_the_table_says() {
+fn opening_listing_and_reading_take_the_expected_number_of_requests() {
     let (v2, v3) = (zarr(Version::V2), zarr(Version::V3));
     let (old, new, zip) = (file("own/far_old.h5"), file("own/far_new.h5"), zip());
     let (ocean, deep) = (file("ocean.nc"), file("chunk_indexes.h5"));
-    // HDF5. Opening: the head with all places of a signature; the signature, for a member of a set and for the file; the
-    // superblock; the blocks of the root's header and around it. Listing: the nodes of the B-tree or of the heap, those
-    // below them together, the headers of all members together. Opening an array: its chunk index, unless it lies in
-    // blocks that are known. Reading: all chunks together.
-    // Zarr. Opening: whether the root has a document, and the document; of version 2 also those that it does not have.
-    // Listing: the same of the group, the names of its members, their documents together. Finding: the document.
-    // Reading: all chunks together, or all of a shard.
-    // A zip file of it. Opening: the head, signatures of HDF5, the signature of a zip file and its directory to
-    // recognise it, the directory again, and documents.
+    // HDF5. Opening reads the first bytes with all possible offsets of the signature, the signature (once to recognise a
+    // member of a split file, once for the file), the superblock, and the blocks with the header of the root. Listing
+    // reads the nodes of the B-tree or heap, then all nodes below them in one request, and the headers of all members in
+    // one request. Opening an array reads its chunk index, unless its blocks are cached. Reading takes one request for
+    // all chunks.
+    // Zarr. Opening asks whether the root has a metadata document and reads it; for version 2 it also asks for the
+    // documents that do not exist. Listing does the same for the group, lists the names of its members, and reads their
+    // documents in one request. Finding reads the document. Reading takes one request for all chunks or for a shard.
+    // A zip file of a Zarr store. Opening reads the first bytes, the signatures of HDF5, the signature of a zip file and
+    // its central directory to recognise it, the central directory again, and the documents.
     for (number, (far, array, expected)) in [
         (&old, "/btree_v1", [5, 3, 0, 1, 1, 1]),
         (&new, "/fixed_array", [5, 3, 0, 0, 1, 1]),
@@ -183,8 +185,8 @@ fn whole_openings_take_as_many_requests_as_the_table_says() {
 }
 
 #[test]
-fn a_small_part_of_a_shard_takes_its_index_and_one_request() {
-    // In a store, the shard is looked for first.
+fn a_small_part_of_a_shard_is_read_with_its_index_and_one_request() {
+    // In a store, the first request asks whether the shard exists.
     for (far, array, expected) in [
         (zarr(Version::V3), "/sharded", 3),
         (zarr(Version::V3), "/chunked", 1),
@@ -196,8 +198,8 @@ fn a_small_part_of_a_shard_takes_its_index_and_one_request() {
 }
 
 #[test]
-fn counting_chunks_lists_them_and_asks_nothing_of_each() {
-    // What lies below the array, and below its `c`; of the shard, whether it is there, and its index.
+fn counting_chunks_lists_them_without_a_request_per_chunk() {
+    // Requests: the keys below the array and below its `c`; for a shard also whether it exists, and its index.
     for (array, expected, written) in [("/chunked", 2, 64), ("/sharded", 4, 1)] {
         let far = zarr(Version::V3);
         let source = open_location(far.location(), &OpenOptions::default()).unwrap();
@@ -207,7 +209,7 @@ fn counting_chunks_lists_them_and_asks_nothing_of_each() {
         assert_eq!(counted.outer.written, written);
         assert_eq!(counted.inner.map_or(64, |inner| inner.written), 64);
         assert_eq!(far.requests() - before, expected);
-        // Sizes are asked for key by key.
+        // There is one request per size.
         let before = far.requests();
         assert!(array.stored().unwrap() > 0);
         assert_eq!(far.requests() - before, 2 + written);

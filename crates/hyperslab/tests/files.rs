@@ -1,10 +1,10 @@
-//! Files that a store consists of or names.
+//! The files that a store consists of or names.
 
 use crate::path;
 use hyperslab::files::{StoreFiles, files};
 use hyperslab::{FoundFile, OpenOptions};
 
-/// Each named file as `store: role name by object: found`, with the last names of paths.
+/// Each named file as `store: role name by object: found`. Paths are shortened to their last component.
 fn listed(name: &str, options: &OpenOptions) -> Vec<String> {
     let path = path(name);
     let source = hyperslab::open(&path, options).unwrap();
@@ -42,7 +42,7 @@ fn lines_of(store: &StoreFiles) -> Vec<String> {
 }
 
 #[test]
-fn a_master_file_names_its_data_and_what_that_names() {
+fn lists_the_data_files_of_a_master_file_and_their_files() {
     let size = |name: &str| std::fs::metadata(path(&format!("own/nexus/{name}"))).unwrap().len();
     let (one, two, master) = (size("data_1.h5"), size("data_2.h5"), size("master.nxs"));
     assert_eq!(
@@ -61,14 +61,14 @@ fn a_master_file_names_its_data_and_what_that_names() {
 }
 
 #[test]
-fn a_file_that_is_no_store_is_told_where_it_is_followed() {
+fn reports_a_named_file_that_is_not_a_store() {
     let allow_external = vec![path("own/nexus/..")];
     let lines = listed("own/nexus/master.nxs", &OpenOptions { allow_external, ..OpenOptions::default() });
     assert!(lines.iter().any(|line| line.starts_with("make_nexus.py: is no HDF5, ")), "{lines:?}");
 }
 
 #[test]
-fn raw_data_is_named_once_and_what_is_missing_or_outside_is_told() {
+fn lists_raw_data_once_and_reports_missing_and_outside_files() {
     let lines = listed("hdf5/external/external.h5", &OpenOptions::default());
     let of = |name: &str| lines.iter().filter(|line| line.contains(&format!("raw data {name} "))).count();
     assert_eq!((of("a.raw"), of("b.raw"), of("no.raw")), (1, 1, 1), "{lines:?}");
@@ -76,7 +76,7 @@ fn raw_data_is_named_once_and_what_is_missing_or_outside_is_told() {
 }
 
 #[test]
-fn members_of_a_split_file_and_numbered_sources_are_listed() {
+fn lists_members_of_a_split_file_and_numbered_sources() {
     let members = listed("hdf5/sets/old_3.h5", &OpenOptions::default());
     assert_eq!(members.len(), 11, "{members:?}");
     assert!(members.iter().all(|line| line.contains(": member old_")), "{members:?}");
@@ -87,7 +87,7 @@ fn members_of_a_split_file_and_numbered_sources_are_listed() {
 }
 
 #[test]
-fn other_stores_are_complete_by_themselves() {
+fn stores_without_other_files_have_an_empty_list() {
     for name in ["classic.nc", "ocean.nc", "tides.zarr", "single.zarr.zip", "buoys.yaml"] {
         assert_eq!(listed(name, &OpenOptions::default()), [""; 0], "{name}");
     }

@@ -1,4 +1,4 @@
-//! Conversions that do not come to their end: what is at the target, and how the next run goes on.
+//! Interrupted conversions: the state of the target, and the next run, which resumes.
 
 use crate::path;
 use bytes::Bytes;
@@ -23,7 +23,7 @@ fn digests_at(path: &Path) -> Vec<String> {
     digests(&*open(path, &OpenOptions::default()).unwrap())
 }
 
-/// Everything in a folder, sorted.
+/// The names in a folder, sorted.
 fn names(folder: &Path) -> Vec<String> {
     let names = fs::read_dir(folder).unwrap();
     let mut names: Vec<_> = names.map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
@@ -31,7 +31,7 @@ fn names(folder: &Path) -> Vec<String> {
     names
 }
 
-/// A Zarr array of 64 chunks in a folder of its own.
+/// Writes a Zarr store with an array of 64 chunks, and returns its path.
 pub(crate) fn many_chunks(folder: &Path) -> PathBuf {
     let store = folder.join("source.zarr");
     fs::create_dir_all(store.join("x/c")).unwrap();
@@ -48,7 +48,7 @@ pub(crate) fn many_chunks(folder: &Path) -> PathBuf {
     store
 }
 
-/// Converts with one thread; `step` is called after each part with the bytes that are done.
+/// Converts with one thread. `step` is called after each part with the number of converted bytes.
 fn run(
     source: &Path,
     target: &Path,
@@ -70,7 +70,7 @@ fn work(target: &Path) -> PathBuf {
     target.with_file_name(format!(".{name}.hyperslab-partial"))
 }
 
-/// The first file of bytes of chunks in a store being made.
+/// The folder of the chunks in a store that is being written.
 fn first_chunk(target: &Path) -> PathBuf {
     work(target).join("store/x/c")
 }
@@ -102,7 +102,7 @@ fn a_source_that_fails_at_any_read_leaves_no_target() {
                 failed += 1;
                 assert!(!target.exists(), "{read}: {e}");
             }
-            // It was needed by nothing but what was looked at before.
+            // The failed read was only needed to recognise the format.
             Ok(_) => {
                 assert_eq!(digests_at(&target), expected, "{read}");
                 fs::remove_dir_all(&target).unwrap();
@@ -110,7 +110,7 @@ fn a_source_that_fails_at_any_read_leaves_no_target() {
         }
     }
     assert!(failed > 10, "{failed}");
-    // Half of what a source holds, too, is refused as such.
+    // A truncated source gives an error or no target, too.
     for len in (0..bytes.len() as u64).step_by(997) {
         let _ = try_with(Fault::Shrunk(len));
         assert!(!target.exists() || digests_at(&target) == expected, "{len}");
@@ -122,13 +122,13 @@ fn a_source_that_fails_at_any_read_leaves_no_target() {
 
 #[cfg(unix)]
 #[test]
-fn what_stands_in_the_way_half_way_is_told_and_the_next_run_goes_on() {
+fn an_unreadable_chunk_is_reported_and_the_next_run_resumes() {
     for target in ["x.zarr", "x.zarr.zip"] {
         let folder = TempDir::new().unwrap();
         let source = many_chunks(folder.path());
         let before = digests_at(&source);
         let target = folder.path().join(target);
-        // A part is done; the next one finds a source that cannot be read.
+        // After the first part, a chunk of the source becomes unreadable.
         let lost = source.join("x/c/40/0");
         let kept = folder.path().join("kept");
         let moved = AtomicU64::new(0);
@@ -138,14 +138,14 @@ fn what_stands_in_the_way_half_way_is_told_and_the_next_run_goes_on() {
                 fs::create_dir(&lost).unwrap();
             }
         });
-        // A directory where a chunk should be is no chunk at all, which is only seen in the end.
+        // A directory in place of a chunk counts as a missing chunk. The change is found only at the end.
         let e = e.unwrap_err().to_string();
         assert!(e.contains("was changed while it was read"), "{e}");
         assert_eq!(names(folder.path()), ["kept", "source.zarr"], "what is worthless is not kept");
         fs::remove_dir(&lost).unwrap();
         fs::rename(&kept, &lost).unwrap();
 
-        // A chunk that must not be read.
+        // A chunk outside of the store, which must not be read.
         fs::rename(&lost, &kept).unwrap();
         std::os::unix::fs::symlink(&kept, &lost).unwrap();
         let e = run(&source, &target, PublishOptions::default(), &|_| {}).unwrap_err().to_string();
@@ -168,14 +168,14 @@ fn what_stands_in_the_way_half_way_is_told_and_the_next_run_goes_on() {
 }
 
 #[test]
-fn a_target_that_cannot_be_written_to_half_way_is_told_and_gone_on_with() {
+fn a_target_that_becomes_unwritable_is_reported_and_the_next_run_resumes() {
     let folder = TempDir::new().unwrap();
     let source = many_chunks(folder.path());
     let target = folder.path().join("x.zarr");
     let (chunks, aside) = (first_chunk(&target), folder.path().join("aside"));
     let e = run(&source, &target, PublishOptions::default(), &|done| {
         if done >= 1 << 20 && chunks.is_dir() {
-            // Root may write where others may not, but not below a file.
+            // Root can write despite permissions, but not below a file.
             fs::rename(&chunks, &aside).unwrap();
             fs::write(&chunks, "").unwrap();
         }
@@ -198,7 +198,7 @@ fn a_target_that_cannot_be_written_to_half_way_is_told_and_gone_on_with() {
 }
 
 #[test]
-fn what_was_finished_is_not_written_again() {
+fn finished_parts_are_not_written_again() {
     for target in ["x.zarr", "x.zarr.zip"] {
         let folder = TempDir::new().unwrap();
         let source = many_chunks(folder.path());
@@ -208,7 +208,7 @@ fn what_was_finished_is_not_written_again() {
         });
         assert!(stop.is_err());
         assert!(!target.exists());
-        // What is finished is told by the journal alone: were it written again, this would be gone.
+        // Only the journal tells which parts are finished. Writing them again would change the modification time.
         let written = |target: &Path| fs::metadata(target).unwrap().modified().unwrap();
         let chunk = first_chunk(&target).join("3/0");
         let before = chunk.exists().then(|| written(&chunk));
@@ -219,7 +219,7 @@ fn what_was_finished_is_not_written_again() {
 }
 
 #[test]
-fn a_target_is_replaced_only_by_a_whole_one() {
+fn a_target_is_replaced_only_by_a_complete_one() {
     let folder = TempDir::new().unwrap();
     let source = many_chunks(folder.path());
     let target = folder.path().join("x.zarr");

@@ -1,4 +1,4 @@
-//! What people type to name an object.
+//! Locations of objects as users type them.
 
 use crate::{description, find, located, node_path, open, targets};
 use bytes::Bytes;
@@ -14,7 +14,7 @@ fn missing(source: &dyn Source, path: &str) -> String {
 }
 
 #[test]
-fn names_lead_to_objects_and_attributes() {
+fn names_locate_objects_and_attributes() {
     let source = open("ocean.nc");
     assert_eq!(located(&*source, "/"), ["/"]);
     assert_eq!(located(&*source, "/waves/"), ["/waves"]);
@@ -29,7 +29,7 @@ fn names_lead_to_objects_and_attributes() {
 }
 
 #[test]
-fn patterns_lead_to_all_that_match_in_document_order() {
+fn patterns_locate_all_matches_in_document_order() {
     let source = open("ocean.nc");
     assert_eq!(located(&*source, "/l*"), ["/lat", "/lon"]);
     assert_eq!(located(&*source, "/**/h*"), ["/waves/height"]);
@@ -57,7 +57,7 @@ fn an_object_with_an_at_in_its_name_wins_over_an_attribute() {
 }
 
 #[test]
-fn soft_links_on_the_way_are_followed_and_the_last_is_not() {
+fn soft_links_within_a_path_are_followed_but_not_at_its_end() {
     let source = open("hdf5/links.h5");
     for path in
         ["/z/group/data", "/one/group/data", "/two/data", "/two/up/group/data", "/two_up/data", "/far/data"]
@@ -74,7 +74,7 @@ fn soft_links_on_the_way_are_followed_and_the_last_is_not() {
 }
 
 #[test]
-fn soft_links_in_circles_end() {
+fn cycles_of_soft_links_end() {
     let source = open("hdf5/links.h5");
     for path in ["/a/q", "/b/q", "/self/q", "/itself/q"] {
         assert!(missing(&*source, path).contains("is in a cycle of links"), "{path}");
@@ -83,7 +83,7 @@ fn soft_links_in_circles_end() {
 }
 
 #[test]
-fn what_lies_behind_a_link_to_elsewhere_is_not_found() {
+fn objects_behind_links_to_other_files_are_not_found() {
     let source = open("datatypes.h5");
     for path in ["/links/external/x", "/links/user/x"] {
         assert!(missing(&*source, path).contains("leads out of the file"), "{path}");
@@ -92,7 +92,7 @@ fn what_lies_behind_a_link_to_elsewhere_is_not_found() {
 }
 
 #[test]
-fn chains_of_links_end_at_one_limit_in_every_format() {
+fn chains_of_links_have_the_same_limit_in_every_format() {
     let hdf5 = open("hdf5/chain.h5");
     let (text, errors) = description(&*hdf5, "/", &DescribeOptions::default());
     assert!(errors.is_empty(), "{errors:?}");

@@ -1,4 +1,4 @@
-//! The library over the examples, as programs that use it see them.
+//! Tests of the public interface with the example files.
 
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests may panic")]
 
@@ -37,7 +37,8 @@ use hyperslab_core::storage::ReadAt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// The path of an example or, behind `own/` or `hdf5/`, of a file of these tests or those of HDF5.
+/// The path of an example file. After `own/` or `hdf5/`, the path of a file of these tests or of the tests of the crate
+/// for HDF5.
 fn path(name: &str) -> PathBuf {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     match name.split_once('/') {
@@ -67,18 +68,18 @@ fn find(source: &dyn Source, path: &str) -> Entry {
     source.find(&node_path(path)).unwrap()
 }
 
-/// What `FILE:path` leads to.
+/// The objects that the location `FILE:path` names.
 fn targets(source: &dyn Source, path: &str) -> Result<Vec<LocatedObject>> {
     Locator::parse(&format!("FILE:{path}")).targets(source)
 }
 
-/// What `FILE:path` leads to, as paths.
+/// The paths of the objects that the location `FILE:path` names.
 fn located(source: &dyn Source, path: &str) -> Vec<String> {
     let found = targets(source, path).unwrap();
     found.iter().map(|target| target.entry.handle.path.to_string()).collect()
 }
 
-/// The description of what `path` leads to, and the errors that it met.
+/// The description of the objects at `path`, and the errors in it.
 fn description(source: &dyn Source, path: &str, options: &DescribeOptions) -> (String, Vec<Error>) {
     let mut out = Vec::new();
     let done = describe(source, "FILE", &targets(source, path).unwrap(), options, &mut out).unwrap();

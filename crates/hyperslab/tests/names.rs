@@ -1,18 +1,18 @@
-//! The types of public signatures have names in this crate, so that programs need no other.
+//! All types in public signatures are exported by this crate, so programs need no other crate.
 
 fn named<T: ?Sized>() {}
 
 #[test]
-fn types_of_signatures_have_names_here() {
+fn types_in_public_signatures_are_exported() {
     use hyperslab::*;
-    // Of storage and stores.
+    // Storage and stores.
     named::<dyn storage::Siblings>();
     named::<Box<dyn ReadAt>>();
     named::<dyn store::Store>();
     named::<dyn store::Value>();
     named::<(store::Key, store::Entry, store::EntryKind)>();
     named::<(ChunkPlace<'_>, Container<'_>, ChunkPlacement, ChunkLevel)>();
-    // Of reading.
+    // Reading.
     named::<(nd::Overlap<'_, '_>, nd::Elements<'_>, nd::ChunkGrid, nd::Axis, Planes<'_>, Region, Selection)>(
     );
     named::<(Heap<model::Reference>, Charge, Slot, Scratch, codec::Buffers, CancelToken)>();
@@ -22,7 +22,7 @@ fn types_of_signatures_have_names_here() {
     named::<dyn cells::CellSource>();
     named::<(cells::CellQuery, cells::CellOrder, cells::CellRange)>();
     named::<(model::Element<'_>, model::Elements<'_>, Strings, Utf8)>();
-    // Of writing.
+    // Writing.
     named::<(convert::layout::Layout, convert::layout::Rule, convert::layout::Cut)>();
     named::<(target::TargetOptions, target::OptionValue, target::OptionType, target::Facts, target::Growing)>(
     );

@@ -1,4 +1,4 @@
-//! Arrays of the crate `ndarray`.
+//! Reading into arrays of the crate `ndarray`, and writing them.
 
 use crate::path;
 use hyperslab::select::Select;
@@ -6,7 +6,7 @@ use hyperslab::{File, StoreBuilder};
 use ndarray::{Array2, Array4, ArrayD, Axis, Slice, arr0, arr2};
 
 #[test]
-fn views_of_any_layout_get_the_elements_that_vectors_get() {
+fn reads_the_same_elements_to_views_of_any_layout_and_to_vectors() {
     let array = File::open(path("ocean.nc")).unwrap().array("/salinity").unwrap();
     let flat = array.read::<f32>(&Select::all()).unwrap();
     let whole: ArrayD<f32> = array.read_ndarray(&Select::all()).unwrap();
@@ -17,7 +17,7 @@ fn views_of_any_layout_get_the_elements_that_vectors_get() {
     let mut standard = Array4::<f32>::zeros([9, 5, 3, 8]);
     array.read_into_ndarray(&Select::all(), standard.view_mut()).unwrap();
     assert!(same(standard.iter().copied().collect()));
-    // Every other element of a larger array, dimensions turned around.
+    // Every second element of a larger array, with reversed dimensions.
     let mut large = Array4::<f32>::from_elem([16, 3, 5, 9], -1.0);
     let (even, odd) = (Slice::new(0, None, 2), Slice::new(1, None, 2));
     let view = large.slice_axis_mut(Axis(0), even).reversed_axes();
@@ -34,7 +34,7 @@ fn views_of_any_layout_get_the_elements_that_vectors_get() {
 }
 
 #[test]
-fn stores_are_made_of_views() {
+fn writes_stores_from_views() {
     let mut store = StoreBuilder::new();
     store.dimension("/y", 2).unwrap();
     store.dimension("/x", 3).unwrap();

@@ -1,4 +1,4 @@
-//! The NetCDF view of HDF5: dimensions, types, fill values and what is folded.
+//! The NetCDF view of HDF5 files: dimensions, types, fill values and hidden bookkeeping attributes.
 
 use crate::{description, find, open, open_raw, open_storage};
 use hyperslab::describe::DescribeOptions;
@@ -55,12 +55,12 @@ fn scales_are_dimension_coordinates() {
 }
 
 #[test]
-fn dimensions_are_those_in_scope_where_the_variable_was_made() {
+fn variables_have_the_dimensions_in_scope_of_their_group() {
     let source = open("nested_groups.nc");
     assert_eq!(shape(&*source, "/inner/own_x"), ["/inner/x"]);
     assert_eq!(shape(&*source, "/beside/root_x"), ["/x", "/y"]);
     assert_eq!(shape(&*source, "/inner/deep/both"), ["/inner/deep/z", "/inner/x"]);
-    // Named as a dimension of the parent, but a variable along another one.
+    // The variable has the name of a dimension of the parent, but another dimension.
     assert_eq!(shape(&*source, "/inner/deep/x"), ["/inner/deep/z"]);
 }
 
@@ -76,13 +76,13 @@ fn unlimited_dimensions_are_as_long_as_their_longest_variable() {
 }
 
 #[test]
-fn scales_of_other_software_name_dimensions_too() {
+fn scales_of_other_software_also_name_dimensions() {
     let source = open("h5netcdf_style.h5");
     assert_eq!(source.format(), "HDF5");
     assert_eq!(shape(&*source, "/both"), ["/lat", "/lon"]);
     assert_eq!(shape(&*source, "/only_first"), ["/lat", "-"]);
     assert_eq!(shape(&*source, "/group/above"), ["/lon"]);
-    // Of two dimensions a scale is no coordinate of one.
+    // A scale with two dimensions is not a coordinate of one dimension.
     assert_eq!(find(&*source, "/surface").handle.path.name(), "surface");
     assert_eq!(ndarray(&*source, "/surface").shape.dims().len(), 2);
 }
@@ -102,7 +102,7 @@ fn user_types_are_named_where_they_are_used() {
 }
 
 #[test]
-fn bookkeeping_is_folded_and_shown_raw() {
+fn bookkeeping_attributes_are_hidden_except_in_raw_mode() {
     let source = open("ocean.nc");
     let folded = ndarray(&*source, "/waves/energy");
     assert_eq!(names(&folded.attributes), ["units"]);
@@ -124,7 +124,7 @@ fn bookkeeping_is_folded_and_shown_raw() {
 }
 
 #[test]
-fn fill_values_are_said_once() {
+fn fill_values_are_described_once() {
     let source = open("ocean.nc");
     for path in ["/temperature", "/salinity", "/crs", "/remark", "/waves/height"] {
         assert!(matches!(ndarray(&*source, path).storage.fill, Fill::Default), "{path}");
@@ -137,7 +137,7 @@ fn fill_values_are_said_once() {
 }
 
 #[test]
-fn texts_are_strings_or_characters_as_they_were_written() {
+fn texts_stay_strings_or_characters_as_written() {
     let (text, errors) = description(&*open("strings.nc"), "/", &DescribeOptions::default());
     assert!(errors.is_empty());
     assert!(text.contains("one_string"), "{text}");
@@ -151,7 +151,7 @@ fn texts_are_strings_or_characters_as_they_were_written() {
 }
 
 #[test]
-fn attributes_that_only_have_the_names_of_bookkeeping_are_shown() {
+fn attributes_that_only_have_names_of_bookkeeping_are_kept() {
     let source = open("own/odd.h5");
     assert_eq!(names(&ndarray(&*source, "/lists_numbers").attributes), ["DIMENSION_LIST"]);
     assert_eq!(names(&ndarray(&*source, "/labels").attributes), ["DIMENSION_LABELS"]);
@@ -179,7 +179,7 @@ fn an_array_outlives_its_list_of_dimensions() {
 }
 
 #[test]
-fn zeros_that_netcdf_would_not_fill_with_are_said() {
+fn zero_fill_values_that_are_not_the_netcdf_default_are_described() {
     let source = open("own/zeros.nc");
     assert_eq!(source.format(), "NetCDF-4");
     let is_said = |path: &str| matches!(ndarray(&*source, path).storage.fill, Fill::Value(_));

@@ -1,4 +1,4 @@
-//! NetCDF classic files: what their dimensions and variables become, and what is said of strange ones.
+//! NetCDF classic files: their dimensions and variables in the model, and warnings about unusual ones.
 
 use crate::{find, open, path};
 use bytes::Bytes;
@@ -16,7 +16,7 @@ fn variable(name: &str, data_type: DataType, dimensions: &[u64]) -> Variable {
     Variable { name: name.into(), dimensions, attributes, data_type, size: 0, begin: 1000 }
 }
 
-/// A file with the given elements from byte 1000 on.
+/// A file with the given elements, which start at byte 1000.
 fn source(dimensions: Vec<Dimension>, variables: Vec<Variable>, elements: &[u8]) -> Arc<dyn Source> {
     let attributes = Vec::new();
     let header = Header { version: Version::Offset64, records: Some(2), dimensions, attributes, variables };
@@ -63,7 +63,7 @@ fn each_version_has_its_title() {
 }
 
 #[test]
-fn dimensions_come_first_and_those_with_coordinates_have_their_values() {
+fn dimensions_are_listed_first_with_the_values_of_their_coordinates() {
     let source = open("classic.nc");
     let all = [
         "/time",
@@ -121,7 +121,7 @@ fn names_end_at_their_first_nul_as_in_the_netcdf_library() {
 }
 
 #[test]
-fn names_that_are_there_twice_or_have_a_slash_are_told() {
+fn reports_duplicate_names_and_names_with_a_slash() {
     let text =
         |value: &[u8]| Attribute { name: b"a".to_vec(), data_type: DataType::Char, values: value.to_vec() };
     let mut first = variable("a/b", DataType::Int, &[]);
@@ -152,7 +152,7 @@ fn a_broken_variable_is_unreadable_and_the_others_are_read() {
 }
 
 #[test]
-fn of_every_file_that_is_cut_short_the_rest_is_read() {
+fn reads_the_intact_variables_of_truncated_files() {
     for name in ["classic.nc", "classic_data64.nc"] {
         let whole = std::fs::read(path(name)).unwrap();
         let header = hyperslab_netcdf3::File::open(Box::new(Bytes::from(whole.clone())), &Limits::default());
@@ -170,7 +170,7 @@ fn of_every_file_that_is_cut_short_the_rest_is_read() {
 }
 
 #[test]
-fn the_element_of_what_was_not_written_is_that_of_the_attribute_or_of_the_library() {
+fn unwritten_elements_have_the_fill_value_of_the_attribute_or_the_library() {
     let mut own = variable("own", DataType::Short, &[]);
     let fill = |data_type, values: &[u8]| {
         vec![Attribute { name: b"_FillValue".to_vec(), data_type, values: values.to_vec() }]
@@ -189,7 +189,7 @@ fn the_element_of_what_was_not_written_is_that_of_the_attribute_or_of_the_librar
 }
 
 #[test]
-fn records_are_read_by_all_threads_as_by_one() {
+fn records_are_the_same_with_one_and_many_threads() {
     let (records, width) = (300_u64, 2_000_u64);
     let dimensions = vec![dimension("t", 0), dimension("x", width)];
     let mut variables = vec![variable("a", DataType::Int, &[0, 1]), variable("b", DataType::Short, &[0, 1])];

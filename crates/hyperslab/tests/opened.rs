@@ -1,4 +1,4 @@
-//! Files read through the typed interface.
+//! Reading files through the typed interface.
 
 use crate::path;
 use hyperslab::select::{Pick, Select};
@@ -9,7 +9,7 @@ fn array(file: &str, at: &str) -> Array {
 }
 
 #[test]
-fn selections_as_values_read_what_numpy_would() {
+fn selections_read_the_same_elements_as_numpy() {
     let array = array("ocean.nc", "/salinity");
     let shape: Vec<usize> = array.shape().iter().map(|n| usize::try_from(*n).unwrap()).collect();
     let whole = array.read::<f32>(&Select::all()).unwrap();
@@ -18,7 +18,7 @@ fn selections_as_values_read_what_numpy_would() {
     };
     let (lat, lon) = (shape[2], shape[3]);
 
-    // Ranges from high to low, of any step, in the outermost, a middle and the innermost dimension.
+    // Ranges from high to low with different steps, in the outermost, a middle and the innermost dimension.
     let select = Select::all().next(Pick::range(None, None, -4)).next(1).rest().next(Pick::range(
         Some(-2),
         Some(0),
@@ -36,14 +36,14 @@ fn selections_as_values_read_what_numpy_would() {
     let counts = array.selected_shape(&select).unwrap();
     assert_eq!(counts, [shape[0].div_ceil(4) as u64, lat as u64, (lon - 2).div_ceil(3) as u64]);
 
-    // Lists are an outer product; masks of one dimension are lists.
+    // Lists select the outer product. A mask of one dimension selects like a list.
     let mask: Vec<bool> = (0..lon).map(|x| x % 3 == 1).collect();
     let select = Select::all().dim("time", [5, 0, 5]).dim("depth", 0).dim("lat", -1).dim("lon", mask);
     let expected: Vec<f32> =
         [5, 0, 5].iter().flat_map(|t| (1..lon).step_by(3).map(|x| at([*t, 0, lat - 1, x]))).collect();
     assert_eq!(bits(&array.read::<f32>(&select).unwrap()), bits(&expected));
 
-    // Points and masks of the whole array are lists of elements.
+    // Points and masks of the whole array select single elements.
     let points = Select::points(4, [1, 2, 0, 3, -1, -1, -1, -1, 1, 2, 0, 3]);
     let last = at([shape[0] - 1, shape[1] - 1, lat - 1, lon - 1]);
     let expected = [at([1, 2, 0, 3]), last, at([1, 2, 0, 3])];
@@ -53,7 +53,7 @@ fn selections_as_values_read_what_numpy_would() {
     let found = array.read::<f32>(&Select::mask(array.shape(), mask)).unwrap();
     assert_eq!(bits(&found), bits(&expected));
 
-    // Memory of the caller is filled with the same.
+    // Reading into memory of the caller gives the same elements.
     let select = Select::all().dim("lon", Pick::range(None, None, -1)).dim("time", 0);
     let mut out =
         vec![0_f32; usize::try_from(array.selected_shape(&select).unwrap().iter().product::<u64>()).unwrap()];
@@ -63,13 +63,13 @@ fn selections_as_values_read_what_numpy_would() {
     assert!(short.to_string().contains("/salinity: memory of "), "{short}");
 }
 
-/// Missing values are NaN, which equals nothing.
+/// The bits of numbers. Missing values are NaN, which is not equal to itself.
 fn bits(numbers: &[f32]) -> Vec<u32> {
     numbers.iter().map(|number| number.to_bits()).collect()
 }
 
 #[test]
-fn another_type_is_an_error_that_names_both_and_a_cast_by_request() {
+fn another_type_is_an_error_that_names_both_types_unless_a_cast_is_requested() {
     let array = array("ocean.nc", "/salinity");
     let error = array.read::<f64>(&Select::all()).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::InvalidArgument);
@@ -83,7 +83,7 @@ fn another_type_is_an_error_that_names_both_and_a_cast_by_request() {
 }
 
 #[test]
-fn selections_that_do_not_fit_say_why() {
+fn rejects_invalid_selections_with_the_reason() {
     let array = array("ocean.nc", "/salinity");
     for (select, part) in [
         (Select::all().next(9), "position 9 is outside, it has 9"),

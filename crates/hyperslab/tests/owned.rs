@@ -1,4 +1,4 @@
-//! Opened arrays own what they read from.
+//! Opened arrays own everything they need for reading.
 
 use crate::{open, path};
 use hyperslab::{ArraySource, ErrorKind, Item, NodePath, OpenOptions, Step, Watch, walk};
@@ -33,7 +33,7 @@ fn an_opened_array_reads_after_its_source_is_dropped_in_any_format() {
             let Some(extents) = array.extents().map(<[u64]>::to_vec) else { continue };
             let values = match array.values(&Region::all(&extents)) {
                 Ok(values) => values,
-                // An example has an array in a codec that nobody knows.
+                // One example has an array with an unknown codec.
                 Err(error) => {
                     assert_eq!(error.kind(), ErrorKind::Unsupported, "{error}");
                     continue;
@@ -62,7 +62,7 @@ fn an_opened_array_is_read_from_another_thread_than_the_one_that_opened_it() {
 }
 
 #[test]
-fn an_opened_array_looks_up_its_chunks_without_reading_the_index_again() {
+fn an_opened_array_finds_chunks_without_reading_the_index_again() {
     let reads = Arc::new(AtomicU64::new(0));
     let seen = Arc::clone(&reads);
     let watch = Watch::new(move |_| {

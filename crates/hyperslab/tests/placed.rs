@@ -1,4 +1,4 @@
-//! Where the stored bytes of chunks lie.
+//! The places of the stored bytes of chunks.
 
 use crate::path;
 use hyperslab::select::Select;
@@ -11,11 +11,11 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::sync::Arc;
 
-/// A place that owns what it says.
+/// An owned copy of a chunk place.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Owned {
     start: Vec<u64>,
-    /// Empty for the opened file.
+    /// The name of the file; empty for the opened file.
     container: String,
     before: u64,
     offset: u64,
@@ -51,7 +51,7 @@ fn all(name: &str, array: &str) -> Vec<Owned> {
     found
 }
 
-/// The bytes at places, put together from the files around `name`.
+/// The bytes at the places, concatenated. Other files are in the folder of `name`.
 fn bytes_at(name: &str, places: &[Owned]) -> Vec<u8> {
     let opened = path(name);
     let read = |place: &Owned| {
@@ -63,7 +63,7 @@ fn bytes_at(name: &str, places: &[Owned]) -> Vec<u8> {
         let mut bytes = fs::read(file).unwrap();
         let from = usize::try_from(place.offset).unwrap();
         let end = from + usize::try_from(place.len).unwrap();
-        // What an external file is too short for is zeros.
+        // Bytes past the end of an external file are zeros.
         bytes.resize(bytes.len().max(end), 0);
         bytes[from..end].to_vec()
     };
@@ -94,7 +94,7 @@ fn chunks_lie_where_h5py_says() {
 }
 
 #[test]
-fn the_bytes_at_a_place_are_those_of_the_chunk() {
+fn the_bytes_at_a_place_are_the_stored_chunk() {
     let mut compared = 0;
     for (name, array) in [
         ("userblock.h5", "/c"),
@@ -157,7 +157,7 @@ fn records_of_the_classic_formats_are_chunks() {
 }
 
 #[test]
-fn a_shard_is_one_place_and_each_chunk_within_another() {
+fn shards_and_inner_chunks_have_places_at_their_level() {
     let name = "tides.zarr";
     let array = File::open(path(name)).unwrap().array("/level").unwrap();
     let (_, outer) = places(&array, ChunkLevel::Outer).unwrap();
@@ -167,7 +167,7 @@ fn a_shard_is_one_place_and_each_chunk_within_another() {
 
     let (_, inner) = places(&array, ChunkLevel::Inner).unwrap();
     assert_eq!(inner.len() as u64, array.elements().chunks().unwrap().unwrap().inner.unwrap().written);
-    // The index at the end of the shard: an offset and a length for each of four chunks, and a checksum.
+    // The index at the end of the shard has an offset and a length for each of four inner chunks, and a checksum.
     let index = &file[file.len() - 4 * 16 - 4..file.len() - 4];
     let entries = index.as_chunks::<16>().0.iter().zip([[0, 0], [0, 1], [24, 0], [24, 1]]);
     let listed = entries.filter_map(|(entry, start)| {
@@ -179,7 +179,7 @@ fn a_shard_is_one_place_and_each_chunk_within_another() {
 }
 
 #[test]
-fn what_has_no_places_says_why() {
+fn arrays_without_chunk_places_give_the_reason() {
     for (name, group, expected) in [
         ("hdf5/virtual/vds_latest.h5", "/", ChunkPlacement::InOtherArrays),
         ("buoys.yaml", "/", ChunkPlacement::Nowhere),
@@ -193,7 +193,7 @@ fn what_has_no_places_says_why() {
 }
 
 #[test]
-fn codecs_that_are_not_known_do_not_hide_where_chunks_lie() {
+fn chunks_with_unknown_codecs_have_places() {
     let mut store = MemoryStore::new();
     let array = r#"{"zarr_format": 3, "node_type": "array", "shape": [3], "data_type": "uint8",
         "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [2]}},
@@ -202,7 +202,7 @@ fn codecs_that_are_not_known_do_not_hide_where_chunks_lie() {
     store.insert(&Key::new("zarr.json").unwrap(), group.to_vec());
     store.insert(&Key::new("t/zarr.json").unwrap(), array.as_bytes().to_vec());
     store.insert(&Key::new("t/c/1").unwrap(), vec![7; 9]);
-    // Left behind when the array was made shorter.
+    // A chunk that remains after the array was shortened.
     store.insert(&Key::new("t/c/2").unwrap(), vec![7; 9]);
     let source = open_location(Location::Store(Arc::new(store)), &OpenOptions::default()).unwrap();
     let array = File::from(source).array("/t").unwrap();

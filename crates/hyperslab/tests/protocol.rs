@@ -1,4 +1,4 @@
-//! In which order a target is called, whatever the threads: declare all, begin, encode, store, finish.
+//! The order of calls to a target, with any number of threads: declare all, begin, encode, store, finish.
 
 mod recording;
 
@@ -71,7 +71,7 @@ fn all_objects_are_declared_before_the_first_array_is_begun() {
         let rest = &calls[declared.len()..];
         assert!(!rest.iter().any(|call| matches!(call, Call::Declare(_))), "{rest:?}");
         assert_eq!(rest.last(), Some(&Call::FinishStore));
-        // Each array is begun in declared order, and finished before the next one.
+        // Arrays are begun in the order of their declaration, and each is finished before the next one.
         let mut open: Option<&str> = None;
         let mut begun = Vec::new();
         for call in rest {
@@ -93,7 +93,7 @@ fn all_objects_are_declared_before_the_first_array_is_begun() {
 }
 
 #[test]
-fn ordered_targets_get_the_same_calls_whatever_the_threads() {
+fn ordered_targets_get_the_same_calls_with_any_number_of_threads() {
     let folder = TempDir::new().unwrap();
     let source = many_chunks(folder.path());
     for (places, chunk) in [(false, None), (true, None), (false, Some(vec![3, 20_000]))] {
@@ -155,13 +155,13 @@ fn the_pieces_of_a_chunk_are_stored_right_before_it() {
 }
 
 #[test]
-fn a_store_that_fails_keeps_what_came_before_and_the_next_run_does_the_rest() {
+fn a_failed_run_keeps_finished_chunks_and_the_next_run_writes_the_rest() {
     let folder = TempDir::new().unwrap();
     let source = many_chunks(folder.path());
     for threads in [1, 2, 8] {
         let target = folder.path().join(format!("x{threads}"));
         let format = Recording { is_ordered: true, fails_at: Some(40), ..Recording::default() };
-        // Boxes must be the same in both runs, which they are whatever the threads.
+        // Both runs need the same boxes. They do not depend on the number of threads.
         let pool = Pool::new(threads, LITTLE);
         let e = written(&source, &target, &format, &pool, PublishOptions::default()).unwrap_err();
         assert!(e.to_string().contains("the disk is full"), "{e}");
@@ -175,7 +175,7 @@ fn a_store_that_fails_keeps_what_came_before_and_the_next_run_does_the_rest() {
         let pool = Pool::new(9 - threads, LITTLE);
         written(&source, &target, &format, &pool, resume).unwrap();
         let second = stored(&format.log.calls(), "/x");
-        // Of the box in the middle all is stored again.
+        // All chunks of the unfinished box are stored again.
         assert!(second.len() < 40 && second.contains(&vec![40, 0]), "{second:?}");
         let mut all = [first, second].concat();
         all.sort();
@@ -186,7 +186,7 @@ fn a_store_that_fails_keeps_what_came_before_and_the_next_run_does_the_rest() {
 }
 
 #[test]
-fn zip_files_have_the_same_bytes_whatever_the_threads() {
+fn zip_files_have_the_same_bytes_with_any_number_of_threads() {
     let folder = TempDir::new().unwrap();
     let chunks = many_chunks(folder.path());
     for (source, memory) in [
@@ -209,7 +209,7 @@ fn zip_files_have_the_same_bytes_whatever_the_threads() {
     }
 }
 
-/// A source that counts the elements that are read of one array.
+/// A source that counts the elements read from one array.
 struct Counting<'a> {
     source: &'a dyn Source,
     array: NodePath,
@@ -279,7 +279,7 @@ impl ArraySource for Counted {
 }
 
 #[test]
-fn texts_are_read_once_unless_the_format_asks_about_them_before() {
+fn texts_are_read_once_unless_the_format_needs_facts_about_them() {
     let folder = TempDir::new().unwrap();
     let opened = open(&path("strings.nc"), &OpenOptions::default()).unwrap();
     let (array, count) = texts(&*opened);
@@ -297,7 +297,7 @@ fn texts_are_read_once_unless_the_format_asks_about_them_before() {
     assert_eq!(read(&Recording { needs, ..Recording::default() }, "b"), (count, count));
 }
 
-/// The array of most texts of any length, and how many it has.
+/// The array with the most variable-length texts, and their number.
 fn texts(source: &dyn Source) -> (NodePath, u64) {
     let root = source.find(&NodePath::root()).unwrap();
     let mut found = Vec::new();

@@ -1,4 +1,4 @@
-//! Which positions a selection means.
+//! Selections give the right positions.
 
 use crate::{open, targets};
 use hyperslab::show::{Shown, show};
@@ -6,7 +6,7 @@ use hyperslab::{ErrorKind, OpenOptions, Result, Source, ndl};
 use proptest::prelude::*;
 use std::sync::Arc;
 
-/// A document of one dimension `x` with coordinates, and an array `/at` of its positions.
+/// A document with one dimension `x` with coordinates, and an array `/at` whose values are the positions.
 fn line(coordinates: &str, count: usize) -> Arc<dyn Source> {
     let positions: Vec<String> = (0..count).map(|at| at.to_string()).collect();
     let list = positions.join(", ");
@@ -27,7 +27,7 @@ fn shown(source: &dyn Source, path: &str, selections: &[&str]) -> Result<Shown> 
     show(source, &targets(source, path)?[0], &selections)
 }
 
-/// The values of `/at` that a selection leaves; with a dot behind if it took the dimension away.
+/// The selected values of `/at`, followed by a dot if the selection drops the dimension.
 fn at(source: &dyn Source, selection: &str) -> String {
     let shown = shown(source, "/at", &[selection]).unwrap_or_else(|e| panic!("{selection}: {e}"));
     let dot = if shown.axes.is_empty() { "." } else { "" };
@@ -60,7 +60,7 @@ fn positions_count_as_in_numpy() {
 }
 
 #[test]
-fn values_select_by_the_coordinates_of_a_dimension() {
+fn values_select_by_coordinates() {
     let x = &*line("type: float64, value: [-20.0, -10.0, 0.0, 10.0, 20.0]", 5);
     assert_eq!(at(x, "x=-10..10"), "1 2 3");
     assert_eq!(at(x, "x=..0"), "0 1 2");
@@ -70,13 +70,13 @@ fn values_select_by_the_coordinates_of_a_dimension() {
     assert_eq!(at(x, "x=10..-10"), "");
     assert_eq!(at(x, "x==-10"), "1.");
     assert_eq!(at(x, "x~=14.9"), "3.");
-    // As near to both: the first.
+    // If two coordinates are equally near, the first one is selected.
     assert_eq!(at(x, "x~=5"), "2.");
     assert_eq!(at(x, "x~=-1e9"), "0.");
 }
 
 #[test]
-fn coordinates_need_no_order_and_nan_is_never_meant() {
+fn coordinates_may_be_unsorted_and_nan_is_never_selected() {
     let down = &*line("type: int16, value: [500, 300, 300, 100]", 4);
     assert_eq!(at(down, "x=100..300"), "1 2 3");
     assert_eq!(at(down, "x==300"), "1 2");
@@ -92,7 +92,7 @@ fn coordinates_need_no_order_and_nan_is_never_meant() {
 }
 
 #[test]
-fn coordinates_are_read_part_by_part_to_their_end() {
+fn coordinates_are_read_in_parts_to_their_end() {
     let count = 66_000;
     let values: Vec<String> = (0..count).map(|at| (2 * at).to_string()).collect();
     let long = &*line(&format!("type: int32, value: [{}]", values.join(", ")), count);
@@ -122,7 +122,7 @@ fn numbers_are_read_in_the_type_of_the_coordinates() {
 }
 
 #[test]
-fn texts_are_equal_or_are_not() {
+fn texts_are_selected_by_equality_and_range_but_not_by_nearness() {
     let x = &*line("type: string, value: [bergen, oslo, \"Oslo, N\", \"it's\", oslo]", 5);
     assert_eq!(at(x, "x==bergen"), "0.");
     assert_eq!(at(x, "x==oslo"), "1 4");
@@ -130,12 +130,12 @@ fn texts_are_equal_or_are_not() {
     assert_eq!(at(x, "'x'=='it''s'"), "3.");
     assert_eq!(at(x, "x=a..c"), "0");
     assert!(refusal(x, "/at", "x==Bergen").contains("did you mean bergen?"));
-    assert!(refusal(x, "/at", "x~=oslo").contains("texts, of which none is nearest"));
-    assert!(refusal(x, "/at", "x=oslo").contains("== selects what equals a value"));
+    assert!(refusal(x, "/at", "x~=oslo").contains("expected numbers or times for the nearest"));
+    assert!(refusal(x, "/at", "x=oslo").contains("== selects equal coordinates"));
 }
 
 #[test]
-fn names_of_an_enumeration_are_values_of_it() {
+fn enumeration_values_are_selected_by_name() {
     let x = &*line("type: {enum: {base: int8, members: {good: 0, bad: 7}}}, value: [bad, good, bad]", 3);
     assert_eq!(at(x, "x==bad"), "0 2");
     assert_eq!(at(x, "x==0"), "1.");
@@ -143,7 +143,7 @@ fn names_of_an_enumeration_are_values_of_it() {
 }
 
 #[test]
-fn words_on_a_time_are_dates_in_its_units_and_calendar() {
+fn times_are_selected_by_dates_in_their_units_and_calendar() {
     let time = |units: &str, calendar: &str, kind: &str, values: &str| {
         let count = values.split(',').count();
         let attributes = format!("attributes: {{units: {units}, calendar: {calendar}}}");
@@ -162,7 +162,7 @@ fn words_on_a_time_are_dates_in_its_units_and_calendar() {
 }
 
 #[test]
-fn calendars_and_fractions_count() {
+fn calendars_and_fractions_of_units_are_respected() {
     let noleap = &*line(
         "type: float64, attributes: {units: hours since 2024-02-28, calendar: noleap}, \
          value: [0.0, 23.5, 24.0, 0.3333333333333333]",
@@ -181,7 +181,7 @@ fn calendars_and_fractions_count() {
 }
 
 #[test]
-fn datetimes_are_dates_without_attributes() {
+fn datetimes_are_selected_by_dates_without_attributes() {
     let seen = &*line(
         "type: {datetime: {unit: m}}, value: [\"2026-02-01T06:00\", NaT, \"2026-02-01T18:30\", \"2026-03-01T00:00\"]",
         4,
@@ -190,7 +190,7 @@ fn datetimes_are_dates_without_attributes() {
     assert_eq!(at(seen, "x=..2026-02-01T06"), "0");
     assert_eq!(at(seen, "x=.."), "0 2 3");
     assert_eq!(at(seen, "x~=2026-02-10"), "2.");
-    // Nearer to the end of the day than to its beginning.
+    // The nearest coordinate is nearer to the end of the day than to its start.
     assert_eq!(at(seen, "x~=2026-02-15"), "3.");
     let message = refusal(seen, "/at", "x==2026-02-02");
     assert!(message.contains("the nearest is 2026-02-01T18:30, position 2"), "{message}");
@@ -200,7 +200,7 @@ fn datetimes_are_dates_without_attributes() {
 }
 
 #[test]
-fn the_example_is_selected_by_its_own_coordinates() {
+fn the_example_is_selected_by_its_coordinates() {
     let ocean = &*open("ocean.nc");
     assert_eq!(extents(ocean, "/salinity", &["time=2024-03-08..2024-03-22,lat=58.."]), [3, 5, 2, 8]);
     assert_eq!(extents(ocean, "/salinity", &["time=2024-04"]), [4, 5, 3, 8]);
@@ -208,7 +208,7 @@ fn the_example_is_selected_by_its_own_coordinates() {
     let fixed: Vec<String> = found.fixed.iter().map(|axis| axis.label(0).unwrap()).collect();
     assert_eq!((found.extents(), fixed.join(" ")), (vec![3], "336.0 25.0 58.25".into()));
     assert_eq!(extents(ocean, "/waves/energy", &["frequency=0.1..0.2"]), [9, 2, 6]);
-    // A coordinate is selected by itself.
+    // A dimension coordinate is selected by its own values.
     let found = shown(ocean, "/time", &["time=2024-04-20.."]).unwrap();
     assert_eq!(found.elements().map(ndl::plain).collect::<Vec<_>>(), ["1344.0"]);
     let message = refusal(ocean, "/salinity", "time==2024-03-02");
@@ -218,7 +218,7 @@ fn the_example_is_selected_by_its_own_coordinates() {
 }
 
 #[test]
-fn dimensions_that_only_others_have_select_nothing_here() {
+fn selections_along_dimensions_of_other_arrays_are_ignored() {
     let ocean = &*open("ocean.nc");
     assert_eq!(extents(ocean, "/waves/height", &["lat=58..,time=1:4"]), [3]);
     assert_eq!(extents(ocean, "/waves/height", &["direction=0"]), [9]);
@@ -243,7 +243,7 @@ fn dimensions_that_only_others_have_select_nothing_here() {
     );
 }
 
-/// Quarters, so that decimal text is exact; `None` is NaN.
+/// Coordinates in quarters, which are exact as decimal text; `None` is NaN.
 fn coordinates() -> impl Strategy<Value = Vec<Option<i8>>> {
     let any = prop::collection::vec(prop::option::weighted(0.9, -20_i8..20), 1..40);
     let sorted = any.clone().prop_map(|mut values| {
@@ -266,7 +266,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn what_is_selected_is_what_looking_at_each_coordinate_finds(
+    fn selections_equal_a_search_of_all_coordinates(
         values in coordinates(),
         first in prop::option::of(-24_i8..24),
         last in prop::option::of(-24_i8..24),
@@ -301,7 +301,7 @@ proptest! {
     }
 
     #[test]
-    fn lists_of_positions_cross_in_the_order_given(
+    fn lists_of_positions_select_the_outer_product_in_their_order(
         times in prop::collection::vec(0_i64..9, 1..7),
         lons in prop::collection::vec(0_i64..8, 1..7),
     ) {
@@ -317,7 +317,7 @@ proptest! {
     }
 
     #[test]
-    fn any_text_is_a_selection_or_refused(text in "((time|lat|x)(=|==|~=))?[-+0-9.:T'\\[\\], eZinf=~é]{0,14}") {
+    fn any_text_is_a_selection_or_an_error(text in "((time|lat|x)(=|==|~=))?[-+0-9.:T'\\[\\], eZinf=~é]{0,14}") {
         let _ = shown(&*open("ocean.nc"), "/salinity", &[&text]);
     }
 

@@ -1,4 +1,4 @@
-//! Values, as far as they are selected.
+//! Output of selected values.
 
 use crate::{open, targets};
 use hyperslab::model::Element;
@@ -29,7 +29,7 @@ fn positions_ranges_and_lists_select_along_their_dimension() {
     assert_eq!(of(&["8,0,-1,7"]), all(&[[8, 0, 2, 7]]));
     assert_eq!(of(&["::4,0,0,1"]), all(&[[0, 0, 0, 1], [4, 0, 0, 1], [8, 0, 0, 1]]));
     assert_eq!(of(&["time=1,lon=-2:", "depth=2", "lat=0"]), all(&[[1, 2, 0, 6], [1, 2, 0, 7]]));
-    // A list keeps its order and may repeat itself.
+    // A list keeps its order and may have repeated positions.
     let listed = all(&[[2, 0, 1, 5], [2, 0, 1, 0], [2, 0, 1, 5]]);
     assert_eq!(of(&["time=2,depth=0,lat=1,lon=[5,0,-3]"]), listed);
     let crossed = [[0, 1, 0, 3], [0, 1, 2, 3], [8, 1, 0, 3], [8, 1, 2, 3]];
@@ -47,7 +47,7 @@ fn lists_of_positions_also_select_texts_and_references() {
 }
 
 #[test]
-fn what_is_left_and_what_is_taken_away_are_labelled() {
+fn remaining_and_dropped_dimensions_are_labelled() {
     let source = open("ocean.nc");
     let found = shown(&*source, "/temperature", &["time=2,lat=1,lon=[3,0]"]).unwrap();
     let depths: Vec<String> = ["0.0", "10.0", "25.0", "60.0", "150.0"].map(str::to_owned).to_vec();
@@ -69,7 +69,7 @@ fn dimensions_without_coordinates_are_labelled_by_position() {
 }
 
 #[test]
-fn attributes_are_shown_whole() {
+fn attributes_are_shown_completely() {
     let source = open("ocean.nc");
     let found = shown(&*source, "/temperature@valid_range", &[]).unwrap();
     assert_eq!(found.elements().map(ndl::plain).collect::<Vec<_>>(), ["-700", "2600"]);
@@ -82,7 +82,7 @@ fn attributes_are_shown_whole() {
 }
 
 #[test]
-fn what_has_no_values_says_so() {
+fn objects_without_values_give_an_error() {
     for (name, path, part) in [
         ("ocean.nc", "/waves", "a group has no values"),
         ("ocean.nc", "/flag_t", "a datatype has no values"),
@@ -117,7 +117,7 @@ fn enumerations_show_their_names() {
 }
 
 #[test]
-fn arrays_vaster_than_their_file_are_refused_and_parts_of_them_shown() {
+fn rejects_arrays_much_larger_than_their_file_but_shows_parts_of_them() {
     let source = crate::open("own/odd.h5");
     for path in ["/vast_empty", "/vast_unwritten", "/@vast_empty"] {
         let error = shown(&*source, path, &[]).unwrap_err();

@@ -1,4 +1,4 @@
-//! How chunks are stored, and chunks that are copied as they are.
+//! The stored form of chunks, and chunks that are copied without decoding.
 
 use crate::path;
 use hyperslab::convert::layout::Rule;
@@ -15,7 +15,7 @@ use std::path::Path;
 use std::sync::Arc;
 use tempfile::TempDir;
 
-/// A zlib stream that no compressor makes of these bytes: one stored block.
+/// A zlib stream of one stored block, which no compressor writes: encoding the bytes again would change it.
 fn zlib(bytes: &[u8]) -> Vec<u8> {
     let len = u16::try_from(bytes.len()).unwrap();
     let (mut a, mut b) = (1_u32, 0_u32);
@@ -27,7 +27,7 @@ fn zlib(bytes: &[u8]) -> Vec<u8> {
     [&head, bytes, &(b << 16 | a).to_be_bytes()].concat()
 }
 
-/// An array `/x` in version 2, of one chunk.
+/// A store of version 2 with the array `/x` in one chunk.
 fn version_2(dtype: &str, count: usize, chunk: Vec<u8>) -> Arc<dyn Source> {
     let mut store = MemoryStore::new();
     let array = format!(
@@ -59,7 +59,7 @@ fn digest(source: &dyn Source, array: &str) -> String {
 }
 
 #[test]
-fn chunks_in_any_byte_order_and_compounds_are_copied_as_they_are() {
+fn chunks_in_any_byte_order_and_of_compounds_are_copied_without_decoding() {
     let folder = TempDir::new().unwrap();
     let bytes: Vec<u8> = (0..96_u8).map(|n| n / 3).collect();
     for (number, (dtype, size)) in [
@@ -118,7 +118,7 @@ fn chunks_of_hdf5_in_the_other_byte_order_are_copied_as_they_are() {
 }
 
 #[test]
-fn the_form_tells_byte_order_padding_filters_and_masks() {
+fn the_stored_form_has_byte_order_padding_filters_and_masks() {
     let form = |name: &str, array: &str| {
         File::open(path(name)).unwrap().array(array).unwrap().elements().stored_form().unwrap()
     };
@@ -135,7 +135,7 @@ fn the_form_tells_byte_order_padding_filters_and_masks() {
 }
 
 #[test]
-fn filters_that_are_not_known_are_named_with_their_parameters() {
+fn unknown_filters_are_named_with_their_parameters() {
     let mut store = MemoryStore::new();
     let array = r#"{"zarr_format": 2, "shape": [3], "chunks": [2], "dtype": "<i4", "fill_value": 0, "order": "C",
         "compressor": {"id": "of.tomorrow", "effort": 3}, "filters": [{"id": "delta", "dtype": "<i4"}]}"#;

@@ -1,5 +1,5 @@
-//! Where readers of HDF5 go wrong without saying so. The files are made, and read by h5py, in `data/make_traps.py`;
-//! every element tells its indexes, 100 i + j.
+//! HDF5 structures that some readers silently read wrongly. `data/make_traps.py` writes the files and checks them with
+//! h5py. The element with the indexes i and j is 100 i + j.
 
 use crate::{description, find, open, targets};
 use hyperslab::describe::DescribeOptions;
@@ -7,7 +7,7 @@ use hyperslab::{ErrorKind, Item, Limit, Remedy, digest, ndl, show};
 
 const MADE: &str = "own/traps.h5";
 
-/// The elements of an array, row-major.
+/// The elements of an array in row-major order.
 fn values(file: &str, path: &str) -> Vec<f64> {
     let source = open(file);
     let shown = show::show(&*source, &targets(&*source, path).unwrap()[0], &[]).unwrap();
@@ -23,26 +23,26 @@ fn indexes(i: u32, j: u32) -> f64 {
 }
 
 #[test]
-fn chunks_stay_in_place_whichever_dimension_grows() {
+fn chunks_keep_their_offset_when_any_dimension_grows() {
     for name in ["second_unlimited", "both_unlimited", "maximum_beyond"] {
         assert_eq!(values(MADE, &format!("/{name}")), grid(5, 7, indexes), "{name}");
     }
 }
 
 #[test]
-fn what_was_cut_off_does_not_come_back() {
+fn elements_removed_by_shrinking_read_as_fill_value_after_growth() {
     let kept = |i, j| if i < 3 && j < 5 { indexes(i, j) } else { -7.0 };
     assert_eq!(values(MADE, "/shrunk"), grid(6, 8, kept));
 }
 
 #[test]
-fn chunks_that_are_not_there_hold_the_fill_value() {
+fn missing_chunks_read_as_fill_value() {
     let written = |i, j| if (i, j) == (4, 6) { 1.0 } else { 2.5 };
     assert_eq!(values(MADE, "/sparse"), grid(6, 8, written));
 }
 
 #[test]
-fn chunks_of_two_datasets_are_not_taken_for_each_other() {
+fn chunks_of_two_datasets_are_not_confused_in_the_cache() {
     let source = open(MADE);
     for _ in 0..2 {
         for (path, sign) in [("/one", 1.0), ("/other", -1.0)] {
@@ -54,7 +54,7 @@ fn chunks_of_two_datasets_are_not_taken_for_each_other() {
 }
 
 #[test]
-fn scaleoffset_knows_floats_fill_values_and_both_byte_orders() {
+fn scaleoffset_decodes_floats_fill_values_and_both_byte_orders() {
     for name in ["big_i4", "big_u2", "little_i8"] {
         assert_eq!(values(MADE, &format!("/scaleoffset_{name}")), grid(4, 6, indexes), "{name}");
     }
@@ -69,7 +69,7 @@ fn scaleoffset_knows_floats_fill_values_and_both_byte_orders() {
 }
 
 #[test]
-fn nbit_knows_narrow_integers_big_endian_floats_and_compounds() {
+fn nbit_decodes_narrow_integers_big_endian_floats_and_compounds() {
     assert_eq!(values(MADE, "/nbit_narrow"), grid(4, 6, indexes));
     assert_eq!(values(MADE, "/nbit_big_f4"), grid(4, 6, |i, j| indexes(i, j) / 8.0));
     let source = open(MADE);
@@ -79,15 +79,15 @@ fn nbit_knows_narrow_integers_big_endian_floats_and_compounds() {
 }
 
 #[test]
-fn virtual_datasets_grow_with_their_sources_and_fill_where_there_are_none() {
+fn virtual_datasets_grow_with_their_sources_and_read_fill_values_without_source() {
     let first = |i, j| if i == 0 { f64::from(j) } else { -5.0 };
     assert_eq!(values(MADE, "/virtual"), grid(3, 4, first));
-    // Its own dataspace says four rows; its source has three.
+    // The dataspace of the virtual dataset has four rows, but its source has three.
     assert_eq!(values(MADE, "/virtual_growing"), grid(3, 4, indexes));
 }
 
 #[test]
-fn old_layouts_and_members_with_dimensions_are_read() {
+fn reads_old_layouts_and_members_with_dimensions() {
     for version in [1_u32, 2] {
         let times = |count: u32| (0..count).map(|n| f64::from(n * version)).collect::<Vec<_>>();
         assert_eq!(values("own/traps_old.h5", &format!("/contiguous_{version}")), times(6));
@@ -100,10 +100,10 @@ fn old_layouts_and_members_with_dimensions_are_read() {
 }
 
 #[test]
-fn circles_end_and_links_out_of_the_file_are_not_followed() {
+fn link_cycles_end_and_links_to_other_files_are_not_followed() {
     let source = open(MADE);
     let (text, errors) = description(&*source, "/", &DescribeOptions::default());
-    // The one thing in the file that nobody can read is not read unasked.
+    // A description without values does not read the unreadable elements.
     assert!(errors.is_empty(), "{errors:?}");
     assert!(text.contains("back: {hard: /loop}"), "{text}");
     assert!(text.contains("outside: {external: {file: traps.h5, path: /outside}}"), "{text}");
@@ -113,7 +113,7 @@ fn circles_end_and_links_out_of_the_file_are_not_followed() {
 }
 
 #[test]
-fn petabytes_that_were_never_written_are_refused_by_name() {
+fn rejects_unwritten_arrays_of_petabytes_by_name() {
     let source = open(MADE);
     let target = &targets(&*source, "/vast").unwrap()[0];
     let error = show::show(&*source, target, &[]).unwrap_err();

@@ -1,4 +1,4 @@
-//! Walks and lists.
+//! Walks of the tree and lists of members.
 
 use crate::{find, open, open_raw};
 use hyperslab::list::{rows, type_label};
@@ -6,7 +6,7 @@ use hyperslab::model::Link;
 use hyperslab::{Item, Source, Step, walk};
 use std::collections::BTreeMap;
 
-/// Every path that a walk visits, and where it leads if it is a link.
+/// Every path that a walk visits. Links have their target.
 fn walked(source: &dyn Source) -> BTreeMap<String, Option<Link>> {
     let mut found = BTreeMap::new();
     walk(source, &find(source, "/").handle, &mut |step| {
@@ -33,10 +33,10 @@ fn hard(found: &BTreeMap<String, Option<Link>>, path: &str) -> String {
 }
 
 #[test]
-fn an_object_is_met_at_its_first_path_and_linked_elsewhere() {
+fn an_object_is_visited_at_its_first_path_and_a_link_at_others() {
     let found = walked(&*open("groups_old.h5"));
     assert_eq!(hard(&found, "/loop/c/d/data"), "/same");
-    // Of the paths to the group the one with fewer components comes first.
+    // The path with fewer components is visited first.
     assert_eq!(hard(&found, "/a/b"), "/loop");
     assert!(found["/same"].is_none() && found["/loop"].is_none());
     let found = walked(&*open("datatypes.h5"));
@@ -44,7 +44,7 @@ fn an_object_is_met_at_its_first_path_and_linked_elsewhere() {
 }
 
 #[test]
-fn circles_of_hard_links_end() {
+fn walks_end_in_cycles_of_hard_links() {
     let found = walked(&*open("datatypes.h5"));
     assert_eq!(hard(&found, "/links/up"), "/");
     let found = walked(&*open("hdf5/links.h5"));
@@ -53,7 +53,7 @@ fn circles_of_hard_links_end() {
 }
 
 #[test]
-fn links_that_are_not_hard_are_told_as_they_are() {
+fn soft_and_external_links_are_listed_with_their_targets() {
     let found = walked(&*open("datatypes.h5"));
     let external = Link::External { file: "elsewhere.h5".into(), path: "/data".into() };
     assert_eq!(found["/links/external"], Some(external));
@@ -62,7 +62,7 @@ fn links_that_are_not_hard_are_told_as_they_are() {
 }
 
 #[test]
-fn a_walk_visits_what_a_recursive_list_shows() {
+fn a_walk_visits_the_objects_of_a_recursive_list() {
     for name in
         ["ocean.nc", "nested_groups.nc", "groups_old.h5", "groups_new.h5", "datatypes.h5", "hdf5/links.h5"]
     {
@@ -80,7 +80,7 @@ fn a_walk_visits_what_a_recursive_list_shows() {
 }
 
 #[test]
-fn every_object_that_is_walked_is_found_by_its_path() {
+fn every_visited_object_is_found_by_its_path() {
     for name in ["ocean.nc", "groups_old.h5", "datatypes.h5", "strings.nc"] {
         let source = open(name);
         for (path, link) in walked(&*source) {
@@ -94,7 +94,7 @@ fn every_object_that_is_walked_is_found_by_its_path() {
 }
 
 #[test]
-fn members_are_in_stored_order_dimensions_in_theirs() {
+fn members_are_in_stored_order_and_dimensions_in_their_order() {
     let names = |name: &str| -> Vec<String> {
         let source = open(name);
         let members = source.members(&find(&*source, "/").handle).unwrap();

@@ -31,11 +31,11 @@ impl Float {
         let power = i64::try_from(bits(exponent)?).ok()?;
         let digits = bits(mantissa)?;
         let (bias, size) = (i64::from(bias), i64::from(mantissa.1));
-        let most = 1_i64.checked_shl(exponent.1.into())?.checked_sub(1)?;
+        let max_exponent = 1_i64.checked_shl(exponent.1.into())?.checked_sub(1)?;
         let one = 1_u128.checked_shl(mantissa.1.into());
         let value = match normalization {
             // Infinities and NaN have the largest exponent. A stored leading mantissa bit does not distinguish them.
-            Normalization::Implied | Normalization::Set if power == most => {
+            Normalization::Implied | Normalization::Set if power == max_exponent => {
                 let rest = match normalization {
                     Normalization::Set => digits & !(one.map_or(0, |one| one >> 1)),
                     _ => digits,

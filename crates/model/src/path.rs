@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn families() {
+    fn paths_have_parents_names_and_relative_paths() {
         let root = NodePath::root();
         let ab = root.child("a").child("b");
         assert_eq!(ab.as_str(), "/a/b");

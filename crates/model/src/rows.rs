@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn elements_mean_the_same_behind_another_heap() {
+    fn elements_moved_to_another_heap_keep_their_meaning() {
         let (datatype, first) = sample(&["a", "bc"], "/x");
         let (_, second) = sample(&["d"], "/y/z");
         let size = datatype.row_size().unwrap();
@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_of_another_length_and_slots_that_point_nowhere_are_refused() {
+    fn rejects_rows_of_another_length_and_slots_without_buffer() {
         let (datatype, values) = sample(&["a"], "/x");
         let (mut out, mut heap) = (vec![0; 3], Heap::default());
         assert!(place_rows(values.clone(), &datatype, &mut out, &mut heap).is_err());

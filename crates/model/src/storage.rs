@@ -220,7 +220,7 @@ mod tests {
     use super::Pad;
 
     #[test]
-    fn padding_goes_by_its_rule() {
+    fn padding_follows_its_rule() {
         assert_eq!(Pad::NulTerminated.trim(b"ab\0c\0"), b"ab");
         assert_eq!(Pad::Nul.trim(b"ab\0c\0\0"), b"ab\0c");
         assert_eq!(Pad::Space.trim(b"ab c  "), b"ab c");

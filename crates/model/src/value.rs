@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn nested_types_need_no_layout_of_their_own() {
+    fn reads_elements_of_nested_types() {
         let member = |name: &str, datatype| Member { name: name.into(), datatype };
         let pair = Datatype::Compound(vec![
             member("x", Datatype::int(32, false)),
@@ -290,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_that_do_not_fit_are_broken_and_do_not_panic() {
+    fn invalid_rows_give_broken_elements_and_no_panic() {
         let t = Datatype::String(Text::Variable);
         let rows = Slot { buffer: 7, count: 3, offset: 0 }.to_bytes().to_vec().into();
         let values = Values { rows, heap: Heap::default() };

@@ -109,7 +109,7 @@ fn headers_larger_than_the_first_read_are_read_to_their_end() {
 
 proptest! {
     #[test]
-    fn any_region_is_what_lies_there(
+    fn reads_the_elements_of_any_region(
         version in prop::sample::select(vec![Version::Classic, Version::Offset64, Version::Data64]),
         types in prop::collection::vec(prop::sample::select(DataType::ALL.to_vec()), 1..4),
         lengths in prop::collection::vec(1..5_u64, 2),

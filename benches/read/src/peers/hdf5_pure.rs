@@ -1,4 +1,4 @@
-//! hdf5-pure, opened for streaming: otherwise opening reads the whole file, which is not timed.
+//! hdf5-pure, opened for streaming. Otherwise opening, which is not timed, reads the whole file.
 
 use super::{Array, Strings, Visit, Walk, cannot};
 use bench_side::{Failure, Job, Work, total};

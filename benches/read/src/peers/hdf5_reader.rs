@@ -1,4 +1,4 @@
-//! hdf5-reader: one thread into memory of the caller, a pool of threads into memory of its own.
+//! hdf5-reader: one thread for memory of the caller, a pool of threads for new memory.
 
 use super::{Array, Strings, Visit, Walk, cannot};
 use bench_side::{Failure, Job, Work};
@@ -24,7 +24,7 @@ pub(super) fn work(job: &Job) -> Result<Box<dyn Work>, Failure> {
     }
 }
 
-/// A dataset whose chunks are decoded in each run, and not kept from the one before.
+/// Opens a dataset without chunk cache, so that every run decodes all chunks.
 fn open(job: &Job) -> Result<Dataset, Failure> {
     let options = OpenOptions::default().with_chunk_cache_bytes(0);
     Ok(Hdf5File::open_with_options(&job.file, options)?.dataset(&job.path)?)

@@ -1,4 +1,4 @@
-//! `files LOCATION…`: which files a store is made of and which it names.
+//! `files LOCATION…`: lists the files that a store consists of or names.
 
 use crate::args::{Common, Files};
 use crate::exit::Exit;
@@ -93,7 +93,7 @@ impl Answer<'_> {
         Ok(())
     }
 
-    /// A file. `store` names it, unless it is the store that the location means.
+    /// Adds a row for a file. `store` is the path of the store that names it; `None` for the store at the location.
     fn row(&mut self, file: &NamedFile, store: Option<&str>) {
         let object = file.object.as_ref().map(ToString::to_string);
         let (size, found) = match &file.found {
@@ -109,7 +109,7 @@ impl Answer<'_> {
             (None, object) => object.unwrap_or_default(),
         };
         for cell in [&file.name, &size, &file.role.to_string(), &named_by, &found] {
-            // What to do about it stands in a line of its own in messages.
+            // The remedy of an error is on a second line, but a table cell must be one line.
             self.table.cell(cell.replace('\n', "; "));
         }
     }

@@ -44,7 +44,7 @@ pub fn bands(region: &Region, chunk: &[u64], row: usize, max_bytes: u64) -> Resu
     let torn = outer.into_iter().any(|((count, step), chunk)| *count > 1 && chunk > step);
     Ok(Bands {
         torn,
-        most: max_bytes.checked_div(index_bytes).unwrap_or(u64::MAX).max(1),
+        max_indexes: max_bytes.checked_div(index_bytes).unwrap_or(u64::MAX).max(1),
         chunk: chunk.get(cut).copied().unwrap_or(1),
         next: (!region.is_empty()).then(|| vec![0; region.rank().min(cut + 1)]),
         region: region.clone(),
@@ -60,7 +60,7 @@ pub struct Bands {
     /// The size of a chunk along the divided dimension.
     chunk: u64,
     /// The number of indexes along the divided dimension that fit in a band.
-    most: u64,
+    max_indexes: u64,
     /// Whether a chunk spans several indexes along a dimension before the divided one.
     torn: bool,
 }
@@ -69,7 +69,7 @@ impl Bands {
     /// Whether bands divide chunks, so that a chunk is read for more than the two bands at whose border it lies.
     pub fn tears_chunks(&self) -> bool {
         let step = self.next.as_ref().and_then(|at| self.region.step.get(at.len().saturating_sub(1)));
-        self.torn || self.chunk.div_ceil(step.copied().unwrap_or(1).max(1)) > self.most
+        self.torn || self.chunk.div_ceil(step.copied().unwrap_or(1).max(1)) > self.max_indexes
     }
 }
 
@@ -105,14 +105,14 @@ impl Bands {
     fn end(&self, dimension: usize, at: u64) -> u64 {
         let of = |list: &[u64]| list.get(dimension).copied().unwrap_or(1);
         let (start, count, step) = (of(&self.region.start), of(&self.region.count), of(&self.region.step));
-        let most = at.saturating_add(self.most);
-        if most >= count {
+        let max_end = at.saturating_add(self.max_indexes);
+        if max_end >= count {
             return count;
         }
-        let border = (start + most * step) / self.chunk * self.chunk;
+        let border = (start + max_end * step) / self.chunk * self.chunk;
         match border.saturating_sub(start).div_ceil(step) {
             aligned if aligned > at => aligned,
-            _ => most,
+            _ => max_end,
         }
     }
 }
@@ -137,13 +137,13 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn chunk_rows_are_not_torn_where_they_fit() {
+    fn chunk_rows_are_not_split_if_they_fit() {
         let region = Region::new(vec![3, 0], vec![20, 10]);
         let starts: Vec<_> = bands(&region, &[8, 10], 4, 80 * 4).unwrap().map(|b| b.start[0]).collect();
         assert_eq!(starts, [3, 8, 16]);
         let starts: Vec<_> = bands(&region, &[8, 10], 4, 50 * 4).unwrap().map(|b| b.start[0]).collect();
         assert_eq!(starts, [3, 8, 13, 16, 21]);
-        let torn = |chunk: &[u64], most| bands(&region, chunk, 4, most).unwrap().tears_chunks();
+        let torn = |chunk: &[u64], max| bands(&region, chunk, 4, max).unwrap().tears_chunks();
         assert!(!torn(&[8, 10], 80 * 4) && torn(&[8, 10], 50 * 4));
         let stepped = Region { start: vec![0, 0], count: vec![9, 10], step: vec![4, 1] };
         assert!(!bands(&stepped, &[8, 10], 4, 80).unwrap().tears_chunks());
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn deeper_dimensions_are_cut_where_the_outer_do_not_fit() {
+    fn inner_dimensions_are_split_if_an_outer_index_does_not_fit() {
         let region = Region::all(&[2, 100]);
         let found: Vec<_> = bands(&region, &[2, 30], 1, 70).unwrap().map(|b| (b.start, b.count)).collect();
         let want = [([0, 0], [1, 60]), ([0, 60], [1, 40]), ([1, 0], [1, 60]), ([1, 60], [1, 40])];
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn scalars_empty_regions_and_rows_of_no_bytes() {
+    fn accepts_scalars_empty_regions_and_rows_of_no_bytes() {
         assert_eq!(bands(&Region::all(&[]), &[], 8, 0).unwrap().collect::<Vec<_>>(), [Region::all(&[])]);
         assert_eq!(bands(&Region::all(&[3, 0]), &[1, 1], 8, 0).unwrap().count(), 0);
         let vast = Region::all(&[1 << 40, 1 << 40]);
@@ -170,17 +170,17 @@ mod tests {
 
     proptest! {
         #[test]
-        fn bands_are_the_region_in_order(
+        fn bands_cover_the_region_in_order(
             (shape, region) in shape_and_region(),
             chunk in prop::collection::vec(1..5_u64, 4),
             row in 0..5_usize,
-            most in 0..200_u64,
+            max in 0..200_u64,
         ) {
-            let bands: Vec<Region> = bands(&region, &chunk[..shape.len()], row, most).unwrap().collect();
+            let bands: Vec<Region> = bands(&region, &chunk[..shape.len()], row, max).unwrap().collect();
             prop_assert_eq!(bands.iter().flat_map(elements_of).collect::<Vec<_>>(), elements_of(&region));
             for band in bands {
                 let len = band.len().unwrap();
-                prop_assert!(len > 0 && (len == 1 || len * row as u64 <= most));
+                prop_assert!(len > 0 && (len == 1 || len * row as u64 <= max));
             }
         }
     }

@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn reads_as_little_and_as_seldom_as_pays() {
+    fn balances_the_number_of_reads_and_of_bytes() {
         let lengths = |start: &[u64], count: &[u64], step: &[u64]| {
             let region = Region { start: start.to_vec(), count: count.to_vec(), step: step.to_vec() };
             run(&[100, 10_000], &region, 8).1
@@ -183,7 +183,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_region_is_what_lies_there(
+        fn reads_the_elements_of_any_region(
             dims in prop::collection::vec((1..9_u64, 0..9_u64, 1..4_u64), 0..4),
             last in (1..3000_u64, 0..3000_u64, 1..900_u64),
             size in prop::sample::select(vec![1, 3, 8]),
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn scalars_and_regions_of_nothing() {
+    fn reads_scalars_and_empty_regions() {
         assert_eq!(run(&[], &Region::all(&[]), 4).1, [4]);
         assert_eq!(run(&[5, 0], &Region::all(&[5, 0]), 4).1, []);
         assert!(

@@ -363,7 +363,7 @@ mod tests {
     }
 
     #[test]
-    fn buffers_of_another_length_are_refused() {
+    fn rejects_buffers_of_another_length() {
         let region = Region::new(vec![0], vec![4]);
         for (chunk, out) in [(3, 4), (5, 4), (4, 3), (4, 5)] {
             let e = scatter(&vec![0; chunk], &[0], &[4], &region, &mut vec![0; out], 1).unwrap_err();
@@ -377,7 +377,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_of_no_bytes_are_moved_however_many() {
+    fn copies_any_number_of_rows_of_no_bytes() {
         let region = Region::all(&[u64::MAX, u64::MAX]);
         scatter(&[], &[0, 0], &[u64::MAX, u64::MAX], &region, &mut [], 0).unwrap();
     }

@@ -308,7 +308,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     #[test]
-    fn chunks_without_elements_are_refused() {
+    fn rejects_chunks_without_elements() {
         for grid in [
             ChunkGrid::regular(&[3, 0]),
             ChunkGrid::new(vec![Axis::Edges(vec![0, 3])]),
@@ -345,7 +345,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_indexes_end() {
+    fn iteration_ends_at_the_last_indexes() {
         let grid = ChunkGrid::regular(&[1 << 63]).unwrap();
         let region = Region::new(vec![0], vec![u64::MAX]);
         assert_eq!(grid.chunks_in(&region).unwrap().count(), 2);

@@ -261,7 +261,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn only_whole_chunks_that_lie_together_are_in_place() {
+    fn only_complete_contiguous_chunks_are_in_place() {
         let region = Region::all(&[4, 6]);
         let in_place = |rows: &mut [u8], start: &[u64], shape: &[u64], region: &Region| {
             let mut planes = Planes::whole(rows);
@@ -281,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn cuts_outside_are_refused() {
+    fn rejects_cuts_outside_the_region() {
         let region = Region::all(&[2, 3]);
         for (dimension, cuts, len) in
             [(2, &[1][..], 6), (0, &[2], 6), (0, &[0], 6), (1, &[2, 1], 6), (1, &[1], 5)]
@@ -303,7 +303,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn parts_filled_alone_are_the_whole(
+        fn separately_filled_parts_give_the_whole_region(
             (shape, region) in shape_and_region(),
             chunk in prop::collection::vec(1..5_u64, 4),
             along in any::<prop::sample::Index>(),

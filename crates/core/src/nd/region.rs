@@ -278,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn names_the_dimension_that_is_passed() {
+    fn names_the_dimension_whose_extent_is_exceeded() {
         let e = Region::new(vec![0, 3], vec![1, 3]).check(&[4, 5]).unwrap_err();
         assert_eq!(e.kind(), ErrorKind::InvalidArgument);
         assert_eq!(e.to_string(), "the region reaches index 5 of dimension 1, which has size 5");
@@ -287,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn refuses_what_cannot_be_counted() {
+    fn rejects_regions_without_valid_counts_and_steps() {
         let endless = Region { start: vec![1], count: vec![2], step: vec![u64::MAX] };
         assert!(endless.check(&[u64::MAX]).unwrap_err().to_string().contains("2^64"));
         let stuck = Region { start: vec![1], count: vec![2], step: vec![0] };
@@ -299,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn equal_regions_normalize_equal() {
+    fn equal_regions_have_equal_normal_forms() {
         let far = Region { start: vec![3, 0], count: vec![1, 2], step: vec![7, 2] };
         let near = Region { start: vec![3, 0], count: vec![1, 2], step: vec![1, 2] };
         assert_eq!(far.normalized(), near);

@@ -252,7 +252,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn points_that_are_not_there_are_refused() {
+    fn rejects_points_outside_the_extents() {
         let points =
             |rank, coordinates: &[u64]| Selection::Points { rank, coordinates: coordinates.to_vec() };
         points(2, &[1, 2, 0, 0]).check(&[2, 3]).unwrap();
@@ -275,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn huge_selections_cost_nothing_until_walked() {
+    fn huge_selections_take_no_time_until_iterated() {
         let shape = [u64::MAX, u64::MAX];
         let mut elements = Selection::All.elements(&shape).unwrap();
         assert_eq!(elements.next_element(), Some(&[0, 0][..]));
@@ -285,7 +285,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn blocks_are_walked_one_after_another((shape, region) in shape_and_region(), times in 0..3_usize) {
+        fn blocks_are_iterated_in_order((shape, region) in shape_and_region(), times in 0..3_usize) {
             let blocks = Selection::Blocks(vec![region.clone(); times]);
             let elements = blocks.elements(&shape).unwrap();
             prop_assert_eq!(Some(elements.size_hint().0 as u64), blocks.count(&shape));

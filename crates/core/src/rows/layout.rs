@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn pieces_that_continue_each_other_are_one() {
+    fn adjacent_parts_of_one_unit_are_merged() {
         let mut layout = ElementLayout::new(12);
         for piece in [part(0, 4, 1), part(4, 4, 1), part(8, 4, 4)] {
             layout.push(piece).unwrap();
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn repeated_numbers_stay_one_piece_and_padding_does_not() {
+    fn repeated_numbers_are_one_part_but_not_across_padding() {
         let mut numbers = ElementLayout::new(2);
         numbers.push(part(0, 2, 2)).unwrap();
         assert_eq!(numbers.repeated(1 << 40).unwrap().parts(), [part(0, 2 << 40, 2)]);

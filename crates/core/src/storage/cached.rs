@@ -223,7 +223,7 @@ impl Sequences {
 struct Shard {
     places: FxHashMap<u64, usize>,
     slots: Vec<Slot>,
-    most: usize,
+    max_blocks: usize,
     hand: usize,
     /// The slot of the last hit, which is often also the next one.
     last: usize,
@@ -236,8 +236,8 @@ struct Slot {
 }
 
 impl Shard {
-    fn new(most: usize) -> Self {
-        Shard { places: FxHashMap::default(), slots: Vec::new(), most, hand: 0, last: 0 }
+    fn new(max_blocks: usize) -> Self {
+        Shard { places: FxHashMap::default(), slots: Vec::new(), max_blocks, hand: 0, last: 0 }
     }
 
     /// A range of a block. `None` if the block is not cached or is too short.
@@ -252,7 +252,7 @@ impl Shard {
 
     fn insert(&mut self, block: u64, bytes: Bytes) {
         let known = self.places.get(&block).copied();
-        if known.is_none() && self.slots.len() < self.most {
+        if known.is_none() && self.slots.len() < self.max_blocks {
             self.places.insert(block, self.slots.len());
             self.slots.push(Slot { block, bytes, read: false });
             return;
@@ -344,7 +344,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn reads_the_same_as_without(
+        fn reads_the_same_bytes_as_without_cache(
             len in 0..110_000_usize,
             capacity in prop::sample::select(vec![0, 4096, 20_000, 64 << 10, 1 << 20]),
             ranges in prop::collection::vec((range(), any::<bool>()), 1..60),
@@ -371,7 +371,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn several_ranges_are_the_same_as_one_by_one(
+        fn several_ranges_give_the_same_bytes_as_single_reads(
             capacity in prop::sample::select(vec![0, 4096, 64 << 10, 1 << 20]),
             ranges in prop::collection::vec(range(), 1..20),
             is_far: bool,
@@ -386,7 +386,7 @@ mod tests {
     }
 
     #[test]
-    fn several_ranges_of_far_storage_take_one_request_for_the_blocks_that_are_missing() {
+    fn several_ranges_of_far_storage_take_one_request_for_the_missing_blocks() {
         let storage = Cached::new(Counted::far(file(1 << 20)));
         storage.read_at(5_000..5_010).unwrap();
         let ranges = [100..200, 5_000..5_100, 40_000..45_000, 300_000..400_000, 500_000..500_001];
@@ -395,7 +395,7 @@ mod tests {
             let counted = storage.uncached();
             (counted.requests(), counted.ranges(), counted.bytes())
         };
-        // Block 0, blocks 9 and 10, what is too long to be kept, and block 122.
+        // Block 0, blocks 9 and 10, a range that is too long to be cached, and block 122.
         assert_eq!(counts(&storage), (2, 1 + 4, 4096 + 4096 + 2 * 4096 + 100_000 + 4096));
         storage.read_ranges(&ranges[..3]).unwrap();
         storage.read_at(500_000..500_010).unwrap();
@@ -415,7 +415,7 @@ mod tests {
     }
 
     #[test]
-    fn long_reads_pass_by() {
+    fn long_reads_bypass_the_cache() {
         let storage = Cached::new(counted(1 << 20));
         storage.read_at(0..(64 << 10) + 1).unwrap();
         storage.read_into(0, &mut vec![0; (64 << 10) + 1]).unwrap();
@@ -454,7 +454,7 @@ mod tests {
     }
 
     #[test]
-    fn two_threads_read_what_is_there() {
+    fn two_threads_read_the_right_bytes() {
         let plain = file(1 << 20);
         let storage = Cached::with_capacity(plain.clone(), 64 << 10);
         let read = |seed: u64| {

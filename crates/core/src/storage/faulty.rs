@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn the_named_reads_fail() {
+    fn the_selected_reads_fail() {
         let io = Some(ErrorKind::Io);
         let ranges = [0..1, 0..1, 0..1];
         assert_eq!(kinds(&storage(Fault::Read(1)), &ranges), [None, io, None]);
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn short_files_fail_as_files_do() {
+    fn truncated_storage_fails_like_a_truncated_file() {
         let malformed = Some(ErrorKind::Malformed);
         for (fault, len) in [(Fault::Truncated(3), 3), (Fault::Shrunk(3), 6)] {
             let storage = storage(fault);

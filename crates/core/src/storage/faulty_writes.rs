@@ -90,11 +90,11 @@ impl<W: WriteAt> Wrapper for FaultyWrites<W> {
 
 impl<W: WriteAt> WriteAt for FaultyWrites<W> {
     fn write_some(&self, offset: u64, bytes: &[u8]) -> Result<usize> {
-        let first = |most: usize| bytes.get(..most).unwrap_or(bytes);
+        let first = |max: usize| bytes.get(..max).unwrap_or(bytes);
         match self.next()? {
-            WriteFault::Short(most) => self.inner.write_some(offset, first(most.max(1))),
-            WriteFault::Torn(_, most) => {
-                self.inner.write_at(offset, first(most))?;
+            WriteFault::Short(max) => self.inner.write_some(offset, first(max.max(1))),
+            WriteFault::Torn(_, max) => {
+                self.inner.write_at(offset, first(max))?;
                 Err(failure())
             }
             WriteFault::Full(room) if offset.saturating_add(bytes.len() as u64) > room => {
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn short_writes_go_on_until_all_is_written() {
+    fn short_writes_are_continued_until_all_is_written() {
         let storage = faulty(WriteFault::Short(2));
         storage.write_at(1, b"abcde").unwrap();
         assert_eq!(storage.inner().to_vec(), b"\0abcde");
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn the_named_operations_fail() {
+    fn the_selected_operations_fail() {
         let run = |storage: &FaultyWrites<WritableMemory>| {
             [
                 storage.write_at(0, b"ab").is_ok(),
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn a_full_device_takes_what_fits_and_says_so() {
+    fn a_full_device_stores_what_fits_and_fails() {
         let storage = faulty(WriteFault::Full(3));
         let e = storage.write_at(1, b"abc").unwrap_err();
         assert_eq!(e.kind(), ErrorKind::Io);

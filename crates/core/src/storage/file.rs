@@ -138,7 +138,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn reads_what_is_there_and_names_what_is_not() {
+    fn reads_existing_bytes_and_rejects_ranges_past_the_end() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("f");
         std::fs::write(&path, b"hello").unwrap();

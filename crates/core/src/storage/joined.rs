@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_read_as_one_with_zeros_where_they_are_short() {
+    fn parts_are_read_as_one_with_zeros_after_short_parts() {
         let parts = vec![part(6, 8, b"gh"), part(0, 4, b"abc"), part(10, 14, b"klmn_")];
         let joined = Joined::new(parts).unwrap();
         assert_eq!(joined.len().unwrap(), 14);
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn several_ranges_take_one_request_of_each_far_part() {
+    fn several_ranges_take_one_request_per_far_part() {
         let counted: Vec<_> =
             (0..2).map(|_| Arc::new(Counted::far(Bytes::from_static(b"0123456789")))).collect();
         let part = |at: u64, storage: &Arc<_>| Part {
@@ -244,14 +244,14 @@ mod tests {
     }
 
     #[test]
-    fn no_memory_is_given_for_what_is_not_there() {
+    fn allocates_no_memory_for_missing_bytes() {
         let joined = Joined::new(vec![part(0, u64::MAX, b"abc")]).unwrap();
         assert!(joined.read_at(0..u64::MAX).is_err());
         assert_eq!(joined.read_at(0..MAX_ZEROS).unwrap().len() as u64, MAX_ZEROS);
     }
 
     #[test]
-    fn parts_that_overlap_are_refused() {
+    fn rejects_overlapping_parts() {
         assert!(Joined::new(vec![part(0, 4, b""), part(3, 8, b"")]).is_err());
         assert!(Joined::new(vec![part(4, 3, b"")]).is_err());
     }

@@ -60,7 +60,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn pieces_are_the_same_as_one_by_one(
+        fn merged_reads_give_the_same_bytes_as_single_reads(
             pieces in prop::collection::vec((0..90_000_u64, 0..9_000_u64), 0..20),
         ) {
             let bytes: Bytes = (0..100_000_u32).map(|i| u8::try_from(i % 251).unwrap()).collect();
@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn ranges_that_are_none_and_bytes_that_are_not_there_are_errors() {
+    fn rejects_invalid_ranges_and_missing_bytes() {
         let bytes = Bytes::from_static(b"0123456789");
         let read = |ranges: &[Range<u64>]| read_merged(ranges, |merged| bytes.read_ranges(merged));
         assert!(read(&[0..2, Range { start: 5, end: 4 }]).is_err());

@@ -275,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn a_kill_leaves_what_was_done_up_to_a_page() {
+    fn a_killed_process_leaves_its_writes_up_to_a_page_border() {
         let storage = recorded(b"");
         storage.write_at(0, b"a").unwrap();
         storage.write_at(4095, &[1; 4098]).unwrap();
@@ -285,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_synced_is_never_lost_and_what_was_not_may_be_in_any_order() {
+    fn synced_changes_are_never_lost_and_others_are_lost_in_any_order() {
         let storage = recorded(b"....");
         storage.write_at(0, b"a").unwrap();
         storage.sync().unwrap();
@@ -299,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn sectors_and_lengths_are_lost_one_by_one() {
+    fn sectors_and_lengths_are_lost_independently() {
         let storage = recorded(b"x");
         storage.write_at(510, &[1; 4]).unwrap();
         let states = lost(&storage.log());
@@ -316,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn of_many_changes_each_is_dropped_and_each_is_kept_alone() {
+    fn each_of_many_changes_is_dropped_alone_and_kept_alone() {
         let storage = recorded(&[0; 20]);
         for at in 0..20 {
             storage.write_at(at, &[1]).unwrap();
@@ -341,7 +341,7 @@ mod tests {
     }
 
     #[test]
-    fn a_protocol_without_its_sync_is_caught() {
+    fn finds_a_protocol_without_its_required_sync() {
         let broken = |synced| {
             let storage = recorded(&[b'.'; 601]);
             commit(&storage, synced);

@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn files_beside_and_below_are_followed() {
+    fn opens_files_in_the_folder_and_below() {
         let dir = folder();
         let siblings = Directory::of(&dir.path().join("in/own.h5"), &[]).unwrap();
         assert_eq!(siblings.own_name(), Some("own.h5"));
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn files_elsewhere_are_refused_by_name_unless_allowed() {
+    fn rejects_files_elsewhere_by_name_unless_allowed() {
         let dir = folder();
         let own = dir.path().join("in/own.h5");
         let siblings = Directory::of(&own, &[]).unwrap();
@@ -230,7 +230,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn symbolic_links_are_followed_to_where_they_lead() {
+    fn symbolic_links_are_followed_to_their_target() {
         let dir = folder();
         std::os::unix::fs::symlink("below/b", dir.path().join("in/inside")).unwrap();
         std::os::unix::fs::symlink("../out/o", dir.path().join("in/outside")).unwrap();
@@ -247,7 +247,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn what_is_no_regular_file_is_refused_without_waiting() {
+    fn rejects_files_that_are_not_regular_without_waiting() {
         let dir = folder();
         let fifo = dir.path().join("in/fifo");
         let made = std::process::Command::new("mkfifo").arg(&fifo).status().unwrap();

@@ -341,7 +341,7 @@ mod tests {
     }
 
     #[test]
-    fn files_and_memory_keep_what_is_written_and_read_zeros_between() {
+    fn files_and_memory_read_back_written_bytes_with_zeros_between() {
         contract(&WritableMemory::default());
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("f");
@@ -354,7 +354,7 @@ mod tests {
     }
 
     #[test]
-    fn threads_write_different_bytes_of_one_file_at_once() {
+    fn threads_write_different_bytes_of_a_file_at_the_same_time() {
         let folder = tempfile::tempdir().unwrap();
         let file = WritableFile::create(folder.path().join("f")).unwrap();
         std::thread::scope(|scope| {

@@ -6,7 +6,7 @@ mod write;
 
 pub use write::DirectoryWriter;
 
-use super::{Entry, EntryKind, Key, Store, Value, check_most, past_end, read_each};
+use super::{Entry, EntryKind, Key, Store, Value, check_size, past_end, read_each};
 use crate::{Error, Result};
 use bytes::Bytes;
 use std::collections::HashSet;
@@ -140,9 +140,9 @@ impl Store for DirectoryStore {
         Ok(found.filter(|(_, found)| found.is_file()).map(|(_, found)| found.len()))
     }
 
-    fn read(&self, key: &Key, most: u64) -> Result<Option<Bytes>> {
+    fn read(&self, key: &Key, max_bytes: u64) -> Result<Option<Bytes>> {
         let Some((file, found)) = self.open_value(key)? else { return Ok(None) };
-        check_most(found.len(), most, key)?;
+        check_size(found.len(), max_bytes, key)?;
         OpenFile { file, size: found.len(), key }.part(0..found.len()).map(Some)
     }
 
@@ -151,8 +151,8 @@ impl Store for DirectoryStore {
         OpenFile { file, size: found.len(), key }.parts(ranges).map(Some)
     }
 
-    fn read_many(&self, keys: &[Key], most: u64) -> Vec<Result<Option<Bytes>>> {
-        read_each(self, keys, most)
+    fn read_many(&self, keys: &[Key], max_bytes: u64) -> Vec<Result<Option<Bytes>>> {
+        read_each(self, keys, max_bytes)
     }
 
     fn is_far(&self) -> bool {

@@ -1,6 +1,6 @@
 //! Values in memory.
 
-use super::{Entry, Key, Store, WritableStore, below, check_most, past_end, read_each};
+use super::{Entry, Key, Store, WritableStore, below, check_size, past_end, read_each};
 use crate::{Error, Result};
 use bytes::Bytes;
 use std::collections::BTreeMap;
@@ -65,9 +65,9 @@ impl Store for MemoryStore {
         Ok(self.shared().get(key.as_str()).map(|value| value.len() as u64))
     }
 
-    fn read(&self, key: &Key, most: u64) -> Result<Option<Bytes>> {
+    fn read(&self, key: &Key, max_bytes: u64) -> Result<Option<Bytes>> {
         let Some(value) = self.shared().get(key.as_str()).cloned() else { return Ok(None) };
-        check_most(value.len() as u64, most, key)?;
+        check_size(value.len() as u64, max_bytes, key)?;
         Ok(Some(value))
     }
 
@@ -76,8 +76,8 @@ impl Store for MemoryStore {
         slices(&value, ranges, key).map(Some)
     }
 
-    fn read_many(&self, keys: &[Key], most: u64) -> Vec<Result<Option<Bytes>>> {
-        read_each(self, keys, most)
+    fn read_many(&self, keys: &[Key], max_bytes: u64) -> Vec<Result<Option<Bytes>>> {
+        read_each(self, keys, max_bytes)
     }
 
     fn is_far(&self) -> bool {

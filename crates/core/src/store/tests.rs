@@ -47,8 +47,9 @@ pub(super) fn contract(store: &dyn Store) {
     value.read(497, &mut out).unwrap();
     assert!(&out == b"xxx" && value.read(498, &mut out).is_err());
     let keys = ["a/c/0", "nothing", "zarr.json", "a/c/0"].map(key);
-    let lens =
-        |most| store.read_many(&keys, most).into_iter().map(|read| read.map(|of| of.map(|of| of.len())));
+    let lens = |max_bytes| {
+        store.read_many(&keys, max_bytes).into_iter().map(|read| read.map(|of| of.map(|of| of.len())))
+    };
     assert_eq!(lens(500).map(Result::unwrap).collect::<Vec<_>>(), [Some(500), None, Some(2), Some(500)]);
     let kinds: Vec<_> = lens(499).map(|read| read.map_err(|e| e.kind())).collect();
     let limit = Err(ErrorKind::LimitExceeded);
@@ -78,7 +79,7 @@ fn directory() -> tempfile::TempDir {
 }
 
 #[test]
-fn all_stores_answer_alike() {
+fn all_stores_give_the_same_results() {
     let mut memory = MemoryStore::new();
     memory.insert(&key("zarr.json"), "{}");
     memory.insert(&key("a/zarr.json"), "[]");
@@ -100,7 +101,7 @@ fn far_zip(bytes: Vec<u8>) -> Result<ZipStore> {
 }
 
 #[test]
-fn reads_of_a_store_are_told_and_end_once_the_token_is_cancelled() {
+fn reads_of_a_store_are_reported_and_end_once_the_token_is_cancelled() {
     let (token, seen) = (CancelToken::new(), Arc::new(AtomicU64::new(0)));
     let folder = directory();
     let store = DirectoryStore::open(folder.path()).unwrap();
@@ -158,7 +159,7 @@ fn entries_of_a_far_zip_file_take_one_request() {
 }
 
 #[test]
-fn local_headers_longer_than_the_one_before_cost_a_request_and_no_more() {
+fn a_longer_local_header_takes_only_one_more_request() {
     // The second entry has an extra field of four bytes in its local header.
     let entry = |name: &[u8], extra: &[u8], at: u32| {
         let crc = [0xc2, 0x41, 0x24, 0x35];
@@ -189,7 +190,7 @@ fn local_headers_longer_than_the_one_before_cost_a_request_and_no_more() {
 }
 
 #[test]
-fn no_key_leads_out_of_a_store() {
+fn no_key_escapes_from_a_store() {
     for text in ["/", "/a", "a/", "a//b", ".", "..", "a/../b", "./a", "a\0b"] {
         assert_eq!(Key::new(text).unwrap_err().kind(), ErrorKind::InvalidArgument, "{text:?}");
         assert!(key("a").join(text).is_err(), "{text:?}");
@@ -201,7 +202,7 @@ fn no_key_leads_out_of_a_store() {
 }
 
 #[test]
-fn prefixes_between_names_that_sort_around_the_slash_are_found_once() {
+fn lists_prefixes_once_between_names_that_sort_around_the_slash() {
     let mut memory = MemoryStore::new();
     for name in ["a-b", "a/1/2", "a/1/3", "a/2", "a0", "a", "a/1"] {
         memory.insert(&key(name), "");
@@ -222,7 +223,7 @@ fn prefixes_between_names_that_sort_around_the_slash_are_found_once() {
 
 #[test]
 #[cfg(unix)]
-fn links_are_followed_within_the_directory_and_no_further() {
+fn links_are_followed_only_within_the_directory() {
     use std::os::unix::fs::symlink;
     let outside = tempfile::tempdir().unwrap();
     fs::write(outside.path().join("secret"), "s").unwrap();
@@ -282,7 +283,7 @@ fn devices_and_pipes_are_not_opened() {
 }
 
 #[test]
-fn zip_entries_of_all_kinds_are_read_or_refused() {
+fn reads_or_rejects_zip_entries_of_every_kind() {
     let store = zip(fixture("plain")).unwrap();
     let refused = |name: &str| store.read(&key(name), 100).unwrap_err();
     assert_eq!(refused("b").to_string(), "b is packed by method 14");
@@ -295,7 +296,7 @@ fn zip_entries_of_all_kinds_are_read_or_refused() {
 }
 
 #[test]
-fn deflated_entries_may_be_longer_than_what_they_inflate_to() {
+fn deflated_entries_may_be_longer_than_their_inflated_bytes() {
     // One stored block in the deflate stream: its length, the inverted length, and the bytes.
     let stream = b"\x01\x03\0\xfc\xffabc";
     let crc = [0xc2, 0x41, 0x24, 0x35];
@@ -311,7 +312,7 @@ fn deflated_entries_may_be_longer_than_what_they_inflate_to() {
 }
 
 #[test]
-fn zip_files_with_names_that_lead_elsewhere_are_refused() {
+fn rejects_zip_entries_with_names_outside_the_store() {
     for (name, what) in [("escape", "the name \"..\""), ("absolute", "an empty name")] {
         let Err(e) = zip(fixture(name)) else { panic!("{name}") };
         assert_eq!(e.kind(), ErrorKind::Malformed);
@@ -322,7 +323,7 @@ fn zip_files_with_names_that_lead_elsewhere_are_refused() {
 }
 
 #[test]
-fn zip64_ends_are_followed() {
+fn reads_zip64_end_records() {
     let mut bytes = fixture("plain");
     // The same file with a zip64 end: record, locator, and an old record without values.
     let at = bytes.windows(4).rposition(|window| window == b"PK\x05\x06").unwrap();
@@ -345,7 +346,7 @@ fn zip64_ends_are_followed() {
 }
 
 #[test]
-fn damage_in_a_zip_file_is_found_and_never_fatal() {
+fn damage_in_a_zip_file_gives_errors_and_no_panics() {
     let whole = fixture("plain");
     // A far file gives the same bytes and the same errors.
     let read_all = |store: &ZipStore| {

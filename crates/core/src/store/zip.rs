@@ -8,7 +8,7 @@ mod write;
 
 pub use write::ZipWriter;
 
-use super::{Entry, Key, Store, below, check_most, memory, read_each};
+use super::{Entry, Key, Store, below, check_size, memory, read_each};
 use crate::storage::ReadAt;
 use crate::{Decoder, Error, Limits, Result};
 use bytes::Bytes;
@@ -23,7 +23,8 @@ use std::sync::atomic::AtomicU64;
 pub struct ZipStore {
     file: Box<dyn ReadAt>,
     entries: BTreeMap<String, Located>,
-    most: u64,
+    /// The maximum size in bytes of a value that is inflated to read a part of it.
+    max_bytes: u64,
     /// The length of the extra field in the last local header. Other headers of the file usually have the same length.
     extra: AtomicU64,
 }
@@ -37,7 +38,7 @@ impl ZipStore {
     /// multi-volume archive.
     pub fn open(file: Box<dyn ReadAt>, limits: &Limits) -> Result<ZipStore> {
         let entries = central_directory::read(&*file, limits)?;
-        Ok(ZipStore { file, entries, most: limits.allocation, extra: AtomicU64::new(0) })
+        Ok(ZipStore { file, entries, max_bytes: limits.allocation, extra: AtomicU64::new(0) })
     }
 
     /// Whether a file is a zip file with an entry of one of these names, in any folder. False if it is not a zip file.
@@ -132,9 +133,9 @@ impl Store for ZipStore {
         Ok(self.entries.get(key.as_str()).map(|entry| entry.size))
     }
 
-    fn read(&self, key: &Key, most: u64) -> Result<Option<Bytes>> {
+    fn read(&self, key: &Key, max_bytes: u64) -> Result<Option<Bytes>> {
         let Some(entry) = self.entries.get(key.as_str()) else { return Ok(None) };
-        check_both(entry, most, key)?;
+        check_both(entry, max_bytes, key)?;
         self.inflate(entry, key).map(Some)
     }
 
@@ -142,7 +143,7 @@ impl Store for ZipStore {
     fn read_ranges(&self, key: &Key, ranges: &[Range<u64>]) -> Result<Option<Vec<Bytes>>> {
         let Some(entry) = self.entries.get(key.as_str()) else { return Ok(None) };
         if entry.method != Method::Stored {
-            let whole = self.read(key, self.most)?.unwrap_or_default();
+            let whole = self.read(key, self.max_bytes)?.unwrap_or_default();
             return memory::slices(&whole, ranges, key).map(Some);
         }
         let size = entry.size.min(entry.stored);
@@ -161,20 +162,20 @@ impl Store for ZipStore {
         ranges.iter().map(part).collect::<Result<_>>().map(Some)
     }
 
-    fn read_many(&self, keys: &[Key], most: u64) -> Vec<Result<Option<Bytes>>> {
+    fn read_many(&self, keys: &[Key], max_bytes: u64) -> Vec<Result<Option<Bytes>>> {
         let located = keys.iter().map(|key| (self.entries.get(key.as_str()), key));
         let wanted: Vec<_> = located
             .filter_map(|(entry, key)| Some((entry?, key)))
-            .filter(|(entry, key)| check_both(entry, most, key).is_ok())
+            .filter(|(entry, key)| check_both(entry, max_bytes, key).is_ok())
             .collect();
         if !self.is_far() || wanted.is_empty() {
-            return read_each(self, keys, most);
+            return read_each(self, keys, max_bytes);
         }
         let read = self.inflate_together(&wanted);
         let mut read: FxHashMap<&Key, _> = wanted.into_iter().map(|(_, key)| key).zip(read).collect();
         let answer = |key| match read.remove(key) {
             Some(Ok(bytes)) => Ok(Some(bytes)),
-            _ => self.read(key, most),
+            _ => self.read(key, max_bytes),
         };
         keys.iter().map(answer).collect()
     }
@@ -189,9 +190,9 @@ impl Store for ZipStore {
 }
 
 /// The stored bytes may be slightly more than the inflated bytes.
-fn check_both(entry: &Located, most: u64, key: &Key) -> Result<()> {
-    check_most(entry.size, most, key)?;
-    check_most(entry.stored, most.saturating_add(most / 8).saturating_add(SLACK), key)
+fn check_both(entry: &Located, max_bytes: u64, key: &Key) -> Result<()> {
+    check_size(entry.size, max_bytes, key)?;
+    check_size(entry.stored, max_bytes.saturating_add(max_bytes / 8).saturating_add(SLACK), key)
 }
 
 /// The first bytes of zip files with and without entries.

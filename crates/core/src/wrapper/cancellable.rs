@@ -59,7 +59,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_read_is_read_whole_in_parts() {
+    fn a_long_read_is_split_and_complete() {
         let bytes: Vec<u8> = (0..MAX_READ + 5).map(|i| u8::try_from(i % 251).unwrap()).collect();
         let storage = Cancellable::new(Bytes::from(bytes.clone()), CancelToken::new());
         let mut out = vec![0; bytes.len() - 1];

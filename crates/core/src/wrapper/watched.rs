@@ -36,7 +36,7 @@ mod tests {
     use std::sync::atomic::{AtomicU64, Ordering};
 
     #[test]
-    fn every_byte_that_is_read_is_told_and_no_other() {
+    fn reports_exactly_the_bytes_that_are_read() {
         let seen = Arc::new(AtomicU64::new(0));
         let told = Arc::clone(&seen);
         let add = move |bytes| {

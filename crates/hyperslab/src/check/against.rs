@@ -76,12 +76,12 @@ struct Holding<'a> {
 
 impl Holding<'_> {
     /// Compares the object at a path of the contract.
-    fn object(&mut self, said: &Entry) -> Result<()> {
-        let path = &said.handle.path;
+    fn object(&mut self, stated: &Entry) -> Result<()> {
+        let path = &stated.handle.path;
         if self.options.unnamed {
             self.named.insert(path.clone());
         }
-        if let Item::Unreadable(_) = said.item {
+        if let Item::Unreadable(_) = stated.item {
             // The author of the contract could not read this object.
             return Ok(());
         }
@@ -90,29 +90,29 @@ impl Holding<'_> {
             Err(error) if error.kind() == ErrorKind::NotFound => {
                 // If a group is missing, its members are not reported.
                 if path.parent().is_none_or(|group| self.data.find(&group).is_ok()) {
-                    let kind = noun(said.item.kind());
+                    let kind = noun(stated.item.kind());
                     self.find(&rule::MISSING, path, None, format!("is not there, the contract has {kind}"));
                 }
                 return Ok(());
             }
             Err(error) => return self.unreadable(path, None, error.detail()),
         };
-        if let Item::Link(link) = &said.item {
+        if let Item::Link(link) = &stated.item {
             return self.link(path, link, &found);
         }
         if let Item::Unreadable(Unreadable { reason, .. }) = &found.item {
             return self.unreadable(path, None, reason);
         }
-        let (is, wanted) = (found.item.kind(), said.item.kind());
-        if is != wanted {
-            let message = format!("{}, the contract says {}", noun(is), noun(wanted));
+        let (is, expected) = (found.item.kind(), stated.item.kind());
+        if is != expected {
+            let message = format!("{}, the contract says {}", noun(is), noun(expected));
             self.find(&rule::KIND, path, None, message);
             return Ok(());
         }
-        let wanted = self.contract.load(&said.handle)?;
+        let expected = self.contract.load(&stated.handle)?;
         match self.data.load(&found.handle) {
             Ok(Node::Unreadable(Unreadable { reason, .. })) => self.unreadable(path, None, &reason),
-            Ok(is) => self.node(path, (&found.handle, &is), (&said.handle, &wanted)),
+            Ok(is) => self.node(path, (&found.handle, &is), (&stated.handle, &expected)),
             Err(error) => self.unreadable(path, None, error.detail()),
         }
     }
@@ -121,37 +121,37 @@ impl Holding<'_> {
         &mut self,
         path: &NodePath,
         (found, is): (&Handle, &Node),
-        (said, wanted): (&Handle, &Node),
+        (stated, expected): (&Handle, &Node),
     ) -> Result<()> {
-        if let (Some(is), Some(wanted)) = (is.attributes(), wanted.attributes()) {
-            self.attributes(path, is, wanted);
+        if let (Some(is), Some(expected)) = (is.attributes(), expected.attributes()) {
+            self.attributes(path, is, expected);
         }
-        match (is, wanted) {
-            (Node::Group(is), Node::Group(wanted)) => {
-                self.storage(path, (None, &is.storage), (None, &wanted.storage));
-                return self.cells(path, found, said);
+        match (is, expected) {
+            (Node::Group(is), Node::Group(expected)) => {
+                self.storage(path, (None, &is.storage), (None, &expected.storage));
+                return self.cells(path, found, stated);
             }
-            (Node::Datatype(is), Node::Datatype(wanted)) => {
-                let (is_type, wanted_type) = (Some(&is.datatype), Some(&wanted.datatype));
-                self.types(path, is_type, wanted_type);
-                self.storage(path, (is_type, &is.storage), (wanted_type, &wanted.storage));
+            (Node::Datatype(is), Node::Datatype(expected)) => {
+                let (is_type, expected_type) = (Some(&is.datatype), Some(&expected.datatype));
+                self.types(path, is_type, expected_type);
+                self.storage(path, (is_type, &is.storage), (expected_type, &expected.storage));
             }
-            (Node::DimCoord(is), Node::DimCoord(wanted)) => {
-                let fits = self.extents(path, &[is.size], &[wanted.size]);
-                let (is_type, wanted_type) = (is.datatype.as_ref(), wanted.datatype.as_ref());
-                let same = self.types(path, is_type, wanted_type);
-                self.storage(path, (is_type, &is.storage), (wanted_type, &wanted.storage));
-                if fits && same && wanted_type.is_some() {
-                    return self.values(path, found, said);
+            (Node::DimCoord(is), Node::DimCoord(expected)) => {
+                let fits = self.extents(path, &[is.size], &[expected.size]);
+                let (is_type, expected_type) = (is.datatype.as_ref(), expected.datatype.as_ref());
+                let same = self.types(path, is_type, expected_type);
+                self.storage(path, (is_type, &is.storage), (expected_type, &expected.storage));
+                if fits && same && expected_type.is_some() {
+                    return self.values(path, found, stated);
                 }
             }
-            (Node::Ndarray(is), Node::Ndarray(wanted)) => {
-                let fits = self.shape(path, &is.shape, &wanted.shape);
-                let (is_type, wanted_type) = (is.datatype.as_ref(), wanted.datatype.as_ref());
-                let same = self.types(path, is_type, wanted_type);
-                self.storage(path, (is_type, &is.storage), (wanted_type, &wanted.storage));
-                if fits && same && wanted_type.is_some() {
-                    return self.values(path, found, said);
+            (Node::Ndarray(is), Node::Ndarray(expected)) => {
+                let fits = self.shape(path, &is.shape, &expected.shape);
+                let (is_type, expected_type) = (is.datatype.as_ref(), expected.datatype.as_ref());
+                let same = self.types(path, is_type, expected_type);
+                self.storage(path, (is_type, &is.storage), (expected_type, &expected.storage));
+                if fits && same && expected_type.is_some() {
+                    return self.values(path, found, stated);
                 }
             }
             _ => {}
@@ -160,29 +160,34 @@ impl Holding<'_> {
     }
 
     /// Whether elements have the datatype that the contract states.
-    fn types(&mut self, path: &NodePath, is: Option<&Arc<Datatype>>, wanted: Option<&Arc<Datatype>>) -> bool {
-        let Some(wanted) = wanted else { return true };
-        if is.is_some_and(|is| fits(is, wanted)) {
+    fn types(
+        &mut self,
+        path: &NodePath,
+        is: Option<&Arc<Datatype>>,
+        expected: Option<&Arc<Datatype>>,
+    ) -> bool {
+        let Some(expected) = expected else { return true };
+        if is.is_some_and(|is| fits(is, expected)) {
             return true;
         }
         let is = is.map_or_else(|| "no type".to_owned(), |is| datatype::shown(is));
-        let message = format!("{is}, the contract says {}", datatype::shown(wanted));
+        let message = format!("{is}, the contract says {}", datatype::shown(expected));
         self.find(&rule::TYPE, path, None, message);
         false
     }
 
-    fn shape(&mut self, path: &NodePath, is: &Shape, wanted: &Shape) -> bool {
-        let (is, wanted) = match (is, wanted) {
+    fn shape(&mut self, path: &NodePath, is: &Shape, expected: &Shape) -> bool {
+        let (is, expected) = match (is, expected) {
             (_, Shape::Unsaid) | (Shape::Null, Shape::Null) => return true,
-            (Shape::Dims(is), Shape::Dims(wanted)) if is.len() == wanted.len() => (is, wanted),
+            (Shape::Dims(is), Shape::Dims(expected)) if is.len() == expected.len() => (is, expected),
             _ => {
-                let message = format!("{}, the contract says {}", shape_text(is), shape_text(wanted));
+                let message = format!("{}, the contract says {}", shape_text(is), shape_text(expected));
                 self.find(&rule::SHAPE, path, None, message);
                 return false;
             }
         };
-        for (number, (is, wanted)) in is.iter().zip(wanted).enumerate() {
-            let Some(coordinate) = &wanted.coordinate else { continue };
+        for (number, (is, expected)) in is.iter().zip(expected).enumerate() {
+            let Some(coordinate) = &expected.coordinate else { continue };
             if is.coordinate.as_ref() != Some(coordinate) {
                 let is = is.coordinate.as_ref().map_or("no name".to_owned(), ToString::to_string);
                 let message = format!("dimension {number} has {is}, the contract says {coordinate}");
@@ -191,35 +196,35 @@ impl Holding<'_> {
         }
         // The possible length of a shared dimension is stated by its dimcoord: HDF5 stores it in each array too, a
         // document does not.
-        let own = |(is, wanted): (&Dimension, &Dimension)| {
-            let shared = wanted.coordinate.is_some() && is.extent.current() == wanted.extent.current();
-            if shared { wanted.extent } else { is.extent }
+        let own = |(is, expected): (&Dimension, &Dimension)| {
+            let shared = expected.coordinate.is_some() && is.extent.current() == expected.extent.current();
+            if shared { expected.extent } else { is.extent }
         };
-        let extents: Vec<_> = is.iter().zip(wanted).map(own).collect();
-        self.extents(path, &extents, &wanted.iter().map(|dimension| dimension.extent).collect::<Vec<_>>())
+        let extents: Vec<_> = is.iter().zip(expected).map(own).collect();
+        self.extents(path, &extents, &expected.iter().map(|dimension| dimension.extent).collect::<Vec<_>>())
     }
 
     /// Whether dimensions have the lengths and maximum lengths that the contract states.
-    fn extents(&mut self, path: &NodePath, is: &[Extent], wanted: &[Extent]) -> bool {
-        let fits = |(is, wanted): (&Extent, &Extent)| match (is, wanted) {
+    fn extents(&mut self, path: &NodePath, is: &[Extent], expected: &[Extent]) -> bool {
+        let fits = |(is, expected): (&Extent, &Extent)| match (is, expected) {
             // The current length of an unlimited dimension is compared only if it is not 0.
             (Extent::Unlimited { .. }, Extent::Unlimited { current: 0 }) => true,
-            (is, wanted) => is == wanted,
+            (is, expected) => is == expected,
         };
-        if is.iter().zip(wanted).all(fits) {
+        if is.iter().zip(expected).all(fits) {
             return true;
         }
-        let message = format!("{}, the contract says {}", extents_text(is), extents_text(wanted));
+        let message = format!("{}, the contract says {}", extents_text(is), extents_text(expected));
         self.find(&rule::SHAPE, path, None, message);
         false
     }
 
-    fn attributes(&mut self, path: &NodePath, is: &Attributes, wanted: &Attributes) {
-        for (name, wanted) in wanted {
-            let Ok(wanted) = wanted else { continue };
+    fn attributes(&mut self, path: &NodePath, is: &Attributes, expected: &Attributes) {
+        for (name, expected) in expected {
+            let Ok(expected) = expected else { continue };
             match is.get(name) {
                 None => {
-                    let value = value::shown(&wanted.datatype, &wanted.value);
+                    let value = value::shown(&expected.datatype, &expected.value);
                     let message = format!("is not there, the contract says {value}");
                     self.find(&rule::ATTRIBUTE_MISSING, path, Some(name), message);
                 }
@@ -227,29 +232,34 @@ impl Holding<'_> {
                     let message = format!("cannot be read: {}", unreadable.reason);
                     self.find(&rule::UNREADABLE, path, Some(name), message);
                 }
-                Some(Ok(is)) => self.attribute(path, name, is, wanted),
+                Some(Ok(is)) => self.attribute(path, name, is, expected),
             }
         }
     }
 
-    fn attribute(&mut self, path: &NodePath, name: &str, is: &Attribute, wanted: &Attribute) {
-        if !fits(&is.datatype, &wanted.datatype) {
-            let (is, wanted) = (datatype::shown(&is.datatype), datatype::shown(&wanted.datatype));
-            let message = format!("{is}, the contract says {wanted}");
+    fn attribute(&mut self, path: &NodePath, name: &str, is: &Attribute, expected: &Attribute) {
+        if !fits(&is.datatype, &expected.datatype) {
+            let (is, expected) = (datatype::shown(&is.datatype), datatype::shown(&expected.datatype));
+            let message = format!("{is}, the contract says {expected}");
             self.find(&rule::ATTRIBUTE_TYPE, path, Some(name), message);
-        } else if is.shape != wanted.shape {
+        } else if is.shape != expected.shape {
             let text =
                 |shape: &Option<Vec<u64>>| shape.as_ref().map_or("null".into(), |shape| format!("{shape:?}"));
-            let message = format!("{}, the contract says {}", text(&is.shape), text(&wanted.shape));
+            let message = format!("{}, the contract says {}", text(&is.shape), text(&expected.shape));
             self.find(&rule::ATTRIBUTE_SHAPE, path, Some(name), message);
-        } else if !value::same(&is.datatype, &is.value, &wanted.datatype, &wanted.value) {
-            let (is, wanted) =
-                (value::shown(&is.datatype, &is.value), value::shown(&wanted.datatype, &wanted.value));
-            self.find(&rule::ATTRIBUTE_VALUE, path, Some(name), format!("{is}, the contract says {wanted}"));
+        } else if !value::same(&is.datatype, &is.value, &expected.datatype, &expected.value) {
+            let (is, expected) =
+                (value::shown(&is.datatype, &is.value), value::shown(&expected.datatype, &expected.value));
+            self.find(
+                &rule::ATTRIBUTE_VALUE,
+                path,
+                Some(name),
+                format!("{is}, the contract says {expected}"),
+            );
         }
         let mut differences = Vec::new();
-        storage::elements(&is.storage, &wanted.storage, "", &mut differences);
-        storage::directives(self.format(), &wanted.native, &is.native, &mut differences);
+        storage::elements(&is.storage, &expected.storage, "", &mut differences);
+        storage::directives(self.format(), &expected.native, &is.native, &mut differences);
         for message in differences {
             self.find(&rule::STORAGE, path, Some(name), message);
         }
@@ -259,10 +269,10 @@ impl Holding<'_> {
         &mut self,
         path: &NodePath,
         (is_type, is): (Option<&Arc<Datatype>>, &Storage),
-        (wanted_type, wanted): (Option<&Arc<Datatype>>, &Storage),
+        (expected_type, expected): (Option<&Arc<Datatype>>, &Storage),
     ) {
-        let (is, wanted) = ((is_type.map(|one| &**one), is), (wanted_type.map(|one| &**one), wanted));
-        for message in storage::differences(self.format(), is, wanted) {
+        let (is, expected) = ((is_type.map(|one| &**one), is), (expected_type.map(|one| &**one), expected));
+        for message in storage::differences(self.format(), is, expected) {
             self.find(&rule::STORAGE, path, None, message);
         }
     }
@@ -273,9 +283,9 @@ impl Holding<'_> {
         self.data.dialect().directives
     }
 
-    fn link(&mut self, path: &NodePath, wanted: &Link, found: &Entry) -> Result<()> {
-        let is_same = match (&found.item, wanted) {
-            (Item::Link(is), wanted) if is == wanted => true,
+    fn link(&mut self, path: &NodePath, expected: &Link, found: &Entry) -> Result<()> {
+        let is_same = match (&found.item, expected) {
+            (Item::Link(is), expected) if is == expected => true,
             // If an object has several paths, any of them may be its first.
             (Item::Link(_), _) => false,
             (_, Link::Hard(target)) => {
@@ -289,11 +299,11 @@ impl Holding<'_> {
         match &found.item {
             Item::Unreadable(unreadable) => return self.unreadable(path, None, &unreadable.reason),
             Item::Link(is) => {
-                let message = format!("{}, the contract says {}", link_text(is), link_text(wanted));
+                let message = format!("{}, the contract says {}", link_text(is), link_text(expected));
                 self.find(&rule::LINK, path, None, message);
             }
             item => {
-                let message = format!("{}, the contract says {}", noun(item.kind()), link_text(wanted));
+                let message = format!("{}, the contract says {}", noun(item.kind()), link_text(expected));
                 self.find(&rule::LINK, path, None, message);
             }
         }
@@ -335,9 +345,9 @@ impl Holding<'_> {
                 // The target of a link is reported at its own path.
                 return;
             }
-            let (Ok(is), Ok(wanted)) = (self.data.load(handle), self.contract.find(path)) else { return };
-            let Ok(wanted) = self.contract.load(&wanted.handle) else { return };
-            let known = |name: &String| wanted.attributes().is_some_and(|known| known.contains_key(name));
+            let (Ok(is), Ok(expected)) = (self.data.load(handle), self.contract.find(path)) else { return };
+            let Ok(expected) = self.contract.load(&expected.handle) else { return };
+            let known = |name: &String| expected.attributes().is_some_and(|known| known.contains_key(name));
             for name in is.attributes().into_iter().flat_map(|attributes| attributes.keys()) {
                 if !known(name) {
                     unnamed.push((path.clone(), Some(name.clone()), "an attribute"));

@@ -168,10 +168,10 @@ struct Copier<'a> {
     encoded: Stock,
 }
 
-/// How chunks are stored that are copied undecoded.
+/// The stored form of chunks that are copied undecoded.
 struct Raw {
     codecs: Vec<Codec>,
-    /// Bytes of a stored element.
+    /// The size of a stored element in bytes.
     size: usize,
 }
 
@@ -180,7 +180,7 @@ impl Raw {
         Some(Raw { codecs: form.codecs()?, size: form.element?.size() })
     }
 
-    /// Refuses bytes that cannot decode to a whole chunk.
+    /// Fails if the stored bytes cannot decode to a chunk of this shape.
     fn check(&self, shape: &[u64], stored: &[u8]) -> Result<()> {
         check_size(&self.codecs, stored, element_bytes(shape, self.size)?)
     }
@@ -315,7 +315,7 @@ impl<'a> Copier<'a> {
             Encoded::Absent => None,
             Encoded::Bytes(chunk) => Some(chunk),
             Encoded::Placed(Placed { pieces, chunk }) => {
-                let addresses = pieces.iter().map(|piece| target.place(piece)).collect::<Result<Vec<_>>>()?;
+                let addresses = pieces.iter().map(|bytes| target.place(bytes)).collect::<Result<Vec<_>>>()?;
                 Some(chunk(&addresses, scratch)?)
             }
         };
@@ -349,7 +349,7 @@ impl<'a> Copier<'a> {
             // The elements of a box, in addition to those of one chunk in progress.
             return pool.each(numbers, tiling.bytes(self.memory).saturating_mul(2), work);
         }
-        // Work that one thread does for all is done first.
+        // One thread reads one box after another, since parts cannot be read at the same time.
         for number in numbers {
             pool.check()?;
             pool.alone(|scratch| work(number, scratch))?;
@@ -504,8 +504,8 @@ fn chunk_of(array: &dyn ArraySource, extents: &[u64], unit: &[u64]) -> Vec<u64> 
         if bytes >= MIN_READ {
             break;
         }
-        let least = MIN_READ.div_ceil(bytes.max(1));
-        *size = least.next_multiple_of((*unit).max(1)).clamp(1, (*extent).max(1));
+        let min = MIN_READ.div_ceil(bytes.max(1));
+        *size = min.next_multiple_of((*unit).max(1)).clamp(1, (*extent).max(1));
         bytes = bytes.saturating_mul(*size);
     }
     chunk

@@ -157,9 +157,9 @@ impl Layout {
     }
 
     /// The value of the last rule of a kind that applies to an array.
-    fn last<T>(&self, path: &NodePath, says: impl Fn(&Change) -> Option<T>) -> Option<T> {
-        let mut said = self.rules.iter().rev().filter(|rule| rule.names(path));
-        said.find_map(|rule| says(&rule.change))
+    fn last<T>(&self, path: &NodePath, value: impl Fn(&Change) -> Option<T>) -> Option<T> {
+        let mut matching = self.rules.iter().rev().filter(|rule| rule.names(path));
+        matching.find_map(|rule| value(&rule.change))
     }
 
     /// After all objects are known: one error for each rule without effect, such as patterns that match no array, and

@@ -18,7 +18,7 @@ pub struct Parts {
 }
 
 impl Parts {
-    /// The part with these `entries`; everything if the root is one of them. Links stand for their targets.
+    /// The part with these `entries`; everything if the root is one of them. A link selects its target.
     ///
     /// # Errors
     /// If a group on a path cannot be listed.

@@ -23,7 +23,7 @@ pub struct Plan {
     pub bytes: u64,
     /// Everything that the target cannot store unchanged.
     pub report: LossReport,
-    /// Facts about elements that differ from the usual ones.
+    /// The facts about elements that differ from the defaults.
     pub(super) facts: FxHashMap<NodePath, Facts>,
     /// The paths of omitted objects.
     pub(super) left_out: FxHashSet<NodePath>,
@@ -60,7 +60,7 @@ pub fn plan(source: &dyn Source, options: &ConvertOptions<'_>) -> Result<Plan> {
         }
         match &entry.item {
             Item::Unreadable(why) => plan.leave_out(path, why.reason.clone()),
-            // Columns of cells that the target does not store.
+            // A column of cells that the target does not store.
             Item::Array { .. } if plan.left_out.contains(path) => {}
             Item::Array { .. } if plan.columns.contains(path) => {
                 let planned = plan.column(source, &entry.handle, options, &mut *planner);
@@ -91,11 +91,11 @@ pub fn plan(source: &dyn Source, options: &ConvertOptions<'_>) -> Result<Plan> {
     }
 }
 
-/// Why an object is not planned.
+/// The reason why an object is not planned.
 enum Unplanned {
-    /// It cannot be read. It is left out, which the report says.
+    /// The object cannot be read. It is omitted and reported.
     Unreadable(String),
-    /// Nothing is converted.
+    /// The conversion is refused.
     Refused(Error),
 }
 
@@ -112,7 +112,7 @@ impl From<Error> for Unplanned {
 }
 
 impl Plan {
-    /// Leaves out what cannot be read.
+    /// Records an unreadable object as omitted. Returns the error if the conversion is refused.
     fn settle(&mut self, path: &NodePath, planned: Result<(), Unplanned>) -> Result<()> {
         match planned {
             Ok(()) => Ok(()),
@@ -134,7 +134,7 @@ impl Plan {
         let path = &handle.path;
         let mut node = load(source, handle, options).map_err(Unplanned::unreadable)?;
         let mut needs = planner.needs(path, &node);
-        // What was never written is no fill value any more.
+        // With another fill value, chunks that were never written must be written.
         needs.written |= options.layout.sets_fill(path);
         let mut facts = facts(source, handle, &node, needs).map_err(Unplanned::unreadable)?;
         if let Node::Unreadable(why) = node {
@@ -156,7 +156,7 @@ impl Plan {
             None => {}
             // Filters that the user requested are not replaced.
             Some(error) if facts.filters == Filters::Asked => {
-                let why = format!("the filters do not take an element: {}", error.detail());
+                let why = format!("the filters reject an element: {}", error.detail());
                 return Err(Error::invalid(why).in_object(path).into());
             }
             Some(_) => facts.fits_filters = false,

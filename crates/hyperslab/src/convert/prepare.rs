@@ -15,7 +15,8 @@ pub struct Prepared {
     pub refused: Result<()>,
 }
 
-/// Checks whether a store can be written to `target`, and plans it. `None` stands for any target. Nothing is written.
+/// Checks whether a store can be written to `target`, and plans the conversion. If `target` is `None`, only plans.
+/// Writes nothing.
 ///
 /// # Errors
 /// If an existing target must not be replaced, or an interrupted run there had another source; as [`plan`]. Losses

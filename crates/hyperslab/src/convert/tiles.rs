@@ -14,10 +14,10 @@ pub(super) struct Tiling {
 }
 
 impl Tiling {
-    /// Boxes of at most about `most` bytes, with elements of `row` bytes, unless a single target chunk is larger.
+    /// Boxes of at most about `max` bytes, with elements of `row` bytes, unless one target chunk is larger.
     /// Splits as few source chunks as possible. If none must be split, chooses the smallest boxes, which fit into
     /// fast caches.
-    pub(super) fn new(extents: &[u64], source: &[u64], target: &[u64], row: u64, most: u64) -> Tiling {
+    pub(super) fn new(extents: &[u64], source: &[u64], target: &[u64], row: u64, max: u64) -> Tiling {
         let dims: Vec<Dim> = extents
             .iter()
             .zip(source.iter().zip(target))
@@ -29,7 +29,7 @@ impl Tiling {
             let within = tile.iter().zip(&dims).map(|(tile, dim)| (*tile).min(dim.extent));
             within.fold(row.max(1), u64::saturating_mul)
         };
-        // Each step takes the growth that saves most decoding for its memory.
+        // Each step takes the growth with the best ratio of saved decoding to additional memory.
         loop {
             let mut best: Option<(f64, usize, u64)> = None;
             for (at, (dim, now)) in dims.iter().zip(&tile).enumerate() {
@@ -39,11 +39,11 @@ impl Tiling {
                         *place = next;
                     }
                     let saved = dim.redundancy(*now) / dim.redundancy(next);
-                    if size(&tried) > most || saved <= 1.0 {
+                    if size(&tried) > max || saved <= 1.0 {
                         continue;
                     }
                     let gain = saved.ln() / ratio(next, *now).ln().max(f64::MIN_POSITIVE);
-                    if best.is_none_or(|(most, ..)| gain > most) {
+                    if best.is_none_or(|(best_gain, ..)| gain > best_gain) {
                         best = Some((gain, at, next));
                     }
                 }
@@ -60,7 +60,7 @@ impl Tiling {
         // Several small chunks are copied together, along the last dimensions first, as they are adjacent in the
         // source.
         for (at, dim) in dims.iter().enumerate().rev() {
-            while size(&tile) < MIN_TILE.min(most) {
+            while size(&tile) < MIN_TILE.min(max) {
                 let Some(place) = tile.get_mut(at).filter(|now| **now < dim.extent) else { break };
                 *place = place.saturating_mul(2).min(dim.whole());
             }
@@ -76,21 +76,15 @@ impl Tiling {
 
     /// Two passes that decode less than these boxes, if there are any. The first reads the source in its own chunks
     /// and writes intermediate chunks; the second reads these in the order of the target.
-    pub(super) fn two_passes(
-        &self,
-        source: &[u64],
-        target: &[u64],
-        row: u64,
-        most: u64,
-    ) -> Option<[Pass; 2]> {
+    pub(super) fn two_passes(&self, source: &[u64], target: &[u64], row: u64, max: u64) -> Option<[Pass; 2]> {
         if self.redundancy < WORTH_TWO_PASSES {
             return None;
         }
-        let read = grown(&self.extents, source, target, row, most);
-        let written = grown(&self.extents, target, source, row, most);
+        let read = grown(&self.extents, source, target, row, max);
+        let written = grown(&self.extents, target, source, row, max);
         let between: Vec<u64> = read.iter().zip(&written).map(|(one, other)| between(*one, *other)).collect();
-        let first = Tiling::new(&self.extents, source, &between, row, most);
-        let second = Tiling::new(&self.extents, &between, target, row, most);
+        let first = Tiling::new(&self.extents, source, &between, row, max);
+        let second = Tiling::new(&self.extents, &between, target, row, max);
         // Intermediate chunks are not compressed.
         let cost = first.redundancy + 0.5 + 0.3 * second.redundancy;
         (cost < self.redundancy).then(|| {
@@ -155,23 +149,23 @@ pub(super) struct Pass {
 }
 
 /// The largest box of whole chunks that fits into memory, grown along dimensions where the other chunks are longer.
-fn grown(extents: &[u64], own: &[u64], other: &[u64], row: u64, most: u64) -> Vec<u64> {
+fn grown(extents: &[u64], own: &[u64], other: &[u64], row: u64, max: u64) -> Vec<u64> {
     let mut grown: Vec<u64> =
         own.iter().zip(extents).map(|(own, extent)| (*own).clamp(1, (*extent).max(1))).collect();
     for ((at, extent), other) in extents.iter().enumerate().zip(other) {
         let size = element_count(&grown).unwrap_or(u64::MAX).saturating_mul(row.max(1));
         let Some(place) = grown.get_mut(at) else { break };
-        let wanted = (*other).min(*extent).max(*place) / *place;
-        let fits = (most / size.max(1)).max(1);
-        *place = place.saturating_mul(wanted.min(fits)).min((*extent).max(1));
+        let factor = (*other).min(*extent).max(*place) / *place;
+        let max_factor = (max / size.max(1)).max(1);
+        *place = place.saturating_mul(factor.min(max_factor)).min((*extent).max(1));
     }
     grown
 }
 
-/// A common divisor of two lengths, if it is not much smaller than both.
+/// The greatest common divisor of two lengths, unless it is much smaller than both; then the shorter length.
 fn between(one: u64, other: u64) -> u64 {
-    let (least, common) = (one.min(other), gcd(one, other));
-    if common.saturating_mul(4) >= least { common } else { least }
+    let (shorter, common) = (one.min(other), gcd(one, other));
+    if common.saturating_mul(4) >= shorter { common } else { shorter }
 }
 
 /// One dimension.
@@ -195,10 +189,10 @@ impl Dim {
     /// Larger boxes that may split fewer chunks: twice as large, as large as a source chunk needs, aligned with
     /// source chunks, the whole dimension.
     fn larger(&self, now: u64) -> impl Iterator<Item = u64> {
-        let least = now.saturating_mul(2).min(self.whole());
+        let doubled = now.saturating_mul(2).min(self.whole());
         let covering = self.source.div_ceil(self.target).saturating_mul(self.target).min(self.whole());
         let aligned = lcm(self.source, self.target).min(self.whole());
-        [least, covering, aligned].into_iter().filter(move |next| *next > now)
+        [doubled, covering, aligned].into_iter().filter(move |next| *next > now)
     }
 
     /// How often a source chunk is decoded on average if boxes have this length.
@@ -206,8 +200,8 @@ impl Dim {
         if tile >= self.extent {
             return 1.0;
         }
-        let torn = self.source - gcd(tile, self.source);
-        1.0 + ratio(torn, tile)
+        let split = self.source - gcd(tile, self.source);
+        1.0 + ratio(split, tile)
     }
 }
 
@@ -239,9 +233,9 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn boxes_tear_no_chunk_where_memory_allows() {
-        let cut = |extents: &[u64], source: &[u64], target: &[u64], most| {
-            let tiling = Tiling::new(extents, source, target, 4, most);
+    fn splits_no_source_chunk_if_memory_allows() {
+        let cut = |extents: &[u64], source: &[u64], target: &[u64], max| {
+            let tiling = Tiling::new(extents, source, target, 4, max);
             (tiling.tile, tiling.redundancy)
         };
         let shape = [240, 1024, 1024];
@@ -255,7 +249,7 @@ mod tests {
 
     #[test]
     fn two_passes_decode_little_more_than_once() {
-        // Slices in, columns out, with memory for neither.
+        // The source chunks are slices, the target chunks are columns, and memory is short for both.
         let (shape, source, target) = ([1000, 1000, 1000], [1, 1000, 1000], [1000, 10, 10]);
         let one = Tiling::new(&shape, &source, &target, 4, 16 << 20);
         assert!(one.redundancy > 5.0, "{one:?}");
@@ -277,14 +271,14 @@ mod tests {
 
     proptest! {
         #[test]
-        fn boxes_cover_everything_once(
+        fn boxes_cover_each_element_once(
             axes in prop::collection::vec((0..40_u64, 1..12_u64, 1..12_u64), 0..4),
-            most in 1..4096_u64,
+            max in 1..4096_u64,
         ) {
             let extents: Vec<u64> = axes.iter().map(|axis| axis.0).collect();
             let source: Vec<u64> = axes.iter().map(|axis| axis.1).collect();
             let target: Vec<u64> = axes.iter().map(|axis| axis.2).collect();
-            let tiling = Tiling::new(&extents, &source, &target, 2, most);
+            let tiling = Tiling::new(&extents, &source, &target, 2, max);
             let mut covered = 0;
             for number in 0..tiling.len() {
                 let region = tiling.region(number);

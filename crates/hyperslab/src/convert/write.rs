@@ -166,7 +166,7 @@ pub(super) fn elements(source: &dyn Source, way: Way<'_>, observer: &dyn Observe
         None => array.extents().unwrap_or_default().to_vec(),
     };
     check_counts(source, array, &counts).map_err(CopyError::Read)?;
-    // One more part for the whole, so that a finished copy of two passes is not started again.
+    // One more unit for the whole array, so that a finished copy of two passes is not started again.
     let row = array.datatype().row_size().unwrap_or(0) as u64;
     let bytes = array.extents().and_then(element_count).unwrap_or(0).saturating_mul(row);
     if observer.is_done(&[], 0, bytes) {

@@ -47,8 +47,8 @@ impl Counted {
     fn add_unmatched(&mut self, batch: &Cells, from: usize, count: usize, comparison: &Comparison<'_>) {
         self.count += count as u64;
         self.unmatched += count as u64;
-        let wanted = MAX_TOLD.min(comparison.rules.max_reported).saturating_sub(self.first.len()).min(count);
-        for cell in (from..).take(wanted) {
+        let count = MAX_TOLD.min(comparison.rules.max_reported).saturating_sub(self.first.len()).min(count);
+        for cell in (from..).take(count) {
             self.first.push(comparison.coordinates(batch, cell).to_string());
         }
     }
@@ -113,9 +113,9 @@ pub(super) fn compare(
                     (0, 1)
                 }
                 Ordering::Equal => {
-                    let most = left.min(other);
-                    let run = (1..most).find(|next| comparison.order(x, i + next, y, j + next).is_ne());
-                    let run = run.unwrap_or(most);
+                    let max = left.min(other);
+                    let run = (1..max).find(|next| comparison.order(x, i + next, y, j + next).is_ne());
+                    let run = run.unwrap_or(max);
                     done(comparison.add(x, i, y, j, run));
                     in_a.count += run as u64;
                     in_b.count += run as u64;
@@ -190,11 +190,11 @@ impl Comparison<'_> {
             });
             found.push((at.collect::<Vec<_>>(), tally));
         }
-        let (before, most) = (self.matched, self.rules.max_reported);
+        let (before, max) = (self.matched, self.rules.max_reported);
         for (attribute, (at, tally)) in self.attributes.iter_mut().zip(found) {
-            attribute.tally.add(tally, most, |index| before.saturating_add(index));
+            attribute.tally.add(tally, max, |index| before.saturating_add(index));
             attribute.at.extend(at);
-            attribute.at.truncate(most);
+            attribute.at.truncate(max);
         }
         self.matched += count as u64;
         bytes

@@ -2,7 +2,7 @@
 
 use super::cells;
 use super::values::{self, Failed, Operand};
-use super::{DiffOptions, Found, FoundAt, FoundValues, On, Side, Subject, Telling, subject};
+use super::{DiffOptions, Found, FoundAt, FoundValues, On, Reporter, Side, Subject, subject};
 use crate::cells::CellColumn;
 use crate::list::{Counts, type_label};
 use crate::select::Selected;
@@ -23,7 +23,7 @@ pub(super) fn compare(
     rules: &Rules,
     options: &DiffOptions,
     progress: &mut dyn FnMut(&NodePath, u64),
-    telling: &mut Telling<'_>,
+    reporter: &mut Reporter<'_>,
 ) -> Result<()> {
     let (x, y) = (&a.target.entry, &b.target.entry);
     let mut diff = Diff {
@@ -32,7 +32,7 @@ pub(super) fn compare(
         rules,
         options,
         progress,
-        telling,
+        reporter,
         compared: 0,
         columns: FxHashMap::default(),
     };
@@ -180,7 +180,7 @@ struct Diff<'a, 'p, 't> {
     rules: &'a Rules,
     options: &'a DiffOptions,
     progress: &'p mut dyn FnMut(&NodePath, u64),
-    telling: &'p mut Telling<'t>,
+    reporter: &'p mut Reporter<'t>,
     /// The number of compared bytes of elements.
     compared: u64,
     /// The columns of sparse arrays, which were compared with their group, and their differences.
@@ -252,7 +252,7 @@ impl Diff<'_, '_, '_> {
             let in_a = names(&places);
             places.sort_unstable();
             let difference = difference(&a.path, "order of members", in_a, names(&places));
-            tell(vec![difference], Subject::Group, self.telling)?;
+            report(vec![difference], Subject::Group, self.reporter)?;
         }
         Ok(common)
     }
@@ -262,8 +262,8 @@ impl Diff<'_, '_, '_> {
         let tree = if on == On::A { &self.a } else { &self.b };
         let label = tree.label(member);
         let (a, b) = if on == On::A { (label, String::new()) } else { (String::new(), label) };
-        self.telling.summary.add(member.subject);
-        self.telling.tell(Found {
+        self.reporter.summary.add(member.subject);
+        self.reporter.report(Found {
             path: member.handle.path.to_string(),
             subject: member.subject,
             on,
@@ -299,18 +299,18 @@ impl Diff<'_, '_, '_> {
                 None
             }
             Compared::Selected(x, y) => {
-                differences.push(difference(&a.handle.path, "shape of what is selected", x, y));
+                differences.push(difference(&a.handle.path, "shape of the selection", x, y));
                 None
             }
             Compared::Values(found) => (found.tally.differing > 0).then_some(found),
         };
         let counted = differences.iter().any(|d| d.attribute.is_none());
-        tell(differences, subject, self.telling)?;
+        report(differences, subject, self.reporter)?;
         let Some(found) = found else { return Ok(()) };
         if !counted {
-            self.telling.summary.add(subject);
+            self.reporter.summary.add(subject);
         }
-        self.telling.tell(Found {
+        self.reporter.report(Found {
             path: a.handle.path.to_string(),
             subject,
             on: On::Both,
@@ -370,7 +370,7 @@ impl Diff<'_, '_, '_> {
     }
 
     fn unreadable(&mut self, path: &NodePath, a: String, b: String) -> Result<()> {
-        tell(vec![difference(path, "unreadable", a, b)], Subject::Unreadable, self.telling)
+        report(vec![difference(path, "unreadable", a, b)], Subject::Unreadable, self.reporter)
     }
 
     /// Compares the selected elements of two arrays.
@@ -434,7 +434,11 @@ impl Compared {
 }
 
 /// Reports differences of one object, and counts it and its attributes.
-pub(super) fn tell(differences: Vec<Difference>, subject: Subject, telling: &mut Telling<'_>) -> Result<()> {
+pub(super) fn report(
+    differences: Vec<Difference>,
+    subject: Subject,
+    reporter: &mut Reporter<'_>,
+) -> Result<()> {
     let mut own = None;
     let mut attributes = BTreeSet::new();
     for Difference { path, attribute, what, a, b, values, shape } in differences {
@@ -445,9 +449,9 @@ pub(super) fn tell(differences: Vec<Difference>, subject: Subject, telling: &mut
             (None, false) => subject,
         };
         match &attribute {
-            Some(name) if attributes.insert(name.clone()) => telling.summary.add(subject),
+            Some(name) if attributes.insert(name.clone()) => reporter.summary.add(subject),
             None if own.is_none_or(|own| own != subject) => {
-                telling.summary.add(subject);
+                reporter.summary.add(subject);
                 own = Some(subject);
             }
             _ => {}
@@ -466,7 +470,7 @@ pub(super) fn tell(differences: Vec<Difference>, subject: Subject, telling: &mut
             floats: tally.largest.is_some_and(|gap| !matches!(gap, hyperslab_model::Gap::Int(_))),
             tally,
         });
-        telling.tell(Found { path, subject, on, what, a, b, values })?;
+        reporter.report(Found { path, subject, on, what, a, b, values })?;
     }
     Ok(())
 }

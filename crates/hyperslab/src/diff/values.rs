@@ -1,4 +1,4 @@
-//! The elements of two arrays, in parts that are small beside the memory there is.
+//! Compares the elements of two arrays, in parts that are small compared with the memory.
 
 use crate::select::Selected;
 use crate::source::engine::{USUAL_BAND, USUAL_SLOTS, row_size, untorn, values_in};
@@ -10,22 +10,22 @@ use hyperslab_core::{Error, Result};
 use hyperslab_model::{Elements, Rules, Tally, Values};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// What is compared of one array.
+/// An array and its compared elements.
 #[derive(Clone, Copy)]
 pub(super) struct Operand<'a> {
     pub(super) array: &'a dyn ArraySource,
     pub(super) selected: &'a Selected,
 }
 
-/// Why each side could not be read, if it could not.
+/// The error of each side that could not be read.
 #[derive(Debug, Default)]
 pub(super) struct Failed {
     pub(super) a: Option<Error>,
     pub(super) b: Option<Error>,
 }
 
-/// Compares selections of equal counts, and tells `done` how many bytes of the first have been compared. Returns that
-/// too.
+/// Compares selections of equal counts. Calls `done` with the number of compared bytes of the first array, and also
+/// returns it.
 pub(super) fn compare(
     a: Operand<'_>,
     b: Operand<'_>,
@@ -46,12 +46,12 @@ pub(super) fn compare(
     let failed = unpoisoned(&pair.failed).take();
     match compared {
         Ok(()) => Ok((tally, bytes)),
-        // What failed before any reading concerns both, and is told of one.
+        // An error before reading concerns both arrays; it is reported for the first.
         Err(error) => Err(failed.map_or(Failed { a: Some(error), b: None }, |(_, failed)| failed)),
     }
 }
 
-/// What is known of two arrays so far.
+/// The differences found so far.
 struct Comparison<'a, 'd> {
     pair: &'a Pair<'a>,
     done: &'d mut dyn FnMut(u64),
@@ -77,7 +77,7 @@ impl Comparison<'_, '_> {
         }
     }
 
-    /// Compares one element if all others are the same: fill values that nothing was written over.
+    /// Compares only the fill values if neither array was ever written. Returns whether that is enough.
     fn is_unwritten(&mut self, x: &Region, y: &Region) -> Result<bool> {
         let Some(count) = x.len().filter(|count| self.pair.bytes_of(*count) > MIN_UNWRITTEN) else {
             return Ok(false);
@@ -96,7 +96,7 @@ impl Comparison<'_, '_> {
         Ok(true)
     }
 
-    /// Compares part by part, each thread its own; first as stored, if parts are chunks that are stored alike.
+    /// Compares parts with all threads. If `stored`, parts are chunks, and their stored bytes are compared first.
     fn parts(&mut self, region: &Region, block: &[u64], stored: bool) -> Result<()> {
         let grid = ChunkGrid::regular(block)?;
         let mut blocks = grid.chunks_in(region)?;
@@ -140,13 +140,13 @@ impl Comparison<'_, '_> {
         Ok(())
     }
 
-    /// Compares bands, reading the next ones while the last are compared.
+    /// Compares bands, and reads the next band of both arrays while one is compared.
     fn bands(&mut self, x: &Region, y: &Region) -> Result<()> {
         let (usual, row) = (self.pair.usual(), self.pair.rows.0.max(self.pair.rows.1));
         let pool = self.pair.a.pool();
         let chunk: Vec<u64> =
             self.pair.a.chunk().iter().zip(self.pair.b.chunk()).map(|(x, y)| *x.max(y)).collect();
-        // Two arrays at a time.
+        // Bands of both arrays share the memory.
         let bands = untorn(x, &chunk, row, usual / 2, pool.memory() / 2)?;
         let pair = self.pair;
         let make = move |send: &mut dyn FnMut((Values, Values)) -> Result<()>| {
@@ -158,18 +158,18 @@ impl Comparison<'_, '_> {
         pool.ahead(make, |(a, b)| self.take(&a, &b))
     }
 
-    /// Compares selections that are no regions, or not of as many dimensions.
+    /// Compares selections that are not regions, or have different numbers of dimensions.
     fn pieces(&mut self, x: &Selected, y: &Selected) -> Result<()> {
         let row = self.pair.rows.0.max(self.pair.rows.1).max(1) as u64;
-        let most = (self.pair.usual().min(self.pair.a.pool().memory() / 8) / row).max(1);
-        for (number, (piece, other)) in (0..).zip(x.pieces(most).zip(y.pieces(most))) {
+        let max = (self.pair.usual().min(self.pair.a.pool().memory() / 8) / row).max(1);
+        for (number, (piece, other)) in (0..).zip(x.pieces(max).zip(y.pieces(max))) {
             let (a, b) = self.pair.both(number, piece.read(self.pair.a), other.read(self.pair.b))?;
             self.take(&a, &b)?;
         }
         Ok(())
     }
 
-    /// Adds what comes next.
+    /// Compares the next elements, which follow those before.
     fn take(&mut self, a: &Values, b: &Values) -> Result<()> {
         let found = self.pair.tally_of(a, b);
         let before = self.tally.compared;
@@ -184,10 +184,10 @@ impl Comparison<'_, '_> {
 struct Pair<'a> {
     a: &'a dyn ArraySource,
     b: &'a dyn ArraySource,
-    /// Bytes of an element of each.
+    /// The size of an element of each array in bytes.
     rows: (usize, usize),
     rules: &'a Rules,
-    /// The first part of which an array could not be read, and why.
+    /// The number of the first part that could not be read, with the errors.
     failed: Mutex<Option<(u64, Failed)>>,
 }
 
@@ -195,8 +195,8 @@ struct Pair<'a> {
 type Buffers = (Vec<u8>, Vec<u8>);
 
 impl Pair<'_> {
-    /// Whole chunks of both arrays in parts that stay in the caches of a processor; `None` if they have so little in
-    /// common that parts would be too large.
+    /// The shape of parts that consist of whole chunks of both arrays and fit into the processor cache; `None` if the
+    /// chunk shapes differ so much that parts would be too large.
     fn block(&self, region: &Region) -> Option<Vec<u64>> {
         let row = self.rows.0.max(self.rows.1) as u64;
         let mut block = Vec::with_capacity(region.rank());
@@ -205,8 +205,8 @@ impl Pair<'_> {
         }
         let mut bytes = element_count(&block)?.checked_mul(row)?;
         let pool = self.a.pool();
-        let most = pool.memory() / (4 * pool.threads() as u64);
-        if bytes > most.min(MAX_PART) {
+        let max = pool.memory() / (4 * pool.threads() as u64);
+        if bytes > max.min(MAX_PART) {
             return None;
         }
         for (extent, count) in block.iter_mut().zip(&region.count).rev() {
@@ -220,7 +220,7 @@ impl Pair<'_> {
         Some(block)
     }
 
-    /// The shape of chunks, if those of both arrays are the same bytes where they have the same elements.
+    /// The chunk shape, if equal stored bytes are equal elements in both arrays.
     fn stored_alike(&self) -> Option<Vec<u64>> {
         let (form, other) = self.a.stored_form().zip(self.b.stored_form())?;
         if !form.is_like(&other) {
@@ -233,13 +233,13 @@ impl Pair<'_> {
         (fits && self.a.datatype().resolved() == self.b.datatype().resolved()).then_some(form.chunk)
     }
 
-    /// Whether the chunk that a part lies in is stored in the same bytes.
+    /// Whether the chunk that contains `part` has the same stored bytes in both arrays.
     fn is_stored_same(&self, chunk: &[u64], part: &Region, buffers: &mut Buffers) -> bool {
         let start: Vec<u64> =
             part.start.iter().zip(chunk).map(|(at, size)| at - at % (*size).max(1)).collect();
         let here = |array: &dyn ArraySource, out: &mut Vec<u8>| match array.stored_chunk(&start, out) {
             Ok(StoredChunk::Here { len, filter_mask: 0 }) => Some(len),
-            // What cannot be read as stored is told by reading its elements.
+            // Reading the elements reports the error.
             Ok(StoredChunk::Nothing | StoredChunk::Here { .. } | StoredChunk::Other) | Err(_) => None,
         };
         let lens = here(self.a, &mut buffers.0).zip(here(self.b, &mut buffers.1));
@@ -249,7 +249,7 @@ impl Pair<'_> {
         })
     }
 
-    /// Whether nothing was written in a part of either array, and what stands for it is the same.
+    /// Whether a part was never written in both arrays, and their fill values are equal.
     fn is_same_fill(
         &self,
         number: u64,
@@ -274,7 +274,7 @@ impl Pair<'_> {
     ) -> Result<Tally> {
         let mut read = |array: &dyn ArraySource, row: usize, rows: &mut Vec<u8>| {
             rows.resize(part.bytes(row)?, 0);
-            // Nothing in rows without slots points to it.
+            // Rows without slots have no content in the heap.
             array.read_part(part, &mut Planes::whole(rows), &mut Heap::default(), scratch)
         };
         let a = read(self.a, self.rows.0, &mut buffers.0);
@@ -304,7 +304,7 @@ impl Pair<'_> {
         self.both(number, a, values_in(self.b, y, self.rows.1, Vec::new()))
     }
 
-    /// Both, unless one could not be read, which is noted; of several failures the first part's counts.
+    /// Both results. An error is recorded; of several errors, that of the first part is kept.
     fn both<A, B>(&self, number: u64, a: Result<A>, b: Result<B>) -> Result<(A, B)> {
         let (a, b) = match (a, b) {
             (Ok(a), Ok(b)) => return Ok((a, b)),
@@ -318,7 +318,7 @@ impl Pair<'_> {
     }
 }
 
-/// What lies in `y` where `part` lies in `x`.
+/// The region of `y` that corresponds to the region `part` of `x`.
 fn same_steps(x: &Region, part: &Region, y: &Region) -> Region {
     let mut same = y.clone();
     let steps = part.start.iter().zip(&x.start).zip(&x.step).zip(&part.count);
@@ -334,7 +334,7 @@ fn same_steps(x: &Region, part: &Region, y: &Region) -> Region {
     same
 }
 
-/// The number in a box of an element of a part of it.
+/// The row-major number in `region` of the element number `index` of `part`.
 fn number_in(region: &Region, part: &Region, index: u64) -> u64 {
     let (mut rest, mut number, mut stride) = (index, 0_u64, 1_u64);
     let dims = region.start.iter().zip(&region.count).zip(part.start.iter().zip(&part.count));
@@ -348,7 +348,7 @@ fn number_in(region: &Region, part: &Region, index: u64) -> u64 {
     number
 }
 
-/// The least common multiple, or what is beyond all arrays.
+/// The least common multiple; `u64::MAX` on overflow.
 fn common_multiple(a: u64, b: u64) -> u64 {
     let (mut x, mut y) = (a, b);
     while y > 0 {
@@ -361,13 +361,13 @@ fn unpoisoned<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Bytes of a part of one array that a thread compares at once.
+/// The usual size in bytes of a part of one array that a thread compares at a time.
 const USUAL_PART: u64 = 256 << 10;
-/// The same, where chunks are large.
+/// The maximum size of a part, for large chunks.
 const MAX_PART: u64 = 8 << 20;
-/// Parts that are handed out together.
+/// The number of parts that are distributed to the threads at a time.
 const PARTS_AT_ONCE: usize = 256;
-/// Bytes of arrays from which asking whether anything was written pays.
+/// The minimum size in bytes of arrays for which the search for written chunks is worth its cost.
 const MIN_UNWRITTEN: u64 = 16 << 20;
 
 #[cfg(test)]
@@ -387,13 +387,8 @@ mod tests {
         Selected::new(&Nothing, &texts, &Shape::fixed(shape)).unwrap()
     }
 
-    fn rules(most: usize) -> Rules {
-        Rules {
-            tolerance: Tolerance::default(),
-            max_reported: most,
-            show: hyperslab_ndl::json,
-            ..Rules::EXACT
-        }
+    fn rules(max_reported: usize) -> Rules {
+        Rules { tolerance: Tolerance::default(), max_reported, show: hyperslab_ndl::json, ..Rules::EXACT }
     }
 
     fn compared(a: &Numbers, b: &Numbers, selected: &Selected) -> std::result::Result<Tally, Failed> {
@@ -405,7 +400,7 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(48))]
 
         #[test]
-        fn changed_elements_are_found_where_they_are(
+        fn finds_changed_elements_at_their_positions(
             axes in prop::collection::vec((1..6_u64, 1..6_u64, 1..6_u64), 0..3),
             last in (1000..9000_u64, 100..2000_u64, 100..2000_u64),
             changed in prop::collection::vec(any::<prop::sample::Index>(), 0..12),
@@ -444,7 +439,7 @@ mod tests {
     }
 
     #[test]
-    fn the_side_that_cannot_be_read_is_named() {
+    fn names_the_side_that_cannot_be_read() {
         for (chunk, threads) in [(1000, 2), (777, 2), (1000, 1)] {
             let pool = Pool::new(threads, Pool::MEMORY);
             let shape = [40, 10_000];

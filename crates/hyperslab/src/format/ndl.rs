@@ -62,7 +62,7 @@ static DIALECTS: &[&Dialect] = &[&NDL];
 static NDL: Dialect = Dialect::new("NDL", None);
 
 /// A parsed document.
-#[allow(missing_debug_implementations, reason = "sources are told by their objects")]
+#[allow(missing_debug_implementations, reason = "a source has no text form")]
 pub struct Document {
     /// The errors and warnings in it.
     pub report: Report,
@@ -85,7 +85,7 @@ pub(crate) fn read(storage: &dyn ReadAt, limits: &Limits, options: &CheckOptions
     let source = sound.then(|| {
         let origin = origin(&text, &parsed.content);
         let warnings = findings.iter().filter(|finding| finding.severity == Severity::Warning);
-        let warnings = warnings.map(|finding| said(finding, "")).collect();
+        let warnings = warnings.map(|finding| finding_text(finding, "")).collect();
         let len = text.len() as u64;
         let source: Arc<dyn Source> = Arc::new(Arc::new(NdlSource::new(
             parsed.content,
@@ -174,10 +174,10 @@ fn refusal(findings: &[Finding]) -> Error {
         return Error::malformed("").with_remedy(Remedy::CheckDocument);
     };
     let hint = first.hint.iter().map(|hint| Remedy::Hint(hint.clone()));
-    Error::malformed(said(first, &more)).with_remedies(hint).with_remedy(Remedy::CheckDocument)
+    Error::malformed(finding_text(first, &more)).with_remedies(hint).with_remedy(Remedy::CheckDocument)
 }
 
-fn said(finding: &Finding, more: &str) -> String {
+fn finding_text(finding: &Finding, more: &str) -> String {
     let Finding { message, rule, place, .. } = finding;
     let place = match place {
         FindingPlace::Text { line, column, .. } => format!("line {line}, column {column}: "),
@@ -198,7 +198,7 @@ fn origin(text: &[u8], content: &Content) -> Option<Origin> {
         // The location may contain the words that follow it.
         let (rest, values) = match rest.rsplit_once(") with --values") {
             Some((rest, "")) => (rest, Some(u64::MAX)),
-            Some((rest, most)) => (rest, Some(most.strip_prefix('=')?.parse().ok()?)),
+            Some((rest, limit)) => (rest, Some(limit.strip_prefix('=')?.parse().ok()?)),
             None => (rest.strip_suffix(')')?, None),
         };
         let (location, format) = rest.rsplit_once(" (")?;

@@ -1,10 +1,9 @@
-//! What the formats of NetCDF have in common: the values of elements that were never written, and of those that are
-//! missing.
+//! The fill values and missing values of all NetCDF formats.
 
 use hyperslab_model::{Datatype, Fill, Float};
 use hyperslab_netcdf4::NumberType;
 
-/// The element that NetCDF fills arrays of this type with where nothing was written; `None` if that is zeros.
+/// The default fill value of NetCDF for a datatype, as one row in memory; `None` for zeros.
 pub(super) fn default_fill(datatype: &Datatype) -> Option<Vec<u8>> {
     let number = match datatype {
         Datatype::Int { bits, signed } => NumberType::integer(*bits, *signed)?,
@@ -16,10 +15,10 @@ pub(super) fn default_fill(datatype: &Datatype) -> Option<Vec<u8>> {
     Some(number.default_fill())
 }
 
-/// The value that readers of NetCDF take for a missing one although no attribute says so.
+/// The value that readers of NetCDF treat as missing although no attribute marks it.
 pub(super) fn missing(datatype: &Datatype, fill: &Fill) -> Option<Vec<u8>> {
     match fill {
-        // A byte may hold anything, as ncdump reads them.
+        // For types of one byte every value can be data; ncdump treats none as missing.
         _ if datatype.row_size() == Some(1) => None,
         Fill::Default => default_fill(datatype),
         Fill::Value(_) | Fill::Undefined => None,

@@ -1,4 +1,4 @@
-//! Work of many threads whose results are taken in order.
+//! Work on many threads whose results are consumed in order.
 
 use super::{Pool, unpoisoned};
 use hyperslab_codec::Scratch;
@@ -8,12 +8,12 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 impl Pool {
-    /// Makes something of each of `items`, as [`Pool::each`] does, and takes the results one at a time in the order of
-    /// the items, on the thread that has made the next one. Results ahead of their turn wait in memory: at most two a
-    /// thread, and no more than there are `bytes` for.
+    /// Runs `make` for each of `items`, as [`Pool::each`] does, and `take` for each result, one at a time and in the
+    /// order of the items. Results that are ready before their turn wait in memory: at most two for each thread, and
+    /// only as many as the memory allows at `bytes` bytes each.
     ///
     /// # Errors
-    /// That of the first item that failed; all items before it are taken, none after it.
+    /// The error of the first item that failed. The results of all items before it were taken, none after it.
     pub(crate) fn in_order<T: Send, U: Send, I: Iterator<Item = T> + Send>(
         &self,
         items: impl IntoIterator<Item = T, IntoIter = I>,
@@ -33,7 +33,7 @@ impl Pool {
                 turns.take(&take, scratch);
             }
             match turns.lock().is_stopped() {
-                // Ends the others; why, is kept.
+                // Stops the other threads; the error itself is in `state`.
                 true => Err(Error::invalid("stopped")),
                 false => Ok(()),
             }
@@ -43,9 +43,9 @@ impl Pool {
     }
 }
 
-/// Whose turn it is.
+/// Coordinates the threads: which results are ready, and which one is taken next.
 struct Turns<U> {
-    /// Items that may be begun before the next one is taken.
+    /// The maximum number of items between the next one to be taken and the last one begun.
     window: usize,
     changed: Condvar,
     state: Mutex<State<U>>,
@@ -77,8 +77,8 @@ impl<U> Turns<U> {
         unpoisoned(&self.state)
     }
 
-    /// Waits until an item is within the window; false if nothing is to be done any more. Items are begun in their
-    /// order, so the next one to be taken never waits.
+    /// Waits until an item is within the window; returns false if the work was stopped. Items are begun in order, so
+    /// the next one to be taken never waits.
     fn may_begin(&self, number: usize) -> bool {
         let is_ahead =
             |state: &mut State<U>| !state.is_stopped() && number >= state.next.saturating_add(self.window);
@@ -86,7 +86,7 @@ impl<U> Turns<U> {
         !state.is_stopped()
     }
 
-    /// Takes what is made and next, unless another thread is doing so, which then takes this as well.
+    /// Takes results as long as the next one is ready. If another thread is taking results, it takes these too.
     fn take(&self, take: &(impl Fn(U, &mut Scratch) -> Result<()> + Sync), scratch: &mut Scratch) {
         let mut state = self.lock();
         while !state.is_taking && !state.is_stopped() {
@@ -125,13 +125,13 @@ mod tests {
     use std::time::Duration;
 
     #[test]
-    fn results_are_taken_in_order_by_one_thread_at_a_time() {
+    fn takes_results_in_order_by_one_thread_at_a_time() {
         for threads in [1, 2, 8] {
             let pool = Pool::new(threads, Pool::MEMORY);
             let (taken, taking, makers) =
                 (Mutex::new(Vec::new()), AtomicUsize::new(0), Mutex::new(HashSet::new()));
             let make = |item: u64, _: &mut Scratch| {
-                // The later ones of a group are made first.
+                // The later items of a group of seven are ready first.
                 thread::sleep(Duration::from_micros((7 - item % 7) * 100));
                 makers.lock().unwrap().insert(thread::current().id());
                 Ok(item)
@@ -144,14 +144,14 @@ mod tests {
             };
             pool.in_order(0..100, 0, make, take).unwrap();
             assert_eq!(taken.into_inner().unwrap(), (0..100).collect::<Vec<_>>());
-            // On a busy machine not all threads get to work.
+            // On a busy machine some threads may get no item.
             let makers = makers.into_inner().unwrap().len();
             assert!((threads.min(2)..=threads).contains(&makers), "{makers} of {threads}");
         }
     }
 
     #[test]
-    fn what_comes_before_a_failure_is_taken_and_nothing_after_it() {
+    fn takes_all_results_before_the_first_error_and_none_after_it() {
         for threads in [1, 2, 8] {
             let pool = Pool::new(threads, Pool::MEMORY);
             for fails_at_taking in [false, true] {
@@ -177,12 +177,12 @@ mod tests {
     }
 
     #[test]
-    fn no_more_is_made_ahead_than_memory_allows() {
+    fn memory_limits_the_number_of_waiting_results() {
         let pool = Pool::new(8, 300);
-        let (ahead, most) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        let (ahead, max_ahead) = (AtomicUsize::new(0), AtomicUsize::new(0));
         let make = |item: u64, _: &mut Scratch| {
-            most.fetch_max(ahead.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
-            // The first of all is slow.
+            max_ahead.fetch_max(ahead.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
+            // The first item is slow.
             thread::sleep(Duration::from_millis(if item == 0 { 30 } else { 0 }));
             Ok(item)
         };
@@ -191,11 +191,11 @@ mod tests {
             Ok(())
         };
         pool.in_order(0..50, 100, make, take).unwrap();
-        assert!(most.load(Ordering::SeqCst) <= 3, "{most:?}");
+        assert!(max_ahead.load(Ordering::SeqCst) <= 3, "{max_ahead:?}");
     }
 
     #[test]
-    fn a_panic_does_not_leave_others_waiting() {
+    fn a_panic_ends_the_other_threads() {
         let pool = Pool::new(4, Pool::MEMORY);
         let make = |item: u64, _: &mut Scratch| {
             assert!(item != 3, "in the middle");

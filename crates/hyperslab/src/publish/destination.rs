@@ -1,4 +1,4 @@
-//! Where a store is to be, and what stands against it.
+//! The destination of a store, and the checks whether the store can be written there.
 
 use super::work::{JOURNAL, Work};
 use super::{Fingerprint, PublishOptions, named};
@@ -9,23 +9,23 @@ use rustc_hash::FxHashSet;
 use std::fs::{self, Metadata};
 use std::path::{Path, PathBuf};
 
-/// Where a store is to be.
+/// The destination of a store.
 #[derive(Debug)]
 pub(super) struct Destination {
-    /// Its path without symbolic links: where a link leads to is replaced, not the link.
+    /// The path without symbolic links: the target of a link is replaced, not the link.
     pub(super) path: PathBuf,
     pub(super) folder: PathBuf,
     pub(super) name: String,
-    /// As the user names it.
+    /// The path for messages, as the user wrote it.
     pub(super) shown: String,
 }
 
-/// What there is.
+/// The content of the destination before publishing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Occupied {
     Nothing,
     EmptyFolder,
-    /// Something that is to be replaced.
+    /// A store or file that may be replaced.
     Store,
 }
 
@@ -34,13 +34,13 @@ impl Destination {
         let shown = path.display().to_string();
         let path = match fs::symlink_metadata(path) {
             Ok(found) if found.is_symlink() => path.canonicalize().map_err(|e| match e.kind() {
-                std::io::ErrorKind::NotFound => Error::invalid("is a symbolic link that leads to nothing"),
+                std::io::ErrorKind::NotFound => Error::invalid("is a symbolic link without a target"),
                 _ => e.into(),
             })?,
             _ => path.to_path_buf(),
         };
         let Some(name) = path.file_name() else {
-            return Err(Error::invalid("has no name that a store could have"));
+            return Err(Error::invalid("has no file name"));
         };
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
         let folder = folder.unwrap_or(Path::new("."));
@@ -51,11 +51,11 @@ impl Destination {
         Ok(Destination { path: folder.join(name), name: name.to_string_lossy().into_owned(), folder, shown })
     }
 
-    /// The folder in which it is made.
+    /// The path of the work folder.
     pub(super) fn work(&self) -> PathBuf {
         let name = match self.name.len() <= MAX_NAME {
             true => self.name.clone(),
-            // By what all of it is, as file systems have no names that long.
+            // File systems do not allow such long names, so a hash replaces the end.
             false => {
                 let begin: String = self.name.chars().take(KEPT_OF_NAME).collect();
                 format!("{begin}-{:.16}", blake3::hash(self.name.as_bytes()).to_hex())
@@ -75,9 +75,9 @@ impl Destination {
         }
     }
 
-    /// Refuses targets that something stands against.
+    /// Fails if the target cannot be written or must not be replaced.
     pub(super) fn check(&self, made_from: &Fingerprint, options: &PublishOptions) -> Result<()> {
-        // Of a source, that it exists is not what matters most.
+        // Checked first: for a target that is a source, "exists" would be the wrong message.
         made_from.sources().try_for_each(|source| self.check_apart(source))?;
         if self.occupied(options)? == Occupied::Store {
             self.check_nothing_shared(made_from)?;
@@ -86,10 +86,10 @@ impl Destination {
         Ok(())
     }
 
-    /// What there is, if it may be replaced.
+    /// The content of the destination.
     ///
     /// # Errors
-    /// If it may not.
+    /// If it must not be replaced.
     pub(super) fn occupied(&self, options: &PublishOptions) -> Result<Occupied> {
         let found = match fs::symlink_metadata(&self.path) {
             Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(Occupied::Nothing),
@@ -101,18 +101,18 @@ impl Destination {
         let exists = |what: &'static str| Error::new(ErrorKind::AlreadyExists, what);
         match (is_store(&self.path), options.overwrite) {
             (Ok(false), _) => {
-                Err(exists("exists, and is no store of a known format, which alone is overwritten"))
+                Err(exists("exists and is not a store; only stores of known formats are overwritten"))
             }
             (found, true) => found.map(|_| Occupied::Store),
             (_, false) if options.resume && !self.work().join(JOURNAL).exists() => {
-                let whole = exists("exists, and no run was interrupted that could be gone on from");
+                let whole = exists("exists, and there is no interrupted run to resume");
                 Err(whole.with_remedy(Remedy::Overwrite))
             }
             (_, false) => Err(exists("exists").with_remedy(Remedy::Overwrite)),
         }
     }
 
-    /// Refuses to remove, with a store, what lies in its folder and is no part of it.
+    /// Fails if the folder of the old store contains files that do not belong to the store: they would be removed.
     fn check_nothing_foreign(&self) -> Result<()> {
         let foreign = match recognize(&self.path)? {
             Some(format) => match locate(&self.path, &OpenOptions::default())? {
@@ -121,13 +121,13 @@ impl Destination {
             },
             None => Vec::new(),
         };
-        // What file managers leave wherever somebody has looked.
-        let of_managers = |name: &str| {
+        // File managers create these files in every folder that they show.
+        let is_of_file_manager = |name: &str| {
             [".DS_Store", ".directory", "Thumbs.db", "desktop.ini"].contains(&name) || name.starts_with("._")
         };
         let foreign: Vec<_> = foreign
             .into_iter()
-            .filter(|key| !of_managers(key.rsplit('/').next().unwrap_or_default()))
+            .filter(|key| !is_of_file_manager(key.rsplit('/').next().unwrap_or_default()))
             .collect();
         let Some(first) = foreign.get(..foreign.len().min(MAX_NAMED)).filter(|first| !first.is_empty())
         else {
@@ -138,11 +138,11 @@ impl Destination {
             more => format!(" and {more} more"),
         };
         let them = format!("{}{more}", first.join(", "));
-        Err(Error::new(ErrorKind::AlreadyExists, format!("holds what is no part of the store: {them}"))
-            .with_remedy(Remedy::KeepForeignFiles))
+        let detail = format!("contains files that are not part of the store: {them}");
+        Err(Error::new(ErrorKind::AlreadyExists, detail).with_remedy(Remedy::KeepForeignFiles))
     }
 
-    /// Refuses a source that is the target, lies in it, or has it in itself.
+    /// Fails if `source` is the target, is inside the target, or contains the target.
     fn check_apart(&self, source: &Path) -> Result<()> {
         let shown = source.display();
         let real = source.canonicalize().map_err(|e| named(e, source))?;
@@ -155,7 +155,7 @@ impl Destination {
         if self.folder.ancestors().any(|folder| Identity::of(folder).as_ref() == Some(&identity)) {
             return Err(Error::invalid(format!("lies in the source {shown}")));
         }
-        // Where the source really is, and where it is named.
+        // Both the folders of the source without symbolic links and the folders of its path as given.
         let named_in = source.parent().filter(|folder| !folder.as_os_str().is_empty());
         let named_in = named_in.unwrap_or(Path::new(".")).canonicalize().map_err(|e| named(e, source))?;
         let work = Identity::of(&self.work());
@@ -165,13 +165,13 @@ impl Destination {
                 return Err(Error::invalid(format!("contains the source {shown}")));
             }
             if folder.is_some() && folder == work {
-                return Err(Error::invalid(format!("is what {shown} is an unfinished part of")));
+                return Err(Error::invalid(format!("is the target of the unfinished store {shown}")));
             }
         }
         Ok(())
     }
 
-    /// Refuses to replace what has files that belong to a source too.
+    /// Fails if the old target and a source share a file.
     fn check_nothing_shared(&self, made_from: &Fingerprint) -> Result<()> {
         let mut theirs = FxHashSet::default();
         for source in made_from.sources() {
@@ -183,7 +183,7 @@ impl Destination {
                         "contains a part of the source {source}: {link} leads there"
                     )));
                 }
-                // A target that is a file can be found under no other name unless it has several.
+                // Only links and files with several names can be shared with the target.
                 if is_link || has_several_names(found) {
                     theirs.extend(Identity::of(path));
                 }
@@ -202,16 +202,16 @@ impl Destination {
     }
 }
 
-/// Bytes that a name may have for the name of its folder to be one that file systems allow.
+/// The maximum length of a target's name in bytes, so that file systems allow the name of the work folder.
 const MAX_NAME: usize = 255 - ".".len() - ".hyperslab-partial".len();
 
-/// Characters of a longer name that are kept, of at most four bytes each.
+/// The number of characters kept of a longer name; each has at most four bytes.
 const KEPT_OF_NAME: usize = 50;
 
-/// Values that are no part of a store and are named.
+/// The maximum number of foreign files that a message names.
 const MAX_NAMED: usize = 3;
 
-/// Whether this is a store beyond doubt. Many a text begins as a document does.
+/// Whether this is certainly a store. A text file may begin like an NDL document, so it is opened.
 fn is_store(path: &Path) -> Result<bool> {
     let Some(format) = recognize(path)? else { return Ok(false) };
     if path.is_dir() {
@@ -223,13 +223,13 @@ fn is_store(path: &Path) -> Result<bool> {
     Ok(format.recognizes(&probe) != Recognition::Possible || open(path, &options()).is_ok())
 }
 
-/// Calls `seen` with a file, or all files in a directory and below; directories that symbolic links lead to are
-/// seen and not entered.
+/// Calls `seen` with a file, or with all files in a directory and below. Symbolic links to directories are not
+/// followed.
 fn each_file(path: &Path, seen: &mut dyn FnMut(&Path, &Metadata) -> Result<()>) -> Result<()> {
     let mut left = vec![path.to_path_buf()];
     while let Some(path) = left.pop() {
         let found = match fs::symlink_metadata(&path) {
-            // Gone since it was listed.
+            // Removed since it was listed.
             Err(e) if e.kind() == std::io::ErrorKind::NotFound => continue,
             found => found.map_err(|e| named(e, &path))?,
         };
@@ -244,12 +244,12 @@ fn each_file(path: &Path, seen: &mut dyn FnMut(&Path, &Metadata) -> Result<()>) 
     Ok(())
 }
 
-/// What tells a file or directory from all others, whatever it is called.
+/// Identifies a file or directory independent of its name.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Identity {
     #[cfg(unix)]
     number: (u64, u64),
-    /// Without hard links, which cannot be told here.
+    /// The path without symbolic links. Hard links are not detected on this system.
     #[cfg(not(unix))]
     real: PathBuf,
 }

@@ -1,4 +1,4 @@
-//! What tells whether a source and the wishes are those of another run.
+//! The fingerprint of sources and options, which shows whether an interrupted run can be resumed.
 
 use super::named;
 use hyperslab_core::{Error, Remedy, Result};
@@ -7,7 +7,7 @@ use std::fs::{self, Metadata};
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// What something is made from: sources as they were found, and everything else that decides what comes out.
+/// The state of the sources, and all options that the result depends on.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Fingerprint {
     sources: Vec<Seen>,
@@ -15,25 +15,25 @@ pub struct Fingerprint {
 }
 
 impl Fingerprint {
-    /// Looks at sources, to be asked before any of them is read. `options` are all wishes that the result depends
-    /// on, in words that people can compare.
+    /// The fingerprint of `sources`: paths of files or directories. Call it before any of them is opened. `options` is
+    /// a text of all options that the result depends on; messages show it.
     ///
     /// # Errors
-    /// If one cannot be looked at.
+    /// If the metadata of a source cannot be read.
     pub fn of_sources(sources: &[PathBuf], options: impl Into<String>) -> Result<Fingerprint> {
         let sources = sources.iter().map(|source| Seen::now(source)).collect::<Result<_>>()?;
         Ok(Fingerprint { sources, options: options.into() })
     }
 
-    /// The same for one.
+    /// As [`Fingerprint::of_sources`], for one source.
     ///
     /// # Errors
-    /// If it cannot be looked at.
+    /// As [`Fingerprint::of_sources`].
     pub fn of_source(source: &Path, options: impl Into<String>) -> Result<Fingerprint> {
         Fingerprint::of_sources(&[source.to_path_buf()], options)
     }
 
-    /// Adds wishes to the others.
+    /// Appends a text of further options.
     #[must_use]
     pub fn and(mut self, options: &str) -> Fingerprint {
         if !self.options.is_empty() && !options.is_empty() {
@@ -43,15 +43,15 @@ impl Fingerprint {
         self
     }
 
-    /// The sources, as they were named.
+    /// The paths of the sources, as given.
     pub(super) fn sources(&self) -> impl Iterator<Item = &Path> {
         self.sources.iter().map(|source| source.named.as_path())
     }
 
-    /// Looks again.
+    /// Checks whether all sources are unchanged since the fingerprint was taken.
     ///
     /// # Errors
-    /// If a source is another one, or not there any more.
+    /// If a source has changed or no longer exists.
     pub fn check_unchanged(&self) -> Result<()> {
         for source in &self.sources {
             let now = Seen::now(&source.named)?;
@@ -65,14 +65,14 @@ impl Fingerprint {
         Ok(())
     }
 
-    /// Refuses to go on from what was made from something else.
+    /// Fails if the fingerprint of the interrupted run, `earlier`, differs in version, options or sources.
     pub(super) fn check_same(&self, earlier: &Value) -> Result<()> {
         let refuse = |what: String| {
-            let e = Error::invalid(format!("cannot go on from the interrupted run: {what}"));
+            let e = Error::invalid(format!("cannot resume the interrupted run: {what}"));
             Err(e.with_remedy(Remedy::StartAnew))
         };
         if earlier["version"] != VERSION {
-            return refuse(format!("it was of version {}, this is {VERSION}", text(&earlier["version"])));
+            return refuse(format!("its version was {}, not {VERSION}", text(&earlier["version"])));
         }
         if earlier["options"] != self.options {
             return refuse(format!("its options were {}, not {}", text(&earlier["options"]), self.options));
@@ -94,36 +94,36 @@ impl Fingerprint {
                     ));
                 }
                 Some(_) => {}
-                None => return refuse("it does not tell its sources".into()),
+                None => return refuse("its journal does not name the sources".into()),
             }
         }
         Ok(())
     }
 
-    /// As a journal keeps it.
+    /// The JSON form in a journal, read by [`Fingerprint::check_same`].
     pub(super) fn emit(&self) -> Value {
         let sources: Vec<_> = self.sources.iter().map(Seen::emit).collect();
         json!({"version": VERSION, "options": self.options, "sources": sources})
     }
 }
 
-/// A source as it was.
+/// The state of a source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Seen {
     named: PathBuf,
-    /// Without symbolic links.
+    /// The path without symbolic links.
     path: PathBuf,
     summary: Summary,
 }
 
-/// What changes if something is written. A file is one entry.
+/// A summary that changes if the source is written to. A file is one entry.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Summary {
     entries: u64,
     bytes: u64,
-    /// Nanoseconds since 1970 of the newest entry.
+    /// The modification time of the newest entry, in nanoseconds since 1970.
     modified: i64,
-    /// Over names, sizes and times.
+    /// The hash of names, sizes and modification times.
     hash: String,
 }
 
@@ -166,11 +166,11 @@ impl Seen {
 }
 
 impl Summary {
-    /// Looks at a file, or at a directory level by level.
+    /// The summary of a file, or of a directory and everything below it, level by level.
     ///
-    /// Time is spent on the first [`MAX_FILES`] files alone, which are the documents of a store and the chunks that
-    /// lie highest. Of all others what counts is when their folders were changed, as they are whenever a file in
-    /// them is made, removed or put in the place of another.
+    /// Reads the metadata of the first [`MAX_FILES`] files only: those are the metadata documents of a store and the
+    /// chunks on the upper levels. For the other files, the modification time of their folder is enough: it changes
+    /// when a file in the folder is created, removed or replaced.
     fn of(root: &Path) -> Result<Summary> {
         let mut summary = Summary::default();
         let mut hasher = blake3::Hasher::new();
@@ -183,7 +183,7 @@ impl Summary {
             for folder in level {
                 let mut entries =
                     match fs::read_dir(&folder).and_then(Iterator::collect::<std::io::Result<Vec<_>>>) {
-                        // Gone since it was listed, which its own folder tells.
+                        // Removed since it was listed; the modification time of its parent shows that.
                         Err(e) if e.kind() == std::io::ErrorKind::NotFound => continue,
                         entries => entries.map_err(|e| named(e, &folder))?,
                     };
@@ -193,7 +193,7 @@ impl Summary {
                     let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
                     files += u64::from(!is_folder);
                     let found = match is_folder || files <= MAX_FILES {
-                        // What a link leads to, if anything.
+                        // The metadata of the target of a symbolic link, if it exists.
                         true => fs::metadata(&path).ok(),
                         false => None,
                     };
@@ -214,7 +214,7 @@ impl Summary {
     }
 
     fn add(&mut self, hasher: &mut blake3::Hasher, name: &str, found: &Metadata) {
-        // How large a folder is tells nothing that its time does not.
+        // The size of a folder adds nothing to its modification time.
         let bytes = if found.is_dir() { 0 } else { found.len() };
         let modified = found.modified().map_or(0, nanoseconds);
         self.entries += 1;
@@ -242,4 +242,5 @@ fn text(value: &Value) -> &str {
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
+/// The maximum number of files whose metadata is read.
 const MAX_FILES: u64 = 1 << 17;

@@ -1,9 +1,15 @@
-//! Which parts of a store are finished, a line for each.
+//! The journal: a text file that lists the finished parts of a store.
 //!
-//! A line is the checksum of its text, a space, and the text: in the first line what the store is made from, then
-//! `["/sst",[8,64,64],0,16,65536]` for 65536 bytes of work on the tiles 0 to 15 of that shape of `/sst`, and `{"safe":1234}` once everything
-//! that the first 1234 bytes of the journal tell is on the disk; `{"forget":"/sst"}` takes back what was told of `/sst`. What a torn line tells, and all behind it, is done
-//! again.
+//! Each line is the checksum of a JSON text, a space, and the text:
+//!
+//! | text | meaning |
+//! |---|---|
+//! | first line: an object | the fingerprint of the source and the options |
+//! | `["/sst",[8,64,64],0,16,65536]` | tiles 0 to 15 of `/sst`, of shape 8×64×64 and 65536 bytes, are finished |
+//! | `{"safe":1234}` | all parts in the first 1234 bytes of the journal are on the disk |
+//! | `{"forget":"/sst"}` | all earlier lines about `/sst` are void |
+//!
+//! Reading stops at the first incomplete line. The parts from there on are written again.
 
 use super::fingerprint::Fingerprint;
 use super::{named, rename};
@@ -18,14 +24,14 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// A part of a store that is finished or is not.
+/// A part of a store: some tiles of one array.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Unit {
-    /// The array.
+    /// The path of the array.
     pub array: NodePath,
-    /// The shape of its tiles; of other tiles nothing is known.
+    /// The shape of the tiles in elements. Parts with different tile shapes are not comparable.
     pub tile: Vec<u64>,
-    /// Which of them, in whatever order whoever makes them counts.
+    /// The numbers of the tiles, in an order that the caller chooses.
     pub tiles: Range<u64>,
 }
 
@@ -33,7 +39,7 @@ pub struct Unit {
 #[derive(Debug)]
 pub(super) struct Journal {
     path: PathBuf,
-    /// Of the interrupted run: sorted by their beginning, apart from each other.
+    /// The parts of the interrupted run: disjoint ranges, sorted by their starts.
     earlier: Earlier,
     state: Mutex<State>,
 }
@@ -54,13 +60,13 @@ struct State {
 pub(super) struct Found {
     made_from: Value,
     units: Vec<Done>,
-    /// So many of the first units outlive the end of power.
+    /// The number of units at the start that are on the disk, so that a power failure cannot lose them.
     safe: usize,
-    /// Whether units at the end were left out, as the system has been started since.
+    /// Whether units at the end were dropped, because the operating system was restarted since.
     pub(super) is_cut: bool,
 }
 
-/// A line of a journal. Arrays can have names that make no path by themselves, so it is the text that counts.
+/// A finished part in a journal. The array is kept as text, because some names in files are not valid paths.
 #[derive(Debug)]
 struct Done {
     array: String,
@@ -70,13 +76,13 @@ struct Done {
 }
 
 impl Journal {
-    /// Begins a journal.
+    /// Creates an empty journal.
     pub(super) fn create(path: &Path, fingerprint: &Fingerprint) -> Result<Journal> {
         let nothing = Found { made_from: Value::Null, units: Vec::new(), safe: 0, is_cut: false };
-        Journal::go_on(path, nothing, fingerprint)
+        Journal::resume(path, nothing, fingerprint)
     }
 
-    /// What is at `path`; none if there is nothing that could be gone on from.
+    /// Reads the journal at `path`; `None` if there is no journal that a run could resume from.
     pub(super) fn read(path: &Path) -> Result<Option<Found>> {
         match fs::read(path) {
             Ok(bytes) => Ok(Found::parse(&bytes, system_start().as_deref())),
@@ -85,8 +91,8 @@ impl Journal {
         }
     }
 
-    /// Begins a journal that tells what an earlier one told. That one is there until this one is whole.
-    pub(super) fn go_on(path: &Path, found: Found, fingerprint: &Fingerprint) -> Result<Journal> {
+    /// Creates a journal with the content of an earlier one, which it replaces when it is complete.
+    pub(super) fn resume(path: &Path, found: Found, fingerprint: &Fingerprint) -> Result<Journal> {
         let mut made_from = fingerprint.emit();
         if let (Value::Object(made_from), Some(start)) = (&mut made_from, system_start()) {
             made_from.insert("system-start".into(), start.into());
@@ -109,7 +115,7 @@ impl Journal {
         Ok(Journal { path: path.to_path_buf(), earlier: merged(found.units), state: Mutex::new(state) })
     }
 
-    /// Whether the interrupted run had finished this.
+    /// Whether the interrupted run had finished `unit`.
     pub(super) fn finished(&self, unit: &Unit) -> bool {
         let Some(ranges) = self.earlier.get(&(unit.array.to_string(), unit.tile.clone())) else {
             return false;
@@ -119,13 +125,13 @@ impl Journal {
         before.is_some_and(|range| unit.tiles.end <= range.end)
     }
 
-    /// Records a part.
+    /// Records a finished part.
     pub(super) fn record(&self, unit: &Unit, bytes: u64) -> Result<()> {
         let Unit { array, tile, tiles } = unit.clone();
         let done = Done { array: array.to_string(), tile, tiles, bytes };
         let text = line(&done.emit());
         let mut state = self.state();
-        // Written at once, so that nothing is lost with the process; that takes microseconds.
+        // Written immediately, so that the line survives the end of the process; this takes microseconds.
         state.append(&text).map_err(|e| named(e, &self.path))?;
         state.units += 1;
         state.bytes = state.bytes.saturating_add(bytes);
@@ -135,14 +141,14 @@ impl Journal {
         state.synced = Instant::now();
         let safe = state.len;
         drop(state);
-        // Other threads go on meanwhile. If it fails nothing becomes safe.
+        // Other threads continue meanwhile. If the sync fails, the parts are not recorded as safe.
         if rename::sync_file_system(&self.path).is_some_and(|synced| synced.is_ok()) {
             self.state().append(&line(&json!({"safe": safe}))).map_err(|e| named(e, &self.path))?;
         }
         Ok(())
     }
 
-    /// Records that an array has no parts that are finished.
+    /// Records that no part of an array is finished.
     pub(super) fn forget(&self, array: &NodePath) -> Result<()> {
         let text = line(&json!({"forget": array.as_str()}));
         self.state().append(&text).map_err(|e| named(e, &self.path))
@@ -171,7 +177,7 @@ impl State {
                 Ok(())
             }
             Err(e) => {
-                // Behind half a line nothing could be read.
+                // An incomplete line would hide all later ones.
                 let _ = self.file.set_len(self.len);
                 Err(e)
             }
@@ -180,7 +186,7 @@ impl State {
 }
 
 impl Found {
-    /// Refuses to go on from what was made from something else.
+    /// Fails if the interrupted run had other sources or options.
     pub(super) fn check_same(&self, fingerprint: &Fingerprint) -> Result<()> {
         fingerprint.check_same(&self.made_from)
     }
@@ -212,7 +218,7 @@ impl Found {
         }
         let safe = units.partition_point(|(_, end)| *end <= safe_to);
         let mut units: Vec<_> = units.into_iter().map(|(done, _)| done).collect();
-        // A system that was not started since has all that was written, wherever it is.
+        // If the operating system was not restarted since, no written data was lost.
         let begun = made_from.get("system-start").and_then(Value::as_str);
         let is_cut = begun != system_start && safe < units.len();
         if is_cut {
@@ -258,7 +264,7 @@ fn line(value: &Value) -> String {
     format!("{} {text}\n", checksum(&text))
 }
 
-/// What a line tells, if it is whole.
+/// The value of a line; `None` if the line is incomplete or its checksum is wrong.
 fn checked(line: &[u8]) -> Option<Value> {
     let line = std::str::from_utf8(line).ok()?.strip_suffix('\n')?;
     let (sum, text) = line.split_once(' ')?;
@@ -269,13 +275,13 @@ fn checksum(text: &str) -> String {
     blake3::hash(text.as_bytes()).to_hex().chars().take(16).collect()
 }
 
-/// Tells one start of the system from others, if it has a word for it.
+/// An identifier of the current start of the operating system, if the system has one.
 fn system_start() -> Option<String> {
     let id = fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
     Some(id.trim().to_owned())
 }
 
-/// About as often as Linux writes by itself what is older than that, so that little is left to wait for.
+/// Linux writes data of this age to the disk by itself, so each sync has little left to write.
 const BETWEEN_SYNCS: Duration = Duration::from_secs(30);
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! What makes a store the target: one change of names where the system has it.
+//! Renames a store to the target, in one step where the system supports it, and syncs files to the disk.
 
 use super::named;
 use hyperslab_core::{Error, ErrorKind, Result};
@@ -6,25 +6,25 @@ use std::fs::{self, File};
 use std::io;
 use std::path::Path;
 
-/// Gives `from` a name that nothing has.
+/// Renames `from` to `to`, where nothing may exist.
 ///
 /// # Errors
-/// [`ErrorKind::AlreadyExists`] if something has it by now.
+/// [`ErrorKind::AlreadyExists`] if `to` exists now.
 pub(super) fn to_new(from: &Path, to: &Path) -> Result<()> {
     match without_replacing(from, to) {
         Some(done) => done.map_err(|e| named(e, to)),
-        // Two steps where one is not to be had: a file that comes between them is lost.
+        // The system needs two steps here. A file that is created between them is lost.
         None if fs::symlink_metadata(to).is_ok() => {
-            Err(Error::new(ErrorKind::AlreadyExists, "exists by now"))
+            Err(Error::new(ErrorKind::AlreadyExists, "exists now, but did not exist before"))
         }
         None => fs::rename(from, to).map_err(|e| named(e, to)),
     }
 }
 
-/// Gives `from` the name `to`, which something has; that is then called `from` or `beside`.
+/// Renames `from` to `to`, which exists. The old `to` is then at `from` or at `beside`.
 ///
 /// # Errors
-/// What the system says; everything has its old name then.
+/// An error of the system; both then have their old names.
 pub(super) fn over(from: &Path, to: &Path, beside: &Path) -> Result<()> {
     match exchanged(from, to) {
         Some(done) => done.map_err(|e| named(e, to)),
@@ -32,10 +32,10 @@ pub(super) fn over(from: &Path, to: &Path, beside: &Path) -> Result<()> {
     }
 }
 
-/// The same where the system cannot exchange names. Whoever is killed `between` leaves nothing at `to`, and the
-/// next run puts `beside` back.
+/// As [`over`], for systems that cannot exchange two names. If the process is killed at `between`, nothing is at `to`,
+/// and the next run renames `beside` back.
 pub(super) fn over_in_two_steps(from: &Path, to: &Path, beside: &Path, between: impl FnOnce()) -> Result<()> {
-    // One file takes the place of another in one step everywhere.
+    // Every system can replace a file with a file in one step.
     if from.is_file() && to.is_file() {
         return fs::rename(from, to).map_err(|e| named(e, to));
     }
@@ -59,7 +59,7 @@ pub(super) fn sync_all(path: &Path) -> Result<()> {
             left.extend(entries.map_err(|e| named(e, &path))?.iter().map(fs::DirEntry::path));
             sync_folder(&path)?;
         } else {
-            // Systems that have no other way want it opened for writing.
+            // Some systems can sync a file only if it was opened for writing.
             let file = File::options().write(true).open(&path);
             file.and_then(|file| file.sync_all()).map_err(|e| named(e, &path))?;
         }
@@ -69,20 +69,20 @@ pub(super) fn sync_all(path: &Path) -> Result<()> {
 
 /// Waits until the names in a folder are on the disk.
 pub(super) fn sync_folder(folder: &Path) -> Result<()> {
-    // Elsewhere folders cannot be opened.
+    // Only Unix can open a folder.
     match cfg!(unix) {
         true => File::open(folder).and_then(|file| file.sync_all()).map_err(|e| named(e, folder)),
         false => Ok(()),
     }
 }
 
-/// Waits until the file system that `path` is on is on the disk; none if that cannot be had here.
+/// Syncs the whole file system of `path`; `None` if the system cannot do this.
 #[cfg(target_os = "linux")]
 pub(super) fn sync_file_system(path: &Path) -> Option<io::Result<()>> {
     Some(File::open(path).and_then(|file| Ok(rustix::fs::syncfs(file)?)))
 }
 
-/// As there is nothing to ask for.
+/// `None`: only Linux can sync one file system.
 #[cfg(not(target_os = "linux"))]
 pub(super) fn sync_file_system(_: &Path) -> Option<io::Result<()>> {
     None
@@ -98,7 +98,7 @@ fn exchanged(from: &Path, to: &Path) -> Option<io::Result<()>> {
     flagged(from, to, rustix::fs::RenameFlags::EXCHANGE)
 }
 
-/// None where the system or the file system does not know the flag.
+/// `None` if the system or the file system does not support the flag.
 #[cfg(any(target_os = "linux", target_vendor = "apple"))]
 fn flagged(from: &Path, to: &Path, flag: rustix::fs::RenameFlags) -> Option<io::Result<()>> {
     use rustix::{fs::CWD, io::Errno};

@@ -1,4 +1,4 @@
-//! What a target refuses, what becomes of it when runs fail, are killed or meet, and what goes on.
+//! Tests of refused targets, of failed, killed and concurrent runs, and of resuming them.
 
 use super::*;
 use std::io::{BufRead, BufReader};
@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 const OVERWRITE: PublishOptions = PublishOptions { overwrite: true, resume: false, sync: false };
 const RESUME: PublishOptions = PublishOptions { overwrite: false, resume: true, sync: false };
 
-/// A folder with a source in it.
+/// A temporary folder with a source file.
 struct Place(tempfile::TempDir);
 
 impl Place {
@@ -21,11 +21,11 @@ impl Place {
         self.0.path().join(name)
     }
 
-    fn store(&self, name: &str, says: &str) -> PathBuf {
+    fn store(&self, name: &str, content: &str) -> PathBuf {
         let path = self.at(name);
         fs::create_dir_all(path.join("c")).unwrap();
-        fs::write(path.join("zarr.json"), document(says)).unwrap();
-        fs::write(path.join("c/0"), says).unwrap();
+        fs::write(path.join("zarr.json"), document(content)).unwrap();
+        fs::write(path.join("c/0"), content).unwrap();
         path
     }
 
@@ -43,11 +43,11 @@ impl Place {
         let refusal = self.begin_from(target, source, options).unwrap_err().to_string();
         assert_eq!(self.names(), before, "something was written");
         let refusal = refusal.replace(&self.0.path().display().to_string(), "").replace("/private", "");
-        // The target is said first.
+        // Messages begin with the target.
         refusal.strip_prefix(&format!("/{target}: ")).unwrap_or_else(|| panic!("{refusal}")).to_owned()
     }
 
-    /// Everything in the folder, sorted.
+    /// The names of all entries in the folder, sorted.
     fn names(&self) -> Vec<String> {
         let names = fs::read_dir(self.0.path()).unwrap();
         let mut names: Vec<_> = names.map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
@@ -64,31 +64,31 @@ fn unit(tiles: std::ops::Range<u64>) -> Unit {
     Unit { array: crate::NodePath::new("/sst").unwrap(), tile: vec![8], tiles }
 }
 
-fn fill(publication: &Publication, says: &str) {
+fn fill(publication: &Publication, content: &str) {
     fs::create_dir_all(publication.path().join("c")).unwrap();
-    fs::write(publication.path().join("c/0"), says).unwrap();
-    fs::write(publication.path().join("zarr.json"), document(says)).unwrap();
+    fs::write(publication.path().join("c/0"), content).unwrap();
+    fs::write(publication.path().join("zarr.json"), document(content)).unwrap();
 }
 
-/// Of an array of one chunk.
-fn document(says: &str) -> String {
+/// The metadata document of an array of one chunk, with `content` as an attribute.
+fn document(content: &str) -> String {
     let chunks = serde_json::json!({"name": "regular", "configuration": {"chunk_shape": [1]}});
     let document = serde_json::json!({
         "zarr_format": 3, "node_type": "array", "shape": [1], "data_type": "uint8", "chunk_grid": chunks,
         "chunk_key_encoding": {"name": "default"}, "fill_value": 0, "codecs": [{"name": "bytes"}],
-        "attributes": {"says": says},
+        "attributes": {"content": content},
     });
     document.to_string()
 }
 
-fn says(path: &Path) -> String {
+fn content_of(path: &Path) -> String {
     let document: serde_json::Value =
         serde_json::from_str(&fs::read_to_string(path.join("zarr.json")).unwrap()).unwrap();
-    document["attributes"]["says"].as_str().unwrap().to_owned()
+    document["attributes"]["content"].as_str().unwrap().to_owned()
 }
 
 #[test]
-fn a_target_is_not_there_until_it_is_whole_and_then_is_all_that_is_there() {
+fn a_target_appears_complete_and_the_work_folder_is_removed() {
     for sync in [false, true] {
         let place = Place::new();
         let options = PublishOptions { sync, ..PublishOptions::default() };
@@ -97,13 +97,13 @@ fn a_target_is_not_there_until_it_is_whole_and_then_is_all_that_is_there() {
         publication.record(&unit(0..4), 100).unwrap();
         assert!(!place.at("x.zarr").exists());
         publication.publish().unwrap();
-        assert_eq!(says(&place.at("x.zarr")), "new");
+        assert_eq!(content_of(&place.at("x.zarr")), "new");
         assert_eq!(place.names(), ["source.h5", "x.zarr"]);
     }
 }
 
 #[test]
-fn a_file_is_published_as_a_directory_is() {
+fn publishes_a_target_that_is_a_file() {
     let place = Place::new();
     let (source, target) = (place.at("source.h5"), place.at("x.zarr.zip"));
     let fingerprint = Fingerprint::of_source(&source, "").unwrap();
@@ -121,17 +121,17 @@ fn a_file_is_published_as_a_directory_is() {
 }
 
 #[test]
-fn an_empty_folder_counts_as_nothing() {
+fn replaces_an_empty_folder() {
     let place = Place::new();
     fs::create_dir(place.at("x.zarr")).unwrap();
     let publication = place.begin("x.zarr", &PublishOptions::default()).unwrap();
     fill(&publication, "new");
     publication.publish().unwrap();
-    assert_eq!(says(&place.at("x.zarr")), "new");
+    assert_eq!(content_of(&place.at("x.zarr")), "new");
 }
 
 #[test]
-fn what_is_there_is_replaced_only_if_that_is_wished_and_it_is_a_store() {
+fn replaces_only_stores_and_only_with_overwrite() {
     let place = Place::new();
     let source = place.at("source.h5");
     place.store("x.zarr", "old");
@@ -141,15 +141,15 @@ fn what_is_there_is_replaced_only_if_that_is_wished_and_it_is_a_store() {
     fs::create_dir(place.at("photos")).unwrap();
     fs::write(place.at("photos/a.png"), "png").unwrap();
     fs::write(place.at("empty"), "").unwrap();
-    // Begins as a document does.
+    // It begins like an NDL document.
     fs::write(place.at("script.sh"), format!("#!/bin/sh\n{}rm -r *\n", "# Removes all.\n".repeat(40)))
         .unwrap();
     fs::write(place.at("settings.json"), "{\"attributes\": 1, \"color\": \"red\"}").unwrap();
-    for no_store in ["photos", "empty", "script.sh", "settings.json"] {
+    for other in ["photos", "empty", "script.sh", "settings.json"] {
         for options in [&plain, &OVERWRITE] {
             assert_eq!(
-                place.refusal(no_store, &source, options),
-                "exists, and is no store of a known format, which alone is overwritten"
+                place.refusal(other, &source, options),
+                "exists and is not a store; only stores of known formats are overwritten"
             );
         }
     }
@@ -162,37 +162,37 @@ fn what_is_there_is_replaced_only_if_that_is_wished_and_it_is_a_store() {
 
 #[cfg(unix)]
 #[test]
-fn what_no_store_can_be_is_refused() {
+fn rejects_targets_that_cannot_be_a_store() {
     let place = Place::new();
     let source = place.at("source.h5");
     std::os::unix::net::UnixListener::bind(place.at("socket")).unwrap();
     let refusal = place.refusal("socket", &source, &OVERWRITE);
     assert!(refusal.ends_with("is not a regular file"), "{refusal}");
     std::os::unix::fs::symlink("nowhere", place.at("link")).unwrap();
-    assert_eq!(place.refusal("link", &source, &OVERWRITE), "is a symbolic link that leads to nothing");
+    assert_eq!(place.refusal("link", &source, &OVERWRITE), "is a symbolic link without a target");
     assert_eq!(place.refusal("no/x.zarr", &source, &OVERWRITE), "/no: no such file or directory");
     assert_eq!(place.refusal("source.h5/x.zarr", &source, &OVERWRITE), "/source.h5 is not a folder");
     let refusal = place.refusal("..", &source, &OVERWRITE);
-    assert_eq!(refusal, "has no name that a store could have");
-    // Root may write anywhere; a file where the folder would be stops it too.
+    assert_eq!(refusal, "has no file name");
+    // Permissions do not stop root, but a file with the name of the work folder does.
     fs::write(place.work("y.zarr"), "mine").unwrap();
     let refusal = place.refusal("y.zarr", &source, &OVERWRITE);
-    assert_eq!(refusal, "/.y.zarr.hyperslab-partial stands where it is to be made");
+    assert_eq!(refusal, "/.y.zarr.hyperslab-partial is not a folder, expected the work folder of a run");
 }
 
 #[cfg(unix)]
 #[test]
-fn the_folder_that_cannot_be_written_to_is_named() {
+fn names_the_folder_that_is_not_writable() {
     use std::os::unix::fs::PermissionsExt;
     let place = Place::new();
     let folder = place.at("mine");
     fs::create_dir(&folder).unwrap();
     fs::set_permissions(&folder, fs::Permissions::from_mode(0o555)).unwrap();
-    // Permissions do not bind root; the kernel's own folders do.
+    // Root can write despite permissions, but not in folders of the kernel.
     let (folder, why) = match fs::write(folder.join("probe"), "") {
         Err(_) => (folder, "permission denied"),
         Ok(()) if Path::new("/proc/sys/kernel").is_dir() => ("/proc/sys/kernel".into(), ""),
-        Ok(()) => panic!("every folder here can be written to, so that nothing could be tried"),
+        Ok(()) => panic!("found no folder that is not writable"),
     };
     let source = place.at("source.h5");
     let fingerprint = Fingerprint::of_source(&source, "").unwrap();
@@ -204,7 +204,7 @@ fn the_folder_that_cannot_be_written_to_is_named() {
 
 #[cfg(unix)]
 #[test]
-fn the_source_is_never_replaced_under_any_name() {
+fn rejects_the_source_as_target_under_every_name() {
     let place = Place::new();
     let source = place.at("source.h5");
     std::os::unix::fs::symlink("source.h5", place.at("link.h5")).unwrap();
@@ -220,7 +220,7 @@ fn the_source_is_never_replaced_under_any_name() {
 
 #[cfg(unix)]
 #[test]
-fn a_target_in_its_source_or_around_it_is_refused() {
+fn rejects_a_target_inside_or_around_its_source() {
     let place = Place::new();
     let outer = place.store("outer.zarr", "outer");
     place.store("outer.zarr/inner.zarr", "inner");
@@ -235,7 +235,7 @@ fn a_target_in_its_source_or_around_it_is_refused() {
         let refusal = place.refusal("outer.zarr", &place.at(inner), &OVERWRITE);
         assert_eq!(refusal, format!("contains the source /{inner}"));
     }
-    // A link within the target that leads to a source elsewhere would be gone with it.
+    // A link inside the target to a source elsewhere would be removed with the target.
     std::os::unix::fs::symlink(place.at("source.h5"), place.at("outer.zarr/out.h5")).unwrap();
     let refusal = place.refusal("outer.zarr", &place.at("outer.zarr/out.h5"), &OVERWRITE);
     assert_eq!(refusal, "contains the source /outer.zarr/out.h5");
@@ -243,7 +243,7 @@ fn a_target_in_its_source_or_around_it_is_refused() {
 
 #[cfg(unix)]
 #[test]
-fn a_target_that_shares_files_with_a_source_is_refused() {
+fn rejects_a_target_that_shares_files_with_a_source() {
     let place = Place::new();
     let source = place.store("source.zarr", "s");
     let target = place.store("x.zarr", "t");
@@ -255,7 +255,7 @@ fn a_target_that_shares_files_with_a_source_is_refused() {
     let refusal = place.refusal("x.zarr", &source, &OVERWRITE);
     assert_eq!(refusal, "contains a part of the source /source.zarr: /source.zarr/c/1 leads there");
     fs::remove_file(source.join("c/1")).unwrap();
-    // A file that is a part of a source.
+    // The target is a file that is part of the source.
     fs::write(place.at("y.zarr.zip"), b"\x89HDF\r\n\x1a\n").unwrap();
     fs::hard_link(place.at("y.zarr.zip"), source.join("c/1")).unwrap();
     assert_eq!(place.refusal("y.zarr.zip", &source, &OVERWRITE), "shares /y.zarr.zip with the source");
@@ -263,7 +263,7 @@ fn a_target_that_shares_files_with_a_source_is_refused() {
 }
 
 #[test]
-fn names_that_differ_in_case_are_the_same_where_the_file_system_says_so() {
+fn compares_names_as_the_file_system_does() {
     let place = Place::new();
     let same = place.at("SOURCE.h5").exists();
     let begun = place.begin("SOURCE.h5", &OVERWRITE);
@@ -271,7 +271,7 @@ fn names_that_differ_in_case_are_the_same_where_the_file_system_says_so() {
 }
 
 #[test]
-fn what_a_run_is_made_in_is_no_source_for_its_target() {
+fn rejects_the_work_folder_as_source_of_its_target() {
     let place = Place::new();
     let publication = place.begin("x.zarr", &PublishOptions::default()).unwrap();
     fill(&publication, "new");
@@ -280,13 +280,13 @@ fn what_a_run_is_made_in_is_no_source_for_its_target() {
     drop(publication);
     let refusal = place.refusal("x.zarr", &unfinished, &PublishOptions::default());
     assert!(
-        refusal.starts_with("is what /.x.zarr.hyperslab-partial/store is an unfinished part of"),
+        refusal.starts_with("is the target of the unfinished store /.x.zarr.hyperslab-partial/store"),
         "{refusal}"
     );
 }
 
 #[test]
-fn two_runs_do_not_work_on_one_target() {
+fn rejects_a_second_run_on_the_same_target() {
     let place = Place::new();
     let publication = place.begin("x.zarr", &PublishOptions::default()).unwrap();
     fill(&publication, "new");
@@ -297,13 +297,13 @@ fn two_runs_do_not_work_on_one_target() {
     }
     assert!(publication.path().join("c/0").exists());
     publication.publish().unwrap();
-    assert_eq!(says(&place.at("x.zarr")), "new");
+    assert_eq!(content_of(&place.at("x.zarr")), "new");
     assert_eq!(place.names(), ["source.h5", "x.zarr"]);
 }
 
-/// Started anew by the test below, in a process of its own.
+/// Run by the test below in a separate process.
 #[test]
-fn a_run_that_waits_to_be_killed() {
+fn waits_to_be_killed() {
     let Some(folder) = std::env::var_os("HYPERSLAB_TEST_HOLD") else { return };
     let folder = PathBuf::from(folder);
     let source = folder.join("source.h5");
@@ -317,10 +317,10 @@ fn a_run_that_waits_to_be_killed() {
 }
 
 #[test]
-fn a_killed_run_lets_go_of_its_target_and_leaves_what_it_finished() {
+fn a_killed_run_unlocks_its_target_and_can_be_resumed() {
     let place = Place::new();
     let mut other = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "publish::tests::a_run_that_waits_to_be_killed", "--nocapture"])
+        .args(["--exact", "publish::tests::waits_to_be_killed", "--nocapture"])
         .env("HYPERSLAB_TEST_HOLD", place.0.path())
         .stdout(Stdio::piped())
         .spawn()
@@ -334,16 +334,16 @@ fn a_killed_run_lets_go_of_its_target_and_leaves_what_it_finished() {
     let publication = place.begin("x.zarr", &RESUME).unwrap();
     assert!(publication.finished(&unit(0..4)));
     assert_eq!(publication.finished_bytes(), 100);
-    assert_eq!(says(publication.path()), "half");
+    assert_eq!(content_of(publication.path()), "half");
 }
 
 #[test]
-fn a_failed_run_says_what_the_next_one_goes_on_from() {
+fn the_next_run_resumes_the_finished_parts_of_a_failed_run() {
     let place = Place::new();
     let failed = place.begin("x.zarr", &PublishOptions::default()).unwrap();
     let e = failed.interrupted(Error::invalid("disk full").in_object("/sst"), Some(960 << 20));
     assert_eq!(e.to_string(), "/sst: disk full");
-    assert_eq!(place.names(), ["source.h5"], "there is nothing to go on from");
+    assert_eq!(place.names(), ["source.h5"], "nothing to resume");
 
     let failed = place.begin("x.zarr", &PublishOptions::default()).unwrap();
     failed.record(&unit(0..4), 400 << 20).unwrap();
@@ -366,7 +366,7 @@ fn a_failed_run_says_what_the_next_one_goes_on_from() {
 }
 
 #[test]
-fn a_run_that_does_not_resume_begins_anew_and_says_so() {
+fn a_run_without_resume_removes_finished_parts_with_a_note() {
     let place = Place::new();
     let failed = place.begin("x.zarr", &PublishOptions::default()).unwrap();
     fill(&failed, "half");
@@ -375,14 +375,14 @@ fn a_run_that_does_not_resume_begins_anew_and_says_so() {
     let publication = place.begin("x.zarr", &PublishOptions::default()).unwrap();
     assert_eq!(
         publication.notes(),
-        ["what an interrupted run had finished, 400 MiB, was removed, as this run does not resume it"]
+        ["removed the finished parts of an interrupted run (400 MiB): this run does not resume it"]
     );
     assert!(!publication.finished(&unit(0..4)));
     assert_eq!(fs::read_dir(publication.path()).unwrap().count(), 0);
 }
 
 #[test]
-fn what_was_made_from_something_else_is_not_gone_on_from() {
+fn rejects_resuming_with_other_sources_or_options() {
     let place = Place::new();
     let source = place.at("source.h5");
     let failed = place.begin("x.zarr", &PublishOptions::default()).unwrap();
@@ -409,12 +409,12 @@ fn what_was_made_from_something_else_is_not_gone_on_from() {
     let later = std::time::SystemTime::now() + std::time::Duration::from_secs(5);
     fs::File::options().write(true).open(&source).unwrap().set_modified(later).unwrap();
     assert_eq!(refusal(&source, "-c keep"), "the source /source.h5 was changed since: it was written to");
-    // Refusing has cost nothing.
+    // The finished parts were not removed.
     assert!(place.work("x.zarr").join("journal").exists());
 }
 
 #[test]
-fn a_source_that_changes_while_it_is_read_makes_no_target() {
+fn rejects_a_source_that_changed_during_the_run() {
     let place = Place::new();
     let source = place.store("source.zarr", "s");
     let changes: [&dyn Fn(); 4] = [
@@ -435,29 +435,29 @@ fn a_source_that_changes_while_it_is_read_makes_no_target() {
         let e = publication.publish().unwrap_err().to_string();
         assert!(e.contains("source.zarr was changed while it was read: "), "{e}");
         assert!(!e.contains("resume"), "{e}");
-        assert_eq!(place.names(), ["source.h5", "source.zarr"], "what is worthless is not kept");
+        assert_eq!(place.names(), ["source.h5", "source.zarr"], "invalid data is not kept");
     }
 }
 
 #[test]
-fn the_old_store_stays_until_the_new_one_is_whole() {
+fn keeps_the_old_store_until_the_new_one_is_complete() {
     let place = Place::new();
     let target = place.store("x.zarr", "old");
     let publication = place.begin("x.zarr", &OVERWRITE).unwrap();
     fill(&publication, "new");
-    assert_eq!(says(&target), "old");
+    assert_eq!(content_of(&target), "old");
     drop(publication);
-    assert_eq!(says(&target), "old");
+    assert_eq!(content_of(&target), "old");
     let publication = place.begin("x.zarr", &OVERWRITE).unwrap();
     fill(&publication, "new");
     publication.publish().unwrap();
-    assert_eq!(says(&target), "new");
+    assert_eq!(content_of(&target), "new");
     assert_eq!(place.names(), ["source.h5", "x.zarr"]);
 }
 
 #[cfg(unix)]
 #[test]
-fn a_link_stays_and_what_it_leads_to_is_replaced() {
+fn keeps_a_link_and_replaces_its_target() {
     let place = Place::new();
     fs::create_dir(place.at("disk")).unwrap();
     place.store("disk/real.zarr", "old");
@@ -468,11 +468,11 @@ fn a_link_stays_and_what_it_leads_to_is_replaced() {
     fill(&publication, "new");
     publication.publish().unwrap();
     assert!(place.at("x.zarr").is_symlink());
-    assert_eq!(says(&place.at("disk/real.zarr")), "new");
+    assert_eq!(content_of(&place.at("disk/real.zarr")), "new");
 }
 
 #[test]
-fn what_has_come_to_stand_at_the_target_meanwhile_is_not_replaced() {
+fn does_not_replace_a_store_created_during_the_run() {
     let place = Place::new();
     let publication = place.begin("x.zarr", &PublishOptions::default()).unwrap();
     fill(&publication, "new");
@@ -483,19 +483,19 @@ fn what_has_come_to_stand_at_the_target_meanwhile_is_not_replaced() {
         e.ends_with("exists\nhelp: allow it to be overwritten\nhelp: resume the run: 100 bytes are finished"),
         "{e}"
     );
-    assert_eq!(says(&place.at("x.zarr")), "theirs");
+    assert_eq!(content_of(&place.at("x.zarr")), "theirs");
     let resumed = place.begin("x.zarr", &PublishOptions { overwrite: true, ..RESUME }).unwrap();
     assert!(resumed.finished(&unit(0..4)));
     resumed.publish().unwrap();
-    assert_eq!(says(&place.at("x.zarr")), "new");
+    assert_eq!(content_of(&place.at("x.zarr")), "new");
 }
 
 #[test]
-fn names_that_are_taken_are_not_taken_over() {
+fn to_new_does_not_replace_existing_files() {
     let place = Place::new();
     let (mine, theirs) = (place.store("mine", "mine"), place.store("theirs", "theirs"));
     assert!(rename::to_new(&mine, &theirs).is_err());
-    assert_eq!((says(&mine).as_str(), says(&theirs).as_str()), ("mine", "theirs"));
+    assert_eq!((content_of(&mine).as_str(), content_of(&theirs).as_str()), ("mine", "theirs"));
     let (one, other) = (place.at("one"), place.at("other"));
     fs::write(&one, "1").unwrap();
     fs::write(&other, "2").unwrap();
@@ -503,9 +503,9 @@ fn names_that_are_taken_are_not_taken_over() {
     assert_eq!(fs::read(&other).unwrap(), b"2");
 }
 
-/// What a run leaves that is killed at each step of replacing a store, where names can be exchanged and where not.
+/// A run is killed at each step of replacing a store, on systems that can exchange names and on others.
 #[test]
-fn a_run_killed_between_two_renames_is_repaired_by_the_next() {
+fn the_next_run_repairs_a_run_killed_between_renames() {
     #[derive(Clone, Copy, Debug, PartialEq)]
     enum Killed {
         Closing,
@@ -542,25 +542,25 @@ fn a_run_killed_between_two_renames_is_repaired_by_the_next() {
                     fs::remove_file(replaced.join("zarr.json")).unwrap();
                 }
             }
-            // A killed process drops nothing.
+            // A killed process runs no destructors.
             let Publication { work: ref held, .. } = publication;
-            held.let_go();
+            held.unlock();
             std::mem::forget(publication);
 
-            let there = if matches!(killed, Closing | TakenAway) { "old" } else { "new" };
+            let expected = if matches!(killed, Closing | TakenAway) { "old" } else { "new" };
             let begun = place.begin("x.zarr", &options);
-            assert_eq!(says(&target), there, "{killed:?} {options:?}");
+            assert_eq!(content_of(&target), expected, "{killed:?} {options:?}");
             match begun {
                 Err(e) => assert!(!options.overwrite && e.to_string().contains("exists"), "{killed:?} {e}"),
                 Ok(publication) => {
                     assert!(options.overwrite);
-                    // Only where it is known what is the new store can it be gone on from.
+                    // Resuming is possible only if `store` is certainly the new store.
                     let resumed = publication.finished(&unit(0..4));
                     assert_eq!(resumed, killed == TakenAway && options.resume, "{killed:?} {options:?}");
                     assert_eq!(publication.path().join("zarr.json").exists(), resumed);
                     fill(&publication, "newest");
                     publication.publish().unwrap();
-                    assert_eq!(says(&target), "newest");
+                    assert_eq!(content_of(&target), "newest");
                     assert_eq!(place.names(), ["source.h5", "x.zarr"]);
                 }
             }
@@ -569,7 +569,7 @@ fn a_run_killed_between_two_renames_is_repaired_by_the_next() {
 }
 
 #[test]
-fn a_run_killed_right_after_it_was_whole_leaves_nothing_to_go_on_from() {
+fn a_run_killed_after_publishing_leaves_nothing_to_resume() {
     let place = Place::new();
     let publication = place.begin("x.zarr", &PublishOptions::default()).unwrap();
     fill(&publication, "new");
@@ -577,7 +577,7 @@ fn a_run_killed_right_after_it_was_whole_leaves_nothing_to_go_on_from() {
     let work = place.work("x.zarr");
     fs::rename(work.join(JOURNAL), work.join(CLOSING)).unwrap();
     rename::to_new(&work.join(STORE), &place.at("x.zarr")).unwrap();
-    publication.work.let_go();
+    publication.work.unlock();
     std::mem::forget(publication);
     let e = place.begin("x.zarr", &RESUME).unwrap_err().to_string();
     assert!(e.contains("exists"), "{e}");
@@ -585,7 +585,7 @@ fn a_run_killed_right_after_it_was_whole_leaves_nothing_to_go_on_from() {
 }
 
 #[test]
-fn a_store_that_is_gone_is_not_gone_on_from() {
+fn does_not_resume_if_the_unfinished_store_was_removed() {
     let place = Place::new();
     let failed = place.begin("x.zarr", &PublishOptions::default()).unwrap();
     failed.record(&unit(0..4), 100).unwrap();
@@ -597,7 +597,7 @@ fn a_store_that_is_gone_is_not_gone_on_from() {
 }
 
 #[test]
-fn many_runs_that_meet_make_one_target() {
+fn one_of_many_concurrent_runs_publishes() {
     let place = Place::new();
     let done = std::thread::scope(|scope| {
         let runs: Vec<_> = (0..8)
@@ -612,11 +612,11 @@ fn many_runs_that_meet_make_one_target() {
         runs.into_iter().map(|run| run.join().unwrap()).sum::<u32>()
     });
     assert_eq!(done, 1);
-    assert_eq!(says(&place.at("x.zarr")), "new");
+    assert_eq!(content_of(&place.at("x.zarr")), "new");
 }
 
 #[test]
-fn what_is_no_part_of_a_store_is_not_removed_with_it() {
+fn rejects_overwriting_a_store_with_foreign_files() {
     let place = Place::new();
     let source = place.at("source.h5");
     let target = place.store("x.zarr", "old");
@@ -626,36 +626,37 @@ fn what_is_no_part_of_a_store_is_not_removed_with_it() {
     fs::create_dir(target.join("notes")).unwrap();
     fs::write(target.join("notes/thesis.txt"), "years").unwrap();
     let refusal = place.refusal("x.zarr", &source, &OVERWRITE);
-    assert!(refusal.starts_with("holds what is no part of the store: notes/thesis.txt\nhelp: "), "{refusal}");
+    let expected = "contains files that are not part of the store: notes/thesis.txt\nhelp: ";
+    assert!(refusal.starts_with(expected), "{refusal}");
     for name in ["a.txt", "b.txt", "c.txt"] {
         fs::write(target.join(name), "").unwrap();
     }
     let refusal = place.refusal("x.zarr", &source, &OVERWRITE);
     assert!(refusal.contains("a.txt, b.txt, c.txt and 1 more\n"), "{refusal}");
-    assert_eq!(says(&target), "old");
+    assert_eq!(content_of(&target), "old");
 
     fs::create_dir_all(place.at("home/docs")).unwrap();
     fs::write(place.at("home/zarr.json"), "{}").unwrap();
     let refusal = place.refusal("home", &source, &OVERWRITE);
-    assert!(refusal.starts_with("holds what is no part of the store: docs\n"), "{refusal}");
+    assert!(refusal.starts_with("contains files that are not part of the store: docs\n"), "{refusal}");
 }
 
 #[test]
-fn names_as_long_as_file_systems_allow_are_published() {
+fn publishes_names_of_the_maximum_length() {
     let place = Place::new();
     let (name, other) = ("n".repeat(255), "n".repeat(254) + "m");
     for name in [&name, &other] {
         let publication = place.begin(name, &PublishOptions::default()).unwrap();
         fill(&publication, name);
         publication.publish().unwrap();
-        assert_eq!(says(&place.at(name)), *name);
+        assert_eq!(content_of(&place.at(name)), *name);
     }
     let refusal = place.begin(&"n".repeat(256), &PublishOptions::default()).unwrap_err().to_string();
     assert!(refusal.starts_with(&place.at(&"n".repeat(256)).display().to_string()), "{refusal}");
 }
 
 #[test]
-fn whether_a_run_can_be_gone_on_from_is_found_without_writing() {
+fn check_resumable_writes_nothing() {
     let place = Place::new();
     let (target, source) = (place.at("x.zarr"), place.at("source.h5"));
     let made_from = |options: &str| Fingerprint::of_source(&source, options).unwrap();
@@ -670,5 +671,5 @@ fn whether_a_run_can_be_gone_on_from_is_found_without_writing() {
     place.begin("y.zarr", &RESUME).unwrap();
     fs::remove_dir_all(place.work("x.zarr")).unwrap();
     let refusal = place.refusal("x.zarr", &source, &RESUME);
-    assert!(refusal.starts_with("exists, and no run was interrupted"), "{refusal}");
+    assert!(refusal.starts_with("exists, and there is no interrupted run"), "{refusal}");
 }

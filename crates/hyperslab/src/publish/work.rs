@@ -1,4 +1,4 @@
-//! The folder beside a target in which it is made, and its lock.
+//! The work folder beside a target, in which the new store is written, and its lock.
 
 use super::{in_use, named};
 use hyperslab_core::{Error, Result};
@@ -6,16 +6,17 @@ use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// A folder that this run alone works in.
+/// The work folder of one run. Its lock excludes other runs.
 #[derive(Debug)]
 pub(super) struct Work {
     folder: PathBuf,
-    /// Locked as long as it is open.
+    /// The lock file, locked while it is open.
     lock: File,
 }
 
 impl Work {
-    /// Makes the folder or takes over what a run has left there, and repairs what that run was killed in.
+    /// Creates and locks the folder. If an earlier run left its folder, uses that one, and completes or undoes the
+    /// renames that the earlier run did not finish.
     pub(super) fn begin(folder: PathBuf, target: &Path) -> Result<Work> {
         let lock = lock(&folder)?;
         let work = Work { folder, lock };
@@ -23,35 +24,35 @@ impl Work {
         Ok(work)
     }
 
-    /// The folder itself.
     pub(super) fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// What has this name in it.
+    /// The path of a file in the folder.
     pub(super) fn path(&self, name: &str) -> PathBuf {
         self.folder.join(name)
     }
 
-    /// Puts the names in order that a run was about to change when it was killed.
+    /// Completes or undoes the renames that a killed run did not finish.
     fn recover(&self, target: &Path) -> Result<()> {
         let (replaced, closing) = (self.path(REPLACED), self.path(CLOSING));
         if is_there(&replaced) && is_there(&self.path(STORE)) && !is_there(target) {
-            // Killed between the two renames. The store is whole, but whoever comes now decides anew.
+            // The run was killed between the two renames. The new store is complete, but this run decides whether to
+            // use it.
             fs::rename(&replaced, target).map_err(|e| named(e, target))?;
             fs::rename(&closing, self.path(JOURNAL)).map_err(|e| named(e, &closing))?;
         }
         if is_there(&closing) {
-            // What is left is the old target, or a store that nobody can tell from it.
+            // `store` is the old target, or cannot be distinguished from it.
             self.clear()?;
         }
         Ok(())
     }
 
-    /// Removes everything but the lock.
+    /// Removes everything except the lock file.
     pub(super) fn clear(&self) -> Result<()> {
-        // The journal first, so that nothing goes on from half of what it tells; and what says that there is an old
-        // target last.
+        // The journal is removed first: no later run may resume a store with missing parts. `closing` is removed
+        // last: it shows that `store` may be the old target.
         let remove = |path: &Path| remove(path).map_err(|e| named(e, path));
         remove(&self.path(JOURNAL))?;
         let entries = fs::read_dir(&self.folder).map_err(|e| named(e, &self.folder))?;
@@ -64,33 +65,33 @@ impl Work {
         remove(&self.path(CLOSING))
     }
 
-    /// Removes everything. Who waits for the lock finds that the file is another one.
+    /// Removes the folder. A run that waits for the lock then detects that the lock file was replaced.
     pub(super) fn end(&self) -> Result<()> {
         self.clear()?;
         let lock = self.path(LOCK);
         fs::remove_file(&lock).map_err(|e| named(e, &lock))?;
-        // Another run may be at work in it already.
+        // This fails if another run already uses the folder.
         let _ = fs::remove_dir(&self.folder);
         let _ = self.lock.unlock();
         Ok(())
     }
 
-    /// Lets go of the lock as the end of the process does.
+    /// Unlocks the folder, as the end of the process does.
     #[cfg(test)]
-    pub(super) fn let_go(&self) {
+    pub(super) fn unlock(&self) {
         self.lock.unlock().unwrap();
     }
 
-    /// Removes everything unless it is what a run can go on from.
+    /// Removes the folder unless a later run can resume from it.
     pub(super) fn end_unless_resumable(&self) {
         if !is_there(&self.path(JOURNAL)) {
-            // The next run removes what cannot be removed now.
+            // If this fails, the next run removes the rest.
             let _ = self.end();
         }
     }
 }
 
-/// The process that works in a folder, as it says itself.
+/// The id of the process that locked the folder, as written in the lock file.
 pub(super) fn holder(folder: &Path) -> Option<u32> {
     fs::read_to_string(folder.join(LOCK)).ok()?.trim().parse().ok()
 }
@@ -102,26 +103,29 @@ fn lock(folder: &Path) -> Result<File> {
             Err(e) if e.kind() != io::ErrorKind::AlreadyExists => {
                 return Err(named(e, folder.parent().unwrap_or(folder)));
             }
-            // Through a link, what lies elsewhere would be removed.
+            // Through a symbolic link, files elsewhere would be removed.
             Err(_) if fs::symlink_metadata(folder).is_ok_and(|found| !found.is_dir()) => {
-                return Err(Error::invalid(format!("{} stands where it is to be made", folder.display())));
+                return Err(Error::invalid(format!(
+                    "{} is not a folder, expected the work folder of a run",
+                    folder.display()
+                )));
             }
             _ => {}
         }
         let mut file = match OpenOptions::new().create(true).truncate(false).write(true).open(&path) {
-            // Removed by a run that has ended meanwhile.
+            // Another run has ended and removed the folder since.
             Err(e) if e.kind() == io::ErrorKind::NotFound => continue,
             opened => opened.map_err(|e| named(e, &path))?,
         };
         match file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => return Err(in_use(folder)),
-            // Some network file systems have no locks; nothing could ever be written there.
+            // Some network file systems have no locks. Without this exception nothing could be written there.
             Err(TryLockError::Error(e)) if e.kind() == io::ErrorKind::Unsupported => {}
             Err(TryLockError::Error(e)) => return Err(named(e, &path)),
         }
         if is_at(&file, &path) {
-            // For people who wonder who it is.
+            // The id is only for messages.
             let _ = file.set_len(0).and_then(|()| write!(file, "{}", std::process::id()));
             return Ok(file);
         }
@@ -129,7 +133,7 @@ fn lock(folder: &Path) -> Result<File> {
     Err(in_use(folder))
 }
 
-/// Whether the file has this name still.
+/// Whether the open file is still the file at `path`.
 #[cfg(unix)]
 fn is_at(file: &File, path: &Path) -> bool {
     use std::os::unix::fs::MetadataExt;
@@ -140,7 +144,7 @@ fn is_at(file: &File, path: &Path) -> bool {
     }
 }
 
-/// Whether the file has this name still: then it cannot be locked a second time.
+/// Whether the open file is still the file at `path`: then it cannot be locked a second time.
 #[cfg(not(unix))]
 fn is_at(_: &File, path: &Path) -> bool {
     let again = OpenOptions::new().write(true).open(path);
@@ -170,5 +174,5 @@ pub(super) const SCRATCH: &str = "scratch";
 pub(super) const REPLACED: &str = "replaced";
 const LOCK: &str = "lock";
 
-/// Each one lost means that another run has ended just now.
+/// The maximum number of attempts to lock. An attempt fails if another run ends at the same time.
 const ATTEMPTS: u32 = 100;

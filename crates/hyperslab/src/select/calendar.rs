@@ -1,20 +1,20 @@
-//! Calendars: days counted on one axis to year, month and day, and back.
+//! Calendars: convert day numbers to year, month and day, and back.
 //!
 //! Spec: CF 1.11, 4.4.1
 
 use hyperslab_core::{Error, Result};
 
-/// Which days there are.
+/// A calendar of CF.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Calendar {
     rule: Rule,
-    /// Whether year 0 stands between -1 and 1.
+    /// Whether the calendar has a year 0.
     year_zero: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Rule {
-    /// Julian up to 1582-10-04, Gregorian from 1582-10-15, with nothing between.
+    /// Julian up to 1582-10-04, Gregorian from 1582-10-15; the days between do not exist.
     Standard,
     Gregorian,
     Julian,
@@ -23,7 +23,7 @@ enum Rule {
     Days360,
 }
 
-/// A day by its year, month and day of the month.
+/// A date in a calendar. Months and days count from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Date {
     /// Not 0 in a calendar without year 0.
@@ -33,13 +33,13 @@ pub(crate) struct Date {
 }
 
 impl Calendar {
-    /// What ISO 8601 and counts since 1970 without a calendar of their own mean.
+    /// The calendar of ISO 8601, and of counts since 1970 that have no calendar attribute.
     pub(crate) const PROLEPTIC_GREGORIAN: Calendar = Calendar { rule: Rule::Gregorian, year_zero: true };
 
-    /// The calendar of that name, in any case.
+    /// The calendar with a name of CF, in upper or lower case.
     ///
     /// # Errors
-    /// For names that CF does not have, and those whose days cannot be counted.
+    /// [`Unsupported`](hyperslab_core::ErrorKind::Unsupported) for other names.
     pub(crate) fn named(name: &str) -> Result<Calendar> {
         let rule = match name.to_ascii_lowercase().as_str() {
             "standard" | "gregorian" => Rule::Standard,
@@ -57,10 +57,10 @@ impl Calendar {
         Ok(Calendar { rule, year_zero: !matches!(rule, Rule::Standard | Rule::Julian) })
     }
 
-    /// The number of a day.
+    /// The day number of a date.
     ///
     /// # Errors
-    /// If the calendar has no such day.
+    /// If the date does not exist in the calendar.
     pub(crate) fn day(self, date: Date) -> Result<i128> {
         let Date { year, month, day } = date;
         let absent = || {
@@ -77,7 +77,7 @@ impl Calendar {
         Ok(self.number(counted, month, day))
     }
 
-    /// The number of the first day of the month that follows `date`'s.
+    /// The number of the first day of the month after that of `date`.
     pub(crate) fn after_month(self, date: Date) -> Result<i128> {
         let year = self.counted(date.year).unwrap_or_default();
         self.day(Date { day: 1, ..date })?;
@@ -87,21 +87,21 @@ impl Calendar {
         })
     }
 
-    /// The number of the first day of the year that follows `date`'s.
+    /// The number of the first day of the year after that of `date`.
     pub(crate) fn after_year(self, date: Date) -> Result<i128> {
         self.day(Date { month: 1, day: 1, ..date })?;
         Ok(self.number(self.counted(date.year).unwrap_or_default() + 1, 1, 1))
     }
 
-    /// The number of the first day of a month counted from January of 1970.
+    /// The number of the first day of a month, counted from January 1970.
     pub(crate) fn month_since_1970(self, months: i128) -> i128 {
         let month = u8::try_from(months.rem_euclid(12)).unwrap_or(0) + 1;
         self.number(1970 + months.div_euclid(12), month, 1)
     }
 
-    /// The day of that number.
+    /// The date of a day number.
     pub(crate) fn date(self, number: i128) -> Date {
-        // The mean length of years gives one that is a year off at most.
+        // The estimate from the mean length of a year is at most one year off.
         let mut year = match self.rule {
             Rule::NoLeap => number.div_euclid(365),
             Rule::AllLeap => number.div_euclid(366),
@@ -128,7 +128,7 @@ impl Calendar {
         Date { year, month, day: u8::try_from(day).unwrap_or(u8::MAX) }
     }
 
-    /// A day as ISO 8601 has it.
+    /// A date in ISO 8601 format.
     pub(crate) fn text(self, Date { year, month, day }: Date) -> String {
         let sign = if year < 0 { "-" } else { "" };
         format!("{sign}{:04}-{month:02}-{day:02}", year.unsigned_abs())
@@ -145,7 +145,7 @@ impl Calendar {
         }
     }
 
-    /// The year with 0 before 1; `None` for a year 0 that there is not.
+    /// The year in a count with year 0; `None` for year 0 if the calendar lacks it.
     fn counted(self, year: i128) -> Option<i128> {
         match year {
             _ if self.year_zero || year > 0 => Some(year),
@@ -173,10 +173,10 @@ impl Calendar {
         }
     }
 
-    /// Days since 1970-01-01 where the calendar has the leap years of the world, else since year 0.
+    /// Days since 1970-01-01 in calendars with real leap years; in the others, since the first day of year 0.
     fn number(self, year: i128, month: u8, day: u8) -> i128 {
         let (m, d) = (i128::from(month), i128::from(day));
-        // Years begin in March, so that the day that comes and goes is a year's last.
+        // Years are counted from March, so that the leap day is the last day of a year.
         let march = if month > 2 { m - 3 } else { m + 9 };
         let since_march = (153 * march + 2) / 5 + d - 1;
         let year_of_march = if month > 2 { year } else { year - 1 };
@@ -199,7 +199,7 @@ impl Calendar {
         }
     }
 
-    /// Days of a year before a month.
+    /// The number of days in a year before a month.
     fn before(self, year: i128, month: u8) -> i128 {
         (1..month).map(|month| i128::from(self.month_length(year, month))).sum()
     }

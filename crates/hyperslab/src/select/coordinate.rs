@@ -18,7 +18,7 @@ pub(super) fn positions(
     source: &dyn Source,
     path: &NodePath,
     extent: u64,
-    wanted: &Labels,
+    labels: &Labels,
 ) -> Result<(Picks, bool)> {
     let entry = source.find(path)?;
     let Item::Array { datatype: Some(datatype), shape, .. } = &entry.item else {
@@ -30,11 +30,11 @@ pub(super) fn positions(
     }
     let array = source.array(&entry.handle)?;
     check_size(source, &*array)?;
-    let target = Interval::new(Kind::of(source, &entry.handle, datatype)?, wanted)?;
+    let target = Interval::new(Kind::of(source, &entry.handle, datatype)?, labels)?;
     let extent = extent.min(array.extents().and_then(|extents| extents.first()).copied().unwrap_or(0));
     let found = scan(&*array, extent, &target)?;
     let nearest = found.nearest.map(|(_, at)| at);
-    match wanted {
+    match labels {
         Labels::Between(..) => Ok((found.inside.picks(), false)),
         Labels::Nearest(word) => match found.inside.first().or(nearest) {
             Some(at) => Ok((Picks::Range { start: at, count: 1, step: 1 }, true)),
@@ -120,12 +120,14 @@ impl<'a> Kind<'a> {
 }
 
 impl<'a> Interval<'a> {
-    fn new(kind: Kind<'a>, wanted: &Labels) -> Result<Interval<'a>> {
-        let (from, to) = match wanted {
+    fn new(kind: Kind<'a>, labels: &Labels) -> Result<Interval<'a>> {
+        let (from, to) = match labels {
             Labels::Between(first, last) => (first.as_deref(), last.as_deref()),
             Labels::Equal(word) => (Some(word.as_str()), Some(word.as_str())),
             Labels::Nearest(_) if matches!(kind, Kind::Text) => {
-                return Err(Error::invalid("its coordinates are texts, of which none is nearest"));
+                return Err(Error::invalid(
+                    "its coordinates are texts, expected numbers or times for the nearest",
+                ));
             }
             Labels::Nearest(word) => (Some(word.as_str()), Some(word.as_str())),
         };
@@ -297,8 +299,10 @@ fn scan(array: &dyn ArraySource, extent: u64, target: &Interval<'_>) -> Result<F
         if target.place(&key) == Ordering::Equal {
             found.inside.push(at);
         } else if let Some(distance) = target.distance(&key) {
-            let nearer =
-                found.nearest.as_ref().is_none_or(|(least, _)| distance.order(least) == Some(Ordering::Less));
+            let nearer = found
+                .nearest
+                .as_ref()
+                .is_none_or(|(nearest, _)| distance.order(nearest) == Some(Ordering::Less));
             if nearer {
                 found.nearest = Some((distance, at));
             }
@@ -310,10 +314,10 @@ fn scan(array: &dyn ArraySource, extent: u64, target: &Interval<'_>) -> Result<F
 fn each(array: &dyn ArraySource, extent: u64, visit: &mut dyn FnMut(u64, ElementRef<'_>)) -> Result<()> {
     // Whole chunks, unless they are huge, since reading a part decodes the whole chunk.
     let chunk = array.chunk().first().map_or(1, |chunk| (*chunk).clamp(1, 64 * BLOCK));
-    let most = BLOCK.next_multiple_of(chunk);
+    let max = BLOCK.next_multiple_of(chunk);
     let mut start = 0;
     while start < extent {
-        let count = most.min(extent - start);
+        let count = max.min(extent - start);
         let values = block(array, start, count)?;
         for (at, element) in (start..).zip(Elements::new(array.datatype(), &values)) {
             visit(at, element);
@@ -353,7 +357,7 @@ fn incomparable(datatype: &Datatype) -> Error {
 
 /// The value of a format that is nearest to a 64-bit one.
 fn rounded(value: f64, float: &Float) -> f64 {
-    let (digits, least) = match float {
+    let (digits, min_exponent) = match float {
         Float::Half => (11, -14),
         Float::BFloat => (8, -126),
         Float::Single => (24, -126),
@@ -363,7 +367,7 @@ fn rounded(value: f64, float: &Float) -> f64 {
         return value;
     }
     let exponent = i32::try_from(value.to_bits() >> 52 & 0x7ff).unwrap_or(0) - 1023;
-    let unit = 2_f64.powi(exponent.max(least) - (digits - 1));
+    let unit = 2_f64.powi(exponent.max(min_exponent) - (digits - 1));
     (value / unit).round_ties_even() * unit
 }
 

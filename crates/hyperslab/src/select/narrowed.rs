@@ -75,12 +75,12 @@ impl Narrowed {
             }
         }
         let only = only.filter(|_| arrays == 1);
-        let mut wanted = Wanted::default();
+        let mut requested = Requested::default();
         for selection in selections {
-            wanted.add(&*source, selection, &known, only.as_ref())?;
+            requested.add(&*source, selection, &known, only.as_ref())?;
         }
         known.lengthen(&*source);
-        wanted.found(source, &known)
+        requested.found(source, &known)
     }
 
     /// The selected positions of each dimension of an array; `None` for all.
@@ -223,13 +223,13 @@ fn shortened(extent: Extent, count: u64) -> Extent {
 /// Limits chunks to the narrowed extents, and makes shards consist of whole chunks again.
 fn fit(storage: &mut Storage, extents: impl Iterator<Item = Extent> + Clone) {
     let before = (storage.chunk.clone(), storage.shard.clone());
-    let most = |extent: Extent| extent.max().map_or(u64::MAX, |most| most.max(1));
+    let longest = |extent: Extent| extent.max().map_or(u64::MAX, |max| max.max(1));
     if let Some(chunk) = &mut storage.chunk {
         for (side, extent) in chunk.iter_mut().zip(extents.clone()) {
-            *side = (*side).min(most(extent)).max(1);
+            *side = (*side).min(longest(extent)).max(1);
         }
         for ((side, chunk), extent) in storage.shard.iter_mut().flatten().zip(chunk).zip(extents) {
-            *side = (*side).min(most(extent)).div_ceil(*chunk).max(1).saturating_mul(*chunk);
+            *side = (*side).min(longest(extent)).div_ceil(*chunk).max(1).saturating_mul(*chunk);
         }
     }
     // Chunks exceeded the old extents, not the new ones.
@@ -270,12 +270,12 @@ impl Known {
 
 /// The selections, before positions are known.
 #[derive(Default)]
-struct Wanted {
+struct Requested {
     dimensions: BTreeMap<NodePath, Pick>,
     nameless: BTreeMap<(NodePath, usize), (Dimension, Pick)>,
 }
 
-impl Wanted {
+impl Requested {
     fn add(
         &mut self,
         source: &dyn Source,
@@ -375,7 +375,7 @@ mod tests {
     }
 
     #[test]
-    fn every_array_has_what_show_selects_of_it() {
+    fn narrowed_arrays_have_the_elements_that_show_selects() {
         let source = ocean();
         for texts in [
             &["lat=0:2,lon~=-149"][..],
@@ -391,7 +391,7 @@ mod tests {
             let mut lengths: BTreeMap<NodePath, u64> = BTreeMap::new();
             for ((handle, dims), (_, short)) in arrays(&*source).into_iter().zip(arrays(&narrowed)) {
                 let selected = Selected::new(&*source, &texts, &Shape::Dims(dims)).unwrap();
-                let wanted = selected.read(&*source.array(&handle).unwrap()).unwrap();
+                let expected = selected.read(&*source.array(&handle).unwrap()).unwrap();
                 let array = narrowed.array(&handle).unwrap();
                 let extents = array.extents().unwrap().to_vec();
                 assert_eq!(extents, selected.counts(), "{} {texts:?}", handle.path);
@@ -400,7 +400,7 @@ mod tests {
                 let plain = |values| -> Vec<String> {
                     Elements::new(array.datatype(), values).map(hyperslab_ndl::plain).collect()
                 };
-                assert_eq!(plain(&values), plain(&wanted), "{} {texts:?}", handle.path);
+                assert_eq!(plain(&values), plain(&expected), "{} {texts:?}", handle.path);
                 let node = narrowed.load(&handle).unwrap();
                 let (shape, storage) = match &node {
                     Node::Ndarray(array) => (array.shape.current().unwrap(), &array.storage),
@@ -409,7 +409,7 @@ mod tests {
                 };
                 assert_eq!(shape, extents);
                 for (side, dimension) in storage.chunk.iter().flatten().zip(&short) {
-                    assert!(dimension.extent.max().is_none_or(|most| *side <= most.max(1)));
+                    assert!(dimension.extent.max().is_none_or(|max| *side <= max.max(1)));
                 }
                 for dimension in short {
                     let Some(name) = dimension.coordinate else { continue };
@@ -421,7 +421,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_layer_does_not_answer_the_source_beneath_does() {
+    fn wrappers_forward_to_the_source_beneath() {
         let folder = tempfile::tempdir().unwrap();
         let array = r#"{"zarr_format": 2, "shape": [4], "chunks": [2], "dtype": "<i4", "fill_value": 9,
             "order": "C", "compressor": null, "filters": null, "dimension_separator": "."}"#;

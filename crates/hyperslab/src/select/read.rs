@@ -267,8 +267,8 @@ impl Tile {
     }
 }
 
-/// Divides ranges at chunk borders if reading them would take more than `most` bytes.
-fn divide(tiles: &mut [Vec<Tile>], chunk: &[u64], row: usize, most: u64) {
+/// Divides ranges at chunk borders if reading them would take more than `max_bytes` bytes.
+fn divide(tiles: &mut [Vec<Tile>], chunk: &[u64], row: usize, max_bytes: u64) {
     let longest = |tiles: &[Tile]| tiles.iter().map(|tile| tile.hull.count).max().unwrap_or(0);
     for (dimension, chunk) in (0..tiles.len()).zip(chunk.iter().copied().chain(std::iter::repeat(1))) {
         let counts: Vec<_> = tiles.iter().map(|tiles| longest(tiles)).collect();
@@ -276,12 +276,12 @@ fn divide(tiles: &mut [Vec<Tile>], chunk: &[u64], row: usize, most: u64) {
         let Some(own) = tiles.get_mut(dimension) else { return };
         let [range] = own.as_slice() else { continue };
         let is_range = range.runs.len() == 1 && range.runs.iter().all(|run| run.count == range.hull.count);
-        if bytes <= most || !is_range {
+        if bytes <= max_bytes || !is_range {
             continue;
         }
         let Run { start, count, step, .. } = range.hull;
         let each = (bytes / count.max(1)).max(1);
-        let cuts = cuts((start, count, step), chunk, (most / each).max(1));
+        let cuts = cuts((start, count, step), chunk, (max_bytes / each).max(1));
         let begins = std::iter::once(0).chain(cuts.iter().copied());
         let ends = cuts.iter().copied().chain([count]);
         *own = begins.zip(ends).map(|(begin, end)| range.part(begin, end - begin)).collect();
@@ -391,7 +391,7 @@ mod tests {
     }
 
     #[test]
-    fn one_position_can_be_wanted_twice() {
+    fn one_position_can_be_selected_twice() {
         let tiles = Picks::List(vec![3, 3]).tiles(10, 1 << 20);
         assert_eq!(tiles, [Tile { hull: run(3, 1, 1, 0), runs: vec![run(0, 1, 1, 0), run(0, 1, 1, 1)] }]);
     }

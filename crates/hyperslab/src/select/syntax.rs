@@ -92,7 +92,7 @@ fn position(text: &str) -> Result<i64> {
         text.parse::<i128>().map(|at| i64::try_from(at).unwrap_or(if at < 0 { i64::MIN } else { i64::MAX }));
     position.map_err(|_| {
         Error::invalid(format!("{text:?} is no position, expected a whole number"))
-            .with_hint("== selects what equals a value, ~= the nearest, FIRST..LAST what lies between")
+            .with_hint("== selects equal coordinates, ~= the nearest, FIRST..LAST the coordinates between")
     })
 }
 
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn quotes_keep_commas_marks_and_themselves() {
+    fn quotes_protect_commas_marks_and_quotes() {
         let equal =
             |name: &str, value: &str| (name.to_owned(), Pick::Labels(Labels::Equal(value.to_owned())));
         assert_eq!(named("station=='Oslo, N'"), equal("station", "Oslo, N"));
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn marks_tell_positions_from_values() {
+    fn marks_distinguish_positions_from_values() {
         let between = |first: Option<&str>, last: Option<&str>| {
             Pick::Labels(Labels::Between(first.map(str::to_owned), last.map(str::to_owned)))
         };
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_selection_says_why() {
+    fn errors_explain_why_a_text_is_not_a_selection() {
         for (text, part) in [
             ("station=='Oslo", "a quote that does not end"),
             ("==3", "lacks a name"),

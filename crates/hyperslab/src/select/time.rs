@@ -294,9 +294,9 @@ fn offset(zone: &str) -> Option<i128> {
     (hours < 24 && minutes < 60).then(|| sign * i128::from(60 * hours + minutes))
 }
 
-/// A number with at most this number of digits and nothing else.
-fn digits(text: &str, most: usize) -> Option<u64> {
-    let fits = (1..=most).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit());
+/// A number of one to `max` decimal digits; `None` for any other text.
+fn digits(text: &str, max: usize) -> Option<u64> {
+    let fits = (1..=max).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit());
     if fits { text.parse().ok() } else { None }
 }
 
@@ -395,7 +395,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_date_or_not_in_the_calendar_is_refused() {
+    fn rejects_invalid_dates_and_dates_not_in_the_calendar() {
         for (calendar, text, part) in [
             ("standard", "1582-10-10", "there is no 1582-10-10 in calendar standard"),
             ("standard", "0000", "there is no 0000-01-01 in calendar standard"),

@@ -7,19 +7,19 @@ use crate::source::{Item, Source};
 use hyperslab_core::{Error, Result};
 use std::sync::Arc;
 
-/// Cells that are shown, sorted by their coordinates.
-#[allow(missing_debug_implementations, reason = "cells are read from a source, which has no text of its own")]
+/// Cells of a sparse array, sorted by their coordinates.
+#[allow(missing_debug_implementations, reason = "cells are read from a source, which has no text form")]
 pub struct ShownCells {
-    /// The path of what is shown: the group, or the one column.
+    /// The path of the group, or of the requested column.
     pub name: String,
-    /// How many there are.
+    /// The number of cells.
     pub count: u64,
     cells: Arc<dyn CellSource>,
     query: CellQuery,
 }
 
 impl ShownCells {
-    /// The columns that are shown, in the order of the columns of a batch.
+    /// The columns, in the order of the columns of a batch.
     pub fn columns(&self) -> Vec<&CellColumn> {
         let all = self.cells.columns();
         match &self.query.columns {
@@ -28,7 +28,7 @@ impl ShownCells {
         }
     }
 
-    /// Reads the cells, which can be done several times.
+    /// Reads the cells. It can be called several times.
     ///
     /// # Errors
     /// If they cannot be read.
@@ -37,8 +37,8 @@ impl ShownCells {
     }
 }
 
-/// The cells of the sparse array that a target is, or of one column with its coordinates; `None` if the target has no
-/// cells. Batches are read when they are asked for.
+/// The cells of a sparse array, or one column with the coordinates of its cells; `None` if the target has no cells.
+/// Batches are read on demand.
 ///
 /// # Errors
 /// [`InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) if parts are selected; if the cells cannot be
@@ -76,10 +76,10 @@ pub fn show_cells(
     Ok(Some(ShownCells { name: handle.path.to_string(), count, cells, query }))
 }
 
-/// The columns that tell the values of one: the coordinates and itself. `None` if there is no such column.
+/// The indexes of the columns with coordinates and of the column `name`; `None` if there is no such column.
 fn columns(cells: &dyn CellSource, name: &str) -> Option<Vec<usize>> {
     let columns = cells.columns();
     columns.iter().find(|column| column.name == name)?;
-    let wanted = columns.iter().enumerate().filter(|(_, column)| column.is_dimension || column.name == name);
-    Some(wanted.map(|(index, _)| index).collect())
+    let shown = columns.iter().enumerate().filter(|(_, column)| column.is_dimension || column.name == name);
+    Some(shown.map(|(index, _)| index).collect())
 }

@@ -1,24 +1,24 @@
-//! What verbs must know of a store that follows from its format and version alone.
+//! The properties of a store that follow from its format and version alone.
 
 use hyperslab_model::{Datatype, Fill};
 
-/// One kind of stores that a format has, as a row: its name in words, and what verbs do for such stores.
+/// The properties of all stores of one format and version.
 #[derive(Clone, Copy, Debug)]
 pub struct Dialect {
-    /// The format in words, for heads and reports: `HDF5`, `NetCDF-4`.
+    /// The name of the format for heads and reports: `HDF5`, `NetCDF-4`.
     pub title: &'static str,
-    /// The names of the formats whose own directives say something of a store of this kind; `None` for a text, which
-    /// has those of every format.
+    /// The formats whose native directives apply to these stores; `None` for a document, which can have directives of
+    /// every format.
     pub directives: Option<&'static [&'static str]>,
-    /// The value that readers of this kind of stores take for a missing one although no attribute says so: of elements
-    /// of a type with this fill value, as one row in memory; `None` if there is none.
+    /// The value that readers treat as missing although no attribute marks it, for arrays with this datatype and fill
+    /// value: one row in memory. `None` if there is none.
     pub missing: fn(&Datatype, &Fill) -> Option<Vec<u8>>,
-    /// Whether a text of an attribute is characters unless the document says otherwise.
+    /// Whether a text attribute has the type `char` in NetCDF, unless the document states another.
     pub texts_are_characters: bool,
 }
 
 impl Dialect {
-    /// A kind of stores in which nothing is missing unless an attribute says so, with directives of these formats.
+    /// Stores in which only attributes mark missing values, with the native directives of these formats.
     pub const fn new(title: &'static str, directives: Option<&'static [&'static str]>) -> Dialect {
         Dialect { title, directives, missing: |_, _| None, texts_are_characters: false }
     }

@@ -99,7 +99,7 @@ fn stream_in(
         take(count, &values)?;
         // The rows are unshared again once the values are dropped.
         if let Ok(rows) = values.rows.try_into_mut() {
-            // Only speed is lost if nobody wants them.
+            // If no thread takes them, only speed is lost.
             let _ = used.try_send(rows.into());
         }
         Ok(())
@@ -126,14 +126,14 @@ pub(crate) fn values_in(
 /// Bands of moderate size; larger ones if these would split chunks, which would be decoded several times.
 pub(crate) fn untorn(region: &Region, chunk: &[u64], row: usize, usual: u64, memory: u64) -> Result<Bands> {
     // One band is processed while the next is read.
-    let most = (memory / 3).max(MIN_BAND);
-    let mut size = usual.min(most);
+    let max = (memory / 3).max(MIN_BAND);
+    let mut size = usual.min(max);
     loop {
         let cut = bands(region, chunk, row, size)?;
-        if !cut.tears_chunks() || size >= most {
+        if !cut.tears_chunks() || size >= max {
             return Ok(cut);
         }
-        size = size.saturating_mul(2).min(most);
+        size = size.saturating_mul(2).min(max);
     }
 }
 
@@ -159,8 +159,8 @@ fn parts<'r>(
     row: usize,
     threads: usize,
 ) -> Result<Option<Vec<(Region, Planes<'r>)>>> {
-    let wanted = (threads as u64).saturating_mul(PARTS_A_THREAD);
-    let division = division(region, chunk, work(region, chunk, row), wanted);
+    let min_parts = (threads as u64).saturating_mul(PARTS_A_THREAD);
+    let division = division(region, chunk, work(region, chunk, row), min_parts);
     if division.is_empty() {
         return Ok(None);
     }
@@ -175,14 +175,14 @@ fn parts<'r>(
     Ok(Some(parts))
 }
 
-/// The dimensions along which a region is divided into at least this number of parts, and the steps of the borders.
+/// The dimensions along which a region is divided into at least `min_parts` parts, and the steps of the borders.
 /// `None` if the work is too small.
-fn division(region: &Region, chunk: &[u64], len: u64, wanted: u64) -> Vec<(usize, Vec<u64>)> {
+fn division(region: &Region, chunk: &[u64], len: u64, min_parts: u64) -> Vec<(usize, Vec<u64>)> {
     let mut division = Vec::new();
     if len < MIN_DIVIDED {
         return division;
     }
-    let part = (len / wanted / 4).clamp(MIN_PART, MAX_PART);
+    let part = (len / min_parts / 4).clamp(MIN_PART, MAX_PART);
     let (mut outer, mut parts) = (1_u64, 1_u64);
     let dims = region.start.iter().zip(&region.count).zip(&region.step).zip(chunk);
     for (dimension, (((start, count), step), chunk)) in dims.enumerate() {
@@ -195,7 +195,7 @@ fn division(region: &Region, chunk: &[u64], len: u64, wanted: u64) -> Vec<(usize
             parts = parts.saturating_mul(cuts.len() as u64 + 1);
             division.push((dimension, cuts));
         }
-        if parts >= wanted {
+        if parts >= min_parts {
             break;
         }
         outer = outer.saturating_mul(*count);
@@ -203,17 +203,17 @@ fn division(region: &Region, chunk: &[u64], len: u64, wanted: u64) -> Vec<(usize
     division
 }
 
-/// The steps of one dimension at which it is divided: at chunk borders that are at least `least` steps apart.
-pub(crate) fn cuts((start, count, step): (u64, u64, u64), chunk: u64, least: u64) -> Vec<u64> {
+/// The steps of one dimension at which it is divided: at chunk borders that are at least `min` steps apart.
+pub(crate) fn cuts((start, count, step): (u64, u64, u64), chunk: u64, min: u64) -> Vec<u64> {
     let (chunk, step) = (chunk.max(1), step.max(1));
     let reaching = |index: u64| index.saturating_sub(start).div_ceil(step);
     let mut cuts = Vec::new();
     let mut at = 0_u64;
     loop {
-        let least = at.saturating_add(least);
-        let border = least.saturating_mul(step).saturating_add(start) / chunk * chunk;
+        let earliest = at.saturating_add(min);
+        let border = earliest.saturating_mul(step).saturating_add(start) / chunk * chunk;
         at = match reaching(border) {
-            step if step == least => step,
+            step if step == earliest => step,
             _ => reaching(border.saturating_add(chunk)),
         };
         if at >= count {
@@ -386,8 +386,8 @@ mod tests {
                     })
                 });
                 // The best of some tries, as other tests may have the processors.
-                let least = delays.min().unwrap();
-                assert!(least < Duration::from_millis(100), "{least:?} with {threads} threads");
+                let shortest = delays.min().unwrap();
+                assert!(shortest < Duration::from_millis(100), "{shortest:?} with {threads} threads");
             }
         }
     }

@@ -5,38 +5,38 @@ use hyperslab_model::NodePath;
 use std::fmt;
 use std::path::PathBuf;
 
-/// All of them, as far as they can be told.
+/// The other files of a store.
 #[derive(Debug, Default)]
 pub struct NamedFiles {
-    /// Each name once for each role.
+    /// The files, each name once for each role.
     pub files: Vec<NamedFile>,
-    /// What could not be read, and may name more.
+    /// The errors of objects that could not be read, and may name more files.
     pub errors: Vec<Error>,
 }
 
 /// Another file that belongs to an opened store.
 #[derive(Debug)]
 pub struct NamedFile {
-    /// What it is to the store.
+    /// The role of the file in the store.
     pub role: FileRole,
-    /// Its name as it is stored.
+    /// The stored name.
     pub name: String,
     /// The first object that names it; `None` for the store as a whole.
     pub object: Option<NodePath>,
-    /// What was found under this name.
+    /// The file found under this name.
     pub found: FoundFile,
 }
 
-/// What another file is to a store.
+/// The role of another file in a store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum FileRole {
-    /// A part of the store, which is split over several files.
+    /// A part of a store that is split over several files.
     Member,
-    /// Bytes of the elements of an array.
+    /// The raw bytes of the elements of an array.
     RawData,
-    /// A file with arrays that a virtual array shows.
+    /// A file with source arrays of a virtual array.
     Source,
-    /// A file that a link leads to.
+    /// The target of an external link.
     Link,
 }
 
@@ -58,18 +58,18 @@ impl fmt::Display for FileRole {
     }
 }
 
-/// What was found under the name of a file.
+/// The result of looking for a named file.
 #[derive(Debug)]
 pub enum FoundFile {
-    /// The file.
+    /// The file exists.
     There {
-        /// Its path without symbolic links; `None` if it was not opened by a path.
+        /// The path without symbolic links; `None` if it was not opened by a path.
         path: Option<PathBuf>,
-        /// Its size in bytes.
+        /// The size in bytes.
         size: u64,
     },
-    /// Nothing.
+    /// There is no file of this name.
     Missing,
-    /// Something that cannot be read or must not be followed.
+    /// The file cannot be read, or must not be followed.
     Refused(Error),
 }

@@ -1,18 +1,18 @@
-//! How chunks are stored, in terms that all formats share.
+//! The stored form of chunks, in terms that all formats share.
 
 use hyperslab_codec::Codec;
 use hyperslab_core::rows::ElementLayout;
 
-/// How the chunks of an array are stored. If two arrays have the same type, chunk shape, element layout and codecs, equal
-/// stored bytes are equal elements.
+/// The stored form of the chunks of an array. If two arrays have the same datatype, chunk shape, element layout and
+/// codecs, equal stored bytes are equal elements.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StoredForm {
-    /// The shape of a chunk. Chunks at the end of the array are stored whole.
+    /// The shape of a chunk in elements. Chunks at the end of the array are stored whole.
     pub chunk: Vec<u64>,
-    /// How an element is stored: the byte order of its numbers, and its padding. `None` if elements have variable size,
-    /// or are converted in another way. [`Storage::element`](hyperslab_model::Storage::element) says it in words.
+    /// The byte order and padding of an element. `None` if elements have variable size, or are converted in another
+    /// way. [`Storage::element`](hyperslab_model::Storage::element) has the same as directives.
     pub element: Option<ElementLayout>,
-    /// What the bytes of a chunk pass when they are written, first to last. Filter masks count these.
+    /// The filters in the order of writing. The bits of filter masks have this order.
     pub filters: Vec<StoredFilter>,
 }
 
@@ -21,50 +21,50 @@ pub struct StoredForm {
 pub enum StoredFilter {
     /// A filter that is decoded.
     Codec(Codec),
-    /// A filter that changed elements before they were written. Reading leaves its output as it is.
+    /// A filter that changed elements before they were written. Reading does not undo it.
     Applied {
-        /// The number that HDF5 has for it.
+        /// The filter identification value in HDF5.
         number: u16,
     },
     /// A filter of HDF5 that is not decoded.
     Numbered {
-        /// Its registered number.
+        /// The filter identification value.
         number: u16,
-        /// Its name in the file; often empty.
+        /// The name in the file; often empty.
         name: String,
-        /// Its parameters.
+        /// The client data values.
         client_data: Vec<u32>,
     },
-    /// A codec of Zarr, if one of the array is not known. Codecs that are known are given so too then.
+    /// A codec of Zarr in an array with an unknown codec. The known codecs of this array have this form too.
     Named {
-        /// Its name.
+        /// The name of the codec.
         name: String,
-        /// Its configuration as JSON; empty if there is none.
+        /// The configuration as JSON; empty if there is none.
         configuration: String,
     },
 }
 
-/// What is stored of a chunk.
+/// The stored bytes of a chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StoredChunk {
-    /// Nothing: all elements are fill.
+    /// The chunk was never written: all elements have the fill value.
     Nothing,
-    /// Bytes in the array's [`StoredForm`].
+    /// Bytes in the [`StoredForm`] of the array.
     Here {
-        /// Their number.
+        /// The number of bytes.
         len: usize,
-        /// The filters that this chunk was stored without: bit 0 stands for the first.
+        /// The filters that were skipped for this chunk: bit 0 is the first filter.
         filter_mask: u32,
     },
-    /// Something in another form.
+    /// The chunk is stored in another form.
     Other,
 }
 
 impl StoredForm {
-    /// The codecs that a chunk without a filter mask passed, if all are known. Those that change nothing are left out.
+    /// The codecs of a chunk without a filter mask, without those that change nothing; `None` if a codec is unknown.
     pub fn codecs(&self) -> Option<Vec<Codec>> {
         let codecs = self.filters.iter().filter_map(|filter| match filter {
-            // Bytes of elements of one byte are not shuffled.
+            // Shuffling elements of one byte changes nothing.
             StoredFilter::Codec(Codec::Shuffle(shuffle)) if shuffle.element < 2 => None,
             StoredFilter::Codec(codec) => Some(Some(codec.clone())),
             StoredFilter::Applied { .. } => None,
@@ -73,7 +73,7 @@ impl StoredForm {
         codecs.collect()
     }
 
-    /// Whether equal bytes of chunks without a filter mask are equal elements, in arrays of the same type.
+    /// Whether equal bytes of chunks without a filter mask are equal elements, in arrays of the same datatype.
     pub fn is_like(&self, other: &StoredForm) -> bool {
         let is_same = |(one, other): (&Codec, &Codec)| one.decodes_like(other);
         self.chunk == other.chunk

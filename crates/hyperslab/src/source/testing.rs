@@ -1,4 +1,4 @@
-//! Sources that tests read.
+//! Sources for tests.
 
 use super::{ArraySource, Dialect, Entry, Handle, Source};
 use crate::pool::Pool;
@@ -10,17 +10,17 @@ use hyperslab_model::{Datatype, Node, NodePath, Reference};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
-/// An array of int64 in chunks, each element of which is its place in the array.
+/// A chunked array of int64. Each element is its row-major number in the array.
 pub(crate) struct Numbers {
     pub(crate) shape: Vec<u64>,
     chunk: Vec<u64>,
     datatype: Arc<Datatype>,
     pool: Pool,
-    /// Elements that are something else, by their places.
+    /// Elements with other values, by their row-major numbers.
     pub(crate) changed: BTreeMap<u64, i64>,
-    /// The place of an element that cannot be read.
+    /// The row-major number of an element that cannot be read.
     pub(crate) broken: Option<u64>,
-    /// Chunks in the order in which they were read.
+    /// The indexes of read chunks, in the order of reading.
     pub(crate) read: Mutex<Vec<Vec<u64>>>,
 }
 
@@ -37,17 +37,17 @@ impl Numbers {
         }
     }
 
-    /// The place of the element with this index.
+    /// The row-major number of the element with this index.
     pub(crate) fn place(&self, index: &[u64]) -> u64 {
         index.iter().zip(&self.shape).fold(0, |place, (index, extent)| place * extent + index)
     }
 
-    /// The element at a place.
+    /// The element with a row-major number.
     pub(crate) fn number(&self, place: u64) -> i64 {
         self.changed.get(&place).copied().unwrap_or_else(|| i64::try_from(place).unwrap())
     }
 
-    /// How often a chunk was read at most.
+    /// The maximum number of times that a chunk was read.
     pub(crate) fn most_often(&self) -> usize {
         let mut read = self.read.lock().unwrap();
         read.sort();
@@ -67,7 +67,7 @@ impl Numbers {
         inside
     }
 
-    /// The elements of a chunk, a row of the last dimension after the other.
+    /// The elements of a chunk in row-major order.
     fn decoded(&self, start: &[u64], shape: &[u64]) -> Vec<u8> {
         let (outer, last) = shape.split_at(shape.len().saturating_sub(1));
         let mut bytes = Vec::new();
@@ -126,7 +126,7 @@ impl ArraySource for Numbers {
     }
 }
 
-/// A source of no objects: nothing is looked up in it.
+/// A source without objects, for selections by position.
 pub(crate) struct Nothing;
 
 impl Source for Nothing {

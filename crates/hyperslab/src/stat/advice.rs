@@ -1,4 +1,4 @@
-//! What would store an array better.
+//! Suggests better ways to store an array.
 
 use super::ArrayStat;
 use crate::size::human_bytes;
@@ -6,16 +6,16 @@ use hyperslab_core::nd::element_count;
 use hyperslab_model::NodePath;
 use std::fmt;
 
-/// Something that costs space or time without need, and what would be better.
+/// A property of the storage that costs unnecessary space or time, with a better way to store the array.
 ///
-/// Displayed in words of the library. A command line or a binding that has options for layouts words it itself.
+/// `Display` uses terms of the library. A command line or a binding can name its own options instead.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Advice {
     /// The array.
     pub path: NodePath,
-    /// What it costs, as a sentence that begins with the path.
+    /// The reason, as a sentence that begins with the path.
     pub reason: String,
-    /// How the array would be better stored.
+    /// The better ways, which apply together.
     pub better: Vec<Better>,
 }
 
@@ -24,7 +24,7 @@ pub struct Advice {
 pub enum Better {
     /// In chunks of this shape.
     Chunk(Vec<u64>),
-    /// In chunks of about this many bytes.
+    /// In chunks of about this number of bytes.
     ChunkBytes(u64),
     /// Through these filters, as [`FilterRule`](crate::convert::layout::FilterRule) reads them.
     Filters(&'static str),
@@ -50,19 +50,19 @@ impl fmt::Display for Better {
     }
 }
 
-/// An entry for each thing that costs space or time without need.
-pub(super) fn of(path: &NodePath, told: &ArrayStat) -> Vec<Advice> {
-    let Some(logical) = told.logical.filter(|logical| *logical > 0) else { return Vec::new() };
-    let stored = told.stored;
+/// The advice for an array; empty if its storage costs no unnecessary space or time.
+pub(super) fn of(path: &NodePath, stat: &ArrayStat) -> Vec<Advice> {
+    let Some(logical) = stat.logical.filter(|logical| *logical > 0) else { return Vec::new() };
+    let stored = stat.stored;
     let mut advice = Vec::new();
     let mut push = |reason: String, better: Vec<Better>| {
         let reason = format!("{path} {reason}");
         advice.push(Advice { path: path.clone(), reason, better });
     };
-    let sizes = told.decoded_chunks().zip(told.each);
-    let unfiltered = told.filters.is_empty();
+    let sizes = stat.decoded_chunks().zip(stat.each);
+    let unfiltered = stat.filters.is_empty();
     if let Some((chunks, each)) = sizes {
-        let extents = told.shape.current().unwrap_or_default();
+        let extents = stat.shape.current().unwrap_or_default();
         let chunk = extents_label(&chunks.shape);
         let fitting = fitting(&extents, &chunks.shape);
         let used = element_count(&fitting).and_then(|used| used.checked_mul(2));
@@ -79,8 +79,7 @@ pub(super) fn of(path: &NodePath, told: &ArrayStat) -> Vec<Advice> {
         let better = || vec![Better::ChunkBytes(GOOD_CHUNK)];
         if each < SMALL_CHUNK && chunks.of >= MANY_CHUNKS {
             let (count, each) = (chunks.of, human_bytes(each));
-            let reason =
-                format!("is cut into {count} chunks of {each}, each of which takes a read of its own");
+            let reason = format!("is cut into {count} chunks of {each}, each of which is read separately");
             push(reason, better());
         }
         if each > LARGE_CHUNK && !unfiltered {
@@ -89,17 +88,17 @@ pub(super) fn of(path: &NodePath, told: &ArrayStat) -> Vec<Advice> {
         }
     }
     if unfiltered && logical >= LARGE_ARRAY && stored >= logical {
-        let chunk = told.chunks.is_none().then_some(Better::ChunkBytes(GOOD_CHUNK));
+        let chunk = stat.chunks.is_none().then_some(Better::ChunkBytes(GOOD_CHUNK));
         let better = chunk.into_iter().chain([Better::Filters("shuffle,deflate=4")]).collect();
-        push(format!("is stored as it is, {}", human_bytes(stored)), better);
+        push(format!("is stored without filters, {}", human_bytes(stored)), better);
     } else if !unfiltered && stored > logical && stored - logical >= MIN_WASTE {
         let (stored, logical) = (human_bytes(stored), human_bytes(logical));
-        push(format!("is larger through its filters, {stored} for {logical}"), vec![Better::NoFilters]);
+        push(format!("is larger with its filters, {stored} for {logical}"), vec![Better::NoFilters]);
     }
     advice
 }
 
-/// The least chunk that cuts an array into as many pieces.
+/// The smallest chunk shape with the same number of chunks along each dimension.
 fn fitting(extents: &[u64], chunk: &[u64]) -> Vec<u64> {
     let along =
         |(extent, chunk): (&u64, &u64)| extent.div_ceil(extent.div_ceil((*chunk).max(1)).max(1)).max(1);
@@ -111,16 +110,16 @@ fn extents_label(extents: &[u64]) -> String {
     format!("[{}]", extents.join(", "))
 }
 
-/// Bytes that are not worth a word.
+/// The minimum number of wasted bytes that is reported.
 const MIN_WASTE: u64 = 4 << 10;
-/// Bytes of chunks whose number costs more than their elements.
+/// The size in bytes below which a chunk costs more to find than to read.
 const SMALL_CHUNK: u64 = 4 << 10;
 const MANY_CHUNKS: u64 = 1000;
-/// Bytes that take long to decode for little.
+/// The size in bytes above which decoding a chunk for one value takes too long.
 const LARGE_CHUNK: u64 = 64 << 20;
-/// Bytes of a chunk that is neither.
+/// The size in bytes of a chunk that is neither too small nor too large.
 const GOOD_CHUNK: u64 = 4 << 20;
-/// Bytes of an array that are worth compressing.
+/// The minimum size in bytes of an array that is worth compressing.
 const LARGE_ARRAY: u64 = 16 << 20;
 
 #[cfg(test)]
@@ -135,7 +134,7 @@ mod tests {
             extents.iter().zip(chunk).map(|(extent, chunk)| extent.div_ceil(*chunk)).product()
         });
         let outer = |chunk: &[u64]| ChunkCount { shape: chunk.to_vec(), written: of, of };
-        let told = ArrayStat {
+        let stat = ArrayStat {
             datatype: "float64".into(),
             shape: Shape::fixed(extents),
             logical: Some(logical),
@@ -145,16 +144,16 @@ mod tests {
             filters: filters.into(),
             advice: Vec::new(),
         };
-        of_path("/time_bnds", &told)
+        of_path("/time_bnds", &stat)
     }
 
-    fn of_path(path: &str, told: &ArrayStat) -> String {
-        let advice: Vec<_> = of(&NodePath::new(path).unwrap(), told).iter().map(Advice::to_string).collect();
+    fn of_path(path: &str, stat: &ArrayStat) -> String {
+        let advice: Vec<_> = of(&NodePath::new(path).unwrap(), stat).iter().map(Advice::to_string).collect();
         advice.join("\n")
     }
 
     #[test]
-    fn chunks_that_are_mostly_empty_are_told_with_those_that_would_fit() {
+    fn mostly_empty_chunks_are_reported_with_a_fitting_chunk_shape() {
         assert_eq!(
             advice(&[4, 2], Some(&[512, 2]), 8192, ""),
             "/time_bnds is stored in 8.0 KiB for 64 B: its chunk of [512, 2] is mostly empty; better in chunks of [4, 2]"
@@ -169,10 +168,10 @@ mod tests {
     }
 
     #[test]
-    fn chunks_of_a_wrong_size_and_missing_or_useless_filters_are_told() {
+    fn wrong_chunk_sizes_and_missing_or_useless_filters_are_reported() {
         assert_eq!(
             advice(&[100_000], Some(&[10]), 800_000, ""),
-            "/time_bnds is cut into 10000 chunks of 80 B, each of which takes a read of its own; \
+            "/time_bnds is cut into 10000 chunks of 80 B, each of which is read separately; \
              better in chunks of 4.0 MiB"
         );
         assert_eq!(

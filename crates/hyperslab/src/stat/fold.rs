@@ -115,8 +115,8 @@ impl Fold {
         self.missing = self.missing.saturating_add(other.missing);
         self.sum.add(&other.sum);
         self.extremes = match (self.extremes, other.extremes) {
-            (Some((least, greatest)), Some((low, high))) => {
-                Some((if low < least { low } else { least }, if high > greatest { high } else { greatest }))
+            (Some((min, max)), Some((low, high))) => {
+                Some((if low < min { low } else { min }, if high > max { high } else { max }))
             }
             (one, other) => one.or(other),
         };
@@ -127,9 +127,9 @@ impl Fold {
             Number::Int(value) => self.sum.ints = self.sum.ints.saturating_add(value),
             Number::Float(value) => self.sum.add_float(value),
         }
-        let (least, greatest) = self.extremes.unwrap_or((number, number));
-        let least = if number < least { number } else { least };
-        self.extremes = Some((least, if number > greatest { number } else { greatest }));
+        let (min, max) = self.extremes.unwrap_or((number, number));
+        let min = if number < min { number } else { min };
+        self.extremes = Some((min, if number > max { number } else { max }));
     }
 }
 
@@ -191,18 +191,18 @@ fn floats<const N: usize>(rows: &[u8], read: fn([u8; N]) -> f64, missing: &Missi
 
 fn lanes<const N: usize>(rows: &[u8], read: fn([u8; N]) -> f64, is_there: impl Fn(f64) -> bool) -> Fold {
     let mut sums = [(0.0_f64, 0.0_f64); LANES];
-    let mut least = [f64::INFINITY; LANES];
-    let mut greatest = [f64::NEG_INFINITY; LANES];
+    let mut min = [f64::INFINITY; LANES];
+    let mut max = [f64::NEG_INFINITY; LANES];
     let mut counts = [0_u64; LANES];
     let (rows, _) = rows.as_chunks::<N>();
     for group in rows.chunks(LANES) {
-        let lanes = sums.iter_mut().zip(&mut least).zip(&mut greatest).zip(&mut counts);
-        for (row, (((sum, least), greatest), count)) in group.iter().zip(lanes) {
+        let lanes = sums.iter_mut().zip(&mut min).zip(&mut max).zip(&mut counts);
+        for (row, (((sum, min), max), count)) in group.iter().zip(lanes) {
             let value = read(*row);
             let there = is_there(value);
             *count += u64::from(there);
-            *least = if there & (value < *least) { value } else { *least };
-            *greatest = if there & (value > *greatest) { value } else { *greatest };
+            *min = if there & (value < *min) { value } else { *min };
+            *max = if there & (value > *max) { value } else { *max };
             let value = if there { value } else { 0.0 };
             let next = sum.0 + value;
             let part = next - sum.0;
@@ -221,11 +221,11 @@ fn lanes<const N: usize>(rows: &[u8], read: fn([u8; N]) -> f64, is_there: impl F
         fold.sum.scaled = there.map(|value| value / SCALE).sum();
     }
     if present > 0 {
-        let least = least.into_iter().fold(f64::INFINITY, f64::min);
-        let greatest = greatest.into_iter().fold(f64::NEG_INFINITY, f64::max);
+        let min = min.into_iter().fold(f64::INFINITY, f64::min);
+        let max = max.into_iter().fold(f64::NEG_INFINITY, f64::max);
         // Among zeros, the maximum is positive, in any order.
-        let greatest = greatest + 0.0;
-        fold.extremes = Some((Number::Float(least), Number::Float(greatest)));
+        let max = max + 0.0;
+        fold.extremes = Some((Number::Float(min), Number::Float(max)));
     }
     fold
 }
@@ -234,7 +234,7 @@ fn ints<const N: usize, T>(rows: &[u8], read: fn([u8; N]) -> T, missing: &Missin
 where
     T: Copy + Ord + Into<i128> + TryFrom<i128>,
 {
-    // What the type does not have is no element.
+    // A fill value that the datatype cannot represent equals no element.
     let fills: Vec<T> = missing.ints().iter().filter_map(|fill| T::try_from(*fill).ok()).collect();
     let (low, high) = missing.int_range();
     let bounded = (low, high) != (i128::MIN, i128::MAX);
@@ -259,14 +259,14 @@ fn plain_ints<const N: usize, T: Copy + Ord + Into<i128>>(
         if is_there(value) {
             present += 1;
             sum += value.into();
-            let (least, greatest) = extremes.unwrap_or((value, value));
-            extremes = Some((least.min(value), greatest.max(value)));
+            let (min, max) = extremes.unwrap_or((value, value));
+            extremes = Some((min.min(value), max.max(value)));
         }
     }
     Fold {
         present,
         missing: rows.len() as u64 - present,
-        extremes: extremes.map(|(least, greatest)| (Number::Int(least.into()), Number::Int(greatest.into()))),
+        extremes: extremes.map(|(min, max)| (Number::Int(min.into()), Number::Int(max.into()))),
         sum: Sum { ints: sum, ..Sum::default() },
     }
 }
@@ -274,7 +274,7 @@ fn plain_ints<const N: usize, T: Copy + Ord + Into<i128>>(
 /// The number of bytes of rows that one thread processes at a time.
 const PART: usize = 1 << 20;
 const LANES: usize = 8;
-/// As many of the largest floats as can be added to less than infinity.
+/// Sums of numbers divided by 2^64 do not overflow for any number of elements that a file can have.
 const SCALE: f64 = 18_446_744_073_709_551_616.0;
 
 #[cfg(test)]
@@ -293,14 +293,14 @@ mod tests {
     }
 
     #[test]
-    fn sums_keep_what_additions_round_away() {
+    fn sums_are_more_precise_than_plain_additions() {
         let double = Datatype::Float(Float::Double);
         let mut numbers = vec![1e16, 1.0, -1e16, 1.0];
         numbers.extend(std::iter::repeat_n(0.1, 1_000_000));
         let rows: Vec<u8> = numbers.iter().flat_map(|number: &f64| number.to_ne_bytes()).collect();
         let fold =
             folded(&Values { rows: rows.into(), ..Values::default() }, &double, &Missing::default(), 2);
-        // As Python's math.fsum has it; added one by one they make 100001.
+        // The result of Python's math.fsum; plain additions give 100001.
         assert!((fold.sum.mean(1).unwrap() - 100_002.0).abs() < 1e-7, "{:?}", fold.sum);
     }
 
@@ -316,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn means_of_what_is_too_much_to_add_are_finite() {
+    fn means_are_finite_if_the_sum_overflows() {
         let double = Datatype::Float(Float::Double);
         let of = |numbers: &[f64]| {
             let rows: Vec<u8> = numbers.iter().flat_map(|number| number.to_ne_bytes()).collect();
@@ -329,7 +329,7 @@ mod tests {
         assert_eq!(of(&[f64::INFINITY, 1.0]).0, Some(f64::INFINITY));
         assert_eq!(of(&[f64::NEG_INFINITY, 1.0]).0, Some(f64::NEG_INFINITY));
         assert_eq!(of(&[f64::NEG_INFINITY, f64::INFINITY]).0, None);
-        let zeros = of(&[-0.0, 0.0]).1.map(|(_, greatest)| greatest.to_f64().is_sign_negative());
+        let zeros = of(&[-0.0, 0.0]).1.map(|(_, max)| max.to_f64().is_sign_negative());
         assert_eq!(zeros, Some(false));
     }
 
@@ -343,7 +343,7 @@ mod tests {
     }
 
     #[test]
-    fn neither_threads_nor_order_show() {
+    fn results_do_not_depend_on_threads_or_order() {
         let mut state = 7_u32;
         let mut numbers: Vec<f32> = std::iter::repeat_with(|| {
             state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);

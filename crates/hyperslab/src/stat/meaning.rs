@@ -1,4 +1,4 @@
-//! What the attributes of an array say of its values: which are missing, and what the others mean.
+//! The meaning of stored values by the attributes of their array: missing values, packing, times.
 //!
 //! Spec: CF 1.11, 2.5.1 Missing data, 4.4 Time Coordinate, 8.1 Packed Data
 
@@ -6,28 +6,28 @@ use crate::select::Counting;
 use crate::source::Source;
 use hyperslab_model::{Attributes, Datatype, Element, Elements, Float, Node, Values};
 
-/// What values of an array mean.
+/// The meaning of the stored values of an array.
 #[derive(Debug)]
 pub(super) struct Meaning {
-    /// The type by which stored elements are read.
+    /// The datatype of the stored elements; unsigned if the attribute `_Unsigned` is set.
     pub(super) datatype: Datatype,
     pub(super) missing: Missing,
-    /// Packed values are multiplied by this, and the next is added.
+    /// A packed value is multiplied by `scale`, then `offset` is added.
     pub(super) scale: f64,
     pub(super) offset: f64,
-    /// The type of what comes out of it; `None` where nothing is packed.
+    /// The datatype of unpacked values; `None` if values are not packed.
     pub(super) unpacked: Option<Datatype>,
-    /// How numbers count time.
+    /// The unit and calendar, if the numbers are times.
     pub(super) counting: Option<Counting>,
 }
 
-/// The elements that stand for no value.
+/// The elements that mark missing values.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Missing {
     ints: Vec<i128>,
     floats: Vec<f64>,
     texts: Vec<Vec<u8>>,
-    /// What lies before or behind is missing too.
+    /// The valid range; values outside of it are missing too.
     valid: (Option<Bound>, Option<Bound>),
 }
 
@@ -38,7 +38,8 @@ enum Bound {
 }
 
 impl Meaning {
-    /// That of an array whose elements, those within array elements, are of `datatype`.
+    /// The meaning of the values of the array `node`. `datatype` is that of its elements; for an array datatype, of the
+    /// items. CF attributes other than those of missing values apply only with `decode`.
     pub(super) fn of(source: &dyn Source, node: &Node, datatype: &Datatype, decode: bool) -> Meaning {
         let none = Attributes::new();
         let attributes = node.attributes().unwrap_or(&none);
@@ -63,7 +64,7 @@ impl Meaning {
             meaning.missing.texts.extend(texts(attributes, name));
         }
         if !attributes.contains_key("_FillValue") {
-            meaning.add_unsaid(source, node, datatype);
+            meaning.add_implied(source, node, datatype);
         }
         if matches!(datatype, Datatype::Datetime(_)) {
             meaning.missing.ints.push(NOT_A_TIME);
@@ -74,8 +75,8 @@ impl Meaning {
         meaning
     }
 
-    /// What formats take for missing where no attribute says it.
-    fn add_unsaid(&mut self, source: &dyn Source, node: &Node, datatype: &Datatype) {
+    /// Adds the value that readers of the format treat as missing if no attribute defines one.
+    fn add_implied(&mut self, source: &dyn Source, node: &Node, datatype: &Datatype) {
         let Some(storage) = node.storage() else { return };
         if let Some(row) = (source.dialect().missing)(datatype, &storage.fill) {
             let values = Values { rows: row.into(), ..Values::default() };
@@ -109,7 +110,7 @@ impl Meaning {
             && let Some(units) = text(attributes, "units")
         {
             let calendar = text(attributes, "calendar").filter(|calendar| !calendar.is_empty());
-            // Units that cannot be counted, as months, leave numbers what they are.
+            // With units that have no fixed length, such as months, values remain numbers.
             self.counting = Counting::of_units(&units, calendar.as_deref()).and_then(Result::ok);
         }
     }
@@ -128,7 +129,7 @@ impl Meaning {
         }
     }
 
-    /// Numbers, by the type that elements are read as.
+    /// The numbers in `values`, converted to the signedness of the stored elements.
     fn elements(&self, datatype: &Datatype, values: &Values) -> Vec<Bound> {
         let wrapped = match (datatype.resolved(), &self.datatype) {
             (Datatype::Int { bits, signed: true }, Datatype::Int { bits: own, signed: false })
@@ -157,7 +158,7 @@ impl Missing {
             }
             Bound::Float(value) => {
                 self.ints.extend(whole(value));
-                // A 64-bit -999.9 is meant to be the 32-bit one.
+                // A missing value of -999.9 in an attribute of 64 bits means the 32-bit number nearest to it.
                 self.add_float(match datatype {
                     Datatype::Float(Float::Single) => f64::from(single(value)),
                     _ => value,
@@ -182,7 +183,7 @@ impl Missing {
         &self.floats
     }
 
-    /// The least and the greatest valid integer.
+    /// The minimum and maximum valid integer.
     pub(super) fn int_range(&self) -> (i128, i128) {
         let low = match self.valid.0 {
             Some(Bound::Int(low)) => low,
@@ -197,7 +198,7 @@ impl Missing {
         (low, high)
     }
 
-    /// The least and the greatest valid number.
+    /// The minimum and maximum valid number.
     pub(super) fn float_range(&self) -> (f64, f64) {
         let number = |bound: Option<Bound>, open: f64| match bound {
             Some(Bound::Int(value)) => value as f64,
@@ -241,10 +242,10 @@ fn whole(value: f64) -> Option<i128> {
     (value.fract() == 0.0 && value.abs() < 1e38).then_some(value as i128)
 }
 
-#[expect(clippy::cast_possible_truncation, reason = "rounding is what is wanted")]
+#[expect(clippy::cast_possible_truncation, reason = "rounding is intended")]
 pub(super) fn single(value: f64) -> f32 {
     value as f32
 }
 
-/// What NumPy and TileDB have for no time.
+/// The count that means a missing time in NumPy and TileDB.
 const NOT_A_TIME: i128 = i64::MIN as i128;

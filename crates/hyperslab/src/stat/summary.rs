@@ -134,9 +134,9 @@ fn within(datatype: &Datatype) -> &Datatype {
 impl Meaning {
     fn summary(&self, fold: &Fold) -> Summary {
         let mean = fold.extremes.and_then(|_| fold.sum.mean(fold.present));
-        let (least, greatest) = fold.extremes.unzip();
+        let (min, max) = fold.extremes.unzip();
         // A negative scale factor reverses the order of packed values.
-        let (min, max) = if self.scale < 0.0 { (greatest, least) } else { (least, greatest) };
+        let (min, max) = if self.scale < 0.0 { (max, min) } else { (min, max) };
         Summary {
             count: fold.present.saturating_add(fold.missing),
             missing: fold.missing,
@@ -171,11 +171,11 @@ impl Meaning {
                 }
                 Some(Figure::Element(datatype.clone(), row))
             }
-            // Of a wider format the nearest.
+            // A wider format is rounded to the nearest double.
             (None, Number::Float(value), Datatype::Float(Float::Double | Float::Quad | Float::Other(_))) => {
                 Some(double(value))
             }
-            // Every value of a smaller format is one of a 32-bit number.
+            // A 32-bit number can represent every value of a smaller format.
             (None, Number::Float(value), _) => Some(float(single(value))),
         }
     }

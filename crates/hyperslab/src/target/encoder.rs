@@ -1,4 +1,4 @@
-//! Elements turned into chunks as they are stored, before anything is stored.
+//! The interface for encoding elements to the stored bytes of chunks.
 
 use crate::source::StoredForm;
 use bytes::Bytes;
@@ -7,55 +7,57 @@ use hyperslab_core::Result;
 use hyperslab_model::Values;
 use std::fmt;
 
-/// Encodes the elements of one array. An encoder does no I/O, and many threads use it at once.
+/// Encodes the elements of one array. An encoder does no I/O, and many threads may use it at the same time.
 pub trait Encoder: Send + Sync {
-    /// The shape of a chunk, in elements: chunks are encoded and stored one by one.
+    /// The shape of a chunk in elements. Each chunk is encoded and stored separately.
     fn chunk(&self) -> &[u64];
 
-    /// Encodes the chunk at `index`. `values` are its elements within the array, row-major; `out` is memory that the
-    /// bytes may be put into.
+    /// Encodes the chunk at `index`, its position in the chunk grid. `values` are its elements within the array, in
+    /// row-major order. `out` is memory for the encoded bytes; using it is optional.
     ///
     /// # Errors
-    /// If an element has no encoding in this format, or a filter refuses it.
+    /// If an element has no encoding in this format, or a filter rejects it.
     fn encode(&self, index: &[u64], values: &Values, out: Vec<u8>, scratch: &mut Scratch) -> Result<Encoded>;
 
-    /// Whether stored chunks of this form can be copied undecoded: their bytes are those that
-    /// [`Encoder::encode`] would make.
+    /// Whether stored chunks of this form can be copied undecoded: their bytes equal those that
+    /// [`Encoder::encode`] returns.
     fn can_copy_raw(&self, _form: &StoredForm) -> bool {
         false
     }
 
-    /// Whether the chunk at `index` can be copied undecoded if its form can: not if elements past the end of the
-    /// array would become visible.
+    /// Whether the chunk at `index` can be copied undecoded if [`Encoder::can_copy_raw`] allows its form. Returns false
+    /// if elements past the end of the array would become visible.
     fn can_copy_raw_at(&self, _index: &[u64]) -> bool {
         true
     }
 
-    /// Whether chunks that the source never wrote are encoded too, because the fill value is another one here.
+    /// Whether chunks that were never written in the source must be encoded, because the target has another fill
+    /// value.
     fn needs_unwritten(&self) -> bool {
         false
     }
 
-    /// The encoder of inner chunks, if chunks can be put together from these.
+    /// The encoder of inner chunks; `None` if chunks do not consist of inner chunks.
     fn inner_chunks(&self) -> Option<&dyn InnerChunks> {
         None
     }
 }
 
-/// Encodes chunks that are made of smaller ones, as shards are. A chunk that does not fit into memory is encoded inner
-/// chunk by inner chunk.
+/// Encodes chunks that consist of inner chunks, such as shards. A chunk that does not fit into memory is encoded one
+/// inner chunk at a time.
 pub trait InnerChunks: Sync {
-    /// The shape of an inner chunk, in elements. The shape of chunks is a multiple of it.
+    /// The shape of an inner chunk in elements. It divides the shape of a chunk.
     fn shape(&self) -> &[u64];
 
-    /// Encodes one inner chunk from the elements of its part within the array, which has the shape `within`. None if
-    /// nothing has to be stored.
+    /// Encodes one inner chunk. `values` are the elements of its part within the array, in row-major order; `within` is
+    /// the shape of that part. Returns `None` if all elements have the fill value.
     ///
     /// # Errors
     /// As [`Encoder::encode`].
     fn encode(&self, within: &[u64], values: &Values, scratch: &mut Scratch) -> Result<Option<Bytes>>;
 
-    /// Puts the chunk at `index` together from all its inner chunks, row-major, in the memory of `out`.
+    /// Assembles the chunk at `index` from all its encoded inner chunks, in row-major order. `out` is memory for the
+    /// bytes.
     ///
     /// # Errors
     /// If the chunk would be larger than the format allows.
@@ -68,40 +70,40 @@ pub trait InnerChunks: Sync {
     ) -> Result<Encoded>;
 }
 
-/// What has to be stored of a chunk.
+/// The result of encoding a chunk.
 #[derive(Debug)]
 pub enum Encoded {
-    /// Nothing: all elements are the fill value.
+    /// No bytes: all elements have the fill value.
     Absent,
-    /// These bytes.
+    /// The stored bytes.
     Bytes(ChunkBytes),
-    /// Bytes that contain addresses of other pieces. The pieces are stored first.
+    /// Bytes that contain the addresses of other data, which is stored first.
     Placed(Placed),
 }
 
-/// The bytes of a chunk as they are stored.
+/// The stored bytes of a chunk.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ChunkBytes {
     /// The bytes, after all filters.
     pub bytes: Bytes,
-    /// Filters of the array that were left out for this chunk: bit 0 is the first one. Zero in formats where chunks
-    /// pass all filters.
+    /// The filters that were not applied to this chunk, one bit each; bit 0 is the first filter. Zero in formats
+    /// without such a mask.
     pub filter_mask: u32,
 }
 
-/// A chunk whose elements point to pieces that lie elsewhere in the store, such as a heap of texts.
+/// A chunk whose elements contain addresses of data elsewhere in the store, such as a heap of texts.
 pub struct Placed {
-    /// The pieces, in the order in which they are stored.
+    /// The blocks of data that the elements refer to, in the order in which they are stored.
     pub pieces: Vec<Bytes>,
-    /// Makes the bytes of the chunk from the address of each piece.
+    /// Returns the bytes of the chunk, given the address of each of `pieces`.
     pub chunk: MakeChunk,
 }
 
-/// Makes the bytes of a chunk from the addresses of its pieces.
+/// Returns the bytes of a chunk, given the addresses of the data that it refers to.
 pub type MakeChunk = Box<dyn FnOnce(&[u64], &mut Scratch) -> Result<ChunkBytes> + Send>;
 
 impl Encoded {
-    /// Bytes that have passed all filters; [`Encoded::Absent`] for none.
+    /// A chunk that has passed all filters; [`Encoded::Absent`] for `None`.
     pub fn of(bytes: Option<Bytes>) -> Encoded {
         match bytes {
             Some(bytes) => Encoded::Bytes(ChunkBytes { bytes, filter_mask: 0 }),

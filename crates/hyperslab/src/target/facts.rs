@@ -1,44 +1,44 @@
-//! What a format must know of the elements of an array before it can declare it.
+//! Facts about the elements of an array that a format needs before it declares the array.
 
-/// Questions about the elements of an array. Only what is asked is found out: some answers take reading all elements.
+/// The [`Facts`] that a format needs. Others are not determined: some require reading all elements.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Needs {
-    /// [`Facts::is_unicode`]: all texts of any length are read.
+    /// [`Facts::is_unicode`]. Reads all elements of variable-length texts.
     pub unicode: bool,
-    /// [`Facts::can_pad`]: all texts that are padded by spaces are read.
+    /// [`Facts::can_pad`]. Reads all elements of texts that are padded with spaces.
     pub padding: bool,
-    /// [`Facts::is_whole`] and [`Facts::can_fill`]: the chunks are counted.
+    /// [`Facts::is_whole`] and [`Facts::can_fill`]. Counts the chunks.
     pub written: bool,
 }
 
-/// Answers about the elements of an array. What was not asked has its default.
+/// Facts about the elements of an array. A fact that was not requested has its default.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Facts {
-    /// Whether all texts of any length are UTF-8.
+    /// Whether all variable-length texts are valid UTF-8.
     pub is_unicode: bool,
-    /// Whether texts that are padded by spaces can be padded by zeros as well, because none ends in a zero.
+    /// Whether texts that are padded with spaces can be padded with zeros instead, because none ends in a zero.
     pub can_pad: bool,
-    /// Whether all chunks were written, so that no element need be the fill value.
+    /// Whether all chunks were written, so that no fill value is needed.
     pub is_whole: bool,
-    /// Whether readers of the source's format take the fill value for a missing one, though no attribute says so.
+    /// Whether readers of the source's format treat the fill value as missing, without an attribute for it.
     pub fill_is_missing: bool,
-    /// Whether chunks that were not written are few enough to be written out.
+    /// Whether the chunks that were never written are small enough in total to be written with fill values.
     pub can_fill: bool,
-    /// Who chose the filters.
+    /// The origin of the filters.
     pub filters: Filters,
-    /// Whether the filters take all elements.
+    /// Whether the filters accept all elements.
     pub fits_filters: bool,
 }
 
-/// Who chose the filters of an array.
+/// The origin of the filters of an array.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Filters {
-    /// The source has them: all elements have passed them.
+    /// The source: it applied them to all elements.
     #[default]
     Passed,
-    /// A text describes them.
+    /// A text document that describes the array.
     Described,
-    /// An option asks for them.
+    /// An option of the user.
     Asked,
 }
 

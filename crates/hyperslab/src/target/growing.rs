@@ -1,19 +1,19 @@
-//! Dimensions that can grow, and arrays that do not reach to their ends.
+//! The lengths of dimensions that can grow.
 //!
-//! In NetCDF a dimension is as long as the longest array along it, and others can be shorter: what they lack is fill.
-//! Formats whose arrays along one dimension must have one length store them at its full length.
+//! In NetCDF a dimension is as long as the longest array along it. Shorter arrays have fill values up to that length.
+//! In formats where all arrays along a dimension must have the same length, they are stored with the full length.
 
 use hyperslab_model::{Dimension, Extent, NodePath};
 use rustc_hash::FxHashMap;
 
-/// How long the dimensions of a source are that can grow.
+/// The lengths of the dimensions of a source that can grow.
 #[derive(Clone, Debug, Default)]
 pub struct Growing {
     sizes: FxHashMap<NodePath, u64>,
 }
 
 impl Growing {
-    /// Notes an array along a dimension, or the dimension itself.
+    /// Adds the extent of an array along a dimension, or of the dimension itself. Ignores fixed extents.
     pub fn add(&mut self, dimension: &NodePath, extent: Extent) {
         if extent.is_fixed() {
             return;
@@ -24,17 +24,17 @@ impl Growing {
         }
     }
 
-    /// Whether there is no such dimension.
+    /// Whether no dimension can grow.
     pub fn is_empty(&self) -> bool {
         self.sizes.is_empty()
     }
 
-    /// How long a dimension is; none if it cannot grow.
+    /// The length of a dimension in elements; `None` if it cannot grow.
     pub fn size(&self, dimension: &NodePath) -> Option<u64> {
         self.sizes.get(dimension).copied()
     }
 
-    /// How long an array of these dimensions is if it reaches to their ends.
+    /// The shape of an array with these dimensions when it is extended to their full lengths.
     pub fn full(&self, dims: &[Dimension]) -> Vec<u64> {
         let full = |dimension: &Dimension| {
             let current = dimension.extent.current();
@@ -53,7 +53,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_array_becomes_as_long_as_the_longest_along_its_dimension() {
+    fn extends_arrays_to_the_full_length_of_their_dimensions() {
         let path = |path: &str| NodePath::new(path).unwrap();
         let mut growing = Growing::default();
         growing.add(&path("/time"), Extent::Unlimited { current: 2 });
@@ -64,7 +64,7 @@ mod tests {
         let cases = [
             (along("/time", Extent::Unlimited { current: 2 }), 5),
             (along("/time", Extent::Limited { current: 2, max: 9 }), 5),
-            // What can never reach the end stays as it is.
+            // The maximum of this array is less than the length of the dimension.
             (along("/time", Extent::Limited { current: 2, max: 4 }), 2),
             (along("/time", Extent::Fixed(2)), 2),
             (along("/g/time", Extent::Unlimited { current: 2 }), 2),

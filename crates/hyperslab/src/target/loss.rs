@@ -1,60 +1,60 @@
-//! What a format does not hold as it is, and what becomes of it.
+//! Content that a format cannot store unchanged, and what it is stored as.
 
 use std::fmt;
 
-/// Something that a format does not hold as it is.
+/// A kind of content that a format cannot store unchanged.
 #[derive(Clone, Copy, Debug)]
 pub struct Lowered {
-    /// What it is.
+    /// The content.
     pub what: &'static str,
-    /// What the format has instead.
+    /// The replacement in the target.
     pub becomes: &'static str,
-    /// Whether it comes back.
+    /// Whether the content is restored, changed or lost.
     pub fate: Fate,
 }
 
-/// What happens to something that a format does not hold as it is.
+/// Whether content that a format cannot store unchanged is restored, changed or lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Fate {
-    /// It has another form, is marked, and comes back when it is converted back.
+    /// It is stored in another form with a mark, and a conversion back restores it.
     Restored,
-    /// It is stored in another way, and its content is the same.
+    /// It is stored in another form with the same values.
     Changed,
     /// It is lost.
     Lost(Loss),
 }
 
-/// What can be lost, by the words that allow it.
+/// The kinds of losses. [`Loss::name`] is the word that allows one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Loss {
-    /// References that lead to nothing.
+    /// Targets of references.
     References,
     /// Links.
     Links,
-    /// Types.
+    /// Datatypes.
     Types,
-    /// Names of values.
+    /// Labels of enumeration values.
     Labels,
-    /// Sequences of any length.
+    /// Variable-length sequences.
     Vlen,
-    /// Dimensions that can grow.
+    /// The property of a dimension that it can grow.
     Unlimited,
     /// Attributes.
     Attributes,
-    /// Digits.
+    /// Precision of numbers.
     Precision,
-    /// Names.
+    /// Names of objects and dimensions.
     Names,
     /// Filters.
     Filters,
-    /// Cells that are not there.
+    /// Cells of sparse arrays.
     Sparse,
-    /// What cannot be read.
+    /// Objects that cannot be read.
     Unreadable,
 }
 
 impl Loss {
-    /// All kinds, in the order of help texts.
+    /// All kinds, in the order in which the help lists them.
     pub const ALL: [Loss; 12] = [
         Loss::References,
         Loss::Links,
@@ -105,8 +105,9 @@ impl fmt::Display for Fate {
     }
 }
 
-/// Collects what a format does not hold as it is.
+/// Collects the content that a format cannot store unchanged.
 pub trait Losses {
-    /// Notes that `place`, an object's path or `PATH@NAME`, is lowered. `detail` tells more of what it is.
+    /// Records that the object or attribute at `place`, a path or `PATH@NAME`, is `lowered`. `detail` replaces the
+    /// general description of the content.
     fn note(&mut self, lowered: &'static Lowered, place: String, detail: Option<String>);
 }

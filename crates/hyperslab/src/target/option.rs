@@ -1,4 +1,4 @@
-//! Options that one format alone has.
+//! Options of a single target format.
 
 use super::TargetFormat;
 use crate::size::human_bytes;
@@ -10,13 +10,13 @@ use std::fmt;
 pub struct TargetOption {
     /// Its name within the family of the format.
     pub key: &'static str,
-    /// The values that it takes.
+    /// The accepted values.
     pub takes: OptionType,
-    /// What it means.
+    /// The description in the help.
     pub means: &'static str,
 }
 
-/// The values that an option of a format takes.
+/// The accepted values of an option of a format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OptionType {
     /// True or false.
@@ -25,16 +25,16 @@ pub enum OptionType {
     Word(&'static [&'static str]),
     /// A number of bytes in this range.
     Size {
-        /// The least.
+        /// The minimum in bytes.
         min: u64,
-        /// The largest.
+        /// The maximum in bytes.
         max: u64,
     },
     /// A number in this range.
     Number {
-        /// The least.
+        /// The minimum.
         min: i64,
-        /// The largest.
+        /// The maximum.
         max: i64,
     },
 }
@@ -42,7 +42,7 @@ pub enum OptionType {
 /// The value of an option of a format.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum OptionValue {
-    /// Whether it holds.
+    /// True or false.
     Flag(bool),
     /// A word.
     Word(String),
@@ -53,7 +53,7 @@ pub enum OptionValue {
 }
 
 impl OptionType {
-    /// Whether it takes this value.
+    /// Whether `value` has this type and is in its range.
     pub fn takes(&self, value: &OptionValue) -> bool {
         match (self, value) {
             (OptionType::Flag, OptionValue::Flag(_)) => true,
@@ -89,7 +89,8 @@ impl fmt::Display for OptionValue {
     }
 }
 
-/// What one format alone is told, by the family of the format and the key of the option: `zarr.struct`.
+/// The values of options of a target format. The name of an option is the family of the format and a key:
+/// `zarr.struct`.
 ///
 /// ```
 /// use hyperslab::target::{OptionValue, TargetOptions};
@@ -109,11 +110,11 @@ pub struct TargetOptions {
 }
 
 impl TargetOptions {
-    /// Sets an option of a format. Of several values the last holds.
+    /// Sets an option of a format. If an option is set several times, the last value applies.
     ///
     /// # Errors
     /// [`ErrorKind::InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) for a key that the format does not
-    /// have, and for a value that the option does not take.
+    /// have, and for a value that the option does not accept.
     pub fn with(mut self, format: &dyn TargetFormat, key: &str, value: OptionValue) -> Result<TargetOptions> {
         let name = format!("{}.{key}", format.family());
         let Some(option) = format.options().iter().find(|option| option.key == key) else {
@@ -131,12 +132,12 @@ impl TargetOptions {
         Ok(self)
     }
 
-    /// Whether this flag is set.
+    /// Whether the flag with this name, `zarr.consolidated`, is set to true.
     pub fn flag(&self, name: &str) -> bool {
         self.get(name) == Some(&OptionValue::Flag(true))
     }
 
-    /// The value of an option, if it was given one.
+    /// The value of the option with this name; `None` if it was not set.
     pub fn get(&self, name: &str) -> Option<&OptionValue> {
         self.given.iter().rev().find(|(given, _)| given == name).map(|(_, value)| value)
     }
@@ -156,7 +157,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn options_take_the_values_that_they_name() {
+    fn accepts_values_of_its_type_and_range_only() {
         let size = OptionType::Size { min: 512, max: 1 << 20 };
         let level = OptionType::Number { min: -5, max: 9 };
         let words = OptionType::Word(&["seed", "legacy"]);
@@ -182,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn options_that_a_format_does_not_have_are_refused() {
+    fn rejects_unknown_options_and_wrong_values() {
         let zarr = crate::target_format("zarr3").unwrap();
         let with = |key, value| TargetOptions::default().with(zarr, key, value).unwrap_err().to_string();
         let unknown = with("structs", OptionValue::Flag(true));

@@ -1,4 +1,4 @@
-//! A target that stores cells, in memory.
+//! A target in memory that stores cells.
 
 use super::{Cells, NodePath, TempDir, opened, read};
 use hyperslab::cells::{CellColumn, CellOrder, CellQuery, CellTable};
@@ -13,7 +13,7 @@ use hyperslab::{Error, Result};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-/// What was written of all stores.
+/// The objects and cells written to all stores.
 #[derive(Default)]
 struct Written {
     objects: Mutex<Vec<String>>,
@@ -22,7 +22,7 @@ struct Written {
     finished: Mutex<Vec<String>>,
 }
 
-/// A format with sparse arrays, and none with elements.
+/// A format that stores sparse arrays but no dense ones.
 struct Sparse(Arc<Written>);
 
 struct Store(Arc<Written>);
@@ -63,7 +63,7 @@ struct Planning;
 
 impl Planner for Planning {
     fn plan(&mut self, path: &NodePath, _: &Node, facts: Facts, _: &mut dyn Losses) -> Result<()> {
-        // Elements of columns are not looked at one by one.
+        // The values of columns are not analysed before writing.
         assert!(path.is_root() || facts == Facts::default(), "{path}");
         Ok(())
     }
@@ -106,18 +106,18 @@ impl CellTarget for Stored {
 }
 
 #[test]
-fn a_target_that_stores_cells_gets_them_sorted_and_loses_nothing() {
+fn a_target_of_cells_gets_them_sorted_and_without_losses() {
     let folder = TempDir::new().unwrap();
     let source = opened(&folder, "one.yaml", &["oslo, 6, -3.0", "bergen, 7, 4.5", "bergen, 12, 5"]);
     let (written, store) = (Arc::new(Written::default()), folder.path().join("a.sparse"));
     let format = Sparse(Arc::clone(&written));
     let mut options = ConvertOptions::new(&format);
-    // All but the dense array, which this format does not store.
+    // All objects except the dense array, which this format cannot store.
     let entries = ["/station", "/hour", "/t"].map(|path| source.find(&NodePath::new(path).unwrap()).unwrap());
     options.parts = Some(hyperslab::convert::Parts::new(&*source, &entries).unwrap());
     let plan = plan(&*source, &options).unwrap();
     assert!(plan.report.is_empty());
-    // Three rows of a slot, a 4-byte integer and a 4-byte number.
+    // Three rows with a slot, a 4-byte integer and a 4-byte float.
     assert_eq!(plan.bytes, 3 * (16 + 4 + 4));
     let made_from = Fingerprint::of_source(&folder.path().join("one.yaml"), "").unwrap();
     let summary = convert(&*source, &made_from, &store, &plan, &options).unwrap();

@@ -1,4 +1,4 @@
-//! Contents that formats find hard, as documents.
+//! Conversions of documents with content that is difficult to store in some formats.
 
 use super::{converted, described, digests, open, same, there_and_back, unlike, write_description};
 use hyperslab::convert::{ConvertOptions, ReportRow, plan};
@@ -11,14 +11,14 @@ use std::fs;
 use std::path::PathBuf;
 use tempfile::TempDir;
 
-/// A document as a store.
+/// Writes a document to a file, and returns its path.
 pub(super) fn document(folder: &TempDir, text: &str) -> PathBuf {
     let store = folder.path().join("source.yaml");
     fs::write(&store, text).unwrap();
     store
 }
 
-/// Whether a document comes back from everywhere.
+/// Converts a document to all formats and back, and compares the content.
 pub(super) fn comes_back(text: &str) {
     let folder = TempDir::new().unwrap();
     let store = document(&folder, text);
@@ -28,13 +28,13 @@ pub(super) fn comes_back(text: &str) {
     }
 }
 
-/// Whether a document of one array does, and its description with it.
+/// Converts a document with one array to all formats and back.
 fn array_comes_back(body: &str) {
     comes_back(&format!("ndarrays:\n  a: {body}\n"));
 }
 
 #[test]
-fn names_that_stores_use_themselves() {
+fn converts_names_reserved_by_stores() {
     let names = [
         "zarr.json",
         ".zarray",
@@ -79,7 +79,7 @@ fn names_that_stores_use_themselves() {
 }
 
 #[test]
-fn names_that_differ_in_case_alone() {
+fn converts_names_that_differ_only_in_case() {
     comes_back("ndarrays:\n  a: {shape: [], type: int8, value: 1}\n  A: {shape: [], type: int8, value: 2}\n");
     comes_back(
         "/data:\n  attributes: {is: lower}\n\n/Data:\n  attributes: {is: upper}\n\n/DATA/x:\n  attributes: {is: below}\n",
@@ -87,7 +87,7 @@ fn names_that_differ_in_case_alone() {
 }
 
 #[test]
-fn names_longer_than_file_systems_allow() {
+fn converts_names_longer_than_file_systems_allow() {
     let long = |c: &str| c.repeat(300 / c.len());
     comes_back(&format!(
         "/{}:\n  ndarrays:\n    {}: {{shape: [2], type: int8, value: [1, 2]}}\n    {}: {{shape: [], type: int8, value: 3}}\n",
@@ -98,7 +98,7 @@ fn names_longer_than_file_systems_allow() {
 }
 
 #[test]
-fn attributes_that_readers_use_themselves() {
+fn converts_attributes_with_reserved_names() {
     comes_back(
         "attributes:\n  hyperslab: mine\n  _ARRAY_DIMENSIONS: not names\n  _nczarr_attrs: nor types\n  \
          _NCZARR_ATTR: \"{}\"\n  _nczarr_superblock: \"\"\n  _NCProperties: version=2\n  zarr.json: \"\"\n  \"\": empty name\n  a/b: slash\n\n\
@@ -109,7 +109,7 @@ fn attributes_that_readers_use_themselves() {
 }
 
 #[test]
-fn attributes_of_every_type_and_shape() {
+fn converts_attributes_of_every_type_and_shape() {
     for attribute in [
         "{shape: null, type: float32}",
         "{shape: [0], type: string, value: []}",
@@ -143,7 +143,7 @@ fn attributes_of_every_type_and_shape() {
 }
 
 #[test]
-fn values_for_missing_elements_of_every_type() {
+fn converts_missing_values_of_every_type() {
     for (of, attribute) in [
         ("float32", "{shape: [], type: uint16, value: 81}"),
         ("float64", "{shape: [], type: int64, value: -9007199254740993}"),
@@ -159,7 +159,7 @@ fn values_for_missing_elements_of_every_type() {
 }
 
 #[test]
-fn shapes_without_elements_and_of_many_dimensions() {
+fn converts_empty_and_high_dimensional_shapes() {
     let ones = ["1"; 32].join(", ");
     let nested = format!("{}7{}", "[".repeat(32), "]".repeat(32));
     for body in [
@@ -177,7 +177,7 @@ fn shapes_without_elements_and_of_many_dimensions() {
 }
 
 #[test]
-fn numbers_of_every_kind_and_order() {
+fn converts_numbers_of_every_kind_and_byte_order() {
     for body in [
         "{shape: [3], type: float32, value: [.nan, -.inf, -0.0]}",
         "{shape: [2], type: float16, storage: {endian: big}, value: [0.1, -2]}",
@@ -204,7 +204,7 @@ fn numbers_of_every_kind_and_order() {
 }
 
 #[test]
-fn texts_of_every_length_padding_and_charset() {
+fn converts_texts_of_every_length_padding_and_charset() {
     for body in [
         "{shape: [4], type: string, value: [a, \"\", \"a\\0b\", \"\\0\"]}",
         "{shape: [2], type: string, value: [!!binary /w==, ä]}",
@@ -226,7 +226,7 @@ fn texts_of_every_length_padding_and_charset() {
 }
 
 #[test]
-fn types_within_each_other() {
+fn converts_nested_types() {
     for body in [
         "{shape: [3], type: {enum: {base: int16, members: {UP: 0, DOWN: 25, CENTER: -120}}}, value: [UP, CENTER, 7]}",
         "{shape: [2], type: {enum: {base: uint8, members: {\"FALSE\": 0, \"TRUE\": 1}}}, value: [\"TRUE\", \"FALSE\"]}",
@@ -249,7 +249,7 @@ fn types_within_each_other() {
 }
 
 #[test]
-fn references_to_everything_and_nothing() {
+fn converts_references_to_any_object_and_null_references() {
     for value in [
         "{shape: [3], type: objref, value: [/g, null, /a]}",
         "{shape: [3], type: objref, value: [/g, {address: 800}, null]}",
@@ -266,7 +266,7 @@ fn references_to_everything_and_nothing() {
 }
 
 #[test]
-fn dimensions_types_and_links_beside_arrays() {
+fn converts_dimensions_types_and_links_beside_arrays() {
     comes_back(
         "/:\n  datatypes:\n    t: {enum: {base: int8, members: {no: 0, yes: 1}}}\n    p:\n      compound: [x: float32, s: string]\n      \
          attributes: {origin: lower left}\n      storage: {members: {s: {length: 4, pad: spacepad}}}\n  dimcoords:\n    \
@@ -282,7 +282,7 @@ fn dimensions_types_and_links_beside_arrays() {
 }
 
 #[test]
-fn links_that_a_store_keeps_in_records_are_followed_on_the_way() {
+fn links_stored_in_records_are_followed_within_paths() {
     let folder = TempDir::new().unwrap();
     let text = "links:\n  short: {hard: /g}\n  round: {soft: round}\n\n\
                 /g:\n  ndarrays:\n    v: {shape: [1], type: int8, value: [1]}\n  links:\n    up: {soft: /short}\n";
@@ -308,14 +308,14 @@ fn links_that_a_store_keeps_in_records_are_followed_on_the_way() {
 }
 
 #[test]
-fn dimensions_with_names_that_no_key_can_have() {
+fn converts_dimension_names_that_are_not_valid_keys() {
     comes_back(
         "dimcoords:\n  \"x\\0\": {size: 1}\n\nndarrays:\n  a: {shape: [\"x\\0\"], type: int8, value: [1]}\n",
     );
 }
 
 #[test]
-fn filters_fill_values_and_layouts() {
+fn converts_filters_fill_values_and_layouts() {
     for body in [
         "{shape: [4], type: int16, storage: {chunk: [2], filter: [shuffle, {deflate: 4}, fletcher32], fillvalue: -1}, value: [1, 2, 3, -1]}",
         "{shape: [4], type: int16, storage: {chunk: [2], filter: [{zstd: 3}], fillvalue: null}, value: [1, 2, 3, 4]}",
@@ -329,7 +329,7 @@ fn filters_fill_values_and_layouts() {
         "{shape: [1000000, 1000000], type: float64, storage: {chunk: [1000, 1000], fillvalue: 1}}",
     ] {
         if body.contains("1000000") {
-            // Nothing is written and nothing is read of what has no chunks.
+            // Arrays without chunks are neither read nor written.
             let folder = TempDir::new().unwrap();
             let store = document(&folder, &format!("ndarrays:\n  a: {body}\n"));
             let lost = converted(&store, TARGETS[0], &folder.path().join("x")).unwrap();
@@ -341,7 +341,7 @@ fn filters_fill_values_and_layouts() {
 }
 
 #[test]
-fn filters_that_not_all_elements_pass_are_replaced() {
+fn filters_that_cannot_encode_all_elements_are_replaced() {
     let offset = |offset: i32, scale: f32| {
         format!("[{{fixedscaleoffset: {{offset: {offset}, scale: {scale:?}}}}}, crc32c]")
     };
@@ -349,9 +349,9 @@ fn filters_that_not_all_elements_pass_are_replaced() {
     for (filter, elements) in [
         (offset(18, 2.0), "type: uint8, value: [255, 20, 20]"),
         (offset(2, 14.0), "type: {enum: {base: int32, members: {y: 2147483647}}}, value: [y, 3, y]"),
-        // What can be written and not be read.
+        // The filter encodes these values, but cannot decode them.
         (offset(0, 0.1), "type: uint8, value: [255, 20, 20]"),
-        // The fill value in a chunk that reaches past the end.
+        // The fill value in a chunk that extends past the end of the array.
         (offset(1000, 1.0), "type: uint16, value: [1100, 1200, 1300]"),
         (narrow, "type: int32, value: [1, 300, 2]"),
     ] {
@@ -372,7 +372,7 @@ fn filters_that_not_all_elements_pass_are_replaced() {
 }
 
 #[test]
-fn what_leads_elsewhere_is_lost_by_name_and_the_rest_is_there() {
+fn links_to_other_files_are_lost_by_name_and_the_rest_is_kept() {
     let folder = TempDir::new().unwrap();
     let text = "ndarrays:\n  a: {shape: [], type: int8, value: 1}\n\nlinks:\n  far: {external: {file: other.h5, path: /data}}\n";
     let store = document(&folder, text);
@@ -385,7 +385,7 @@ fn what_leads_elsewhere_is_lost_by_name_and_the_rest_is_there() {
 }
 
 #[test]
-fn a_description_survives_where_content_does() {
+fn conversions_keep_the_description_of_kept_content() {
     let folder = TempDir::new().unwrap();
     let source = crate::path("ocean.nc");
     let target = folder.path().join("ocean.zarr");
@@ -401,7 +401,7 @@ fn a_description_survives_where_content_does() {
 }
 
 #[test]
-fn types_of_what_groups_keep_are_written_out() {
+fn types_of_members_kept_in_groups_are_written_in_full() {
     comes_back(
         "/:\n  attributes: {is: there}\n\n/g:\n  datatypes:\n    t: {enum: {base: int8, members: {no: 0}}}\n    \
          u:\n      compound: [x: /g/t]\n      attributes:\n        of: {shape: [], type: /g/t, value: no}\n",
@@ -409,7 +409,7 @@ fn types_of_what_groups_keep_are_written_out() {
 }
 
 #[test]
-fn attributes_that_are_said_to_be_json_and_are_not() {
+fn converts_attributes_declared_as_json_that_are_not_json() {
     for attribute in [
         "{shape: [2], type: float64, storage: {zarr: json}, value: [1, 2]}",
         "{shape: [], type: uint8, storage: {zarr: json}, value: 1}",
@@ -423,7 +423,7 @@ fn attributes_that_are_said_to_be_json_and_are_not() {
 }
 
 #[test]
-fn references_that_lead_to_no_object_and_elements_that_were_never_written() {
+fn converts_dangling_references_and_unwritten_elements() {
     for body in [
         "{shape: [2], type: objref, value: [{address: 5}, /a]}",
         "{shape: [2], type: {compound: [r: objref, s: string]}, storage: {fillvalue: null}}",
@@ -431,7 +431,7 @@ fn references_that_lead_to_no_object_and_elements_that_were_never_written() {
     ] {
         array_comes_back(body);
     }
-    // Neither the array of the elements nor a member that a group keeps is what is meant here.
+    // The references mean the array `/a`, neither the array that contains them nor the dimension `a` of `/g`.
     comes_back(
         "/:\n  ndarrays:\n    a: {shape: [9], type: int8}\n\n/g:\n  ndarrays:\n    \
          b: {shape: [1], type: {vlen: {base: regref}}, value: [[{target: /a, start: [8], opposite: [8]}]]}\n  dimcoords:\n    \
@@ -440,7 +440,7 @@ fn references_that_lead_to_no_object_and_elements_that_were_never_written() {
 }
 
 #[test]
-fn dimensions_behind_those_of_an_array() {
+fn converts_arrays_with_array_elements() {
     for body in [
         "{shape: [], type: {array: {base: int8, shape: [3]}}, value: [1, 2, 3]}",
         "{shape: null, type: {array: {base: int8, shape: [3]}}, attributes: {is: nothing}}",
@@ -452,7 +452,7 @@ fn dimensions_behind_those_of_an_array() {
 }
 
 #[test]
-fn arrays_that_are_not_as_long_as_their_dimension_yet() {
+fn converts_arrays_shorter_than_their_dimension() {
     comes_back(
         "dimcoords:\n  n: {size: null, type: int8, value: [1, 2, 3]}\n  free: {size: null, storage: {size: 3}}\n\n\
          ndarrays:\n  a: {shape: [n, free], type: int8, storage: {shape: [1, 2], chunk: [1, 2]}}\n  \
@@ -461,7 +461,7 @@ fn arrays_that_are_not_as_long_as_their_dimension_yet() {
 }
 
 #[test]
-fn fill_values_of_arrays_without_elements_stay_undefined() {
+fn fill_values_of_empty_arrays_stay_undefined() {
     let folder = TempDir::new().unwrap();
     let body = "{shape: [0], type: {array: {base: string, shape: [1]}}, storage: {length: 3, pad: spacepad}, value: []}";
     let store = document(&folder, &format!("ndarrays:\n  a: {body}\n"));
@@ -476,7 +476,7 @@ fn fill_values_of_arrays_without_elements_stay_undefined() {
 }
 
 #[test]
-fn fill_values_that_no_element_has() {
+fn converts_fill_values_that_no_element_has() {
     let folder = TempDir::new().unwrap();
     let store = document(
         &folder,
@@ -489,11 +489,11 @@ fn fill_values_that_no_element_has() {
         assert_eq!(converted(&from, target_format(format).unwrap(), &at(to)), Ok(Default::default()));
         from = at(to);
     }
-    // Of stores of one format, fill values are compared too.
+    // Between stores of one format, fill values are compared, too.
     unlike(&at("3"), &at("back"), &Default::default()).unwrap();
 }
 
-/// What is lost of a document, by every format, with how the rest comes there.
+/// The losses of a document in each format. The other content must be the same after the conversion.
 fn lost(text: &str) -> Vec<(String, Loss)> {
     let folder = TempDir::new().unwrap();
     let store = document(&folder, text);
@@ -510,7 +510,7 @@ fn lost(text: &str) -> Vec<(String, Loss)> {
 }
 
 #[test]
-fn what_depends_on_what_is_lost_is_lost_by_name_or_stays() {
+fn objects_that_depend_on_a_lost_object_are_kept_or_lost_by_name() {
     let is = |place: &str, loss: Loss| (place.to_owned(), loss);
     assert_eq!(
         lost("ndarrays:\n  a: {x-error: unsupported}\n\nlinks:\n  l: {hard: /a}\n\n"),
@@ -520,7 +520,7 @@ fn what_depends_on_what_is_lost_is_lost_by_name_or_stays() {
         lost("datatypes:\n  t:\n    type: int8\n    attributes:\n      a: {x-error: unsupported}\n\n"),
         [is("/t@a", Loss::Unreadable)]
     );
-    // The text has no coordinates, and the dimension is still one of the array.
+    // The text has no coordinates, but the array still has the dimension.
     assert_eq!(
         lost(
             "# NDL 0.6.1, described from x.h5 (HDF5)\n/:\n  dimcoords:\n    x: {size: 4, type: int8}\n\n\
@@ -528,7 +528,7 @@ fn what_depends_on_what_is_lost_is_lost_by_name_or_stays() {
         ),
         [is("/x", Loss::Unreadable)]
     );
-    // A dimension of another group is lost with it.
+    // If a group is lost, its dimensions are lost, too.
     for other in ["/a: {x-error: unsupported}\n\n/a/b:", "/a/b:\n  x-error: unsupported"] {
         let text = format!(
             "{other}\n  dimcoords: {{x: {{size: 1}}}}\n\n/c:\n  ndarrays:\n    v: {{shape: [/a/b/x, 2], type: int8, value: [[1, 2]]}}\n"

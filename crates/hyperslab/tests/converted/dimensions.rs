@@ -1,4 +1,4 @@
-//! Dimensions that can grow: arrays that do not reach to their ends, and what NetCDF keeps of them.
+//! Unlimited dimensions: arrays shorter than their dimensions, and the keys of the NetCDF library for them.
 
 use super::contents::{comes_back, document};
 use super::{converted, described, digests, open, same};
@@ -18,7 +18,8 @@ use std::path::Path;
 use std::sync::Arc;
 use tempfile::TempDir;
 
-/// Several dimensions that grow, arrays of every length along them, and groups that use those of groups above.
+/// Several unlimited dimensions, arrays of different lengths along them, and groups that use dimensions of their
+/// parents.
 const RECORDS: &str = "\
 /:
   datatypes:
@@ -51,7 +52,7 @@ const RECORDS: &str = "\
     w: {shape: [station, level, x], type: int8, storage: {shape: [1, 4, 3], chunk: [2, 2, 3], fillvalue: 3}}
 ";
 
-/// How long the arrays are stored.
+/// The stored extents of the arrays.
 const STORED: &[(&str, &[u64])] = &[
     ("/scalar", &[]),
     ("/time", &[7]),
@@ -68,7 +69,7 @@ const STORED: &[(&str, &[u64])] = &[
     ("/below/deep/w", &[5, 4, 3]),
 ];
 
-/// A store as other programs see it.
+/// A store without the interpretation of our records, as other programs read it.
 fn raw(store: &Path) -> std::sync::Arc<dyn Source> {
     hyperslab::open(store, &OpenOptions { raw: true, ..OpenOptions::default() }).unwrap()
 }
@@ -87,7 +88,7 @@ fn document_of(store: &Path, name: &str) -> Value {
 }
 
 #[test]
-fn arrays_shorter_than_their_dimensions_are_stored_at_full_length_and_come_back() {
+fn arrays_shorter_than_their_dimensions_are_stored_at_full_length_and_read_back_short() {
     comes_back(RECORDS);
     let folder = TempDir::new().unwrap();
     let source = document(&folder, RECORDS);
@@ -104,10 +105,10 @@ fn arrays_shorter_than_their_dimensions_are_stored_at_full_length_and_come_back(
         assert_eq!(text(&store, "/half"), "1 2 5 5 5 5 5 5 5 5 5 5 5 5");
         assert_eq!(text(&store, "/pairs"), "1 2 3 4 5 6 7 7 7 7 7 7 7 7");
         assert_eq!(text(&store, "/both").to_lowercase().matches("nan").count(), 35 - 6);
-        // Chunks beyond the array are not there.
+        // Chunks past the end of the array are not stored.
         let chunks = fs::read_dir(store.join("words")).unwrap().count();
         assert!(chunks <= 4, "{chunks} entries in {}", format.name());
-        // What was short once is short in the next store, by the chunks as they are stored.
+        // The arrays are also short in the next store, which copies the stored chunks.
         let again = folder.path().join(format!("{}-again", format.name()));
         assert!(converted(&store, *format, &again).unwrap().is_empty());
         same(&source, &again, &BTreeMap::new()).unwrap();
@@ -116,7 +117,7 @@ fn arrays_shorter_than_their_dimensions_are_stored_at_full_length_and_come_back(
 }
 
 #[test]
-fn what_a_chunk_holds_past_the_end_of_a_shorter_array_is_not_shown() {
+fn elements_of_a_chunk_past_the_end_of_the_array_are_not_read() {
     let folder = TempDir::new().unwrap();
     let text_of = "dimcoords:\n  time: {size: null, storage: {size: 11}}\nndarrays:\n  \
                 long: {shape: [time], type: uint8, storage: {shape: [11], chunk: [4]}, value: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]}\n  \
@@ -129,7 +130,7 @@ fn what_a_chunk_holds_past_the_end_of_a_shorter_array_is_not_shown() {
         let chunk = first.join(if format.name() == "zarr3" { "short/c/1/0" } else { "short/1.0" });
         let stored = fs::read(&chunk).unwrap();
         assert_eq!(stored, [9, 10, 11, 12, 77, 77, 77, 77]);
-        // As a writer leaves it that made the array shorter.
+        // A chunk as it remains after another program has shortened the array.
         fs::write(&chunk, [9, 10, 11, 12, 1, 1, 1, 1]).unwrap();
         converted(&first, *format, &second).unwrap();
         assert_eq!(text(&second, "/short"), format!("1 2 3 4 5 6 7 8 9 10 11 12{}", " 77".repeat(10)));
@@ -138,7 +139,7 @@ fn what_a_chunk_holds_past_the_end_of_a_shorter_array_is_not_shown() {
 }
 
 #[test]
-fn selections_of_dimensions_that_grow_are_stored_at_their_length() {
+fn selections_of_unlimited_dimensions_are_stored_at_their_length() {
     let folder = TempDir::new().unwrap();
     let source = document(&folder, RECORDS);
     let source = open(&source);
@@ -177,7 +178,7 @@ fn selections_of_dimensions_that_grow_are_stored_at_their_length() {
 }
 
 #[test]
-fn records_that_would_make_an_array_longer_are_refused() {
+fn rejects_records_that_make_an_array_longer() {
     let folder = TempDir::new().unwrap();
     let source = document(&folder, RECORDS);
     let store = folder.path().join("x.zarr");
@@ -197,7 +198,7 @@ fn records_that_would_make_an_array_longer_are_refused() {
 }
 
 #[test]
-fn dimensions_that_grow_have_the_keys_of_the_netcdf_library() {
+fn unlimited_dimensions_have_the_keys_of_the_netcdf_library() {
     let folder = TempDir::new().unwrap();
     let source = document(&folder, RECORDS);
     let store = folder.path().join("x.zarr");
@@ -226,7 +227,7 @@ fn dimensions_that_grow_have_the_keys_of_the_netcdf_library() {
     assert_eq!(references("half")["dimension_references"], json!(["/time", "/_Anonymous_Dim_2"]));
     assert_eq!(references("scalar")["scalar"], json!(1));
 
-    // The keys alone say the same of dimensions as our own records do.
+    // The keys of the NetCDF library alone give the same dimensions as our records.
     let had = described(&store, StorageDetail::None);
     forget_records(&store);
     let has = described(&store, StorageDetail::None);
@@ -241,7 +242,7 @@ fn dimensions_that_grow_have_the_keys_of_the_netcdf_library() {
     assert!(!has.contains("Anonymous") && !had.contains("Anonymous"), "{has}");
 }
 
-/// Removes the attribute `hyperslab` of all nodes.
+/// Removes the attribute `hyperslab` from all nodes.
 fn forget_records(at: &Path) {
     for entry in fs::read_dir(at).unwrap() {
         let path = entry.unwrap().path();
@@ -256,7 +257,7 @@ fn forget_records(at: &Path) {
 }
 
 #[test]
-fn dimensions_that_grow_in_groups_of_other_names_are_found() {
+fn finds_unlimited_dimensions_in_groups_with_encoded_names() {
     comes_back(
         "\"/a\\x85b\":\n  dimcoords:\n    t: {size: null, type: int8, storage: {size: 2}, value: [1, 2]}\n  \
          ndarrays:\n    v: {shape: [t], type: int8, storage: {shape: [2]}, value: [3, 4]}\n\n\
@@ -265,18 +266,18 @@ fn dimensions_that_grow_in_groups_of_other_names_are_found() {
 }
 
 #[test]
-fn coordinates_that_are_fill_are_not_those_of_the_domain() {
+fn coordinates_that_are_fill_values_are_not_taken_from_the_domain() {
     comes_back("dimcoords:\n  t: {size: 2, type: int8, storage: {domain: [7, 8]}, value: [0, 0]}\n");
 }
 
 #[test]
-fn stores_that_need_no_keys_of_the_netcdf_library_have_none() {
+fn stores_without_need_for_netcdf_keys_have_none() {
     for (text, format) in [
         (
             "dimcoords:\n  x: {size: 3}\nndarrays:\n  a: {shape: [x], type: int32, value: [1, 2, 3]}\n",
             "zarr2",
         ),
-        // The library refuses dimensions that two arrays disagree about, and those of groups beside.
+        // The library rejects a dimension that has two lengths, and dimensions of sibling groups.
         (
             "dimcoords:\n  t: {size: null, storage: {size: 3}}\n  x: {size: 3}\nndarrays:\n  \
           a: {shape: [t, x], type: int32, storage: {shape: [1, 2], chunk: [1, 2]}}\n",
@@ -302,7 +303,7 @@ fn stores_that_need_no_keys_of_the_netcdf_library_have_none() {
 }
 
 #[test]
-fn stores_of_the_netcdf_library_have_their_unlimited_dimensions() {
+fn reads_unlimited_dimensions_of_the_netcdf_library() {
     let folder = TempDir::new().unwrap();
     let put = |path: &str, json: &Value| {
         let path = folder.path().join(path);
@@ -360,14 +361,14 @@ fn stores_of_the_netcdf_library_have_their_unlimited_dimensions() {
         let Node::DimCoord(free) = source.load(&found.handle).unwrap() else { panic!("{found:?}") };
         assert!(!free.size.is_fixed() && free.datatype.is_none());
     }
-    // Names that another program gave since are believed.
+    // Names that another program has changed since are used.
     put("g/v/.zattrs", &references(json!(["/time", "/g/y"]), json!(["t", "y"])));
     let said = described(folder.path(), StorageDetail::None);
     assert!(said.contains("shape: [t, y]"), "{said}");
 }
 
 #[test]
-fn names_that_differ_in_case_alone_are_reported_and_encoded() {
+fn names_that_differ_only_in_case_are_reported_and_encoded() {
     let folder = TempDir::new().unwrap();
     let text = "/:\n  ndarrays:\n    a: {shape: [], type: int8, value: 1}\n    A: {shape: [], type: int8, value: 2}\n    \
                 zarr.json: {shape: [], type: int8, value: 3}\n\n/g/x:\n  attributes: {is: lower}\n\n/g/X:\n  attributes: {is: upper}\n\n/G:\n  attributes: {is: other}\n";
@@ -386,7 +387,7 @@ fn names_that_differ_in_case_alone_are_reported_and_encoded() {
     }
 }
 
-/// Whether a file system that takes `a` for `A` could hold all of a directory.
+/// Checks that the names in a directory differ in more than case.
 fn no_two_alike(at: &Path) {
     let mut names = BTreeMap::new();
     for entry in fs::read_dir(at).unwrap() {

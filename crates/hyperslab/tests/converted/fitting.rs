@@ -1,4 +1,4 @@
-//! Records that are none, or do not fit the node that they are of.
+//! Attributes that only look like records, and records that do not match their node.
 
 use super::{converted, open, same};
 use hyperslab::check::{CheckOptions, check, rules};
@@ -33,27 +33,27 @@ fn store(folder: &TempDir, group: Value, mut array: Value) -> PathBuf {
     at
 }
 
-/// What a check says of records.
+/// The findings of a check.
 fn told(store: &Path) -> Vec<String> {
     let report = check(store, &OpenOptions::default(), &CheckOptions::default()).unwrap();
     report.findings.iter().map(|finding| format!("{}: {}", finding.rule, finding.message)).collect()
 }
 
 #[test]
-fn a_record_that_does_not_fit_makes_its_array_unreadable_and_is_found() {
+fn a_record_that_does_not_match_its_array_makes_it_unreadable_and_is_reported() {
     let folder = TempDir::new().unwrap();
     for (record, expected) in [
         (json!({"shape": null}), "member \"shape\": null, but the array has the shape [4]"),
         (json!({"shape": [4]}), "member \"shape\": an array, expected null"),
         (json!({"maximum": [1]}), "member \"maximum\": 1, but the array has the shape [4]"),
         (json!({"maximum": [null, null]}), "member \"maximum\": 2 items, but the array has 1 dimensions"),
-        (json!({"maximum": ["x"]}), "member \"maximum\": neither a number nor null"),
+        (json!({"maximum": ["x"]}), "member \"maximum\": expected non-negative integers or null"),
         (json!({"maximum": 4}), "member \"maximum\": a number, expected an array"),
         (
             json!({"dimensions": ["/x", "/y"]}),
             "member \"dimensions\": 2 items, but the array has 1 dimensions",
         ),
-        (json!({"dimensions": ["x y/"]}), "member \"dimensions\": no path"),
+        (json!({"dimensions": ["x y/"]}), "member \"dimensions\": expected paths or null"),
         (json!({"kind": "bogus"}), "member \"kind\": \"bogus\", expected dimcoord or ndarray"),
         (json!({"name": "../x"}), "member \"name\": \"../x\", expected a name that an object can have"),
         (json!({"type": "float32"}), "member \"type\": float32, which is not stored as int32"),
@@ -84,7 +84,7 @@ fn a_record_that_does_not_fit_makes_its_array_unreadable_and_is_found() {
 }
 
 #[test]
-fn an_attribute_of_the_same_name_stays_what_it_is() {
+fn an_attribute_with_the_name_of_a_record_stays_an_attribute() {
     let folder = TempDir::new().unwrap();
     for own in [json!({"operator": "me", "n": 3}), json!({}), json!("mine"), json!([1, 2])] {
         let store = store(&folder, json!({"hyperslab": own}), json!({"hyperslab": own}));
@@ -105,7 +105,7 @@ fn an_attribute_of_the_same_name_stays_what_it_is() {
 }
 
 #[test]
-fn attributes_that_another_program_changed_are_what_it_made_of_them() {
+fn attributes_changed_by_another_program_have_the_changed_value() {
     let folder = TempDir::new().unwrap();
     // 2.5, 3.5 and NaN as doubles in base64.
     let (was, is, nan) = ("AAAAAAAABEA=", "AAAAAAAADEA=", "AAAAAAAA+H8=");
@@ -155,9 +155,8 @@ fn attributes_that_another_program_changed_are_what_it_made_of_them() {
             })
             .collect();
         assert_eq!(said.join(", "), expected, "{record} {attributes}");
-        let finding = finding.map(|name| {
-            format!("zarr/record-attribute: attribute {name:?} is not what the record says of it")
-        });
+        let finding =
+            finding.map(|name| format!("zarr/record-attribute: attribute {name:?} differs from its record"));
         assert_eq!(told(&store), Vec::from_iter(finding), "{record} {attributes}");
     }
 }

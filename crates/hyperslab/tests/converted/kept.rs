@@ -1,4 +1,4 @@
-//! What a document says that Zarr has no place for, and a store made of it says again.
+//! Properties of a document that Zarr cannot express, and that a store created from it keeps.
 
 use super::{converted, described, open, same};
 use hyperslab::check::{AgainstOptions, against};
@@ -19,13 +19,13 @@ fn document(folder: &TempDir, name: &str, text: &str) -> PathBuf {
     at
 }
 
-/// What of a store is otherwise than a document says.
+/// The findings where a store does not agree with a document.
 fn broken(store: &Path, contract: &Path) -> Vec<String> {
     let report = against(&*open(store), &*open(contract), &AgainstOptions::default()).unwrap();
     report.findings.iter().map(|finding| format!("{:?} {}", finding.place, finding.message)).collect()
 }
 
-/// What differs of two stores, storage included.
+/// The differences between two stores, including storage.
 fn differences(a: &Path, b: &Path) -> Vec<String> {
     let target = |source: &Arc<dyn Source>| {
         let entry = source.find(&NodePath::root()).unwrap();
@@ -44,7 +44,7 @@ fn differences(a: &Path, b: &Path) -> Vec<String> {
     found
 }
 
-/// The elements of an array, of 32 bits.
+/// The elements of an array of 32-bit integers.
 fn ints(store: &Path, path: &str) -> Vec<i32> {
     let source = open(store);
     let handle = source.find(&NodePath::new(path).unwrap()).unwrap().handle;
@@ -54,17 +54,17 @@ fn ints(store: &Path, path: &str) -> Vec<i32> {
 }
 
 #[test]
-fn a_store_keeps_the_contract_that_it_is_made_and_described_by() {
+fn a_store_agrees_with_the_contract_it_was_created_from() {
     let folder = TempDir::new().unwrap();
     for (name, text) in [
-        // Coordinates are those that the domain has.
+        // The coordinates are those of the domain.
         (
             "domain.yaml",
             "dimcoords:\n  row: {size: 4, type: int32, storage: {domain: [1, 4]}}\n  \
              hour: {size: 3, type: {datetime: {unit: h}}, storage: {domain: [\"2020-01-01T00\", \"2020-01-01T02\"], tile: 6}}\n\
              ndarrays:\n  h: {shape: [row], type: int8, value: [1, 2, 3, 4]}\n",
         ),
-        // Chunks are as long as the array may become.
+        // Chunks may be longer than the array, up to its maximum length.
         (
             "growing.yaml",
             "ndarrays:\n  a: {shape: [10000], type: int8, storage: {shape: [3], chunk: [1000]}, value: [1, 2, 3]}\n  \
@@ -90,7 +90,7 @@ fn a_store_keeps_the_contract_that_it_is_made_and_described_by() {
 }
 
 #[test]
-fn another_domain_is_another_storage() {
+fn a_changed_domain_is_a_difference_in_storage() {
     let folder = TempDir::new().unwrap();
     let with = |name: &str, storage: &str| {
         let text = format!("dimcoords:\n  row: {{size: 4, type: int32{storage}, value: [1, 2, 3, 4]}}\n");
@@ -113,7 +113,7 @@ fn another_domain_is_another_storage() {
 }
 
 #[test]
-fn cells_of_sparse_arrays_are_no_elements() {
+fn cells_of_sparse_arrays_cannot_be_read_as_elements() {
     let folder = TempDir::new().unwrap();
     let text = "dimcoords:\n  station: {size: null, type: string}\n  hour: {size: 24, type: int32, storage: {domain: [0, 23]}}\n\
                 ndarrays:\n  t: {shape: [station, hour], type: float32}\n  other: {shape: [2], type: int8, value: [1, 2]}\n\
@@ -126,7 +126,7 @@ fn cells_of_sparse_arrays_are_no_elements() {
         let array = source.array(&handle).unwrap();
         let all = hyperslab_core::nd::Region::all(array.extents().unwrap());
         let read = array.values(&all);
-        // An array of no elements has none to show.
+        // Reading an array without elements reads nothing, so it does not fail.
         if !all.is_empty() {
             assert!(read.unwrap_err().to_string().contains("a column of a sparse array"), "{path}");
         }
@@ -142,9 +142,9 @@ fn cells_of_sparse_arrays_are_no_elements() {
     assert!(open(&store).find(&NodePath::new("/other").unwrap()).is_ok());
 }
 
-/// xarray 2026.7 refuses a whole store where an array of strings has one.
+/// xarray 2026.7 cannot open a store if an array of strings has a fill value in its metadata.
 #[test]
-fn fill_values_of_texts_stand_in_the_record_alone() {
+fn fill_values_of_texts_are_stored_only_in_the_record() {
     let folder = TempDir::new().unwrap();
     let contract = document(
         &folder,
@@ -160,7 +160,7 @@ fn fill_values_of_texts_stand_in_the_record_alone() {
 }
 
 #[test]
-fn an_array_that_grows_along_a_fixed_dimension_keeps_its_description() {
+fn an_unlimited_array_along_a_fixed_dimension_keeps_its_description() {
     let folder = TempDir::new().unwrap();
     let store = folder.path().join("grows.zarr");
     let array = |name: &str, shape: &[u64], names: &[&str], attributes: serde_json::Value| {

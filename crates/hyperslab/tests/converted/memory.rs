@@ -1,4 +1,4 @@
-//! What is made in little memory is the same as what is made in much.
+//! Conversions with little memory write the same files as those with much memory.
 
 use super::path;
 use hyperslab::convert::layout::{Cut, Rule};
@@ -11,7 +11,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
-/// All files of a folder, with what they hold.
+/// All files of a folder with their content.
 fn files(root: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let (mut found, mut folders) = (BTreeMap::new(), vec![root.to_path_buf()]);
     while let Some(folder) = folders.pop() {
@@ -29,7 +29,7 @@ fn files(root: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
 }
 
 #[test]
-fn shards_larger_than_memory() {
+fn converts_shards_larger_than_memory() {
     let folder = TempDir::new().unwrap();
     let shards = |name: &str, memory: u64| {
         let file = path("ocean.nc");
@@ -37,7 +37,7 @@ fn shards_larger_than_memory() {
         let source =
             hyperslab::open(&file, &OpenOptions { pool: pool.clone(), ..OpenOptions::default() }).unwrap();
         let mut options = ConvertOptions { pool, ..ConvertOptions::new(target_format("zarr3").unwrap()) };
-        // Elements are read across inner chunks and shards, some of which reach past the array.
+        // Elements are read across inner chunks and shards, some of which extend past the array.
         options.layout = std::mem::take(&mut options.layout)
             .with(Rule::chunk(Cut::Shape(vec![2, 2, 2, 3])).of("/salinity"))
             .with(Rule::shard(Cut::Shape(vec![4, 4, 4, 6])).of("/salinity"))

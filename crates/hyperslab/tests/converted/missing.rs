@@ -1,4 +1,4 @@
-//! Fill values that count as missing: for readers of version 2 all that are stated.
+//! Fill values that mean missing values: for readers of version 2, every fill value in the metadata.
 
 use super::{converted, same};
 use hyperslab::target_format;
@@ -11,7 +11,7 @@ fn document(path: &Path) -> Value {
     serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap()
 }
 
-/// A store of version 2 with one array in one chunk, which is written.
+/// Writes a store of version 2 with one array in one chunk.
 fn version_2(at: &Path, dtype: &str, fill: &Value, bytes: &[u8]) {
     fs::create_dir_all(at.join("a")).unwrap();
     fs::write(at.join(".zgroup"), r#"{"zarr_format": 2}"#).unwrap();
@@ -31,7 +31,7 @@ fn a_fill_value_of_version_2_stays_what_readers_take_for_missing() {
     let zeros = [0; 16];
     for (dtype, fill, coded, bytes) in [
         ("<i4", json!(-999), json!(-999), &integers[..]),
-        // As xarray reads it in version 3: a double in base64.
+        // In version 3, xarray reads it as a double in base64.
         ("<f8", json!(-999.0), json!("AAAAAAA4j8A="), &floats),
         ("<i4", json!(0), json!(0), &zeros),
     ] {

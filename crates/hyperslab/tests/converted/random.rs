@@ -1,4 +1,4 @@
-//! What holds for any content, tried with random documents: converting loses nothing but what is said.
+//! Conversions of random documents lose only what the report names.
 
 #[allow(
     dead_code,
@@ -23,11 +23,11 @@ use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 use trials::try_all;
 
-/// Documents that are tried unless more are asked for.
+/// The default number of documents.
 const TRIALS: u64 = 60;
 
-/// Sends a document to a store, on to the other version and back, and makes a store of what is described of the first:
-/// as directories and zip files.
+/// Converts a document to a store, to the other version and back, and creates a store from the description of the
+/// first one. The stores are directories or zip files.
 fn returns(seed: u64) -> Result<(), String> {
     let folder = TempDir::new().unwrap();
     let bit = |place: u64| seed >> place & 1 == 1;
@@ -40,7 +40,7 @@ fn returns(seed: u64) -> Result<(), String> {
     let source = folder.path().join("source.yaml");
     let mut text = Document::new(seed).text(Format::Yaml);
     if !seed.is_multiple_of(5) {
-        // Arrays without values are fill where no file is named that may have some.
+        // Without the name of a source file, arrays without values consist of fill values.
         let (_, rest) = text.split_once('\n').unwrap();
         text = rest.to_owned();
     }
@@ -50,7 +50,7 @@ fn returns(seed: u64) -> Result<(), String> {
     let lost = converted(&source, first_format, &first)?;
     unlike(&source, &first, &lost).map_err(|why| told(first_format.name(), why))?;
     if lost.is_empty() {
-        // A region of what is not there has another digest, as nobody knows its rank.
+        // A region reference to an unknown object has another digest, because the rank is not known.
         same(&source, &first, &lost).map_err(|why| told("digests", why))?;
     }
 
@@ -64,7 +64,7 @@ fn returns(seed: u64) -> Result<(), String> {
         unlike(&first, to, &none).map_err(|why| told("further on", why))?;
     }
     let sorted = |store: &Path| {
-        // Attributes are in another order where one is in a record alone.
+        // The order of attributes differs if one of them is only in a record.
         let text = described(store, StorageDetail::None);
         let mut lines: Vec<_> = text.lines().collect();
         lines.sort_unstable();
@@ -78,7 +78,7 @@ fn returns(seed: u64) -> Result<(), String> {
     let (again, fourth) = (folder.path().join("again.yaml"), at("fourth", false));
     write_description(&first, &again, bit(3))?;
     let rounded = converted(&again, second_format, &fourth)?;
-    // Nobody knows of a text that its elements have passed the filters that round them.
+    // A text does not tell whether its elements are already rounded by the filters.
     if rounded.iter().any(|(place, loss)| *loss != Loss::Precision || lost.get(place) != Some(loss)) {
         return Err(format!("created: {rounded:?}"));
     }
@@ -87,6 +87,6 @@ fn returns(seed: u64) -> Result<(), String> {
 }
 
 #[test]
-fn random_documents_come_back_from_every_format() {
+fn random_documents_are_equal_after_conversion_to_every_format_and_back() {
     try_all(TRIALS, returns);
 }

@@ -1,4 +1,4 @@
-//! Records that are not as they were written: whatever stands there is read or refused.
+//! Records that were changed after they were written: they are read or rejected, without a panic.
 
 use super::{converted, open};
 use crate::{description, path};
@@ -11,11 +11,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
-/// Of all changes every so many-th is tried, which has no divisor in common with the number of [`others`].
+/// Every seventh change is tried. The number has no common divisor with the number of [`replacements`].
 const STRIDE: u64 = 7;
 
-/// What takes the place of a part of a record.
-fn others() -> Vec<Value> {
+/// Values that replace a part of a record.
+fn replacements() -> Vec<Value> {
     vec![
         Value::Null,
         json!(true),
@@ -38,9 +38,9 @@ fn others() -> Vec<Value> {
     ]
 }
 
-/// Calls `visit` with the value in which one part at a time is another.
+/// Calls `visit` with each copy of the value in which one part is replaced.
 fn each_other(of: &Value, visit: &mut dyn FnMut(Value)) {
-    for other in others() {
+    for other in replacements() {
         visit(other);
     }
     match of {
@@ -72,7 +72,7 @@ fn each_other(of: &Value, visit: &mut dyn FnMut(Value)) {
     }
 }
 
-/// Documents of nodes with a record.
+/// Collects the metadata documents of nodes with a record.
 fn recorded(at: &Path, found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(at).unwrap() {
         let path = entry.unwrap().path();
@@ -87,20 +87,20 @@ fn recorded(at: &Path, found: &mut Vec<PathBuf>) {
 }
 
 #[test]
-fn whatever_stands_in_a_record_is_read_or_refused() {
-    for (source, least) in [("datatypes.h5", 10), ("unlimited.nc", 3)] {
-        records_of(source, least);
+fn changed_records_are_read_or_rejected() {
+    for (source, min) in [("datatypes.h5", 10), ("unlimited.nc", 3)] {
+        records_of(source, min);
     }
 }
 
-/// Changes the records of a source that has at least so many.
-fn records_of(source: &str, least: usize) {
+/// Changes the records of a converted source, which has more than `min` records.
+fn records_of(source: &str, min: usize) {
     let folder = TempDir::new().unwrap();
     let store = folder.path().join("x.zarr");
     converted(&path(source), target_format("zarr3").unwrap(), &store).unwrap();
     let mut documents = Vec::new();
     recorded(&store, &mut documents);
-    assert!(documents.len() > least, "{documents:?}");
+    assert!(documents.len() > min, "{documents:?}");
     let (mut made, mut tried, mut refused) = (0_u64, 0_u64, 0_u64);
     for document in documents {
         let text = fs::read_to_string(&document).unwrap();
@@ -115,7 +115,7 @@ fn records_of(source: &str, least: usize) {
             changed["attributes"]["hyperslab"] = record;
             fs::write(&document, changed.to_string()).unwrap();
             tried += 1;
-            // The node as a store of its own is all that is read anew.
+            // Only the node is opened, as a separate store.
             let Ok(source) = hyperslab::open(node, &OpenOptions::default()) else {
                 refused += 1;
                 return;

@@ -1,4 +1,4 @@
-//! Stores as other programs write them, here by hand.
+//! Conversions of stores as other programs write them. The stores are written by hand.
 
 use super::{converted, digests, open, same, there_and_back};
 use crate::{description, located, targets};
@@ -9,7 +9,7 @@ use std::fs;
 use std::path::PathBuf;
 use tempfile::TempDir;
 
-/// A store of these values under keys, in a directory.
+/// Writes keys and values to a directory, and returns its path.
 fn store(folder: &TempDir, values: &[(&str, &[u8])]) -> PathBuf {
     let store = folder.path().join("store.zarr");
     for (key, value) in values {
@@ -20,7 +20,7 @@ fn store(folder: &TempDir, values: &[(&str, &[u8])]) -> PathBuf {
     store
 }
 
-/// Whether all of it can be read and goes everywhere and back.
+/// Reads a store completely, converts it to all formats and back, and compares the content.
 fn store_comes_back(values: &[(&str, &[u8])]) {
     let folder = TempDir::new().unwrap();
     let store = store(&folder, values);
@@ -31,7 +31,7 @@ fn store_comes_back(values: &[(&str, &[u8])]) {
 }
 
 #[test]
-fn attributes_that_are_bare_words() {
+fn converts_attributes_that_are_bare_words() {
     let attributes =
         r#"{"a":NaN,"b":[1.5,-Infinity],"c":{"d":[NaN,"NaN"]},"e":[1,Infinity],"_FillValue":NaN}"#;
     let group = format!(r#"{{"zarr_format":3,"node_type":"group","attributes":{attributes}}}"#);
@@ -40,7 +40,7 @@ fn attributes_that_are_bare_words() {
 }
 
 #[test]
-fn shards_that_reach_past_arrays_of_broken_chunks() {
+fn converts_shards_that_extend_past_arrays_with_partial_chunks() {
     let array = r#"{"zarr_format":3,"node_type":"array","shape":[4],"data_type":"int8","fill_value":1,
         "chunk_key_encoding":{"name":"default"},"chunk_grid":{"name":"regular","configuration":{"chunk_shape":[6]}},
         "codecs":[{"name":"sharding_indexed","configuration":{"chunk_shape":[3],"codecs":["bytes"],
@@ -49,7 +49,7 @@ fn shards_that_reach_past_arrays_of_broken_chunks() {
 }
 
 #[test]
-fn names_that_are_parts_of_paths_elsewhere() {
+fn converts_objects_with_the_names_dot_and_dot_dot() {
     let group = br#"{"zarr_format":3,"node_type":"group"}"#;
     let named = |name: &str| {
         format!(r#"{{"zarr_format":3,"node_type":"group","attributes":{{"hyperslab":{{"name":"{name}"}}}}}}"#)
@@ -81,7 +81,7 @@ fn names_that_are_parts_of_paths_elsewhere() {
 }
 
 #[test]
-fn lists_of_strings_that_zarr_python_fills_up_with_zeros() {
+fn converts_string_lists_that_zarr_python_pads_with_zeros() {
     let array = br#"{"zarr_format":2,"shape":[3],"chunks":[2],"dtype":"|O","fill_value":0,"order":"C",
         "compressor":null,"filters":[{"id":"json2"}]}"#;
     let chunks: [&[u8]; 2] = [br#"["a","b","|O",[2]]"#, br#"["c",0,"|O",[2]]"#];
@@ -107,10 +107,10 @@ fn what_xarray_takes_for_missing_in_version_2_is_what_an_attribute_says() {
         let document: serde_json::Value =
             serde_json::from_slice(&fs::read(target.join(".zarray")).unwrap()).unwrap();
         assert_eq!(document["fill_value"].to_string(), fill);
-        // Zeros are no missing values, so they are there.
+        // Zeros do not count as missing values, so their chunk is stored.
         assert_eq!(target.join("1").exists(), fill != "0", "{fill}");
     }
-    // A NaN that version 2 cannot spell is no reason to leave the array out.
+    // Version 2 cannot express this NaN as a fill value. The array is converted anyway.
     let odd =
         array("").replace("int16", "float32").replace("\"fill_value\":0", "\"fill_value\":\"0x7fffffff\"");
     store_comes_back(&[("zarr.json", odd.as_bytes())]);

@@ -1,4 +1,4 @@
-//! A format that is written to memory and records each call.
+//! A target format in memory that records each call.
 
 use bytes::Bytes;
 use hyperslab::cells::CellColumn;
@@ -28,12 +28,12 @@ pub(super) enum Call {
     FinishStore,
 }
 
-/// What was called, and by whom.
+/// The recorded calls, and the number of threads that made them.
 #[derive(Default)]
 pub(super) struct Log {
     calls: Mutex<Vec<Call>>,
     pub(super) encoders: Mutex<HashSet<ThreadId>>,
-    /// Threads that store at this moment, and the most that did so at once.
+    /// The number of threads that are storing, and its maximum.
     storing: AtomicUsize,
     pub(super) most_storing: AtomicUsize,
     addresses: AtomicU64,
@@ -49,22 +49,22 @@ impl Log {
     }
 }
 
-/// The format, and how it behaves.
+/// The format with its settings.
 #[derive(Clone, Default)]
 pub(super) struct Recording {
     pub(super) log: Arc<Log>,
     pub(super) is_ordered: bool,
-    /// Whether chunks point to pieces.
+    /// Whether chunks refer to pieces that are stored before them.
     pub(super) places: bool,
     pub(super) needs: Needs,
-    /// The chunk of which storing fails, by the first number of its index.
+    /// The first number of the index of the chunk that cannot be stored.
     pub(super) fails_at: Option<u64>,
-    /// The shape of chunks, if it is not that of the source.
+    /// The chunk shape, if it differs from that of the source.
     pub(super) chunk: Option<Vec<u64>>,
 }
 
 impl Recording {
-    /// A log that begins anew.
+    /// The same format with an empty log.
     pub(super) fn anew(&self) -> Recording {
         Recording { log: Arc::default(), ..self.clone() }
     }
@@ -148,7 +148,7 @@ impl Encoder for RecordedArray {
 
     fn encode(&self, index: &[u64], values: &Values, _: Vec<u8>, _: &mut Scratch) -> Result<Encoded> {
         self.of.log.encoders.lock().unwrap().insert(thread::current().id());
-        // Chunks of even numbers take longer, so that threads get out of step.
+        // Chunks with even numbers take longer, so that threads finish in another order.
         let is_even = index.first().is_some_and(|at| at % 2 == 0);
         thread::sleep(Duration::from_micros(if is_even { 900 } else { 50 }));
         if !self.of.places {

@@ -41,7 +41,7 @@ fn sparse(columns: &[(&str, &[f64])]) -> Content {
 }
 
 #[test]
-fn cells_are_content() {
+fn differences_in_cells_are_reported() {
     let one = sparse(&[("x", &[1.0, 2.0]), ("v", &[f64::NAN, 4.0])]);
     assert_eq!(compare(&one, &one.clone()), []);
     let shown = |other: &Content| compare(&one, other).iter().map(ToString::to_string).collect::<Vec<_>>();
@@ -59,7 +59,7 @@ fn cells_are_content() {
 }
 
 #[test]
-fn what_one_side_lacks_is_named() {
+fn objects_of_only_one_side_are_named() {
     let found = compare(&array(&[1.0]), &Content::default());
     assert_eq!(found[0].to_string(), "/x: presence \"array\" against \"\"");
     let found = compare(&array(&[1.0]), &array(&[1.0, 2.0]));
@@ -67,7 +67,7 @@ fn what_one_side_lacks_is_named() {
 }
 
 #[test]
-fn tolerances_are_those_of_the_second_number() {
+fn relative_tolerances_refer_to_the_second_number() {
     let differing = |rules: &Rules, a: &[f64], b: &[f64]| {
         let datatype = Datatype::Float(Float::Double);
         let (a, b) = (values(a), values(b));
@@ -111,7 +111,7 @@ fn numbers_of_different_types_are_compared_as_numbers() {
 }
 
 #[test]
-fn paths_below_what_is_compared_are_the_same_ones() {
+fn paths_are_compared_relative_to_the_compared_groups() {
     let path = |text: &str| NodePath::new(text).unwrap();
     let roots = Some((path("/a"), NodePath::root()));
     let rules = Rules { roots, ..Rules::EXACT };

@@ -14,7 +14,7 @@ fn directory(path: &Path) -> DirectoryWriter {
 }
 
 #[test]
-fn what_is_put_is_read_alike_from_all_stores() {
+fn written_values_are_read_equally_from_all_stores() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name);
     let stores: [&dyn WritableStore; 4] = [
@@ -42,7 +42,7 @@ fn what_is_put_is_read_alike_from_all_stores() {
 }
 
 #[test]
-fn directories_are_made_where_nothing_is() {
+fn creates_a_directory_only_if_it_is_missing_and_its_parent_exists() {
     let folder = tempfile::tempdir().unwrap();
     let again = DirectoryWriter::create(folder.path(), Durability::Process).unwrap_err();
     assert_eq!(again.kind(), ErrorKind::AlreadyExists);
@@ -51,7 +51,7 @@ fn directories_are_made_where_nothing_is() {
 }
 
 #[test]
-fn values_have_nothing_below_them() {
+fn rejects_keys_below_a_value() {
     let folder = tempfile::tempdir().unwrap();
     let store = directory(folder.path());
     store.put(&key("a/b"), b"1").unwrap();
@@ -69,7 +69,7 @@ fn values_have_nothing_below_them() {
 }
 
 #[test]
-fn folders_that_vanish_are_made_again() {
+fn creates_removed_folders_again() {
     let folder = tempfile::tempdir().unwrap();
     let store = directory(folder.path());
     store.put(&key("a/b/0"), b"1").unwrap();
@@ -82,7 +82,7 @@ fn folders_that_vanish_are_made_again() {
 }
 
 #[test]
-fn what_was_not_finished_can_be_removed() {
+fn removes_unfinished_files() {
     let folder = tempfile::tempdir().unwrap();
     let store = directory(folder.path());
     store.put(&key("a/b/0"), b"1").unwrap();
@@ -96,7 +96,7 @@ fn what_was_not_finished_can_be_removed() {
 
 #[cfg(unix)]
 #[test]
-fn nothing_is_written_outside() {
+fn writes_nothing_outside_the_directory() {
     use std::os::unix::fs::symlink;
     let folder = tempfile::tempdir().unwrap();
     let outside = folder.path().join("outside");

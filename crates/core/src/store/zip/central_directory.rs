@@ -109,13 +109,13 @@ pub(super) fn encode_local_header(name: &str, crc: u32, size: u64) -> Result<Enc
 }
 
 /// The contiguous stored entries that our writer has written from the beginning of a file, and their end: the entry
-/// that was incomplete when the writer was killed, or the central directory. All names together have at most `most` bytes.
-pub(super) fn read_local(file: &dyn ReadAt, most: u64) -> Result<(BTreeMap<String, Located>, u64)> {
-    let (len, mut left) = (file.len()?, most);
+/// that was incomplete when the writer was killed, or the central directory. All names together have at most `max_bytes` bytes.
+pub(super) fn read_local(file: &dyn ReadAt, max_bytes: u64) -> Result<(BTreeMap<String, Located>, u64)> {
+    let (len, mut left) = (file.len()?, max_bytes);
     let (mut entries, mut at) = (BTreeMap::new(), 0);
     while let Some((name, located, end)) = local_entry(file, at, len)? {
         left = left.checked_sub(name.len() as u64).ok_or_else(|| {
-            let detail = format!("names of more than {most} bytes");
+            let detail = format!("names of more than {max_bytes} bytes");
             Error::limit_exceeded(Limit::Allocation, detail).at(LOCAL_NAME, at)
         })?;
         entries.insert(name, located);

@@ -5,7 +5,7 @@
 use super::central_directory::{Located, Method, encode, encode_local_header, read_local};
 use crate::storage::FileStorage;
 use crate::store::value::only;
-use crate::store::{Durability, Entry, Key, Store, WritableStore, below, check_most, past_end, read_each};
+use crate::store::{Durability, Entry, Key, Store, WritableStore, below, check_size, past_end, read_each};
 use crate::{Error, ErrorKind, Limits, Result};
 use bytes::Bytes;
 use libdeflater::Crc;
@@ -164,9 +164,9 @@ impl Store for ZipWriter {
         Ok(self.state().entries.get(key.as_str()).map(|entry| entry.size))
     }
 
-    fn read(&self, key: &Key, most: u64) -> Result<Option<Bytes>> {
+    fn read(&self, key: &Key, max_bytes: u64) -> Result<Option<Bytes>> {
         let parts = self.read_parts(key, |size| {
-            check_most(size, most, key).map(|()| std::iter::once(0..size).collect())
+            check_size(size, max_bytes, key).map(|()| std::iter::once(0..size).collect())
         })?;
         Ok(parts.map(only))
     }
@@ -181,8 +181,8 @@ impl Store for ZipWriter {
         })
     }
 
-    fn read_many(&self, keys: &[Key], most: u64) -> Vec<Result<Option<Bytes>>> {
-        read_each(self, keys, most)
+    fn read_many(&self, keys: &[Key], max_bytes: u64) -> Vec<Result<Option<Bytes>>> {
+        read_each(self, keys, max_bytes)
     }
 
     fn is_far(&self) -> bool {
@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn files_appear_when_they_are_finished_and_not_before() {
+    fn a_file_appears_only_when_it_is_finished() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.zip");
         let writer = ZipWriter::create(&path, Durability::Power).unwrap();
@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_cut_at_any_byte_goes_on_from_the_values_that_are_whole() {
+    fn a_file_truncated_at_any_byte_is_resumed_with_its_complete_values() {
         let folder = tempfile::tempdir().unwrap();
         let (whole, cut) = (folder.path().join("whole"), folder.path().join("cut"));
         let go_on = |path: &Path| ZipWriter::go_on(path, Durability::Process, &Limits::default()).unwrap();
@@ -297,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn what_something_else_has_made_is_begun_anew() {
+    fn files_with_a_foreign_header_are_started_anew() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a");
         let mut header = encode_local_header("c/0", 0, 1).unwrap().into_bytes();
@@ -315,7 +315,7 @@ mod tests {
     }
 
     #[test]
-    fn places_and_counts_that_need_zip64_return() {
+    fn offsets_and_counts_that_need_zip64_are_read_back() {
         let folder = tempfile::tempdir().unwrap();
         for (path, first, count) in [("far.zip", 5 << 30, 3_u32), ("many.zip", 0, 70_000)] {
             let path = folder.path().join(path);

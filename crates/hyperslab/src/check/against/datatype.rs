@@ -4,31 +4,32 @@ use hyperslab_model::Datatype;
 
 /// Whether elements have the expected datatype: the same content, with the same names and tags if the contract states
 /// them.
-pub(super) fn fits(is: &Datatype, wanted: &Datatype) -> bool {
-    match (is, wanted) {
-        (Datatype::Named(path, is), Datatype::Named(name, wanted)) => path == name && fits(is, wanted),
-        (Datatype::Named(_, is), wanted) => fits(is, wanted),
-        (is, Datatype::Named(_, wanted)) => fits(is, wanted),
+pub(super) fn fits(is: &Datatype, expected: &Datatype) -> bool {
+    match (is, expected) {
+        (Datatype::Named(path, is), Datatype::Named(name, expected)) => path == name && fits(is, expected),
+        (Datatype::Named(_, is), expected) => fits(is, expected),
+        (is, Datatype::Named(_, expected)) => fits(is, expected),
         (Datatype::String(_), Datatype::String(_)) => true,
-        (Datatype::Opaque { size, tag }, Datatype::Opaque { size: other, tag: wanted }) => {
-            size == other && (wanted.is_empty() || tag == wanted)
+        (Datatype::Opaque { size, tag }, Datatype::Opaque { size: other, tag: expected }) => {
+            size == other && (expected.is_empty() || tag == expected)
         }
-        (Datatype::Enum { base, members }, Datatype::Enum { base: other, members: wanted }) => {
-            members.len() == wanted.len()
-                && members.iter().all(|member| wanted.contains(member))
+        (Datatype::Enum { base, members }, Datatype::Enum { base: other, members: expected }) => {
+            members.len() == expected.len()
+                && members.iter().all(|member| expected.contains(member))
                 && fits(base, other)
         }
-        (Datatype::Compound(is), Datatype::Compound(wanted)) => {
-            let both = || is.iter().zip(wanted);
-            is.len() == wanted.len()
-                && both().all(|(is, wanted)| is.name == wanted.name && fits(&is.datatype, &wanted.datatype))
+        (Datatype::Compound(is), Datatype::Compound(expected)) => {
+            let both = || is.iter().zip(expected);
+            is.len() == expected.len()
+                && both()
+                    .all(|(is, expected)| is.name == expected.name && fits(&is.datatype, &expected.datatype))
         }
-        (Datatype::Vlen(is), Datatype::Vlen(wanted))
-        | (Datatype::Nullable(is), Datatype::Nullable(wanted)) => fits(is, wanted),
-        (Datatype::Array { base, shape }, Datatype::Array { base: other, shape: wanted }) => {
-            shape == wanted && fits(base, other)
+        (Datatype::Vlen(is), Datatype::Vlen(expected))
+        | (Datatype::Nullable(is), Datatype::Nullable(expected)) => fits(is, expected),
+        (Datatype::Array { base, shape }, Datatype::Array { base: other, shape: expected }) => {
+            shape == expected && fits(base, other)
         }
-        (is, wanted) => is == wanted,
+        (is, expected) => is == expected,
     }
 }
 

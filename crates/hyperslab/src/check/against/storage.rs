@@ -10,46 +10,46 @@ use std::fmt::Debug;
 pub(super) fn differences(
     formats: Option<&'static [&'static str]>,
     (is_type, is): (Option<&Datatype>, &Storage),
-    (wanted_type, wanted): (Option<&Datatype>, &Storage),
+    (expected_type, expected): (Option<&Datatype>, &Storage),
 ) -> Vec<String> {
     let mut found = Vec::new();
-    said("chunk", &is.chunk, &wanted.chunk, &mut found);
-    said("shard", &is.shard, &wanted.shard, &mut found);
-    let has = |(is, wanted): (&Filter, &Filter)| {
+    stated("chunk", &is.chunk, &expected.chunk, &mut found);
+    stated("shard", &is.shard, &expected.shard, &mut found);
+    let has = |(is, expected): (&Filter, &Filter)| {
         let known = |(key, value): &(String, Directive)| has_parameter(is, key, |is| same(is, value), value);
-        is.name == wanted.name && wanted.parameters.iter().all(known)
+        is.name == expected.name && expected.parameters.iter().all(known)
     };
     let same_filters =
-        || is.filters.len() == wanted.filters.len() && is.filters.iter().zip(&wanted.filters).all(has);
-    if !wanted.filters.is_empty() && !same_filters() {
+        || is.filters.len() == expected.filters.len() && is.filters.iter().zip(&expected.filters).all(has);
+    if !expected.filters.is_empty() && !same_filters() {
         found.push(format!(
             "filter {}, the contract says {}",
             filters(&is.filters),
-            filters(&wanted.filters)
+            filters(&expected.filters)
         ));
     }
-    elements(&is.element, &wanted.element, "", &mut found);
-    fill((is_type, &is.fill), (wanted_type, &wanted.fill), &mut found);
+    elements(&is.element, &expected.element, "", &mut found);
+    fill((is_type, &is.fill), (expected_type, &expected.fill), &mut found);
     // The default of libraries; adapters do not report it.
     let fill_time = is.fill_time.or(Some(FillTime::IfSet));
-    said("fill_time", &fill_time, &wanted.fill_time, &mut found);
-    said("layout", &is.layout, &wanted.layout, &mut found);
-    said("order", &is.order, &wanted.order, &mut found);
+    stated("fill_time", &fill_time, &expected.fill_time, &mut found);
+    stated("layout", &is.layout, &expected.layout, &mut found);
+    stated("order", &is.order, &expected.order, &mut found);
     let rows = |values: &Option<hyperslab_model::Values>| values.as_ref().map(|values| values.rows.clone());
-    if wanted.domain.is_some() && rows(&is.domain) != rows(&wanted.domain) {
-        found.push("domain is another than the contract says".into());
+    if expected.domain.is_some() && rows(&is.domain) != rows(&expected.domain) {
+        found.push("domain differs from the contract".into());
     }
-    if wanted.tile.is_some() && rows(&is.tile) != rows(&wanted.tile) {
-        found.push("tile is another than the contract says".into());
+    if expected.tile.is_some() && rows(&is.tile) != rows(&expected.tile) {
+        found.push("tile differs from the contract".into());
     }
-    for (format, directives) in &wanted.native {
+    for (format, directives) in &expected.native {
         if *format == EXTRA || formats.is_some_and(|formats| !formats.contains(format)) {
             continue;
         }
         let own = is.native.iter().find(|(name, _)| name == format).map(|(_, own)| own.as_slice());
-        for (key, wanted) in directives {
+        for (key, expected) in directives {
             let is = own.unwrap_or_default().iter().find(|(name, _)| name == key).map(|(_, is)| is);
-            directive(&format!("{format}: {key}"), is, wanted, &mut found);
+            directive(&format!("{format}: {key}"), is, expected, &mut found);
         }
     }
     found
@@ -58,40 +58,45 @@ pub(super) fn differences(
 /// As [`differences`], for the native directives of an attribute.
 pub(super) fn directives(
     formats: Option<&'static [&'static str]>,
-    wanted: &[(&'static str, Directive)],
+    expected: &[(&'static str, Directive)],
     is: &[(&'static str, Directive)],
     found: &mut Vec<String>,
 ) {
-    for (format, wanted) in wanted {
+    for (format, expected) in expected {
         if *format == EXTRA || formats.is_some_and(|formats| !formats.contains(format)) {
             continue;
         }
         let is = is.iter().find(|(name, _)| name == format).map(|(_, is)| is);
-        directive(format, is, wanted, found);
+        directive(format, is, expected, found);
     }
 }
 
 /// As [`differences`], for the storage of elements. `member` is the path of a compound member.
-pub(super) fn elements(is: &ElementStorage, wanted: &ElementStorage, member: &str, found: &mut Vec<String>) {
+pub(super) fn elements(
+    is: &ElementStorage,
+    expected: &ElementStorage,
+    member: &str,
+    found: &mut Vec<String>,
+) {
     let named = |what: &str| if member.is_empty() { what.to_owned() } else { format!("{member}: {what}") };
-    said(&named("endian"), &is.endian, &wanted.endian, found);
-    said(&named("precision"), &is.precision, &wanted.precision, found);
-    said(&named("offset"), &is.offset, &wanted.offset, found);
-    said(&named("offsets"), &is.offsets, &wanted.offsets, found);
-    said(&named("itemsize"), &is.itemsize, &wanted.itemsize, found);
-    said(&named("charset"), &is.charset, &wanted.charset, found);
-    said(&named("length"), &is.length, &wanted.length, found);
-    said(&named("pad"), &is.pad, &wanted.pad, found);
+    stated(&named("endian"), &is.endian, &expected.endian, found);
+    stated(&named("precision"), &is.precision, &expected.precision, found);
+    stated(&named("offset"), &is.offset, &expected.offset, found);
+    stated(&named("offsets"), &is.offsets, &expected.offsets, found);
+    stated(&named("itemsize"), &is.itemsize, &expected.itemsize, found);
+    stated(&named("charset"), &is.charset, &expected.charset, found);
+    stated(&named("length"), &is.length, &expected.length, found);
+    stated(&named("pad"), &is.pad, &expected.pad, found);
     let none = ElementStorage::default();
-    for (name, wanted) in &wanted.members {
+    for (name, expected) in &expected.members {
         let is = is.members.iter().find(|(known, _)| known == name).map_or(&none, |(_, is)| is);
-        elements(is, wanted, &named(name), found);
+        elements(is, expected, &named(name), found);
     }
 }
 
 fn fill(
     (is_type, is): (Option<&Datatype>, &Fill),
-    (wanted_type, wanted): (Option<&Datatype>, &Fill),
+    (expected_type, expected): (Option<&Datatype>, &Fill),
     found: &mut Vec<String>,
 ) {
     let text = |datatype: Option<&Datatype>, fill: &Fill| match (fill, datatype) {
@@ -99,51 +104,53 @@ fn fill(
         (Fill::Value(fill), Some(datatype)) => value::shown(datatype, fill),
         (Fill::Default | Fill::Value(_), _) => "the usual one".to_owned(),
     };
-    let fits = match (is, wanted, is_type, wanted_type) {
+    let fits = match (is, expected, is_type, expected_type) {
         (_, Fill::Default, ..) | (Fill::Undefined, Fill::Undefined, ..) => true,
-        (Fill::Value(is), Fill::Value(wanted), Some(is_type), Some(wanted_type)) => {
+        (Fill::Value(is), Fill::Value(expected), Some(is_type), Some(expected_type)) => {
             // The fill value of another datatype cannot be compared.
-            !datatype::fits(is_type, wanted_type) || value::same(is_type, is, wanted_type, wanted)
+            !datatype::fits(is_type, expected_type) || value::same(is_type, is, expected_type, expected)
         }
         (_, Fill::Value(_), _, None) => true,
         _ => false,
     };
     if !fits {
-        let (is, wanted) = (text(is_type, is), text(wanted_type, wanted));
-        found.push(format!("fillvalue is {is}, the contract says {wanted}"));
+        let (is, expected) = (text(is_type, is), text(expected_type, expected));
+        found.push(format!("fillvalue is {is}, the contract says {expected}"));
     }
 }
 
-fn said<T: PartialEq + Debug>(what: &str, is: &Option<T>, wanted: &Option<T>, found: &mut Vec<String>) {
-    if wanted.is_some() && is != wanted {
+fn stated<T: PartialEq + Debug>(what: &str, is: &Option<T>, expected: &Option<T>, found: &mut Vec<String>) {
+    if expected.is_some() && is != expected {
         let text = |value: &Option<T>| {
             value.as_ref().map_or("none".into(), |value| format!("{value:?}").to_lowercase())
         };
-        found.push(format!("{what} {}, the contract says {}", text(is), text(wanted)));
+        found.push(format!("{what} {}, the contract says {}", text(is), text(expected)));
     }
 }
 
-fn directive(what: &str, is: Option<&Directive>, wanted: &Directive, found: &mut Vec<String>) {
-    if is.is_none_or(|is| !same(is, wanted)) {
+fn directive(what: &str, is: Option<&Directive>, expected: &Directive, found: &mut Vec<String>) {
+    if is.is_none_or(|is| !same(is, expected)) {
         let is = is.map_or("none".into(), directive_text);
-        found.push(format!("{what} {is}, the contract says {}", directive_text(wanted)));
+        found.push(format!("{what} {is}, the contract says {}", directive_text(expected)));
     }
 }
 
 /// Whether directives are equal: NaN equals NaN, and the order of a map does not matter.
-fn same(is: &Directive, wanted: &Directive) -> bool {
-    match (is, wanted) {
-        (Directive::Float(is), Directive::Float(wanted)) => is == wanted || is.is_nan() && wanted.is_nan(),
-        (Directive::List(is), Directive::List(wanted)) => {
-            is.len() == wanted.len() && is.iter().zip(wanted).all(|(is, wanted)| same(is, wanted))
+fn same(is: &Directive, expected: &Directive) -> bool {
+    match (is, expected) {
+        (Directive::Float(is), Directive::Float(expected)) => {
+            is == expected || is.is_nan() && expected.is_nan()
         }
-        (Directive::Map(is), Directive::Map(wanted)) => {
-            is.len() == wanted.len()
-                && wanted
+        (Directive::List(is), Directive::List(expected)) => {
+            is.len() == expected.len() && is.iter().zip(expected).all(|(is, expected)| same(is, expected))
+        }
+        (Directive::Map(is), Directive::Map(expected)) => {
+            is.len() == expected.len()
+                && expected
                     .iter()
-                    .all(|(key, wanted)| is.iter().any(|(name, is)| name == key && same(is, wanted)))
+                    .all(|(key, expected)| is.iter().any(|(name, is)| name == key && same(is, expected)))
         }
-        (is, wanted) => is == wanted,
+        (is, expected) => is == expected,
     }
 }
 

@@ -10,16 +10,16 @@ use hyperslab_model::{Datatype, ElementRef, Elements, NodePath, Values};
 
 impl Holding<'_> {
     /// Compares the elements of an array with those of the contract, which have the same datatype and shape.
-    pub(super) fn values(&mut self, path: &NodePath, found: &Handle, said: &Handle) -> Result<()> {
-        let wanted = self.contract.array(said).map_err(|error| error.in_object(path))?;
+    pub(super) fn values(&mut self, path: &NodePath, found: &Handle, stated: &Handle) -> Result<()> {
+        let expected = self.contract.array(stated).map_err(|error| error.in_object(path))?;
         // A document without values stores no bytes for the array.
-        if wanted.stored()? == 0 {
+        if expected.stored()? == 0 {
             return Ok(());
         }
-        let Some(extents) = wanted.extents() else { return Ok(()) };
+        let Some(extents) = expected.extents() else { return Ok(()) };
         let region = Region::all(extents);
-        let values = wanted.values(&region).map_err(|error| error.in_object(path))?;
-        let mut wanted = Elements::new(wanted.datatype(), &values);
+        let values = expected.values(&region).map_err(|error| error.in_object(path))?;
+        let mut expected = Elements::new(expected.datatype(), &values);
         let (mut at, mut first, mut count) = (0_u64, None, 0_u64);
         let held = self.data.array(found).and_then(|array| {
             if array.extents() != Some(extents) {
@@ -28,10 +28,10 @@ impl Holding<'_> {
             engine::stream(&*array, &region, &mut |_, values| {
                 let is = Elements::new(array.datatype(), values);
                 let len = is.len();
-                for (is, wanted) in is.zip(wanted.split(len)) {
-                    if !is_same(is, wanted) {
+                for (is, expected) in is.zip(expected.split(len)) {
+                    if !is_same(is, expected) {
                         count += 1;
-                        first.get_or_insert_with(|| (at, short(is), short(wanted)));
+                        first.get_or_insert_with(|| (at, short(is), short(expected)));
                     }
                     at += 1;
                 }
@@ -41,31 +41,31 @@ impl Holding<'_> {
         if let Err(error) = held {
             return self.unreadable(path, None, error.detail());
         }
-        if let Some((at, is, wanted)) = first {
+        if let Some((at, is, expected)) = first {
             let more = match count {
                 1 => String::new(),
                 count => format!("; {count} of {} differ", values_len(extents)),
             };
             let place = place(at, extents);
-            let message = format!("{place}{is}, the contract says {wanted}{more}");
+            let message = format!("{place}{is}, the contract says {expected}{more}");
             self.find(&rule::VALUE, path, None, message);
         }
         Ok(())
     }
 
     /// Compares the cells of a sparse array with those of the contract, both in sorted order.
-    pub(super) fn cells(&mut self, path: &NodePath, found: &Handle, said: &Handle) -> Result<()> {
-        let wanted = self.contract.cells(said).map_err(|error| error.in_object(path))?;
-        let Some(wanted) = wanted else { return Ok(()) };
+    pub(super) fn cells(&mut self, path: &NodePath, found: &Handle, stated: &Handle) -> Result<()> {
+        let expected = self.contract.cells(stated).map_err(|error| error.in_object(path))?;
+        let Some(expected) = expected else { return Ok(()) };
         let differing = match self.data.cells(found) {
-            Ok(Some(is)) => differing(&*is, &*wanted),
+            Ok(Some(is)) => differing(&*is, &*expected),
             Ok(None) => return Ok(()),
             Err(error) => Err(error),
         };
         match differing {
             Ok(names) => {
                 for name in names {
-                    let message = "cells, the contract says others".to_owned();
+                    let message = "cells differ from the contract".to_owned();
                     self.find(&rule::VALUE, &path.child(&name), None, message);
                 }
                 Ok(())
@@ -75,9 +75,9 @@ impl Holding<'_> {
     }
 }
 
-/// The names of the columns of `wanted` that `is` lacks, or has with other values.
-fn differing(is: &dyn CellSource, wanted: &dyn CellSource) -> Result<Vec<String>> {
-    let names = wanted.columns().iter().map(|column| column.name.clone());
+/// The names of the columns of `expected` that `is` lacks, or has with other values.
+fn differing(is: &dyn CellSource, expected: &dyn CellSource) -> Result<Vec<String>> {
+    let names = expected.columns().iter().map(|column| column.name.clone());
     let places = names.map(|name| (is.columns().iter().position(|column| column.name == name), name));
     let (mut differing, mut columns) = (Vec::new(), (Vec::new(), Vec::new()));
     for (index, (place, name)) in places.enumerate() {
@@ -92,7 +92,7 @@ fn differing(is: &dyn CellSource, wanted: &dyn CellSource) -> Result<Vec<String>
     let (indexes, mut names): (Vec<usize>, Vec<_>) =
         columns.1.into_iter().map(|(index, name)| (index, Some((index, name)))).unzip();
     let query = |columns| CellQuery { columns: Some(columns), ..CellQuery::default() };
-    let (mut x, mut y) = (Cursor::new(is, &query(columns.0))?, Cursor::new(wanted, &query(indexes))?);
+    let (mut x, mut y) = (Cursor::new(is, &query(columns.0))?, Cursor::new(expected, &query(indexes))?);
     loop {
         let len = match (x.rest()?, y.rest()?) {
             (None, None) => break,
@@ -102,7 +102,7 @@ fn differing(is: &dyn CellSource, wanted: &dyn CellSource) -> Result<Vec<String>
                     let (mut a, mut b) = (a.elements(), b.elements());
                     a.split(i);
                     b.split(j);
-                    if !a.split(len).zip(b.split(len)).all(|(is, wanted)| is_same(is, wanted)) {
+                    if !a.split(len).zip(b.split(len)).all(|(is, expected)| is_same(is, expected)) {
                         differing.extend(name.take());
                     }
                 }
@@ -122,15 +122,15 @@ fn differing(is: &dyn CellSource, wanted: &dyn CellSource) -> Result<Vec<String>
 }
 
 /// Whether all elements are equal.
-pub(super) fn same(is: &Datatype, values: &Values, wanted: &Datatype, others: &Values) -> bool {
-    let (is, wanted) = (Elements::new(is, values), Elements::new(wanted, others));
-    is.len() == wanted.len() && is.zip(wanted).all(|(is, wanted)| is_same(is, wanted))
+pub(super) fn same(is: &Datatype, values: &Values, expected: &Datatype, others: &Values) -> bool {
+    let (is, expected) = (Elements::new(is, values), Elements::new(expected, others));
+    is.len() == expected.len() && is.zip(expected).all(|(is, expected)| is_same(is, expected))
 }
 
 /// Whether two elements are equal. A region can be written in several ways, but has one text.
-fn is_same(is: ElementRef<'_>, wanted: ElementRef<'_>) -> bool {
+fn is_same(is: ElementRef<'_>, expected: ElementRef<'_>) -> bool {
     let text = hyperslab_ndl::json;
-    is.same(wanted) || is.datatype().has_slots() && text(is) == text(wanted)
+    is.same(expected) || is.datatype().has_slots() && text(is) == text(expected)
 }
 
 /// Values as a short text: a single one alone, several in brackets.

@@ -10,7 +10,7 @@ use hyperslab_model::{Datatype, Extent, NodePath, Storage};
 /// An array that is laid out.
 pub(super) struct Array<'a> {
     pub(super) extents: Vec<Extent>,
-    /// The paths of its dimcoords.
+    /// The paths of its dimensions.
     pub(super) names: Vec<Option<NodePath>>,
     pub(super) datatype: Option<&'a Datatype>,
     pub(super) storage: &'a mut Storage,
@@ -46,9 +46,9 @@ impl Array<'_> {
     }
 
     /// The requested size, limited to the maximum length of the dimension.
-    fn side(&self, dimension: usize, asked: u64) -> u64 {
-        let most = self.extents.get(dimension).and_then(Extent::max);
-        most.map_or(asked, |most| asked.min(most.max(1)))
+    fn side(&self, dimension: usize, requested: u64) -> u64 {
+        let max = self.extents.get(dimension).and_then(Extent::max);
+        max.map_or(requested, |max| requested.min(max.max(1)))
     }
 
     pub(super) fn cut_chunks(&mut self, held: &Held<'_>, always: bool) -> Result<()> {
@@ -59,7 +59,7 @@ impl Array<'_> {
             Some(Cut::None) => None,
             Some(Cut::Whole) => Some(self.extents.iter().map(|extent| extent.current().max(1)).collect()),
             Some(Cut::Shape(shape)) => {
-                Some(shape.iter().enumerate().map(|(at, asked)| self.side(at, *asked)).collect())
+                Some(shape.iter().enumerate().map(|(at, size)| self.side(at, *size)).collect())
             }
             Some(Cut::Sides(sides)) => Some(self.named_chunk(sides, source, limits.clone())),
             Some(Cut::Bytes(bytes)) => Some(shape::about(*bytes, row, &limits, source.as_deref())),
@@ -81,9 +81,9 @@ impl Array<'_> {
         let is_chunked = source.is_some();
         let mut chunk = source.unwrap_or(limits);
         let mut open = vec![!is_chunked; chunk.len()];
-        for (name, asked) in sides {
+        for (name, size) in sides {
             for dimension in self.dimensions(name) {
-                let side = self.side(dimension, *asked);
+                let side = self.side(dimension, *size);
                 chunk.iter_mut().skip(dimension).take(1).for_each(|own| *own = side);
                 open.iter_mut().skip(dimension).take(1).for_each(|own| *own = false);
             }
@@ -94,13 +94,13 @@ impl Array<'_> {
 
     /// Without chunks there can be no filters and no shards. Fails if a rule requests them.
     fn without_chunks(&mut self, held: &Held<'_>) -> Result<()> {
-        let asked = match held.filter {
+        let refused = match held.filter {
             Some(FilterRule::List(_)) if !self.storage.filters.is_empty() => Some("filters"),
             _ if needs_chunks(held.shard) => Some("shards"),
             _ => None,
         };
-        if let Some(asked) = asked {
-            return Err(Error::invalid(format!("{asked} without chunks")).with_remedy(Remedy::KeepChunks));
+        if let Some(refused) = refused {
+            return Err(Error::invalid(format!("{refused} without chunks")).with_remedy(Remedy::KeepChunks));
         }
         self.storage.filters.clear();
         self.storage.shard = None;
@@ -128,9 +128,9 @@ impl Array<'_> {
             Some(Cut::Shape(shape)) => Some(self.whole_chunks(shape, &chunk, &reaching(shape))?),
             Some(Cut::Sides(sides)) => {
                 let mut shard = source.as_deref().map_or_else(|| chunk.clone(), reaching);
-                for (name, asked) in sides {
+                for (name, size) in sides {
                     for dimension in self.dimensions(name) {
-                        shard.iter_mut().skip(dimension).take(1).for_each(|own| *own = *asked);
+                        shard.iter_mut().skip(dimension).take(1).for_each(|own| *own = *size);
                     }
                 }
                 Some(self.whole_chunks(&shard, &chunk, &reaching(&shard))?)
@@ -139,21 +139,21 @@ impl Array<'_> {
         Ok(())
     }
 
-    /// A shard of this shape, made of whole chunks or of the maximum extent of a dimension.
-    fn whole_chunks(&self, asked: &[u64], chunk: &[u64], reaching: &[u64]) -> Result<Vec<u64>> {
-        let sides = asked.iter().zip(reaching).zip(&self.extents);
-        let fits = sides.map(|((asked, reaching), extent)| {
-            asked == reaching || extent.max().is_some_and(|most| most <= *asked)
+    /// A shard of this shape, which consists of whole chunks or has the maximum extent along a dimension.
+    fn whole_chunks(&self, requested: &[u64], chunk: &[u64], reaching: &[u64]) -> Result<Vec<u64>> {
+        let sides = requested.iter().zip(reaching).zip(&self.extents);
+        let fits = sides.map(|((requested, reaching), extent)| {
+            requested == reaching || extent.max().is_some_and(|max| max <= *requested)
         });
         if fits.clone().all(|fits| fits) {
-            let most = self.extents.iter().zip(chunk).map(|(extent, chunk)| {
-                extent.max().map_or(u64::MAX, |most| most.max(1).div_ceil(*chunk).saturating_mul(*chunk))
+            let max = self.extents.iter().zip(chunk).map(|(extent, chunk)| {
+                extent.max().map_or(u64::MAX, |max| max.max(1).div_ceil(*chunk).saturating_mul(*chunk))
             });
-            return Ok(reaching.iter().zip(most).map(|(side, most)| (*side).min(most)).collect());
+            return Ok(reaching.iter().zip(max).map(|(side, max)| (*side).min(max)).collect());
         }
         let sides: Vec<_> = reaching.iter().map(u64::to_string).collect();
-        Err(Error::invalid(format!("a shard of {asked:?} is not made of whole chunks of {chunk:?}"))
-            .with_hint(format_args!("one of {} would be", sides.join(","))))
+        Err(Error::invalid(format!("a shard of {requested:?} does not consist of whole chunks of {chunk:?}"))
+            .with_hint(format_args!("one of {} does", sides.join(","))))
     }
 }
 

@@ -48,7 +48,7 @@ impl ArraySource for Filled {
     }
 
     fn chunks(&self) -> Result<Option<Chunks>> {
-        // Those that the source has are not those that will be written.
+        // The chunks of the source are not the chunks that will be written.
         Ok(None)
     }
 

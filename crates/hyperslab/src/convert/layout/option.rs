@@ -86,7 +86,7 @@ fn cutting(value: &str) -> Result<Cut> {
         "keep" => return Ok(Cut::Keep),
         "none" => return Ok(Cut::None),
         "whole" => return Ok(Cut::Whole),
-        "" => return Err(wrong("nothing is said".into())),
+        "" => return Err(wrong("the text is empty".into())),
         _ => {}
     }
     if value.contains('=') {
@@ -128,7 +128,7 @@ fn filtering(value: &str) -> Result<FilterRule> {
     Ok(FilterRule::List(list))
 }
 
-/// A name or a number that NDL needs not quote.
+/// A name or a number that needs no quotes in NDL.
 fn bare(text: &str) -> Result<&str> {
     let text = text.trim();
     let means_itself = |c: char| c.is_ascii_alphanumeric() || "+-._".contains(c);
@@ -156,7 +156,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn patterns_end_at_the_first_colon_outside_of_brackets() {
+    fn a_pattern_ends_at_the_first_colon_outside_brackets() {
         for (option, expected) in [
             ("8,256", (None, "8,256")),
             ("/sst:8,256", (Some("/sst"), "8,256")),
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn shapes_names_sizes_and_words_are_told_apart() {
+    fn parses_shapes_named_sizes_byte_sizes_and_words() {
         let named = |parts: &[(&str, u64)]| {
             Cut::Sides(parts.iter().map(|(name, side)| ((*name).to_owned(), *side)).collect())
         };
@@ -203,7 +203,7 @@ mod tests {
             ("4Mib", "\"4Mib\" is neither a shape, a number of bytes nor a word for one"),
             ("0MiB", "\"0MiB\" is neither"),
             ("auto", "\"auto\" is neither"),
-            ("", "nothing is said"),
+            ("", "the text is empty"),
             ("-1", "\"-1\" is no number"),
             ("99999999999999999999", "is no number"),
         ] {
@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn filters_in_short_form_are_those_of_ndl() {
+    fn parses_the_short_form_of_filters_as_ndl_does() {
         let list = |text: &str| match filtering(text).unwrap() {
             FilterRule::List(list) => {
                 list.iter().map(|filter| filter.name.clone()).collect::<Vec<_>>().join(",")

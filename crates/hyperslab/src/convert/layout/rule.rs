@@ -21,7 +21,7 @@ use std::collections::BTreeSet;
 /// ```
 #[derive(Clone, Debug)]
 pub struct Rule {
-    /// What errors call it.
+    /// The label of the rule in errors.
     label: String,
     pattern: Option<String>,
     pub(super) change: Change,
@@ -165,10 +165,9 @@ impl Seen {
     pub(super) fn missing(&self, number: usize, rule: &Rule) -> Vec<Error> {
         let Rule { label, pattern, change } = rule;
         if let Some(pattern) = pattern.as_ref().filter(|_| !self.arrays.contains(&number)) {
-            let hint = self
-                .groups
-                .contains(&number)
-                .then(|| Remedy::Hint(format!("what is in a group is {}/**", pattern.trim_end_matches('/'))));
+            let group = pattern.trim_end_matches('/');
+            let hint = || Remedy::Hint(format!("the pattern for the members of a group is {group}/**"));
+            let hint = self.groups.contains(&number).then(hint);
             return vec![Error::invalid(format!("{label}: no array matches {pattern}")).with_remedies(hint)];
         }
         match change {

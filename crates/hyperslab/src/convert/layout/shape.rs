@@ -3,8 +3,8 @@
 /// A shape of at most `bytes` bytes, for elements of `row` bytes. It has more than a third of them if the dimensions
 /// and the chunks of the source allow.
 ///
-/// If the chunks of the `source` are smaller, they are doubled, first along the dimension with most chunks, so that
-/// each new chunk consists of whole old ones. If they are larger, or the source is contiguous, the longest side is
+/// If the chunks of the `source` are smaller, they are doubled, first along the dimension with the most chunks, so
+/// that each new chunk consists of whole old ones. If they are larger, or the source is contiguous, the longest side is
 /// divided until the shape fits, the outermost of equal ones first: a chunk is divided into two or three equal parts
 /// if possible, so that each old chunk consists of whole new ones. No side exceeds its limit.
 pub(super) fn about(bytes: u64, row: u64, limits: &[u64], source: Option<&[u64]>) -> Vec<u64> {
@@ -57,7 +57,7 @@ pub(super) fn grow(shape: &mut [u64], limits: &[u64], row: u64, bytes: u64) {
             .filter(|(_, (side, limit))| side < limit)
             .map(|(dimension, (side, limit))| (dimension, limit.div_ceil((*side).max(1))))
             .collect();
-        // Among the dimensions with most chunks, the innermost gives the longest contiguous runs.
+        // Of the dimensions with the largest number of chunks, the innermost gives the longest contiguous runs.
         open.sort_by_key(|(dimension, left)| std::cmp::Reverse((*left, *dimension)));
         let grown = open.into_iter().any(|(dimension, _)| {
             let (Some(side), Some(limit)) = (shape.get(dimension).copied(), limits.get(dimension)) else {
@@ -90,7 +90,7 @@ mod tests {
     const MIB: u64 = 1 << 20;
 
     #[test]
-    fn shapes_are_those_that_people_would_choose() {
+    fn chooses_usual_shapes_for_typical_arrays() {
         for (bytes, row, limits, source, expected) in [
             (4 * MIB, 4, &[240, 1024, 1024][..], None, &[120, 64, 128][..]),
             (4 * MIB, 4, &[240, 1024, 1024], Some(&[8, 256, 256][..]), &[16, 256, 256]),
@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn sides_beyond_counting_end() {
+    fn sizes_beyond_64_bits_do_not_overflow() {
         let shape = about(MIB, u64::MAX, &[u64::MAX; 40], None);
         assert_eq!(shape, [1; 40]);
         assert!(about(MIB, 1, &[u64::MAX; 40], Some(&[1; 40])).iter().all(|side| *side <= 2));
@@ -117,7 +117,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn shapes_lie_within_the_extents_and_near_the_bytes(
+        fn shapes_keep_the_limits_and_are_near_the_requested_size(
             dims in prop::collection::vec((1..5000_u64, 1..5000_u64), 1..5),
             chunked in any::<bool>(),
             row in 1..32_u64,
@@ -135,7 +135,7 @@ mod tests {
             let all_short = shape.iter().all(|side| *side < 8);
             let cut = !chunked || bytes_of(&source, row) > u128::from(bytes);
             prop_assert!(whole || all_short || !cut || size * 4 > u128::from(bytes), "{:?}", shape);
-            // No side that could grow is left short.
+            // No side could be doubled within the limits.
             for (dimension, (side, limit)) in shape.iter().zip(&limits).enumerate().filter(|_| !cut) {
                 let mut longer = shape.clone();
                 longer[dimension] = (side * 2).min(*limit);
@@ -144,7 +144,7 @@ mod tests {
         }
 
         #[test]
-        fn larger_chunks_are_made_of_whole_smaller_ones(
+        fn larger_chunks_consist_of_whole_smaller_chunks(
             dims in prop::collection::vec((1..500_u64, 1..60_u64), 1..4),
             bytes in 1..(4 * MIB),
         ) {

@@ -10,7 +10,7 @@ fn path(text: &str) -> NodePath {
     NodePath::new(text).unwrap()
 }
 
-/// An array of named dimensions, in chunks if there are some.
+/// An array with named dimensions; contiguous if `chunk` is `None`.
 fn array(dims: &[(&str, Extent)], datatype: Datatype, chunk: Option<&[u64]>) -> Node {
     let dims = dims.iter().map(|(name, extent)| Dimension {
         extent: *extent,
@@ -56,12 +56,12 @@ fn add(layout: &mut Layout, options: &[&str]) {
     }
 }
 
-/// What was said in vain.
+/// The messages for rules without effect.
 fn unused(layout: &Layout) -> Vec<String> {
     layout.unused().iter().map(ToString::to_string).collect()
 }
 
-/// Chunk and shard, or the error, of `node` as `/sst` with these options.
+/// The chunk and shard shapes that these options give to `node` at `/sst`, or the error.
 fn cut(mut node: Node, options: &[&str], always: bool) -> String {
     let mut layout = Layout::default().always_chunked(always);
     add(&mut layout, options);
@@ -76,7 +76,7 @@ fn cut(mut node: Node, options: &[&str], always: bool) -> String {
 }
 
 #[test]
-fn options_give_these_chunks_and_shards() {
+fn applies_chunk_and_shard_options() {
     let chunk: &[u64] = &[8, 256, 256];
     for (source, options, expected) in [
         (Some(chunk), &[][..], "[8, 256, 256]"),
@@ -88,7 +88,7 @@ fn options_give_these_chunks_and_shards() {
         (Some(chunk), &["-c 4MiB"], "[16, 256, 256]"),
         (Some(chunk), &["-c whole"], "[240, 1024, 1024]"),
         (Some(chunk), &["-c none"], "none"),
-        // The last of those that apply holds.
+        // The last rule that applies wins.
         (Some(chunk), &["-c whole", "-c 1,2,3", "-c 5", "-c depth=4"], "[1, 2, 3]"),
         (Some(chunk), &["-c /sst:whole", "-c 1,2,3"], "[1, 2, 3]"),
         (Some(chunk), &["-c 1,2,3", "-c /s*:whole", "-c /**/t*:2,2,2"], "[240, 1024, 1024]"),
@@ -113,7 +113,7 @@ fn options_give_these_chunks_and_shards() {
 }
 
 #[test]
-fn a_target_of_nothing_but_chunks_has_some_for_every_array() {
+fn a_chunked_target_chunks_every_array() {
     assert_eq!(cut(sst(None), &[], true), "[120, 64, 128]");
     assert_eq!(cut(sst(None), &["-c none"], true), "[240, 1024, 1024]");
     assert_eq!(cut(sst(Some(&[1, 2, 3])), &["-c none"], true), "[240, 1024, 1024]");
@@ -125,13 +125,13 @@ fn a_target_of_nothing_but_chunks_has_some_for_every_array() {
 }
 
 #[test]
-fn options_that_cannot_hold_are_refused() {
+fn rejects_options_that_do_not_fit_the_array() {
     let chunk: &[u64] = &[8, 256, 256];
     for (options, expected) in [
         (&["-c /sst:8,256"][..], "/sst: -c /sst:8,256: 2 sides, the array has 3 dimensions"),
         (
             &["--shard 20,512,512"],
-            "/sst: a shard of [20, 512, 512] is not made of whole chunks of [8, 256, 256]\nhelp: one of 24,512,512 would be",
+            "/sst: a shard of [20, 512, 512] does not consist of whole chunks of [8, 256, 256]\nhelp: one of 24,512,512 does",
         ),
         (&["-c none", "-f zstd=3"], "/sst: filters without chunks\nhelp: leave the array its chunks"),
         (&["-c none", "--shard whole"], "/sst: shards without chunks\nhelp: leave the array its chunks"),
@@ -149,7 +149,7 @@ fn options_that_cannot_hold_are_refused() {
 }
 
 #[test]
-fn what_can_grow_keeps_chunks_longer_than_it_is() {
+fn dimensions_that_can_grow_keep_chunks_longer_than_their_length() {
     let dims = [("time", Extent::Unlimited { current: 3 }), ("x", Extent::Limited { current: 5, max: 20 })];
     let node = |chunk| array(&dims, FLOAT, chunk);
     assert_eq!(cut(node(Some(&[512, 10])), &["-c 4MiB"], false), "[512, 10]");
@@ -160,7 +160,7 @@ fn what_can_grow_keeps_chunks_longer_than_it_is() {
 }
 
 #[test]
-fn coordinates_are_cut_by_name_only_where_a_pattern_names_them() {
+fn sizes_by_name_apply_to_coordinates_only_with_a_pattern() {
     let time = || {
         Node::DimCoord(DimCoord {
             size: Extent::Fixed(1000),
@@ -185,7 +185,7 @@ fn coordinates_are_cut_by_name_only_where_a_pattern_names_them() {
 }
 
 #[test]
-fn filters_take_the_place_of_those_of_the_source() {
+fn filters_replace_those_of_the_source() {
     let names = |options: &[&str], datatype: Datatype| {
         let mut node = array(&[("", Extent::Fixed(9))], datatype, Some(&[3]));
         if let Node::Ndarray(array) = &mut node {
@@ -217,14 +217,14 @@ fn filters_take_the_place_of_those_of_the_source() {
         names(&["-f shuffle,zlib=4", "-f /b:none"], FLOAT),
         ("shuffle() deflate(level=Int(4))".into(), 1, three.clone())
     );
-    // As in a document, the number means bits for integers.
+    // As in an NDL document, the number is a count of bits for integers.
     let scaled = |datatype| names(&["-f scaleoffset=2"], datatype).0;
     assert_eq!(scaled(FLOAT), "scaleoffset(digits=Int(2))");
     assert_eq!(scaled(Datatype::int(16, true)), "scaleoffset(bits=Int(2))");
 }
 
 #[test]
-fn byte_order_reaches_the_numbers_of_a_compound_and_nothing_else() {
+fn byte_order_applies_to_the_numbers_of_a_compound_only() {
     let member = |name: &str, datatype| Member { name: name.into(), datatype };
     let pair = Datatype::Compound(vec![
         member("n", Datatype::int(32, true)),
@@ -254,7 +254,7 @@ fn byte_order_reaches_the_numbers_of_a_compound_and_nothing_else() {
 }
 
 #[test]
-fn fill_values_are_of_the_type_of_each_array() {
+fn parses_fill_values_with_the_datatype_of_each_array() {
     let fill = |options: &[&str], datatype: Datatype| {
         let mut node = array(&[], datatype, None);
         let mut layout = Layout::default();
@@ -274,7 +274,7 @@ fn fill_values_are_of_the_type_of_each_array() {
 }
 
 #[test]
-fn with_another_fill_value_what_was_never_written_counts_as_written() {
+fn unwritten_elements_are_written_if_the_fill_value_changes() {
     let source = crate::open("../../examples/ocean.nc".as_ref(), &crate::OpenOptions::default()).unwrap();
     let path = path("/salinity");
     let array = || source.array(&source.find(&path).unwrap().handle).unwrap();
@@ -288,7 +288,7 @@ fn with_another_fill_value_what_was_never_written_counts_as_written() {
 }
 
 #[test]
-fn what_nothing_matched_is_said_with_what_may_be_meant() {
+fn reports_rules_without_effect_with_suggestions() {
     let mut layout = Layout::default();
     add(
         &mut layout,
@@ -310,7 +310,7 @@ fn what_nothing_matched_is_said_with_what_may_be_meant() {
         unused(&layout),
         [
             "-c /ssd:4MiB: no array matches /ssd",
-            "-f /waves:none: no array matches /waves\nhelp: what is in a group is /waves/**",
+            "-f /waves:none: no array matches /waves\nhelp: the pattern for the members of a group is /waves/**",
             "-c 1,2,3,4: no array has 4 dimensions",
             "-c tiem=1,lat=5: no array has a dimension tiem\nhelp: did you mean time?",
             "--fill /[abc]*:1: no array matches /[abc]*",
@@ -322,7 +322,7 @@ fn what_nothing_matched_is_said_with_what_may_be_meant() {
 
 proptest! {
     #[test]
-    fn shards_are_made_of_whole_chunks_that_lie_within_the_array(
+    fn shards_consist_of_whole_chunks_within_the_array(
         dims in prop::collection::vec((0..3000_u64, 1..3000_u64), 1..4),
         chunked in any::<bool>(),
         chunk in prop::option::of(1..(8_u64 << 20)),

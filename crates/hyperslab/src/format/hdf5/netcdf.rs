@@ -99,9 +99,9 @@ impl Hdf5Source {
         };
         let same = match attributes.get(FILL_VALUE) {
             Some(Ok(attribute)) => {
-                let said = Elements::new(&attribute.datatype, &attribute.value);
+                let own = Elements::new(&attribute.datatype, &attribute.value);
                 let stored = Elements::new(datatype, fill);
-                said.len() == stored.len() && said.zip(stored).all(|(said, stored)| said.same(stored))
+                own.len() == stored.len() && own.zip(stored).all(|(own, stored)| own.same(stored))
             }
             _ => default_fill(datatype.resolved()).is_some_and(|default| default == fill.rows),
         };

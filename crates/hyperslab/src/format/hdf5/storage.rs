@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_name_is_said_as_stored() {
+    fn filters_without_a_name_are_shown_as_stored() {
         let own = "hdf5 id=40000 name=own optional=true values=List([Int(7)])";
         assert_eq!(described(40_000, &[7]), own);
         // Szip has four values.
@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn only_an_unusual_choice_is_said() {
+    fn only_parameters_other_than_defaults_are_shown() {
         assert_eq!(optional(32015, &[3], false), "zstd | level=3 optional=false");
         assert_eq!(optional(3, &[], true), "fletcher32 optional=true");
         assert_eq!(optional(32000, &[], false), "lzf optional=false");

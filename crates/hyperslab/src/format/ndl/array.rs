@@ -64,12 +64,12 @@ impl NdlArray {
             }
             _ => return Err(Error::invalid("no array")),
         };
-        let datatype = datatype.as_ref().ok_or_else(|| Error::invalid("the text says no type"))?;
+        let datatype = datatype.as_ref().ok_or_else(|| Error::invalid("the document states no datatype"))?;
         let extents = shape.current();
         let count = element_count(extents.as_deref().unwrap_or(&[0]));
         // A description of a file has the requested values. An array without values in it may have some in the file.
         let written = count.and_then(|count| count.checked_mul(datatype.leaves()));
-        let asked = |origin: &Origin| origin.values.is_some_and(|most| written.is_some_and(|n| n <= most));
+        let asked = |origin: &Origin| origin.values.is_some_and(|max| written.is_some_and(|n| n <= max));
         let counted = || match node {
             Node::DimCoord(_) if role == Role::Dense => {
                 counted(datatype, storage, count?, limits).transpose()
@@ -172,8 +172,8 @@ impl ArraySource for NdlArray {
     }
 }
 
-/// Coordinates of which a document has only the lowest and the highest. They are computed when read, so many threads
-/// can do it.
+/// Coordinates that a document states only by the lowest and the highest. They are computed when they are read, by
+/// all threads.
 struct Counted {
     low: i128,
     /// The size of a row in bytes.

@@ -19,9 +19,9 @@ pub(super) struct Netcdf3Array {
     pool: Pool,
     layout: Layout,
     datatype: Arc<Datatype>,
-    /// The element that stands for what was never written; `None` for texts, where it is NUL.
+    /// The value of elements that were never written; `None` for texts, where it is NUL.
     fill: Option<Vec<u8>>,
-    /// A chunk of one element: a part of any shape costs as much as its bytes.
+    /// All ones: reading a part of any shape costs as much as its bytes.
     chunk: Vec<u64>,
 }
 
@@ -87,7 +87,7 @@ impl ArraySource for Netcdf3Array {
         let records = record.and_then(|distance| Some((distance, *shape.first()?)));
         let (distance, count) = records.unwrap_or((0, 1));
         for record in (0..count).take_while(|_| *block > 0) {
-            // Without records, the first is all.
+            // Without records, the first chunk is the whole array.
             start.iter_mut().take(1).for_each(|at| *at = record);
             let offset = record.checked_mul(distance).and_then(|offset| offset.checked_add(*begin));
             let offset = offset.ok_or_else(|| Error::malformed("a record that begins beyond 2^64"))?;
@@ -102,7 +102,7 @@ impl ArraySource for Netcdf3Array {
     }
 }
 
-/// Bytes of all elements, without padding.
+/// The size of all elements in bytes, without padding.
 pub(super) fn stored_bytes(layout: &Layout) -> Result<u64> {
     let bytes = element_count(&layout.shape).and_then(|count| count.checked_mul(layout.element as u64));
     bytes.ok_or_else(|| Error::malformed("its elements take 2^64 bytes or more"))

@@ -1,4 +1,4 @@
-//! Findings of the NetCDF-3 crate in the words of this one.
+//! Converts findings of the NetCDF-3 crate.
 
 use super::super::OpenOptions;
 use crate::report::{CheckOptions, Finding, FindingPlace, Report};

@@ -1,4 +1,4 @@
-//! Types and attributes in the model's words: what the NetCDF library makes of them when it writes NetCDF-4.
+//! Converts datatypes and attributes to the model, as the NetCDF library converts them to NetCDF-4.
 
 use super::objects::text;
 use hyperslab_core::rows::Heap;
@@ -8,7 +8,7 @@ use hyperslab_model::{
 use hyperslab_netcdf3::{DataType, to_native};
 use std::sync::Arc;
 
-/// The type of an element and how it is stored. All numbers are big-endian, which goes without saying.
+/// The datatype of an element and its storage. The byte order is not stated, since the format has only big-endian.
 pub(super) fn datatype(from: DataType) -> (Datatype, ElementStorage) {
     let datatype = match from {
         DataType::Byte => Datatype::int(8, true),
@@ -26,7 +26,7 @@ pub(super) fn datatype(from: DataType) -> (Datatype, ElementStorage) {
     (datatype, ElementStorage::default())
 }
 
-/// A text of so many bytes.
+/// A text of `len` bytes.
 fn characters(len: u32) -> (Datatype, ElementStorage) {
     let pad = Pad::NulTerminated;
     let storage = ElementStorage {
@@ -38,7 +38,7 @@ fn characters(len: u32) -> (Datatype, ElementStorage) {
     (Datatype::String(Text::Fixed { len, pad }), storage)
 }
 
-/// Attributes by name, the first of each. A text is one element; so is any other single value.
+/// The attributes by name; of equal names, the first. A text is a scalar, as is any other single value.
 pub(super) fn attributes(from: &[hyperslab_netcdf3::Attribute]) -> Attributes {
     let mut attributes = Attributes::new();
     for stored in from {

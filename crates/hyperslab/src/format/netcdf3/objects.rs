@@ -5,12 +5,12 @@ use hyperslab_model::NodePath;
 use hyperslab_netcdf3::{File, Header};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// What lies at a path, by places in the lists of the header.
+/// An object, by its indexes in the lists of the header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Object {
     /// A dimension without coordinates.
     Dimension(usize),
-    /// A dimension, and the variable that is its coordinates.
+    /// A dimension with the variable that has its coordinates.
     Coordinates { dimension: usize, variable: usize },
     /// A variable.
     Variable(usize),
@@ -31,7 +31,7 @@ impl Object {
         }
     }
 
-    /// A number that no other object has.
+    /// A number that is unique in the file.
     pub(super) fn id(self) -> u64 {
         let (number, is_dimension) = match (self.dimension(), self.variable()) {
             (Some(dimension), _) => (dimension, 1),
@@ -45,7 +45,7 @@ impl Object {
 pub(super) struct Objects {
     list: Vec<(NodePath, Object)>,
     places: FxHashMap<NodePath, usize>,
-    /// The path of each dimension that has one.
+    /// The path of each dimension; `None` if its name is taken.
     dimensions: Vec<Option<NodePath>>,
     pub(super) warnings: Vec<String>,
 }
@@ -91,11 +91,11 @@ impl Objects {
         objects
     }
 
-    /// Adds an object, unless there is one of its name.
-    fn add(&mut self, name: &[u8], what: &str, object: Object) -> Option<NodePath> {
+    /// Adds an object. Returns `None` if its name is taken.
+    fn add(&mut self, name: &[u8], kind: &str, object: Object) -> Option<NodePath> {
         let path = NodePath::root().child(&text(name));
         if self.places.contains_key(&path) {
-            self.warnings.push(format!("a second {what} of the name {:?} is not shown", path.name()));
+            self.warnings.push(format!("a second {kind} of the name {:?} is not shown", path.name()));
             return None;
         }
         self.places.insert(path.clone(), self.list.len());
@@ -128,12 +128,12 @@ impl Objects {
     }
 }
 
-/// Whether a variable has this one dimension.
+/// Whether `dimension` is the only dimension of a variable.
 fn is_along(header: &Header, variable: usize, dimension: usize) -> bool {
     header.variables.get(variable).is_some_and(|variable| variable.dimensions == [dimension as u64])
 }
 
-/// A name as people see it: UTF-8, and without slashes, which old files have in some names.
+/// A name as shown: invalid UTF-8 and slashes, which occur in old files, become U+FFFD.
 pub(super) fn text(name: &[u8]) -> String {
     match String::from_utf8_lossy(until_nul(name)) {
         name if name.is_empty() => char::REPLACEMENT_CHARACTER.into(),
@@ -141,7 +141,7 @@ pub(super) fn text(name: &[u8]) -> String {
     }
 }
 
-/// A name up to its first NUL: the NetCDF library once filled up names that became shorter, and reads them so.
+/// A name up to its first NUL. Old versions of the NetCDF library padded renamed objects with NUL bytes.
 fn until_nul(name: &[u8]) -> &[u8] {
     name.split(|byte| *byte == 0).next().unwrap_or_default()
 }

@@ -61,7 +61,7 @@ pub(super) fn written(
         return Ok(None);
     }
     let codec = filter::codec(filter, &elements).map_err(|e| match e.kind() {
-        ErrorKind::Unsupported => lacking(),
+        ErrorKind::Unsupported => not_in_zarr(),
         _ => e,
     })?;
     let codec = match codec {
@@ -71,7 +71,7 @@ pub(super) fn written(
         codec => codec,
     };
     let codec = WrittenCodec::Codec(codec);
-    codec.configuration().map(|_| Some(codec)).map_err(|_| lacking())
+    codec.configuration().map(|_| Some(codec)).map_err(|_| not_in_zarr())
 }
 
 /// Whether a filter may convert numbers to a type that cannot hold all of them.
@@ -108,7 +108,7 @@ pub(super) fn raw(codec: &Extension) -> Filter {
     filter::filter(ZARR, parameters)
 }
 
-fn lacking() -> Error {
+fn not_in_zarr() -> Error {
     Error::unsupported("Zarr has no filter of this name with these parameters")
 }
 
@@ -122,7 +122,7 @@ mod tests {
     use super::*;
     use hyperslab_core::Limits;
 
-    fn told(filter: &Filter) -> String {
+    fn shown(filter: &Filter) -> String {
         let parameters = filter.parameters.iter().map(|(name, value)| match value {
             Directive::Int(value) => format!(" {name}={value}"),
             Directive::Text(text) => format!(" {name}={text}"),
@@ -139,13 +139,13 @@ mod tests {
     fn version_2(id: &str, parameters: &str) -> String {
         let codec = CodecConfiguration { id: id.to_owned(), parameters: of(parameters) };
         let data_type = DataType::Integer { signed: true, bits: 32 };
-        told(&numcodecs(&codec, &elements(&data_type, ByteOrder::Little)))
+        shown(&numcodecs(&codec, &elements(&data_type, ByteOrder::Little)))
     }
 
     fn version_3(name: &str, configuration: &str) -> String {
         let codec = Extension::new(name, Some(of(configuration)));
         let data_type = DataType::Integer { signed: true, bits: 32 };
-        told(&registered(&codec, &elements(&data_type, ByteOrder::Little)))
+        shown(&registered(&codec, &elements(&data_type, ByteOrder::Little)))
     }
 
     #[test]
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn what_ndl_cannot_say_is_said_as_stored() {
+    fn filters_unknown_to_ndl_are_shown_as_stored() {
         assert_eq!(version_2("mine", "{}"), "zarr name=mine");
         assert_eq!(
             version_2("delta", r#"{"dtype":"<i4","astype":"<i2"}"#),

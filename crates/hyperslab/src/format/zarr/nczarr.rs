@@ -10,7 +10,7 @@ use hyperslab_zarr::hierarchy::{Metadata, Node};
 use hyperslab_zarr::json::{Json, Object};
 use rustc_hash::FxHashMap;
 
-/// Whether an attribute is only for the NetCDF library.
+/// Whether an attribute has meaning only to the NetCDF library.
 pub(super) fn is_bookkeeping(name: &str, value: &Json) -> bool {
     let own = name.starts_with("_nczarr_") || name.starts_with("_NCZARR_");
     own && matches!(value, Json::Object(_)) || name == PROPERTIES && matches!(value, Json::String(_))
@@ -20,8 +20,8 @@ pub(super) fn is_bookkeeping(name: &str, value: &Json) -> bool {
 /// value.
 pub(super) fn attribute(attributes: &Object, name: &str, value: &Json) -> Option<Attribute> {
     let types = [ATTRIBUTES, "_nczarr_attrs", "_NCZARR_ATTR"].iter().find_map(|key| attributes.get(key));
-    let told = types?.as_object()?.get("types")?.as_object()?.get(name)?.as_str()?;
-    plain_numbers(value, told.trim_start_matches(['<', '>', '|']))
+    let recorded = types?.as_object()?.get("types")?.as_object()?.get(name)?.as_str()?;
+    plain_numbers(value, recorded.trim_start_matches(['<', '>', '|']))
 }
 
 /// The paths of the dimensions of an array with these extents; `None` for dimensions without name.
@@ -57,7 +57,7 @@ pub(super) struct Declared {
 }
 
 /// The dimensions of a group by name: each is a size, or an object with the size and whether it is unlimited. Version
-/// 3 has a list of such objects with names.
+/// 3 has a list of objects with names.
 pub(super) fn dimensions(node: &Node) -> FxHashMap<String, Declared> {
     let beside = match &node.metadata {
         Metadata::V2Group { group, .. } => group.unknown.get("_NCZARR_GROUP"),
@@ -86,10 +86,10 @@ fn declared(name: &str, json: &Json) -> Option<(String, Declared)> {
         _ => None,
     };
     let (size, is_unlimited) = match json {
-        Json::Object(said) => {
-            let unlimited = said.get("unlimited");
+        Json::Object(object) => {
+            let unlimited = object.get("unlimited");
             (
-                number(said.get("size")?)?,
+                number(object.get("size")?)?,
                 unlimited.is_some_and(|of| *of == Json::Bool(true) || number(of) == Some(1)),
             )
         }

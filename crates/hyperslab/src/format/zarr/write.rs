@@ -65,7 +65,7 @@ impl TargetFormat for ZarrFormat {
     }
 
     fn needs_default_fill(&self) -> bool {
-        // Other fill values than zero must be stated.
+        // A store without a fill value has zeros.
         true
     }
 
@@ -91,7 +91,7 @@ impl TargetFormat for ZarrFormat {
         let durability = Durability::Process;
         let store: Arc<dyn WritableStore> = if is_directory {
             let directory = DirectoryWriter::open(path, durability)?;
-            // Remains of an interrupted run.
+            // Files that an interrupted run left behind.
             directory.remove_unfinished()?;
             Arc::new(directory)
         } else {
@@ -228,9 +228,9 @@ struct State {
     groups: FxHashMap<NodePath, Key>,
     /// Members of groups that are not nodes, until the store is finished.
     members: FxHashMap<NodePath, Vec<(String, Node)>>,
-    /// The dimensions that arrays of their own group name.
+    /// The dimensions that arrays of the same group name.
     named: FxHashSet<NodePath>,
-    /// The keys of arrays and their dimensions. Empty if the NetCDF library needs no more than Zarr has.
+    /// The keys of arrays. Empty if the store has no metadata for the NetCDF library.
     arrays: FxHashMap<NodePath, Key>,
     netcdf: Netcdf,
     /// Whether the store is a single array.
@@ -369,7 +369,7 @@ fn keep(attributes: &mut Object, members: Object) {
 }
 
 fn no_group(path: &NodePath) -> Error {
-    Error::invalid(format!("a member of {path}, which was not given before"))
+    Error::invalid(format!("a member of {path}, which is not declared yet"))
 }
 
 /// Drops losses that were reported while the write was planned.

@@ -1,4 +1,4 @@
-//! Whatever is left of a journal, nothing is believed finished that is not.
+//! Tests that a damaged journal never lists parts that are not finished.
 
 use super::*;
 
@@ -13,7 +13,7 @@ fn unit(array: &str, tiles: Range<u64>) -> Unit {
 }
 
 #[test]
-fn a_journal_cut_at_any_byte_tells_the_lines_that_are_whole() {
+fn a_journal_truncated_at_any_byte_keeps_its_complete_lines() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("journal");
     let (_source, fingerprint) = fingerprint();
@@ -32,11 +32,11 @@ fn a_journal_cut_at_any_byte_tells_the_lines_that_are_whole() {
         let Some(found) = found else { continue };
         let whole = ends.iter().filter(|end| **end <= len as u64).count();
         assert_eq!(found.units.len(), whole, "{len}");
-        // What goes on from it tells the same, and has a place for more.
+        // A resumed journal has the same parts, and more can be recorded.
         let other = folder.path().join("other");
-        let journal = Journal::go_on(&other, found, &fingerprint).unwrap();
+        let journal = Journal::resume(&other, found, &fingerprint).unwrap();
         journal.record(&unit("more", 7..8), 1).unwrap();
-        let journal = Journal::go_on(&other, Journal::read(&other).unwrap().unwrap(), &fingerprint).unwrap();
+        let journal = Journal::resume(&other, Journal::read(&other).unwrap().unwrap(), &fingerprint).unwrap();
         for (index, name) in names.iter().enumerate() {
             assert_eq!(journal.finished(&unit(name, 1..3)), index < whole);
         }
@@ -45,7 +45,7 @@ fn a_journal_cut_at_any_byte_tells_the_lines_that_are_whole() {
 }
 
 #[test]
-fn a_journal_with_any_byte_changed_tells_no_part_that_was_not_finished() {
+fn a_journal_with_any_bit_changed_lists_only_finished_parts() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("journal");
     let (_source, fingerprint) = fingerprint();
@@ -59,15 +59,15 @@ fn a_journal_with_any_byte_changed_tells_no_part_that_was_not_finished() {
             bytes[at] ^= 1 << bit;
             let Some(found) = Found::parse(&bytes, system_start().as_deref()) else { continue };
             for done in found.units {
-                let told = (done.array.as_str(), done.tiles);
-                assert!([("/a", 0..4), ("/b", 4..6)].contains(&told), "{told:?}");
+                let found = (done.array.as_str(), done.tiles);
+                assert!([("/a", 0..4), ("/b", 4..6)].contains(&found), "{found:?}");
             }
         }
     }
 }
 
 #[test]
-fn parts_that_touch_are_finished_together() {
+fn adjacent_parts_are_merged() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("journal");
     let (_source, fingerprint) = fingerprint();
@@ -75,8 +75,8 @@ fn parts_that_touch_are_finished_together() {
     for tiles in [6..8, 0..2, 2..4, 1..3, 10..10] {
         journal.record(&unit("a", tiles), 1).unwrap();
     }
-    assert!(!journal.finished(&unit("a", 0..2)), "what is recorded now is known to who records it");
-    let journal = Journal::go_on(&path, Journal::read(&path).unwrap().unwrap(), &fingerprint).unwrap();
+    assert!(!journal.finished(&unit("a", 0..2)), "only the parts of the interrupted run");
+    let journal = Journal::resume(&path, Journal::read(&path).unwrap().unwrap(), &fingerprint).unwrap();
     for (tiles, finished) in [
         (0..4, true),
         (3..4, true),
@@ -89,11 +89,11 @@ fn parts_that_touch_are_finished_together() {
         assert_eq!(journal.finished(&unit("a", tiles.clone())), finished, "{tiles:?}");
     }
     assert!(!journal.finished(&unit("b", 0..1)));
-    assert!(!journal.finished(&Unit { tile: vec![4, 8], ..unit("a", 0..1) }), "other tiles lie elsewhere");
+    assert!(!journal.finished(&Unit { tile: vec![4, 8], ..unit("a", 0..1) }), "another tile shape");
 }
 
 #[test]
-fn an_array_that_is_given_up_has_nothing_finished() {
+fn forget_removes_the_earlier_parts_of_an_array() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("journal");
     let (_source, fingerprint) = fingerprint();
@@ -103,7 +103,7 @@ fn an_array_that_is_given_up_has_nothing_finished() {
     journal.forget(&unit("a", 0..2).array).unwrap();
     journal.record(&unit("a", 4..5), 1).unwrap();
     for _ in 0..2 {
-        let journal = Journal::go_on(&path, Journal::read(&path).unwrap().unwrap(), &fingerprint).unwrap();
+        let journal = Journal::resume(&path, Journal::read(&path).unwrap().unwrap(), &fingerprint).unwrap();
         let finished =
             [("a", 0..2), ("a", 4..5), ("b", 0..2)].map(|(name, tiles)| journal.finished(&unit(name, tiles)));
         assert_eq!(finished, [false, true, true]);
@@ -111,13 +111,13 @@ fn an_array_that_is_given_up_has_nothing_finished() {
 }
 
 #[test]
-fn after_a_new_start_of_the_system_only_what_was_synced_counts() {
+fn after_a_restart_only_synced_parts_count() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("journal");
     let (_source, fingerprint) = fingerprint();
     let journal = Journal::create(&path, &fingerprint).unwrap();
     journal.record(&unit("a", 0..1), 1).unwrap();
-    // As if the last time was long ago.
+    // Pretends that the last sync was long ago, so that the next record syncs.
     let synced = Instant::now().checked_sub(BETWEEN_SYNCS);
     journal.state().synced = synced.expect("a clock that is older than the time between syncs");
     journal.record(&unit("a", 1..2), 1).unwrap();
@@ -131,19 +131,19 @@ fn after_a_new_start_of_the_system_only_what_was_synced_counts() {
     let other = Found::parse(&bytes, Some("another")).unwrap();
     assert_eq!((other.units.len(), other.is_cut), (if can_sync { 2 } else { 0 }, true));
 
-    // It is told on, and no line becomes safer than it was.
-    drop(Journal::go_on(&path, same, &fingerprint).unwrap());
+    // A resumed journal keeps the parts and does not record more of them as safe.
+    drop(Journal::resume(&path, same, &fingerprint).unwrap());
     let bytes = fs::read(&path).unwrap();
     let other = Found::parse(&bytes, Some("another")).unwrap();
     assert_eq!(other.units.len(), if can_sync { 2 } else { 0 });
-    drop(Journal::go_on(&path, other, &fingerprint).unwrap());
+    drop(Journal::resume(&path, other, &fingerprint).unwrap());
     let again = Found::parse(&fs::read(&path).unwrap(), Some("a third")).unwrap();
     assert_eq!((again.units.len(), again.is_cut), (if can_sync { 2 } else { 0 }, false));
 }
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_line_that_cannot_be_written_does_not_hide_others() {
+fn a_failed_write_does_not_hide_later_lines() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("journal");
     let (_source, fingerprint) = fingerprint();

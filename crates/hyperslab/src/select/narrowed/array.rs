@@ -22,7 +22,7 @@ pub(super) struct NarrowedArray {
 impl NarrowedArray {
     pub(super) fn new(array: Arc<dyn ArraySource>, picks: Vec<Picks>) -> Self {
         let extents: Vec<u64> = picks.iter().map(Picks::count).collect();
-        // As many positions as lie in a chunk, if they lie evenly.
+        // The number of positions in a chunk, if they were evenly distributed.
         let chunk = picks.iter().zip(array.chunk()).map(|(picks, chunk)| {
             let within = u128::from(picks.count()) * u128::from(*chunk) / u128::from(picks.span().max(1));
             u64::try_from(within).unwrap_or(u64::MAX).clamp(1, *chunk)
@@ -31,7 +31,7 @@ impl NarrowedArray {
         NarrowedArray { array, picks, extents, chunk }
     }
 
-    /// What a region of what is left takes of each dimension of the array.
+    /// The positions in the array of a region of the narrowed array, for each dimension.
     fn picks_in(&self, region: &Region) -> Result<Vec<Picks>> {
         region.check(&self.extents)?;
         let dims = region.start.iter().zip(&region.count).zip(&region.step);
@@ -107,7 +107,7 @@ impl ArraySource for NarrowedArray {
     }
 }
 
-/// The region that has these positions and no others.
+/// The region with exactly these positions; `None` if they are not ranges.
 fn region_of(picks: &[Picks]) -> Option<Region> {
     let mut region = Region { start: Vec::new(), count: Vec::new(), step: Vec::new() };
     for picks in picks {
@@ -120,15 +120,15 @@ fn region_of(picks: &[Picks]) -> Option<Region> {
 }
 
 impl Picks {
-    /// The same positions, none of which is beyond `extent`: arrays can be shorter than their dimensions.
+    /// The positions below `extent`: arrays can be shorter than their dimensions.
     ///
     /// # Errors
-    /// If positions beyond come before others, so that what is left would have gaps.
+    /// If a position beyond `extent` comes before one below it, so that the result would have gaps.
     pub(super) fn within(&self, extent: u64) -> Result<Picks> {
         Ok(match self {
             Picks::Range { start, count, step } => {
-                let most = extent.saturating_sub(*start).div_ceil((*step).max(1));
-                Picks::Range { start: *start, count: (*count).min(most), step: *step }
+                let reached = extent.saturating_sub(*start).div_ceil((*step).max(1));
+                Picks::Range { start: *start, count: (*count).min(reached), step: *step }
             }
             Picks::List(list) => {
                 let kept: Vec<u64> = list.iter().copied().take_while(|at| *at < extent).collect();
@@ -142,7 +142,7 @@ impl Picks {
         })
     }
 
-    /// How many positions lie from the lowest to the highest.
+    /// The number of positions from the lowest to the highest, including those that are not selected.
     fn span(&self) -> u64 {
         match self {
             Picks::Range { count, step, .. } => count.saturating_mul(*step),
@@ -153,7 +153,7 @@ impl Picks {
         }
     }
 
-    /// Of these positions, every so many from number `first` on; as a range if they lie at one distance.
+    /// `count` of these positions: number `first` and then every `every`-th. A range if their distance is constant.
     pub(in crate::select) fn part(&self, first: u64, count: u64, every: u64) -> Picks {
         let list = match self {
             Picks::Range { start, step, .. } => {
@@ -198,7 +198,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_region_of_what_is_left_is_that_of_the_positions(
+        fn regions_of_a_narrowed_array_have_the_selected_elements(
             (extents, picks) in prop::collection::vec(1..9_u64, 1..4).prop_flat_map(|extents| {
                 let picks: Vec<_> = extents.iter().map(|extent| picks(*extent)).collect();
                 (Just(extents), picks)
@@ -223,10 +223,10 @@ mod tests {
             let mut expected = vec![0_u64];
             for (dimension, (positions, extent)) in positions.iter().zip(&extents).enumerate() {
                 let (start, step) = (region.start[dimension], region.step[dimension]);
-                let wanted: Vec<u64> = (0..region.count[dimension])
+                let selected: Vec<u64> = (0..region.count[dimension])
                     .map(|k| positions[usize::try_from(start + k * step).unwrap()])
                     .collect();
-                expected = expected.iter().flat_map(|place| wanted.iter().map(move |at| place * extent + at)).collect();
+                expected = expected.iter().flat_map(|place| selected.iter().map(move |at| place * extent + at)).collect();
             }
             let expected: Vec<u8> = expected.into_iter().flat_map(u64::to_ne_bytes).collect();
             prop_assert!(values.rows == expected);
@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn shorter_arrays_have_the_positions_that_they_reach() {
+    fn positions_beyond_a_shorter_array_are_dropped() {
         let range = Picks::Range { start: 2, count: 5, step: 3 };
         let counts: Vec<_> = [0, 2, 3, 6, 15, 99].map(|extent| range.within(extent).unwrap().count()).into();
         assert_eq!(counts, [0, 0, 1, 2, 5, 5]);
@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn positions_at_one_distance_are_a_range() {
+    fn positions_at_a_constant_distance_become_a_range() {
         let list = Picks::List(vec![9, 1, 4, 7, 8]);
         assert_eq!(list.part(1, 3, 1), Picks::Range { start: 1, count: 3, step: 3 });
         assert_eq!(list.part(0, 3, 2), Picks::List(vec![9, 4, 8]));

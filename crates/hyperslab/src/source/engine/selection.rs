@@ -124,11 +124,11 @@ fn read_large<A: ArraySource + ?Sized>(
 ) -> Result<Vec<usize>> {
     let Boxes::Blocks { blocks, .. } = boxes else { return Ok((0..boxes.len()).collect()) };
     let chunked = array.chunk().iter().any(|extent| *extent > 1);
-    let least = if chunked && array.is_divisible() { LARGE } else { NEAR };
+    let min = if chunked && array.is_divisible() { LARGE } else { NEAR };
     let mut scattered = Vec::new();
     for number in 0..blocks.len() {
         let Some((region, range)) = boxes.get(number) else { continue };
-        match (range.len() as u64) < least {
+        match (range.len() as u64) < min {
             true => scattered.push(number),
             false => array.read(&region, rows.get_mut(range).ok_or_else(too_large)?, heap)?,
         }

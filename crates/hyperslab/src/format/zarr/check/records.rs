@@ -40,7 +40,7 @@ fn node_of(node: &Node, findings: &mut Findings<'_, Finding>) {
     match fitting(node) {
         Ok(Some(record)) => {
             for name in &record.changed {
-                let message = format!("attribute {name:?} is not what the record says of it");
+                let message = format!("attribute {name:?} differs from its record");
                 give(node, &RECORD_ATTRIBUTE, message, findings);
             }
         }

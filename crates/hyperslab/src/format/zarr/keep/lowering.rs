@@ -374,5 +374,5 @@ fn too_long(count: u32) -> Error {
 
 /// Whether a directive marks a text as JSON of Zarr itself.
 pub(in crate::format::zarr) fn is_json(native: &[(&'static str, Directive)]) -> bool {
-    native.iter().any(|(format, what)| *format == "zarr" && *what == Directive::Text("json".into()))
+    native.iter().any(|(format, directive)| *format == "zarr" && *directive == Directive::Text("json".into()))
 }

@@ -2,19 +2,19 @@
 //!
 //! | member | of | holds |
 //! |---|---|---|
-//! | `name` | all | the name that the node could not have ([`hyperslab_zarr::name`]) |
+//! | `name` | all | the original name, if Zarr forbids it ([`hyperslab_zarr::name`]) |
 //! | `type` | arrays | the type of the elements, as NDL writes it |
-//! | `named` | arrays | the path of the named datatype that it is |
+//! | `named` | arrays | the path of the committed datatype of the elements |
 //! | `shape` | arrays | `null` for a null dataspace |
-//! | `fill` | arrays | the fill value, where Zarr has none |
-//! | `missing` | arrays | that the fill value counts as missing, and `_FillValue` is there for readers to know |
-//! | `extents` | arrays | how long it is along each dimension, where it is stored at the length of its dimensions |
-//! | `maximum` | arrays | how long each dimension may become, `null` without end |
-//! | `dimensions` | arrays | the path of each dimension's coordinate, where its name alone leads elsewhere |
-//! | `kind` | arrays | `dimcoord` or `ndarray`, where the names of dimensions say otherwise |
-//! | `domain`, `tile` | arrays | what coordinates a dimension can have and how many a tile spans, as NDL writes them |
-//! | `attributes` | all | shape and type of attributes, and the value where JSON shows another |
-//! | `datatypes`, `dimcoords`, `links` | groups | members that are no nodes here, as NDL writes them |
+//! | `fill` | arrays | the fill value, if it is not in the metadata of Zarr |
+//! | `missing` | arrays | `true` if `_FillValue` was added, because readers of the source treat the fill value as missing |
+//! | `extents` | arrays | the extents, if the array is stored with longer dimensions |
+//! | `maximum` | arrays | the maximum length of each dimension, `null` for unlimited |
+//! | `dimensions` | arrays | the path of each dimension, if the name alone does not lead to it |
+//! | `kind` | arrays | `dimcoord` or `ndarray`, if the names of dimensions suggest the other |
+//! | `domain`, `tile` | arrays | the range of coordinates of a dimension and the extent of a tile, as NDL writes them |
+//! | `attributes` | all | shape and type of attributes, and the value if the JSON differs from it |
+//! | `datatypes`, `dimcoords`, `links` | groups | members that are not nodes in Zarr, as NDL writes them |
 
 mod attributes;
 mod fit;
@@ -136,9 +136,10 @@ impl Record {
 
     fn parse(object: &Object, visible: &Object, of: Option<&DataType>) -> Result<Record> {
         let mut record = Record::default();
-        if let Some(Json::Object(said)) = object.get("attributes") {
-            let told = attributes::told(said, visible, of).map_err(|e| in_member("attributes", &e))?;
-            (record.attributes, record.changed) = (told.attributes, told.changed);
+        if let Some(Json::Object(recorded)) = object.get("attributes") {
+            let restored =
+                attributes::restored(recorded, visible, of).map_err(|e| in_member("attributes", &e))?;
+            (record.attributes, record.changed) = (restored.attributes, restored.changed);
         }
         if let Some(json) = object.get("type") {
             let datatypes = Object::from_iter([(TYPE.to_owned(), json.clone())]);
@@ -184,9 +185,9 @@ impl Record {
         };
         record.extents = list(object.get("extents"), |json| match json {
             Json::Number(number) => {
-                number.as_u64().ok_or_else(|| malformed("member \"extents\": a number that is no size"))
+                number.as_u64().ok_or_else(|| malformed("member \"extents\": expected non-negative integers"))
             }
-            _ => Err(malformed("member \"extents\": no number")),
+            _ => Err(malformed("member \"extents\": expected non-negative integers")),
         })?;
         (record.domain, record.tile) = (object.get("domain").cloned(), object.get("tile").cloned());
         record.maximum = list(object.get("maximum"), |json| match json {
@@ -194,15 +195,15 @@ impl Record {
             Json::Number(number) => number
                 .as_u64()
                 .map(Some)
-                .ok_or_else(|| malformed("member \"maximum\": a number that is no size")),
-            _ => Err(malformed("member \"maximum\": neither a number nor null")),
+                .ok_or_else(|| malformed("member \"maximum\": expected non-negative integers or null")),
+            _ => Err(malformed("member \"maximum\": expected non-negative integers or null")),
         })?;
         if let Some(paths @ Json::Array(_)) = object.get("dimensions") {
             record.dimensions = Some(list(Some(paths), |json| match json {
                 Json::Null => Ok(None),
                 json => {
                     let path = json.as_str().and_then(|path| NodePath::new(path).ok());
-                    path.map(Some).ok_or_else(|| malformed("member \"dimensions\": no path"))
+                    path.map(Some).ok_or_else(|| malformed("member \"dimensions\": expected paths or null"))
                 }
             })?);
         }
@@ -381,8 +382,8 @@ fn in_member(member: &str, error: &Error) -> Error {
     Error::new(error.kind(), format!("member {member:?}: {}", error.reason()))
 }
 
-fn malformed(what: impl Into<std::borrow::Cow<'static, str>>) -> Error {
-    Error::malformed(what)
+fn malformed(detail: impl Into<std::borrow::Cow<'static, str>>) -> Error {
+    Error::malformed(detail)
 }
 
 /// The sections of a group that NDL parses.

@@ -211,7 +211,7 @@ mod tests {
     use hyperslab_core::Limits;
     use hyperslab_model::{Element, Elements};
 
-    fn told(json: &str) -> String {
+    fn text_of(json: &str) -> String {
         let json = Json::parse_document(".zattrs", json.as_bytes(), &Limits::default()).unwrap();
         let attribute = attribute(&json).unwrap();
         let elements = Elements::new(&attribute.datatype, &attribute.value).map(|one| match one.get() {
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn values_have_the_least_type_that_holds_all_of_them() {
+    fn values_have_the_smallest_type_that_holds_all_of_them() {
         for (json, expected) in [
             ("1", "int32 [] 1"),
             ("-2147483649", "int64 [] -2147483649"),
@@ -241,13 +241,13 @@ mod tests {
             ("\"\"", "string [] "),
             ("[[\"a\"], [\"é\"]]", "string [2, 1] a|é"),
         ] {
-            assert_eq!(told(json), expected, "{json}");
+            assert_eq!(text_of(json), expected, "{json}");
         }
     }
 
     #[test]
-    fn a_type_that_is_told_holds_where_the_value_fits() {
-        let told = |json: &str, kind: &str| {
+    fn recorded_types_apply_if_the_value_fits() {
+        let text_of = |json: &str, kind: &str| {
             let json = Json::parse("attribute", json.as_bytes(), &Limits::default()).unwrap();
             let found = plain_numbers(&json, kind)?;
             let elements = Elements::new(&found.datatype, &found.value).map(|one| match one.get() {
@@ -258,16 +258,19 @@ mod tests {
             let elements: Vec<_> = elements.collect();
             Some(format!("{} {:?} {}", found.datatype, found.shape.unwrap(), elements.join("|")))
         };
-        assert_eq!(told("5", "i2").as_deref(), Some("int16 [] 5"));
-        assert_eq!(told("[1, 2.5, \"NaN\"]", "f4").as_deref(), Some("float32 [3] 1|2.5|NaN"));
-        assert_eq!(told("[18446744073709551615]", "u8").as_deref(), Some("uint64 [1] 18446744073709551615"));
+        assert_eq!(text_of("5", "i2").as_deref(), Some("int16 [] 5"));
+        assert_eq!(text_of("[1, 2.5, \"NaN\"]", "f4").as_deref(), Some("float32 [3] 1|2.5|NaN"));
+        assert_eq!(
+            text_of("[18446744073709551615]", "u8").as_deref(),
+            Some("uint64 [1] 18446744073709551615")
+        );
         for (json, kind) in [("300", "u1"), ("-1", "u4"), ("1.5", "i4"), ("\"a\"", "U1"), ("\"inf\"", "f8")] {
-            assert_eq!(told(json, kind), None, "{json} {kind}");
+            assert_eq!(text_of(json, kind), None, "{json} {kind}");
         }
     }
 
     #[test]
-    fn what_has_no_type_is_text_that_is_json() {
+    fn values_without_a_type_become_json_text() {
         for (json, expected) in [
             ("null", "null"),
             ("[]", "[]"),
@@ -279,7 +282,7 @@ mod tests {
             ("1e999", "1e999"),
             ("[1, {\"a\": NaN}]", "[1,{\"a\":NaN}]"),
         ] {
-            assert_eq!(told(json), format!("string [] {expected} json"), "{json}");
+            assert_eq!(text_of(json), format!("string [] {expected} json"), "{json}");
         }
     }
 }

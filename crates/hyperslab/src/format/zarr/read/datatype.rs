@@ -63,7 +63,7 @@ pub(in crate::format::zarr) fn datatype(
 }
 
 /// Whether the datatype of the model has all properties of this one, so that it would be written the same.
-pub(in crate::format::zarr) fn is_told(from: &DataType) -> bool {
+pub(in crate::format::zarr) fn is_lossless(from: &DataType) -> bool {
     match from {
         DataType::Bool
         | DataType::Raw { .. }
@@ -76,9 +76,9 @@ pub(in crate::format::zarr) fn is_told(from: &DataType) -> bool {
         DataType::Complex(part) => matches!(part, zarr::Float::Float32 | zarr::Float::Float64),
         DataType::NullTerminatedBytes { .. } | DataType::FixedLengthUtf32 { .. } => false,
         DataType::Struct(structure) => {
-            structure.fields().iter().all(|field| field.title.is_none() && is_told(&field.data_type))
+            structure.fields().iter().all(|field| field.title.is_none() && is_lossless(&field.data_type))
         }
-        DataType::Array { element, .. } => is_told(element),
+        DataType::Array { element, .. } => is_lossless(element),
     }
 }
 
@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn utf32_becomes_utf8_in_its_place() {
+    fn converts_utf32_to_utf8_in_place() {
         let of =
             DataType::Array { element: Box::new(DataType::FixedLengthUtf32 { length: 3 }), shape: vec![2] };
         let spans = utf32_spans(&of).unwrap();
@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_code_point_is_refused() {
+    fn rejects_invalid_code_points() {
         let mut row = 0xd800_u32.to_ne_bytes();
         let found = make_utf8(&mut row, 4, &[(0, 4)]).unwrap_err();
         assert_eq!(found.to_string(), "the code point 0xd800, expected one of Unicode");

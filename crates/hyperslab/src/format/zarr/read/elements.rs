@@ -185,7 +185,7 @@ impl ZarrArray {
         Ok(ZarrArray { hierarchy, pool, node, array, element, extents, chunk, utf32, fill_is_missing })
     }
 
-    /// The extents of what is stored, as far as they belong to the array.
+    /// The stored extents without those of an array datatype.
     fn stored_extents(&self) -> Cow<'_, [u64]> {
         let stored = shape(&self.node);
         match &self.extents {
@@ -367,13 +367,13 @@ impl ArraySource for ZarrArray {
         let array = match (level, &self.array) {
             (ChunkLevel::Outer, _) => None,
             (ChunkLevel::Inner, Some(array)) => array.inner_chunk().map(|inner| (array, inner)),
-            // Says why shards cannot be looked into.
+            // This returns the reason why the index of shards cannot be read.
             (ChunkLevel::Inner, None) => {
                 return Array::new(&self.node, limits).map(|_| ChunkPlacement::Nowhere);
             }
         };
         let along_inner = array.map(|(_, inner)| Grid::regular(inner)?.chunks_along(&extents)).transpose()?;
-        // Elements of an array type have dimensions of their own in the store. An element in several chunks has no place.
+        // The dimensions of an array datatype are stored dimensions. An element that spans several chunks has no place.
         if along_inner.as_ref().unwrap_or(&along).iter().skip(rank).any(|count| *count > 1) {
             return Ok(ChunkPlacement::Nowhere);
         }
@@ -384,12 +384,12 @@ impl ArraySource for ZarrArray {
         };
         self.pool.alone(|scratch| {
             self.hierarchy.chunks(&self.node, &mut |key, index| {
-                // What an array has left behind that was longer once is none of its chunks.
+                // Chunks beyond the current extents, left from a longer array, are ignored.
                 if !index.iter().zip(&along).all(|(at, count)| at < count) {
                     return Ok(ControlFlow::Continue(()));
                 }
                 match array {
-                    // It may have gone since it was listed.
+                    // The chunk may have been deleted since it was listed.
                     None => {
                         if let Some(len) = store.size(&key)? {
                             visit(&grid.chunk(index)?.start, &key, 0..len)?;

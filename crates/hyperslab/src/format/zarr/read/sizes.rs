@@ -1,16 +1,16 @@
-//! Bytes of values in a store.
+//! The total size of values in a store.
 
 use crate::pool::Pool;
 use hyperslab_core::Result;
 use hyperslab_core::store::{Key, Store};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Sums up the sizes of values, thousands at a time, which all threads ask for: most of the time goes into waiting for
-/// the store.
+/// Adds up the sizes of values. All threads request sizes, thousands at a time, since most of the time is spent waiting
+/// for the store.
 pub(in crate::format::zarr) struct Sizes<'a> {
     store: &'a dyn Store,
     pool: &'a Pool,
-    /// Values that were not asked about yet.
+    /// The keys whose sizes are not yet requested.
     keys: Vec<Key>,
     sum: AtomicU64,
 }
@@ -23,16 +23,16 @@ impl<'a> Sizes<'a> {
     /// Adds a value.
     pub(in crate::format::zarr) fn add(&mut self, key: Key) -> Result<()> {
         self.keys.push(key);
-        if self.keys.len() < MAX_KEYS { Ok(()) } else { self.ask() }
+        if self.keys.len() < MAX_KEYS { Ok(()) } else { self.request() }
     }
 
-    /// The bytes of all values that were added.
+    /// The total size of all added values in bytes.
     pub(in crate::format::zarr) fn sum(mut self) -> Result<u64> {
-        self.ask()?;
+        self.request()?;
         Ok(self.sum.into_inner())
     }
 
-    fn ask(&mut self) -> Result<()> {
+    fn request(&mut self) -> Result<()> {
         let keys = std::mem::take(&mut self.keys);
         self.pool.each(keys.chunks(AT_ONCE), 0, |keys, _| {
             let mut part = 0_u64;
@@ -47,7 +47,7 @@ impl<'a> Sizes<'a> {
     }
 }
 
-/// Keys in memory.
+/// The maximum number of keys in memory.
 const MAX_KEYS: usize = 4096;
-/// Values that one thread asks about before it takes more.
+/// The number of sizes that one thread requests at a time.
 const AT_ONCE: usize = 64;

@@ -1,6 +1,6 @@
 //! Converts the storage of arrays to directives of NDL, and native ones of Zarr.
 
-use super::datatype::{is_told, utf32_spans};
+use super::datatype::{is_lossless, utf32_spans};
 use super::{datatype, elements};
 use crate::filter::Elements;
 use crate::format::zarr::directive::{directive, directives, sizes};
@@ -78,8 +78,8 @@ pub(in crate::format::zarr) fn of_v2(array: &v2::ArrayMetadata, longest: &[u64])
     let (_, element) = datatype::datatype(&array.dtype.data_type, array.dtype.byte_order)?;
     let mut storage = Storage { element, layout: Some(Layout::Chunked), ..Storage::default() };
     let mut native = Vec::new();
-    let told = is_told(&array.dtype.data_type);
-    if !told || array.dtype.emit().ok().as_ref() != Some(array.dtype.json()) {
+    let lossless = is_lossless(&array.dtype.data_type);
+    if !lossless || array.dtype.emit().ok().as_ref() != Some(array.dtype.json()) {
         native.push(("dtype", directive(array.dtype.json())));
     }
     if let Some(Separator::Slash) = array.dimension_separator {
@@ -164,7 +164,7 @@ fn note_type(
     native: &mut Vec<(&str, Directive)>,
 ) {
     let written = data_type.emit(StructForm::Registered, order.unwrap_or(ByteOrder::Little));
-    if !is_told(data_type) || written.ok().as_ref() != Some(json) {
+    if !is_lossless(data_type) || written.ok().as_ref() != Some(json) {
         native.push(("data_type", directive(json)));
     }
 }

@@ -24,9 +24,9 @@ pub(super) struct ZarrEncoder {
     writer: ArrayWriter,
     lowering: Lowering,
     chunk: Vec<u64>,
-    /// How chunks are stored, where they are the elements of the source one after the other.
+    /// The stored form of chunks; `None` if they are not the elements of the source one after the other.
     raw: Option<StoredForm>,
-    /// The shape of an inner chunk of a shard, if it differs from the shard only along dimensions of the array.
+    /// The shape of an inner chunk, if shards are divided only along dimensions of the array.
     inner: Option<Vec<u64>>,
     /// The extents of the array, if it is stored with longer dimensions.
     own: Option<Vec<u64>>,
@@ -96,7 +96,7 @@ impl ZarrEncoder {
     }
 
     /// The stored shape of the part of a chunk within the array.
-    fn given(&self, index: &[u64], own: &[u64]) -> Vec<u64> {
+    fn clipped(&self, index: &[u64], own: &[u64]) -> Vec<u64> {
         let dims = index.iter().zip(&self.chunk).zip(own);
         let within = dims.map(|((at, size), own)| own.saturating_sub(at.saturating_mul(*size)).min(*size));
         within.chain(self.lowering.trailing.iter().copied()).collect()
@@ -127,7 +127,7 @@ impl Encoder for ZarrEncoder {
                 self.writer.encode_chunk(&stored, &rows, &heap, out, scratch)
             }
             Some(own) => {
-                self.writer.encode_part(&stored, &self.given(index, own), &rows, &heap, out, scratch)
+                self.writer.encode_part(&stored, &self.clipped(index, own), &rows, &heap, out, scratch)
             }
         };
         encoded.map(Encoded::of)

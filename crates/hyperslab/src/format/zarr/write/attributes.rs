@@ -1,4 +1,4 @@
-//! Attributes as JSON that readers see, and what of them a record keeps.
+//! Attributes as JSON that readers see; a record keeps the content that JSON cannot represent.
 
 use super::{ATTRIBUTE_NAME, ATTRIBUTE_TYPE, INNER_NAMED_TYPE, UNREADABLE_ATTRIBUTE, keep};
 use crate::format::zarr::keep::{lowering, record};
@@ -16,18 +16,18 @@ use hyperslab_zarr::metadata::v2;
 use hyperslab_zarr::name::RECORD;
 use std::sync::Arc;
 
-/// The attributes of a group.
+/// The attributes of a group, including the record.
 ///
 /// # Errors
-/// If an attribute cannot be said.
+/// If NDL cannot express an attribute.
 pub(super) fn of_group(path: &NodePath, group: &Group, losses: &mut dyn Losses) -> Result<Object> {
     visible(path, &group.attributes, None, losses)
 }
 
-/// The attributes of a node, record included. `of` is the type of an array in version 3.
+/// The attributes of a node, including the record. `of` is the datatype of an array in version 3.
 ///
 /// # Errors
-/// If an attribute cannot be said.
+/// If NDL cannot express an attribute.
 pub(super) fn visible(
     path: &NodePath,
     attributes: &Attributes,
@@ -44,30 +44,29 @@ pub(super) fn visible(
         }
     }
     note_changed(path, attributes, losses);
-    let said = record::attributes_json(&readable)?;
+    let recorded = record::attributes_json(&readable)?;
     for (name, attribute) in &readable {
-        let (Ok(attribute), Some(Json::Object(said))) = (attribute, said.get(name)) else { continue };
+        let (Ok(attribute), Some(Json::Object(recorded))) = (attribute, recorded.get(name)) else { continue };
         let place = || format!("{path}@{name}");
         if is_reserved(name) {
             losses.note(&ATTRIBUTE_NAME, place(), None);
-            kept.insert(name, Json::Object(said.clone()));
+            kept.insert(name, Json::Object(recorded.clone()));
             continue;
         }
-        let value = said.get("value");
+        let value = recorded.get("value");
         let json = of_json(attribute).or_else(|| value.cloned()).unwrap_or(Json::Null);
         let coded = match of {
             Some(of) if name == FILL_VALUE => match fill_value(of, attribute, &json) {
                 Some(coded) => coded,
                 None => {
                     losses.note(&ATTRIBUTE_NAME, place(), None);
-                    kept.insert(name, Json::Object(said.clone()));
+                    kept.insert(name, Json::Object(recorded.clone()));
                     continue;
                 }
             },
             _ => None,
         };
-        let told = coded.is_none() && reads_as(&json, attribute);
-        if told {
+        if coded.is_none() && reads_as(&json, attribute) {
             out.insert(name, json);
             continue;
         }
@@ -80,12 +79,12 @@ pub(super) fn visible(
                 types.insert(name, format!("<{kind}").as_str().into());
             }
             None => {
-                let mut said = said.clone();
-                // Where nothing else is seen, that is the value.
+                let mut recorded = recorded.clone();
+                // If the visible JSON is the value, the record does not repeat it.
                 if coded.is_none() && value == Some(&json) {
-                    said = said.iter().filter(|(key, _)| *key != "value").map(owned).collect();
+                    recorded = recorded.iter().filter(|(key, _)| *key != "value").map(owned).collect();
                 }
-                kept.insert(name, Json::Object(said));
+                kept.insert(name, Json::Object(recorded));
             }
         }
         out.insert(name, coded.unwrap_or(json));
@@ -100,7 +99,7 @@ pub(super) fn visible(
     Ok(out)
 }
 
-/// Notes what of attributes is not kept even in a record.
+/// Notes the content of attributes that even a record does not keep.
 pub(super) fn note_changed(path: &NodePath, attributes: &Attributes, losses: &mut dyn Losses) {
     for (name, attribute) in attributes {
         let place = || format!("{path}@{name}");
@@ -109,15 +108,16 @@ pub(super) fn note_changed(path: &NodePath, attributes: &Attributes, losses: &mu
                 losses.note(&INNER_NAMED_TYPE, place(), None);
             }
             Ok(_) => {}
-            Err(why) => losses.note(&UNREADABLE_ATTRIBUTE, place(), Some(why.reason.clone())),
+            Err(error) => losses.note(&UNREADABLE_ATTRIBUTE, place(), Some(error.reason.clone())),
         }
     }
 }
 
-/// `_FillValue` for readers to whom the fill value alone says nothing; none where they could not read it.
+/// The JSON of `_FillValue` for readers that do not treat the fill value as missing without it; `None` if they could
+/// not read it.
 ///
 /// # Errors
-/// If NDL cannot say the value.
+/// If NDL cannot express the value.
 pub(super) fn missing(of: &DataType, datatype: &Arc<Datatype>, value: Values) -> Result<Option<Json>> {
     let attribute = Attribute {
         shape: Some(Vec::new()),
@@ -126,11 +126,11 @@ pub(super) fn missing(of: &DataType, datatype: &Arc<Datatype>, value: Values) ->
         storage: ElementStorage::default(),
         native: Vec::new(),
     };
-    let said =
+    let recorded =
         record::attributes_json(&Attributes::from_iter([(FILL_VALUE.to_owned(), Ok(attribute.clone()))]))?;
-    let json = match said.get(FILL_VALUE) {
-        Some(Json::Object(said)) => said.get("value").cloned(),
-        said => said.cloned(),
+    let json = match recorded.get(FILL_VALUE) {
+        Some(Json::Object(recorded)) => recorded.get("value").cloned(),
+        recorded => recorded.cloned(),
     };
     Ok(json.and_then(|json| fill_value(of, &attribute, &json).map(|coded| coded.unwrap_or(json))))
 }
@@ -139,7 +139,7 @@ fn owned((name, json): (&str, &Json)) -> (String, Json) {
     (name.to_owned(), json.clone())
 }
 
-/// Whether readers take an attribute of this name for something else.
+/// Whether an attribute of this name has another meaning to readers.
 pub(in crate::format::zarr) fn is_reserved(name: &str) -> bool {
     name == RECORD
         || name == dimensions::ATTRIBUTE
@@ -147,7 +147,7 @@ pub(in crate::format::zarr) fn is_reserved(name: &str) -> bool {
         || name.to_ascii_lowercase().starts_with("_nczarr_")
 }
 
-/// The JSON that an attribute of Zarr's is the text of, if it is such a text.
+/// The JSON in an attribute that was read from JSON of Zarr and is kept as text; `None` for other attributes.
 fn of_json(attribute: &Attribute) -> Option<Json> {
     let is_one = attribute.shape.as_ref().is_some_and(Vec::is_empty);
     if !is_one || !lowering::is_json(&attribute.native) {
@@ -158,13 +158,13 @@ fn of_json(attribute: &Attribute) -> Option<Json> {
     json_of_text(text)
 }
 
-/// The JSON that is seen of a text that is JSON.
+/// Parses a text that contains JSON, as readers see it.
 pub(in crate::format::zarr) fn json_of_text(text: &[u8]) -> Option<Json> {
     let json = Json::parse_document(v2::ATTRIBUTES, text, &Limits::default()).ok()?;
     Some(json.with_words_as_strings())
 }
 
-/// Whether JSON is read as this attribute without more being known.
+/// Whether reading the JSON restores the attribute, without a record.
 fn reads_as(json: &Json, attribute: &Attribute) -> bool {
     attribute::attribute(json).is_ok_and(|read| {
         same(&read, attribute) && read.native.is_empty() != lowering::is_json(&attribute.native)
@@ -181,7 +181,7 @@ fn same(read: &Attribute, attribute: &Attribute) -> bool {
             .all(|(one, other)| one.same(other))
 }
 
-/// NumPy's word for the type of numbers.
+/// The NumPy name of a number type, without the byte order.
 fn numpy(datatype: &Datatype) -> Option<&'static str> {
     Some(match datatype {
         Datatype::Int { bits: 8, signed: true } => "i1",
@@ -198,9 +198,9 @@ fn numpy(datatype: &Datatype) -> Option<&'static str> {
     })
 }
 
-/// The attribute `_FillValue` as xarray reads it in version 3, by the type of the array: floating-point numbers by the
-/// bytes of a double in base64. The inner is none where it stands as other attributes do, the outer where xarray
-/// would not open the store because of it.
+/// The JSON of the attribute `_FillValue` as xarray reads it in version 3, by the datatype of the array. Floating-point
+/// numbers are the bytes of a double, little-endian, in base64. `Some(None)` if the JSON is as for other attributes;
+/// `None` if xarray would fail to open a store with it.
 pub(in crate::format::zarr) fn fill_value(
     of: &DataType,
     attribute: &Attribute,

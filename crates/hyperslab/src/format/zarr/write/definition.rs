@@ -1,4 +1,4 @@
-//! What an array of the model is in Zarr: its definition, how elements are lowered, what is kept in a record.
+//! Plans an array of the model as an array of Zarr: the definition, the lowering of elements, and the record.
 
 mod codecs;
 mod dimensions;
@@ -21,17 +21,17 @@ use hyperslab_zarr::json::{Json, Object};
 use hyperslab_zarr::write::{ArrayDefinition, Version};
 use std::sync::Arc;
 
-/// An array ready to be begun.
+/// A planned array.
 pub(super) struct ArrayPlan {
     pub(super) definition: ArrayDefinition,
     pub(super) lowering: Lowering,
-    /// How long the array is, where it is stored at the length of its dimensions.
+    /// The extents of the array, if it is stored with longer dimensions.
     pub(super) own: Option<Vec<u64>>,
-    /// Whether chunks are written that the source has not.
+    /// Whether chunks must be written that the source never wrote: the store has another fill value.
     pub(super) needs_unwritten: bool,
 }
 
-/// What a node says of its elements.
+/// The properties of an array of the model from which it is planned.
 struct Described<'n> {
     path: &'n NodePath,
     shape: Shape,
@@ -39,17 +39,17 @@ struct Described<'n> {
     storage: &'n Storage,
     attributes: &'n Attributes,
     is_dimcoord: bool,
-    /// The version that it is planned for.
+    /// The version of Zarr to write.
     version: Version,
-    /// What was found out about the elements.
+    /// Known facts about the elements.
     facts: Facts,
 }
 
 impl ArrayPlan {
-    /// Plans an array or a dimension coordinate, and notes what of it Zarr does not hold as it is.
+    /// Plans an array or a dimension coordinate, and notes the content that Zarr stores in another form or loses.
     ///
     /// # Errors
-    /// If there is no such array in Zarr.
+    /// If Zarr cannot store the array.
     pub(super) fn new(
         path: &NodePath,
         node: &Node,
@@ -65,7 +65,7 @@ impl ArrayPlan {
         of.record_type(&lowering, &mut record, losses)?;
         let Dimensions { shape, own, names } = of.dimensions(&lowering, growing, &mut record, losses);
         if own.is_some() {
-            // What is shown behind it is fill.
+            // Elements past the end of the array are visible, with the fill value.
             of.facts = Facts { is_whole: false, can_fill: false, ..facts };
         }
         let filling = of.filling(&lowering, own.is_some(), &mut record, losses)?;
@@ -100,18 +100,20 @@ impl<'n> Described<'n> {
         Ok(Described { path, shape, datatype, storage, attributes, is_dimcoord, version, facts })
     }
 
-    /// Where it is, as losses are told.
+    /// The path of the array, for losses.
     fn place(&self) -> String {
         self.path.to_string()
     }
 
-    /// Records the type where Zarr has another, and its name.
+    /// Records the datatype if Zarr stores another one, and the path of a committed datatype.
     fn record_type(&self, lowering: &Lowering, record: &mut Object, losses: &mut dyn Losses) -> Result<()> {
         let datatype = self.datatype.resolved();
-        let (seen, _) = stored_datatype(&lowering.data_type, None)?;
+        let (stored_type, _) = stored_datatype(&lowering.data_type, None)?;
         let has_tag = matches!(datatype, Datatype::Opaque { tag, .. } if !tag.is_empty());
-        let is_told =
-            lowering.trailing.is_empty() && seen.same_content(datatype) && !has_tag && self.facts.can_pad;
+        let is_same_type = lowering.trailing.is_empty()
+            && stored_type.same_content(datatype)
+            && !has_tag
+            && self.facts.can_pad;
         let named = match &**self.datatype {
             Datatype::Named(path, _) => Some(path),
             _ => None,
@@ -119,7 +121,7 @@ impl<'n> Described<'n> {
         if record::has_named(datatype) {
             losses.note(&INNER_NAMED_TYPE, self.place(), None);
         }
-        if is_told && named.is_none() {
+        if is_same_type && named.is_none() {
             if lowering.pads() {
                 losses.note(&PADDING, self.place(), None);
             }
@@ -130,7 +132,7 @@ impl<'n> Described<'n> {
             record.insert("named", path.as_str().into());
             losses.note(&NAMED_TYPE, self.place(), Some(format!("committed datatype {path}")));
         }
-        if is_told {
+        if is_same_type {
             return Ok(());
         }
         let lowered = match datatype {
@@ -151,7 +153,7 @@ impl<'n> Described<'n> {
         Ok(())
     }
 
-    /// What coordinates a dimension can have.
+    /// Records the domain and the tile of a dimension.
     fn record_domain(&self, record: &mut Object, losses: &mut dyn Losses) -> Result<()> {
         if let Some(domain) = &self.storage.domain {
             let ends = record::elements_json(self.datatype, domain).collect::<Result<Vec<_>>>()?;
@@ -167,7 +169,7 @@ impl<'n> Described<'n> {
         Ok(())
     }
 
-    /// Attributes that everybody sees, and with them what only we read.
+    /// The attributes that all readers see, with the record that only this library reads.
     fn attributes(&self, lowering: &Lowering, mut record: Object, losses: &mut dyn Losses) -> Result<Object> {
         let coded = (self.version == Version::V3).then_some(&lowering.data_type);
         let mut attributes = attributes::visible(self.path, self.attributes, coded, losses)?;
@@ -182,7 +184,7 @@ impl<'n> Described<'n> {
         Ok(attributes)
     }
 
-    /// The same in the chunks and shards of the array.
+    /// Adds the shapes of chunks and shards to the definition.
     fn in_chunks(
         &self,
         definition: ArrayDefinition,
@@ -212,12 +214,12 @@ impl<'n> Described<'n> {
         definition
     }
 
-    /// Whether it is cut into chunks wherever it says so or not: what is small is one chunk.
+    /// Whether the writer chooses the chunk shape: the array has none, and is not a scalar. A small array is one chunk.
     fn is_chunked(&self) -> bool {
         self.storage.chunk.is_none() && self.shape.current().is_some_and(|shape| !shape.is_empty())
     }
 
-    /// What its storage says of Zarr alone.
+    /// The value of a storage directive that only Zarr has.
     fn native(&self, key: &str) -> Option<&Directive> {
         let (_, directives) = self.storage.native.iter().find(|(format, _)| *format == "zarr")?;
         directives.iter().find(|(name, _)| name == key).map(|(_, value)| value)

@@ -1,9 +1,9 @@
-//! What the NetCDF library needs to see dimensions that can grow.
+//! Metadata for the NetCDF library, which shows it that dimensions can grow.
 //!
-//! It sees them in stores of version 2 that are marked as its own, and of those it wants to know everything: what is in
-//! each group, and the paths of the dimensions of each array. So these are written where a dimension can grow, and the
-//! mark only if all of it fits together; without the mark the library reads the store as any other of Zarr's. It reads
-//! no stores of version 3.
+//! The library sees these dimensions only in stores of version 2 with its own mark. A marked store must list the members
+//! of each group and the paths of the dimensions of each array. This metadata is written if a dimension can grow, and
+//! the mark only if the metadata is consistent. Without the mark the library reads the store as plain Zarr. It does not
+//! read stores of version 3.
 //!
 //! Spec: NetCDF "NCZarr Overview"
 
@@ -19,12 +19,12 @@ use std::collections::BTreeMap;
 #[derive(Default)]
 pub(super) struct Netcdf {
     dimensions: FxHashMap<NodePath, Declared>,
-    /// What finished arrays refer to.
+    /// The finished arrays and their dimensions.
     arrays: Vec<Referring>,
 }
 
 struct Declared {
-    /// Which one of all it is, for they keep their order.
+    /// Its number among all dimensions, which are written in order of declaration.
     number: usize,
     size: u64,
     is_unlimited: bool,
@@ -38,8 +38,8 @@ pub(super) struct Referring {
 }
 
 impl Referring {
-    /// What an array refers to, which is stored as long as it is, or at the length of its `growing` dimensions;
-    /// `trailing` dimensions are those of its type.
+    /// The dimensions of an array with their stored sizes: those of the array, or those of its `growing` dimensions.
+    /// `trailing` has the sizes of the dimensions of an array datatype.
     pub(super) fn new(
         path: &NodePath,
         node: &Node,
@@ -63,7 +63,7 @@ impl Referring {
         Referring { path: path.clone(), dimensions: dimensions.collect() }
     }
 
-    /// What the library finds the dimensions by; none if the group of one is not there.
+    /// The attribute by which the library finds the dimensions; `None` if the group of a dimension is not in the store.
     pub(super) fn json(&self, groups: &FxHashMap<NodePath, Key>) -> Option<Json> {
         let references = self.dimensions.iter().map(|(path, _)| {
             let group = groups.get(&path.parent()?)?;
@@ -81,29 +81,29 @@ impl Referring {
 }
 
 impl Netcdf {
-    /// Notes a dimension, whether it has coordinates or not.
+    /// Adds a dimension, with or without coordinates.
     pub(super) fn declare(&mut self, path: &NodePath, dimcoord: &DimCoord, growing: &Growing) {
         let along = Dimension { extent: dimcoord.size, coordinate: Some(path.clone()) };
         let size = growing.full(&[along]).first().copied().unwrap_or_default();
         let is_unlimited = matches!(dimcoord.size, Extent::Unlimited { .. });
-        // One that is declared once more keeps its number.
+        // A dimension that is declared again keeps its number.
         let number = self.dimensions.get(path).map_or(self.dimensions.len(), |declared| declared.number);
         self.dimensions.insert(path.clone(), Declared { number, size, is_unlimited });
     }
 
-    /// Notes an array that is finished.
+    /// Adds a finished array.
     pub(super) fn add(&mut self, array: Referring) {
         self.arrays.push(array);
     }
 
-    /// What each group has to say, and the mark at the root; nothing where the library would refuse it.
-    /// `keys` are where arrays and groups lie.
+    /// The attributes of each group, with the mark at the root; `None` if the library would refuse them. `groups` and
+    /// `arrays` have the keys in the store.
     pub(super) fn keys(
         mut self,
         groups: &FxHashMap<NodePath, Key>,
         arrays: &FxHashMap<NodePath, Key>,
     ) -> Option<Vec<(Key, Object)>> {
-        // Such a name would be taken for none.
+        // The library reads this name as that of an unnamed dimension.
         if self.dimensions.iter().any(|(path, of)| path.name() == nameless(of.size)) {
             return None;
         }
@@ -114,7 +114,7 @@ impl Netcdf {
                 self.dimensions.entry(path.clone()).or_insert(nameless);
             }
         }
-        let is_there = |array: &Referring| {
+        let has_dimensions = |array: &Referring| {
             let group = array.path.parent();
             array.dimensions.iter().all(|(path, size)| {
                 let above = std::iter::successors(group.clone(), NodePath::parent);
@@ -124,7 +124,7 @@ impl Netcdf {
         };
         let named =
             |keys: &FxHashMap<NodePath, Key>| keys.values().all(|key| key.is_root() || is_name(key.name()));
-        let fits = self.arrays.iter().all(is_there)
+        let fits = self.arrays.iter().all(has_dimensions)
             && self.dimensions.keys().all(|path| is_name(path.name()))
             && named(groups)
             && named(arrays);
@@ -136,30 +136,31 @@ impl Netcdf {
         groups: &FxHashMap<NodePath, Key>,
         arrays: &FxHashMap<NodePath, Key>,
     ) -> Vec<(Key, Object)> {
-        let mut found: BTreeMap<&NodePath, Said> =
-            groups.keys().map(|path| (path, Said::default())).collect();
+        let mut found: BTreeMap<&NodePath, Members> =
+            groups.keys().map(|path| (path, Members::default())).collect();
         let parent = |path: &NodePath| path.parent().unwrap_or_else(NodePath::root);
         let mut dimensions: Vec<_> = self.dimensions.iter().collect();
         dimensions.sort_by_key(|(_, declared)| declared.number);
         for (path, declared) in dimensions {
-            if let Some(said) = found.get_mut(&parent(path)) {
-                said.dimensions.insert(path.name(), declared.json());
+            if let Some(members) = found.get_mut(&parent(path)) {
+                members.dimensions.insert(path.name(), declared.json());
             }
         }
         for array in &self.arrays {
-            if let (Some(said), Some(key)) = (found.get_mut(&parent(&array.path)), arrays.get(&array.path)) {
-                said.arrays.push(key.name().into());
+            if let (Some(members), Some(key)) = (found.get_mut(&parent(&array.path)), arrays.get(&array.path))
+            {
+                members.arrays.push(key.name().into());
             }
         }
         let below: Vec<_> = groups.iter().filter(|(path, _)| !path.is_root()).collect();
         for (path, key) in below {
-            if let Some(said) = found.get_mut(&parent(path)) {
-                said.groups.push(key.name().into());
+            if let Some(members) = found.get_mut(&parent(path)) {
+                members.groups.push(key.name().into());
             }
         }
-        let keys = found.into_iter().filter_map(|(path, said)| {
+        let keys = found.into_iter().filter_map(|(path, members)| {
             let mut attributes = Object::new();
-            attributes.insert(GROUP, said.json());
+            attributes.insert(GROUP, members.json());
             if path.is_root() {
                 let version = Object::from_iter([("version".to_owned(), VERSION.into())]);
                 attributes.insert(SUPERBLOCK, Json::Object(version));
@@ -182,18 +183,18 @@ impl Declared {
     }
 }
 
-/// What a group says of what is in it.
+/// The dimensions and members of a group.
 #[derive(Default)]
-struct Said {
+struct Members {
     dimensions: Object,
     arrays: Vec<Json>,
     groups: Vec<Json>,
 }
 
-impl Said {
+impl Members {
     fn json(mut self) -> Json {
         let name = |json: &Json| json.as_str().unwrap_or_default().to_owned();
-        // Groups come in the order of a hash.
+        // The order of a hash map is not reproducible.
         self.groups.sort_by_key(name);
         let mut json = Object::new();
         json.insert("dimensions", Json::Object(self.dimensions));
@@ -203,8 +204,8 @@ impl Said {
     }
 }
 
-/// Whether the library takes a name as it is. It normalizes names of Unicode before it compares them with what it did
-/// not normalize; below U+0300 that changes none.
+/// Whether the library finds a member by this name. It compares names that it has normalized (Unicode NFC) with names
+/// that it has not; normalization changes no characters below U+0300.
 fn is_name(name: &str) -> bool {
     let mut chars = name.chars();
     let first = chars.next().is_some_and(|c| c.is_ascii_alphanumeric() || c == '_' || !c.is_ascii());
@@ -212,5 +213,5 @@ fn is_name(name: &str) -> bool {
     first && name.len() <= 256 && name.chars().all(fits) && !name.ends_with(' ')
 }
 
-/// The version of NetCDF's own form.
+/// The version of the NCZarr metadata.
 const VERSION: &str = "2.0.0";

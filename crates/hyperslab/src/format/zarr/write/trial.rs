@@ -1,4 +1,4 @@
-//! An encoder that finds out whether filters take all elements: each chunk is encoded and decoded, and none is kept.
+//! An encoder that tests whether the filters can encode all elements: it encodes and decodes each chunk, and stores none.
 
 use super::array::ZarrEncoder;
 use super::definition::ArrayPlan;
@@ -53,7 +53,7 @@ impl ZarrPlanner<'_> {
 }
 
 impl Trial {
-    /// Decodes a chunk as readers will, and forgets it.
+    /// Decodes a chunk as readers will, then drops it.
     fn decode(&self, index: &[u64], bytes: &[u8], scratch: &mut Scratch) -> Result<()> {
         let stored = self.encoder.index(index);
         let key = self.array.chunk_key(&stored)?;
@@ -104,7 +104,7 @@ impl InnerChunks for Trial {
     }
 
     fn encode(&self, within: &[u64], values: &Values, scratch: &mut Scratch) -> Result<Option<Bytes>> {
-        // All of them are more than memory holds.
+        // The inner chunks of a shard together can exceed the memory, so none is kept.
         InnerChunks::encode(&self.encoder, within, values, scratch).map(|_| None)
     }
 

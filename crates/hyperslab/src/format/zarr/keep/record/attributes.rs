@@ -13,7 +13,7 @@ use hyperslab_zarr::json::{Json, Number, Object};
 
 /// The attributes of a record.
 #[derive(Debug, Default)]
-pub(super) struct Told {
+pub(super) struct Restored {
     /// The attributes to which the record applies.
     pub(super) attributes: Attributes,
     /// The names of attributes that were changed since.
@@ -25,26 +25,26 @@ pub(super) struct Told {
 ///
 /// # Errors
 /// [`ErrorKind::Malformed`](hyperslab_core::ErrorKind::Malformed) if the record contradicts itself.
-pub(super) fn told(record: &Object, visible: &Object, of: Option<&DataType>) -> Result<Told> {
-    let mut told = Told::default();
+pub(super) fn restored(record: &Object, visible: &Object, of: Option<&DataType>) -> Result<Restored> {
+    let mut restored = Restored::default();
     let mut whole = Object::new();
     for (name, json) in record.iter() {
-        let Json::Object(said) = json else {
+        let Json::Object(recorded) = json else {
             return Err(malformed(format!("attribute {name:?}: {}, expected an object", json.kind())));
         };
-        match complete(name, said, visible, of) {
-            Some(said) => whole.insert(name, Json::Object(said)),
-            None => told.changed.push(name.to_owned()),
+        match complete(name, recorded, visible, of) {
+            Some(recorded) => whole.insert(name, Json::Object(recorded)),
+            None => restored.changed.push(name.to_owned()),
         }
     }
     // All at once, unless one of them is invalid.
     let mut read = attributes(&whole).or_else(|_| {
         let mut read = Attributes::new();
-        for (name, said) in whole.iter() {
-            match attributes(&Object::from_iter([(name.to_owned(), said.clone())])) {
+        for (name, recorded) in whole.iter() {
+            match attributes(&Object::from_iter([(name.to_owned(), recorded.clone())])) {
                 Ok(one) => read.extend(one),
                 // Only the visible JSON can have changed since the record was written.
-                Err(_) if !has_value(record.get(name)) || record.get(name) != Some(said) => {}
+                Err(_) if !has_value(record.get(name)) || record.get(name) != Some(recorded) => {}
                 Err(e) => return Err(malformed(format!("attribute {name:?}: {}", e.reason()))),
             }
         }
@@ -57,34 +57,34 @@ pub(super) fn told(record: &Object, visible: &Object, of: Option<&DataType>) -> 
         };
         if !holds {
             read.shift_remove(name);
-            told.changed.push(name.to_owned());
+            restored.changed.push(name.to_owned());
         }
     }
-    told.attributes = read;
-    Ok(told)
+    restored.attributes = read;
+    Ok(restored)
 }
 
 /// The recorded attribute, with the value from the visible JSON if the record has none. `None` if the JSON shows that
 /// the attribute was changed.
-fn complete(name: &str, said: &Object, visible: &Object, of: Option<&DataType>) -> Option<Object> {
-    let mut said = said.clone();
+fn complete(name: &str, recorded: &Object, visible: &Object, of: Option<&DataType>) -> Option<Object> {
+    let mut recorded = recorded.clone();
     let shown = visible.get(name);
-    let kept = said.get(VALUE).cloned();
+    let kept = recorded.get(VALUE).cloned();
     match (kept, shown) {
         // The JSON of this name has another meaning.
         _ if is_reserved(name) => {}
         // If another program changed the value, the datatype still applies.
         (Some(kept), Some(shown)) if name == FILL_VALUE && of.is_some() => {
             if let Some(value) = of.and_then(|of| decoded(of, shown)) {
-                said.insert(VALUE, like(&kept, value));
+                recorded.insert(VALUE, like(&kept, value));
             }
         }
         (Some(_), None) if name == FILL_VALUE && of.is_some() => {}
         // An attribute without elements has no JSON.
-        (None, None) if name == FILL_VALUE && of.is_some() && said.get("shape") == Some(&Json::Null) => {}
-        (None, Some(Json::Null)) if said.get("shape") == Some(&Json::Null) => {}
-        (None, _) if said.get("shape") == Some(&Json::Null) => return None,
-        (None, Some(shown)) => said.insert(VALUE, shown.clone()),
+        (None, None) if name == FILL_VALUE && of.is_some() && recorded.get("shape") == Some(&Json::Null) => {}
+        (None, Some(Json::Null)) if recorded.get("shape") == Some(&Json::Null) => {}
+        (None, _) if recorded.get("shape") == Some(&Json::Null) => return None,
+        (None, Some(shown)) => recorded.insert(VALUE, shown.clone()),
         (Some(kept), Some(shown)) => {
             // A text that contains JSON appears as that JSON.
             let is_text_of = |text: &str| json_of_text(text.as_bytes()).as_ref() == Some(shown);
@@ -94,7 +94,7 @@ fn complete(name: &str, said: &Object, visible: &Object, of: Option<&DataType>) 
         }
         (_, None) => return None,
     }
-    Some(said)
+    Some(recorded)
 }
 
 /// The number in the JSON of a fill value, as NDL writes it.
@@ -123,8 +123,8 @@ fn like(kept: &Json, value: Json) -> Json {
 }
 
 /// Whether a fill value appears as this JSON.
-fn shows(of: &DataType, attribute: &Attribute, said: Option<&Json>, shown: Option<&Json>) -> bool {
-    let value = said.and_then(Json::as_object).and_then(|said| said.get(VALUE));
+fn shows(of: &DataType, attribute: &Attribute, recorded: Option<&Json>, shown: Option<&Json>) -> bool {
+    let value = recorded.and_then(Json::as_object).and_then(|recorded| recorded.get(VALUE));
     match fill_value(of, attribute, value.unwrap_or(&Json::Null)) {
         Some(Some(coded)) => shown == Some(&coded),
         Some(None) => shown == value,
@@ -132,12 +132,12 @@ fn shows(of: &DataType, attribute: &Attribute, said: Option<&Json>, shown: Optio
     }
 }
 
-fn has_value(said: Option<&Json>) -> bool {
-    said.and_then(Json::as_object).is_some_and(|said| said.get(VALUE).is_some())
+fn has_value(recorded: Option<&Json>) -> bool {
+    recorded.and_then(Json::as_object).is_some_and(|recorded| recorded.get(VALUE).is_some())
 }
 
-fn attributes(said: &Object) -> Result<Attributes> {
-    let root = Object::from_iter([("attributes".to_owned(), Json::Object(said.clone()))]);
+fn attributes(recorded: &Object) -> Result<Attributes> {
+    let root = Object::from_iter([("attributes".to_owned(), Json::Object(recorded.clone()))]);
     let nodes = read(root)?.into_iter();
     let found = nodes.into_iter().find_map(|(path, node)| match node {
         Node::Group(group) if path.is_root() => Some(group.attributes),

@@ -6,7 +6,7 @@ use hyperslab_model::NodeKind;
 use hyperslab_zarr::json::{Json, Object};
 use hyperslab_zarr::name::NAME;
 
-/// The kind of nodes that may have a member of a record.
+/// The nodes whose records may have a member.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Of {
     All,
@@ -34,7 +34,7 @@ const MEMBERS: [(&str, Of); 16] = [
     ("links", Of::Groups),
 ];
 
-/// Whether an attribute is a record. Another attribute with the same name has none of these members.
+/// Whether an attribute is a record: it has a member that only records have. Other programs may use the same name.
 pub(in crate::format::zarr) fn is_record(json: &Json) -> bool {
     json.as_object().is_some_and(|object| object.iter().any(|(name, _)| of(name).is_some()))
 }
@@ -81,7 +81,7 @@ impl Record {
     /// # Errors
     /// [`ErrorKind::Malformed`](hyperslab_core::ErrorKind::Malformed); the message names the member.
     pub(in crate::format::zarr) fn check_extents(&self, extents: &[u64]) -> Result<()> {
-        let refused = |what: String| Err(malformed(format!("attribute hyperslab: {what}")));
+        let refused = |detail: String| Err(malformed(format!("attribute hyperslab: {detail}")));
         if self.is_null && *extents != [0] {
             return refused(format!("member \"shape\": null, but the array has the shape {extents:?}"));
         }

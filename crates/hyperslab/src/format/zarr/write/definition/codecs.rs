@@ -1,4 +1,4 @@
-//! What chunks pass: the filters of an array, its byte order and the order of its dimensions.
+//! The codecs of an array: its filters, its byte order and the order of its dimensions.
 
 use super::super::{BYTE_ORDER, FILTERS, ORDER, PRECISION, REFUSED, UNSETTLED};
 use super::Described;
@@ -15,7 +15,7 @@ use hyperslab_zarr::hierarchy::{self as zarr_hierarchy, Metadata};
 use hyperslab_zarr::write::{ArrayDefinition, Version, WrittenCodec};
 
 impl Described<'_> {
-    /// The same with what its chunks pass, as far as Zarr has it.
+    /// Adds the codecs to the definition, as far as Zarr has them.
     pub(super) fn encoded(
         &self,
         definition: ArrayDefinition,
@@ -24,11 +24,11 @@ impl Described<'_> {
     ) -> Result<ArrayDefinition> {
         let order = self.byte_order(losses);
         let codecs = match self.facts.fits_filters {
-            true => self.or_usual(self.codecs(&lowering.data_type, order), losses)?,
+            true => self.or_default(self.codecs(&lowering.data_type, order), losses)?,
             false => {
-                let what = format!("{}, which cannot encode all elements", self.filters_as_told());
-                losses.note(&REFUSED, self.place(), Some(what));
-                vec![usual()]
+                let detail = format!("{}, which cannot encode all elements", self.filter_names());
+                losses.note(&REFUSED, self.place(), Some(detail));
+                vec![default_codec()]
             }
         };
         let definition = definition.byte_order(order).codecs(codecs);
@@ -42,8 +42,8 @@ impl Described<'_> {
         Ok(definition)
     }
 
-    /// The same without filters that would change elements or that the array cannot have. Refused here, what cannot be
-    /// written is known before anything is.
+    /// Replaces filters that would change elements, or that do not fit the array. Checking here means that an array
+    /// that cannot be written is known before anything is written.
     pub(super) fn settled(
         &self,
         definition: ArrayDefinition,
@@ -57,19 +57,19 @@ impl Described<'_> {
             // The fill behind a shorter array would change its last elements.
             Ok(Fidelity::Idempotent) if have_passed && !is_short && self.is_idempotent() => {}
             Ok(_) if have_passed => {
-                losses.note(&UNSETTLED, self.place(), Some(self.filters_as_told()));
-                return Ok(definition.codecs(vec![usual()]));
+                losses.note(&UNSETTLED, self.place(), Some(self.filter_names()));
+                return Ok(definition.codecs(vec![default_codec()]));
             }
-            Ok(_) => losses.note(&PRECISION, self.place(), Some(self.filters_as_told())),
+            Ok(_) => losses.note(&PRECISION, self.place(), Some(self.filter_names())),
             Err(error) => {
-                let refused = Err((self.filters_as_told(), error));
-                return Ok(definition.codecs(self.or_usual(refused, losses)?));
+                let refused = Err((self.filter_names(), error));
+                return Ok(definition.codecs(self.or_default(refused, losses)?));
             }
         }
         Ok(definition)
     }
 
-    /// The order of dimensions in which chunks are stored, if it is another.
+    /// The order of dimensions in which chunks are stored; `None` for row-major order.
     fn transpose(&self) -> Option<Vec<usize>> {
         let rank = self.shape.dims().len();
         if self.storage.order == Some(Order::ColumnMajor) {
@@ -98,19 +98,23 @@ impl Described<'_> {
         }
     }
 
-    /// What chunks pass: the filters of the array. What Zarr does not have is named, with why.
+    /// The codecs for the filters of the array. The error names the first filter that Zarr does not have, with the
+    /// reason.
     fn codecs(&self, data_type: &DataType, order: zarr::ByteOrder) -> Codecs {
         let mut codecs = Vec::with_capacity(self.storage.filters.len());
         for of in &self.storage.filters {
-            // None for one that leaves these elements unchanged or only turns dimensions.
+            // None for a filter that leaves these elements unchanged or only transposes dimensions.
             let codec = filter::written(of, data_type, order);
-            codecs.extend(codec.map_err(|error| (format!("filter {}", as_told(of)), error))?);
+            codecs.extend(codec.map_err(|error| (format!("filter {}", filter_name(of)), error))?);
         }
         Ok(codecs)
     }
 
-    /// What chunks pass instead of filters that Zarr does not have, unless somebody asked for these.
-    fn or_usual(&self, codecs: Codecs, losses: &mut dyn Losses) -> Result<Vec<WrittenCodec>> {
+    /// The codecs, or the default codec if Zarr does not have a filter.
+    ///
+    /// # Errors
+    /// If the user requested the filter.
+    fn or_default(&self, codecs: Codecs, losses: &mut dyn Losses) -> Result<Vec<WrittenCodec>> {
         match codecs {
             Ok(codecs) => Ok(codecs),
             Err((of, error)) if self.facts.filters == Filters::Asked => {
@@ -118,12 +122,13 @@ impl Described<'_> {
             }
             Err((of, _)) => {
                 losses.note(&FILTERS, self.place(), Some(of));
-                Ok(vec![usual()])
+                Ok(vec![default_codec()])
             }
         }
     }
 
-    /// Whether elements that have passed the filters once stay as they are: all of them have.
+    /// Whether encoding changes no element, because all elements were encoded by the same filters before. The fill
+    /// value of unwritten elements was not, but filters do not change zeros.
     fn is_idempotent(&self) -> bool {
         let is_zero = match &self.storage.fill {
             Fill::Value(value) => value.rows.iter().all(|byte| *byte == 0),
@@ -132,18 +137,18 @@ impl Described<'_> {
         self.facts.is_whole || is_zero
     }
 
-    fn filters_as_told(&self) -> String {
-        let names: Vec<_> = self.storage.filters.iter().map(as_told).collect();
+    fn filter_names(&self) -> String {
+        let names: Vec<_> = self.storage.filters.iter().map(filter_name).collect();
         let s = if names.len() == 1 { "" } else { "s" };
         format!("filter{s} {}", names.join(", "))
     }
 }
 
-/// Codecs, or the filter that is none and why.
+/// Codecs, or the name of a filter that has none, with the reason.
 type Codecs = Result<Vec<WrittenCodec>, (String, Error)>;
 
-/// NDL's name of a filter, or the name that Zarr has where NDL has none.
-fn as_told(filter: &Filter) -> &str {
+/// The name of a filter in NDL, or in Zarr if NDL has none.
+fn filter_name(filter: &Filter) -> &str {
     match filter.parameters.first() {
         Some((key, Directive::Text(name))) if filter.name == "zarr" && key == "name" => name,
         _ => &filter.name,
@@ -154,12 +159,12 @@ fn zarr_node(metadata: Metadata) -> zarr_hierarchy::Node {
     zarr_hierarchy::Node { path: Key::root(), metadata }
 }
 
-/// What chunks pass instead of filters that Zarr does not have.
-fn usual() -> WrittenCodec {
+/// The codec in place of filters that Zarr does not have.
+fn default_codec() -> WrittenCodec {
     hyperslab_codec::Zstd { level: 3, checksum: false }.into()
 }
 
-/// NDL's name of the filter that turns dimensions.
+/// The name in NDL of the filter that transposes dimensions.
 const TRANSPOSE: &str = "transpose";
 
 fn push_orders(of: &ElementStorage, orders: &mut Vec<ByteOrder>) {

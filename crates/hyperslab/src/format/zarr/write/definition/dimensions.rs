@@ -1,4 +1,4 @@
-//! How long an array is along which dimensions, and what only a record tells of that.
+//! The extents and dimension names of an array; the record keeps those that Zarr cannot store.
 
 use super::super::{NULL_SPACE, OUTER_DIMENSION, SHORT, UNCOUNTED, UNLIMITED, UNNAMED};
 use super::Described;
@@ -9,18 +9,18 @@ use hyperslab_model::{Dimension, Directive, Extent, Fill, NodePath, Shape};
 use hyperslab_zarr::json::{Json, Object};
 use hyperslab_zarr::write::Version;
 
-/// What is stored of dimensions.
+/// The dimensions as they are stored.
 pub(super) struct Dimensions {
-    /// The extents, without those of a type that is an array.
+    /// The stored extents, without those of an array datatype.
     pub(super) shape: Vec<u64>,
-    /// How long the array is, where it is stored at the length of its dimensions.
+    /// The extents of the array, if it is stored with longer dimensions.
     pub(super) own: Option<Vec<u64>>,
-    /// The names of all, those of the type behind them, if any has one.
+    /// The names of all stored dimensions, those of an array datatype last; `None` if no dimension has a name.
     pub(super) names: Option<Vec<Option<String>>>,
 }
 
 impl Described<'_> {
-    /// What is stored of dimensions; what is not is recorded.
+    /// The stored dimensions. Properties that Zarr cannot store are recorded.
     pub(super) fn dimensions(
         &self,
         lowering: &Lowering,
@@ -32,7 +32,7 @@ impl Described<'_> {
         let shape = self.record_extents(&own, lowering, growing, record, losses);
         let own = (own != shape).then_some(own);
         let is_v2 = self.version == Version::V2;
-        // xarray opens no group of version 2 in which an array has no such list.
+        // In version 2 xarray fails to open a group if an array lacks the list, so scalars have an empty one.
         let is_scalar = shape.is_empty() && lowering.trailing.is_empty() && is_v2;
         let names = names.or_else(|| is_scalar.then(Vec::new));
         let names = names.map(|names| {
@@ -42,7 +42,7 @@ impl Described<'_> {
         Dimensions { shape, own, names: names.filter(|names| is_v2 || !names.is_empty()) }
     }
 
-    /// The current extents, and the names of dimensions if any has one.
+    /// The current extents, and the names of the dimensions; `None` if no dimension has a name.
     fn record_shape(
         &self,
         record: &mut Object,
@@ -87,7 +87,8 @@ impl Described<'_> {
         (extents, names)
     }
 
-    /// The extents that are stored: those of the dimensions, which readers want all arrays along one to agree on.
+    /// The stored extents: the sizes of the dimensions, since readers require that all arrays along a dimension have
+    /// the same size.
     fn record_extents(
         &self,
         own: &[u64],
@@ -97,10 +98,10 @@ impl Described<'_> {
         losses: &mut dyn Losses,
     ) -> Vec<u64> {
         let dims = self.shape.dims();
-        // A fill value that Zarr cannot have cannot be shown behind it either.
-        let is_shown =
+        // Readers see the fill value past the end of the array, so Zarr must be able to store it.
+        let can_fill =
             !matches!(&self.storage.fill, Fill::Value(value) if fill_row(lowering, value).is_err());
-        let full = if dims.is_empty() || !is_shown { own.to_vec() } else { growing.full(dims) };
+        let full = if dims.is_empty() || !can_fill { own.to_vec() } else { growing.full(dims) };
         if full != own {
             record.insert("extents", Json::Array(own.iter().map(|extent| (*extent).into()).collect()));
             losses.note(&SHORT, self.place(), None);
@@ -108,7 +109,7 @@ impl Described<'_> {
         full
     }
 
-    /// Version 2 has names for all dimensions or for none: others are made up, and a record says which are not.
+    /// Version 2 has names for all dimensions or for none. Missing names are generated; the record keeps the real ones.
     fn all_named(
         &self,
         names: Vec<Option<String>>,
@@ -132,7 +133,7 @@ impl Described<'_> {
         Json::Array(self.shape.dims().iter().map(path).collect())
     }
 
-    /// Names of dimensions that are no dimension coordinates, which Zarr alone has.
+    /// The names of dimensions without dimension coordinates, which only Zarr has.
     fn native_names(&self, rank: usize) -> Option<Vec<Option<String>>> {
         let Directive::List(names) = self.native("dimension_names")? else { return None };
         let name = |name: &Directive| match name {

@@ -1,4 +1,4 @@
-//! What stands where nothing is written, and what readers of version 2 take it for.
+//! The fill value of an array, and its meaning to readers: in version 2, some treat it as missing.
 
 use super::super::{FILL, MASKED_FILL, UNDEFINED_FILL, attributes};
 use super::Described;
@@ -14,16 +14,16 @@ use hyperslab_zarr::data_type::DataType;
 use hyperslab_zarr::json::{Json, Object};
 use hyperslab_zarr::write::{ArrayDefinition, Version};
 
-/// What definitions say of elements that nobody wrote.
+/// The fill value of a definition.
 pub(super) struct Filling {
-    /// Whether Zarr is not to know the fill value.
+    /// Whether the fill value is only in the record, not in the metadata of Zarr.
     pub(super) is_hidden: bool,
-    /// What an attribute says that missing elements are, where readers take that for the fill value.
+    /// The value of `_FillValue`, if the fill value of Zarr has this meaning to readers.
     marker: Option<FillRow>,
 }
 
 impl Described<'_> {
-    /// Finds out whether the fill value can be that of the array in Zarr; where it cannot, it is recorded.
+    /// Decides whether the metadata of Zarr can have the fill value. Otherwise it is recorded.
     pub(super) fn filling(
         &self,
         lowering: &Lowering,
@@ -42,7 +42,7 @@ impl Described<'_> {
         Ok(Filling { is_hidden, marker })
     }
 
-    /// The same with its fill value.
+    /// Adds the fill value to the definition.
     pub(super) fn filled(
         &self,
         definition: ArrayDefinition,
@@ -75,7 +75,7 @@ impl Described<'_> {
         })
     }
 
-    /// What says to readers of version 3 that the fill value counts as missing, as it does where it is from.
+    /// The JSON of `_FillValue`, for readers of version 3, if readers of the source treat the fill value as missing.
     pub(super) fn missing(&self, of: &DataType, lowering: &Lowering) -> Result<Option<Json>> {
         let size = self.datatype.row_size().unwrap_or(0);
         let value = match &self.storage.fill {
@@ -87,15 +87,17 @@ impl Described<'_> {
         attributes::missing(of, self.datatype, value)
     }
 
-    /// Whether no element need be the fill value, and Zarr had better not have it: in version 2 xarray takes it for a
-    /// missing value, whatever an attribute says, which is right where it counted as one before; of a type that is an array it can be none.
+    /// Whether the fill value is better left out of the metadata, and no element needs it. In version 2 xarray treats
+    /// the fill value as missing and ignores `_FillValue`; that is correct only if the source does so too. For an array
+    /// datatype, the fill value may have no form in Zarr.
     fn hides_fill(&self, lowering: &Lowering, marker: Option<&FillRow>) -> bool {
-        let is_none = matches!(&self.storage.fill, Fill::Value(value) if fill_row(lowering, value).is_err());
+        let cannot_store =
+            matches!(&self.storage.fill, Fill::Value(value) if fill_row(lowering, value).is_err());
         let is_masked = self.version == Version::V2 && self.is_masked(lowering, marker);
-        self.facts.is_whole && (is_none || is_masked) || self.facts.can_fill && is_masked
+        self.facts.is_whole && (cannot_store || is_masked) || self.facts.can_fill && is_masked
     }
 
-    /// Whether xarray would take the fill value for a missing one in version 2, though it is none.
+    /// Whether xarray would treat the fill value as missing in version 2, but the source does not.
     fn is_masked(&self, lowering: &Lowering, marker: Option<&FillRow>) -> bool {
         let own = match &self.storage.fill {
             Fill::Undefined => return false,
@@ -109,7 +111,7 @@ impl Described<'_> {
         }
     }
 
-    /// What an attribute says that missing elements are, as a fill value of the array.
+    /// The value of the attribute `_FillValue` as a fill value of the array.
     fn marker(&self, lowering: &Lowering) -> Option<FillRow> {
         let Some(Ok(attribute)) = self.attributes.get(FILL_VALUE) else { return None };
         let mut elements = Elements::new(&attribute.datatype, &attribute.value);
@@ -118,7 +120,7 @@ impl Described<'_> {
         if datatype.same_content(attribute.datatype.resolved()) {
             return fill_row(lowering, &attribute.value).ok();
         }
-        // JSON has fewer types than arrays.
+        // An attribute read from JSON may have another number type than the array.
         let rows = number_row(datatype, &one.get())?;
         fill_row(lowering, &Values { rows: rows.into(), heap: Heap::default() }).ok()
     }
@@ -146,7 +148,7 @@ impl Described<'_> {
     }
 }
 
-/// The row of a number, if its type has it.
+/// The bytes of a number in a datatype; `None` if the datatype cannot represent it.
 fn number_row(datatype: &Datatype, element: &Element<'_>) -> Option<Vec<u8>> {
     let value = match element {
         Element::Int(value) => *value,
@@ -175,18 +177,21 @@ fn number_row(datatype: &Datatype, element: &Element<'_>) -> Option<Vec<u8>> {
     })
 }
 
-/// A fill value as definitions want it; none if it is of zeros.
+/// The bytes of a fill value in a definition; `None` for zeros.
 type FillRow = Option<Vec<u8>>;
 
-/// The element where nothing is written, as definitions want it; none if it is of zeros.
+/// The stored form of a fill value; `None` for zeros or an empty text.
+///
+/// # Errors
+/// If Zarr cannot store it.
 pub(super) fn fill_row(lowering: &Lowering, value: &Values) -> Result<FillRow> {
     let (rows, heap) = lowering.lower(value)?;
     let row = match lowering.data_type {
-        // Zeros are not nothing where there may be any number of them.
+        // In a type of variable length only empty content is the default, not content of zero bytes.
         DataType::String | DataType::Bytes => {
             return content(&rows, &heap).map(|content| (!content.is_empty()).then_some(content));
         }
-        // A type that is an array has one fill value for all its elements.
+        // The elements of an array datatype share one fill value.
         _ if !lowering.trailing.is_empty() => {
             let size = lowering.row_size();
             let first = rows.get(..size).unwrap_or_default();
@@ -200,9 +205,9 @@ pub(super) fn fill_row(lowering: &Lowering, value: &Values) -> Result<FillRow> {
     Ok(row.iter().any(|byte| *byte != 0).then_some(row))
 }
 
-/// What stands where nothing is written and nobody says what: zeros, but for texts that end in spaces.
+/// The fill value if none is defined: zeros, and spaces for space-padded texts.
 fn empty_row(lowering: &Lowering, datatype: &Datatype) -> Result<FillRow> {
-    // An empty text is what any of these is that was never written.
+    // Elements of variable length that were never written are empty in Zarr too.
     if datatype.has_slots() {
         return Ok(None);
     }
@@ -213,5 +218,7 @@ fn empty_row(lowering: &Lowering, datatype: &Datatype) -> Result<FillRow> {
 
 fn content<R>(rows: &[u8], heap: &Heap<R>) -> Result<Vec<u8>> {
     let slot = Slot::get(rows).ok_or_else(|| Error::invalid("no fill value"))?;
-    heap.content(slot).map(<[u8]>::to_vec).ok_or_else(|| Error::invalid("a fill value that is not there"))
+    heap.content(slot)
+        .map(<[u8]>::to_vec)
+        .ok_or_else(|| Error::invalid("a fill value without content in the heap"))
 }
