@@ -4,7 +4,7 @@ pub mod zarr;
 
 use bytes::Bytes;
 use hyperslab::describe::{DescribeOptions, describe};
-use hyperslab::location::Target;
+use hyperslab::location::LocatedObject;
 use hyperslab::ndl::StorageDetail;
 use hyperslab::{
     FORMATS, Item, Location, NodePath, OpenOptions, Probe, Recognition, Result, Source, Step, digest, walk,
@@ -45,7 +45,7 @@ fn read(bytes: &Bytes, raw: bool) -> Result<()> {
     let handle = root.handle.clone();
     let options =
         DescribeOptions { values: Some(ELEMENTS), storage: StorageDetail::Full, ..Default::default() };
-    let target = Target { entry: root, attribute: None };
+    let target = LocatedObject { entry: root, attribute: None };
     describe(&*source, "case.h5", &[target], &options, &mut std::io::sink())?;
     let mut elements = 0_u64;
     walk(&*source, &handle, &mut |step| {
