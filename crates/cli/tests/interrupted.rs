@@ -306,6 +306,27 @@ fn rejects_invalid_targets_before_writing_anything() {
 }
 
 #[test]
+fn no_file_that_the_source_reads_is_overwritten() {
+    let folder = TempDir::new().unwrap();
+    let folder = folder.path();
+    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    for from in [crates.join("hyperslab/tests/data/nexus"), crates.join("hdf5/tests/data/sets")] {
+        for file in fs::read_dir(from).unwrap().map(|file| file.unwrap().path()) {
+            fs::copy(&file, folder.join(file.file_name().unwrap())).unwrap();
+        }
+    }
+    for (source, target) in
+        [("master.nxs", "data_1.h5"), ("master.nxs", "data_2.h5"), ("old_3.h5", "old_0.h5")]
+    {
+        let before = fs::read(folder.join(target)).unwrap();
+        let refused = run(folder, &["convert", source, target, "--format", "zarr3", "--overwrite"]);
+        let expected = format!("error: {target}: is a file that the source reads\n");
+        assert_eq!((refused.code, refused.messages), (2, expected));
+        assert_eq!(fs::read(folder.join(target)).unwrap(), before);
+    }
+}
+
+#[test]
 fn resumes_only_with_the_same_options() {
     let folder = TempDir::new().unwrap();
     let source = source(folder.path(), 8);

@@ -2,7 +2,7 @@
 
 use crate::format::OpenOptions;
 use crate::formats;
-use crate::source::{FoundFile, NamedFile, NamedFiles, Source};
+use crate::source::{FileRole, FoundFile, NamedFile, NamedFiles, Source};
 use hyperslab_core::{Error, ErrorKind, Result};
 use rustc_hash::FxHashSet;
 use std::collections::VecDeque;
@@ -49,6 +49,61 @@ pub fn files(
     options: &OpenOptions,
     visit: &mut dyn FnMut(&StoreFiles) -> Result<()>,
 ) -> Result<()> {
+    if each(path, source, options, ALL, visit)? {
+        return Ok(());
+    }
+    let detail = format!("more than {MAX_STORES} named stores; the others were not listed");
+    Err(Error::new(ErrorKind::LimitExceeded, detail))
+}
+
+/// The other files that reading `source`, the open store at `path`, reads: the members of a split store, raw data,
+/// sources of virtual arrays, and what those read in turn. Targets of external links are not among them. Missing files
+/// and files that may not be followed are left out.
+///
+/// Nothing may replace these files while the store is read; see
+/// [`Fingerprint::with_parts`](crate::publish::Fingerprint::with_parts).
+///
+/// # Errors
+/// If the work is cancelled.
+pub fn parts(path: &Path, source: Arc<dyn Source>, options: &OpenOptions) -> Result<Vec<PathBuf>> {
+    let itself = path.canonicalize().ok();
+    let mut known = FxHashSet::default();
+    let mut parts = Vec::new();
+    each(path, source, options, READ, &mut |store| {
+        for file in store.named.files.iter().filter(|file| file.role.is_part()) {
+            if let FoundFile::There { path: Some(path), .. } = &file.found
+                && itself.as_ref() != Some(path)
+                && known.insert(path.clone())
+            {
+                parts.push(path.clone());
+            }
+        }
+        Ok(())
+    })?;
+    Ok(parts)
+}
+
+/// The stores that are visited, and what is asked of them.
+#[derive(Clone, Copy)]
+struct Visited {
+    /// Whether a file of this role is visited.
+    follows: fn(FileRole) -> bool,
+    /// Whether the size is asked for: that of a store of many files needs a walk.
+    sized: bool,
+}
+
+const ALL: Visited = Visited { follows: FileRole::is_store, sized: true };
+
+const READ: Visited = Visited { follows: |role| role.is_store() && role.is_part(), sized: false };
+
+/// Visits `source` and the stores that it names. Returns false if there are too many.
+fn each(
+    path: &Path,
+    source: Arc<dyn Source>,
+    options: &OpenOptions,
+    visited: Visited,
+    visit: &mut dyn FnMut(&StoreFiles) -> Result<()>,
+) -> Result<bool> {
     let mut options = options.clone();
     // The requested format is that of the first store only. The formats of the others are detected.
     options.format = None;
@@ -58,17 +113,17 @@ pub fn files(
     }));
     let mut known: FxHashSet<PathBuf> = path.canonicalize().into_iter().collect();
     let mut pending = VecDeque::new();
-    let mut found = StoreFiles::of(path.to_owned(), &*source)?;
+    let mut found = StoreFiles::of(path.to_owned(), &*source, visited)?;
     drop(source);
     loop {
-        let stores = stores(&found.named.files);
+        let stores = stores(&found.named.files, visited.follows);
         let new = stores.into_iter().filter(|path| known.len() < MAX_STORES && known.insert(path.clone()));
         pending.extend(new);
         visit(&found)?;
         // Only one store is open at a time, since systems limit the number of open files.
-        let Some(path) = pending.pop_front() else { return Ok(()) };
+        let Some(path) = pending.pop_front() else { return Ok(true) };
         let opened = formats::open(&path, &options);
-        found = match opened.and_then(|source| StoreFiles::of(path.clone(), &*source)) {
+        found = match opened.and_then(|source| StoreFiles::of(path.clone(), &*source, visited)) {
             Ok(found) => found,
             Err(error) if error.kind() == ErrorKind::Cancelled => return Err(error),
             Err(error) => {
@@ -77,22 +132,22 @@ pub fn files(
             }
         };
         if known.len() >= MAX_STORES {
-            let detail = format!("more than {MAX_STORES} named stores; the others were not listed");
-            return Err(Error::new(ErrorKind::LimitExceeded, detail));
+            return Ok(false);
         }
     }
 }
 
 impl StoreFiles {
-    fn of(store: PathBuf, source: &dyn Source) -> Result<StoreFiles> {
-        let (format, size) = (Some(source.format()), Some(source.size()?));
+    fn of(store: PathBuf, source: &dyn Source, visited: Visited) -> Result<StoreFiles> {
+        let format = Some(source.format());
+        let size = visited.sized.then(|| source.size()).transpose()?;
         Ok(StoreFiles { store, format, size, named: source.named_files()? })
     }
 }
 
-/// The paths of the files that are stores.
-fn stores(files: &[NamedFile]) -> Vec<PathBuf> {
-    let stores = files.iter().filter(|file| file.role.is_store());
+/// The paths of the files that are stores to follow.
+fn stores(files: &[NamedFile], follows: fn(FileRole) -> bool) -> Vec<PathBuf> {
+    let stores = files.iter().filter(|file| follows(file.role));
     let paths = stores.filter_map(|file| match &file.found {
         FoundFile::There { path, .. } => path.clone(),
         FoundFile::Missing | FoundFile::Refused(_) => None,

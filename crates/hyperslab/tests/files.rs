@@ -1,7 +1,7 @@
 //! The files that a store consists of or names.
 
 use crate::path;
-use hyperslab::files::{StoreFiles, files};
+use hyperslab::files::{StoreFiles, files, parts};
 use hyperslab::{FoundFile, OpenOptions};
 
 /// Each named file as `store: role name by object: found`. Paths are shortened to their last component.
@@ -91,4 +91,20 @@ fn stores_without_other_files_have_an_empty_list() {
     for name in ["classic.nc", "ocean.nc", "tides.zarr", "single.zarr.zip", "buoys.yaml"] {
         assert_eq!(listed(name, &OpenOptions::default()), [""; 0], "{name}");
     }
+}
+
+#[test]
+fn parts_are_the_files_that_elements_are_read_from() {
+    let parts_of = |name: &str| {
+        let path = path(name);
+        let source = hyperslab::open(&path, &OpenOptions::default()).unwrap();
+        let parts = parts(&path, source, &OpenOptions::default()).unwrap();
+        let names = parts.iter().map(|path| path.file_name().unwrap().to_string_lossy().into_owned());
+        names.collect::<Vec<_>>()
+    };
+    assert_eq!(parts_of("own/nexus/master.nxs"), ["data_1.h5", "data_2.h5", "data_2.raw"]);
+    assert_eq!(parts_of("hdf5/external/external.h5"), ["a.raw", "b.raw"]);
+    let members = parts_of("hdf5/sets/old_3.h5");
+    assert_eq!(members.len(), 10, "all but the one that was opened: {members:?}");
+    assert_eq!(parts_of("tides.zarr"), [""; 0]);
 }

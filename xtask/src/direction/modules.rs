@@ -17,8 +17,8 @@ pub(super) const LAYERS: &[(&str, &[&str])] = &[
     (
         VERBS,
         &[
-            "list", "publish", "select", "show", "stat", "describe", "diff", "digest", "check", "convert",
-            "create", "files",
+            "list", "files", "publish", "select", "show", "stat", "describe", "diff", "digest", "check",
+            "convert", "create",
         ],
     ),
     ("typed", &["file", "build"]),

@@ -9,6 +9,7 @@ use hyperslab::convert::{
     ConvertOptions, LossReport, Parts, Plan, Prepared as Planned, Summary, Verified, VerifySide, convert,
     verify,
 };
+use hyperslab::files::parts;
 use hyperslab::list::human_bytes;
 use hyperslab::location::{Locator, outermost};
 use hyperslab::publish::{self, Fingerprint, PublishOptions};
@@ -25,8 +26,17 @@ use std::time::Instant;
 pub(crate) fn run(args: &Convert, common: &Common, messages: &Messages, out: &mut dyn Write) -> Result<Exit> {
     let location = Locator::parse(&args.source);
     // Taken before the store is opened, so that later changes are noticed.
-    let made_from = made_from(&location.store, "", common)?;
-    let source = open(&location, common, None, messages)?;
+    let mut made_from = made_from(&location.store, "", common)?;
+    let mut source = open(&location, common, None, messages)?;
+    if location.store != "-" {
+        let (store, options) = (Path::new(&location.store), common.open_options());
+        let others = parts(store, Arc::clone(&source), &options)?;
+        if !others.is_empty() {
+            made_from = made_from.with_parts(&others)?;
+            // What was read of these files may be older than their fingerprint.
+            source = hyperslab::open(store, &options)?;
+        }
+    }
     let in_store = |e: Error| e.in_file(&location.store);
     let targets = location.targets(&*source).map_err(in_store)?;
     if let Some(name) = targets.iter().find_map(|target| target.attribute.as_deref()) {

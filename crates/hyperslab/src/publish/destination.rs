@@ -79,6 +79,7 @@ impl Destination {
     pub(super) fn check(&self, made_from: &Fingerprint, options: &PublishOptions) -> Result<()> {
         // Checked first: for a target that is a source, "exists" would be the wrong message.
         made_from.sources().try_for_each(|source| self.check_apart(source))?;
+        made_from.parts().try_for_each(|part| self.check_no_part(part))?;
         if self.occupied(options)? == Occupied::Store {
             self.check_nothing_shared(made_from)?;
             self.check_nothing_foreign()?;
@@ -171,10 +172,23 @@ impl Destination {
         Ok(())
     }
 
+    /// Fails if `part`, another file that a source reads, is the target or is inside the target.
+    pub(super) fn check_no_part(&self, part: &Path) -> Result<()> {
+        let itself = Identity::of(&self.path);
+        if itself.is_some() && Identity::of(part) == itself {
+            return Err(Error::invalid("is a file that the source reads"));
+        }
+        let real = part.canonicalize().map_err(|e| named(e, part))?;
+        match itself.is_some() && real.ancestors().skip(1).any(|folder| Identity::of(folder) == itself) {
+            true => Err(Error::invalid(format!("contains {}, which the source reads", part.display()))),
+            false => Ok(()),
+        }
+    }
+
     /// Fails if the old target and a source share a file.
     fn check_nothing_shared(&self, made_from: &Fingerprint) -> Result<()> {
         let mut theirs = FxHashSet::default();
-        for source in made_from.sources() {
+        for source in made_from.sources().chain(made_from.parts()) {
             each_file(source, &mut |path, found| {
                 let is_link = fs::symlink_metadata(path).is_ok_and(|found| found.is_symlink());
                 if is_link && path.canonicalize().is_ok_and(|real| real.starts_with(&self.path)) {

@@ -11,6 +11,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Fingerprint {
     sources: Vec<Seen>,
+    /// Other files that reading the sources reads.
+    parts: Vec<Seen>,
     options: String,
 }
 
@@ -22,7 +24,7 @@ impl Fingerprint {
     /// If the metadata of a source cannot be read.
     pub fn of_sources(sources: &[PathBuf], options: impl Into<String>) -> Result<Fingerprint> {
         let sources = sources.iter().map(|source| Seen::now(source)).collect::<Result<_>>()?;
-        Ok(Fingerprint { sources, options: options.into() })
+        Ok(Fingerprint { sources, parts: Vec::new(), options: options.into() })
     }
 
     /// As [`Fingerprint::of_sources`], for one source.
@@ -31,6 +33,17 @@ impl Fingerprint {
     /// As [`Fingerprint::of_sources`].
     pub fn of_source(source: &Path, options: impl Into<String>) -> Result<Fingerprint> {
         Fingerprint::of_sources(&[source.to_path_buf()], options)
+    }
+
+    /// Adds the other files that reading the sources reads, such as [`parts`](crate::files::parts) finds: they must not
+    /// be replaced or changed either. A store that was opened to find them must be opened again afterwards, since it may
+    /// have read them before their state was taken.
+    ///
+    /// # Errors
+    /// If the metadata of a file cannot be read.
+    pub fn with_parts(mut self, parts: &[PathBuf]) -> Result<Fingerprint> {
+        self.parts = parts.iter().map(|part| Seen::now(part)).collect::<Result<_>>()?;
+        Ok(self)
     }
 
     /// Appends a text of further options.
@@ -48,12 +61,17 @@ impl Fingerprint {
         self.sources.iter().map(|source| source.named.as_path())
     }
 
-    /// Checks whether all sources are unchanged since the fingerprint was taken.
+    /// The paths of the other files that reading the sources reads.
+    pub(super) fn parts(&self) -> impl Iterator<Item = &Path> {
+        self.parts.iter().map(|part| part.named.as_path())
+    }
+
+    /// Checks whether all sources are unchanged since the fingerprint was taken, and all files that they read.
     ///
     /// # Errors
     /// If a source has changed or no longer exists.
     pub fn check_unchanged(&self) -> Result<()> {
-        for source in &self.sources {
+        for source in self.sources.iter().chain(&self.parts) {
             let now = Seen::now(&source.named)?;
             if now != *source {
                 let (shown, how) = (source.named.display(), source.difference(&now));
@@ -77,11 +95,19 @@ impl Fingerprint {
         if earlier["options"] != self.options {
             return refuse(format!("its options were {}, not {}", text(&earlier["options"]), self.options));
         }
-        let sources: Vec<_> = earlier["sources"].as_array().into_iter().flatten().map(Seen::parse).collect();
+        let seen = |key: &str| -> Vec<_> {
+            earlier[key].as_array().into_iter().flatten().map(Seen::parse).collect()
+        };
+        let (sources, parts) = (seen("sources"), seen("parts"));
         if sources.len() != self.sources.len() {
             return refuse(format!("it had {} sources, not {}", sources.len(), self.sources.len()));
         }
-        for (earlier, now) in sources.iter().zip(&self.sources) {
+        if parts.len() != self.parts.len() {
+            let (were, are) = (parts.len(), self.parts.len());
+            return refuse(format!("its sources read {were} other files, not {are}"));
+        }
+        let now = self.sources.iter().chain(&self.parts);
+        for (earlier, now) in sources.iter().chain(&parts).zip(now) {
             let shown = now.path.display();
             match earlier {
                 Some(earlier) if earlier.path.to_string_lossy() != now.path.to_string_lossy() => {
@@ -102,8 +128,9 @@ impl Fingerprint {
 
     /// The JSON form in a journal, read by [`Fingerprint::check_same`].
     pub(super) fn emit(&self) -> Value {
-        let sources: Vec<_> = self.sources.iter().map(Seen::emit).collect();
-        json!({"version": VERSION, "options": self.options, "sources": sources})
+        let seen = |of: &[Seen]| of.iter().map(Seen::emit).collect::<Vec<_>>();
+        let (sources, parts) = (seen(&self.sources), seen(&self.parts));
+        json!({"version": VERSION, "options": self.options, "sources": sources, "parts": parts})
     }
 }
 

@@ -440,6 +440,53 @@ fn rejects_a_source_that_changed_during_the_run() {
 }
 
 #[test]
+fn rejects_a_change_of_a_file_that_the_source_reads() {
+    let place = Place::new();
+    let raw = place.at("elements.raw");
+    fs::write(&raw, "1234").unwrap();
+    let made_from = || {
+        let made_from = Fingerprint::of_source(&place.at("source.h5"), "").unwrap();
+        made_from.with_parts(std::slice::from_ref(&raw)).unwrap()
+    };
+    let begin = |options| Publication::begin(&place.at("x.zarr"), true, &made_from(), &options);
+    let publication = begin(PublishOptions::default()).unwrap();
+    fill(&publication, "new");
+    publication.record(&unit(0..4), 100).unwrap();
+    fs::write(&raw, "123").unwrap();
+    let e = publication.publish().unwrap_err().to_string();
+    assert!(e.contains("elements.raw was changed while it was read: 3 bytes, were 4"), "{e}");
+    assert_eq!(place.names(), ["elements.raw", "source.h5"]);
+
+    let publication = begin(PublishOptions::default()).unwrap();
+    publication.record(&unit(0..4), 100).unwrap();
+    drop(publication);
+    fs::write(&raw, "12").unwrap();
+    let e = begin(RESUME).unwrap_err().to_string();
+    assert!(e.contains("elements.raw was changed since: 2 bytes, were 3"), "{e}");
+}
+
+#[cfg(unix)]
+#[test]
+fn rejects_a_file_that_the_source_reads_as_target_under_every_name() {
+    let place = Place::new();
+    let store = place.store("x.zarr", "t");
+    let (part, inner) = (place.at("part.h5"), store.join("c/0"));
+    fs::copy(place.at("source.h5"), &part).unwrap();
+    std::os::unix::fs::symlink("part.h5", place.at("link.h5")).unwrap();
+    fs::hard_link(&part, place.at("hard.h5")).unwrap();
+    let made_from = Fingerprint::of_source(&place.at("source.h5"), "").unwrap();
+    let made_from = made_from.with_parts(&[part, inner]).unwrap();
+    for name in ["part.h5", "link.h5", "hard.h5"] {
+        for options in [PublishOptions::default(), OVERWRITE] {
+            let e = Publication::begin(&place.at(name), true, &made_from, &options).unwrap_err();
+            assert_eq!(e.detail(), "is a file that the source reads", "{name}");
+        }
+    }
+    let e = Publication::begin(&store, true, &made_from, &OVERWRITE).unwrap_err();
+    assert!(e.detail().ends_with("x.zarr/c/0, which the source reads"), "{e}");
+}
+
+#[test]
 fn keeps_the_old_store_until_the_new_one_is_complete() {
     let place = Place::new();
     let target = place.store("x.zarr", "old");

@@ -45,6 +45,11 @@ impl FileRole {
     pub fn is_store(self) -> bool {
         matches!(self, FileRole::Source | FileRole::Link)
     }
+
+    /// Whether elements of the store are read from the file.
+    pub fn is_part(self) -> bool {
+        !matches!(self, FileRole::Link)
+    }
 }
 
 impl fmt::Display for FileRole {
