@@ -460,7 +460,7 @@ pub(crate) struct LayoutOptions {
     #[arg(long, value_name = "SHARD", allow_hyphen_values = true)]
     pub(crate) shard: Vec<String>,
     /// Filters in the order of writing: shuffle,deflate=4,fletcher32; as NDL '[{blosc: {codec: zstd, level: 9}}]';
-    /// none; or keep
+    /// none; or keep, also those that few readers of the target have
     #[arg(short, long, value_name = "FILTERS", allow_hyphen_values = true)]
     pub(crate) filter: Vec<String>,
     /// Byte order: little, big or keep

@@ -89,6 +89,40 @@ fn requested_filters_are_not_replaced() {
 }
 
 #[test]
+fn filters_become_codecs_of_the_specification_unless_they_are_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = |args: &[&str]| run(folder.path(), args);
+    let document =
+        |store: &str| fs::read_to_string(folder.path().join(store).join("grid/zarr.json")).unwrap();
+    let ran = run(&["convert", "unlimited.nc", "IN/a.zarr", "--verify"]);
+    assert_eq!(ran.code, 0, "{}", ran.messages);
+    assert!(ran.answer.contains("filters shuffle, deflate"), "{}", ran.answer);
+    assert!(ran.answer.contains("Blosc with zlib"), "{}", ran.answer);
+    let written = document("a.zarr");
+    assert!(written.contains("\"blosc\"") && !written.contains("numcodecs"), "{written}");
+    for (asked, version) in [("keep", "zarr3"), ("shuffle,deflate=2", "zarr3"), ("keep", "zarr2")] {
+        let ran = run(&[
+            "convert",
+            "unlimited.nc",
+            "IN/b.zarr",
+            "-f",
+            asked,
+            "--format",
+            version,
+            "--overwrite",
+            "--verify",
+        ]);
+        assert_eq!(ran.code, 0, "{}", ran.messages);
+        let said = ran.answer.contains("codecs that only readers with numcodecs have");
+        assert_eq!(said, version == "zarr3", "{}", ran.answer);
+        if version == "zarr3" {
+            let written = document("b.zarr");
+            assert!(written.contains("numcodecs.shuffle") && written.contains("numcodecs.zlib"), "{written}");
+        }
+    }
+}
+
+#[test]
 fn counts_and_names_objects_that_cannot_be_read_back() {
     let folder = tempfile::tempdir().unwrap();
     let run = |args: &[&str]| run(folder.path(), args);
@@ -99,11 +133,12 @@ fn counts_and_names_objects_that_cannot_be_read_back() {
     let mut bytes = fs::read(&last).unwrap();
     bytes[7] ^= 0x10;
     fs::write(&last, bytes).unwrap();
-    let ran = run(&["convert", "IN/a.zarr", "IN/b.zarr", "--verify"]);
+    let ran = run(&["convert", "IN/a.zarr", "IN/b.zarr", "-f", "keep", "--verify"]);
     assert_eq!(ran.code, 1, "{}", ran.messages);
     assert!(ran.messages.contains(" digests equal, 1 could not be read"), "{}", ran.messages);
     assert!(ran.messages.contains("/salinity: cannot be read in the source: "), "{}", ran.messages);
-    let ran = run(&["convert", "IN/a.zarr", "IN/c.zarr", "--verify", "--allow-loss", "unreadable"]);
+    let ran =
+        run(&["convert", "IN/a.zarr", "IN/c.zarr", "-f", "keep", "--verify", "--allow-loss", "unreadable"]);
     assert_eq!(ran.code, 0, "{}", ran.messages);
     assert!(ran.messages.contains("1 could not be read"), "{}", ran.messages);
 }

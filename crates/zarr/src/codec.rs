@@ -15,7 +15,7 @@ mod transpose;
 mod variable;
 
 pub use numcodecs::elements;
-pub(crate) use numcodecs::{Kind, Row};
+pub(crate) use numcodecs::{Kind, PREFIX, Row};
 
 use crate::data_type::{DataType, Layout};
 use bytes::Bytes;

@@ -33,6 +33,7 @@ pub(crate) fn stage() -> Result<Tally, String> {
         random_documents(&python)?,
         examples(&python, "conversions.py")?,
         examples(&python, "content.py")?,
+        Job::new("zarr_opened.py", with(script(&python, "zarr_opened.py"), [programs::command()?])),
         Job::new("differences.py", with(script(&python, "differences.py"), [programs::command()?])),
         schema(&python),
         encoded(&python)?,

@@ -147,17 +147,16 @@ impl Layout {
         is_set == Some(true)
     }
 
-    /// Whether a rule sets the filters of the array at `path`.
-    pub(crate) fn asks_filters(&self, path: &NodePath) -> bool {
-        let is_asked = self.last(path, |change| match change {
-            Change::Filter(filtering) => Some(*filtering != FilterRule::Keep),
+    /// The last rule for the filters of the array at `path`.
+    pub(crate) fn filters(&self, path: &NodePath) -> Option<&FilterRule> {
+        self.last(path, |change| match change {
+            Change::Filter(filtering) => Some(filtering),
             _ => None,
-        });
-        is_asked == Some(true)
+        })
     }
 
     /// The value of the last rule of a kind that applies to an array.
-    fn last<T>(&self, path: &NodePath, value: impl Fn(&Change) -> Option<T>) -> Option<T> {
+    fn last<'a, T>(&'a self, path: &NodePath, value: impl Fn(&'a Change) -> Option<T>) -> Option<T> {
         let mut matching = self.rules.iter().rev().filter(|rule| rule.names(path));
         matching.find_map(|rule| value(&rule.change))
     }

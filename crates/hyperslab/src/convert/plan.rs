@@ -2,6 +2,7 @@
 
 use super::dimensions::{dimensions, forget};
 use super::facts::{facts, leading_out};
+use super::layout::FilterRule;
 use super::trial::refusal;
 use super::{ConvertOptions, LossReport, each_object, load};
 use crate::cells::CellQuery;
@@ -146,10 +147,13 @@ impl Plan {
             let becomes = "a dimension without a name".to_owned();
             self.report.add(path.to_string(), what, becomes, Fate::Lost(Loss::Names));
         }
-        facts.filters = match source.is_text() {
-            _ if options.layout.asks_filters(path) => Filters::Asked,
-            true => Filters::Described,
-            false => Filters::Passed,
+        facts.filters = match options.layout.filters(path) {
+            Some(FilterRule::List(_)) => Filters::Asked,
+            // No element of a text has passed the filters that it describes.
+            Some(FilterRule::Keep) if source.is_text() => Filters::Asked,
+            Some(FilterRule::Keep) => Filters::Kept,
+            None if source.is_text() => Filters::Described,
+            None => Filters::Passed,
         };
         let refusal = refusal(source, handle, &node, facts, options, &*planner);
         match refusal.map_err(Unplanned::unreadable)? {

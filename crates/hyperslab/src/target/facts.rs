@@ -30,12 +30,14 @@ pub struct Facts {
     pub fits_filters: bool,
 }
 
-/// The origin of the filters of an array.
+/// The origin of the filters of an array, which decides whether a target may use others.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Filters {
     /// The source: it applied them to all elements.
     #[default]
     Passed,
+    /// The source, and the user asked to keep them.
+    Kept,
     /// A text document that describes the array.
     Described,
     /// An option of the user.
@@ -53,5 +55,12 @@ impl Default for Facts {
             filters: Filters::Passed,
             fits_filters: true,
         }
+    }
+}
+
+impl Filters {
+    /// Whether the source applied the filters to all elements.
+    pub fn have_passed(self) -> bool {
+        matches!(self, Filters::Passed | Filters::Kept)
     }
 }

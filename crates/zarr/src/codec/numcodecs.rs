@@ -306,7 +306,8 @@ const CODECS: &[Row] = &[
     of_elements("packbits", &[], |_, _, _| Ok(hyperslab_codec::PackBits.into()), numbers::write_pack_bits),
 ];
 
-const PREFIX: &str = "numcodecs.";
+/// What version 3 puts before the name of a codec that only numcodecs has.
+pub(crate) const PREFIX: &str = "numcodecs.";
 
 /// The default size of an element in bytes for a shuffle of version 2.
 pub(super) const SHUFFLE_ELEMENT: usize = 4;

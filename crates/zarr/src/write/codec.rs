@@ -3,7 +3,7 @@
 //! Spec: Zarr v3 "Codecs", zarr-extensions/codecs, numcodecs
 
 use super::Version;
-use crate::codec::{Kind, Row};
+use crate::codec::{Kind, PREFIX, Row};
 use crate::json::Object;
 use crate::metadata::Extension;
 use crate::metadata::v2::CodecConfiguration;
@@ -43,9 +43,14 @@ impl WrittenCodec {
             }
             WrittenCodec::Numcodecs { id, parameters } => Ok(match Row::of_id(id) {
                 Some(row) => row.extension(parameters.clone()),
-                None => Extension::new(format!("numcodecs.{id}"), Some(parameters.clone())),
+                None => Extension::new(format!("{PREFIX}{id}"), Some(parameters.clone())),
             }),
         }
+    }
+
+    /// Whether version 3 registers the codec under its own name, so that readers without numcodecs have it, too.
+    pub fn is_registered(&self) -> bool {
+        self.registered().is_ok_and(|codec| !codec.name.starts_with(PREFIX))
     }
 
     /// The codec in the form of version 2.

@@ -431,7 +431,15 @@ lowerings! {
     BYTE_ORDER: "mixed byte orders" => "little-endian", Fate::Changed;
     PADDING: "padded strings" => "strings padded with zeros", Fate::Changed;
     LAYOUT: "storage without chunks" => "chunks", Fate::Changed;
+    GZIP: "filters that few readers of Zarr have" => "gzip", Fate::Changed;
+    BLOSC_ZLIB: "filters that few readers of Zarr have" => "Blosc with zlib", Fate::Changed;
+    BLOSC_ZSTD: "filters that few readers of Zarr have" => "Blosc with Zstandard", Fate::Changed;
+    BLOSC_LZ4: "filters that few readers of Zarr have" => "Blosc with LZ4", Fate::Changed;
+    BLOSC: "Blosc 2" => "Blosc", Fate::Changed;
     FILTERS: "filters that Zarr does not have" => "Zstandard", Fate::Changed;
+    UNFILTERED: "shuffles without compression" => "no filter", Fate::Changed;
+    CHECKSUM: "checksums that few readers of Zarr have" => "CRC32C", Fate::Changed;
+    UNREGISTERED: "filters that were asked for" => "codecs that only readers with numcodecs have", Fate::Changed;
     REFUSED: "filters that cannot encode all elements" => "Zstandard", Fate::Changed;
     UNSETTLED: "filters that change elements again" => "Zstandard", Fate::Changed;
     SHARDS: "shards" => "their inner chunks", Fate::Changed;

@@ -3,6 +3,7 @@
 mod codecs;
 mod dimensions;
 mod fill;
+mod registered;
 
 use self::dimensions::Dimensions;
 use super::{
@@ -83,7 +84,7 @@ impl ArrayPlan {
         };
         let definition = of.encoded(definition, &lowering, losses)?;
         let definition = of.filled(definition, filling, &lowering, losses)?;
-        let definition = of.settled(definition, own.is_some(), losses)?;
+        let definition = of.settled(definition, &lowering, own.is_some(), losses)?;
         Ok(ArrayPlan { definition, lowering, own, needs_unwritten })
     }
 }

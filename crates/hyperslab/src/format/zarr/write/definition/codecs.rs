@@ -1,15 +1,18 @@
 //! The codecs of an array: its filters, its byte order and the order of its dimensions.
 
-use super::super::{BYTE_ORDER, FILTERS, ORDER, PRECISION, REFUSED, UNSETTLED};
+use super::super::{BYTE_ORDER, CHECKSUM, ORDER, PRECISION, REFUSED, UNREGISTERED, UNSETTLED};
 use super::Described;
+use super::registered::Registered;
 use crate::format::zarr::filter;
 use crate::format::zarr::keep::lowering::Lowering;
 use crate::target::{Filters, Losses};
 use hyperslab_codec::Fidelity;
+use hyperslab_core::nd::element_count;
 use hyperslab_core::store::Key;
 use hyperslab_core::{Error, Limits, Result};
 use hyperslab_model::{ByteOrder, Directive, ElementStorage, Fill, Filter, Order};
 use hyperslab_zarr::Array;
+use hyperslab_zarr::codec::elements;
 use hyperslab_zarr::data_type::{self as zarr, DataType};
 use hyperslab_zarr::hierarchy::{self as zarr_hierarchy, Metadata};
 use hyperslab_zarr::write::{ArrayDefinition, Version, WrittenCodec};
@@ -24,7 +27,7 @@ impl Described<'_> {
     ) -> Result<ArrayDefinition> {
         let order = self.byte_order(losses);
         let codecs = match self.facts.fits_filters {
-            true => self.or_default(self.codecs(&lowering.data_type, order), losses)?,
+            true => self.or_registered(self.codecs(&lowering.data_type, order), lowering, order, losses)?,
             false => {
                 let detail = format!("{}, which cannot encode all elements", self.filter_names());
                 losses.note(&REFUSED, self.place(), Some(detail));
@@ -47,11 +50,12 @@ impl Described<'_> {
     pub(super) fn settled(
         &self,
         definition: ArrayDefinition,
+        lowering: &Lowering,
         is_short: bool,
         losses: &mut dyn Losses,
     ) -> Result<ArrayDefinition> {
         let metadata = definition.documents(self.version)?.metadata;
-        let have_passed = self.facts.filters == Filters::Passed;
+        let have_passed = self.facts.filters.have_passed();
         match Array::new(&zarr_node(metadata), &Limits::of_any_size()).map(|array| array.fidelity()) {
             Ok(Fidelity::Exact) => {}
             // The fill behind a shorter array would change its last elements.
@@ -62,8 +66,8 @@ impl Described<'_> {
             }
             Ok(_) => losses.note(&PRECISION, self.place(), Some(self.filter_names())),
             Err(error) => {
-                let refused = Err((self.filter_names(), error));
-                return Ok(definition.codecs(self.or_default(refused, losses)?));
+                let (refused, order) = (Err((self.filter_names(), error)), self.order().0);
+                return Ok(definition.codecs(self.or_registered(refused, lowering, order, losses)?));
             }
         }
         Ok(definition)
@@ -85,16 +89,20 @@ impl Described<'_> {
     }
 
     fn byte_order(&self, losses: &mut dyn Losses) -> zarr::ByteOrder {
+        let (order, is_changed) = self.order();
+        if is_changed {
+            losses.note(&BYTE_ORDER, self.place(), None);
+        }
+        order
+    }
+
+    /// The byte order of the stored elements, and whether it is that of the source.
+    fn order(&self) -> (zarr::ByteOrder, bool) {
         let mut orders = Vec::new();
         push_orders(&self.storage.element, &mut orders);
         match (orders.contains(&ByteOrder::Big), orders.iter().any(|order| *order != ByteOrder::Big)) {
-            (true, false) => zarr::ByteOrder::Big,
-            (big, _) => {
-                if big || orders.contains(&ByteOrder::Vax) {
-                    losses.note(&BYTE_ORDER, self.place(), None);
-                }
-                zarr::ByteOrder::Little
-            }
+            (true, false) => (zarr::ByteOrder::Big, false),
+            (big, _) => (zarr::ByteOrder::Little, big || orders.contains(&ByteOrder::Vax)),
         }
     }
 
@@ -110,21 +118,46 @@ impl Described<'_> {
         Ok(codecs)
     }
 
-    /// The codecs, or the default codec if Zarr does not have a filter.
+    /// The codecs. Codecs that version 3 registers replace others, unless the user wants those.
     ///
     /// # Errors
-    /// If the user requested the filter.
-    fn or_default(&self, codecs: Codecs, losses: &mut dyn Losses) -> Result<Vec<WrittenCodec>> {
+    /// If the user requested a filter that Zarr does not have.
+    fn or_registered(
+        &self,
+        codecs: Codecs,
+        lowering: &Lowering,
+        order: zarr::ByteOrder,
+        losses: &mut dyn Losses,
+    ) -> Result<Vec<WrittenCodec>> {
         match codecs {
-            Ok(codecs) => Ok(codecs),
+            Ok(codecs) if self.version == Version::V2 || codecs.iter().all(WrittenCodec::is_registered) => {
+                return Ok(codecs);
+            }
+            Ok(codecs) if matches!(self.facts.filters, Filters::Asked | Filters::Kept) => {
+                losses.note(&UNREGISTERED, self.place(), Some(self.filter_names()));
+                return Ok(codecs);
+            }
             Err((of, error)) if self.facts.filters == Filters::Asked => {
-                Err(Error::invalid(format!("{of}: {}", error.detail())))
+                return Err(Error::invalid(format!("{of}: {}", error.detail())));
             }
-            Err((of, _)) => {
-                losses.note(&FILTERS, self.place(), Some(of));
-                Ok(vec![default_codec()])
-            }
+            _ => {}
         }
+        let elements = elements(&lowering.data_type, order);
+        let Registered { codecs, lowered, checksum } =
+            Registered::new(&self.storage.filters, &elements, self.chunk_bytes(lowering));
+        losses.note(lowered, self.place(), Some(self.filter_names()));
+        if let Some(checksum) = checksum {
+            losses.note(&CHECKSUM, self.place(), Some(format!("checksum {checksum}")));
+        }
+        Ok(codecs)
+    }
+
+    /// The size of a decoded chunk in bytes.
+    fn chunk_bytes(&self, lowering: &Lowering) -> u64 {
+        let shape = self.storage.chunk.clone().or_else(|| self.shape.current()).unwrap_or_default();
+        let row =
+            lowering.trailing.iter().fold(lowering.data_type.row_size(), |row, n| row.saturating_mul(*n));
+        element_count(&shape).map_or(u64::MAX, |count| count.saturating_mul(row))
     }
 
     /// Whether encoding changes no element, because all elements were encoded by the same filters before. The fill

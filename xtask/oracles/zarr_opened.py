@@ -1,0 +1,116 @@
+"""Converts small files that h5py and zarr-python write to Zarr with the default options, and opens the result.
+
+    zarr_opened.py HYPERSLAB
+
+Every array must be the same in zarr-python, in xarray, and in tensorstore if it has the type.
+"""
+
+import os
+import subprocess
+import sys
+import tempfile
+import warnings
+
+import h5py
+import hdf5plugin
+import numpy as np
+import tensorstore
+import xarray
+import zarr
+
+from tally import Tally
+
+warnings.simplefilter("ignore")
+
+tally = Tally()
+cases = []
+
+
+def case(function):
+    cases.append(function)
+    return function
+
+
+def convert(source, target, *options, code=0):
+    """Converts with the default options and these; the report."""
+    command = [sys.argv[1], "convert", "--verify", *options, source, target]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    name = f"{os.path.basename(source)} converts {' '.join(options)}".strip()
+    tally.check(done.returncode == code, name, [done.stdout, done.stderr])
+    return done.stdout
+
+
+def in_tensorstore(store, path="", version=3):
+    spec = {"driver": "zarr3" if version == 3 else "zarr", "kvstore": {"driver": "file", "path": os.path.join(store, path)}}
+    return tensorstore.open(spec).result().read().result()
+
+
+def equal(what, found, wanted):
+    found, wanted = np.asarray(found), np.asarray(wanted)
+    same = found.shape == wanted.shape and found.dtype.kind == wanted.dtype.kind and np.array_equal(
+        found, wanted, equal_nan=wanted.dtype.kind in "fc"
+    )
+    tally.check(same, what, [f"{wanted.dtype} {wanted!r}", f"became {found.dtype} {found!r}"])
+
+
+def everywhere(what, store, path, wanted, version=3):
+    """Compares an array in zarr-python and in tensorstore."""
+    for reader, read in [
+        ("zarr-python", lambda: zarr.open(store, mode="r")[path][...]),
+        ("tensorstore", lambda: in_tensorstore(store, path, version)),
+    ]:
+        try:
+            found = read()
+        except Exception as error:
+            tally.check(False, f"{what} in {reader}", [f"{type(error).__name__}: {error}"[:400]])
+        else:
+            equal(f"{what} in {reader}", found, wanted)
+
+
+@case
+def filters_of_hdf5_are_read_everywhere(folder):
+    source = os.path.join(folder, "filters.h5")
+    values = np.round(np.sin(np.arange(40000) / 300) * 100, 1).astype("f4").reshape(200, 200)
+    filters = {
+        "deflate": {"compression": "gzip", "compression_opts": 4},
+        "shuffled": {"compression": "gzip", "shuffle": True},
+        "checked": {"compression": "gzip", "shuffle": True, "fletcher32": True},
+        "sum": {"fletcher32": True},
+        "shuffle": {"shuffle": True},
+        "lzf": {"compression": "lzf", "shuffle": True},
+        "scaled": {"scaleoffset": 1},
+        "szip": {"compression": "szip"},
+        "bitshuffle": hdf5plugin.Bitshuffle(),
+        "blosc2": hdf5plugin.Blosc2(cname="zstd"),
+        "lz4": hdf5plugin.LZ4(),
+        "bzip2": hdf5plugin.BZip2(),
+        "zfp": hdf5plugin.Zfp(reversible=True),
+    }
+    with h5py.File(source, "w") as file:
+        for name, options in filters.items():
+            file.create_dataset(name, data=values, chunks=(100, 100), **dict(options))
+    store = os.path.join(folder, "filters.zarr")
+    report = convert(source, store)
+    tally.check("filters shuffle, deflate" in report and "Blosc with zlib" in report, "the report names filters", [report])
+    with h5py.File(source) as file:
+        for name in filters:
+            everywhere(f"filter {name}", store, name, file[name][...])
+            tally.check("numcodecs" not in open(os.path.join(store, name, "zarr.json")).read(), f"filter {name} is registered")
+        for name in ("deflate", "shuffled", "checked"):
+            before = file[name].id.get_storage_size()
+            after = sum(os.path.getsize(os.path.join(at, one)) for at, _, them in os.walk(os.path.join(store, name, "c")) for one in them)
+            # A chunk of 40 kB; the headers of Blosc are a few bytes each.
+            tally.check(after <= 1.02 * before + 4 * 64, f"filter {name} keeps the size", [f"{before} became {after}"])
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        for function in cases:
+            try:
+                function(folder)
+            except Exception as error:
+                tally.check(False, function.__name__, [f"{type(error).__name__}: {error}"[:600]])
+    tally.close()
+
+
+main()
