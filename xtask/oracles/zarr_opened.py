@@ -103,6 +103,23 @@ def filters_of_hdf5_are_read_everywhere(folder):
             tally.check(after <= 1.02 * before + 4 * 64, f"filter {name} keeps the size", [f"{before} became {after}"])
 
 
+@case
+def metadata_is_consolidated(folder):
+    source = os.path.join(folder, "groups.h5")
+    with h5py.File(source, "w") as file:
+        file["a/b/c"] = np.arange(3)
+    for version in (3, 2):
+        for option in ("true", "false"):
+            store = os.path.join(folder, f"groups{version}{option}.zarr")
+            convert(source, store, f"--format=zarr{version}", f"--option=zarr.consolidated={option}")
+            has = zarr.open_group(store, mode="r").metadata.consolidated_metadata is not None
+            tally.check(has == (option == "true"), f"version {version}: zarr.consolidated={option} in zarr-python")
+        store = os.path.join(folder, f"default{version}.zarr")
+        convert(source, store, f"--format=zarr{version}")
+        root = zarr.open_consolidated(store)
+        tally.check(root["a/b/c"][...].tolist() == [0, 1, 2], f"version {version} is consolidated by default")
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         for function in cases:

@@ -397,7 +397,7 @@ pub(crate) struct Writing {
     /// sparse unreadable, or all
     #[arg(long, value_name = "KIND,…", value_delimiter = ',')]
     pub(crate) allow_loss: Vec<String>,
-    /// An option of one format, such as zarr.struct=seed or zarr.consolidated
+    /// An option of one format, such as zarr.struct=legacy or zarr.consolidated=false
     #[arg(short = 'O', long, value_name = "FORMAT.KEY[=V]")]
     pub(crate) option: Vec<String>,
     /// Replace TARGET once the new store is complete; until then it stays as it is

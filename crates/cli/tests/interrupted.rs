@@ -340,12 +340,12 @@ fn resumes_only_with_the_same_options() {
         let _ = fs::remove_dir_all(folder.path().join("x.zarr"));
         after = if after > Duration::from_secs(2) { Duration::from_millis(20) } else { after + after / 3 };
     }
-    let refused = run(folder.path(), &[&args[..], &["--resume", "-O", "zarr.consolidated"]].concat());
+    let refused = run(folder.path(), &[&args[..], &["--resume", "-O", "zarr.consolidated=false"]].concat());
     assert_eq!(refused.code, 2);
     assert_eq!(
         refused.messages,
         "error: x.zarr: cannot resume the interrupted run: its options were format zarr3, \
-         not format zarr3; zarr.consolidated=true\n  help: without --resume, all is made anew\n"
+         not format zarr3; zarr.consolidated=false\n  help: without --resume, all is made anew\n"
     );
     let resumed =
         run(folder.path(), &[&args[..], &["--resume", "--verify", "-j", "1", "-m", "64MiB"]].concat());

@@ -100,7 +100,7 @@ impl fmt::Display for OptionValue {
 /// let options = TargetOptions::default()
 ///     .with(zarr, "consolidated", OptionValue::Flag(true))?
 ///     .with(zarr, "struct", OptionValue::Word("seed".into()))?;
-/// assert!(options.flag("zarr.consolidated"));
+/// assert!(options.flag_or("zarr.consolidated", false));
 /// assert_eq!(options.to_string(), "zarr.consolidated=true zarr.struct=seed");
 /// # Ok::<(), hyperslab::Error>(())
 /// ```
@@ -132,9 +132,12 @@ impl TargetOptions {
         Ok(self)
     }
 
-    /// Whether the flag with this name, `zarr.consolidated`, is set to true.
-    pub fn flag(&self, name: &str) -> bool {
-        self.get(name) == Some(&OptionValue::Flag(true))
+    /// The flag with this name, `zarr.consolidated`, or `default` if it was not set.
+    pub fn flag_or(&self, name: &str, default: bool) -> bool {
+        match self.get(name) {
+            Some(OptionValue::Flag(flag)) => *flag,
+            _ => default,
+        }
     }
 
     /// The value of the option with this name; `None` if it was not set.

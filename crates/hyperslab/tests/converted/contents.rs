@@ -363,7 +363,11 @@ fn filters_that_cannot_encode_all_elements_are_replaced() {
             let target = folder.path().join(format.name());
             let options = ConvertOptions::new(*format);
             let said = plan(&*open(&store), &options).unwrap().report;
-            let is_said = |row: &ReportRow| row.what.ends_with(", which cannot encode all elements");
+            // In version 3 they are replaced before they are tried.
+            let is_said = |row: &ReportRow| match format.name() {
+                "zarr2" => row.what.ends_with(", which cannot encode all elements"),
+                _ => row.what.starts_with("filter") && row.becomes.contains("Zstandard"),
+            };
             assert!(said.rows().any(is_said), "{said:?} of\n{text}");
             assert_eq!(converted(&store, *format, &target), Ok(Default::default()));
             same(&store, &target, &Default::default()).unwrap();

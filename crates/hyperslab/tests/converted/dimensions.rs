@@ -184,6 +184,10 @@ fn rejects_records_that_make_an_array_longer() {
     let store = folder.path().join("x.zarr");
     converted(&source, target_format("zarr3").unwrap(), &store).unwrap();
     let place = store.join("both/zarr.json");
+    // The copy at the root would be read instead.
+    let mut root = document_of(&store, "zarr.json");
+    root.as_object_mut().unwrap().remove("consolidated_metadata").unwrap();
+    fs::write(store.join("zarr.json"), root.to_string()).unwrap();
     let sound = document_of(&store, "both/zarr.json");
     assert_eq!(sound["attributes"]["hyperslab"]["extents"], json!([3, 2]));
     for wrong in [json!([8, 2]), json!([3]), json!([3, 2, 1]), json!([3, -2]), json!(["3", 2])] {

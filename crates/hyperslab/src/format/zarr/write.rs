@@ -339,7 +339,7 @@ impl Target for ZarrTarget {
                 })?;
             }
         }
-        self.hierarchy.finish(self.options.flag("zarr.consolidated"))
+        self.hierarchy.finish(self.options.flag_or("zarr.consolidated", true))
     }
 }
 
@@ -388,7 +388,8 @@ const OPTIONS: &[TargetOption] = &[
     TargetOption {
         key: "consolidated",
         takes: OptionType::Flag,
-        means: "copies of all metadata documents at the root, so that readers open the store with one request",
+        means: "copies of all metadata documents at the root, so that readers open the store with one request \
+                (default true)",
     },
 ];
 
