@@ -8,6 +8,7 @@ in xarray; where a variable ends before its dimension, the rest is fill. An arra
 """
 
 import collections
+import json
 import os
 import shutil
 import subprocess
@@ -53,12 +54,18 @@ class Skip(Exception):
     """The comparison is not possible, with the reason."""
 
 
-def converted(hyperslab, source, target, version):
+def converted(hyperslab, source, target, version, *options):
     command = [hyperslab, "convert", "--quiet", "--allow-loss=all", f"--format=zarr{version}"]
     # zarr-python 3.1 reads only the old form of structs.
-    command += ["--option=zarr.struct=legacy", source, target]
+    command += ["--option=zarr.struct=legacy", *options, source, target]
     done = subprocess.run(command, capture_output=True, timeout=300)
     return done.returncode, done.stderr.decode(errors="replace").strip()
+
+
+def record_of(node):
+    """What hyperslab keeps of a node that Zarr cannot represent."""
+    member = getattr(node.metadata, "extra_fields", {}).get("hyperslab")
+    return member or json.loads(node.attrs.get("_nc_hyperslab", "{}"))
 
 
 def resolve(root, path):
@@ -68,16 +75,14 @@ def resolve(root, path):
         if not rest:
             return node
         name, *rest = rest
-        record = node.attrs.get("hyperslab", {})
-        link = record.get("links", {}).get(name) if isinstance(record, dict) else None
+        link = record_of(node).get("links", {}).get(name)
         if link and "hard" in link:
             node, rest = root, [part for part in link["hard"].split("/") if part] + rest
         elif name in node:
             node = node[name]
         else:
             for key, member in node.members():
-                about = member.attrs.get("hyperslab", {})
-                if isinstance(about, dict) and about.get("name") == name:
+                if record_of(member).get("name") == name:
                     node = member
                     break
             else:
@@ -243,11 +248,6 @@ def user_types(group):
     return [name for name, variable in group.variables.items() if isinstance(variable.datatype, types)]
 
 
-def is_ours(key):
-    """Whether an attribute is a record for converting back."""
-    return key == "hyperslab" or key.startswith("_nczarr_")
-
-
 def equal_attribute(one, other):
     one, other = np.asarray(one), np.asarray(other)
     if one.dtype.kind in "SUO" or other.dtype.kind in "SUOT":
@@ -266,7 +266,7 @@ def compare_datasets(tally, skipped, what, wanted, found, own):
         problems = []
         if variable.dims != other.dims:
             problems.append(f"dimensions {variable.dims} became {other.dims}")
-        attributes = {key: value for key, value in other.attrs.items() if not is_ours(key)}
+        attributes = dict(other.attrs)
         if set(variable.attrs) != set(attributes):
             problems.append(f"attributes {sorted(variable.attrs)} became {sorted(attributes)}")
         problems += [
@@ -293,7 +293,7 @@ def compare_datasets(tally, skipped, what, wanted, found, own):
         tally.check(not problems, place, problems)
     extra = set(found.variables) - set(wanted.variables)
     tally.check(not extra, f"{what}: variables that are not in the source", sorted(extra))
-    attributes = {key: value for key, value in found.attrs.items() if not is_ours(key)}
+    attributes = dict(found.attrs)
     wrong = [
         key for key in set(wanted.attrs) | set(attributes)
         if key not in wanted.attrs or key not in attributes or not equal_attribute(wanted.attrs[key], attributes[key])
@@ -439,7 +439,11 @@ def main():
                         by_xarray(tally, skipped, name, source, store, version)
                         if version == 2 and stride == 1:
                             by_netcdf(tally, skipped, name, source, store)
-                            records.by_nczarr(tally, name, source, store)
+                            marked = os.path.join(folder, f"{number}.nczarr")
+                            code, said = converted(hyperslab, source, marked, version, "--option=zarr.nczarr")
+                            tally.check(code == 0, f"{name} to NCZarr", [said[-300:]])
+                            records.by_nczarr(tally, name, source, marked)
+                            shutil.rmtree(marked, ignore_errors=True)
                     if version == 2 and stride == 1 and has_gdal:
                         by_gdal(tally, name, store)
                 except Exception as error:

@@ -53,7 +53,7 @@ impl Side for Ours {
 
     fn write(&mut self, store: &Path, elements: &[u8]) -> Result<(), Failure> {
         let store = Arc::new(DirectoryWriter::create(store, Durability::Process)?);
-        let hierarchy = HierarchyWriter::new(store, Version::V3, Object::new())?;
+        let hierarchy = HierarchyWriter::new(store, Version::V3)?;
         let array = hierarchy.array(&Key::root(), "data", self.definition.clone())?;
         let all = Region::all(array.shape());
         let indexes: Vec<Vec<u64>> = array.grid().chunks_in(&all)?.map(|chunk| chunk.index).collect();

@@ -21,7 +21,7 @@ use hyperslab::digest::{Line, LineContent, lines};
 use hyperslab::model::Tolerance;
 use hyperslab::ndl::StorageDetail;
 use hyperslab::publish::Fingerprint;
-use hyperslab::target::{Fate, Loss, TargetFormat};
+use hyperslab::target::{Fate, Loss, TargetFormat, TargetOptions};
 use hyperslab::{FORMATS, FileStorage, NodePath, OpenOptions, Severity, Source, TARGETS, recognize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -38,14 +38,24 @@ type Lost = BTreeMap<String, Loss>;
 
 /// Converts `source` to `target` in a format. Exactly the losses of the plan are allowed.
 fn converted(source: &Path, format: &dyn TargetFormat, target: &Path) -> Result<Lost, String> {
+    converted_with(source, format, TargetOptions::default(), target)
+}
+
+/// As [`converted`], with options of the format.
+fn converted_with(
+    source: &Path,
+    format: &dyn TargetFormat,
+    native: TargetOptions,
+    target: &Path,
+) -> Result<Lost, String> {
     let from = open(source);
     let said =
         |what: &str, e: hyperslab::Error| format!("{what} {} as {}: {e}", source.display(), format.name());
-    let mut options = ConvertOptions::new(format);
+    let strict = ConvertOptions { native, ..ConvertOptions::new(format) };
+    let mut options = strict.clone();
     let planned = plan(&*from, &options).map_err(|e| said("planning", e))?;
     options.allow = planned.report.losses().into_iter().collect();
     if !options.allow.is_empty() {
-        let strict = ConvertOptions::new(format);
         check_losses(&planned, &strict).expect_err("what is lost stops a run");
     }
     let made_from = Fingerprint::of_sources(&[source.to_path_buf()], String::new()).unwrap();

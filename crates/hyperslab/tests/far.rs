@@ -9,8 +9,7 @@ use hyperslab::{
 use hyperslab_codec::Gzip;
 use hyperslab_core::wrapper::Counted;
 use hyperslab_zarr::data_type::DataType;
-use hyperslab_zarr::json::Object;
-use hyperslab_zarr::write::{ArrayDefinition, HierarchyWriter, Version};
+use hyperslab_zarr::write::{ArrayDefinition, GroupDefinition, HierarchyWriter, Version};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -73,7 +72,7 @@ fn file(name: &str) -> Far {
 
 /// Writes the group `/arrays` with 64 arrays, and the arrays `/chunked` and `/sharded` with 64 chunks of 16 elements.
 fn write(store: Arc<dyn WritableStore>, version: Version) {
-    let hierarchy = HierarchyWriter::new(store, version, Object::new()).unwrap();
+    let hierarchy = HierarchyWriter::new(store, version).unwrap();
     let array = |parent: &Key, name: &str, definition: ArrayDefinition, shape: u64, chunk: u64| {
         let array = hierarchy.array(parent, name, definition).unwrap();
         for index in 0..shape / chunk {
@@ -84,7 +83,7 @@ fn write(store: Arc<dyn WritableStore>, version: Version) {
         array.finish().unwrap();
     };
     let int32 = || DataType::Integer { signed: true, bits: 32 };
-    let group = hierarchy.group(&Key::root(), "arrays", Object::new()).unwrap();
+    let group = hierarchy.group(&Key::root(), "arrays", GroupDefinition::default()).unwrap();
     for number in 0..64 {
         array(&group.path, &format!("a{number:02}"), ArrayDefinition::new(vec![4], int32()), 4, 4);
     }

@@ -108,7 +108,7 @@ impl Cell<'_> {
             ZIP => Arc::new(ZipWriter::create(path, Durability::Process)?),
             _ => Arc::new(DirectoryWriter::create(path, Durability::Process)?),
         };
-        let hierarchy = HierarchyWriter::new(store, self.version, Object::new())?;
+        let hierarchy = HierarchyWriter::new(store, self.version)?;
         let array = hierarchy.array(&Key::root(), "data", array)?;
         write_chunks(&array, &elements(self.kind, self.grid.shape))?;
         array.finish()?;

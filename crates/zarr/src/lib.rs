@@ -35,6 +35,7 @@ pub mod hierarchy;
 pub mod json;
 pub mod metadata;
 pub mod name;
+pub mod record;
 pub mod write;
 
 pub use array::Array;

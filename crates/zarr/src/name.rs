@@ -1,21 +1,19 @@
 //! Encodes names that are not allowed for nodes, and restores them.
 //!
-//! A name that is not allowed is percent-encoded, and shortened if it is too long. The attributes of the node keep the
-//! original name, in the member `name` of the object [`RECORD`]: the node `%5F_cache` with `"hyperslab": {"name":
-//! "__cache"}` has the name `__cache`. Names are never decoded, because `%5F` in a store of another writer can be
-//! literal.
+//! A name that is not allowed is percent-encoded, and shortened if it is too long. The [record](crate::record) of the node
+//! keeps the original name: the node `%5F_cache` with the record `{"name": "__cache"}` has the name `__cache`. Names are
+//! never decoded, because `%5F` in a store of another writer can be literal.
 //!
 //! Spec: Zarr v3 "Node names"
 
+use crate::hierarchy::Node;
 use crate::json::{Json, Object};
+use crate::record;
 use hyperslab_core::{Error, ErrorKind, Result};
 use std::collections::{HashMap, HashSet};
 use std::fmt;
 
-/// The attribute that keeps the properties of a node that Zarr cannot represent.
-pub const RECORD: &str = "hyperslab";
-
-/// The member of [`RECORD`] with the original name of the node.
+/// The member of a record with the original name of the node.
 pub const NAME: &str = "name";
 
 /// The names directly below one group. They are unique even if case is ignored.
@@ -103,27 +101,11 @@ impl Names {
 }
 
 impl Assigned {
-    /// Records the requested name in the attributes of the node, if the assigned name differs.
-    ///
-    /// # Errors
-    /// [`ErrorKind::InvalidArgument`] if the attribute [`RECORD`] exists and is not an object.
-    pub fn record(&self, original: &str, attributes: &mut Object) -> Result<()> {
-        if self.reason.is_none() {
-            return Ok(());
+    /// Adds the requested name to the record of the node, if the assigned name differs.
+    pub fn record(&self, original: &str, record: &mut Object) {
+        if self.reason.is_some() {
+            record.insert(NAME, original.into());
         }
-        let mut record = match attributes.get(RECORD) {
-            None => Object::new(),
-            Some(Json::Object(record)) => record.clone(),
-            Some(other) => {
-                let found = other.kind();
-                return Err(Error::invalid(format!(
-                    "an attribute {RECORD:?} that is {found}, not an object"
-                )));
-            }
-        };
-        record.insert(NAME, original.into());
-        attributes.insert(RECORD, Json::Object(record));
-        Ok(())
     }
 }
 
@@ -132,9 +114,10 @@ pub fn forbids(name: &str) -> Option<Reason> {
     escape(name, &|_| false).reason
 }
 
-/// The original name in the attributes of a node.
-pub fn recorded(attributes: &Object) -> Option<&str> {
-    attributes.get(RECORD)?.as_object()?.get(NAME)?.as_str()
+/// The original name in the record of a node.
+pub fn recorded(node: &Node) -> Option<String> {
+    let (record, _) = record::of(node).ok()??;
+    record.get(NAME).and_then(Json::as_str).map(str::to_owned)
 }
 
 impl fmt::Display for Reason {
@@ -330,14 +313,12 @@ mod tests {
     #[test]
     fn records_restore_names() {
         let assigned = Names::new().assign("__a").unwrap();
-        let mut attributes = Object::new();
-        assigned.record("__a", &mut attributes).unwrap();
-        assert_eq!(recorded(&attributes), Some("__a"));
-        attributes.insert(RECORD, Json::Null);
-        assert!(assigned.record("__a", &mut attributes).is_err());
-        let mut attributes = Object::new();
-        Names::new().assign("a").unwrap().record("a", &mut attributes).unwrap();
-        assert!(attributes.is_empty());
+        let mut record = Object::new();
+        assigned.record("__a", &mut record);
+        assert_eq!(record.get(NAME).and_then(Json::as_str), Some("__a"));
+        let mut record = Object::new();
+        Names::new().assign("a").unwrap().record("a", &mut record);
+        assert!(record.is_empty());
     }
 
     proptest! {

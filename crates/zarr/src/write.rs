@@ -31,7 +31,7 @@ mod hierarchy;
 pub use array::ArrayWriter;
 pub use codec::WrittenCodec;
 pub use definition::{ArrayDefinition, ArrayDocuments};
-pub use hierarchy::{HierarchyWriter, PlacedNode};
+pub use hierarchy::{GroupDefinition, HierarchyWriter, PlacedNode};
 
 /// A version of the specification.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -17,7 +17,9 @@ use hyperslab_zarr::hierarchy::Hierarchy;
 use hyperslab_zarr::json::{Json, Object};
 use hyperslab_zarr::metadata::Edges;
 use hyperslab_zarr::name::{Reason, recorded};
-use hyperslab_zarr::write::{ArrayDefinition, ArrayWriter, HierarchyWriter, Version, WrittenCodec};
+use hyperslab_zarr::write::{
+    ArrayDefinition, ArrayWriter, GroupDefinition, HierarchyWriter, Version, WrittenCodec,
+};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -311,10 +313,10 @@ fn assembled_shards_equal_encoded_shards() {
 fn consolidated_metadata_gives_the_same_nodes() {
     for version in BOTH {
         let store = Arc::new(MemoryStore::new());
-        let hierarchy =
-            HierarchyWriter::new(store.clone(), version, object(&[("title", "root".into())])).unwrap();
-        let group = hierarchy.group(&Key::root(), "g", object(&[("title", "group".into())])).unwrap().path;
-        hierarchy.group(&group, "empty", Object::new()).unwrap();
+        let hierarchy = HierarchyWriter::new(store.clone(), version).unwrap();
+        hierarchy.amend(&Key::root(), |root| *root = group_with("title", "root")).unwrap();
+        let group = hierarchy.group(&Key::root(), "g", group_with("title", "group")).unwrap().path;
+        hierarchy.group(&group, "empty", GroupDefinition::default()).unwrap();
         for name in ["b", "a"] {
             let definition =
                 ArrayDefinition::new(vec![4], int16()).attributes(object(&[("units", "m".into())]));
@@ -348,10 +350,10 @@ fn reports_and_restores_names_that_are_not_allowed() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("store");
         let store = Arc::new(DirectoryWriter::create(&path, Durability::Process).unwrap());
-        let hierarchy = HierarchyWriter::new(store.clone(), version, Object::new()).unwrap();
+        let hierarchy = HierarchyWriter::new(store.clone(), version).unwrap();
         let mut reasons = Vec::new();
         for name in names {
-            let group = hierarchy.group(&Key::root(), name, Object::new()).unwrap();
+            let group = hierarchy.group(&Key::root(), name, GroupDefinition::default()).unwrap();
             reasons.push(group.reason);
             let array = hierarchy.array(&group.path, name, ArrayDefinition::new(vec![2], int16())).unwrap();
             assert_eq!(array.reason().is_some(), group.reason.is_some() && name != "C");
@@ -368,7 +370,7 @@ fn reports_and_restores_names_that_are_not_allowed() {
             .skip(1)
             .map(|(path, node)| {
                 let node = node.unwrap();
-                let kept = node.attributes().and_then(recorded).map(str::to_owned);
+                let kept = recorded(&node);
                 kept.unwrap_or_else(|| path.name().to_owned())
             })
             .collect();
@@ -382,18 +384,18 @@ fn reports_and_restores_names_that_are_not_allowed() {
 #[test]
 fn rejects_nodes_without_a_parent_group() {
     let store = Arc::new(MemoryStore::new());
-    let hierarchy = HierarchyWriter::new(store.clone(), Version::V3, Object::new()).unwrap();
+    let hierarchy = HierarchyWriter::new(store.clone(), Version::V3).unwrap();
     let array = hierarchy.array(&Key::root(), "a", ArrayDefinition::new(vec![2], int16())).unwrap();
-    let e = hierarchy.group(array.path(), "c", Object::new()).unwrap_err();
+    let e = hierarchy.group(array.path(), "c", GroupDefinition::default()).unwrap_err();
     assert_eq!((e.kind(), e.to_string()), (ErrorKind::NotFound, "no group /a for the node \"c\"".to_owned()));
-    let again = hierarchy.group(&Key::root(), "a", Object::new()).unwrap_err();
+    let again = hierarchy.group(&Key::root(), "a", GroupDefinition::default()).unwrap_err();
     assert_eq!(again.kind(), ErrorKind::AlreadyExists);
     assert_eq!(hierarchy.finish(false).unwrap_err().to_string(), "the array /a is not finished");
     array.finish().unwrap();
     // A rejected node leaves its name free.
     let wrong = ArrayDefinition::new(vec![2], int16()).chunks(vec![0]);
     assert!(hierarchy.array(&Key::root(), "b", wrong).is_err());
-    hierarchy.group(&Key::root(), "b", Object::new()).unwrap();
+    hierarchy.group(&Key::root(), "b", GroupDefinition::default()).unwrap();
     hierarchy.finish(false).unwrap();
 }
 
@@ -440,9 +442,14 @@ fn many_threads_write_one_array() {
 }
 
 /// Two groups and an array of two chunks in the inner one.
+fn group_with(name: &str, value: &str) -> GroupDefinition {
+    GroupDefinition { attributes: object(&[(name, value.into())]), record: Object::new() }
+}
+
 fn example(store: Arc<dyn WritableStore>, version: Version) -> Result<Vec<u8>> {
-    let hierarchy = HierarchyWriter::new(store, version, object(&[("a", "b".into())]))?;
-    let group = hierarchy.group(&Key::root(), "g", object(&[("a", "b".into())]))?.path;
+    let hierarchy = HierarchyWriter::new(store, version)?;
+    hierarchy.amend(&Key::root(), |root| *root = group_with("a", "b"))?;
+    let group = hierarchy.group(&Key::root(), "g", group_with("a", "b"))?.path;
     let definition = ArrayDefinition::new(vec![6], int16()).chunks(vec![4]);
     let array = hierarchy.array(&group, "a", definition.attributes(object(&[("a", "b".into())])))?;
     let rows = values(&[6], 2);

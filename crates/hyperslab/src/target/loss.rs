@@ -11,6 +11,8 @@ pub struct Lowered {
     pub becomes: &'static str,
     /// Whether the content is restored, changed or lost.
     pub fate: Fate,
+    /// The replacement if the target keeps no records of such content; `None` if there never is one.
+    pub without_record: Option<&'static Lowered>,
 }
 
 /// Whether content that a format cannot store unchanged is restored, changed or lost.

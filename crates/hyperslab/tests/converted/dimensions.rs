@@ -1,14 +1,14 @@
 //! Unlimited dimensions: arrays shorter than their dimensions, and the keys of the NetCDF library for them.
 
 use super::contents::{comes_back, document};
-use super::{converted, described, digests, open, same};
+use super::{converted, converted_with, described, digests, open, same};
 use crate::node_path;
 use hyperslab::convert::{ConvertOptions, convert, plan};
 use hyperslab::digest::lines;
 use hyperslab::ndl::StorageDetail;
 use hyperslab::publish::Fingerprint;
 use hyperslab::select::Narrowed;
-use hyperslab::target::Fate;
+use hyperslab::target::{Fate, OptionValue, TargetOptions};
 use hyperslab::target_format;
 use hyperslab::{NodePath, OpenOptions, Source, TARGETS, model::Node};
 use serde_json::{Value, json};
@@ -189,24 +189,24 @@ fn rejects_records_that_make_an_array_longer() {
     root.as_object_mut().unwrap().remove("consolidated_metadata").unwrap();
     fs::write(store.join("zarr.json"), root.to_string()).unwrap();
     let sound = document_of(&store, "both/zarr.json");
-    assert_eq!(sound["attributes"]["hyperslab"]["extents"], json!([3, 2]));
+    assert_eq!(sound["hyperslab"]["extents"], json!([3, 2]));
     for wrong in [json!([8, 2]), json!([3]), json!([3, 2, 1]), json!([3, -2]), json!(["3", 2])] {
         let mut changed = sound.clone();
-        changed["attributes"]["hyperslab"]["extents"] = wrong.clone();
+        changed["hyperslab"]["extents"] = wrong.clone();
         fs::write(&place, changed.to_string()).unwrap();
         let line = lines(&*open(&store), &node_path("/both")).unwrap().remove(0);
         assert!(line.is_error(), "{wrong}");
-        assert!(line.to_json().contains("attribute hyperslab"), "{}", line.to_json());
+        assert!(line.to_json().contains("the record of hyperslab"), "{}", line.to_json());
         assert!(digests(&store).contains_key("/long"), "other arrays are read");
     }
 }
 
 #[test]
-fn unlimited_dimensions_have_the_keys_of_the_netcdf_library() {
+fn the_option_nczarr_writes_the_keys_of_the_netcdf_library() {
     let folder = TempDir::new().unwrap();
     let source = document(&folder, RECORDS);
     let store = folder.path().join("x.zarr");
-    converted(&source, target_format("zarr2").unwrap(), &store).unwrap();
+    converted_with(&source, target_format("zarr2").unwrap(), nczarr("zarr2"), &store).unwrap();
     let root = document_of(&store, ".zattrs");
     assert_eq!(root["_nczarr_superblock"], json!({"version": "2.0.0"}));
     let unlimited = |size: u64| json!({"size": size, "unlimited": 1});
@@ -246,7 +246,13 @@ fn unlimited_dimensions_have_the_keys_of_the_netcdf_library() {
     assert!(!has.contains("Anonymous") && !had.contains("Anonymous"), "{has}");
 }
 
-/// Removes the attribute `hyperslab` from all nodes.
+/// The option that asks for the keys of the NetCDF library.
+fn nczarr(format: &str) -> TargetOptions {
+    let format = target_format(format).unwrap();
+    TargetOptions::default().with(format, "nczarr", OptionValue::Flag(true)).unwrap()
+}
+
+/// Removes the records of all nodes.
 fn forget_records(at: &Path) {
     for entry in fs::read_dir(at).unwrap() {
         let path = entry.unwrap().path();
@@ -254,7 +260,7 @@ fn forget_records(at: &Path) {
             forget_records(&path);
         } else if path.ends_with(".zattrs") {
             let mut attributes: Value = serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
-            attributes.as_object_mut().unwrap().remove("hyperslab");
+            attributes.as_object_mut().unwrap().remove("_nc_hyperslab");
             fs::write(&path, attributes.to_string()).unwrap();
         }
     }
@@ -275,34 +281,28 @@ fn coordinates_that_are_fill_values_are_not_taken_from_the_domain() {
 }
 
 #[test]
-fn stores_without_need_for_netcdf_keys_have_none() {
-    for (text, format) in [
-        (
-            "dimcoords:\n  x: {size: 3}\nndarrays:\n  a: {shape: [x], type: int32, value: [1, 2, 3]}\n",
-            "zarr2",
-        ),
+fn only_stores_that_the_netcdf_library_accepts_have_its_mark() {
+    for (text, options) in [
+        (RECORDS, TargetOptions::default()),
         // The library rejects a dimension that has two lengths, and dimensions of sibling groups.
         (
             "dimcoords:\n  t: {size: null, storage: {size: 3}}\n  x: {size: 3}\nndarrays:\n  \
           a: {shape: [t, x], type: int32, storage: {shape: [1, 2], chunk: [1, 2]}}\n",
-            "zarr2",
+            nczarr("zarr2"),
         ),
         (
             "/a:\n  dimcoords:\n    t: {size: null, storage: {size: 3}}\n\n/b:\n  ndarrays:\n    \
           v: {shape: [/a/t], type: int32, storage: {shape: [1], chunk: [1]}}\n",
-            "zarr2",
+            nczarr("zarr2"),
         ),
-        (RECORDS, "zarr3"),
     ] {
         let folder = TempDir::new().unwrap();
         let source = document(&folder, text);
         let store = folder.path().join("x.zarr");
-        let lost = converted(&source, target_format(format).unwrap(), &store).unwrap();
+        let lost = converted_with(&source, target_format("zarr2").unwrap(), options, &store).unwrap();
         same(&source, &store, &lost).unwrap();
-        for name in [".zattrs", "zarr.json"] {
-            let said = fs::read_to_string(store.join(name)).unwrap_or_default();
-            assert!(!said.contains("_nczarr"), "{said}");
-        }
+        let said = fs::read_to_string(store.join(".zattrs")).unwrap_or_default();
+        assert!(!said.contains("_nczarr_superblock"), "{said}");
     }
 }
 

@@ -1,12 +1,15 @@
 //! Records that were changed after they were written: they are read or rejected, without a panic.
 
-use super::{converted, open};
+use super::contents::document;
+use super::{converted, converted_with, open};
 use crate::{description, path};
 use hyperslab::describe::DescribeOptions;
 use hyperslab::digest::lines;
+use hyperslab::target::{OptionValue, TargetOptions};
 use hyperslab::target_format;
 use hyperslab::{NodePath, OpenOptions};
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
@@ -79,9 +82,70 @@ fn recorded(at: &Path, found: &mut Vec<PathBuf>) {
         if path.is_dir() {
             recorded(&path, found);
         } else if path.file_name().is_some_and(|name| name == "zarr.json")
-            && fs::read_to_string(&path).unwrap().contains("\"hyperslab\"")
+            && record_of(&read(&path)).is_some()
         {
             found.push(path);
+        }
+    }
+}
+
+/// The record of a node of version 3: a member of an array, a string in the attributes of a group.
+fn record_of(document: &Value) -> Option<Value> {
+    match document["attributes"]["_nc_hyperslab"].as_str() {
+        Some(text) => Some(serde_json::from_str(text).unwrap()),
+        None => document.get("hyperslab").cloned(),
+    }
+}
+
+fn read(document: &Path) -> Value {
+    serde_json::from_str(&fs::read_to_string(document).unwrap()).unwrap()
+}
+
+#[test]
+fn records_are_where_other_readers_do_not_show_them() {
+    let source = "dimcoords:\n  never: {size: null, storage: {size: 0}}\nndarrays:\n  \
+                  e: {shape: [], type: {enum: {base: int8, members: {a: 1}}}, value: a}\n";
+    let folder = TempDir::new().unwrap();
+    let source = document(&folder, source);
+    let three = folder.path().join("three.zarr");
+    converted(&source, target_format("zarr3").unwrap(), &three).unwrap();
+    let array = read(&three.join("e/zarr.json"));
+    assert_eq!(array["hyperslab"]["must_understand"], json!(false));
+    assert!(array["hyperslab"]["type"].is_object() && array.get("attributes").is_none(), "{array}");
+    let names = |of: &Value| -> Vec<String> { of.as_object().unwrap().keys().cloned().collect() };
+    // xarray hides attributes of these names, and NetCDF files can hold a string.
+    let group = read(&three.join("zarr.json"));
+    assert_eq!(names(&group["attributes"]), ["_nc_hyperslab"]);
+    assert!(group["attributes"]["_nc_hyperslab"].is_string(), "{group}");
+    let two = folder.path().join("two.zarr");
+    converted(&source, target_format("zarr2").unwrap(), &two).unwrap();
+    assert_eq!(names(&read(&two.join(".zattrs"))), ["_nc_hyperslab"]);
+    assert_eq!(names(&read(&two.join("e/.zattrs"))), ["_ARRAY_DIMENSIONS", "_nc_hyperslab"]);
+}
+
+#[test]
+fn the_option_record_none_writes_no_records_and_reports_what_is_lost() {
+    for format in ["zarr3", "zarr2"] {
+        let format = target_format(format).unwrap();
+        let none = TargetOptions::default().with(format, "record", OptionValue::Word("none".into())).unwrap();
+        let folder = TempDir::new().unwrap();
+        let store = folder.path().join("x.zarr");
+        let lost = converted_with(&path("datatypes.h5"), format, none, &store).unwrap();
+        let kinds: BTreeSet<_> = lost.values().map(|kind| kind.name()).collect();
+        for kind in ["labels", "links", "names", "types"] {
+            assert!(kinds.contains(kind), "{kind} in {kinds:?}");
+        }
+        let mut left = vec![store];
+        while let Some(at) = left.pop() {
+            for entry in fs::read_dir(&at).unwrap() {
+                let path = entry.unwrap().path();
+                if path.is_dir() {
+                    left.push(path);
+                } else if path.ends_with("zarr.json") || path.ends_with(".zattrs") {
+                    let text = fs::read_to_string(&path).unwrap();
+                    assert!(!text.contains("hyperslab\""), "{}: {text}", path.display());
+                }
+            }
         }
     }
 }
@@ -106,13 +170,16 @@ fn records_of(source: &str, min: usize) {
         let text = fs::read_to_string(&document).unwrap();
         let sound: Value = serde_json::from_str(&text).unwrap();
         let node = document.parent().unwrap();
-        each_other(&sound["attributes"]["hyperslab"], &mut |record| {
+        each_other(&record_of(&sound).unwrap(), &mut |record| {
             made += 1;
             if !made.is_multiple_of(STRIDE) {
                 return;
             }
             let mut changed = sound.clone();
-            changed["attributes"]["hyperslab"] = record;
+            match changed.get_mut("hyperslab") {
+                Some(member) => *member = record,
+                None => changed["attributes"]["_nc_hyperslab"] = record.to_string().into(),
+            }
             fs::write(&document, changed.to_string()).unwrap();
             tried += 1;
             // Only the node is opened, as a separate store.

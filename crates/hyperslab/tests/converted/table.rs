@@ -1,6 +1,6 @@
 //! Writes and checks the tables in `docs/formats.md`, from the tables of the formats.
 
-use hyperslab::target::{Fate, Loss, TargetFormat};
+use hyperslab::target::{Fate, Loss, Lowered, TargetFormat};
 use hyperslab::{FORMATS, TARGETS};
 use std::fmt::Write;
 
@@ -37,9 +37,15 @@ fn tables() -> String {
     assert_eq!(written.len(), TARGETS.len(), "each target belongs to a format");
     for target in TARGETS {
         write!(out, "\n## Content that {} changes or loses\n\n", target.name()).unwrap();
-        out += "| content | becomes | fate |\n|---|---|---|\n";
+        out += "| content | becomes | fate | without records |\n|---|---|---|---|\n";
         for lowered in target.lowerings() {
-            writeln!(out, "| {} | {} | {} |", lowered.what, lowered.becomes, lowered.fate).unwrap();
+            let without = match lowered.without_record {
+                Some(instead) if instead.becomes == lowered.becomes => instead.fate.to_string(),
+                Some(instead) => format!("{}: {}", instead.fate, instead.becomes),
+                None => "the same".to_owned(),
+            };
+            writeln!(out, "| {} | {} | {} | {without} |", lowered.what, lowered.becomes, lowered.fate)
+                .unwrap();
         }
     }
     out += "\n## Kinds of losses\n\nThis table lists everything that a conversion can lose. Other content that a format cannot store is an error.\n\n| kind |";
@@ -47,8 +53,14 @@ fn tables() -> String {
     writeln!(out, " {} |\n|---|{}", names.join(" | "), "---|".repeat(names.len())).unwrap();
     for loss in Loss::ALL {
         let of = |target: &&dyn TargetFormat| {
-            let lost = target.lowerings().iter().filter(|lowered| lowered.fate == Fate::Lost(loss));
+            let is_lost = |of: &Lowered| of.fate == Fate::Lost(loss);
+            let lost = target.lowerings().iter().filter(|lowered| is_lost(lowered));
             let mut lost: Vec<_> = lost.map(|lowered| lowered.what).collect();
+            let unrecorded = target.lowerings().iter();
+            let unrecorded = unrecorded.filter(|lowered| lowered.without_record.is_some_and(is_lost));
+            let unrecorded: Vec<_> = unrecorded.map(|lowered| lowered.what).collect();
+            let unrecorded = unrecorded.join(", ");
+            let unrecorded = format!("without records: {unrecorded}");
             lost.extend(match loss {
                 Loss::Unreadable => Some("all content of the source that cannot be read"),
                 Loss::References => Some("references to objects outside the converted part"),
@@ -59,6 +71,9 @@ fn tables() -> String {
                 }
                 _ => None,
             });
+            if unrecorded != "without records: " {
+                lost.push(&unrecorded);
+            }
             if lost.is_empty() { "nothing".to_owned() } else { lost.join("; ") }
         };
         let cells: Vec<_> = TARGETS.iter().map(of).collect();

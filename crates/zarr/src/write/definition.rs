@@ -39,6 +39,7 @@ pub struct ArrayDefinition {
     separator: Option<Separator>,
     dimension_names: Option<Vec<Option<String>>>,
     attributes: Object,
+    record: Object,
     stores_fill: bool,
 }
 
@@ -84,6 +85,7 @@ impl ArrayDefinition {
             separator: None,
             dimension_names: None,
             attributes: Object::new(),
+            record: Object::new(),
             stores_fill: false,
         }
     }
@@ -173,6 +175,13 @@ impl ArrayDefinition {
         self
     }
 
+    /// Sets the [record](crate::record).
+    #[must_use]
+    pub fn record(mut self, record: Object) -> Self {
+        self.record = record;
+        self
+    }
+
     /// Also stores chunks whose elements all equal the fill value. If the fill value is undefined, all chunks are stored.
     #[must_use]
     pub fn store_fill(mut self) -> Self {
@@ -187,6 +196,11 @@ impl ArrayDefinition {
     /// The user attributes.
     pub fn attributes_mut(&mut self) -> &mut Object {
         &mut self.attributes
+    }
+
+    /// The [record](crate::record).
+    pub fn record_mut(&mut self) -> &mut Object {
+        &mut self.record
     }
 
     /// The documents of the array. Our own reader has parsed and checked them.

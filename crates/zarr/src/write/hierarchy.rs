@@ -8,6 +8,7 @@ use crate::json::{Json, Object};
 use crate::metadata::v2::{self, GroupMetadata};
 use crate::metadata::v3::{self, NodeMetadata};
 use crate::name::{Names, Reason};
+use crate::record;
 use hyperslab_core::store::{Key, WritableStore};
 use hyperslab_core::{Error, Result};
 use std::collections::{BTreeMap, BTreeSet};
@@ -18,7 +19,17 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 pub struct HierarchyWriter {
     store: Arc<dyn WritableStore>,
     version: Version,
+    has_records: bool,
     register: Register,
+}
+
+/// A group to be written.
+#[derive(Clone, Debug, Default)]
+pub struct GroupDefinition {
+    /// The user attributes.
+    pub attributes: Object,
+    /// The [record](crate::record), empty for none.
+    pub record: Object,
 }
 
 /// The place of a new node.
@@ -47,25 +58,31 @@ struct State {
 
 #[derive(Default)]
 struct Group {
-    attributes: Object,
+    definition: GroupDefinition,
     names: Names,
 }
 
 impl HierarchyWriter {
-    /// Begins a store whose root is a group with these attributes. If the root is a node already, its documents are
-    /// deleted.
+    /// Begins a store whose root is a group. If the root is a node already, its documents are deleted.
     ///
     /// # Errors
     /// Errors of the store.
-    pub fn new(
-        store: Arc<dyn WritableStore>,
-        version: Version,
-        attributes: Object,
-    ) -> Result<HierarchyWriter> {
+    pub fn new(store: Arc<dyn WritableStore>, version: Version) -> Result<HierarchyWriter> {
         remove_documents(&*store, &Key::root())?;
         let mut state = State::default();
-        state.groups.insert(Key::root(), Group { attributes, names: Names::new() });
-        Ok(HierarchyWriter { store, version, register: Register(Arc::new(Mutex::new(state))) })
+        state.groups.insert(Key::root(), Group::default());
+        Ok(HierarchyWriter {
+            store,
+            version,
+            has_records: true,
+            register: Register(Arc::new(Mutex::new(state))),
+        })
+    }
+
+    /// Drops the [records](crate::record) of all nodes.
+    #[must_use]
+    pub fn without_records(self) -> HierarchyWriter {
+        HierarchyWriter { has_records: false, ..self }
     }
 
     /// The store.
@@ -79,21 +96,21 @@ impl HierarchyWriter {
     /// [`ErrorKind::NotFound`](hyperslab_core::ErrorKind::NotFound) if there is no group `parent`,
     /// [`ErrorKind::AlreadyExists`](hyperslab_core::ErrorKind::AlreadyExists) if it has a child of this name; errors of
     /// the store.
-    pub fn group(&self, parent: &Key, name: &str, mut attributes: Object) -> Result<PlacedNode> {
-        let placed = self.place(parent, name, &mut attributes)?;
+    pub fn group(&self, parent: &Key, name: &str, mut definition: GroupDefinition) -> Result<PlacedNode> {
+        let placed = self.place(parent, name, &mut definition.record)?;
         remove_documents(&*self.store, &placed.path)?;
-        self.state().groups.insert(placed.path.clone(), Group { attributes, names: Names::new() });
+        self.state().groups.insert(placed.path.clone(), Group { definition, names: Names::new() });
         Ok(placed)
     }
 
-    /// Replaces the attributes of a group. They are written when the store is finished.
+    /// Changes a group, which is written when the store is finished.
     ///
     /// # Errors
     /// [`ErrorKind::NotFound`](hyperslab_core::ErrorKind::NotFound) if the group does not exist.
-    pub fn amend(&self, path: &Key, change: impl FnOnce(&mut Object)) -> Result<()> {
+    pub fn amend(&self, path: &Key, change: impl FnOnce(&mut GroupDefinition)) -> Result<()> {
         match self.state().groups.get_mut(path) {
             Some(group) => {
-                change(&mut group.attributes);
+                change(&mut group.definition);
                 Ok(())
             }
             None => Err(Error::not_found(format!("no group /{path}"))),
@@ -117,7 +134,10 @@ impl HierarchyWriter {
     /// # Errors
     /// As [`HierarchyWriter::group`] and [`ArrayWriter::create`].
     pub fn array(&self, parent: &Key, name: &str, mut definition: ArrayDefinition) -> Result<ArrayWriter> {
-        let placed = self.place(parent, name, definition.attributes_mut())?;
+        let placed = self.place(parent, name, definition.record_mut())?;
+        if !self.has_records {
+            *definition.record_mut() = Object::new();
+        }
         let store = Arc::clone(&self.store);
         let array = ArrayWriter::create(store, &placed.path, self.version, &definition);
         // If the array is rejected, its name is released.
@@ -151,8 +171,8 @@ impl HierarchyWriter {
         self.store.finish()
     }
 
-    /// Assigns the path of a node, and records the requested name in its attributes if it differs.
-    fn place(&self, parent: &Key, name: &str, attributes: &mut Object) -> Result<PlacedNode> {
+    /// Assigns the path of a node, and adds the requested name to its record if it differs.
+    fn place(&self, parent: &Key, name: &str, record: &mut Object) -> Result<PlacedNode> {
         let mut state = self.state();
         let group = state.group(parent, name)?;
         let declared = group.names.get(name).cloned();
@@ -165,7 +185,7 @@ impl HierarchyWriter {
             Some(assigned) => assigned,
             None => group.names.assign(name).map_err(|e| e.in_object(format_args!("/{parent}")))?,
         };
-        assigned.record(name, attributes).inspect_err(|_| group.names.release(name))?;
+        assigned.record(name, record);
         Ok(PlacedNode { path: parent.join(&assigned.name)?, reason: assigned.reason })
     }
 
@@ -221,7 +241,11 @@ impl HierarchyWriter {
 
     /// The document of a group comes after its members.
     fn documents(&self, group: &Group) -> Vec<(&'static str, Json)> {
-        let attributes = (!group.attributes.is_empty()).then(|| group.attributes.clone());
+        let mut attributes = group.definition.attributes.clone();
+        if self.has_records {
+            record::put_attribute(&group.definition.record, &mut attributes);
+        }
+        let attributes = (!attributes.is_empty()).then_some(attributes);
         match self.version {
             Version::V3 => {
                 let group = v3::GroupMetadata { attributes, ..v3::GroupMetadata::default() };

@@ -1,4 +1,4 @@
-//! Content of the model that Zarr cannot represent: the attribute `hyperslab` keeps it, and elements are lowered to
+//! Content of the model that Zarr cannot represent: records keep it, and elements are lowered to
 //! datatypes of Zarr and lifted back.
 
 pub(super) mod lowering;

@@ -12,16 +12,16 @@ use super::keep::record;
 use super::nczarr;
 use crate::cells::CellColumn;
 use crate::target::{
-    ArrayTarget, Encoder, Facts, Fate, Growing, Loss, Losses, Lowered, Needs, OptionType, Planner, Target,
-    TargetFormat, TargetOption, TargetOptions,
+    ArrayTarget, Encoder, Facts, Fate, Growing, Loss, Losses, Lowered, Needs, OptionType, OptionValue,
+    Planner, Target, TargetFormat, TargetOption, TargetOptions,
 };
 use array::{ZarrArrayTarget, ZarrEncoder};
 use definition::ArrayPlan;
 use hyperslab_core::store::{DirectoryWriter, Durability, Key, WritableStore, ZipWriter};
 use hyperslab_core::{Error, Limits, Result};
 use hyperslab_model::{Datatype, Extent, Fill, Link, Node, NodePath};
-use hyperslab_zarr::json::{Json, Object};
-use hyperslab_zarr::name::{Names, RECORD, Reason};
+use hyperslab_zarr::json::Object;
+use hyperslab_zarr::name::{Names, Reason};
 use hyperslab_zarr::write::{ArrayWriter, HierarchyWriter, Version};
 use netcdf::{Netcdf, Referring};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -99,12 +99,16 @@ impl TargetFormat for ZarrFormat {
             let limits = Limits { allocation: u64::MAX, ..Limits::default() };
             Arc::new(ZipWriter::go_on(path, durability, &limits)?)
         };
+        let mut hierarchy = HierarchyWriter::new(store, self.version)?;
+        if !has_records(options) {
+            hierarchy = hierarchy.without_records();
+        }
         Ok(Box::new(ZarrTarget {
             version: self.version,
             options: options.clone(),
             growing: Arc::clone(growing),
             is_ordered: !is_directory,
-            hierarchy: HierarchyWriter::new(store, self.version, Object::new())?,
+            hierarchy,
             state: Mutex::default(),
         }))
     }
@@ -126,10 +130,16 @@ struct ZarrPlanner<'a> {
 
 impl Planner for ZarrPlanner<'_> {
     fn plan(&mut self, path: &NodePath, node: &Node, facts: Facts, losses: &mut dyn Losses) -> Result<()> {
+        if self.version == Version::V3 && self.options.flag(NCZARR) {
+            return Err(Error::invalid(format!("{NCZARR}, which only version 2 has")));
+        }
+        let mut without_records = WithoutRecords(losses);
+        let losses: &mut dyn Losses =
+            if has_records(self.options) { without_records.0 } else { &mut without_records };
         let place = || path.to_string();
         match node {
             Node::Group(group) => {
-                attributes::of_group(path, group, losses)?;
+                attributes::of_group(path, group, self.options, losses)?;
             }
             Node::Ndarray(_) | Node::DimCoord(_) if node.has_elements() => {
                 ArrayPlan::new(path, node, self.version, facts, self.options, self.growing, losses)?;
@@ -242,12 +252,12 @@ impl Target for ZarrTarget {
         let parent = path.parent().unwrap_or_else(NodePath::root);
         match node {
             Node::Group(group) => {
-                let attributes = attributes::of_group(path, group, &mut Silent)?;
+                let definition = attributes::of_group(path, group, &self.options, &mut Silent)?;
                 let key = if path.is_root() {
-                    self.hierarchy.amend(&Key::root(), |own| *own = attributes)?;
+                    self.hierarchy.amend(&Key::root(), |own| *own = definition)?;
                     Key::root()
                 } else {
-                    self.hierarchy.group(&self.group(&parent)?, path.name(), attributes)?.path
+                    self.hierarchy.group(&self.group(&parent)?, path.name(), definition)?.path
                 };
                 self.state().groups.insert(path.clone(), key);
             }
@@ -283,7 +293,7 @@ impl Target for ZarrTarget {
             ArrayPlan::new(path, node, self.version, facts, &self.options, &self.growing, &mut Silent)?;
         let parent = path.parent().unwrap_or_else(NodePath::root);
         let mut referring = None;
-        if self.version == Version::V2 && !self.growing.is_empty() && !path.is_root() {
+        if self.options.flag(NCZARR) && !path.is_root() {
             let growing = own.as_ref().map(|_| &*self.growing);
             let refers = Referring::new(path, node, growing, &lowering.trailing);
             if let Some(json) = refers.json(&self.state().groups) {
@@ -294,6 +304,9 @@ impl Target for ZarrTarget {
         let writer = match path.is_root() {
             true => {
                 self.state().is_array = true;
+                if !has_records(&self.options) {
+                    *definition.record_mut() = Object::new();
+                }
                 let store = Arc::clone(self.hierarchy.store());
                 ArrayWriter::create(store, &Key::root(), self.version, &definition)?
             }
@@ -330,12 +343,12 @@ impl Target for ZarrTarget {
             }
             let written = record::members_json(&members)?;
             let key = groups.get(&group).ok_or_else(|| no_group(&group))?;
-            self.hierarchy.amend(key, |attributes| keep(attributes, written))?;
+            self.hierarchy.amend(key, |group| keep(&mut group.record, written))?;
         }
-        if self.version == Version::V2 && !self.growing.is_empty() {
+        if self.options.flag(NCZARR) {
             for (key, keys) in netcdf.keys(&groups, &arrays).into_iter().flatten() {
-                self.hierarchy.amend(&key, |attributes| {
-                    keys.iter().for_each(|(name, json)| attributes.insert(name, json.clone()));
+                self.hierarchy.amend(&key, |group| {
+                    keys.iter().for_each(|(name, json)| group.attributes.insert(name, json.clone()));
                 })?;
             }
         }
@@ -353,23 +366,24 @@ impl ZarrTarget {
     }
 }
 
-/// Adds members to the record of a node.
-fn keep(attributes: &mut Object, members: Object) {
-    if members.is_empty() {
-        return;
-    }
-    let mut record = match attributes.get(RECORD) {
-        Some(Json::Object(record)) => record.clone(),
-        _ => Object::new(),
-    };
+/// Adds members to a record.
+fn keep(record: &mut Object, members: Object) {
     for (name, json) in members.iter() {
         record.insert(name, json.clone());
     }
-    attributes.insert(RECORD, Json::Object(record));
 }
 
 fn no_group(path: &NodePath) -> Error {
     Error::invalid(format!("a member of {path}, which is not declared yet"))
+}
+
+/// Notes what is lost of content that only records keep, as there are none.
+struct WithoutRecords<'a>(&'a mut dyn Losses);
+
+impl Losses for WithoutRecords<'_> {
+    fn note(&mut self, lowered: &'static Lowered, place: String, detail: Option<String>) {
+        self.0.note(lowered.without_record.unwrap_or(lowered), place, detail);
+    }
 }
 
 /// Drops losses that were reported while the write was planned.
@@ -377,6 +391,14 @@ struct Silent;
 
 impl Losses for Silent {
     fn note(&mut self, _: &'static Lowered, _: String, _: Option<String>) {}
+}
+
+/// The option that adds the metadata of the NetCDF library.
+const NCZARR: &str = "zarr.nczarr";
+
+/// Whether content that Zarr cannot represent is kept in records.
+fn has_records(options: &TargetOptions) -> bool {
+    !matches!(options.get("zarr.record"), Some(OptionValue::Word(word)) if word == "none")
 }
 
 const OPTIONS: &[TargetOption] = &[
@@ -391,41 +413,85 @@ const OPTIONS: &[TargetOption] = &[
         means: "copies of all metadata documents at the root, so that readers open the store with one request \
                 (default true)",
     },
+    TargetOption {
+        key: "nczarr",
+        takes: OptionType::Flag,
+        means: "version 2 only: the metadata of the NetCDF library, so that it shows unlimited dimensions, dimensions of parent groups and types of attributes",
+    },
+    TargetOption {
+        key: "record",
+        takes: OptionType::Word(&["kept", "none"]),
+        means: "what Zarr cannot represent: kept in records, which other readers do not show, or none; the report then lists it as lost",
+    },
 ];
 
 macro_rules! lowerings {
-    ($($(#[$doc:meta])* $name:ident: $what:literal => $becomes:literal, $fate:expr;)*) => {
-        $($(#[$doc])* static $name: Lowered = Lowered { what: $what, becomes: $becomes, fate: $fate };)*
+    (@without $what:literal) => { None };
+    (@without $what:literal $becomes:literal, $fate:expr) => {
+        Some(&Lowered { what: $what, becomes: $becomes, fate: $fate, without_record: None })
+    };
+    ($($(#[$doc:meta])* $name:ident: $what:literal => $becomes:literal, $fate:expr
+        $(, without a record $instead:literal, $lost:expr)?;)*) => {
+        $($(#[$doc])* static $name: Lowered = Lowered {
+            what: $what,
+            becomes: $becomes,
+            fate: $fate,
+            without_record: lowerings!(@without $what $($instead, $lost)?),
+        };)*
         /// All content that Zarr stores in another form or loses, in the order of docs/formats.md.
         static LOWERINGS: &[&Lowered] = &[$(&$name),*];
     };
 }
 
 lowerings! {
-    ENUM: "enumeration" => "integers", Fate::Restored;
-    ARRAY_TYPE: "array type" => "additional dimensions", Fate::Restored;
-    SEQUENCE: "variable-length sequences" => "variable-length bytes", Fate::Restored;
-    REFERENCES: "references" => "paths as strings", Fate::Restored;
-    NESTED: "elements with variable-length parts" => "JSON strings", Fate::Restored;
-    NOT_UNICODE: "strings that are not UTF-8" => "variable-length bytes", Fate::Restored;
-    SPACES: "space-padded strings that Zarr cannot hold" => "strings with their spaces", Fate::Restored;
-    OTHER_TYPE: "type that Zarr does not have" => "a type with the same bytes", Fate::Restored;
-    NAMED_TYPE: "committed datatype" => "the type in each array", Fate::Restored;
-    DATATYPE: "committed datatype as an object" => "a record in its group", Fate::Restored;
-    NULL_SPACE: "null dataspace" => "an array without elements", Fate::Restored;
-    FILL: "unused fill value that Zarr cannot hold" => "a record", Fate::Restored;
-    UNLIMITED: "extendible dimension" => "its current size", Fate::Restored;
-    SHORT: "array shorter than its dimensions" => "fill values up to their lengths", Fate::Restored;
-    DOMAIN: "domain of a dimension" => "a record", Fate::Restored;
-    OUTER_DIMENSION: "dimension of a parent group" => "its name", Fate::Restored;
-    UNNAMED: "dimension without a name" => "a generated name", Fate::Restored;
-    ATTRIBUTE_TYPE: "type of an attribute" => "JSON", Fate::Restored;
-    ATTRIBUTE_NAME: "attribute with a reserved name" => "a record", Fate::Restored;
-    MISSING: "fill value that marks missing values" => "the attribute _FillValue", Fate::Restored;
-    NAME: "name that Zarr forbids" => "an encoded name", Fate::Restored;
-    CLASH: "name that differs from another only in case" => "an encoded name", Fate::Restored;
-    HARD_LINK: "second path" => "a record in its group", Fate::Restored;
-    SOFT_LINK: "soft link" => "a record in its group", Fate::Restored;
+    ENUM: "enumeration" => "integers", Fate::Restored,
+        without a record "integers", Fate::Lost(Loss::Labels);
+    ARRAY_TYPE: "array type" => "additional dimensions", Fate::Restored,
+        without a record "additional dimensions", Fate::Lost(Loss::Types);
+    SEQUENCE: "variable-length sequences" => "variable-length bytes", Fate::Restored,
+        without a record "variable-length bytes", Fate::Lost(Loss::Types);
+    REFERENCES: "references" => "paths as strings", Fate::Restored,
+        without a record "paths as strings", Fate::Lost(Loss::Types);
+    NESTED: "elements with variable-length parts" => "JSON strings", Fate::Restored,
+        without a record "JSON strings", Fate::Lost(Loss::Types);
+    NOT_UNICODE: "strings that are not UTF-8" => "variable-length bytes", Fate::Restored,
+        without a record "variable-length bytes", Fate::Lost(Loss::Types);
+    SPACES: "space-padded strings that Zarr cannot hold" => "strings with their spaces", Fate::Restored,
+        without a record "strings with their spaces", Fate::Changed;
+    OTHER_TYPE: "type that Zarr does not have" => "a type with the same bytes", Fate::Restored,
+        without a record "a type with the same bytes", Fate::Lost(Loss::Types);
+    NAMED_TYPE: "committed datatype" => "the type in each array", Fate::Restored,
+        without a record "the type in each array", Fate::Lost(Loss::Names);
+    DATATYPE: "committed datatype as an object" => "a record in its group", Fate::Restored,
+        without a record "nothing", Fate::Lost(Loss::Types);
+    NULL_SPACE: "null dataspace" => "an array without elements", Fate::Restored,
+        without a record "an array without elements", Fate::Changed;
+    FILL: "unused fill value that Zarr cannot hold" => "a record", Fate::Restored,
+        without a record "another fill value", Fate::Changed;
+    UNLIMITED: "extendible dimension" => "its current size", Fate::Restored,
+        without a record "its current size", Fate::Lost(Loss::Unlimited);
+    SHORT: "array shorter than its dimensions" => "fill values up to their lengths", Fate::Restored,
+        without a record "fill values up to their lengths", Fate::Changed;
+    DOMAIN: "domain of a dimension" => "a record", Fate::Restored,
+        without a record "nothing", Fate::Lost(Loss::Attributes);
+    OUTER_DIMENSION: "dimension of a parent group" => "its name", Fate::Restored,
+        without a record "its name", Fate::Lost(Loss::Names);
+    UNNAMED: "dimension without a name" => "a generated name", Fate::Restored,
+        without a record "a generated name", Fate::Changed;
+    ATTRIBUTE_TYPE: "type of an attribute" => "JSON", Fate::Restored,
+        without a record "JSON", Fate::Lost(Loss::Types);
+    ATTRIBUTE_NAME: "attribute with a reserved name" => "a record", Fate::Restored,
+        without a record "nothing", Fate::Lost(Loss::Attributes);
+    MISSING: "fill value that marks missing values" => "the attribute _FillValue", Fate::Restored,
+        without a record "the attribute _FillValue", Fate::Changed;
+    NAME: "name that Zarr forbids" => "an encoded name", Fate::Restored,
+        without a record "an encoded name", Fate::Lost(Loss::Names);
+    CLASH: "name that differs from another only in case" => "an encoded name", Fate::Restored,
+        without a record "an encoded name", Fate::Lost(Loss::Names);
+    HARD_LINK: "second path" => "a record in its group", Fate::Restored,
+        without a record "nothing", Fate::Lost(Loss::Links);
+    SOFT_LINK: "soft link" => "a record in its group", Fate::Restored,
+        without a record "nothing", Fate::Lost(Loss::Links);
     EXTERNAL_LINK: "external link" => "nothing", Fate::Lost(Loss::Links);
     USER_LINK: "user-defined link" => "nothing", Fate::Lost(Loss::Links);
     INNER_NAMED_TYPE: "committed datatype in an attribute or a type" => "the type itself", Fate::Changed;

@@ -9,6 +9,7 @@ use crate::hierarchy::Metadata;
 use crate::json::{Json, Object};
 use crate::metadata::v2::{self, Order};
 use crate::metadata::{Separator, Written};
+use crate::record;
 use crate::write::WrittenCodec;
 use hyperslab_core::{Error, Limits, Result};
 
@@ -119,6 +120,7 @@ impl ArrayDefinition {
                 _ => attributes.insert(v2::DIMENSION_NAMES, names),
             }
         }
+        record::put_attribute(&self.record, &mut attributes);
         Ok((!attributes.is_empty()).then_some(attributes))
     }
 }

@@ -9,6 +9,7 @@ use crate::hierarchy::Metadata;
 use crate::json::{Json, Object};
 use crate::metadata::v3::{self, NodeMetadata};
 use crate::metadata::{ChunkGrid, ChunkKeyEncoding, Extension, Separator, Written};
+use crate::record;
 use crate::write::WrittenCodec;
 use hyperslab_core::{Error, Limits, Result};
 
@@ -29,6 +30,8 @@ impl ArrayDefinition {
             }
             _ => Written::fill_value(&data_type, row)?,
         };
+        let mut unknown = Object::new();
+        record::put_member(&self.record, &mut unknown);
         let metadata = v3::ArrayMetadata {
             shape: self.shape.clone(),
             data_type: Written::data_type(data_type, self.struct_form, self.byte_order)?,
@@ -40,7 +43,7 @@ impl ArrayDefinition {
             attributes: (!self.attributes.is_empty()).then(|| self.attributes.clone()),
             storage_transformers: None,
             dimension_names: self.dimension_names.clone(),
-            unknown: Object::new(),
+            unknown,
             deviations: Vec::new(),
         };
         let json = NodeMetadata::Array(Box::new(metadata)).emit();

@@ -1,7 +1,7 @@
 //! Rules for stores that are not in the specification of Zarr.
 
 hyperslab_core::rules! {
-    RECORD Error "zarr/record" in "hyperslab" "the attribute hyperslab is not a valid record of its node, which cannot be read"
+    RECORD Error "zarr/record" in "hyperslab" "the record of a node, which hyperslab writes for what Zarr cannot represent, is invalid; the node cannot be read"
         => "remove the attribute; the node then has only the content that Zarr itself stores";
     RECORD_ATTRIBUTE Warning "zarr/record-attribute" in "hyperslab"
         "another program changed or removed an attribute of which a record keeps more than its JSON"

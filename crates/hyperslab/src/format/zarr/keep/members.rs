@@ -61,7 +61,7 @@ impl ZarrSource {
             self.hierarchy.fetch(children.iter().map(|child| &child.path));
             for child in children {
                 if let Ok(Some(node)) = self.hierarchy.node(&child.path) {
-                    taken.extend(node.attributes().and_then(name::recorded).map(str::to_owned));
+                    taken.extend(name::recorded(&node));
                 }
                 taken.insert(child.path.name().to_owned());
             }

@@ -1,4 +1,5 @@
-//! Records: the attribute `hyperslab` of a node keeps content that Zarr cannot represent, so that it can be restored.
+//! Records: what a node keeps of its content that Zarr cannot represent, so that it can be restored. Where they lie:
+//! [`hyperslab_zarr::record`].
 //!
 //! | member | of | holds |
 //! |---|---|---|
@@ -34,7 +35,6 @@ use hyperslab_ndl::part::{self, Value};
 use hyperslab_zarr::data_type::DataType;
 use hyperslab_zarr::hierarchy::Node as ZarrNode;
 use hyperslab_zarr::json::{Json, Object};
-use hyperslab_zarr::name::RECORD;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
@@ -71,18 +71,19 @@ impl Record {
     /// # Errors
     /// [`ErrorKind::Malformed`](hyperslab_core::ErrorKind::Malformed) for an invalid record.
     pub(in crate::format::zarr) fn of(node: &ZarrNode) -> Result<Option<Record>> {
-        let Some(attributes) = node.attributes() else { return Ok(None) };
-        let Some(json @ Json::Object(object)) = attributes.get(RECORD) else { return Ok(None) };
-        if !is_record(json) {
+        let Some((object, is_attribute)) = hyperslab_zarr::record::of(node)? else { return Ok(None) };
+        if is_attribute && !is_record(&object) {
             return Ok(None);
         }
-        let record = fit::check_members(object, node.is_array());
-        record
+        let none = Object::new();
+        fit::check_members(&object, node.is_array())
             .and_then(|()| match object.iter().all(|(name, _)| name == hyperslab_zarr::name::NAME) {
                 true => Ok(None),
-                false => Record::parse(object, attributes, version_3(node)).map(Some),
+                false => {
+                    Record::parse(&object, node.attributes().unwrap_or(&none), version_3(node)).map(Some)
+                }
             })
-            .map_err(|e| Error::new(e.kind(), format!("attribute {RECORD}: {}", e.reason())))
+            .map_err(|e| Error::new(e.kind(), format!("{RECORD}: {}", e.reason())))
     }
 
     /// The extents of an array that is stored with the extents `stored`.
@@ -98,7 +99,7 @@ impl Record {
             (false, false) => {
                 let own = &self.extents;
                 Err(malformed(format!(
-                    "attribute hyperslab: member \"extents\": {own:?}, but the array has the shape {stored:?}"
+                    "{RECORD}: member \"extents\": {own:?}, but the array has the shape {stored:?}"
                 )))
             }
         }
@@ -385,6 +386,9 @@ fn in_member(member: &str, error: &Error) -> Error {
 fn malformed(detail: impl Into<std::borrow::Cow<'static, str>>) -> Error {
     Error::malformed(detail)
 }
+
+/// What errors call a record.
+const RECORD: &str = "the record of hyperslab";
 
 /// The sections of a group that NDL parses.
 const SECTIONS: [&str; 2] = ["datatypes", "dimcoords"];

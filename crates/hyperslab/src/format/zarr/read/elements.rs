@@ -67,7 +67,7 @@ impl ElementType {
         match fits {
             true => Ok(ElementType { datatype, lowering: Some(lowering) }),
             false => Err(Error::malformed(format!(
-                "attribute hyperslab: member \"type\": {datatype}, which is not stored as {stored}"
+                "the record of hyperslab: member \"type\": {datatype}, which is not stored as {stored}"
             ))),
         }
     }
@@ -105,7 +105,7 @@ impl ElementType {
                 let values = (items.len() as u64 == count).then(|| elements(&self.datatype, items));
                 let values = values.and_then(Result::ok).ok_or_else(|| {
                     let expected = format!("expected {count} of {}", self.datatype);
-                    Error::malformed(format!("attribute hyperslab: member {member:?}: {expected}"))
+                    Error::malformed(format!("the record of hyperslab: member {member:?}: {expected}"))
                 })?;
                 Ok(Some(values))
             };

@@ -17,14 +17,14 @@ use hyperslab_zarr::data_type::DataType;
 use hyperslab_zarr::hierarchy::{Metadata, Node as ZarrNode};
 use hyperslab_zarr::json::Json;
 use hyperslab_zarr::metadata::v3;
-use hyperslab_zarr::name;
+use hyperslab_zarr::record as zarr_record;
 use std::sync::Arc;
 
 impl ZarrSource {
     /// The entry of a node in a list, with the sizes and names of its dimensions.
     pub(in crate::format::zarr) fn item(&self, node: &ZarrNode) -> Result<Item> {
         let record = self.record(node)?;
-        let Some(storage) = array_storage(node, record.as_ref())? else { return Ok(Item::Group) };
+        let Some(storage) = self.array_storage(node, record.as_ref())? else { return Ok(Item::Group) };
         let element = ElementType::new(node, record.as_ref())?;
         Ok(Item::Array {
             kind: NodeKind::Ndarray,
@@ -43,7 +43,7 @@ impl ZarrSource {
         for (name, attribute) in record.iter().flat_map(|record| &record.attributes) {
             attributes.insert(name.clone(), attribute.clone());
         }
-        let Some(mut storage) = array_storage(node, record.as_ref())? else {
+        let Some(mut storage) = self.array_storage(node, record.as_ref())? else {
             let is_consolidated = path.is_root() && self.hierarchy.is_consolidated();
             let unknown = match &node.metadata {
                 Metadata::V3(v3::NodeMetadata::Group(group)) => Some(&group.unknown),
@@ -125,6 +125,19 @@ impl ZarrSource {
         Ok(())
     }
 
+    /// The storage of an array; `None` for a group.
+    fn array_storage(&self, node: &ZarrNode, record: Option<&Record>) -> Result<Option<Storage>> {
+        let shape = dimensions::shape(node);
+        let longest = record.map_or_else(|| shape.to_vec(), |record| record.longest(shape));
+        match &node.metadata {
+            Metadata::V3(v3::NodeMetadata::Array(array)) => {
+                storage::of_v3(array, &longest, self.raw).map(Some)
+            }
+            Metadata::V2Array { array, .. } => storage::of_v2(array, &longest).map(Some),
+            _ => Ok(None),
+        }
+    }
+
     fn attributes(&self, node: &ZarrNode) -> Attributes {
         let hides_names = || match &node.metadata {
             Metadata::V3(v3::NodeMetadata::Array(array)) if array.dimension_names.is_some() => {
@@ -136,7 +149,8 @@ impl ZarrSource {
         for (name, json) in node.attributes().into_iter().flat_map(|members| members.iter()) {
             let hidden = match name {
                 dimensions::ATTRIBUTE => hides_names(),
-                name::RECORD => record::is_record(json),
+                zarr_record::ATTRIBUTE => true,
+                zarr_record::MEMBER => json.as_object().is_some_and(record::is_record),
                 name => nczarr::is_bookkeeping(name, json),
             };
             if self.raw {
@@ -187,16 +201,5 @@ pub(in crate::format::zarr) fn version_3(node: &ZarrNode) -> Option<&DataType> {
     match &node.metadata {
         Metadata::V3(v3::NodeMetadata::Array(array)) => Some(&array.data_type),
         _ => None,
-    }
-}
-
-/// The storage of an array; `None` for a group.
-fn array_storage(node: &ZarrNode, record: Option<&Record>) -> Result<Option<Storage>> {
-    let shape = dimensions::shape(node);
-    let longest = record.map_or_else(|| shape.to_vec(), |record| record.longest(shape));
-    match &node.metadata {
-        Metadata::V3(v3::NodeMetadata::Array(array)) => storage::of_v3(array, &longest).map(Some),
-        Metadata::V2Array { array, .. } => storage::of_v2(array, &longest).map(Some),
-        _ => Ok(None),
     }
 }

@@ -56,7 +56,7 @@ impl ZarrSource {
     /// Whether there is a node at `key`, readable or not, that is not shown under another name.
     pub(in crate::format::zarr) fn is_there(&self, key: &Key) -> bool {
         match self.hierarchy.node(key) {
-            Ok(Some(node)) => self.raw || node.attributes().and_then(name::recorded).is_none(),
+            Ok(Some(node)) => self.raw || name::recorded(&node).is_none(),
             Ok(None) => false,
             Err(_) => true,
         }
@@ -105,16 +105,16 @@ impl ZarrSource {
             for (child, found) in part.iter().zip(self.look_at(part)?) {
                 let name = child.path.name();
                 let recorded = match &found {
-                    Found::Node { node, .. } if !self.raw => node.attributes().and_then(name::recorded),
+                    Found::Node { node, .. } if !self.raw => name::recorded(node),
                     _ => None,
                 };
                 let recorded = recorded.filter(|name| {
                     // Names must not be paths, so that names of directories cannot lead elsewhere.
-                    !name.is_empty() && !name.contains('/') && !stored.contains(name)
+                    !name.is_empty() && !name.contains('/') && !stored.contains(name.as_str())
                 });
-                let path = match recorded.filter(|name| given.insert((*name).to_owned())) {
+                let path = match recorded.filter(|name| given.insert(name.clone())) {
                     Some(name) => {
-                        let path = group.child(name);
+                        let path = group.child(&name);
                         let mut renamed = unpoisoned(&self.renamed);
                         renamed.keys.insert(path.clone(), child.path.clone());
                         renamed.paths.insert(child.path.clone(), path.clone());

@@ -11,9 +11,14 @@ use hyperslab_zarr::data_type::{ByteOrder, DataType, StructForm};
 use hyperslab_zarr::json::{Json, Object};
 use hyperslab_zarr::metadata::v2::{self, CodecConfiguration};
 use hyperslab_zarr::metadata::{ChunkGrid, ChunkKeyEncoding, Extension, Separator, v3};
+use hyperslab_zarr::record;
 
-/// The storage of an array of version 3. `longest` are its maximum extents.
-pub(in crate::format::zarr) fn of_v3(array: &v3::ArrayMetadata, longest: &[u64]) -> Result<Storage> {
+/// The storage of an array of version 3. `longest` are its maximum extents. Its record is a member only if `is_raw`.
+pub(in crate::format::zarr) fn of_v3(
+    array: &v3::ArrayMetadata,
+    longest: &[u64],
+    is_raw: bool,
+) -> Result<Storage> {
     let (_, element) = datatype::datatype(&array.data_type, array.byte_order)?;
     let mut storage = Storage { element, layout: Some(Layout::Chunked), ..Storage::default() };
     let mut native = Vec::new();
@@ -68,7 +73,10 @@ pub(in crate::format::zarr) fn of_v3(array: &v3::ArrayMetadata, longest: &[u64])
     if let Some(transformers) = array.storage_transformers.as_ref().filter(|list| !list.is_empty()) {
         native.push(("storage_transformers", codecs(transformers)));
     }
-    note_unknown(&array.unknown, &mut native);
+    let is_shown = |name: &str| is_raw || name != record::MEMBER;
+    let shown = array.unknown.iter().filter(|(name, _)| is_shown(name));
+    let shown = shown.map(|(name, json)| (name.to_owned(), json.clone())).collect();
+    note_unknown(&shown, &mut native);
     put(native, &mut storage)?;
     Ok(storage)
 }

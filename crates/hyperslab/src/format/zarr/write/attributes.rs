@@ -1,10 +1,10 @@
 //! Attributes as JSON that readers see; a record keeps the content that JSON cannot represent.
 
-use super::{ATTRIBUTE_NAME, ATTRIBUTE_TYPE, INNER_NAMED_TYPE, UNREADABLE_ATTRIBUTE, keep};
-use crate::format::zarr::keep::{lowering, record};
+use super::{ATTRIBUTE_NAME, ATTRIBUTE_TYPE, INNER_NAMED_TYPE, NCZARR, UNREADABLE_ATTRIBUTE};
+use crate::format::zarr::keep::{lowering, record as records};
 use crate::format::zarr::nczarr;
 use crate::format::zarr::read::{attribute, dimensions};
-use crate::target::Losses;
+use crate::target::{Losses, TargetOptions};
 use hyperslab_core::{Limits, Result};
 use hyperslab_model::{
     Attribute, Attributes, Datatype, Element, ElementStorage, Elements, Float, Group, NodePath, Values,
@@ -13,18 +13,26 @@ use hyperslab_netcdf4::name::{FILL_VALUE, PROPERTIES};
 use hyperslab_zarr::data_type::{DataType, base64};
 use hyperslab_zarr::json::{Json, Object};
 use hyperslab_zarr::metadata::v2;
-use hyperslab_zarr::name::RECORD;
+use hyperslab_zarr::record;
+use hyperslab_zarr::write::GroupDefinition;
 use std::sync::Arc;
 
-/// The attributes of a group, including the record.
+/// The attributes and the record of a group.
 ///
 /// # Errors
 /// If NDL cannot express an attribute.
-pub(super) fn of_group(path: &NodePath, group: &Group, losses: &mut dyn Losses) -> Result<Object> {
-    visible(path, &group.attributes, None, losses)
+pub(super) fn of_group(
+    path: &NodePath,
+    group: &Group,
+    options: &TargetOptions,
+    losses: &mut dyn Losses,
+) -> Result<GroupDefinition> {
+    let mut record = Object::new();
+    let attributes = visible(path, &group.attributes, None, options, &mut record, losses)?;
+    Ok(GroupDefinition { attributes, record })
 }
 
-/// The attributes of a node, including the record. `of` is the datatype of an array in version 3.
+/// The attributes that all readers see. The rest is added to the record. `of` is the datatype of an array in version 3.
 ///
 /// # Errors
 /// If NDL cannot express an attribute.
@@ -32,6 +40,8 @@ pub(super) fn visible(
     path: &NodePath,
     attributes: &Attributes,
     of: Option<&DataType>,
+    options: &TargetOptions,
+    record: &mut Object,
     losses: &mut dyn Losses,
 ) -> Result<Object> {
     let mut out = Object::new();
@@ -39,12 +49,12 @@ pub(super) fn visible(
     let mut readable = Attributes::new();
     for (name, attribute) in attributes {
         if let Ok(attribute) = attribute {
-            let datatype = Arc::new(record::unnamed(&attribute.datatype));
+            let datatype = Arc::new(records::unnamed(&attribute.datatype));
             readable.insert(name.clone(), Ok(Attribute { datatype, ..attribute.clone() }));
         }
     }
     note_changed(path, attributes, losses);
-    let recorded = record::attributes_json(&readable)?;
+    let recorded = records::attributes_json(&readable)?;
     for (name, attribute) in &readable {
         let (Ok(attribute), Some(Json::Object(recorded))) = (attribute, recorded.get(name)) else { continue };
         let place = || format!("{path}@{name}");
@@ -70,7 +80,8 @@ pub(super) fn visible(
             out.insert(name, json);
             continue;
         }
-        let kind = coded.is_none().then(|| numpy(&attribute.datatype)).flatten();
+        let has_types = options.flag(NCZARR) && coded.is_none();
+        let kind = has_types.then(|| numpy(&attribute.datatype)).flatten();
         let by_type = kind
             .filter(|kind| attribute::plain_numbers(&json, kind).is_some_and(|read| same(&read, attribute)));
         losses.note(&ATTRIBUTE_TYPE, place(), Some(format!("attributes of type {}", attribute.datatype)));
@@ -94,7 +105,7 @@ pub(super) fn visible(
         out.insert(nczarr::ATTRIBUTES, Json::Object(types));
     }
     if !kept.is_empty() {
-        keep(&mut out, Object::from_iter([("attributes".to_owned(), Json::Object(kept))]));
+        record.insert("attributes", Json::Object(kept));
     }
     Ok(out)
 }
@@ -104,7 +115,7 @@ pub(super) fn note_changed(path: &NodePath, attributes: &Attributes, losses: &mu
     for (name, attribute) in attributes {
         let place = || format!("{path}@{name}");
         match attribute {
-            Ok(attribute) if record::has_named(&attribute.datatype) => {
+            Ok(attribute) if records::has_named(&attribute.datatype) => {
                 losses.note(&INNER_NAMED_TYPE, place(), None);
             }
             Ok(_) => {}
@@ -127,7 +138,7 @@ pub(super) fn missing(of: &DataType, datatype: &Arc<Datatype>, value: Values) ->
         native: Vec::new(),
     };
     let recorded =
-        record::attributes_json(&Attributes::from_iter([(FILL_VALUE.to_owned(), Ok(attribute.clone()))]))?;
+        records::attributes_json(&Attributes::from_iter([(FILL_VALUE.to_owned(), Ok(attribute.clone()))]))?;
     let json = match recorded.get(FILL_VALUE) {
         Some(Json::Object(recorded)) => recorded.get("value").cloned(),
         recorded => recorded.cloned(),
@@ -141,7 +152,8 @@ fn owned((name, json): (&str, &Json)) -> (String, Json) {
 
 /// Whether an attribute of this name has another meaning to readers.
 pub(in crate::format::zarr) fn is_reserved(name: &str) -> bool {
-    name == RECORD
+    name == record::MEMBER
+        || name == record::ATTRIBUTE
         || name == dimensions::ATTRIBUTE
         || name == PROPERTIES
         || name.to_ascii_lowercase().starts_with("_nczarr_")

@@ -8,7 +8,7 @@ mod registered;
 use self::dimensions::Dimensions;
 use super::{
     ARRAY_TYPE, DOMAIN, ENUM, INNER_NAMED_TYPE, LAYOUT, MISSING, NAMED_TYPE, NESTED, NOT_UNICODE, OTHER_TYPE,
-    PADDING, REFERENCES, SEQUENCE, SHARDS, SPACES, attributes, keep,
+    PADDING, REFERENCES, SEQUENCE, SHARDS, SPACES, attributes,
 };
 use crate::format::zarr::keep::lowering::Lowering;
 use crate::format::zarr::keep::record;
@@ -72,11 +72,11 @@ impl ArrayPlan {
         let filling = of.filling(&lowering, own.is_some(), &mut record, losses)?;
         let needs_unwritten = filling.is_hidden && !of.facts.is_whole;
         of.record_domain(&mut record, losses)?;
-        let attributes = of.attributes(&lowering, record, losses)?;
+        let attributes = of.attributes(&lowering, options, &mut record, losses)?;
 
         let stored: Vec<u64> = shape.iter().chain(&lowering.trailing).copied().collect();
         let definition = ArrayDefinition::new(stored, lowering.data_type.clone());
-        let definition = definition.attributes(attributes).struct_form(struct_form(options)?);
+        let definition = definition.attributes(attributes).record(record).struct_form(struct_form(options)?);
         let definition = of.in_chunks(definition, &shape, &lowering.trailing, losses);
         let definition = match names {
             Some(names) => definition.dimension_names(names),
@@ -170,10 +170,16 @@ impl<'n> Described<'n> {
         Ok(())
     }
 
-    /// The attributes that all readers see, with the record that only this library reads.
-    fn attributes(&self, lowering: &Lowering, mut record: Object, losses: &mut dyn Losses) -> Result<Object> {
+    /// The attributes that all readers see. The rest is added to the record.
+    fn attributes(
+        &self,
+        lowering: &Lowering,
+        options: &TargetOptions,
+        record: &mut Object,
+        losses: &mut dyn Losses,
+    ) -> Result<Object> {
         let coded = (self.version == Version::V3).then_some(&lowering.data_type);
-        let mut attributes = attributes::visible(self.path, self.attributes, coded, losses)?;
+        let mut attributes = attributes::visible(self.path, self.attributes, coded, options, record, losses)?;
         if let (Some(data_type), true) = (coded, self.facts.fill_is_missing)
             && let Some(json) = self.missing(data_type, lowering)?
         {
@@ -181,7 +187,6 @@ impl<'n> Described<'n> {
             record.insert("missing", Json::Bool(true));
             losses.note(&MISSING, self.place(), None);
         }
-        keep(&mut attributes, record);
         Ok(attributes)
     }
 

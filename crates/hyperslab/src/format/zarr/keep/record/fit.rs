@@ -1,6 +1,6 @@
 //! Checks whether an attribute is a record and fits its node.
 
-use super::{Record, malformed};
+use super::{RECORD, Record, malformed};
 use hyperslab_core::Result;
 use hyperslab_model::NodeKind;
 use hyperslab_zarr::json::{Json, Object};
@@ -34,9 +34,10 @@ const MEMBERS: [(&str, Of); 16] = [
     ("links", Of::Groups),
 ];
 
-/// Whether an attribute is a record: it has a member that only records have. Other programs may use the same name.
-pub(in crate::format::zarr) fn is_record(json: &Json) -> bool {
-    json.as_object().is_some_and(|object| object.iter().any(|(name, _)| of(name).is_some()))
+/// Whether the attribute of earlier releases is a record: it has a member that only records have. Other programs may
+/// use the same name.
+pub(in crate::format::zarr) fn is_record(object: &Object) -> bool {
+    object.iter().any(|(name, _)| of(name).is_some())
 }
 
 /// Rejects unknown members, members of other kinds of nodes, and values of the wrong form.
@@ -81,7 +82,7 @@ impl Record {
     /// # Errors
     /// [`ErrorKind::Malformed`](hyperslab_core::ErrorKind::Malformed); the message names the member.
     pub(in crate::format::zarr) fn check_extents(&self, extents: &[u64]) -> Result<()> {
-        let refused = |detail: String| Err(malformed(format!("attribute hyperslab: {detail}")));
+        let refused = |detail: String| Err(malformed(format!("{RECORD}: {detail}")));
         if self.is_null && *extents != [0] {
             return refused(format!("member \"shape\": null, but the array has the shape {extents:?}"));
         }
