@@ -1,6 +1,7 @@
 //! Attributes as JSON that readers see; a record keeps the content that JSON cannot represent.
 
-use super::{ATTRIBUTE_NAME, ATTRIBUTE_TYPE, INNER_NAMED_TYPE, NCZARR, UNREADABLE_ATTRIBUTE};
+use super::NCZARR;
+use super::lowerings::{ATTRIBUTE_NAME, ATTRIBUTE_TYPE, INNER_NAMED_TYPE, UNREADABLE_ATTRIBUTE};
 use crate::format::zarr::keep::{lowering, record as records};
 use crate::format::zarr::nczarr;
 use crate::format::zarr::read::{attribute, dimensions};

@@ -6,9 +6,10 @@ mod fill;
 mod registered;
 
 use self::dimensions::Dimensions;
-use super::{
+use super::attributes;
+use super::lowerings::{
     ARRAY_TYPE, DOMAIN, ENUM, INNER_NAMED_TYPE, LAYOUT, MISSING, NAMED_TYPE, NESTED, NOT_UNICODE, OTHER_TYPE,
-    PADDING, REFERENCES, SEQUENCE, SHARDS, SPACES, attributes,
+    PADDING, REFERENCES, SEQUENCE, SHARDS, SPACES,
 };
 use crate::format::zarr::keep::lowering::Lowering;
 use crate::format::zarr::keep::record;

@@ -1,6 +1,6 @@
 //! The codecs of an array: its filters, its byte order and the order of its dimensions.
 
-use super::super::{BYTE_ORDER, CHECKSUM, ORDER, PRECISION, REFUSED, UNREGISTERED, UNSETTLED};
+use super::super::lowerings::{BYTE_ORDER, CHECKSUM, ORDER, PRECISION, REFUSED, UNREGISTERED, UNSETTLED};
 use super::Described;
 use super::registered::Registered;
 use crate::format::zarr::filter;

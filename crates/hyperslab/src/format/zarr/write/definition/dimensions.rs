@@ -1,6 +1,6 @@
 //! The extents and dimension names of an array; the record keeps those that Zarr cannot store.
 
-use super::super::{NULL_SPACE, OUTER_DIMENSION, SHORT, UNCOUNTED, UNLIMITED, UNNAMED};
+use super::super::lowerings::{NULL_SPACE, OUTER_DIMENSION, SHORT, UNCOUNTED, UNLIMITED, UNNAMED};
 use super::Described;
 use super::fill::fill_row;
 use crate::format::zarr::keep::lowering::Lowering;

@@ -1,6 +1,7 @@
 //! The fill value of an array, and its meaning to readers: in version 2, some treat it as missing.
 
-use super::super::{FILL, MASKED_FILL, UNDEFINED_FILL, attributes};
+use super::super::attributes;
+use super::super::lowerings::{FILL, MASKED_FILL, UNDEFINED_FILL};
 use super::Described;
 use crate::format::zarr::keep::lowering::Lowering;
 use crate::format::zarr::keep::record;

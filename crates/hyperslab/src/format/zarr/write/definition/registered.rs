@@ -4,7 +4,7 @@
 //! numcodecs, which tensorstore and neuroglancer do not read. docs/design/008-filters.md has the sizes that led to
 //! this table.
 
-use super::super::{BLOSC, BLOSC_LZ4, BLOSC_ZLIB, BLOSC_ZSTD, FILTERS, GZIP, UNFILTERED};
+use super::super::lowerings::{BLOSC, BLOSC_LZ4, BLOSC_ZLIB, BLOSC_ZSTD, FILTERS, GZIP, UNFILTERED};
 use crate::filter;
 use crate::target::Lowered;
 use hyperslab_codec::{

@@ -1,0 +1,97 @@
+//! Content that Zarr stores in another form or loses: what it becomes, and whether a record restores it.
+
+use crate::target::{Fate, Loss, Lowered};
+
+macro_rules! lowerings {
+    (@without $what:literal) => { None };
+    (@without $what:literal $becomes:literal, $fate:expr) => {
+        Some(&Lowered { what: $what, becomes: $becomes, fate: $fate, without_record: None })
+    };
+    ($($(#[$doc:meta])* $name:ident: $what:literal => $becomes:literal, $fate:expr
+        $(, without a record $instead:literal, $lost:expr)?;)*) => {
+        $($(#[$doc])* pub(super) static $name: Lowered = Lowered {
+            what: $what,
+            becomes: $becomes,
+            fate: $fate,
+            without_record: lowerings!(@without $what $($instead, $lost)?),
+        };)*
+        /// All content that Zarr stores in another form or loses, in the order of docs/formats.md.
+        pub(super) static LOWERINGS: &[&Lowered] = &[$(&$name),*];
+    };
+}
+
+lowerings! {
+    ENUM: "enumeration" => "integers", Fate::Restored,
+        without a record "integers", Fate::Lost(Loss::Labels);
+    ARRAY_TYPE: "array type" => "additional dimensions", Fate::Restored,
+        without a record "additional dimensions", Fate::Lost(Loss::Types);
+    SEQUENCE: "variable-length sequences" => "variable-length bytes", Fate::Restored,
+        without a record "variable-length bytes", Fate::Lost(Loss::Types);
+    REFERENCES: "references" => "paths as strings", Fate::Restored,
+        without a record "paths as strings", Fate::Lost(Loss::Types);
+    NESTED: "elements with variable-length parts" => "JSON strings", Fate::Restored,
+        without a record "JSON strings", Fate::Lost(Loss::Types);
+    NOT_UNICODE: "strings that are not UTF-8" => "variable-length bytes", Fate::Restored,
+        without a record "variable-length bytes", Fate::Lost(Loss::Types);
+    SPACES: "space-padded strings that Zarr cannot hold" => "strings with their spaces", Fate::Restored,
+        without a record "strings with their spaces", Fate::Changed;
+    OTHER_TYPE: "type that Zarr does not have" => "a type with the same bytes", Fate::Restored,
+        without a record "a type with the same bytes", Fate::Lost(Loss::Types);
+    NAMED_TYPE: "committed datatype" => "the type in each array", Fate::Restored,
+        without a record "the type in each array", Fate::Lost(Loss::Names);
+    DATATYPE: "committed datatype as an object" => "a record in its group", Fate::Restored,
+        without a record "nothing", Fate::Lost(Loss::Types);
+    NULL_SPACE: "null dataspace" => "an array without elements", Fate::Restored,
+        without a record "an array without elements", Fate::Changed;
+    FILL: "unused fill value that Zarr cannot hold" => "a record", Fate::Restored,
+        without a record "another fill value", Fate::Changed;
+    UNLIMITED: "extendible dimension" => "its current size", Fate::Restored,
+        without a record "its current size", Fate::Lost(Loss::Unlimited);
+    SHORT: "array shorter than its dimensions" => "fill values up to their lengths", Fate::Restored,
+        without a record "fill values up to their lengths", Fate::Changed;
+    DOMAIN: "domain of a dimension" => "a record", Fate::Restored,
+        without a record "nothing", Fate::Lost(Loss::Attributes);
+    OUTER_DIMENSION: "dimension of a parent group" => "its name", Fate::Restored,
+        without a record "its name", Fate::Lost(Loss::Names);
+    UNNAMED: "dimension without a name" => "a generated name", Fate::Restored,
+        without a record "a generated name", Fate::Changed;
+    ATTRIBUTE_TYPE: "type of an attribute" => "JSON", Fate::Restored,
+        without a record "JSON", Fate::Lost(Loss::Types);
+    ATTRIBUTE_NAME: "attribute with a reserved name" => "a record", Fate::Restored,
+        without a record "nothing", Fate::Lost(Loss::Attributes);
+    MISSING: "fill value that marks missing values" => "the attribute _FillValue", Fate::Restored,
+        without a record "the attribute _FillValue", Fate::Changed;
+    NAME: "name that Zarr forbids" => "an encoded name", Fate::Restored,
+        without a record "an encoded name", Fate::Lost(Loss::Names);
+    CLASH: "name that differs from another only in case" => "an encoded name", Fate::Restored,
+        without a record "an encoded name", Fate::Lost(Loss::Names);
+    HARD_LINK: "second path" => "a record in its group", Fate::Restored,
+        without a record "nothing", Fate::Lost(Loss::Links);
+    SOFT_LINK: "soft link" => "a record in its group", Fate::Restored,
+        without a record "nothing", Fate::Lost(Loss::Links);
+    EXTERNAL_LINK: "external link" => "nothing", Fate::Lost(Loss::Links);
+    USER_LINK: "user-defined link" => "nothing", Fate::Lost(Loss::Links);
+    INNER_NAMED_TYPE: "committed datatype in an attribute or a type" => "the type itself", Fate::Changed;
+    BYTE_ORDER: "mixed byte orders" => "little-endian", Fate::Changed;
+    PADDING: "padded strings" => "strings padded with zeros", Fate::Changed;
+    LAYOUT: "storage without chunks" => "chunks", Fate::Changed;
+    GZIP: "filters that few readers of Zarr have" => "gzip", Fate::Changed;
+    BLOSC_ZLIB: "filters that few readers of Zarr have" => "Blosc with zlib", Fate::Changed;
+    BLOSC_ZSTD: "filters that few readers of Zarr have" => "Blosc with Zstandard", Fate::Changed;
+    BLOSC_LZ4: "filters that few readers of Zarr have" => "Blosc with LZ4", Fate::Changed;
+    BLOSC: "Blosc 2" => "Blosc", Fate::Changed;
+    FILTERS: "filters that Zarr does not have" => "Zstandard", Fate::Changed;
+    UNFILTERED: "shuffles without compression" => "no filter", Fate::Changed;
+    CHECKSUM: "checksums that few readers of Zarr have" => "CRC32C", Fate::Changed;
+    UNREGISTERED: "filters that were asked for" => "codecs that only readers with numcodecs have", Fate::Changed;
+    REFUSED: "filters that cannot encode all elements" => "Zstandard", Fate::Changed;
+    UNSETTLED: "filters that change elements again" => "Zstandard", Fate::Changed;
+    SHARDS: "shards" => "their inner chunks", Fate::Changed;
+    ORDER: "transposed storage" => "row-major chunks", Fate::Changed;
+    MASKED_FILL: "fill value of unwritten elements" => "a missing value in xarray", Fate::Changed;
+    UNDEFINED_FILL: "undefined fill value" => "zeros or spaces", Fate::Changed;
+    PRECISION: "elements that the requested filters change" => "rounded elements", Fate::Lost(Loss::Precision);
+    SPARSE: "cells of a sparse array" => "nothing", Fate::Lost(Loss::Sparse);
+    UNCOUNTED: "dimension with the length of the cells" => "no elements", Fate::Lost(Loss::Sparse);
+    UNREADABLE_ATTRIBUTE: "attribute that cannot be read" => "nothing", Fate::Lost(Loss::Unreadable);
+}
