@@ -132,6 +132,11 @@ impl TargetOptions {
         Ok(self)
     }
 
+    /// Whether the flag with this name, `zarr.nczarr`, is set to true.
+    pub fn flag(&self, name: &str) -> bool {
+        self.flag_or(name, false)
+    }
+
     /// The flag with this name, `zarr.consolidated`, or `default` if it was not set.
     pub fn flag_or(&self, name: &str, default: bool) -> bool {
         match self.get(name) {
