@@ -16,11 +16,13 @@
 mod destination;
 mod fingerprint;
 mod journal;
+mod output;
 mod rename;
 mod work;
 
 pub use fingerprint::Fingerprint;
 pub use journal::Unit;
+pub use output::OutputFile;
 
 use crate::size::human_bytes;
 use destination::{Destination, Occupied};

@@ -53,15 +53,20 @@ impl Destination {
 
     /// The path of the work folder.
     pub(super) fn work(&self) -> PathBuf {
-        let name = match self.name.len() <= MAX_NAME {
+        self.folder.join(self.hidden(".hyperslab-partial"))
+    }
+
+    /// A hidden name made of the target's and `end`, which file systems allow for names of any length.
+    pub(super) fn hidden(&self, end: &str) -> String {
+        let name = match self.name.len().saturating_add(".".len()).saturating_add(end.len()) <= MAX_NAME {
             true => self.name.clone(),
-            // File systems do not allow such long names, so a hash replaces the end.
+            // A hash replaces the end.
             false => {
                 let begin: String = self.name.chars().take(KEPT_OF_NAME).collect();
                 format!("{begin}-{:.16}", blake3::hash(self.name.as_bytes()).to_hex())
             }
         };
-        self.folder.join(format!(".{name}.hyperslab-partial"))
+        format!(".{name}{end}")
     }
 
     /// Removes the remains of a run that was killed after its last step.
@@ -144,7 +149,7 @@ impl Destination {
     }
 
     /// Fails if `source` is the target, is inside the target, or contains the target.
-    fn check_apart(&self, source: &Path) -> Result<()> {
+    pub(super) fn check_apart(&self, source: &Path) -> Result<()> {
         let shown = source.display();
         let real = source.canonicalize().map_err(|e| named(e, source))?;
         let identity = Identity::of(&real)
@@ -216,8 +221,8 @@ impl Destination {
     }
 }
 
-/// The maximum length of a target's name in bytes, so that file systems allow the name of the work folder.
-const MAX_NAME: usize = 255 - ".".len() - ".hyperslab-partial".len();
+/// The maximum length of a name in bytes that all common file systems allow.
+const MAX_NAME: usize = 255;
 
 /// The number of characters kept of a longer name; each has at most four bytes.
 const KEPT_OF_NAME: usize = 50;
