@@ -1,6 +1,7 @@
 //! The command line: verbs, options and their help. Nothing here reads a file.
 
 use crate::interrupt;
+use crate::output::Destination;
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use hyperslab::convert::layout::{Layout, Rule};
 use hyperslab::location::nearest;
@@ -439,8 +440,9 @@ pub(crate) struct Create {
     /// Print the report as one JSON value
     #[arg(long)]
     pub(crate) json: bool,
-    #[command(flatten)]
-    pub(crate) to: Output,
+    /// Write to this file instead of standard output; the file appears when it is complete
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
     // As in `convert`.
     #[command(flatten)]
     pub(crate) writing: Writing,
@@ -506,7 +508,36 @@ fn fill(value: &str) -> Result<Rule, Error> {
 pub(crate) struct Output {
     /// Write to this file instead of standard output; the file appears when it is complete
     #[arg(short, long, value_name = "FILE")]
-    pub(crate) output: Option<PathBuf>,
+    output: Option<PathBuf>,
+    /// With -o: also replace a file that holds data
+    #[arg(long, requires = "output", hide_short_help = true)]
+    overwrite: bool,
+}
+
+impl Output {
+    /// The file to write to; `None` for standard output, which `-` stands for too.
+    pub(crate) fn file(&self) -> Option<&Path> {
+        file(self.output.as_deref())
+    }
+
+    pub(crate) fn destination(&self) -> Destination<'_> {
+        Destination { file: self.file(), overwrite: self.overwrite, logs_errors: false }
+    }
+}
+
+impl Create {
+    /// The file for the answer, as [`Output::file`].
+    pub(crate) fn file(&self) -> Option<&Path> {
+        file(self.output.as_deref())
+    }
+
+    pub(crate) fn destination(&self) -> Destination<'_> {
+        Destination { file: self.file(), overwrite: self.writing.overwrite, logs_errors: false }
+    }
+}
+
+fn file(output: Option<&Path>) -> Option<&Path> {
+    output.filter(|path| *path != Path::new("-"))
 }
 
 fn limit(text: &str) -> Result<(String, u64), String> {
@@ -567,11 +598,11 @@ pub(crate) fn with_verb(mut words: Vec<OsString>) -> Result<Vec<OsString>, Error
         return Ok(words);
     }
     let command = Cli::command();
-    let help = match nearest(&word, command.get_subcommands().map(clap::Command::get_name)) {
-        Some(verb) => format!("\nhelp: did you mean '{verb}'?"),
-        None => String::new(),
-    };
-    Err(Error::invalid(format!("no verb and no location '{word}'{help}")))
+    let error = Error::invalid(format!("no verb and no location '{word}'"));
+    Err(match nearest(&word, command.get_subcommands().map(clap::Command::get_name)) {
+        Some(verb) => error.with_hint(format_args!("did you mean '{verb}'?")),
+        None => error,
+    })
 }
 
 #[cfg(test)]

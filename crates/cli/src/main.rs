@@ -7,16 +7,18 @@ mod exit;
 mod interrupt;
 mod output;
 mod progress;
+mod terminal;
 mod words;
 
-use args::{Cli, Verb};
+use args::{Cli, Findings, Verb};
 use clap::{CommandFactory, Parser};
 use exit::Exit;
 use hyperslab::ErrorKind;
-use output::Messages;
+use output::{Destination, Messages, Work};
 use std::ffi::OsString;
 use std::io::{self, Write};
 use std::process::ExitCode;
+use terminal::harmless;
 
 fn main() -> ExitCode {
     let words: Vec<OsString> = std::env::args_os().collect();
@@ -32,61 +34,88 @@ fn main() -> ExitCode {
             return Exit::Trouble.into();
         }
     };
-    let cli = match Cli::try_parse_from(words) {
+    let cli = match Cli::try_parse_from(&words) {
         Ok(cli) => cli,
-        Err(error) => {
-            // Help and version are answers, wrong usage is an error. Clap prints each to the right stream.
+        // Help and version are answers, wrong usage is an error. Clap prints each to the right stream.
+        Err(error) if !error.use_stderr() => {
             let _ = error.print();
-            return if error.use_stderr() { Exit::Trouble.into() } else { Exit::Yes.into() };
+            return Exit::Yes.into();
+        }
+        Err(error) => {
+            misused(&error, &words);
+            return Exit::Trouble.into();
         }
     };
     interrupt::listen();
     run(&cli).into()
 }
 
+/// Reports wrong usage. The message repeats arguments, which must not control the terminal.
+fn misused(error: &clap::Error, words: &[OsString]) {
+    let words = words.iter().map(|word| harmless(&word.to_string_lossy()).into_owned());
+    // The same error, of the arguments as they may be shown.
+    match Cli::try_parse_from(words) {
+        Err(again) if again.kind() == error.kind() => drop(again.print()),
+        _ => output::to_stderr(terminal::harmless_lines(&error.to_string())),
+    }
+}
+
 fn run(cli: &Cli) -> Exit {
-    let messages = Messages::new(&cli.common);
+    let (common, messages) = (&cli.common, &Messages::new(&cli.common));
+    let to = |destination: Destination<'_>, locations: &[&str], work: Work<'_>| {
+        output::to(destination, locations, common, messages, work)
+    };
     let done = match &cli.verb {
-        Verb::Describe(args) => output::to(args.to.output.as_deref(), |out| {
-            command::describe::run(args, &cli.common, &messages, out)
+        Verb::Describe(args) => to(args.to.destination(), &words(&args.locations), &mut |out| {
+            command::describe::run(args, common, messages, out)
         }),
-        Verb::Ls(args) => {
-            output::to(args.to.output.as_deref(), |out| command::ls::run(args, &cli.common, &messages, out))
-        }
-        Verb::Show(args) => {
-            output::to(args.to.output.as_deref(), |out| command::show::run(args, &cli.common, &messages, out))
-        }
-        Verb::Stat(args) => {
-            output::to(args.to.output.as_deref(), |out| command::stat::run(args, &cli.common, &messages, out))
-        }
-        Verb::Digest(args) => output::to(args.to.output.as_deref(), |out| {
-            command::digest::run(args, &cli.common, &messages, out)
+        Verb::Ls(args) => to(args.to.destination(), &words(&args.locations), &mut |out| {
+            command::ls::run(args, common, messages, out)
         }),
-        Verb::Diff(args) => {
-            output::to(args.to.output.as_deref(), |out| command::diff::run(args, &cli.common, &messages, out))
-        }
-        Verb::Check(args) => output::to(args.to.output.as_deref(), |out| {
-            command::check::run(args, &cli.common, &messages, out)
+        Verb::Show(args) => to(args.to.destination(), &[&args.location], &mut |out| {
+            command::show::run(args, common, messages, out)
         }),
-        Verb::Files(args) => output::to(args.to.output.as_deref(), |out| {
-            command::files::run(args, &cli.common, &messages, out)
+        Verb::Stat(args) => to(args.to.destination(), &words(&args.locations), &mut |out| {
+            command::stat::run(args, common, messages, out)
+        }),
+        Verb::Digest(args) => to(args.to.destination(), &words(&args.locations), &mut |out| {
+            command::digest::run(args, common, messages, out)
+        }),
+        Verb::Diff(args) => to(args.to.destination(), &[&args.a, &args.b], &mut |out| {
+            command::diff::run(args, common, messages, out)
+        }),
+        Verb::Check(args) => {
+            let mut locations = words(&args.locations);
+            locations.extend(args.against.as_deref());
+            let logs_errors = args.form == Findings::Sarif && !args.json;
+            let destination = Destination { logs_errors, ..args.to.destination() };
+            to(destination, &locations, &mut |out| command::check::run(args, common, messages, out))
+        }
+        Verb::Files(args) => to(args.to.destination(), &words(&args.locations), &mut |out| {
+            command::files::run(args, common, messages, out)
         }),
         // The result is the store: it is written even if nobody reads the report.
         Verb::Convert(args) => {
-            output::to_anybody(None, |out| command::convert::run(args, &cli.common, &messages, out))
+            output::to_anybody(Destination::default(), &[], common, messages, &mut |out| {
+                command::convert::run(args, common, messages, out)
+            })
         }
-        Verb::Create(args) => output::to_anybody(args.to.output.as_deref(), |out| {
-            command::create::run(args, &cli.common, &messages, out)
-        }),
-        Verb::Schema { to } => output::to(to.output.as_deref(), |out| {
+        Verb::Create(args) => {
+            output::to_anybody(args.destination(), &[&args.document], common, messages, &mut |out| {
+                command::create::run(args, common, messages, out)
+            })
+        }
+        Verb::Schema { to: answer } => to(answer.destination(), &[], &mut |out| {
             out.write_all(hyperslab::ndl::SCHEMA.as_bytes())?;
             Ok(Exit::Yes)
         }),
-        Verb::Completions { shell } => output::to(None, |out| {
+        Verb::Completions { shell } => to(Destination::default(), &[], &mut |out| {
             clap_complete::generate(*shell, &mut Cli::command(), "hyperslab", out);
             Ok(Exit::Yes)
         }),
-        Verb::Man { verb } => output::to(None, |out| command::man::run(verb.as_deref(), out)),
+        Verb::Man { verb } => {
+            to(Destination::default(), &[], &mut |out| command::man::run(verb.as_deref(), out))
+        }
     };
     match done {
         Ok(exit) => exit,
@@ -102,6 +131,10 @@ fn run(cli: &Cli) -> Exit {
             Exit::Trouble
         }
     }
+}
+
+fn words(locations: &[String]) -> Vec<&str> {
+    locations.iter().map(String::as_str).collect()
 }
 
 fn is_broken_pipe(error: &hyperslab::Error) -> bool {

@@ -3,51 +3,99 @@
 use crate::args::{Common, When};
 use crate::exit::Exit;
 use crate::interrupt;
+use crate::terminal::{Out, harmless, without_controls};
 use crate::words;
 use bytes::Bytes;
+use hyperslab::files::parts;
 use hyperslab::location::Locator;
+use hyperslab::publish::OutputFile;
 use hyperslab::{Error, ErrorKind, Result};
 use std::cell::Cell;
-use std::fs::File;
+use std::fmt::Display;
 use std::io::{self, BufWriter, IsTerminal, Read, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-/// Runs `work` with a writer to standard output, or to a file that appears when it is complete.
-pub(crate) fn to(path: Option<&Path>, work: impl FnOnce(&mut dyn Write) -> Result<Exit>) -> Result<Exit> {
-    let Some(path) = path else {
-        let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
-        let exit = finished(work(&mut out)?)?;
-        out.flush()?;
+/// Where an answer goes.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Destination<'a> {
+    /// The file; `None` for standard output.
+    pub(crate) file: Option<&'a Path>,
+    /// Whether data of a known format is replaced.
+    pub(crate) overwrite: bool,
+    /// Whether an answer that reports errors is complete: a log of them.
+    pub(crate) logs_errors: bool,
+}
+
+/// A verb, which writes its answer.
+pub(crate) type Work<'w> = &'w mut dyn FnMut(&mut Out<'_>) -> Result<Exit>;
+
+/// Runs `work` with a writer to standard output, or to a file that appears when it is complete. `locations` are what
+/// the work reads: their files are not replaced.
+pub(crate) fn to(
+    destination: Destination<'_>,
+    locations: &[&str],
+    common: &Common,
+    messages: &Messages,
+    work: Work<'_>,
+) -> Result<Exit> {
+    let Some(path) = destination.file else {
+        let out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
+        return to_stdout(out, work);
+    };
+    let stores = locations.iter().map(|location| Locator::parse(location).store).filter(|store| store != "-");
+    let stores: Vec<PathBuf> = stores.map(PathBuf::from).collect();
+    let there: Vec<_> = stores.iter().filter(|store| store.exists()).cloned().collect();
+    let parts = || {
+        let mut all = Vec::new();
+        for store in &stores {
+            let options = common.open_options();
+            // What cannot be opened names no files; the work reports it.
+            if let Ok(source) = hyperslab::open(store, &options) {
+                all.extend(parts(store, source, &options)?);
+            }
+        }
+        Ok(all)
+    };
+    let mut file = OutputFile::begin(path, &there, parts, destination.overwrite)?;
+    let is_terminal = file.is_terminal();
+    let exit = work(&mut Out::new(&mut file, is_terminal)).and_then(finished)?;
+    if exit == Exit::Trouble && !destination.logs_errors {
+        messages.note(&format!("{}: not written, since the answer is not complete", path.display()));
         return Ok(exit);
-    };
-    let shown = path.display();
-    let mut beside = path.as_os_str().to_owned();
-    beside.push(format!(".{}.partial", std::process::id()));
-    let write = || -> Result<Exit> {
-        let file = File::create_new(&beside).map_err(|e| Error::from(e).in_file(shown.to_string()))?;
-        let mut out = BufWriter::new(file);
-        let exit = finished(work(&mut out)?)?;
-        out.into_inner().map_err(|e| Error::from(e.into_error()))?.sync_all()?;
-        std::fs::rename(&beside, path)?;
-        Ok(exit)
-    };
-    write().inspect_err(|_| {
-        let _ = std::fs::remove_file(&beside);
-    })
+    }
+    file.publish().map_err(|e| e.in_file(path.display()))?;
+    Ok(exit)
 }
 
 /// As [`to`], for work that is done even if nobody reads the output.
 pub(crate) fn to_anybody(
-    path: Option<&Path>,
-    work: impl FnOnce(&mut dyn Write) -> Result<Exit>,
+    destination: Destination<'_>,
+    locations: &[&str],
+    common: &Common,
+    messages: &Messages,
+    work: Work<'_>,
 ) -> Result<Exit> {
-    if path.is_some() {
-        return to(path, work);
+    match destination.file {
+        Some(_) => to(destination, locations, common, messages, work),
+        None => to_stdout(BufWriter::with_capacity(1 << 16, Unread(io::stdout().lock())), work),
     }
-    let mut out = BufWriter::with_capacity(1 << 16, Unread(io::stdout().lock()));
+}
+
+fn to_stdout(out: impl Write, work: Work<'_>) -> Result<Exit> {
+    let mut out = Out::new(out, io::stdout().is_terminal());
     let exit = finished(work(&mut out)?)?;
     out.flush()?;
     Ok(exit)
+}
+
+/// Writes a complete text to standard error. If it is closed, nobody can be told.
+pub(crate) fn to_stderr(text: impl Display) {
+    let _ = io::stderr().write_all(text.to_string().as_bytes());
+}
+
+/// Standard error, as a writer.
+pub(crate) fn stderr() -> Out<'static> {
+    Out::new(io::stderr(), io::stderr().is_terminal())
 }
 
 /// If Ctrl-C was pressed during the work, the answer is valid only if it is complete.
@@ -157,8 +205,7 @@ impl Messages {
 
     fn say(&self, level: &str, color: &str, text: &str) {
         for (index, line) in text.lines().enumerate() {
-            let harmless = without_controls(line);
-            let line = harmless.as_deref().unwrap_or(line);
+            let line = &*harmless(line);
             // Later lines have their own level, such as `help:`.
             let (level, line) = match line.split_once(": ") {
                 Some(("help", rest)) if index > 0 => ("  help", rest),
@@ -166,8 +213,7 @@ impl Messages {
                 _ => (level, line),
             };
             let level = if self.color { format!("\x1b[{color}m{level}\x1b[0m") } else { level.to_owned() };
-            // If standard error is closed, the message is lost.
-            let _ = writeln!(io::stderr(), "{level}: {line}");
+            to_stderr(format_args!("{level}: {line}\n"));
         }
     }
 }
@@ -210,7 +256,13 @@ pub(crate) struct Column {
 
 impl Table {
     /// A table without rows.
-    pub(crate) fn new(columns: Vec<Column>) -> Self {
+    pub(crate) fn new(mut columns: Vec<Column>) -> Self {
+        // Some headers are names of a file.
+        for column in &mut columns {
+            if let Some(header) = without_controls(&column.header) {
+                column.header = header;
+            }
+        }
         let widths = columns.iter().map(|column| self::columns(&column.header)).collect();
         Table { columns, widths, text: String::new(), ends: Vec::new() }
     }
@@ -243,23 +295,23 @@ impl Table {
     }
 
     /// Writes header and rows, with two spaces between columns and no spaces at the ends of lines.
-    pub(crate) fn write(&self, out: &mut dyn Write, paint: bool) -> io::Result<()> {
+    pub(crate) fn write(&self, out: &mut Out<'_>, paint: bool) -> io::Result<()> {
         self.write_header(out, paint)?;
         self.write_rows(out)
     }
 
     /// Writes only the header.
-    pub(crate) fn write_header(&self, out: &mut dyn Write, paint: bool) -> io::Result<()> {
+    pub(crate) fn write_header(&self, out: &mut Out<'_>, paint: bool) -> io::Result<()> {
         let mut line = String::new();
         self.line(&mut line, self.columns.iter().map(|column| column.header.as_str()));
         match paint {
-            true => writeln!(out, "\x1b[2m{}\x1b[0m", line.trim_end()),
+            true => out.own(format_args!("\x1b[2m{}\x1b[0m\n", line.trim_end())),
             false => out.write_all(line.as_bytes()),
         }
     }
 
     /// Writes the rows without the header.
-    pub(crate) fn write_rows(&self, out: &mut dyn Write) -> io::Result<()> {
+    pub(crate) fn write_rows(&self, out: &mut Out<'_>) -> io::Result<()> {
         let mut lines = String::with_capacity(1 << 16);
         let mut begin = 0;
         for row in self.ends.chunks(self.columns.len().max(1)) {
@@ -309,19 +361,6 @@ impl Table {
 
 const SPACES: &str = "                                                                ";
 
-/// The text with control characters escaped; `None` if it has none. Names from a file must not control a terminal or
-/// break the lines of a table.
-pub(crate) fn without_controls(text: &str) -> Option<String> {
-    if !text.contains(char::is_control) {
-        return None;
-    }
-    let escaped = |c: char| match c.is_control() {
-        true => c.escape_default().to_string(),
-        false => c.to_string(),
-    };
-    Some(text.chars().map(escaped).collect())
-}
-
 /// The width of a text in terminal columns, approximately: one for each character.
 fn columns(text: &str) -> usize {
     if text.is_ascii() { text.len() } else { text.chars().count() }
@@ -358,24 +397,24 @@ pub(crate) fn standard_input(limits: &hyperslab::Limits) -> Result<Box<dyn hyper
 }
 
 /// Colours NDL for a terminal: keys bold, types cyan, strings green, comments dim.
-pub(crate) struct Painter<'a> {
-    out: &'a mut dyn Write,
+pub(crate) struct Painter<'a, 'o> {
+    out: &'a mut Out<'o>,
     line: Vec<u8>,
 }
 
-impl<'a> Painter<'a> {
-    pub(crate) fn new(out: &'a mut dyn Write) -> Self {
+impl<'a, 'o> Painter<'a, 'o> {
+    pub(crate) fn new(out: &'a mut Out<'o>) -> Self {
         Painter { out, line: Vec::new() }
     }
 }
 
-impl Write for Painter<'_> {
+impl Write for Painter<'_, '_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         for part in bytes.split_inclusive(|byte| *byte == b'\n') {
             self.line.extend_from_slice(part);
             if part.ends_with(b"\n") {
-                let painted = painted(&String::from_utf8_lossy(&self.line));
-                self.out.write_all(painted.as_bytes())?;
+                let line = String::from_utf8_lossy(&self.line);
+                self.out.own(painted(&harmless(line.trim_end_matches('\n'))))?;
                 self.line.clear();
             }
         }
@@ -387,6 +426,7 @@ impl Write for Painter<'_> {
     }
 }
 
+/// A line with colours and its line break.
 fn painted(line: &str) -> String {
     if line.starts_with('#') {
         return format!("\x1b[2m{}\x1b[0m\n", line.trim_end());
@@ -394,9 +434,9 @@ fn painted(line: &str) -> String {
     let indent = line.len() - line.trim_start_matches([' ', '-']).len();
     let (lead, rest) = line.split_at_checked(indent).unwrap_or(("", line));
     let Some((key, value)) =
-        rest.split_once(": ").or_else(|| rest.trim_end().strip_suffix(':').map(|k| (k, "\n")))
+        rest.split_once(": ").or_else(|| rest.trim_end().strip_suffix(':').map(|k| (k, "")))
     else {
-        return line.to_owned();
+        return format!("{line}\n");
     };
     let text = value.trim_end();
     let value = match text.as_bytes().first() {
@@ -424,9 +464,9 @@ mod tests {
         for cell in ["a\x1b[31m\nb", "1", "å", "22"] {
             table.cell(cell);
         }
-        let mut out = Vec::new();
-        table.write(&mut out, false).unwrap();
-        let text = String::from_utf8(out).unwrap();
+        let mut written = Vec::new();
+        table.write(&mut Out::new(&mut written, false), false).unwrap();
+        let text = String::from_utf8(written).unwrap();
         assert_eq!(text, "NAME             N\na\\u{1b}[31m\\nb   1\nå               22\n");
     }
 }

@@ -1,10 +1,11 @@
 //! Reports progress on standard error.
 
 use crate::args::{Common, Progress as How};
-use crate::output::without_controls;
+use crate::output::to_stderr;
+use crate::terminal::{harmless, json};
 use hyperslab::Watch;
 use hyperslab::list::human_bytes;
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, IsTerminal};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -62,7 +63,7 @@ impl Progress {
     /// Clears the drawn line, so that other text can be printed.
     pub(crate) fn end(&mut self) {
         if std::mem::take(&mut self.drawn) {
-            let _ = write!(io::stderr(), "\r\x1b[K");
+            to_stderr("\r\x1b[K");
         }
     }
 
@@ -82,11 +83,10 @@ impl Progress {
         let seconds = (now - self.begun).as_millis().max(1);
         let rate = u64::try_from(u128::from(bytes) * 1000 / seconds).unwrap_or(u64::MAX);
         let verb = self.verb;
-        let clean = without_controls(subject);
-        let shown = clean.as_deref().unwrap_or(subject);
+        let shown = harmless(subject);
         let text = match self.how {
             How::Json => {
-                let path = serde_json::Value::from(subject);
+                let path = json(serde_json::Value::from(subject));
                 let total = self.total.map(|total| format!(",\"total\":{total}")).unwrap_or_default();
                 format!(
                     "{{\"verb\":\"{verb}\",\"path\":{path},\"bytes\":{bytes}{total},\"bytes_per_second\":{rate}}}\n"
@@ -101,15 +101,14 @@ impl Progress {
                 None => format!("{verb}  {shown}  {}  {}/s", human_bytes(bytes), human_bytes(rate)),
             },
         };
-        // If standard error is closed, nobody can be told.
-        let _ = match self.how {
-            How::Json => io::stderr().write_all(text.as_bytes()),
-            How::Plain => writeln!(io::stderr(), "{text}"),
+        match self.how {
+            How::Json => to_stderr(text),
+            How::Plain => to_stderr(format_args!("{text}\n")),
             _ => {
                 self.drawn = true;
-                write!(io::stderr(), "\r\x1b[K{text}")
+                to_stderr(format_args!("\r\x1b[K{text}"));
             }
-        };
+        }
     }
 }
 

@@ -1,5 +1,6 @@
 //! Values of the library in the terms of the command line: remedies of errors name options.
 
+use crate::terminal::harmless;
 use hyperslab::list::human_bytes;
 use hyperslab::select::Select;
 use hyperslab::stat::{Advice, Better};
@@ -72,18 +73,29 @@ pub(crate) fn target_options(typed: &[String]) -> Result<TargetOptions> {
     })
 }
 
-/// An error with file and object, followed by its remedies.
+/// An error with file and object on one line, followed by its remedies on a line each. Names with line breaks add no
+/// lines.
 pub(crate) fn error(error: &Error) -> String {
-    error.worded(&remedy).to_string()
+    placed(error, error.file())
 }
 
 /// As [`error()`], for an error without file name.
 pub(crate) fn error_in(error: &Error, file: &str) -> String {
-    let reason = error.reason_worded(&remedy);
-    match error.object() {
-        Some(object) => format!("{file}:{object}: {reason}"),
-        None => format!("{file}: {reason}"),
-    }
+    placed(error, Some(file))
+}
+
+fn placed(error: &Error, file: Option<&str>) -> String {
+    let words = |it: &Remedy| harmless(&remedy(it)).into_owned();
+    let whole = error.reason_worded(&words).to_string();
+    let remedies = Error::invalid("").with_remedies(error.remedies().iter().cloned());
+    let remedies = remedies.reason_worded(&words).to_string();
+    let reason = harmless(whole.strip_suffix(&remedies).unwrap_or(&whole));
+    let place = match (file, error.object()) {
+        (Some(file), Some(object)) => format!("{file}:{object}: "),
+        (Some(place), None) | (None, Some(place)) => format!("{place}: "),
+        (None, None) => String::new(),
+    };
+    format!("{}{reason}{remedies}", harmless(&place))
 }
 
 /// The text of a remedy.

@@ -133,8 +133,16 @@ fn a_file_equals_its_description() {
         ["ocean.nc", "datatypes.h5", "nested_groups.nc", "unlimited.nc", "strings.nc", "chunk_indexes.h5"]
     {
         let text = dir.path().join("described.yaml");
-        let told =
-            hyperslab(["describe", "--values", "--storage", "full", name, "-o", text.to_str().unwrap()]);
+        let told = hyperslab([
+            "describe",
+            "--values",
+            "--storage",
+            "full",
+            name,
+            "--overwrite",
+            "-o",
+            text.to_str().unwrap(),
+        ]);
         assert_eq!(told.code, 0, "{}", told.messages);
         let ran = hyperslab(["diff", name, text.to_str().unwrap()]);
         assert_eq!((ran.code, ran.answer.as_str(), ran.messages.as_str()), (0, "", ""), "{name}");

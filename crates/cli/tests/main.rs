@@ -13,8 +13,11 @@ mod golden;
 mod help;
 mod interrupted;
 mod layouts;
+mod outputs;
 mod readme;
 mod stat;
+#[cfg(target_os = "linux")]
+mod terminal;
 mod texts;
 mod writing;
 mod zarr;

@@ -76,7 +76,7 @@ pub fn describe(
     let Document { emitter, mut done, .. } = document;
     done.notes = emitter.notes();
     // The name is in a comment, which a line break would end.
-    let name = location.replace(char::is_control, "\u{fffd}");
+    let name = location.replace(hyperslab_ndl::is_hidden, "\u{fffd}");
     let format = title.to_lowercase().replace('-', "");
     emitter.finish(&Head { location: &name, format: &format, title, version: VERSION }, out)?;
     Ok(done)

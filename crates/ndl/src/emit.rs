@@ -4,6 +4,7 @@ mod section;
 
 use crate::extensions::Extensions;
 use crate::lower::{self, Lower};
+use crate::quote::is_hidden;
 use crate::tree::{Entries, Key, Tree};
 use crate::{json, yaml};
 use hyperslab_core::{Error, Result};
@@ -325,9 +326,7 @@ impl Emitter {
     }
 
     fn write_head(&self, head: &Head<'_>, out: &mut dyn Write) -> Result<()> {
-        let one_line = |text: &str| {
-            text.replace(|c: char| c.is_control() || c == '\u{2028}' || c == '\u{2029}', "\u{fffd}")
-        };
+        let one_line = |text: &str| text.replace(is_hidden, "\u{fffd}");
         let values = match self.options.values {
             None => String::new(),
             Some(u64::MAX) => " with --values".into(),

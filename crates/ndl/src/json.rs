@@ -1,6 +1,7 @@
 //! Writes trees as JSON, always in long form.
 
 use crate::number;
+use crate::quote::is_hidden;
 use crate::tree::{Key, Rows, Scalar, Style, Tree};
 use crate::yaml::spaces;
 use std::fmt::Write as _;
@@ -26,7 +27,11 @@ pub(crate) fn text(out: &mut String, text: &str) {
             '\t' => out.push_str("\\t"),
             '\r' => out.push_str("\\r"),
             // Writing to a string cannot fail.
-            _ if c.is_control() => drop(write!(out, "\\u{:04x}", u32::from(c))),
+            _ if is_hidden(c) => {
+                for unit in c.encode_utf16(&mut [0; 2]) {
+                    let _ = write!(out, "\\u{unit:04x}");
+                }
+            }
             _ => out.push(c),
         }
     }

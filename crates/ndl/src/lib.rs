@@ -66,4 +66,5 @@ pub use parse::{
     GROUP_KEYS, Missing, ParseOptions, Parsed, Partial, TextPlace, elements_of_text, fill_value, filters,
     filters_for, parse,
 };
+pub use quote::is_hidden;
 pub use schema::SCHEMA;

@@ -13,6 +13,18 @@ pub(crate) fn write(out: &mut String, text: &str, flow: bool) {
     }
 }
 
+/// Whether a character can control a terminal or hide what a text says: control characters, characters that change the
+/// direction of writing, separators of lines, and characters without width. Joiners, which some scripts need, are not
+/// among them.
+pub fn is_hidden(c: char) -> bool {
+    match c {
+        ' '..='~' => false,
+        '\u{61c}' | '\u{180e}' | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' => true,
+        '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}' => true,
+        _ => c.is_control(),
+    }
+}
+
 /// Whether a character is written as it is. Invisible characters, and those that look like a space, are escaped.
 pub(crate) fn is_printable(c: char) -> bool {
     match c {

@@ -4,8 +4,9 @@ mod sarif;
 
 use crate::args::{Check, Common, Findings};
 use crate::exit::Exit;
-use crate::output::{Messages, open, paints_stdout, standard_input, without_controls};
+use crate::output::{Messages, open, paints_stdout, standard_input};
 use crate::progress::Progress;
+use crate::terminal::{Out, harmless};
 use hyperslab::check::{
     AgainstOptions, CheckOptions, Finding, FindingPlace, Report, Spot, against, check, check_location,
 };
@@ -18,9 +19,9 @@ use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
 
-pub(crate) fn run(args: &Check, common: &Common, messages: &Messages, out: &mut dyn Write) -> Result<Exit> {
+pub(crate) fn run(args: &Check, common: &Common, messages: &Messages, out: &mut Out<'_>) -> Result<Exit> {
     let form = if args.json { Findings::Json } else { args.form };
-    let color = form == Findings::Text && paints_stdout(common, args.to.output.is_some());
+    let color = form == Findings::Text && paints_stdout(common, args.to.file().is_some());
     let contract = args
         .against
         .as_deref()
@@ -54,7 +55,7 @@ pub(crate) fn run(args: &Check, common: &Common, messages: &Messages, out: &mut 
             Findings::Text => write_findings(&location.store, &report, color, common.quiet, out)?,
             Findings::Json => {
                 for finding in &report.findings {
-                    writeln!(out, "{}", json(&location.store, finding))?;
+                    out.json_line(json(&location.store, finding))?;
                 }
             }
             Findings::Sarif => log.add(&location.store, args.against.as_deref(), &report),
@@ -88,7 +89,8 @@ impl Contract {
         let source = document.source.ok_or_else(|| {
             let errors = document.report.count(Severity::Error);
             let errors = if errors == 1 { "1 error".into() } else { format!("{errors} errors") };
-            Error::malformed(format!("{errors} in the contract\nhelp: `hyperslab check {file}` shows them"))
+            Error::malformed(format!("{errors} in the contract"))
+                .with_hint(format_args!("`hyperslab check {file}` shows them"))
         })?;
         Ok(Contract { source, options: AgainstOptions { unnamed: args.verbose } })
     }
@@ -159,7 +161,7 @@ pub(super) fn write_findings(
     report: &Report,
     color: bool,
     quiet: bool,
-    out: &mut dyn Write,
+    out: &mut Out<'_>,
 ) -> Result<()> {
     // The lines of the document are found only if there are findings.
     let text = report.text.as_deref().filter(|_| !report.findings.is_empty());
@@ -175,8 +177,8 @@ pub(super) fn write_findings(
             continue;
         }
         match (&source, diagnostic(finding)) {
-            (Some(source), Some(diagnostic)) => write!(out, "{}", source.render(&diagnostic, color))?,
-            _ => writeln!(out, "{}", line(file, finding, color))?,
+            (Some(source), Some(diagnostic)) => out.own(source.render(&diagnostic, color))?,
+            _ => out.own(format_args!("{}\n", line(file, finding, color)))?,
         }
     }
     for (rule, severity, more) in &report.more {
@@ -234,9 +236,8 @@ fn line(file: &str, finding: &Finding, color: bool) -> String {
         Severity::Note => "36",
     };
     let level = if color { format!("\x1b[{code}m{severity}\x1b[0m") } else { severity.to_string() };
-    let hint = hint.as_ref().map(|hint| format!("\n  help: {hint}")).unwrap_or_default();
-    let harmless = |text: String| without_controls(&text).unwrap_or(text);
-    format!("{}  {level}  {rule}  {}{hint}", harmless(place), harmless(message.clone()))
+    let hint = hint.as_ref().map(|hint| format!("\n  help: {}", harmless(hint))).unwrap_or_default();
+    format!("{}  {level}  {rule}  {}{hint}", harmless(&place), harmless(message))
 }
 
 fn json(file: &str, finding: &Finding) -> serde_json::Value {

@@ -2,8 +2,9 @@
 
 use crate::args::{Common, Convert, Writing};
 use crate::exit::Exit;
-use crate::output::{Messages, open, paints_stdout};
+use crate::output::{Messages, open, paints_stdout, to_stderr};
 use crate::progress::Progress;
+use crate::terminal::{Out, harmless};
 use crate::words;
 use hyperslab::convert::{
     ConvertOptions, LossReport, Parts, Plan, Prepared as Planned, Summary, Verified, VerifySide, convert,
@@ -23,7 +24,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
-pub(crate) fn run(args: &Convert, common: &Common, messages: &Messages, out: &mut dyn Write) -> Result<Exit> {
+pub(crate) fn run(args: &Convert, common: &Common, messages: &Messages, out: &mut Out<'_>) -> Result<Exit> {
     let location = Locator::parse(&args.source);
     // Taken before the store is opened, so that later changes are noticed.
     let mut made_from = made_from(&location.store, "", common)?;
@@ -106,9 +107,8 @@ pub(crate) fn prepare<'a>(
     common: &Common,
 ) -> Result<Prepared<'a>> {
     if target == Some("-") {
-        return Err(Error::invalid(
-            "a store cannot be written to standard output\nhelp: ./- is the file of that name",
-        ));
+        let error = Error::invalid("a store cannot be written to standard output");
+        return Err(error.with_hint("./- is the file of that name"));
     }
     let target = target.map(Path::new);
     let format: &dyn TargetFormat = match (&writing.format, target) {
@@ -140,7 +140,7 @@ pub(crate) fn write(
     writing: &Writing,
     common: &Common,
     messages: &Messages,
-    out: &mut dyn Write,
+    out: &mut Out<'_>,
 ) -> Result<Exit> {
     let begun = Instant::now();
     let (source, shown) = (from.source, target);
@@ -160,7 +160,7 @@ pub(crate) fn write(
     let target = Path::new(target);
     let paint = paints_stdout(common, false);
     match json {
-        true => writeln!(out, "{}", report_json(&planned, shown))?,
+        true => out.json_line(report_json(&planned, shown))?,
         false => write_report(&planned.report, paint, out)?,
     }
     out.flush()?;
@@ -220,14 +220,12 @@ fn said(
     let arrays = if summary.arrays == 1 { "1 array".into() } else { format!("{} arrays", summary.arrays) };
     let seconds = begun.elapsed().as_secs_f64();
     let verified = verified.map(compared).unwrap_or_default();
-    // If standard error is closed, nobody can be told.
-    let _ = writeln!(
-        std::io::stderr(),
-        "wrote {}: {arrays}, {} from {} in {seconds:.2} s{verified}",
-        target.display(),
+    to_stderr(format_args!(
+        "wrote {}: {arrays}, {} from {} in {seconds:.2} s{verified}\n",
+        harmless(&target.display().to_string()),
         human_bytes(written),
         human_bytes(source.size()?)
-    );
+    ));
     Ok(())
 }
 
@@ -281,14 +279,14 @@ pub(crate) fn allowed(words: &[String]) -> Result<Vec<Loss>> {
 }
 
 /// Writes the report as a table.
-pub(crate) fn write_report(report: &LossReport, paint: bool, out: &mut dyn Write) -> Result<()> {
+pub(crate) fn write_report(report: &LossReport, paint: bool, out: &mut Out<'_>) -> Result<()> {
     let (dim, red, reset) = if paint { ("\x1b[2m", "\x1b[31m", "\x1b[0m") } else { ("", "", "") };
     for (line, fate) in report.table() {
-        let harmless = crate::output::without_controls(&line).unwrap_or(line);
+        let line = harmless(&line);
         match fate {
-            None => writeln!(out, "{dim}{harmless}{reset}")?,
-            Some(Fate::Lost(_)) => writeln!(out, "{red}{harmless}{reset}")?,
-            Some(_) => writeln!(out, "{harmless}")?,
+            None => out.own(format_args!("{dim}{line}{reset}\n"))?,
+            Some(Fate::Lost(_)) => out.own(format_args!("{red}{line}{reset}\n"))?,
+            Some(_) => out.own(format_args!("{line}\n"))?,
         }
     }
     Ok(())

@@ -5,17 +5,18 @@ use super::convert::{self, From, Prepared, made_from};
 use super::ls;
 use crate::args::{Common, Create};
 use crate::exit::Exit;
-use crate::output::{Messages, paints_stdout, standard_input};
+use crate::output::{Messages, paints_stdout, standard_input, stderr};
+use crate::terminal::{Out, harmless};
 use crate::words;
 use hyperslab::check::{CheckOptions, Finding};
 use hyperslab::create::{Document, LaidOut, Preview, document, preview};
 use hyperslab::list::human_bytes;
 use hyperslab::{Error, FileStorage, ReadAt, Result, Severity, Source};
 use serde_json::json;
-use std::io::{self, Write};
+use std::io::Write;
 use std::sync::Arc;
 
-pub(crate) fn run(args: &Create, common: &Common, messages: &Messages, out: &mut dyn Write) -> Result<Exit> {
+pub(crate) fn run(args: &Create, common: &Common, messages: &Messages, out: &mut Out<'_>) -> Result<Exit> {
     let layout = args.writing.layout.layout()?;
     let file = args.document.as_str();
     let how = [(args.strict, "--strict"), (args.lenient, "--lenient"), (args.pure, "--pure")];
@@ -34,7 +35,7 @@ pub(crate) fn run(args: &Create, common: &Common, messages: &Messages, out: &mut
     // The answer is what would be created; findings in the document are messages.
     let sound = report.count(Severity::Error) == 0 && refusals.is_empty();
     report.findings.extend(refusals.iter().cloned());
-    write_findings(file, &report, messages.color(), common.quiet, &mut io::stderr().lock())?;
+    write_findings(file, &report, messages.color(), common.quiet, &mut stderr())?;
     if !sound {
         let errors = report.count(Severity::Error);
         let errors = if errors == 1 { "1 error".to_owned() } else { format!("{errors} errors") };
@@ -64,9 +65,9 @@ pub(crate) fn run(args: &Create, common: &Common, messages: &Messages, out: &mut
     messages.finish();
     let sound = sound && preview.errors.is_empty();
     let target = args.target.as_deref();
-    let paint = paints_stdout(common, args.to.output.is_some());
+    let paint = paints_stdout(common, args.file().is_some());
     match args.json {
-        true => writeln!(out, "{}", summary(&preview, &refusals, target, prepared.as_ref()))?,
+        true => out.json_line(summary(&preview, &refusals, target, prepared.as_ref()))?,
         false if !sound => {}
         false => {
             write(&preview, &LaidOut::new(Arc::clone(&source), layout), target, paint, out)?;
@@ -85,10 +86,10 @@ fn write(
     source: &dyn Source,
     target: Option<&str>,
     paint: bool,
-    out: &mut dyn Write,
+    out: &mut Out<'_>,
 ) -> Result<()> {
     let Preview { counts, attributes, bytes, written, .. } = preview;
-    let target = target.map(|target| format!(" {target}")).unwrap_or_default();
+    let target = target.map(|target| format!(" {}", harmless(target))).unwrap_or_default();
     let attributes = if *attributes == 1 { "1 attribute".into() } else { format!("{attributes} attributes") };
     writeln!(
         out,

@@ -4,18 +4,14 @@ use crate::args::{Common, Describe, Detail};
 use crate::exit::Exit;
 use crate::output::{Messages, Painter, open, paints_stdout};
 use crate::progress::Progress;
+use crate::terminal::Out;
 use hyperslab::Result;
 use hyperslab::describe::{DescribeOptions, Description, describe};
 use hyperslab::location::Locator;
 use hyperslab::ndl::StorageDetail;
 use std::io::Write;
 
-pub(crate) fn run(
-    args: &Describe,
-    common: &Common,
-    messages: &Messages,
-    out: &mut dyn Write,
-) -> Result<Exit> {
+pub(crate) fn run(args: &Describe, common: &Common, messages: &Messages, out: &mut Out<'_>) -> Result<Exit> {
     let options = DescribeOptions {
         values: args.values,
         storage: match args.storage {
@@ -53,9 +49,9 @@ fn one(
     args: &Describe,
     common: &Common,
     messages: &Messages,
-    out: &mut dyn Write,
+    out: &mut Out<'_>,
 ) -> Result<Description> {
-    let watch = Progress::of_reading("describe", &location.store, args.to.output.is_none(), common);
+    let watch = Progress::of_reading("describe", &location.store, args.to.file().is_none(), common);
     let source = open(location, common, watch, messages)?;
     let targets = location.targets(&*source)?;
     if let Some(name) = targets.iter().find_map(|target| target.attribute.as_ref()) {
@@ -67,7 +63,7 @@ fn one(
         writeln!(out, "---")?;
     }
     let name = if location.store == "-" { "standard input" } else { &location.store };
-    match paints_stdout(common, args.to.output.is_some()) && !args.json {
+    match paints_stdout(common, args.to.file().is_some()) && !args.json {
         true => describe(&*source, name, &targets, options, &mut Painter::new(out)),
         false => describe(&*source, name, &targets, options, out),
     }

@@ -2,8 +2,9 @@
 
 use crate::args::{Common, Diff};
 use crate::exit::Exit;
-use crate::output::{Messages, open, paints_stdout, without_controls};
+use crate::output::{Messages, open, paints_stdout};
 use crate::progress::Progress;
+use crate::terminal::{Out, harmless};
 use crate::words;
 use hyperslab::diff::{DiffOptions, Found, FoundValues, On, Side, Subject, Summary, diff};
 use hyperslab::location::{LocatedObject, Locator};
@@ -11,10 +12,10 @@ use hyperslab::model::Tolerance;
 use hyperslab::{Error, ErrorKind, Result, Source};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::io::{self, IsTerminal, Write};
+use std::io::Write;
 use std::sync::Arc;
 
-pub(crate) fn run(args: &Diff, common: &Common, messages: &Messages, out: &mut dyn Write) -> Result<Exit> {
+pub(crate) fn run(args: &Diff, common: &Common, messages: &Messages, out: &mut Out<'_>) -> Result<Exit> {
     let (a, b) = (Locator::parse(&args.a), Locator::parse(&args.b));
     if a.store == "-" && b.store == "-" {
         return Err(Error::invalid("standard input can be only one of the two"));
@@ -40,7 +41,7 @@ pub(crate) fn run(args: &Diff, common: &Common, messages: &Messages, out: &mut d
         args,
         stores: (&a.store, &b.store),
         messages,
-        cut: args.to.output.is_none() && io::stdout().is_terminal(),
+        cut: out.is_terminal(),
         lines: Vec::new(),
         told: BTreeMap::new(),
     };
@@ -61,7 +62,7 @@ pub(crate) fn run(args: &Diff, common: &Common, messages: &Messages, out: &mut d
         }
     };
     if !args.json {
-        answer.write(&summary, paints_stdout(common, args.to.output.is_some()), out)?;
+        answer.write(&summary, paints_stdout(common, args.to.file().is_some()), out)?;
     }
     messages.finish();
     Ok(if summary.is_same() { Exit::Yes } else { Exit::No })
@@ -104,7 +105,7 @@ struct Line {
 }
 
 impl Answer<'_> {
-    fn tell(&mut self, found: Found, out: &mut dyn Write) -> Result<()> {
+    fn tell(&mut self, found: Found, out: &mut Out<'_>) -> Result<()> {
         if found.what == "unreadable" {
             for (reason, store) in [(&found.a, self.stores.0), (&found.b, self.stores.1)] {
                 if !reason.is_empty() {
@@ -114,7 +115,7 @@ impl Answer<'_> {
             }
         }
         if self.args.json {
-            return Ok(writeln!(out, "{}", json(&found))?);
+            return Ok(out.json_line(json(&found))?);
         }
         let told = self.told.entry((found.on, found.subject == Subject::Attribute)).or_default();
         *told += 1;
@@ -171,7 +172,7 @@ impl Answer<'_> {
     }
 
     /// Writes the differences with paths in a column, then the numbers of all differences.
-    fn write(&self, summary: &Summary, paint: bool, out: &mut dyn Write) -> Result<()> {
+    fn write(&self, summary: &Summary, paint: bool, out: &mut Out<'_>) -> Result<()> {
         // Paths have any length. One long path must not widen the column for all.
         const WIDEST: usize = 40;
         let width = self.lines.iter().map(|line| line.path.chars().count()).filter(|width| *width <= WIDEST);
@@ -184,7 +185,7 @@ impl Answer<'_> {
                 (true, '+') => format!("\x1b[32m+\x1b[0m \x1b[1m{path}\x1b[0m{pad}  {text}"),
                 (true, _) => format!("\x1b[33m~\x1b[0m \x1b[1m{path}\x1b[0m{pad}  {text}"),
             };
-            writeln!(out, "{}", line.trim_end())?;
+            out.own(format_args!("{}\n", line.trim_end()))?;
             write_values(values, out)?;
         }
         for ((on, attribute), count) in &self.told {
@@ -196,8 +197,8 @@ impl Answer<'_> {
                 (false, _) => "objects",
             };
             let which = match on {
-                On::A => format!("{what} only in {}", self.stores.0),
-                On::B => format!("{what} only in {}", self.stores.1),
+                On::A => format!("{what} only in {}", harmless(self.stores.0)),
+                On::B => format!("{what} only in {}", harmless(self.stores.1)),
                 On::Both => format!("differences of {}", if *attribute { "attributes" } else { "objects" }),
             };
             writeln!(out, "{} {more} more {which}", sign(*on))?;
@@ -218,7 +219,7 @@ fn sign(on: On) -> char {
 }
 
 fn clean(text: String) -> String {
-    without_controls(&text).unwrap_or(text)
+    harmless(&text).into_owned()
 }
 
 fn rows(values: &FoundValues) -> Vec<[String; 4]> {
@@ -231,7 +232,7 @@ fn rows(values: &FoundValues) -> Vec<[String; 4]> {
 }
 
 /// Positions aligned left, values aligned right.
-fn write_values(values: &[[String; 4]], out: &mut dyn Write) -> Result<()> {
+fn write_values(values: &[[String; 4]], out: &mut Out<'_>) -> Result<()> {
     let width = |column: usize| {
         let cells = values.iter().filter_map(|row| row.get(column));
         cells.map(|cell| cell.chars().count()).max().unwrap_or(0).min(WIDEST_VALUE)

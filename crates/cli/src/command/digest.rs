@@ -2,14 +2,15 @@
 
 use crate::args::{Common, Digest};
 use crate::exit::Exit;
-use crate::output::{Messages, open, without_controls};
+use crate::output::{Messages, open};
 use crate::progress::Progress;
+use crate::terminal::{Out, harmless};
 use hyperslab::digest::{Line, LineContent, attribute, lines_with};
 use hyperslab::location::{LocatedObject, Locator, outermost};
 use hyperslab::{Error, ErrorKind, Result};
 use std::io::Write;
 
-pub(crate) fn run(args: &Digest, common: &Common, messages: &Messages, out: &mut dyn Write) -> Result<Exit> {
+pub(crate) fn run(args: &Digest, common: &Common, messages: &Messages, out: &mut Out<'_>) -> Result<Exit> {
     let mut worst = Exit::Yes;
     for text in &args.locations {
         let location = Locator::parse(text);
@@ -56,10 +57,10 @@ fn digest(location: &Locator, common: &Common, messages: &Messages) -> Result<Ve
     Ok(found)
 }
 
-fn write(lines: &[Line], json: bool, out: &mut dyn Write) -> Result<()> {
+fn write(lines: &[Line], json: bool, out: &mut Out<'_>) -> Result<()> {
     if json {
         for line in lines {
-            writeln!(out, "{}", line.to_json())?;
+            out.json_line(line.to_json())?;
         }
         return Ok(());
     }
@@ -75,8 +76,7 @@ fn write(lines: &[Line], json: bool, out: &mut dyn Write) -> Result<()> {
     for row in &rows {
         let mut text = String::new();
         for (cell, width) in row.iter().zip(widths) {
-            let harmless = without_controls(cell);
-            let cell = harmless.as_deref().unwrap_or(cell);
+            let cell = harmless(cell);
             text.push_str(&format!("{cell:width$}  "));
         }
         writeln!(out, "{}", text.trim_end())?;

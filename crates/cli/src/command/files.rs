@@ -3,16 +3,16 @@
 use crate::args::{Common, Files};
 use crate::exit::Exit;
 use crate::output::{Column, Messages, Table, open, paints_stdout};
+use crate::terminal::Out;
 use crate::words;
 use hyperslab::files::{StoreFiles, files};
 use hyperslab::list::human_bytes;
 use hyperslab::location::Locator;
 use hyperslab::{Error, FoundFile, NamedFile, Result};
 use serde_json::{Map, Value};
-use std::io::Write;
 use std::path::Path;
 
-pub(crate) fn run(args: &Files, common: &Common, messages: &Messages, out: &mut dyn Write) -> Result<Exit> {
+pub(crate) fn run(args: &Files, common: &Common, messages: &Messages, out: &mut Out<'_>) -> Result<Exit> {
     let text = |header: &str| Column { header: header.into(), numbers: false };
     let mut table = Table::new(vec![
         text("FILE"),
@@ -31,7 +31,7 @@ pub(crate) fn run(args: &Files, common: &Common, messages: &Messages, out: &mut 
         }
     }
     if !args.json {
-        table.write(out, paints_stdout(common, args.to.output.is_some()))?;
+        table.write(out, paints_stdout(common, args.to.file().is_some()))?;
     }
     messages.finish();
     Ok(worst)
@@ -45,7 +45,7 @@ struct Answer<'a> {
 }
 
 impl Answer<'_> {
-    fn location(&mut self, location: &Locator, common: &Common, out: &mut dyn Write) -> Result<()> {
+    fn location(&mut self, location: &Locator, common: &Common, out: &mut Out<'_>) -> Result<()> {
         if let Some(path) = &location.path {
             return Err(Error::invalid(format!("{path} is a part of it; files belong to whole stores")));
         }
@@ -58,17 +58,11 @@ impl Answer<'_> {
         })
     }
 
-    fn store(
-        &mut self,
-        location: &str,
-        store: &StoreFiles,
-        is_first: bool,
-        out: &mut dyn Write,
-    ) -> Result<()> {
+    fn store(&mut self, location: &str, store: &StoreFiles, is_first: bool, out: &mut Out<'_>) -> Result<()> {
         let path = store.store.display().to_string();
         if is_first {
             match self.args.json {
-                true => writeln!(out, "{}", json_of_store(location, &path, store))?,
+                true => out.json_line(json_of_store(location, &path, store))?,
                 false => {
                     let size = store.size.map(human_bytes).unwrap_or_default();
                     for cell in [path.as_str(), &size, "store", "", ""] {
@@ -82,7 +76,7 @@ impl Answer<'_> {
                 *self.worst = (*self.worst).max(Exit::No);
             }
             match self.args.json {
-                true => writeln!(out, "{}", json_of_file(location, &path, file))?,
+                true => out.json_line(json_of_file(location, &path, file))?,
                 false => self.row(file, if is_first { None } else { Some(&path) }),
             }
         }

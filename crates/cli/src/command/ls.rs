@@ -4,13 +4,14 @@ use crate::args::{Common, Ls};
 use crate::exit::Exit;
 use crate::output::{Column, Messages, Table, open, paints_stdout};
 use crate::progress::Progress;
+use crate::terminal::{Out, harmless};
 use hyperslab::list::{self, Counts, Row};
 use hyperslab::location::Locator;
 use hyperslab::{Entry, Error, Item, Result, Source};
 use std::io::Write;
 use std::path::Path;
 
-pub(crate) fn run(args: &Ls, common: &Common, messages: &Messages, out: &mut dyn Write) -> Result<Exit> {
+pub(crate) fn run(args: &Ls, common: &Common, messages: &Messages, out: &mut Out<'_>) -> Result<Exit> {
     let mut worst = Exit::Yes;
     for (index, text) in args.locations.iter().enumerate() {
         let location = Locator::parse(text);
@@ -21,7 +22,7 @@ pub(crate) fn run(args: &Ls, common: &Common, messages: &Messages, out: &mut dyn
             worst = worst.max(directory(&location.store, args, common, messages, out)?);
             continue;
         }
-        let watch = Progress::of_reading("ls", &location.store, args.to.output.is_none(), common);
+        let watch = Progress::of_reading("ls", &location.store, args.to.file().is_none(), common);
         let listed = open(&location, common, watch, messages).and_then(|source| {
             for target in location.targets(&*source)? {
                 if let Some(name) = target.attribute {
@@ -49,13 +50,7 @@ fn is_plain(path: &Path) -> bool {
 }
 
 /// The stores in a directory, sorted by name.
-fn directory(
-    path: &str,
-    args: &Ls,
-    common: &Common,
-    messages: &Messages,
-    out: &mut dyn Write,
-) -> Result<Exit> {
+fn directory(path: &str, args: &Ls, common: &Common, messages: &Messages, out: &mut Out<'_>) -> Result<Exit> {
     let entries = match std::fs::read_dir(path) {
         Ok(entries) => entries,
         Err(error) => {
@@ -81,10 +76,10 @@ fn directory(
         let size = size.or_else(|| Some(std::fs::metadata(path).ok()?.len())).unwrap_or(0);
         count += 1;
         if args.one {
-            writeln!(out, "{}", path.display())?;
+            one_line(&path.display().to_string(), out)?;
         } else if args.json {
             let object = serde_json::json!({"path": path.to_string_lossy(), "format": format, "bytes": size});
-            writeln!(out, "{object}")?;
+            out.json_line(object)?;
         } else {
             table.cell(name);
             table.cell(format);
@@ -92,9 +87,14 @@ fn directory(
         }
     }
     if !args.one && !args.json {
-        writeln!(out, "{path}: directory, {count} {}", if count == 1 { "store" } else { "stores" })?;
+        writeln!(
+            out,
+            "{}: directory, {count} {}",
+            harmless(path),
+            if count == 1 { "store" } else { "stores" }
+        )?;
         if count > 0 {
-            table.write(out, paints_stdout(common, args.to.output.is_some()))?;
+            table.write(out, paints_stdout(common, args.to.file().is_some()))?;
         }
     }
     Ok(Exit::Yes)
@@ -108,7 +108,7 @@ struct List<'a> {
 }
 
 impl List<'_> {
-    fn entry(&self, entry: Entry, common: &Common, out: &mut dyn Write) -> Result<Exit> {
+    fn entry(&self, entry: Entry, common: &Common, out: &mut Out<'_>) -> Result<Exit> {
         let mut worst = Exit::Yes;
         let mut counts = Counts::default();
         let mut table = self.table();
@@ -116,9 +116,9 @@ impl List<'_> {
             counts.add(&row.entry.item);
             worst = worst.max(self.report(row.entry));
             if self.args.one {
-                writeln!(out, "{}", row.entry.handle.path)?;
+                one_line(row.entry.handle.path.as_str(), out)?;
             } else if self.args.json {
-                writeln!(out, "{}", self.json(row.entry)?)?;
+                out.json_line(self.json(row.entry)?)?;
             } else {
                 self.cells(&row, &mut table);
             }
@@ -134,13 +134,13 @@ impl List<'_> {
             let path = &entry.handle.path;
             let whole = path.is_root().then(|| self.source.size()).transpose()?;
             let place = if path.is_root() { store.clone() } else { format!("{store}:{path}") };
-            write!(out, "{place}: {}, {}", self.source.format(), counts.label())?;
+            write!(out, "{}: {}, {}", harmless(&place), self.source.format(), counts.label())?;
             match whole {
                 Some(bytes) => writeln!(out, ", {}", list::human_bytes(bytes))?,
                 None => writeln!(out)?,
             }
             if counts != Counts::default() {
-                table.write(out, paints_stdout(common, self.args.to.output.is_some()))?;
+                table.write(out, paints_stdout(common, self.args.to.file().is_some()))?;
             }
         }
         Ok(worst)
@@ -230,8 +230,17 @@ impl List<'_> {
     }
 }
 
+/// Writes a path on a line of its own, exactly as it is unless a terminal shows it.
+fn one_line(path: &str, out: &mut Out<'_>) -> Result<()> {
+    match out.is_terminal() {
+        true => writeln!(out, "{}", harmless(path))?,
+        false => writeln!(out, "{path}")?,
+    }
+    Ok(())
+}
+
 /// Writes everything in a store as a tree, with chunks and filters.
-pub(super) fn tree(source: &dyn Source, paint: bool, out: &mut dyn Write) -> Result<()> {
+pub(super) fn tree(source: &dyn Source, paint: bool, out: &mut Out<'_>) -> Result<()> {
     let root = source.find(&hyperslab::NodePath::root())?;
     let mut table = Table::new(columns(true));
     let mut count = 0_u64;

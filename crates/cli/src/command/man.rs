@@ -2,11 +2,11 @@
 
 use crate::args::Cli;
 use crate::exit::Exit;
+use crate::terminal::Out;
 use clap::CommandFactory;
 use hyperslab::{Error, Result};
-use std::io::Write;
 
-pub(crate) fn run(verb: Option<&str>, out: &mut dyn Write) -> Result<Exit> {
+pub(crate) fn run(verb: Option<&str>, out: &mut Out<'_>) -> Result<Exit> {
     let mut command = Cli::command();
     command.build();
     let (page, title) = match verb {

@@ -6,6 +6,7 @@ use crate::args::{Common, Form, Show};
 use crate::exit::Exit;
 use crate::output::{Column, Messages, Table, open, paints_stdout};
 use crate::progress::Progress;
+use crate::terminal::{Out, harmless};
 use crate::words;
 use hyperslab::location::Locator;
 use hyperslab::model::{Datatype, Element, ElementRef};
@@ -13,7 +14,7 @@ use hyperslab::show::{Shown, ShownCells, show, show_cells};
 use hyperslab::{Error, ErrorKind, Result, ndl};
 use std::io::Write;
 
-pub(crate) fn run(args: &Show, common: &Common, messages: &Messages, out: &mut dyn Write) -> Result<Exit> {
+pub(crate) fn run(args: &Show, common: &Common, messages: &Messages, out: &mut Out<'_>) -> Result<Exit> {
     let location = Locator::parse(&args.location);
     let watch = Progress::of_reading("show", &location.store, false, common);
     let shown = open(&location, common, watch, messages).and_then(|source| {
@@ -40,7 +41,7 @@ pub(crate) fn run(args: &Show, common: &Common, messages: &Messages, out: &mut d
         }
     };
     let form = if args.json { Form::Json } else { args.form };
-    let paint = paints_stdout(common, args.to.output.is_some());
+    let paint = paints_stdout(common, args.to.file().is_some());
     let shown = match shown {
         Found::Array(shown) => shown,
         Found::Cells(cells) => match cells::write(&cells, form, paint, out) {
@@ -70,7 +71,7 @@ enum Found {
 }
 
 /// Tables of at most two dimensions, one after another, each under a line with its position.
-fn table(shown: &Shown, paint: bool, out: &mut dyn Write) -> Result<()> {
+fn table(shown: &Shown, paint: bool, out: &mut Out<'_>) -> Result<()> {
     let (outer, inner) = shown.axes.split_at_checked(shown.axes.len().saturating_sub(2)).unwrap_or_default();
     let label = shown.datatype.to_string();
     let mut elements = shown.elements();
@@ -88,10 +89,7 @@ fn table(shown: &Shown, paint: bool, out: &mut dyn Write) -> Result<()> {
                 head.push_str(&format!(", {} {label}", axis.name));
             }
         }
-        match paint {
-            true => writeln!(out, "\x1b[2m{head}\x1b[0m")?,
-            false => writeln!(out, "{head}")?,
-        }
+        write_head(&head, paint, out)?;
         let texts: Vec<String> = elements.split(size).map(ndl::plain).collect();
         match inner {
             [] if shown.is_null => writeln!(out, "null")?,
@@ -131,6 +129,16 @@ fn table(shown: &Shown, paint: bool, out: &mut dyn Write) -> Result<()> {
     Ok(())
 }
 
+/// Writes the line above a table.
+fn write_head(head: &str, paint: bool, out: &mut Out<'_>) -> Result<()> {
+    let head = harmless(head);
+    match paint {
+        true => out.own(format_args!("\x1b[2m{head}\x1b[0m\n"))?,
+        false => writeln!(out, "{head}")?,
+    }
+    Ok(())
+}
+
 fn is_number(datatype: &Datatype) -> bool {
     matches!(
         datatype.resolved(),
@@ -139,16 +147,16 @@ fn is_number(datatype: &Datatype) -> bool {
 }
 
 /// One line for each row of the last dimension. Members of compounds are columns.
-fn separated(shown: &Shown, separator: char, out: &mut dyn Write) -> Result<()> {
+fn separated(shown: &Shown, separator: char, out: &mut Out<'_>) -> Result<()> {
     let columns = shown.axes.last().map_or(1, |axis| axis.len());
     let mut line = String::new();
     if let Datatype::Compound(members) = shown.datatype.resolved() {
-        let names: Vec<_> = members.iter().map(|member| quoted(&member.name, separator)).collect();
+        let names: Vec<_> = members.iter().map(|member| field(&member.name, separator, out)).collect();
         writeln!(out, "{}", names.join(&separator.to_string()))?;
         for element in shown.elements() {
             line.clear();
             if let Element::Compound(fields) = element.get() {
-                push(&mut line, fields.map(|(_, field)| field), separator);
+                push(&mut line, fields.map(|(_, field)| field), separator, out);
             }
             writeln!(out, "{line}")?;
         }
@@ -157,18 +165,31 @@ fn separated(shown: &Shown, separator: char, out: &mut dyn Write) -> Result<()> 
     let mut elements = shown.elements();
     while elements.len() > 0 {
         line.clear();
-        push(&mut line, elements.split(columns.max(1)), separator);
+        push(&mut line, elements.split(columns.max(1)), separator, out);
         writeln!(out, "{line}")?;
     }
     Ok(())
 }
 
-fn push<'a>(line: &mut String, elements: impl Iterator<Item = ElementRef<'a>>, separator: char) {
+fn push<'a>(
+    line: &mut String,
+    elements: impl Iterator<Item = ElementRef<'a>>,
+    separator: char,
+    out: &Out<'_>,
+) {
     for (index, element) in elements.enumerate() {
         if index > 0 {
             line.push(separator);
         }
-        line.push_str(&quoted(&ndl::plain(element), separator));
+        line.push_str(&field(&ndl::plain(element), separator, out));
+    }
+}
+
+/// A field as it is, or on one line if a terminal shows it.
+fn field(text: &str, separator: char, out: &Out<'_>) -> String {
+    match out.is_terminal() {
+        true => quoted(&harmless(text), separator),
+        false => quoted(text, separator),
     }
 }
 
@@ -182,7 +203,7 @@ fn quoted(text: &str, separator: char) -> String {
 }
 
 /// Nested lists, one level for each dimension.
-fn json(shown: &Shown, out: &mut dyn Write) -> Result<()> {
+fn json(shown: &Shown, out: &mut Out<'_>) -> Result<()> {
     if shown.is_null {
         writeln!(out, "null")?;
         return Ok(());
@@ -194,11 +215,7 @@ fn json(shown: &Shown, out: &mut dyn Write) -> Result<()> {
     Ok(())
 }
 
-fn nested(
-    extents: &[usize],
-    elements: &mut hyperslab::model::Elements<'_>,
-    out: &mut dyn Write,
-) -> Result<()> {
+fn nested(extents: &[usize], elements: &mut hyperslab::model::Elements<'_>, out: &mut Out<'_>) -> Result<()> {
     let Some((count, inner)) = extents.split_first() else {
         if let Some(element) = elements.next() {
             write!(out, "{}", ndl::json(element))?;
@@ -217,7 +234,7 @@ fn nested(
 }
 
 /// A NumPy file, version 1.0.
-fn npy(shown: &Shown, out: &mut dyn Write) -> Result<()> {
+fn npy(shown: &Shown, out: &mut Out<'_>) -> Result<()> {
     if shown.is_null {
         return Err(Error::unsupported("NumPy cannot store a null dataspace; use --as json"));
     }
@@ -262,7 +279,7 @@ fn descr(datatype: &Datatype) -> Option<String> {
             let fields: Option<Vec<String>> = members
                 .iter()
                 .map(|member| {
-                    let name = member.name.replace('\\', "\\\\").replace('\'', "\\'");
+                    let name = python(&member.name);
                     Some(match member.datatype.resolved() {
                         Datatype::Array { base, shape } => {
                             let extents: Vec<_> = shape.iter().map(|extent| format!("{extent},")).collect();
@@ -276,6 +293,21 @@ fn descr(datatype: &Datatype) -> Option<String> {
         }
         _ => None,
     }
+}
+
+/// The inside of a string of Python, in ASCII: other characters need version 3.0 of the format.
+fn python(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for c in text.chars() {
+        match (c, u32::from(c)) {
+            ('\\' | '\'', _) => escaped.extend(['\\', c]),
+            (' '..='~', _) => escaped.push(c),
+            (_, code @ ..=0xff) => escaped.push_str(&format!("\\x{code:02x}")),
+            (_, code @ ..=0xffff) => escaped.push_str(&format!("\\u{code:04x}")),
+            (_, code) => escaped.push_str(&format!("\\U{code:08x}")),
+        }
+    }
+    escaped
 }
 
 /// The rows in little-endian byte order on every machine.

@@ -4,6 +4,7 @@ use crate::args::{Common, Stat};
 use crate::exit::Exit;
 use crate::output::{Column, Messages, Table, open, paints_stdout};
 use crate::progress::Progress;
+use crate::terminal::Out;
 use crate::words;
 use hyperslab::list::human_bytes;
 use hyperslab::location::{Locator, outermost};
@@ -12,7 +13,7 @@ use hyperslab::{ChunkCount, Entry, Error, Result, Source};
 use serde_json::{Map, Value, json};
 use std::io::Write;
 
-pub(crate) fn run(args: &Stat, common: &Common, messages: &Messages, out: &mut dyn Write) -> Result<Exit> {
+pub(crate) fn run(args: &Stat, common: &Common, messages: &Messages, out: &mut Out<'_>) -> Result<Exit> {
     let values = args.values || args.decode || !args.select.is_empty();
     let options = SummaryOptions { decode: args.decode, select: words::selections(&args.select)? };
     let mut answer = Answer {
@@ -31,7 +32,7 @@ pub(crate) fn run(args: &Stat, common: &Common, messages: &Messages, out: &mut d
         }
     }
     if !args.json && answer.rows > 0 {
-        answer.table.write(out, paints_stdout(common, args.to.output.is_some()))?;
+        answer.table.write(out, paints_stdout(common, args.to.file().is_some()))?;
         // Messages about the arrays come after the table.
         out.flush()?;
     }
@@ -64,7 +65,7 @@ impl Answer<'_> {
         location: &Locator,
         common: &Common,
         messages: &Messages,
-        out: &mut dyn Write,
+        out: &mut Out<'_>,
     ) -> Result<()> {
         let watch = Progress::of_reading("stat", &location.store, false, common);
         let source = open(location, common, watch, messages)?;
@@ -95,7 +96,7 @@ impl Answer<'_> {
         entry: &Entry,
         location: &Locator,
         messages: &Messages,
-        out: &mut dyn Write,
+        out: &mut Out<'_>,
     ) -> Result<()> {
         let mut read = |error: Error| {
             messages.error_in(&error, &location.store);
@@ -110,7 +111,7 @@ impl Answer<'_> {
         let path = entry.handle.path.as_str();
         self.rows += 1;
         match self.args.json {
-            true => writeln!(out, "{}", Answer::json(location, path, &told, values.as_ref()))?,
+            true => out.json_line(Answer::json(location, path, &told, values.as_ref()))?,
             false => self.row(location, path, told, values.as_ref()),
         }
         Ok(())

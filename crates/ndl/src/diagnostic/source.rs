@@ -1,6 +1,7 @@
 //! The text that diagnostics refer to.
 
 use super::Diagnostic;
+use crate::quote::is_hidden;
 use annotate_snippets::{AnnotationKind, Level, Origin, Renderer, Snippet};
 use hyperslab_core::Severity;
 use std::ops::Range;
@@ -108,9 +109,7 @@ fn printable(text: &str) -> String {
 }
 
 fn safe(c: char) -> char {
-    // Characters that change the direction of writing can hide the real order of a text.
-    let hides = matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-    if hides || c.is_control() && c != '\t' { '\u{fffd}' } else { c }
+    if is_hidden(c) && c != '\t' { '\u{fffd}' } else { c }
 }
 
 /// Takes one character. Each byte that is not part of a character counts as one.

@@ -1,11 +1,11 @@
 //! Findings as a SARIF 2.1.0 log, for code hosts and editors.
 
+use crate::terminal::Out;
 use crate::words;
 use hyperslab::check::{Finding, FindingPlace, Report, Spot, explanation};
 use hyperslab::{Error, Result, Severity};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
-use std::io::Write;
 use std::path::Path;
 
 /// A log with one run.
@@ -32,7 +32,7 @@ impl Log {
         self.results.extend(report.findings.iter().map(|finding| result(file, contract, finding)));
     }
 
-    pub(super) fn write(&self, out: &mut dyn Write) -> Result<()> {
+    pub(super) fn write(&self, out: &mut Out<'_>) -> Result<()> {
         let rule = |rule: &&str| match explanation(rule) {
             Some(text) => json!({"id": rule, "shortDescription": {"text": text}}),
             None => json!({"id": rule}),
@@ -56,9 +56,7 @@ impl Log {
                 "results": self.results,
             }],
         });
-        serde_json::to_writer_pretty(&mut *out, &log)
-            .map_err(|error| Error::from(std::io::Error::from(error)))?;
-        writeln!(out)?;
+        out.json_line(format_args!("{log:#}"))?;
         Ok(())
     }
 }
